@@ -1,0 +1,154 @@
+package asmkernels
+
+import (
+	"math"
+	"sort"
+)
+
+const (
+	// mergeBurst is the number of merge steps between two looks at the bound.
+	// A look is a few predictable instructions, so a burst of this size makes
+	// it free and still gives up early on sets of a hundred elements.
+	mergeBurst = 32
+
+	// gallopRatio is how many times longer one set must be before looking up
+	// the elements of the shorter one beats merging.
+	gallopRatio = 24
+)
+
+// Intersect returns the number of elements that a and b have in common. Both
+// are sets in strictly ascending order whose elements are below 2^63.
+//
+// A result of need or more is exact. A result below need only says that the
+// intersection is smaller than need: Intersect stops as soon as the elements
+// left can no longer reach it. With a need of 0 the result is always exact.
+func Intersect(a, b []uint64, need int) int {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) < need {
+		return 0
+	}
+	if len(b)/gallopRatio > len(a) {
+		return intersectGalloping(a, b, need)
+	}
+	return intersectMerging(a, b, need)
+}
+
+// intersectMerging counts the common elements by a merge without unpredictable
+// branches: with elements below 2^63, the sign bit of x-y says whether x < y.
+//
+// Every step waits for the loads of the one before, so the sets are cut in two
+// at the middle element of a and both halves are merged side by side.
+func intersectMerging(a, b []uint64, need int) int {
+	var middle uint64
+	if len(a) > 0 {
+		middle = a[len(a)/2]
+	}
+	cut := sort.Search(len(b), func(i int) bool { return b[i] >= middle })
+	lowA, highA := a[:len(a)/2], a[len(a)/2:]
+	lowB, highB := b[:cut], b[cut:]
+
+	common := 0
+	for {
+		lowLeft := min(len(lowA), len(lowB))
+		highLeft := min(len(highA), len(highB))
+		if lowLeft == 0 {
+			return mergeOne(highA, highB, common, need)
+		}
+		if highLeft == 0 {
+			return mergeOne(lowA, lowB, common, need)
+		}
+		if common+lowLeft+highLeft < need {
+			return common
+		}
+		i, j, p, q := 0, 0, 0, 0
+		for range min(lowLeft, highLeft, mergeBurst) {
+			x, y := lowA[i], lowB[j]
+			v, w := highA[p], highB[q]
+			xAfter, yAfter := int((y-x)>>63), int((x-y)>>63)
+			vAfter, wAfter := int((w-v)>>63), int((v-w)>>63)
+			i += 1 - xAfter
+			j += 1 - yAfter
+			p += 1 - vAfter
+			q += 1 - wAfter
+			common += 2 - (xAfter + yAfter) - (vAfter + wAfter)
+		}
+		lowA, lowB = lowA[i:], lowB[j:]
+		highA, highB = highA[p:], highB[q:]
+	}
+}
+
+// mergeOne adds the common elements of a and b to common.
+func mergeOne(a, b []uint64, common, need int) int {
+	for {
+		left := min(len(a), len(b))
+		if left == 0 || common+left < need {
+			return common
+		}
+		i, j := 0, 0
+		for range min(left, mergeBurst) {
+			x, y := a[i], b[j]
+			xAfter, yAfter := int((y-x)>>63), int((x-y)>>63)
+			i += 1 - xAfter
+			j += 1 - yAfter
+			common += 1 - (xAfter + yAfter)
+		}
+		a, b = a[i:], b[j:]
+	}
+}
+
+// intersectGalloping looks every element of the short set up in the long one,
+// by steps of doubling length from the last place found and a binary search in
+// the last step.
+func intersectGalloping(short, long []uint64, need int) int {
+	common := 0
+	for i, x := range short {
+		if common+len(short)-i < need {
+			return common
+		}
+		end := 1
+		for end < len(long) && long[end-1] < x {
+			end *= 2
+		}
+		start := end / 2
+		end = min(end, len(long))
+		window := long[start:end]
+		long = long[start+sort.Search(len(window), func(k int) bool { return window[k] >= x }):]
+		if len(long) == 0 {
+			return common
+		}
+		if long[0] == x {
+			common++
+		}
+	}
+	return common
+}
+
+// Required returns how many elements two sets of na and nb elements must have
+// in common for their Jaccard similarity to reach threshold: the smallest n
+// from 0 to min(na, nb) for which
+//
+//	float64(n) / float64(na+nb-n) >= threshold
+//
+// holds in float64 arithmetic, and min(na, nb)+1 if there is none, which
+// includes two empty sets and a threshold that is not a number.
+func Required(threshold float64, na, nb int) int {
+	most := min(na, nb)
+	reached := func(n int) bool {
+		return float64(n)/float64(na+nb-n) >= threshold
+	}
+	// Solving n/(na+nb-n) = threshold leaves at most a rounding error, which
+	// the exact expression then corrects.
+	n := most + 1
+	if estimate := math.Ceil(threshold * float64(na+nb) / (1 + threshold)); estimate < float64(n) {
+		n = max(int(estimate), 0)
+	}
+	for n > 0 && reached(n-1) {
+		n--
+	}
+	for n <= most && !reached(n) {
+		n++
+	}
+	return n
+}

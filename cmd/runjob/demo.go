@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mirrorbeam/pipeline"
+)
+
+// demoCommand makes a corpus of what every user of Go has on disk and runs the
+// main job on it.
+type demoCommand struct {
+	Output string `default:"runjob-demo" placeholder:"DIR" help:"Folder for the corpus and the results."`
+}
+
+// maxDemoFiles keeps the demo to some seconds.
+const maxDemoFiles = 20_000
+
+// Run makes the corpus, runs the job and prints what came of it.
+func (c *demoCommand) Run(ctx context.Context) error {
+	corpus := filepath.Join(c.Output, "corpus.jsonl")
+	n, err := writeDemoCorpus(corpus)
+	if err != nil {
+		return fmt.Errorf("make demo corpus: %w", err)
+	}
+	results := filepath.Join(c.Output, "results")
+	fmt.Fprintf(os.Stderr, "%s licences and documents of Go and its modules -> %s\n", count(int64(n)), corpus)
+	fmt.Fprintf(os.Stderr, "runjob run --input %s --output %s --emit clusters,pairs --overwrite\n\n", corpus, results)
+	config, err := defaultConfig()
+	if err != nil {
+		return err
+	}
+	config.Input, config.Output = []string{corpus}, results
+	config.Emit, config.Overwrite = []string{"clusters", "pairs"}, true
+	summary, err := pipeline.Run(ctx, config)
+	if err != nil {
+		return err
+	}
+	printSummary(os.Stderr, summary)
+	return nil
+}
+
+// writeDemoCorpus writes the licences and documentation in the module cache and
+// in the Go tree to a JSONL file and returns how many there are.
+func writeDemoCorpus(path string) (int, error) {
+	roots, err := goFolders()
+	if err != nil {
+		return 0, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return 0, err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	out := bufio.NewWriter(f)
+	encoder := json.NewEncoder(out)
+	n := 0
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !isDocument(entry.Name()) {
+				return nil // what cannot be read is not part of the demo
+			}
+			text, err := os.ReadFile(file)
+			if err != nil || !utf8.Valid(text) {
+				return nil
+			}
+			if n++; n > maxDemoFiles {
+				return fs.SkipAll
+			}
+			id, err := filepath.Rel(root, file)
+			if err != nil {
+				return err
+			}
+			return encoder.Encode(struct {
+				ID   string `json:"id"`
+				Text string `json:"text"`
+			}{filepath.ToSlash(id), string(text)})
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	if n == 0 {
+		return 0, fmt.Errorf("no licence or document below %s", strings.Join(roots, " or "))
+	}
+	return n, errors.Join(out.Flush(), f.Close())
+}
+
+// goFolders returns the module cache and the Go tree.
+func goFolders() ([]string, error) {
+	out, err := exec.Command("go", "env", "GOMODCACHE", "GOROOT").Output()
+	if err != nil {
+		return nil, fmt.Errorf("ask the go command for its folders: %w", err)
+	}
+	return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(out)), "\n"), func(folder string) bool {
+		_, err := os.Stat(folder)
+		return err != nil
+	}), nil
+}
+
+// isDocument reports whether a file is a licence or a piece of documentation.
+func isDocument(name string) bool {
+	upper := strings.ToUpper(name)
+	for _, start := range []string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "README", "CONTRIBUTING", "CODE_OF_CONDUCT", "CHANGELOG"} {
+		if strings.HasPrefix(upper, start) {
+			return true
+		}
+	}
+	return filepath.Ext(name) == ".md"
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"mirrorbeam/pipeline"
+)
+
+// commands are the sub-commands. Their flags derive from their fields.
+type commands struct {
+	Run  runCommand  `cmd:"" help:"Find the near-duplicates of a corpus: the main job."`
+	Demo demoCommand `cmd:"" help:"Run the main job on documents that come with Go, to see what it does."`
+
+	BeamHelp beamHelp `name:"help-beam" help:"Show the flags of Apache Beam (--runner, --endpoint, --project and so on), which may be given with any command."`
+}
+
+// command is a sub-command with its flags set.
+type command interface {
+	Run(ctx context.Context) error
+}
+
+// usageError is a fault of the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// parse returns the sub-command that the arguments ask for, or nil if they asked
+// for help, which it has printed then.
+func parse(args []string) (command, error) {
+	var c commands
+	helped := false
+	parser, err := kong.New(&c,
+		kong.Name("runjob"),
+		kong.Description("Finds the near-duplicate documents of a corpus, verifies every pair, and writes the clusters they form."),
+		kong.Exit(func(int) { helped = true }),
+		kong.Writers(os.Stdout, os.Stderr),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	selected, err := parser.Parse(args)
+	if helped {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return selected.Selected().Target.Addr().Interface().(command), nil
+}
+
+// parseBeamFlags hands the arguments that are flags of Beam to its parser and
+// returns the others. Flags of Beam have underscores where ours have hyphens, so
+// none has two meanings.
+func parseBeamFlags(args []string) ([]string, error) {
+	// Beam's errors come back to be reported like ours.
+	flag.CommandLine.Init("runjob", flag.ContinueOnError)
+	flag.CommandLine.SetOutput(io.Discard)
+	var ours, beams []string
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			ours = append(ours, args[i:]...)
+			break
+		}
+		name, _, hasValue := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		known := flag.Lookup(name)
+		if !strings.HasPrefix(args[i], "-") || known == nil {
+			ours = append(ours, args[i])
+			continue
+		}
+		beams = append(beams, args[i])
+		boolean, ok := known.Value.(interface{ IsBoolFlag() bool })
+		if !hasValue && !(ok && boolean.IsBoolFlag()) && i+1 < len(args) {
+			i++
+			beams = append(beams, args[i])
+		}
+	}
+	if err := flag.CommandLine.Parse(beams); err != nil {
+		return nil, usageError{err}
+	}
+	return ours, nil
+}
+
+// beamHelp prints the flags of Beam and ends the program.
+type beamHelp bool
+
+// BeforeReset is called by the parser when the flag is met.
+func (beamHelp) BeforeReset(app *kong.Kong) error {
+	fmt.Fprintln(app.Stdout, "Flags of Apache Beam:")
+	flag.CommandLine.SetOutput(app.Stdout)
+	flag.PrintDefaults()
+	app.Exit(0)
+	return nil
+}
+
+// defaultConfig returns the configuration of a job without any flag.
+func defaultConfig() (pipeline.Config, error) {
+	selected, err := parse([]string{"run", "--input", "-", "--output", "-"})
+	if err != nil {
+		return pipeline.Config{}, err
+	}
+	config := selected.(*runCommand).Config
+	config.Input, config.Output = nil, ""
+	return config, nil
+}

@@ -1,0 +1,76 @@
+// Command runjob finds the near-duplicate documents of a corpus.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam/pipeline"
+)
+
+// The exit codes.
+const (
+	exitDone        = 0
+	exitInternal    = 1
+	exitUsage       = 2
+	exitInput       = 3
+	exitStorage     = 4
+	exitInterrupted = 130
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run runs the command line and returns the exit code.
+func run(args []string) int {
+	// A runner starts its workers as this program with flags of Beam only: they
+	// are parsed first, and Init never returns in a worker.
+	ours, err := parseBeamFlags(args)
+	if err != nil {
+		return report(err)
+	}
+	beam.Init()
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
+
+	command, err := parse(ours)
+	if err != nil {
+		return report(err)
+	}
+	if command == nil { // help was asked for and given
+		return exitDone
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return report(command.Run(ctx))
+}
+
+// report prints an error and returns its exit code.
+func report(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "runjob: interrupted; the output folder is as it was")
+		return exitInterrupted
+	}
+	fmt.Fprintln(os.Stderr, "runjob:", err)
+	var usage usageError
+	switch {
+	case errors.As(err, &usage):
+		fmt.Fprintln(os.Stderr, "See 'runjob --help' or 'runjob run --help'.")
+		return exitUsage
+	case errors.Is(err, pipeline.ErrUsage):
+		return exitUsage
+	case errors.Is(err, pipeline.ErrInput):
+		return exitInput
+	case errors.Is(err, pipeline.ErrStorage):
+		return exitStorage
+	}
+	return exitInternal
+}

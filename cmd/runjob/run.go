@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"mirrorbeam/pipeline"
+)
+
+// runCommand is the main job.
+type runCommand struct {
+	pipeline.Config
+}
+
+// Run runs the job and prints what came of it.
+func (c *runCommand) Run(ctx context.Context) error {
+	summary, err := pipeline.Run(ctx, c.Config)
+	if err != nil {
+		return err
+	}
+	printSummary(os.Stderr, summary)
+	return nil
+}
+
+// printSummary tells in a few lines what a job did.
+func printSummary(w io.Writer, s pipeline.Summary) {
+	n := s.Counts
+	fmt.Fprintf(w, "%s documents, %s; %s rejected", count(n.Documents), size(n.Bytes), count(n.Rejected))
+	if n.Rejected > 0 {
+		fmt.Fprintf(w, ", see %s", rejectsIn(s.Config.Output))
+	}
+	fmt.Fprintf(w, "\nplan: %d bands of %d rows find a pair at the threshold %g with probability %.4f, more similar ones more surely\n",
+		s.Plan.Bands, s.Plan.Rows, s.Config.Threshold, s.Plan.ExpectedRecall)
+	fmt.Fprintf(w, "%s pairs (%s of them identical) join %s documents to %s clusters; %s removed, %s kept\n",
+		count(n.Pairs), count(n.Identical), count(n.Clustered), count(n.Clusters), count(n.Removed), count(n.Kept))
+	if s.Skipped.Pairs > 0 {
+		fmt.Fprintf(w, "skipped: %s pairs in %s groups too dense to compare all\n", count(s.Skipped.Pairs), count(s.Skipped.Groups))
+	}
+	fmt.Fprintf(w, "%.1f s, %.1f CPU-s (%.0f MB per CPU-second), %s memory, %s of temporary files\n",
+		s.Seconds, s.CPUSeconds, float64(n.Bytes)/1e6/max(s.CPUSeconds, 0.001), size(s.PeakMemoryBytes), size(s.TempBytes))
+	fmt.Fprintf(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(s.Config.Emit, ", "))
+}
+
+func rejectsIn(dir string) string { return strings.TrimSuffix(dir, "/") + "/rejects-*" }
+
+// count writes a number in groups of three digits.
+func count(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// size writes a number of bytes.
+func size(n int64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+}

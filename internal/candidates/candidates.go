@@ -1,0 +1,169 @@
+// Package candidates finds the pairs of documents that share a key.
+package candidates
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"sort"
+
+	"mirrorbeam/internal/docref"
+)
+
+// Record says that a document has a key.
+type Record struct {
+	// Key is evenly spread over all 64 bits; its lowest bit is set on the first
+	// key of a document and on no other.
+	Key uint64
+	Ref docref.Ref
+	// Digest tells which documents are identical under the measure.
+	Digest uint64
+	// Size is the number of distinct shingles of the document.
+	Size uint32
+	// Previous is a hash of the document's key before this one, 0 for the first.
+	Previous uint32
+}
+
+// First reports whether the record carries the document's first key.
+func (r *Record) First() bool { return r.Key&1 == 1 }
+
+// Pair is a pair of different documents, A before B, and their sizes.
+type Pair struct {
+	A, B         docref.Ref
+	SizeA, SizeB uint32
+}
+
+// Sort brings records of one key together; scratch is as long as records. It
+// returns the slice that holds the result. Keys being even, one pass by their
+// leading bits leaves little to sort.
+func Sort(records, scratch []Record) []Record {
+	width := bits.Len(uint(len(records)))
+	if width < 8 {
+		slices.SortFunc(records, byKey)
+		return records
+	}
+	width = min(width, 20)
+	// A shard holds keys of one range, which the bits that all share are cut off
+	// from.
+	low, high := records[0].Key, records[0].Key
+	for i := range records {
+		low, high = min(low, records[i].Key), max(high, records[i].Key)
+	}
+	shift := max(bits.Len64(high-low)-width, 0)
+	ends := make([]uint32, 1<<width+1)
+	for i := range records {
+		ends[(records[i].Key-low)>>shift+1]++
+	}
+	for i := 1; i < len(ends); i++ {
+		ends[i] += ends[i-1]
+	}
+	scratch = scratch[:len(records)]
+	for i := range records {
+		at := (records[i].Key - low) >> shift
+		scratch[ends[at]] = records[i]
+		ends[at]++
+	}
+	start := uint32(0)
+	for _, end := range ends[:len(ends)-1] {
+		if end-start > 1 {
+			slices.SortFunc(scratch[start:end], byKey)
+		}
+		start = end
+	}
+	return scratch
+}
+
+// byKey orders by key, then brings identical documents together, first one
+// first.
+func byKey(a, b Record) int {
+	return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Digest, b.Digest), cmp.Compare(a.Ref, b.Ref))
+}
+
+// Grouper finds the candidate pairs of the groups of documents under one key.
+type Grouper struct {
+	// Threshold is the least Jaccard similarity of interest: a pair whose sizes
+	// rule it out is dropped.
+	Threshold float64
+	// MaxComparisons bounds the pairs of one group.
+	MaxComparisons int
+	// Candidate receives a pair that may reach the threshold.
+	Candidate func(Pair)
+	// Identical receives a document and an earlier one of equal digest, the
+	// first of all that are equal to it.
+	Identical func(first, other *Record)
+
+	// Skipped counts the pairs that were not compared because their group has
+	// more than MaxComparisons; SkippedGroups counts such groups.
+	Skipped       int64
+	SkippedGroups int64
+}
+
+// Groups goes through sorted records and handles every group of two or more.
+func (g *Grouper) Groups(records []Record) {
+	for start := 0; start < len(records); {
+		end := start + 1
+		for end < len(records) && records[end].Key == records[start].Key {
+			end++
+		}
+		if end-start > 1 {
+			g.group(records[start:end])
+		}
+		start = end
+	}
+}
+
+// group handles the records of one key, which it reorders.
+//
+// Identical documents stand as one, the first of them: they share all keys, so
+// their star is left to the group of their first key. A pair whose previous keys
+// agree too met in the group of that key and is not looked at again.
+//
+// A group of more than MaxComparisons pairs is too dense for all of them. There
+// each document is compared with as many neighbours in the order of sizes as
+// the bound allows: near-duplicates have nearly the same size, so chains of
+// neighbours hold together what belongs together.
+func (g *Grouper) group(records []Record) {
+	n := 1
+	for i := 1; i < len(records); i++ {
+		if records[i].Digest != records[n-1].Digest {
+			records[n] = records[i]
+			n++
+		} else if records[i].First() {
+			g.Identical(&records[n-1], &records[i])
+		}
+	}
+	records = records[:n]
+	if n == 1 || records[0].Size == 0 && records[n-1].Size == 0 {
+		return
+	}
+	slices.SortFunc(records, func(a, b Record) int {
+		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
+	})
+	window := n
+	if n*(n-1)/2 > g.MaxComparisons {
+		window = max(g.MaxComparisons/n, 1)
+		g.SkippedGroups++
+	}
+	for i := range records {
+		a := &records[i]
+		limit := i + 1 + sort.Search(n-i-1, func(k int) bool {
+			return float64(a.Size)/float64(records[i+1+k].Size) < g.Threshold
+		})
+		if limit > i+1+window {
+			g.Skipped += int64(limit - (i + 1 + window))
+			limit = i + 1 + window
+		}
+		first := a.First()
+		for j := i + 1; j < limit; j++ {
+			b := &records[j]
+			if a.Previous == b.Previous && !first {
+				continue
+			}
+			if a.Ref < b.Ref {
+				g.Candidate(Pair{a.Ref, b.Ref, a.Size, b.Size})
+			} else {
+				g.Candidate(Pair{b.Ref, a.Ref, b.Size, a.Size})
+			}
+		}
+	}
+}

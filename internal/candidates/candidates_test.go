@@ -1,0 +1,162 @@
+package candidates
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/docref"
+)
+
+// randomRecords makes documents with keys keys each, of a small set of values,
+// so that groups are large and many documents are identical.
+func randomRecords(random *rand.Rand, documents, keys, values int) []Record {
+	var records []Record
+	for ref := range documents {
+		seed := rand.New(rand.NewPCG(uint64(random.IntN(documents/2+1)), 9))
+		digest, size := seed.Uint64(), uint32(1+seed.IntN(40))
+		previous := uint64(0)
+		for k := range keys {
+			key := rand.New(rand.NewPCG(uint64(k), uint64(seed.IntN(values)))).Uint64() &^ 1
+			record := Record{Key: key, Ref: docref.Ref(ref), Digest: digest, Size: size, Previous: uint32(previous >> 32)}
+			if k == 0 {
+				record.Key |= 1
+				record.Previous = 0
+			}
+			records = append(records, record)
+			previous = key
+		}
+	}
+	random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+	return records
+}
+
+type outcome struct {
+	pairs     map[Pair]int
+	identical map[[2]docref.Ref]int
+}
+
+func group(records []Record, threshold float64, bound int) (outcome, *Grouper) {
+	o := outcome{map[Pair]int{}, map[[2]docref.Ref]int{}}
+	g := &Grouper{
+		Threshold: threshold, MaxComparisons: bound,
+		Candidate: func(p Pair) { o.pairs[p]++ },
+		Identical: func(first, other *Record) { o.identical[[2]docref.Ref{first.Ref, other.Ref}]++ },
+	}
+	g.Groups(Sort(records, make([]Record, len(records))))
+	return o, g
+}
+
+// TestGroupsFindsEveryPair compares with all pairs of all records.
+func TestGroupsFindsEveryPair(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	const threshold = 0.6
+	for _, shape := range [][3]int{{2, 1, 1}, {30, 4, 3}, {300, 5, 20}, {2000, 3, 300}} {
+		records := randomRecords(random, shape[0], shape[1], shape[2])
+		first := map[uint64]docref.Ref{}
+		for _, r := range records {
+			if ref, ok := first[r.Digest]; !ok || r.Ref < ref {
+				first[r.Digest] = r.Ref
+			}
+		}
+		want := map[[2]docref.Ref]bool{}
+		stars := map[[2]docref.Ref]bool{}
+		byKey := map[uint64][]Record{}
+		for _, r := range records {
+			byKey[r.Key] = append(byKey[r.Key], r)
+			if first[r.Digest] != r.Ref {
+				stars[[2]docref.Ref{first[r.Digest], r.Ref}] = true
+			}
+		}
+		for _, group := range byKey {
+			for _, a := range group {
+				for _, b := range group {
+					low, high := min(a.Size, b.Size), max(a.Size, b.Size)
+					if a.Ref < b.Ref && a.Digest != b.Digest && first[a.Digest] == a.Ref && first[b.Digest] == b.Ref &&
+						float64(low)/float64(high) >= threshold {
+						want[[2]docref.Ref{a.Ref, b.Ref}] = true
+					}
+				}
+			}
+		}
+		got, g := group(records, threshold, 1<<30)
+		if len(got.pairs) != len(want) || g.Skipped != 0 {
+			t.Errorf("shape %v: %d pairs, want %d; %d skipped", shape, len(got.pairs), len(want), g.Skipped)
+		}
+		for p := range got.pairs {
+			if !want[[2]docref.Ref{p.A, p.B}] {
+				t.Errorf("shape %v: %v is no pair", shape, p)
+			}
+		}
+		if len(got.identical) != len(stars) {
+			t.Errorf("shape %v: %d identical, want %d", shape, len(got.identical), len(stars))
+		}
+		for star, times := range got.identical {
+			if !stars[star] || times != 1 {
+				t.Errorf("shape %v: %v came %d times, a star edge: %v", shape, star, times, stars[star])
+			}
+		}
+	}
+}
+
+// TestDenseGroupIsBoundedAndCounted gives a group of more pairs than the bound:
+// what is compared and what is skipped adds up, and neighbours stay joined.
+func TestDenseGroupIsBoundedAndCounted(t *testing.T) {
+	const n, bound = 500, 10_000
+	var records []Record
+	for i := range n {
+		records = append(records, Record{Key: 1 << 40, Ref: docref.Ref(n - i), Digest: uint64(i), Size: uint32(1000 + i), Previous: uint32(i)})
+	}
+	got, g := group(records, 0.1, bound)
+	if compared := int64(len(got.pairs)); compared > bound || compared+g.Skipped != n*(n-1)/2 || g.SkippedGroups != 1 {
+		t.Errorf("%d compared, %d skipped in %d groups, of %d pairs and a bound of %d", compared, g.Skipped, g.SkippedGroups, n*(n-1)/2, bound)
+	}
+	for ref := docref.Ref(1); ref < n; ref++ {
+		if got.pairs[Pair{ref, ref + 1, uint32(1000 + n - ref), uint32(1000 + n - ref - 1)}] != 1 {
+			t.Fatalf("neighbours %d and %d were not compared", ref, ref+1)
+		}
+	}
+}
+
+func TestDistinctNumbersAndDropsRepeats(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	var d Distinct
+	seen := map[Pair]bool{}
+	for range 50_000 {
+		a := docref.Ref(random.IntN(300))
+		p := Pair{a, a + 1 + docref.Ref(random.IntN(50)), uint32(a), 7}
+		p.SizeB = uint32(p.B)
+		if isNew := d.Add(p); isNew == seen[p] {
+			t.Fatalf("Add(%v) = %v, seen before: %v", p, isNew, seen[p])
+		}
+		seen[p] = true
+	}
+	if len(d.Pairs) != len(seen) {
+		t.Errorf("%d pairs, want %d", len(d.Pairs), len(seen))
+	}
+	for _, pair := range d.Pairs {
+		a, b := pair>>32, pair&0xffffffff
+		if p := (Pair{d.Refs[a], d.Refs[b], d.Sizes[a], d.Sizes[b]}); !seen[p] {
+			t.Errorf("%v was not added", p)
+		}
+	}
+	refs := slices.Clone(d.Refs)
+	slices.Sort(refs)
+	if len(slices.Compact(refs)) != len(d.Refs) {
+		t.Error("a document has two numbers")
+	}
+}
+
+func BenchmarkSort(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 2))
+	source := make([]Record, 1<<17)
+	for i := range source {
+		source[i].Key = random.Uint64() >> 6
+	}
+	records, scratch := make([]Record, len(source)), make([]Record, len(source))
+	b.SetBytes(int64(len(source)) * 32)
+	for b.Loop() {
+		copy(records, source)
+		Sort(records, scratch)
+	}
+}

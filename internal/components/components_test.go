@@ -1,0 +1,107 @@
+package components
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/unionfind"
+)
+
+// randomParts draws edges over n documents and deals them to parts, as tasks
+// would see them.
+func randomParts(random *rand.Rand, n, edges, parts int) ([]Part, [][2]docref.Ref) {
+	all := make([][2]docref.Ref, edges)
+	out := make([]Part, parts)
+	numbers := make([]map[docref.Ref]uint32, parts)
+	for i := range all {
+		all[i] = [2]docref.Ref{docref.Ref(random.IntN(n) * 10), docref.Ref(random.IntN(n) * 10)}
+		k := random.IntN(parts)
+		p := &out[k]
+		if numbers[k] == nil {
+			numbers[k] = map[docref.Ref]uint32{}
+		}
+		for _, ref := range all[i] {
+			if _, ok := numbers[k][ref]; !ok {
+				numbers[k][ref] = uint32(len(p.Refs))
+				p.Refs = append(p.Refs, ref)
+				p.Weights = append(p.Weights, uint32(ref)%97+1)
+				p.Parents = append(p.Parents, uint32(len(p.Parents)))
+			}
+		}
+		p.Parents.Union(numbers[k][all[i][0]], numbers[k][all[i][1]])
+	}
+	return out, all
+}
+
+func TestJoinIsOneUnionFind(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for trial := range 100 {
+		n := 1 + random.IntN(300)
+		parts, edges := randomParts(random, n, random.IntN(2*n), 1+random.IntN(5))
+		want := unionfind.New(n)
+		for _, e := range edges {
+			want.Union(uint32(e[0]/10), uint32(e[1]/10))
+		}
+		g := Join(parts)
+		for rank, ref := range g.Refs {
+			if rank > 0 && g.Refs[rank-1] >= ref {
+				t.Fatal("refs do not ascend")
+			}
+			if root := g.Refs[g.Roots[rank]]; root != docref.Ref(want.Find(uint32(ref/10)))*10 {
+				t.Fatalf("trial %d: the component of %d is %d", trial, ref, root)
+			}
+			if g.Weights[rank] != uint32(ref)%97+1 {
+				t.Fatalf("trial %d: %d weighs %d", trial, ref, g.Weights[rank])
+			}
+		}
+		for i, p := range parts {
+			for node, ref := range p.Refs {
+				if g.Refs[g.Ranks[i][node]] != ref {
+					t.Fatalf("trial %d: part %d node %d has rank of %d", trial, i, node, g.Refs[g.Ranks[i][node]])
+				}
+			}
+		}
+	}
+}
+
+// TestPlacesMeetAndHold: the two ends of every edge are both sent to the place
+// where they meet, and no place gets more than its capacity, unless a single
+// document is larger.
+func TestPlacesMeetAndHold(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for trial := range 100 {
+		n := 2 + random.IntN(400)
+		parts, edges := randomParts(random, n, random.IntN(2*n), 3)
+		g := Join(parts)
+		capacity := int64(200 + random.IntN(3000))
+		places, count := g.Places(capacity)
+		load := make([]int64, count)
+		sent := make([]map[docref.Ref]bool, count)
+		rankOf := map[docref.Ref]int{}
+		for rank, p := range places {
+			rankOf[g.Refs[rank]] = rank
+			p.All(func(place int) {
+				if sent[place] == nil {
+					sent[place] = map[docref.Ref]bool{}
+				}
+				if sent[place][g.Refs[rank]] {
+					t.Fatalf("trial %d: %d is sent twice to place %d", trial, g.Refs[rank], place)
+				}
+				sent[place][g.Refs[rank]] = true
+				load[place] += int64(g.Weights[rank])
+			})
+		}
+		for _, e := range edges {
+			a, b := places[rankOf[e[0]]], places[rankOf[e[1]]]
+			if at := a.Of(b); at != b.Of(a) || !sent[at][e[0]] || !sent[at][e[1]] {
+				t.Fatalf("trial %d: %v do not meet at %d", trial, e, at)
+			}
+		}
+		for place, weight := range load {
+			if weight > capacity+2*97 {
+				t.Errorf("trial %d: place %d holds %d of %d", trial, place, weight, capacity)
+			}
+		}
+	}
+}

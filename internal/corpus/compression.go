@@ -1,0 +1,77 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Compression is how the content of a file is stored.
+type Compression uint8
+
+const (
+	// None is plain text.
+	None Compression = iota
+	// Gzip is one or more gzip members (RFC 1952).
+	Gzip
+	// Zstd is one or more Zstandard frames (RFC 8878).
+	Zstd
+)
+
+// String returns "plain", "gzip" or "zstd".
+func (c Compression) String() string {
+	switch c {
+	case None:
+		return "plain"
+	case Gzip:
+		return "gzip"
+	case Zstd:
+		return "zstd"
+	}
+	return fmt.Sprintf("compression %d", uint8(c))
+}
+
+// magics of the formats, and of those that would otherwise be read as text.
+const (
+	magicGzip      = "\x1f\x8b"
+	magicZstd      = "\x28\xb5\x2f\xfd"
+	magicSkippable = "\x2a\x4d\x18" // after a byte from 0x50 to 0x5f
+	magicBzip2     = "BZh"
+	magicXz        = "\xfd7zXZ\x00"
+	magicLz4       = "\x04\x22\x4d\x18"
+	magicUTF16LE   = "\xff\xfe"
+	magicUTF16BE   = "\xfe\xff"
+)
+
+// sniff tells the compression from the first bytes of a file. Formats that
+// this package does not read are an error that says what to do.
+func sniff(from io.Reader) (Compression, error) {
+	var buffer [6]byte
+	n, err := io.ReadFull(from, buffer[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return None, err
+	}
+	head := buffer[:n]
+	starts := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
+	switch {
+	case starts(magicGzip):
+		return Gzip, nil
+	case starts(magicZstd), isSkippable(head):
+		return Zstd, nil
+	case starts(magicBzip2):
+		return None, errors.New("bzip2 is not read in this version: recompress the file with zstd or gzip")
+	case starts(magicXz):
+		return None, errors.New("xz is not read in this version: recompress the file with zstd or gzip")
+	case starts(magicLz4):
+		return None, errors.New("lz4 is not read in this version: recompress the file with zstd or gzip")
+	case starts(magicUTF16LE), starts(magicUTF16BE):
+		return None, errors.New("the text is UTF-16: convert the file to UTF-8")
+	}
+	return None, nil
+}
+
+// isSkippable reports whether a zstd skippable frame starts here.
+func isSkippable(head []byte) bool {
+	return len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == magicSkippable
+}

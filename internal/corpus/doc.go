@@ -1,0 +1,32 @@
+// Package corpus reads documents out of JSONL files: it lists the files of a
+// corpus, cuts them into splits, reads a split as batches of whole lines, and
+// takes the id and the text out of a line.
+//
+//	files, err := corpus.List(inputs)
+//	for _, split := range corpus.Splits(files, 64<<20) {
+//		for _, stretch := range split {
+//			reader, err := corpus.Open(files[stretch.File], stretch, maxLine)
+//			for {
+//				batch, err := reader.Next(buffer)   // io.EOF at the end
+//				for position, line := range batch.Lines() {
+//					record, err := decoder.Decode(line)
+//				}
+//			}
+//		}
+//	}
+//
+// # Nothing is lost in silence
+//
+// Each byte of a corpus is either in a line that a [Reader] hands out, or in a
+// [Reject] that says why it is not. Faults of the data (a line that is too
+// long, a compressed stream that is cut short) are rejects and reading goes on
+// wherever it can. Faults of the machine (a file that vanished, a read error,
+// a file that shrank while the job ran) are errors, because an answer from
+// what happened to be readable would be a wrong one.
+//
+// # Positions
+//
+// A position is the offset of the first byte of a line in the decoded stream
+// of its file, counted from 0. It is the same for a plain file and for its
+// compressed copies, and does not depend on how files are cut into stretches.
+package corpus

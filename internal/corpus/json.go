@@ -1,0 +1,317 @@
+package corpus
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep objects and arrays may nest inside the object of the
+// line. With it that is the limit of encoding/json.
+const maxDepth = 9_999
+
+// kind is the type of a JSON value, or the lack of one.
+type kind uint8
+
+const (
+	missing kind = iota
+	null
+	boolean
+	number
+	notFinite // NaN, Infinity, -Infinity
+	text
+	array
+	object
+)
+
+// String names the kind as an error message does.
+func (k kind) String() string {
+	return [...]string{"missing", "null", "a boolean", "a number", "not a finite number", "a string", "an array", "an object"}[k]
+}
+
+// scanner checks JSON and finds values in it without building a tree. Each of
+// its methods takes an index into the line and returns the index behind what
+// it read, or -1 after a call of fail.
+type scanner struct {
+	line   []byte
+	nest   []byte // open brackets around the value at hand
+	skip   []byte // contents of strings that nobody wants
+	at     int    // where and why the line is malformed
+	reason string
+}
+
+// fail notes the fault and returns -1.
+func (s *scanner) fail(at int, reason string) int {
+	s.at, s.reason = at, reason
+	return -1
+}
+
+// err is the error for the fault that was noted.
+func (s *scanner) err() error {
+	if s.at >= len(s.line) {
+		return fmt.Errorf("malformed JSON: %s at the end of the line", s.reason)
+	}
+	return fmt.Errorf("malformed JSON: %s at byte %d of the line, before %q", s.reason, s.at, s.line[s.at:min(s.at+1, len(s.line))])
+}
+
+// peek returns the byte at i, or 0 behind the end; 0 begins no token.
+func (s *scanner) peek(i int) byte {
+	if i < len(s.line) {
+		return s.line[i]
+	}
+	return 0
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// space passes over white space.
+func (s *scanner) space(i int) int {
+	for i < len(s.line) && isSpace(s.line[i]) {
+		i++
+	}
+	return i
+}
+
+// end checks that nothing but white space follows.
+func (s *scanner) end(i int) int {
+	if i = s.space(i); i < len(s.line) {
+		return s.fail(i, "more than one value")
+	}
+	return i
+}
+
+// key reads a field's name, its colon and the white space around it, and
+// returns the index of the field's value. The name is part of the line, or in
+// the buffer where it had to be unescaped.
+func (s *scanner) key(i int, buffer *[]byte) (name []byte, next int) {
+	if s.peek(i) != '"' {
+		return nil, s.fail(i, "no field name in quotes")
+	}
+	if name, i = s.text(i, buffer); i < 0 {
+		return nil, -1
+	}
+	if i = s.space(i); s.peek(i) != ':' {
+		return nil, s.fail(i, "no colon after a field name")
+	}
+	return name, s.space(i + 1)
+}
+
+// text reads the string whose opening quote is at i. Its content is part of
+// the line, or in the buffer where it had to be unescaped.
+func (s *scanner) text(i int, buffer *[]byte) (content []byte, next int) {
+	i++
+	n := bytes.IndexByte(s.line[i:], '"')
+	if n < 0 {
+		return nil, s.fail(len(s.line), "no closing quote")
+	}
+	quote := i + n
+	if n = bytes.IndexByte(s.line[i:quote], '\\'); n < 0 {
+		return s.line[i:quote:quote], quote + 1
+	}
+	unescaped := (*buffer)[:0]
+	for n >= 0 {
+		unescaped = append(unescaped, s.line[i:i+n]...)
+		i += n
+		for s.peek(i) == '\\' { // escapes often come in runs
+			if unescaped, i = s.escape(unescaped, i); i < 0 {
+				return nil, -1
+			}
+		}
+		if i > quote { // that quote was escaped
+			if n = bytes.IndexByte(s.line[i:], '"'); n < 0 {
+				return nil, s.fail(len(s.line), "no closing quote")
+			}
+			quote = i + n
+		}
+		n = bytes.IndexByte(s.line[i:quote], '\\')
+	}
+	unescaped = append(unescaped, s.line[i:quote]...)
+	*buffer = unescaped
+	return unescaped, quote + 1
+}
+
+// escape appends what the escape sequence at i stands for. Half a surrogate
+// pair stands for U+FFFD.
+func (s *scanner) escape(to []byte, i int) ([]byte, int) {
+	c := s.peek(i + 1)
+	switch c {
+	case '"', '\\', '/':
+	case 'b':
+		c = '\b'
+	case 'f':
+		c = '\f'
+	case 'n':
+		c = '\n'
+	case 'r':
+		c = '\r'
+	case 't':
+		c = '\t'
+	case 'u':
+		r := s.codeUnit(i)
+		if r < 0 {
+			return to, s.fail(i, "\\u without four hexadecimal digits")
+		}
+		i += 6
+		if utf16.IsSurrogate(r) {
+			if r = utf16.DecodeRune(r, s.codeUnit(i)); r != utf8.RuneError {
+				i += 6
+			}
+		}
+		return utf8.AppendRune(to, r), i
+	default:
+		return to, s.fail(i, "unknown escape sequence")
+	}
+	return append(to, c), i + 2
+}
+
+// codeUnit returns the value of the sequence \uXXXX at i, or -1 if there is
+// none. It works on the four digits at once: hexadecimal digits are random,
+// so a branch for each would be mispredicted.
+func (s *scanner) codeUnit(i int) rune {
+	if i+6 > len(s.line) || s.line[i] != '\\' || s.line[i+1] != 'u' {
+		return -1
+	}
+	const ones = 0x01010101
+	x := binary.BigEndian.Uint32(s.line[i+2:])
+	lower := x | 0x20*ones
+	// The top bit of each byte says whether it is at least the one named.
+	isDigit := (x + (0x80-'0')*ones) &^ (x + (0x80-'9'-1)*ones)
+	isLetter := (lower + (0x80-'a')*ones) &^ (lower + (0x80-'f'-1)*ones)
+	if (isDigit|isLetter)&^x&(0x80*ones) != 0x80*ones {
+		return -1
+	}
+	x = x&(0x0f*ones) + x>>6&ones*9
+	return rune(x>>12&0xf000 | x>>8&0x0f00 | x>>4&0x00f0 | x&0x000f)
+}
+
+// value passes over the value at i and returns its kind.
+func (s *scanner) value(i int) (kind, int) {
+	s.nest = s.nest[:0]
+	k, i := s.open(i)
+	for i >= 0 && len(s.nest) > 0 {
+		i = s.space(i)
+		bracket := s.nest[len(s.nest)-1]
+		switch c := s.peek(i); {
+		case c == bracket+2: // the closing one of {} or []
+			s.nest = s.nest[:len(s.nest)-1]
+			i++
+		case c != ',':
+			return k, s.fail(i, "neither a comma nor a closing bracket after a value")
+		case bracket == '{':
+			if _, i = s.key(s.space(i+1), &s.skip); i >= 0 {
+				_, i = s.open(i)
+			}
+		default:
+			_, i = s.open(s.space(i + 1))
+		}
+	}
+	return k, i
+}
+
+// open passes over the scalar at i, or enters the object or array there: its
+// brackets, and those of the first values in it, are then open in nest.
+func (s *scanner) open(i int) (first kind, next int) {
+	for {
+		k := object
+		switch c := s.peek(i); c {
+		case '{':
+		case '[':
+			k = array
+		default:
+			k, i = s.scalar(i)
+			if first == missing {
+				first = k
+			}
+			return first, i
+		}
+		if first == missing {
+			first = k
+		}
+		bracket := s.line[i]
+		if s.nest = append(s.nest, bracket); len(s.nest) > maxDepth {
+			return first, s.fail(i, fmt.Sprintf("nested deeper than %d", maxDepth+1))
+		}
+		if i = s.space(i + 1); s.peek(i) == bracket+2 {
+			return first, i // the caller closes it
+		}
+		if bracket == '{' {
+			if _, i = s.key(i, &s.skip); i < 0 {
+				return first, -1
+			}
+		}
+	}
+}
+
+// scalar passes over a string, a number or a word.
+func (s *scanner) scalar(i int) (kind, int) {
+	switch c := s.peek(i); c {
+	case '"':
+		_, i = s.text(i, &s.skip)
+		return text, i
+	case 't':
+		return s.word(i, "true", boolean)
+	case 'f':
+		return s.word(i, "false", boolean)
+	case 'n':
+		return s.word(i, "null", null)
+	case 'N':
+		return s.word(i, "NaN", notFinite)
+	case 'I':
+		return s.word(i, "Infinity", notFinite)
+	case '-':
+		if s.peek(i+1) == 'I' {
+			return s.word(i, "-Infinity", notFinite)
+		}
+	}
+	return number, s.number(i)
+}
+
+// word passes over a word that stands for a value.
+func (s *scanner) word(i int, word string, k kind) (kind, int) {
+	if end := i + len(word); end <= len(s.line) && string(s.line[i:end]) == word {
+		return k, end
+	}
+	return k, s.fail(i, "no value")
+}
+
+// number passes over a number.
+func (s *scanner) number(i int) int {
+	start := i
+	if s.peek(i) == '-' {
+		i++
+	}
+	whole := i
+	if i = s.digits(i); i == whole {
+		return s.fail(start, "no value")
+	}
+	if s.line[whole] == '0' && i > whole+1 {
+		return s.fail(start, "number with a leading zero")
+	}
+	if s.peek(i) == '.' {
+		i++
+		if i = s.digits(i); s.line[i-1] == '.' {
+			return s.fail(start, "number without digits after the point")
+		}
+	}
+	if s.peek(i)|0x20 == 'e' {
+		i++
+		if c := s.peek(i); c == '+' || c == '-' {
+			i++
+		}
+		exponent := i
+		if i = s.digits(i); i == exponent {
+			return s.fail(start, "number without digits in its exponent")
+		}
+	}
+	return i
+}
+
+// digits passes over decimal digits.
+func (s *scanner) digits(i int) int {
+	for i < len(s.line) && s.line[i]-'0' <= 9 {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,291 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+)
+
+const (
+	// BatchBytes is the usual length of a batch. A batch is longer only where
+	// its first line is.
+	BatchBytes = 512 << 10
+
+	// keepBytes is the largest buffer that is used again: a single huge line
+	// shall not weigh on the rest of a job.
+	keepBytes = 8 << 20
+
+	// leastLine is the smallest line limit. No shorter line can hold a text.
+	leastLine = 16
+
+	byteOrderMark = "\xef\xbb\xbf"
+)
+
+// Reader reads one stretch at a time as batches of whole lines. It is not for
+// concurrent use.
+type Reader struct {
+	limit  int // longest line without its newline
+	file   File
+	number int
+	handle *os.File
+	source io.Reader // the decoded stream: handle, gzip or zstd
+	gzip   *gzipStream
+	zstd   *zstdStream
+
+	position  int64    // of the next byte of source
+	end       int64    // lines that start here or later are not of this stretch
+	carry     []byte   // read but not handed out; ends at position
+	rejects   []Reject // not handed out
+	skips     bool     // the line at hand belongs to the stretch before
+	exhausted bool     // source has nothing more
+}
+
+// Open opens a file for one stretch of it. Lines of more than maxLine bytes,
+// their newlines not counted, become rejects; limits below 16 count as 16.
+// Close must be called in the end.
+func Open(file File, s Stretch, maxLine int64) (*Reader, error) {
+	const most = math.MaxInt - 1
+	r := &Reader{limit: int(min(max(maxLine, leastLine), most))}
+	if err := r.Reset(file, s); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// Reset goes on to another stretch, which may be of another file. It keeps
+// the buffers and decoders, so that many small files cost little.
+func (r *Reader) Reset(file File, s Stretch) error {
+	if err := r.closeFile(); err != nil {
+		return err
+	}
+	if s.Start > 0 && file.Compression != None {
+		return fmt.Errorf("open input %s: a %v file cannot be read from its middle", file.Path, file.Compression)
+	}
+	handle, err := os.Open(file.Path)
+	if err != nil {
+		return fmt.Errorf("open input: %w", err)
+	}
+	r.file, r.number, r.handle = file, s.File, handle
+	r.position, r.end = s.Start, s.End
+	r.carry, r.rejects, r.skips = r.carry[:0], nil, false
+	r.exhausted = s.Start >= s.End
+	info, err := handle.Stat()
+	if err != nil {
+		return fmt.Errorf("open input: %w", err)
+	}
+	if info.Size() < file.Size {
+		return r.shrunk(info.Size())
+	}
+	if err := r.openStream(info.Size()); err != nil {
+		return fmt.Errorf("open input %s: %w", file.Path, err)
+	}
+	if s.Start == 0 {
+		return r.skipMark()
+	}
+	// The line that holds the byte before Start began before it, too.
+	r.skips = true
+	r.position = s.Start - 1
+	if _, err := handle.Seek(r.position, io.SeekStart); err != nil {
+		return fmt.Errorf("open input: %w", err)
+	}
+	return nil
+}
+
+// openStream sets the source up for the file's compression.
+func (r *Reader) openStream(size int64) error {
+	switch r.file.Compression {
+	case Gzip:
+		if r.gzip == nil {
+			r.gzip = new(gzipStream)
+		}
+		r.gzip.reset(r.handle, size)
+		r.source, r.end = r.gzip, math.MaxInt64
+	case Zstd:
+		if r.zstd == nil {
+			r.zstd = new(zstdStream)
+		}
+		r.source, r.end = r.zstd, math.MaxInt64
+		return r.zstd.reset(r.handle, size)
+	default:
+		r.source = r.handle
+	}
+	return nil
+}
+
+// skipMark passes over a byte order mark at the start of the file.
+func (r *Reader) skipMark() (err error) {
+	r.carry, err = r.fill(r.carry, len(byteOrderMark))
+	if string(r.carry) == byteOrderMark {
+		r.carry = r.carry[:0]
+		// The first line starts with its mark, wherever the cut fell.
+		r.end = max(r.end, int64(len(byteOrderMark))+1)
+	}
+	return err
+}
+
+// Next reads the next batch into the buffer, or into a larger one where the
+// buffer is too small: give the Data of a batch back when it has been used.
+// The batch is never empty. The error is io.EOF at the end of the stretch;
+// any other is a failure to read the file.
+func (r *Reader) Next(buffer []byte) (Batch, error) {
+	if cap(buffer) > keepBytes {
+		buffer = nil
+	}
+	data := buffer[:0]
+	if r.skips {
+		r.skips = false
+		var err error
+		if data, _, err = r.skipLine(data); err != nil {
+			return Batch{}, err
+		}
+	}
+	data = append(data[:0], r.carry...)
+	if r.carry = r.carry[:0]; cap(r.carry) > keepBytes {
+		r.carry = nil
+	}
+	offset := r.position - int64(len(data))
+	if offset >= r.end {
+		data, r.exhausted = data[:0], true
+	}
+	// A batch has at most limit+1 bytes, so that no line in it, with its
+	// newline, can be longer than the limit.
+	for size := min(BatchBytes, r.limit+1); ; size = min(2*size, r.limit+1) {
+		var err error
+		if data, err = r.fill(data, size); err != nil {
+			return Batch{}, err
+		}
+		if last := r.lastNewline(data, offset); last >= 0 {
+			r.carry = append(r.carry, data[last+1:]...)
+			return r.batch(offset, data[:last+1])
+		}
+		if len(data) < size { // the stream's last line
+			return r.batch(offset, data)
+		}
+		if len(data) > r.limit {
+			return r.rejectLine(offset, data)
+		}
+	}
+}
+
+// lastNewline returns the index of the newline that ends a batch, or -1: the
+// one that ends the stretch if it is there, else the last.
+func (r *Reader) lastNewline(data []byte, offset int64) int {
+	if r.exhausted && len(data) == 0 {
+		return -1
+	}
+	if from := max(r.end-1-offset, 0); from < int64(len(data)) {
+		if n := bytes.IndexByte(data[from:], '\n'); n >= 0 {
+			return int(from) + n
+		}
+	}
+	return bytes.LastIndexByte(data, '\n')
+}
+
+// batch hands data and the rejects so far to the caller.
+func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
+	if len(data) == 0 && len(r.rejects) == 0 {
+		return Batch{}, io.EOF
+	}
+	b := Batch{File: r.number, Offset: offset, Data: data, Rejects: r.rejects}
+	r.rejects = nil
+	return b, nil
+}
+
+// rejectLine passes over a line that is too long, of which data is the start.
+func (r *Reader) rejectLine(offset int64, data []byte) (Batch, error) {
+	length := int64(len(data))
+	index := len(r.rejects)
+	r.rejects = append(r.rejects, Reject{Position: offset})
+	data, rest, err := r.skipLine(data)
+	if err != nil {
+		return Batch{}, err
+	}
+	r.rejects[index].Message = fmt.Sprintf("line of %d bytes is longer than the limit of %d bytes", length+rest, r.limit)
+	return r.batch(offset, data[:0])
+}
+
+// skipLine reads up to the next newline, with data as scratch space, and
+// leaves what follows as the carry. It returns the number of bytes before the
+// newline.
+func (r *Reader) skipLine(data []byte) (scratch []byte, length int64, err error) {
+	size := min(BatchBytes, r.limit+1)
+	for {
+		if data, err = r.fill(data[:0], size); err != nil {
+			return data, length, err
+		}
+		if n := bytes.IndexByte(data, '\n'); n >= 0 {
+			r.carry = append(r.carry[:0], data[n+1:]...)
+			return data, length + int64(n), nil
+		}
+		length += int64(len(data))
+		if len(data) < size {
+			return data, length, nil
+		}
+	}
+}
+
+// fill appends to data until it has size bytes or the source has no more.
+func (r *Reader) fill(data []byte, size int) ([]byte, error) {
+	if cap(data) < size && !r.exhausted {
+		data = append(make([]byte, 0, size), data...)
+	}
+	for len(data) < size && !r.exhausted {
+		n, err := r.source.Read(data[len(data):size])
+		data = data[:len(data)+n]
+		r.position += int64(n)
+		if err != nil {
+			if err := r.stop(err); err != nil {
+				return data, err
+			}
+		}
+	}
+	return data, nil
+}
+
+// stop takes in an error of the source: the end, a fault, or a failure.
+func (r *Reader) stop(err error) error {
+	if err == io.EOF {
+		r.exhausted = true
+		if r.file.Compression == None && r.position < r.file.Size {
+			return r.shrunk(r.position)
+		}
+		return nil
+	}
+	if f, ok := errors.AsType[*fault](err); ok {
+		r.exhausted = f.last
+		r.rejects = append(r.rejects, Reject{Position: r.position, Message: f.message, Warning: f.warning})
+		return nil
+	}
+	return fmt.Errorf("read input %s at byte %d of its decoded stream: %w", r.file.Path, r.position, err)
+}
+
+// shrunk is the error of a file that is shorter than when it was listed.
+func (r *Reader) shrunk(size int64) error {
+	return fmt.Errorf("read input %s: the file changed while the job ran: it had %d bytes when it was listed and now has %d", r.file.Path, r.file.Size, size)
+}
+
+// Close closes the file and frees the decoders. The reader cannot be used
+// again; closing it twice does no harm.
+func (r *Reader) Close() error {
+	if r.zstd != nil {
+		r.zstd.close()
+	}
+	r.gzip, r.zstd, r.source = nil, nil, nil
+	return r.closeFile()
+}
+
+// closeFile closes the file at hand, if any.
+func (r *Reader) closeFile() error {
+	if r.handle == nil {
+		return nil
+	}
+	handle := r.handle
+	r.handle = nil
+	if err := handle.Close(); err != nil {
+		return fmt.Errorf("close input: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+// Package keep decides which documents of a cluster stay.
+//
+// A document goes only if a verified edge joins it to one that stays. So no
+// document is removed through a chain of others, and a cluster may keep
+// several: the ones kept are a maximal independent set of the similarity graph,
+// chosen greedily in the order of preference.
+package keep
+
+// Edge joins two documents that are similar, but not identical, by their
+// numbers.
+type Edge struct {
+	A, B       uint32
+	Similarity float64
+}
+
+// Choice is what becomes of a document: it is kept if Kept is its own number,
+// else it goes and Kept is the document that stays for it, at that similarity.
+type Choice struct {
+	Kept       uint32
+	Similarity float64
+}
+
+const undecided = ^uint32(0)
+
+// Choose decides for all documents, numbered from 0 to len(first)-1. Order lists
+// them by preference. First gives for each document the first one that is
+// identical to it, or itself; only those first ones have edges, which stand for
+// all that are identical. A document that goes is given to the most similar
+// among the kept ones it has an edge to, then to the most preferred.
+func Choose(order, first []uint32, edges []Edge) []Choice {
+	n := len(first)
+	neighbours := adjacency(n, edges)
+	place := make([]uint32, n) // in the order of preference
+	for i, document := range order {
+		place[document] = uint32(i)
+	}
+	// The choice of a class of identical documents stands at its first one.
+	class := make([]Choice, n)
+	for i := range class {
+		class[i].Kept = undecided
+	}
+	choices := make([]Choice, n)
+	for _, document := range order {
+		c := &class[first[document]]
+		if c.Kept == undecided {
+			for _, e := range neighbours.of(first[document]) {
+				other := class[e.B]
+				// Only a class that is kept stands for itself.
+				if other.Kept == undecided || first[other.Kept] != e.B {
+					continue
+				}
+				if c.Kept == undecided || e.Similarity > c.Similarity ||
+					e.Similarity == c.Similarity && place[other.Kept] < place[c.Kept] {
+					*c = Choice{other.Kept, e.Similarity}
+				}
+			}
+			if c.Kept == undecided {
+				*c = Choice{document, 1}
+			}
+		}
+		choices[document] = *c
+	}
+	return choices
+}
+
+// graph holds the edges of all documents, those of one next to each other,
+// each seen from A.
+type graph struct {
+	starts []uint32
+	edges  []Edge
+}
+
+func (g *graph) of(document uint32) []Edge {
+	return g.edges[g.starts[document]:g.starts[document+1]]
+}
+
+func adjacency(n int, edges []Edge) *graph {
+	g := &graph{starts: make([]uint32, n+2), edges: make([]Edge, 2*len(edges))}
+	for _, e := range edges {
+		g.starts[e.A+2]++
+		g.starts[e.B+2]++
+	}
+	for i := 2; i < len(g.starts); i++ {
+		g.starts[i] += g.starts[i-1]
+	}
+	for _, e := range edges {
+		for _, seen := range []Edge{e, {e.B, e.A, e.Similarity}} {
+			g.edges[g.starts[seen.A+1]] = seen
+			g.starts[seen.A+1]++
+		}
+	}
+	return g
+}

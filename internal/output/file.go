@@ -1,0 +1,136 @@
+// Package output writes the files that a job leaves: sharded rows of JSON,
+// under names that stay temporary until the job has checked them all.
+package output
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Format is how rows are written; it is the ending of the files too.
+type Format string
+
+// The formats.
+const (
+	JSONL     Format = "jsonl"
+	JSONLZstd Format = "jsonl.zst"
+	JSONLGzip Format = "jsonl.gz"
+)
+
+// Formats lists all formats.
+var Formats = []Format{JSONL, JSONLZstd, JSONLGzip}
+
+// File is a finished output file that is not published yet.
+type File struct {
+	// Name is the name under which it will be published.
+	Name string `json:"name"`
+	// Output is the kind of rows: clusters, pairs and so on.
+	Output string `json:"output"`
+	// Input is the input file whose records it holds, for unique.
+	Input string `json:"input,omitempty"`
+	Rows  int64  `json:"rows"`
+	Bytes int64  `json:"bytes"`
+	// Temporary is where it is now.
+	Temporary string `json:"temporary,omitempty"`
+}
+
+// ShardName returns the name of one of the files of an output.
+func ShardName(output string, shard, shards int, format Format) string {
+	return fmt.Sprintf("%s-%05d-of-%05d.%s", output, shard, shards, format)
+}
+
+const writeBuffer = 256 << 10
+
+// Writer writes one output file. Not for concurrent use.
+type Writer struct {
+	file     File
+	out      *os.File
+	counted  *counter
+	pressed  io.WriteCloser // nil where the format does not compress
+	buffered *bufio.Writer
+}
+
+// counter counts the bytes that reach the file.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// NewWriter makes a file in the folder dir, under a random name.
+func NewWriter(dir string, file File, format Format) (*Writer, error) {
+	file.Temporary = filepath.Join(dir, file.Output+"-"+rand.Text())
+	out, err := os.OpenFile(file.Temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("create %s: %w", file.Name, err)
+	}
+	w := &Writer{file: file, out: out, counted: &counter{w: out}}
+	var sink io.Writer = w.counted
+	switch format {
+	case JSONLZstd:
+		// Tasks are what runs in parallel, so each encoder is given one core.
+		encoder, err := zstd.NewWriter(sink, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			w.Abort()
+			return nil, fmt.Errorf("create %s: %w", file.Name, err)
+		}
+		w.pressed, sink = encoder, encoder
+	case JSONLGzip:
+		encoder := gzip.NewWriter(sink)
+		w.pressed, sink = encoder, encoder
+	}
+	w.buffered = bufio.NewWriterSize(sink, writeBuffer)
+	return w, nil
+}
+
+// Row writes one row, which ends in a line feed.
+func (w *Writer) Row(row []byte) error {
+	w.file.Rows++
+	if _, err := w.buffered.Write(row); err != nil {
+		return fmt.Errorf("write %s: %w", w.file.Name, err)
+	}
+	return nil
+}
+
+// Close finishes the file and returns what is in it.
+func (w *Writer) Close() (File, error) {
+	err := w.buffered.Flush()
+	if w.pressed != nil {
+		err = errors.Join(err, w.pressed.Close())
+	}
+	err = errors.Join(err, w.out.Close())
+	w.out = nil
+	if err != nil {
+		os.Remove(w.file.Temporary)
+		return File{}, fmt.Errorf("finish %s: %w", w.file.Name, err)
+	}
+	w.file.Bytes = w.counted.n
+	return w.file, nil
+}
+
+// Abort drops a file that is not finished. After Close it does nothing, so it
+// can be deferred.
+func (w *Writer) Abort() {
+	if w.out == nil {
+		return
+	}
+	if w.pressed != nil {
+		w.pressed.Close()
+	}
+	w.out.Close()
+	os.Remove(w.file.Temporary)
+	w.out = nil
+}

@@ -1,0 +1,121 @@
+package output
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// AppendString appends s as a JSON string. Invalid UTF-8 becomes U+FFFD.
+func AppendString[S ~string | ~[]byte](b []byte, s S) []byte {
+	plain := true
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		b = append(b, '"')
+		b = append(b, s...)
+		return append(b, '"')
+	}
+	var quoted strings.Builder
+	encoder := json.NewEncoder(&quoted)
+	encoder.SetEscapeHTML(false)
+	// A string is always encodable.
+	_ = encoder.Encode(string(s))
+	return append(b, strings.TrimSuffix(quoted.String(), "\n")...)
+}
+
+// AppendFloat appends x, which is finite, in as few digits as tell it from its
+// neighbours.
+func AppendFloat(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'f', -1, 64) }
+
+// AppendReject appends the row of a record that was not read as a document.
+func AppendReject(b []byte, file string, position int64, fault string) []byte {
+	b = append(b, `{"file":`...)
+	b = AppendString(b, file)
+	b = append(b, `,"position":`...)
+	b = strconv.AppendInt(b, position, 10)
+	b = append(b, `,"error":`...)
+	b = AppendString(b, fault)
+	return append(b, "}\n"...)
+}
+
+// Pair is a row of pairs. The names are JSON strings.
+type Pair struct {
+	A, B          []byte
+	Shared, Union uint32 // shingles in both documents, and in either
+	SizeA, SizeB  int
+	Identical     bool
+	Estimate      bool
+}
+
+// AppendPair appends the row of an edge.
+func AppendPair(b []byte, p Pair) []byte {
+	b = append(b, `{"a":`...)
+	b = append(b, p.A...)
+	b = append(b, `,"b":`...)
+	b = append(b, p.B...)
+	if p.Identical {
+		return append(b, `,"jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`+"\n"...)
+	}
+	jaccard := float64(p.Shared) / float64(p.Union)
+	shared := float64(p.Shared)
+	if p.Estimate {
+		// |A and B| from J = |A and B| / |A or B| and the sizes, which are known.
+		shared = min(jaccard*float64(p.SizeA+p.SizeB)/(1+jaccard), float64(p.SizeA), float64(p.SizeB))
+	}
+	b = append(b, `,"jaccard":`...)
+	b = AppendFloat(b, jaccard)
+	b = append(b, `,"containment_a":`...)
+	b = AppendFloat(b, shared/float64(p.SizeA))
+	b = append(b, `,"containment_b":`...)
+	b = AppendFloat(b, shared/float64(p.SizeB))
+	b = append(b, `,"exact":`...)
+	b = strconv.AppendBool(b, !p.Estimate)
+	return append(b, "}\n"...)
+}
+
+// Member is a document of a cluster, for rows of clusters and removed. ID, Ref,
+// Cluster and KeptID are JSON strings.
+type Member struct {
+	ID, Ref, Cluster, KeptID []byte
+	Kept                     bool
+	Similarity               float64
+	Size                     int
+}
+
+// AppendMember appends the row of a document in clusters.
+func AppendMember(b []byte, m Member) []byte {
+	b = append(b, `{"cluster":`...)
+	b = append(b, m.Cluster...)
+	b = append(b, `,"id":`...)
+	b = append(b, m.ID...)
+	b = append(b, `,"ref":`...)
+	b = append(b, m.Ref...)
+	b = append(b, `,"kept":`...)
+	b = strconv.AppendBool(b, m.Kept)
+	b = append(b, `,"similarity":`...)
+	b = AppendFloat(b, m.Similarity)
+	b = append(b, `,"size":`...)
+	b = strconv.AppendInt(b, int64(m.Size), 10)
+	return append(b, "}\n"...)
+}
+
+// AppendRemoved appends the row of a document in removed.
+func AppendRemoved(b []byte, m Member) []byte {
+	b = append(b, `{"id":`...)
+	b = append(b, m.ID...)
+	b = append(b, `,"ref":`...)
+	b = append(b, m.Ref...)
+	b = append(b, `,"cluster":`...)
+	b = append(b, m.Cluster...)
+	b = append(b, `,"kept_id":`...)
+	b = append(b, m.KeptID...)
+	b = append(b, `,"similarity":`...)
+	b = AppendFloat(b, m.Similarity)
+	return append(b, "}\n"...)
+}

@@ -1,0 +1,240 @@
+// Package runfile stores the packed runs that cross a shuffle.
+//
+// An element that crosses a shuffle costs a runner some 45 microseconds and
+// kilobytes of memory; a record in a run file costs its bytes. So a stage
+// writes all the records of one task into one run file, in sections by kind and
+// shard, and only the file's path travels. A catalog turns the sections of many
+// run files around, so that the task of a shard finds its pieces.
+//
+// A run file is
+//
+//	sections  records, packed
+//	index     32 bytes a section: kind, shard, offset, length, CRC-32C
+//	footer    32 bytes: magic, offset of the index, its length, its CRC-32C
+//
+// all integers little-endian. Files have random names, so that two attempts at
+// one task never meet, and appear under their name only when they are whole.
+package runfile
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+)
+
+// Kind says what the records of a section are. The stages number their kinds.
+type Kind uint8
+
+const (
+	magic       = "mbrun001"
+	sectionSize = 32
+	footerSize  = 32
+	writeBuffer = 64 << 10
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// section is a stretch of a run file.
+type section struct {
+	kind           Kind
+	shard          uint32
+	offset, length int64
+	sum            uint32
+}
+
+// Writer writes one run file. Records are held back by kind and shard until
+// their bytes exceed the budget, then they go to the file as sections. Not for
+// concurrent use.
+type Writer struct {
+	path     string
+	file     *os.File
+	out      *bufio.Writer
+	offset   int64
+	budget   int
+	held     int
+	buffers  map[Kind][][]byte
+	sections []section
+	last     Kind
+	current  [][]byte
+}
+
+// NewWriter returns a writer of a run file in the folder dir that holds at
+// most about budget bytes in memory. No file is made before the first section.
+func NewWriter(dir string, budget int) *Writer {
+	return &Writer{path: filepath.Join(dir, "run-"+rand.Text()), budget: budget, buffers: map[Kind][][]byte{}}
+}
+
+// Record returns size bytes to be filled in with one record for a shard. They
+// are valid until the next call.
+func (w *Writer) Record(kind Kind, shard, size int) ([]byte, error) {
+	if w.held+size > w.budget && w.held > 0 {
+		if err := w.flush(); err != nil {
+			return nil, err
+		}
+	}
+	w.held += size
+	if kind != w.last || shard >= len(w.current) {
+		w.selectKind(kind, shard)
+	}
+	buffer := w.current[shard]
+	n := len(buffer)
+	if n+size > cap(buffer) {
+		buffer = append(make([]byte, 0, 2*cap(buffer)+max(size, 512)), buffer...)
+	}
+	buffer = buffer[:n+size]
+	w.current[shard] = buffer
+	return buffer[n : n+size : n+size], nil
+}
+
+// selectKind makes the buffers of a kind current and long enough for shard.
+func (w *Writer) selectKind(kind Kind, shard int) {
+	buffers := w.buffers[kind]
+	if shard >= len(buffers) {
+		buffers = append(buffers, make([][]byte, shard+1-len(buffers))...)
+		w.buffers[kind] = buffers
+	}
+	w.last, w.current = kind, buffers
+}
+
+// Section writes the bytes of parts as one section, past the buffers.
+func (w *Writer) Section(kind Kind, shard int, parts ...[]byte) error {
+	if w.file == nil {
+		file, err := os.OpenFile(w.path+".partial", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+		if err != nil {
+			return fmt.Errorf("create run: %w", err)
+		}
+		w.file, w.out = file, bufio.NewWriterSize(file, writeBuffer)
+	}
+	s := section{kind: kind, shard: uint32(shard), offset: w.offset}
+	for _, part := range parts {
+		if _, err := w.out.Write(part); err != nil {
+			return fmt.Errorf("write run: %w", err)
+		}
+		s.sum = crc32.Update(s.sum, castagnoli, part)
+		s.length += int64(len(part))
+	}
+	w.offset += s.length
+	w.sections = append(w.sections, s)
+	return nil
+}
+
+// flush writes what is held back, a section a buffer.
+func (w *Writer) flush() error {
+	for kind := range 256 {
+		for shard, buffer := range w.buffers[Kind(kind)] {
+			if len(buffer) == 0 {
+				continue
+			}
+			if err := w.Section(Kind(kind), shard, buffer); err != nil {
+				return err
+			}
+			w.buffers[Kind(kind)][shard] = buffer[:0]
+		}
+	}
+	w.held = 0
+	return nil
+}
+
+// Close writes what is left, checks that the file is whole and gives it its
+// name, which it returns; an empty run has no file and the name "".
+func (w *Writer) Close() (string, error) {
+	err := w.flush()
+	if w.file == nil {
+		return "", err
+	}
+	if err == nil {
+		_, err = w.out.Write(w.index())
+	}
+	if err == nil {
+		err = w.out.Flush()
+	}
+	err = errors.Join(err, w.file.Close())
+	if err == nil {
+		err = os.Rename(w.path+".partial", w.path)
+	}
+	w.file = nil
+	if err != nil {
+		os.Remove(w.path + ".partial")
+		return "", fmt.Errorf("finish run: %w", err)
+	}
+	return w.path, nil
+}
+
+// Abort drops the file of a run that is not finished. After Close it does
+// nothing, so it can be deferred.
+func (w *Writer) Abort() {
+	if w.file != nil {
+		w.file.Close()
+		os.Remove(w.path + ".partial")
+		w.file = nil
+	}
+}
+
+// index encodes the sections and the footer.
+func (w *Writer) index() []byte {
+	b := make([]byte, 0, len(w.sections)*sectionSize+footerSize)
+	for _, s := range w.sections {
+		b = append(b, byte(s.kind), 0, 0, 0)
+		b = binary.LittleEndian.AppendUint32(b, s.shard)
+		b = binary.LittleEndian.AppendUint64(b, uint64(s.offset))
+		b = binary.LittleEndian.AppendUint64(b, uint64(s.length))
+		b = binary.LittleEndian.AppendUint32(b, s.sum)
+		b = append(b, 0, 0, 0, 0)
+	}
+	sum := crc32.Checksum(b, castagnoli)
+	length := len(b)
+	b = append(b, magic...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(w.offset))
+	b = binary.LittleEndian.AppendUint64(b, uint64(length))
+	b = binary.LittleEndian.AppendUint32(b, sum)
+	return append(b, 0, 0, 0, 0)
+}
+
+// readIndex returns the sections of the run file at path.
+func readIndex(path string) ([]section, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open run: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("open run: %w", err)
+	}
+	damaged := fmt.Errorf("open run %s: not a whole run file", path)
+	if info.Size() < footerSize {
+		return nil, damaged
+	}
+	var footer [footerSize]byte
+	if _, err := file.ReadAt(footer[:], info.Size()-footerSize); err != nil {
+		return nil, fmt.Errorf("read run %s: %w", path, err)
+	}
+	offset := binary.LittleEndian.Uint64(footer[8:])
+	length := binary.LittleEndian.Uint64(footer[16:])
+	if string(footer[:8]) != magic || offset+length+footerSize != uint64(info.Size()) || length%sectionSize != 0 {
+		return nil, damaged
+	}
+	b := make([]byte, length)
+	if _, err := file.ReadAt(b, int64(offset)); err != nil {
+		return nil, fmt.Errorf("read run %s: %w", path, err)
+	}
+	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(footer[24:]) {
+		return nil, damaged
+	}
+	sections := make([]section, 0, length/sectionSize)
+	for ; len(b) > 0; b = b[sectionSize:] {
+		sections = append(sections, section{
+			kind:   Kind(b[0]),
+			shard:  binary.LittleEndian.Uint32(b[4:]),
+			offset: int64(binary.LittleEndian.Uint64(b[8:])),
+			length: int64(binary.LittleEndian.Uint64(b[16:])),
+			sum:    binary.LittleEndian.Uint32(b[24:]),
+		})
+	}
+	return sections, nil
+}

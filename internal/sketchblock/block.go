@@ -1,0 +1,209 @@
+// Package sketchblock lays out sketch blocks: what a job keeps of a run of
+// documents after it has read them, so that no text is read twice.
+//
+// A block is two stretches of bytes. Its documents come column by column, so
+// that a stage that wants keys or ids does not pass over the sets:
+//
+//	header   format, documents n, keys a document k, length of the ids: 4 bytes each
+//	refs     8 n    docref, ascending
+//	digests  8 n    hash of the set, or of the bytes of a document without tokens
+//	keys     8 n k  band keys
+//	sizes    4 n    distinct shingles of the document
+//	stored   4 n    how many of them the sets hold: all, or the smallest
+//	lengths  4 n    bytes of text
+//	id ends  4 n    where the document's id ends in ids; an empty id is none
+//	ids
+//
+// The sets follow each other in the order of the documents: shingle hashes of
+// 48 bits, 6 bytes each, ascending. All integers are little-endian.
+package sketchblock
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"mirrorbeam/internal/docref"
+)
+
+const (
+	format     = 1
+	headerSize = 16
+
+	// HashSize is the size of a stored shingle hash in bytes.
+	HashSize = 6
+)
+
+// Document is one document as a block takes it in.
+type Document struct {
+	Ref    docref.Ref
+	Digest uint64
+	// Set holds the distinct shingle hashes, ascending, below 2^48; where not
+	// all are to be stored, the smallest of them.
+	Set []uint64
+	// Size is the number of distinct shingles, at least len(Set).
+	Size int
+	// Length is the length of the text in bytes.
+	Length int
+	// Keys are the band keys, as many as the builder was made for.
+	Keys []uint64
+	// ID is the user's id; empty if there is none.
+	ID []byte
+}
+
+// Builder collects the documents of one block. Not for concurrent use.
+type Builder struct {
+	keys    int
+	refs    []byte
+	digests []byte
+	keyed   []byte
+	sizes   []byte
+	stored  []byte
+	lengths []byte
+	idEnds  []byte
+	ids     []byte
+	sets    []byte
+	n       int
+}
+
+// NewBuilder returns a builder of blocks with that many keys a document.
+func NewBuilder(keys int) *Builder { return &Builder{keys: keys} }
+
+// Len returns the number of documents collected.
+func (b *Builder) Len() int { return b.n }
+
+// Add takes in a document; refs must ascend.
+func (b *Builder) Add(d Document) {
+	b.n++
+	b.refs = binary.LittleEndian.AppendUint64(b.refs, uint64(d.Ref))
+	b.digests = binary.LittleEndian.AppendUint64(b.digests, d.Digest)
+	for _, key := range d.Keys {
+		b.keyed = binary.LittleEndian.AppendUint64(b.keyed, key)
+	}
+	b.sizes = binary.LittleEndian.AppendUint32(b.sizes, uint32(d.Size))
+	b.stored = binary.LittleEndian.AppendUint32(b.stored, uint32(len(d.Set)))
+	b.lengths = binary.LittleEndian.AppendUint32(b.lengths, uint32(min(d.Length, math.MaxUint32)))
+	b.ids = append(b.ids, d.ID...)
+	b.idEnds = binary.LittleEndian.AppendUint32(b.idEnds, uint32(len(b.ids)))
+	b.sets = appendSet(b.sets, d.Set)
+}
+
+// Documents returns the documents' bytes in parts; valid until the next Reset.
+func (b *Builder) Documents() [][]byte {
+	header := make([]byte, 0, headerSize)
+	header = binary.LittleEndian.AppendUint32(header, format)
+	header = binary.LittleEndian.AppendUint32(header, uint32(b.n))
+	header = binary.LittleEndian.AppendUint32(header, uint32(b.keys))
+	header = binary.LittleEndian.AppendUint32(header, uint32(len(b.ids)))
+	return [][]byte{header, b.refs, b.digests, b.keyed, b.sizes, b.stored, b.lengths, b.idEnds, b.ids}
+}
+
+// Sets returns the bytes of the sets; valid until the next Reset.
+func (b *Builder) Sets() []byte { return b.sets }
+
+// Reset empties the builder and keeps its memory.
+func (b *Builder) Reset() {
+	*b = Builder{
+		keys: b.keys,
+		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], sizes: b.sizes[:0], stored: b.stored[:0],
+		lengths: b.lengths[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
+	}
+}
+
+// Block reads the documents of one block in place.
+type Block struct {
+	n, keys                                                int
+	refs, digests, keyed, sizes, stored, lengths, ends, id []byte
+}
+
+// Parse reads the header of a block's documents. The block aliases them.
+func Parse(documents []byte) (Block, error) {
+	damaged := errors.New("sketch block is damaged")
+	if len(documents) < headerSize {
+		return Block{}, damaged
+	}
+	if f := binary.LittleEndian.Uint32(documents); f != format {
+		return Block{}, errors.New("sketch block has another format: written by another version of this program")
+	}
+	n := int(binary.LittleEndian.Uint32(documents[4:]))
+	keys := int(binary.LittleEndian.Uint32(documents[8:]))
+	ids := int(binary.LittleEndian.Uint32(documents[12:]))
+	if len(documents) != headerSize+n*(32+8*keys)+ids {
+		return Block{}, damaged
+	}
+	b := Block{n: n, keys: keys}
+	rest := documents[headerSize:]
+	take := func(size int) []byte {
+		column := rest[:size:size]
+		rest = rest[size:]
+		return column
+	}
+	b.refs, b.digests, b.keyed = take(8*n), take(8*n), take(8*n*keys)
+	b.sizes, b.stored, b.lengths, b.ends, b.id = take(4*n), take(4*n), take(4*n), take(4*n), rest
+	return b, nil
+}
+
+// Len returns the number of documents.
+func (b *Block) Len() int { return b.n }
+
+// Keys returns the number of keys a document has.
+func (b *Block) Keys() int { return b.keys }
+
+// Ref returns the ref of document i.
+func (b *Block) Ref(i int) docref.Ref { return docref.Ref(binary.LittleEndian.Uint64(b.refs[8*i:])) }
+
+// Digest returns the digest of document i.
+func (b *Block) Digest(i int) uint64 { return binary.LittleEndian.Uint64(b.digests[8*i:]) }
+
+// Key returns key k of document i.
+func (b *Block) Key(i, k int) uint64 {
+	return binary.LittleEndian.Uint64(b.keyed[8*(i*b.keys+k):])
+}
+
+// Size returns the number of distinct shingles of document i.
+func (b *Block) Size(i int) int { return int(binary.LittleEndian.Uint32(b.sizes[4*i:])) }
+
+// Stored returns how many shingle hashes of document i the block holds.
+func (b *Block) Stored(i int) int { return int(binary.LittleEndian.Uint32(b.stored[4*i:])) }
+
+// Length returns the length of the text of document i in bytes.
+func (b *Block) Length(i int) int { return int(binary.LittleEndian.Uint32(b.lengths[4*i:])) }
+
+// ID returns the id of document i, empty if it has none.
+func (b *Block) ID(i int) []byte {
+	start := uint32(0)
+	if i > 0 {
+		start = binary.LittleEndian.Uint32(b.ends[4*(i-1):])
+	}
+	return b.id[start:binary.LittleEndian.Uint32(b.ends[4*i:])]
+}
+
+// appendSet appends hashes to b, 6 bytes each.
+func appendSet(b []byte, set []uint64) []byte {
+	n := len(b)
+	need := n + HashSize*len(set)
+	if need+2 > cap(b) {
+		b = append(make([]byte, 0, 2*cap(b)+need+2), b...)
+	}
+	// Eight bytes are stored for every hash; the next one overwrites the two
+	// that are too many.
+	room := b[:need+2]
+	for _, hash := range set {
+		binary.LittleEndian.PutUint64(room[n:], hash)
+		n += HashSize
+	}
+	return b[:need]
+}
+
+// AppendSet appends the hashes stored in the bytes of a set to set.
+func AppendSet(set []uint64, b []byte) []uint64 {
+	const mask = 1<<(8*HashSize) - 1
+	for len(b) >= 8 {
+		set = append(set, binary.LittleEndian.Uint64(b)&mask)
+		b = b[HashSize:]
+	}
+	if len(b) >= HashSize {
+		set = append(set, uint64(binary.LittleEndian.Uint32(b))|uint64(binary.LittleEndian.Uint16(b[4:]))<<32)
+	}
+	return set
+}

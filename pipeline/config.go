@@ -1,0 +1,194 @@
+// Package pipeline runs the job: it checks the configuration, lays out the graph
+// of stages, runs it on a Beam runner and publishes what it wrote.
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+	"mirrorbeam/transforms"
+)
+
+// Config is everything that a user can choose. The flags of the command line
+// derive from its fields: the tags give their names, defaults and help.
+type Config struct {
+	Input []string `group:"Input" required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern to read; may be repeated. A folder stands for its *.jsonl, *.ndjson and *.json files, plain, .gz or .zst; ** matches any number of folders." json:"input"`
+
+	Format      string   `group:"Input" default:"auto" placeholder:"FORMAT" help:"Format of the input: auto or jsonl." json:"format"`
+	IDField     string   `name:"id-field" group:"Input" default:"id" help:"Field of a record that holds its id, a string or a number. A record without one is called by its place, path:position." json:"id_field"`
+	TextField   string   `group:"Input" default:"text" help:"Field of a record that holds its text." json:"text_field"`
+	MaxDocument ByteSize `group:"Input" default:"64MiB" placeholder:"SIZE" help:"Longest text; longer ones are rejects." json:"max_document"`
+	MaxRejects  int64    `group:"Input" default:"-1" placeholder:"N" help:"Fail if more records than this cannot be read; -1: no limit." json:"max_rejects"`
+
+	CJKSplit  bool    `name:"cjk-split" group:"Measure" default:"true" negatable:"" help:"Take each Han, Kana, Thai, Lao, Khmer and Myanmar character for a token of its own: these scripts put no spaces between words." json:"cjk_split"`
+	Shingle   int     `group:"Measure" default:"3" placeholder:"N" help:"Adjacent tokens in a shingle." json:"shingle"`
+	Threshold float64 `group:"Measure" default:"0.8" placeholder:"J" help:"Least Jaccard similarity of two near-duplicates: shingles in both over shingles in either." json:"threshold"`
+	Keys      string  `group:"Measure" default:"minhash" placeholder:"KEYS" help:"How documents that may be similar are brought together: minhash." json:"keys"`
+	Recall    float64 `group:"Measure" default:"0.99" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found; more similar pairs are found more surely. Sets bands and rows." json:"recall"`
+	Bands     int     `group:"Measure" default:"0" placeholder:"N" help:"MinHash bands; 0: from threshold and recall." json:"bands"`
+	Rows      int     `group:"Measure" default:"0" placeholder:"N" help:"MinHash rows a band; 0: from threshold and recall." json:"rows"`
+
+	Verify transforms.Verification `group:"Measure" default:"exact" placeholder:"HOW" help:"What a pair rests on: exact (the full shingle sets of both), sketch (an estimate from 128 hashes each, on less disk), none (a common key)." json:"verify"`
+
+	Output       string               `group:"Output" required:"" placeholder:"DIR" help:"Folder for the results; must be empty or new, see --overwrite." json:"output"`
+	Overwrite    bool                 `group:"Output" help:"Replace the results of an earlier job in the output folder. Other files in it are left alone." json:"overwrite"`
+	Emit         []string             `group:"Output" default:"clusters" placeholder:"NAME,..." help:"What to write: clusters, pairs, unique, removed. Rejects, summary and manifest always are." json:"emit"`
+	OutputFormat output.Format        `group:"Output" default:"jsonl" placeholder:"FORMAT" help:"jsonl, jsonl.zst or jsonl.gz." json:"output_format"`
+	Keep         transforms.Keep      `group:"Output" default:"first" placeholder:"ORDER" help:"Which documents of a cluster are preferred when those to keep are chosen: first, longest." json:"keep"`
+	Split        transforms.SplitMode `group:"Output" default:"component" placeholder:"HOW" help:"What a cluster is: component (documents joined through similar ones) or star (a kept document and those that go for it)." json:"split"`
+
+	Temp  string `group:"Running" placeholder:"DIR" help:"Folder for temporary files, some 0.8 bytes for each byte of text; default: beside the output. Workers of a cluster must share it." json:"temp"`
+	Lanes int    `group:"Running" default:"0" placeholder:"N" help:"Tasks of a stage that a local runner works on at a time; 0: one a core. The results are the same." json:"lanes"`
+}
+
+// ByteSize is a number of bytes; as text it may carry a unit: 64MiB, 2GB.
+type ByteSize int64
+
+var byteUnits = []struct {
+	suffix string
+	size   int64
+}{
+	{"KiB", 1 << 10},
+	{"MiB", 1 << 20},
+	{"GiB", 1 << 30},
+	{"TiB", 1 << 40},
+	{"KB", 1e3},
+	{"MB", 1e6},
+	{"GB", 1e9},
+	{"TB", 1e12},
+	{"K", 1 << 10},
+	{"M", 1 << 20},
+	{"G", 1 << 30},
+	{"T", 1 << 40},
+	{"B", 1},
+	{"", 1},
+}
+
+// UnmarshalText reads a number and a unit.
+func (s *ByteSize) UnmarshalText(text []byte) error {
+	for _, unit := range byteUnits {
+		number, found := strings.CutSuffix(string(text), unit.suffix)
+		if !found {
+			continue
+		}
+		value, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if size := value * float64(unit.size); err == nil && size >= 0 && size < math.MaxInt64 {
+			*s = ByteSize(size)
+			return nil
+		}
+		break
+	}
+	return fmt.Errorf("%q is not a size such as 64MiB, 500MB or 1048576", text)
+}
+
+// Validate reports every fault of the configuration at once.
+func (c *Config) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	check(len(c.Input) > 0, "--input: give at least one file, folder or pattern")
+	check(c.Output != "", "--output: give a folder")
+	check(c.Format == "auto" || c.Format == "jsonl", "--format %s: must be auto or jsonl", c.Format)
+	check(c.TextField != "", "--text-field: must not be empty")
+	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "--max-document %d: must be above 0 and below 4GiB", c.MaxDocument)
+	check(c.Shingle >= 1 && c.Shingle <= 64, "--shingle %d: must be from 1 to 64", c.Shingle)
+	check(c.Threshold > 0 && c.Threshold <= 1, "--threshold %g: must be above 0 and at most 1", c.Threshold)
+	check(c.Keys == "minhash", "--keys %s: must be minhash", c.Keys)
+	check(c.Recall > 0 && c.Recall < 1, "--recall %g: must be between 0 and 1", c.Recall)
+	check(c.Bands >= 0 && c.Bands <= lshbands.MaxBands, "--bands %d: must be from 0 to %d", c.Bands, lshbands.MaxBands)
+	check(c.Rows >= 0 && c.Rows <= 64, "--rows %d: must be from 0 to 64", c.Rows)
+	check(slices.Contains([]transforms.Verification{transforms.Exact, transforms.Sketch, transforms.None}, c.Verify),
+		"--verify %s: must be exact, sketch or none", c.Verify)
+	check(len(c.Emit) > 0, "--emit: name at least one output")
+	for _, name := range c.Emit {
+		check(slices.Contains([]string{transforms.Clusters, transforms.Pairs, transforms.Unique, transforms.Removed}, name),
+			"--emit %s: must be clusters, pairs, unique or removed", name)
+	}
+	check(slices.Contains(output.Formats, c.OutputFormat), "--output-format %s: must be jsonl, jsonl.zst or jsonl.gz", c.OutputFormat)
+	check(c.Keep == transforms.First || c.Keep == transforms.Longest, "--keep %s: must be first or longest", c.Keep)
+	check(c.Split == transforms.Component || c.Split == transforms.Star, "--split %s: must be component or star", c.Split)
+	check(c.Lanes >= 0 && c.Lanes <= 1024, "--lanes %d: must be from 0 to 1024", c.Lanes)
+	if len(faults) == 0 {
+		if _, err := c.scheme(); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// scheme returns the bands and rows of the job.
+func (c *Config) scheme() (lshbands.Scheme, error) {
+	return lshbands.Plan(c.Threshold, c.Recall, lshbands.Scheme{Bands: c.Bands, Rows: c.Rows})
+}
+
+// Hash identifies the choices that can change clusters and pairs, and nothing
+// else: two runs of equal hash over one corpus give the same bytes.
+func (c *Config) Hash() string {
+	choices := *c
+	choices.Input, choices.Output, choices.Overwrite, choices.Temp, choices.Lanes = nil, "", false, "", 0
+	choices.Emit, choices.MaxRejects, choices.Format = nil, 0, ""
+	// Plain strings and numbers always encode.
+	b, _ := json.Marshal(choices)
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8])
+}
+
+const (
+	// splitBytes is how much input a task reads: enough to make the cost of a
+	// task nothing, little enough that the last ones end together.
+	splitBytes = 8 << 20
+	maxSplits  = 2048
+
+	// shardBytes is how much input there is for each shard of keys.
+	shardBytes = 16 << 20
+	maxShards  = 512
+
+	// placeBytes bounds the sets that a scoring task holds, at 8 bytes a
+	// shingle.
+	placeBytes = 16 << 20
+
+	// groupComparisons bounds the comparisons in a group of documents with one
+	// key: all pairs of 4,096.
+	groupComparisons = 4096 * 4095 / 2
+)
+
+// job returns what the workers need to know, for inputs of that many bytes of
+// text and the run's folders.
+func (c *Config) job(scheme lshbands.Scheme, bytes int64, temp, partial, inputs string) transforms.Job {
+	lanes := c.Lanes
+	if lanes == 0 {
+		lanes = runtime.GOMAXPROCS(0)
+	}
+	return transforms.Job{
+		Temp: temp, Partial: partial, Inputs: inputs,
+		Fields:           corpus.Fields{ID: c.IDField, Text: c.TextField},
+		MaxDocument:      int64(c.MaxDocument),
+		Measure:          sketch.Measure{Shingle: c.Shingle, CJKSplit: c.CJKSplit},
+		Threshold:        c.Threshold,
+		Scheme:           scheme,
+		Verify:           c.Verify,
+		Keep:             c.Keep,
+		Split:            c.Split,
+		Emit:             c.Emit,
+		Format:           c.OutputFormat,
+		Lanes:            lanes,
+		Shards:           int(min(bytes/shardBytes+1, maxShards)),
+		PlaceBytes:       placeBytes,
+		GroupComparisons: groupComparisons,
+	}
+}

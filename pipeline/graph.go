@@ -1,0 +1,19 @@
+package pipeline
+
+import (
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam/transforms"
+)
+
+// graph lays out the job: the way of the data from the input to the results.
+func graph(s beam.Scope, job transforms.Job) {
+	splits := transforms.Read(s, job)
+	sketches := transforms.Fingerprint(s, job, splits)
+	keys := transforms.Key(s, job, sketches)
+	groups := transforms.Group(s, job, keys)
+	gathered := transforms.Gather(s, job, groups, sketches)
+	edges := transforms.Score(s, job, gathered)
+	clusters := transforms.Cluster(s, job, groups, edges, sketches)
+	transforms.Write(s, job, clusters, sketches, groups)
+}

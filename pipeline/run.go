@@ -1,0 +1,120 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/transforms"
+)
+
+// The kinds of failure, told apart by errors.Is.
+var (
+	// ErrUsage: the configuration is wrong.
+	ErrUsage = errors.New("usage")
+	// ErrInput: the input cannot be used.
+	ErrInput = errors.New("input")
+	// ErrStorage: the output or the temporary folder cannot be used.
+	ErrStorage = errors.New("storage")
+)
+
+// failure is an error of a kind, which it does not mention.
+type failure struct {
+	kind error
+	error
+}
+
+func (f failure) Unwrap() []error { return []error{f.kind, f.error} }
+
+// Run runs the job and returns its summary. Unless it returns an error the
+// results are complete and published. A cancelled context ends the job, leaves
+// the output folder as it was and gives the context's error.
+func Run(ctx context.Context, config Config) (Summary, error) {
+	if err := config.Validate(); err != nil {
+		return Summary{}, failure{ErrUsage, err}
+	}
+	scheme, err := config.scheme()
+	if err != nil {
+		return Summary{}, failure{ErrUsage, err}
+	}
+	start := time.Now()
+	inputs, size, err := list(config)
+	if err != nil {
+		return Summary{}, failure{ErrInput, err}
+	}
+	work, err := openWorkspace(config)
+	if err != nil {
+		return Summary{}, failure{ErrStorage, err}
+	}
+	defer work.sweep()
+	inputsPath := filepath.Join(work.temp, "inputs.json")
+	if err := transforms.WriteInputs(inputsPath, inputs); err != nil {
+		return Summary{}, failure{ErrStorage, err}
+	}
+	job := config.job(scheme, size, work.temp, work.partial, inputsPath)
+	metrics, err := execute(ctx, job)
+	if err != nil {
+		return Summary{}, err
+	}
+	result, err := transforms.ReadResult(work.temp)
+	if err != nil {
+		return Summary{}, err
+	}
+	if err := accept(config, result, size); err != nil {
+		return Summary{}, failure{ErrInput, err}
+	}
+	summary := summarize(config, scheme, result, metrics, work.tempBytes(), time.Since(start))
+	if err := work.publish(result.Files, summary); err != nil {
+		return Summary{}, failure{ErrStorage, err}
+	}
+	return summary, nil
+}
+
+// list returns the input files and splits, and about how many bytes of text
+// they hold.
+func list(config Config) (transforms.Inputs, int64, error) {
+	files, err := corpus.List(config.Input)
+	if err != nil {
+		return transforms.Inputs{}, 0, err
+	}
+	size := int64(0)
+	for _, file := range files {
+		size += file.TextSize()
+	}
+	splits := corpus.Splits(files, max(splitBytes, size/maxSplits))
+	return transforms.Inputs{Files: files, Splits: splits}, size, nil
+}
+
+// execute runs the graph on the runner that the flags of Beam name.
+func execute(ctx context.Context, job transforms.Job) (*beam.PipelineResult, error) {
+	p, s := beam.NewPipelineWithRoot()
+	graph(s, job)
+	result, err := beamx.RunWithMetrics(ctx, p)
+	// The runner may have given up the pipeline while tasks still write.
+	transforms.Drain()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, explain(err)
+	}
+	return &result, nil
+}
+
+// accept refuses a result that the user would not want.
+func accept(config Config, result transforms.Result, size int64) error {
+	counts := result.Counts
+	if config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects {
+		return fmt.Errorf("%d records could not be read, --max-rejects allows %d: %s", counts.Rejected, config.MaxRejects, firstReject(result))
+	}
+	if counts.Documents == 0 && counts.Rejected > 0 {
+		return fmt.Errorf("no document in %d bytes of input, %d records could not be read: %s", size, counts.Rejected, firstReject(result))
+	}
+	return nil
+}

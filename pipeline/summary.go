@@ -1,0 +1,144 @@
+package pipeline
+
+import (
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+
+	"mirrorbeam/lshbands"
+	"mirrorbeam/transforms"
+)
+
+// Summary is what summary.json holds.
+type Summary struct {
+	Version    string             `json:"version"`
+	Config     Config             `json:"config"`
+	ConfigHash string             `json:"config_hash"`
+	Counts     transforms.Counts  `json:"counts"`
+	Skipped    transforms.Skipped `json:"skipped"`
+	Plan       Plan               `json:"plan"`
+	Stages     []Stage            `json:"stages"`
+	Seconds    float64            `json:"seconds"`
+	CPUSeconds float64            `json:"cpu_seconds"`
+	// PeakMemoryBytes is the largest resident size of this process so far.
+	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
+	// TempBytes is the size of the temporary files.
+	TempBytes int64 `json:"temp_bytes"`
+}
+
+// Plan is how candidates are found and what that promises.
+type Plan struct {
+	lshbands.Scheme
+	// ExpectedRecall is the probability that a pair of exactly the threshold
+	// shares a key.
+	ExpectedRecall float64 `json:"expected_recall"`
+}
+
+// Stage is what one stage took.
+type Stage struct {
+	Name string `json:"name"`
+	// Seconds from the start of its first task to the end of its last.
+	Seconds float64 `json:"seconds"`
+	// CPUSeconds of its tasks, without the garbage collector's; 0 where the
+	// system does not account for threads.
+	CPUSeconds float64 `json:"cpu_seconds"`
+	Tasks      int64   `json:"tasks"`
+	// Records and Bytes are what went into it.
+	Records int64 `json:"records"`
+	Bytes   int64 `json:"bytes"`
+}
+
+// summarize puts the summary together.
+func summarize(config Config, scheme lshbands.Scheme, result transforms.Result, pipeline *beam.PipelineResult, tempBytes int64, elapsed time.Duration) Summary {
+	s := Summary{
+		Version: version(), Config: config, ConfigHash: config.Hash(),
+		Counts: result.Counts, Skipped: result.Skipped,
+		Plan:      Plan{scheme, scheme.Probability(config.Threshold)},
+		Stages:    stages(pipeline),
+		Seconds:   round(elapsed.Seconds()),
+		TempBytes: tempBytes,
+	}
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err == nil {
+		s.CPUSeconds = round(time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds())
+		s.PeakMemoryBytes = maxResident(usage.Maxrss)
+	}
+	return s
+}
+
+// stages sums up the metrics of the stages.
+func stages(pipeline *beam.PipelineResult) []Stage {
+	all := make([]Stage, 0, len(transforms.Stages))
+	place := map[string]*Stage{}
+	for _, name := range transforms.Stages {
+		all = append(all, Stage{Name: name})
+	}
+	for i := range all {
+		place[all[i].Name] = &all[i]
+	}
+	if *pipeline == nil {
+		return all
+	}
+	found := (*pipeline).Metrics().AllMetrics()
+	for _, counter := range found.Counters() {
+		stage := place[counter.Key.Namespace]
+		if stage == nil {
+			continue
+		}
+		switch counter.Key.Name {
+		case "tasks":
+			stage.Tasks += counter.Result()
+		case "records":
+			stage.Records += counter.Result()
+		case "bytes":
+			stage.Bytes += counter.Result()
+		case "cpu_ns":
+			stage.CPUSeconds += float64(counter.Result()) / 1e9
+		}
+	}
+	spans := map[*Stage]metrics.DistributionValue{}
+	for _, distribution := range found.Distributions() {
+		stage := place[distribution.Key.Namespace]
+		if stage == nil || distribution.Result().Count == 0 {
+			continue
+		}
+		span, ok := spans[stage]
+		if value := distribution.Result(); !ok {
+			span = value
+		} else {
+			span.Min, span.Max = min(span.Min, value.Min), max(span.Max, value.Max)
+		}
+		spans[stage] = span
+	}
+	for stage, span := range spans {
+		stage.Seconds = float64(span.Max-span.Min) / 1000
+	}
+	for i := range all {
+		all[i].CPUSeconds = round(all[i].CPUSeconds)
+	}
+	return all
+}
+
+// round drops what nobody reads: parts of a millisecond.
+func round(seconds float64) float64 {
+	return time.Duration(seconds * 1e9).Round(time.Millisecond).Seconds()
+}
+
+// version returns the version that the program was built as.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" && !strings.Contains(v, setting.Value[:min(12, len(setting.Value))]) {
+			v += " " + setting.Value
+		}
+	}
+	return v
+}

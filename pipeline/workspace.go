@@ -1,0 +1,243 @@
+package pipeline
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"mirrorbeam/internal/output"
+)
+
+// The files of the output folder beside the sharded ones.
+const (
+	manifestName = "manifest.json"
+	summaryName  = "summary.json"
+	successName  = "_SUCCESS"
+)
+
+// workspace is the folders of one run.
+type workspace struct {
+	output  string // where results are published
+	partial string // in the output folder: results before they are
+	parent  string // of the run's own temporary folder
+	temp    string
+	lock    *os.File // held on temp while the run lives
+	made    bool     // the output folder is this run's making
+	kept    bool     // and results were published to it
+}
+
+// openWorkspace makes the run's folders and clears away those of runs that
+// died.
+func openWorkspace(config Config) (*workspace, error) {
+	w := &workspace{output: filepath.Clean(config.Output)}
+	entries, err := os.ReadDir(w.output)
+	if errors.Is(err, fs.ErrNotExist) {
+		w.made = true
+		err = os.MkdirAll(w.output, 0o777)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open output folder: %w", err)
+	}
+	for _, entry := range entries {
+		if !config.Overwrite && !strings.HasPrefix(entry.Name(), partialPrefix) {
+			return nil, fmt.Errorf("the output folder %s is not empty (it holds %s): give another one, or --overwrite to replace the results of an earlier job", w.output, entry.Name())
+		}
+	}
+	if w.parent = config.Temp; w.parent == "" {
+		w.parent = w.output + ".temp"
+	}
+	if err := w.openTemp(); err != nil {
+		w.sweep()
+		return nil, err
+	}
+	// Tasks may run in processes with another working folder.
+	for _, path := range []*string{&w.temp, &w.output} {
+		if *path, err = filepath.Abs(*path); err != nil {
+			w.sweep()
+			return nil, fmt.Errorf("open output folder: %w", err)
+		}
+	}
+	w.partial = filepath.Join(w.output, partialPrefix+filepath.Base(w.temp))
+	if err := os.Mkdir(w.partial, 0o777); err != nil {
+		w.sweep()
+		return nil, fmt.Errorf("open output folder: %w", err)
+	}
+	return w, nil
+}
+
+const (
+	runPrefix     = "run-"
+	partialPrefix = ".partial-"
+	lockName      = "lock"
+)
+
+// openTemp makes the run's own folder and holds a lock in it, so that other
+// runs can tell it from one that was left behind.
+func (w *workspace) openTemp() error {
+	if err := os.MkdirAll(w.parent, 0o777); err != nil {
+		return fmt.Errorf("open temporary folder: %w", err)
+	}
+	w.clearDead()
+	w.temp = filepath.Join(w.parent, runPrefix+rand.Text())
+	if err := os.Mkdir(w.temp, 0o777); err != nil {
+		return fmt.Errorf("open temporary folder: %w", err)
+	}
+	lock, err := lockFile(filepath.Join(w.temp, lockName), os.O_CREATE)
+	if err != nil {
+		return fmt.Errorf("lock temporary folder: %w", err)
+	}
+	w.lock = lock
+	return nil
+}
+
+// clearDead removes the folders of runs that ended without clearing up: nobody
+// holds their locks.
+func (w *workspace) clearDead() {
+	folders, _ := filepath.Glob(filepath.Join(w.parent, runPrefix+"*"))
+	for _, folder := range folders {
+		lock, err := lockFile(filepath.Join(folder, lockName), 0)
+		if err != nil {
+			continue
+		}
+		os.RemoveAll(folder)
+		os.RemoveAll(filepath.Join(w.output, partialPrefix+filepath.Base(folder)))
+		lock.Close()
+	}
+}
+
+// lockFile opens a file and takes its lock, or fails at once.
+func lockFile(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|flags, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+	}
+	return f, nil
+}
+
+// sweep removes the run's folders and, if no result was published, the output
+// folder that it made.
+func (w *workspace) sweep() {
+	if w.partial != "" {
+		os.RemoveAll(w.partial)
+	}
+	if w.temp != "" {
+		os.RemoveAll(w.temp)
+	}
+	if w.lock != nil {
+		w.lock.Close()
+	}
+	// These fail, as they should, where something else is in the folder.
+	os.Remove(w.parent)
+	if w.made && !w.kept {
+		os.Remove(w.output)
+	}
+}
+
+// tempBytes returns how much the temporary folder holds.
+func (w *workspace) tempBytes() int64 {
+	total := int64(0)
+	entries, _ := os.ReadDir(w.temp)
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil {
+			total += info.Size()
+		}
+	}
+	return total
+}
+
+// manifest lists what a job has published.
+type manifest struct {
+	Files []output.File `json:"files"`
+}
+
+// publish checks the finished files, gives them their names and writes the
+// manifest, the summary and, last, the mark of success. The results of an
+// earlier job go first, their mark of success before all.
+func (w *workspace) publish(files []output.File, summary Summary) error {
+	for _, file := range files {
+		info, err := os.Stat(file.Temporary)
+		if err != nil {
+			return fmt.Errorf("check %s: %w", file.Name, err)
+		}
+		if info.Size() != file.Bytes {
+			return fmt.Errorf("check %s: it has %d bytes, %d were written", file.Name, info.Size(), file.Bytes)
+		}
+	}
+	w.kept = true
+	if err := w.removeEarlier(); err != nil {
+		return err
+	}
+	for i := range files {
+		if err := os.Rename(files[i].Temporary, filepath.Join(w.output, files[i].Name)); err != nil {
+			return fmt.Errorf("publish: %w", err)
+		}
+		files[i].Temporary = ""
+	}
+	if err := w.writeJSON(manifestName, manifest{files}); err != nil {
+		return err
+	}
+	if err := w.writeJSON(summaryName, summary); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(w.output, successName), nil, 0o666); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	return nil
+}
+
+// removeEarlier removes the files that an earlier job has listed in its
+// manifest, and no others.
+func (w *workspace) removeEarlier() error {
+	remove := func(name string) error {
+		if err := os.Remove(filepath.Join(w.output, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove earlier results: %w", err)
+		}
+		return nil
+	}
+	if err := remove(successName); err != nil {
+		return err
+	}
+	b, err := os.ReadFile(filepath.Join(w.output, manifestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var earlier manifest
+	if err == nil {
+		err = json.Unmarshal(b, &earlier)
+	}
+	if err != nil {
+		return fmt.Errorf("remove earlier results: read manifest: %w", err)
+	}
+	for _, file := range earlier.Files {
+		if err := remove(filepath.Base(file.Name)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(remove(summaryName), remove(manifestName))
+}
+
+// writeJSON writes a file of the output folder in one step.
+func (w *workspace) writeJSON(name string, value any) error {
+	b, err := json.MarshalIndent(value, "", "  ")
+	partial := filepath.Join(w.partial, name)
+	if err == nil {
+		err = os.WriteFile(partial, append(b, '\n'), 0o666)
+	}
+	if err == nil {
+		err = os.Rename(partial, filepath.Join(w.output, name))
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}

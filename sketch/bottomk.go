@@ -1,0 +1,58 @@
+package sketch
+
+import "mirrorbeam/asmkernels"
+
+// BottomK returns the k smallest elements of set, which is in ascending order,
+// or all of it if it has fewer. As elements are hashes, they are a uniform
+// sample without replacement: the bottom-k sketch (Cohen, Kaplan, Summarizing
+// data using bottom-k sketches, 2007). The result shares the memory of set.
+func BottomK(set []uint64, k int) []uint64 {
+	return set[:max(min(k, len(set)), 0)]
+}
+
+// EstimateJaccard estimates the Jaccard similarity of two sets of na and nb
+// elements from a and b, their k smallest elements each (see [BottomK]). It is
+// the quotient of [Overlap], which says what is counted; that of two empty sets
+// is 0.
+func EstimateJaccard(a, b []uint64, na, nb, k int) (jaccard float64, exact bool) {
+	common, union, exact := Overlap(a, b, na, nb, k)
+	if union == 0 {
+		return 0, exact
+	}
+	return float64(common) / float64(union), exact
+}
+
+// Overlap takes the k smallest elements of the union of two sets of na and nb
+// elements, which are all among a and b, the k smallest of each, and counts
+// those in both sets (Broder, 1997). For sets of distinct random hashes the
+// quotient of the counts estimates the Jaccard similarity J without bias and
+// with a variance below J(1-J)/k.
+//
+// If a and b are the whole sets, the counts are those of the whole union and
+// Overlap says that they are exact. If a or b has fewer than k elements of a
+// larger set, k is lowered to their number.
+func Overlap(a, b []uint64, na, nb, k int) (common, union int, exact bool) {
+	if len(a) == na && len(b) == nb {
+		common = asmkernels.Intersect(a, b, 0)
+		return common, na + nb - common, true
+	}
+	if len(a) < na {
+		k = min(k, len(a))
+	}
+	if len(b) < nb {
+		k = min(k, len(b))
+	}
+	for i, j := 0, 0; union < k && (i < len(a) || j < len(b)); union++ {
+		switch {
+		case j == len(b) || i < len(a) && a[i] < b[j]:
+			i++
+		case i == len(a) || b[j] < a[i]:
+			j++
+		default:
+			common++
+			i++
+			j++
+		}
+	}
+	return common, union, false
+}

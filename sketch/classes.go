@@ -1,0 +1,142 @@
+package sketch
+
+import (
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// UnicodeVersion is the version of the Unicode tables that decide which code
+// points belong to tokens and what their lower case is. Sets of two builds are
+// comparable when it is the same.
+const UnicodeVersion = unicode.Version
+
+// class says what part a code point has in tokens. A code point without a class
+// separates tokens.
+type class = uint8
+
+const (
+	// letter is a letter or digit: it begins or continues a token.
+	letter class = 1 << iota
+	// mark continues a token but begins none.
+	mark
+	// solo is a token of its own.
+	solo
+	// irregular comes on top of the above for code points that are not copied
+	// as they are: those with another lower case, and surrogates, which no
+	// valid text contains.
+	irregular
+)
+
+const (
+	// pageSize is the number of code points in a page of the class table: as
+	// many as share all but the last byte in UTF-8.
+	pageSize = 64
+
+	// firstOfThree is the first code point that takes three bytes in UTF-8.
+	firstOfThree = 0x800
+
+	// mostPages is more than there are distinct pages, and such that an index
+	// of 16 bits into all pages is in range.
+	mostPages = 1 << 16 / pageSize
+)
+
+// A short is all that the table knows of a code point below firstOfThree: the
+// two bytes of its lower case, the first one lowest, and above them its class.
+type short uint32
+
+// shortClass is the number of the lowest bit of the class in a short.
+const shortClass = 16
+
+// classTable holds the class of every code point.
+type classTable struct {
+	// shorts serves the alphabets of two bytes, class and lower case at once.
+	// Entries are irregular where one of both has not two bytes.
+	shorts [firstOfThree]short
+	// pageOf and pages serve all code points: pageOf says where in pages the
+	// page of a code point begins. Equal pages are stored once.
+	pageOf [(unicode.MaxRune + 1) / pageSize]uint16
+	pages  [mostPages * pageSize]class
+}
+
+// wordTable and ideographTable are the class tables without and with code
+// points that are tokens of their own. They are built on first use, which takes
+// less than a millisecond.
+var (
+	wordTable          = sync.OnceValue(func() *classTable { return newClassTable() })
+	ideographTable     = sync.OnceValue(func() *classTable { return newClassTable(unsegmentedScripts...) })
+	unsegmentedScripts = []*unicode.RangeTable{
+		unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+	}
+)
+
+// newClassTable builds the table in which the code points of soloScripts are
+// tokens of their own.
+func newClassTable(soloScripts ...*unicode.RangeTable) *classTable {
+	classes := make([]class, unicode.MaxRune+1)
+	assign(classes, unicode.Letter, letter)
+	assign(classes, unicode.Digit, letter)
+	assign(classes, unicode.Mark, mark)
+	for _, cases := range unicode.CaseRanges {
+		for r := rune(cases.Lo); r <= rune(cases.Hi); r++ {
+			if classes[r] != 0 && unicode.ToLower(r) != r {
+				classes[r] |= irregular
+			}
+		}
+	}
+	assign(classes, unicode.Cs, irregular)
+	for _, script := range soloScripts {
+		assign(classes, script, solo)
+	}
+
+	table := &classTable{}
+	known := make(map[[pageSize]class]int)
+	for i := range table.pageOf {
+		page := [pageSize]class(classes[i*pageSize:])
+		begin, ok := known[page]
+		if !ok {
+			begin = len(known) * pageSize
+			known[page] = begin
+			copy(table.pages[begin:], page[:])
+		}
+		table.pageOf[i] = uint16(begin)
+	}
+	for r := range table.shorts {
+		table.shorts[r] = newShort(rune(r), classes[r])
+	}
+	return table
+}
+
+// assign gives the code points of ranges the class c.
+func assign(classes []class, ranges *unicode.RangeTable, c class) {
+	for _, r := range ranges.R16 {
+		for i := int(r.Lo); i <= int(r.Hi); i += int(r.Stride) {
+			classes[i] = c
+		}
+	}
+	for _, r := range ranges.R32 {
+		for i := int(r.Lo); i <= int(r.Hi); i += int(r.Stride) {
+			classes[i] = c
+		}
+	}
+}
+
+// newShort returns the short for r, which is of class c.
+func newShort(r rune, c class) short {
+	lower := r
+	if c&irregular != 0 {
+		lower = unicode.ToLower(r)
+	}
+	if utf8.RuneLen(r) != 2 || utf8.RuneLen(lower) != 2 {
+		return short(irregular) << shortClass
+	}
+	var bytes [2]byte
+	utf8.EncodeRune(bytes[:], lower)
+	return short(bytes[0]) | short(bytes[1])<<8 | short(c&^irregular)<<shortClass
+}
+
+// class returns the class of r, which must be a code point.
+func (t *classTable) class(r uint32) class {
+	return t.pages[t.pageOf[r/pageSize]|uint16(r%pageSize)]
+}

@@ -1,0 +1,173 @@
+package sketch
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// corpora is where the real texts are kept, outside of the module.
+const corpora = "../../shared/corpora"
+
+// readCorpus returns texts of a corpus, about limit bytes of them, or false if
+// it is not there.
+func readCorpus(t testing.TB, name string, limit int) ([][]byte, bool) {
+	t.Helper()
+	file, err := os.Open(filepath.Join(corpora, name))
+	if os.IsNotExist(err) {
+		return nil, false
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	decoder, err := zstd.NewReader(file, zstd.WithDecoderMaxWindow(1<<31))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer decoder.Close()
+
+	var texts [][]byte
+	lines := bufio.NewReader(decoder)
+	for size := 0; size < limit; {
+		line, err := lines.ReadBytes('\n')
+		if len(line) == 0 && err != nil {
+			break
+		}
+		var document struct{ Text string }
+		if err := json.Unmarshal(line, &document); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, []byte(document.Text))
+		size += len(document.Text)
+	}
+	return texts, true
+}
+
+func TestCorpora(t *testing.T) {
+	for _, name := range []string{"udhr/udhr.jsonl.zst", "reuters21578/reuters.jsonl.zst", "tang/tang.jsonl.zst"} {
+		t.Run(strings.Split(name, "/")[0], func(t *testing.T) {
+			texts, ok := readCorpus(t, name, 1<<30)
+			if !ok {
+				t.Skip("the corpora are not on this machine")
+			}
+			every := max(len(texts)/150, 1)
+			c := newChecker()
+			for i := 0; i < len(texts); i += every {
+				c.check(t, texts[i])
+			}
+		})
+	}
+}
+
+// benchmarkText is a kind of text to measure.
+type benchmarkText struct {
+	name    string
+	corpus  string // real texts of the kind
+	keep    func(text []byte) bool
+	replace string // what to repeat if the corpus is not there
+	split   bool
+}
+
+var benchmarkTexts = []benchmarkText{
+	{"english", "reuters21578/reuters.jsonl.zst", nil, "The company said it expects net profit of 1.2 mln dlrs in 1987. ", false},
+	{"licences", "licenses/all.jsonl.zst", nil, "Permission is hereby granted, free of charge, to any person. ", false},
+	{"cyrillic", "udhr/udhr.jsonl.zst", mostly("\xd0\xd1"), "Все люди рождаются свободными и равными в своем достоинстве. ", false},
+	{"arabic", "udhr/udhr.jsonl.zst", mostly("\xd8\xd9"), "يولد جميع الناس أحرارا متساوين في الكرامة والحقوق. ", false},
+	{"languages", "udhr/udhr.jsonl.zst", nil, "Tous les êtres humains naissent libres et égaux. ", false},
+	{"poems", "tang/tang.jsonl.zst", nil, "床前明月光，疑是地上霜。舉頭望明月，低頭思故鄉。", true},
+	{"han", "prose/goldminer_zh.jsonl.zst", nil, "床前明月光，疑是地上霜。舉頭望明月，低頭思故鄉。", true},
+}
+
+// mostly accepts texts of which a third or more are the given lead bytes.
+func mostly(leads string) func([]byte) bool {
+	return func(text []byte) bool {
+		count := 0
+		for _, lead := range []byte(leads) {
+			count += bytes.Count(text, []byte{lead})
+		}
+		return 3*count > len(text)
+	}
+}
+
+// texts returns texts of the kind, some megabytes if the corpus is there.
+func (k benchmarkText) texts(b *testing.B) (texts [][]byte, size int) {
+	all, ok := readCorpus(b, k.corpus, 16<<20)
+	if !ok {
+		all = [][]byte{[]byte(strings.Repeat(k.replace, 1000))}
+	}
+	for _, text := range all {
+		if k.keep == nil || k.keep(text) {
+			texts = append(texts, text)
+			size += len(text)
+		}
+	}
+	return texts, size
+}
+
+// stageBenchmark measures what newStage returns on all kinds of texts.
+func stageBenchmark(b *testing.B, newStage func(m Measure) func(text []byte)) {
+	for _, kind := range benchmarkTexts {
+		b.Run(kind.name, func(b *testing.B) {
+			texts, size := kind.texts(b)
+			stage := newStage(Measure{Shingle: 3, CJKSplit: kind.split})
+			b.SetBytes(int64(size))
+			for b.Loop() {
+				for _, text := range texts {
+					stage(text)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkDocument measures the whole way.
+func BenchmarkDocument(b *testing.B) {
+	stageBenchmark(b, func(m Measure) func([]byte) {
+		h := NewHasher(m)
+		return func(text []byte) { h.Document(text) }
+	})
+}
+
+// BenchmarkTokens measures the way to the token hashes.
+func BenchmarkTokens(b *testing.B) {
+	stageBenchmark(b, func(m Measure) func([]byte) {
+		h := NewHasher(m)
+		return func(text []byte) {
+			h.tokenizer.reset()
+			for at := 0; at < len(text); {
+				window, limit := h.window(text[at:])
+				at += h.tokenizer.fold(window, limit)
+				h.tokens = h.tokenizer.appendHashes(h.tokens[:0])
+				h.tokenizer.keep()
+			}
+		}
+	})
+}
+
+// BenchmarkFold measures folding and finding tokens.
+func BenchmarkFold(b *testing.B) {
+	stageBenchmark(b, func(m Measure) func([]byte) {
+		h := NewHasher(m)
+		return func(text []byte) {
+			h.tokenizer.reset()
+			for at := 0; at < len(text); {
+				window, limit := h.window(text[at:])
+				at += h.tokenizer.fold(window, limit)
+				h.tokenizer.keep()
+			}
+		}
+	})
+}
+
+func BenchmarkClassTable(b *testing.B) {
+	for b.Loop() {
+		newClassTable(unsegmentedScripts...)
+	}
+}

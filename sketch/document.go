@@ -1,0 +1,130 @@
+package sketch
+
+import (
+	"unsafe"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Seeds of the two kinds of digests, so that a set and a text never meet.
+const (
+	setSeed  = 0x6d6972726f726265
+	textSeed = 0x616d2d746578742e
+)
+
+// Measure says what the similarity of two texts compares. Sets of different
+// measures have nothing to do with each other.
+type Measure struct {
+	// Shingle is the number of adjacent tokens in a shingle, at least 1. A text
+	// with fewer tokens has one shingle of all of them.
+	Shingle int
+
+	// CJKSplit makes every code point of the scripts that put no spaces between
+	// words (Han, Hiragana, Katakana, Thai, Lao, Khmer and Myanmar) a token of
+	// its own.
+	CJKSplit bool
+}
+
+// Document is the fingerprint of a text.
+type Document struct {
+	// Set holds the distinct shingles as 48-bit hashes in ascending order. It
+	// is empty if and only if the text has no token. It belongs to the Hasher,
+	// which overwrites it in the next call.
+	Set []uint64
+
+	// Digest is a 64-bit hash of Set, or of the bytes of the text if it has no
+	// token. Equal sets have equal digests.
+	Digest uint64
+
+	// Tokens is the number of tokens, with repetitions.
+	Tokens int
+
+	// InvalidBytes is the number of bytes that are not part of valid UTF-8.
+	// They separate tokens.
+	InvalidBytes int
+}
+
+// Hasher computes the fingerprints of texts by one measure. It reuses its
+// buffers, which grow with the longest text, and must not be used by two
+// goroutines at a time.
+type Hasher struct {
+	shingle   int
+	tokenizer tokenizer
+	sorter    setSorter
+	tokens    []uint64 // hashes of tokens whose shingles are still to come
+	elements  []uint64 // shingles in the order of the text, then the set
+
+	// ending holds the last bytes of a text and zeros.
+	ending [chunkSize + 2*lookahead]byte
+}
+
+// NewHasher returns a Hasher for the measure m. A shingle width below 1 counts
+// as 1.
+func NewHasher(m Measure) *Hasher {
+	classes := wordTable
+	if m.CJKSplit {
+		classes = ideographTable
+	}
+	return &Hasher{
+		shingle:   max(m.Shingle, 1),
+		tokenizer: tokenizer{classes: classes()},
+	}
+}
+
+// Document returns the fingerprint of text.
+//
+// A token is a Unicode letter or digit and the letters, digits and marks that
+// follow it, each code point in lower case. With CJKSplit, the code points of
+// the scripts concerned are tokens of their own whatever they are. Whether two
+// tokens or shingles are the same is decided by their 64- and 48-bit hashes.
+func (h *Hasher) Document(text []byte) Document {
+	h.tokenizer.reset()
+	h.tokens, h.elements = h.tokens[:0], h.elements[:0]
+	tokens := 0
+	for at := 0; at < len(text); {
+		window, limit := h.window(text[at:])
+		at += h.tokenizer.fold(window, limit)
+		if at >= len(text) {
+			h.tokenizer.close()
+		}
+		waiting := len(h.tokens)
+		h.tokens = h.tokenizer.appendHashes(h.tokens)
+		h.tokenizer.keep()
+		tokens += len(h.tokens) - waiting
+		h.elements = appendShingles(h.elements, h.tokens, h.shingle)
+		// The last tokens have their place in shingles of the next chunk too.
+		done := max(len(h.tokens)-(h.shingle-1), 0)
+		h.tokens = h.tokens[:copy(h.tokens, h.tokens[done:])]
+	}
+	if 0 < tokens && tokens < h.shingle {
+		h.elements = append(h.elements, shingleElement(h.tokens))
+	}
+	set := h.sorter.sort(h.elements)
+	document := Document{Set: set, Tokens: tokens, InvalidBytes: h.tokenizer.invalid}
+	if len(set) > 0 {
+		document.Digest = digestSet(set)
+	} else {
+		document.Digest = xxh3.HashSeed(text, textSeed)
+	}
+	return document
+}
+
+// window returns the next bytes of text for tokenizer.fold: a window and how
+// many bytes of it are to be read at least. Near the end of text the window is
+// a copy with zeros behind it.
+func (h *Hasher) window(text []byte) ([]byte, int) {
+	limit := min(len(text), chunkSize)
+	if len(text) >= limit+lookahead {
+		return text, limit
+	}
+	size := copy(h.ending[:], text)
+	clear(h.ending[size : size+lookahead])
+	return h.ending[:size+lookahead], limit
+}
+
+// digestSet returns the digest of a set that is not empty. The hash takes in
+// the length of the set.
+func digestSet(set []uint64) uint64 {
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&set[0])), len(set)*int(unsafe.Sizeof(set[0])))
+	return xxh3.HashSeed(bytes, setSeed)
+}

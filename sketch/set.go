@@ -1,0 +1,144 @@
+package sketch
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// elementBits is the number of bits of a set element.
+const elementBits = 48
+
+const (
+	// fewElements is the number of elements up to which insertion alone sorts
+	// fastest.
+	fewElements = 12
+
+	// manyElements is the number of elements above which the bucket pass would
+	// leave the caches, so that a coarse pass goes first.
+	manyElements = 1 << 15
+
+	// coarseBits is the number of bits by which the coarse pass sorts.
+	coarseBits = 8
+
+	// mostShifted is the number of places that insertion may move an element.
+	// Hashes stay far below it, unless two that fall into the same bucket
+	// occur in turn very often or a text was made to fill one bucket.
+	mostShifted = 64
+)
+
+// setSorter turns lists of elements into sets. Elements are hashes and thus
+// evenly spread: one pass by their upper bits into somewhat more buckets than
+// there are elements all but sorts them, and insertion does the rest.
+type setSorter struct {
+	scratch []uint64
+	counts  []uint32
+}
+
+// sort moves the distinct elements of list to its beginning, in ascending
+// order, and returns them.
+func (s *setSorter) sort(list []uint64) []uint64 {
+	s.scratch = slices.Grow(s.scratch[:0], len(list))[:len(list)]
+	if len(list) <= manyElements {
+		return list[:s.sortBuckets(list, s.scratch, elementBits)]
+	}
+
+	var ends [1 << coarseBits]uint32
+	distribute(s.scratch, list, ends[:], elementBits-coarseBits)
+	size, start := 0, uint32(0)
+	for _, end := range ends {
+		// The groups are sorted in scratch, where they are now. Their places
+		// in list serve as scratch and then take the result.
+		group := s.scratch[start:end]
+		distinct := s.sortBuckets(group, list[start:end], elementBits-coarseBits)
+		size += copy(list[size:], group[:distinct])
+		start = end
+	}
+	return list[:size]
+}
+
+// sortBuckets is sort for elements that have all but their lower width bits in
+// common. It returns the number of distinct elements and needs a scratch of the
+// same length as list.
+func (s *setSorter) sortBuckets(list, scratch []uint64, width int) int {
+	if len(list) <= fewElements && insertionSort(list) {
+		return copyDistinct(list, list)
+	}
+	bucketBits := min(bits.Len(uint(len(list))), width)
+	buckets := 1 << bucketBits
+	s.counts = slices.Grow(s.counts[:0], buckets)[:buckets]
+	clear(s.counts)
+	distribute(scratch, list, s.counts, width-bucketBits)
+	if !insertionSort(scratch) {
+		slices.Sort(scratch)
+	}
+	return copyDistinct(list, scratch)
+}
+
+// distribute copies list to sorted in the order of the bits from shift upwards
+// of its elements. There are len(counts) values of these bits, a power of two.
+// The counts must be zero; they become the ends of the groups in sorted.
+func distribute(sorted, list []uint64, counts []uint32, shift int) {
+	mask := uint64(len(counts) - 1)
+	for _, x := range list {
+		counts[x>>(shift&63)&mask]++
+	}
+	next := uint32(0)
+	for i, count := range counts {
+		counts[i] = next
+		next += count
+	}
+	for _, x := range list {
+		bucket := &counts[x>>(shift&63)&mask]
+		sorted[*bucket] = x
+		*bucket++
+	}
+}
+
+// insertionSort sorts a nearly sorted list. It gives up and returns false when
+// an element is more than mostShifted places from where it belongs; the list
+// then holds the same elements in some order.
+func insertionSort(list []uint64) bool {
+	if len(list) == 0 {
+		return true
+	}
+	last := list[0]
+	for i := 1; i < len(list); i++ {
+		// Half of the neighbours in a bucket are in the wrong order, which
+		// nothing predicts. Hence the exchange has no branch, and only an
+		// element that belongs even further to the front leaves this path.
+		x := list[i]
+		lower := min(last, x)
+		last = max(last, x)
+		list[i-1], list[i] = lower, last
+		if i < 2 || list[i-2] <= lower {
+			continue
+		}
+		at := i - 1
+		for at > 0 && list[at-1] > lower {
+			if i-at > mostShifted {
+				list[at] = lower
+				return false
+			}
+			list[at] = list[at-1]
+			at--
+		}
+		list[at] = lower
+	}
+	return true
+}
+
+// copyDistinct copies the distinct elements of a sorted list to set and returns
+// their number. The lengths of set and list are the same, and so may be the
+// memory.
+func copyDistinct(set, list []uint64) int {
+	size := 0
+	last := ^uint64(0) // no element
+	for _, x := range list {
+		set[size] = x
+		if x != last {
+			size++
+		}
+		last = x
+	}
+	return size
+}

@@ -1,0 +1,318 @@
+package transforms
+
+import (
+	"context"
+	"encoding/binary"
+	"sort"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/unionfind"
+)
+
+func init() {
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&labelFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&clusterEdgesFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&clusterMembersFn{})
+}
+
+// documentsPerShard sets the number of shards of an output. It depends on the
+// number of documents only, so that the same corpus gives the same files.
+const documentsPerShard = 100_000
+
+// Cluster joins the verified edges to connected components, orders the
+// components by their first documents, cuts that order into output shards, and
+// sends the edges and the documents of each component to its shard.
+//
+// It takes the outcomes of Group (identical documents), Score and Fingerprint,
+// PCollection<[]byte> each, and returns the outcomes with members and edges by
+// output shard.
+func Cluster(s beam.Scope, job Job, groups, scores, sketches beam.PCollection) []beam.PCollection {
+	s = s.Scope("cluster")
+	labels := beam.ParDo(s.Scope("label"), &labelFn{Job: job}, together(s.Scope("label"), groups, scores, sketches))
+
+	parts := exchange(s.Scope("edges"), job, kinds{Needed: []runfile.Kind{edgesKind}, Extra: []runfile.Kind{edgeShardsKind}}, groups, scores, labels)
+	members := exchange(s.Scope("members"), job, kinds{Needed: []runfile.Kind{membersKind}, Extra: []runfile.Kind{documentsKind, repeatedKind}}, groups, sketches, labels)
+	return []beam.PCollection{
+		labels, // asks for every shard, also one without a cluster
+		inLanes(s.Scope("edges"), job, &clusterEdgesFn{Job: job}, parts),
+		inLanes(s.Scope("members"), job, &clusterMembersFn{Job: job}, members),
+	}
+}
+
+var clusterStage = newStage("cluster")
+
+// labelFn finds the components of the similarity graph and numbers their
+// documents.
+type labelFn struct {
+	Job Job
+
+	starts []docref.Ref // of the splits, read in Setup
+}
+
+func (f *labelFn) Setup() error {
+	inputs, err := readInputs(f.Job.Inputs)
+	if err == nil {
+		f.starts, err = inputs.splitStarts()
+	}
+	return err
+}
+
+func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
+	return emitOutcome(ctx, clusterStage, 0, emit, func(o *outcome) error {
+		outcomes, counts, err := readOutcomes(elements)
+		if err != nil {
+			return err
+		}
+		graph, parts, err := readGraph(runsOf(outcomes), edgeNodesKind)
+		if err != nil {
+			return err
+		}
+		o.Shards = int((counts.Documents + documentsPerShard - 1) / documentsPerShard)
+		o.Shards = max(o.Shards, 1)
+		order := newOrder(graph.Roots, o.Shards)
+		clusterStage.records.Inc(ctx, int64(len(graph.Refs)))
+
+		run := runfile.NewWriter(f.Job.Temp, runBudget)
+		defer run.Abort()
+		for part, ranks := range graph.Ranks {
+			for _, rank := range ranks {
+				b, err := run.Record(edgeShardsKind, parts[part], positionSize)
+				if err != nil {
+					return err
+				}
+				order.of(rank).put(b)
+			}
+		}
+		for rank, ref := range graph.Refs {
+			b, err := run.Record(membersKind, splitOf(f.starts, ref), memberSize)
+			if err != nil {
+				return err
+			}
+			putRef(b, ref)
+			order.of(uint32(rank)).put(b[refSize:])
+			order.of(graph.Roots[rank]).put(b[refSize+positionSize:])
+		}
+		o.Run, err = run.Close()
+		return err
+	})
+}
+
+const (
+	positionSize = 8
+	memberSize   = refSize + 2*positionSize
+)
+
+// position is where a document stands in the output: the shard, and its number
+// among the shard's documents, which are ordered by cluster, then by ref.
+type position struct {
+	Shard, Number uint32
+}
+
+func (p position) put(b []byte) {
+	binary.LittleEndian.PutUint32(b, p.Shard)
+	binary.LittleEndian.PutUint32(b[4:], p.Number)
+}
+
+func getPosition(b []byte) position {
+	return position{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])}
+}
+
+// order is the order of the documents in the output.
+type order struct {
+	places []uint32 // by rank
+	starts []uint32 // of the shards
+}
+
+// newOrder orders ranks by root, then by rank, and cuts the order into shards of
+// nearly equal numbers of documents without cutting a component.
+func newOrder(roots unionfind.Forest, shards int) order {
+	n := len(roots)
+	ends := make([]uint32, n+1)
+	for _, root := range roots {
+		ends[root+1]++
+	}
+	for i := range n {
+		ends[i+1] += ends[i]
+	}
+	o := order{places: make([]uint32, n), starts: make([]uint32, shards)}
+	for shard := range shards {
+		want := uint32(int64(n) * int64(shard) / int64(shards))
+		// The components that start at or behind the cut belong to the shard.
+		o.starts[shard] = ends[sort.Search(n, func(root int) bool { return ends[root] >= want })]
+	}
+	for rank, root := range roots {
+		o.places[rank] = ends[root]
+		ends[root]++
+	}
+	return o
+}
+
+func (o order) of(rank uint32) position {
+	place := o.places[rank]
+	shard := sort.Search(len(o.starts), func(i int) bool { return o.starts[i] > place }) - 1
+	return position{uint32(shard), place - o.starts[shard]}
+}
+
+// clusterEdgesFn sends the edges of a part to their output shards.
+type clusterEdgesFn struct {
+	Job Job
+}
+
+func (f *clusterEdgesFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+	t := decodeTask(element)
+	return emitOutcome(ctx, clusterStage, t.Number, emit, func(o *outcome) error {
+		pieces, err := t.pieces()
+		if err != nil {
+			return err
+		}
+		run := runfile.NewWriter(f.Job.Temp, runBudget)
+		defer run.Abort()
+		var reader runfile.Reader
+		defer reader.Close()
+		positions, err := reader.ReadKind(nil, pieces, edgeShardsKind)
+		if err != nil {
+			return err
+		}
+		packed, err := reader.ReadKind(nil, pieces, edgesKind)
+		if err != nil {
+			return err
+		}
+		clusterStage.bytes.Inc(ctx, int64(len(packed)))
+		for ; len(packed) > 0; packed = packed[edgeSize:] {
+			e := getEdge(packed)
+			a, b := getPosition(positions[e.A*positionSize:]), getPosition(positions[e.B*positionSize:])
+			e.A, e.B = min(a.Number, b.Number), max(a.Number, b.Number)
+			record, err := run.Record(shardEdgesKind, int(a.Shard), edgeSize)
+			if err != nil {
+				return err
+			}
+			putEdge(record, e)
+		}
+		o.Run, err = run.Close()
+		return err
+	})
+}
+
+// clusterMembersFn sends the documents of a split that are in clusters to their
+// output shards.
+type clusterMembersFn struct {
+	Job Job
+}
+
+func (f *clusterMembersFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+	t := decodeTask(element)
+	return emitOutcome(ctx, clusterStage, t.Number, emit, func(o *outcome) error {
+		pieces, err := t.pieces()
+		if err != nil {
+			return err
+		}
+		run := runfile.NewWriter(f.Job.Temp, runBudget)
+		defer run.Abort()
+		var reader runfile.Reader
+		defer reader.Close()
+		members, err := reader.ReadKind(nil, pieces, membersKind)
+		if err != nil {
+			return err
+		}
+		repeated, err := readRefs(&reader, pieces, repeatedKind)
+		if err != nil {
+			return err
+		}
+		err = eachBlock(ctx, &reader, pieces, func(block *sketchblock.Block, _ runfile.Piece) error {
+			for i := 0; i < block.Len() && len(members) > 0; i++ {
+				ref := block.Ref(i)
+				if getRef(members) != ref {
+					continue
+				}
+				if err := writeMember(run, members, block, i, repeated[ref]); err != nil {
+					return err
+				}
+				members = members[memberSize:]
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		o.Run, err = run.Close()
+		return err
+	})
+}
+
+// readRefs returns a set of documents.
+func readRefs(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind) (map[docref.Ref]bool, error) {
+	packed, err := reader.ReadKind(nil, pieces, kind)
+	if err != nil {
+		return nil, err
+	}
+	refs := make(map[docref.Ref]bool, len(packed)/refSize)
+	for ; len(packed) > 0; packed = packed[refSize:] {
+		refs[getRef(packed)] = true
+	}
+	return refs, nil
+}
+
+// memberHeader is the size of a member's record without its id: number, number
+// of the first document of its cluster, ref, size, length, whether the id is
+// repeated, length of the id.
+const memberHeader = 32
+
+// writeMember writes the record of document i of the block for its output
+// shard.
+func writeMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i int, repeated bool) error {
+	at, first := getPosition(member[refSize:]), getPosition(member[refSize+positionSize:])
+	id := block.ID(i)
+	b, err := run.Record(shardMembersKind, int(at.Shard), memberHeader+len(id))
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint32(b, at.Number)
+	binary.LittleEndian.PutUint32(b[4:], first.Number)
+	putRef(b[8:], block.Ref(i))
+	binary.LittleEndian.PutUint32(b[16:], uint32(block.Size(i)))
+	binary.LittleEndian.PutUint32(b[20:], uint32(block.Length(i)))
+	binary.LittleEndian.PutUint32(b[24:], 0)
+	if repeated {
+		b[24] = 1
+	}
+	binary.LittleEndian.PutUint32(b[28:], uint32(len(id)))
+	copy(b[memberHeader:], id)
+	return nil
+}
+
+// member is a document of a cluster at its output shard.
+type member struct {
+	first        uint32 // number of the first document of the cluster
+	ref          docref.Ref
+	size, length uint32
+	repeated     bool
+	id           []byte
+}
+
+// readMembers returns the documents of an output shard by number.
+func readMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]member, error) {
+	packed, err := reader.ReadKind(nil, pieces, shardMembersKind)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for b := packed; len(b) > 0; b = b[memberHeader+binary.LittleEndian.Uint32(b[28:]):] {
+		n++
+	}
+	members := make([]member, n)
+	for b := packed; len(b) > 0; {
+		end := memberHeader + binary.LittleEndian.Uint32(b[28:])
+		members[binary.LittleEndian.Uint32(b)] = member{
+			first: binary.LittleEndian.Uint32(b[4:]), ref: getRef(b[8:]),
+			size: binary.LittleEndian.Uint32(b[16:]), length: binary.LittleEndian.Uint32(b[20:]),
+			repeated: b[24] == 1, id: b[memberHeader:end],
+		}
+		b = b[end:]
+	}
+	return members, nil
+}

@@ -1,0 +1,72 @@
+// Package transforms holds the stages of the job, one file a stage, in the
+// order of the data: read, fingerprint, key, group, gather, score, cluster,
+// write. Each is a Beam composite over DoFns that adapt plain packages.
+//
+// No element stands for a document, a key or a pair. A stage works on tasks, a
+// split of the input or a shard of records; what a task puts out goes into one
+// run file (package runfile) under the job's folder, and one small element, its
+// outcome, names the file. Between two stages an exchange turns the outcomes of
+// all tasks of the one into the tasks of the other. Files have random names and
+// are never changed or deleted by a stage, so a runner may run a task twice.
+package transforms
+
+import (
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+)
+
+// Verification says what an edge rests on.
+type Verification string
+
+const (
+	// Exact compares the full shingle sets of every candidate pair.
+	Exact Verification = "exact"
+	// Sketch estimates the similarity from the smallest hashes of both.
+	Sketch Verification = "sketch"
+	// None takes every candidate pair for an edge; similarities are estimates.
+	None Verification = "none"
+)
+
+// Keep says which documents of a cluster come first when those to be kept are
+// chosen.
+type Keep string
+
+const (
+	// First prefers the first in document order.
+	First Keep = "first"
+	// Longest prefers the longest text, then the first.
+	Longest Keep = "longest"
+)
+
+// Job is what the workers know of a job. It travels in the DoFns.
+type Job struct {
+	// Temp is the job's own folder for run files, Partial the one for output
+	// files that are not published yet. All workers share them.
+	Temp, Partial string
+	// Inputs is the path of the file that WriteInputs made.
+	Inputs string
+
+	Fields      corpus.Fields
+	MaxDocument int64
+	Measure     sketch.Measure
+	Threshold   float64
+	Scheme      lshbands.Scheme
+	Verify      Verification
+	Keep        Keep
+	Split       SplitMode
+	Emit        []string
+	Format      output.Format
+
+	// Lanes is how many tasks of a stage a local runner works on at a time, at
+	// least 1. It changes no result.
+	Lanes int
+	// Shards is the number of shards that keys and candidate pairs are spread
+	// over, at least 1. It changes no result.
+	Shards int
+	// PlaceBytes bounds the shingle sets that a scoring task holds.
+	PlaceBytes int64
+	// GroupComparisons bounds the pairs compared in one group.
+	GroupComparisons int
+}

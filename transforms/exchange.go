@@ -1,0 +1,182 @@
+package transforms
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/internal/runfile"
+)
+
+func init() {
+	register.Function1x2(oneKey)
+	register.Function1x1(laneOf)
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&exchangeFn{})
+	register.Emitter1[[]byte]()
+	register.Iter1[[]byte]()
+}
+
+// kinds are what an exchange looks for in the run files of its producers.
+type kinds struct {
+	// Needed kinds make a task for every shard that has records of one of them.
+	Needed []runfile.Kind
+	// Extra kinds are handed to those tasks as well.
+	Extra []runfile.Kind
+}
+
+// exchange turns the outcomes of the tasks of some stages into the tasks of the
+// next: a task for each shard that was written to, with the pieces of all run
+// files for it. Splits and shards elements pass, never their product.
+//
+// It takes PCollection<[]byte> of outcomes and returns PCollection<[]byte> of
+// tasks.
+func exchange(s beam.Scope, job Job, want kinds, outcomes ...beam.PCollection) beam.PCollection {
+	s = s.Scope("exchange")
+	return beam.ParDo(s, &exchangeFn{Temp: job.Temp, Lanes: job.Lanes, Want: want}, together(s, outcomes...))
+}
+
+// together brings all outcomes to one place: PCollection<KV<int64, []byte>>
+// grouped under one key. An impulse sees to it that there is always one group.
+func together(s beam.Scope, outcomes ...beam.PCollection) beam.PCollection {
+	all := beam.Flatten(s, append(outcomes, beam.Impulse(s))...)
+	return beam.GroupByKey(s, beam.ParDo(s, oneKey, all))
+}
+
+func oneKey(element []byte) (int64, []byte) { return 0, element }
+
+// inLanes applies a DoFn to tasks in lanes that a local runner works on in
+// parallel: it takes a stage's elements one after the other, however many
+// cores there are. It returns the outcomes of all.
+func inLanes(s beam.Scope, job Job, fn any, tasks beam.PCollection) beam.PCollection {
+	lanes := []beam.PCollection{tasks}
+	if job.Lanes > 1 {
+		lanes = beam.Partition(s, job.Lanes, laneOf, tasks)
+	}
+	outcomes := make([]beam.PCollection, len(lanes))
+	for i, lane := range lanes {
+		// The reshuffle keeps the runner from fusing the lanes into one stage.
+		outcomes[i] = beam.ParDo(s, fn, beam.Reshuffle(s, lane))
+	}
+	return beam.Flatten(s, outcomes...)
+}
+
+// task is the work of one element: a shard, or a split, and the catalog with
+// the pieces for it.
+type task struct {
+	Lane   int
+	Number int
+	// Shards is the number of tasks that a producer asked for, 0 if none did.
+	Shards  int
+	Catalog string
+}
+
+func (t task) encode() []byte {
+	b := make([]byte, 0, 12+len(t.Catalog))
+	b = binary.LittleEndian.AppendUint32(b, uint32(t.Lane))
+	b = binary.LittleEndian.AppendUint32(b, uint32(t.Number))
+	b = binary.LittleEndian.AppendUint32(b, uint32(t.Shards))
+	return append(b, t.Catalog...)
+}
+
+func decodeTask(element []byte) task {
+	return task{
+		Lane: laneOf(element), Number: int(binary.LittleEndian.Uint32(element[4:])),
+		Shards: int(binary.LittleEndian.Uint32(element[8:])), Catalog: string(element[12:]),
+	}
+}
+
+func laneOf(element []byte) int { return int(binary.LittleEndian.Uint32(element)) }
+
+// pieces returns what the task has to read.
+func (t task) pieces() ([]runfile.Piece, error) {
+	if t.Catalog == "" {
+		return nil, nil
+	}
+	return runfile.ReadCatalog(t.Catalog, t.Number)
+}
+
+// readOutcomes returns the outcomes of an iterator in the order of stages and
+// tasks, whatever order the runner brings them in, and the sum of their counts.
+func readOutcomes(elements func(*[]byte) bool) ([]outcome, Counts, error) {
+	var outcomes []outcome
+	var sum Counts
+	var element []byte
+	for elements(&element) {
+		if len(element) == 0 {
+			continue
+		}
+		o, err := decodeOutcome(element)
+		if err != nil {
+			return nil, sum, err
+		}
+		outcomes = append(outcomes, o)
+		sum.Add(o.Counts)
+	}
+	slices.SortFunc(outcomes, func(a, b outcome) int {
+		return cmp.Or(cmp.Compare(slices.Index(Stages, a.Stage), slices.Index(Stages, b.Stage)), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Run, b.Run))
+	})
+	return outcomes, sum, nil
+}
+
+// runsOf returns the run files of the outcomes.
+func runsOf(outcomes []outcome) []string {
+	var runs []string
+	for _, o := range outcomes {
+		if o.Run != "" {
+			runs = append(runs, o.Run)
+		}
+	}
+	return runs
+}
+
+type exchangeFn struct {
+	Temp  string
+	Lanes int
+	Want  kinds
+}
+
+func (f *exchangeFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
+	outcomes, _, err := readOutcomes(elements)
+	if err != nil {
+		return err
+	}
+	all := 0
+	for _, o := range outcomes {
+		all = max(all, o.Shards)
+	}
+	runs := runsOf(outcomes)
+	if len(runs) == 0 && all == 0 {
+		return nil
+	}
+	catalog, shards, err := runfile.WriteCatalog(f.Temp, runs, f.Want.Needed, f.Want.Extra)
+	if err != nil {
+		return err
+	}
+	for shard := range all {
+		if _, found := slices.BinarySearch(shards, shard); !found {
+			shards = append(shards, shard)
+		}
+	}
+	slices.Sort(shards)
+	for i, shard := range slices.Compact(shards) {
+		emit(task{Lane: i % f.Lanes, Number: shard, Shards: all, Catalog: catalog}.encode())
+	}
+	return nil
+}
+
+// emitOutcome runs a task and puts out its outcome.
+func emitOutcome(ctx context.Context, s *stage, number int, emit func([]byte), work func(*outcome) error) error {
+	o := outcome{Stage: s.name, Number: number}
+	if err := s.run(ctx, number, func() error { return work(&o) }); err != nil {
+		return err
+	}
+	element, err := o.encode()
+	if err == nil {
+		emit(element)
+	}
+	return err
+}

@@ -1,0 +1,360 @@
+package transforms
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"golang.org/x/sync/errgroup"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&fingerprintFn{})
+}
+
+// bottomK is the size of the sketch that is kept where the full sets are not:
+// the standard error of an estimate is at most 1/(2 sqrt(k)), 4 %.
+const bottomK = 128
+
+// blockBytes is about how much of the input goes into one sketch block: enough
+// for a read to be worth its call, little enough to stay in a core's cache.
+const blockBytes = 512 << 10
+
+// Fingerprint reads the documents of the splits and writes their sketch blocks
+// and the rejects: PCollection<[]byte> of tasks to one of outcomes.
+func Fingerprint(s beam.Scope, job Job, splits beam.PCollection) beam.PCollection {
+	s = s.Scope("fingerprint")
+	return inLanes(s, job, &fingerprintFn{Job: job}, splits)
+}
+
+var fingerprintStage = newStage("fingerprint")
+
+type fingerprintFn struct {
+	Job Job
+
+	inputs Inputs // read in Setup
+}
+
+func (f *fingerprintFn) Setup() (err error) {
+	f.inputs, err = readInputs(f.Job.Inputs)
+	return err
+}
+
+func (f *fingerprintFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+	t := decodeTask(element)
+	return emitOutcome(ctx, fingerprintStage, t.Number, emit, func(o *outcome) error { return f.split(ctx, t.Number, o) })
+}
+
+// split fingerprints one split. A split of plain text is one worker's; the
+// single stream of a compressed file is inflated by one goroutine and
+// fingerprinted by as many as there are cores.
+func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome) error {
+	run := runfile.NewWriter(f.Job.Temp, runBudget)
+	defer run.Abort()
+	reader := &splitReader{files: f.inputs.Files, rest: f.inputs.Splits[number], maxLine: lineLimit(f.Job.MaxDocument)}
+	defer reader.close()
+	write := func(b *block) error {
+		o.Counts.Add(b.counts)
+		fingerprintStage.records.Inc(ctx, b.counts.Documents)
+		fingerprintStage.bytes.Inc(ctx, b.counts.Bytes)
+		return b.write(run, number)
+	}
+	var err error
+	if reader.compressed() {
+		err = f.parallel(ctx, reader, write)
+	} else {
+		err = f.serial(ctx, reader, write)
+	}
+	if err != nil {
+		return err
+	}
+	o.Run, err = run.Close()
+	return err
+}
+
+func (f *fingerprintFn) serial(ctx context.Context, reader *splitReader, write func(*block) error) error {
+	worker, b := f.newFingerprinter(), newBlock(f.Job.Scheme)
+	for {
+		if err := reader.fill(b); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := worker.fingerprint(b); err != nil {
+			return err
+		}
+		if err := write(b); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// parallel passes blocks from the reader through the workers to write, which
+// gets them in the order of the stream. The number of blocks bounds the memory.
+func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write func(*block) error) error {
+	workers := runtime.GOMAXPROCS(0)
+	free := make(chan *block, workers+2)
+	for range cap(free) {
+		free <- newBlock(f.Job.Scheme)
+	}
+	filled, ordered := make(chan *block, cap(free)), make(chan *block, cap(free))
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return fingerprintStage.measure(ctx, func() error {
+			defer close(filled)
+			defer close(ordered)
+			for {
+				var b *block
+				select {
+				case b = <-free:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+				if err := reader.fill(b); err == io.EOF {
+					return nil
+				} else if err != nil {
+					return err
+				}
+				b.done = make(chan struct{})
+				filled <- b
+				ordered <- b
+			}
+		})
+	})
+	for range workers {
+		group.Go(func() error {
+			return fingerprintStage.measure(ctx, func() error {
+				worker := f.newFingerprinter()
+				for b := range filled {
+					err := worker.fingerprint(b)
+					close(b.done)
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+	group.Go(func() error {
+		for b := range ordered {
+			select {
+			case <-b.done:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			if err := write(b); err != nil {
+				return err
+			}
+			free <- b
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// block is a stretch of the input on its way to a sketch block.
+type block struct {
+	text    []byte // that batches hold
+	batches []corpus.Batch
+	builder *sketchblock.Builder
+	rejects []byte
+	counts  Counts
+	done    chan struct{} // closed when fingerprinted, where that is another goroutine's work
+}
+
+func newBlock(scheme lshbands.Scheme) *block {
+	return &block{builder: sketchblock.NewBuilder(scheme.Bands)}
+}
+
+// keepBytes is the largest text whose memory is used again.
+const keepBytes = 8 << 20
+
+func (b *block) reset() {
+	b.builder.Reset()
+	if cap(b.text) > keepBytes {
+		b.text = nil
+	}
+	b.text, b.batches, b.rejects, b.counts = b.text[:0], b.batches[:0], b.rejects[:0], Counts{}
+}
+
+func (b *block) reject(file string, position int64, fault string) {
+	b.counts.Rejected++
+	b.rejects = output.AppendReject(b.rejects, file, position, fault)
+}
+
+// write adds the block to the run file of the split.
+func (b *block) write(run *runfile.Writer, split int) error {
+	if b.builder.Len() > 0 {
+		if err := run.Section(documentsKind, split, b.builder.Documents()...); err != nil {
+			return err
+		}
+		if err := run.Section(setsKind, split, b.builder.Sets()); err != nil {
+			return err
+		}
+	}
+	if len(b.rejects) > 0 {
+		return run.Section(rejectsKind, 0, b.rejects)
+	}
+	return nil
+}
+
+// splitReader reads the stretches of a split one after the other.
+type splitReader struct {
+	files   []corpus.File
+	rest    corpus.Split
+	maxLine int64
+	reader  *corpus.Reader // nil before the first stretch
+	reading bool           // the reader is within rest[0]
+	buffer  []byte
+}
+
+// compressed reports whether the split holds compressed files.
+func (r *splitReader) compressed() bool {
+	for _, stretch := range r.rest {
+		if r.files[stretch.File].Compression != corpus.None {
+			return true
+		}
+	}
+	return false
+}
+
+// fill reads about blockBytes into the block, which it empties first: a batch
+// of a large file, or several small ones. It returns io.EOF where nothing is
+// left.
+func (r *splitReader) fill(b *block) error {
+	b.reset()
+	for len(b.text) < blockBytes && len(r.rest) > 0 {
+		if err := r.open(); err != nil {
+			return inputError{err}
+		}
+		batch, err := r.reader.Next(r.buffer)
+		if err == io.EOF {
+			r.rest, r.reading = r.rest[1:], false
+			continue
+		} else if err != nil {
+			return inputError{err}
+		}
+		r.buffer = batch.Data
+		if len(b.batches) == 0 && len(batch.Data) >= blockBytes/2 {
+			// A large batch changes hands, which spares a copy.
+			r.buffer, b.text = b.text, batch.Data
+			b.batches = append(b.batches, batch)
+			return nil
+		}
+		start := len(b.text)
+		b.text = append(b.text, batch.Data...)
+		batch.Data = b.text[start:len(b.text):len(b.text)]
+		b.batches = append(b.batches, batch)
+	}
+	if len(b.batches) == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
+// open opens the next stretch unless one is open.
+func (r *splitReader) open() (err error) {
+	if r.reading {
+		return nil
+	}
+	r.reading = true
+	stretch := r.rest[0]
+	if r.reader == nil {
+		r.reader, err = corpus.Open(r.files[stretch.File], stretch, r.maxLine)
+		return err
+	}
+	return r.reader.Reset(r.files[stretch.File], stretch)
+}
+
+func (r *splitReader) close() {
+	if r.reader != nil {
+		r.reader.Close() // a file that was only read
+	}
+}
+
+// lineLimit is the longest line that may hold a document of the largest size:
+// JSON takes up to six bytes for one.
+func lineLimit(maxDocument int64) int64 { return 6*maxDocument + 1<<20 }
+
+// fingerprinter turns lines into fingerprints; not for concurrent use.
+type fingerprinter struct {
+	job       Job
+	files     []corpus.File
+	decoder   *corpus.Decoder
+	hasher    *sketch.Hasher
+	minhash   *sketch.MinHash
+	signature []uint32
+	keys      []uint64
+}
+
+func (f *fingerprintFn) newFingerprinter() *fingerprinter {
+	return &fingerprinter{
+		job: f.Job, files: f.inputs.Files,
+		decoder: corpus.NewDecoder(f.Job.Fields),
+		hasher:  sketch.NewHasher(f.Job.Measure),
+		minhash: sketch.NewMinHash(f.Job.Scheme.Components()),
+	}
+}
+
+// fingerprint fills the block's builder from its lines.
+func (f *fingerprinter) fingerprint(b *block) error {
+	for _, batch := range b.batches {
+		name := f.files[batch.File].Name
+		for _, reject := range batch.Rejects {
+			b.reject(name, reject.Position, reject.Message)
+		}
+		for position, line := range batch.Lines() {
+			b.counts.Bytes += int64(len(line))
+			if corpus.IsBlank(line) {
+				continue
+			}
+			ref, err := docref.New(batch.File, position)
+			if err != nil {
+				return fmt.Errorf("file %s: %w", f.files[batch.File].Path, err)
+			}
+			record, err := f.decoder.Decode(line)
+			if err == nil && int64(len(record.Text)) > f.job.MaxDocument {
+				err = fmt.Errorf("text of %d bytes is longer than --max-document", len(record.Text))
+			}
+			if err != nil {
+				b.reject(name, position, err.Error())
+				continue
+			}
+			f.document(b, ref, record)
+		}
+	}
+	return nil
+}
+
+// document adds one document to the block.
+func (f *fingerprinter) document(b *block, ref docref.Ref, record corpus.Record) {
+	d := f.hasher.Document(record.Text)
+	b.counts.Documents++
+	if d.InvalidBytes > 0 {
+		b.counts.InvalidUTF8++
+	}
+	f.signature = f.minhash.Signature(f.signature, d.Set)
+	f.keys = f.job.Scheme.AppendKeys(f.keys[:0], f.signature)
+	size := len(d.Set)
+	if f.job.Verify != Exact {
+		d.Set = sketch.BottomK(d.Set, bottomK)
+	}
+	b.builder.Add(sketchblock.Document{
+		Ref: ref, Digest: d.Digest, Set: d.Set, Size: size, Length: len(record.Text), Keys: f.keys, ID: record.ID,
+	})
+}

@@ -1,0 +1,78 @@
+package transforms
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/internal/output"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&finishFn{})
+}
+
+// Result is what a finished pipeline leaves for its driver.
+type Result struct {
+	Counts  Counts
+	Skipped Skipped
+	Files   []output.File
+}
+
+// Skipped says what was not compared, and why.
+type Skipped struct {
+	Pairs  int64 `json:"pairs"`
+	Groups int64 `json:"groups"`
+}
+
+// finishFn sums up the outcomes of all stages.
+type finishFn struct {
+	Temp string
+}
+
+func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool) error {
+	outcomes, counts, err := readOutcomes(elements)
+	if err != nil {
+		return err
+	}
+	counts.Kept = counts.Documents - counts.Removed
+	result := Result{Counts: counts, Skipped: Skipped{Pairs: counts.Skipped, Groups: counts.SkippedGroup}}
+	for _, o := range outcomes {
+		for _, file := range o.Files {
+			result.Files = append(result.Files, file)
+		}
+	}
+	slices.SortFunc(result.Files, func(a, b output.File) int { return cmp.Compare(a.Name, b.Name) })
+	path := resultPath(f.Temp)
+	b, err := json.Marshal(result)
+	if err == nil {
+		err = os.WriteFile(path+".partial", b, 0o666)
+	}
+	if err == nil {
+		err = os.Rename(path+".partial", path)
+	}
+	if err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	return nil
+}
+
+func resultPath(temp string) string { return filepath.Join(temp, "result.json") }
+
+// ReadResult returns the result of the pipeline whose folder is temp.
+func ReadResult(temp string) (result Result, err error) {
+	b, err := os.ReadFile(resultPath(temp))
+	if err == nil {
+		err = json.Unmarshal(b, &result)
+	}
+	if err != nil {
+		err = fmt.Errorf("read result: %w", err)
+	}
+	return result, err
+}

@@ -1,0 +1,176 @@
+package transforms
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/radix"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/unionfind"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&groupFn{})
+}
+
+// Group brings the documents of a key together and finds the candidate pairs,
+// the stars of identical documents, and the documents whose id is not theirs
+// alone: PCollection<[]byte> of key outcomes to one of outcomes.
+func Group(s beam.Scope, job Job, keys beam.PCollection) beam.PCollection {
+	s = s.Scope("group")
+	tasks := exchange(s, job, kinds{Needed: []runfile.Kind{keysKind, idsKind}}, keys)
+	return inLanes(s, job, &groupFn{Job: job}, tasks)
+}
+
+var groupStage = newStage("group")
+
+type groupFn struct {
+	Job Job
+
+	starts []docref.Ref // of the splits, read in Setup
+}
+
+func (f *groupFn) Setup() error {
+	inputs, err := readInputs(f.Job.Inputs)
+	if err == nil {
+		f.starts, err = inputs.splitStarts()
+	}
+	return err
+}
+
+func (f *groupFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+	t := decodeTask(element)
+	return emitOutcome(ctx, groupStage, t.Number, emit, func(o *outcome) error { return f.shard(ctx, t, o) })
+}
+
+func (f *groupFn) shard(ctx context.Context, t task, o *outcome) error {
+	pieces, err := t.pieces()
+	if err != nil {
+		return err
+	}
+	run := runfile.NewWriter(f.Job.Temp, runBudget)
+	defer run.Abort()
+	var reader runfile.Reader
+	defer reader.Close()
+	records, err := reader.ReadKind(nil, pieces, keysKind)
+	if err != nil {
+		return err
+	}
+	groupStage.records.Inc(ctx, int64(len(records)/keySize))
+	groupStage.bytes.Inc(ctx, int64(len(records)))
+	if err := f.groups(records, t.Number, run, o); err != nil {
+		return err
+	}
+	ids, err := reader.ReadKind(records[:0], pieces, idsKind)
+	if err != nil {
+		return err
+	}
+	if err := f.repeated(ids, run); err != nil {
+		return err
+	}
+	o.Run, err = run.Close()
+	return err
+}
+
+// groups writes the candidate pairs and the stars of identical documents, which
+// are edges already.
+func (f *groupFn) groups(packed []byte, shard int, run *runfile.Writer, o *outcome) error {
+	n := len(packed) / keySize
+	records := make([]candidates.Record, n)
+	for i := range records {
+		records[i] = getKey(packed[i*keySize:])
+	}
+	var failed error
+	var stars starWriter
+	g := candidates.Grouper{
+		Threshold:      f.Job.Threshold,
+		MaxComparisons: f.Job.GroupComparisons,
+		Candidate: func(p candidates.Pair) {
+			b, err := run.Record(pairsKind, shardOfRef(p.A, f.Job.Shards), pairSize)
+			if err != nil {
+				failed = err
+				return
+			}
+			putPair(b, p)
+		},
+		Identical: func(first, other *candidates.Record) {
+			if err := stars.add(run, shard, first, other); err != nil {
+				failed = err
+			}
+		},
+	}
+	g.Groups(candidates.Sort(records, make([]candidates.Record, n)))
+	if failed != nil {
+		return failed
+	}
+	o.Counts.Identical += stars.edges
+	o.Counts.Skipped += g.Skipped
+	o.Counts.SkippedGroup += g.SkippedGroups
+	return writePart(run, edgeNodesKind, shard, stars.part)
+}
+
+// starWriter writes the edges from the first of identical documents to the
+// others and collects their nodes. The documents of one star come one after the
+// other.
+type starWriter struct {
+	part   components.Part
+	center docref.Ref
+	number uint32
+	edges  int64
+}
+
+func (w *starWriter) add(run *runfile.Writer, shard int, first, other *candidates.Record) error {
+	if w.edges == 0 || w.center != first.Ref {
+		w.center, w.number = first.Ref, uint32(len(w.part.Refs))
+		w.node(first)
+	}
+	w.node(other)
+	w.edges++
+	b, err := run.Record(edgesKind, shard, edgeSize)
+	if err == nil {
+		putEdge(b, edge{A: w.number, B: uint32(len(w.part.Refs) - 1), Shared: first.Size, Union: first.Size})
+	}
+	return err
+}
+
+func (w *starWriter) node(r *candidates.Record) {
+	w.part.Refs = append(w.part.Refs, r.Ref)
+	w.part.Weights = append(w.part.Weights, r.Size)
+	w.part.Parents = append(w.part.Parents, w.number)
+}
+
+// repeated writes the documents that share their id with another one.
+func (f *groupFn) repeated(packed []byte, run *runfile.Writer) error {
+	type record struct {
+		hash uint64
+		ref  docref.Ref
+	}
+	records := make([]record, len(packed)/idSize)
+	for i := range records {
+		b := packed[i*idSize:]
+		records[i] = record{binary.LittleEndian.Uint64(b), getRef(b[8:])}
+	}
+	records = radix.Sort(records, make([]record, len(records)), func(r *record) uint64 { return r.hash })
+	for i, r := range records {
+		if (i == 0 || records[i-1].hash != r.hash) && (i+1 == len(records) || records[i+1].hash != r.hash) {
+			continue
+		}
+		b, err := run.Record(repeatedKind, splitOf(f.starts, r.ref), refSize)
+		if err != nil {
+			return err
+		}
+		putRef(b, r.ref)
+	}
+	return nil
+}
+
+// newForest returns a part of the documents with no edge yet.
+func newForest(refs []docref.Ref, weights []uint32) components.Part {
+	return components.Part{Refs: refs, Weights: weights, Parents: unionfind.New(len(refs))}
+}

@@ -1,0 +1,66 @@
+package transforms
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"sort"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
+)
+
+// Inputs are the files of a job, in document order, and how they are cut into
+// splits. The driver writes them once; workers read them from the job's folder,
+// since data does not belong in a pipeline.
+type Inputs struct {
+	Files  []corpus.File
+	Splits []corpus.Split
+}
+
+// WriteInputs writes the inputs to path.
+func WriteInputs(path string, inputs Inputs) error {
+	b, err := json.Marshal(inputs)
+	if err == nil {
+		err = os.WriteFile(path, b, 0o666)
+	}
+	if err != nil {
+		return fmt.Errorf("write list of inputs: %w", err)
+	}
+	return nil
+}
+
+// readInputs reads what WriteInputs wrote.
+func readInputs(path string) (inputs Inputs, err error) {
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(b, &inputs)
+	}
+	if err != nil {
+		err = fmt.Errorf("read list of inputs: %w", err)
+	}
+	return inputs, err
+}
+
+// splitStarts returns for each split the ref before which all documents belong
+// to earlier splits.
+func (in *Inputs) splitStarts() ([]docref.Ref, error) {
+	starts := make([]docref.Ref, len(in.Splits))
+	for i, split := range in.Splits {
+		var err error
+		if starts[i], err = docref.New(split[0].File, split[0].Start); err != nil {
+			return nil, fmt.Errorf("file %s: %w", in.Files[split[0].File].Path, err)
+		}
+	}
+	return starts, nil
+}
+
+// splitOf returns the split that holds the document, by its starts.
+func splitOf(starts []docref.Ref, ref docref.Ref) int {
+	return sort.Search(len(starts), func(i int) bool { return starts[i] > ref }) - 1
+}
+
+// refText writes the ref as users see it: path:position.
+func (in *Inputs) refText(b []byte, ref docref.Ref) []byte {
+	return fmt.Appendf(b, "%s:%d", in.Files[ref.File()].Name, ref.Position())
+}

@@ -1,0 +1,124 @@
+package transforms
+
+import (
+	"context"
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&keyFn{})
+}
+
+// Key spreads the keys of all documents over shards: PCollection<[]byte> of
+// fingerprint outcomes to one of outcomes with key runs. Band keys stand in the
+// sketch blocks, since they are cheapest while a set is in the cache; keys that
+// depend on the whole corpus would be made here from the sets.
+func Key(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
+	s = s.Scope("key")
+	tasks := exchange(s, job, kinds{Needed: []runfile.Kind{documentsKind}}, sketches)
+	return inLanes(s, job, &keyFn{Job: job}, tasks)
+}
+
+var keyStage = newStage("key")
+
+type keyFn struct {
+	Job Job
+}
+
+func (f *keyFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+	t := decodeTask(element)
+	return emitOutcome(ctx, keyStage, t.Number, emit, func(o *outcome) error { return f.split(ctx, t, o) })
+}
+
+// split writes the key records of the documents of one split.
+func (f *keyFn) split(ctx context.Context, t task, o *outcome) error {
+	pieces, err := t.pieces()
+	if err != nil {
+		return err
+	}
+	run := runfile.NewWriter(f.Job.Temp, runBudget)
+	defer run.Abort()
+	var reader runfile.Reader
+	defer reader.Close()
+	var buffer []byte
+	for _, piece := range pieces {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if buffer, err = reader.Read(buffer[:0], piece); err != nil {
+			return err
+		}
+		block, err := sketchblock.Parse(buffer)
+		if err != nil {
+			return err
+		}
+		keyStage.bytes.Inc(ctx, int64(len(buffer)))
+		keyStage.records.Inc(ctx, int64(block.Len()))
+		for i := range block.Len() {
+			if err := f.document(run, &block, i); err != nil {
+				return err
+			}
+		}
+	}
+	o.Run, err = run.Close()
+	return err
+}
+
+// document writes the records of one document: its keys, and a hash of its id
+// to find out whether it is the only one with it.
+func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int) error {
+	record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(block.Size(i))}
+	n := block.Keys()
+	if record.Size == 0 {
+		n = 1 // a document without tokens is like those of the same digest only
+	}
+	for k := range n {
+		key := block.Key(i, k)
+		if record.Size == 0 {
+			key = record.Digest
+		}
+		record.Key = key &^ 1
+		if k == 0 {
+			record.Key |= 1
+		}
+		b, err := run.Record(keysKind, shardOf(key, f.Job.Shards), keySize)
+		if err != nil {
+			return err
+		}
+		putKey(b, record)
+		record.Previous = uint32(key >> 1)
+	}
+	id := block.ID(i)
+	if len(id) == 0 {
+		return nil
+	}
+	hash := xxh3.Hash(id)
+	b, err := run.Record(idsKind, shardOf(hash, f.Job.Shards), idSize)
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint64(b, hash)
+	putRef(b[8:], record.Ref)
+	return nil
+}
+
+// shardOf cuts the range of evenly spread hashes into shards of equal width.
+func shardOf(hash uint64, shards int) int {
+	high, _ := bits.Mul64(hash, uint64(shards))
+	return int(high)
+}
+
+// shardOfRef spreads documents over shards.
+func shardOfRef(ref docref.Ref, shards int) int {
+	return shardOf(uint64(ref)*0x9e3779b97f4a7c15, shards)
+}

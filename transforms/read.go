@@ -1,0 +1,34 @@
+package transforms
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&readFn{})
+}
+
+// Read makes a task for every split of the inputs: PCollection<[]byte>.
+func Read(s beam.Scope, job Job) beam.PCollection {
+	s = s.Scope("read")
+	return beam.ParDo(s, &readFn{Inputs: job.Inputs, Lanes: job.Lanes}, beam.Impulse(s))
+}
+
+type readFn struct {
+	Inputs string
+	Lanes  int
+}
+
+func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) error {
+	inputs, err := readInputs(f.Inputs)
+	if err != nil {
+		return err
+	}
+	for number := range inputs.Splits {
+		emit(task{Lane: number % f.Lanes, Number: number}.encode())
+	}
+	return nil
+}

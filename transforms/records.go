@@ -1,0 +1,157 @@
+package transforms
+
+import (
+	"encoding/binary"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/unionfind"
+)
+
+// The kinds of records that cross an exchange, and what their shard is.
+const (
+	documentsKind    runfile.Kind = iota + 1 // documents of a sketch block, by split
+	setsKind                                 // sets of the same block, by split
+	rejectsKind                              // rows of rejects, shard 0
+	keysKind                                 // key records, by range of keys
+	idsKind                                  // hashes of ids, by range of hashes
+	repeatedKind                             // documents whose id is not theirs alone, by split
+	pairsKind                                // candidate pairs, by document
+	nodesKind                                // nodes of a part of the candidate graph, by its shard
+	numbersKind                              // distinct candidate pairs of that part
+	placesKind                               // the place of each of its nodes
+	wantedKind                               // documents to be scored and their places, by split
+	placeSetsKind                            // sets of documents, by place
+	placePairsKind                           // pairs to be scored, by place
+	edgeNodesKind                            // nodes of a part of the similarity graph, by part
+	edgesKind                                // verified edges of that part
+	edgeShardsKind                           // the output shard of each of its nodes
+	membersKind                              // documents of clusters and their shards, by split
+	shardMembersKind                         // documents of clusters, by output shard
+	shardEdgesKind                           // edges, by output shard
+	removedKind                              // documents that go, by unique task
+)
+
+// runBudget is how much of its run file a task holds back in memory, so that
+// sections grow to a size worth a read.
+const runBudget = 8 << 20
+
+const (
+	keySize    = 32
+	idSize     = 16
+	refSize    = 8
+	pairSize   = 24
+	numberSize = 8
+	nodeSize   = 16
+	placeSize  = 8
+	edgeSize   = 16
+)
+
+func putKey(b []byte, r candidates.Record) {
+	binary.LittleEndian.PutUint64(b, r.Key)
+	binary.LittleEndian.PutUint64(b[8:], uint64(r.Ref))
+	binary.LittleEndian.PutUint64(b[16:], r.Digest)
+	binary.LittleEndian.PutUint32(b[24:], r.Size)
+	binary.LittleEndian.PutUint32(b[28:], r.Previous)
+}
+
+func getKey(b []byte) candidates.Record {
+	return candidates.Record{
+		Key:      binary.LittleEndian.Uint64(b),
+		Ref:      docref.Ref(binary.LittleEndian.Uint64(b[8:])),
+		Digest:   binary.LittleEndian.Uint64(b[16:]),
+		Size:     binary.LittleEndian.Uint32(b[24:]),
+		Previous: binary.LittleEndian.Uint32(b[28:]),
+	}
+}
+
+func putPair(b []byte, p candidates.Pair) {
+	putRef(b, p.A)
+	putRef(b[8:], p.B)
+	binary.LittleEndian.PutUint32(b[16:], p.SizeA)
+	binary.LittleEndian.PutUint32(b[20:], p.SizeB)
+}
+
+func getPair(b []byte) candidates.Pair {
+	return candidates.Pair{
+		A: getRef(b), B: getRef(b[8:]),
+		SizeA: binary.LittleEndian.Uint32(b[16:]), SizeB: binary.LittleEndian.Uint32(b[20:]),
+	}
+}
+
+func putRef(b []byte, ref docref.Ref) { binary.LittleEndian.PutUint64(b, uint64(ref)) }
+
+func getRef(b []byte) docref.Ref { return docref.Ref(binary.LittleEndian.Uint64(b)) }
+
+func putPlace(b []byte, p components.Place) {
+	binary.LittleEndian.PutUint32(b, p.First)
+	binary.LittleEndian.PutUint16(b[4:], p.Blocks)
+	binary.LittleEndian.PutUint16(b[6:], p.Block)
+}
+
+func getPlace(b []byte) components.Place {
+	return components.Place{
+		First:  binary.LittleEndian.Uint32(b),
+		Blocks: binary.LittleEndian.Uint16(b[4:]),
+		Block:  binary.LittleEndian.Uint16(b[6:]),
+	}
+}
+
+// writePart writes the nodes of a part of a graph: ref, weight, parent.
+func writePart(run *runfile.Writer, kind runfile.Kind, shard int, part components.Part) error {
+	for i, ref := range part.Refs {
+		b, err := run.Record(kind, shard, nodeSize)
+		if err != nil {
+			return err
+		}
+		putRef(b, ref)
+		binary.LittleEndian.PutUint32(b[8:], part.Weights[i])
+		binary.LittleEndian.PutUint32(b[12:], part.Parents[i])
+	}
+	return nil
+}
+
+// decodePart reads what writePart wrote.
+func decodePart(b []byte) components.Part {
+	n := len(b) / nodeSize
+	part := components.Part{Refs: make([]docref.Ref, n), Weights: make([]uint32, n), Parents: make(unionfind.Forest, n)}
+	for i := range n {
+		record := b[i*nodeSize:]
+		part.Refs[i] = getRef(record)
+		part.Weights[i] = binary.LittleEndian.Uint32(record[8:])
+		part.Parents[i] = binary.LittleEndian.Uint32(record[12:])
+	}
+	return part
+}
+
+// edge is a verified edge between two nodes of a part. Shared and Union count
+// shingles: their quotient is the similarity. Where it is an estimate they
+// count the smallest hashes of the union instead.
+type edge struct {
+	A, B          uint32
+	Shared, Union uint32
+	Estimate      bool
+}
+
+const estimateBit = 1 << 31
+
+func putEdge(b []byte, e edge) {
+	union := e.Union
+	if e.Estimate {
+		union |= estimateBit
+	}
+	binary.LittleEndian.PutUint32(b, e.A)
+	binary.LittleEndian.PutUint32(b[4:], e.B)
+	binary.LittleEndian.PutUint32(b[8:], e.Shared)
+	binary.LittleEndian.PutUint32(b[12:], union)
+}
+
+func getEdge(b []byte) edge {
+	union := binary.LittleEndian.Uint32(b[12:])
+	return edge{
+		A: binary.LittleEndian.Uint32(b), B: binary.LittleEndian.Uint32(b[4:]),
+		Shared: binary.LittleEndian.Uint32(b[8:]), Union: union &^ estimateBit, Estimate: union&estimateBit != 0,
+	}
+}

@@ -1,0 +1,195 @@
+package transforms
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/sketch"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&scoreFn{})
+}
+
+// Score computes the similarity of the pairs of each place and keeps those at
+// or above the threshold as edges: PCollection<[]byte> of gather outcomes to one
+// of outcomes with edges.
+func Score(s beam.Scope, job Job, gathered []beam.PCollection) beam.PCollection {
+	s = s.Scope("score")
+	tasks := exchange(s, job, kinds{Needed: []runfile.Kind{placePairsKind}, Extra: []runfile.Kind{placeSetsKind}}, gathered...)
+	return inLanes(s, job, &scoreFn{Job: job}, tasks)
+}
+
+var scoreStage = newStage("score")
+
+type scoreFn struct {
+	Job Job
+}
+
+func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+	t := decodeTask(element)
+	return emitOutcome(ctx, scoreStage, t.Number, emit, func(o *outcome) error { return f.place(ctx, t, o) })
+}
+
+func (f *scoreFn) place(ctx context.Context, t task, o *outcome) error {
+	pieces, err := t.pieces()
+	if err != nil {
+		return err
+	}
+	run := runfile.NewWriter(f.Job.Temp, runBudget)
+	defer run.Abort()
+	var reader runfile.Reader
+	defer reader.Close()
+	sets, err := readSets(ctx, &reader, pieces)
+	if err != nil {
+		return err
+	}
+	// Parts of the similarity graph are numbered behind those that Group made
+	// of identical documents.
+	part := f.Job.Shards + t.Number
+	var graph edgeWriter
+	var buffer []byte
+	for _, piece := range pieces {
+		if piece.Kind != placePairsKind {
+			continue
+		}
+		if buffer, err = reader.Read(buffer[:0], piece); err != nil {
+			return err
+		}
+		scoreStage.records.Inc(ctx, int64(len(buffer)/(2*refSize)))
+		for b := buffer; len(b) > 0; b = b[2*refSize:] {
+			x, y, err := sets.find(getRef(b), getRef(b[refSize:]))
+			if err != nil {
+				return err
+			}
+			e, ok := f.score(&sets.sets[x], &sets.sets[y])
+			if !ok {
+				continue
+			}
+			if err := graph.add(run, part, &sets.sets[x], &sets.sets[y], e); err != nil {
+				return err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	if err := writePart(run, edgeNodesKind, part, graph.part); err != nil {
+		return err
+	}
+	o.Run, err = run.Close()
+	return err
+}
+
+// score compares two documents and reports whether they are joined by an edge.
+func (f *scoreFn) score(a, b *gatheredSet) (edge, bool) {
+	if f.Job.Verify == Exact {
+		need := asmkernels.Required(f.Job.Threshold, a.size, b.size)
+		shared := asmkernels.Intersect(a.set, b.set, need)
+		return edge{Shared: uint32(shared), Union: uint32(a.size + b.size - shared)}, shared >= need
+	}
+	shared, union, exact := sketch.Overlap(a.set, b.set, a.size, b.size, bottomK)
+	e := edge{Shared: uint32(shared), Union: uint32(union), Estimate: !exact}
+	return e, f.Job.Verify == None || float64(shared)/float64(union) >= f.Job.Threshold
+}
+
+// gatheredSet is a document at the place where it is scored.
+type gatheredSet struct {
+	ref  docref.Ref
+	size int      // distinct shingles of the document
+	set  []uint64 // their hashes, or the smallest of them
+	node uint32   // number among the nodes with an edge, plus 1
+}
+
+// gatheredSets are the documents of a place.
+type gatheredSets struct {
+	sets    []gatheredSet
+	numbers map[docref.Ref]int32
+	// The pairs of a document mostly come one after the other.
+	last       docref.Ref
+	lastNumber int32
+}
+
+// readSets reads the sets of a place.
+func readSets(ctx context.Context, reader *runfile.Reader, pieces []runfile.Piece) (*gatheredSets, error) {
+	total := 0
+	for _, piece := range pieces {
+		if piece.Kind == placeSetsKind {
+			total += int(piece.Length)
+		}
+	}
+	// A document takes at least its header, so this is room enough for all.
+	hashes := make([]uint64, 0, total/sketchblock.HashSize)
+	g := &gatheredSets{numbers: map[docref.Ref]int32{}, lastNumber: -1}
+	var buffer []byte
+	var err error
+	for _, piece := range pieces {
+		if piece.Kind != placeSetsKind {
+			continue
+		}
+		if buffer, err = reader.Read(buffer[:0], piece); err != nil {
+			return nil, err
+		}
+		scoreStage.bytes.Inc(ctx, int64(len(buffer)))
+		for b := buffer; len(b) > 0; {
+			ref, size := getRef(b), int(binary.LittleEndian.Uint32(b[8:]))
+			end := setHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(b[12:]))
+			start := len(hashes)
+			hashes = sketchblock.AppendSet(hashes, b[setHeader:end])
+			g.numbers[ref] = int32(len(g.sets))
+			g.sets = append(g.sets, gatheredSet{ref: ref, size: size, set: hashes[start:len(hashes):len(hashes)]})
+			b = b[end:]
+		}
+	}
+	return g, nil
+}
+
+// find returns the numbers of the documents of a pair.
+func (g *gatheredSets) find(a, b docref.Ref) (int32, int32, error) {
+	if g.lastNumber < 0 || g.last != a {
+		number, ok := g.numbers[a]
+		if !ok {
+			return 0, 0, fmt.Errorf("the set of document %d is missing", a)
+		}
+		g.last, g.lastNumber = a, number
+	}
+	number, ok := g.numbers[b]
+	if !ok {
+		return 0, 0, fmt.Errorf("the set of document %d is missing", b)
+	}
+	return g.lastNumber, number, nil
+}
+
+// edgeWriter writes the edges of a part and collects its nodes.
+type edgeWriter struct {
+	part components.Part
+}
+
+func (w *edgeWriter) add(run *runfile.Writer, part int, a, b *gatheredSet, e edge) error {
+	e.A, e.B = w.node(a), w.node(b)
+	w.part.Parents.Union(e.A, e.B)
+	record, err := run.Record(edgesKind, part, edgeSize)
+	if err == nil {
+		putEdge(record, e)
+	}
+	return err
+}
+
+func (w *edgeWriter) node(s *gatheredSet) uint32 {
+	if s.node == 0 {
+		w.part.Refs = append(w.part.Refs, s.ref)
+		w.part.Weights = append(w.part.Weights, uint32(s.size))
+		w.part.Parents = append(w.part.Parents, uint32(len(w.part.Parents)))
+		s.node = uint32(len(w.part.Refs))
+	}
+	return s.node - 1
+}

@@ -1,0 +1,138 @@
+package transforms
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam/internal/output"
+)
+
+// Stages are the names of the stages in the order of the data. A stage has one
+// name everywhere: file, scope, metrics.
+var Stages = []string{"read", "fingerprint", "key", "group", "gather", "score", "cluster", "write"}
+
+// stage is what the DoFns of one stage share: its name and its metrics.
+type stage struct {
+	name                         string
+	tasks, records, bytes, cpuNS beam.Counter
+	span                         beam.Distribution
+}
+
+// newStage defines the metrics of a stage.
+func newStage(name string) *stage {
+	return &stage{
+		name:    name,
+		tasks:   beam.NewCounter(name, "tasks"),
+		records: beam.NewCounter(name, "records"),
+		bytes:   beam.NewCounter(name, "bytes"),
+		cpuNS:   beam.NewCounter(name, "cpu_ns"),
+		span:    beam.NewDistribution(name, "unix_ms"),
+	}
+}
+
+// tasks bounds how many tasks of all stages run at a time in this process, and
+// with it their memory: a runner may start more than there are lanes. It also
+// lets the owner of the process wait for them: a runner may give up a pipeline
+// while tasks still write.
+var tasks = struct {
+	slots   chan struct{}
+	running sync.WaitGroup
+}{slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
+
+// Drain waits until no task runs in this process. To be called after the
+// pipeline has ended, before its folders are removed.
+func Drain() { tasks.running.Wait() }
+
+// run does the work of one task and accounts for it.
+func (s *stage) run(ctx context.Context, number int, work func() error) error {
+	tasks.running.Add(1)
+	defer tasks.running.Done()
+	select {
+	case tasks.slots <- struct{}{}:
+		defer func() { <-tasks.slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.tasks.Inc(ctx, 1)
+	s.span.Update(ctx, time.Now().UnixMilli())
+	err := s.measure(ctx, work)
+	s.span.Update(ctx, time.Now().UnixMilli())
+	if err != nil {
+		return markFault(fmt.Errorf("%s %d: %w", s.name, number, err))
+	}
+	return nil
+}
+
+// measure runs work, which must not hand its own work to other goroutines, and
+// adds its CPU time to the stage.
+func (s *stage) measure(ctx context.Context, work func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	start := threadCPU()
+	defer func() { s.cpuNS.Inc(ctx, int64(threadCPU()-start)) }()
+	return work()
+}
+
+// outcome is the element that a task puts out.
+type outcome struct {
+	Stage  string
+	Number int
+	// Run is the path of the task's run file, "" if it wrote no record.
+	Run string `json:",omitempty"`
+	// Shards, where above 0, asks for a task for every shard below it, also for
+	// those that nothing was written to.
+	Shards int `json:",omitempty"`
+	Counts Counts
+	Files  []output.File `json:",omitempty"`
+}
+
+// Counts is what the tasks counted of the corpus; see summary.json in the
+// documentation.
+type Counts struct {
+	Documents    int64 `json:"documents"`
+	Bytes        int64 `json:"bytes"`
+	Rejected     int64 `json:"rejected"`
+	InvalidUTF8  int64 `json:"invalid_utf8"`
+	Identical    int64 `json:"identical"`
+	Candidates   int64 `json:"candidates"`
+	Clusters     int64 `json:"clusters"`
+	Clustered    int64 `json:"clustered"`
+	Kept         int64 `json:"kept"`
+	Removed      int64 `json:"removed"`
+	Pairs        int64 `json:"pairs"`
+	Skipped      int64 `json:"-"`
+	SkippedGroup int64 `json:"-"`
+}
+
+// Add adds other to c.
+func (c *Counts) Add(other Counts) {
+	c.Documents += other.Documents
+	c.Bytes += other.Bytes
+	c.Rejected += other.Rejected
+	c.InvalidUTF8 += other.InvalidUTF8
+	c.Identical += other.Identical
+	c.Candidates += other.Candidates
+	c.Clusters += other.Clusters
+	c.Clustered += other.Clustered
+	c.Kept += other.Kept
+	c.Removed += other.Removed
+	c.Pairs += other.Pairs
+	c.Skipped += other.Skipped
+	c.SkippedGroup += other.SkippedGroup
+}
+
+// encode makes an element of the outcome.
+func (o outcome) encode() ([]byte, error) { return json.Marshal(o) }
+
+func decodeOutcome(element []byte) (o outcome, err error) {
+	if err = json.Unmarshal(element, &o); err != nil {
+		err = fmt.Errorf("decode outcome: %w", err)
+	}
+	return o, err
+}

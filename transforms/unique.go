@@ -1,0 +1,126 @@
+package transforms
+
+import (
+	"context"
+	"io"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&uniqueFn{})
+}
+
+// unique writes the records that stay, byte for byte, a file for each input
+// file. It reads the input again, which is cheaper than to keep it.
+func unique(s beam.Scope, job Job, written, sketches beam.PCollection) beam.PCollection {
+	tasks := exchange(s, job, kinds{Extra: []runfile.Kind{documentsKind, removedKind}}, written, sketches)
+	return inLanes(s, job, &uniqueFn{Job: job}, tasks)
+}
+
+type uniqueFn struct {
+	Job Job
+
+	inputs Inputs // read in Setup
+}
+
+func (f *uniqueFn) Setup() (err error) {
+	f.inputs, err = readInputs(f.Job.Inputs)
+	return err
+}
+
+func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+	t := decodeTask(element)
+	return emitOutcome(ctx, writeStage, t.Number, emit, func(o *outcome) error {
+		for _, stretch := range f.inputs.Splits[t.Number] {
+			// A file of several splits is written by the task of the first.
+			if stretch.Start > 0 {
+				continue
+			}
+			file, err := f.file(ctx, t, stretch.File)
+			if err != nil {
+				return err
+			}
+			o.Files = append(o.Files, file)
+		}
+		return nil
+	})
+}
+
+// file copies the records of one input file that stay.
+func (f *uniqueFn) file(ctx context.Context, t task, number int) (output.File, error) {
+	in := f.inputs.Files[number]
+	staying, err := f.staying(ctx, t, number)
+	if err != nil {
+		return output.File{}, err
+	}
+	reader, err := corpus.Open(in, corpus.Stretch{File: number, End: in.Size}, lineLimit(f.Job.MaxDocument))
+	if err != nil {
+		return output.File{}, inputError{err}
+	}
+	defer reader.Close()
+	file := output.File{
+		Name:   output.ShardName(Unique, number, len(f.inputs.Files), f.Job.Format),
+		Output: Unique, Input: in.Path,
+	}
+	return writeFile(f.Job, file, func(row func([]byte) error) error {
+		var buffer, line []byte
+		for {
+			batch, err := reader.Next(buffer)
+			if err == io.EOF {
+				return nil
+			} else if err != nil {
+				return inputError{err}
+			}
+			buffer = batch.Data
+			for position, record := range batch.Lines() {
+				if len(staying) == 0 || staying[0] != position {
+					continue
+				}
+				staying = staying[1:]
+				line = append(append(line[:0], record...), '\n')
+				if err := row(line); err != nil {
+					return err
+				}
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// staying returns the positions of the documents of a file that stay, ascending.
+func (f *uniqueFn) staying(ctx context.Context, t task, number int) ([]int64, error) {
+	var reader runfile.Reader
+	defer reader.Close()
+	var positions []int64
+	for split := t.Number; split < len(f.inputs.Splits) && f.inputs.Splits[split][0].File <= number; split++ {
+		pieces, err := runfile.ReadCatalog(t.Catalog, split)
+		if err != nil {
+			return nil, err
+		}
+		removed, err := readRefs(&reader, pieces, removedKind)
+		if err != nil {
+			return nil, err
+		}
+		err = eachBlock(ctx, &reader, pieces, func(block *sketchblock.Block, _ runfile.Piece) error {
+			for i := range block.Len() {
+				if ref := block.Ref(i); ref.File() == number && !removed[ref] {
+					positions = append(positions, ref.Position())
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return positions, nil
+}
