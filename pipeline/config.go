@@ -155,8 +155,9 @@ const (
 	maxSplits  = 2048
 
 	// shardBytes is how much input there is for each shard of keys.
-	shardBytes = 16 << 20
-	maxShards  = 512
+	// The pairs of a shard should fit into a core's cache.
+	shardBytes = 4 << 20
+	maxShards  = 1024
 
 	// placeBytes bounds the sets that a scoring task holds, at 8 bytes a
 	// shingle.
@@ -169,7 +170,7 @@ const (
 
 // job returns what the workers need to know, for inputs of that many bytes of
 // text and the run's folders.
-func (c *Config) job(scheme lshbands.Scheme, bytes int64, temp, partial, inputs string) transforms.Job {
+func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, partial, inputs string) transforms.Job {
 	lanes := c.Lanes
 	if lanes == 0 {
 		lanes = runtime.GOMAXPROCS(0)
@@ -187,6 +188,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, temp, partial, inputs 
 		Emit:             c.Emit,
 		Format:           c.OutputFormat,
 		Lanes:            lanes,
+		Splits:           splits,
 		Shards:           int(min(bytes/shardBytes+1, maxShards)),
 		PlaceBytes:       placeBytes,
 		GroupComparisons: groupComparisons,

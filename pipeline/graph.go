@@ -15,5 +15,5 @@ func graph(s beam.Scope, job transforms.Job) {
 	gathered := transforms.Gather(s, job, groups, sketches)
 	edges := transforms.Score(s, job, gathered)
 	clusters := transforms.Cluster(s, job, groups, edges, sketches)
-	transforms.Write(s, job, clusters, sketches, groups)
+	transforms.Write(s, job, clusters, sketches, groups, edges)
 }

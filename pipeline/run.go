@@ -57,7 +57,7 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 	if err := transforms.WriteInputs(inputsPath, inputs); err != nil {
 		return Summary{}, failure{ErrStorage, err}
 	}
-	job := config.job(scheme, size, work.temp, work.partial, inputsPath)
+	job := config.job(scheme, size, len(inputs.Splits), work.temp, work.partial, inputsPath)
 	metrics, err := execute(ctx, job)
 	if err != nil {
 		return Summary{}, err

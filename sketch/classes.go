@@ -26,6 +26,9 @@ const (
 	// as they are: those with another lower case, and surrogates, which no
 	// valid text contains.
 	irregular
+
+	// everyClass has the bits of all classes.
+	everyClass = letter | mark | solo | irregular
 )
 
 const (

@@ -71,7 +71,7 @@ type benchmarkText struct {
 	name    string
 	corpus  string // real texts of the kind
 	keep    func(text []byte) bool
-	replace string // what to repeat if the corpus is not there
+	standIn string // what to repeat if the corpus is not there
 	split   bool
 }
 
@@ -100,7 +100,7 @@ func mostly(leads string) func([]byte) bool {
 func (k benchmarkText) texts(b *testing.B) (texts [][]byte, size int) {
 	all, ok := readCorpus(b, k.corpus, 16<<20)
 	if !ok {
-		all = [][]byte{[]byte(strings.Repeat(k.replace, 1000))}
+		all = [][]byte{[]byte(strings.Repeat(k.standIn, 1000))}
 	}
 	for _, text := range all {
 		if k.keep == nil || k.keep(text) {

@@ -156,6 +156,9 @@ func TestDocumentLongTokens(t *testing.T) {
 		c.check(t, []byte(strings.Repeat("Ⱥ", length)))
 		c.check(t, []byte(strings.Repeat("İ ", length)))
 		c.check(t, []byte("a b "+strings.Repeat("q", length)+" c"))
+		// As many tokens as possible.
+		c.check(t, []byte(strings.Repeat("a ", length/2)))
+		c.check(t, []byte(strings.Repeat("a中", length/4)))
 	}
 }
 

@@ -39,9 +39,6 @@ func NewMinHash(components int) *MinHash {
 	return m
 }
 
-// Components returns the length of the signatures.
-func (m *MinHash) Components() int { return len(m.multipliers) }
-
 // Signature returns the signature of set, whose elements have 48 bits as those
 // of [Document.Set]. It overwrites dst and uses its memory if it has room
 // enough. The share of equal components in the signatures of two sets estimates

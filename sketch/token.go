@@ -75,7 +75,7 @@ func (t *tokenizer) reset() {
 }
 
 // fold reads window to at least its first limit bytes and returns how many it
-// has read: up to blockSize more. There must be lookahead bytes in window
+// has read: less than blockSize more. There must be lookahead bytes in window
 // behind limit; at the end of the text they are zero.
 func (t *tokenizer) fold(window []byte, limit int) int {
 	at := 0
@@ -110,7 +110,8 @@ func (t *tokenizer) fold(window []byte, limit int) int {
 }
 
 // lettersASCII returns the high bit of every byte of word that is an ASCII
-// letter or digit. The sums cannot carry into the next byte.
+// letter or digit. The sums cannot carry into the next byte, and a high bit that
+// is in only one of two of them marks a byte between the two limits.
 func lettersASCII(word uint64) uint64 {
 	ascii := word & lowBits
 	lower := ascii | caseBits
@@ -146,8 +147,8 @@ func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wi
 	for i := 0; i < blockSize; i += 8 {
 		wide |= gather(binary.LittleEndian.Uint64(source[i:])&highBits) << i
 	}
-	var heads uint64       // first bytes of code points
-	var ofClass [16]uint64 // bytes of code points of each class
+	var heads uint64                   // first bytes of code points
+	var ofClass [everyClass + 1]uint64 // bytes of code points of each class
 	size, resized := blockSize, false
 	for wide != 0 {
 		at := bits.TrailingZeros64(wide) & (blockSize - 1)
@@ -156,13 +157,13 @@ func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wi
 
 		if code&0xc0e0 == 0x80c0 {
 			entry := classes.shorts[code&0x1f<<6|code>>8&0x3f]
-			if c := entry >> shortClass; c&short(irregular) == 0 {
+			if c := class(entry >> shortClass); c&irregular == 0 {
 				if at > blockSize-2 {
 					size = at
 					break
 				}
 				binary.LittleEndian.PutUint16(folded[at:], uint16(entry))
-				ofClass[c&15] |= 3 * head
+				ofClass[c&everyClass] |= 3 * head
 				wide &^= 3 * head
 				heads |= head
 				continue
@@ -177,7 +178,7 @@ func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wi
 				// The fourth byte is the next code point's: as fold left it
 				// if it is ASCII, still to be written if not.
 				binary.LittleEndian.PutUint32(folded[at:], code|caseBits&0xff<<24)
-				ofClass[c&15] |= 7 * head
+				ofClass[c&everyClass] |= 7 * head
 				wide &^= 7 * head
 				heads |= head
 				continue
@@ -201,7 +202,7 @@ func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wi
 		}
 		utf8.EncodeRune(folded[at:], lower)
 		bytes := head<<length - head
-		ofClass[classes.class(uint32(r))&^irregular&15] |= bytes
+		ofClass[classes.class(uint32(r))&^irregular&everyClass] |= bytes
 		wide &^= bytes
 		heads |= head
 	}

@@ -16,38 +16,26 @@ import (
 
 func init() {
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&labelFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&clusterEdgesFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&clusterMembersFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&clusterFn{})
 }
-
-// documentsPerShard sets the number of shards of an output. It depends on the
-// number of documents only, so that the same corpus gives the same files.
-const documentsPerShard = 100_000
 
 // Cluster joins the verified edges to connected components, orders the
 // components by their first documents, cuts that order into output shards, and
 // sends the edges and the documents of each component to its shard.
 //
 // It takes the outcomes of Group (identical documents), Score and Fingerprint,
-// PCollection<[]byte> each, and returns the outcomes with members and edges by
-// output shard.
-func Cluster(s beam.Scope, job Job, groups, scores, sketches beam.PCollection) []beam.PCollection {
+// PCollection<[]byte> each, and returns one of outcomes with members and edges
+// by output shard.
+func Cluster(s beam.Scope, job Job, groups, edges, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("cluster")
-	labels := beam.ParDo(s.Scope("label"), &labelFn{Job: job}, together(s.Scope("label"), groups, scores, sketches))
-
-	parts := exchange(s.Scope("edges"), job, kinds{Needed: []runfile.Kind{edgesKind}, Extra: []runfile.Kind{edgeShardsKind}}, groups, scores, labels)
-	members := exchange(s.Scope("members"), job, kinds{Needed: []runfile.Kind{membersKind}, Extra: []runfile.Kind{documentsKind, repeatedKind}}, groups, sketches, labels)
-	return []beam.PCollection{
-		labels, // asks for every shard, also one without a cluster
-		inLanes(s.Scope("edges"), job, &clusterEdgesFn{Job: job}, parts),
-		inLanes(s.Scope("members"), job, &clusterMembersFn{Job: job}, members),
-	}
+	tasks := beam.ParDo(s.Scope("label"), &labelFn{Job: job}, together(s.Scope("label"), groups, edges, sketches))
+	return inLanes(s, job, &clusterFn{Job: job}, tasks)
 }
 
 var clusterStage = newStage("cluster")
 
-// labelFn finds the components of the similarity graph and numbers their
-// documents.
+// labelFn finds the components of the similarity graph, numbers their documents
+// and makes the tasks that bring them and their edges to the output shards.
 type labelFn struct {
 	Job Job
 
@@ -63,43 +51,59 @@ func (f *labelFn) Setup() error {
 }
 
 func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return emitOutcome(ctx, clusterStage, 0, emit, func(o *outcome) error {
+	return clusterStage.run(ctx, 0, func() error {
 		outcomes, counts, err := readOutcomes(elements)
 		if err != nil {
 			return err
 		}
-		graph, parts, err := readGraph(runsOf(outcomes), edgeNodesKind)
-		if err != nil {
+		runs := runsOf(outcomes)
+		labels, err := f.label(ctx, runs, outputShards(counts))
+		if err != nil || labels == "" {
 			return err
 		}
-		o.Shards = int((counts.Documents + documentsPerShard - 1) / documentsPerShard)
-		o.Shards = max(o.Shards, 1)
-		order := newOrder(graph.Roots, o.Shards)
-		clusterStage.records.Inc(ctx, int64(len(graph.Refs)))
-
-		run := runfile.NewWriter(f.Job.Temp, runBudget)
-		defer run.Abort()
-		for part, ranks := range graph.Ranks {
-			for _, rank := range ranks {
-				b, err := run.Record(edgeShardsKind, parts[part], positionSize)
-				if err != nil {
-					return err
-				}
-				order.of(rank).put(b)
-			}
-		}
-		for rank, ref := range graph.Refs {
-			b, err := run.Record(membersKind, splitOf(f.starts, ref), memberSize)
-			if err != nil {
+		runs = append(runs, labels)
+		for _, d := range []delivery{
+			{Step: edgesStep, Needed: []runfile.Kind{edgesKind}, Extra: []runfile.Kind{edgeShardsKind}},
+			{Step: documentsStep, Needed: []runfile.Kind{membersKind}, Extra: []runfile.Kind{documentsKind, repeatedKind}},
+		} {
+			if err := d.deliver(f.Job.Temp, f.Job.Lanes, runs, counts, emit); err != nil {
 				return err
 			}
-			putRef(b, ref)
-			order.of(uint32(rank)).put(b[refSize:])
-			order.of(graph.Roots[rank]).put(b[refSize+positionSize:])
 		}
-		o.Run, err = run.Close()
-		return err
+		return nil
 	})
+}
+
+// label writes the output shards of the nodes of each part and of the documents
+// of each split. It returns the path of the run file, "" if there is no edge.
+func (f *labelFn) label(ctx context.Context, runs []string, shards int) (string, error) {
+	graph, parts, err := readGraph(runs, edgeNodesKind)
+	if err != nil {
+		return "", err
+	}
+	clusterStage.records.Inc(ctx, int64(len(graph.Refs)))
+	order := newOrder(graph.Roots, shards)
+	run := runfile.NewWriter(f.Job.Temp, runBudget)
+	defer run.Abort()
+	for part, ranks := range graph.Ranks {
+		for _, rank := range ranks {
+			b, err := run.Record(edgeShardsKind, parts[part], positionSize)
+			if err != nil {
+				return "", err
+			}
+			order.of(rank).put(b)
+		}
+	}
+	for rank, ref := range graph.Refs {
+		b, err := run.Record(membersKind, splitOf(f.starts, ref), memberSize)
+		if err != nil {
+			return "", err
+		}
+		putRef(b, ref)
+		order.of(uint32(rank)).put(b[refSize:])
+		order.of(graph.Roots[rank]).put(b[refSize+positionSize:])
+	}
+	return run.Close()
 }
 
 const (
@@ -158,89 +162,71 @@ func (o order) of(rank uint32) position {
 	return position{uint32(shard), place - o.starts[shard]}
 }
 
-// clusterEdgesFn sends the edges of a part to their output shards.
-type clusterEdgesFn struct {
+// clusterFn sends the edges of a part, or the documents of a split that are in
+// clusters, to their output shards.
+type clusterFn struct {
 	Job Job
 }
 
-func (f *clusterEdgesFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+func (f *clusterFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	t := decodeTask(element)
 	return emitOutcome(ctx, clusterStage, t.Number, emit, func(o *outcome) error {
-		pieces, err := t.pieces()
-		if err != nil {
-			return err
-		}
-		run := runfile.NewWriter(f.Job.Temp, runBudget)
-		defer run.Abort()
-		var reader runfile.Reader
-		defer reader.Close()
-		positions, err := reader.ReadKind(nil, pieces, edgeShardsKind)
-		if err != nil {
-			return err
-		}
-		packed, err := reader.ReadKind(nil, pieces, edgesKind)
-		if err != nil {
-			return err
-		}
-		clusterStage.bytes.Inc(ctx, int64(len(packed)))
-		for ; len(packed) > 0; packed = packed[edgeSize:] {
-			e := getEdge(packed)
-			a, b := getPosition(positions[e.A*positionSize:]), getPosition(positions[e.B*positionSize:])
-			e.A, e.B = min(a.Number, b.Number), max(a.Number, b.Number)
-			record, err := run.Record(shardEdgesKind, int(a.Shard), edgeSize)
-			if err != nil {
-				return err
+		return t.rewrite(f.Job, o, func(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
+			if t.Step == edgesStep {
+				return sendEdges(ctx, reader, pieces, run)
 			}
-			putEdge(record, e)
-		}
-		o.Run, err = run.Close()
-		return err
+			return sendMembers(ctx, reader, pieces, run)
+		})
 	})
 }
 
-// clusterMembersFn sends the documents of a split that are in clusters to their
-// output shards.
-type clusterMembersFn struct {
-	Job Job
+// sendEdges sends the edges of a part to their output shards.
+func sendEdges(ctx context.Context, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
+	positions, err := reader.ReadKind(nil, pieces, edgeShardsKind)
+	if err != nil {
+		return err
+	}
+	packed, err := reader.ReadKind(nil, pieces, edgesKind)
+	if err != nil {
+		return err
+	}
+	clusterStage.bytes.Inc(ctx, int64(len(packed)))
+	for ; len(packed) > 0; packed = packed[edgeSize:] {
+		e := getEdge(packed)
+		a, b := getPosition(positions[e.A*positionSize:]), getPosition(positions[e.B*positionSize:])
+		e.A, e.B = min(a.Number, b.Number), max(a.Number, b.Number)
+		record, err := run.Record(shardEdgesKind, int(a.Shard), edgeSize)
+		if err != nil {
+			return err
+		}
+		putEdge(record, e)
+	}
+	return nil
 }
 
-func (f *clusterMembersFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	t := decodeTask(element)
-	return emitOutcome(ctx, clusterStage, t.Number, emit, func(o *outcome) error {
-		pieces, err := t.pieces()
-		if err != nil {
-			return err
-		}
-		run := runfile.NewWriter(f.Job.Temp, runBudget)
-		defer run.Abort()
-		var reader runfile.Reader
-		defer reader.Close()
-		members, err := reader.ReadKind(nil, pieces, membersKind)
-		if err != nil {
-			return err
-		}
-		repeated, err := readRefs(&reader, pieces, repeatedKind)
-		if err != nil {
-			return err
-		}
-		err = eachBlock(ctx, &reader, pieces, func(block *sketchblock.Block, _ runfile.Piece) error {
-			for i := 0; i < block.Len() && len(members) > 0; i++ {
-				ref := block.Ref(i)
-				if getRef(members) != ref {
-					continue
-				}
-				if err := writeMember(run, members, block, i, repeated[ref]); err != nil {
-					return err
-				}
-				members = members[memberSize:]
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		o.Run, err = run.Close()
+// sendMembers sends the documents of a split that are in clusters to their
+// output shards.
+func sendMembers(ctx context.Context, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
+	members, err := reader.ReadKind(nil, pieces, membersKind)
+	if err != nil {
 		return err
+	}
+	repeated, err := readRefs(reader, pieces, repeatedKind)
+	if err != nil {
+		return err
+	}
+	return eachBlock(ctx, reader, pieces, func(block *sketchblock.Block, _ runfile.Piece) error {
+		for i := 0; i < block.Len() && len(members) > 0; i++ {
+			ref := block.Ref(i)
+			if getRef(members) != ref {
+				continue
+			}
+			if err := writeMember(run, members, block, i, repeated[ref]); err != nil {
+				return err
+			}
+			members = members[memberSize:]
+		}
+		return nil
 	})
 }
 

@@ -65,6 +65,8 @@ type Job struct {
 	// Shards is the number of shards that keys and candidate pairs are spread
 	// over, at least 1. It changes no result.
 	Shards int
+	// Splits is the number of splits of the inputs.
+	Splits int
 	// PlaceBytes bounds the shingle sets that a scoring task holds.
 	PlaceBytes int64
 	// GroupComparisons bounds the pairs compared in one group.

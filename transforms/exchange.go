@@ -20,12 +20,27 @@ func init() {
 	register.Iter1[[]byte]()
 }
 
-// kinds are what an exchange looks for in the run files of its producers.
-type kinds struct {
+// delivery says which tasks an exchange makes and what it hands them.
+type delivery struct {
+	// Step tells tasks of different deliveries to one DoFn apart.
+	Step int
 	// Needed kinds make a task for every shard that has records of one of them.
 	Needed []runfile.Kind
-	// Extra kinds are handed to those tasks as well.
+	// Extra kinds are handed to the tasks as well.
 	Extra []runfile.Kind
+	// Shards, where above 0, makes a task for every shard below it.
+	Shards int
+	// Output makes a task for every output shard.
+	Output bool
+}
+
+// documentsPerShard sets the number of shards of an output. It depends on the
+// number of documents only, so that the same corpus gives the same files.
+const documentsPerShard = 100_000
+
+// outputShards returns the number of shards of an output.
+func outputShards(counts Counts) int {
+	return max(int((counts.Documents+documentsPerShard-1)/documentsPerShard), 1)
 }
 
 // exchange turns the outcomes of the tasks of some stages into the tasks of the
@@ -34,9 +49,9 @@ type kinds struct {
 //
 // It takes PCollection<[]byte> of outcomes and returns PCollection<[]byte> of
 // tasks.
-func exchange(s beam.Scope, job Job, want kinds, outcomes ...beam.PCollection) beam.PCollection {
+func exchange(s beam.Scope, job Job, d delivery, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("exchange")
-	return beam.ParDo(s, &exchangeFn{Temp: job.Temp, Lanes: job.Lanes, Want: want}, together(s, outcomes...))
+	return beam.ParDo(s, &exchangeFn{Temp: job.Temp, Lanes: job.Lanes, Delivery: d}, together(s, outcomes...))
 }
 
 // together brings all outcomes to one place: PCollection<KV<int64, []byte>>
@@ -69,35 +84,29 @@ func inLanes(s beam.Scope, job Job, fn any, tasks beam.PCollection) beam.PCollec
 type task struct {
 	Lane   int
 	Number int
-	// Shards is the number of tasks that a producer asked for, 0 if none did.
+	// Step is that of the delivery.
+	Step int
+	// Shards is the number of output shards, or that of the delivery.
 	Shards  int
 	Catalog string
 }
 
+const taskHeader = 16
+
 func (t task) encode() []byte {
-	b := make([]byte, 0, 12+len(t.Catalog))
-	b = binary.LittleEndian.AppendUint32(b, uint32(t.Lane))
-	b = binary.LittleEndian.AppendUint32(b, uint32(t.Number))
-	b = binary.LittleEndian.AppendUint32(b, uint32(t.Shards))
+	b := make([]byte, 0, taskHeader+len(t.Catalog))
+	for _, number := range []int{t.Lane, t.Number, t.Step, t.Shards} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(number))
+	}
 	return append(b, t.Catalog...)
 }
 
 func decodeTask(element []byte) task {
-	return task{
-		Lane: laneOf(element), Number: int(binary.LittleEndian.Uint32(element[4:])),
-		Shards: int(binary.LittleEndian.Uint32(element[8:])), Catalog: string(element[12:]),
-	}
+	number := func(i int) int { return int(binary.LittleEndian.Uint32(element[4*i:])) }
+	return task{Lane: number(0), Number: number(1), Step: number(2), Shards: number(3), Catalog: string(element[taskHeader:])}
 }
 
 func laneOf(element []byte) int { return int(binary.LittleEndian.Uint32(element)) }
-
-// pieces returns what the task has to read.
-func (t task) pieces() ([]runfile.Piece, error) {
-	if t.Catalog == "" {
-		return nil, nil
-	}
-	return runfile.ReadCatalog(t.Catalog, t.Number)
-}
 
 // readOutcomes returns the outcomes of an iterator in the order of stages and
 // tasks, whatever order the runner brings them in, and the sum of their counts.
@@ -134,25 +143,29 @@ func runsOf(outcomes []outcome) []string {
 }
 
 type exchangeFn struct {
-	Temp  string
-	Lanes int
-	Want  kinds
+	Temp     string
+	Lanes    int
+	Delivery delivery
 }
 
 func (f *exchangeFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	outcomes, _, err := readOutcomes(elements)
+	outcomes, counts, err := readOutcomes(elements)
 	if err != nil {
 		return err
 	}
-	all := 0
-	for _, o := range outcomes {
-		all = max(all, o.Shards)
+	return f.Delivery.deliver(f.Temp, f.Lanes, runsOf(outcomes), counts, emit)
+}
+
+// deliver writes a catalog of the runs and puts out the tasks.
+func (d delivery) deliver(temp string, lanes int, runs []string, counts Counts, emit func([]byte)) error {
+	all := d.Shards
+	if d.Output {
+		all = outputShards(counts)
 	}
-	runs := runsOf(outcomes)
 	if len(runs) == 0 && all == 0 {
 		return nil
 	}
-	catalog, shards, err := runfile.WriteCatalog(f.Temp, runs, f.Want.Needed, f.Want.Extra)
+	catalog, shards, err := runfile.WriteCatalog(temp, runs, d.Needed, d.Extra)
 	if err != nil {
 		return err
 	}
@@ -163,7 +176,7 @@ func (f *exchangeFn) ProcessElement(_ context.Context, _ int64, elements func(*[
 	}
 	slices.Sort(shards)
 	for i, shard := range slices.Compact(shards) {
-		emit(task{Lane: i % f.Lanes, Number: shard, Shards: all, Catalog: catalog}.encode())
+		emit(task{Lane: i % lanes, Number: shard, Step: d.Step, Shards: all, Catalog: catalog}.encode())
 	}
 	return nil
 }
@@ -178,5 +191,23 @@ func emitOutcome(ctx context.Context, s *stage, number int, emit func([]byte), w
 	if err == nil {
 		emit(element)
 	}
+	return err
+}
+
+// rewrite reads the pieces of a task, writes what work makes of them to a run
+// file and names it in the outcome.
+func (t task) rewrite(job Job, o *outcome, work func(*runfile.Reader, []runfile.Piece, *runfile.Writer) error) error {
+	pieces, err := runfile.ReadCatalog(t.Catalog, t.Number)
+	if err != nil {
+		return err
+	}
+	var reader runfile.Reader
+	defer reader.Close()
+	run := runfile.NewWriter(job.Temp, runBudget)
+	defer run.Abort()
+	if err := work(&reader, pieces, run); err != nil {
+		return err
+	}
+	o.Run, err = run.Close()
 	return err
 }

@@ -44,9 +44,13 @@ func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]b
 	counts.Kept = counts.Documents - counts.Removed
 	result := Result{Counts: counts, Skipped: Skipped{Pairs: counts.Skipped, Groups: counts.SkippedGroup}}
 	for _, o := range outcomes {
-		for _, file := range o.Files {
-			result.Files = append(result.Files, file)
-		}
+		result.Files = append(result.Files, o.Files...)
+	}
+	if rows := result.rows(Rejects); rows != counts.Rejected {
+		return fmt.Errorf("%d rejects were counted, %d written", counts.Rejected, rows)
+	}
+	if rows := result.rows(Unique); slices.ContainsFunc(result.Files, isUnique) && rows != counts.Kept {
+		return fmt.Errorf("%d documents are kept, %d records were written to unique", counts.Kept, rows)
 	}
 	slices.SortFunc(result.Files, func(a, b output.File) int { return cmp.Compare(a.Name, b.Name) })
 	path := resultPath(f.Temp)
@@ -75,4 +79,17 @@ func ReadResult(temp string) (result Result, err error) {
 		err = fmt.Errorf("read result: %w", err)
 	}
 	return result, err
+}
+
+func isUnique(file output.File) bool { return file.Output == Unique }
+
+// rows returns the number of rows of an output.
+func (r *Result) rows(output string) int64 {
+	n := int64(0)
+	for _, file := range r.Files {
+		if file.Output == output {
+			n += file.Rows
+		}
+	}
+	return n
 }

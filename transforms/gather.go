@@ -17,8 +17,7 @@ import (
 func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&distinctFn{})
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&placeFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&gatherPairsFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&gatherSetsFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&gatherFn{})
 }
 
 // Gather brings each candidate pair and the sets of its documents to one
@@ -28,19 +27,13 @@ func init() {
 // no pair and never travel.
 //
 // It takes the outcomes of Group and Fingerprint, PCollection<[]byte> each, and
-// returns the outcomes with the pairs and sets by place.
-func Gather(s beam.Scope, job Job, groups, sketches beam.PCollection) []beam.PCollection {
+// returns one of outcomes with the pairs and sets by place.
+func Gather(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("gather")
-	pairs := exchange(s.Scope("distinct"), job, kinds{Needed: []runfile.Kind{pairsKind}}, groups)
+	pairs := exchange(s.Scope("distinct"), job, delivery{Needed: []runfile.Kind{pairsKind}}, groups)
 	distinct := inLanes(s.Scope("distinct"), job, &distinctFn{Job: job}, pairs)
-	places := beam.ParDo(s.Scope("place"), &placeFn{Job: job}, together(s.Scope("place"), distinct))
-
-	parts := exchange(s.Scope("pairs"), job, kinds{Needed: []runfile.Kind{numbersKind}, Extra: []runfile.Kind{nodesKind, placesKind}}, distinct, places)
-	wanted := exchange(s.Scope("sets"), job, kinds{Needed: []runfile.Kind{wantedKind}, Extra: []runfile.Kind{documentsKind, setsKind}}, places, sketches)
-	return []beam.PCollection{
-		inLanes(s.Scope("pairs"), job, &gatherPairsFn{Job: job}, parts),
-		inLanes(s.Scope("sets"), job, &gatherSetsFn{Job: job}, wanted),
-	}
+	tasks := beam.ParDo(s.Scope("place"), &placeFn{Job: job}, together(s.Scope("place"), distinct, sketches))
+	return inLanes(s, job, &gatherFn{Job: job}, tasks)
 }
 
 var gatherStage = newStage("gather")
@@ -54,49 +47,43 @@ type distinctFn struct {
 func (f *distinctFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	t := decodeTask(element)
 	return emitOutcome(ctx, gatherStage, t.Number, emit, func(o *outcome) error {
-		pieces, err := t.pieces()
-		if err != nil {
-			return err
-		}
-		run := runfile.NewWriter(f.Job.Temp, runBudget)
-		defer run.Abort()
-		var reader runfile.Reader
-		defer reader.Close()
-		var distinct candidates.Distinct
-		var buffer []byte
-		for _, piece := range pieces {
-			if buffer, err = reader.Read(buffer[:0], piece); err != nil {
-				return err
-			}
-			gatherStage.records.Inc(ctx, int64(len(buffer)/pairSize))
-			gatherStage.bytes.Inc(ctx, int64(len(buffer)))
-			for b := buffer; len(b) > 0; b = b[pairSize:] {
-				distinct.Add(getPair(b))
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-		o.Counts.Candidates = int64(len(distinct.Pairs))
-		part := newForest(distinct.Refs, distinct.Sizes)
-		for _, pair := range distinct.Pairs {
-			part.Parents.Union(uint32(pair>>32), uint32(pair))
-			b, err := run.Record(numbersKind, t.Number, numberSize)
-			if err != nil {
-				return err
-			}
-			binary.LittleEndian.PutUint64(b, pair)
-		}
-		if err := writePart(run, nodesKind, t.Number, part); err != nil {
-			return err
-		}
-		o.Run, err = run.Close()
-		return err
+		return t.rewrite(f.Job, o, func(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
+			return f.shard(ctx, t.Number, reader, pieces, run)
+		})
 	})
 }
 
-// placeFn joins the parts of the candidate graph and gives every component a
-// place.
+func (f *distinctFn) shard(ctx context.Context, number int, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
+	var distinct candidates.Distinct
+	var buffer []byte
+	var err error
+	for _, piece := range pieces {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if buffer, err = reader.Read(buffer[:0], piece); err != nil {
+			return err
+		}
+		gatherStage.records.Inc(ctx, int64(len(buffer)/pairSize))
+		gatherStage.bytes.Inc(ctx, int64(len(buffer)))
+		for b := buffer; len(b) > 0; b = b[pairSize:] {
+			distinct.Add(getPair(b))
+		}
+	}
+	part := newForest(distinct.Refs, distinct.Sizes)
+	for _, pair := range distinct.Pairs {
+		part.Parents.Union(uint32(pair>>32), uint32(pair))
+		b, err := run.Record(numbersKind, number, numberSize)
+		if err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint64(b, pair)
+	}
+	return writePart(run, nodesKind, number, part)
+}
+
+// placeFn joins the parts of the candidate graph, gives every component a place
+// and makes the tasks that bring its pairs and sets there.
 type placeFn struct {
 	Job Job
 
@@ -111,39 +98,64 @@ func (f *placeFn) Setup() error {
 	return err
 }
 
+// The steps of gatherFn and of clusterFn.
+const (
+	edgesStep = iota
+	documentsStep
+)
+
 func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return emitOutcome(ctx, gatherStage, 0, emit, func(o *outcome) error {
-		outcomes, _, err := readOutcomes(elements)
+	return gatherStage.run(ctx, 0, func() error {
+		outcomes, counts, err := readOutcomes(elements)
 		if err != nil {
 			return err
 		}
-		graph, shards, err := readGraph(runsOf(outcomes), nodesKind)
-		if err != nil {
+		runs := runsOf(outcomes)
+		places, err := f.place(runs)
+		if err != nil || places == "" {
 			return err
 		}
-		places, _ := graph.Places(max(f.Job.PlaceBytes/8, 1))
-		run := runfile.NewWriter(f.Job.Temp, runBudget)
-		defer run.Abort()
-		for part, ranks := range graph.Ranks {
-			for _, rank := range ranks {
-				b, err := run.Record(placesKind, shards[part], placeSize)
-				if err != nil {
-					return err
-				}
-				putPlace(b, places[rank])
-			}
-		}
-		for rank, ref := range graph.Refs {
-			b, err := run.Record(wantedKind, splitOf(f.starts, ref), refSize+placeSize)
-			if err != nil {
+		runs = append(runs, places)
+		for _, d := range []delivery{
+			{Step: edgesStep, Needed: []runfile.Kind{numbersKind}, Extra: []runfile.Kind{nodesKind, placesKind}},
+			{Step: documentsStep, Needed: []runfile.Kind{wantedKind}, Extra: []runfile.Kind{documentsKind, setsKind}},
+		} {
+			if err := d.deliver(f.Job.Temp, f.Job.Lanes, runs, counts, emit); err != nil {
 				return err
 			}
-			putRef(b, ref)
-			putPlace(b[refSize:], places[rank])
 		}
-		o.Run, err = run.Close()
-		return err
+		return nil
 	})
+}
+
+// place writes the places of the nodes of each part and of the documents of each
+// split. It returns the path of the run file, "" if there is no pair.
+func (f *placeFn) place(runs []string) (string, error) {
+	graph, shards, err := readGraph(runs, nodesKind)
+	if err != nil {
+		return "", err
+	}
+	places, _ := graph.Places(max(f.Job.PlaceBytes/8, 1))
+	run := runfile.NewWriter(f.Job.Temp, runBudget)
+	defer run.Abort()
+	for part, ranks := range graph.Ranks {
+		for _, rank := range ranks {
+			b, err := run.Record(placesKind, shards[part], placeSize)
+			if err != nil {
+				return "", err
+			}
+			putPlace(b, places[rank])
+		}
+	}
+	for rank, ref := range graph.Refs {
+		b, err := run.Record(wantedKind, splitOf(f.starts, ref), refSize+placeSize)
+		if err != nil {
+			return "", err
+		}
+		putRef(b, ref)
+		putPlace(b[refSize:], places[rank])
+	}
+	return run.Close()
 }
 
 // readGraph joins the parts of a graph in the run files. It returns the shard of
@@ -176,110 +188,95 @@ func readGraph(runs []string, kind runfile.Kind) (*components.Graph, []int, erro
 	return components.Join(parts), shards, nil
 }
 
-// gatherPairsFn sends the pairs of a part to their places.
-type gatherPairsFn struct {
+// gatherFn sends the pairs of a part, or the wanted sets of a split, to their
+// places.
+type gatherFn struct {
 	Job Job
 }
 
-func (f *gatherPairsFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	t := decodeTask(element)
 	return emitOutcome(ctx, gatherStage, t.Number, emit, func(o *outcome) error {
-		pieces, err := t.pieces()
-		if err != nil {
-			return err
-		}
-		run := runfile.NewWriter(f.Job.Temp, runBudget)
-		defer run.Abort()
-		var reader runfile.Reader
-		defer reader.Close()
-		nodes, err := reader.ReadKind(nil, pieces, nodesKind)
-		if err != nil {
-			return err
-		}
-		places, err := reader.ReadKind(nil, pieces, placesKind)
-		if err != nil {
-			return err
-		}
-		numbers, err := reader.ReadKind(nil, pieces, numbersKind)
-		if err != nil {
-			return err
-		}
-		for ; len(numbers) > 0; numbers = numbers[numberSize:] {
-			pair := binary.LittleEndian.Uint64(numbers)
-			a, b := int(pair>>32), int(uint32(pair))
-			at := getPlace(places[a*placeSize:]).Of(getPlace(places[b*placeSize:]))
-			record, err := run.Record(placePairsKind, at, 2*refSize)
-			if err != nil {
-				return err
+		return t.rewrite(f.Job, o, func(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
+			if t.Step == edgesStep {
+				return sendPairs(reader, pieces, run)
 			}
-			putRef(record, getRef(nodes[a*nodeSize:]))
-			putRef(record[refSize:], getRef(nodes[b*nodeSize:]))
-		}
-		o.Run, err = run.Close()
-		return err
+			return sendSets(ctx, reader, pieces, run)
+		})
 	})
 }
 
-// gatherSetsFn sends the wanted sets of a split to their places.
-type gatherSetsFn struct {
-	Job Job
+// sendPairs sends the pairs of a part to their places.
+func sendPairs(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
+	nodes, err := reader.ReadKind(nil, pieces, nodesKind)
+	if err != nil {
+		return err
+	}
+	places, err := reader.ReadKind(nil, pieces, placesKind)
+	if err != nil {
+		return err
+	}
+	numbers, err := reader.ReadKind(nil, pieces, numbersKind)
+	if err != nil {
+		return err
+	}
+	for ; len(numbers) > 0; numbers = numbers[numberSize:] {
+		pair := binary.LittleEndian.Uint64(numbers)
+		a, b := int(pair>>32), int(uint32(pair))
+		at := getPlace(places[a*placeSize:]).Of(getPlace(places[b*placeSize:]))
+		record, err := run.Record(placePairsKind, at, 2*refSize)
+		if err != nil {
+			return err
+		}
+		putRef(record, getRef(nodes[a*nodeSize:]))
+		putRef(record[refSize:], getRef(nodes[b*nodeSize:]))
+	}
+	return nil
 }
 
-func (f *gatherSetsFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	t := decodeTask(element)
-	return emitOutcome(ctx, gatherStage, t.Number, emit, func(o *outcome) error {
-		pieces, err := t.pieces()
-		if err != nil {
+// sendSets sends the wanted sets of a split to their places.
+func sendSets(ctx context.Context, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
+	wanted, err := reader.ReadKind(nil, pieces, wantedKind)
+	if err != nil {
+		return err
+	}
+	var buffer []byte
+	return eachBlock(ctx, reader, pieces, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+		if len(wanted) == 0 || getRef(wanted) > block.Ref(block.Len()-1) {
+			return nil
+		}
+		if buffer, err = reader.Read(buffer[:0], setsPiece); err != nil {
 			return err
 		}
-		run := runfile.NewWriter(f.Job.Temp, runBudget)
-		defer run.Abort()
-		var reader runfile.Reader
-		defer reader.Close()
-		wanted, err := reader.ReadKind(nil, pieces, wantedKind)
-		if err != nil {
-			return err
-		}
-		err = eachBlock(ctx, &reader, pieces, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
-			if len(wanted) == 0 || getRef(wanted) > block.Ref(block.Len()-1) {
-				return nil
-			}
-			sets, err := reader.Read(nil, setsPiece)
-			if err != nil {
-				return err
-			}
-			for i := range block.Len() {
-				size := sketchblock.HashSize * block.Stored(i)
-				set := sets[:size]
-				sets = sets[size:]
-				if len(wanted) == 0 || getRef(wanted) != block.Ref(i) {
-					continue
-				}
-				var failed error
-				getPlace(wanted[refSize:]).All(func(place int) {
-					b, err := run.Record(placeSetsKind, place, setHeader+size)
-					if err != nil {
-						failed = err
-						return
-					}
-					putRef(b, block.Ref(i))
-					binary.LittleEndian.PutUint32(b[8:], uint32(block.Size(i)))
-					binary.LittleEndian.PutUint32(b[12:], uint32(block.Stored(i)))
-					copy(b[setHeader:], set)
-				})
-				if failed != nil {
-					return failed
+		sets := buffer
+		for i := 0; i < block.Len() && len(wanted) > 0; i++ {
+			size := sketchblock.HashSize * block.Stored(i)
+			if getRef(wanted) == block.Ref(i) {
+				if err := sendSet(run, getPlace(wanted[refSize:]), block, i, sets[:size]); err != nil {
+					return err
 				}
 				wanted = wanted[refSize+placeSize:]
 			}
-			return nil
-		})
-		if err != nil {
-			return err
+			sets = sets[size:]
 		}
-		o.Run, err = run.Close()
-		return err
+		return nil
 	})
+}
+
+// sendSet sends the set of document i of the block to all its places.
+func sendSet(run *runfile.Writer, at components.Place, block *sketchblock.Block, i int, set []byte) (failed error) {
+	at.All(func(place int) {
+		b, err := run.Record(placeSetsKind, place, setHeader+len(set))
+		if err != nil {
+			failed = err
+			return
+		}
+		putRef(b, block.Ref(i))
+		binary.LittleEndian.PutUint32(b[8:], uint32(block.Size(i)))
+		binary.LittleEndian.PutUint32(b[12:], uint32(block.Stored(i)))
+		copy(b[setHeader:], set)
+	})
+	return failed
 }
 
 // setHeader is the size of what stands before the hashes of a set that travels:

@@ -24,7 +24,7 @@ func init() {
 // alone: PCollection<[]byte> of key outcomes to one of outcomes.
 func Group(s beam.Scope, job Job, keys beam.PCollection) beam.PCollection {
 	s = s.Scope("group")
-	tasks := exchange(s, job, kinds{Needed: []runfile.Kind{keysKind, idsKind}}, keys)
+	tasks := exchange(s, job, delivery{Needed: []runfile.Kind{keysKind, idsKind}}, keys)
 	return inLanes(s, job, &groupFn{Job: job}, tasks)
 }
 
@@ -46,36 +46,28 @@ func (f *groupFn) Setup() error {
 
 func (f *groupFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	t := decodeTask(element)
-	return emitOutcome(ctx, groupStage, t.Number, emit, func(o *outcome) error { return f.shard(ctx, t, o) })
+	return emitOutcome(ctx, groupStage, t.Number, emit, func(o *outcome) error {
+		return t.rewrite(f.Job, o, func(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
+			return f.shard(ctx, t.Number, o, reader, pieces, run)
+		})
+	})
 }
 
-func (f *groupFn) shard(ctx context.Context, t task, o *outcome) error {
-	pieces, err := t.pieces()
-	if err != nil {
-		return err
-	}
-	run := runfile.NewWriter(f.Job.Temp, runBudget)
-	defer run.Abort()
-	var reader runfile.Reader
-	defer reader.Close()
+func (f *groupFn) shard(ctx context.Context, number int, o *outcome, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
 	records, err := reader.ReadKind(nil, pieces, keysKind)
 	if err != nil {
 		return err
 	}
 	groupStage.records.Inc(ctx, int64(len(records)/keySize))
 	groupStage.bytes.Inc(ctx, int64(len(records)))
-	if err := f.groups(records, t.Number, run, o); err != nil {
+	if err := f.groups(records, number, run, o); err != nil {
 		return err
 	}
 	ids, err := reader.ReadKind(records[:0], pieces, idsKind)
 	if err != nil {
 		return err
 	}
-	if err := f.repeated(ids, run); err != nil {
-		return err
-	}
-	o.Run, err = run.Close()
-	return err
+	return f.repeated(ids, run)
 }
 
 // groups writes the candidate pairs and the stars of identical documents, which

@@ -25,7 +25,7 @@ func init() {
 // depend on the whole corpus would be made here from the sets.
 func Key(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("key")
-	tasks := exchange(s, job, kinds{Needed: []runfile.Kind{documentsKind}}, sketches)
+	tasks := exchange(s, job, delivery{Needed: []runfile.Kind{documentsKind}}, sketches)
 	return inLanes(s, job, &keyFn{Job: job}, tasks)
 }
 
@@ -37,41 +37,24 @@ type keyFn struct {
 
 func (f *keyFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	t := decodeTask(element)
-	return emitOutcome(ctx, keyStage, t.Number, emit, func(o *outcome) error { return f.split(ctx, t, o) })
+	return emitOutcome(ctx, keyStage, t.Number, emit, func(o *outcome) error {
+		return t.rewrite(f.Job, o, func(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
+			return f.split(ctx, reader, pieces, run)
+		})
+	})
 }
 
 // split writes the key records of the documents of one split.
-func (f *keyFn) split(ctx context.Context, t task, o *outcome) error {
-	pieces, err := t.pieces()
-	if err != nil {
-		return err
-	}
-	run := runfile.NewWriter(f.Job.Temp, runBudget)
-	defer run.Abort()
-	var reader runfile.Reader
-	defer reader.Close()
-	var buffer []byte
-	for _, piece := range pieces {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if buffer, err = reader.Read(buffer[:0], piece); err != nil {
-			return err
-		}
-		block, err := sketchblock.Parse(buffer)
-		if err != nil {
-			return err
-		}
-		keyStage.bytes.Inc(ctx, int64(len(buffer)))
+func (f *keyFn) split(ctx context.Context, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
+	return eachBlock(ctx, reader, pieces, func(block *sketchblock.Block, _ runfile.Piece) error {
 		keyStage.records.Inc(ctx, int64(block.Len()))
 		for i := range block.Len() {
-			if err := f.document(run, &block, i); err != nil {
+			if err := f.document(run, block, i); err != nil {
 				return err
 			}
 		}
-	}
-	o.Run, err = run.Close()
-	return err
+		return nil
+	})
 }
 
 // document writes the records of one document: its keys, and a hash of its id
@@ -96,7 +79,8 @@ func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int) e
 			return err
 		}
 		putKey(b, record)
-		record.Previous = uint32(key >> 1)
+		// 0 stands for no key.
+		record.Previous = [2]uint32{uint32(key>>1) | 1<<31, record.Previous[0]}
 	}
 	id := block.ID(i)
 	if len(id) == 0 {

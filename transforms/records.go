@@ -39,7 +39,7 @@ const (
 const runBudget = 8 << 20
 
 const (
-	keySize    = 32
+	keySize    = 36
 	idSize     = 16
 	refSize    = 8
 	pairSize   = 24
@@ -54,7 +54,8 @@ func putKey(b []byte, r candidates.Record) {
 	binary.LittleEndian.PutUint64(b[8:], uint64(r.Ref))
 	binary.LittleEndian.PutUint64(b[16:], r.Digest)
 	binary.LittleEndian.PutUint32(b[24:], r.Size)
-	binary.LittleEndian.PutUint32(b[28:], r.Previous)
+	binary.LittleEndian.PutUint32(b[28:], r.Previous[0])
+	binary.LittleEndian.PutUint32(b[32:], r.Previous[1])
 }
 
 func getKey(b []byte) candidates.Record {
@@ -63,7 +64,7 @@ func getKey(b []byte) candidates.Record {
 		Ref:      docref.Ref(binary.LittleEndian.Uint64(b[8:])),
 		Digest:   binary.LittleEndian.Uint64(b[16:]),
 		Size:     binary.LittleEndian.Uint32(b[24:]),
-		Previous: binary.LittleEndian.Uint32(b[28:]),
+		Previous: [2]uint32{binary.LittleEndian.Uint32(b[28:]), binary.LittleEndian.Uint32(b[32:])},
 	}
 }
 

@@ -23,9 +23,9 @@ func init() {
 // Score computes the similarity of the pairs of each place and keeps those at
 // or above the threshold as edges: PCollection<[]byte> of gather outcomes to one
 // of outcomes with edges.
-func Score(s beam.Scope, job Job, gathered []beam.PCollection) beam.PCollection {
+func Score(s beam.Scope, job Job, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("score")
-	tasks := exchange(s, job, kinds{Needed: []runfile.Kind{placePairsKind}, Extra: []runfile.Kind{placeSetsKind}}, gathered...)
+	tasks := exchange(s, job, delivery{Needed: []runfile.Kind{placePairsKind}, Extra: []runfile.Kind{placeSetsKind}}, gathered)
 	return inLanes(s, job, &scoreFn{Job: job}, tasks)
 }
 
@@ -37,25 +37,21 @@ type scoreFn struct {
 
 func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	t := decodeTask(element)
-	return emitOutcome(ctx, scoreStage, t.Number, emit, func(o *outcome) error { return f.place(ctx, t, o) })
+	return emitOutcome(ctx, scoreStage, t.Number, emit, func(o *outcome) error {
+		return t.rewrite(f.Job, o, func(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
+			return f.place(ctx, t.Number, o, reader, pieces, run)
+		})
+	})
 }
 
-func (f *scoreFn) place(ctx context.Context, t task, o *outcome) error {
-	pieces, err := t.pieces()
-	if err != nil {
-		return err
-	}
-	run := runfile.NewWriter(f.Job.Temp, runBudget)
-	defer run.Abort()
-	var reader runfile.Reader
-	defer reader.Close()
-	sets, err := readSets(ctx, &reader, pieces)
+func (f *scoreFn) place(ctx context.Context, number int, o *outcome, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
+	sets, err := readSets(ctx, reader, pieces)
 	if err != nil {
 		return err
 	}
 	// Parts of the similarity graph are numbered behind those that Group made
 	// of identical documents.
-	part := f.Job.Shards + t.Number
+	part := f.Job.Shards + number
 	var graph edgeWriter
 	var buffer []byte
 	for _, piece := range pieces {
@@ -65,7 +61,7 @@ func (f *scoreFn) place(ctx context.Context, t task, o *outcome) error {
 		if buffer, err = reader.Read(buffer[:0], piece); err != nil {
 			return err
 		}
-		scoreStage.records.Inc(ctx, int64(len(buffer)/(2*refSize)))
+		o.Counts.Candidates += int64(len(buffer) / (2 * refSize))
 		for b := buffer; len(b) > 0; b = b[2*refSize:] {
 			x, y, err := sets.find(getRef(b), getRef(b[refSize:]))
 			if err != nil {
@@ -83,11 +79,8 @@ func (f *scoreFn) place(ctx context.Context, t task, o *outcome) error {
 			return err
 		}
 	}
-	if err := writePart(run, edgeNodesKind, part, graph.part); err != nil {
-		return err
-	}
-	o.Run, err = run.Close()
-	return err
+	scoreStage.records.Inc(ctx, o.Counts.Candidates)
+	return writePart(run, edgeNodesKind, part, graph.part)
 }
 
 // score compares two documents and reports whether they are joined by an edge.

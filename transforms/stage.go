@@ -84,10 +84,7 @@ type outcome struct {
 	Stage  string
 	Number int
 	// Run is the path of the task's run file, "" if it wrote no record.
-	Run string `json:",omitempty"`
-	// Shards, where above 0, asks for a task for every shard below it, also for
-	// those that nothing was written to.
-	Shards int `json:",omitempty"`
+	Run    string `json:",omitempty"`
 	Counts Counts
 	Files  []output.File `json:",omitempty"`
 }

@@ -20,7 +20,7 @@ func init() {
 // unique writes the records that stay, byte for byte, a file for each input
 // file. It reads the input again, which is cheaper than to keep it.
 func unique(s beam.Scope, job Job, written, sketches beam.PCollection) beam.PCollection {
-	tasks := exchange(s, job, kinds{Extra: []runfile.Kind{documentsKind, removedKind}}, written, sketches)
+	tasks := exchange(s, job, delivery{Shards: job.Splits, Extra: []runfile.Kind{documentsKind, removedKind}}, written, sketches)
 	return inLanes(s, job, &uniqueFn{Job: job}, tasks)
 }
 

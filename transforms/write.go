@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -18,7 +17,6 @@ import (
 
 func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&writeFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&writeRejectsFn{})
 }
 
 // The outputs that rows are written to.
@@ -43,14 +41,13 @@ const (
 // Write decides which documents of each cluster stay and writes the output
 // files, under temporary names, and a result that lists them.
 //
-// It takes the outcomes of Cluster and, to sum up the counts of all stages, of
-// the stages before it.
-func Write(s beam.Scope, job Job, clusters []beam.PCollection, sketches beam.PCollection, others ...beam.PCollection) {
+// It takes the outcomes of Cluster and Fingerprint and, to sum up the counts, of
+// other stages.
+func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ...beam.PCollection) {
 	s = s.Scope("write")
-	shards := exchange(s, job, kinds{Extra: []runfile.Kind{shardMembersKind, shardEdgesKind}}, clusters...)
-	written := inLanes(s, job, &writeFn{Job: job}, shards)
-	rejects := beam.ParDo(s.Scope("rejects"), &writeRejectsFn{Job: job}, together(s.Scope("rejects"), sketches))
-	outcomes := append([]beam.PCollection{written, rejects, sketches}, others...)
+	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{shardMembersKind, shardEdgesKind, rejectsKind}}, clusters, sketches)
+	written := inLanes(s, job, &writeFn{Job: job}, tasks)
+	outcomes := append([]beam.PCollection{written, sketches}, others...)
 	if slices.Contains(job.Emit, Unique) {
 		outcomes = append(outcomes, unique(s.Scope("unique"), job, written, sketches))
 	}
@@ -77,7 +74,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, element []byte, emit func(
 }
 
 func (f *writeFn) shard(ctx context.Context, t task, o *outcome) error {
-	pieces, err := t.pieces()
+	pieces, err := runfile.ReadCatalog(t.Catalog, t.Number)
 	if err != nil {
 		return err
 	}
@@ -115,10 +112,16 @@ func (f *writeFn) shard(ctx context.Context, t task, o *outcome) error {
 		writeStage.bytes.Inc(ctx, file.Bytes)
 		o.Files = append(o.Files, file)
 	}
+	if number == 0 {
+		file, err := writeRejects(f.Job, &reader, pieces)
+		if err != nil {
+			return err
+		}
+		o.Files = append(o.Files, file)
+	}
 	if !slices.Contains(f.Job.Emit, Unique) {
 		return nil
 	}
-	o.Shards = len(f.inputs.Splits)
 	o.Run, err = shard.writeRemovedRefs(f.Job.Temp)
 	return err
 }
@@ -336,52 +339,25 @@ func (s *outputShard) writeRemovedRefs(dir string) (string, error) {
 	return run.Close()
 }
 
-// writeRejectsFn writes the rejects of all splits in the order of the corpus.
-type writeRejectsFn struct {
-	Job Job
-}
-
-func (f *writeRejectsFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return emitOutcome(ctx, writeStage, 0, emit, func(o *outcome) error {
-		outcomes, counts, err := readOutcomes(elements)
-		if err != nil {
-			return err
-		}
-		file := output.File{Name: output.ShardName(Rejects, 0, 1, f.Job.Format), Output: Rejects}
-		file, err = writeFile(f.Job, file, func(row func([]byte) error) error { return rejectRows(outcomes, row) })
-		if err != nil {
-			return err
-		}
-		if file.Rows != counts.Rejected {
-			return fmt.Errorf("%d rejects were counted, %d written", counts.Rejected, file.Rows)
-		}
-		o.Files = append(o.Files, file)
-		return nil
-	})
-}
-
-func rejectRows(outcomes []outcome, row func([]byte) error) error {
-	var reader runfile.Reader
-	defer reader.Close()
-	for _, run := range runsOf(outcomes) {
-		pieces, err := runfile.Pieces(run)
-		if err != nil {
-			return err
-		}
+// writeRejects writes the rejects of all splits in the order of the corpus.
+func writeRejects(job Job, reader *runfile.Reader, pieces []runfile.Piece) (output.File, error) {
+	file := output.File{Name: output.ShardName(Rejects, 0, 1, job.Format), Output: Rejects}
+	return writeFile(job, file, func(row func([]byte) error) error {
+		var buffer []byte
 		for _, piece := range pieces {
 			if piece.Kind != rejectsKind {
 				continue
 			}
-			rows, err := reader.Read(nil, piece)
-			if err != nil {
+			var err error
+			if buffer, err = reader.Read(buffer[:0], piece); err != nil {
 				return err
 			}
-			for one := range bytes.Lines(rows) {
+			for one := range bytes.Lines(buffer) {
 				if err := row(one); err != nil {
 					return err
 				}
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -20,12 +20,19 @@ type Record struct {
 	Digest uint64
 	// Size is the number of distinct shingles of the document.
 	Size uint32
-	// Previous is a hash of the document's key before this one, 0 for the first.
-	Previous uint32
+	// Previous holds hashes of the document's two keys before this one, the
+	// latest first; 0 for none.
+	Previous [2]uint32
 }
 
 // First reports whether the record carries the document's first key.
 func (r *Record) First() bool { return r.Key&1 == 1 }
+
+// met reports whether two records of one key have an earlier key in common.
+func (r *Record) met(other *Record) bool {
+	return r.Previous[0] == other.Previous[0] && r.Previous[0] != 0 ||
+		r.Previous[1] == other.Previous[1] && r.Previous[1] != 0
+}
 
 // Pair is a pair of different documents, A before B, and their sizes.
 type Pair struct {
@@ -115,8 +122,8 @@ func (g *Grouper) Groups(records []Record) {
 // group handles the records of one key, which it reorders.
 //
 // Identical documents stand as one, the first of them: they share all keys, so
-// their star is left to the group of their first key. A pair whose previous keys
-// agree too met in the group of that key and is not looked at again.
+// their star is left to the group of their first key. A pair that agrees in one
+// of the two keys before too has met in that group and is not looked at again.
 //
 // A group of more than MaxComparisons pairs is too dense for all of them. There
 // each document is compared with as many neighbours in the order of sizes as
@@ -153,10 +160,9 @@ func (g *Grouper) group(records []Record) {
 			g.Skipped += int64(limit - (i + 1 + window))
 			limit = i + 1 + window
 		}
-		first := a.First()
 		for j := i + 1; j < limit; j++ {
 			b := &records[j]
-			if a.Previous == b.Previous && !first {
+			if a.met(b) {
 				continue
 			}
 			if a.Ref < b.Ref {

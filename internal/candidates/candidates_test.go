@@ -15,16 +15,15 @@ func randomRecords(random *rand.Rand, documents, keys, values int) []Record {
 	for ref := range documents {
 		seed := rand.New(rand.NewPCG(uint64(random.IntN(documents/2+1)), 9))
 		digest, size := seed.Uint64(), uint32(1+seed.IntN(40))
-		previous := uint64(0)
+		var previous [2]uint32
 		for k := range keys {
 			key := rand.New(rand.NewPCG(uint64(k), uint64(seed.IntN(values)))).Uint64() &^ 1
-			record := Record{Key: key, Ref: docref.Ref(ref), Digest: digest, Size: size, Previous: uint32(previous >> 32)}
+			record := Record{Key: key, Ref: docref.Ref(ref), Digest: digest, Size: size, Previous: previous}
 			if k == 0 {
 				record.Key |= 1
-				record.Previous = 0
 			}
 			records = append(records, record)
-			previous = key
+			previous = [2]uint32{uint32(key>>32) | 1, previous[0]}
 		}
 	}
 	random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
@@ -105,7 +104,7 @@ func TestDenseGroupIsBoundedAndCounted(t *testing.T) {
 	const n, bound = 500, 10_000
 	var records []Record
 	for i := range n {
-		records = append(records, Record{Key: 1 << 40, Ref: docref.Ref(n - i), Digest: uint64(i), Size: uint32(1000 + i), Previous: uint32(i)})
+		records = append(records, Record{Key: 1 << 40, Ref: docref.Ref(n - i), Digest: uint64(i), Size: uint32(1000 + i), Previous: [2]uint32{uint32(i + 1)}})
 	}
 	got, g := group(records, 0.1, bound)
 	if compared := int64(len(got.pairs)); compared > bound || compared+g.Skipped != n*(n-1)/2 || g.SkippedGroups != 1 {

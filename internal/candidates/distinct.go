@@ -17,11 +17,18 @@ type Distinct struct {
 
 	documents table
 	pairs     table
+
+	// The pairs of one document mostly come one after the other.
+	last       docref.Ref
+	lastNumber uint32
 }
 
 // Add takes the pair in and reports whether it is new.
 func (d *Distinct) Add(p Pair) bool {
-	key := uint64(d.number(p.A, p.SizeA))<<32 | uint64(d.number(p.B, p.SizeB))
+	if p.A != d.last || len(d.Refs) == 0 {
+		d.last, d.lastNumber = p.A, d.number(p.A, p.SizeA)
+	}
+	key := uint64(d.lastNumber)<<32 | uint64(d.number(p.B, p.SizeB))
 	if d.pairs.full(len(d.Pairs)) {
 		d.pairs.grow(len(d.Pairs), func(i int) uint64 { return d.Pairs[i] })
 	}

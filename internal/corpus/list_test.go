@@ -1,0 +1,202 @@
+package corpus
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// plant writes files below a new directory, makes it the working directory,
+// and returns it.
+func plant(t *testing.T, contents map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range contents {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	return dir
+}
+
+// namesAndPaths shortens a list to what most tests look at.
+func namesAndPaths(files []File) []string {
+	var lines []string
+	for _, file := range files {
+		lines = append(lines, file.Name+" < "+filepath.ToSlash(file.Path))
+	}
+	return lines
+}
+
+func TestList(t *testing.T) {
+	tree := map[string]string{}
+	for _, name := range []string{
+		"c/b.jsonl", "c/a.JSONL.GZ", "c/x.ndjson.zst", "c/y.json", "c/z.txt", "c/.hidden.jsonl", "c/_marked.jsonl",
+		"c/sub/b.jsonl", "c/sub/deep/b.jsonl", "c/.git/b.jsonl", "c/_tmp/b.jsonl",
+		"d/b.jsonl", "e/f/g.jsonl", "f/g.jsonl", "h/g.jsonl", "odd[1].jsonl", "plain.dat",
+	} {
+		tree[name] = "{}\n"
+	}
+	plant(t, tree)
+	inC := []string{
+		"a.JSONL < c/a.JSONL.GZ", "b.jsonl < c/b.jsonl", "sub/b.jsonl < c/sub/b.jsonl",
+		"sub/deep/b.jsonl < c/sub/deep/b.jsonl", "x.ndjson < c/x.ndjson.zst", "y.json < c/y.json",
+	}
+	for _, test := range []struct {
+		about  string
+		inputs []string
+		want   []string
+	}{
+		{"directory", []string{"c"}, inC},
+		{"the same directory twice", []string{"./c/", "c", "d/../c"}, inC},
+		{"file", []string{"plain.dat"}, []string{"plain.dat < plain.dat"}},
+		{"a name with a bracket", []string{"odd[1].jsonl"}, []string{"odd[1].jsonl < odd[1].jsonl"}},
+		{"an escaped bracket", []string{`odd\[1].jsonl`}, []string{"odd[1].jsonl < odd[1].jsonl"}},
+		{"glob of one level", []string{"c/*.jsonl"}, []string{"_marked.jsonl < c/_marked.jsonl", "b.jsonl < c/b.jsonl"}},
+		{"glob of hidden names", []string{"c/.*.jsonl"}, []string{".hidden.jsonl < c/.hidden.jsonl"}},
+		{"glob that matches directories too", []string{"c/s*"}, nil},
+		{"glob with a middle", []string{"*/sub/b.jsonl"}, []string{"c/sub/b.jsonl < c/sub/b.jsonl"}},
+		{"glob of all depths", []string{"c/**/b.jsonl"}, []string{
+			"_tmp/b.jsonl < c/_tmp/b.jsonl", "b.jsonl < c/b.jsonl", "sub/b.jsonl < c/sub/b.jsonl", "sub/deep/b.jsonl < c/sub/deep/b.jsonl",
+		}},
+		{"glob of everything", []string{"c/sub/**/**"}, []string{"b.jsonl < c/sub/b.jsonl", "deep/b.jsonl < c/sub/deep/b.jsonl"}},
+		{"the longest name wins", []string{"c/sub/b.jsonl", "c/sub", "c/s*/b.jsonl"}, []string{"deep/b.jsonl < c/sub/deep/b.jsonl", "sub/b.jsonl < c/sub/b.jsonl"}},
+		{"same names", []string{"d", "c/sub/*.jsonl"}, []string{"c/sub/b.jsonl < c/sub/b.jsonl", "d/b.jsonl < d/b.jsonl"}},
+		{"a path that is another's name", []string{"e", "f", "h"}, []string{"e/f/g.jsonl < e/f/g.jsonl", "f/g.jsonl < f/g.jsonl", "h/g.jsonl < h/g.jsonl"}},
+	} {
+		t.Run(test.about, func(t *testing.T) {
+			inputs := slices.Clone(test.inputs)
+			for range 5 {
+				files, err := List(inputs)
+				if _, isNoMatch := errors.AsType[*NoMatchError](err); err != nil && !(isNoMatch && test.want == nil) {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(test.want, namesAndPaths(files)); diff != "" {
+					t.Errorf("List(%q), -want +got:\n%s", inputs, diff)
+				}
+				rand.Shuffle(len(inputs), func(i, j int) { inputs[i], inputs[j] = inputs[j], inputs[i] })
+			}
+		})
+	}
+}
+
+func TestListInspects(t *testing.T) {
+	// The content decides, not the name.
+	plant(t, map[string]string{
+		"a.jsonl.gz": "{}\n", "b.jsonl": "\x1f\x8brest", "c.jsonl": "\x28\xb5\x2f\xfd", "d.jsonl.zst": "\x5e\x2a\x4d\x18\x00\x00\x00\x00", "e.jsonl": "",
+	})
+	files, err := List([]string{"."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []File{
+		{"a.jsonl.gz", "a.jsonl", 3, None},
+		{"b.jsonl", "b.jsonl", 6, Gzip},
+		{"c.jsonl", "c.jsonl", 4, Zstd},
+		{"d.jsonl.zst", "d.jsonl", 8, Zstd},
+		{"e.jsonl", "e.jsonl", 0, None},
+	}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestListFollowsLinks(t *testing.T) {
+	dir := plant(t, map[string]string{"blobs/1": "{}", "c/real.jsonl": "{}", "other/x.jsonl": "{}"})
+	for link, target := range map[string]string{
+		"c/link.jsonl": "../blobs/1", "c/more": "../other", "c/loop": "..", "c/self": ".",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	for _, inputs := range [][]string{{"c"}, {"c/**/*.jsonl"}} {
+		files, err := List(inputs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, file := range files {
+			names = append(names, file.Name)
+		}
+		for _, name := range []string{"link.jsonl", "more/x.jsonl", "real.jsonl"} {
+			if !slices.Contains(names, name) {
+				t.Errorf("List(%q) = %q, want %q in it", inputs, names, name)
+			}
+		}
+		if slices.Contains(names, "self/real.jsonl") {
+			t.Errorf("List(%q) = %q: it followed a link to its own directory", inputs, names)
+		}
+	}
+	if err := os.Symlink("nowhere", filepath.Join(dir, "c/lost.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := List([]string{"c"}); err == nil || !strings.Contains(err.Error(), "c/lost.jsonl") {
+		t.Errorf("error of a dangling link is %v, want one that names it", err)
+	}
+}
+
+func TestListErrors(t *testing.T) {
+	plant(t, map[string]string{
+		"u.jsonl": "\xff\xfe{\x00", "b.jsonl": "BZh91AY", "x.jsonl": "\xfd7zXZ\x00", "l.jsonl": "\x04\x22\x4d\x18", "empty/z.txt": "",
+	})
+	for _, test := range []struct {
+		inputs []string
+		want   string
+	}{
+		{nil, "no input is given"},
+		{[]string{""}, "empty"},
+		{[]string{"-"}, "standard input"},
+		{[]string{"gs://bucket/a.jsonl"}, "only local files"},
+		{[]string{"s3://bucket/*.jsonl"}, "only local files"},
+		{[]string{"/dev/null"}, "not a regular file"},
+		{[]string{"[a"}, "close the bracket"},
+		{[]string{"u.jsonl"}, "u.jsonl: the text is UTF-16"},
+		{[]string{"b.jsonl"}, "bzip2"},
+		{[]string{"x.jsonl"}, "xz"},
+		{[]string{"l.jsonl"}, "lz4"},
+		{[]string{"*.jsonl"}, "(and 3 more files with faults)"},
+	} {
+		if _, err := List(test.inputs); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("List(%q): error %v, want one with %q", test.inputs, err, test.want)
+		}
+	}
+
+	_, err := List([]string{"gone/*.jsonl", "b.jsonl", "gone.jsonl", "empty", "empty/z.txt/x*", "gone.jsonl"})
+	noMatch, ok := errors.AsType[*NoMatchError](err)
+	if !ok {
+		t.Fatalf("error %v, want a NoMatchError", err)
+	}
+	if diff := cmp.Diff([]string{"gone/*.jsonl", "gone.jsonl", "empty", "empty/z.txt/x*"}, noMatch.Inputs); diff != "" {
+		t.Errorf("inputs without a match, -want +got:\n%s", diff)
+	}
+	for _, input := range noMatch.Inputs {
+		if !strings.Contains(noMatch.Error(), input) {
+			t.Errorf("message %q does not name %q", noMatch.Error(), input)
+		}
+	}
+}
+
+func TestListUnreadable(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	plant(t, map[string]string{"a.jsonl": "{}", "b.jsonl": "{}"})
+	if err := os.Chmod("b.jsonl", 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := List([]string{"."}); !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "b.jsonl") {
+		t.Errorf("error %v, want a permission error that names b.jsonl", err)
+	}
+}

@@ -1,0 +1,72 @@
+package corpus
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSplits(t *testing.T) {
+	plain := func(size int64) File { return File{Size: size} }
+	zst := func(size int64) File { return File{Size: size, Compression: Zstd} }
+	for _, test := range []struct {
+		about string
+		files []File
+		want  []Split
+	}{
+		{"nothing", nil, nil},
+		{"small files together", []File{plain(40), plain(60), plain(1)}, []Split{{{0, 0, 40}, {1, 0, 60}}, {{2, 0, 1}}}},
+		{"large file in near equal parts", []File{plain(5), plain(302), plain(5)}, []Split{
+			{{0, 0, 5}}, {{1, 0, 76}}, {{1, 76, 152}}, {{1, 152, 227}}, {{1, 227, 302}}, {{2, 0, 5}},
+		}},
+		{"exactly the target", []File{plain(100), plain(100)}, []Split{{{0, 0, 100}}, {{1, 0, 100}}}},
+		{"compressed files count four times and stay whole", []File{zst(10), zst(15), zst(1000), zst(1)}, []Split{
+			{{0, 0, 10}, {1, 0, 15}}, {{2, 0, 1000}}, {{3, 0, 1}},
+		}},
+		{"empty files", []File{plain(0), plain(7), plain(0)}, []Split{{{1, 0, 7}}}},
+	} {
+		if diff := cmp.Diff(test.want, Splits(test.files, 100)); diff != "" {
+			t.Errorf("%s, -want +got:\n%s", test.about, diff)
+		}
+	}
+}
+
+// FuzzSplits checks that splits hold each byte of each file once, in order,
+// within their size.
+func FuzzSplits(f *testing.F) {
+	f.Add([]byte{1, 200, 0, 3, 255, 7}, int64(300))
+	f.Add([]byte{255, 255, 255}, int64(0))
+	f.Fuzz(func(t *testing.T, sizes []byte, target int64) {
+		target %= 5000
+		var files []File
+		for i, size := range sizes {
+			files = append(files, File{Size: int64(size) * int64(size), Compression: Compression(i % 3 % 2)})
+		}
+		number, position := 0, int64(0)
+		for _, split := range Splits(files, target) {
+			var weight int64
+			for _, s := range split {
+				for number < s.File && position == files[number].Size {
+					number, position = number+1, 0
+				}
+				if s.File != number || s.Start != position || s.End <= s.Start || s.End > files[number].Size {
+					t.Fatalf("stretch %+v, want the next from byte %d of file %d", s, position, number)
+				}
+				position = s.End
+				weight += s.End - s.Start
+				if files[number].Compression != None {
+					weight += 3 * (s.End - s.Start)
+				}
+			}
+			if weight > max(target, 1) && !(len(split) == 1 && files[number].Compression != None) {
+				t.Fatalf("split %+v has %d bytes, target %d", split, weight, target)
+			}
+		}
+		for number < len(files) && position == files[number].Size {
+			number, position = number+1, 0
+		}
+		if number != len(files) {
+			t.Fatalf("splits end at byte %d of file %d of %d", position, number, len(files))
+		}
+	})
+}
