@@ -51,13 +51,13 @@ func (f *labelFn) Setup() error {
 }
 
 func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return clusterStage.run(ctx, 0, func() error {
+	return clusterStage.run(ctx, 0, func(m *memory) error {
 		outcomes, counts, err := readOutcomes(elements)
 		if err != nil {
 			return err
 		}
 		runs := runsOf(outcomes)
-		labels, err := f.label(ctx, runs, outputShards(counts))
+		labels, err := f.label(ctx, runs, outputShards(counts), &m.run)
 		if err != nil || labels == "" {
 			return err
 		}
@@ -76,14 +76,14 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 
 // label writes the output shards of the nodes of each part and of the documents
 // of each split. It returns the path of the run file, "" if there is no edge.
-func (f *labelFn) label(ctx context.Context, runs []string, shards int) (string, error) {
+func (f *labelFn) label(ctx context.Context, runs []string, shards int, run *runfile.Writer) (string, error) {
 	graph, parts, err := readGraph(runs, edgeNodesKind)
 	if err != nil {
 		return "", err
 	}
 	clusterStage.records.Inc(ctx, int64(len(graph.Refs)))
 	order := newOrder(graph.Roots, shards)
-	run := runfile.NewWriter(f.Job.Temp, runBudget)
+	run.Reset(f.Job.Temp, runBudget)
 	defer run.Abort()
 	for part, ranks := range graph.Ranks {
 		for _, rank := range ranks {
@@ -169,24 +169,21 @@ type clusterFn struct {
 }
 
 func (f *clusterFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	t := decodeTask(element)
-	return emitOutcome(ctx, clusterStage, t.Number, emit, func(o *outcome) error {
-		return t.rewrite(f.Job, o, func(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-			if t.Step == edgesStep {
-				return sendEdges(ctx, reader, pieces, run)
-			}
-			return sendMembers(ctx, reader, pieces, run)
-		})
+	return emitRun(ctx, clusterStage, f.Job, element, emit, func(t task, w *workplace) error {
+		if t.Step == edgesStep {
+			return sendEdges(ctx, w)
+		}
+		return sendMembers(ctx, w)
 	})
 }
 
 // sendEdges sends the edges of a part to their output shards.
-func sendEdges(ctx context.Context, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-	positions, err := reader.ReadKind(nil, pieces, edgeShardsKind)
+func sendEdges(ctx context.Context, w *workplace) error {
+	positions, err := w.read(0, edgeShardsKind)
 	if err != nil {
 		return err
 	}
-	packed, err := reader.ReadKind(nil, pieces, edgesKind)
+	packed, err := w.read(1, edgesKind)
 	if err != nil {
 		return err
 	}
@@ -195,7 +192,7 @@ func sendEdges(ctx context.Context, reader *runfile.Reader, pieces []runfile.Pie
 		e := getEdge(packed)
 		a, b := getPosition(positions[e.A*positionSize:]), getPosition(positions[e.B*positionSize:])
 		e.A, e.B = min(a.Number, b.Number), max(a.Number, b.Number)
-		record, err := run.Record(shardEdgesKind, int(a.Shard), edgeSize)
+		record, err := w.run.Record(shardEdgesKind, int(a.Shard), edgeSize)
 		if err != nil {
 			return err
 		}
@@ -206,22 +203,22 @@ func sendEdges(ctx context.Context, reader *runfile.Reader, pieces []runfile.Pie
 
 // sendMembers sends the documents of a split that are in clusters to their
 // output shards.
-func sendMembers(ctx context.Context, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-	members, err := reader.ReadKind(nil, pieces, membersKind)
+func sendMembers(ctx context.Context, w *workplace) error {
+	members, err := w.read(1, membersKind)
 	if err != nil {
 		return err
 	}
-	repeated, err := readRefs(reader, pieces, repeatedKind)
+	repeated, err := readRefs(&w.reader, w.pieces, repeatedKind)
 	if err != nil {
 		return err
 	}
-	return eachBlock(ctx, reader, pieces, func(block *sketchblock.Block, _ runfile.Piece) error {
+	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		for i := 0; i < block.Len() && len(members) > 0; i++ {
 			ref := block.Ref(i)
 			if getRef(members) != ref {
 				continue
 			}
-			if err := writeMember(run, members, block, i, repeated[ref]); err != nil {
+			if err := writeMember(&w.run, members, block, i, repeated[ref]); err != nil {
 				return err
 			}
 			members = members[memberSize:]

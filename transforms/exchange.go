@@ -182,9 +182,9 @@ func (d delivery) deliver(temp string, lanes int, runs []string, counts Counts, 
 }
 
 // emitOutcome runs a task and puts out its outcome.
-func emitOutcome(ctx context.Context, s *stage, number int, emit func([]byte), work func(*outcome) error) error {
+func emitOutcome(ctx context.Context, s *stage, number int, emit func([]byte), work func(*outcome, *memory) error) error {
 	o := outcome{Stage: s.name, Number: number}
-	if err := s.run(ctx, number, func() error { return work(&o) }); err != nil {
+	if err := s.run(ctx, number, func(m *memory) error { return work(&o, m) }); err != nil {
 		return err
 	}
 	element, err := o.encode()
@@ -194,20 +194,46 @@ func emitOutcome(ctx context.Context, s *stage, number int, emit func([]byte), w
 	return err
 }
 
-// rewrite reads the pieces of a task, writes what work makes of them to a run
-// file and names it in the outcome.
-func (t task) rewrite(job Job, o *outcome, work func(*runfile.Reader, []runfile.Piece, *runfile.Writer) error) error {
-	pieces, err := runfile.ReadCatalog(t.Catalog, t.Number)
-	if err != nil {
+// workplace is what a task that turns runs into a run has at hand: the pieces it
+// is given and the run it writes.
+type workplace struct {
+	*memory
+	reader  runfile.Reader
+	pieces  []runfile.Piece
+	outcome *outcome
+}
+
+// read returns all pieces of a kind, one behind the other, in one of the
+// memory's buffers.
+func (w *workplace) read(buffer int, kind runfile.Kind) ([]byte, error) {
+	b, err := w.reader.ReadKind(w.buffers[buffer][:0], w.pieces, kind)
+	w.buffers[buffer] = b
+	return b, err
+}
+
+// readPiece returns one piece in one of the memory's buffers.
+func (w *workplace) readPiece(buffer int, piece runfile.Piece) ([]byte, error) {
+	b, err := w.reader.Read(w.buffers[buffer][:0], piece)
+	w.buffers[buffer] = b
+	return b, err
+}
+
+// emitRun runs a task that turns the pieces of its shard into one run.
+func emitRun(ctx context.Context, s *stage, job Job, element []byte, emit func([]byte), work func(task, *workplace) error) error {
+	t := decodeTask(element)
+	return emitOutcome(ctx, s, t.Number, emit, func(o *outcome, m *memory) error {
+		w := &workplace{memory: m, outcome: o}
+		defer w.reader.Close()
+		var err error
+		if w.pieces, err = runfile.ReadCatalog(t.Catalog, t.Number); err != nil {
+			return err
+		}
+		w.run.Reset(job.Temp, runBudget)
+		defer w.run.Abort()
+		if err := work(t, w); err != nil {
+			return err
+		}
+		o.Run, err = w.run.Close()
 		return err
-	}
-	var reader runfile.Reader
-	defer reader.Close()
-	run := runfile.NewWriter(job.Temp, runBudget)
-	defer run.Abort()
-	if err := work(&reader, pieces, run); err != nil {
-		return err
-	}
-	o.Run, err = run.Close()
-	return err
+	})
 }

@@ -53,14 +53,14 @@ func (f *fingerprintFn) Setup() (err error) {
 
 func (f *fingerprintFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	t := decodeTask(element)
-	return emitOutcome(ctx, fingerprintStage, t.Number, emit, func(o *outcome) error { return f.split(ctx, t.Number, o) })
+	return emitOutcome(ctx, fingerprintStage, t.Number, emit, func(o *outcome, m *memory) error { return f.split(ctx, t.Number, o, &m.run) })
 }
 
 // split fingerprints one split. A split of plain text is one worker's; the
 // single stream of a compressed file is inflated by one goroutine and
 // fingerprinted by as many as there are cores.
-func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome) error {
-	run := runfile.NewWriter(f.Job.Temp, runBudget)
+func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, run *runfile.Writer) error {
+	run.Reset(f.Job.Temp, runBudget)
 	defer run.Abort()
 	reader := &splitReader{files: f.inputs.Files, rest: f.inputs.Splits[number], maxLine: lineLimit(f.Job.MaxDocument)}
 	defer reader.close()

@@ -7,7 +7,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
@@ -45,23 +44,18 @@ type distinctFn struct {
 }
 
 func (f *distinctFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	t := decodeTask(element)
-	return emitOutcome(ctx, gatherStage, t.Number, emit, func(o *outcome) error {
-		return t.rewrite(f.Job, o, func(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-			return f.shard(ctx, t.Number, reader, pieces, run)
-		})
-	})
+	return emitRun(ctx, gatherStage, f.Job, element, emit, func(t task, w *workplace) error { return f.shard(ctx, t.Number, w) })
 }
 
-func (f *distinctFn) shard(ctx context.Context, number int, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-	var distinct candidates.Distinct
-	var buffer []byte
-	var err error
-	for _, piece := range pieces {
+func (f *distinctFn) shard(ctx context.Context, number int, w *workplace) error {
+	distinct := &w.distinct
+	distinct.Reset()
+	for _, piece := range w.pieces {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if buffer, err = reader.Read(buffer[:0], piece); err != nil {
+		buffer, err := w.readPiece(0, piece)
+		if err != nil {
 			return err
 		}
 		gatherStage.records.Inc(ctx, int64(len(buffer)/pairSize))
@@ -73,13 +67,13 @@ func (f *distinctFn) shard(ctx context.Context, number int, reader *runfile.Read
 	part := newForest(distinct.Refs, distinct.Sizes)
 	for _, pair := range distinct.Pairs {
 		part.Parents.Union(uint32(pair>>32), uint32(pair))
-		b, err := run.Record(numbersKind, number, numberSize)
+		b, err := w.run.Record(numbersKind, number, numberSize)
 		if err != nil {
 			return err
 		}
 		binary.LittleEndian.PutUint64(b, pair)
 	}
-	return writePart(run, nodesKind, number, part)
+	return writePart(&w.run, nodesKind, number, part)
 }
 
 // placeFn joins the parts of the candidate graph, gives every component a place
@@ -105,13 +99,13 @@ const (
 )
 
 func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return gatherStage.run(ctx, 0, func() error {
+	return gatherStage.run(ctx, 0, func(m *memory) error {
 		outcomes, counts, err := readOutcomes(elements)
 		if err != nil {
 			return err
 		}
 		runs := runsOf(outcomes)
-		places, err := f.place(runs)
+		places, err := f.place(runs, &m.run)
 		if err != nil || places == "" {
 			return err
 		}
@@ -130,13 +124,13 @@ func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 
 // place writes the places of the nodes of each part and of the documents of each
 // split. It returns the path of the run file, "" if there is no pair.
-func (f *placeFn) place(runs []string) (string, error) {
+func (f *placeFn) place(runs []string, run *runfile.Writer) (string, error) {
 	graph, shards, err := readGraph(runs, nodesKind)
 	if err != nil {
 		return "", err
 	}
 	places, _ := graph.Places(max(f.Job.PlaceBytes/8, 1))
-	run := runfile.NewWriter(f.Job.Temp, runBudget)
+	run.Reset(f.Job.Temp, runBudget)
 	defer run.Abort()
 	for part, ranks := range graph.Ranks {
 		for _, rank := range ranks {
@@ -195,28 +189,25 @@ type gatherFn struct {
 }
 
 func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	t := decodeTask(element)
-	return emitOutcome(ctx, gatherStage, t.Number, emit, func(o *outcome) error {
-		return t.rewrite(f.Job, o, func(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-			if t.Step == edgesStep {
-				return sendPairs(reader, pieces, run)
-			}
-			return sendSets(ctx, reader, pieces, run)
-		})
+	return emitRun(ctx, gatherStage, f.Job, element, emit, func(t task, w *workplace) error {
+		if t.Step == edgesStep {
+			return sendPairs(w)
+		}
+		return sendSets(ctx, w)
 	})
 }
 
 // sendPairs sends the pairs of a part to their places.
-func sendPairs(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-	nodes, err := reader.ReadKind(nil, pieces, nodesKind)
+func sendPairs(w *workplace) error {
+	nodes, err := w.read(0, nodesKind)
 	if err != nil {
 		return err
 	}
-	places, err := reader.ReadKind(nil, pieces, placesKind)
+	places, err := w.read(1, placesKind)
 	if err != nil {
 		return err
 	}
-	numbers, err := reader.ReadKind(nil, pieces, numbersKind)
+	numbers, err := w.read(2, numbersKind)
 	if err != nil {
 		return err
 	}
@@ -224,7 +215,7 @@ func sendPairs(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writ
 		pair := binary.LittleEndian.Uint64(numbers)
 		a, b := int(pair>>32), int(uint32(pair))
 		at := getPlace(places[a*placeSize:]).Of(getPlace(places[b*placeSize:]))
-		record, err := run.Record(placePairsKind, at, 2*refSize)
+		record, err := w.run.Record(placePairsKind, at, 2*refSize)
 		if err != nil {
 			return err
 		}
@@ -235,24 +226,23 @@ func sendPairs(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writ
 }
 
 // sendSets sends the wanted sets of a split to their places.
-func sendSets(ctx context.Context, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-	wanted, err := reader.ReadKind(nil, pieces, wantedKind)
+func sendSets(ctx context.Context, w *workplace) error {
+	wanted, err := w.read(1, wantedKind)
 	if err != nil {
 		return err
 	}
-	var buffer []byte
-	return eachBlock(ctx, reader, pieces, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 		if len(wanted) == 0 || getRef(wanted) > block.Ref(block.Len()-1) {
 			return nil
 		}
-		if buffer, err = reader.Read(buffer[:0], setsPiece); err != nil {
+		sets, err := w.readPiece(2, setsPiece)
+		if err != nil {
 			return err
 		}
-		sets := buffer
 		for i := 0; i < block.Len() && len(wanted) > 0; i++ {
 			size := sketchblock.HashSize * block.Stored(i)
 			if getRef(wanted) == block.Ref(i) {
-				if err := sendSet(run, getPlace(wanted[refSize:]), block, i, sets[:size]); err != nil {
+				if err := sendSet(&w.run, getPlace(wanted[refSize:]), block, i, sets[:size]); err != nil {
 					return err
 				}
 				wanted = wanted[refSize+placeSize:]
@@ -284,10 +274,10 @@ func sendSet(run *runfile.Writer, at components.Place, block *sketchblock.Block,
 const setHeader = 16
 
 // eachBlock visits the sketch blocks of a split in order, with the piece that
-// holds the sets of the block.
-func eachBlock(ctx context.Context, reader *runfile.Reader, pieces []runfile.Piece, visit func(*sketchblock.Block, runfile.Piece) error) error {
+// holds the sets of the block. The block lies in the first buffer.
+func (w *workplace) eachBlock(ctx context.Context, visit func(*sketchblock.Block, runfile.Piece) error) error {
 	var documents, sets []runfile.Piece
-	for _, piece := range pieces {
+	for _, piece := range w.pieces {
 		switch piece.Kind {
 		case documentsKind:
 			documents = append(documents, piece)
@@ -295,13 +285,12 @@ func eachBlock(ctx context.Context, reader *runfile.Reader, pieces []runfile.Pie
 			sets = append(sets, piece)
 		}
 	}
-	var buffer []byte
 	for i, piece := range documents {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var err error
-		if buffer, err = reader.Read(buffer[:0], piece); err != nil {
+		buffer, err := w.readPiece(0, piece)
+		if err != nil {
 			return err
 		}
 		block, err := sketchblock.Parse(buffer)

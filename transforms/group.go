@@ -3,6 +3,7 @@ package transforms
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -45,36 +46,34 @@ func (f *groupFn) Setup() error {
 }
 
 func (f *groupFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	t := decodeTask(element)
-	return emitOutcome(ctx, groupStage, t.Number, emit, func(o *outcome) error {
-		return t.rewrite(f.Job, o, func(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-			return f.shard(ctx, t.Number, o, reader, pieces, run)
-		})
-	})
+	return emitRun(ctx, groupStage, f.Job, element, emit, func(t task, w *workplace) error { return f.shard(ctx, t.Number, w) })
 }
 
-func (f *groupFn) shard(ctx context.Context, number int, o *outcome, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-	records, err := reader.ReadKind(nil, pieces, keysKind)
+func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
+	records, err := w.read(0, keysKind)
 	if err != nil {
 		return err
 	}
 	groupStage.records.Inc(ctx, int64(len(records)/keySize))
 	groupStage.bytes.Inc(ctx, int64(len(records)))
-	if err := f.groups(records, number, run, o); err != nil {
+	if err := f.groups(records, number, w); err != nil {
 		return err
 	}
-	ids, err := reader.ReadKind(records[:0], pieces, idsKind)
+	ids, err := w.read(0, idsKind)
 	if err != nil {
 		return err
 	}
-	return f.repeated(ids, run)
+	return f.repeated(ids, &w.run)
 }
 
 // groups writes the candidate pairs and the stars of identical documents, which
 // are edges already.
-func (f *groupFn) groups(packed []byte, shard int, run *runfile.Writer, o *outcome) error {
+func (f *groupFn) groups(packed []byte, shard int, w *workplace) error {
 	n := len(packed) / keySize
-	records := make([]candidates.Record, n)
+	for i := range w.keys {
+		w.keys[i] = slices.Grow(w.keys[i][:0], n)[:n]
+	}
+	records := w.keys[0]
 	for i := range records {
 		records[i] = getKey(packed[i*keySize:])
 	}
@@ -84,7 +83,7 @@ func (f *groupFn) groups(packed []byte, shard int, run *runfile.Writer, o *outco
 		Threshold:      f.Job.Threshold,
 		MaxComparisons: f.Job.GroupComparisons,
 		Candidate: func(p candidates.Pair) {
-			b, err := run.Record(pairsKind, shardOfRef(p.A, f.Job.Shards), pairSize)
+			b, err := w.run.Record(pairsKind, shardOfRef(p.A, f.Job.Shards), pairSize)
 			if err != nil {
 				failed = err
 				return
@@ -92,19 +91,20 @@ func (f *groupFn) groups(packed []byte, shard int, run *runfile.Writer, o *outco
 			putPair(b, p)
 		},
 		Identical: func(first, other *candidates.Record) {
-			if err := stars.add(run, shard, first, other); err != nil {
+			if err := stars.add(&w.run, shard, first, other); err != nil {
 				failed = err
 			}
 		},
 	}
-	g.Groups(candidates.Sort(records, make([]candidates.Record, n)))
+	g.Groups(candidates.Sort(records, w.keys[1]))
 	if failed != nil {
 		return failed
 	}
-	o.Counts.Identical += stars.edges
-	o.Counts.Skipped += g.Skipped
-	o.Counts.SkippedGroup += g.SkippedGroups
-	return writePart(run, edgeNodesKind, shard, stars.part)
+	counts := &w.outcome.Counts
+	counts.Identical += stars.edges
+	counts.Skipped += g.Skipped
+	counts.SkippedGroup += g.SkippedGroups
+	return writePart(&w.run, edgeNodesKind, shard, stars.part)
 }
 
 // starWriter writes the edges from the first of identical documents to the

@@ -36,20 +36,15 @@ type keyFn struct {
 }
 
 func (f *keyFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	t := decodeTask(element)
-	return emitOutcome(ctx, keyStage, t.Number, emit, func(o *outcome) error {
-		return t.rewrite(f.Job, o, func(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-			return f.split(ctx, reader, pieces, run)
-		})
-	})
+	return emitRun(ctx, keyStage, f.Job, element, emit, func(_ task, w *workplace) error { return f.split(ctx, w) })
 }
 
 // split writes the key records of the documents of one split.
-func (f *keyFn) split(ctx context.Context, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-	return eachBlock(ctx, reader, pieces, func(block *sketchblock.Block, _ runfile.Piece) error {
+func (f *keyFn) split(ctx context.Context, w *workplace) error {
+	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		keyStage.records.Inc(ctx, int64(block.Len()))
 		for i := range block.Len() {
-			if err := f.document(run, block, i); err != nil {
+			if err := f.document(&w.run, block, i); err != nil {
 				return err
 			}
 		}

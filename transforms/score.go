@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -36,16 +37,11 @@ type scoreFn struct {
 }
 
 func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	t := decodeTask(element)
-	return emitOutcome(ctx, scoreStage, t.Number, emit, func(o *outcome) error {
-		return t.rewrite(f.Job, o, func(reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-			return f.place(ctx, t.Number, o, reader, pieces, run)
-		})
-	})
+	return emitRun(ctx, scoreStage, f.Job, element, emit, func(t task, w *workplace) error { return f.place(ctx, t.Number, w) })
 }
 
-func (f *scoreFn) place(ctx context.Context, number int, o *outcome, reader *runfile.Reader, pieces []runfile.Piece, run *runfile.Writer) error {
-	sets, err := readSets(ctx, reader, pieces)
+func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
+	sets, err := readSets(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -53,15 +49,16 @@ func (f *scoreFn) place(ctx context.Context, number int, o *outcome, reader *run
 	// of identical documents.
 	part := f.Job.Shards + number
 	var graph edgeWriter
-	var buffer []byte
-	for _, piece := range pieces {
+	counts := &w.outcome.Counts
+	for _, piece := range w.pieces {
 		if piece.Kind != placePairsKind {
 			continue
 		}
-		if buffer, err = reader.Read(buffer[:0], piece); err != nil {
+		buffer, err := w.readPiece(0, piece)
+		if err != nil {
 			return err
 		}
-		o.Counts.Candidates += int64(len(buffer) / (2 * refSize))
+		counts.Candidates += int64(len(buffer) / (2 * refSize))
 		for b := buffer; len(b) > 0; b = b[2*refSize:] {
 			x, y, err := sets.find(getRef(b), getRef(b[refSize:]))
 			if err != nil {
@@ -71,7 +68,7 @@ func (f *scoreFn) place(ctx context.Context, number int, o *outcome, reader *run
 			if !ok {
 				continue
 			}
-			if err := graph.add(run, part, &sets.sets[x], &sets.sets[y], e); err != nil {
+			if err := graph.add(&w.run, part, &sets.sets[x], &sets.sets[y], e); err != nil {
 				return err
 			}
 		}
@@ -79,8 +76,8 @@ func (f *scoreFn) place(ctx context.Context, number int, o *outcome, reader *run
 			return err
 		}
 	}
-	scoreStage.records.Inc(ctx, o.Counts.Candidates)
-	return writePart(run, edgeNodesKind, part, graph.part)
+	scoreStage.records.Inc(ctx, counts.Candidates)
+	return writePart(&w.run, edgeNodesKind, part, graph.part)
 }
 
 // score compares two documents and reports whether they are joined by an edge.
@@ -113,23 +110,23 @@ type gatheredSets struct {
 }
 
 // readSets reads the sets of a place.
-func readSets(ctx context.Context, reader *runfile.Reader, pieces []runfile.Piece) (*gatheredSets, error) {
+func readSets(ctx context.Context, w *workplace) (*gatheredSets, error) {
 	total := 0
-	for _, piece := range pieces {
+	for _, piece := range w.pieces {
 		if piece.Kind == placeSetsKind {
 			total += int(piece.Length)
 		}
 	}
 	// A document takes at least its header, so this is room enough for all.
-	hashes := make([]uint64, 0, total/sketchblock.HashSize)
+	w.hashes = slices.Grow(w.hashes[:0], total/sketchblock.HashSize)
+	hashes := w.hashes
 	g := &gatheredSets{numbers: map[docref.Ref]int32{}, lastNumber: -1}
-	var buffer []byte
-	var err error
-	for _, piece := range pieces {
+	for _, piece := range w.pieces {
 		if piece.Kind != placeSetsKind {
 			continue
 		}
-		if buffer, err = reader.Read(buffer[:0], piece); err != nil {
+		buffer, err := w.readPiece(0, piece)
+		if err != nil {
 			return nil, err
 		}
 		scoreStage.bytes.Inc(ctx, int64(len(buffer)))

@@ -10,7 +10,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/runfile"
 )
 
 // Stages are the names of the stages in the order of the data. A stage has one
@@ -36,32 +38,61 @@ func newStage(name string) *stage {
 	}
 }
 
-// tasks bounds how many tasks of all stages run at a time in this process, and
-// with it their memory: a runner may start more than there are lanes. It also
-// lets the owner of the process wait for them: a runner may give up a pipeline
-// while tasks still write.
-var tasks = struct {
-	slots   chan struct{}
+// memory is what a task works in. It goes from one task to the next, of
+// whatever stage, since memory that a task would leave to the collector has to be
+// mapped anew for the next, page by page.
+type memory struct {
+	run      runfile.Writer
+	buffers  [3][]byte
+	keys     [2][]candidates.Record
+	distinct candidates.Distinct
+	hashes   []uint64
+}
+
+// tasks bounds how many tasks of all stages run at a time in this process: a
+// runner may start more than there are lanes. A task holds one of the slots and
+// the memory in it. The owner of the process can wait for all tasks: a runner
+// may give up a pipeline while some still write.
+var tasks = newSlots(runtime.GOMAXPROCS(0))
+
+type slots struct {
+	free    chan *memory
 	running sync.WaitGroup
-}{slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
+}
+
+func newSlots(n int) *slots {
+	s := &slots{free: make(chan *memory, n)}
+	for range n {
+		s.free <- &memory{}
+	}
+	return s
+}
 
 // Drain waits until no task runs in this process. To be called after the
-// pipeline has ended, before its folders are removed.
-func Drain() { tasks.running.Wait() }
+// pipeline has ended, before its folders are removed. It gives the memory of the
+// tasks back.
+func Drain() {
+	tasks.running.Wait()
+	for range cap(tasks.free) {
+		<-tasks.free
+		tasks.free <- &memory{}
+	}
+}
 
 // run does the work of one task and accounts for it.
-func (s *stage) run(ctx context.Context, number int, work func() error) error {
+func (s *stage) run(ctx context.Context, number int, work func(*memory) error) error {
 	tasks.running.Add(1)
 	defer tasks.running.Done()
+	var m *memory
 	select {
-	case tasks.slots <- struct{}{}:
-		defer func() { <-tasks.slots }()
+	case m = <-tasks.free:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	defer func() { tasks.free <- m }()
 	s.tasks.Inc(ctx, 1)
 	s.span.Update(ctx, time.Now().UnixMilli())
-	err := s.measure(ctx, work)
+	err := s.measure(ctx, func() error { return work(m) })
 	s.span.Update(ctx, time.Now().UnixMilli())
 	if err != nil {
 		return markFault(fmt.Errorf("%s %d: %w", s.name, number, err))

@@ -37,13 +37,13 @@ func (f *uniqueFn) Setup() (err error) {
 
 func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	t := decodeTask(element)
-	return emitOutcome(ctx, writeStage, t.Number, emit, func(o *outcome) error {
+	return emitOutcome(ctx, writeStage, t.Number, emit, func(o *outcome, m *memory) error {
 		for _, stretch := range f.inputs.Splits[t.Number] {
 			// A file of several splits is written by the task of the first.
 			if stretch.Start > 0 {
 				continue
 			}
-			file, err := f.file(ctx, t, stretch.File)
+			file, err := f.file(ctx, t, stretch.File, m)
 			if err != nil {
 				return err
 			}
@@ -54,9 +54,9 @@ func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, emit func
 }
 
 // file copies the records of one input file that stay.
-func (f *uniqueFn) file(ctx context.Context, t task, number int) (output.File, error) {
+func (f *uniqueFn) file(ctx context.Context, t task, number int, m *memory) (output.File, error) {
 	in := f.inputs.Files[number]
-	staying, err := f.staying(ctx, t, number)
+	staying, err := f.staying(ctx, t, number, m)
 	if err != nil {
 		return output.File{}, err
 	}
@@ -97,20 +97,20 @@ func (f *uniqueFn) file(ctx context.Context, t task, number int) (output.File, e
 }
 
 // staying returns the positions of the documents of a file that stay, ascending.
-func (f *uniqueFn) staying(ctx context.Context, t task, number int) ([]int64, error) {
-	var reader runfile.Reader
-	defer reader.Close()
+func (f *uniqueFn) staying(ctx context.Context, t task, number int, m *memory) ([]int64, error) {
+	w := &workplace{memory: m}
+	defer w.reader.Close()
 	var positions []int64
 	for split := t.Number; split < len(f.inputs.Splits) && f.inputs.Splits[split][0].File <= number; split++ {
-		pieces, err := runfile.ReadCatalog(t.Catalog, split)
+		var err error
+		if w.pieces, err = runfile.ReadCatalog(t.Catalog, split); err != nil {
+			return nil, err
+		}
+		removed, err := readRefs(&w.reader, w.pieces, removedKind)
 		if err != nil {
 			return nil, err
 		}
-		removed, err := readRefs(&reader, pieces, removedKind)
-		if err != nil {
-			return nil, err
-		}
-		err = eachBlock(ctx, &reader, pieces, func(block *sketchblock.Block, _ runfile.Piece) error {
+		err = w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 			for i := range block.Len() {
 				if ref := block.Ref(i); ref.File() == number && !removed[ref] {
 					positions = append(positions, ref.Position())

@@ -70,7 +70,7 @@ func (f *writeFn) Setup() (err error) {
 
 func (f *writeFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	t := decodeTask(element)
-	return emitOutcome(ctx, writeStage, t.Number, emit, func(o *outcome) error { return f.shard(ctx, t, o) })
+	return emitOutcome(ctx, writeStage, t.Number, emit, func(o *outcome, _ *memory) error { return f.shard(ctx, t, o) })
 }
 
 func (f *writeFn) shard(ctx context.Context, t task, o *outcome) error {

@@ -23,6 +23,13 @@ type Distinct struct {
 	lastNumber uint32
 }
 
+// Reset empties the set and keeps its memory.
+func (d *Distinct) Reset() {
+	d.documents.clear()
+	d.pairs.clear()
+	*d = Distinct{Refs: d.Refs[:0], Sizes: d.Sizes[:0], Pairs: d.Pairs[:0], documents: d.documents, pairs: d.pairs}
+}
+
 // Add takes the pair in and reports whether it is new.
 func (d *Distinct) Add(p Pair) bool {
 	if p.A != d.last || len(d.Refs) == 0 {
@@ -71,6 +78,8 @@ type table struct {
 	slots []uint32
 	shift int
 }
+
+func (t *table) clear() { clear(t.slots) }
 
 func (t *table) full(n int) bool { return 2*n >= len(t.slots) }
 

@@ -57,16 +57,41 @@ type Writer struct {
 	offset   int64
 	budget   int
 	held     int
-	buffers  map[Kind][][]byte
+	shards   [][]pending // by kind, by shard
+	spare    [][]byte    // empty chunks
 	sections []section
-	last     Kind
-	current  [][]byte
 }
+
+// pending is what is held back for a kind and shard: chunks that are full and
+// one that is not.
+type pending struct {
+	full [][]byte
+	open []byte
+}
+
+// chunkSize is the unit of memory that records are held in. It bounds what a
+// shard wastes.
+const chunkSize = 8 << 10
 
 // NewWriter returns a writer of a run file in the folder dir that holds at
 // most about budget bytes in memory. No file is made before the first section.
 func NewWriter(dir string, budget int) *Writer {
-	return &Writer{path: filepath.Join(dir, "run-"+rand.Text()), budget: budget, buffers: map[Kind][][]byte{}}
+	w := &Writer{}
+	w.Reset(dir, budget)
+	return w
+}
+
+// Reset makes the writer one of another run file, as NewWriter would, and keeps
+// its memory. A run that is not finished is aborted.
+func (w *Writer) Reset(dir string, budget int) {
+	w.Abort()
+	for kind := range w.shards {
+		for shard := range w.shards[kind] {
+			w.release(&w.shards[kind][shard])
+		}
+	}
+	w.path, w.budget = filepath.Join(dir, "run-"+rand.Text()), budget
+	w.offset, w.held, w.sections = 0, 0, w.sections[:0]
 }
 
 // Record returns size bytes to be filled in with one record for a shard. They
@@ -78,27 +103,53 @@ func (w *Writer) Record(kind Kind, shard, size int) ([]byte, error) {
 		}
 	}
 	w.held += size
-	if kind != w.last || shard >= len(w.current) {
-		w.selectKind(kind, shard)
+	if int(kind) >= len(w.shards) || shard >= len(w.shards[kind]) {
+		w.grow(kind, shard)
 	}
-	buffer := w.current[shard]
-	n := len(buffer)
-	if n+size > cap(buffer) {
-		buffer = append(make([]byte, 0, 2*cap(buffer)+max(size, 512)), buffer...)
+	p := &w.shards[kind][shard]
+	n := len(p.open)
+	if n+size > cap(p.open) {
+		w.open(p, size)
+		n = 0
 	}
-	buffer = buffer[:n+size]
-	w.current[shard] = buffer
-	return buffer[n : n+size : n+size], nil
+	p.open = p.open[:n+size]
+	return p.open[n : n+size : n+size], nil
 }
 
-// selectKind makes the buffers of a kind current and long enough for shard.
-func (w *Writer) selectKind(kind Kind, shard int) {
-	buffers := w.buffers[kind]
-	if shard >= len(buffers) {
-		buffers = append(buffers, make([][]byte, shard+1-len(buffers))...)
-		w.buffers[kind] = buffers
+// grow makes room for a kind and shard.
+func (w *Writer) grow(kind Kind, shard int) {
+	if n := int(kind) + 1 - len(w.shards); n > 0 {
+		w.shards = append(w.shards, make([][]pending, n)...)
 	}
-	w.last, w.current = kind, buffers
+	if n := shard + 1 - len(w.shards[kind]); n > 0 {
+		w.shards[kind] = append(w.shards[kind], make([]pending, n)...)
+	}
+}
+
+// open gives p a chunk with room for size bytes.
+func (w *Writer) open(p *pending, size int) {
+	if p.open != nil {
+		p.full = append(p.full, p.open)
+	}
+	switch n := len(w.spare); {
+	case size > chunkSize:
+		p.open = make([]byte, 0, size)
+	case n > 0:
+		p.open, w.spare = w.spare[n-1], w.spare[:n-1]
+	default:
+		p.open = make([]byte, 0, chunkSize)
+	}
+}
+
+// release takes the chunks of p back.
+func (w *Writer) release(p *pending) {
+	for _, chunk := range append(p.full, p.open) {
+		if cap(chunk) == chunkSize {
+			w.spare = append(w.spare, chunk[:0])
+		}
+	}
+	clear(p.full)
+	p.full, p.open = p.full[:0], nil
 }
 
 // Section writes the bytes of parts as one section, past the buffers.
@@ -108,7 +159,11 @@ func (w *Writer) Section(kind Kind, shard int, parts ...[]byte) error {
 		if err != nil {
 			return fmt.Errorf("create run: %w", err)
 		}
-		w.file, w.out = file, bufio.NewWriterSize(file, writeBuffer)
+		w.file = file
+		if w.out == nil {
+			w.out = bufio.NewWriterSize(nil, writeBuffer)
+		}
+		w.out.Reset(file)
 	}
 	s := section{kind: kind, shard: uint32(shard), offset: w.offset}
 	for _, part := range parts {
@@ -123,17 +178,20 @@ func (w *Writer) Section(kind Kind, shard int, parts ...[]byte) error {
 	return nil
 }
 
-// flush writes what is held back, a section a buffer.
+// flush writes what is held back, a section a kind and shard.
 func (w *Writer) flush() error {
-	for kind := range 256 {
-		for shard, buffer := range w.buffers[Kind(kind)] {
-			if len(buffer) == 0 {
+	for kind := range w.shards {
+		for shard := range w.shards[kind] {
+			p := &w.shards[kind][shard]
+			if p.open == nil {
 				continue
 			}
-			if err := w.Section(Kind(kind), shard, buffer); err != nil {
+			p.full = append(p.full, p.open)
+			p.open = nil
+			if err := w.Section(Kind(kind), shard, p.full...); err != nil {
 				return err
 			}
-			w.buffers[Kind(kind)][shard] = buffer[:0]
+			w.release(p)
 		}
 	}
 	w.held = 0
