@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	"mirrorbeam/internal/corpus"
@@ -37,6 +39,9 @@ func (f failure) Unwrap() []error { return []error{f.kind, f.error} }
 // the output folder as it was and gives the context's error.
 func Run(ctx context.Context, config Config) (Summary, error) {
 	if err := config.Validate(); err != nil {
+		return Summary{}, failure{ErrUsage, err}
+	}
+	if err := checkRunner(); err != nil {
 		return Summary{}, failure{ErrUsage, err}
 	}
 	scheme, err := config.scheme()
@@ -74,6 +79,18 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 		return Summary{}, failure{ErrStorage, err}
 	}
 	return summary, nil
+}
+
+// checkRunner refuses a runner that is not there: Beam would end the program.
+func checkRunner() error {
+	known := []string{"prism", "direct", "dataflow", "flink", "spark", "portable", "universal"}
+	name := *runners.Runner
+	for _, runner := range known {
+		if name == "" || strings.EqualFold(name, runner) || strings.EqualFold(name, runner+"Runner") {
+			return nil
+		}
+	}
+	return fmt.Errorf("--runner %s: must be one of %s", name, strings.Join(known, ", "))
 }
 
 // list returns the input files and splits, and about how many bytes of text

@@ -46,7 +46,10 @@ type Stage struct {
 	// CPUSeconds of its tasks, without the garbage collector's; 0 where the
 	// system does not account for threads.
 	CPUSeconds float64 `json:"cpu_seconds"`
-	Tasks      int64   `json:"tasks"`
+	// PeakMemoryBytes is the largest resident size of a process at the end of a
+	// task; 0 where the system does not tell.
+	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
+	Tasks           int64 `json:"tasks"`
 	// Records and Bytes are what went into it.
 	Records int64 `json:"records"`
 	Bytes   int64 `json:"bytes"`
@@ -104,6 +107,10 @@ func stages(pipeline *beam.PipelineResult) []Stage {
 	for _, distribution := range found.Distributions() {
 		stage := place[distribution.Key.Namespace]
 		if stage == nil || distribution.Result().Count == 0 {
+			continue
+		}
+		if distribution.Key.Name == "resident_bytes" {
+			stage.PeakMemoryBytes = max(stage.PeakMemoryBytes, distribution.Result().Max)
 			continue
 		}
 		span, ok := spans[stage]

@@ -23,7 +23,7 @@ var Stages = []string{"read", "fingerprint", "key", "group", "gather", "score", 
 type stage struct {
 	name                         string
 	tasks, records, bytes, cpuNS beam.Counter
-	span                         beam.Distribution
+	span, resident               beam.Distribution
 }
 
 // newStage defines the metrics of a stage.
@@ -35,6 +35,8 @@ func newStage(name string) *stage {
 		bytes:   beam.NewCounter(name, "bytes"),
 		cpuNS:   beam.NewCounter(name, "cpu_ns"),
 		span:    beam.NewDistribution(name, "unix_ms"),
+
+		resident: beam.NewDistribution(name, "resident_bytes"),
 	}
 }
 
@@ -94,6 +96,7 @@ func (s *stage) run(ctx context.Context, number int, work func(*memory) error) e
 	s.span.Update(ctx, time.Now().UnixMilli())
 	err := s.measure(ctx, func() error { return work(m) })
 	s.span.Update(ctx, time.Now().UnixMilli())
+	s.resident.Update(ctx, residentBytes())
 	if err != nil {
 		return markFault(fmt.Errorf("%s %d: %w", s.name, number, err))
 	}

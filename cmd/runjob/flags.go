@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -29,8 +30,6 @@ type command interface {
 // usageError is a fault of the command line.
 type usageError struct{ error }
 
-func (e usageError) Unwrap() error { return e.error }
-
 // parse returns the sub-command that the arguments ask for, or nil if they asked
 // for help, which it has printed then.
 func parse(args []string) (command, error) {
@@ -42,6 +41,7 @@ func parse(args []string) (command, error) {
 		kong.Exit(func(int) { helped = true }),
 		kong.Writers(os.Stdout, os.Stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ValueFormatter(helpWithDefault),
 	)
 	if err != nil {
 		return nil, err
@@ -54,9 +54,18 @@ func parse(args []string) (command, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, usageError{err}
+		// The parser names the command in front of what Validate says.
+		return nil, usageError{errors.New(strings.TrimPrefix(err.Error(), args[0]+": "))}
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
+}
+
+// helpWithDefault adds the default of a flag to its help.
+func helpWithDefault(value *kong.Value) string {
+	if !value.HasDefault || value.Default == "" {
+		return value.Help
+	}
+	return strings.TrimSuffix(value.Help, ".") + " (default " + value.Default + ")."
 }
 
 // parseBeamFlags hands the arguments that are flags of Beam to its parser and

@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
 	"mirrorbeam/pipeline"
 )
@@ -36,7 +38,7 @@ func run(args []string) int {
 		return report(err)
 	}
 	beam.Init()
-	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
+	quietLogs()
 
 	command, err := parse(ours)
 	if err != nil {
@@ -50,6 +52,18 @@ func run(args []string) int {
 	return report(command.Run(ctx))
 }
 
+// quietLogs drops what the runners in this process log: they tell every failure
+// many times over, with the plan of the stage, before it comes back as an error.
+// What a cluster says of a job is another matter.
+func quietLogs() {
+	level := slog.LevelWarn
+	switch *runners.Runner {
+	case "", "prism", "PrismRunner", "direct", "DirectRunner":
+		level = slog.LevelError + 1
+	}
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
+}
+
 // report prints an error and returns its exit code.
 func report(err error) int {
 	if err == nil {
@@ -59,7 +73,8 @@ func report(err error) int {
 		fmt.Fprintln(os.Stderr, "runjob: interrupted; the output folder is as it was")
 		return exitInterrupted
 	}
-	fmt.Fprintln(os.Stderr, "runjob:", err)
+	// Several faults come a line each.
+	fmt.Fprintln(os.Stderr, "runjob:", strings.ReplaceAll(err.Error(), "\n", "\nrunjob: "))
 	var usage usageError
 	switch {
 	case errors.As(err, &usage):

@@ -7,3 +7,6 @@ import "time"
 // threadCPU returns 0: only Linux accounts for single threads, so elsewhere a
 // stage shows no CPU seconds.
 func threadCPU() time.Duration { return 0 }
+
+// residentBytes returns 0: what Linux tells is not known here.
+func residentBytes() int64 { return 0 }
