@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,7 +172,7 @@ const (
 func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, partial, inputs string) transforms.Job {
 	lanes := c.Lanes
 	if lanes == 0 {
-		lanes = runtime.GOMAXPROCS(0)
+		lanes = transforms.Cores()
 	}
 	return transforms.Job{
 		Temp: temp, Partial: partial, Inputs: inputs,

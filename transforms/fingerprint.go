@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -106,7 +105,7 @@ func (f *fingerprintFn) serial(ctx context.Context, reader *splitReader, write f
 // parallel passes blocks from the reader through the workers to write, which
 // gets them in the order of the stream. The number of blocks bounds the memory.
 func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write func(*block) error) error {
-	workers := runtime.GOMAXPROCS(0)
+	workers := Cores()
 	free := make(chan *block, workers+2)
 	for range cap(free) {
 		free <- newBlock(f.Job.Scheme)

@@ -70,6 +70,9 @@ func newSlots(n int) *slots {
 	return s
 }
 
+// Cores returns how many tasks run at a time in this process.
+func Cores() int { return cap(tasks.free) }
+
 // Drain waits until no task runs in this process. To be called after the
 // pipeline has ended, before its folders are removed. It gives the memory of the
 // tasks back.
