@@ -48,7 +48,7 @@ type Config struct {
 	Keep         transforms.Keep      `group:"Output" default:"first" placeholder:"ORDER" help:"Which documents of a cluster are preferred when those to keep are chosen: first, longest." json:"keep"`
 	Split        transforms.SplitMode `group:"Output" default:"component" placeholder:"HOW" help:"What a cluster is: component (documents joined through similar ones) or star (a kept document and those that go for it)." json:"split"`
 
-	Temp  string `group:"Running" placeholder:"DIR" help:"Folder for temporary files, some 0.8 bytes for each byte of text; default: beside the output. Workers of a cluster must share it." json:"temp"`
+	Temp  string `group:"Running" placeholder:"DIR" help:"Folder for temporary files, some 1 to 2 bytes for each byte of text; default: beside the output. Workers of a cluster must share it." json:"temp"`
 	Lanes int    `group:"Running" default:"0" placeholder:"N" help:"Tasks of a stage that a local runner works on at a time; 0: one a core. The results are the same." json:"lanes"`
 }
 

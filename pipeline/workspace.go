@@ -27,9 +27,9 @@ type workspace struct {
 	partial string // in the output folder: results before they are
 	parent  string // of the run's own temporary folder
 	temp    string
-	lock    *os.File // held on temp while the run lives
-	made    bool     // the output folder is this run's making
-	kept    bool     // and results were published to it
+	locks   []*os.File // held on output and temp while the run lives
+	made    bool       // the output folder is this run's making
+	kept    bool       // and results were published to it
 }
 
 // openWorkspace makes the run's folders and clears away those of runs that
@@ -44,8 +44,16 @@ func openWorkspace(config Config) (*workspace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open output folder: %w", err)
 	}
+	lock, err := lockFile(w.output, os.O_RDONLY)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, fmt.Errorf("another job is writing to the output folder %s: wait for it, or give another folder", w.output)
+	} else if err != nil {
+		return nil, fmt.Errorf("open output folder: %w", err)
+	}
+	w.locks = append(w.locks, lock)
 	for _, entry := range entries {
 		if !config.Overwrite && !strings.HasPrefix(entry.Name(), partialPrefix) {
+			w.sweep()
 			return nil, fmt.Errorf("the output folder %s is not empty (it holds %s): give another one, or --overwrite to replace the results of an earlier job", w.output, entry.Name())
 		}
 	}
@@ -88,11 +96,11 @@ func (w *workspace) openTemp() error {
 	if err := os.Mkdir(w.temp, 0o777); err != nil {
 		return fmt.Errorf("open temporary folder: %w", err)
 	}
-	lock, err := lockFile(filepath.Join(w.temp, lockName), os.O_CREATE)
+	lock, err := lockFile(filepath.Join(w.temp, lockName), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return fmt.Errorf("lock temporary folder: %w", err)
 	}
-	w.lock = lock
+	w.locks = append(w.locks, lock)
 	return nil
 }
 
@@ -101,7 +109,7 @@ func (w *workspace) openTemp() error {
 func (w *workspace) clearDead() {
 	folders, _ := filepath.Glob(filepath.Join(w.parent, runPrefix+"*"))
 	for _, folder := range folders {
-		lock, err := lockFile(filepath.Join(folder, lockName), 0)
+		lock, err := lockFile(filepath.Join(folder, lockName), os.O_RDWR)
 		if err != nil {
 			continue
 		}
@@ -111,9 +119,9 @@ func (w *workspace) clearDead() {
 	}
 }
 
-// lockFile opens a file and takes its lock, or fails at once.
+// lockFile opens a file or folder and takes its lock, or fails at once.
 func lockFile(path string, flags int) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|flags, 0o666)
+	f, err := os.OpenFile(path, flags, 0o666)
 	if err != nil {
 		return nil, err
 	}
@@ -127,17 +135,18 @@ func lockFile(path string, flags int) (*os.File, error) {
 // sweep removes the run's folders and, if no result was published, the output
 // folder that it made.
 func (w *workspace) sweep() {
-	if w.partial != "" {
-		os.RemoveAll(w.partial)
+	for _, folder := range []string{w.partial, w.temp} {
+		if folder != "" {
+			os.RemoveAll(folder)
+		}
 	}
-	if w.temp != "" {
-		os.RemoveAll(w.temp)
-	}
-	if w.lock != nil {
-		w.lock.Close()
+	for _, lock := range w.locks {
+		lock.Close()
 	}
 	// These fail, as they should, where something else is in the folder.
-	os.Remove(w.parent)
+	if w.parent != "" {
+		os.Remove(w.parent)
+	}
 	if w.made && !w.kept {
 		os.Remove(w.output)
 	}

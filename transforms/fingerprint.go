@@ -314,10 +314,12 @@ func (f *fingerprintFn) newFingerprinter() *fingerprinter {
 func (f *fingerprinter) fingerprint(b *block) error {
 	for _, batch := range b.batches {
 		name := f.files[batch.File].Name
-		for _, reject := range batch.Rejects {
-			b.reject(name, reject.Position, reject.Message)
-		}
+		// Both come in the order of the file.
+		rejects := batch.Rejects
 		for position, line := range batch.Lines() {
+			for ; len(rejects) > 0 && rejects[0].Position < position; rejects = rejects[1:] {
+				b.reject(name, rejects[0].Position, rejects[0].Message)
+			}
 			b.counts.Bytes += int64(len(line))
 			if corpus.IsBlank(line) {
 				continue
@@ -335,6 +337,9 @@ func (f *fingerprinter) fingerprint(b *block) error {
 				continue
 			}
 			f.document(b, ref, record)
+		}
+		for _, reject := range rejects {
+			b.reject(name, reject.Position, reject.Message)
 		}
 	}
 	return nil
