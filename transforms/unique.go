@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"bytes"
 	"context"
 	"io"
 
@@ -70,7 +71,7 @@ func (f *uniqueFn) file(ctx context.Context, t task, number int, m *memory) (out
 		Output: Unique, Input: in.Path,
 	}
 	return writeFile(f.Job, file, func(row func([]byte) error) error {
-		var buffer, line []byte
+		var buffer []byte
 		for {
 			batch, err := reader.Next(buffer)
 			if err == io.EOF {
@@ -79,13 +80,16 @@ func (f *uniqueFn) file(ctx context.Context, t task, number int, m *memory) (out
 				return inputError{err}
 			}
 			buffer = batch.Data
-			for position, record := range batch.Lines() {
-				if len(staying) == 0 || staying[0] != position {
-					continue
+			end := batch.Offset + int64(len(batch.Data))
+			for ; len(staying) > 0 && staying[0] < end; staying = staying[1:] {
+				record := batch.Data[staying[0]-batch.Offset:]
+				if n := bytes.IndexByte(record, '\n'); n >= 0 {
+					record = record[:n+1]
+				} else {
+					// The last line of a file may lack its line feed.
+					record = append(record, '\n')
 				}
-				staying = staying[1:]
-				line = append(append(line[:0], record...), '\n')
-				if err := row(line); err != nil {
+				if err := row(record); err != nil {
 					return err
 				}
 			}
