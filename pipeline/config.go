@@ -151,12 +151,12 @@ const (
 	// splitBytes is how much input a task reads: enough to make the cost of a
 	// task nothing, little enough that the last ones end together.
 	splitBytes = 8 << 20
-	maxSplits  = 2048
+	maxSplits  = 1024
 
 	// shardBytes is how much input there is for each shard of keys.
 	// The pairs of a shard should fit into a core's cache.
 	shardBytes = 4 << 20
-	maxShards  = 1024
+	maxShards  = 512
 
 	// placeBytes bounds the sets that a scoring task holds, at 8 bytes a
 	// shingle.

@@ -11,7 +11,6 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
-	"mirrorbeam/internal/unionfind"
 )
 
 func init() {
@@ -57,7 +56,7 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 			return err
 		}
 		runs := runsOf(outcomes)
-		labels, err := f.label(ctx, runs, outputShards(counts), &m.run)
+		labels, err := f.label(ctx, runs, outputShards(counts), m)
 		if err != nil || labels == "" {
 			return err
 		}
@@ -76,32 +75,38 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 
 // label writes the output shards of the nodes of each part and of the documents
 // of each split. It returns the path of the run file, "" if there is no edge.
-func (f *labelFn) label(ctx context.Context, runs []string, shards int, run *runfile.Writer) (string, error) {
-	graph, parts, err := readGraph(runs, edgeNodesKind)
+func (f *labelFn) label(ctx context.Context, runs []string, shards int, m *memory) (string, error) {
+	graph, err := readGraph(runs, edgeNodesKind, m)
 	if err != nil {
 		return "", err
 	}
-	clusterStage.records.Inc(ctx, int64(len(graph.Refs)))
-	order := newOrder(graph.Roots, shards)
+	clusterStage.records.Inc(ctx, int64(graph.Len()))
+	order := newOrder(graph.Roots(), shards)
+	run := &m.run
 	run.Reset(f.Job.Temp, runBudget)
 	defer run.Abort()
-	for part, ranks := range graph.Ranks {
-		for _, rank := range ranks {
-			b, err := run.Record(edgeShardsKind, parts[part], positionSize)
+	err = eachPart(runs, edgeNodesKind, m, func(part int, nodes []byte) error {
+		for ; len(nodes) > 0; nodes = nodes[nodeSize:] {
+			b, err := run.Record(edgeShardsKind, part, positionSize)
 			if err != nil {
-				return "", err
+				return err
 			}
-			order.of(rank).put(b)
+			order.of(graph.Rank(getRef(nodes))).put(b)
 		}
+		return nil
+	})
+	if err != nil {
+		return "", err
 	}
-	for rank, ref := range graph.Refs {
+	for rank, root := range graph.Roots() {
+		ref := graph.Ref(rank)
 		b, err := run.Record(membersKind, splitOf(f.starts, ref), memberSize)
 		if err != nil {
 			return "", err
 		}
 		putRef(b, ref)
 		order.of(uint32(rank)).put(b[refSize:])
-		order.of(graph.Roots[rank]).put(b[refSize+positionSize:])
+		order.of(root).put(b[refSize+positionSize:])
 	}
 	return run.Close()
 }
@@ -134,7 +139,7 @@ type order struct {
 
 // newOrder orders ranks by root, then by rank, and cuts the order into shards of
 // nearly equal numbers of documents without cutting a component.
-func newOrder(roots unionfind.Forest, shards int) order {
+func newOrder(roots []uint32, shards int) order {
 	n := len(roots)
 	ends := make([]uint32, n+1)
 	for _, root := range roots {

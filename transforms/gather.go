@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/unionfind"
 )
 
 func init() {
@@ -64,16 +65,21 @@ func (f *distinctFn) shard(ctx context.Context, number int, w *workplace) error 
 			distinct.Add(getPair(b))
 		}
 	}
-	part := newForest(distinct.Refs, distinct.Sizes)
-	for _, pair := range distinct.Pairs {
-		part.Parents.Union(uint32(pair>>32), uint32(pair))
+	forest := unionfind.New(len(distinct.Sizes))
+	for _, pair := range distinct.Pairs.Keys {
+		forest.Union(uint32(pair>>32), uint32(pair))
 		b, err := w.run.Record(numbersKind, number, numberSize)
 		if err != nil {
 			return err
 		}
 		binary.LittleEndian.PutUint64(b, pair)
 	}
-	return writePart(&w.run, nodesKind, number, part)
+	for i, ref := range distinct.Documents.Keys {
+		if err := writeNode(&w.run, nodesKind, number, docref.Ref(ref), distinct.Sizes[i], forest[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // placeFn joins the parts of the candidate graph, gives every component a place
@@ -105,7 +111,7 @@ func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 			return err
 		}
 		runs := runsOf(outcomes)
-		places, err := f.place(runs, &m.run)
+		places, err := f.place(runs, m)
 		if err != nil || places == "" {
 			return err
 		}
@@ -124,62 +130,77 @@ func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 
 // place writes the places of the nodes of each part and of the documents of each
 // split. It returns the path of the run file, "" if there is no pair.
-func (f *placeFn) place(runs []string, run *runfile.Writer) (string, error) {
-	graph, shards, err := readGraph(runs, nodesKind)
+func (f *placeFn) place(runs []string, m *memory) (string, error) {
+	graph, err := readGraph(runs, nodesKind, m)
 	if err != nil {
 		return "", err
 	}
 	places, _ := graph.Places(max(f.Job.PlaceBytes/8, 1))
+	run := &m.run
 	run.Reset(f.Job.Temp, runBudget)
 	defer run.Abort()
-	for part, ranks := range graph.Ranks {
-		for _, rank := range ranks {
-			b, err := run.Record(placesKind, shards[part], placeSize)
+	err = eachPart(runs, nodesKind, m, func(shard int, nodes []byte) error {
+		for ; len(nodes) > 0; nodes = nodes[nodeSize:] {
+			b, err := run.Record(placesKind, shard, placeSize)
 			if err != nil {
-				return "", err
+				return err
 			}
-			putPlace(b, places[rank])
+			putPlace(b, places[graph.Rank(getRef(nodes))])
 		}
+		return nil
+	})
+	if err != nil {
+		return "", err
 	}
-	for rank, ref := range graph.Refs {
+	for rank, place := range places {
+		ref := graph.Ref(rank)
 		b, err := run.Record(wantedKind, splitOf(f.starts, ref), refSize+placeSize)
 		if err != nil {
 			return "", err
 		}
 		putRef(b, ref)
-		putPlace(b[refSize:], places[rank])
+		putPlace(b[refSize:], place)
 	}
 	return run.Close()
 }
 
-// readGraph joins the parts of a graph in the run files. It returns the shard of
-// each part too.
-func readGraph(runs []string, kind runfile.Kind) (*components.Graph, []int, error) {
+// readGraph joins the parts of a graph in the run files.
+func readGraph(runs []string, kind runfile.Kind, m *memory) (*components.Graph, error) {
+	var graph components.Graph
+	var part components.Part
+	err := eachPart(runs, kind, m, func(_ int, nodes []byte) error {
+		part = decodePart(part, nodes)
+		graph.Add(part)
+		return nil
+	})
+	graph.Finish()
+	return &graph, err
+}
+
+// eachPart visits the parts of a graph in the run files, with the shard and the
+// nodes of each.
+func eachPart(runs []string, kind runfile.Kind, m *memory, visit func(shard int, nodes []byte) error) error {
 	var reader runfile.Reader
 	defer reader.Close()
-	var parts []components.Part
-	var shards []int
 	for _, run := range runs {
 		pieces, err := runfile.Pieces(run)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		packed, err := reader.ReadKind(nil, pieces, kind)
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(packed) == 0 {
-			continue
+		if m.buffers[0], err = reader.ReadKind(m.buffers[0][:0], pieces, kind); err != nil {
+			return err
 		}
 		for _, piece := range pieces {
+			// A run holds at most one part.
 			if piece.Kind == kind {
-				shards = append(shards, piece.Shard)
+				if err := visit(piece.Shard, m.buffers[0]); err != nil {
+					return err
+				}
 				break
 			}
 		}
-		parts = append(parts, decodePart(packed))
 	}
-	return components.Join(parts), shards, nil
+	return nil
 }
 
 // gatherFn sends the pairs of a part, or the wanted sets of a split, to their

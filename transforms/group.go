@@ -13,7 +13,6 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/runfile"
-	"mirrorbeam/internal/unionfind"
 )
 
 func init() {
@@ -160,9 +159,4 @@ func (f *groupFn) repeated(packed []byte, run *runfile.Writer) error {
 		putRef(b, r.ref)
 	}
 	return nil
-}
-
-// newForest returns a part of the documents with no edge yet.
-func newForest(refs []docref.Ref, weights []uint32) components.Part {
-	return components.Part{Refs: refs, Weights: weights, Parents: unionfind.New(len(refs))}
 }

@@ -7,7 +7,6 @@ import (
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
-	"mirrorbeam/internal/unionfind"
 )
 
 // The kinds of records that cross an exchange, and what their shard is.
@@ -100,29 +99,34 @@ func getPlace(b []byte) components.Place {
 	}
 }
 
-// writePart writes the nodes of a part of a graph: ref, weight, parent.
+// writePart writes the nodes of a part of a graph.
 func writePart(run *runfile.Writer, kind runfile.Kind, shard int, part components.Part) error {
 	for i, ref := range part.Refs {
-		b, err := run.Record(kind, shard, nodeSize)
-		if err != nil {
+		if err := writeNode(run, kind, shard, ref, part.Weights[i], part.Parents[i]); err != nil {
 			return err
 		}
-		putRef(b, ref)
-		binary.LittleEndian.PutUint32(b[8:], part.Weights[i])
-		binary.LittleEndian.PutUint32(b[12:], part.Parents[i])
 	}
 	return nil
 }
 
-// decodePart reads what writePart wrote.
-func decodePart(b []byte) components.Part {
-	n := len(b) / nodeSize
-	part := components.Part{Refs: make([]docref.Ref, n), Weights: make([]uint32, n), Parents: make(unionfind.Forest, n)}
-	for i := range n {
-		record := b[i*nodeSize:]
-		part.Refs[i] = getRef(record)
-		part.Weights[i] = binary.LittleEndian.Uint32(record[8:])
-		part.Parents[i] = binary.LittleEndian.Uint32(record[12:])
+// writeNode writes a node: ref, weight, parent.
+func writeNode(run *runfile.Writer, kind runfile.Kind, shard int, ref docref.Ref, weight, parent uint32) error {
+	b, err := run.Record(kind, shard, nodeSize)
+	if err == nil {
+		putRef(b, ref)
+		binary.LittleEndian.PutUint32(b[8:], weight)
+		binary.LittleEndian.PutUint32(b[12:], parent)
+	}
+	return err
+}
+
+// decodePart reads what writePart wrote, into the memory of part.
+func decodePart(part components.Part, nodes []byte) components.Part {
+	part = components.Part{Refs: part.Refs[:0], Weights: part.Weights[:0], Parents: part.Parents[:0]}
+	for ; len(nodes) > 0; nodes = nodes[nodeSize:] {
+		part.Refs = append(part.Refs, getRef(nodes))
+		part.Weights = append(part.Weights, binary.LittleEndian.Uint32(nodes[8:]))
+		part.Parents = append(part.Parents, binary.LittleEndian.Uint32(nodes[12:]))
 	}
 	return part
 }

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/sketch"
@@ -64,11 +65,11 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 			if err != nil {
 				return err
 			}
-			e, ok := f.score(&sets.sets[x], &sets.sets[y])
+			e, ok := f.score(x, y)
 			if !ok {
 				continue
 			}
-			if err := graph.add(&w.run, part, &sets.sets[x], &sets.sets[y], e); err != nil {
+			if err := graph.add(&w.run, part, x, y, e); err != nil {
 				return err
 			}
 		}
@@ -103,10 +104,9 @@ type gatheredSet struct {
 // gatheredSets are the documents of a place.
 type gatheredSets struct {
 	sets    []gatheredSet
-	numbers map[docref.Ref]int32
+	numbers numbering.Set // of their refs
 	// The pairs of a document mostly come one after the other.
-	last       docref.Ref
-	lastNumber int32
+	lastNumber uint32
 }
 
 // readSets reads the sets of a place.
@@ -120,7 +120,7 @@ func readSets(ctx context.Context, w *workplace) (*gatheredSets, error) {
 	// A document takes at least its header, so this is room enough for all.
 	w.hashes = slices.Grow(w.hashes[:0], total/sketchblock.HashSize)
 	hashes := w.hashes
-	g := &gatheredSets{numbers: map[docref.Ref]int32{}, lastNumber: -1}
+	g := &gatheredSets{}
 	for _, piece := range w.pieces {
 		if piece.Kind != placeSetsKind {
 			continue
@@ -135,7 +135,7 @@ func readSets(ctx context.Context, w *workplace) (*gatheredSets, error) {
 			end := setHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(b[12:]))
 			start := len(hashes)
 			hashes = sketchblock.AppendSet(hashes, b[setHeader:end])
-			g.numbers[ref] = int32(len(g.sets))
+			g.numbers.Add(uint64(ref))
 			g.sets = append(g.sets, gatheredSet{ref: ref, size: size, set: hashes[start:len(hashes):len(hashes)]})
 			b = b[end:]
 		}
@@ -143,20 +143,20 @@ func readSets(ctx context.Context, w *workplace) (*gatheredSets, error) {
 	return g, nil
 }
 
-// find returns the numbers of the documents of a pair.
-func (g *gatheredSets) find(a, b docref.Ref) (int32, int32, error) {
-	if g.lastNumber < 0 || g.last != a {
-		number, ok := g.numbers[a]
-		if !ok {
-			return 0, 0, fmt.Errorf("the set of document %d is missing", a)
+// find returns the documents of a pair.
+func (g *gatheredSets) find(a, b docref.Ref) (*gatheredSet, *gatheredSet, error) {
+	if len(g.sets) == 0 || g.sets[g.lastNumber].ref != a {
+		number, found := g.numbers.Find(uint64(a))
+		if !found {
+			return nil, nil, fmt.Errorf("the set of document %d is missing", a)
 		}
-		g.last, g.lastNumber = a, number
+		g.lastNumber = number
 	}
-	number, ok := g.numbers[b]
-	if !ok {
-		return 0, 0, fmt.Errorf("the set of document %d is missing", b)
+	number, found := g.numbers.Find(uint64(b))
+	if !found {
+		return nil, nil, fmt.Errorf("the set of document %d is missing", b)
 	}
-	return g.lastNumber, number, nil
+	return &g.sets[g.lastNumber], &g.sets[number], nil
 }
 
 // edgeWriter writes the edges of a part and collects its nodes.

@@ -4,6 +4,7 @@ package components
 
 import (
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/unionfind"
 )
@@ -16,61 +17,86 @@ type Part struct {
 	Parents unionfind.Forest
 }
 
-// Graph is the union of parts. A node is known by its rank: its place among
-// all refs in ascending order.
+// Graph is the union of parts. Once it is finished, a node is known by its
+// rank: its place among all refs in ascending order. It takes some 40 bytes a
+// node, however many parts hold it. The zero Graph is empty.
 type Graph struct {
-	// Refs and Weights belong to the nodes by rank; a node has the weight that
-	// its parts give it.
-	Refs    []docref.Ref
-	Weights []uint32
-	// Roots gives for each rank the smallest rank of its component, so a
-	// component is known by its first document.
-	Roots unionfind.Forest
-	// Ranks gives for each part the ranks of its nodes.
-	Ranks [][]uint32
+	nodes   numbering.Set
+	weights []uint32 // by number
+	forest  unionfind.Forest
+	numbers []uint32 // of the nodes of a part
+
+	order []uint32 // numbers by rank
+	ranks []uint32 // ranks by number
+	roots []uint32 // by rank: the smallest rank of the component
 }
 
-// Join unites the parts. It takes some 30 bytes a node of a part and linear
-// time.
-func Join(parts []Part) *Graph {
-	type node struct {
-		ref   docref.Ref
-		entry uint32
-	}
-	total := 0
-	for _, p := range parts {
-		total += len(p.Refs)
-	}
-	nodes := make([]node, 0, total)
-	weights := make([]uint32, 0, total)
-	for _, p := range parts {
-		for i, ref := range p.Refs {
-			nodes = append(nodes, node{ref, uint32(len(nodes))})
-			weights = append(weights, p.Weights[i])
+// Add adds a part. A node has the weight that its parts give it.
+func (g *Graph) Add(p Part) {
+	g.numbers = g.numbers[:0]
+	for i, ref := range p.Refs {
+		number, isNew := g.nodes.Add(uint64(ref))
+		if isNew {
+			g.weights = append(g.weights, p.Weights[i])
+			g.forest = append(g.forest, number)
 		}
+		g.numbers = append(g.numbers, number)
 	}
-	nodes = radix.Sort(nodes, make([]node, total), func(n *node) uint64 { return uint64(n.ref) })
-
-	g := &Graph{Ranks: make([][]uint32, len(parts))}
-	ranks := make([]uint32, total)
-	for i, n := range nodes {
-		if i == 0 || n.ref != nodes[i-1].ref {
-			g.Refs = append(g.Refs, n.ref)
-			g.Weights = append(g.Weights, weights[n.entry])
-		}
-		ranks[n.entry] = uint32(len(g.Refs) - 1)
+	for node, parent := range p.Parents {
+		g.forest.Union(g.numbers[node], g.numbers[parent])
 	}
-	g.Roots = unionfind.New(len(g.Refs))
-	for i, p := range parts {
-		n := len(p.Refs)
-		g.Ranks[i], ranks = ranks[:n:n], ranks[n:]
-		for node, parent := range p.Parents {
-			g.Roots.Union(g.Ranks[i][node], g.Ranks[i][parent])
-		}
-	}
-	g.Roots.Flatten()
-	return g
 }
+
+// Finish ranks the nodes. No part can be added after it.
+func (g *Graph) Finish() {
+	n := g.Len()
+	g.order = make([]uint32, n)
+	for i := range g.order {
+		g.order[i] = uint32(i)
+	}
+	g.ranks = make([]uint32, n)
+	sorted := radix.Sort(g.order, g.ranks, func(number *uint32) uint64 { return g.nodes.Keys[*number] })
+	if n > 0 && &sorted[0] != &g.order[0] {
+		g.order, g.ranks = g.ranks, g.order
+	}
+	for rank, number := range g.order {
+		g.ranks[number] = uint32(rank)
+	}
+	// Going up the ranks, the first node of a component is its root.
+	const none = ^uint32(0)
+	first := make([]uint32, n) // by number of the root in the forest
+	for i := range first {
+		first[i] = none
+	}
+	g.roots = make([]uint32, n)
+	for rank, number := range g.order {
+		root := g.forest.Find(number)
+		if first[root] == none {
+			first[root] = uint32(rank)
+		}
+		g.roots[rank] = first[root]
+	}
+	g.forest = nil
+}
+
+// Len returns the number of nodes.
+func (g *Graph) Len() int { return len(g.nodes.Keys) }
+
+// Ref returns the ref of the node of that rank.
+func (g *Graph) Ref(rank int) docref.Ref { return docref.Ref(g.nodes.Keys[g.order[rank]]) }
+
+// Rank returns the rank of a node, which must be in the graph.
+func (g *Graph) Rank(ref docref.Ref) uint32 {
+	number, _ := g.nodes.Find(uint64(ref))
+	return g.ranks[number]
+}
+
+// Roots returns for each rank the smallest rank of its component, so that a
+// component is known by its first document.
+func (g *Graph) Roots() []uint32 { return g.roots }
+
+// weight returns the weight of the node of that rank.
+func (g *Graph) weight(rank int) int64 { return int64(g.weights[g.order[rank]]) }
 
 // Place says where a node's component is worked on. A component of more than a
 // place can hold is cut into blocks, and every pair of blocks has a place of its
@@ -94,44 +120,53 @@ func (p Place) All(visit func(place int)) {
 	}
 }
 
+// maxBlocks bounds the blocks of a component, and with them its places.
+const maxBlocks = 1 << 15
+
 // Places packs components, in the order of their first documents, into places
 // of at most about capacity, in units of weight. It returns the place of every
 // rank and the number of places.
 func (g *Graph) Places(capacity int64) ([]Place, int) {
-	const maxBlocks = 1 << 15
-	total := make([]int64, len(g.Refs))
-	for rank, root := range g.Roots {
-		total[root] += int64(g.Weights[rank])
+	load := make([]int64, g.Len()) // of a component, at its root
+	for rank, root := range g.roots {
+		load[root] += g.weight(rank)
 	}
-	places := make([]Place, len(g.Refs))
-	filled := make([]int64, len(g.Refs)) // of a component that is cut: the weight of its nodes so far
-	next, open, used := uint32(0), -1, int64(0)
-	for rank, root := range g.Roots {
-		weight := total[root]
-		if weight > capacity {
-			// Two blocks meet at a place, so each gets half of it.
-			half := max(capacity/2, weight/(maxBlocks-1)+1)
-			if int(root) == rank {
-				blocks := uint32(weight/half + 1)
-				places[rank] = Place{First: next, Blocks: uint16(blocks)}
-				next += blocks * (blocks + 1) / 2
-			} else {
-				places[rank] = places[root]
-				places[rank].Block = uint16(filled[root] / half)
-			}
-			filled[root] += int64(g.Weights[rank])
+	places := make([]Place, g.Len())
+	next, open, used := uint32(0), uint32(0), capacity
+	for rank, root := range g.roots {
+		if int(root) != rank {
+			places[rank].First, places[rank].Blocks = places[root].First, places[root].Blocks
 			continue
 		}
-		if int(root) == rank {
-			if open < 0 || used+weight > capacity {
-				open, used = int(next), 0
-				next++
-			}
-			used += weight
-			places[rank] = Place{First: uint32(open), Blocks: 1}
-		} else {
-			places[rank] = places[root]
+		if blocks := load[rank] / blockCapacity(load[rank], capacity); load[rank] > capacity {
+			places[rank] = Place{First: next, Blocks: uint16(blocks + 1)}
+			next += uint32((blocks + 1) * (blocks + 2) / 2)
+			continue
+		}
+		if used+load[rank] > capacity {
+			open, used = next, 0
+			next++
+		}
+		used += load[rank]
+		places[rank] = Place{First: open, Blocks: 1}
+	}
+	g.cut(places, load, capacity)
+	return places, int(next)
+}
+
+// cut deals the nodes of components with several blocks to them.
+func (g *Graph) cut(places []Place, load []int64, capacity int64) {
+	filled := map[uint32]int64{}
+	for rank, root := range g.roots {
+		if places[rank].Blocks > 1 {
+			places[rank].Block = uint16(filled[root] / blockCapacity(load[root], capacity))
+			filled[root] += g.weight(rank)
 		}
 	}
-	return places, int(next)
+}
+
+// blockCapacity is what a block of a component of that weight holds: half of a
+// place, as two blocks meet in one.
+func blockCapacity(weight, capacity int64) int64 {
+	return max(capacity/2, weight/(maxBlocks-1)+1)
 }

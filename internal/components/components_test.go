@@ -34,7 +34,7 @@ func randomParts(random *rand.Rand, n, edges, parts int) ([]Part, [][2]docref.Re
 	return out, all
 }
 
-func TestJoinIsOneUnionFind(t *testing.T) {
+func TestGraphIsOneUnionFind(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for trial := range 100 {
 		n := 1 + random.IntN(300)
@@ -43,26 +43,32 @@ func TestJoinIsOneUnionFind(t *testing.T) {
 		for _, e := range edges {
 			want.Union(uint32(e[0]/10), uint32(e[1]/10))
 		}
-		g := Join(parts)
-		for rank, ref := range g.Refs {
-			if rank > 0 && g.Refs[rank-1] >= ref {
+		g := join(parts)
+		for rank := range g.Len() {
+			ref := g.Ref(rank)
+			if rank > 0 && g.Ref(rank-1) >= ref {
 				t.Fatal("refs do not ascend")
 			}
-			if root := g.Refs[g.Roots[rank]]; root != docref.Ref(want.Find(uint32(ref/10)))*10 {
+			if root := g.Ref(int(g.Roots()[rank])); root != docref.Ref(want.Find(uint32(ref/10)))*10 {
 				t.Fatalf("trial %d: the component of %d is %d", trial, ref, root)
 			}
-			if g.Weights[rank] != uint32(ref)%97+1 {
-				t.Fatalf("trial %d: %d weighs %d", trial, ref, g.Weights[rank])
+			if g.weight(rank) != int64(ref)%97+1 {
+				t.Fatalf("trial %d: %d weighs %d", trial, ref, g.weight(rank))
 			}
-		}
-		for i, p := range parts {
-			for node, ref := range p.Refs {
-				if g.Refs[g.Ranks[i][node]] != ref {
-					t.Fatalf("trial %d: part %d node %d has rank of %d", trial, i, node, g.Refs[g.Ranks[i][node]])
-				}
+			if int(g.Rank(ref)) != rank {
+				t.Fatalf("trial %d: the rank of %d is %d, want %d", trial, ref, g.Rank(ref), rank)
 			}
 		}
 	}
+}
+
+func join(parts []Part) *Graph {
+	var g Graph
+	for _, p := range parts {
+		g.Add(p)
+	}
+	g.Finish()
+	return &g
 }
 
 // TestPlacesMeetAndHold: the two ends of every edge are both sent to the place
@@ -73,23 +79,24 @@ func TestPlacesMeetAndHold(t *testing.T) {
 	for trial := range 100 {
 		n := 2 + random.IntN(400)
 		parts, edges := randomParts(random, n, random.IntN(2*n), 3)
-		g := Join(parts)
+		g := join(parts)
 		capacity := int64(200 + random.IntN(3000))
 		places, count := g.Places(capacity)
 		load := make([]int64, count)
 		sent := make([]map[docref.Ref]bool, count)
 		rankOf := map[docref.Ref]int{}
 		for rank, p := range places {
-			rankOf[g.Refs[rank]] = rank
+			ref := g.Ref(rank)
+			rankOf[ref] = rank
 			p.All(func(place int) {
 				if sent[place] == nil {
 					sent[place] = map[docref.Ref]bool{}
 				}
-				if sent[place][g.Refs[rank]] {
-					t.Fatalf("trial %d: %d is sent twice to place %d", trial, g.Refs[rank], place)
+				if sent[place][ref] {
+					t.Fatalf("trial %d: %d is sent twice to place %d", trial, ref, place)
 				}
-				sent[place][g.Refs[rank]] = true
-				load[place] += int64(g.Weights[rank])
+				sent[place][ref] = true
+				load[place] += g.weight(rank)
 			})
 		}
 		for _, e := range edges {

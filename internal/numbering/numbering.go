@@ -1,0 +1,73 @@
+// Package numbering gives consecutive numbers to keys.
+package numbering
+
+import "math/bits"
+
+// Set numbers distinct keys from 0 in the order in which they come. It takes 16
+// to 24 bytes a key. The zero Set is empty.
+type Set struct {
+	// Keys holds the keys by number.
+	Keys []uint64
+
+	slots []uint32 // open addressing: the number of a key plus 1, or 0
+	shift int
+}
+
+// Reset empties the set and keeps its memory.
+func (s *Set) Reset() {
+	clear(s.slots)
+	s.Keys = s.Keys[:0]
+}
+
+// Add returns the number of the key and whether it is new.
+func (s *Set) Add(key uint64) (number uint32, isNew bool) {
+	if 3*len(s.Keys) >= 2*len(s.slots) {
+		s.grow()
+	}
+	at, found := s.find(key)
+	if found {
+		return s.slots[at] - 1, false
+	}
+	s.Keys = append(s.Keys, key)
+	s.slots[at] = uint32(len(s.Keys))
+	return uint32(len(s.Keys) - 1), true
+}
+
+// Find returns the number of a key, if it has one.
+func (s *Set) Find(key uint64) (number uint32, found bool) {
+	if len(s.slots) == 0 {
+		return 0, false
+	}
+	at, found := s.find(key)
+	return s.slots[at] - 1, found
+}
+
+// find returns the slot of the key, or the empty one where it belongs.
+func (s *Set) find(key uint64) (at int, found bool) {
+	for at = s.start(key); ; at = (at + 1) & (len(s.slots) - 1) {
+		n := s.slots[at]
+		if n == 0 || s.Keys[n-1] == key {
+			return at, n != 0
+		}
+	}
+}
+
+// start returns the slot where the search for a key starts.
+func (s *Set) start(key uint64) int {
+	key ^= key >> 32
+	return int(key * 0x9e3779b97f4a7c15 >> s.shift)
+}
+
+// grow doubles the slots.
+func (s *Set) grow() {
+	size := max(2*len(s.slots), 1<<10)
+	s.slots = make([]uint32, size)
+	s.shift = 64 - bits.TrailingZeros(uint(size))
+	for i, key := range s.Keys {
+		at := s.start(key)
+		for s.slots[at] != 0 {
+			at = (at + 1) & (size - 1)
+		}
+		s.slots[at] = uint32(i + 1)
+	}
+}

@@ -1,0 +1,224 @@
+package transforms
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/unionfind"
+)
+
+// TestRecords: every field of a record comes back, and none reaches beyond it.
+func TestRecords(t *testing.T) {
+	check := func(name string, size int, put func([]byte), get func([]byte) any, want any) {
+		t.Helper()
+		b := slices.Repeat([]byte{0xaa}, size+8)
+		put(b[:size:size])
+		if got := get(b[:size]); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s %+v, want %+v", name, got, want)
+		}
+	}
+	key := candidates.Record{Key: 1<<63 | 1, Ref: 1<<62 | 2, Digest: 1<<61 | 3, Size: 1<<31 | 4, Previous: [2]uint32{1<<31 | 5, 1<<30 | 6}}
+	check("key", keySize, func(b []byte) { putKey(b, key) }, func(b []byte) any { return getKey(b) }, key)
+	pair := candidates.Pair{A: 1<<63 | 1, B: 1<<62 | 2, SizeA: 1<<31 | 3, SizeB: 1<<30 | 4}
+	check("pair", pairSize, func(b []byte) { putPair(b, pair) }, func(b []byte) any { return getPair(b) }, pair)
+	ref := docref.Ref(1<<63 | 7)
+	check("ref", refSize, func(b []byte) { putRef(b, ref) }, func(b []byte) any { return getRef(b) }, ref)
+	place := components.Place{First: 1<<31 | 1, Blocks: 1<<15 | 2, Block: 1<<14 | 3}
+	check("place", placeSize, func(b []byte) { putPlace(b, place) }, func(b []byte) any { return getPlace(b) }, place)
+	for _, estimate := range []bool{false, true} {
+		e := edge{A: 1<<31 | 1, B: 1<<30 | 2, Shared: 1<<30 | 3, Union: 1<<30 | 4, Estimate: estimate}
+		check("edge", edgeSize, func(b []byte) { putEdge(b, e) }, func(b []byte) any { return getEdge(b) }, e)
+	}
+	at := position{1<<31 | 1, 1<<30 | 2}
+	check("position", positionSize, func(b []byte) { at.put(b) }, func(b []byte) any { return getPosition(b) }, at)
+}
+
+// TestEdgeIdentical: an estimate of 1 does not make documents identical.
+func TestEdgeIdentical(t *testing.T) {
+	for _, c := range []struct {
+		edge
+		want bool
+	}{
+		{edge{Shared: 5, Union: 5}, true},
+		{edge{Shared: 0, Union: 0}, true}, // two documents without tokens
+		{edge{Shared: 4, Union: 5}, false},
+		{edge{Shared: 128, Union: 128, Estimate: true}, false},
+	} {
+		if got := c.identical(); got != c.want {
+			t.Errorf("%+v: %v", c.edge, got)
+		}
+	}
+}
+
+// TestPart writes the nodes of a part of a graph and reads them back.
+func TestPart(t *testing.T) {
+	want := components.Part{Refs: []docref.Ref{9, 2, 1 << 60}, Weights: []uint32{1, 1 << 31, 3}, Parents: unionfind.Forest{0, 0, 2}}
+	w := runfile.NewWriter(t.TempDir(), runBudget)
+	defer w.Abort()
+	if err := writePart(w, nodesKind, 4, want); err != nil {
+		t.Fatal(err)
+	}
+	path, err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces, err := runfile.Pieces(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reader runfile.Reader
+	defer reader.Close()
+	packed, err := reader.ReadKind(nil, pieces, nodesKind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := decodePart(components.Part{}, packed); !reflect.DeepEqual(got, want) {
+		t.Errorf("part %+v, want %+v", got, want)
+	}
+}
+
+// TestShardOf cuts the range of hashes into shards of equal width, in order.
+func TestShardOf(t *testing.T) {
+	for _, shards := range []int{1, 2, 3, 50, 1024} {
+		if shardOf(0, shards) != 0 || shardOf(1<<64-1, shards) != shards-1 {
+			t.Errorf("%d shards: the ends are in %d and %d", shards, shardOf(0, shards), shardOf(1<<64-1, shards))
+		}
+		count := make([]int, shards)
+		random := rand.New(rand.NewPCG(1, 2))
+		last := uint64(0)
+		for range 200 * shards {
+			hash := random.Uint64()
+			count[shardOf(hash, shards)]++
+			if (hash < last) != (shardOf(hash, shards) < shardOf(last, shards)) && shardOf(hash, shards) != shardOf(last, shards) {
+				t.Fatalf("%d shards: the order of %x and %x is lost", shards, hash, last)
+			}
+			last = hash
+		}
+		// Refs of neighbours spread as well as hashes do.
+		for i := range 200 * shards {
+			count[shardOfRef(docref.Ref(i*300), shards)]++
+		}
+		if slices.Min(count) < 200 || slices.Max(count) > 800 {
+			t.Errorf("%d shards get from %d to %d of 400 each", shards, slices.Min(count), slices.Max(count))
+		}
+	}
+}
+
+// TestOrder cuts clusters into output shards: none is torn apart, they stand by
+// their first documents, and shards are as even as that allows.
+func TestOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		n, shards := random.IntN(60), 1+random.IntN(6)
+		roots := unionfind.New(n)
+		largest := 1
+		size := make([]int, n)
+		for i := range roots {
+			if j := random.IntN(i + 1); random.IntN(2) == 0 {
+				roots[i] = roots[j]
+			}
+			size[roots[i]]++
+			largest = max(largest, size[roots[i]])
+		}
+		ranks := make([]int, n)
+		for i := range ranks {
+			ranks[i] = i
+		}
+		slices.SortStableFunc(ranks, func(a, b int) int { return int(roots[a]) - int(roots[b]) })
+		o := newOrder(roots, shards)
+		next, count := position{}, make([]int, shards)
+		for i, rank := range ranks {
+			got := o.of(uint32(rank))
+			if got.Shard > next.Shard && got.Number == 0 && int(roots[rank]) == rank {
+				next = got // a shard begins, with the first of a cluster
+			}
+			if got != next {
+				t.Fatalf("roots %v in %d shards: document %d, number %d in the order, is at %+v, want %+v", roots, shards, rank, i, got, next)
+			}
+			next.Number++
+			count[got.Shard]++
+		}
+		if n > 0 && slices.Max(count) > n/shards+largest {
+			t.Errorf("roots %v: shards of %v", roots, count)
+		}
+	}
+}
+
+// TestSplitOf finds the split of every document, also where splits hold many
+// files and files many splits.
+func TestSplitOf(t *testing.T) {
+	in := Inputs{
+		Files: []corpus.File{{Name: "a", Size: 10}, {Name: "b", Size: 10}, {Name: "empty"}, {Name: "d", Size: 100}, {Name: "e", Size: 5}},
+		Splits: []corpus.Split{
+			{{File: 0, End: 10}, {File: 1, End: 10}}, {{File: 3, End: 50}}, {{File: 3, Start: 50, End: 100}}, {{File: 4, End: 5}},
+		},
+	}
+	path := filepath.Join(t.TempDir(), "inputs.json")
+	if err := WriteInputs(path, in); err != nil {
+		t.Fatal(err)
+	}
+	read, err := readInputs(path)
+	if err != nil || !reflect.DeepEqual(read, in) {
+		t.Fatalf("inputs %+v (%v)", read, err)
+	}
+	starts, err := read.splitStarts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		file     int
+		position int64
+		want     int
+	}{{0, 0, 0}, {0, 9, 0}, {1, 0, 0}, {1, 9, 0}, {3, 0, 1}, {3, 49, 1}, {3, 50, 2}, {3, 99, 2}, {4, 0, 3}, {4, docref.MaxPosition, 3}} {
+		ref, err := docref.New(c.file, c.position)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := splitOf(starts, ref); got != c.want {
+			t.Errorf("%s is in split %d, want %d", read.refText(nil, ref), got, c.want)
+		}
+	}
+	if _, err := readInputs(path + "x"); err == nil {
+		t.Error("no list of inputs, yet no error")
+	}
+}
+
+// TestFaults: an error comes back out of what a runner makes of it.
+func TestFaults(t *testing.T) {
+	_, missing := os.Open("/does/not/exist")
+	for _, c := range []struct {
+		err  error
+		kind FaultKind
+	}{
+		{errors.New("digest is wrong"), OtherFault},
+		{fmt.Errorf("read (all): %w", missing), StorageFault},
+		{inputError{missing}, InputFault},
+		{fmt.Errorf("split 3: %w", inputError{errors.New("cut short: twice (here)")}), InputFault},
+		{fs.ErrInvalid, OtherFault},
+	} {
+		text := fmt.Sprintf("job failed: bundle 7\n\tcaused by:\n%v\n\tcaused by:\nfull error:\n%v (in plan)\nmore", markFault(c.err), markFault(c.err))
+		kind, fault, found := ParseFault(text)
+		if !found || kind != c.kind || fault != c.err.Error() {
+			t.Errorf("%v: kind %q, text %q, found %v", c.err, kind, fault, found)
+		}
+	}
+	if _, _, found := ParseFault("a runner's own fault"); found {
+		t.Error("found a fault where there is none")
+	}
+	if text := markFault(errors.New("x")).Error(); strings.Contains(text, "\n") {
+		t.Errorf("a fault of several lines: %q", text)
+	}
+}
