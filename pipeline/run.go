@@ -102,8 +102,12 @@ func list(config Config) (transforms.Inputs, int64, error) {
 		return transforms.Inputs{}, 0, err
 	}
 	size := int64(0)
-	for _, file := range files {
-		size += file.TextSize()
+	for i := range files {
+		size += files[i].TextSize()
+		// Workers may run in processes with another working folder.
+		if files[i].Path, err = filepath.Abs(files[i].Path); err != nil {
+			return transforms.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
+		}
 	}
 	splits := corpus.Splits(files, max(splitBytes, size/maxSplits))
 	return transforms.Inputs{Files: files, Splits: splits}, size, nil

@@ -28,26 +28,27 @@ type workspace struct {
 	parent  string // of the run's own temporary folder
 	temp    string
 	locks   []*os.File // held on output and temp while the run lives
-	made    bool       // the output folder is this run's making
-	kept    bool       // and results were published to it
+	made    []string   // folders of this run's making, to be removed if empty
 }
 
 // openWorkspace makes the run's folders and clears away those of runs that
 // died.
 func openWorkspace(config Config) (*workspace, error) {
 	w := &workspace{output: filepath.Clean(config.Output)}
-	entries, err := os.ReadDir(w.output)
-	if errors.Is(err, fs.ErrNotExist) {
-		w.made = true
-		err = os.MkdirAll(w.output, 0o777)
+	if err := w.makeFolder(w.output); err != nil {
+		return nil, fmt.Errorf("open output folder: %w", err)
 	}
+	entries, err := os.ReadDir(w.output)
 	if err != nil {
+		w.sweep()
 		return nil, fmt.Errorf("open output folder: %w", err)
 	}
 	lock, err := lockFile(w.output, os.O_RDONLY)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
+		w.sweep()
 		return nil, fmt.Errorf("another job is writing to the output folder %s: wait for it, or give another folder", w.output)
 	} else if err != nil {
+		w.sweep()
 		return nil, fmt.Errorf("open output folder: %w", err)
 	}
 	w.locks = append(w.locks, lock)
@@ -58,7 +59,7 @@ func openWorkspace(config Config) (*workspace, error) {
 		}
 	}
 	if w.parent = config.Temp; w.parent == "" {
-		w.parent = w.output + ".temp"
+		w.parent = w.output + tempSuffix
 	}
 	if err := w.openTemp(); err != nil {
 		w.sweep()
@@ -82,13 +83,14 @@ func openWorkspace(config Config) (*workspace, error) {
 const (
 	runPrefix     = "run-"
 	partialPrefix = ".partial-"
+	tempSuffix    = ".temp"
 	lockName      = "lock"
 )
 
 // openTemp makes the run's own folder and holds a lock in it, so that other
 // runs can tell it from one that was left behind.
 func (w *workspace) openTemp() error {
-	if err := os.MkdirAll(w.parent, 0o777); err != nil {
+	if err := w.makeFolder(w.parent); err != nil {
 		return fmt.Errorf("open temporary folder: %w", err)
 	}
 	w.clearDead()
@@ -132,8 +134,19 @@ func lockFile(path string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-// sweep removes the run's folders and, if no result was published, the output
-// folder that it made.
+// makeFolder makes a folder unless it is there. What is missing above it is made
+// too.
+func (w *workspace) makeFolder(path string) error {
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		w.made = append(w.made, path)
+		err = os.MkdirAll(path, 0o777)
+	}
+	return err
+}
+
+// sweep removes the run's folders, and those it made for them or for results
+// that were not published.
 func (w *workspace) sweep() {
 	for _, folder := range []string{w.partial, w.temp} {
 		if folder != "" {
@@ -143,12 +156,10 @@ func (w *workspace) sweep() {
 	for _, lock := range w.locks {
 		lock.Close()
 	}
-	// These fail, as they should, where something else is in the folder.
-	if w.parent != "" {
-		os.Remove(w.parent)
-	}
-	if w.made && !w.kept {
-		os.Remove(w.output)
+	// This fails, as it should, where something is in the folder. The one beside
+	// the output goes in any case: a run that died may have left it.
+	for _, folder := range append(w.made, w.output+tempSuffix) {
+		os.Remove(folder)
 	}
 }
 
@@ -182,7 +193,6 @@ func (w *workspace) publish(files []output.File, summary Summary) error {
 			return fmt.Errorf("check %s: it has %d bytes, %d were written", file.Name, info.Size(), file.Bytes)
 		}
 	}
-	w.kept = true
 	if err := w.removeEarlier(); err != nil {
 		return err
 	}

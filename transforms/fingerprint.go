@@ -220,6 +220,7 @@ type splitReader struct {
 	reader  *corpus.Reader // nil before the first stretch
 	reading bool           // the reader is within rest[0]
 	buffer  []byte
+	rejects []corpus.Reject // of the stretch, that come after what was read
 }
 
 // compressed reports whether the split holds compressed files.
@@ -243,12 +244,16 @@ func (r *splitReader) fill(b *block) error {
 		}
 		batch, err := r.reader.Next(r.buffer)
 		if err == io.EOF {
-			r.rest, r.reading = r.rest[1:], false
+			if len(r.rejects) > 0 {
+				b.batches = append(b.batches, corpus.Batch{File: r.rest[0].File, Rejects: r.rejects})
+			}
+			r.rest, r.reading, r.rejects = r.rest[1:], false, nil
 			continue
 		} else if err != nil {
 			return inputError{err}
 		}
 		r.buffer = batch.Data
+		r.order(&batch)
 		if len(b.batches) == 0 && len(batch.Data) >= blockBytes/2 {
 			// A large batch changes hands, which spares a copy.
 			r.buffer, b.text = b.text, batch.Data
@@ -264,6 +269,17 @@ func (r *splitReader) fill(b *block) error {
 		return io.EOF
 	}
 	return nil
+}
+
+// order holds rejects back that come after the lines of the batch, since a
+// stream may break in the middle of a line.
+func (r *splitReader) order(batch *corpus.Batch) {
+	all := append(r.rejects, batch.Rejects...)
+	end, n := batch.Offset+int64(len(batch.Data)), 0
+	for n < len(all) && all[n].Position < end {
+		n++
+	}
+	batch.Rejects, r.rejects = all[:n:n], all[n:]
 }
 
 // open opens the next stretch unless one is open.

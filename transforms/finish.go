@@ -25,12 +25,6 @@ type Result struct {
 	Files   []output.File
 }
 
-// Skipped says what was not compared, and why.
-type Skipped struct {
-	Pairs  int64 `json:"pairs"`
-	Groups int64 `json:"groups"`
-}
-
 // finishFn sums up the outcomes of all stages.
 type finishFn struct {
 	Temp string
@@ -42,8 +36,10 @@ func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]b
 		return err
 	}
 	counts.Kept = counts.Documents - counts.Removed
-	result := Result{Counts: counts, Skipped: Skipped{Pairs: counts.Skipped, Groups: counts.SkippedGroup}}
+	result := Result{Counts: counts}
 	for _, o := range outcomes {
+		result.Skipped.Pairs += o.Skipped.Pairs
+		result.Skipped.Groups += o.Skipped.Groups
 		result.Files = append(result.Files, o.Files...)
 	}
 	if rows := result.rows(Rejects); rows != counts.Rejected {

@@ -99,10 +99,8 @@ func (f *groupFn) groups(packed []byte, shard int, w *workplace) error {
 	if failed != nil {
 		return failed
 	}
-	counts := &w.outcome.Counts
-	counts.Identical += stars.edges
-	counts.Skipped += g.Skipped
-	counts.SkippedGroup += g.SkippedGroups
+	w.outcome.Counts.Identical = stars.edges
+	w.outcome.Skipped = Skipped{Pairs: g.Skipped, Groups: g.SkippedGroups}
 	return writePart(&w.run, edgeNodesKind, shard, stars.part)
 }
 

@@ -60,6 +60,19 @@ func splitOf(starts []docref.Ref, ref docref.Ref) int {
 	return sort.Search(len(starts), func(i int) bool { return starts[i] > ref }) - 1
 }
 
+// filesOf returns the range of the files whose unique records the task of a split
+// writes: the split in which a file starts or, for one without a stretch because
+// it is empty, the last one before it.
+func (in *Inputs) filesOf(split int, starts []docref.Ref) (from, to int) {
+	owner := func(file int) int {
+		first, _ := docref.New(file, 0) // the splits have checked the number
+		return max(splitOf(starts, first), 0)
+	}
+	from = sort.Search(len(in.Files), func(file int) bool { return owner(file) >= split })
+	to = sort.Search(len(in.Files), func(file int) bool { return owner(file) > split })
+	return from, to
+}
+
 // refText writes the ref as users see it: path:position.
 func (in *Inputs) refText(b []byte, ref docref.Ref) []byte {
 	return fmt.Appendf(b, "%s:%d", in.Files[ref.File()].Name, ref.Position())

@@ -121,27 +121,35 @@ type outcome struct {
 	Stage  string
 	Number int
 	// Run is the path of the task's run file, "" if it wrote no record.
-	Run    string `json:",omitempty"`
-	Counts Counts
-	Files  []output.File `json:",omitempty"`
+	Run     string `json:",omitempty"`
+	Counts  Counts
+	Skipped Skipped
+	Files   []output.File `json:",omitempty"`
 }
 
 // Counts is what the tasks counted of the corpus; see summary.json in the
 // documentation.
 type Counts struct {
-	Documents    int64 `json:"documents"`
-	Bytes        int64 `json:"bytes"`
-	Rejected     int64 `json:"rejected"`
-	InvalidUTF8  int64 `json:"invalid_utf8"`
-	Identical    int64 `json:"identical"`
-	Candidates   int64 `json:"candidates"`
-	Clusters     int64 `json:"clusters"`
-	Clustered    int64 `json:"clustered"`
-	Kept         int64 `json:"kept"`
-	Removed      int64 `json:"removed"`
-	Pairs        int64 `json:"pairs"`
-	Skipped      int64 `json:"-"`
-	SkippedGroup int64 `json:"-"`
+	Documents   int64 `json:"documents"`
+	Bytes       int64 `json:"bytes"`
+	Rejected    int64 `json:"rejected"`
+	InvalidUTF8 int64 `json:"invalid_utf8"`
+	Identical   int64 `json:"identical"`
+	Candidates  int64 `json:"candidates"`
+	Clusters    int64 `json:"clusters"`
+	Clustered   int64 `json:"clustered"`
+	Kept        int64 `json:"kept"`
+	Removed     int64 `json:"removed"`
+	Pairs       int64 `json:"pairs"`
+}
+
+// Skipped says what was not compared.
+type Skipped struct {
+	// Pairs of documents with a common key, counted for every such key whose group
+	// was too dense. They may have met under another key.
+	Pairs int64 `json:"pairs"`
+	// Groups too dense to compare all pairs.
+	Groups int64 `json:"groups"`
 }
 
 // Add adds other to c.
@@ -157,8 +165,6 @@ func (c *Counts) Add(other Counts) {
 	c.Kept += other.Kept
 	c.Removed += other.Removed
 	c.Pairs += other.Pairs
-	c.Skipped += other.Skipped
-	c.SkippedGroup += other.SkippedGroup
 }
 
 // encode makes an element of the outcome.

@@ -21,7 +21,7 @@ func init() {
 // unique writes the records that stay, byte for byte, a file for each input
 // file. It reads the input again, which is cheaper than to keep it.
 func unique(s beam.Scope, job Job, written, sketches beam.PCollection) beam.PCollection {
-	tasks := exchange(s, job, delivery{Shards: job.Splits, Extra: []runfile.Kind{documentsKind, removedKind}}, written, sketches)
+	tasks := exchange(s, job, delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{documentsKind, removedKind}}, written, sketches)
 	return inLanes(s, job, &uniqueFn{Job: job}, tasks)
 }
 
@@ -39,12 +39,13 @@ func (f *uniqueFn) Setup() (err error) {
 func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	t := decodeTask(element)
 	return emitOutcome(ctx, writeStage, t.Number, emit, func(o *outcome, m *memory) error {
-		for _, stretch := range f.inputs.Splits[t.Number] {
-			// A file of several splits is written by the task of the first.
-			if stretch.Start > 0 {
-				continue
-			}
-			file, err := f.file(ctx, t, stretch.File, m)
+		starts, err := f.inputs.splitStarts()
+		if err != nil {
+			return err
+		}
+		from, to := f.inputs.filesOf(t.Number, starts)
+		for number := from; number < to; number++ {
+			file, err := f.file(ctx, t, number, m)
 			if err != nil {
 				return err
 			}
