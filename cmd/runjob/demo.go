@@ -35,7 +35,7 @@ func (c *demoCommand) Run(ctx context.Context) error {
 	}
 	results := filepath.Join(c.Output, "results")
 	fmt.Fprintf(os.Stderr, "%s licences and documents of Go and its modules -> %s\n", count(int64(n)), corpus)
-	fmt.Fprintf(os.Stderr, "runjob run --input %s --output %s --emit clusters,pairs --overwrite\n\n", corpus, results)
+	fmt.Fprintf(os.Stderr, "$ runjob run --input %s --output %s --emit clusters,pairs --overwrite\n\n", corpus, results)
 	config, err := defaultConfig()
 	if err != nil {
 		return err
@@ -47,6 +47,15 @@ func (c *demoCommand) Run(ctx context.Context) error {
 		return err
 	}
 	printSummary(os.Stderr, summary)
+	if err := (&tour{corpus: corpus, results: results}).show(os.Stdout); err != nil {
+		return err
+	}
+	fmt.Printf(`
+What to try next:
+  runjob run --input %[1]s --output looser --threshold 0.5 --emit clusters,pairs
+  runjob run --input %[1]s --output best --keep longest --emit removed,unique
+  runjob run --input 'your/files/*.jsonl.zst' --output out --text-field text --id-field id
+`, corpus)
 	return nil
 }
 
@@ -77,9 +86,10 @@ func writeDemoCorpus(path string) (int, error) {
 			if err != nil || !utf8.Valid(text) {
 				return nil
 			}
-			if n++; n > maxDemoFiles {
+			if n == maxDemoFiles {
 				return fs.SkipAll
 			}
+			n++
 			id, err := filepath.Rel(root, file)
 			if err != nil {
 				return err
