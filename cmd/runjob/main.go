@@ -49,6 +49,8 @@ func run(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// The first signal ends the job in good order, a second one the program.
+	context.AfterFunc(ctx, stop)
 	return report(command.Run(ctx))
 }
 
@@ -77,10 +79,8 @@ func report(err error) int {
 	fmt.Fprintln(os.Stderr, "runjob:", strings.ReplaceAll(err.Error(), "\n", "\nrunjob: "))
 	var usage usageError
 	switch {
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.Is(err, pipeline.ErrUsage):
 		fmt.Fprintln(os.Stderr, "See 'runjob --help' or 'runjob run --help'.")
-		return exitUsage
-	case errors.Is(err, pipeline.ErrUsage):
 		return exitUsage
 	case errors.Is(err, pipeline.ErrInput):
 		return exitInput

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"mirrorbeam/pipeline"
@@ -28,14 +29,18 @@ func (c *runCommand) Run(ctx context.Context) error {
 // printSummary tells in a few lines what a job did.
 func printSummary(w io.Writer, s pipeline.Summary) {
 	n := s.Counts
-	fmt.Fprintf(w, "%s documents, %s; %s rejected", count(n.Documents), size(n.Bytes), count(n.Rejected))
+	fmt.Fprintf(w, "%s, %s; %s rejected", counted(n.Documents, "document"), size(n.Bytes), count(n.Rejected))
 	if n.Rejected > 0 {
-		fmt.Fprintf(w, ", see %s", rejectsIn(s.Config.Output))
+		fmt.Fprintf(w, ", see %s", filepath.Join(s.Config.Output, "rejects-*"))
+	}
+	if n.InvalidUTF8 > 0 {
+		fmt.Fprintf(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
 	}
 	fmt.Fprintf(w, "\nplan: %d bands of %d rows find a pair at the threshold %g with probability %.4f, more similar ones more surely\n",
 		s.Plan.Bands, s.Plan.Rows, s.Config.Threshold, s.Plan.ExpectedRecall)
-	fmt.Fprintf(w, "%s pairs (%s of them identical) join %s documents to %s clusters; %s removed, %s kept\n",
-		count(n.Pairs), count(n.Identical), count(n.Clustered), count(n.Clusters), count(n.Removed), count(n.Kept))
+	fmt.Fprintf(w, "found %s (%s of identical documents): %s in %s; %s removed, %s kept\n",
+		counted(n.Pairs, "pair"), count(n.Identical), counted(n.Clustered, "document"), counted(n.Clusters, "cluster"),
+		count(n.Removed), count(n.Kept))
 	if s.Skipped.Pairs > 0 {
 		fmt.Fprintf(w, "skipped: %s pairs in %s groups too dense to compare all\n", count(s.Skipped.Pairs), count(s.Skipped.Groups))
 	}
@@ -44,7 +49,13 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	fmt.Fprintf(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(s.Config.Emit, ", "))
 }
 
-func rejectsIn(dir string) string { return strings.TrimSuffix(dir, "/") + "/rejects-*" }
+// counted writes a number of things.
+func counted(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return count(n) + " " + thing
+}
 
 // count writes a number in groups of three digits.
 func count(n int64) string {

@@ -13,23 +13,48 @@ func TestChoose(t *testing.T) {
 		edges        []Edge
 		want         []Choice
 	}{
-		{"a chain keeps both ends", []uint32{0, 1, 2}, []uint32{0, 1, 2},
+		{
+			"a chain keeps both ends",
+			[]uint32{0, 1, 2},
+			[]uint32{0, 1, 2},
 			[]Edge{{0, 1, .8}, {1, 2, .9}},
-			[]Choice{{0, 1}, {0, .8}, {2, 1}}},
-		{"the preferred middle stands for both ends", []uint32{1, 0, 2}, []uint32{0, 1, 2},
+			[]Choice{{0, 1}, {0, .8}, {2, 1}},
+		},
+		{
+			"the preferred middle stands for both ends",
+			[]uint32{1, 0, 2},
+			[]uint32{0, 1, 2},
 			[]Edge{{0, 1, .8}, {1, 2, .9}},
-			[]Choice{{1, .8}, {1, 1}, {1, .9}}},
-		{"the most similar kept one is named", []uint32{0, 1, 2}, []uint32{0, 1, 2},
+			[]Choice{{1, .8}, {1, 1}, {1, .9}},
+		},
+		{
+			"the most similar kept one is named",
+			[]uint32{0, 1, 2},
+			[]uint32{0, 1, 2},
 			[]Edge{{0, 2, .8}, {1, 2, .9}},
-			[]Choice{{0, 1}, {1, 1}, {1, .9}}},
-		{"of equals the preferred one is named", []uint32{1, 0, 2}, []uint32{0, 1, 2},
+			[]Choice{{0, 1}, {1, 1}, {1, .9}},
+		},
+		{
+			"of equals the preferred one is named",
+			[]uint32{1, 0, 2},
+			[]uint32{0, 1, 2},
 			[]Edge{{0, 2, .8}, {1, 2, .8}},
-			[]Choice{{0, 1}, {1, 1}, {1, .8}}},
-		{"identical documents keep the preferred one", []uint32{2, 0, 1}, []uint32{0, 0, 0}, nil,
-			[]Choice{{2, 1}, {2, 1}, {2, 1}}},
-		{"identical documents go together", []uint32{0, 3, 1, 2}, []uint32{0, 1, 1, 1},
+			[]Choice{{0, 1}, {1, 1}, {1, .8}},
+		},
+		{
+			"identical documents keep the preferred one",
+			[]uint32{2, 0, 1},
+			[]uint32{0, 0, 0},
+			nil,
+			[]Choice{{2, 1}, {2, 1}, {2, 1}},
+		},
+		{
+			"identical documents go together",
+			[]uint32{0, 3, 1, 2},
+			[]uint32{0, 1, 1, 1},
 			[]Edge{{0, 1, .85}},
-			[]Choice{{0, 1}, {0, .85}, {0, .85}, {0, .85}}},
+			[]Choice{{0, 1}, {0, .85}, {0, .85}, {0, .85}},
+		},
 	} {
 		if got := Choose(c.order, c.first, c.edges); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)

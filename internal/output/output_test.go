@@ -93,16 +93,26 @@ func TestRows(t *testing.T) {
 	quoted := func(s string) []byte { return AppendString(nil, s) }
 	for _, c := range []struct{ got, want string }{
 		{string(AppendReject(nil, "a/b.jsonl", 12, `no "text"`)), `{"file":"a/b.jsonl","position":12,"error":"no \"text\""}`},
-		{string(AppendPair(nil, Pair{A: quoted("x"), B: quoted("y"), Shared: 3, Union: 6, SizeA: 4, SizeB: 5})),
-			`{"a":"x","b":"y","jaccard":0.5,"containment_a":0.75,"containment_b":0.6,"exact":true}`},
-		{string(AppendPair(nil, Pair{A: quoted("x"), B: quoted("y"), Shared: 64, Union: 128, SizeA: 300, SizeB: 300, Estimate: true})),
-			`{"a":"x","b":"y","jaccard":0.5,"containment_a":0.6666666666666666,"containment_b":0.6666666666666666,"exact":false}`},
-		{string(AppendPair(nil, Pair{A: quoted("x"), B: quoted("y"), Identical: true})),
-			`{"a":"x","b":"y","jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`},
-		{string(AppendMember(nil, Member{ID: quoted("x"), Ref: quoted("f:0"), Cluster: quoted("c"), Kept: true, Similarity: 1, Size: 2})),
-			`{"cluster":"c","id":"x","ref":"f:0","kept":true,"similarity":1,"size":2}`},
-		{string(AppendRemoved(nil, Member{ID: quoted("x"), Ref: quoted("f:0"), Cluster: quoted("c"), KeptID: quoted("k"), Similarity: 0.875})),
-			`{"id":"x","ref":"f:0","cluster":"c","kept_id":"k","similarity":0.875}`},
+		{
+			string(AppendPair(nil, Pair{A: quoted("x"), B: quoted("y"), Shared: 3, Union: 6, SizeA: 4, SizeB: 5})),
+			`{"a":"x","b":"y","jaccard":0.5,"containment_a":0.75,"containment_b":0.6,"exact":true}`,
+		},
+		{
+			string(AppendPair(nil, Pair{A: quoted("x"), B: quoted("y"), Shared: 64, Union: 128, SizeA: 300, SizeB: 300, Estimate: true})),
+			`{"a":"x","b":"y","jaccard":0.5,"containment_a":0.6666666666666666,"containment_b":0.6666666666666666,"exact":false}`,
+		},
+		{
+			string(AppendPair(nil, Pair{A: quoted("x"), B: quoted("y"), Identical: true})),
+			`{"a":"x","b":"y","jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`,
+		},
+		{
+			string(AppendMember(nil, Member{ID: quoted("x"), Ref: quoted("f:0"), Cluster: quoted("c"), Kept: true, Similarity: 1, Size: 2})),
+			`{"cluster":"c","id":"x","ref":"f:0","kept":true,"similarity":1,"size":2}`,
+		},
+		{
+			string(AppendRemoved(nil, Member{ID: quoted("x"), Ref: quoted("f:0"), Cluster: quoted("c"), KeptID: quoted("k"), Similarity: 0.875})),
+			`{"id":"x","ref":"f:0","cluster":"c","kept_id":"k","similarity":0.875}`,
+		},
 	} {
 		if c.got != c.want+"\n" {
 			t.Errorf("row %s want %s", c.got, c.want)

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the scripts run the command: as a process of its own, since
+// Beam's Init must not meet the flags of a test.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"runjob": main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		// Not a flag: -update is one of Beam's.
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":    exits,
+			"corpus":   func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(makeCorpus(ts, args)) },
+			"compress": func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(compress(ts, args)) },
+			"halve":    func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(halve(ts, args)) },
+		},
+	})
+}
+
+// exits is "exits CODE COMMAND ARG...": it demands the exit code of a command.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// makeCorpus is "corpus FILE N": N documents that have little in common.
+func makeCorpus(ts *testscript.TestScript, args []string) error {
+	n, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(ts.MkAbs(args[0]), randomCorpus(n), 0o666)
+}
+
+// randomCorpus returns documents of 60 random words.
+func randomCorpus(n int) []byte {
+	random := rand.New(rand.NewPCG(1, 2))
+	var corpus bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&corpus, `{"id":"%d","text":"`, i)
+		for range 60 {
+			fmt.Fprintf(&corpus, "%x ", random.Uint32N(1<<20))
+		}
+		corpus.WriteString("\"}\n")
+	}
+	return corpus.Bytes()
+}
+
+// compress is "compress FILE FILE.gz" or "compress FILE FILE.zst".
+func compress(ts *testscript.TestScript, args []string) error {
+	var pressed bytes.Buffer
+	var w io.WriteCloser = gzip.NewWriter(&pressed)
+	if filepath.Ext(args[1]) == ".zst" {
+		encoder, err := zstd.NewWriter(&pressed)
+		if err != nil {
+			return err
+		}
+		w = encoder
+	}
+	if _, err := io.WriteString(w, ts.ReadFile(args[0])); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(ts.MkAbs(args[1]), pressed.Bytes(), 0o666)
+}
+
+// halve is "halve FILE": it drops the second half.
+func halve(ts *testscript.TestScript, args []string) error {
+	path := ts.MkAbs(args[0])
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return os.Truncate(path, info.Size()/2)
+}
+
+// TestInterrupt sends the signal of Ctrl-C while tasks run and finds everything
+// as it was before.
+func TestInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	input, output := filepath.Join(dir, "in.jsonl"), filepath.Join(dir, "out")
+	if err := os.WriteFile(input, randomCorpus(100_000), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("runjob", "run", "--input", input, "--output", output)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// With a run file in the temporary folder a task has been at work; 40 MB
+	// take far longer than a signal.
+	interrupted := false
+	for deadline := time.Now().Add(time.Minute); !interrupted && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if files, _ := filepath.Glob(filepath.Join(output+".temp", "run-*", "*")); len(files) > 2 {
+			interrupted = true
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	if !interrupted {
+		t.Fatal("no task has started in a minute:", stderr.String())
+	}
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
+	}
+	if want := "runjob: interrupted; the output folder is as it was\n"; stderr.String() != want {
+		t.Errorf("it says %q, want %q", stderr.String(), want)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, %v; want the input only", left, err)
+	}
+}
+
+// TestHelpNamesEveryField keeps flags and summary together: what summary.json
+// calls a choice is, with hyphens, its flag.
+func TestHelpNamesEveryField(t *testing.T) {
+	config, err := defaultConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := json.Marshal(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(encoded, &fields); err != nil {
+		t.Fatal(err)
+	}
+	help, err := exec.Command("runjob", "run", "--help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range fields {
+		flag := strings.ReplaceAll(name, "_", "-")
+		if text := string(help); !strings.Contains(text, "--"+flag) && !strings.Contains(text, "--[no-]"+flag) {
+			t.Errorf("the help does not name --%s", flag)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+// Command bench runs the main job several times over a corpus, and a peer in
+// turn with it where one is given, and prints medians.
+//
+//	go run ./scripts/bench [-runs 3] [-peer COMMAND] CORPUS.jsonl... [-- FLAGS OF runjob run]
+//
+// README.md beside it says more.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"text/tabwriter"
+	"time"
+)
+
+func main() {
+	runs := flag.Int("runs", 3, "times that each command runs")
+	peer := flag.String("peer", "", "shell command to measure against, with the corpus in $CORPUS")
+	flag.Parse()
+	if err := bench(*runs, *peer, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// bench measures the job, and the peer if there is one, on each corpus.
+func bench(runs int, peer string, args []string) error {
+	corpora, flags := args, []string(nil)
+	if i := slices.Index(args, "--"); i >= 0 {
+		corpora, flags = args[:i], args[i+1:]
+	}
+	if len(corpora) == 0 || runs < 1 {
+		return errors.New("give at least one corpus and one run")
+	}
+	scratch, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	program := filepath.Join(scratch, "runjob")
+	if out, err := exec.Command("go", "build", "-o", program, "./cmd/runjob").CombinedOutput(); err != nil {
+		return fmt.Errorf("build runjob: %w\n%s", err, out)
+	}
+	for _, corpus := range corpora {
+		if err := benchCorpus(scratch, program, runs, peer, corpus, flags); err != nil {
+			return fmt.Errorf("%s: %w", corpus, err)
+		}
+	}
+	return nil
+}
+
+// benchCorpus runs the commands in turn, so that a machine that slows down slows
+// all of them.
+func benchCorpus(scratch, program string, runs int, peer, corpus string, flags []string) error {
+	corpus, err := filepath.Abs(corpus)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(corpus)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s, %.1f MB, median of %d\n", filepath.Base(corpus), float64(info.Size())/1e6, runs)
+	output := filepath.Join(scratch, "out")
+	job := append([]string{"run", "--input", corpus, "--output", output, "--emit", "clusters,pairs", "--overwrite"}, flags...)
+	var ours, theirs []usage
+	var summaries []summary
+	for range runs {
+		used, err := measure(exec.Command(program, job...))
+		if err != nil {
+			return err
+		}
+		ours = append(ours, used)
+		s, err := readSummary(filepath.Join(output, "summary.json"))
+		if err != nil {
+			return err
+		}
+		summaries = append(summaries, s)
+		if peer == "" {
+			continue
+		}
+		command := exec.Command("sh", "-c", peer)
+		command.Dir, command.Env = scratch, append(os.Environ(), "CORPUS="+corpus)
+		if used, err = measure(command); err != nil {
+			return err
+		}
+		theirs = append(theirs, used)
+	}
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "\tCPU-s\twall s\tpeak MB\tMB/CPU-s\t")
+	printUsage(table, "runjob", ours, info.Size())
+	if peer != "" {
+		printUsage(table, "peer", theirs, info.Size())
+	}
+	fmt.Fprintln(table, "\nstage\tCPU-s\twall s\tpeak MB\trecords\t")
+	printStages(table, summaries)
+	fmt.Fprintln(table)
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	return os.RemoveAll(output)
+}
+
+// usage is what a process and those it waited for took.
+type usage struct {
+	cpu, wall, peak float64 // seconds, seconds, bytes of its largest process
+}
+
+func measure(command *exec.Cmd) (usage, error) {
+	var out bytes.Buffer
+	command.Stdout, command.Stderr = &out, &out
+	start := time.Now()
+	if err := command.Run(); err != nil {
+		return usage{}, fmt.Errorf("%s: %w\n%s", command, err, out.Bytes())
+	}
+	state := command.ProcessState
+	used := usage{cpu: (state.UserTime() + state.SystemTime()).Seconds(), wall: time.Since(start).Seconds()}
+	if resources, ok := state.SysUsage().(*syscall.Rusage); ok {
+		used.peak = float64(resources.Maxrss)
+		if runtime.GOOS == "linux" { // which counts KiB
+			used.peak *= 1024
+		}
+	}
+	return used, nil
+}
+
+func printUsage(table *tabwriter.Writer, name string, all []usage, size int64) {
+	cpu := median(all, func(u usage) float64 { return u.cpu })
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.0f\t%.1f\t\n", name, cpu,
+		median(all, func(u usage) float64 { return u.wall }),
+		median(all, func(u usage) float64 { return u.peak })/1e6,
+		float64(size)/1e6/cpu)
+}
+
+// summary is what is of interest here of a job's summary.json.
+type summary struct {
+	Stages []stage
+}
+
+type stage struct {
+	Name       string
+	Seconds    float64
+	CPUSeconds float64 `json:"cpu_seconds"`
+	Peak       float64 `json:"peak_memory_bytes"`
+	Records    int64
+}
+
+func readSummary(path string) (s summary, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return s, err
+	}
+	return s, json.Unmarshal(b, &s)
+}
+
+// printStages prints a row for each stage. All summaries have the same stages.
+func printStages(table *tabwriter.Writer, all []summary) {
+	for i, s := range all[0].Stages {
+		fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.0f\t%d\t\n", s.Name,
+			median(all, func(s summary) float64 { return s.Stages[i].CPUSeconds }),
+			median(all, func(s summary) float64 { return s.Stages[i].Seconds }),
+			median(all, func(s summary) float64 { return s.Stages[i].Peak })/1e6,
+			s.Records)
+	}
+}
+
+// median returns the middle value, the larger of two in the middle.
+func median[T any](all []T, value func(T) float64) float64 {
+	sorted := slices.SortedFunc(slices.Values(all), func(a, b T) int { return cmp.Compare(value(a), value(b)) })
+	return value(sorted[len(sorted)/2])
+}
