@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+)
+
+// cancelAtWork returns a context that ends once the tasks of the job have begun
+// to write so many files.
+func cancelAtWork(t *testing.T, config Config, written int) context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	t.Cleanup(func() { cancel(); <-ended })
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			files, _ := filepath.Glob(filepath.Join(config.Output+".temp", runPrefix+"*", "*"))
+			if len(files) >= 2+written { // the lock, the list of inputs, and theirs
+				cancel()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	return ctx
+}
+
+// largeCorpus is one that a job works on for much longer than a look at its
+// folder takes.
+func largeCorpus(t *testing.T) string {
+	w := newWriter(31)
+	for range 3000 {
+		w.add(w.set(w.text(600)))
+	}
+	w.families(30, 20, 100, 200)
+	return putCorpus(t, plain, cut(w.lines, 4)...)
+}
+
+// inChild runs a test once more, in a process of its own, and reports whether
+// this is that process. Beam's embedded runner does not get over a cancelled
+// job: it may go on burning CPU, which other tests would suffer from.
+func inChild(t *testing.T) bool {
+	t.Helper()
+	const mark = "MIRRORBEAM_TEST_CHILD"
+	if os.Getenv(mark) != "" {
+		return true
+	}
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command(binary, "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.v")
+	child.Env = append(os.Environ(), mark+"=1")
+	out, err := child.CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return false
+}
+
+// TestCancel ends jobs before they start and in the middle of their work. The
+// disk is as it was, and nothing of them goes on.
+func TestCancel(t *testing.T) {
+	if !inChild(t) {
+		return
+	}
+	input := largeCorpus(t)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	run := func(ctx context.Context, config Config) {
+		t.Helper()
+		// Each job has a job server of its own: in that of a cancelled job the
+		// next one may fail by what befell the first.
+		*jobopts.Endpoint, *jobopts.EnvironmentType = "", ""
+		if _, err := Run(ctx, config); !errors.Is(err, context.Canceled) {
+			t.Fatalf("error %v, want that of the context", err)
+		}
+		for _, folder := range []string{config.Output, config.Output + ".temp"} {
+			if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+				entries, _ := os.ReadDir(folder)
+				t.Errorf("%s is there: %v (%v)", filepath.Base(folder), entries, err)
+			}
+		}
+	}
+	run(ended, testConfig(t, input))
+	for written := 1; written < 6; written += 2 {
+		config := testConfig(t, input)
+		run(cancelAtWork(t, config, written), config)
+	}
+	if left := goroutinesOfJobs(); len(left) > 0 {
+		t.Errorf("%d goroutines of the jobs go on, such as\n%s", len(left), left[0])
+	}
+}
+
+// goroutinesOfJobs waits for the goroutines that run code of a job to end and
+// returns the stacks of those that do not. Those of Beam, which keeps some that
+// wait for nothing after a job was cancelled, are not among them.
+func goroutinesOfJobs() (left []string) {
+	for range 100 {
+		left = nil
+		all := make([]byte, 8<<20)
+		for stack := range strings.SplitSeq(string(all[:runtime.Stack(all, true)]), "\n\n") {
+			if strings.Contains(stack, "mirrorbeam/") && !strings.Contains(stack, "pipeline.TestMain") && !strings.Contains(stack, "pipeline.TestCancel(") {
+				left = append(left, stack)
+			}
+		}
+		if len(left) == 0 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return left
+}
+
+// TestCancelKeepsEarlierResults ends a job that was to replace the results of
+// another.
+func TestCancelKeepsEarlierResults(t *testing.T) {
+	if !inChild(t) {
+		return
+	}
+	config := testConfig(t, putCorpus(t, plain, cut(synthetic(32), 2)...))
+	runJob(t, config)
+	before := tree(t, config.Output)
+	config.Input, config.Overwrite = []string{largeCorpus(t)}, true
+	if _, err := Run(cancelAtWork(t, config, 1), config); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	after := tree(t, config.Output)
+	for name := range before {
+		if after[name] != before[name] {
+			t.Errorf("%s has changed", name)
+		}
+	}
+	if len(after) != len(before) {
+		t.Errorf("%d files, before %d", len(after), len(before))
+	}
+	checkNoLeftovers(t, config)
+}

@@ -1,0 +1,182 @@
+package pipeline
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"mirrorbeam/lshbands"
+	"mirrorbeam/transforms"
+)
+
+// TestValidate gives every field a wrong value, one at a time, then all at once:
+// each fault is reported under the name of its flag.
+func TestValidate(t *testing.T) {
+	cases := []struct {
+		name   string
+		change func(*Config)
+		flag   string
+	}{
+		{"no input", func(c *Config) { c.Input = nil }, "--input"},
+		{"no output", func(c *Config) { c.Output = "" }, "--output"},
+		{"format", func(c *Config) { c.Format = "csv" }, "--format csv"},
+		{"text field", func(c *Config) { c.TextField = "" }, "--text-field"},
+		{"no document fits", func(c *Config) { c.MaxDocument = 0 }, "--max-document 0"},
+		{"shingle", func(c *Config) { c.Shingle = 65 }, "--shingle 65"},
+		{"threshold", func(c *Config) { c.Threshold = 1.5 }, "--threshold 1.5"},
+		{"keys", func(c *Config) { c.Keys = "guess" }, "--keys guess"},
+		{"recall", func(c *Config) { c.Recall = 1 }, "--recall 1"},
+		{"bands", func(c *Config) { c.Bands = lshbands.MaxBands + 1 }, "--bands 1025"},
+		{"rows", func(c *Config) { c.Rows = -1 }, "--rows -1"},
+		{"verify", func(c *Config) { c.Verify = "hope" }, "--verify hope"},
+		{"emit", func(c *Config) { c.Emit = []string{transforms.Clusters, "fame"} }, "--emit fame"},
+		{"output format", func(c *Config) { c.OutputFormat = "xml" }, "--output-format xml"},
+		{"keep", func(c *Config) { c.Keep = "last" }, "--keep last"},
+		{"split", func(c *Config) { c.Split = "pairs" }, "--split pairs"},
+		{"lanes", func(c *Config) { c.Lanes = -2 }, "--lanes -2"},
+	}
+	right := testConfig(t, "x.jsonl")
+	if err := right.Validate(); err != nil {
+		t.Fatalf("the configuration of all tests: %v", err)
+	}
+	all := right
+	for _, c := range cases {
+		config := right
+		c.change(&config)
+		c.change(&all)
+		err := config.Validate()
+		if err == nil || !strings.HasPrefix(err.Error(), c.flag) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one fault of %s", c.name, err, c.flag)
+		}
+	}
+	err := all.Validate()
+	if err == nil {
+		t.Fatal("all wrong, yet no fault")
+	}
+	if n := strings.Count(err.Error(), "\n") + 1; n != len(cases) {
+		t.Errorf("%d faults, want %d:\n%v", n, len(cases), err)
+	}
+	for _, c := range cases {
+		if !strings.Contains("\n"+err.Error(), "\n"+c.flag) {
+			t.Errorf("%s is not among the faults", c.flag)
+		}
+	}
+}
+
+// TestValidateLimits checks the values at both sides of a limit.
+func TestValidateLimits(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		ok     bool
+	}{
+		{"threshold 1", func(c *Config) { c.Threshold = 1 }, true},
+		{"threshold 0", func(c *Config) { c.Threshold = 0 }, false},
+		{"threshold not a number", func(c *Config) { var zero float64; c.Threshold = zero / zero }, false},
+		{"recall 0", func(c *Config) { c.Recall = 0 }, false},
+		{"recall not a number", func(c *Config) { var zero float64; c.Recall = zero / zero }, false},
+		{"largest document", func(c *Config) { c.MaxDocument = 1<<32 - 1 }, true},
+		{"larger document", func(c *Config) { c.MaxDocument = 1 << 32 }, false},
+		{"one token", func(c *Config) { c.Shingle = 1 }, true},
+		{"no token", func(c *Config) { c.Shingle = 0 }, false},
+		{"nothing to write", func(c *Config) { c.Emit = nil }, false},
+		{"no id field", func(c *Config) { c.IDField = "" }, true},
+		{"bands and rows", func(c *Config) { c.Bands, c.Rows = 10, 4 }, true},
+		{"too few bands", func(c *Config) { c.Bands = 2 }, false},
+		{"too many rows", func(c *Config) { c.Rows = 60 }, false},
+	} {
+		config := testConfig(t, "x.jsonl")
+		c.change(&config)
+		if err := config.Validate(); (err == nil) != c.ok {
+			t.Errorf("%s: %v, want right: %v", c.name, err, c.ok)
+		}
+	}
+}
+
+// TestHash changes every field in turn: the hash follows those that can change
+// clusters or pairs, and no others. A new field must be entered here.
+func TestHash(t *testing.T) {
+	counts := map[string]bool{
+		"Input": false, "Format": false, "IDField": true, "TextField": true, "MaxDocument": true, "MaxRejects": false,
+		"CJKSplit": true, "Shingle": true, "Threshold": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true,
+		"Output": false, "Overwrite": false, "Emit": false, "OutputFormat": true, "Keep": true, "Split": true,
+		"Temp": false, "Lanes": false,
+	}
+	base := testConfig(t, "x.jsonl")
+	want := base.Hash()
+	if want == "" || base.Hash() != want {
+		t.Fatalf("hash %q, then %q", want, base.Hash())
+	}
+	if other := base; other.Hash() != want {
+		t.Error("the hash of a copy differs")
+	}
+	kind := reflect.TypeFor[Config]()
+	for i := range kind.NumField() {
+		name := kind.Field(i).Name
+		expected, known := counts[name]
+		if !known {
+			t.Errorf("%s is not in the list: can it change clusters or pairs?", name)
+			continue
+		}
+		config := base
+		field := reflect.ValueOf(&config).Elem().Field(i)
+		switch field.Kind() {
+		case reflect.String:
+			field.SetString(field.String() + "x")
+		case reflect.Bool:
+			field.SetBool(!field.Bool())
+		case reflect.Int, reflect.Int64:
+			field.SetInt(field.Int() + 1)
+		case reflect.Float64:
+			field.SetFloat(field.Float() / 2)
+		case reflect.Slice:
+			field.Set(reflect.ValueOf([]string{"another"}))
+		default:
+			t.Fatalf("%s is of kind %v", name, field.Kind())
+		}
+		if changed := config.Hash() != want; changed != expected {
+			t.Errorf("%s changes the hash: %v, want %v", name, changed, expected)
+		}
+	}
+}
+
+func TestByteSize(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want ByteSize
+	}{
+		{"0", 0},
+		{"1", 1},
+		{"1048576", 1 << 20},
+		{"7B", 7},
+		{"64MiB", 64 << 20},
+		{"1KiB", 1 << 10},
+		{"2GiB", 2 << 30},
+		{"3TiB", 3 << 40},
+		{"1KB", 1000},
+		{"500MB", 500e6},
+		{"2GB", 2e9},
+		{"1TB", 1e12},
+		{"1K", 1 << 10},
+		{"64M", 64 << 20},
+		{"1G", 1 << 30},
+		{"1T", 1 << 40},
+		{"1.5KiB", 1536},
+		{"0.5GB", 500e6},
+		{"64 MiB", 64 << 20},
+		{" 8 ", 8},
+	} {
+		var got ByteSize
+		if err := got.UnmarshalText([]byte(c.text)); err != nil || got != c.want {
+			t.Errorf("%q is %d (%v), want %d", c.text, got, err, c.want)
+		}
+	}
+	for _, text := range []string{"", "MiB", "-1", "-1KiB", "1e30", "NaN", "Inf", "1 2", "64Mi", "64mib", "1PiB", "ten", "9223372036854775808", "9TiBB"} {
+		got := ByteSize(5)
+		if err := got.UnmarshalText([]byte(text)); err == nil || got != 5 {
+			t.Errorf("%q is taken for %d (%v), want an error", text, got, err)
+		} else if !strings.Contains(err.Error(), text) {
+			t.Errorf("%q: the error does not say so: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package pipeline
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mirrorbeam/transforms"
+)
+
+// corpora is where real texts with all their pairs lie. They are not part of
+// this repository.
+const corpora = "../../shared/corpora"
+
+// TestCorpora measures recall and precision on real texts against all pairs that
+// an independent program found.
+func TestCorpora(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real corpora take a minute")
+	}
+	type corpusTruth struct{ corpus, pairs string }
+	list := []corpusTruth{
+		{"reuters21578/reuters.jsonl.zst", "reuters21578/exact_w3_j0.5.tsv.zst"},
+		{"licenses/all.jsonl.zst", "licenses/exact_w3_j0.5.tsv.zst"},
+		{"tang/tang.jsonl.zst", "tang/exact_w3cjk_j0.5.tsv.zst"},
+	}
+	mirrors, _ := filepath.Glob(filepath.Join(corpora, "mirrors", "*.exact_*.tsv.zst"))
+	for _, path := range mirrors {
+		name, _, _ := strings.Cut(filepath.Base(path), ".exact_")
+		list = append(list, corpusTruth{"mirrors/" + name + ".jsonl.zst", "mirrors/" + filepath.Base(path)})
+	}
+	for _, c := range list {
+		t.Run(strings.TrimSuffix(c.corpus, ".jsonl.zst"), func(t *testing.T) {
+			input := filepath.Join(corpora, c.corpus)
+			if _, err := os.Stat(input); err != nil {
+				t.Skipf("the corpus is not here: %v", err)
+			}
+			pairs := readTruePairs(t, filepath.Join(corpora, c.pairs))
+			for _, threshold := range []float64{0.5, 0.7, 0.8} {
+				config := testConfig(t, input)
+				config.Emit = []string{transforms.Clusters, transforms.Pairs}
+				config.Threshold, config.CJKSplit = threshold, strings.Contains(c.pairs, "_w3cjk_")
+				summary := runJob(t, config)
+				recall, precision, figures := judge(readRows[pairRow](t, config.Output, transforms.Pairs), pairs, threshold)
+				t.Logf("%g: %s; %d candidates, %d clusters, skipped %d", threshold, figures,
+					summary.Counts.Candidates, summary.Counts.Clusters, summary.Skipped.Pairs)
+				if recall < 0.99 || precision < 1 {
+					t.Errorf("%g: %s; want a recall of 0.99 and a precision of 1", threshold, figures)
+				}
+			}
+		})
+	}
+}
+
+// truePair is a pair of the truth.
+type truePair struct {
+	a, b    string
+	jaccard float64
+}
+
+func readTruePairs(t testing.TB, path string) []truePair {
+	t.Helper()
+	var pairs []truePair
+	for row := range strings.Lines(string(readFile(t, path))) {
+		fields := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
+		jaccard, err := strconv.ParseFloat(fields[2], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs = append(pairs, truePair{fields[0], fields[1], jaccard})
+	}
+	if len(pairs) == 0 {
+		t.Fatalf("%s holds no pair", path)
+	}
+	return pairs
+}
+
+// judge compares listed pairs with the true ones. A true pair is found if both
+// are in one class of identical documents, or their classes are joined by a
+// listed pair; a listed pair of classes that is not true is wrong.
+func judge(rows []pairRow, pairs []truePair, threshold float64) (recall, precision float64, figures string) {
+	class := map[string]string{} // the first identical document
+	for _, row := range rows {
+		if row.Identical {
+			class[row.B] = row.A
+		}
+	}
+	classes := func(a, b string) [2]string {
+		if first, ok := class[a]; ok {
+			a = first
+		}
+		if first, ok := class[b]; ok {
+			b = first
+		}
+		return [2]string{min(a, b), max(a, b)}
+	}
+	listed := map[[2]string]bool{}
+	for _, row := range rows {
+		if !row.Identical {
+			listed[classes(row.A, row.B)] = true
+		}
+	}
+	known := map[[2]string]bool{}
+	total, found, wrong := 0, 0, 0
+	for _, pair := range pairs {
+		if pair.jaccard < threshold {
+			continue
+		}
+		c := classes(pair.a, pair.b)
+		known[c] = true
+		total++
+		if c[0] == c[1] || listed[c] {
+			found++
+		}
+	}
+	for c := range listed {
+		if !known[c] {
+			wrong++
+		}
+	}
+	recall, precision = float64(found)/float64(max(total, 1)), 1-float64(wrong)/float64(max(len(listed), 1))
+	return recall, precision, fmt.Sprintf("recall %.5f (%d of %d), precision %.5f (%d wrong of %d)", recall, found, total, precision, wrong, len(listed))
+}
+
+// TestJudge makes sure that the judge finds fault where there is some.
+func TestJudge(t *testing.T) {
+	rows := []pairRow{{A: "a", B: "b", Identical: true, Jaccard: 1}, {A: "a", B: "c", Jaccard: 0.8}, {A: "c", B: "d", Jaccard: 0.7}}
+	pairs := []truePair{{"a", "b", 1}, {"a", "c", 0.8}, {"b", "c", 0.8}, {"x", "y", 0.9}, {"c", "e", 0.5}}
+	recall, precision, figures := judge(rows, pairs, 0.6)
+	if recall != 0.75 || precision != 0.5 {
+		t.Errorf("%s; want 3 of 4, and one of 2 wrong", figures)
+	}
+}

@@ -1,0 +1,218 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/transforms"
+)
+
+// TestNothingToDo runs on inputs without documents: the results are there, and
+// empty.
+func TestNothingToDo(t *testing.T) {
+	for name, how := range map[string]struct {
+		content string
+		compression
+	}{
+		"empty":       {"", plain},
+		"blank":       {"\n \n\t\n", plain},
+		"empty gzip":  {"", gzipped},
+		"blank zstd":  {"\n\n", zstded},
+		"only a mark": {"\ufeff", plain},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := testConfig(t, put(t, filepath.Join(t.TempDir(), "x.jsonl"), []byte(how.content), how.compression))
+			config.Emit = []string{transforms.Clusters, transforms.Pairs, transforms.Removed}
+			summary := runJob(t, config)
+			for _, name := range append(config.Emit, transforms.Rejects) {
+				if b := readOutput(t, config.Output, name); len(b) > 0 {
+					t.Errorf("%s holds %q", name, b)
+				}
+			}
+			if n := summary.Counts; n.Documents != 0 || n.Rejected != 0 || n.Kept != 0 || n.Removed != 0 {
+				t.Errorf("counts %+v", n)
+			}
+		})
+	}
+}
+
+// TestOneDocument is the smallest job.
+func TestOneDocument(t *testing.T) {
+	files := []file{{"x.jsonl", synthetic(51)[:1]}}
+	config := testConfig(t, putCorpus(t, plain, files...))
+	if n := runJob(t, config).Counts; n.Documents != 1 || n.Kept != 1 || n.Pairs != 0 || n.Clusters != 0 {
+		t.Errorf("counts %+v", n)
+	}
+	checkUnique(t, config, files)
+}
+
+// TestUniqueOfEveryFile: every input file has its file of unique, also one
+// without a byte, a document, or a document that stays.
+func TestUniqueOfEveryFile(t *testing.T) {
+	lines := synthetic(52)
+	files := []file{
+		{"a.jsonl", lines},
+		{"b.jsonl", nil},
+		{"c.jsonl", []line{{kind: blankLine}}},
+		{"d.jsonl", []line{{raw: "{}", kind: rejectLine}}},
+		{"e.jsonl", lines[:10]}, // all there before
+		{"f.jsonl", nil},
+	}
+	config := testConfig(t, putCorpus(t, plain, files...))
+	runJob(t, config)
+	for i, f := range files {
+		name := fmt.Sprintf("unique-%05d-of-%05d.jsonl", i, len(files))
+		if _, err := os.Stat(filepath.Join(config.Output, name)); err != nil {
+			t.Errorf("of %s with %d lines: %v", f.name, len(f.lines), err)
+		}
+	}
+	if !t.Failed() {
+		checkUnique(t, config, files)
+	}
+}
+
+// TestTooLong rejects texts and lines beyond the limit, with what they measure,
+// and nothing at it. Lines at the limit of the reader are longer than its buffer.
+func TestTooLong(t *testing.T) {
+	const limit = 1000
+	w := newWriter(53)
+	w.add(strings.Repeat("é", limit/2))
+	w.add(strings.Repeat("é", limit/2) + ".")
+	w.lines[1].kind = rejectLine
+	w.add("a text of no length")
+	for range 2 {
+		w.addRaw(`{"id":"long`+fmt.Sprint(len(w.lines))+`","padding":"`+strings.Repeat("x", 2<<20)+`","text":"short"}`, "", "")
+		w.lines[len(w.lines)-1].kind = rejectLine
+		w.add("another text of no length")
+	}
+	for _, how := range []compression{plain, zstded} {
+		config := testConfig(t, putCorpus(t, how, file{"x.jsonl", w.lines}))
+		config.MaxDocument = limit
+		summary := runJob(t, config)
+		tr := naiveTruth(3, true, file{"x.jsonl", w.lines})
+		checkAgainstTruth(t, config, summary, tr)
+		if rows := readRows[rejectedRow](t, config.Output, transforms.Rejects); len(rows) == 0 || !strings.Contains(rows[0].Error, "1001 bytes") {
+			t.Errorf("rejects %+v", rows)
+		}
+	}
+}
+
+// TestBrokenStreams cuts compressed files short. What was readable is read, what
+// was not is told, and rejects are in the order of files and positions.
+func TestBrokenStreams(t *testing.T) {
+	for _, how := range []compression{gzipped, zstded} {
+		t.Run(string(how), func(t *testing.T) {
+			dir := t.TempDir()
+			lines := synthetic(54)
+			for _, name := range []string{"a.jsonl", "b.jsonl"} {
+				path := put(t, filepath.Join(dir, name), append([]byte("not a document\n"), file{name, lines}.content()...), how)
+				if b := readRaw(t, path); name == "a.jsonl" {
+					if err := os.WriteFile(path, b[:len(b)-len(b)/4], 0o666); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			config := testConfig(t, dir)
+			summary := runJob(t, config)
+			rows := readRows[rejectedRow](t, config.Output, transforms.Rejects)
+			lost := slices.ContainsFunc(rows, func(row rejectedRow) bool {
+				return row.File == "a.jsonl" && strings.Contains(row.Error, "cut short")
+			})
+			if !lost || rows[len(rows)-1].File != "b.jsonl" {
+				t.Errorf("rejects %+v", rows)
+			}
+			if !slices.IsSortedFunc(rows, func(a, b rejectedRow) int {
+				return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Position, b.Position))
+			}) {
+				t.Errorf("rejects are not sorted: %+v", rows)
+			}
+			if n := summary.Counts.Documents; how == gzipped && n <= int64(len(lines)) || n < int64(len(lines)) {
+				t.Errorf("%d documents, the whole file has %d", n, len(lines))
+			}
+		})
+	}
+}
+
+// TestNames calls files and documents what JSON must escape.
+func TestNames(t *testing.T) {
+	const name = "dir with \"quotes\"/ø 中 \\ \u2028 & <tag>.jsonl"
+	w := newWriter(55)
+	words := w.text(30)
+	for _, id := range []string{"\"", "\\", "\x01", "\u2028", "<&>", "a\nb", "", "\ufffd", " "} {
+		w.addAs(id, w.set(w.change(words, 0.01)))
+	}
+	files := []file{{name, w.lines}}
+	config := testConfig(t, putCorpus(t, plain, files...))
+	config.Threshold, config.Recall = 0.5, certain
+	checkAgainstTruth(t, config, runJob(t, config), naiveTruth(3, true, files...))
+	checkUnique(t, config, files)
+}
+
+// TestFields reads id and text from other fields.
+func TestFields(t *testing.T) {
+	lines := synthetic(56)
+	other := slices.Clone(lines)
+	for i, l := range other {
+		b, err := json.Marshal(map[string]string{"name": l.id, "body": l.text, "text": "decoy", "id": "decoy"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other[i].raw = string(b)
+	}
+	config := testConfig(t, putCorpus(t, plain, file{"x.jsonl", lines}))
+	runJob(t, config)
+	want := string(readOutput(t, config.Output, transforms.Pairs))
+	config = testConfig(t, putCorpus(t, plain, file{"x.jsonl", other}))
+	config.IDField, config.TextField = "name", "body"
+	runJob(t, config)
+	sameText(t, "pairs", string(readOutput(t, config.Output, transforms.Pairs)), want)
+
+	t.Run("no id", func(t *testing.T) {
+		config.IDField, config.Output = "", filepath.Join(t.TempDir(), "out")
+		runJob(t, config)
+		for _, row := range readRows[clusterRow](t, config.Output, transforms.Clusters) {
+			if row.ID != row.Ref || !strings.HasPrefix(row.Cluster, "x.jsonl:") {
+				t.Fatalf("%+v", row)
+			}
+		}
+	})
+}
+
+// TestChangedInput: a file that shrinks while the job runs makes it fail, as the
+// input's fault, with the reason alone.
+func TestChangedInput(t *testing.T) {
+	path := put(t, filepath.Join(t.TempDir(), "x.jsonl"), file{"x.jsonl", synthetic(57)}.content(), plain)
+	config := testConfig(t, path)
+	inputs, size, err := list(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work, err := openWorkspace(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer work.sweep()
+	list := filepath.Join(work.temp, "inputs.json")
+	if err := transforms.WriteInputs(list, inputs); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, size/2); err != nil {
+		t.Fatal(err)
+	}
+	scheme, err := config.scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = execute(context.Background(), config.job(scheme, size, len(inputs.Splits), work.temp, work.partial, list))
+	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,308 @@
+package pipeline
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/klauspost/compress/zstd"
+
+	"mirrorbeam/transforms"
+)
+
+// workerUmask is set in worker processes only, so that the files they make can
+// be told from those of the test's own process.
+const (
+	workerUmask = 0o062
+	workerMode  = 0o666 &^ workerUmask
+)
+
+// TestMain starts Beam, which never returns where this binary runs as a worker.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if flag.Lookup("worker").Value.String() == "true" {
+		syscall.Umask(workerUmask)
+	}
+	beam.Init()
+	// What Beam logs as errors comes back from Run, too.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
+}
+
+// testConfig is a job with the defaults of the command line and all outputs.
+func testConfig(t testing.TB, input ...string) Config {
+	return Config{
+		Input: input, Format: "auto", IDField: "id", TextField: "text",
+		MaxDocument: 64 << 20, MaxRejects: -1,
+		CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: "minhash", Recall: 0.99,
+		Verify: transforms.Exact,
+		Output: filepath.Join(t.TempDir(), "out"), OutputFormat: "jsonl",
+		Emit:  []string{transforms.Clusters, transforms.Pairs, transforms.Unique, transforms.Removed},
+		Keep:  transforms.First,
+		Split: transforms.Component,
+	}
+}
+
+// runJob runs a job that must succeed and leave nothing but its results.
+func runJob(t testing.TB, config Config) Summary {
+	t.Helper()
+	summary, err := Run(context.Background(), config)
+	if err != nil {
+		t.Fatalf("run: %v", err)
+	}
+	checkNoLeftovers(t, config)
+	for _, name := range []string{successName, summaryName, manifestName} {
+		if _, err := os.Stat(filepath.Join(config.Output, name)); err != nil {
+			t.Errorf("after success: %v", err)
+		}
+	}
+	return summary
+}
+
+// checkNoLeftovers fails where a run left folders of its own behind.
+func checkNoLeftovers(t testing.TB, config Config) {
+	t.Helper()
+	temp := config.Temp
+	if temp == "" {
+		temp = config.Output + ".temp"
+		if _, err := os.Stat(temp); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the temporary folder is still there (%v)", err)
+		}
+	}
+	for _, pattern := range []string{filepath.Join(temp, runPrefix+"*"), filepath.Join(config.Output, partialPrefix+"*")} {
+		if left, _ := filepath.Glob(pattern); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
+// The rows of the outputs.
+type (
+	pairRow struct {
+		A            string  `json:"a"`
+		B            string  `json:"b"`
+		Jaccard      float64 `json:"jaccard"`
+		ContainmentA float64 `json:"containment_a"`
+		ContainmentB float64 `json:"containment_b"`
+		Exact        bool    `json:"exact"`
+		Identical    bool    `json:"identical"`
+	}
+	clusterRow struct {
+		Cluster    string  `json:"cluster"`
+		ID         string  `json:"id"`
+		Ref        string  `json:"ref"`
+		Kept       bool    `json:"kept"`
+		Similarity float64 `json:"similarity"`
+		Size       int     `json:"size"`
+	}
+	removedRow struct {
+		ID         string  `json:"id"`
+		Ref        string  `json:"ref"`
+		Cluster    string  `json:"cluster"`
+		KeptID     string  `json:"kept_id"`
+		Similarity float64 `json:"similarity"`
+	}
+	rejectedRow struct {
+		File     string `json:"file"`
+		Position int64  `json:"position"`
+		Error    string `json:"error"`
+	}
+)
+
+// readOutput returns the bytes of all files of an output, in the order of their
+// names, after taking off their compression.
+func readOutput(t testing.TB, dir, name string) []byte {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, name+"-[0-9]*-of-[0-9]*.jsonl*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no %s in %s (%v)", name, dir, err)
+	}
+	slices.Sort(files)
+	var all []byte
+	for _, file := range files {
+		all = append(all, readFile(t, file)...)
+	}
+	return all
+}
+
+// readFile returns the decoded content of a file.
+func readFile(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err == nil && strings.HasSuffix(path, ".gz") {
+		var r *gzip.Reader
+		if r, err = gzip.NewReader(bytes.NewReader(b)); err == nil {
+			b, err = io.ReadAll(r)
+		}
+	} else if err == nil && strings.HasSuffix(path, ".zst") {
+		var r *zstd.Decoder
+		if r, err = zstd.NewReader(nil, zstd.WithDecoderMaxWindow(1<<31)); err == nil {
+			b, err = r.DecodeAll(b, nil)
+			r.Close()
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// readRows decodes the rows of an output and refuses fields it does not know.
+func readRows[Row any](t testing.TB, dir, name string) []Row {
+	t.Helper()
+	return decodeRows[Row](t, name, readOutput(t, dir, name))
+}
+
+func decodeRows[Row any](t testing.TB, name string, b []byte) []Row {
+	t.Helper()
+	var rows []Row
+	for line := range bytes.Lines(b) {
+		var row Row
+		decoder := json.NewDecoder(bytes.NewReader(line))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&row); err != nil || line[len(line)-1] != '\n' {
+			t.Fatalf("row of %s: %v: %q", name, err, line)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// lawful returns the bytes that must not depend on how a job is run.
+func lawful(t testing.TB, dir string) string {
+	t.Helper()
+	return "clusters\n" + string(readOutput(t, dir, transforms.Clusters)) + "pairs\n" + string(readOutput(t, dir, transforms.Pairs))
+}
+
+// sameText fails with the first line in which two texts differ.
+func sameText(t testing.TB, what, got, want string) {
+	t.Helper()
+	if got == want {
+		return
+	}
+	gots, wants := strings.Split(got, "\n"), strings.Split(want, "\n")
+	i := 0
+	for i < len(gots)-1 && i < len(wants)-1 && gots[i] == wants[i] {
+		i++
+	}
+	t.Errorf("%s: %d lines, want %d; line %d differs:\n got %s\nwant %s", what, len(gots), len(wants), i+1, gots[i], wants[i])
+}
+
+// sameRows fails with the first row in which two lists differ.
+func sameRows[Row comparable](t testing.TB, what string, got, want []Row) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d rows, want %d", what, len(got), len(want))
+	}
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			t.Errorf("%s: row %d is\n%+v, want\n%+v", what, i, got[i], want[i])
+			return
+		}
+	}
+}
+
+// tree lists the files below a folder with their content.
+func tree(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		files[name] = string(b)
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// compression is how a test writes its input.
+type compression string
+
+const (
+	plain   compression = ""
+	gzipped compression = ".gz"
+	zstded  compression = ".zst"
+)
+
+// put writes a file, and the folders it needs, and returns its path.
+func put(t testing.TB, path string, content []byte, how compression) string {
+	t.Helper()
+	path += string(how)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	switch how {
+	case gzipped:
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		w.Write(content)
+		w.Close()
+		content = b.Bytes()
+	case zstded:
+		w, err := zstd.NewWriter(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content = w.EncodeAll(content, nil)
+		w.Close()
+	}
+	if err := os.WriteFile(path, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// file is an input file of a test: its name below the input folder, and lines.
+type file struct {
+	name  string
+	lines []line
+}
+
+// content is what the file holds.
+func (f file) content() []byte {
+	var b []byte
+	for _, l := range f.lines {
+		b = append(append(b, l.raw...), '\n')
+	}
+	return b
+}
+
+// putCorpus writes files to a folder of the test's own and returns it.
+func putCorpus(t testing.TB, how compression, files ...file) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "corpus")
+	for _, f := range files {
+		put(t, filepath.Join(dir, filepath.FromSlash(f.name)), f.content(), how)
+	}
+	return dir
+}
+
+// cut spreads lines over n files, whose names sort in the order of the lines.
+// The last one lies in a folder of its own.
+func cut(lines []line, n int) []file {
+	names := []string{"a.jsonl", "b.ndjson", "c.json", "d/e.jsonl"}[4-n:]
+	files := make([]file, n)
+	for i, name := range names {
+		files[i] = file{name, lines[len(lines)*i/n : len(lines)*(i+1)/n]}
+	}
+	return files
+}

@@ -1,0 +1,312 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/output"
+	"mirrorbeam/transforms"
+)
+
+// certain is a recall at which no pair of a small corpus is missed.
+const certain = 0.999999
+
+// TestTruth compares all outputs with what a naive implementation of the same
+// contract says, on a corpus with everything unusual in it.
+func TestTruth(t *testing.T) {
+	files := cut(oddities(1), 3)
+	input := putCorpus(t, plain, files...)
+	cases := []struct {
+		threshold float64
+		width     int
+		cjk       bool
+		longest   bool
+		star      bool
+	}{
+		{0.5, 3, true, false, false},
+		{0.7, 3, true, true, false},
+		{0.8, 3, true, false, true},
+		{0.95, 3, true, true, true},
+		{0.8, 3, false, false, false},
+		{0.8, 1, true, false, false},
+		{0.7, 5, true, false, false},
+		{1, 3, true, false, false},
+	}
+	truths := map[string]*truth{}
+	for _, c := range cases {
+		name := fmt.Sprintf("threshold=%g/shingle=%d/cjk=%v/longest=%v/star=%v", c.threshold, c.width, c.cjk, c.longest, c.star)
+		t.Run(name, func(t *testing.T) {
+			measure := fmt.Sprint(c.width, c.cjk)
+			if truths[measure] == nil {
+				truths[measure] = naiveTruth(c.width, c.cjk, files...)
+			}
+			config := testConfig(t, input)
+			config.Threshold, config.Shingle, config.CJKSplit, config.Recall = c.threshold, c.width, c.cjk, certain
+			if c.threshold == 1 {
+				config.Recall = 0.99
+			}
+			if c.longest {
+				config.Keep = transforms.Longest
+			}
+			if c.star {
+				config.Split = transforms.Star
+			}
+			summary := runJob(t, config)
+			checkAgainstTruth(t, config, summary, truths[measure])
+			checkUnique(t, config, files)
+		})
+	}
+}
+
+// checkAgainstTruth compares the rows of a job, and its counts, with the truth.
+func checkAgainstTruth(t *testing.T, config Config, summary Summary, tr *truth) {
+	t.Helper()
+	longest, star := config.Keep == transforms.Longest, config.Split == transforms.Star
+	pairs := readRows[pairRow](t, config.Output, transforms.Pairs)
+	clusters := readRows[clusterRow](t, config.Output, transforms.Clusters)
+	removed := readRows[removedRow](t, config.Output, transforms.Removed)
+	sameRows(t, "pairs", pairs, tr.pairRows(config.Threshold))
+	sameRows(t, "clusters", clusters, tr.clusterRows(config.Threshold, longest, star))
+	sameRows(t, "removed", removed, tr.removedRows(config.Threshold, longest, star))
+	checkKeepLaw(t, tr, pairs, clusters, removed)
+
+	rejects := readRows[rejectedRow](t, config.Output, transforms.Rejects)
+	for i := range rejects {
+		if rejects[i].Error == "" {
+			t.Errorf("reject without a reason: %+v", rejects[i])
+		}
+		rejects[i].Error = ""
+	}
+	sameRows(t, "rejects", rejects, tr.rejects)
+
+	counts := summary.Counts
+	identical, names := 0, map[string]bool{}
+	for _, row := range pairs {
+		if row.Identical {
+			identical++
+		}
+	}
+	for _, row := range clusters {
+		names[row.Cluster] = true
+	}
+	for _, c := range []struct {
+		name      string
+		got, want int64
+	}{
+		{"documents", counts.Documents, int64(len(tr.documents))},
+		{"documents = kept + removed", counts.Kept + counts.Removed, counts.Documents},
+		{"removed", counts.Removed, int64(len(removed))},
+		{"rejected", counts.Rejected, int64(len(tr.rejects))},
+		{"pairs", counts.Pairs, int64(len(pairs))},
+		{"identical", counts.Identical, int64(identical)},
+		{"clustered", counts.Clustered, int64(len(clusters))},
+		{"clusters", counts.Clusters, int64(len(names))},
+		{"skipped", summary.Skipped.Pairs, 0},
+	} {
+		if c.got != c.want {
+			t.Errorf("count of %s is %d, want %d", c.name, c.got, c.want)
+		}
+	}
+}
+
+// checkKeepLaw checks on the rows alone that each document that goes has an
+// edge, or is identical, to the one that stays for it, at the similarity stated,
+// and that no edge joins two that stay.
+func checkKeepLaw(t *testing.T, tr *truth, pairs []pairRow, clusters []clusterRow, removed []removedRow) {
+	t.Helper()
+	names := map[string]string{} // by ref
+	first := map[string]string{} // the first identical document, by name
+	for i, j := range tr.firsts() {
+		names[tr.documents[i].ref] = tr.documents[i].name
+		first[tr.documents[i].name] = tr.documents[j].name
+	}
+	edge := map[[2]string]float64{}
+	for _, row := range pairs {
+		edge[[2]string{row.A, row.B}], edge[[2]string{row.B, row.A}] = row.Jaccard, row.Jaccard
+	}
+	gone := map[string]bool{}
+	for _, row := range removed {
+		gone[names[row.Ref]] = true
+	}
+	for _, row := range removed {
+		one, other := first[names[row.Ref]], first[row.KeptID]
+		similarity, joined := edge[[2]string{one, other}]
+		if one == other {
+			similarity, joined = 1, true
+		}
+		if !joined || similarity != row.Similarity {
+			t.Errorf("%s goes for %s at %g, their edge has %g (%v)", row.ID, row.KeptID, row.Similarity, similarity, joined)
+		}
+		if gone[row.KeptID] {
+			t.Errorf("%s goes for %s, which goes too", row.ID, row.KeptID)
+		}
+	}
+	for pair := range edge {
+		if !gone[pair[0]] && !gone[pair[1]] {
+			t.Errorf("%s and %s are joined and both stay", pair[0], pair[1])
+		}
+	}
+	for _, row := range clusters {
+		if row.Kept == gone[names[row.Ref]] {
+			t.Errorf("%s is kept in clusters: %v, goes in removed: %v", row.ID, row.Kept, gone[names[row.Ref]])
+		}
+	}
+}
+
+// checkUnique checks that unique holds the records that removed does not list,
+// byte for byte, a file for each input file.
+func checkUnique(t *testing.T, config Config, files []file) {
+	t.Helper()
+	gone := map[string]bool{}
+	for _, row := range readRows[removedRow](t, config.Output, transforms.Removed) {
+		gone[row.Ref] = true
+	}
+	for i, f := range files {
+		var want strings.Builder
+		position := 0
+		for _, l := range f.lines {
+			if l.kind == documentLine && !gone[fmt.Sprintf("%s:%d", f.name, position)] {
+				want.WriteString(l.raw + "\n")
+			}
+			position += len(l.raw) + 1
+		}
+		name := output.ShardName(transforms.Unique, i, len(files), config.OutputFormat)
+		sameText(t, name, string(readFile(t, filepath.Join(config.Output, name))), want.String())
+	}
+}
+
+// TestManifest checks that the manifest lists exactly the files published, with
+// their rows, and which input each file of unique belongs to.
+func TestManifest(t *testing.T) {
+	input := putCorpus(t, plain, cut(oddities(2), 3)...)
+	for _, format := range output.Formats {
+		t.Run(string(format), func(t *testing.T) {
+			config := testConfig(t, input)
+			config.OutputFormat = format
+			runJob(t, config)
+			var got manifest
+			if err := json.Unmarshal(readFile(t, filepath.Join(config.Output, manifestName)), &got); err != nil {
+				t.Fatal(err)
+			}
+			published := tree(t, config.Output)
+			var inputs []string
+			for _, f := range got.Files {
+				content, ok := published[f.Name]
+				if !ok {
+					t.Errorf("%s is listed but not there", f.Name)
+					continue
+				}
+				rows := strings.Count(string(readFile(t, filepath.Join(config.Output, f.Name))), "\n")
+				if f.Bytes != int64(len(content)) || f.Rows != int64(rows) || f.Temporary != "" {
+					t.Errorf("%+v: it has %d bytes, %d rows", f, len(content), rows)
+				}
+				if f.Output == transforms.Unique {
+					inputs = append(inputs, f.Input)
+				}
+				delete(published, f.Name)
+			}
+			for _, name := range []string{manifestName, summaryName, successName} {
+				delete(published, name)
+			}
+			if len(published) > 0 {
+				t.Errorf("not listed: %d files, such as %v", len(published), published)
+			}
+			want := []string{filepath.Join(input, "b.ndjson"), filepath.Join(input, "c.json"), filepath.Join(input, "d/e.jsonl")}
+			if !slices.Equal(inputs, want) {
+				t.Errorf("unique is of %q, want %q", inputs, want)
+			}
+		})
+	}
+}
+
+// TestEmit checks that a job writes what was asked for and nothing else.
+func TestEmit(t *testing.T) {
+	input := putCorpus(t, plain, cut(synthetic(3), 1)...)
+	whole := testConfig(t, input)
+	runJob(t, whole)
+	for _, name := range whole.Emit {
+		t.Run(name, func(t *testing.T) {
+			config := testConfig(t, input)
+			config.Emit = []string{name}
+			runJob(t, config)
+			sameText(t, name, string(readOutput(t, config.Output, name)), string(readOutput(t, whole.Output, name)))
+			for _, other := range whole.Emit {
+				files, _ := filepath.Glob(filepath.Join(config.Output, other+"-*"))
+				if other != name && len(files) > 0 {
+					t.Errorf("%v was not asked for", files)
+				}
+			}
+		})
+	}
+}
+
+// TestSummaryFile checks that summary.json is what Run returned.
+func TestSummaryFile(t *testing.T) {
+	config := testConfig(t, putCorpus(t, plain, cut(synthetic(4), 2)...))
+	summary := runJob(t, config)
+	want, err := json.MarshalIndent(summary, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameText(t, summaryName, string(readFile(t, filepath.Join(config.Output, summaryName))), string(want)+"\n")
+	if summary.ConfigHash != config.Hash() {
+		t.Errorf("the hash is %s, want %s", summary.ConfigHash, config.Hash())
+	}
+	if summary.Plan.ExpectedRecall < config.Recall {
+		t.Errorf("plan %+v promises less than %g", summary.Plan, config.Recall)
+	}
+	if len(summary.Stages) != len(transforms.Stages) {
+		t.Fatalf("%d stages, want %d", len(summary.Stages), len(transforms.Stages))
+	}
+	for i, name := range transforms.Stages {
+		stage := summary.Stages[i]
+		if stage.Name != name || name != "read" && (stage.Tasks == 0 || stage.Records == 0) {
+			t.Errorf("stage %d is %+v, want %s at work", i, stage, name)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(config.Output, successName)); err != nil || info.Size() != 0 {
+		t.Errorf("mark of success: %v, %v", info, err)
+	}
+}
+
+// TestOutputShards has more documents than go into one shard: each has a twin
+// far behind it. Shards hold whole clusters, in order, and nearly as many rows.
+func TestOutputShards(t *testing.T) {
+	const twins = 50_100
+	var content strings.Builder
+	for i := range 2 * twins {
+		fmt.Fprintf(&content, "{\"id\":%d,\"text\":\"number %d\"}\n", i, i%twins)
+	}
+	config := testConfig(t, put(t, filepath.Join(t.TempDir(), "x.jsonl"), []byte(content.String()), plain))
+	summary := runJob(t, config)
+	if n := summary.Counts; n.Documents != 2*twins || n.Clusters != twins || n.Pairs != twins || n.Removed != twins {
+		t.Errorf("counts %+v", n)
+	}
+	for _, name := range []string{transforms.Clusters, transforms.Pairs, transforms.Removed} {
+		for shard := range 2 {
+			rows := strings.Count(string(readFile(t, filepath.Join(config.Output, output.ShardName(name, shard, 2, "jsonl")))), "\n")
+			if want := twins / 2; name == transforms.Clusters && rows != 2*want || name != transforms.Clusters && rows != want {
+				t.Errorf("shard %d of %s has %d rows", shard, name, rows)
+			}
+		}
+	}
+	for i, row := range readRows[clusterRow](t, config.Output, transforms.Clusters) {
+		id := i/2 + i%2*twins
+		want := clusterRow{Cluster: fmt.Sprint(i / 2), ID: fmt.Sprint(id), Ref: row.Ref, Kept: i%2 == 0, Similarity: 1, Size: 2}
+		if row != want {
+			t.Fatalf("row %d is %+v, want %+v", i, row, want)
+		}
+	}
+	for i, row := range readRows[pairRow](t, config.Output, transforms.Pairs) {
+		if row.A != fmt.Sprint(i) || row.B != fmt.Sprint(i+twins) || !row.Identical {
+			t.Fatalf("pair %d is %+v", i, row)
+		}
+	}
+	unique := content.String()[:strings.Index(content.String(), fmt.Sprintf("{\"id\":%d,", twins))]
+	sameText(t, "unique", string(readOutput(t, config.Output, transforms.Unique)), unique)
+}

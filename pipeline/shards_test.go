@@ -1,0 +1,164 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/transforms"
+)
+
+// innerJob is what a job is cut into inside; Config does not show it.
+type innerJob struct {
+	splitBytes  int64
+	shards      int
+	placeBytes  int64
+	comparisons int
+	lanes       int
+}
+
+// runInner does what Run does, up to the results, with other cuts. It returns
+// the clusters and pairs, and what else the pipeline left.
+func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.Result) {
+	t.Helper()
+	scheme, err := config.scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs, size, err := list(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs.Splits = corpus.Splits(inputs.Files, inner.splitBytes)
+	config.Output = filepath.Join(t.TempDir(), "out")
+	work, err := openWorkspace(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer work.sweep()
+	path := filepath.Join(work.temp, "inputs.json")
+	if err := transforms.WriteInputs(path, inputs); err != nil {
+		t.Fatal(err)
+	}
+	job := config.job(scheme, size, len(inputs.Splits), work.temp, work.partial, path)
+	job.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
+	if inner.comparisons > 0 {
+		job.GroupComparisons = inner.comparisons
+	}
+	if _, err := execute(context.Background(), job); err != nil {
+		t.Fatal(err)
+	}
+	result, err := transforms.ReadResult(work.temp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, name := range []string{transforms.Clusters, transforms.Pairs, transforms.Removed, transforms.Rejects, transforms.Unique} {
+		for _, f := range result.Files {
+			if f.Output == name {
+				b, err := os.ReadFile(f.Temporary)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintf(&all, "%s\n%s", f.Name, b)
+			}
+		}
+	}
+	return all.String(), result
+}
+
+// TestInnerCutsChangeNothing runs one corpus in one piece, and in many: splits
+// within lines, shards of a few keys, places for less than one component, which
+// is then cut into blocks.
+func TestInnerCutsChangeNothing(t *testing.T) {
+	files := cut(oddities(lawSeed), 3)
+	config := lawConfig(t, putCorpus(t, plain, files...))
+	want, whole := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+	if whole.Counts.Pairs < 50 {
+		t.Fatalf("a corpus with too little to compare: %+v", whole.Counts)
+	}
+	for _, inner := range []innerJob{
+		{splitBytes: 1 << 30, shards: 3, placeBytes: 1 << 30, lanes: 2},
+		{splitBytes: 1 << 30, shards: 50, placeBytes: 1 << 14, lanes: 2},
+		{splitBytes: 20 << 10, shards: 1, placeBytes: 4 << 10, lanes: 3},
+		{splitBytes: 4 << 10, shards: 3, placeBytes: 1 << 10, lanes: 2},
+		{splitBytes: 1500, shards: 50, placeBytes: 256, lanes: 7},
+		{splitBytes: 300, shards: 7, placeBytes: 160, lanes: 2},
+	} {
+		t.Run(fmt.Sprintf("%+v", inner), func(t *testing.T) {
+			got, result := runInner(t, config, inner)
+			sameText(t, "output", got, want)
+			if result.Counts != whole.Counts {
+				t.Errorf("counts %+v, want %+v", result.Counts, whole.Counts)
+			}
+		})
+	}
+}
+
+// TestInnerCutsOfCompressed does the same to files that are read whole.
+func TestInnerCutsOfCompressed(t *testing.T) {
+	files := cut(oddities(lawSeed), 4)
+	config := lawConfig(t, putCorpus(t, zstded, files...))
+	want, _ := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+	for _, inner := range []innerJob{
+		{splitBytes: 1, shards: 50, placeBytes: 1 << 12, lanes: 2},
+		{splitBytes: 100 << 10, shards: 3, placeBytes: 1 << 10, lanes: 1},
+	} {
+		got, _ := runInner(t, config, inner)
+		sameText(t, fmt.Sprintf("%+v", inner), got, want)
+	}
+}
+
+// TestDenseGroups bounds the comparisons of a group below what its documents
+// need. What is skipped is counted, every pair listed is right, and the output
+// still depends on nothing but the bound.
+func TestDenseGroups(t *testing.T) {
+	w := newWriter(5)
+	base := w.text(100)
+	for range 120 {
+		w.add(w.set(w.change(base, 0.01)))
+	}
+	w.families(5, 5, 30, 60)
+	files := cut(w.lines, 2)
+	config := testConfig(t, putCorpus(t, plain, files...))
+	config.Emit = []string{transforms.Clusters, transforms.Pairs}
+	config.Bands, config.Rows = 4, 2 // few wide bands: large groups
+
+	dense := innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, comparisons: 400, lanes: 1}
+	want, result := runInner(t, config, dense)
+	if result.Skipped.Pairs == 0 || result.Skipped.Groups == 0 {
+		t.Errorf("%d pairs in %d groups were skipped, more is true", result.Skipped.Pairs, result.Skipped.Groups)
+	}
+	all, unbounded := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+	if unbounded.Skipped != (transforms.Skipped{}) {
+		t.Errorf("skipped %+v below the bound", unbounded.Skipped)
+	}
+	if result.Counts.Pairs >= unbounded.Counts.Pairs {
+		t.Errorf("%d pairs under the bound, %d without", result.Counts.Pairs, unbounded.Counts.Pairs)
+	}
+	without := strings.Split(all, "\n")
+	for row := range strings.Lines(want) {
+		if strings.HasPrefix(row, `{"a":`) && !slices.Contains(without, strings.TrimSuffix(row, "\n")) {
+			t.Errorf("a pair only under the bound: %s", row)
+		}
+	}
+	// A few comparisons a document still hold most of what belongs together.
+	if result.Counts.Clustered > unbounded.Counts.Clustered || 10*result.Counts.Clustered < 9*unbounded.Counts.Clustered {
+		t.Errorf("%d documents in clusters, without the bound %d", result.Counts.Clustered, unbounded.Counts.Clustered)
+	}
+	for _, inner := range []innerJob{
+		{splitBytes: 3 << 10, shards: 3, placeBytes: 1 << 10, comparisons: 400, lanes: 2},
+		{splitBytes: 10 << 10, shards: 50, placeBytes: 1 << 20, comparisons: 400, lanes: 5},
+	} {
+		got, other := runInner(t, config, inner)
+		sameText(t, fmt.Sprintf("%+v", inner), got, want)
+		if other.Skipped != result.Skipped {
+			t.Errorf("%+v skipped %+v, want %+v", inner, other.Skipped, result.Skipped)
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// This file is the measure and the meaning of the outputs once more, in the
+// plainest way: sets of strings, every pair compared.
+
+// naiveShingles returns the shingles of a text as strings; nil if it has no
+// token.
+func naiveShingles(text string, width int, cjk bool) map[string]bool {
+	var tokens []string
+	inside := false
+	for _, r := range text {
+		switch {
+		case cjk && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
+			tokens = append(tokens, string(r))
+			inside = false
+		case unicode.IsLetter(r), unicode.IsDigit(r), inside && unicode.IsMark(r):
+			if !inside {
+				tokens = append(tokens, "")
+				inside = true
+			}
+			tokens[len(tokens)-1] += string(unicode.ToLower(r))
+		default:
+			inside = false
+		}
+	}
+	if len(tokens) == 0 {
+		return nil
+	}
+	width = min(width, len(tokens))
+	set := map[string]bool{}
+	for i := range len(tokens) - width + 1 {
+		set[strings.Join(tokens[i:i+width], "\x1f")] = true
+	}
+	return set
+}
+
+// truthDocument is a document as the truth sees it.
+type truthDocument struct {
+	line
+	ref  string // path:position
+	name string // what other rows call it
+	set  map[string]bool
+}
+
+// truth is what the outputs of a job over a corpus must say.
+type truth struct {
+	documents []truthDocument
+	rejects   []rejectedRow
+	shared    map[[2]int]int // shingles in both of two documents, where any are
+}
+
+// naiveTruth compares all documents of the files, which are in document order.
+func naiveTruth(width int, cjk bool, files ...file) *truth {
+	tr := &truth{shared: map[[2]int]int{}}
+	count := map[string]int{}
+	for _, f := range files {
+		position := int64(0)
+		for _, l := range f.lines {
+			switch l.kind {
+			case rejectLine:
+				tr.rejects = append(tr.rejects, rejectedRow{File: f.name, Position: position})
+			case documentLine:
+				tr.documents = append(tr.documents, truthDocument{
+					line: l, ref: fmt.Sprintf("%s:%d", f.name, position), set: naiveShingles(l.text, width, cjk),
+				})
+				count[l.id]++
+			}
+			position += int64(len(l.raw)) + 1
+		}
+	}
+	for i := range tr.documents {
+		d := &tr.documents[i]
+		if d.name = d.id; d.id == "" || count[d.id] > 1 {
+			d.name = d.ref
+		}
+		for j := range i {
+			n := 0
+			for shingle := range d.set {
+				if tr.documents[j].set[shingle] {
+					n++
+				}
+			}
+			if n > 0 {
+				tr.shared[[2]int{j, i}] = n
+			}
+		}
+	}
+	return tr
+}
+
+// id is what a document's own row calls it.
+func (tr *truth) id(i int) string { return cmp.Or(tr.documents[i].id, tr.documents[i].ref) }
+
+// similarity returns the Jaccard similarity of two documents. Those without
+// tokens are like the same bytes only.
+func (tr *truth) similarity(i, j int) float64 {
+	a, b := &tr.documents[i], &tr.documents[j]
+	if len(a.set) == 0 && len(b.set) == 0 {
+		if a.text == b.text {
+			return 1
+		}
+		return 0
+	}
+	n := tr.shared[[2]int{min(i, j), max(i, j)}]
+	return float64(n) / float64(len(a.set)+len(b.set)-n)
+}
+
+// firsts gives for each document the first one that is identical to it.
+func (tr *truth) firsts() []int {
+	first := make([]int, len(tr.documents))
+	for i := range first {
+		first[i] = i
+		for j := range i {
+			if tr.similarity(j, i) == 1 {
+				first[i] = j
+				break
+			}
+		}
+	}
+	return first
+}
+
+// edges returns the pairs of documents that pairs must list: identical ones
+// joined to their first, and the first ones among each other.
+func (tr *truth) edges(threshold float64) [][2]int {
+	first := tr.firsts()
+	var edges [][2]int
+	for i := range first {
+		for j := i + 1; j < len(first); j++ {
+			s := tr.similarity(i, j)
+			if s == 1 && first[j] == i || s < 1 && s >= threshold && first[i] == i && first[j] == j {
+				edges = append(edges, [2]int{i, j})
+			}
+		}
+	}
+	return edges
+}
+
+// components gives for each document the first of its component.
+func (tr *truth) components(edges [][2]int) []int {
+	root := make([]int, len(tr.documents))
+	for i := range root {
+		root[i] = i
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, e := range edges {
+			low := min(root[e[0]], root[e[1]])
+			changed = changed || root[e[0]] != low || root[e[1]] != low
+			root[e[0]], root[e[1]] = low, low
+		}
+	}
+	return root
+}
+
+// pairRows returns the rows of pairs, in their order: by component, then by the
+// documents.
+func (tr *truth) pairRows(threshold float64) []pairRow {
+	edges := tr.edges(threshold)
+	root := tr.components(edges)
+	slices.SortStableFunc(edges, func(x, y [2]int) int {
+		return cmp.Or(cmp.Compare(root[x[0]], root[y[0]]), cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))
+	})
+	rows := make([]pairRow, len(edges))
+	for i, e := range edges {
+		a, b := &tr.documents[e[0]], &tr.documents[e[1]]
+		row := pairRow{A: a.name, B: b.name, Jaccard: tr.similarity(e[0], e[1]), ContainmentA: 1, ContainmentB: 1, Exact: true}
+		if row.Identical = row.Jaccard == 1; !row.Identical {
+			n := float64(tr.shared[e])
+			row.ContainmentA, row.ContainmentB = n/float64(len(a.set)), n/float64(len(b.set))
+		}
+		rows[i] = row
+	}
+	return rows
+}
+
+// kept gives for each document the one that stays for it, chosen greedily over
+// all documents, without components or keys. What is decided for one document
+// holds for all that are identical to it.
+func (tr *truth) kept(threshold float64, longest bool) []int {
+	order := make([]int, len(tr.documents))
+	for i := range order {
+		order[i] = i
+	}
+	if longest {
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(tr.documents[j].length, tr.documents[i].length) })
+	}
+	kept := make([]int, len(order))
+	first := tr.firsts()
+	decided := map[int]int{}
+	var staying []int
+	for _, i := range order {
+		if same, ok := decided[first[i]]; ok {
+			kept[i] = same
+			continue
+		}
+		kept[i] = i
+		best := threshold
+		for _, j := range staying { // the most preferred first, so ties go to it
+			if s := tr.similarity(i, j); s > best || s == best && kept[i] == i {
+				kept[i], best = j, s
+			}
+		}
+		if kept[i] == i {
+			staying = append(staying, i)
+		}
+		decided[first[i]] = kept[i]
+	}
+	return kept
+}
+
+// clusterRows returns the rows of clusters.
+func (tr *truth) clusterRows(threshold float64, longest, star bool) []clusterRow {
+	kept, cluster := tr.clusters(threshold, longest, star)
+	root := tr.components(tr.edges(threshold))
+	size := map[int]int{}
+	var order []int
+	for i, c := range cluster {
+		size[c]++
+		order = append(order, i)
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(root[i], root[j]), cmp.Compare(cluster[i], cluster[j]))
+	})
+	var rows []clusterRow
+	for _, i := range order {
+		if size[cluster[i]] > 1 {
+			rows = append(rows, clusterRow{
+				Cluster: tr.documents[cluster[i]].name, ID: tr.id(i), Ref: tr.documents[i].ref,
+				Kept: kept[i] == i, Similarity: tr.similarityToKept(i, kept[i]), Size: size[cluster[i]],
+			})
+		}
+	}
+	return rows
+}
+
+// clusters returns the document that stays for each and the first of its
+// cluster.
+func (tr *truth) clusters(threshold float64, longest, star bool) (kept, cluster []int) {
+	kept = tr.kept(threshold, longest)
+	if !star {
+		return kept, tr.components(tr.edges(threshold))
+	}
+	cluster = make([]int, len(kept))
+	for i := range cluster {
+		cluster[i] = slices.Index(kept, kept[i])
+	}
+	return kept, cluster
+}
+
+func (tr *truth) similarityToKept(i, kept int) float64 {
+	if i == kept {
+		return 1
+	}
+	return tr.similarity(i, kept)
+}
+
+// removedRows returns the rows of removed, by component, then by document.
+func (tr *truth) removedRows(threshold float64, longest, star bool) []removedRow {
+	kept, cluster := tr.clusters(threshold, longest, star)
+	root := tr.components(tr.edges(threshold))
+	var order []int
+	for i := range kept {
+		if kept[i] != i {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(root[i], root[j]) })
+	rows := make([]removedRow, len(order))
+	for n, i := range order {
+		rows[n] = removedRow{
+			ID: tr.id(i), Ref: tr.documents[i].ref, Cluster: tr.documents[cluster[i]].name,
+			KeptID: tr.documents[kept[i]].name, Similarity: tr.similarity(i, kept[i]),
+		}
+	}
+	return rows
+}

@@ -1,0 +1,114 @@
+package pipeline
+
+import (
+	"math"
+	"testing"
+
+	"mirrorbeam/transforms"
+)
+
+// sketchSize is the number of hashes that are kept of a document where its full
+// set is not.
+const sketchSize = 128
+
+// verifyCorpus has documents of less and of many more shingles than a sketch.
+func verifyCorpus() []file {
+	w := newWriter(41)
+	w.families(40, 6, 300, 900)
+	w.families(15, 6, 20, 100)
+	w.add("...")
+	w.add("...")
+	w.shuffle()
+	return cut(w.lines, 2)
+}
+
+// TestVerifyModes runs without the full sets. Small documents are still compared
+// exactly; similarities of large ones are estimates, say so, and lie as near to
+// the truth as theory has it.
+func TestVerifyModes(t *testing.T) {
+	files := verifyCorpus()
+	input := putCorpus(t, plain, files...)
+	tr := naiveTruth(3, true, files...)
+	place := map[string]int{}
+	for i := range tr.documents {
+		place[tr.documents[i].name] = i
+	}
+	const threshold = 0.5
+	for _, verify := range []transforms.Verification{transforms.Sketch, transforms.None} {
+		t.Run(string(verify), func(t *testing.T) {
+			config := testConfig(t, input)
+			config.Verify, config.Threshold, config.Recall = verify, threshold, 0.9999
+			summary := runJob(t, config)
+			rows := readRows[pairRow](t, config.Output, transforms.Pairs)
+			checkKeepLaw(t, tr, rows, readRows[clusterRow](t, config.Output, transforms.Clusters), readRows[removedRow](t, config.Output, transforms.Removed))
+			checkUnique(t, config, files)
+			if summary.Counts.Pairs != int64(len(rows)) {
+				t.Errorf("%d pairs are counted, %d listed", summary.Counts.Pairs, len(rows))
+			}
+			found := map[[2]int]bool{}
+			var errors, variance float64
+			estimates := 0
+			for _, row := range rows {
+				a, b := place[row.A], place[row.B]
+				found[[2]int{a, b}] = true
+				j := tr.similarity(a, b)
+				sizeA, sizeB := len(tr.documents[a].set), len(tr.documents[b].set)
+				if want := row.Identical || sizeA <= sketchSize && sizeB <= sketchSize; row.Exact != want {
+					t.Errorf("%+v of %d and %d shingles: exact is %v, want %v", row, sizeA, sizeB, row.Exact, want)
+				}
+				if row.Exact {
+					if row.Jaccard != j {
+						t.Errorf("%+v is called exact, the truth is %g", row, j)
+					}
+					continue
+				}
+				deviation := math.Sqrt(j * (1 - j) / sketchSize)
+				if math.Abs(row.Jaccard-j) > 5*deviation+1.0/sketchSize {
+					t.Errorf("%+v: the truth is %g, %.1f standard errors away", row, j, math.Abs(row.Jaccard-j)/deviation)
+				}
+				n := float64(tr.shared[[2]int{a, b}])
+				for _, c := range [][2]float64{{row.ContainmentA, n / float64(sizeA)}, {row.ContainmentB, n / float64(sizeB)}} {
+					if c[0] > 1 || math.Abs(c[0]-c[1]) > 0.25 {
+						t.Errorf("%+v: a containment is %g, the truth is %g", row, c[0], c[1])
+					}
+				}
+				if verify == transforms.Sketch && row.Jaccard < threshold {
+					t.Errorf("%+v is below the threshold", row)
+				}
+				if j > 0.7 || verify == transforms.None { // far from where low estimates are dropped
+					errors += row.Jaccard - j
+					variance += j * (1 - j) / sketchSize
+					estimates++
+				}
+			}
+			if estimates < 100 {
+				t.Fatalf("only %d estimates", estimates)
+			}
+			// Estimates of one family share documents, so their mean varies more
+			// than that of independent ones; six times more would be a bias.
+			mean, spread := errors/float64(estimates), math.Sqrt(variance)/float64(estimates)
+			t.Logf("%d pairs, %d estimates with a mean error of %.4f", len(rows), estimates, mean)
+			if math.Abs(mean) > 6*spread {
+				t.Errorf("the mean error is %.4f, six standard errors are %.4f", mean, 6*spread)
+			}
+			for _, e := range tr.edges(threshold + 0.2) { // four standard errors above
+				if !found[e] {
+					t.Errorf("%s and %s, of similarity %g, are missed", tr.documents[e[0]].name, tr.documents[e[1]].name, tr.similarity(e[0], e[1]))
+				}
+			}
+		})
+	}
+}
+
+// TestVerifyLaws: estimates are as independent of the way of a job as exact
+// figures are.
+func TestVerifyLaws(t *testing.T) {
+	config := testConfig(t, putCorpus(t, plain, verifyCorpus()...))
+	config.Threshold = 0.6
+	for _, verify := range []transforms.Verification{transforms.Sketch, transforms.None} {
+		config.Verify = verify
+		want, _ := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+		got, _ := runInner(t, config, innerJob{splitBytes: 100 << 10, shards: 13, placeBytes: 20 << 10, lanes: 3})
+		sameText(t, string(verify), got, want)
+	}
+}

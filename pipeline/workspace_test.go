@@ -1,0 +1,195 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mirrorbeam/transforms"
+)
+
+// TestRefusals checks for each way in which a job cannot be that the error is of
+// its kind, says what is wrong, and leaves the disk as it was.
+func TestRefusals(t *testing.T) {
+	input := putCorpus(t, plain, cut(oddities(21), 2)...)
+	onlyRejects := put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{}\n\n[]\n"), plain)
+	taken := t.TempDir()
+	put(t, filepath.Join(taken, "mine.txt"), []byte("mine"), plain)
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		kind   error
+		says   string
+	}{
+		{"usage", func(c *Config) { c.Threshold = 2 }, ErrUsage, "--threshold 2"},
+		{"no match", func(c *Config) { c.Input = append(c.Input, "nothing/here*") }, ErrInput, "nothing/here*"},
+		{"too many rejects", func(c *Config) { c.MaxRejects = 9 }, ErrInput, "10 records"},
+		{"first reject of zstd", func(c *Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.zst" }, ErrInput, "a.jsonl:"},
+		{"first reject of gzip", func(c *Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.gz" }, ErrInput, "a.jsonl:"},
+		{"no document", func(c *Config) { c.Input = []string{onlyRejects} }, ErrInput, "bad.jsonl:0"},
+		{"output not empty", func(c *Config) { c.Output = taken }, ErrStorage, "mine.txt"},
+		{"output is a file", func(c *Config) { c.Output = filepath.Join(taken, "mine.txt") }, ErrStorage, "mine.txt"},
+		{"temp is a file", func(c *Config) { c.Temp = filepath.Join(taken, "mine.txt") }, ErrStorage, "mine.txt"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config := testConfig(t, input)
+			if c.name == "first reject of zstd" || c.name == "first reject of gzip" {
+				config.Input = []string{putCorpus(t, plain, file{"a.jsonl", oddities(21)})}
+			}
+			c.change(&config)
+			before := tree(t, filepath.Dir(config.Output))
+			_, err := Run(context.Background(), config)
+			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v, want one of kind %v that says %q", err, c.kind, c.says)
+			}
+			for _, kind := range []error{ErrUsage, ErrInput, ErrStorage} {
+				if kind != c.kind && errors.Is(err, kind) {
+					t.Errorf("the error is of kind %v too", kind)
+				}
+			}
+			if after := tree(t, filepath.Dir(config.Output)); !maps.Equal(before, after) {
+				t.Errorf("the folder holds %v, before %v", after, before)
+			}
+			if _, err := os.Stat(config.Output + ".temp"); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("a temporary folder is left (%v)", err)
+			}
+		})
+	}
+	t.Run("as many rejects as allowed", func(t *testing.T) {
+		config := testConfig(t, input)
+		config.MaxRejects = 10
+		runJob(t, config)
+	})
+}
+
+// TestOverwrite replaces the results of an earlier job, with more files and
+// other names than the new one has, and nothing else.
+func TestOverwrite(t *testing.T) {
+	config := testConfig(t, putCorpus(t, plain, cut(synthetic(22), 4)...))
+	config.OutputFormat = "jsonl.gz"
+	runJob(t, config)
+	put(t, filepath.Join(config.Output, "mine.txt"), []byte("mine"), plain)
+	put(t, filepath.Join(config.Output, "clusters-of-mine.jsonl"), []byte("mine too"), plain)
+
+	config.Input = []string{putCorpus(t, plain, cut(synthetic(23), 1)...)}
+	config.OutputFormat, config.Emit = "jsonl", []string{transforms.Clusters, transforms.Pairs}
+	before := tree(t, config.Output)
+	if _, err := Run(context.Background(), config); !errors.Is(err, ErrStorage) {
+		t.Fatalf("without overwrite: %v", err)
+	}
+	if !maps.Equal(before, tree(t, config.Output)) {
+		t.Error("a refused job changed the folder")
+	}
+
+	config.Overwrite = true
+	bad := config
+	bad.Input = []string{put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{}\n"), plain)}
+	if _, err := Run(context.Background(), bad); !errors.Is(err, ErrInput) {
+		t.Fatalf("without a document: %v", err)
+	}
+	if !maps.Equal(before, tree(t, config.Output)) {
+		t.Error("a failed job changed the results before it")
+	}
+
+	runJob(t, config)
+	names := slices.Sorted(maps.Keys(tree(t, config.Output)))
+	want := []string{
+		successName, "clusters-00000-of-00001.jsonl", "clusters-of-mine.jsonl", manifestName, "mine.txt",
+		"pairs-00000-of-00001.jsonl", "rejects-00000-of-00001.jsonl", summaryName,
+	}
+	if slices.Sort(want); !slices.Equal(names, want) {
+		t.Errorf("the folder holds %q, want %q", names, want)
+	}
+	fresh := config
+	fresh.Output = filepath.Join(t.TempDir(), "out")
+	runJob(t, fresh)
+	sameText(t, "output", lawful(t, config.Output), lawful(t, fresh.Output))
+}
+
+// TestDeadRuns sweeps what a run left that died, and nothing that lives.
+func TestDeadRuns(t *testing.T) {
+	config := testConfig(t, putCorpus(t, plain, cut(synthetic(24), 1)...))
+	config.Temp = filepath.Join(t.TempDir(), "temp")
+	dead, alive := filepath.Join(config.Temp, runPrefix+"DEAD"), filepath.Join(config.Temp, runPrefix+"ALIVE")
+	for _, folder := range []string{dead, alive} {
+		put(t, filepath.Join(folder, lockName), nil, plain)
+		put(t, filepath.Join(folder, "run-file"), []byte("x"), plain)
+		put(t, filepath.Join(config.Output, partialPrefix+filepath.Base(folder), "clusters"), []byte("x"), plain)
+	}
+	mine := put(t, filepath.Join(config.Temp, "mine.txt"), []byte("mine"), plain)
+	lock, err := lockFile(filepath.Join(alive, lockName), os.O_RDWR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if _, err := Run(context.Background(), config); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		dead:  false,
+		alive: true,
+		mine:  true,
+		filepath.Join(config.Output, partialPrefix+filepath.Base(dead)):  false,
+		filepath.Join(config.Output, partialPrefix+filepath.Base(alive)): true,
+	} {
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%s is there: %v, want %v", path, err == nil, want)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(config.Temp, "*")); len(left) != 2 {
+		t.Errorf("the temporary folder holds %q", left)
+	}
+}
+
+// TestTempFolderStays: a folder that was there before the job is the user's.
+func TestTempFolderStays(t *testing.T) {
+	config := testConfig(t, putCorpus(t, plain, cut(synthetic(25), 1)...))
+	config.Temp = t.TempDir()
+	runJob(t, config)
+	if _, err := os.Stat(config.Temp); err != nil {
+		t.Errorf("the user's empty temporary folder is gone: %v", err)
+	}
+}
+
+// TestOutputFolderStays: an empty output folder that was there before survives a
+// job that fails.
+func TestOutputFolderStays(t *testing.T) {
+	config := testConfig(t, put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{}\n"), plain))
+	config.Output = t.TempDir()
+	if _, err := Run(context.Background(), config); !errors.Is(err, ErrInput) {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(config.Output); err != nil || len(entries) > 0 {
+		t.Errorf("the folder holds %v (%v), want nothing", entries, err)
+	}
+}
+
+// TestJobsSideBySide runs jobs that share a temporary folder at the same time.
+func TestJobsSideBySide(t *testing.T) {
+	temp := filepath.Join(t.TempDir(), "temp")
+	var jobs sync.WaitGroup
+	outputs := make([]string, 4)
+	faults := make([]error, len(outputs))
+	for i := range outputs {
+		config := lawConfig(t, putCorpus(t, plain, cut(synthetic(lawSeed), 2)...))
+		config.Temp, outputs[i] = temp, config.Output
+		jobs.Go(func() { _, faults[i] = Run(context.Background(), config) })
+	}
+	jobs.Wait()
+	if err := errors.Join(faults...); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range outputs[1:] {
+		sameText(t, "output", lawful(t, dir), lawful(t, outputs[0]))
+	}
+	if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
