@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -65,8 +66,6 @@ func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, run *
 	defer reader.close()
 	write := func(b *block) error {
 		o.Counts.Add(b.counts)
-		fingerprintStage.records.Inc(ctx, b.counts.Documents)
-		fingerprintStage.bytes.Inc(ctx, b.counts.Bytes)
 		return b.write(run, number)
 	}
 	var err error
@@ -78,6 +77,8 @@ func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, run *
 	if err != nil {
 		return err
 	}
+	fingerprintStage.records.Inc(ctx, o.Counts.Documents)
+	fingerprintStage.bytes.Inc(ctx, o.Counts.Bytes)
 	o.Run, err = run.Close()
 	return err
 }
@@ -104,6 +105,8 @@ func (f *fingerprintFn) serial(ctx context.Context, reader *splitReader, write f
 
 // parallel passes blocks from the reader through the workers to write, which
 // gets them in the order of the stream. The number of blocks bounds the memory.
+// Metrics belong to the goroutine of the task, so those of the others are added
+// at the end.
 func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write func(*block) error) error {
 	workers := Cores()
 	free := make(chan *block, workers+2)
@@ -111,50 +114,55 @@ func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write
 		free <- newBlock(f.Job.Scheme)
 	}
 	filled, ordered := make(chan *block, cap(free)), make(chan *block, cap(free))
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		return fingerprintStage.measure(ctx, func() error {
-			defer close(filled)
-			defer close(ordered)
-			for {
-				var b *block
-				select {
-				case b = <-free:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-				if err := reader.fill(b); err == io.EOF {
-					return nil
-				} else if err != nil {
-					return err
-				}
-				b.done = make(chan struct{})
-				filled <- b
-				ordered <- b
-			}
-		})
-	})
-	for range workers {
+	var cpu atomic.Int64
+	defer func() { fingerprintStage.cpuNS.Inc(ctx, cpu.Load()) }()
+	group, groupCtx := errgroup.WithContext(ctx)
+	start := func(work func() error) {
 		group.Go(func() error {
-			return fingerprintStage.measure(ctx, func() error {
-				worker := f.newFingerprinter()
-				for b := range filled {
-					err := worker.fingerprint(b)
-					close(b.done)
-					if err != nil {
-						return err
-					}
-				}
-				return nil
-			})
+			used, err := measure(work)
+			cpu.Add(int64(used))
+			return err
 		})
 	}
-	group.Go(func() error {
+	start(func() error {
+		defer close(filled)
+		defer close(ordered)
+		for {
+			var b *block
+			select {
+			case b = <-free:
+			case <-groupCtx.Done():
+				return groupCtx.Err()
+			}
+			if err := reader.fill(b); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			b.done = make(chan struct{})
+			filled <- b
+			ordered <- b
+		}
+	})
+	for range workers {
+		start(func() error {
+			worker := f.newFingerprinter()
+			for b := range filled {
+				err := worker.fingerprint(b)
+				close(b.done)
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	start(func() error {
 		for b := range ordered {
 			select {
 			case <-b.done:
-			case <-ctx.Done():
-				return ctx.Err()
+			case <-groupCtx.Done():
+				return groupCtx.Err()
 			}
 			if err := write(b); err != nil {
 				return err

@@ -97,7 +97,8 @@ func (s *stage) run(ctx context.Context, number int, work func(*memory) error) e
 	defer func() { tasks.free <- m }()
 	s.tasks.Inc(ctx, 1)
 	s.span.Update(ctx, time.Now().UnixMilli())
-	err := s.measure(ctx, func() error { return work(m) })
+	cpu, err := measure(func() error { return work(m) })
+	s.cpuNS.Inc(ctx, int64(cpu))
 	s.span.Update(ctx, time.Now().UnixMilli())
 	s.resident.Update(ctx, residentBytes())
 	if err != nil {
@@ -106,14 +107,13 @@ func (s *stage) run(ctx context.Context, number int, work func(*memory) error) e
 	return nil
 }
 
-// measure runs work, which must not hand its own work to other goroutines, and
-// adds its CPU time to the stage.
-func (s *stage) measure(ctx context.Context, work func() error) error {
+// measure runs work and returns the CPU time that it takes in this goroutine.
+func measure(work func() error) (time.Duration, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	start := threadCPU()
-	defer func() { s.cpuNS.Inc(ctx, int64(threadCPU()-start)) }()
-	return work()
+	err := work()
+	return threadCPU() - start, err
 }
 
 // outcome is the element that a task puts out.
