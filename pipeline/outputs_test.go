@@ -29,6 +29,7 @@ func TestTruth(t *testing.T) {
 		star      bool
 	}{
 		{0.5, 3, true, false, false},
+		{0.5, 3, true, true, true},
 		{0.7, 3, true, true, false},
 		{0.8, 3, true, false, true},
 		{0.95, 3, true, true, true},

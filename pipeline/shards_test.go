@@ -88,7 +88,7 @@ func TestInnerCutsChangeNothing(t *testing.T) {
 		{splitBytes: 20 << 10, shards: 1, placeBytes: 4 << 10, lanes: 3},
 		{splitBytes: 4 << 10, shards: 3, placeBytes: 1 << 10, lanes: 2},
 		{splitBytes: 1500, shards: 50, placeBytes: 256, lanes: 7},
-		{splitBytes: 300, shards: 7, placeBytes: 160, lanes: 2},
+		{splitBytes: 900, shards: 7, placeBytes: 200, lanes: 2},
 	} {
 		t.Run(fmt.Sprintf("%+v", inner), func(t *testing.T) {
 			got, result := runInner(t, config, inner)

@@ -143,6 +143,14 @@ func synthetic(seed uint64) []line {
 		w.add(w.set(words))
 		w.add(w.set(words[:ratio[1]+2]))
 	}
+	// Documents as like one as the other of two that are not alike, which are
+	// longer, if only by their punctuation.
+	for i := range 6 {
+		words := w.text(22)
+		w.add(w.set(words))
+		w.add(w.set(words[:14]) + strings.Repeat(" .", 90+10*i))
+		w.add(w.set(words[8:]) + strings.Repeat(" .", 120))
+	}
 	for range 4 { // byte for byte, and the same under the measure only
 		words := w.text(30)
 		text := w.set(words)

@@ -84,39 +84,56 @@ const (
 	runPrefix     = "run-"
 	partialPrefix = ".partial-"
 	tempSuffix    = ".temp"
-	lockName      = "lock"
+	lockSuffix    = ".lock"
 )
 
-// openTemp makes the run's own folder and holds a lock in it, so that other
-// runs can tell it from one that was left behind.
+// openTemp makes the run's own folder. A lock beside it, held from before the
+// folder is made, tells other runs that it was not left behind.
 func (w *workspace) openTemp() error {
+	// Another run that made the parent may just be removing it.
+	for range 3 {
+		err := w.makeTemp()
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return w.makeTemp()
+}
+
+func (w *workspace) makeTemp() error {
 	if err := w.makeFolder(w.parent); err != nil {
 		return fmt.Errorf("open temporary folder: %w", err)
 	}
 	w.clearDead()
-	w.temp = filepath.Join(w.parent, runPrefix+rand.Text())
-	if err := os.Mkdir(w.temp, 0o777); err != nil {
-		return fmt.Errorf("open temporary folder: %w", err)
-	}
-	lock, err := lockFile(filepath.Join(w.temp, lockName), os.O_RDWR|os.O_CREATE)
+	temp := filepath.Join(w.parent, runPrefix+rand.Text())
+	lock, err := lockFile(temp+lockSuffix, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return fmt.Errorf("lock temporary folder: %w", err)
 	}
 	w.locks = append(w.locks, lock)
+	w.temp = temp
+	if err := os.Mkdir(temp, 0o777); err != nil {
+		return fmt.Errorf("open temporary folder: %w", err)
+	}
 	return nil
 }
 
 // clearDead removes the folders of runs that ended without clearing up: nobody
 // holds their locks.
 func (w *workspace) clearDead() {
-	folders, _ := filepath.Glob(filepath.Join(w.parent, runPrefix+"*"))
-	for _, folder := range folders {
-		lock, err := lockFile(filepath.Join(folder, lockName), os.O_RDWR)
+	locks, _ := filepath.Glob(filepath.Join(w.parent, runPrefix+"*"+lockSuffix))
+	for _, name := range locks {
+		folder := strings.TrimSuffix(name, lockSuffix)
+		if _, err := os.Stat(folder); err != nil {
+			continue // just being made
+		}
+		lock, err := lockFile(folder+lockSuffix, os.O_RDWR)
 		if err != nil {
 			continue
 		}
 		os.RemoveAll(folder)
 		os.RemoveAll(filepath.Join(w.output, partialPrefix+filepath.Base(folder)))
+		os.Remove(folder + lockSuffix)
 		lock.Close()
 	}
 }
@@ -152,6 +169,9 @@ func (w *workspace) sweep() {
 		if folder != "" {
 			os.RemoveAll(folder)
 		}
+	}
+	if w.temp != "" {
+		os.Remove(w.temp + lockSuffix)
 	}
 	for _, lock := range w.locks {
 		lock.Close()

@@ -119,12 +119,12 @@ func TestDeadRuns(t *testing.T) {
 	config.Temp = filepath.Join(t.TempDir(), "temp")
 	dead, alive := filepath.Join(config.Temp, runPrefix+"DEAD"), filepath.Join(config.Temp, runPrefix+"ALIVE")
 	for _, folder := range []string{dead, alive} {
-		put(t, filepath.Join(folder, lockName), nil, plain)
+		put(t, folder+lockSuffix, nil, plain)
 		put(t, filepath.Join(folder, "run-file"), []byte("x"), plain)
 		put(t, filepath.Join(config.Output, partialPrefix+filepath.Base(folder), "clusters"), []byte("x"), plain)
 	}
 	mine := put(t, filepath.Join(config.Temp, "mine.txt"), []byte("mine"), plain)
-	lock, err := lockFile(filepath.Join(alive, lockName), os.O_RDWR)
+	lock, err := lockFile(alive+lockSuffix, os.O_RDWR)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,9 +133,11 @@ func TestDeadRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]bool{
-		dead:  false,
-		alive: true,
-		mine:  true,
+		dead:               false,
+		dead + lockSuffix:  false,
+		alive:              true,
+		alive + lockSuffix: true,
+		mine:               true,
 		filepath.Join(config.Output, partialPrefix+filepath.Base(dead)):  false,
 		filepath.Join(config.Output, partialPrefix+filepath.Base(alive)): true,
 	} {
@@ -143,7 +145,7 @@ func TestDeadRuns(t *testing.T) {
 			t.Errorf("%s is there: %v, want %v", path, err == nil, want)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(config.Temp, "*")); len(left) != 2 {
+	if left, _ := filepath.Glob(filepath.Join(config.Temp, "*")); len(left) != 3 {
 		t.Errorf("the temporary folder holds %q", left)
 	}
 }

@@ -58,16 +58,43 @@ type memory struct {
 var tasks = newSlots(runtime.GOMAXPROCS(0))
 
 type slots struct {
-	free    chan *memory
-	running sync.WaitGroup
+	free chan *memory
+
+	// Not a WaitGroup, which allows no task to begin while one waits for all.
+	mutex   sync.Mutex
+	idle    sync.Cond
+	running int
 }
 
 func newSlots(n int) *slots {
 	s := &slots{free: make(chan *memory, n)}
+	s.idle.L = &s.mutex
 	for range n {
 		s.free <- &memory{}
 	}
 	return s
+}
+
+func (s *slots) begin() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.running++
+}
+
+func (s *slots) end() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.running--; s.running == 0 {
+		s.idle.Broadcast()
+	}
+}
+
+func (s *slots) wait() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for s.running > 0 {
+		s.idle.Wait()
+	}
 }
 
 // Cores returns how many tasks run at a time in this process.
@@ -77,7 +104,7 @@ func Cores() int { return cap(tasks.free) }
 // pipeline has ended, before its folders are removed. It gives the memory of the
 // tasks back.
 func Drain() {
-	tasks.running.Wait()
+	tasks.wait()
 	for range cap(tasks.free) {
 		<-tasks.free
 		tasks.free <- &memory{}
@@ -86,8 +113,8 @@ func Drain() {
 
 // run does the work of one task and accounts for it.
 func (s *stage) run(ctx context.Context, number int, work func(*memory) error) error {
-	tasks.running.Add(1)
-	defer tasks.running.Done()
+	tasks.begin()
+	defer tasks.end()
 	var m *memory
 	select {
 	case m = <-tasks.free:

@@ -26,7 +26,8 @@ const undecided = ^uint32(0)
 // them by preference. First gives for each document the first one that is
 // identical to it, or itself; only those first ones have edges, which stand for
 // all that are identical. A document that goes is given to the most similar
-// among the kept ones it has an edge to, then to the most preferred.
+// among those that it has an edge to and that were kept before it, then to the
+// most preferred.
 func Choose(order, first []uint32, edges []Edge) []Choice {
 	n := len(first)
 	neighbours := adjacency(n, edges)

@@ -1,0 +1,73 @@
+package transforms
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+)
+
+// TestDrain waits for tasks while others begin, as they do where a runner has
+// given up a pipeline, and does not return while one runs that began before.
+func TestDrain(t *testing.T) {
+	ctx := metrics.SetBundleID(context.Background(), "test")
+	stage := newStage("drained")
+	var running atomic.Int32
+	stop := make(chan struct{})
+	var runner sync.WaitGroup
+	runner.Go(func() {
+		for n := 0; ; n++ {
+			if n%8 == 0 {
+				time.Sleep(50 * time.Microsecond) // so that there are times without a task
+			}
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			err := stage.run(ctx, 1, func(*memory) error { running.Add(1); running.Add(-1); return nil })
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 4000 {
+		Drain()
+	}
+	close(stop)
+	runner.Wait()
+	Drain()
+	if n := running.Load(); n != 0 {
+		t.Errorf("%d tasks run", n)
+	}
+}
+
+// TestTaskFaults: a task gives back what it holds, whatever becomes of it, and
+// its error says which task it was.
+func TestTaskFaults(t *testing.T) {
+	ctx, cancel := context.WithCancel(metrics.SetBundleID(context.Background(), "test"))
+	stage := newStage("failing")
+	for range 3 * Cores() {
+		err := stage.run(ctx, 7, func(*memory) error { return errors.New("no luck") })
+		if _, fault, _ := ParseFault(err.Error()); fault != "failing 7: no luck" {
+			t.Fatalf("fault %q", fault)
+		}
+	}
+	// All slots are held by others: a cancelled task does not wait for one.
+	var held []*memory
+	for range Cores() {
+		held = append(held, <-tasks.free)
+	}
+	cancel()
+	if err := stage.run(ctx, 8, func(*memory) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	for _, m := range held {
+		tasks.free <- m
+	}
+	Drain()
+}
