@@ -71,6 +71,7 @@ func inChild(t *testing.T) bool {
 // TestCancel ends jobs before they start and in the middle of their work. The
 // disk is as it was, and nothing of them goes on.
 func TestCancel(t *testing.T) {
+	failing(t)
 	if !inChild(t) {
 		return
 	}
@@ -125,6 +126,7 @@ func goroutinesOfJobs() (left []string) {
 // TestCancelKeepsEarlierResults ends a job that was to replace the results of
 // another.
 func TestCancelKeepsEarlierResults(t *testing.T) {
+	failing(t)
 	if !inChild(t) {
 		return
 	}

@@ -189,6 +189,7 @@ func TestFields(t *testing.T) {
 // TestChangedInput: a file that shrinks while the job runs makes it fail, as the
 // input's fault, with the reason alone.
 func TestChangedInput(t *testing.T) {
+	failing(t)
 	path := put(t, filepath.Join(t.TempDir(), "x.jsonl"), file{"x.jsonl", synthetic(57)}.content(), plain)
 	config := testConfig(t, path)
 	inputs, size, err := list(config)
