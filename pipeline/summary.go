@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"math"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -132,7 +133,7 @@ func stages(pipeline *beam.PipelineResult) []Stage {
 
 // round drops what nobody reads: parts of a millisecond.
 func round(seconds float64) float64 {
-	return time.Duration(seconds * 1e9).Round(time.Millisecond).Seconds()
+	return math.Round(seconds*1000) / 1000
 }
 
 // version returns the version that the program was built as.
