@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,16 +83,19 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 	return summary, nil
 }
 
+// runnerNames are the names under which Beam knows the runners that run jobs,
+// letter by letter.
+var runnerNames = []string{
+	"prism", "PrismRunner", "direct", "DirectRunner", "dataflow", "DataflowRunner",
+	"flink", "FlinkRunner", "spark", "SparkRunner", "portable", "PortableRunner", "universal",
+}
+
 // checkRunner refuses a runner that is not there: Beam would end the program.
 func checkRunner() error {
-	known := []string{"prism", "direct", "dataflow", "flink", "spark", "portable", "universal"}
-	name := *runners.Runner
-	for _, runner := range known {
-		if name == "" || strings.EqualFold(name, runner) || strings.EqualFold(name, runner+"Runner") {
-			return nil
-		}
+	if name := *runners.Runner; name != "" && !slices.Contains(runnerNames, name) {
+		return fmt.Errorf("--runner %s: must be one of %s", name, strings.Join(runnerNames, ", "))
 	}
-	return fmt.Errorf("--runner %s: must be one of %s", name, strings.Join(known, ", "))
+	return nil
 }
 
 // list returns the input files and splits, and about how many bytes of text

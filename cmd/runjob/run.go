@@ -36,8 +36,11 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	if n.InvalidUTF8 > 0 {
 		fmt.Fprintf(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
 	}
-	fmt.Fprintf(w, "\nplan: %d bands of %d rows find a pair at the threshold %g with probability %.4f, more similar ones more surely\n",
-		s.Plan.Bands, s.Plan.Rows, s.Config.Threshold, s.Plan.ExpectedRecall)
+	fmt.Fprintf(w, "\nplan: %s of %s find a pair at the threshold %g with probability %.4f, more similar ones more surely\n",
+		counted(int64(s.Plan.Bands), "band"), counted(int64(s.Plan.Rows), "row"), s.Config.Threshold, s.Plan.ExpectedRecall)
+	if s.Plan.ExpectedRecall < s.Config.Recall {
+		fmt.Fprintf(w, "note: with these --bands and --rows that is below --recall %g\n", s.Config.Recall)
+	}
 	fmt.Fprintf(w, "found %s (%s of identical documents): %s in %s; %s removed, %s kept\n",
 		counted(n.Pairs, "pair"), count(n.Identical), counted(n.Clustered, "document"), counted(n.Clusters, "cluster"),
 		count(n.Removed), count(n.Kept))
