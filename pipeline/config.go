@@ -31,13 +31,13 @@ type Config struct {
 	MaxDocument ByteSize `group:"Input" default:"64MiB" placeholder:"SIZE" help:"Longest text; longer ones are rejects." json:"max_document"`
 	MaxRejects  int64    `group:"Input" default:"-1" placeholder:"N" help:"Fail if more records than this cannot be read; -1: no limit." json:"max_rejects"`
 
-	CJKSplit  bool    `name:"cjk-split" group:"Measure" default:"true" negatable:"" help:"Take each Han, Kana, Thai, Lao, Khmer and Myanmar character for a token of its own: these scripts put no spaces between words." json:"cjk_split"`
-	Shingle   int     `group:"Measure" default:"3" placeholder:"N" help:"Adjacent tokens in a shingle." json:"shingle"`
-	Threshold float64 `group:"Measure" default:"0.8" placeholder:"J" help:"Least Jaccard similarity of two near-duplicates: shingles in both over shingles in either." json:"threshold"`
-	Keys      string  `group:"Measure" default:"minhash" placeholder:"KEYS" help:"How documents that may be similar are brought together: minhash." json:"keys"`
-	Recall    float64 `group:"Measure" default:"0.99" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found; more similar pairs are found more surely. Sets bands and rows." json:"recall"`
-	Bands     int     `group:"Measure" default:"0" placeholder:"N" help:"MinHash bands; 0: from threshold and recall." json:"bands"`
-	Rows      int     `group:"Measure" default:"0" placeholder:"N" help:"MinHash rows a band; 0: from threshold and recall." json:"rows"`
+	CJKSplit  bool            `name:"cjk-split" group:"Measure" default:"true" negatable:"" help:"Take each Han, Kana, Thai, Lao, Khmer and Myanmar character for a token of its own: these scripts put no spaces between words." json:"cjk_split"`
+	Shingle   int             `group:"Measure" default:"3" placeholder:"N" help:"Adjacent tokens in a shingle." json:"shingle"`
+	Threshold float64         `group:"Measure" default:"0.8" placeholder:"J" help:"Least Jaccard similarity of two near-duplicates: shingles in both over shingles in either." json:"threshold"`
+	Keys      transforms.Keys `group:"Measure" default:"minhash" placeholder:"KEYS" help:"How documents that may be similar are brought together: minhash (documents that share a band of their MinHash signatures), all (every pair is compared: exact, for corpora of some ten thousand documents)." json:"keys"`
+	Recall    float64         `group:"Measure" default:"0.99" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found; more similar pairs are found more surely. Sets bands and rows." json:"recall"`
+	Bands     int             `group:"Measure" default:"0" placeholder:"N" help:"MinHash bands; 0: from threshold and recall." json:"bands"`
+	Rows      int             `group:"Measure" default:"0" placeholder:"N" help:"MinHash rows a band; 0: from threshold and recall." json:"rows"`
 
 	Verify transforms.Verification `group:"Measure" default:"exact" placeholder:"HOW" help:"What a pair rests on: exact (the full shingle sets of both), sketch (an estimate from 128 hashes each, on less disk), none (a common key)." json:"verify"`
 
@@ -107,7 +107,11 @@ func (c *Config) Validate() error {
 	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "--max-document %d: must be above 0 and below 4GiB", c.MaxDocument)
 	check(c.Shingle >= 1 && c.Shingle <= 64, "--shingle %d: must be from 1 to 64", c.Shingle)
 	check(c.Threshold > 0 && c.Threshold <= 1, "--threshold %g: must be above 0 and at most 1", c.Threshold)
-	check(c.Keys == "minhash", "--keys %s: must be minhash", c.Keys)
+	check(c.Keys == transforms.MinHash || c.Keys == transforms.All, "--keys %s: must be minhash or all", c.Keys)
+	if c.Keys == transforms.All {
+		check(c.Bands == 0 && c.Rows == 0, "--bands and --rows set the keys of --keys minhash; with --keys all leave them out")
+		check(c.Verify != transforms.None, "--verify none: with --keys all every pair would be one; give exact or sketch")
+	}
 	check(c.Recall > 0 && c.Recall < 1, "--recall %g: must be between 0 and 1", c.Recall)
 	check(c.Bands >= 0 && c.Bands <= lshbands.MaxBands, "--bands %d: must be from 0 to %d", c.Bands, lshbands.MaxBands)
 	check(c.Rows >= 0 && c.Rows <= 64, "--rows %d: must be from 0 to 64", c.Rows)
@@ -130,8 +134,11 @@ func (c *Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// scheme returns the bands and rows of the job.
+// scheme returns the bands and rows of the job, none where its keys are others.
 func (c *Config) scheme() (lshbands.Scheme, error) {
+	if c.Keys == transforms.All {
+		return lshbands.Scheme{}, nil
+	}
 	return lshbands.Plan(c.Threshold, c.Recall, lshbands.Scheme{Bands: c.Bands, Rows: c.Rows})
 }
 
@@ -180,6 +187,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		MaxDocument:      int64(c.MaxDocument),
 		Measure:          sketch.Measure{Shingle: c.Shingle, CJKSplit: c.CJKSplit},
 		Threshold:        c.Threshold,
+		Keys:             c.Keys,
 		Scheme:           scheme,
 		Verify:           c.Verify,
 		Keep:             c.Keep,

@@ -82,6 +82,9 @@ func TestValidateLimits(t *testing.T) {
 		{"nothing to write", func(c *Config) { c.Emit = nil }, false},
 		{"no id field", func(c *Config) { c.IDField = "" }, true},
 		{"bands and rows", func(c *Config) { c.Bands, c.Rows = 10, 4 }, true},
+		{"all pairs", func(c *Config) { c.Keys = transforms.All }, true},
+		{"all pairs in bands", func(c *Config) { c.Keys, c.Bands = transforms.All, 3 }, false},
+		{"all pairs unseen", func(c *Config) { c.Keys, c.Verify = transforms.All, transforms.None }, false},
 		{"too few bands", func(c *Config) { c.Bands = 2 }, false},
 		{"too many rows", func(c *Config) { c.Rows = 60 }, false},
 	} {

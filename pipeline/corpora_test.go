@@ -51,6 +51,16 @@ func TestCorpora(t *testing.T) {
 					t.Errorf("%g: %s; want a recall of 0.99 and a precision of 1", threshold, figures)
 				}
 			}
+			config := testConfig(t, input)
+			config.Emit = []string{transforms.Clusters, transforms.Pairs}
+			config.Threshold, config.CJKSplit, config.Keys = 0.8, strings.Contains(c.pairs, "_w3cjk_"), transforms.All
+			if strings.HasPrefix(c.corpus, "tang/") {
+				return // five thousand million pairs
+			}
+			runJob(t, config)
+			if recall, precision, figures := judge(readRows[pairRow](t, config.Output, transforms.Pairs), pairs, config.Threshold); recall != 1 || precision != 1 {
+				t.Errorf("all pairs: %s; want all and nothing else", figures)
+			}
 		})
 	}
 }

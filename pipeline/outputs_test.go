@@ -39,7 +39,7 @@ func TestTruth(t *testing.T) {
 		{1, 3, true, false, false},
 	}
 	truths := map[string]*truth{}
-	for _, c := range cases {
+	for i, c := range cases {
 		name := fmt.Sprintf("threshold=%g/shingle=%d/cjk=%v/longest=%v/star=%v", c.threshold, c.width, c.cjk, c.longest, c.star)
 		t.Run(name, func(t *testing.T) {
 			measure := fmt.Sprint(c.width, c.cjk)
@@ -60,6 +60,16 @@ func TestTruth(t *testing.T) {
 			summary := runJob(t, config)
 			checkAgainstTruth(t, config, summary, truths[measure])
 			checkUnique(t, config, files)
+			if i%2 == 0 {
+				return
+			}
+			// Comparing all pairs gives the same, to the byte.
+			want := lawful(t, config.Output)
+			config.Keys, config.Output = transforms.All, filepath.Join(t.TempDir(), "all")
+			if plan := runJob(t, config).Plan; plan.ExpectedRecall != 1 || plan.Bands != 0 {
+				t.Errorf("plan %+v", plan)
+			}
+			sameText(t, "all pairs", lawful(t, config.Output), want)
 		})
 	}
 }

@@ -114,6 +114,30 @@ func TestInnerCutsOfCompressed(t *testing.T) {
 	}
 }
 
+// TestAllPairsInBlocks compares all pairs in one block, and block by block down
+// to a document a block.
+func TestAllPairsInBlocks(t *testing.T) {
+	files := cut(oddities(lawSeed), 3)
+	config := lawConfig(t, putCorpus(t, plain, files...))
+	config.Keys = transforms.All
+	want, whole := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+	tr := naiveTruth(3, true, files...)
+	if rows := tr.pairRows(config.Threshold); whole.Counts.Pairs != int64(len(rows)) || len(rows) < 50 {
+		t.Errorf("%d pairs, want %d, and more than 50", whole.Counts.Pairs, len(rows))
+	}
+	for _, inner := range []innerJob{
+		{splitBytes: 1 << 30, shards: 3, placeBytes: 64 << 10, lanes: 2},
+		{splitBytes: 4 << 10, shards: 50, placeBytes: 8 << 10, lanes: 3},
+		{splitBytes: 20 << 10, shards: 2, placeBytes: 16, lanes: 2},
+	} {
+		got, result := runInner(t, config, inner)
+		sameText(t, fmt.Sprintf("%+v", inner), got, want)
+		if result.Counts != whole.Counts {
+			t.Errorf("%+v: counts %+v, want %+v", inner, result.Counts, whole.Counts)
+		}
+	}
+}
+
 // TestDenseGroups bounds the comparisons of a group below what its documents
 // need. What is skipped is counted, every pair listed is right, and the output
 // still depends on nothing but the bound.

@@ -33,9 +33,11 @@ type Summary struct {
 
 // Plan is how candidates are found and what that promises.
 type Plan struct {
+	Keys transforms.Keys `json:"keys"`
+	// Scheme is that of MinHash keys; zero for others.
 	lshbands.Scheme
-	// ExpectedRecall is the probability that a pair of exactly the threshold
-	// shares a key.
+	// ExpectedRecall is the probability that a pair of exactly the threshold is
+	// compared.
 	ExpectedRecall float64 `json:"expected_recall"`
 }
 
@@ -61,7 +63,7 @@ func summarize(config Config, scheme lshbands.Scheme, result transforms.Result, 
 	s := Summary{
 		Version: version(), Config: config, ConfigHash: config.Hash(),
 		Counts: result.Counts, Skipped: result.Skipped,
-		Plan:      Plan{scheme, scheme.Probability(config.Threshold)},
+		Plan:      plan(config, scheme),
 		Stages:    stages(pipeline),
 		Seconds:   round(elapsed.Seconds()),
 		TempBytes: tempBytes,
@@ -72,6 +74,15 @@ func summarize(config Config, scheme lshbands.Scheme, result transforms.Result, 
 		s.PeakMemoryBytes = maxResident(usage.Maxrss)
 	}
 	return s
+}
+
+// plan describes how candidates are found.
+func plan(config Config, scheme lshbands.Scheme) Plan {
+	p := Plan{Keys: config.Keys, Scheme: scheme, ExpectedRecall: 1}
+	if config.Keys == transforms.MinHash {
+		p.ExpectedRecall = scheme.Probability(config.Threshold)
+	}
+	return p
 }
 
 // stages sums up the metrics of the stages.

@@ -17,6 +17,17 @@ import (
 	"mirrorbeam/sketch"
 )
 
+// Keys says how documents that may be similar are brought together.
+type Keys string
+
+const (
+	// MinHash compares documents that share a band of their MinHash signatures.
+	MinHash Keys = "minhash"
+	// All compares every document with every other whose size allows the
+	// threshold: the yardstick, for small corpora.
+	All Keys = "all"
+)
+
 // Verification says what an edge rests on.
 type Verification string
 
@@ -52,12 +63,14 @@ type Job struct {
 	MaxDocument int64
 	Measure     sketch.Measure
 	Threshold   float64
-	Scheme      lshbands.Scheme
-	Verify      Verification
-	Keep        Keep
-	Split       SplitMode
-	Emit        []string
-	Format      output.Format
+	Keys        Keys
+	// Scheme is that of MinHash keys; without bands for others.
+	Scheme lshbands.Scheme
+	Verify Verification
+	Keep   Keep
+	Split  SplitMode
+	Emit   []string
+	Format output.Format
 
 	// Lanes is how many tasks of a stage a local runner works on at a time, at
 	// least 1. It changes no result.

@@ -30,6 +30,9 @@ func init() {
 // returns one of outcomes with the pairs and sets by place.
 func Gather(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("gather")
+	if job.Keys == All {
+		return gatherBlocks(s, job, groups, sketches)
+	}
 	pairs := exchange(s.Scope("distinct"), job, delivery{Needed: []runfile.Kind{pairsKind}}, groups)
 	distinct := inLanes(s.Scope("distinct"), job, &distinctFn{Job: job}, pairs)
 	tasks := beam.ParDo(s.Scope("place"), &placeFn{Job: job}, together(s.Scope("place"), distinct, sketches))

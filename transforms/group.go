@@ -95,13 +95,35 @@ func (f *groupFn) groups(packed []byte, shard int, w *workplace) error {
 			}
 		},
 	}
-	g.Groups(candidates.Sort(records, w.keys[1]))
+	records = candidates.Sort(records, w.keys[1])
+	if f.Job.Keys == All {
+		if err := writeDistinct(&w.run, shard, records); err != nil {
+			return err
+		}
+	}
+	g.Groups(records)
 	if failed != nil {
 		return failed
 	}
 	w.outcome.Counts.Identical = stars.edges
 	w.outcome.Skipped = Skipped{Pairs: g.Skipped, Groups: g.SkippedGroups}
 	return writePart(&w.run, edgeNodesKind, shard, stars.part)
+}
+
+// writeDistinct writes the first of the documents under each key as nodes without
+// edges: every one of them is compared with every other.
+func writeDistinct(run *runfile.Writer, shard int, records []candidates.Record) error {
+	n := uint32(0)
+	for i, r := range records {
+		if r.Size == 0 || i > 0 && records[i-1].Digest == r.Digest {
+			continue
+		}
+		if err := writeNode(run, nodesKind, shard, r.Ref, r.Size, n); err != nil {
+			return err
+		}
+		n++
+	}
+	return nil
 }
 
 // starWriter writes the edges from the first of identical documents to the

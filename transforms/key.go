@@ -57,13 +57,16 @@ func (f *keyFn) split(ctx context.Context, w *workplace) error {
 func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int) error {
 	record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(block.Size(i))}
 	n := block.Keys()
-	if record.Size == 0 {
-		n = 1 // a document without tokens is like those of the same digest only
+	// A document without tokens is like those of the same digest only, and where
+	// all pairs are compared no key is needed but to find identical documents.
+	byDigest := record.Size == 0 || f.Job.Keys == All
+	if byDigest {
+		n = 1
 	}
 	for k := range n {
-		key := block.Key(i, k)
-		if record.Size == 0 {
-			key = record.Digest
+		key := record.Digest
+		if !byDigest {
+			key = block.Key(i, k)
 		}
 		record.Key = key &^ 1
 		if k == 0 {

@@ -27,6 +27,10 @@ func init() {
 // of outcomes with edges.
 func Score(s beam.Scope, job Job, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("score")
+	if job.Keys == All {
+		tasks := exchange(s, job, delivery{Needed: []runfile.Kind{placeSetsKind}}, gathered)
+		return inLanes(s, job, &scoreFn{Job: job}, tasks)
+	}
 	tasks := exchange(s, job, delivery{Needed: []runfile.Kind{placePairsKind}, Extra: []runfile.Kind{placeSetsKind}}, gathered)
 	return inLanes(s, job, &scoreFn{Job: job}, tasks)
 }
@@ -38,18 +42,23 @@ type scoreFn struct {
 }
 
 func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	return emitRun(ctx, scoreStage, f.Job, element, emit, func(t task, w *workplace) error { return f.place(ctx, t.Number, w) })
+	return emitRun(ctx, scoreStage, f.Job, element, emit, func(t task, w *workplace) error {
+		if f.Job.Keys == All {
+			return f.block(ctx, t, w)
+		}
+		return f.place(ctx, t.Number, w)
+	})
 }
 
+// place scores the pairs of a place.
 func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
-	sets, err := readSets(ctx, w)
+	sets, err := readSets(ctx, w, &w.hashes)
 	if err != nil {
 		return err
 	}
 	// Parts of the similarity graph are numbered behind those that Group made
 	// of identical documents.
-	part := f.Job.Shards + number
-	var graph edgeWriter
+	graph := edgeWriter{number: f.Job.Shards + number}
 	counts := &w.outcome.Counts
 	for _, piece := range w.pieces {
 		if piece.Kind != placePairsKind {
@@ -69,7 +78,7 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 			if !ok {
 				continue
 			}
-			if err := graph.add(&w.run, part, x, y, e); err != nil {
+			if err := graph.add(&w.run, x, y, e); err != nil {
 				return err
 			}
 		}
@@ -78,7 +87,7 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 		}
 	}
 	scoreStage.records.Inc(ctx, counts.Candidates)
-	return writePart(&w.run, edgeNodesKind, part, graph.part)
+	return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
 }
 
 // score compares two documents and reports whether they are joined by an edge.
@@ -109,8 +118,9 @@ type gatheredSets struct {
 	lastNumber uint32
 }
 
-// readSets reads the sets of a place.
-func readSets(ctx context.Context, w *workplace) (*gatheredSets, error) {
+// readSets reads the sets of a place. Their hashes go to memory, which grows as
+// it must.
+func readSets(ctx context.Context, w *workplace, memory *[]uint64) (*gatheredSets, error) {
 	total := 0
 	for _, piece := range w.pieces {
 		if piece.Kind == placeSetsKind {
@@ -118,8 +128,8 @@ func readSets(ctx context.Context, w *workplace) (*gatheredSets, error) {
 		}
 	}
 	// A document takes at least its header, so this is room enough for all.
-	w.hashes = slices.Grow(w.hashes[:0], total/sketchblock.HashSize)
-	hashes := w.hashes
+	*memory = slices.Grow((*memory)[:0], total/sketchblock.HashSize)
+	hashes := *memory
 	g := &gatheredSets{}
 	for _, piece := range w.pieces {
 		if piece.Kind != placeSetsKind {
@@ -161,13 +171,14 @@ func (g *gatheredSets) find(a, b docref.Ref) (*gatheredSet, *gatheredSet, error)
 
 // edgeWriter writes the edges of a part and collects its nodes.
 type edgeWriter struct {
-	part components.Part
+	number int // of the part
+	part   components.Part
 }
 
-func (w *edgeWriter) add(run *runfile.Writer, part int, a, b *gatheredSet, e edge) error {
+func (w *edgeWriter) add(run *runfile.Writer, a, b *gatheredSet, e edge) error {
 	e.A, e.B = w.node(a), w.node(b)
 	w.part.Parents.Union(e.A, e.B)
-	record, err := run.Record(edgesKind, part, edgeSize)
+	record, err := run.Record(edgesKind, w.number, edgeSize)
 	if err == nil {
 		putEdge(record, e)
 	}

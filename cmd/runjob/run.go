@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mirrorbeam/pipeline"
+	"mirrorbeam/transforms"
 )
 
 // runCommand is the main job.
@@ -36,8 +37,7 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	if n.InvalidUTF8 > 0 {
 		fmt.Fprintf(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
 	}
-	fmt.Fprintf(w, "\nplan: %s of %s find a pair at the threshold %g with probability %.4f, more similar ones more surely\n",
-		counted(int64(s.Plan.Bands), "band"), counted(int64(s.Plan.Rows), "row"), s.Config.Threshold, s.Plan.ExpectedRecall)
+	fmt.Fprintf(w, "\nplan: %s\n", planText(s))
 	if s.Plan.ExpectedRecall < s.Config.Recall {
 		fmt.Fprintf(w, "note: with these --bands and --rows that is below --recall %g\n", s.Config.Recall)
 	}
@@ -50,6 +50,15 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	fmt.Fprintf(w, "%.1f s, %.1f CPU-s (%.0f MB per CPU-second), %s memory, %s of temporary files\n",
 		s.Seconds, s.CPUSeconds, float64(n.Bytes)/1e6/max(s.CPUSeconds, 0.001), size(s.PeakMemoryBytes), size(s.TempBytes))
 	fmt.Fprintf(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(s.Config.Emit, ", "))
+}
+
+// planText says how similar documents are found and what that promises.
+func planText(s pipeline.Summary) string {
+	if s.Plan.Keys == transforms.All {
+		return fmt.Sprintf("all pairs of a size that allows the threshold %g are compared", s.Config.Threshold)
+	}
+	return fmt.Sprintf("%s of %s find a pair at the threshold %g with probability %.4f, more similar ones more surely",
+		counted(int64(s.Plan.Bands), "band"), counted(int64(s.Plan.Rows), "row"), s.Config.Threshold, s.Plan.ExpectedRecall)
 }
 
 // counted writes a number of things.

@@ -1,0 +1,172 @@
+package transforms
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sort"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/runfile"
+)
+
+func init() {
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&blockFn{})
+}
+
+// Where all pairs are compared there are no candidates to gather. The documents,
+// ordered by size, are cut into blocks; each set is sent once, to its block; and
+// the task of a block compares it with itself and with the blocks of smaller
+// documents before it, as far as their sizes allow the threshold.
+
+// gatherBlocks is Gather for all pairs: it takes the outcomes of Group and
+// Fingerprint and returns one of outcomes with the sets by block.
+func gatherBlocks(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PCollection {
+	tasks := beam.ParDo(s.Scope("place"), &blockFn{Job: job}, together(s.Scope("place"), groups, sketches))
+	return inLanes(s, job, &gatherFn{Job: job}, tasks)
+}
+
+// blockFn gives every distinct document a block and makes the tasks that bring
+// the sets there.
+type blockFn struct {
+	Job Job
+
+	starts []docref.Ref // of the splits, read in Setup
+}
+
+func (f *blockFn) Setup() error {
+	inputs, err := readInputs(f.Job.Inputs)
+	if err == nil {
+		f.starts, err = inputs.splitStarts()
+	}
+	return err
+}
+
+func (f *blockFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
+	return gatherStage.run(ctx, 0, func(m *memory) error {
+		outcomes, counts, err := readOutcomes(elements)
+		if err != nil {
+			return err
+		}
+		runs := runsOf(outcomes)
+		blocks, err := f.blocks(runs, m)
+		if err != nil || blocks == "" {
+			return err
+		}
+		d := delivery{Step: documentsStep, Needed: []runfile.Kind{wantedKind}, Extra: []runfile.Kind{documentsKind, setsKind}}
+		return d.deliver(f.Job.Temp, f.Job.Lanes, append(runs, blocks), counts, emit)
+	})
+}
+
+// blocks writes the block of every document, by split. It returns the path of
+// the run file, "" if there is no document.
+func (f *blockFn) blocks(runs []string, m *memory) (string, error) {
+	var documents []candidates.Sized
+	var part components.Part
+	err := eachPart(runs, nodesKind, m, func(_ int, nodes []byte) error {
+		part = decodePart(part, nodes)
+		for i, ref := range part.Refs {
+			documents = append(documents, candidates.Sized{Ref: ref, Size: part.Weights[i]})
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	// A task holds two blocks, at 8 bytes a shingle.
+	blocks := candidates.Blocks(documents, f.Job.PlaceBytes/16)
+	order := make([]int, len(documents))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(documents[i].Ref, documents[j].Ref) })
+	run := &m.run
+	run.Reset(f.Job.Temp, runBudget)
+	defer run.Abort()
+	for _, i := range order {
+		ref := documents[i].Ref
+		b, err := run.Record(wantedKind, splitOf(f.starts, ref), refSize+placeSize)
+		if err != nil {
+			return "", err
+		}
+		putRef(b, ref)
+		putPlace(b[refSize:], components.Place{First: blocks[i], Blocks: 1})
+	}
+	return run.Close()
+}
+
+// block compares the documents of a block with each other and with those of the
+// blocks before it.
+func (f *scoreFn) block(ctx context.Context, t task, w *workplace) error {
+	own, err := readSets(ctx, w, &w.hashes)
+	if err != nil {
+		return err
+	}
+	own.sortBySize()
+	graph := edgeWriter{number: f.Job.Shards + t.Number}
+	others, hashes := own, []uint64(nil)
+	for block := t.Number; ; {
+		for i := range own.sets {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			smaller := others.sets
+			if others == own {
+				smaller = own.sets[:i]
+			}
+			if err := f.compare(w, &graph, &own.sets[i], smaller); err != nil {
+				return err
+			}
+		}
+		if block--; block < 0 {
+			break
+		}
+		if w.pieces, err = runfile.ReadCatalog(t.Catalog, block); err != nil {
+			return err
+		}
+		if others, err = readSets(ctx, w, &hashes); err != nil {
+			return err
+		}
+		others.sortBySize()
+		if !f.sizesAllow(&others.sets[len(others.sets)-1], &own.sets[0]) {
+			break
+		}
+	}
+	scoreStage.records.Inc(ctx, w.outcome.Counts.Candidates)
+	return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
+}
+
+// compare scores a document with those of others that are large enough; they
+// are ordered by size, and none is larger.
+func (f *scoreFn) compare(w *workplace, graph *edgeWriter, document *gatheredSet, others []gatheredSet) error {
+	from := sort.Search(len(others), func(i int) bool { return f.sizesAllow(&others[i], document) })
+	for i := from; i < len(others); i++ {
+		w.outcome.Counts.Candidates++
+		e, ok := f.score(&others[i], document)
+		if !ok {
+			continue
+		}
+		if err := graph.add(&w.run, &others[i], document, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sizesAllow reports whether two documents could reach the threshold if the
+// smaller one were part of the larger one.
+func (f *scoreFn) sizesAllow(smaller, larger *gatheredSet) bool {
+	return float64(smaller.size)/float64(larger.size) >= f.Job.Threshold
+}
+
+// sortBySize orders the documents by size, then by ref.
+func (g *gatheredSets) sortBySize() {
+	slices.SortFunc(g.sets, func(a, b gatheredSet) int {
+		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.ref, b.ref))
+	})
+}
