@@ -25,6 +25,8 @@ import (
 type Config struct {
 	Input []string `group:"Input" required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern to read; may be repeated. A folder stands for its *.jsonl, *.ndjson and *.json files, plain, .gz or .zst; ** matches any number of folders." json:"input"`
 
+	Reference []string `group:"Input" sep:"none" placeholder:"PATH" help:"Reference corpus, named as --input is; may be repeated. Documents of the input that are near-duplicates of its documents are removed; its own are never removed and not compared with each other." json:"reference,omitempty"`
+
 	Format      string   `group:"Input" default:"auto" placeholder:"FORMAT" help:"Format of the input: auto or jsonl." json:"format"`
 	IDField     string   `name:"id-field" group:"Input" default:"id" help:"Field of a record that holds its id, a string or a number. A record without one is called by its place, path:position." json:"id_field"`
 	TextField   string   `group:"Input" default:"text" help:"Field of a record that holds its text." json:"text_field"`
@@ -146,7 +148,7 @@ func (c *Config) scheme() (lshbands.Scheme, error) {
 // else: two runs of equal hash over one corpus give the same bytes.
 func (c *Config) Hash() string {
 	choices := *c
-	choices.Input, choices.Output, choices.Overwrite, choices.Temp, choices.Lanes = nil, "", false, "", 0
+	choices.Input, choices.Reference, choices.Output, choices.Overwrite, choices.Temp, choices.Lanes = nil, nil, "", false, "", 0
 	choices.Emit, choices.MaxRejects, choices.Format = nil, 0, ""
 	// Plain strings and numbers always encode.
 	b, _ := json.Marshal(choices)

@@ -100,7 +100,7 @@ func TestValidateLimits(t *testing.T) {
 // clusters or pairs, and no others. A new field must be entered here.
 func TestHash(t *testing.T) {
 	counts := map[string]bool{
-		"Input": false, "Format": false, "IDField": true, "TextField": true, "MaxDocument": true, "MaxRejects": false,
+		"Input": false, "Reference": false, "Format": false, "IDField": true, "TextField": true, "MaxDocument": true, "MaxRejects": false,
 		"CJKSplit": true, "Shingle": true, "Threshold": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true,
 		"Output": false, "Overwrite": false, "Emit": false, "OutputFormat": true, "Keep": true, "Split": true,
 		"Temp": false, "Lanes": false,

@@ -107,6 +107,7 @@ type (
 		Kept       bool    `json:"kept"`
 		Similarity float64 `json:"similarity"`
 		Size       int     `json:"size"`
+		Reference  bool    `json:"reference"`
 	}
 	removedRow struct {
 		ID         string  `json:"id"`
@@ -114,6 +115,7 @@ type (
 		Cluster    string  `json:"cluster"`
 		KeptID     string  `json:"kept_id"`
 		Similarity float64 `json:"similarity"`
+		Reference  bool    `json:"reference"`
 	}
 	rejectedRow struct {
 		File     string `json:"file"`

@@ -109,7 +109,8 @@ func checkAgainstTruth(t *testing.T, config Config, summary Summary, tr *truth) 
 		name      string
 		got, want int64
 	}{
-		{"documents", counts.Documents, int64(len(tr.documents))},
+		{"documents", counts.Documents, int64(len(tr.documents) - tr.references)},
+		{"reference documents", counts.ReferenceDocuments, int64(tr.references)},
 		{"documents = kept + removed", counts.Kept + counts.Removed, counts.Documents},
 		{"removed", counts.Removed, int64(len(removed))},
 		{"rejected", counts.Rejected, int64(len(tr.rejects))},

@@ -105,6 +105,15 @@ func list(config Config) (transforms.Inputs, int64, error) {
 	if err != nil {
 		return transforms.Inputs{}, 0, err
 	}
+	if len(config.Reference) > 0 {
+		reference, err := corpus.List(config.Reference)
+		if err != nil {
+			return transforms.Inputs{}, 0, fmt.Errorf("--reference: %w", err)
+		}
+		if files, err = corpus.WithReference(reference, files); err != nil {
+			return transforms.Inputs{}, 0, err
+		}
+	}
 	size := int64(0)
 	for i := range files {
 		size += files[i].TextSize()
@@ -141,10 +150,24 @@ func execute(ctx context.Context, job transforms.Job) (*beam.PipelineResult, err
 func accept(config Config, result transforms.Result, size int64) error {
 	counts := result.Counts
 	if config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects {
-		return fmt.Errorf("%d records could not be read, --max-rejects allows %d: %s", counts.Rejected, config.MaxRejects, firstReject(result))
+		return fmt.Errorf("%s, --max-rejects allows %d: %s", unreadable(counts.Rejected), config.MaxRejects, firstReject(result))
+	}
+	if len(config.Reference) > 0 && counts.ReferenceDocuments == 0 {
+		if counts.Rejected > 0 {
+			return fmt.Errorf("no document in the --reference, %s: %s", unreadable(counts.Rejected), firstReject(result))
+		}
+		return errors.New("no document in the --reference: nothing can be compared with it")
 	}
 	if counts.Documents == 0 && counts.Rejected > 0 {
-		return fmt.Errorf("no document in %d bytes of input, %d records could not be read: %s", size, counts.Rejected, firstReject(result))
+		return fmt.Errorf("no document in %d bytes of input, %s: %s", size, unreadable(counts.Rejected), firstReject(result))
 	}
 	return nil
+}
+
+// unreadable says how many records could not be read.
+func unreadable(n int64) string {
+	if n == 1 {
+		return "1 record could not be read"
+	}
+	return fmt.Sprintf("%d records could not be read", n)
 }

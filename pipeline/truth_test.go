@@ -52,9 +52,10 @@ type truthDocument struct {
 
 // truth is what the outputs of a job over a corpus must say.
 type truth struct {
-	documents []truthDocument
-	rejects   []rejectedRow
-	shared    map[[2]int]int // shingles in both of two documents, where any are
+	documents  []truthDocument
+	references int // the first so many documents are of the reference
+	rejects    []rejectedRow
+	shared     map[[2]int]int // shingles in both of two documents, where any are
 }
 
 // naiveTruth compares all documents of the files, which are in document order.
@@ -136,6 +137,9 @@ func (tr *truth) edges(threshold float64) [][2]int {
 	for i := range first {
 		for j := i + 1; j < len(first); j++ {
 			s := tr.similarity(i, j)
+			if j < tr.references {
+				continue
+			}
 			if s == 1 && first[j] == i || s < 1 && s >= threshold && first[i] == i && first[j] == j {
 				edges = append(edges, [2]int{i, j})
 			}
@@ -197,7 +201,16 @@ func (tr *truth) kept(threshold float64, longest bool) []int {
 	first := tr.firsts()
 	decided := map[int]int{}
 	var staying []int
+	for i := range tr.references {
+		kept[i] = i
+		if first[i] == i {
+			staying, decided[i] = append(staying, i), i
+		}
+	}
 	for _, i := range order {
+		if i < tr.references {
+			continue
+		}
 		if same, ok := decided[first[i]]; ok {
 			kept[i] = same
 			continue
@@ -236,6 +249,7 @@ func (tr *truth) clusterRows(threshold float64, longest, star bool) []clusterRow
 			rows = append(rows, clusterRow{
 				Cluster: tr.documents[cluster[i]].name, ID: tr.id(i), Ref: tr.documents[i].ref,
 				Kept: kept[i] == i, Similarity: tr.similarityToKept(i, kept[i]), Size: size[cluster[i]],
+				Reference: i < tr.references,
 			})
 		}
 	}
@@ -278,7 +292,7 @@ func (tr *truth) removedRows(threshold float64, longest, star bool) []removedRow
 	for n, i := range order {
 		rows[n] = removedRow{
 			ID: tr.id(i), Ref: tr.documents[i].ref, Cluster: tr.documents[cluster[i]].name,
-			KeptID: tr.documents[kept[i]].name, Similarity: tr.similarity(i, kept[i]),
+			KeptID: tr.documents[kept[i]].name, Similarity: tr.similarity(i, kept[i]), Reference: kept[i] < tr.references,
 		}
 	}
 	return rows

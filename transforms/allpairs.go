@@ -146,6 +146,9 @@ func (f *scoreFn) block(ctx context.Context, t task, w *workplace) error {
 func (f *scoreFn) compare(w *workplace, graph *edgeWriter, document *gatheredSet, others []gatheredSet) error {
 	from := sort.Search(len(others), func(i int) bool { return f.sizesAllow(&others[i], document) })
 	for i := from; i < len(others); i++ {
+		if document.ref < f.firstInput && others[i].ref < f.firstInput {
+			continue
+		}
 		w.outcome.Counts.Candidates++
 		e, ok := f.score(&others[i], document)
 		if !ok {

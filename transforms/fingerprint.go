@@ -77,8 +77,8 @@ func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, run *
 	if err != nil {
 		return err
 	}
-	fingerprintStage.records.Inc(ctx, o.Counts.Documents)
-	fingerprintStage.bytes.Inc(ctx, o.Counts.Bytes)
+	fingerprintStage.records.Inc(ctx, o.Counts.Documents+o.Counts.ReferenceDocuments)
+	fingerprintStage.bytes.Inc(ctx, o.Counts.Bytes+o.Counts.ReferenceBytes)
 	o.Run, err = run.Close()
 	return err
 }
@@ -337,33 +337,38 @@ func (f *fingerprintFn) newFingerprinter() *fingerprinter {
 // fingerprint fills the block's builder from its lines.
 func (f *fingerprinter) fingerprint(b *block) error {
 	for _, batch := range b.batches {
-		name := f.files[batch.File].Name
+		file := &f.files[batch.File]
+		documents, bytes := &b.counts.Documents, &b.counts.Bytes
+		if file.Reference {
+			documents, bytes = &b.counts.ReferenceDocuments, &b.counts.ReferenceBytes
+		}
 		// Both come in the order of the file.
 		rejects := batch.Rejects
 		for position, line := range batch.Lines() {
 			for ; len(rejects) > 0 && rejects[0].Position < position; rejects = rejects[1:] {
-				b.reject(name, rejects[0].Position, rejects[0].Message)
+				b.reject(file.Name, rejects[0].Position, rejects[0].Message)
 			}
-			b.counts.Bytes += int64(len(line))
+			*bytes += int64(len(line))
 			if corpus.IsBlank(line) {
 				continue
 			}
 			ref, err := docref.New(batch.File, position)
 			if err != nil {
-				return fmt.Errorf("file %s: %w", f.files[batch.File].Path, err)
+				return fmt.Errorf("file %s: %w", file.Path, err)
 			}
 			record, err := f.decoder.Decode(line)
 			if err == nil && int64(len(record.Text)) > f.job.MaxDocument {
 				err = fmt.Errorf("text of %d bytes is longer than --max-document", len(record.Text))
 			}
 			if err != nil {
-				b.reject(name, position, err.Error())
+				b.reject(file.Name, position, err.Error())
 				continue
 			}
+			*documents++
 			f.document(b, ref, record)
 		}
 		for _, reject := range rejects {
-			b.reject(name, reject.Position, reject.Message)
+			b.reject(file.Name, reject.Position, reject.Message)
 		}
 	}
 	return nil
@@ -372,7 +377,6 @@ func (f *fingerprinter) fingerprint(b *block) error {
 // document adds one document to the block.
 func (f *fingerprinter) document(b *block, ref docref.Ref, record corpus.Record) {
 	d := f.hasher.Document(record.Text)
-	b.counts.Documents++
 	if d.InvalidBytes > 0 {
 		b.counts.InvalidUTF8++
 	}

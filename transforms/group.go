@@ -33,14 +33,20 @@ var groupStage = newStage("group")
 type groupFn struct {
 	Job Job
 
-	starts []docref.Ref // of the splits, read in Setup
+	// Read in Setup: the starts of the splits, and where the reference ends.
+	starts     []docref.Ref
+	firstInput docref.Ref
 }
 
 func (f *groupFn) Setup() error {
 	inputs, err := readInputs(f.Job.Inputs)
-	if err == nil {
-		f.starts, err = inputs.splitStarts()
+	if err != nil {
+		return err
 	}
+	if f.firstInput, err = inputs.firstInput(); err != nil {
+		return err
+	}
+	f.starts, err = inputs.splitStarts()
 	return err
 }
 
@@ -81,6 +87,7 @@ func (f *groupFn) groups(packed []byte, shard int, w *workplace) error {
 	g := candidates.Grouper{
 		Threshold:      f.Job.Threshold,
 		MaxComparisons: f.Job.GroupComparisons,
+		FirstInput:     f.firstInput,
 		Candidate: func(p candidates.Pair) {
 			b, err := w.run.Record(pairsKind, shardOfRef(p.A, f.Job.Shards), pairSize)
 			if err != nil {

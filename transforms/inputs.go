@@ -11,7 +11,7 @@ import (
 )
 
 // Inputs are the files of a job, in document order, and how they are cut into
-// splits. The driver writes them once; workers read them from the job's folder,
+// splits. Files of a reference corpus come before all others. The driver writes them once; workers read them from the job's folder,
 // since data does not belong in a pipeline.
 type Inputs struct {
 	Files  []corpus.File
@@ -40,6 +40,21 @@ func readInputs(path string) (inputs Inputs, err error) {
 		err = fmt.Errorf("read list of inputs: %w", err)
 	}
 	return inputs, err
+}
+
+// references returns how many of the files are of the reference corpus.
+func (in *Inputs) references() int {
+	return sort.Search(len(in.Files), func(i int) bool { return !in.Files[i].Reference })
+}
+
+// firstInput returns the ref before which all documents are of the reference
+// corpus.
+func (in *Inputs) firstInput() (docref.Ref, error) {
+	first, err := docref.New(in.references(), 0)
+	if err != nil {
+		return 0, fmt.Errorf("number of reference files: %w", err)
+	}
+	return first, nil
 }
 
 // splitStarts returns for each split the ref before which all documents belong

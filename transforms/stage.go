@@ -157,17 +157,23 @@ type outcome struct {
 // Counts is what the tasks counted of the corpus; see summary.json in the
 // documentation.
 type Counts struct {
-	Documents   int64 `json:"documents"`
-	Bytes       int64 `json:"bytes"`
-	Rejected    int64 `json:"rejected"`
-	InvalidUTF8 int64 `json:"invalid_utf8"`
-	Identical   int64 `json:"identical"`
-	Candidates  int64 `json:"candidates"`
-	Clusters    int64 `json:"clusters"`
-	Clustered   int64 `json:"clustered"`
-	Kept        int64 `json:"kept"`
-	Removed     int64 `json:"removed"`
-	Pairs       int64 `json:"pairs"`
+	Documents int64 `json:"documents"`
+	Bytes     int64 `json:"bytes"`
+	// ReferenceDocuments and ReferenceBytes are not part of the two above.
+	ReferenceDocuments int64 `json:"reference_documents,omitempty"`
+	ReferenceBytes     int64 `json:"reference_bytes,omitempty"`
+	Rejected           int64 `json:"rejected"`
+	InvalidUTF8        int64 `json:"invalid_utf8"`
+	Identical          int64 `json:"identical"`
+	Candidates         int64 `json:"candidates"`
+	Clusters           int64 `json:"clusters"`
+	Clustered          int64 `json:"clustered"`
+	Kept               int64 `json:"kept"`
+	Removed            int64 `json:"removed"`
+	// RemovedForReference counts those of Removed whose kept document is of the
+	// reference.
+	RemovedForReference int64 `json:"removed_for_reference,omitempty"`
+	Pairs               int64 `json:"pairs"`
 }
 
 // Skipped says what was not compared.
@@ -183,6 +189,8 @@ type Skipped struct {
 func (c *Counts) Add(other Counts) {
 	c.Documents += other.Documents
 	c.Bytes += other.Bytes
+	c.ReferenceDocuments += other.ReferenceDocuments
+	c.ReferenceBytes += other.ReferenceBytes
 	c.Rejected += other.Rejected
 	c.InvalidUTF8 += other.InvalidUTF8
 	c.Identical += other.Identical
@@ -191,6 +199,7 @@ func (c *Counts) Add(other Counts) {
 	c.Clustered += other.Clustered
 	c.Kept += other.Kept
 	c.Removed += other.Removed
+	c.RemovedForReference += other.RemovedForReference
 	c.Pairs += other.Pairs
 }
 

@@ -44,7 +44,7 @@ func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, emit func
 			return err
 		}
 		from, to := f.inputs.filesOf(t.Number, starts)
-		for number := from; number < to; number++ {
+		for number := max(from, f.inputs.references()); number < to; number++ {
 			file, err := f.file(ctx, t, number, m)
 			if err != nil {
 				return err
@@ -67,8 +67,9 @@ func (f *uniqueFn) file(ctx context.Context, t task, number int, m *memory) (out
 		return output.File{}, inputError{err}
 	}
 	defer reader.Close()
+	references := f.inputs.references()
 	file := output.File{
-		Name:   output.ShardName(Unique, number, len(f.inputs.Files), f.Job.Format),
+		Name:   output.ShardName(Unique, number-references, len(f.inputs.Files)-references, f.Job.Format),
 		Output: Unique, Input: in.Path,
 	}
 	return writeFile(f.Job, file, func(row func([]byte) error) error {

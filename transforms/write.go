@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/radix"
@@ -88,7 +89,10 @@ func (f *writeFn) shard(ctx context.Context, t task, o *outcome) error {
 	if err != nil {
 		return err
 	}
-	shard := newOutputShard(&f.inputs, members, edges)
+	shard, err := newOutputShard(&f.inputs, members, edges)
+	if err != nil {
+		return err
+	}
 	shard.decide(f.Job.Keep)
 	if f.Job.Split == Star {
 		shard.splitStars()
@@ -156,6 +160,7 @@ func readEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]edge, error) {
 // number: its place in members.
 type outputShard struct {
 	inputs  *Inputs
+	input   docref.Ref // where the reference ends
 	members []member
 	edges   []edge
 	first   []uint32 // the first document identical to each
@@ -164,8 +169,12 @@ type outputShard struct {
 	names   [][]byte // what other rows call a document, as a JSON string
 }
 
-func newOutputShard(inputs *Inputs, members []member, edges []edge) *outputShard {
-	s := &outputShard{inputs: inputs, members: members, edges: edges}
+func newOutputShard(inputs *Inputs, members []member, edges []edge) (*outputShard, error) {
+	input, err := inputs.firstInput()
+	if err != nil {
+		return nil, err
+	}
+	s := &outputShard{inputs: inputs, input: input, members: members, edges: edges}
 	s.first = make([]uint32, len(members))
 	for i := range s.first {
 		s.first[i] = uint32(i)
@@ -187,8 +196,11 @@ func newOutputShard(inputs *Inputs, members []member, edges []edge) *outputShard
 		}
 		s.names[i] = arena[start:len(arena):len(arena)]
 	}
-	return s
+	return s, nil
 }
+
+// reference reports whether a document is of the reference corpus.
+func (s *outputShard) reference(i uint32) bool { return s.members[i].ref < s.input }
 
 // identical reports whether the edge joins documents that are the same under
 // the measure.
@@ -214,14 +226,25 @@ func (s *outputShard) appendID(b []byte, i int) []byte {
 	return output.AppendString(b, s.members[i].id)
 }
 
-// decide chooses the documents that stay.
+// decide chooses the documents that stay. Those of the reference come before all
+// others and are not joined to each other, so all of them stay.
 func (s *outputShard) decide(preference Keep) {
 	order := make([]uint32, len(s.members))
 	for i := range order {
 		order[i] = uint32(i)
 	}
 	if preference == Longest {
-		slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(s.members[b].length, s.members[a].length) })
+		slices.SortStableFunc(order, func(a, b uint32) int {
+			switch {
+			case !s.reference(a) && !s.reference(b):
+				return cmp.Compare(s.members[b].length, s.members[a].length)
+			case s.reference(a) && s.reference(b):
+				return 0
+			case s.reference(a):
+				return -1
+			}
+			return 1
+		})
 	}
 	edges := make([]keep.Edge, 0, len(s.edges))
 	for _, e := range s.edges {
@@ -252,8 +275,11 @@ func (s *outputShard) count(counts *Counts) {
 			counts.Clusters++
 			counts.Clustered += int64(s.size[i])
 		}
-		if s.choices[i].Kept != uint32(i) {
+		if kept := s.choices[i].Kept; kept != uint32(i) {
 			counts.Removed++
+			if s.reference(kept) {
+				counts.RemovedForReference++
+			}
 		}
 	}
 	counts.Pairs += int64(len(s.edges))
@@ -277,6 +303,7 @@ func (s *outputShard) clusterRows(row func([]byte) error) error {
 		b = output.AppendMember(b[:0], output.Member{
 			ID: s.appendID(nil, int(i)), Ref: s.appendRef(nil, int(i)), Cluster: s.names[first],
 			Kept: s.choices[i].Kept == i, Similarity: s.choices[i].Similarity, Size: int(s.size[first]),
+			Reference: s.reference(i),
 		})
 		if err := row(b); err != nil {
 			return err
@@ -308,7 +335,7 @@ func (s *outputShard) removedRows(row func([]byte) error) error {
 		}
 		b = output.AppendRemoved(b[:0], output.Member{
 			ID: s.appendID(nil, i), Ref: s.appendRef(nil, i), Cluster: s.names[s.members[i].first],
-			KeptID: s.names[c.Kept], Similarity: c.Similarity,
+			KeptID: s.names[c.Kept], Similarity: c.Similarity, Reference: s.reference(c.Kept),
 		})
 		if err := row(b); err != nil {
 			return err

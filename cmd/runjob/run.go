@@ -30,7 +30,11 @@ func (c *runCommand) Run(ctx context.Context) error {
 // printSummary tells in a few lines what a job did.
 func printSummary(w io.Writer, s pipeline.Summary) {
 	n := s.Counts
-	fmt.Fprintf(w, "%s, %s; %s rejected", counted(n.Documents, "document"), size(n.Bytes), count(n.Rejected))
+	fmt.Fprintf(w, "%s, %s", counted(n.Documents, "document"), size(n.Bytes))
+	if n.ReferenceDocuments > 0 {
+		fmt.Fprintf(w, "; %s in the reference, %s", count(n.ReferenceDocuments), size(n.ReferenceBytes))
+	}
+	fmt.Fprintf(w, "; %s rejected", count(n.Rejected))
 	if n.Rejected > 0 {
 		fmt.Fprintf(w, ", see %s", filepath.Join(s.Config.Output, "rejects-*"))
 	}
@@ -41,14 +45,17 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	if s.Plan.ExpectedRecall < s.Config.Recall {
 		fmt.Fprintf(w, "note: with these --bands and --rows that is below --recall %g\n", s.Config.Recall)
 	}
-	fmt.Fprintf(w, "found %s (%s of identical documents): %s in %s; %s removed, %s kept\n",
-		counted(n.Pairs, "pair"), count(n.Identical), counted(n.Clustered, "document"), counted(n.Clusters, "cluster"),
-		count(n.Removed), count(n.Kept))
+	fmt.Fprintf(w, "found %s (%s of identical documents): %s in %s; %s removed",
+		counted(n.Pairs, "pair"), count(n.Identical), counted(n.Clustered, "document"), counted(n.Clusters, "cluster"), count(n.Removed))
+	if n.ReferenceDocuments > 0 {
+		fmt.Fprintf(w, " (%s for a reference document)", count(n.RemovedForReference))
+	}
+	fmt.Fprintf(w, ", %s kept\n", count(n.Kept))
 	if s.Skipped.Pairs > 0 {
 		fmt.Fprintf(w, "skipped: %s pairs in %s groups too dense to compare all\n", count(s.Skipped.Pairs), count(s.Skipped.Groups))
 	}
 	fmt.Fprintf(w, "%.1f s, %.1f CPU-s (%.0f MB per CPU-second), %s memory, %s of temporary files\n",
-		s.Seconds, s.CPUSeconds, float64(n.Bytes)/1e6/max(s.CPUSeconds, 0.001), size(s.PeakMemoryBytes), size(s.TempBytes))
+		s.Seconds, s.CPUSeconds, float64(n.Bytes+n.ReferenceBytes)/1e6/max(s.CPUSeconds, 0.001), size(s.PeakMemoryBytes), size(s.TempBytes))
 	fmt.Fprintf(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(s.Config.Emit, ", "))
 }
 

@@ -93,6 +93,9 @@ type Grouper struct {
 	Threshold float64
 	// MaxComparisons bounds the pairs of one group.
 	MaxComparisons int
+	// FirstInput is the first document that is not of the reference corpus: two
+	// documents before it are not compared.
+	FirstInput docref.Ref
 	// Candidate receives a pair that may reach the threshold.
 	Candidate func(Pair)
 	// Identical receives a document and an earlier one of equal digest, the
@@ -103,6 +106,8 @@ type Grouper struct {
 	// more than MaxComparisons; SkippedGroups counts such groups.
 	Skipped       int64
 	SkippedGroups int64
+
+	inputs []int // where in a group documents stand that are not of the reference
 }
 
 // Groups goes through sorted records and handles every group of two or more.
@@ -135,7 +140,7 @@ func (g *Grouper) group(records []Record) {
 		if records[i].Digest != records[n-1].Digest {
 			records[n] = records[i]
 			n++
-		} else if records[i].First() {
+		} else if records[i].First() && records[i].Ref >= g.FirstInput {
 			g.Identical(&records[n-1], &records[i])
 		}
 	}
@@ -146,8 +151,9 @@ func (g *Grouper) group(records []Record) {
 	slices.SortFunc(records, func(a, b Record) int {
 		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
 	})
+	references := g.splitReference(records)
 	window := n
-	if n*(n-1)/2 > g.MaxComparisons {
+	if n*(n-1)/2-references*(references-1)/2 > g.MaxComparisons {
 		window = max(g.MaxComparisons/n, 1)
 		g.SkippedGroups++
 	}
@@ -156,20 +162,47 @@ func (g *Grouper) group(records []Record) {
 		limit := i + 1 + sort.Search(n-i-1, func(k int) bool {
 			return float64(a.Size)/float64(records[i+1+k].Size) < g.Threshold
 		})
-		if limit > i+1+window {
-			g.Skipped += int64(limit - (i + 1 + window))
-			limit = i + 1 + window
-		}
-		for j := i + 1; j < limit; j++ {
-			b := &records[j]
-			if a.met(b) {
-				continue
+		bound := min(limit, i+1+window)
+		if a.Ref >= g.FirstInput {
+			g.Skipped += int64(limit - bound)
+			for j := i + 1; j < bound; j++ {
+				g.pair(a, &records[j])
 			}
-			if a.Ref < b.Ref {
-				g.Candidate(Pair{a.Ref, b.Ref, a.Size, b.Size})
-			} else {
-				g.Candidate(Pair{b.Ref, a.Ref, b.Size, a.Size})
-			}
+			continue
 		}
+		// Of the reference: only the documents of the input are of interest.
+		next, _ := slices.BinarySearch(g.inputs, i+1)
+		for ; next < len(g.inputs) && g.inputs[next] < bound; next++ {
+			g.pair(a, &records[g.inputs[next]])
+		}
+		for ; next < len(g.inputs) && g.inputs[next] < limit; next++ {
+			g.Skipped++
+		}
+	}
+}
+
+// splitReference notes which of the records are not of the reference, if there
+// is one, and returns how many are.
+func (g *Grouper) splitReference(records []Record) int {
+	if g.FirstInput == 0 {
+		return 0
+	}
+	g.inputs = g.inputs[:0]
+	for i := range records {
+		if records[i].Ref >= g.FirstInput {
+			g.inputs = append(g.inputs, i)
+		}
+	}
+	return len(records) - len(g.inputs)
+}
+
+// pair passes a pair on unless it has met before.
+func (g *Grouper) pair(a, b *Record) {
+	switch {
+	case a.met(b):
+	case a.Ref < b.Ref:
+		g.Candidate(Pair{a.Ref, b.Ref, a.Size, b.Size})
+	default:
+		g.Candidate(Pair{b.Ref, a.Ref, b.Size, a.Size})
 	}
 }

@@ -34,10 +34,10 @@ type outcome struct {
 	identical map[[2]docref.Ref]int
 }
 
-func group(records []Record, threshold float64, bound int) (outcome, *Grouper) {
+func group(records []Record, threshold float64, bound int, firstInput docref.Ref) (outcome, *Grouper) {
 	o := outcome{map[Pair]int{}, map[[2]docref.Ref]int{}}
 	g := &Grouper{
-		Threshold: threshold, MaxComparisons: bound,
+		Threshold: threshold, MaxComparisons: bound, FirstInput: firstInput,
 		Candidate: func(p Pair) { o.pairs[p]++ },
 		Identical: func(first, other *Record) { o.identical[[2]docref.Ref{first.Ref, other.Ref}]++ },
 	}
@@ -49,8 +49,9 @@ func group(records []Record, threshold float64, bound int) (outcome, *Grouper) {
 func TestGroupsFindsEveryPair(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	const threshold = 0.6
-	for _, shape := range [][3]int{{2, 1, 1}, {30, 4, 3}, {300, 5, 20}, {2000, 3, 300}} {
+	for _, shape := range [][4]int{{2, 1, 1}, {30, 4, 3}, {300, 5, 20}, {2000, 3, 300}, {300, 5, 20, 200}, {300, 5, 20, 300}, {50, 2, 2, 10}} {
 		records := randomRecords(random, shape[0], shape[1], shape[2])
+		firstInput := docref.Ref(shape[3]) // those before it are of a reference
 		first := map[uint64]docref.Ref{}
 		for _, r := range records {
 			if ref, ok := first[r.Digest]; !ok || r.Ref < ref {
@@ -62,7 +63,7 @@ func TestGroupsFindsEveryPair(t *testing.T) {
 		byKey := map[uint64][]Record{}
 		for _, r := range records {
 			byKey[r.Key] = append(byKey[r.Key], r)
-			if first[r.Digest] != r.Ref {
+			if first[r.Digest] != r.Ref && r.Ref >= firstInput {
 				stars[[2]docref.Ref{first[r.Digest], r.Ref}] = true
 			}
 		}
@@ -70,14 +71,14 @@ func TestGroupsFindsEveryPair(t *testing.T) {
 			for _, a := range group {
 				for _, b := range group {
 					low, high := min(a.Size, b.Size), max(a.Size, b.Size)
-					if a.Ref < b.Ref && a.Digest != b.Digest && first[a.Digest] == a.Ref && first[b.Digest] == b.Ref &&
+					if a.Ref < b.Ref && b.Ref >= firstInput && a.Digest != b.Digest && first[a.Digest] == a.Ref && first[b.Digest] == b.Ref &&
 						float64(low)/float64(high) >= threshold {
 						want[[2]docref.Ref{a.Ref, b.Ref}] = true
 					}
 				}
 			}
 		}
-		got, g := group(records, threshold, 1<<30)
+		got, g := group(records, threshold, 1<<30, firstInput)
 		if len(got.pairs) != len(want) || g.Skipped != 0 {
 			t.Errorf("shape %v: %d pairs, want %d; %d skipped", shape, len(got.pairs), len(want), g.Skipped)
 		}
@@ -105,7 +106,7 @@ func TestDenseGroupIsBoundedAndCounted(t *testing.T) {
 	for i := range n {
 		records = append(records, Record{Key: 1 << 40, Ref: docref.Ref(n - i), Digest: uint64(i), Size: uint32(1000 + i), Previous: [2]uint32{uint32(i + 1)}})
 	}
-	got, g := group(records, 0.1, bound)
+	got, g := group(records, 0.1, bound, 0)
 	if compared := int64(len(got.pairs)); compared > bound || compared+g.Skipped != n*(n-1)/2 || g.SkippedGroups != 1 {
 		t.Errorf("%d compared, %d skipped in %d groups, of %d pairs and a bound of %d", compared, g.Skipped, g.SkippedGroups, n*(n-1)/2, bound)
 	}
@@ -152,5 +153,29 @@ func BenchmarkSort(b *testing.B) {
 	for b.Loop() {
 		copy(records, source)
 		Sort(records, scratch)
+	}
+}
+
+// TestDenseGroupOfReference: pairs within the reference make no group dense and
+// are not counted as skipped.
+func TestDenseGroupOfReference(t *testing.T) {
+	const references, inputs = 400, 100
+	var records []Record
+	for i := range references + inputs {
+		records = append(records, Record{Key: 1 << 40, Ref: docref.Ref(i), Digest: uint64(i), Size: uint32(1000 + i*7919%500)})
+	}
+	const all = references*inputs + inputs*(inputs-1)/2
+	got, g := group(records, 0.1, all, references)
+	if len(got.pairs) != all || g.Skipped != 0 || g.SkippedGroups != 0 {
+		t.Errorf("%d pairs of %d, %d skipped in %d groups", len(got.pairs), all, g.Skipped, g.SkippedGroups)
+	}
+	got, g = group(records, 0.1, all/2, references)
+	if compared := int64(len(got.pairs)); compared == 0 || g.Skipped == 0 || compared+g.Skipped != all || g.SkippedGroups != 1 {
+		t.Errorf("%d compared, %d skipped in %d groups, of %d", compared, g.Skipped, g.SkippedGroups, all)
+	}
+	for p := range got.pairs {
+		if p.B < references {
+			t.Fatalf("%v is within the reference", p)
+		}
 	}
 }

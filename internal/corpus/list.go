@@ -29,6 +29,9 @@ type File struct {
 	Size int64
 	// Compression is how the content is stored, whatever the file is called.
 	Compression Compression
+	// Reference marks a file of the reference corpus, which the input is
+	// compared with.
+	Reference bool `json:",omitempty"`
 }
 
 // NoMatchError says which inputs stand for no file.
@@ -93,6 +96,41 @@ func List(inputs []string) ([]File, error) {
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	if err := inspectAll(files); err != nil {
 		return nil, err
+	}
+	return files, nil
+}
+
+// WithReference puts the files of a reference corpus before those of the input,
+// both as [List] gives them, and marks them. Names are made unique among all.
+// It is an error when a file is in both.
+func WithReference(reference, input []File) ([]File, error) {
+	paths := make(map[string]bool, len(reference))
+	files := make([]File, 0, len(reference)+len(input))
+	for _, file := range reference {
+		path, err := filepath.Abs(file.Path)
+		if err != nil {
+			return nil, fmt.Errorf("list reference: %w", err)
+		}
+		paths[path] = true
+		file.Reference = true
+		files = append(files, file)
+	}
+	for _, file := range input {
+		path, err := filepath.Abs(file.Path)
+		if err != nil {
+			return nil, fmt.Errorf("list inputs: %w", err)
+		}
+		if paths[path] {
+			return nil, fmt.Errorf("list inputs: %s is in --input and in --reference: every document would be a copy of itself", file.Path)
+		}
+		files = append(files, file)
+	}
+	if len(files) > MaxFiles {
+		return nil, fmt.Errorf("list inputs: %d files of input and reference are more than the %d that a job can hold: concatenate small files", len(files), MaxFiles)
+	}
+	separateNames(files)
+	for _, part := range [][]File{files[:len(reference)], files[len(reference):]} {
+		slices.SortFunc(part, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	}
 	return files, nil
 }

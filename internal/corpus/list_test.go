@@ -101,11 +101,11 @@ func TestListInspects(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []File{
-		{"a.jsonl.gz", "a.jsonl", 3, None},
-		{"b.jsonl", "b.jsonl", 6, Gzip},
-		{"c.jsonl", "c.jsonl", 4, Zstd},
-		{"d.jsonl.zst", "d.jsonl", 8, Zstd},
-		{"e.jsonl", "e.jsonl", 0, None},
+		{Path: "a.jsonl.gz", Name: "a.jsonl", Size: 3, Compression: None},
+		{Path: "b.jsonl", Name: "b.jsonl", Size: 6, Compression: Gzip},
+		{Path: "c.jsonl", Name: "c.jsonl", Size: 4, Compression: Zstd},
+		{Path: "d.jsonl.zst", Name: "d.jsonl", Size: 8, Compression: Zstd},
+		{Path: "e.jsonl", Name: "e.jsonl", Size: 0, Compression: None},
 	}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -198,5 +198,34 @@ func TestListUnreadable(t *testing.T) {
 	}
 	if _, err := List([]string{"."}); !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "b.jsonl") {
 		t.Errorf("error %v, want a permission error that names b.jsonl", err)
+	}
+}
+
+// TestWithReference: the reference comes first, whatever it is called, and names
+// stay unique.
+func TestWithReference(t *testing.T) {
+	plant(t, map[string]string{"in/a.jsonl": "{}\n", "in/b.jsonl": "{}\n", "ref/b.jsonl": "{}\n", "ref/z.jsonl": "{}\n"})
+	list := func(inputs ...string) []File {
+		files, err := List(inputs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	files, err := WithReference(list("ref"), list("in"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []File{
+		{Path: "ref/b.jsonl", Name: "ref/b.jsonl", Size: 3, Reference: true},
+		{Path: "ref/z.jsonl", Name: "z.jsonl", Size: 3, Reference: true},
+		{Path: "in/a.jsonl", Name: "a.jsonl", Size: 3},
+		{Path: "in/b.jsonl", Name: "in/b.jsonl", Size: 3},
+	}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if _, err := WithReference(list("ref"), list("ref/b.jsonl", "in")); err == nil || !strings.Contains(err.Error(), "ref/b.jsonl is in") {
+		t.Errorf("error %v, want one that names the file in both", err)
 	}
 }

@@ -86,6 +86,9 @@ type Member struct {
 	Kept                     bool
 	Similarity               float64
 	Size                     int
+	// Reference says that the document is of the reference corpus or, in a row
+	// of removed, that the kept one is.
+	Reference bool
 }
 
 // AppendMember appends the row of a document in clusters.
@@ -102,6 +105,14 @@ func AppendMember(b []byte, m Member) []byte {
 	b = AppendFloat(b, m.Similarity)
 	b = append(b, `,"size":`...)
 	b = strconv.AppendInt(b, int64(m.Size), 10)
+	return m.end(b)
+}
+
+// end appends what marks a reference and the end of the row.
+func (m *Member) end(b []byte) []byte {
+	if m.Reference {
+		b = append(b, `,"reference":true`...)
+	}
 	return append(b, "}\n"...)
 }
 
@@ -117,5 +128,5 @@ func AppendRemoved(b []byte, m Member) []byte {
 	b = append(b, m.KeptID...)
 	b = append(b, `,"similarity":`...)
 	b = AppendFloat(b, m.Similarity)
-	return append(b, "}\n"...)
+	return m.end(b)
 }
