@@ -50,8 +50,9 @@ type Config struct {
 	Keep         transforms.Keep      `group:"Output" default:"first" placeholder:"ORDER" help:"Which documents of a cluster are preferred when those to keep are chosen: first, longest." json:"keep"`
 	Split        transforms.SplitMode `group:"Output" default:"component" placeholder:"HOW" help:"What a cluster is: component (documents joined through similar ones) or star (a kept document and those that go for it)." json:"split"`
 
-	Temp  string `group:"Running" placeholder:"DIR" help:"Folder for temporary files, some 1 to 2 bytes for each byte of text; default: beside the output. Workers of a cluster must share it." json:"temp"`
-	Lanes int    `group:"Running" default:"0" placeholder:"N" help:"Tasks of a stage that a local runner works on at a time; 0: one a core. The results are the same." json:"lanes"`
+	Temp   string   `group:"Running" placeholder:"DIR" help:"Folder for temporary files, some 1 to 2 bytes for each byte of text; default: beside the output. Workers of a cluster must share it." json:"temp"`
+	Memory ByteSize `group:"Running" default:"0" placeholder:"SIZE" help:"Size that a process aims to stay below: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no limit. The results are the same." json:"memory"`
+	Lanes  int      `group:"Running" default:"0" placeholder:"N" help:"Tasks of a stage that a local runner works on at a time; 0: one a core. The results are the same." json:"lanes"`
 }
 
 // ByteSize is a number of bytes; as text it may carry a unit: 64MiB, 2GB.
@@ -127,6 +128,7 @@ func (c *Config) Validate() error {
 	check(slices.Contains(output.Formats, c.OutputFormat), "--output-format %s: must be jsonl, jsonl.zst or jsonl.gz", c.OutputFormat)
 	check(c.Keep == transforms.First || c.Keep == transforms.Longest, "--keep %s: must be first or longest", c.Keep)
 	check(c.Split == transforms.Component || c.Split == transforms.Star, "--split %s: must be component or star", c.Split)
+	check(c.Memory == 0 || c.Memory >= leastMemory, "--memory %d: must be at least 100MiB, or 0 for no limit", c.Memory)
 	check(c.Lanes >= 0 && c.Lanes <= 1024, "--lanes %d: must be from 0 to 1024", c.Lanes)
 	if len(faults) == 0 {
 		if _, err := c.scheme(); err != nil {
@@ -148,7 +150,7 @@ func (c *Config) scheme() (lshbands.Scheme, error) {
 // else: two runs of equal hash over one corpus give the same bytes.
 func (c *Config) Hash() string {
 	choices := *c
-	choices.Input, choices.Reference, choices.Output, choices.Overwrite, choices.Temp, choices.Lanes = nil, nil, "", false, "", 0
+	choices.Input, choices.Reference, choices.Output, choices.Overwrite, choices.Temp, choices.Lanes, choices.Memory = nil, nil, "", false, "", 0, 0
 	choices.Emit, choices.MaxRejects, choices.Format = nil, 0, ""
 	// Plain strings and numbers always encode.
 	b, _ := json.Marshal(choices)
@@ -162,15 +164,6 @@ const (
 	splitBytes = 8 << 20
 	maxSplits  = 1024
 
-	// shardBytes is how much input there is for each shard of keys.
-	// The pairs of a shard should fit into a core's cache.
-	shardBytes = 4 << 20
-	maxShards  = 512
-
-	// placeBytes bounds the sets that a scoring task holds, at 8 bytes a
-	// shingle.
-	placeBytes = 16 << 20
-
 	// groupComparisons bounds the comparisons in a group of documents with one
 	// key: all pairs of 4,096.
 	groupComparisons = 4096 * 4095 / 2
@@ -183,6 +176,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 	if lanes == 0 {
 		lanes = transforms.Cores()
 	}
+	plan := planMemory(int64(c.Memory), bytes, min(lanes, transforms.Cores()))
 	return transforms.Job{
 		Temp: temp, Partial: partial, Inputs: inputs,
 		Fields:           corpus.Fields{ID: c.IDField, Text: c.TextField},
@@ -198,8 +192,9 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		Format:           c.OutputFormat,
 		Lanes:            lanes,
 		Splits:           splits,
-		Shards:           int(min(bytes/shardBytes+1, maxShards)),
-		PlaceBytes:       placeBytes,
+		Shards:           plan.shards,
+		RunBytes:         plan.runBytes,
+		PlaceBytes:       plan.placeBytes,
 		GroupComparisons: groupComparisons,
 	}
 }

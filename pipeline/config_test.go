@@ -33,6 +33,7 @@ func TestValidate(t *testing.T) {
 		{"output format", func(c *Config) { c.OutputFormat = "xml" }, "--output-format xml"},
 		{"keep", func(c *Config) { c.Keep = "last" }, "--keep last"},
 		{"split", func(c *Config) { c.Split = "pairs" }, "--split pairs"},
+		{"memory", func(c *Config) { c.Memory = 1 << 20 }, "--memory 1048576"},
 		{"lanes", func(c *Config) { c.Lanes = -2 }, "--lanes -2"},
 	}
 	right := testConfig(t, "x.jsonl")
@@ -103,7 +104,7 @@ func TestHash(t *testing.T) {
 		"Input": false, "Reference": false, "Format": false, "IDField": true, "TextField": true, "MaxDocument": true, "MaxRejects": false,
 		"CJKSplit": true, "Shingle": true, "Threshold": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true,
 		"Output": false, "Overwrite": false, "Emit": false, "OutputFormat": true, "Keep": true, "Split": true,
-		"Temp": false, "Lanes": false,
+		"Temp": false, "Memory": false, "Lanes": false,
 	}
 	base := testConfig(t, "x.jsonl")
 	want := base.Hash()

@@ -212,7 +212,7 @@ func TestChangedInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = execute(context.Background(), config.job(scheme, size, len(inputs.Splits), work.temp, work.partial, list))
+	_, err = execute(context.Background(), config.job(scheme, size, len(inputs.Splits), work.temp, work.partial, list), 0)
 	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
 		t.Errorf("error %v", err)
 	}

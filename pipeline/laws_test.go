@@ -2,8 +2,10 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +52,41 @@ func TestLanesChangeNothing(t *testing.T) {
 			}
 			sameText(t, "output", got, want)
 		})
+	}
+}
+
+func TestMemoryChangesNothing(t *testing.T) {
+	input := putCorpus(t, plain, cut(oddities(lawSeed), 4)...)
+	want := lawfulOutput(t, lawConfig(t, input))
+	config := lawConfig(t, input)
+	config.Memory = leastMemory
+	sameText(t, "output", lawfulOutput(t, config), want)
+	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
+		t.Errorf("the collector's limit is still %d after the job", limit)
+	}
+}
+
+// TestMemoryPlan: less memory never makes a larger task, and a task's part of it
+// is enough for the keys of a shard, unless there are as many shards as may be.
+func TestMemoryPlan(t *testing.T) {
+	for _, text := range []int64{0, 1, 1 << 20, 1 << 30, 1 << 40, 1 << 50} {
+		for _, tasks := range []int{1, 2, 64} {
+			last := planMemory(ampleMemory, text, tasks)
+			if planMemory(0, text, tasks) != last {
+				t.Errorf("text %d, %d tasks: no limit is not ample", text, tasks)
+			}
+			for memory := int64(ampleMemory); memory >= leastMemory; memory = memory * 3 / 4 {
+				p := planMemory(memory, text, tasks)
+				if p.shards < 1 || p.shards > maxShards || p.shards < last.shards || p.placeBytes > last.placeBytes || p.runBytes > last.runBytes {
+					t.Errorf("memory %d, text %d, %d tasks: %+v, with more memory %+v", memory, text, tasks, p, last)
+				}
+				task := max((memory-baseMemory)/int64(2*tasks), 4<<20)
+				if text/int64(p.shards) > task && p.shards < maxShards || p.placeBytes > task || int64(p.runBytes) > task {
+					t.Errorf("memory %d, text %d, %d tasks: %+v is more than the %d of a task", memory, text, tasks, p, task)
+				}
+				last = p
+			}
+		}
 	}
 }
 

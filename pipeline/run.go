@@ -65,7 +65,7 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 		return Summary{}, failure{ErrStorage, err}
 	}
 	job := config.job(scheme, size, len(inputs.Splits), work.temp, work.partial, inputsPath)
-	metrics, err := execute(ctx, job)
+	metrics, err := execute(ctx, job, int64(config.Memory))
 	if err != nil {
 		return Summary{}, err
 	}
@@ -126,12 +126,14 @@ func list(config Config) (transforms.Inputs, int64, error) {
 	return transforms.Inputs{Files: files, Splits: splits}, size, nil
 }
 
-// execute runs the graph on the runner that the flags of Beam name.
-func execute(ctx context.Context, job transforms.Job) (*beam.PipelineResult, error) {
+// execute runs the graph on the runner that the flags of Beam name, in a process
+// of about that size at most.
+func execute(ctx context.Context, job transforms.Job, memory int64) (*beam.PipelineResult, error) {
 	// The embedded runner spins while it waits for the end of a bundle. On as
 	// many threads as there are lanes it would starve the worker it waits for,
 	// which tripled the CPU time of an empty job.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(transforms.Cores() + 1))
+	defer limitMemory(memory)()
 	p, s := beam.NewPipelineWithRoot()
 	graph(s, job)
 	result, err := beamx.RunWithMetrics(ctx, p)

@@ -50,7 +50,7 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 	if inner.comparisons > 0 {
 		job.GroupComparisons = inner.comparisons
 	}
-	if _, err := execute(context.Background(), job); err != nil {
+	if _, err := execute(context.Background(), job, 0); err != nil {
 		t.Fatal(err)
 	}
 	result, err := transforms.ReadResult(work.temp)

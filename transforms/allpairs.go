@@ -86,7 +86,7 @@ func (f *blockFn) blocks(runs []string, m *memory) (string, error) {
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(documents[i].Ref, documents[j].Ref) })
 	run := &m.run
-	run.Reset(f.Job.Temp, runBudget)
+	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
 	for _, i := range order {
 		ref := documents[i].Ref

@@ -83,7 +83,7 @@ func (f *labelFn) label(ctx context.Context, runs []string, shards int, m *memor
 	clusterStage.records.Inc(ctx, int64(graph.Len()))
 	order := newOrder(graph.Roots(), shards)
 	run := &m.run
-	run.Reset(f.Job.Temp, runBudget)
+	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
 	err = eachPart(runs, edgeNodesKind, m, func(part int, nodes []byte) error {
 		for ; len(nodes) > 0; nodes = nodes[nodeSize:] {

@@ -80,6 +80,9 @@ type Job struct {
 	Shards int
 	// Splits is the number of splits of the inputs.
 	Splits int
+	// RunBytes is how much of its run file a task holds back in memory, so that
+	// sections grow to a size worth a read.
+	RunBytes int
 	// PlaceBytes bounds the shingle sets that a scoring task holds.
 	PlaceBytes int64
 	// GroupComparisons bounds the pairs compared in one group.

@@ -228,7 +228,7 @@ func emitRun(ctx context.Context, s *stage, job Job, element []byte, emit func([
 		if w.pieces, err = runfile.ReadCatalog(t.Catalog, t.Number); err != nil {
 			return err
 		}
-		w.run.Reset(job.Temp, runBudget)
+		w.run.Reset(job.Temp, job.RunBytes)
 		defer w.run.Abort()
 		if err := work(t, w); err != nil {
 			return err

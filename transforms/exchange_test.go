@@ -116,7 +116,7 @@ func TestReadOutcomes(t *testing.T) {
 // writeRun writes one record of two bytes for each shard and kind.
 func writeRun(t *testing.T, dir string, number byte, kind runfile.Kind, shards ...int) string {
 	t.Helper()
-	w := runfile.NewWriter(dir, runBudget)
+	w := runfile.NewWriter(dir, 1<<20)
 	defer w.Abort()
 	for _, shard := range shards {
 		b, err := w.Record(kind, shard, 2)

@@ -60,7 +60,7 @@ func (f *fingerprintFn) ProcessElement(ctx context.Context, element []byte, emit
 // single stream of a compressed file is inflated by one goroutine and
 // fingerprinted by as many as there are cores.
 func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, run *runfile.Writer) error {
-	run.Reset(f.Job.Temp, runBudget)
+	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
 	reader := &splitReader{files: f.inputs.Files, rest: f.inputs.Splits[number], maxLine: lineLimit(f.Job.MaxDocument)}
 	defer reader.close()

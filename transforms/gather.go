@@ -140,7 +140,7 @@ func (f *placeFn) place(runs []string, m *memory) (string, error) {
 	}
 	places, _ := graph.Places(max(f.Job.PlaceBytes/8, 1))
 	run := &m.run
-	run.Reset(f.Job.Temp, runBudget)
+	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
 	err = eachPart(runs, nodesKind, m, func(shard int, nodes []byte) error {
 		for ; len(nodes) > 0; nodes = nodes[nodeSize:] {

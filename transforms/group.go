@@ -152,7 +152,7 @@ func (w *starWriter) add(run *runfile.Writer, shard int, first, other *candidate
 	w.edges++
 	b, err := run.Record(edgesKind, shard, edgeSize)
 	if err == nil {
-		putEdge(b, edge{A: w.number, B: uint32(len(w.part.Refs) - 1), Shared: first.Size, Union: first.Size})
+		putEdge(b, edge{A: w.number, B: uint32(len(w.part.Refs) - 1), Shared: first.Size, total: first.Size})
 	}
 	return err
 }

@@ -33,10 +33,6 @@ const (
 	removedKind                              // documents that go, by unique task
 )
 
-// runBudget is how much of its run file a task holds back in memory, so that
-// sections grow to a size worth a read.
-const runBudget = 8 << 20
-
 const (
 	keySize    = 36
 	idSize     = 16
@@ -131,32 +127,48 @@ func decodePart(part components.Part, nodes []byte) components.Part {
 	return part
 }
 
-// edge is a verified edge between two nodes of a part. Shared and Union count
-// shingles: their quotient is the similarity. Where it is an estimate they
-// count the smallest hashes of the union instead.
+// edge is a verified edge between two nodes of a part.
 type edge struct {
-	A, B          uint32
-	Shared, Union uint32
-	Estimate      bool
+	A, B uint32
+	// Shared and total count shingles: their quotient is the similarity. Where it
+	// is an estimate they count the smallest hashes of the union instead, and
+	// total has a mark.
+	Shared, total uint32
 }
 
-const estimateBit = 1 << 31
+const estimateMark = 1 << 31
+
+// newEdge returns an edge of that similarity, whose nodes are still to be set.
+func newEdge(shared, union int, estimate bool) edge {
+	e := edge{Shared: uint32(shared), total: uint32(union)}
+	if estimate {
+		e.total |= estimateMark
+	}
+	return e
+}
+
+// union returns how many shingles are in either document, estimate whether the
+// similarity is an estimate.
+func (e edge) union() uint32  { return e.total &^ estimateMark }
+func (e edge) estimate() bool { return e.total&estimateMark != 0 }
+
+// similarity returns the Jaccard similarity of the nodes.
+func (e edge) similarity() float64 { return float64(e.Shared) / float64(e.union()) }
+
+// identical reports whether the edge joins documents that are the same under
+// the measure.
+func (e edge) identical() bool { return e.Shared == e.total }
 
 func putEdge(b []byte, e edge) {
-	union := e.Union
-	if e.Estimate {
-		union |= estimateBit
-	}
 	binary.LittleEndian.PutUint32(b, e.A)
 	binary.LittleEndian.PutUint32(b[4:], e.B)
 	binary.LittleEndian.PutUint32(b[8:], e.Shared)
-	binary.LittleEndian.PutUint32(b[12:], union)
+	binary.LittleEndian.PutUint32(b[12:], e.total)
 }
 
 func getEdge(b []byte) edge {
-	union := binary.LittleEndian.Uint32(b[12:])
 	return edge{
 		A: binary.LittleEndian.Uint32(b), B: binary.LittleEndian.Uint32(b[4:]),
-		Shared: binary.LittleEndian.Uint32(b[8:]), Union: union &^ estimateBit, Estimate: union&estimateBit != 0,
+		Shared: binary.LittleEndian.Uint32(b[8:]), total: binary.LittleEndian.Uint32(b[12:]),
 	}
 }

@@ -39,7 +39,8 @@ func TestRecords(t *testing.T) {
 	place := components.Place{First: 1<<31 | 1, Blocks: 1<<15 | 2, Block: 1<<14 | 3}
 	check("place", placeSize, func(b []byte) { putPlace(b, place) }, func(b []byte) any { return getPlace(b) }, place)
 	for _, estimate := range []bool{false, true} {
-		e := edge{A: 1<<31 | 1, B: 1<<30 | 2, Shared: 1<<30 | 3, Union: 1<<30 | 4, Estimate: estimate}
+		e := newEdge(1<<30|3, 1<<30|4, estimate)
+		e.A, e.B = 1<<31|1, 1<<30|2
 		check("edge", edgeSize, func(b []byte) { putEdge(b, e) }, func(b []byte) any { return getEdge(b) }, e)
 	}
 	at := position{1<<31 | 1, 1<<30 | 2}
@@ -52,10 +53,10 @@ func TestEdgeIdentical(t *testing.T) {
 		edge
 		want bool
 	}{
-		{edge{Shared: 5, Union: 5}, true},
-		{edge{Shared: 0, Union: 0}, true}, // two documents without tokens
-		{edge{Shared: 4, Union: 5}, false},
-		{edge{Shared: 128, Union: 128, Estimate: true}, false},
+		{newEdge(5, 5, false), true},
+		{newEdge(0, 0, false), true}, // two documents without tokens
+		{newEdge(4, 5, false), false},
+		{newEdge(128, 128, true), false},
 	} {
 		if got := c.identical(); got != c.want {
 			t.Errorf("%+v: %v", c.edge, got)
@@ -66,7 +67,7 @@ func TestEdgeIdentical(t *testing.T) {
 // TestPart writes the nodes of a part of a graph and reads them back.
 func TestPart(t *testing.T) {
 	want := components.Part{Refs: []docref.Ref{9, 2, 1 << 60}, Weights: []uint32{1, 1 << 31, 3}, Parents: unionfind.Forest{0, 0, 2}}
-	w := runfile.NewWriter(t.TempDir(), runBudget)
+	w := runfile.NewWriter(t.TempDir(), 1<<20)
 	defer w.Abort()
 	if err := writePart(w, nodesKind, 4, want); err != nil {
 		t.Fatal(err)

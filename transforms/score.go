@@ -105,11 +105,10 @@ func (f *scoreFn) score(a, b *gatheredSet) (edge, bool) {
 	if f.Job.Verify == Exact {
 		need := asmkernels.Required(f.Job.Threshold, a.size, b.size)
 		shared := asmkernels.Intersect(a.set, b.set, need)
-		return edge{Shared: uint32(shared), Union: uint32(a.size + b.size - shared)}, shared >= need
+		return newEdge(shared, a.size+b.size-shared, false), shared >= need
 	}
 	shared, union, exact := sketch.Overlap(a.set, b.set, a.size, b.size, bottomK)
-	e := edge{Shared: uint32(shared), Union: uint32(union), Estimate: !exact}
-	return e, f.Job.Verify == None || float64(shared)/float64(union) >= f.Job.Threshold
+	return newEdge(shared, union, !exact), f.Job.Verify == None || float64(shared)/float64(union) >= f.Job.Threshold
 }
 
 // gatheredSet is a document at the place where it is scored.

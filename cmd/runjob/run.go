@@ -56,6 +56,9 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	}
 	fmt.Fprintf(w, "%.1f s, %.1f CPU-s (%.0f MB per CPU-second), %s memory, %s of temporary files\n",
 		s.Seconds, s.CPUSeconds, float64(n.Bytes+n.ReferenceBytes)/1e6/max(s.CPUSeconds, 0.001), size(s.PeakMemoryBytes), size(s.TempBytes))
+	if limit := int64(s.Config.Memory); limit > 0 && s.PeakMemoryBytes > limit {
+		fmt.Fprintf(w, "note: that is more memory than --memory %s; the largest cluster, or the number of documents with copies, needs it\n", size(limit))
+	}
 	fmt.Fprintf(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(s.Config.Emit, ", "))
 }
 

@@ -6,6 +6,8 @@
 // chosen greedily in the order of preference.
 package keep
 
+import "iter"
+
 // Edge joins two documents that are similar, but not identical, by their
 // numbers.
 type Edge struct {
@@ -27,8 +29,8 @@ const undecided = ^uint32(0)
 // identical to it, or itself; only those first ones have edges, which stand for
 // all that are identical. A document that goes is given to the most similar
 // among those that it has an edge to and that were kept before it, then to the
-// most preferred.
-func Choose(order, first []uint32, edges []Edge) []Choice {
+// most preferred. The edges are gone through twice.
+func Choose(order, first []uint32, edges iter.Seq[Edge]) []Choice {
 	n := len(first)
 	neighbours := adjacency(n, edges)
 	place := make([]uint32, n) // in the order of preference
@@ -44,15 +46,16 @@ func Choose(order, first []uint32, edges []Edge) []Choice {
 	for _, document := range order {
 		c := &class[first[document]]
 		if c.Kept == undecided {
-			for _, e := range neighbours.of(first[document]) {
-				other := class[e.B]
+			for i := neighbours.starts[first[document]]; i < neighbours.starts[first[document]+1]; i++ {
+				neighbour, similarity := neighbours.documents[i], neighbours.similarities[i]
+				other := class[neighbour]
 				// Only a class that is kept stands for itself.
-				if other.Kept == undecided || first[other.Kept] != e.B {
+				if other.Kept == undecided || first[other.Kept] != neighbour {
 					continue
 				}
-				if c.Kept == undecided || e.Similarity > c.Similarity ||
-					e.Similarity == c.Similarity && place[other.Kept] < place[c.Kept] {
-					*c = Choice{other.Kept, e.Similarity}
+				if c.Kept == undecided || similarity > c.Similarity ||
+					similarity == c.Similarity && place[other.Kept] < place[c.Kept] {
+					*c = Choice{other.Kept, similarity}
 				}
 			}
 			if c.Kept == undecided {
@@ -64,30 +67,31 @@ func Choose(order, first []uint32, edges []Edge) []Choice {
 	return choices
 }
 
-// graph holds the edges of all documents, those of one next to each other,
-// each seen from A.
+// graph holds the neighbours of all documents, those of one next to each other.
+// A heap of copies has millions of edges, so they are packed.
 type graph struct {
-	starts []uint32
-	edges  []Edge
+	starts       []uint32
+	documents    []uint32
+	similarities []float64
 }
 
-func (g *graph) of(document uint32) []Edge {
-	return g.edges[g.starts[document]:g.starts[document+1]]
-}
-
-func adjacency(n int, edges []Edge) *graph {
-	g := &graph{starts: make([]uint32, n+2), edges: make([]Edge, 2*len(edges))}
-	for _, e := range edges {
+func adjacency(n int, edges iter.Seq[Edge]) *graph {
+	g := &graph{starts: make([]uint32, n+2)}
+	total := 0
+	for e := range edges {
 		g.starts[e.A+2]++
 		g.starts[e.B+2]++
+		total += 2
 	}
+	g.documents, g.similarities = make([]uint32, total), make([]float64, total)
 	for i := 2; i < len(g.starts); i++ {
 		g.starts[i] += g.starts[i-1]
 	}
-	for _, e := range edges {
-		for _, seen := range []Edge{e, {e.B, e.A, e.Similarity}} {
-			g.edges[g.starts[seen.A+1]] = seen
-			g.starts[seen.A+1]++
+	for e := range edges {
+		for _, seen := range [2][2]uint32{{e.A, e.B}, {e.B, e.A}} {
+			at := g.starts[seen[0]+1]
+			g.documents[at], g.similarities[at] = seen[1], e.Similarity
+			g.starts[seen[0]+1]++
 		}
 	}
 	return g

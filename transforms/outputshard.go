@@ -1,0 +1,217 @@
+package transforms
+
+import (
+	"cmp"
+	"slices"
+
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/runfile"
+)
+
+// outputShard holds the clusters of an output shard. A document is known by its
+// number: its place in members.
+type outputShard struct {
+	inputs  *Inputs
+	input   docref.Ref // where the reference ends
+	members []member
+	edges   []edge
+	first   []uint32 // the first document identical to each
+	choices []keep.Choice
+	size    []uint32 // documents in the cluster, by the number of its first one
+	names   [][]byte // what other rows call a document, as a JSON string
+}
+
+func newOutputShard(inputs *Inputs, members []member, edges []edge) (*outputShard, error) {
+	input, err := inputs.firstInput()
+	if err != nil {
+		return nil, err
+	}
+	s := &outputShard{inputs: inputs, input: input, members: members, edges: edges}
+	s.first = make([]uint32, len(members))
+	for i := range s.first {
+		s.first[i] = uint32(i)
+	}
+	for _, e := range edges {
+		if e.identical() {
+			s.first[e.B] = e.A
+		}
+	}
+	s.countSizes()
+	s.names = make([][]byte, len(members))
+	var arena []byte
+	for i := range members {
+		start := len(arena)
+		if members[i].repeated {
+			arena = s.appendRef(arena, i)
+		} else {
+			arena = s.appendID(arena, i)
+		}
+		s.names[i] = arena[start:len(arena):len(arena)]
+	}
+	return s, nil
+}
+
+// reference reports whether a document is of the reference corpus.
+func (s *outputShard) reference(i uint32) bool { return s.members[i].ref < s.input }
+
+func (s *outputShard) countSizes() {
+	s.size = make([]uint32, len(s.members))
+	for i := range s.members {
+		s.size[s.members[i].first]++
+	}
+}
+
+// appendRef appends path:position as a JSON string, appendID the user's id or,
+// without one, the ref.
+func (s *outputShard) appendRef(b []byte, i int) []byte {
+	return output.AppendString(b, s.inputs.refText(nil, s.members[i].ref))
+}
+
+func (s *outputShard) appendID(b []byte, i int) []byte {
+	if len(s.members[i].id) == 0 {
+		return s.appendRef(b, i)
+	}
+	return output.AppendString(b, s.members[i].id)
+}
+
+// decide chooses the documents that stay. Those of the reference come before all
+// others and are not joined to each other, so all of them stay.
+func (s *outputShard) decide(preference Keep) {
+	order := make([]uint32, len(s.members))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	if preference == Longest {
+		slices.SortStableFunc(order, func(a, b uint32) int {
+			switch {
+			case !s.reference(a) && !s.reference(b):
+				return cmp.Compare(s.members[b].length, s.members[a].length)
+			case s.reference(a) && s.reference(b):
+				return 0
+			case s.reference(a):
+				return -1
+			}
+			return 1
+		})
+	}
+	s.choices = keep.Choose(order, s.first, func(yield func(keep.Edge) bool) {
+		for _, e := range s.edges {
+			if !e.identical() && !yield(keep.Edge{A: e.A, B: e.B, Similarity: e.similarity()}) {
+				return
+			}
+		}
+	})
+}
+
+// splitStars makes each kept document and those that go for it a cluster, known
+// by the first of them.
+func (s *outputShard) splitStars() {
+	const none = ^uint32(0)
+	star := slices.Repeat([]uint32{none}, len(s.members))
+	for i, c := range s.choices {
+		if star[c.Kept] == none {
+			star[c.Kept] = uint32(i)
+		}
+		s.members[i].first = star[c.Kept]
+	}
+	s.countSizes()
+}
+
+func (s *outputShard) count(counts *Counts) {
+	for i := range s.members {
+		if s.size[i] > 1 {
+			counts.Clusters++
+			counts.Clustered += int64(s.size[i])
+		}
+		if kept := s.choices[i].Kept; kept != uint32(i) {
+			counts.Removed++
+			if s.reference(kept) {
+				counts.RemovedForReference++
+			}
+		}
+	}
+	counts.Pairs += int64(len(s.edges))
+}
+
+// clusterRows, pairRows and removedRows pass the rows of an output in order.
+
+func (s *outputShard) clusterRows(row func([]byte) error) error {
+	// Documents stand by component; a component's stars may interleave.
+	order := make([]uint32, len(s.members))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(s.members[a].first, s.members[b].first) })
+	var b []byte
+	for _, i := range order {
+		first := s.members[i].first
+		if s.size[first] < 2 {
+			continue
+		}
+		b = output.AppendMember(b[:0], output.Member{
+			ID: s.appendID(nil, int(i)), Ref: s.appendRef(nil, int(i)), Cluster: s.names[first],
+			Kept: s.choices[i].Kept == i, Similarity: s.choices[i].Similarity, Size: int(s.size[first]),
+			Reference: s.reference(i),
+		})
+		if err := row(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *outputShard) pairRows(row func([]byte) error) error {
+	var b []byte
+	for _, e := range s.edges {
+		b = output.AppendPair(b[:0], output.Pair{
+			A: s.names[e.A], B: s.names[e.B], Shared: e.Shared, Union: e.union(),
+			SizeA: int(s.members[e.A].size), SizeB: int(s.members[e.B].size),
+			Identical: e.identical(), Estimate: e.estimate(),
+		})
+		if err := row(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *outputShard) removedRows(row func([]byte) error) error {
+	var b []byte
+	for i, c := range s.choices {
+		if c.Kept == uint32(i) {
+			continue
+		}
+		b = output.AppendRemoved(b[:0], output.Member{
+			ID: s.appendID(nil, i), Ref: s.appendRef(nil, i), Cluster: s.names[s.members[i].first],
+			KeptID: s.names[c.Kept], Similarity: c.Similarity, Reference: s.reference(c.Kept),
+		})
+		if err := row(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeRemovedRefs writes the documents that go by split.
+func (s *outputShard) writeRemovedRefs(job Job) (string, error) {
+	starts, err := s.inputs.splitStarts()
+	if err != nil {
+		return "", err
+	}
+	run := runfile.NewWriter(job.Temp, job.RunBytes)
+	defer run.Abort()
+	for i, c := range s.choices {
+		if c.Kept == uint32(i) {
+			continue
+		}
+		ref := s.members[i].ref
+		b, err := run.Record(removedKind, splitOf(starts, ref), refSize)
+		if err != nil {
+			return "", err
+		}
+		putRef(b, ref)
+	}
+	return run.Close()
+}
