@@ -213,6 +213,9 @@ func TestChangedInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = execute(context.Background(), config.job(scheme, size, len(inputs.Splits), work.temp, work.partial, list), 0)
+	if err != nil {
+		err = config.explain(err)
+	}
 	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
 		t.Errorf("error %v", err)
 	}

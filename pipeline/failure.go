@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -17,20 +18,72 @@ import (
 
 // explain reduces the error of a runner to what a task said. Runners wrap it in
 // the plan of the stage, line by line; all that is left of its type is the text.
-func explain(err error) error {
-	text := err.Error()
-	kind, text, found := transforms.ParseFault(text)
+func (c *Config) explain(err error) error {
+	kind, text, found := transforms.ParseFault(err.Error())
 	if !found {
-		return err
+		return c.fault(nil, err)
 	}
 	err = errors.New(text)
 	switch kind {
 	case transforms.InputFault:
-		return failure{ErrInput, err}
+		return c.fault(ErrInput, err)
 	case transforms.StorageFault:
-		return failure{ErrStorage, err}
+		return c.fault(ErrStorage, err)
 	}
 	return err
+}
+
+// fault is an error of a kind, or of none. Where a limit of the machine is
+// behind it, it says so first, and what to do.
+func (c *Config) fault(kind, err error) error {
+	text := err.Error()
+	says := func(errno syscall.Errno) bool { return strings.Contains(text, errno.Error()) }
+	where, flag := "the temporary folder "+c.tempFolder(), "--temp"
+	if strings.Contains(text, partialPrefix) {
+		where, flag = "the output folder "+c.Output, "--output"
+	}
+	remedy := ""
+	switch {
+	case says(syscall.EMFILE), says(syscall.ENFILE):
+		remedy = "no more files can be opened: raise the limit with 'ulimit -n 1024' and run the job again"
+	case says(syscall.ENOSPC):
+		remedy = fmt.Sprintf("the disk of %s is full: make room on it, or name a folder on another disk with %s", where, flag)
+	case says(syscall.EDQUOT):
+		remedy = fmt.Sprintf("your quota on the disk of %s is used up: make room on it, or name a folder on another disk with %s", where, flag)
+	case says(syscall.EFBIG):
+		remedy = fmt.Sprintf("a file in %s may not grow so large: raise the limit with 'ulimit -f unlimited' and run the job again", where)
+	}
+	switch {
+	case remedy != "":
+		// Of what a runner wraps around it the last line is the cause.
+		return failure{ErrStorage, fmt.Errorf("%s (%s)", remedy, text[strings.LastIndexByte(text, '\n')+1:])}
+	case kind != nil:
+		return failure{kind, err}
+	}
+	return err
+}
+
+const (
+	// filesOfRunner are those that Beam's embedded runner opens, connections of
+	// it and its worker for the most part, and some to spare.
+	filesOfRunner = 20
+	// filesOfTask are those that a task has open at a time.
+	filesOfTask = 4
+)
+
+// checkOpenFiles refuses to start where the job would run out of files: a runner
+// that does may wait for minutes, or break down without a word of the reason.
+func checkOpenFiles() error {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return fmt.Errorf("ask for the limit of open files: %w", err)
+	}
+	opened, err := os.ReadDir("/dev/fd")
+	needed := uint64(len(opened) + filesOfRunner + filesOfTask*transforms.Cores())
+	if errors.Is(err, syscall.EMFILE) || limit.Cur < needed {
+		return fmt.Errorf("only %d files may be open at a time, and the job needs %d: raise the limit with 'ulimit -n 1024' and run the job again", limit.Cur, needed)
+	}
+	return nil
 }
 
 // firstReject returns the first reject in words.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -50,10 +51,14 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 	if err != nil {
 		return Summary{}, failure{ErrUsage, err}
 	}
+	config.Emit = distinct(config.Emit)
+	if err := checkOpenFiles(); err != nil {
+		return Summary{}, failure{ErrStorage, err}
+	}
 	start := time.Now()
 	inputs, size, err := list(config)
 	if err != nil {
-		return Summary{}, failure{ErrInput, err}
+		return Summary{}, config.fault(ErrInput, err)
 	}
 	work, err := openWorkspace(config)
 	if err != nil {
@@ -62,12 +67,12 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 	defer work.sweep()
 	inputsPath := filepath.Join(work.temp, "inputs.json")
 	if err := transforms.WriteInputs(inputsPath, inputs); err != nil {
-		return Summary{}, failure{ErrStorage, err}
+		return Summary{}, config.fault(ErrStorage, err)
 	}
 	job := config.job(scheme, size, len(inputs.Splits), work.temp, work.partial, inputsPath)
 	metrics, err := execute(ctx, job, int64(config.Memory))
 	if err != nil {
-		return Summary{}, err
+		return Summary{}, config.explain(err)
 	}
 	result, err := transforms.ReadResult(work.temp)
 	if err != nil {
@@ -78,7 +83,7 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 	}
 	summary := summarize(config, scheme, result, metrics, work.tempBytes(), time.Since(start))
 	if err := work.publish(result.Files, summary); err != nil {
-		return Summary{}, failure{ErrStorage, err}
+		return Summary{}, config.fault(ErrStorage, err)
 	}
 	return summary, nil
 }
@@ -126,9 +131,22 @@ func list(config Config) (transforms.Inputs, int64, error) {
 	return transforms.Inputs{Files: files, Splits: splits}, size, nil
 }
 
+// process is held by the job that a runner works on: the flags of Beam, the
+// number of threads and the temporary folder are the process's.
+var process = make(chan struct{}, 1)
+
 // execute runs the graph on the runner that the flags of Beam name, in a process
 // of about that size at most.
 func execute(ctx context.Context, job transforms.Job, memory int64) (*beam.PipelineResult, error) {
+	select {
+	case process <- struct{}{}:
+		defer func() { <-process }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	// For each job Beam leaves a file in the system's temporary folder, and it
+	// breaks down where it cannot.
+	defer setTempDir(job.Temp)()
 	// The embedded runner spins while it waits for the end of a bundle. On as
 	// many threads as there are lanes it would starve the worker it waits for,
 	// which tripled the CPU time of an empty job.
@@ -136,16 +154,53 @@ func execute(ctx context.Context, job transforms.Job, memory int64) (*beam.Pipel
 	defer limitMemory(memory)()
 	p, s := beam.NewPipelineWithRoot()
 	graph(s, job)
-	result, err := beamx.RunWithMetrics(ctx, p)
+	result, err := runPipeline(ctx, p)
 	// The runner may have given up the pipeline while tasks still write.
 	transforms.Drain()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, explain(err)
+		return nil, err
 	}
 	return &result, nil
+}
+
+// runPipeline runs a pipeline. A runner of this process panics where it cannot
+// listen to its workers.
+func runPipeline(ctx context.Context, p *beam.Pipeline) (result beam.PipelineResult, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("start the runner: %v", fault)
+		}
+	}()
+	return beamx.RunWithMetrics(ctx, p)
+}
+
+// setTempDir makes a folder that of the process's temporary files, and returns
+// what undoes that.
+func setTempDir(folder string) func() {
+	const name = "TMPDIR"
+	before, was := os.LookupEnv(name)
+	os.Setenv(name, folder)
+	return func() {
+		if was {
+			os.Setenv(name, before)
+		} else {
+			os.Unsetenv(name)
+		}
+	}
+}
+
+// distinct returns the names without those that stand before.
+func distinct(names []string) []string {
+	var all []string
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // accept refuses a result that the user would not want.

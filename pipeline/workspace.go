@@ -35,13 +35,17 @@ type workspace struct {
 // died.
 func openWorkspace(config Config) (*workspace, error) {
 	w := &workspace{output: filepath.Clean(config.Output)}
+	unusable := func(err error) error {
+		return fmt.Errorf("the output folder %s cannot be used: %w: name another one with --output", w.output, err)
+	}
 	if err := w.makeFolder(w.output); err != nil {
-		return nil, fmt.Errorf("open output folder: %w", err)
+		w.sweep()
+		return nil, unusable(err)
 	}
 	entries, err := os.ReadDir(w.output)
 	if err != nil {
 		w.sweep()
-		return nil, fmt.Errorf("open output folder: %w", err)
+		return nil, unusable(err)
 	}
 	lock, err := lockFile(w.output, os.O_RDONLY)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -49,7 +53,7 @@ func openWorkspace(config Config) (*workspace, error) {
 		return nil, fmt.Errorf("another job is writing to the output folder %s: wait for it, or give another folder", w.output)
 	} else if err != nil {
 		w.sweep()
-		return nil, fmt.Errorf("open output folder: %w", err)
+		return nil, unusable(err)
 	}
 	w.locks = append(w.locks, lock)
 	for _, entry := range entries {
@@ -58,26 +62,33 @@ func openWorkspace(config Config) (*workspace, error) {
 			return nil, fmt.Errorf("the output folder %s is not empty (it holds %s): give another one, or --overwrite to replace the results of an earlier job", w.output, entry.Name())
 		}
 	}
-	if w.parent = config.Temp; w.parent == "" {
-		w.parent = w.output + tempSuffix
-	}
+	w.parent = config.tempFolder()
 	if err := w.openTemp(); err != nil {
 		w.sweep()
-		return nil, err
+		return nil, fmt.Errorf("the temporary folder %s cannot be used: %w: name another one with --temp", w.parent, err)
 	}
 	// Tasks may run in processes with another working folder.
 	for _, path := range []*string{&w.temp, &w.output} {
 		if *path, err = filepath.Abs(*path); err != nil {
 			w.sweep()
-			return nil, fmt.Errorf("open output folder: %w", err)
+			return nil, unusable(err)
 		}
 	}
 	w.partial = filepath.Join(w.output, partialPrefix+filepath.Base(w.temp))
 	if err := os.Mkdir(w.partial, 0o777); err != nil {
+		w.output = filepath.Clean(config.Output)
 		w.sweep()
-		return nil, fmt.Errorf("open output folder: %w", err)
+		return nil, unusable(err)
 	}
 	return w, nil
+}
+
+// tempFolder returns the folder that the runs of a configuration make theirs in.
+func (c *Config) tempFolder() string {
+	if c.Temp != "" {
+		return c.Temp
+	}
+	return filepath.Clean(c.Output) + tempSuffix
 }
 
 const (
@@ -102,20 +113,17 @@ func (w *workspace) openTemp() error {
 
 func (w *workspace) makeTemp() error {
 	if err := w.makeFolder(w.parent); err != nil {
-		return fmt.Errorf("open temporary folder: %w", err)
+		return err
 	}
 	w.clearDead()
 	temp := filepath.Join(w.parent, runPrefix+rand.Text())
 	lock, err := lockFile(temp+lockSuffix, os.O_RDWR|os.O_CREATE)
 	if err != nil {
-		return fmt.Errorf("lock temporary folder: %w", err)
+		return err
 	}
 	w.locks = append(w.locks, lock)
 	w.temp = temp
-	if err := os.Mkdir(temp, 0o777); err != nil {
-		return fmt.Errorf("open temporary folder: %w", err)
-	}
-	return nil
+	return os.Mkdir(temp, 0o777)
 }
 
 // clearDead removes the folders of runs that ended without clearing up: nobody
@@ -154,10 +162,13 @@ func lockFile(path string, flags int) (*os.File, error) {
 // makeFolder makes a folder unless it is there. What is missing above it is made
 // too.
 func (w *workspace) makeFolder(path string) error {
-	_, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		w.made = append(w.made, path)
-		err = os.MkdirAll(path, 0o777)
+		return os.MkdirAll(path, 0o777)
+	case err == nil && !info.IsDir():
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
 	}
 	return err
 }
@@ -200,9 +211,11 @@ type manifest struct {
 	Files []output.File `json:"files"`
 }
 
-// publish checks the finished files, gives them their names and writes the
-// manifest, the summary and, last, the mark of success. The results of an
-// earlier job go first, their mark of success before all.
+// publish checks the finished files, writes the manifest, the summary and the
+// mark of success beside them, and gives all of them their names, the mark last.
+// The results of an earlier job go before that, their mark of success first. So
+// a disk that is full leaves everything as it was; should a name be refused all
+// the same, no result stays.
 func (w *workspace) publish(files []output.File, summary Summary) error {
 	for _, file := range files {
 		info, err := os.Stat(file.Temporary)
@@ -213,13 +226,11 @@ func (w *workspace) publish(files []output.File, summary Summary) error {
 			return fmt.Errorf("check %s: it has %d bytes, %d were written", file.Name, info.Size(), file.Bytes)
 		}
 	}
-	if err := w.removeEarlier(); err != nil {
-		return err
-	}
+	// First the manifest: by it another job finds what one that died in between
+	// has published.
+	paths, names := []string{filepath.Join(w.partial, manifestName)}, []string{manifestName}
 	for i := range files {
-		if err := os.Rename(files[i].Temporary, filepath.Join(w.output, files[i].Name)); err != nil {
-			return fmt.Errorf("publish: %w", err)
-		}
+		paths, names = append(paths, files[i].Temporary), append(names, files[i].Name)
 		files[i].Temporary = ""
 	}
 	if err := w.writeJSON(manifestName, manifest{files}); err != nil {
@@ -228,8 +239,22 @@ func (w *workspace) publish(files []output.File, summary Summary) error {
 	if err := w.writeJSON(summaryName, summary); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(w.output, successName), nil, 0o666); err != nil {
-		return fmt.Errorf("publish: %w", err)
+	if err := os.WriteFile(filepath.Join(w.partial, successName), nil, 0o666); err != nil {
+		return fmt.Errorf("write %s: %w", successName, err)
+	}
+	for _, name := range []string{summaryName, successName} {
+		paths, names = append(paths, filepath.Join(w.partial, name)), append(names, name)
+	}
+	if err := w.removeEarlier(); err != nil {
+		return err
+	}
+	for i := range paths {
+		if err := os.Rename(paths[i], filepath.Join(w.output, names[i])); err != nil {
+			for _, name := range names[:i] {
+				os.Remove(filepath.Join(w.output, name))
+			}
+			return fmt.Errorf("publish: %w", err)
+		}
 	}
 	return nil
 }
@@ -265,15 +290,11 @@ func (w *workspace) removeEarlier() error {
 	return errors.Join(remove(summaryName), remove(manifestName))
 }
 
-// writeJSON writes a file of the output folder in one step.
+// writeJSON writes a file that is to be published.
 func (w *workspace) writeJSON(name string, value any) error {
 	b, err := json.MarshalIndent(value, "", "  ")
-	partial := filepath.Join(w.partial, name)
 	if err == nil {
-		err = os.WriteFile(partial, append(b, '\n'), 0o666)
-	}
-	if err == nil {
-		err = os.Rename(partial, filepath.Join(w.output, name))
+		err = os.WriteFile(filepath.Join(w.partial, name), append(b, '\n'), 0o666)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)

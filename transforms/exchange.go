@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -150,10 +151,13 @@ type exchangeFn struct {
 
 func (f *exchangeFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
 	outcomes, counts, err := readOutcomes(elements)
-	if err != nil {
-		return err
+	if err == nil {
+		err = f.Delivery.deliver(f.Temp, f.Lanes, runsOf(outcomes), counts, emit)
 	}
-	return f.Delivery.deliver(f.Temp, f.Lanes, runsOf(outcomes), counts, emit)
+	if err != nil {
+		return markFault(fmt.Errorf("exchange: %w", err))
+	}
+	return nil
 }
 
 // deliver writes a catalog of the runs and puts out the tasks.

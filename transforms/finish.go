@@ -58,7 +58,7 @@ func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]b
 		err = os.Rename(path+".partial", path)
 	}
 	if err != nil {
-		return fmt.Errorf("write result: %w", err)
+		return markFault(fmt.Errorf("write result: %w", err))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -25,7 +26,7 @@ type readFn struct {
 func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) error {
 	inputs, err := readInputs(f.Inputs)
 	if err != nil {
-		return err
+		return markFault(fmt.Errorf("read: %w", err))
 	}
 	for number := range inputs.Splits {
 		emit(task{Lane: number % f.Lanes, Number: number}.encode())

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -42,6 +44,9 @@ func parse(args []string) (command, error) {
 		kong.Writers(os.Stdout, os.Stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(helpWithDefault),
+		kong.KindMapper(reflect.Float64, kong.MapperFunc(parseNumber)),
+		kong.KindMapper(reflect.Int, kong.MapperFunc(parseWholeNumber)),
+		kong.KindMapper(reflect.Int64, kong.MapperFunc(parseWholeNumber)),
 	)
 	if err != nil {
 		return nil, err
@@ -58,6 +63,34 @@ func parse(args []string) (command, error) {
 		return nil, usageError{errors.New(strings.TrimPrefix(err.Error(), args[0]+": "))}
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
+}
+
+// parseNumber reads the value of a flag that takes any number.
+func parseNumber(from *kong.DecodeContext, to reflect.Value) error {
+	var text string
+	if err := from.Scan.PopValueInto("number", &text); err != nil {
+		return err
+	}
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return fmt.Errorf("%q is not a number such as 0.8", text)
+	}
+	to.SetFloat(number)
+	return nil
+}
+
+// parseWholeNumber reads the value of a flag that takes a whole number.
+func parseWholeNumber(from *kong.DecodeContext, to reflect.Value) error {
+	var text string
+	if err := from.Scan.PopValueInto("number", &text); err != nil {
+		return err
+	}
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || to.OverflowInt(number) {
+		return fmt.Errorf("%q is not a whole number", text)
+	}
+	to.SetInt(number)
+	return nil
 }
 
 // helpWithDefault adds the default of a flag to its help.

@@ -27,6 +27,9 @@ type File struct {
 	Name string
 	// Size is the length on disk in bytes.
 	Size int64
+	// Modified is when the content last changed, in nanoseconds of Unix time; 0
+	// where it is not known.
+	Modified int64
 	// Compression is how the content is stored, whatever the file is called.
 	Compression Compression
 	// Reference marks a file of the reference corpus, which the input is
@@ -210,7 +213,7 @@ func separateNames(files []File) {
 	}
 }
 
-// inspectAll fills in Size and Compression. Files are opened side by side,
+// inspectAll fills in Size, Modified and Compression. Files are opened side by side,
 // for network file systems. The error is that of the first faulty file.
 func inspectAll(files []File) error {
 	faults := make([]error, len(files))
@@ -241,9 +244,12 @@ func inspectAll(files []File) error {
 	return nil
 }
 
-// inspect fills in Size and Compression of one file.
+// inspect fills in Size, Modified and Compression of one file.
 func inspect(file *File) error {
 	handle, err := os.Open(file.Path)
+	if errors.Is(err, os.ErrPermission) {
+		return fmt.Errorf("%w: make the file readable, or leave it out", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -252,7 +258,7 @@ func inspect(file *File) error {
 	if err != nil {
 		return err
 	}
-	file.Size = info.Size()
+	file.Size, file.Modified = info.Size(), info.ModTime().UnixNano()
 	file.Compression, err = sniff(handle)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file.Path, err)

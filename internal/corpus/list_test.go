@@ -107,6 +107,13 @@ func TestListInspects(t *testing.T) {
 		{Path: "d.jsonl.zst", Name: "d.jsonl", Size: 8, Compression: Zstd},
 		{Path: "e.jsonl", Name: "e.jsonl", Size: 0, Compression: None},
 	}
+	for i, file := range files {
+		info, err := os.Stat(file.Path)
+		if err != nil || file.Modified != info.ModTime().UnixNano() {
+			t.Errorf("%s was modified at %d, %v (%v)", file.Path, file.Modified, info, err)
+		}
+		files[i].Modified = 0
+	}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

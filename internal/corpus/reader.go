@@ -65,6 +65,9 @@ func (r *Reader) Reset(file File, s Stretch) error {
 		return fmt.Errorf("open input %s: a %v file cannot be read from its middle", file.Path, file.Compression)
 	}
 	handle, err := os.Open(file.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("open input %s: the file went away while the job ran: %w", file.Path, err)
+	}
 	if err != nil {
 		return fmt.Errorf("open input: %w", err)
 	}
@@ -72,14 +75,10 @@ func (r *Reader) Reset(file File, s Stretch) error {
 	r.position, r.end = s.Start, s.End
 	r.carry, r.rejects, r.skips = r.carry[:0], nil, false
 	r.exhausted = s.Start >= s.End
-	info, err := handle.Stat()
-	if err != nil {
-		return fmt.Errorf("open input: %w", err)
+	if err := r.checkUnchanged(); err != nil {
+		return err
 	}
-	if info.Size() < file.Size {
-		return r.shrunk(info.Size())
-	}
-	if err := r.openStream(info.Size()); err != nil {
+	if err := r.openStream(file.Size); err != nil {
 		return fmt.Errorf("open input %s: %w", file.Path, err)
 	}
 	if s.Start == 0 {
@@ -187,6 +186,9 @@ func (r *Reader) lastNewline(data []byte, offset int64) int {
 // batch hands data and the rejects so far to the caller.
 func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	if len(data) == 0 && len(r.rejects) == 0 {
+		if err := r.checkUnchanged(); err != nil {
+			return Batch{}, err
+		}
 		return Batch{}, io.EOF
 	}
 	b := Batch{File: r.number, Offset: offset, Data: data, Rejects: r.rejects}
@@ -203,7 +205,7 @@ func (r *Reader) rejectLine(offset int64, data []byte) (Batch, error) {
 	if err != nil {
 		return Batch{}, err
 	}
-	r.rejects[index].Message = fmt.Sprintf("line of %d bytes is longer than the limit of %d bytes", length+rest, r.limit)
+	r.rejects[index].Message = fmt.Sprintf("line of %d bytes is longer than the %d bytes that --max-document allows for", length+rest, r.limit)
 	return r.batch(offset, data[:0])
 }
 
@@ -250,7 +252,7 @@ func (r *Reader) stop(err error) error {
 	if err == io.EOF {
 		r.exhausted = true
 		if r.file.Compression == None && r.position < r.file.Size {
-			return r.shrunk(r.position)
+			return r.resized(r.position)
 		}
 		return nil
 	}
@@ -262,8 +264,24 @@ func (r *Reader) stop(err error) error {
 	return fmt.Errorf("read input %s at byte %d of its decoded stream: %w", r.file.Path, r.position, err)
 }
 
-// shrunk is the error of a file that is shorter than when it was listed.
-func (r *Reader) shrunk(size int64) error {
+// checkUnchanged fails where the file is not as it was when it was listed.
+func (r *Reader) checkUnchanged() error {
+	info, err := r.handle.Stat()
+	if err != nil {
+		return fmt.Errorf("read input: %w", err)
+	}
+	if info.Size() != r.file.Size {
+		return r.resized(info.Size())
+	}
+	if r.file.Modified != 0 && info.ModTime().UnixNano() != r.file.Modified {
+		return fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed", r.file.Path)
+	}
+	return nil
+}
+
+// resized is the error of a file that is shorter or longer than when it was
+// listed.
+func (r *Reader) resized(size int64) error {
 	return fmt.Errorf("read input %s: the file changed while the job ran: it had %d bytes when it was listed and now has %d", r.file.Path, r.file.Size, size)
 }
 

@@ -96,7 +96,7 @@ func reference(content []byte, maxLine int) (f found) {
 	for offset < len(content) {
 		line, _, _ := bytes.Cut(content[offset:], []byte("\n"))
 		if len(line) > maxLine {
-			f.Rejects = append(f.Rejects, Reject{Position: int64(offset), Message: fmt.Sprintf("line of %d bytes is longer than the limit of %d bytes", len(line), maxLine)})
+			f.Rejects = append(f.Rejects, Reject{Position: int64(offset), Message: fmt.Sprintf("line of %d bytes is longer than the %d bytes that --max-document allows for", len(line), maxLine)})
 		} else {
 			f.Lines = append(f.Lines, fmt.Sprintf("%d:%s", offset, bytes.TrimSuffix(line, []byte("\r"))))
 		}
@@ -201,7 +201,7 @@ func TestReadFailures(t *testing.T) {
 		t.Errorf("a file that shrank before it was opened: %v", err)
 	}
 
-	file.Size -= 5
+	file.Size, file.Modified = file.Size-5, 0
 	r, err := Open(file, whole, BatchBytes)
 	if err != nil {
 		t.Fatal(err)
@@ -219,6 +219,16 @@ func TestReadFailures(t *testing.T) {
 		t.Errorf("second Close: %v", err)
 	}
 
+	file.Size = BatchBytes
+	if r, err = Open(file, Stretch{End: BatchBytes}, BatchBytes); err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	r.file.Modified = 1 // as if it had been listed long ago
+	if _, err := collect(r); err == nil || !strings.Contains(err.Error(), "it was written to after it was listed") {
+		t.Errorf("a file that changed while it was read: %v", err)
+	}
+
 	if err := os.Remove(file.Path); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +241,12 @@ func TestReadFailures(t *testing.T) {
 		t.Errorf("the middle of a gzip file: %v", err)
 	}
 	for _, compression := range []Compression{None, Gzip, Zstd} {
-		directory := File{Path: t.TempDir(), Compression: compression}
+		path := t.TempDir()
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		directory := File{Path: path, Size: info.Size(), Compression: compression}
 		r, err := Open(directory, Stretch{End: 10}, 100)
 		if err == nil {
 			_, err = collect(r)
