@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -110,47 +109,6 @@ func halve(ts *testscript.TestScript, args []string) error {
 		return err
 	}
 	return os.Truncate(path, info.Size()/2)
-}
-
-// TestInterrupt sends the signal of Ctrl-C while tasks run and finds everything
-// as it was before.
-func TestInterrupt(t *testing.T) {
-	dir := t.TempDir()
-	input, output := filepath.Join(dir, "in.jsonl"), filepath.Join(dir, "out")
-	if err := os.WriteFile(input, randomCorpus(100_000), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("runjob", "run", "--input", input, "--output", output)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	// With a run file in the temporary folder a task has been at work; 40 MB
-	// take far longer than a signal.
-	interrupted := false
-	for deadline := time.Now().Add(time.Minute); !interrupted && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if files, _ := filepath.Glob(filepath.Join(output+".temp", "run-*", "*")); len(files) > 2 {
-			interrupted = true
-		}
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	cmd.Wait()
-	if !interrupted {
-		t.Fatal("no task has started in a minute:", stderr.String())
-	}
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("exit code %d, want %d", code, exitInterrupted)
-	}
-	if want := "runjob: interrupted; the output folder is as it was\n"; stderr.String() != want {
-		t.Errorf("it says %q, want %q", stderr.String(), want)
-	}
-	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 1 {
-		t.Errorf("left behind: %v, %v; want the input only", left, err)
-	}
 }
 
 // TestHelpNamesEveryField keeps flags and summary together: what summary.json

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// faults are what may befall a job, in the order of the documentation.
+var faults = []struct {
+	name    string
+	befalls func(*scene) observed
+}{
+	{"a record of 100 MB", func(s *scene) observed {
+		s.write("in.jsonl", between(document("long", strings.Repeat("long ", 20_000_000))))
+		return s.runjob().succeeds(3)
+	}},
+	{"100 MB without a line feed or JSON", func(s *scene) observed {
+		s.write("in.jsonl", append([]byte(document("a", "one")), bytes.Repeat([]byte("x"), 100_000_000)...))
+		return s.runjob().succeeds(2)
+	}},
+	{"a text, and a line, over `--max-document`", func(s *scene) observed {
+		s.write("in.jsonl", between(document("text", strings.Repeat("x", 1001))+document("line", strings.Repeat("x", 2_000_000))))
+		return s.runjob("--max-document", "1000").succeeds(4)
+	}},
+	{"JSON nested 100,000 deep, in an ignored field or for a text", func(s *scene) observed {
+		deep := strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
+		s.write("in.jsonl", between(`{"other":`+deep+`,"text":"one"}`+"\n"+`{"text":`+deep+"}\n"))
+		return s.runjob().succeeds(4)
+	}},
+	{"ids that are numbers of 20 digits", func(s *scene) observed {
+		s.write("in.jsonl", []byte(`{"id":12345678901234567890,"text":"one two"}`+"\n"+`{"id":12345678901234567891,"text":"One, two!"}`+"\n"))
+		return s.named(s.runjob("--emit", "pairs,removed").succeeds(2), "12345678901234567890", "12345678901234567891")
+	}},
+	{"two documents with one id", func(s *scene) observed {
+		s.write("in.jsonl", []byte(document("same", "one two")+document("same", "One, two!")))
+		return s.named(s.runjob("--emit", "pairs,removed").succeeds(2), "in.jsonl:0", "in.jsonl:31")
+	}},
+
+	{"an input file that may not be read", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		if err := os.Chmod(filepath.Join(s.dir, "in.jsonl"), 0); err != nil {
+			s.t.Fatal(err)
+		}
+		return s.unprivileged().fails(exitInput)
+	}},
+	{"an input file shortened during the job", func(s *scene) observed {
+		return s.changing(func(path string) error { return os.Truncate(path, 10) })
+	}},
+	{"an input file rewritten during the job", func(s *scene) observed {
+		return s.changing(func(path string) error {
+			return os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)) // whatever the clock's resolution
+		})
+	}},
+	{"an input file removed during the job", func(s *scene) observed { return s.changing(os.Remove) }},
+
+	{"a full disk under the temporary folder", func(s *scene) observed {
+		s.write("in.jsonl", randomCorpus(10_000))
+		return s.cleared(s.onSmallDisk("size=1m", "--temp", "disk/temp"))
+	}},
+	{"a full disk under the output folder", func(s *scene) observed {
+		s.write("in.jsonl", randomCorpus(10_000))
+		return s.cleared(s.onSmallDisk("size=1m", "--emit", "unique", "--temp", "temp", "--output", "disk/out"))
+	}},
+	{"a disk that is full when all but the manifest is written", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		// For the disk itself, two folders, clusters and rejects.
+		return s.cleared(s.onSmallDisk("nr_inodes=5", "--temp", "temp", "--output", "disk/out"))
+	}},
+	{"a limit of the size of files", func(s *scene) observed {
+		s.write("in.jsonl", randomCorpus(10_000))
+		return s.limited("-f 64").fails(exitStorage)
+	}},
+	{"`--temp` in a folder that may not be written to", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		s.lock("locked")
+		return s.unprivileged("--temp", "locked/temp").fails(exitStorage)
+	}},
+	{"`--temp` is a folder that may not be written to", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		s.lock("locked")
+		return s.unprivileged("--temp", "locked").fails(exitStorage)
+	}},
+	{"`--temp` is a file", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		return s.runjob("--temp", "in.jsonl").fails(exitStorage)
+	}},
+	{"an output folder that may not be written to", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		s.lock("out")
+		return s.unprivileged("--temp", "temp").fails(exitStorage)
+	}},
+	{"`--output` is a file", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		return s.runjob("--output", "in.jsonl").fails(exitStorage)
+	}},
+	{"`TMPDIR` names no folder", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		j := s.runjob()
+		j.Env = append(j.Env, "TMPDIR=/nonexistent")
+		return j.succeeds(2)
+	}},
+	{"16 open files", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		return s.limited("-n 16").fails(exitStorage)
+	}},
+	{"24 open files", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		return s.limited("-n 24").fails(exitStorage)
+	}},
+	{"40 open files", func(s *scene) observed {
+		s.write("in.jsonl", randomCorpus(10_000))
+		return s.limited("-n 40", "--emit", "clusters,pairs,unique,removed").succeeds(10_000)
+	}},
+
+	{"`kill -9`, then the same command again", func(s *scene) observed {
+		s.write("in.jsonl", largeCorpus())
+		killed := s.runjob().pausedAtWork("run-*")
+		killed.signal(syscall.SIGKILL)
+		killed.Wait()
+		for _, litter := range []string{"out.temp/run-*", "out/.partial-run-*"} {
+			if found, _ := filepath.Glob(filepath.Join(s.dir, litter)); len(found) == 0 {
+				s.t.Errorf("the killed job has left no %s for the next one to clear away", litter)
+			}
+		}
+		seen := s.runjob().succeeds(lines(largeCorpus()))
+		fresh := newScene(s.t)
+		fresh.write("in.jsonl", largeCorpus())
+		fresh.runjob().succeeds(lines(largeCorpus()))
+		const name = "clusters-00000-of-00002.jsonl"
+		if got := s.outputs()[name]; got == "" || got != fresh.outputs()[name] {
+			s.t.Errorf("%s has %d bytes and is not as after a job in an empty folder", name, len(got))
+		}
+		return seen
+	}},
+	{"another job on the same output folder", func(s *scene) observed {
+		s.write("in.jsonl", largeCorpus())
+		first := s.runjob().pausedAtWork("run-*")
+		code, message := s.runjob().ends()
+		if code != exitStorage {
+			s.t.Errorf("exit code %d, want %d", code, exitStorage)
+		}
+		first.signal(syscall.SIGCONT)
+		first.succeeds(lines(largeCorpus()))
+		return observed{code, "`" + strings.TrimSuffix(message, "\n") + "`", "the other job goes on and succeeds"}
+	}},
+	{"SIGTERM", func(s *scene) observed { return s.interrupted(syscall.SIGTERM) }},
+	{"Ctrl-C", func(s *scene) observed { return s.interrupted(syscall.SIGINT) }},
+
+	{"a gzip file that is cut short", func(s *scene) observed {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		w.Write(randomCorpus(4000))
+		w.Close()
+		s.write("in.jsonl.gz", packed.Bytes()[:packed.Len()/2])
+		seen := s.runjob("--input", "in.jsonl.gz").succeeds(-1)
+		if strings.HasPrefix(seen.documents, "0 ") {
+			s.t.Error("nothing was read of the first half")
+		}
+		return seen
+	}},
+	{"garbage between the records", func(s *scene) observed {
+		s.write("in.jsonl", between("\x00\xff\x1b\x07 garbage\n"))
+		return s.runjob().succeeds(3)
+	}},
+	{"a text that is not valid UTF-8", func(s *scene) observed {
+		s.write("in.jsonl", between(`{"id":"latin1","text":"caf`+"\xe9"+`"}`+"\n"))
+		return s.runjob().succeeds(3)
+	}},
+	{"a binary file by the name of `in.jsonl`", func(s *scene) observed {
+		s.write("in.jsonl", bytes.Repeat([]byte("\x7fELF\x02\x01\x01\x00\n"), 1000))
+		return s.runjob().fails(exitInput)
+	}},
+	{"an empty file", func(s *scene) observed {
+		s.write("in.jsonl", nil)
+		return s.runjob().succeeds(0)
+	}},
+	{"a folder without a file to read", func(s *scene) observed {
+		s.write("folder/notes.txt", []byte("text"))
+		return s.runjob("--input", "folder").fails(exitInput)
+	}},
+}
+
+// document writes a record.
+func document(id, text string) string { return fmt.Sprintf(`{"id":%q,"text":%q}`+"\n", id, text) }
+
+// between puts lines between two good documents.
+func between(lines string) []byte {
+	return []byte(document("first", "one of two good documents") + lines + document("last", "the other is unlike it"))
+}
+
+func lines(corpus []byte) int64 { return int64(bytes.Count(corpus, []byte("\n"))) }
+
+// named checks what the rows of a pair call its documents.
+func (s *scene) named(seen observed, a, b string) observed {
+	s.t.Helper()
+	results := s.outputs()
+	pairs := decodeRows[struct{ A, B string }](s.t, results["pairs-00000-of-00001.jsonl"])
+	removed := decodeRows[struct {
+		Kept string `json:"kept_id"`
+		Ref  string
+	}](s.t, results["removed-00000-of-00001.jsonl"])
+	if len(pairs) != 1 || len(removed) != 1 {
+		s.t.Fatalf("pairs %v, removed %v", pairs, removed)
+	}
+	if pairs[0].A != a || pairs[0].B != b || removed[0].Kept != a || !strings.HasPrefix(removed[0].Ref, "in.jsonl:") {
+		s.t.Errorf("pairs %v, removed %v: want %s and %s", pairs, removed, a, b)
+	}
+	seen.documents += fmt.Sprintf("; they are called `%s` and `%s`", pairs[0].A, pairs[0].B)
+	return seen
+}
+
+// changing runs a job of two files and changes the last one before it is read.
+func (s *scene) changing(change func(path string) error) observed {
+	s.t.Helper()
+	s.write("in/a.jsonl", largeCorpus())
+	s.write("in/z.jsonl", between(""))
+	j := s.runjob("--input", "in").pausedAtWork("inputs.json")
+	if err := change(filepath.Join(s.dir, "in/z.jsonl")); err != nil {
+		s.t.Fatal(err)
+	}
+	j.signal(syscall.SIGCONT)
+	return j.fails(exitInput)
+}
+
+// cleared runs a job that must find its disk full and leave nothing on it.
+func (s *scene) cleared(j *job) observed {
+	s.t.Helper()
+	seen := j.fails(exitStorage)
+	if left, err := os.ReadFile(filepath.Join(s.dir, "left")); err != nil || len(left) > 0 {
+		s.t.Errorf("on the disk are left: %q (%v)", left, err)
+	}
+	return seen
+}
+
+// lock makes a folder that nobody may write to.
+func (s *scene) lock(folder string) {
+	s.t.Helper()
+	if err := os.Mkdir(filepath.Join(s.dir, folder), 0o555); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// interrupted sends a signal to a job at work.
+func (s *scene) interrupted(signal syscall.Signal) observed {
+	s.t.Helper()
+	s.write("in.jsonl", largeCorpus())
+	j := s.runjob().pausedAtWork("run-*")
+	j.signal(signal, syscall.SIGCONT)
+	return j.fails(exitInterrupted)
+}
+
+// documentation is where the faults are described for users.
+const documentation = "../../docs/faults.md"
+
+// TestFaults lets each fault befall the program and compares what it does with
+// the table in the documentation, or rewrites that where UPDATE is set.
+func TestFaults(t *testing.T) {
+	content, err := os.ReadFile(documentation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lead, table, found := strings.Cut(string(content), tableHead)
+	if !found {
+		t.Fatalf("%s has no table under %q", documentation, tableHead)
+	}
+	documented := map[string]string{}
+	for row := range strings.Lines(table) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " | ")
+		documented[name] = row
+	}
+	var rows strings.Builder
+	for _, fault := range faults {
+		want := documented[fault.name]
+		row := want
+		t.Run(fault.name, func(t *testing.T) {
+			seen := fault.befalls(newScene(t))
+			row = fmt.Sprintf("| %s | %d | %s | %s |\n", fault.name, seen.exit, strings.ReplaceAll(seen.message, "|", `\|`), seen.documents)
+			if row != want && os.Getenv("UPDATE") == "" {
+				t.Errorf("%s differs (UPDATE=1 rewrites it):\n got %swant %s", documentation, row, want)
+			}
+		})
+		rows.WriteString(row)
+		delete(documented, fault.name)
+	}
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(documentation, []byte(lead+tableHead+rows.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if len(documented) > 0 {
+		t.Errorf("%s has rows that nothing tests: %v", documentation, documented)
+	}
+}
+
+const tableHead = "| fault | exit | message | what becomes of the documents |\n|---|---|---|---|\n"

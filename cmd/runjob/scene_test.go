@@ -1,0 +1,329 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"mirrorbeam/transforms"
+)
+
+// scene is a folder in which a fault befalls the real program. It runs there, so
+// that the paths in its messages are those of the folder.
+type scene struct {
+	t      *testing.T
+	dir    string
+	system string // the system's temporary folder, which must stay empty
+	before map[string]string
+}
+
+func newScene(t *testing.T) *scene {
+	s := &scene{t: t, dir: t.TempDir(), system: t.TempDir()}
+	s.before = s.outputs()
+	return s
+}
+
+// write writes a file of the scene.
+func (s *scene) write(name string, content []byte) {
+	s.t.Helper()
+	path := filepath.Join(s.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o666); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// job is a run of the program.
+type job struct {
+	*exec.Cmd
+	scene  *scene
+	stderr bytes.Buffer
+	end    context.CancelFunc
+}
+
+// command prepares a command that runs the program, on two cores whatever the
+// machine has.
+func (s *scene) command(name string, args ...string) *job {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	s.t.Cleanup(cancel)
+	j := &job{Cmd: exec.CommandContext(ctx, name, args...), scene: s, end: cancel}
+	j.Dir, j.Stderr = s.dir, &j.stderr
+	j.Env = append(os.Environ(), "GOMAXPROCS=2", "TMPDIR="+s.system)
+	return j
+}
+
+// runjob prepares the main job on in.jsonl, or on the --input among the
+// arguments.
+func (s *scene) runjob(args ...string) *job { return s.command("runjob", jobArgs(args)...) }
+
+func jobArgs(args []string) []string {
+	all := []string{"run", "--output", "out"}
+	if !slices.Contains(args, "--input") {
+		all = append(all, "--input", "in.jsonl")
+	}
+	return append(all, args...)
+}
+
+// limited prepares the main job under a limit of the shell's, such as "-n 16".
+func (s *scene) limited(limit string, args ...string) *job {
+	return s.command("sh", append([]string{"-c", "ulimit " + limit + ` && exec runjob "$@"`, "sh"}, jobArgs(args)...)...)
+}
+
+// unprivileged prepares the main job for a user whom the modes of files stop. It
+// opens the scene to that user, and the program.
+func (s *scene) unprivileged(args ...string) *job {
+	s.t.Helper()
+	if os.Getuid() != 0 {
+		return s.runjob(args...)
+	}
+	binary, err := os.Executable()
+	if err == nil {
+		var content []byte
+		if content, err = os.ReadFile(binary); err == nil {
+			err = os.WriteFile(filepath.Join(s.dir, "runjob"), content, 0o755)
+		}
+	}
+	for _, folder := range []string{s.dir, filepath.Dir(s.dir), s.system} {
+		err = errors.Join(err, os.Chmod(folder, 0o777))
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	const nobody = 65534
+	j := s.command("./runjob", jobArgs(args)...)
+	j.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	return j
+}
+
+// onSmallDisk prepares the main job with a disk of its own at ./disk: a tmpfs
+// with such options, in a namespace of mounts that ends with the job. What the
+// job leaves there is listed in ./left.
+func (s *scene) onSmallDisk(options string, args ...string) *job {
+	s.t.Helper()
+	if err := os.Mkdir(filepath.Join(s.dir, "disk"), 0o777); err != nil {
+		s.t.Fatal(err)
+	}
+	mount := "mount -t tmpfs -o " + options + " none disk"
+	for _, flags := range []string{"-rm", "-m"} {
+		try := s.command("unshare", flags, "sh", "-c", mount)
+		if try.Run() == nil {
+			script := mount + ` && { runjob "$@"; code=$?; ls -A disk >left; exit $code; }`
+			return s.command("unshare", append([]string{flags, "sh", "-c", script, "sh"}, jobArgs(args)...)...)
+		}
+	}
+	s.t.Skip("no disk can be mounted here, neither in a user namespace nor as root: nothing was filled up")
+	return nil
+}
+
+// pausedAtWork starts the job and stops it once it has files like the pattern
+// in its temporary folder.
+func (j *job) pausedAtWork(pattern string) *job {
+	t := j.scene.t
+	t.Helper()
+	if err := j.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.end(); j.Wait() })
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if files, _ := filepath.Glob(filepath.Join(j.scene.dir, "out.temp", "run-*", pattern)); len(files) == 0 {
+			continue
+		}
+		j.signal(syscall.SIGSTOP)
+		if len(j.scene.outputs()) > 0 {
+			t.Fatal("the job has ended before it could be stopped")
+		}
+		return j
+	}
+	t.Fatal("the job has not begun its work in time:", j.stderr.String())
+	return nil
+}
+
+func (j *job) signal(signals ...syscall.Signal) {
+	j.scene.t.Helper()
+	for _, signal := range signals {
+		if err := j.Process.Signal(signal); err != nil {
+			j.scene.t.Fatal(err)
+		}
+	}
+}
+
+// observed is a row of the documentation as a test has seen it.
+type observed struct {
+	exit      int
+	message   string
+	documents string
+}
+
+// ends waits for the end of the job, which it starts where that has not been
+// done, and returns its exit code and what it says.
+func (j *job) ends() (exit int, message string) {
+	t := j.scene.t
+	t.Helper()
+	if j.Process == nil {
+		if err := j.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := j.Wait()
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	message = j.stderr.String()
+	if lines := strings.Count(message, "\n"); lines > 6 || strings.Contains(message, "goroutine ") {
+		t.Errorf("it says in %d lines:\n%s", lines, message)
+	}
+	if left, _ := os.ReadDir(j.scene.system); len(left) > 0 {
+		t.Errorf("left in the system's temporary folder: %v", left)
+	}
+	return j.ProcessState.ExitCode(), message
+}
+
+// fails runs a job that must fail with that exit code and leave the output
+// folder as it was.
+func (j *job) fails(exit int) observed {
+	s := j.scene
+	s.t.Helper()
+	code, message := j.ends()
+	if code != exit {
+		s.t.Errorf("exit code %d, want %d: %s", code, exit, message)
+	}
+	after := s.outputs()
+	for name, content := range s.before {
+		if after[name] != content {
+			s.t.Errorf("%s was changed", name)
+		}
+		delete(after, name)
+	}
+	if len(after) > 0 {
+		s.t.Errorf("the failed job left %d files in the output folder: %q", len(after), after)
+	}
+	s.noLitter()
+	message, _, _ = strings.Cut(message, "\n")
+	return observed{code, "`" + s.neutral(message) + "`", "no results, the output folder is as it was"}
+}
+
+// succeeds runs a job that must account for so many records of its input; -1:
+// nobody knows how many there are.
+func (j *job) succeeds(records int64) observed {
+	s := j.scene
+	s.t.Helper()
+	code, message := j.ends()
+	if code != exitDone {
+		s.t.Fatalf("exit code %d, want %d: %s", code, exitDone, message)
+	}
+	s.noLitter()
+	results := s.outputs()
+	if _, whole := results["_SUCCESS"]; !whole {
+		s.t.Error("there is no mark of success")
+	}
+	var summary struct{ Counts transforms.Counts }
+	if err := json.Unmarshal([]byte(results["summary.json"]), &summary); err != nil {
+		s.t.Fatal(err)
+	}
+	rejects := decodeRows[struct{ Error string }](s.t, results["rejects-00000-of-00001.jsonl"])
+	n := summary.Counts
+	if n.Documents != n.Kept+n.Removed || n.Rejected != int64(len(rejects)) || records >= 0 && records != n.Documents+n.Rejected {
+		s.t.Errorf("%d records, %d reasons, counts %+v", records, len(rejects), n)
+	}
+	message, _, _ = strings.Cut(message, "\n")
+	said := "`" + s.neutral(message) + "`"
+	var reasons []string
+	for _, reject := range rejects {
+		if reason := "`" + s.neutral(reject.Error) + "`"; !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+	}
+	if len(reasons) > 0 {
+		said += ", and in `rejects`: " + strings.Join(reasons, ", ")
+	}
+	documents := fmt.Sprintf("%s: %s kept, %s removed; %s", counted(n.Documents, "document"), count(n.Kept), count(n.Removed), counted(n.Rejected, "reject"))
+	return observed{code, said, documents}
+}
+
+// outputs returns the content of the files in the output folder.
+func (s *scene) outputs() map[string]string {
+	files := map[string]string{}
+	entries, _ := os.ReadDir(filepath.Join(s.dir, "out"))
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			content, err := os.ReadFile(filepath.Join(s.dir, "out", entry.Name()))
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			files[entry.Name()] = string(content)
+		}
+	}
+	return files
+}
+
+// noLitter fails where a job has left files of its own.
+func (s *scene) noLitter() {
+	s.t.Helper()
+	err := filepath.WalkDir(s.dir, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrPermission) {
+			return nil
+		}
+		if name := filepath.Base(path); strings.HasPrefix(name, "run-") || strings.HasPrefix(name, ".partial-") || name == "out.temp" || name == "temp" {
+			s.t.Errorf("left behind: %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Error(err)
+	}
+}
+
+var (
+	randomName = regexp.MustCompile(`(run|[a-z]+)-[A-Z2-7]{26}`)
+	needs      = regexp.MustCompile(`needs \d+`)
+)
+
+// neutral takes out of a message what differs from run to run and from machine
+// to machine.
+func (s *scene) neutral(message string) string {
+	real, err := filepath.EvalSymlinks(s.dir)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	message = strings.NewReplacer(real+"/", "", s.dir+"/", "").Replace(message)
+	message = randomName.ReplaceAllString(message, "$1-…")
+	return needs.ReplaceAllString(message, "needs …")
+}
+
+// decodeRows decodes rows of JSON.
+func decodeRows[Row any](t *testing.T, content string) []Row {
+	t.Helper()
+	var rows []Row
+	for line := range strings.Lines(content) {
+		var row Row
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatalf("%v: %q", err, line)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// largeCorpus is one that a job works on for much longer than it takes to stop
+// it; its last documents are copies of the first.
+var largeCorpus = sync.OnceValue(func() []byte {
+	corpus := randomCorpus(100_000)
+	head := corpus[:bytes.IndexByte(corpus[10_000:], '\n')+10_001]
+	return append(corpus, bytes.ReplaceAll(head, []byte(`{"id":"`), []byte(`{"id":"copy of `))...)
+})
