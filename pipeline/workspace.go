@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -56,8 +58,9 @@ func openWorkspace(config Config) (*workspace, error) {
 		return nil, unusable(err)
 	}
 	w.locks = append(w.locks, lock)
+	unfinished := w.unfinished()
 	for _, entry := range entries {
-		if !config.Overwrite && !strings.HasPrefix(entry.Name(), partialPrefix) {
+		if !config.Overwrite && !strings.HasPrefix(entry.Name(), partialPrefix) && !slices.Contains(unfinished, entry.Name()) {
 			w.sweep()
 			return nil, fmt.Errorf("the output folder %s is not empty (it holds %s): give another one, or --overwrite to replace the results of an earlier job", w.output, entry.Name())
 		}
@@ -245,6 +248,11 @@ func (w *workspace) publish(files []output.File, summary Summary) error {
 	for _, name := range []string{summaryName, successName} {
 		paths, names = append(paths, filepath.Join(w.partial, name)), append(names, name)
 	}
+	for _, name := range names {
+		if info, err := os.Stat(filepath.Join(w.output, name)); err == nil && info.IsDir() {
+			return fmt.Errorf("publish: in the output folder %s there is a folder by the name of %s: move it away", w.output, name)
+		}
+	}
 	if err := w.removeEarlier(); err != nil {
 		return err
 	}
@@ -271,23 +279,55 @@ func (w *workspace) removeEarlier() error {
 	if err := remove(successName); err != nil {
 		return err
 	}
-	b, err := os.ReadFile(filepath.Join(w.output, manifestName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	var earlier manifest
-	if err == nil {
-		err = json.Unmarshal(b, &earlier)
-	}
+	names, err := w.earlier()
 	if err != nil {
-		return fmt.Errorf("remove earlier results: read manifest: %w", err)
+		return fmt.Errorf("remove earlier results: %w", err)
 	}
-	for _, file := range earlier.Files {
-		if err := remove(filepath.Base(file.Name)); err != nil {
+	for _, name := range names {
+		if err := remove(name); err != nil {
 			return err
 		}
 	}
-	return errors.Join(remove(summaryName), remove(manifestName))
+	return nil
+}
+
+// earlier returns the files of an earlier job that its manifest tells of, the
+// manifest last.
+func (w *workspace) earlier() ([]string, error) {
+	b, err := os.ReadFile(filepath.Join(w.output, manifestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var listed manifest
+	if err == nil {
+		decoder := json.NewDecoder(bytes.NewReader(b))
+		decoder.DisallowUnknownFields()
+		err = decoder.Decode(&listed)
+	}
+	if err == nil && len(listed.Files) == 0 {
+		err = errors.New("it lists no file")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not that of a job: %w", manifestName, err)
+	}
+	var names []string
+	for _, file := range listed.Files {
+		names = append(names, filepath.Base(file.Name))
+	}
+	return append(names, summaryName, manifestName), nil
+}
+
+// unfinished returns the files of a job that died while it published them, or
+// while it removed those of an earlier one: they have no mark of success.
+func (w *workspace) unfinished() []string {
+	if _, err := os.Stat(filepath.Join(w.output, successName)); err == nil {
+		return nil
+	}
+	names, err := w.earlier()
+	if err != nil {
+		return nil // then the folder is somebody else's
+	}
+	return names
 }
 
 // writeJSON writes a file that is to be published.

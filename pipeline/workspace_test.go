@@ -150,6 +150,65 @@ func TestDeadRuns(t *testing.T) {
 	}
 }
 
+// TestDeadWhilePublishing: a job that died while it published its results leaves
+// some without a mark of success, which the next one replaces. What is not in
+// their manifest is somebody else's.
+func TestDeadWhilePublishing(t *testing.T) {
+	config := testConfig(t, putCorpus(t, plain, cut(synthetic(26), 2)...))
+	runJob(t, config)
+	want := lawful(t, config.Output)
+	die := func() {
+		for _, name := range []string{successName, summaryName, "pairs-00000-of-00001.jsonl"} {
+			if err := os.Remove(filepath.Join(config.Output, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	die()
+	runJob(t, config)
+	sameText(t, "output", lawful(t, config.Output), want)
+
+	die()
+	put(t, filepath.Join(config.Output, "mine.txt"), []byte("mine"), plain)
+	before := tree(t, config.Output)
+	if _, err := Run(context.Background(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "mine.txt") {
+		t.Errorf("with a file of somebody else: %v", err)
+	}
+	if !maps.Equal(before, tree(t, config.Output)) {
+		t.Error("a refused job changed the folder")
+	}
+
+	for _, content := range []string{"", "[]", "{}", `{"files":[]}`, `{"name":"an app"}`} {
+		config := testConfig(t, config.Input...)
+		put(t, filepath.Join(config.Output, manifestName), []byte(content), plain)
+		for _, config.Overwrite = range []bool{false, true} {
+			if _, err := Run(context.Background(), config); !errors.Is(err, ErrStorage) {
+				t.Errorf("with a manifest %q of somebody else, --overwrite %v: %v", content, config.Overwrite, err)
+			}
+		}
+		if after := tree(t, config.Output); len(after) != 1 || after[manifestName] != content {
+			t.Errorf("%q became %v", content, after)
+		}
+	}
+}
+
+// TestFolderInTheWay: where a result cannot have its name, those of the earlier
+// job stay.
+func TestFolderInTheWay(t *testing.T) {
+	config := testConfig(t, putCorpus(t, plain, cut(synthetic(27), 2)...))
+	config.Emit = []string{transforms.Pairs}
+	runJob(t, config)
+	put(t, filepath.Join(config.Output, "clusters-00000-of-00001.jsonl", "mine.txt"), []byte("mine"), plain)
+	before := tree(t, config.Output)
+	config.Emit, config.Overwrite = []string{transforms.Clusters}, true
+	if _, err := Run(context.Background(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "clusters-00000-of-00001.jsonl: move it away") {
+		t.Errorf("error %v", err)
+	}
+	if !maps.Equal(before, tree(t, config.Output)) {
+		t.Error("the failed job changed the folder")
+	}
+}
+
 // TestTempFolderStays: a folder that was there before the job is the user's.
 func TestTempFolderStays(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(25), 1)...))

@@ -74,9 +74,11 @@ var faults = []struct {
 		// For the disk itself, two folders, clusters and rejects.
 		return s.cleared(s.onSmallDisk("nr_inodes=5", "--temp", "temp", "--output", "disk/out"))
 	}},
-	{"a limit of the size of files", func(s *scene) observed {
+	{"a limit of the size of files, and earlier results to `--overwrite`", func(s *scene) observed {
 		s.write("in.jsonl", randomCorpus(10_000))
-		return s.limited("-f 64").fails(exitStorage)
+		s.runjob().succeeds(10_000)
+		s.before = s.outputs()
+		return s.limited("-f 64", "--overwrite").fails(exitStorage)
 	}},
 	{"`--temp` in a folder that may not be written to", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
