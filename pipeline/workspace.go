@@ -65,6 +65,10 @@ func openWorkspace(config Config) (*workspace, error) {
 			return nil, fmt.Errorf("the output folder %s is not empty (it holds %s): give another one, or --overwrite to replace the results of an earlier job", w.output, entry.Name())
 		}
 	}
+	if _, err := w.earlier(); err != nil {
+		w.sweep()
+		return nil, fmt.Errorf("the output folder %s holds what no job has written: %w: give another folder, or move the file away", w.output, err)
+	}
 	w.parent = config.tempFolder()
 	if err := w.openTemp(); err != nil {
 		w.sweep()

@@ -182,7 +182,7 @@ func TestDeadWhilePublishing(t *testing.T) {
 		config := testConfig(t, config.Input...)
 		put(t, filepath.Join(config.Output, manifestName), []byte(content), plain)
 		for _, config.Overwrite = range []bool{false, true} {
-			if _, err := Run(context.Background(), config); !errors.Is(err, ErrStorage) {
+			if _, err := Run(context.Background(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), manifestName) {
 				t.Errorf("with a manifest %q of somebody else, --overwrite %v: %v", content, config.Overwrite, err)
 			}
 		}
