@@ -66,7 +66,7 @@ func (c *Config) fault(kind, err error) error {
 const (
 	// filesOfRunner are those that Beam's embedded runner opens, connections of
 	// it and its worker for the most part, and some to spare.
-	filesOfRunner = 20
+	filesOfRunner = 16
 	// filesOfTask are those that a task has open at a time.
 	filesOfTask = 4
 )
