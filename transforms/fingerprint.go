@@ -358,7 +358,7 @@ func (f *fingerprinter) fingerprint(b *block) error {
 			}
 			record, err := f.decoder.Decode(line)
 			if err == nil && int64(len(record.Text)) > f.job.MaxDocument {
-				err = fmt.Errorf("text of %d bytes is longer than --max-document", len(record.Text))
+				err = fmt.Errorf("text of %d bytes is longer than the %d bytes that --max-document allows", len(record.Text), f.job.MaxDocument)
 			}
 			if err != nil {
 				b.reject(file.Name, position, err.Error())

@@ -223,6 +223,9 @@ func TestWithReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for i := range files {
+		files[i].Modified = 0
+	}
 	want := []File{
 		{Path: "ref/b.jsonl", Name: "ref/b.jsonl", Size: 3, Reference: true},
 		{Path: "ref/z.jsonl", Name: "z.jsonl", Size: 3, Reference: true},
