@@ -45,7 +45,7 @@ type Config struct {
 
 	Output       string               `group:"Output" required:"" placeholder:"DIR" help:"Folder for the results; must be empty or new, see --overwrite." json:"output"`
 	Overwrite    bool                 `group:"Output" help:"Replace the results of an earlier job in the output folder. Other files in it are left alone." json:"overwrite"`
-	Emit         []string             `group:"Output" default:"clusters" placeholder:"NAME,..." help:"What to write: clusters, pairs, unique, removed. Rejects, summary and manifest always are." json:"emit"`
+	Emit         []string             `group:"Output" default:"clusters" placeholder:"NAME" help:"What to write: clusters, pairs, unique, removed. Rejects, summary and manifest always are." json:"emit"`
 	OutputFormat output.Format        `group:"Output" default:"jsonl" placeholder:"FORMAT" help:"jsonl, jsonl.zst or jsonl.gz." json:"output_format"`
 	Keep         transforms.Keep      `group:"Output" default:"first" placeholder:"ORDER" help:"Which documents of a cluster are preferred when those to keep are chosen: first, longest." json:"keep"`
 	Split        transforms.SplitMode `group:"Output" default:"component" placeholder:"HOW" help:"What a cluster is: component (documents joined through similar ones) or star (a kept document and those that go for it)." json:"split"`
@@ -179,7 +179,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 	plan := planMemory(int64(c.Memory), bytes, min(lanes, transforms.Cores()))
 	return transforms.Job{
 		Temp: temp, Partial: partial, Inputs: inputs,
-		Fields:           corpus.Fields{ID: c.IDField, Text: c.TextField},
+		Fields:           corpus.Fields{ID: c.IDField, Texts: []string{c.TextField}},
 		MaxDocument:      int64(c.MaxDocument),
 		Measure:          sketch.Measure{Shingle: c.Shingle, CJKSplit: c.CJKSplit},
 		Threshold:        c.Threshold,

@@ -357,8 +357,8 @@ func (f *fingerprinter) fingerprint(b *block) error {
 				return fmt.Errorf("file %s: %w", file.Path, err)
 			}
 			record, err := f.decoder.Decode(line)
-			if err == nil && int64(len(record.Text)) > f.job.MaxDocument {
-				err = fmt.Errorf("text of %d bytes is longer than the %d bytes that --max-document allows", len(record.Text), f.job.MaxDocument)
+			if err == nil && int64(len(record.Texts[0])) > f.job.MaxDocument {
+				err = fmt.Errorf("text of %d bytes is longer than the %d bytes that --max-document allows", len(record.Texts[0]), f.job.MaxDocument)
 			}
 			if err != nil {
 				b.reject(file.Name, position, err.Error())
@@ -376,7 +376,7 @@ func (f *fingerprinter) fingerprint(b *block) error {
 
 // document adds one document to the block.
 func (f *fingerprinter) document(b *block, ref docref.Ref, record corpus.Record) {
-	d := f.hasher.Document(record.Text)
+	d := f.hasher.Document(record.Texts[0])
 	if d.InvalidBytes > 0 {
 		b.counts.InvalidUTF8++
 	}
@@ -387,6 +387,6 @@ func (f *fingerprinter) document(b *block, ref docref.Ref, record corpus.Record)
 		d.Set = sketch.BottomK(d.Set, bottomK)
 	}
 	b.builder.Add(sketchblock.Document{
-		Ref: ref, Digest: d.Digest, Set: d.Set, Size: size, Length: len(record.Text), Keys: f.keys, ID: record.ID,
+		Ref: ref, Digest: d.Digest, Set: d.Set, Size: size, Length: len(record.Texts[0]), Keys: f.keys, ID: record.ID,
 	})
 }

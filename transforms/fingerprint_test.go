@@ -43,7 +43,7 @@ func TestFingerprintStreams(t *testing.T) {
 		}
 		f := &fingerprintFn{
 			Job: Job{
-				Temp: t.TempDir(), Fields: corpus.Fields{ID: "id", Text: "text"}, MaxDocument: 1 << 20,
+				Temp: t.TempDir(), Fields: corpus.Fields{ID: "id", Texts: []string{"text"}}, MaxDocument: 1 << 20,
 				Measure: sketch.Measure{Shingle: 3}, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Verify: Exact,
 			},
 			inputs: Inputs{Files: files, Splits: corpus.Splits(files, 1<<20)},

@@ -7,8 +7,12 @@ import "fmt"
 type Fields struct {
 	// ID is the field of the document's id; empty: documents have none.
 	ID string
-	// Text is the field of the document's text; required.
-	Text string
+	// Texts are the fields of the document's text. Of several, some may be
+	// missing or null in a line, but not all.
+	Texts []string
+	// Features is the field of the document's features; where it is not empty,
+	// documents have features in place of texts.
+	Features string
 }
 
 // Record is what a line says of its document. Its slices are parts of the
@@ -18,9 +22,12 @@ type Record struct {
 	ID []byte
 	// HasID is false where the id is missing, null, NaN or empty.
 	HasID bool
-	// Text is the text, unescaped. Bytes that are not UTF-8 are left as they
-	// are in the line. It may be empty.
-	Text []byte
+	// Texts holds the texts, unescaped, in the order of [Fields]; empty for one
+	// that is missing or null. Bytes that are not UTF-8 are left as they are in
+	// the line.
+	Texts [][]byte
+	// Features holds the features in the order of the line.
+	Features []Feature
 }
 
 // Decoder takes id and text out of JSON lines. It is not for concurrent use.
@@ -32,15 +39,44 @@ type Record struct {
 // as they are, and NaN, Infinity and -Infinity are values, as Python writes
 // them. It is stricter in one: the name of a field is matched to the letter.
 type Decoder struct {
-	fields  Fields
-	scanner scanner
-	name    []byte // unescaped field name
-	id      []byte // unescaped id
-	text    []byte // unescaped text
+	scanner  scanner
+	name     []byte  // unescaped field name
+	id       *wanted // nil: documents have none
+	texts    []wanted
+	features *wanted // nil: documents have texts
+	all      []*wanted
+
+	textsOut    [][]byte
+	featuresOut []Feature
+	inner       scanner // of a field of features
+}
+
+// wanted is a field that is wanted.
+type wanted struct {
+	name   string
+	field  field
+	buffer []byte // its content where it had to be unescaped
 }
 
 // NewDecoder returns a decoder for lines with these fields.
-func NewDecoder(f Fields) *Decoder { return &Decoder{fields: f} }
+func NewDecoder(f Fields) *Decoder {
+	d := &Decoder{}
+	if f.Features != "" {
+		d.features = &wanted{name: f.Features}
+		d.all = append(d.all, d.features)
+	} else {
+		d.texts = make([]wanted, len(f.Texts))
+		for i, name := range f.Texts {
+			d.texts[i].name = name
+			d.all = append(d.all, &d.texts[i])
+		}
+	}
+	if f.ID != "" {
+		d.id = &wanted{name: f.ID}
+		d.all = append(d.all, d.id)
+	}
+	return d
+}
 
 // field is a wanted field as far as the line has been read.
 type field struct {
@@ -50,37 +86,38 @@ type field struct {
 
 // Decode reads one line. The error says in a few words why the line is no
 // document, for a reader who knows its file and position: the JSON is
-// malformed, the value is no object, the text is missing or no string, or the
-// id is neither a string nor a number.
+// malformed, the value is no object, the text is missing or no string, the
+// features are none, or the id is neither a string nor a number.
 func (d *Decoder) Decode(line []byte) (Record, error) {
 	d.dropLargeBuffers()
+	for _, w := range d.all {
+		w.field = field{}
+	}
 	s := &d.scanner
 	s.line = line
-	id, text, err := d.object(s.space(0))
-	if err != nil {
+	if err := d.object(s.space(0)); err != nil {
 		return Record{}, err
 	}
-	return d.record(id, text)
+	return d.record()
 }
 
-// object reads the whole line, which must be an object, and returns the last
-// id and text in it.
-func (d *Decoder) object(i int) (id, content field, err error) {
+// object reads the whole line, which must be an object.
+func (d *Decoder) object(i int) error {
 	s := &d.scanner
 	if s.peek(i) != '{' {
 		k, i := s.value(i)
 		if i < 0 || s.end(i) < 0 {
-			return id, content, s.err()
+			return s.err()
 		}
-		return id, content, fmt.Errorf("the line is %v, not an object", k)
+		return fmt.Errorf("the line is %v, not an object", k)
 	}
 	i = s.space(i + 1)
 	if s.peek(i) == '}' {
 		i++
 	} else {
 		for more := true; more; {
-			if i = d.field(i, &id, &content); i < 0 {
-				return id, content, s.err()
+			if i = d.field(i); i < 0 {
+				return s.err()
 			}
 			switch s.peek(i) {
 			case ',':
@@ -90,77 +127,114 @@ func (d *Decoder) object(i int) (id, content field, err error) {
 				more = false
 			default:
 				s.fail(i, "neither a comma nor a closing bracket after a value")
-				return id, content, s.err()
+				return s.err()
 			}
 		}
 	}
 	if s.end(i) < 0 {
-		return id, content, s.err()
+		return s.err()
 	}
-	return id, content, nil
+	return nil
 }
 
 // field reads one field, with the white space behind it, and keeps it if it
 // is wanted.
-func (d *Decoder) field(i int, id, content *field) int {
+func (d *Decoder) field(i int) int {
 	s := &d.scanner
 	name, i := s.key(i, &d.name)
 	if i < 0 {
 		return -1
 	}
-	isText := string(name) == d.fields.Text
-	isID := string(name) == d.fields.ID && d.fields.ID != ""
-	if !isText && !isID {
-		_, i = s.value(i)
-	} else {
-		buffer := &d.text
-		if !isText {
-			buffer = &d.id
+	var first *wanted
+	for _, w := range d.all {
+		if string(name) != w.name {
+			continue
 		}
-		var value field
+		if first != nil { // the field is wanted for more than one thing
+			w.field = first.field
+			continue
+		}
+		first = w
 		start := i
 		if s.peek(i) == '"' {
-			value.kind = text
-			value.content, i = s.text(i, buffer)
-		} else if value.kind, i = s.value(i); i >= 0 {
-			value.content = s.line[start:i:i]
+			w.field.kind = text
+			w.field.content, i = s.text(i, &w.buffer)
+		} else if w.field.kind, i = s.value(i); i >= 0 {
+			w.field.content = s.line[start:i:i]
 		}
-		if isText {
-			*content = value
-		}
-		if isID {
-			*id = value
+		if i < 0 {
+			return -1
 		}
 	}
-	if i < 0 {
-		return -1
+	if first == nil {
+		if _, i = s.value(i); i < 0 {
+			return -1
+		}
 	}
 	return s.space(i)
 }
 
 // record checks the types of the wanted fields.
-func (d *Decoder) record(id, content field) (Record, error) {
-	if content.kind != text {
-		return Record{}, fmt.Errorf("field %.64q is %v: a document needs a string there", d.fields.Text, content.kind)
+func (d *Decoder) record() (Record, error) {
+	var r Record
+	var err error
+	if d.features != nil {
+		r.Features, err = d.readFeatures()
+	} else {
+		r.Texts, err = d.readTexts()
 	}
-	r := Record{Text: content.content}
-	switch id.kind {
+	if err != nil || d.id == nil {
+		return r, err
+	}
+	switch id := &d.id.field; id.kind {
 	case missing, null, notFinite:
 	case text, number:
 		if r.HasID = len(id.content) > 0; r.HasID {
 			r.ID = id.content
 		}
 	default:
-		return Record{}, fmt.Errorf("field %.64q is %v: an id is a string or a number", d.fields.ID, id.kind)
+		return Record{}, fmt.Errorf("field %.64q is %v: an id is a string or a number", d.id.name, id.kind)
 	}
 	return r, nil
 }
 
+// readTexts returns the contents of the text fields.
+func (d *Decoder) readTexts() ([][]byte, error) {
+	d.textsOut = d.textsOut[:0]
+	found := false
+	for i := range d.texts {
+		w := &d.texts[i]
+		switch {
+		case w.field.kind == text:
+			found = true
+		case len(d.texts) == 1 || w.field.kind != missing && w.field.kind != null:
+			return nil, fmt.Errorf("field %.64q is %v: a document needs a string there", w.name, w.field.kind)
+		default:
+			w.field.content = nil
+		}
+		d.textsOut = append(d.textsOut, w.field.content)
+	}
+	if !found {
+		return nil, fmt.Errorf("field %.64q is %v, and so are the other text fields: a document needs a string in one of them", d.texts[0].name, d.texts[0].field.kind)
+	}
+	return d.textsOut, nil
+}
+
 // dropLargeBuffers frees what a huge line left behind.
 func (d *Decoder) dropLargeBuffers() {
-	for _, buffer := range []*[]byte{&d.name, &d.id, &d.text, &d.scanner.skip} {
-		if cap(*buffer) > keepBytes {
-			*buffer = nil
-		}
+	for _, w := range d.all {
+		dropLarge(&w.buffer)
+	}
+	for _, buffer := range []*[]byte{&d.name, &d.scanner.skip, &d.inner.skip} {
+		dropLarge(buffer)
+	}
+	if cap(d.featuresOut) > keepBytes/featureSize {
+		d.featuresOut = nil
+	}
+}
+
+func dropLarge(buffer *[]byte) {
+	if cap(*buffer) > keepBytes {
+		*buffer = nil
 	}
 }
