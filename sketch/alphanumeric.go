@@ -1,0 +1,67 @@
+package sketch
+
+import (
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/rangetable"
+)
+
+// alphanumericVersion is the version of Unicode that Java 8 knows, with which
+// the article's program made its table of characters.
+const alphanumericVersion = "6.2.0"
+
+// alphanumericTable says which 16-bit characters are letters or digits to the
+// single-hash MinHash, whatever version of Unicode this program knows.
+type alphanumericTable struct {
+	// units has a bit for every 16-bit character.
+	units [1 << 16 / 64]uint64
+	// bytes says the same of the bytes that are characters themselves: none
+	// from utf8.RuneSelf on is.
+	bytes [256]bool
+}
+
+// laterLetters are the code points of the Basic Multilingual Plane that had
+// another category in alphanumericVersion than they have today: vowel signs and
+// tone marks of New Tai Lue, letters since Unicode 8, and two Vedic signs, since
+// Unicode 12.
+var laterLetters = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x19b0, Hi: 0x19c0, Stride: 1},
+	{Lo: 0x19c8, Hi: 0x19c9, Stride: 1},
+	{Lo: 0x1cf2, Hi: 0x1cf3, Stride: 1},
+}}
+
+// formerLetters went the other way: two letters of Mongolian, marks since
+// Unicode 9.
+var formerLetters = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x1885, Hi: 0x1886, Stride: 1},
+}}
+
+// alphanumerics is the one table, built on first use.
+var alphanumerics = sync.OnceValue(newAlphanumericTable)
+
+// newAlphanumericTable builds the table that Character.isLetterOrDigit of Java
+// 8 gives for all values of a char: the letters and digits of that time, and
+// what has changed since. A test holds its hash.
+func newAlphanumericTable() *alphanumericTable {
+	table := &alphanumericTable{}
+	known := rangetable.Assigned(alphanumericVersion)
+	for r := range rune(1 << 16) {
+		alphanumeric := unicode.In(r, unicode.Letter, unicode.Digit) && !unicode.Is(laterLetters, r) ||
+			unicode.Is(formerLetters, r)
+		if !alphanumeric || !unicode.Is(known, r) {
+			continue
+		}
+		table.units[r/64] |= 1 << (r % 64)
+		if r < utf8.RuneSelf {
+			table.bytes[r] = true
+		}
+	}
+	return table
+}
+
+// unit reports whether c is a letter or digit.
+func (t *alphanumericTable) unit(c uint16) bool {
+	return t.units[c/64]>>(c%64)&1 != 0
+}

@@ -1,0 +1,185 @@
+package sketch
+
+import "unicode/utf8"
+
+const (
+	fnvOffset = 2166136261
+	fnvPrime  = 16777619
+
+	// fnvZero is what hashing a zero byte after another one adds: one more
+	// multiplication by the prime.
+	fnvZero = fnvPrime * fnvPrime & (1<<32 - 1)
+)
+
+// SingleHashOptions say what fingerprints a [SingleHash] computes. Fingerprints
+// of different options have nothing to do with each other, but a smaller Size
+// gives the beginning of a larger one.
+type SingleHashOptions struct {
+	// Words is the number of adjacent words in a shingle, at least 1. The
+	// article takes 3.
+	Words int
+
+	// Size is the largest number of hashes in a fingerprint, at least 1. The
+	// article takes 128.
+	Size int
+
+	// Article reproduces the fingerprints of the article's own program bit for
+	// bit. That program shifts a character by 16 bits where it means 8, so that
+	// the upper byte of a character never enters the hash: Cyrillic and Greek
+	// letters, for one, that share the lower byte are the same to it.
+	Article bool
+}
+
+// SingleHash computes the fingerprints of MinHash with a single hash function
+// (Gudkov, MinHash, 2019; the scheme is that of Broder, 1997): the smallest
+// hashes of the shingles of a text.
+//
+// A word is a run of letters and digits of the Basic Multilingual Plane, as
+// Unicode 6.2 has them; case counts. A shingle is a number of adjacent words,
+// hashed one after the other with nothing between them by 32-bit FNV-1a, two
+// bytes a character, the lower one first. All other code points, and bytes that
+// are not valid UTF-8, separate words. A text with fewer words than a shingle
+// has an empty fingerprint.
+//
+// A SingleHash reuses its memory, so that it allocates nothing in a text, and
+// must not be used by two goroutines at a time.
+type SingleHash struct {
+	article  bool
+	table    *alphanumericTable
+	pipeline []uint32 // hashes of the shingles that began so many words ago
+	words    int      // words of the text so far, the open one included
+	smallest *smallest
+}
+
+// NewSingleHash returns a SingleHash. Numbers below 1 in o count as 1.
+func NewSingleHash(o SingleHashOptions) *SingleHash {
+	return &SingleHash{
+		article:  o.Article,
+		table:    alphanumerics(),
+		pipeline: make([]uint32, max(o.Words, 1)),
+		smallest: newSmallest(max(o.Size, 1)),
+	}
+}
+
+// Fingerprint returns the smallest distinct shingle hashes of text in ascending
+// order, at most as many as the options say, and the number of its words. If
+// there are fewer they are the whole set. It overwrites dst and uses its memory
+// if it has room enough. See [EstimateFingerprints] for what two of them tell.
+func (s *SingleHash) Fingerprint(dst []uint32, text []byte) (fingerprint []uint32, words int) {
+	s.smallest.reset()
+	for i := range s.pipeline {
+		s.pipeline[i] = fnvOffset
+	}
+	s.words = 0
+	if len(s.pipeline) == 3 {
+		s.hashThree(text)
+	} else {
+		s.hash(text)
+	}
+	return s.smallest.appendSorted(dst[:0]), s.words
+}
+
+// hash leads text through the pipeline: each character updates the hashes of
+// all shingles that it belongs to, and the end of a word ends the oldest.
+func (s *SingleHash) hash(text []byte) {
+	open := false
+	for len(text) > 0 {
+		low, high, size, alphanumeric := s.character(text)
+		text = text[size:]
+		if alphanumeric {
+			open = true
+			for i, h := range s.pipeline {
+				s.pipeline[i] = ((h^low)*fnvPrime ^ high) * fnvPrime
+			}
+		} else if open {
+			open = false
+			s.endWord()
+		}
+	}
+	if open {
+		s.endWord()
+	}
+}
+
+// hashThree is hash for shingles of three words, the usual number: with the
+// pipeline in registers, and short ways for characters of one and two bytes.
+func (s *SingleHash) hashThree(text []byte) {
+	known, units := &s.table.bytes, &s.table.units
+	upper := ^uint32(0)
+	if s.article {
+		upper = 0
+	}
+	first, second, third := uint32(fnvOffset), uint32(fnvOffset), uint32(fnvOffset)
+	words, open := 0, false
+	for at := 0; at < len(text); {
+		b := text[at]
+		if known[b] {
+			first = (first ^ uint32(b)) * fnvZero
+			second = (second ^ uint32(b)) * fnvZero
+			third = (third ^ uint32(b)) * fnvZero
+			open = true
+			at++
+			continue
+		}
+		if b >= utf8.RuneSelf {
+			var low, high uint32
+			var size int
+			var alphanumeric bool
+			if b >= 0xc2 && b < 0xe0 && at+1 < len(text) && text[at+1]&0xc0 == 0x80 {
+				c := uint32(b)&0x1f<<6 | uint32(text[at+1])&0x3f
+				low, high, size = c&0xff, c>>8&upper, 2
+				alphanumeric = units[c/64]>>(c%64)&1 != 0
+			} else {
+				low, high, size, alphanumeric = s.character(text[at:])
+			}
+			at += size
+			if alphanumeric {
+				first = ((first^low)*fnvPrime ^ high) * fnvPrime
+				second = ((second^low)*fnvPrime ^ high) * fnvPrime
+				third = ((third^low)*fnvPrime ^ high) * fnvPrime
+				open = true
+				continue
+			}
+		} else {
+			at++
+		}
+		if open {
+			open = false
+			if words++; words >= 3 {
+				s.smallest.collect(first)
+			}
+			first, second, third = second, third, fnvOffset
+		}
+	}
+	if open {
+		if words++; words >= 3 {
+			s.smallest.collect(first)
+		}
+	}
+	s.words = words
+}
+
+// endWord hands the hash of the shingle that has all its words on and begins
+// another one.
+func (s *SingleHash) endWord() {
+	s.words++
+	if s.words >= len(s.pipeline) {
+		s.smallest.collect(s.pipeline[0])
+	}
+	last := copy(s.pipeline, s.pipeline[1:])
+	s.pipeline[last] = fnvOffset
+}
+
+// character decodes the first code point of text: the two bytes to hash, its
+// length, and whether it is a letter or digit.
+func (s *SingleHash) character(text []byte) (low, high uint32, size int, alphanumeric bool) {
+	r, size := utf8.DecodeRune(text)
+	// U+FFFD, for invalid bytes, and all above 16 bits are no letters here.
+	if r > 0xffff || !s.table.unit(uint16(r)) {
+		return 0, 0, size, false
+	}
+	if s.article {
+		return uint32(r) & 0xff, 0, size, true
+	}
+	return uint32(r) & 0xff, uint32(r) >> 8, size, true
+}

@@ -1,0 +1,133 @@
+package sketch
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// readLines calls line for every line of a compressed file of the corpora, or
+// skips the test if the corpora are not there.
+func readLines(t testing.TB, name string, line func(line []byte)) {
+	t.Helper()
+	file, err := os.Open(filepath.Join(corpora, name))
+	if os.IsNotExist(err) {
+		t.Skip("the corpora are not on this machine: nothing was compared with the vectors of other programs")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	decoder, err := zstd.NewReader(file, zstd.WithDecoderMaxWindow(1<<31))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer decoder.Close()
+	lines := bufio.NewScanner(decoder)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		line(lines.Bytes())
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readTexts returns the texts of a corpus by their ids.
+func readTexts(t testing.TB, names ...string) map[string][]byte {
+	t.Helper()
+	texts := make(map[string][]byte)
+	for _, name := range names {
+		readLines(t, name, func(line []byte) {
+			var document struct{ ID, Text string }
+			if err := json.Unmarshal(line, &document); err != nil {
+				t.Fatal(err)
+			}
+			texts[document.ID] = []byte(document.Text)
+		})
+	}
+	return texts
+}
+
+// TestSingleHashVectors compares fingerprints with those of the article's own
+// program.
+func TestSingleHashVectors(t *testing.T) {
+	for _, vectors := range []struct {
+		name     string
+		corpora  []string
+		compared int // the corpora hold so many of the texts
+	}{
+		{"articles2500", []string{"chrisjm/articles_2500.jsonl.zst"}, 2500},
+		{"multilingual", []string{
+			"udhr/udhr.jsonl.zst", "tang/tang.jsonl.zst", "prose/tweets_tweeteval.jsonl.zst",
+		}, 1492},
+	} {
+		t.Run(vectors.name, func(t *testing.T) {
+			texts := readTexts(t, vectors.corpora...)
+			hasher := NewSingleHash(SingleHashOptions{Words: 3, Size: 128, Article: true})
+			var fingerprint []uint32
+			var got bytes.Buffer
+			compared, missing := 0, 0
+			readLines(t, "vectors/gudkov_k3n128_"+vectors.name+".tsv.zst", func(line []byte) {
+				id, want, _ := strings.Cut(string(line), "\t")
+				text, ok := texts[id]
+				if !ok {
+					missing++
+					return
+				}
+				var words int
+				fingerprint, words = hasher.Fingerprint(fingerprint, text)
+				got.Reset()
+				fmt.Fprintf(&got, "%d\t%d\t", words, len(fingerprint))
+				for i, h := range fingerprint {
+					if i > 0 {
+						got.WriteByte(',')
+					}
+					fmt.Fprintf(&got, "%08x", h)
+				}
+				if got.String() != want {
+					t.Errorf("%s: fingerprint is %.60s..., want %.60s...", id, got.String(), want)
+				}
+				compared++
+			})
+			t.Logf("%d fingerprints compared, %d texts missing", compared, missing)
+			if compared != vectors.compared {
+				t.Errorf("%d fingerprints were compared, want %d", compared, vectors.compared)
+			}
+		})
+	}
+}
+
+// TestFingerprintJaccardVectors compares scores with those of the article's own
+// program.
+func TestFingerprintJaccardVectors(t *testing.T) {
+	fingerprints := make(map[string][]uint32)
+	readLines(t, "vectors/gudkov_k3n128_articles2500.tsv.zst", func(line []byte) {
+		fields := strings.Split(string(line), "\t")
+		for hash := range strings.SplitSeq(fields[3], ",") {
+			h, err := strconv.ParseUint(hash, 16, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fingerprints[fields[0]] = append(fingerprints[fields[0]], uint32(h))
+		}
+	})
+	readLines(t, "vectors/gudkov_jaccard_articles2500.tsv.zst", func(line []byte) {
+		fields := strings.Split(string(line), "\t")
+		want, err := strconv.ParseFloat(fields[3], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := FingerprintJaccard(fingerprints[fields[0]], fingerprints[fields[1]]); got != want {
+			t.Errorf("%s and %s: %v, want %v", fields[0], fields[1], got, want)
+		}
+	})
+}
