@@ -1,0 +1,207 @@
+package sketch
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/binary"
+	"hash"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// DefaultLSHWidth is the number of tokens in a shingle of an LSH digest where
+// none is given.
+const DefaultLSHWidth = 3
+
+// LSHOptions say how an [LSH] computes digests. The zero value is the default
+// for documents. Functions append to dst and may keep buffers of their own
+// between calls; what they return is used until their next call only.
+type LSHOptions struct {
+	// Normalize appends the normalized text to dst. Nil stands for
+	// [NormalizeASCII].
+	Normalize func(dst, text []byte) []byte
+
+	// Tokenize appends the tokens of a normalized text to dst; they may be parts
+	// of it. Nil stands for [SplitWords]. [SplitCharacters] is the other one.
+	Tokenize func(dst [][]byte, text []byte) [][]byte
+
+	// Filter returns the tokens to keep, in the memory of tokens if it likes.
+	// Nil keeps all.
+	Filter func(tokens [][]byte) [][]byte
+
+	// Width is the number of adjacent tokens in a shingle, which are hashed one
+	// after the other with nothing between them. 0 stands for
+	// [DefaultLSHWidth], 1 for a bag of words.
+	Width int
+
+	// Hash is the hash function of shingles, whose size is that of digests. Nil
+	// stands for MD5. Any will do: SHA-256, CRC32, FNV, xxh3.
+	Hash hash.Hash
+}
+
+// LSH computes locality-sensitive digests of texts: similar texts have digests
+// that differ in few bits. It is ExLSH (Meltwater, Locality-sensitive hashing in
+// Elixir) with all its steps replaceable, and gives the same digests: a text is
+// normalized, split into tokens and filtered; every few adjacent tokens make a
+// shingle; and a bit of the digest is set if it is set in the hashes of more
+// than half of the shingles, repeated ones counted as often as they occur.
+//
+// An LSH reuses its memory, so that it allocates nothing in a text, as far as
+// the hash and the functions given do not. It must not be used by two goroutines
+// at a time, and owns its hash.
+type LSH struct {
+	options    LSHOptions
+	normalized []byte
+	tokens     [][]byte
+	sum        []byte // the hash of a shingle, padded to whole words
+	size       int    // of a hash in bytes
+	majorities []majority
+	blocks     [][majorityBlock]uint64 // the hashes not counted yet, by word
+	pending    int                     // their number
+}
+
+// NewLSH returns an LSH for o.
+func NewLSH(o LSHOptions) *LSH {
+	if o.Normalize == nil {
+		o.Normalize = NormalizeASCII
+	}
+	if o.Tokenize == nil {
+		o.Tokenize = SplitWords
+	}
+	if o.Width <= 0 {
+		o.Width = DefaultLSHWidth
+	}
+	if o.Hash == nil {
+		o.Hash = md5.New()
+	}
+	words := (o.Hash.Size() + 7) / 8
+	return &LSH{
+		options:    o,
+		sum:        make([]byte, 8*words),
+		size:       o.Hash.Size(),
+		majorities: make([]majority, words),
+		blocks:     make([][majorityBlock]uint64, words),
+	}
+}
+
+// Digest returns the digest of text, as many bytes as a hash has, with the bits
+// in the order of those of hashes. A tie gives 0, and so does a text with fewer
+// tokens than a shingle in all bits. It overwrites dst and uses its memory if it
+// has room enough.
+func (l *LSH) Digest(dst, text []byte) []byte {
+	l.normalized = l.options.Normalize(l.normalized[:0], text)
+	l.tokens = l.options.Tokenize(l.tokens[:0], l.normalized)
+	tokens := l.tokens
+	if l.options.Filter != nil {
+		tokens = l.options.Filter(tokens)
+	}
+	clear(l.majorities)
+	count := max(len(tokens)-l.options.Width+1, 0)
+	for i := range count {
+		l.add(tokens[i : i+l.options.Width])
+	}
+	l.flush()
+
+	dst = slices.Grow(dst[:0], len(l.sum))
+	for i := range l.majorities {
+		more, _ := l.majorities[i].compare(uint64(count)<<fractionPlanes, fractionPlanes)
+		dst = binary.LittleEndian.AppendUint64(dst, more)
+	}
+	return dst[:l.size]
+}
+
+// add counts the bits of the hash of a shingle.
+func (l *LSH) add(shingle [][]byte) {
+	h := l.options.Hash
+	h.Reset()
+	for _, token := range shingle {
+		// A hash never returns an error.
+		h.Write(token)
+	}
+	h.Sum(l.sum[:0])
+	for i := range l.blocks {
+		l.blocks[i][l.pending] = binary.LittleEndian.Uint64(l.sum[8*i:])
+	}
+	if l.pending++; l.pending == majorityBlock {
+		l.flush()
+	}
+}
+
+// flush counts the pending hashes.
+func (l *LSH) flush() {
+	for i := range l.blocks {
+		clear(l.blocks[i][l.pending:])
+		l.majorities[i].addBlock(&l.blocks[i])
+	}
+	l.pending = 0
+}
+
+// NormalizeASCII appends the text to dst as ExLSH normalizes it by default: in
+// Unicode form NFC and lower case, with one space for every run of bytes that are
+// not ASCII letters, digits or underscores. Nothing is left of a text in another
+// script than the Latin, and a letter with a mark breaks a word: take another
+// normalization for languages other than English.
+func NormalizeASCII(dst, text []byte) []byte {
+	end := len(dst)
+	dst = norm.NFC.Append(dst, text...)
+	composed := dst[end:]
+	spaced := false
+	for i, c := range composed {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c == '\xc4' && bytes.HasPrefix(composed[i:], []byte("İ")) {
+			// Its lower case is an i and a mark. No other lower case outside of
+			// ASCII begins within it.
+			c = 'i'
+		}
+		switch {
+		case c == '_' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
+			dst[end] = c
+			end++
+			spaced = false
+		case !spaced:
+			dst[end] = ' '
+			end++
+			spaced = true
+		}
+	}
+	return dst[:end]
+}
+
+// SplitWords appends the parts of text between runs of white space to dst.
+func SplitWords(dst [][]byte, text []byte) [][]byte {
+	begin := -1 // of the open word
+	for i := 0; i < len(text); {
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text[i:])
+		}
+		switch space := unicode.IsSpace(r); {
+		case space && begin >= 0:
+			dst = append(dst, text[begin:i])
+			begin = -1
+		case !space && begin < 0:
+			begin = i
+		}
+		i += size
+	}
+	if begin >= 0 {
+		dst = append(dst, text[begin:])
+	}
+	return dst
+}
+
+// SplitCharacters appends the code points of text to dst; for digests of short
+// strings such as user names.
+func SplitCharacters(dst [][]byte, text []byte) [][]byte {
+	for len(text) > 0 {
+		_, size := utf8.DecodeRune(text)
+		dst = append(dst, text[:size])
+		text = text[size:]
+	}
+	return dst
+}

@@ -1,0 +1,127 @@
+package sketch
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// bitLoop is SimHash as most libraries have it, of 64-bit hashes of weight 1.
+func bitLoop(set []uint64) uint64 {
+	var tallies [64]int
+	for _, hash := range set {
+		for i := range tallies {
+			if hash>>i&1 != 0 {
+				tallies[i]++
+			} else {
+				tallies[i]--
+			}
+		}
+	}
+	fingerprint := uint64(0)
+	for i, tally := range tallies {
+		if tally > 0 {
+			fingerprint |= 1 << i
+		}
+	}
+	return fingerprint
+}
+
+// weightedBitLoop is the same with weights.
+func weightedBitLoop(set []uint64, weight float64) uint64 {
+	var tallies [64]float64
+	for _, hash := range set {
+		for i := range tallies {
+			if hash>>i&1 != 0 {
+				tallies[i] += weight
+			} else {
+				tallies[i] -= weight
+			}
+		}
+	}
+	fingerprint := uint64(0)
+	for i, tally := range tallies {
+		if tally > 0 {
+			fingerprint |= 1 << i
+		}
+	}
+	return fingerprint
+}
+
+// byteCounters is the bit hack of the FastSimHash article: eight counters in a
+// word, emptied after 255 hashes.
+func byteCounters(set []uint64) uint64 {
+	var counters [8]uint64
+	var tallies [64]int
+	for len(set) > 0 {
+		part := set[:min(len(set), 255)]
+		for _, hash := range part {
+			for i := range counters {
+				counters[i] += hash >> i & 0x0101010101010101
+			}
+		}
+		for i := range tallies {
+			tallies[i] += 2*int(counters[i%8]>>(i/8*8)&0xff) - len(part)
+		}
+		clear(counters[:])
+		set = set[len(part):]
+	}
+	fingerprint := uint64(0)
+	for i, tally := range tallies {
+		if tally > 0 {
+			fingerprint |= 1 << i
+		}
+	}
+	return fingerprint
+}
+
+func BenchmarkSimHash(b *testing.B) {
+	random := rand.New(rand.NewPCG(57, 58))
+	for name, size := range map[string]int{"20": 20, "200": 200, "2000": 2000} {
+		set := make([]uint64, size)
+		for i := range set {
+			set[i] = random.Uint64()
+		}
+		measure := func(name string, work func()) {
+			b.Run(name, func(b *testing.B) {
+				for b.Loop() {
+					work()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size), "ns/feature")
+			})
+		}
+		want := bitLoop(set)
+		measure(name+"/bit-loop", func() { bitLoop(set) })
+		measure(name+"/bit-loop-real-weight", func() { weightedBitLoop(set, math.Pi) })
+		measure(name+"/byte-counters", func() { byteCounters(set) })
+		var fingerprint []uint64
+		for _, c := range []struct {
+			name    string
+			options SimHashOptions
+			weight  float64
+		}{
+			{"ours-raw", SimHashOptions{Bits: 64, Raw: true, Tie: TieZero}, 1},
+			{"ours-64", SimHashOptions{Bits: 64}, 1},
+			{"ours-256", SimHashOptions{Bits: 256}, 1},
+			{"ours-1024", SimHashOptions{Bits: 1024}, 1},
+			{"ours-64-integer-weight", SimHashOptions{Bits: 64}, 5},
+			{"ours-64-real-weight", SimHashOptions{Bits: 64}, math.Pi},
+		} {
+			s := newSimHash(b, c.options)
+			measure(name+"/"+c.name, func() {
+				s.Reset()
+				if c.weight == 1 {
+					s.AddSet(set)
+				} else {
+					for _, hash := range set {
+						s.Add(hash, c.weight)
+					}
+				}
+				fingerprint = s.Fingerprint(fingerprint)
+			})
+			if c.options.Raw && fingerprint[0] != want {
+				b.Fatalf("%s: %x, want %x", c.name, fingerprint[0], want)
+			}
+		}
+	}
+}
