@@ -1,0 +1,92 @@
+package sketch
+
+import (
+	"hash/crc32"
+	"slices"
+)
+
+// universalPrime is the smallest prime above all 32-bit numbers.
+const universalPrime = 1<<32 + 15
+
+// UniversalMinHash computes MinHash signatures as textbooks and the tutorial of
+// Chris McCormick (MinHash tutorial with Python code, 2015) have them: with the
+// universal hash functions x -> (a*x + b) mod p on 32-bit numbers, for random a
+// and b and p the smallest prime above 1<<32. It is here for reference, to check
+// other schemes by: [MinHash] is faster and as good.
+//
+// A UniversalMinHash may be used by any number of goroutines.
+type UniversalMinHash struct {
+	factors, addends []uint64 // below 1<<32, factors not 0
+}
+
+// NewUniversalMinHash returns a UniversalMinHash for signatures of the given
+// number of components, with functions drawn by the seed. The first components
+// are the same whatever their number.
+func NewUniversalMinHash(components int, seed uint64) *UniversalMinHash {
+	m := &UniversalMinHash{}
+	for len(m.factors) < components {
+		seed += splitMixStep
+		random := splitMix(seed)
+		// Two functions with one factor would be too much alike.
+		if factor := random >> 32; factor != 0 && !slices.Contains(m.factors, factor) {
+			m.factors = append(m.factors, factor)
+			m.addends = append(m.addends, random&(1<<32-1))
+		}
+	}
+	return m
+}
+
+// Signature returns the signature of a set of shingles: for each function, its
+// smallest value on the set, below 1<<32 + 15. It overwrites dst and uses its
+// memory if it has room enough. The share of equal components in two signatures,
+// see [SignatureAgreement], estimates the Jaccard similarity of the sets. All
+// components of the empty set are 1<<32 + 15.
+func (m *UniversalMinHash) Signature(dst []uint64, shingles []uint32) []uint64 {
+	dst = dst[:0]
+	for i, factor := range m.factors {
+		smallest := uint64(universalPrime)
+		for _, shingle := range shingles {
+			// The sum has 64 bits at the most.
+			smallest = min(smallest, (factor*uint64(shingle)+m.addends[i])%universalPrime)
+		}
+		dst = append(dst, smallest)
+	}
+	return dst
+}
+
+// SignatureAgreement returns the share of components in which two MinHash
+// signatures of the same length agree, 0 to 1: an estimate of the Jaccard
+// similarity J of the sets, without bias and with a variance of J(1-J) by the
+// number of components. That of signatures without components is 0.
+func SignatureAgreement[T uint32 | uint64](a, b []T) float64 {
+	equal := 0
+	for i, component := range a {
+		if component == b[i] {
+			equal++
+		}
+	}
+	return share(equal, len(a))
+}
+
+// AppendCRC32Shingles appends the distinct shingles of text to dst, in ascending
+// order: CRC32 checksums (IEEE) of every width adjacent words, joined by single
+// spaces, where a word is what stands between white space. They are the shingles
+// of the tutorial. A width below 1 counts as 1. A text with fewer words has none.
+func AppendCRC32Shingles(dst []uint32, text []byte, width int) []uint32 {
+	width = max(width, 1)
+	words := SplitWords(nil, text)
+	known := len(dst)
+	for i := range max(len(words)-width+1, 0) {
+		sum := uint32(0)
+		for j, word := range words[i : i+width] {
+			if j > 0 {
+				sum = crc32.Update(sum, crc32.IEEETable, []byte(" "))
+			}
+			sum = crc32.Update(sum, crc32.IEEETable, word)
+		}
+		dst = append(dst, sum)
+	}
+	added := dst[known:]
+	slices.Sort(added)
+	return dst[:known+len(slices.Compact(added))]
+}
