@@ -1,0 +1,278 @@
+package sketch
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Normalization says what a [Normalizer] does to texts. The zero value is
+// nothing. Its text form is the names of the steps, "nfc", "nfkc", "fold" and
+// "punctuation", with commas between them, or "none".
+type Normalization struct {
+	// NFC composes letters and marks as Unicode Standard Annex 15 says, so that
+	// é is the same however it was typed. NFKC also takes away what is a matter
+	// of form: full-width letters, ligatures, superscripts, circled digits. It
+	// may join or split words, and changes program code. At most one is set.
+	NFC, NFKC bool
+
+	// Fold is full case folding: beyond lower case, which tokens have anyway, ß
+	// becomes ss and the final sigma a sigma.
+	Fold bool
+
+	// Punctuation takes the punctuation away: an apostrophe, full stop, hyphen
+	// or middle dot between letters and digits, so that don't becomes dont and
+	// N.B.A becomes NBA, and soft hyphens everywhere. Everything else of
+	// category P, and of the punctuation of ASCII, becomes a space.
+	Punctuation bool
+}
+
+// errBothForms is the error of a Normalization with both forms.
+var errBothForms = errors.New("nfc and nfkc exclude each other: choose one")
+
+// steps are the names of the fields.
+func (n *Normalization) steps() []struct {
+	name string
+	on   *bool
+} {
+	return []struct {
+		name string
+		on   *bool
+	}{{"nfc", &n.NFC}, {"nfkc", &n.NFKC}, {"fold", &n.Fold}, {"punctuation", &n.Punctuation}}
+}
+
+// MarshalText returns the text form of n.
+func (n Normalization) MarshalText() ([]byte, error) {
+	var names []string
+	for _, step := range n.steps() {
+		if *step.on {
+			names = append(names, step.name)
+		}
+	}
+	if names == nil {
+		names = []string{"none"}
+	}
+	return []byte(strings.Join(names, ",")), nil
+}
+
+// UnmarshalText sets n to what its text form says: each step at most once, in any
+// order. The empty text stands for none.
+func (n *Normalization) UnmarshalText(text []byte) error {
+	var parsed Normalization
+	if names := string(text); names != "" && names != "none" {
+		for name := range strings.SplitSeq(names, ",") {
+			if err := parsed.set(name); err != nil {
+				return fmt.Errorf("normalization %q: %w", names, err)
+			}
+		}
+	}
+	if parsed.NFC && parsed.NFKC {
+		return fmt.Errorf("normalization %q: %w", text, errBothForms)
+	}
+	*n = parsed
+	return nil
+}
+
+// set switches the step of the given name on.
+func (n *Normalization) set(name string) error {
+	for _, step := range n.steps() {
+		if step.name == name {
+			if *step.on {
+				return fmt.Errorf("%s is there twice", name)
+			}
+			*step.on = true
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown step %q: take nfc, nfkc, fold, punctuation, or none alone", name)
+}
+
+// Normalizer maps texts to their normalized form. It reuses its buffers, so that
+// it allocates nothing in a text, and must not be used by two goroutines at a
+// time.
+type Normalizer struct {
+	steps            Normalization
+	form             norm.Form
+	folder           cases.Caser
+	segments         norm.Iter
+	composed, folded []byte
+}
+
+// NewNormalizer returns a Normalizer, or an error if n sets both forms.
+func NewNormalizer(n Normalization) (*Normalizer, error) {
+	if n.NFC && n.NFKC {
+		return nil, fmt.Errorf("normalizer: %w", errBothForms)
+	}
+	normalizer := &Normalizer{steps: n, form: norm.NFC, folder: cases.Fold()}
+	if n.NFKC {
+		normalizer.form = norm.NFKC
+	}
+	return normalizer, nil
+}
+
+// Append appends the normalized text to dst, which must not overlap text. Bytes
+// that are not valid UTF-8 stay as they are. The steps are taken in the order of
+// the fields; then the text is composed once more, as the other steps may bring
+// letters and marks together.
+func (n *Normalizer) Append(dst, text []byte) []byte {
+	compose := n.steps.NFC || n.steps.NFKC
+	if compose {
+		n.composed = n.appendComposed(n.composed[:0], text)
+		text = n.composed
+	}
+	if !n.steps.Fold && !n.steps.Punctuation {
+		return append(dst, text...)
+	}
+	if n.steps.Fold {
+		n.folded = n.appendFolded(n.folded[:0], text)
+	} else {
+		n.folded = append(n.folded[:0], text...)
+	}
+	if n.steps.Punctuation {
+		n.folded = n.folded[:removePunctuation(n.folded)]
+	}
+	if compose {
+		return n.appendComposed(dst, n.folded)
+	}
+	return append(dst, n.folded...)
+}
+
+// appendComposed appends text in the form wanted. It is norm.Form.Append, but
+// that allocates for each text with something to do.
+func (n *Normalizer) appendComposed(dst, text []byte) []byte {
+	for {
+		done := n.form.QuickSpan(text)
+		dst = append(dst, text[:done]...)
+		if text = text[done:]; len(text) == 0 {
+			return dst
+		}
+		// What is to do ends between two characters of ASCII at the latest.
+		end := 1
+		for end < len(text) && (text[end-1] >= utf8.RuneSelf || text[end] >= utf8.RuneSelf) {
+			end++
+		}
+		for n.segments.Init(n.form, text[:end]); !n.segments.Done(); {
+			dst = append(dst, n.segments.Next()...)
+		}
+		text = text[end:]
+	}
+}
+
+// appendFolded appends the case folding of text.
+func (n *Normalizer) appendFolded(dst, text []byte) []byte {
+	for len(text) > 0 {
+		if c := text[0]; c < utf8.RuneSelf {
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			dst = append(dst, c)
+			text = text[1:]
+			continue
+		}
+		run := 0
+		for run < len(text) && text[run] >= utf8.RuneSelf {
+			r, size := utf8.DecodeRune(text[run:])
+			if r == utf8.RuneError && size == 1 || isCherokeeCapital(r) {
+				break
+			}
+			run += size
+		}
+		if run > 0 {
+			dst = n.appendFoldedRun(dst, text[:run])
+		} else {
+			_, run = utf8.DecodeRune(text)
+			dst = append(dst, text[:run]...)
+		}
+		text = text[run:]
+	}
+	return dst
+}
+
+// isCherokeeCapital reports whether r is one of the letters that fold to
+// themselves while their small letters fold to them; golang.org/x/text 0.43 takes
+// them for capitals like others.
+func isCherokeeCapital(r rune) bool {
+	return '\u13a0' <= r && r <= '\u13f5'
+}
+
+// appendFoldedRun appends the case folding of valid UTF-8.
+func (n *Normalizer) appendFoldedRun(dst, run []byte) []byte {
+	for {
+		dst = slices.Grow(dst, len(run)+utf8.UTFMax)
+		written, read, err := n.folder.Transform(dst[len(dst):cap(dst)], run, true)
+		dst, run = dst[:len(dst)+written], run[read:]
+		if err != transform.ErrShortDst {
+			// The only other end is that of run.
+			return dst
+		}
+	}
+}
+
+// removePunctuation removes the punctuation of text in place and returns the
+// length of what is left.
+func removePunctuation(text []byte) int {
+	kept := 0
+	inside := false // whether what is kept ends within a word
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		next := at + size
+		switch {
+		case r == softHyphen:
+		case joinsWords(r) && inside && beginsWord(text[next:]):
+		case isPunctuation(r):
+			text[kept] = ' '
+			kept++
+			inside = false
+		default:
+			kept += copy(text[kept:], text[at:next])
+			inside = size > 0 && isWordPart(r)
+		}
+		at = next
+	}
+	return kept
+}
+
+// softHyphen is a place where a word may be broken.
+const softHyphen = '\u00ad'
+
+// joinsWords reports whether r is punctuation that is found within words.
+func joinsWords(r rune) bool {
+	switch r {
+	case '\'', '\u2019', '.', '-', '\u2010', '\u2011', '\u00b7':
+		return true
+	}
+	return false
+}
+
+func isPunctuation(r rune) bool {
+	if r < utf8.RuneSelf {
+		return '!' <= r && r <= '~' && !isWordPart(r)
+	}
+	return unicode.IsPunct(r)
+}
+
+// isWordPart reports whether r may be in a token.
+func isWordPart(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9'
+	}
+	return unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark)
+}
+
+// beginsWord reports whether text goes on with a word, past soft hyphens.
+func beginsWord(text []byte) bool {
+	for {
+		r, size := utf8.DecodeRune(text)
+		if r != softHyphen {
+			return size > 0 && isWordPart(r)
+		}
+		text = text[size:]
+	}
+}

@@ -1,0 +1,93 @@
+package sketch
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf8"
+)
+
+// StopWords is a set of words that say little of what a text is about: articles,
+// pronouns, prepositions. It may be used by any number of goroutines.
+type StopWords struct {
+	words   map[string]struct{} // in lower case
+	longest int                 // of words in bytes
+}
+
+// ReadStopWords reads a list of stop words in UTF-8, one a line, in any case.
+// Empty lines and those that begin with # are passed over, and so is a byte order
+// mark. What the tokens of a [Hasher] are is what counts as a word: if a line has
+// several of them, as don't has, each becomes a stop word.
+//
+// A normalizer, if it is not nil, is applied to each line: it should be that of
+// the texts.
+func ReadStopWords(r io.Reader, normalizer *Normalizer) (*StopWords, error) {
+	s := &StopWords{words: make(map[string]struct{})}
+	scanner := newWordScanner(Measure{})
+	lines := bufio.NewScanner(r)
+	var normalized, lower []byte
+	number := 0
+	for lines.Scan() {
+		number++
+		line := bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff"))
+		if len(bytes.TrimSpace(line)) == 0 || line[0] == '#' {
+			continue
+		}
+		if !utf8.Valid(line) {
+			return nil, fmt.Errorf("stop words: line %d is not valid UTF-8", number)
+		}
+		if normalizer != nil {
+			normalized = normalizer.Append(normalized[:0], line)
+			line = normalized
+		}
+		scanner.reset(line)
+		found := false
+		for scanner.next() {
+			lower = appendLower(lower[:0], scanner.word())
+			s.words[string(lower)] = struct{}{}
+			s.longest = max(s.longest, len(lower))
+			found = true
+		}
+		if !found {
+			return nil, fmt.Errorf("stop words: line %d, %.40q, has no word: begin it with # if it is a comment", number, line)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("stop words: after line %d: %w", number, err)
+	}
+	return s, nil
+}
+
+// Len returns the number of words.
+func (s *StopWords) Len() int { return len(s.words) }
+
+// Contains reports whether word, a single token in any case, is in the set.
+func (s *StopWords) Contains(word []byte) bool {
+	// No code point has a lower case of less than a third of its length.
+	if len(word) > 3*s.longest {
+		return false
+	}
+	var buffer [64]byte
+	_, ok := s.words[string(appendLower(buffer[:0], word))]
+	return ok
+}
+
+// appendLower appends word in lower case, code point by code point as tokens are.
+func appendLower(dst, word []byte) []byte {
+	for len(word) > 0 {
+		if c := word[0]; c < utf8.RuneSelf {
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			dst = append(dst, c)
+			word = word[1:]
+			continue
+		}
+		r, size := utf8.DecodeRune(word)
+		dst = utf8.AppendRune(dst, unicode.ToLower(r))
+		word = word[size:]
+	}
+	return dst
+}

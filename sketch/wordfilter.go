@@ -1,0 +1,110 @@
+package sketch
+
+import "github.com/zeebo/xxh3"
+
+// WordFilter takes words out of texts. It must not be used by two goroutines at
+// a time.
+type WordFilter struct {
+	scanner wordScanner
+	keep    func(word []byte) bool
+}
+
+// NewWordFilter returns a WordFilter for the tokens that m says of which it keeps
+// those for which keep returns true. It is called with each token as it is in the
+// text, which it must neither change nor hold on to. For stop words it is
+//
+//	func(word []byte) bool { return !stopWords.Contains(word) }
+func NewWordFilter(m Measure, keep func(word []byte) bool) *WordFilter {
+	return &WordFilter{scanner: newWordScanner(m), keep: keep}
+}
+
+// Append appends the text to dst, which must not overlap it, with a space in
+// place of each word that is not kept. So words that stood on both sides of it
+// become neighbours.
+func (f *WordFilter) Append(dst, text []byte) []byte {
+	copied := 0
+	f.scanner.reset(text)
+	for f.scanner.next() {
+		if !f.keep(f.scanner.word()) {
+			dst = append(append(dst, text[copied:f.scanner.begin]...), ' ')
+			copied = f.scanner.end
+		}
+	}
+	return append(dst, text[copied:]...)
+}
+
+// ShingleFilter computes the fingerprints of texts from some of their shingles:
+// those that hold a word of a kind. With stop words for the kind, it leaves out
+// what is no running text: advertisements, menus and tables hold few of them
+// (Theobald, Siddharth, Paepcke, SpotSigs, 2008). It must not be used by two
+// goroutines at a time.
+type ShingleFilter struct {
+	scanner  wordScanner
+	isOfKind func(word []byte) bool
+	hasher   *Hasher
+	width    int
+	begins   []int // where the last tokens begin, the latest at their number modulo width
+	sorter   setSorter
+	set      []uint64
+}
+
+// NewShingleFilter returns a ShingleFilter for the measure m that keeps the
+// shingles with a token for which isOfKind returns true. It is called as the
+// function of [NewWordFilter] is; [StopWords.Contains] is such a function.
+func NewShingleFilter(m Measure, isOfKind func(word []byte) bool) *ShingleFilter {
+	width := max(m.Shingle, 1)
+	return &ShingleFilter{
+		scanner: newWordScanner(m), isOfKind: isOfKind,
+		hasher: NewHasher(m), width: width, begins: make([]int, width),
+	}
+}
+
+// Document returns the fingerprint of text as [Hasher.Document] does, but for the
+// shingles left out. Its set belongs to the ShingleFilter, which overwrites it in
+// the next call. It is empty if and only if the text has no word of the kind;
+// Digest is one of the bytes of the text then. Tokens and InvalidBytes are those
+// of the whole text.
+func (f *ShingleFilter) Document(text []byte) Document {
+	f.set = f.set[:0]
+	f.scanner.reset(text)
+	tokens, lastOfKind := 0, -f.width
+	begin, end := -1, 0 // where shingles to keep follow each other, if begin >= 0
+	for f.scanner.next() {
+		f.begins[tokens%f.width] = f.scanner.begin
+		if f.isOfKind(f.scanner.word()) {
+			lastOfKind = tokens
+		}
+		tokens++
+		first := tokens - f.width // the first token of the shingle that ends here
+		switch {
+		case first < 0:
+		case lastOfKind >= first:
+			if begin < 0 {
+				begin = f.begins[first%f.width]
+			}
+			end = f.scanner.end
+		case begin >= 0:
+			f.add(text[begin:end])
+			begin = -1
+		}
+	}
+	if 0 < tokens && tokens < f.width && lastOfKind >= 0 {
+		begin, end = f.begins[0], f.scanner.end
+	}
+	if begin >= 0 {
+		f.add(text[begin:end])
+	}
+
+	document := Document{Set: f.sorter.sort(f.set), Tokens: tokens, InvalidBytes: f.scanner.invalid}
+	if len(document.Set) > 0 {
+		document.Digest = digestSet(document.Set)
+	} else {
+		document.Digest = xxh3.HashSeed(text, textSeed)
+	}
+	return document
+}
+
+// add adds all shingles of a part of the text, from a token to the end of one.
+func (f *ShingleFilter) add(part []byte) {
+	f.set = append(f.set, f.hasher.Document(part).Set...)
+}
