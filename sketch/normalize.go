@@ -168,14 +168,18 @@ func (n *Normalizer) appendComposed(dst, text []byte) []byte {
 // appendFolded appends the case folding of text.
 func (n *Normalizer) appendFolded(dst, text []byte) []byte {
 	for len(text) > 0 {
-		if c := text[0]; c < utf8.RuneSelf {
-			if 'A' <= c && c <= 'Z' {
+		dst = slices.Grow(dst, len(text))
+		plain, room := 0, dst[len(dst):cap(dst)]
+		for plain < len(text) && plain < len(room) && text[plain] < utf8.RuneSelf {
+			c := text[plain]
+			if c-'A' < 26 {
 				c += 'a' - 'A'
 			}
-			dst = append(dst, c)
-			text = text[1:]
-			continue
+			room[plain] = c
+			plain++
 		}
+		dst, text = dst[:len(dst)+plain], text[plain:]
+
 		run := 0
 		for run < len(text) && text[run] >= utf8.RuneSelf {
 			r, size := utf8.DecodeRune(text[run:])
@@ -221,18 +225,32 @@ func removePunctuation(text []byte) int {
 	kept := 0
 	inside := false // whether what is kept ends within a word
 	for at := 0; at < len(text); {
+		c := text[at]
+		if kind := kindsASCII[c]; kind != otherKind {
+			at++
+			if kind == punctuationKind {
+				if inside && joinsWords(rune(c)) && beginsWord(text[at:]) {
+					continue
+				}
+				c = ' '
+			}
+			text[kept] = c
+			kept++
+			inside = kind == wordKind
+			continue
+		}
 		r, size := utf8.DecodeRune(text[at:])
 		next := at + size
 		switch {
 		case r == softHyphen:
 		case joinsWords(r) && inside && beginsWord(text[next:]):
-		case isPunctuation(r):
+		case unicode.IsPunct(r):
 			text[kept] = ' '
 			kept++
 			inside = false
 		default:
 			kept += copy(text[kept:], text[at:next])
-			inside = size > 0 && isWordPart(r)
+			inside = isWordPart(r)
 		}
 		at = next
 	}
@@ -251,17 +269,33 @@ func joinsWords(r rune) bool {
 	return false
 }
 
-func isPunctuation(r rune) bool {
-	if r < utf8.RuneSelf {
-		return '!' <= r && r <= '~' && !isWordPart(r)
+// Kinds of ASCII characters.
+const (
+	otherKind       = iota // not ASCII
+	spaceKind              // white space and controls
+	punctuationKind        // what is none of the others
+	wordKind               // letters and digits
+)
+
+// kindsASCII holds the kinds of all bytes.
+var kindsASCII = func() (kinds [256]uint8) {
+	for c := range utf8.RuneSelf {
+		switch r := rune(c); {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			kinds[c] = wordKind
+		case unicode.IsSpace(r), unicode.IsControl(r):
+			kinds[c] = spaceKind
+		default:
+			kinds[c] = punctuationKind
+		}
 	}
-	return unicode.IsPunct(r)
-}
+	return kinds
+}()
 
 // isWordPart reports whether r may be in a token.
 func isWordPart(r rune) bool {
 	if r < utf8.RuneSelf {
-		return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9'
+		return kindsASCII[r] == wordKind
 	}
 	return unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark)
 }

@@ -14,6 +14,9 @@ import (
 type StopWords struct {
 	words   map[string]struct{} // in lower case
 	longest int                 // of words in bytes
+
+	// lengths has bit min(n, 63) by the first byte of words of n bytes.
+	lengths [256]uint64
 }
 
 // ReadStopWords reads a list of stop words in UTF-8, one a line, in any case.
@@ -48,6 +51,7 @@ func ReadStopWords(r io.Reader, normalizer *Normalizer) (*StopWords, error) {
 			lower = appendLower(lower[:0], scanner.word())
 			s.words[string(lower)] = struct{}{}
 			s.longest = max(s.longest, len(lower))
+			s.lengths[lower[0]] |= lengthBit(len(lower))
 			found = true
 		}
 		if !found {
@@ -70,15 +74,22 @@ func (s *StopWords) Contains(word []byte) bool {
 		return false
 	}
 	var buffer [64]byte
-	_, ok := s.words[string(appendLower(buffer[:0], word))]
+	lower := appendLower(buffer[:0], word)
+	if len(lower) == 0 || s.lengths[lower[0]]&lengthBit(len(lower)) == 0 {
+		return false
+	}
+	_, ok := s.words[string(lower)]
 	return ok
 }
+
+// lengthBit is the bit of a word of so many bytes.
+func lengthBit(length int) uint64 { return 1 << min(length, 63) }
 
 // appendLower appends word in lower case, code point by code point as tokens are.
 func appendLower(dst, word []byte) []byte {
 	for len(word) > 0 {
 		if c := word[0]; c < utf8.RuneSelf {
-			if 'A' <= c && c <= 'Z' {
+			if c-'A' < 26 {
 				c += 'a' - 'A'
 			}
 			dst = append(dst, c)

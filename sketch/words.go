@@ -6,6 +6,7 @@ import "unicode/utf8"
 // where it says in the text they are.
 type wordScanner struct {
 	classes *classTable
+	letters *[256]bool // the letters and digits of ASCII
 	text    []byte
 	at      int
 
@@ -18,10 +19,11 @@ type wordScanner struct {
 
 // newWordScanner returns a scanner for the measure m.
 func newWordScanner(m Measure) wordScanner {
+	classes := wordTable
 	if m.CJKSplit {
-		return wordScanner{classes: ideographTable()}
+		classes = ideographTable
 	}
-	return wordScanner{classes: wordTable()}
+	return wordScanner{classes: classes(), letters: &alphanumerics().bytes}
 }
 
 // reset begins another text.
@@ -31,37 +33,53 @@ func (w *wordScanner) reset(text []byte) {
 
 // next finds the next token and reports whether there is one.
 func (w *wordScanner) next() bool {
-	open := false
-	for w.at < len(w.text) {
-		r, size := rune(w.text[w.at]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(w.text[w.at:])
+	text, at, open := w.text, w.at, false
+	for at < len(text) {
+		b := text[at]
+		if w.letters[b] {
+			if !open {
+				w.begin, open = at, true
+			}
+			at++
+			continue
 		}
-		c := w.classes.class(uint32(r)) &^ irregular
-		if r == utf8.RuneError && size == 1 {
-			w.invalid++
+		c, size := class(0), 1
+		if b >= utf8.RuneSelf {
+			c, size = w.class(at)
+		}
+		if c == letter || c == mark && open {
+			if !open {
+				w.begin, open = at, true
+			}
+			at += size
+			continue
 		}
 		switch {
-		case c == letter || c == mark && open:
-			if !open {
-				w.begin = w.at
-			}
-			open = true
 		case open:
-			w.end = w.at
-			if c != solo {
-				w.at += size
+			w.end = at
+			w.at = at + size
+			if c == solo {
+				// It is the next token.
+				w.at = at
 			}
 			return true
 		case c == solo:
-			w.begin, w.end = w.at, w.at+size
-			w.at += size
+			w.begin, w.end, w.at = at, at+size, at+size
 			return true
 		}
-		w.at += size
+		at += size
 	}
-	w.end = w.at
+	w.at, w.end = at, at
 	return open
+}
+
+// class returns the class of the code point at the given place, and its length.
+func (w *wordScanner) class(at int) (c class, size int) {
+	r, size := utf8.DecodeRune(w.text[at:])
+	if r == utf8.RuneError && size == 1 {
+		w.invalid++
+	}
+	return w.classes.class(uint32(r)) &^ irregular, size
 }
 
 // word returns the token that next has found, as it is in the text.
