@@ -12,8 +12,29 @@
 //   - set.go sorts the shingles and removes duplicates,
 //   - document.go leads a text through these steps.
 //
-// [MinHash] and [BottomK] shorten a set. Everything here is a pure function of
-// its input: the same text gives the same numbers on every machine with little-
-// endian byte order and every version of this package with the same golden
-// tests.
+// [MinHash] and [BottomK] shorten a set.
+//
+// Texts may be changed before they come to a Hasher:
+//
+//   - normalize.go, a [Normalizer]: Unicode forms, case folding, punctuation,
+//   - stopwords.go reads [StopWords]; wordfilter.go takes words out of a text, a
+//     [WordFilter], or keeps only the shingles that hold words of a kind, a
+//     [ShingleFilter]; words.go finds the words for them.
+//
+// Beside the measure above stand the fingerprints of other schemes, each as its
+// article has it and tested against programs in use:
+//
+//   - singlehash.go, the single-hash MinHash: a [SingleHash] reads a text with the
+//     characters of alphanumeric.go and keeps the smallest hashes in smallest.go;
+//     estimate.go compares such fingerprints, and bottom-k sketches: Jaccard
+//     similarity and containment, see [EstimateFingerprints],
+//   - simhash.go, the [SimHash] of weighted features, which majority.go counts bit
+//     by bit but 64 at once; [Hamming] and [Cosine] compare,
+//   - lsh.go, the [LSH] digests of words or characters, by any hash function,
+//   - universal.go, MinHash as textbooks have it, the plain reference.
+//
+// What is used again for text after text allocates nothing once its buffers have
+// grown. Everything here is a pure function of its input: the same text gives the
+// same numbers on every machine with little-endian byte order and every version
+// of this package with the same golden tests.
 package sketch

@@ -1,0 +1,134 @@
+package sketch_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"mirrorbeam/sketch"
+)
+
+const (
+	original = "All human beings are born free and equal in dignity and rights."
+	copied   = "All human beings are born free and EQUAL, in dignity and in rights!"
+)
+
+func Example() {
+	hasher := sketch.NewHasher(sketch.Measure{Shingle: 3})
+	minhash := sketch.NewMinHash(128)
+	a := minhash.Signature(nil, hasher.Document([]byte(original)).Set)
+	b := minhash.Signature(nil, hasher.Document([]byte(copied)).Set)
+	fmt.Printf("about %.1f of the shingles are common\n", sketch.SignatureAgreement(a, b))
+	// Output:
+	// about 0.7 of the shingles are common
+}
+
+func ExampleSingleHash() {
+	o := sketch.SingleHashOptions{Words: 3, Size: 128}
+	hasher := sketch.NewSingleHash(o)
+	a, words := hasher.Fingerprint(nil, []byte("the quick brown fox jumps over the lazy dog"))
+	b, _ := hasher.Fingerprint(nil, []byte("quick brown fox jumps over"))
+	estimate := sketch.EstimateFingerprints(a, b, o.Size)
+	fmt.Printf("%d words, %d hashes\n", words, len(a))
+	fmt.Printf("Jaccard %.2f, containment %.2f and %.2f, exact: %v\n",
+		estimate.Jaccard, estimate.ContainmentA, estimate.ContainmentB, estimate.Exact)
+	// Output:
+	// 9 words, 7 hashes
+	// Jaccard 0.43, containment 0.43 and 1.00, exact: true
+}
+
+func ExampleSimHash() {
+	const bits = 256
+	simhash, err := sketch.NewSimHash(sketch.SimHashOptions{Bits: bits})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	hasher := sketch.NewHasher(sketch.Measure{Shingle: 1})
+	// Words of the title count three times as much as those of the text.
+	fingerprint := func(title, text string) []uint64 {
+		simhash.Reset()
+		for _, word := range hasher.Document([]byte(title)).Set {
+			simhash.Add(word, 3)
+		}
+		simhash.AddSet(hasher.Document([]byte(text)).Set)
+		return simhash.Fingerprint(nil)
+	}
+	a := fingerprint("Universal Declaration of Human Rights", original)
+	b := fingerprint("Universal declaration of human rights", copied)
+	c := fingerprint("Lorem ipsum", "dolor sit amet, consectetur adipiscing elit, sed do eiusmod")
+	fmt.Printf("a copy: cosine %.2f\n", sketch.Cosine(sketch.Hamming(a, b), bits))
+	fmt.Printf("another text: cosine below 0.3: %v\n", sketch.Cosine(sketch.Hamming(a, c), bits) < 0.3)
+	// Output:
+	// a copy: cosine 1.00
+	// another text: cosine below 0.3: true
+}
+
+func ExampleLSH() {
+	print := func(o sketch.LSHOptions, text string) {
+		fmt.Println(base64.StdEncoding.EncodeToString(sketch.NewLSH(o).Digest(nil, []byte(text))))
+	}
+	print(sketch.LSHOptions{}, "lorem ipsum dolor sit")
+	print(sketch.LSHOptions{Width: 1, Hash: sha256.New()}, "lorem ipsum dolor sit")
+	print(sketch.LSHOptions{Tokenize: sketch.SplitCharacters}, "username")
+	// Output:
+	// OEAhAhKSgBAwgQEAgCCAEg==
+	// BABBQURRDEiogqAAISKIKAWAQEQZAAgrUtTgXD5FDaA=
+	// FPIBaaBQGlKKARlqA9lb1g==
+}
+
+func ExampleUniversalMinHash() {
+	a := sketch.AppendCRC32Shingles(nil, []byte(original), 3)
+	minhash := sketch.NewUniversalMinHash(10, 1)
+	signature := minhash.Signature(nil, a)
+	fmt.Println(len(signature), sketch.SignatureAgreement(signature, signature))
+	// Output:
+	// 10 1
+}
+
+func ExampleNormalizer() {
+	var steps sketch.Normalization
+	if err := steps.UnmarshalText([]byte("nfkc,fold,punctuation")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	normalizer, err := sketch.NewNormalizer(steps)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var buffer []byte
+	buffer = normalizer.Append(buffer[:0], []byte("The N.B.A’s Straße: don't"))
+	fmt.Printf("%q\n", buffer)
+	// Output:
+	// "the nbas strasse  dont"
+}
+
+func ExampleWordFilter() {
+	stopWords, err := sketch.ReadStopWords(strings.NewReader("# articles\nthe\na\nan\n"), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	isContent := func(word []byte) bool { return !stopWords.Contains(word) }
+	filter := sketch.NewWordFilter(sketch.Measure{}, isContent)
+	fmt.Printf("%q\n", filter.Append(nil, []byte("The cat, a dog")))
+	// Output:
+	// "  cat,   dog"
+}
+
+func ExampleShingleFilter() {
+	stopWords, err := sketch.ReadStopWords(strings.NewReader("are\nand\nin\n"), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m := sketch.Measure{Shingle: 3}
+	page := []byte("Home News Shop Buy Now. " + original)
+	whole := sketch.NewHasher(m).Document(page)
+	running := sketch.NewShingleFilter(m, stopWords.Contains).Document(page)
+	fmt.Println(len(whole.Set), "shingles,", len(running.Set), "of running text")
+	// Output:
+	// 15 shingles, 9 of running text
+}
