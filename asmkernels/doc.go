@@ -1,11 +1,23 @@
-// Package asmkernels holds the inner loops of mirrorbeam: the few functions in
-// which a job spends its time once the documents have become sets of shingle
-// hashes.
+// Package asmkernels holds the inner loops of mirrorbeam: the functions in which
+// a job spends its time, from the bytes of a text to the comparison of sets.
 //
 // The files without a build tag are the reference: plain Go, the definition of
-// what every faster version must return bit for bit. They keep to forms which
-// the compiler turns into branch-free code, since the outcome of comparing two
-// hashes cannot be predicted.
+// what every faster version must return bit for bit, and what runs where there
+// is none. They keep to forms which the compiler turns into branch-free code,
+// since the outcome of comparing two hashes cannot be predicted.
+//
+// Faster versions exist for amd64, in tiers: "avx2", and "avx512" with the byte
+// instructions that AMD has had since Zen 4 and Intel since Ice Lake. The best
+// tier that the CPU and the operating system support is taken, and a kernel that
+// does not beat the tier below does not exist. The environment variable
+// MIRRORBEAM_CPU=go, avx2 or avx512 asks for a lower tier; any other value, and
+// a tier that the CPU does not have, changes nothing. The build tag purego leaves
+// the assembly out.
+//
+// The assembly is written by the programs in the module _asm with avo; go
+// generate runs them.
 //
 // The package works on plain slices and imports nothing from the module.
 package asmkernels
+
+//go:generate go run -C _asm ./minhash -out ../minhash_amd64.s -stubs ../minhash_stubs_amd64.go -pkg asmkernels

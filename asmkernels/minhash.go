@@ -18,7 +18,11 @@ const minHashLanes = 7
 //
 // Len(multipliers) must be at least len(signature).
 func MinHash(signature, multipliers []uint32, set []uint64) {
-	multipliers = multipliers[:len(signature)]
+	minHash(signature, multipliers[:len(signature)], set)
+}
+
+// minHashGo is MinHash for as many multipliers as components.
+func minHashGo(signature, multipliers []uint32, set []uint64) {
 	for len(signature) >= minHashLanes {
 		minHashBlock((*[minHashLanes]uint32)(signature), (*[minHashLanes]uint32)(multipliers), set)
 		signature, multipliers = signature[minHashLanes:], multipliers[minHashLanes:]
