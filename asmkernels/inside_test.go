@@ -25,3 +25,40 @@ func TestMinHashStaysInside(t *testing.T) {
 	})
 }
 
+func TestRunStaysInside(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	for size := range 200 {
+		for _, atEnd := range []bool{false, true} {
+			checkRun(t, states[size%len(states)], asciiText(random, size+Lookahead, size%5), func(text []byte) []byte {
+				return guarded(t, text, atEnd)
+			})
+		}
+	}
+}
+
+func TestHashesStayInside(t *testing.T) {
+	onEveryTier(t, func(t *testing.T) {
+		random := rand.New(rand.NewPCG(13, 14))
+		for count := range 70 {
+			for _, atEnd := range []bool{false, true} {
+				size := 5*TokenBlock + random.IntN(50)
+				folded := guarded(t, randomBytes(random, size+TokenBlock), atEnd)
+				starts, ends := randomTokens(random, count, size)
+				starts, ends = guarded(t, starts, atEnd), guarded(t, ends, atEnd)
+				hashes := guarded(t, make([]uint64, count), atEnd)
+				HashTokens(hashes, folded, starts, ends, guarded(t, make([]uint16, count+8), atEnd))
+				if want := wantHashes(folded, starts, ends); !slices.Equal(hashes, want) {
+					t.Fatalf("hashes of %d tokens = %x, want %x", count, hashes, want)
+				}
+				if count < 2 {
+					continue
+				}
+				elements := guarded(t, make([]uint64, count-2), atEnd)
+				Shingles(elements, hashes, 3)
+				if want := naiveShingles(count-2, hashes, 3); !slices.Equal(elements, want) {
+					t.Fatalf("%d shingles = %x, want %x", count-2, elements, want)
+				}
+			}
+		}
+	})
+}

@@ -5,3 +5,15 @@ package asmkernels
 func minHash(signature, multipliers []uint32, set []uint64) {
 	minHashGo(signature, multipliers, set)
 }
+
+func runScan(s *Scan, folded []byte, starts, ends []uint16, window []byte, limit int) int {
+	return runScanGo(s, folded, starts, ends, window, limit)
+}
+
+func hashTokens(hashes []uint64, folded []byte, starts, ends, _ []uint16) {
+	hashTokensGo(hashes, folded, starts, ends)
+}
+
+func shinglesOfThree(elements, tokens []uint64) {
+	shinglesOfThreeGo(elements, tokens)
+}

@@ -3,10 +3,12 @@ package sketch
 import (
 	"math/bits"
 	"slices"
+
+	"mirrorbeam/asmkernels"
 )
 
 // elementBits is the number of bits of a set element.
-const elementBits = 48
+const elementBits = asmkernels.ElementBits
 
 const (
 	// fewElements is the number of elements up to which insertion alone sorts

@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"unicode"
 	"unicode/utf8"
+
+	"mirrorbeam/asmkernels"
 )
 
 const (
@@ -15,11 +17,11 @@ const (
 
 	// blockSize is the number of bytes that are classified together: one per
 	// bit of a mask.
-	blockSize = 64
+	blockSize = asmkernels.BlockSize
 
 	// lookahead is the number of bytes that must be readable from the beginning
 	// of a block: the block and the rest of a code point that begins in it.
-	lookahead = blockSize + 8
+	lookahead = asmkernels.Lookahead
 
 	// foldedSize is the room for the folded bytes of a chunk: the kept end of
 	// a token, the chunk to the end of its last block, growing by half should
@@ -30,14 +32,12 @@ const (
 	// mostTokens is the room for the tokens of a chunk: one in two bytes, and
 	// as many as a block writes beyond the last.
 	mostTokens = (chunkSize+blockSize)/2 + blockSize
-)
 
-// Constants with the same byte or bit pattern in all eight bytes of a word.
-const (
-	everyByte = 0x0101010101010101
-	highBits  = 0x80 * everyByte
-	lowBits   = 0x7f * everyByte
-	caseBits  = 0x20 * everyByte
+	// highBits has the high bit of each of eight bytes.
+	highBits = 0x8080808080808080
+
+	// caseBit is set in the lower-case letters of ASCII.
+	caseBit = 0x20
 )
 
 // tokenizer folds text to lower case and finds the tokens in it, one chunk
@@ -50,15 +50,13 @@ const (
 type tokenizer struct {
 	classes *classTable
 
-	folded  [foldedSize]byte
-	written int // bytes of folded in use
+	// scan says how much of the following is in use.
+	scan         asmkernels.Scan
+	folded       [foldedSize]byte
+	starts, ends [mostTokens]uint16
 
-	starts, ends         [mostTokens]uint16
-	startCount, endCount int
-
-	// open is 1 when the last byte in folded belongs to a token, and closed is
-	// 1 when it ends one whatever follows.
-	open, closed uint64
+	// long is scratch of asmkernels.HashTokens.
+	long [mostTokens]uint16
 
 	// prefix is the hash state of the part of token 0 that earlier chunks
 	// contained and keep has dropped, 0 if there is none.
@@ -70,8 +68,7 @@ type tokenizer struct {
 
 // reset prepares for another text.
 func (t *tokenizer) reset() {
-	t.written, t.startCount, t.endCount = 0, 0, 0
-	t.open, t.closed, t.prefix, t.invalid = 0, 0, 0, 0
+	t.scan, t.prefix, t.invalid = asmkernels.Scan{}, 0, 0
 }
 
 // fold reads window to at least its first limit bytes and returns how many it
@@ -79,51 +76,30 @@ func (t *tokenizer) reset() {
 // behind limit; at the end of the text they are zero.
 func (t *tokenizer) fold(window []byte, limit int) int {
 	at := 0
-	for at < limit {
+	for {
+		at += t.scan.Run(t.folded[:], t.starts[:], t.ends[:], window[at:], limit-at)
+		if at >= limit {
+			return at
+		}
 		source := (*[lookahead]byte)(window[at:])
-		folded := (*[lookahead]byte)(t.folded[t.written:])
-		var letters, all uint64
-		for i := 0; i < blockSize; i += 8 {
-			word := binary.LittleEndian.Uint64(source[i:])
-			// This folds A to Z and leaves a to z and 0 to 9 as they are.
-			// No other ASCII character gets into a token.
-			binary.LittleEndian.PutUint64(folded[i:], word|caseBits)
-			letters |= gather(lettersASCII(word)) << i
-			all |= word
-		}
-		if all&highBits == 0 {
-			t.advance(letters, 0, blockSize)
-			at += blockSize
-			continue
-		}
-		b := t.foldWide(source, folded, letters)
+		folded := (*[lookahead]byte)(t.folded[t.scan.Written:])
+		b := t.foldWide(source, folded, t.scan.Letters)
 		if b.size > 0 {
 			t.advance(b.tokens, b.boundaries, b.size)
-			t.closed = b.solos >> (b.size - 1) & 1
+			t.scan.Closed = b.solos >> (b.size - 1) & 1
 			at += b.size
 		}
 		if b.resized {
 			at += t.foldResized(window[at:])
 		}
 	}
-	return at
 }
 
-// lettersASCII returns the high bit of every byte of word that is an ASCII
-// letter or digit. The sums cannot carry into the next byte, and a high bit that
-// is in only one of two of them marks a byte between the two limits.
-func lettersASCII(word uint64) uint64 {
-	ascii := word & lowBits
-	lower := ascii | caseBits
-	alphabetic := (lower + (0x80-'a')*everyByte) ^ (lower + (0x7f-'z')*everyByte)
-	numeric := (ascii + (0x80-'0')*everyByte) ^ (ascii + (0x7f-'9')*everyByte)
-	return (alphabetic | numeric) &^ word & highBits
-}
-
-// gather moves the high bits of the eight bytes of word to the eight lowest
-// bits, the first byte's lowest. The other bits of word are zero.
-func gather(word uint64) uint64 {
-	return word * 0x0002040810204081 >> 56
+// advance takes the next size bytes of folded. Bit i of tokens says that byte i
+// belongs to a token and bit i of boundaries that no token goes on from byte i-1
+// to byte i.
+func (t *tokenizer) advance(tokens, boundaries uint64, size int) {
+	t.scan.Advance(t.starts[:], t.ends[:], tokens, boundaries, size)
 }
 
 // wideBlock is what foldWide finds in a block.
@@ -145,7 +121,7 @@ func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wi
 	classes := t.classes
 	var wide uint64 // the bytes still to be looked at
 	for i := 0; i < blockSize; i += 8 {
-		wide |= gather(binary.LittleEndian.Uint64(source[i:])&highBits) << i
+		wide |= asmkernels.GatherHighBits(binary.LittleEndian.Uint64(source[i:])&highBits) << i
 	}
 	var heads uint64                   // first bytes of code points
 	var ofClass [everyClass + 1]uint64 // bytes of code points of each class
@@ -177,7 +153,7 @@ func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wi
 				}
 				// The fourth byte is the next code point's: as fold left it
 				// if it is ASCII, still to be written if not.
-				binary.LittleEndian.PutUint32(folded[at:], code|caseBits&0xff<<24)
+				binary.LittleEndian.PutUint32(folded[at:], code|caseBit<<24)
 				ofClass[c&everyClass] |= 7 * head
 				wide &^= 7 * head
 				heads |= head
@@ -213,7 +189,7 @@ func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wi
 	// A run of marks belongs to a token if it follows a letter. The others are
 	// found by adding their first bit: the carry runs through to their end and
 	// leaves zeros.
-	stray := marks &^ ((letters|marks)<<1 | t.open&^t.closed)
+	stray := marks &^ ((letters|marks)<<1 | t.scan.Open&^t.scan.Closed)
 	marks &= marks + stray
 
 	return wideBlock{
@@ -229,40 +205,16 @@ func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wi
 // whose lower case has another length, and returns its length.
 func (t *tokenizer) foldResized(window []byte) int {
 	r, length := utf8.DecodeRune(window)
-	size := utf8.EncodeRune(t.folded[t.written:], unicode.ToLower(r))
+	size := utf8.EncodeRune(t.folded[t.scan.Written:], unicode.ToLower(r))
 	t.advance(1<<size-1, 0, size)
 	return length
 }
 
-// advance appends the starts and ends of tokens in the next size bytes of
-// folded, at least one. Bit i of tokens says that byte i belongs to a token and
-// bit i of boundaries that no token goes on from byte i-1 to byte i.
-func (t *tokenizer) advance(tokens, boundaries uint64, size int) {
-	before := tokens<<1 | t.open
-	boundaries |= t.closed
-	starts := tokens & (boundaries | ^before)
-	ends := before & (boundaries | ^tokens) & (^uint64(0) >> (blockSize - size))
-
-	// One loop for both: there are as many ends as starts, give or take one.
-	base := uint16(t.written)
-	startAt, endAt := t.starts[t.startCount:], t.ends[t.endCount:]
-	t.startCount += bits.OnesCount64(starts)
-	t.endCount += bits.OnesCount64(ends)
-	for i := 0; starts|ends != 0; i++ {
-		startAt[i] = base + uint16(bits.TrailingZeros64(starts))
-		endAt[i] = base + uint16(bits.TrailingZeros64(ends))
-		starts &= starts - 1
-		ends &= ends - 1
-	}
-	t.written += size
-	t.open, t.closed = tokens>>(size-1)&1, 0
-}
-
 // close ends the token that is open at the end of the text, if there is one.
 func (t *tokenizer) close() {
-	if t.startCount > t.endCount {
-		t.ends[t.endCount] = uint16(t.written)
-		t.endCount++
+	if t.scan.Starts > t.scan.Ends {
+		t.ends[t.scan.Ends] = uint16(t.scan.Written)
+		t.scan.Ends++
 	}
 }
 
@@ -270,13 +222,13 @@ func (t *tokenizer) close() {
 // of the token that is open, and folds what comes before into prefix.
 func (t *tokenizer) keep() {
 	var rest []byte
-	if t.endCount > 0 {
+	if t.scan.Ends > 0 {
 		t.prefix = 0
 	}
-	if t.startCount > t.endCount {
-		t.prefix, rest = foldBlocks(t.prefix, t.folded[t.starts[t.endCount]:t.written])
+	if t.scan.Starts > t.scan.Ends {
+		t.prefix, rest = asmkernels.HashBlocks(t.prefix, t.folded[t.starts[t.scan.Ends]:t.scan.Written])
 	}
-	t.written = copy(t.folded[:], rest)
-	t.startCount -= t.endCount
-	t.starts[0], t.endCount = 0, 0
+	t.scan.Written = copy(t.folded[:], rest)
+	t.scan.Starts -= t.scan.Ends
+	t.starts[0], t.scan.Ends = 0, 0
 }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// positions is what avx512 needs to write down the bits of a mask.
+type positions struct {
+	all  reg.VecVirtual // 0 to 63
+	base reg.VecVirtual // Written, in 32 words
+}
+
+// store writes the positions of the bits of mask, at most 32, where at points,
+// and moves at behind them.
+func (p positions) store(mask reg.GPVirtual, at reg.Register) {
+	k, z := K(), ZMM()
+	KMOVQ(mask, k)
+	VPCOMPRESSB_Z(p.all, k, z)
+	VPMOVZXBW(z.AsY(), z)
+	VPADDW(p.base, z, z)
+	VMOVDQU64(z, Mem{Base: at})
+	POPCNTQ(mask, mask)
+	LEAQ(Mem{Base: at, Index: mask, Scale: 2}, at)
+}
+
+func avx512() {
+	iota64 := GLOBL("scanPositions", RODATA|NOPTR)
+	for i := range blockSize {
+		DATA(i, U8(i))
+	}
+	// The high bit says that an ASCII character is a letter or digit.
+	classes := GLOBL("scanASCII", RODATA|NOPTR)
+	for c := range 128 {
+		if '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
+			DATA(c, U8(0x80))
+		} else {
+			DATA(c, U8(0))
+		}
+	}
+	caseBit := broadcast("scanCase", 0x20)
+
+	TEXT("runScanAVX512", NOSPLIT, signature)
+	Doc("runScanAVX512 is Scan.Run.")
+	Pragma("noescape")
+	s := begin()
+	p := positions{all: ZMM(), base: ZMM()}
+	VPBROADCASTW(s.base().As32(), p.base)
+	VMOVDQU64(iota64, p.all)
+	step, size := ZMM(), GP32()
+	MOVL(U32(blockSize), size)
+	VPBROADCASTW(size, step)
+	classesLow, classesHigh, lower := ZMM(), ZMM(), ZMM()
+	VMOVDQU64(classes, classesLow)
+	VMOVDQU64(classes.Offset(64), classesHigh)
+	VPBROADCASTB(caseBit, lower)
+
+	CMPQ(s.source, s.end)
+	JAE(LabelRef("done"))
+	Label("block")
+	text, folded, class := ZMM(), ZMM(), ZMM()
+	VMOVDQU64(Mem{Base: s.source}, text)
+	VPORQ(lower, text, folded)
+	VMOVDQU64(folded, Mem{Base: s.folded})
+	VMOVDQA64(text, class)
+	VPERMI2B(classesHigh, classesLow, class)
+	wide, letters := K(), K()
+	VPMOVB2M(text, wide)
+	VPMOVB2M(class, letters)
+	KORTESTQ(wide, wide)
+	JNE(LabelRef("wide"))
+
+	tokens := GP64()
+	KMOVQ(letters, tokens)
+	starts, ends := s.bounds(tokens)
+	p.store(starts, s.starts)
+	p.store(ends, s.ends)
+	VPADDW(step, p.base, p.base)
+	ADDQ(Imm(blockSize), s.folded)
+	ADDQ(Imm(blockSize), s.source)
+	CMPQ(s.source, s.end)
+	JB(LabelRef("block"))
+	JMP(LabelRef("done"))
+
+	Label("wide")
+	KANDNQ(letters, wide, letters)
+	KMOVQ(letters, tokens)
+	stop(tokens)
+
+	Label("done")
+	s.finish()
+}
