@@ -62,3 +62,22 @@ func TestHashesStayInside(t *testing.T) {
 		}
 	})
 }
+
+func TestSortStaysInside(t *testing.T) {
+	onEveryTier(t, func(t *testing.T) {
+		random := rand.New(rand.NewPCG(15, 16))
+		for size := range 270 {
+			for _, atEnd := range []bool{false, true} {
+				list := make([]uint64, size)
+				for i := range list {
+					list[i] = random.Uint64() & largestElement
+				}
+				want := naiveSet(list)
+				sorter := SetSorter{scratch: guarded(t, make([]uint64, size+overwritten), atEnd)}
+				if got := sorter.Sort(guarded(t, list, atEnd)); !slices.Equal(got, want) {
+					t.Fatalf("set of %d elements = %x, want %x", size, got, want)
+				}
+			}
+		}
+	})
+}

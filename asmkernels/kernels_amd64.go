@@ -58,3 +58,72 @@ func shinglesOfThree(elements, tokens []uint64) {
 		shinglesOfThreeGo(elements, tokens)
 	}
 }
+
+const (
+	// mostSmall are the numbers of elements that sortSmall takes.
+	mostSmallAVX512 = 128
+	mostSmallAVX2   = 32
+
+	// mostParts are the numbers of elements above which partitioning takes so
+	// many passes that sortGo is faster.
+	mostPartsAVX512 = 1 << 14
+	mostPartsAVX2   = 1 << 8
+)
+
+// sort is SetSorter.Sort.
+func (s *SetSorter) sort(list []uint64) []uint64 {
+	limit := 0
+	switch {
+	case tier >= AVX512:
+		limit = mostPartsAVX512
+	case tier >= AVX2:
+		limit = mostPartsAVX2
+	}
+	if len(list) > limit {
+		return list[:s.sortGo(list)]
+	}
+	out := s.room(len(list))
+	return out[:sortParts(out, list, 0, len(list), 0, ElementBits)]
+}
+
+// sortParts writes the distinct elements of list[start:end] in ascending order to
+// out, whose first size elements, at most start, are those before. It returns the
+// new size. The elements have everything but their lower bits in common.
+//
+// As long as they have no room in registers, they are partitioned by their
+// uppermost bit that may differ. Hashes are halved by that. The part of out that
+// does not hold elements yet serves as scratch.
+func sortParts(out, list []uint64, start, end, size, width int) int {
+	mostSmall := mostSmallAVX2
+	if tier >= AVX512 {
+		mostSmall = mostSmallAVX512
+	}
+	for end-start > mostSmall {
+		if width == 0 {
+			out[size] = list[start]
+			return size + 1
+		}
+		width--
+		// What does not stay goes to the end of a part of out that no elements
+		// have reached yet.
+		moved := out[start : end+overwritten]
+		high := start + partition(list[start:end], moved, width)
+		copy(list[high:end], moved[overwritten+high-start:])
+		size = sortParts(out, list, start, high, size, width)
+		start = high
+	}
+	if start == end {
+		return size
+	}
+	if tier >= AVX512 {
+		return size + sortSmallAVX512(out[size:], list[start:end])
+	}
+	return size + sortSmallAVX2(out[size:], list[start:end])
+}
+
+func partition(list, high []uint64, bit int) (low int) {
+	if tier >= AVX512 {
+		return partitionAVX512(list, high, uint64(bit))
+	}
+	return partitionAVX2(list, high, uint64(bit))
+}

@@ -17,3 +17,7 @@ func hashTokens(hashes []uint64, folded []byte, starts, ends, _ []uint16) {
 func shinglesOfThree(elements, tokens []uint64) {
 	shinglesOfThreeGo(elements, tokens)
 }
+
+func (s *SetSorter) sort(list []uint64) []uint64 {
+	return list[:s.sortGo(list)]
+}

@@ -9,8 +9,11 @@
 //   - token.go folds a chunk of text and finds its tokens, with the classes of
 //     Unicode code points from classes.go,
 //   - shingle.go hashes tokens and combines neighbours to shingles,
-//   - set.go sorts the shingles and removes duplicates,
-//   - document.go leads a text through these steps.
+//   - document.go leads a text through these steps and has the shingles sorted
+//     and duplicates removed.
+//
+// Their inner loops are in package asmkernels, in versions for several
+// instruction sets that give the same result.
 //
 // [MinHash] and [BottomK] shorten a set.
 //

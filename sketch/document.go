@@ -4,6 +4,8 @@ import (
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/asmkernels"
 )
 
 // Seeds of the two kinds of digests, so that a set and a text never meet.
@@ -50,7 +52,7 @@ type Document struct {
 type Hasher struct {
 	shingle   int
 	tokenizer tokenizer
-	sorter    setSorter
+	sorter    asmkernels.SetSorter
 	tokens    []uint64 // hashes of tokens whose shingles are still to come
 	elements  []uint64 // shingles in the order of the text, then the set
 
@@ -99,7 +101,7 @@ func (h *Hasher) Document(text []byte) Document {
 	if 0 < tokens && tokens < h.shingle {
 		h.elements = append(h.elements, shingleElement(h.tokens))
 	}
-	set := h.sorter.sort(h.elements)
+	set := h.sorter.Sort(h.elements)
 	document := Document{Set: set, Tokens: tokens, InvalidBytes: h.tokenizer.invalid}
 	if len(set) > 0 {
 		document.Digest = digestSet(set)

@@ -93,3 +93,10 @@ func referenceDocument(text []byte, m Measure) Document {
 	slices.Sort(set)
 	return Document{Set: set, Tokens: len(tokens), InvalidBytes: invalid}
 }
+
+// naiveSet returns the distinct elements of list in ascending order.
+func naiveSet(list []uint64) []uint64 {
+	set := slices.Clone(list)
+	slices.Sort(set)
+	return slices.Compact(set)
+}

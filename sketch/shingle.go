@@ -6,8 +6,13 @@ import (
 	"mirrorbeam/asmkernels"
 )
 
-// tokenBlock is the number of bytes that the token hash takes in at once.
-const tokenBlock = asmkernels.TokenBlock
+const (
+	// tokenBlock is the number of bytes that the token hash takes in at once.
+	tokenBlock = asmkernels.TokenBlock
+
+	// elementBits is the number of bits of a set element.
+	elementBits = asmkernels.ElementBits
+)
 
 // hashToken hashes a token of any length after a prefix. It reads a whole block
 // where the last one begins, so token must have the capacity.

@@ -1,14 +1,9 @@
-package sketch
+package asmkernels
 
 import (
 	"math/bits"
 	"slices"
-
-	"mirrorbeam/asmkernels"
 )
-
-// elementBits is the number of bits of a set element.
-const elementBits = asmkernels.ElementBits
 
 const (
 	// fewElements is the number of elements up to which insertion alone sorts
@@ -19,6 +14,10 @@ const (
 	// leave the caches, so that a coarse pass goes first.
 	manyElements = 1 << 15
 
+	// overwritten is the number of elements that the kernels that sort may
+	// overwrite outside of what they return.
+	overwritten = 9
+
 	// coarseBits is the number of bits by which the coarse pass sorts.
 	coarseBits = 8
 
@@ -28,40 +27,57 @@ const (
 	mostShifted = 64
 )
 
-// setSorter turns lists of elements into sets. Elements are hashes and thus
-// evenly spread: one pass by their upper bits into somewhat more buckets than
-// there are elements all but sorts them, and insertion does the rest.
-type setSorter struct {
+// A SetSorter turns lists of elements into sets. It reuses its buffers, and must
+// not be used by two goroutines at a time.
+type SetSorter struct {
 	scratch []uint64
 	counts  []uint32
 }
 
-// sort moves the distinct elements of list to its beginning, in ascending
-// order, and returns them.
-func (s *setSorter) sort(list []uint64) []uint64 {
-	s.scratch = slices.Grow(s.scratch[:0], len(list))[:len(list)]
+// Sort returns the distinct elements of list, which are below 2^ElementBits, in
+// ascending order. They are in the memory of list or in that of s, which keeps
+// them until the next call. The content of list is lost.
+func (s *SetSorter) Sort(list []uint64) []uint64 {
+	return s.sort(list)
+}
+
+// room returns scratch of size elements and those that kernels overwrite.
+func (s *SetSorter) room(size int) []uint64 {
+	size += overwritten
+	s.scratch = slices.Grow(s.scratch[:0], size)[:size]
+	return s.scratch
+}
+
+// sortGo is Sort, but leaves the set at the beginning of list and returns its
+// size.
+//
+// Elements are hashes and thus evenly spread: one pass by their upper bits into
+// somewhat more buckets than there are elements all but sorts them, and insertion
+// does the rest.
+func (s *SetSorter) sortGo(list []uint64) int {
+	scratch := s.room(len(list))[:len(list)]
 	if len(list) <= manyElements {
-		return list[:s.sortBuckets(list, s.scratch, elementBits)]
+		return s.sortBuckets(list, scratch, ElementBits)
 	}
 
 	var ends [1 << coarseBits]uint32
-	distribute(s.scratch, list, ends[:], elementBits-coarseBits)
+	distribute(scratch, list, ends[:], ElementBits-coarseBits)
 	size, start := 0, uint32(0)
 	for _, end := range ends {
 		// The groups are sorted in scratch, where they are now. Their places
 		// in list serve as scratch and then take the result.
-		group := s.scratch[start:end]
-		distinct := s.sortBuckets(group, list[start:end], elementBits-coarseBits)
+		group := scratch[start:end]
+		distinct := s.sortBuckets(group, list[start:end], ElementBits-coarseBits)
 		size += copy(list[size:], group[:distinct])
 		start = end
 	}
-	return list[:size]
+	return size
 }
 
-// sortBuckets is sort for elements that have all but their lower width bits in
+// sortBuckets is sortGo for elements that have all but their lower width bits in
 // common. It returns the number of distinct elements and needs a scratch of the
 // same length as list.
-func (s *setSorter) sortBuckets(list, scratch []uint64, width int) int {
+func (s *SetSorter) sortBuckets(list, scratch []uint64, width int) int {
 	if len(list) <= fewElements && insertionSort(list) {
 		return copyDistinct(list, list)
 	}
