@@ -1,7 +1,9 @@
 package asmkernels
 
 import (
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -20,8 +22,10 @@ func onEveryTier[T interface {
 	}
 }
 
-// TestTier makes sure that a run that asks for a tier tests that tier.
+// TestTier makes sure that a run that asks for a tier tests that tier. CI asks
+// for each that it names.
 func TestTier(t *testing.T) {
+	t.Log("tiers of this CPU:", strings.Trim(fmt.Sprint(Tiers()), "[]"))
 	want := bestTier().String()
 	if name := os.Getenv("MIRRORBEAM_CPU"); name != "" {
 		want = name

@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"mirrorbeam/asmkernels"
 )
 
 // corpora is where the real texts are kept, outside of the module.
@@ -96,34 +99,50 @@ func mostly(leads string) func([]byte) bool {
 	}
 }
 
-// texts returns texts of the kind, some megabytes if the corpus is there.
+// benchmarkSize is how many bytes of texts of a kind are measured. In a job, a
+// text comes out of the parser and is still in the second-level cache.
+const benchmarkSize = 512 << 10
+
+// texts returns texts of the kind, one behind the other in memory.
 func (k benchmarkText) texts(b *testing.B) (texts [][]byte, size int) {
 	all, ok := readCorpus(b, k.corpus, 16<<20)
 	if !ok {
 		all = [][]byte{[]byte(strings.Repeat(k.standIn, 1000))}
 	}
+	var memory []byte
 	for _, text := range all {
 		if k.keep == nil || k.keep(text) {
+			memory = append(memory, text...)
 			texts = append(texts, text)
-			size += len(text)
 		}
+		if len(memory) >= benchmarkSize {
+			break
+		}
+	}
+	for i, text := range texts {
+		texts[i] = memory[size:][:len(text)]
+		size += len(text)
 	}
 	return texts, size
 }
 
-// stageBenchmark measures what newStage returns on all kinds of texts.
+// stageBenchmark measures what newStage returns, on every tier of the CPU and
+// all kinds of texts.
 func stageBenchmark(b *testing.B, newStage func(m Measure) func(text []byte)) {
 	for _, kind := range benchmarkTexts {
-		b.Run(kind.name, func(b *testing.B) {
-			texts, size := kind.texts(b)
-			stage := newStage(Measure{Shingle: 3, CJKSplit: kind.split})
-			b.SetBytes(int64(size))
-			for b.Loop() {
-				for _, text := range texts {
-					stage(text)
+		texts, size := kind.texts(b)
+		for _, tier := range asmkernels.Tiers() {
+			b.Run(kind.name+"/"+tier.String(), func(b *testing.B) {
+				defer asmkernels.SelectTier(asmkernels.SelectTier(tier))
+				stage := newStage(Measure{Shingle: 3, CJKSplit: kind.split})
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					for _, text := range texts {
+						stage(text)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
@@ -135,6 +154,20 @@ func BenchmarkDocument(b *testing.B) {
 	})
 }
 
+// BenchmarkSignature measures the whole way and MinHash, with as many components
+// as a threshold of 0.8 takes, and with 128.
+func BenchmarkSignature(b *testing.B) {
+	for _, components := range []int{21, 128} {
+		b.Run(strconv.Itoa(components), func(b *testing.B) {
+			stageBenchmark(b, func(m Measure) func([]byte) {
+				h, minhash := NewHasher(m), NewMinHash(components)
+				signature := make([]uint32, components)
+				return func(text []byte) { signature = minhash.Signature(signature, h.Document(text).Set) }
+			})
+		})
+	}
+}
+
 // BenchmarkTokens measures the way to the token hashes.
 func BenchmarkTokens(b *testing.B) {
 	stageBenchmark(b, func(m Measure) func([]byte) {
@@ -142,8 +175,7 @@ func BenchmarkTokens(b *testing.B) {
 		return func(text []byte) {
 			h.tokenizer.reset()
 			for at := 0; at < len(text); {
-				window, limit := h.window(text[at:])
-				at += h.tokenizer.fold(window, limit)
+				at += h.fold(text[at:])
 				h.tokens = h.tokenizer.appendHashes(h.tokens[:0])
 				h.tokenizer.keep()
 			}
@@ -158,8 +190,7 @@ func BenchmarkFold(b *testing.B) {
 		return func(text []byte) {
 			h.tokenizer.reset()
 			for at := 0; at < len(text); {
-				window, limit := h.window(text[at:])
-				at += h.tokenizer.fold(window, limit)
+				at += h.fold(text[at:])
 				h.tokenizer.keep()
 			}
 		}

@@ -56,8 +56,8 @@ type Hasher struct {
 	tokens    []uint64 // hashes of tokens whose shingles are still to come
 	elements  []uint64 // shingles in the order of the text, then the set
 
-	// ending holds the last bytes of a text and zeros.
-	ending [chunkSize + 2*lookahead]byte
+	// ending holds the last bytes of a text, at most lookahead, and zeros.
+	ending [2 * lookahead]byte
 }
 
 // NewHasher returns a Hasher for the measure m. A shingle width below 1 counts
@@ -84,8 +84,7 @@ func (h *Hasher) Document(text []byte) Document {
 	h.tokens, h.elements = h.tokens[:0], h.elements[:0]
 	tokens := 0
 	for at := 0; at < len(text); {
-		window, limit := h.window(text[at:])
-		at += h.tokenizer.fold(window, limit)
+		at += h.fold(text[at:])
 		if at >= len(text) {
 			h.tokenizer.close()
 		}
@@ -111,17 +110,22 @@ func (h *Hasher) Document(text []byte) Document {
 	return document
 }
 
-// window returns the next bytes of text for tokenizer.fold: a window and how
-// many bytes of it are to be read at least. Near the end of text the window is
-// a copy with zeros behind it.
-func (h *Hasher) window(text []byte) ([]byte, int) {
+// fold folds the next chunk of text and returns how many bytes it has read, or
+// more at the end of text.
+func (h *Hasher) fold(text []byte) int {
 	limit := min(len(text), chunkSize)
 	if len(text) >= limit+lookahead {
-		return text, limit
+		return h.tokenizer.fold(text, limit)
 	}
-	size := copy(h.ending[:], text)
-	clear(h.ending[size : size+lookahead])
-	return h.ending[:size+lookahead], limit
+	at := 0
+	if readable := len(text) - lookahead; readable > 0 {
+		at = h.tokenizer.fold(text, min(readable, limit))
+	}
+	if at < limit {
+		clear(h.ending[copy(h.ending[:], text[at:]):])
+		at += h.tokenizer.fold(h.ending[:], limit-at)
+	}
+	return at
 }
 
 // digestSet returns the digest of a set that is not empty. The hash takes in
