@@ -29,9 +29,13 @@ func TestRunStaysInside(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	for size := range 200 {
 		for _, atEnd := range []bool{false, true} {
-			checkRun(t, states[size%len(states)], asciiText(random, size+Lookahead, size%5), func(text []byte) []byte {
-				return guarded(t, text, atEnd)
-			})
+			protected := func(text []byte) []byte { return guarded(t, text, atEnd) }
+			checkRun(t, states[size%len(states)], asciiText(random, size+Lookahead, size%5), protected)
+			for _, tier := range Tiers() {
+				before := SelectTier(tier)
+				checkWide(t, Scan{}, append(wideText(random, size, false), make([]byte, Lookahead)...), protected)
+				SelectTier(before)
+			}
 		}
 	}
 }

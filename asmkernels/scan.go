@@ -46,18 +46,20 @@ type Scan struct {
 // there is none, and otherwise this block is not counted in s, but its ASCII
 // characters are folded, and s.Letters tells which are letters and digits.
 //
-// Every block of nothing but ASCII is taken. Folding sets bit 5 of all bytes,
+// Every block of nothing but ASCII is taken. Folding sets bit 5 of its bytes,
 // which changes letters to lower case, leaves digits, and makes something else
-// of what gets into no token.
+// of what gets into no token. Other blocks may be taken or not, but for those
+// that contain invalid UTF-8, a code point of four bytes or one that classes
+// leaves to the caller: these are not.
 //
 // From the beginning of each block, Lookahead bytes must be readable in window
 // and writable in folded. Starts and ends need room for BlockSize elements more
 // than there will be.
-func (s *Scan) Run(folded []byte, starts, ends []uint16, window []byte, limit int) int {
-	return runScan(s, folded, starts, ends, window, limit)
+func (s *Scan) Run(classes *Classes, folded []byte, starts, ends []uint16, window []byte, limit int) int {
+	return runScan(s, classes, folded, starts, ends, window, limit)
 }
 
-// runScanGo is Scan.Run.
+// runScanGo is Scan.Run, and takes only blocks of ASCII.
 func runScanGo(s *Scan, folded []byte, starts, ends []uint16, window []byte, limit int) int {
 	at := 0
 	for ; at < limit; at += BlockSize {

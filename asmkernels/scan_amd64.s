@@ -203,14 +203,80 @@ GLOBL scanASCII<>(SB), RODATA|NOPTR, $128
 DATA scanCase<>+0(SB)/1, $0x20
 GLOBL scanCase<>(SB), RODATA|NOPTR, $1
 
-// func runScanAVX512(scan *[6]uint64, folded []byte, starts []uint16, ends []uint16, window []byte, limit int) (read int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, POPCNT
-TEXT ·runScanAVX512(SB), NOSPLIT, $0-120
-	MOVQ         window_base+80(FP), AX
-	MOVQ         limit+104(FP), CX
-	MOVQ         folded_base+8(FP), DX
-	MOVQ         starts_base+32(FP), BX
-	MOVQ         ends_base+56(FP), SI
+DATA scanPowers<>+0(SB)/1, $0x01
+DATA scanPowers<>+1(SB)/1, $0x02
+DATA scanPowers<>+2(SB)/1, $0x04
+DATA scanPowers<>+3(SB)/1, $0x08
+DATA scanPowers<>+4(SB)/1, $0x10
+DATA scanPowers<>+5(SB)/1, $0x20
+DATA scanPowers<>+6(SB)/1, $0x40
+DATA scanPowers<>+7(SB)/1, $0x80
+DATA scanPowers<>+8(SB)/1, $0x01
+DATA scanPowers<>+9(SB)/1, $0x02
+DATA scanPowers<>+10(SB)/1, $0x04
+DATA scanPowers<>+11(SB)/1, $0x08
+DATA scanPowers<>+12(SB)/1, $0x10
+DATA scanPowers<>+13(SB)/1, $0x20
+DATA scanPowers<>+14(SB)/1, $0x40
+DATA scanPowers<>+15(SB)/1, $0x80
+DATA scanPowers<>+16(SB)/1, $0x01
+DATA scanPowers<>+17(SB)/1, $0x02
+DATA scanPowers<>+18(SB)/1, $0x04
+DATA scanPowers<>+19(SB)/1, $0x08
+DATA scanPowers<>+20(SB)/1, $0x10
+DATA scanPowers<>+21(SB)/1, $0x20
+DATA scanPowers<>+22(SB)/1, $0x40
+DATA scanPowers<>+23(SB)/1, $0x80
+DATA scanPowers<>+24(SB)/1, $0x01
+DATA scanPowers<>+25(SB)/1, $0x02
+DATA scanPowers<>+26(SB)/1, $0x04
+DATA scanPowers<>+27(SB)/1, $0x08
+DATA scanPowers<>+28(SB)/1, $0x10
+DATA scanPowers<>+29(SB)/1, $0x20
+DATA scanPowers<>+30(SB)/1, $0x40
+DATA scanPowers<>+31(SB)/1, $0x80
+DATA scanPowers<>+32(SB)/1, $0x01
+DATA scanPowers<>+33(SB)/1, $0x02
+DATA scanPowers<>+34(SB)/1, $0x04
+DATA scanPowers<>+35(SB)/1, $0x08
+DATA scanPowers<>+36(SB)/1, $0x10
+DATA scanPowers<>+37(SB)/1, $0x20
+DATA scanPowers<>+38(SB)/1, $0x40
+DATA scanPowers<>+39(SB)/1, $0x80
+DATA scanPowers<>+40(SB)/1, $0x01
+DATA scanPowers<>+41(SB)/1, $0x02
+DATA scanPowers<>+42(SB)/1, $0x04
+DATA scanPowers<>+43(SB)/1, $0x08
+DATA scanPowers<>+44(SB)/1, $0x10
+DATA scanPowers<>+45(SB)/1, $0x20
+DATA scanPowers<>+46(SB)/1, $0x40
+DATA scanPowers<>+47(SB)/1, $0x80
+DATA scanPowers<>+48(SB)/1, $0x01
+DATA scanPowers<>+49(SB)/1, $0x02
+DATA scanPowers<>+50(SB)/1, $0x04
+DATA scanPowers<>+51(SB)/1, $0x08
+DATA scanPowers<>+52(SB)/1, $0x10
+DATA scanPowers<>+53(SB)/1, $0x20
+DATA scanPowers<>+54(SB)/1, $0x40
+DATA scanPowers<>+55(SB)/1, $0x80
+DATA scanPowers<>+56(SB)/1, $0x01
+DATA scanPowers<>+57(SB)/1, $0x02
+DATA scanPowers<>+58(SB)/1, $0x04
+DATA scanPowers<>+59(SB)/1, $0x08
+DATA scanPowers<>+60(SB)/1, $0x10
+DATA scanPowers<>+61(SB)/1, $0x20
+DATA scanPowers<>+62(SB)/1, $0x40
+DATA scanPowers<>+63(SB)/1, $0x80
+GLOBL scanPowers<>(SB), RODATA|NOPTR, $64
+
+// func runScanAVX512(scan *[6]uint64, classes *byte, folded []byte, starts []uint16, ends []uint16, window []byte, limit int) (read int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, BMI2, POPCNT
+TEXT ·runScanAVX512(SB), NOSPLIT, $16-128
+	MOVQ         window_base+88(FP), AX
+	MOVQ         limit+112(FP), CX
+	MOVQ         folded_base+16(FP), DX
+	MOVQ         starts_base+40(FP), BX
+	MOVQ         ends_base+64(FP), SI
 	ADDQ         AX, CX
 	MOVQ         scan+0(FP), DI
 	MOVQ         (DI), R8
@@ -221,72 +287,349 @@ TEXT ·runScanAVX512(SB), NOSPLIT, $0-120
 	LEAQ         (SI)(R8*2), SI
 	MOVQ         24(DI), R8
 	MOVQ         32(DI), DI
-	MOVQ         DX, R9
-	MOVQ         folded_base+8(FP), R10
-	SUBQ         R10, R9
-	VPBROADCASTW R9, Z1
+	MOVQ         CX, (SP)
+	MOVQ         DX, CX
+	MOVQ         folded_base+16(FP), R9
+	SUBQ         R9, CX
+	VPBROADCASTW CX, Z1
 	VMOVDQU64    scanPositions<>+0(SB), Z0
-	MOVL         $0x00000040, R9
-	VPBROADCASTW R9, Z2
+	MOVL         $0x00000040, CX
+	VPBROADCASTW CX, Z2
 	VMOVDQU64    scanASCII<>+0(SB), Z3
 	VMOVDQU64    scanASCII<>+64(SB), Z4
 	VPBROADCASTB scanCase<>+0(SB), Z5
-	CMPQ         AX, CX
+	CMPQ         AX, (SP)
 	JAE          done
 
 block:
 	VMOVDQU64     (AX), Z6
 	VPORQ         Z5, Z6, Z7
 	VMOVDQU64     Z7, (DX)
-	VMOVDQA64     Z6, Z7
-	VPERMI2B      Z4, Z3, Z7
+	VMOVDQA64     Z6, Z8
+	VPERMI2B      Z4, Z3, Z8
 	VPMOVB2M      Z6, K1
-	VPMOVB2M      Z7, K2
+	VPMOVB2M      Z8, K2
 	KORTESTQ      K1, K1
 	JNE           wide
-	KMOVQ         K2, R9
-	LEAQ          (R8)(R9*2), R8
-	ANDNQ         R8, DI, R10
-	ANDNQ         R9, R10, R10
-	ANDNQ         R9, DI, R11
-	ANDNQ         R8, R11, R11
-	MOVQ          R9, R8
+	KMOVQ         K2, CX
+	LEAQ          (R8)(CX*2), R8
+	ANDNQ         R8, DI, R9
+	ANDNQ         CX, R9, R9
+	ANDNQ         CX, DI, R10
+	ANDNQ         R8, R10, R10
+	MOVQ          CX, R8
 	SHRQ          $0x3f, R8
 	XORL          DI, DI
-	KMOVQ         R10, K1
+	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z0, K1, Z6
 	VPMOVZXBW     Y6, Z6
 	VPADDW        Z1, Z6, Z6
 	VMOVDQU64     Z6, (BX)
-	POPCNTQ       R10, R10
-	LEAQ          (BX)(R10*2), BX
-	KMOVQ         R11, K1
+	POPCNTQ       R9, R9
+	LEAQ          (BX)(R9*2), BX
+	KMOVQ         R10, K1
 	VPCOMPRESSB.Z Z0, K1, Z6
 	VPMOVZXBW     Y6, Z6
 	VPADDW        Z1, Z6, Z6
 	VMOVDQU64     Z6, (SI)
-	POPCNTQ       R11, R11
-	LEAQ          (SI)(R11*2), SI
+	POPCNTQ       R10, R10
+	LEAQ          (SI)(R10*2), SI
 	VPADDW        Z2, Z1, Z1
 	ADDQ          $0x40, DX
 	ADDQ          $0x40, AX
-	CMPQ          AX, CX
+	CMPQ          AX, (SP)
 	JB            block
 	JMP           done
 
 wide:
-	KANDNQ K2, K1, K2
-	KMOVQ  K2, R9
-	MOVQ   scan+0(FP), CX
-	MOVQ   R9, 40(CX)
+	KANDNQ       K2, K1, K2
+	VMOVDQU64    1(AX), Z8
+	VMOVDQU64    2(AX), Z9
+	VMOVDQU8     Z6, K1, Z7
+	VPBROADCASTB scanFour<>+0(SB), Z10
+	VPCMPUB      $0x05, Z10, Z6, K3
+	KORTESTQ     K3, K3
+	JNZ          notTaken
+	VPBROADCASTB scanThree<>+0(SB), Z10
+	VPCMPUB      $0x05, Z10, Z6, K3
+	VPBROADCASTB scanTwo<>+0(SB), Z10
+	VPCMPUB      $0x05, Z10, Z6, K4
+	KMOVQ        K4, CX
+	KMOVQ        K3, R9
+	KMOVQ        K1, R10
+	MOVQ         R9, R11
+	SHRQ         $0x3e, R11
+	SHLQ         $0x3e, R11
+	MOVQ         CX, R12
+	SHRQ         $0x3f, R12
+	SHLQ         $0x3f, R12
+	ORQ          R12, R11
+	TZCNTQ       R11, R11
+	MOVQ         R11, 8(SP)
+	MOVQ         $-1, R12
+	BZHIQ        R11, R12, R12
+	ANDQ         R12, CX
+	ANDQ         R12, R9
+	ANDQ         R12, R10
+	ANDNQ        R10, CX, R10
+	LEAQ         (CX)(CX*1), R11
+	MOVQ         R9, R12
+	SHLQ         $0x02, R12
+	ORQ          R12, R11
+	CMPQ         R11, R10
+	JNE          notTaken
+	ANDNQ        CX, R9, CX
+	KMOVQ        CX, K1
+	KMOVQ        R9, K3
+	VPSLLW       $0x03, Z6, Z12
+	VPSRLW       $0x03, Z8, Z11
+	VPBROADCASTB scanHeadBits<>+0(SB), Z10
+	VPTERNLOGQ   $0xca, Z11, Z12, Z10
+	VMOVDQU64    scanPowers<>+0(SB), Z11
+	VPERMB       Z11, Z8, Z11
+	XORL         CX, CX
+	XORL         R9, R9
+	XORL         R10, R10
+	KORTESTQ     K1, K1
+	JZ           threeBytes
+	VPMOVB2M     Z10, K4
+	MOVQ         classes+8(FP), CX
+	VMOVDQU64    (CX), Z13
+	VMOVDQA64    Z10, Z12
+	VPERMI2B     64(CX), Z13, Z12
+	MOVQ         classes+8(FP), CX
+	VMOVDQU64    128(CX), Z14
+	VMOVDQA64    Z10, Z13
+	VPERMI2B     192(CX), Z14, Z13
+	VPBLENDMB    Z13, Z12, K4, Z13
+	VPTESTMB     Z11, Z13, K1, K5
+	KMOVQ        K5, CX
+	MOVQ         classes+8(FP), R9
+	VMOVDQU64    256(R9), Z13
+	VMOVDQA64    Z10, Z12
+	VPERMI2B     320(R9), Z13, Z12
+	MOVQ         classes+8(FP), R9
+	VMOVDQU64    384(R9), Z14
+	VMOVDQA64    Z10, Z13
+	VPERMI2B     448(R9), Z14, Z13
+	VPBLENDMB    Z13, Z12, K4, Z13
+	VPTESTMB     Z11, Z13, K1, K5
+	KMOVQ        K5, R9
+	MOVQ         classes+8(FP), R11
+	VMOVDQU64    512(R11), Z13
+	VMOVDQA64    Z10, Z12
+	VPERMI2B     576(R11), Z13, Z12
+	MOVQ         classes+8(FP), R11
+	VMOVDQU64    640(R11), Z14
+	VMOVDQA64    Z10, Z13
+	VPERMI2B     704(R11), Z14, Z13
+	VPBLENDMB    Z13, Z12, K4, Z13
+	VPTESTMB     Z11, Z13, K1, K4
+	KMOVQ        K4, R11
+	TESTQ        R11, R11
+	JZ           threeBytes
+
+special:
+	TZCNTQ       R11, R12
+	MOVBLZX      (AX)(R12*1), R12
+	VPBROADCASTB R12, Z12
+	VPCMPEQB     Z12, Z6, K4, K5
+	KADDQ        K5, K5, K6
+	KMOVQ        K5, R13
+	ANDNQ        R11, R13, R11
+	ANDL         $0x1f, R12
+	SHLL         $0x06, R12
+	MOVQ         classes+8(FP), R13
+	ADDQ         R13, R12
+	VMOVDQU64    3072(R12), Z12
+	VPERMB.Z     Z12, Z6, K6, Z12
+	VPTESTNMB    Z12, Z12, K6, K7
+	KORTESTQ     K7, K7
+	JNZ          notTaken
+	VMOVDQU8     Z12, K6, Z7
+	VMOVDQU64    1024(R12), Z12
+	VPERMB       Z12, Z8, K5, Z7
+	TESTQ        R11, R11
+	JNZ          special
+
+threeBytes:
+	KORTESTQ     K3, K3
+	JZ           classified
+	MOVQ         classes+8(FP), R10
+	VMOVDQU64    768(R10), Z13
+	VMOVDQA64    Z10, Z12
+	VPERMI2B     832(R10), Z13, Z12
+	VPTESTMB     Z11, Z12, K3, K4
+	KMOVQ        K4, R13
+	MOVQ         classes+8(FP), R10
+	VMOVDQU64    896(R10), Z12
+	VMOVDQA64    Z10, Z10
+	VPERMI2B     960(R10), Z12, Z10
+	VPTESTMB     Z11, Z10, K3, K4
+	KMOVQ        K4, R12
+	KMOVQ        K3, R11
+	ANDNQ        R11, R13, R11
+	ANDNQ        R11, R12, R11
+	ANDNQ        R13, R12, R10
+	ANDNQ        R12, R13, R12
+	ORQ          R12, CX
+	TESTQ        R11, R11
+	JZ           classified
+	VPSRLW       $0x03, Z9, Z10
+	VPBROADCASTB scanSevens<>+0(SB), Z11
+	VPANDQ       Z11, Z10, Z10
+	VMOVDQU64    scanPowers<>+0(SB), Z11
+	VPERMB       Z11, Z9, Z11
+
+page:
+	TZCNTQ       R11, R12
+	MOVBLZX      1(AX)(R12*1), R13
+	MOVBLZX      (AX)(R12*1), R12
+	VPBROADCASTB R12, Z9
+	VPCMPEQB     Z9, Z6, K3, K4
+	VPBROADCASTB R13, Z9
+	VPCMPEQB     Z9, Z8, K4, K4
+	ANDL         $0x0f, R12
+	SHLL         $0x06, R12
+	ANDL         $0x3f, R13
+	ORL          R13, R12
+	SHLL         $0x05, R12
+	MOVQ         classes+8(FP), R13
+	ADDQ         R13, R12
+	KMOVQ        K4, R13
+	ANDNQ        R11, R13, R11
+	CMPQ         5120(R12), $0x00
+	JE           pageMarks
+	VPBROADCASTQ 5120(R12), Z9
+	VPSHUFB      Z10, Z9, Z9
+	VPTESTMB     Z11, Z9, K4, K5
+	KMOVQ        K5, R13
+	ORQ          R13, CX
+
+pageMarks:
+	CMPQ         5128(R12), $0x00
+	JE           pageSolos
+	VPBROADCASTQ 5128(R12), Z9
+	VPSHUFB      Z10, Z9, Z9
+	VPTESTMB     Z11, Z9, K4, K5
+	KMOVQ        K5, R13
+	ORQ          R13, R9
+
+pageSolos:
+	CMPQ         5136(R12), $0x00
+	JE           pageCare
+	VPBROADCASTQ 5136(R12), Z9
+	VPSHUFB      Z10, Z9, Z9
+	VPTESTMB     Z11, Z9, K4, K5
+	KMOVQ        K5, R13
+	ORQ          R13, R10
+
+pageCare:
+	CMPQ         5144(R12), $0x00
+	JE           pageDone
+	VPBROADCASTQ 5144(R12), Z9
+	VPSHUFB      Z10, Z9, Z9
+	VPTESTMB     Z11, Z9, K4, K5
+	KORTESTQ     K5, K5
+	JNZ          notTaken
+
+pageDone:
+	TESTQ R11, R11
+	JNZ   page
+
+classified:
+	KMOVQ         K2, R11
+	KMOVQ         K1, R12
+	KMOVQ         K3, R13
+	ANDQ          CX, R12
+	ANDQ          CX, R13
+	LEAQ          (R12)(R12*2), R12
+	LEAQ          (R12)(R13*1), R12
+	LEAQ          (R12)(R13*2), R12
+	LEAQ          (R12)(R13*4), CX
+	ORQ           CX, R11
+	KMOVQ         K1, CX
+	KMOVQ         K3, R12
+	ANDQ          R9, CX
+	ANDQ          R9, R12
+	LEAQ          (CX)(CX*2), CX
+	LEAQ          (CX)(R12*1), CX
+	LEAQ          (CX)(R12*2), CX
+	LEAQ          (CX)(R12*4), R9
+	ORQ           R9, R11
+	MOVQ          R11, CX
+	SHLQ          $0x01, CX
+	ANDNQ         R8, DI, R12
+	ORQ           R12, CX
+	ANDNQ         R9, CX, CX
+	ADDQ          R9, CX
+	ANDNQ         R9, CX, CX
+	ANDNQ         R11, CX, R11
+	MOVQ          R10, R9
+	KMOVQ         K1, CX
+	KMOVQ         K3, R12
+	ANDQ          R10, CX
+	ANDQ          R10, R12
+	LEAQ          (CX)(CX*2), CX
+	LEAQ          (CX)(R12*1), CX
+	LEAQ          (CX)(R12*2), CX
+	LEAQ          (CX)(R12*4), R10
+	ORQ           R10, R11
+	LEAQ          (R10)(R10*1), CX
+	ANDNQ         CX, R10, CX
+	ORQ           CX, R9
+	ORQ           DI, R9
+	MOVQ          8(SP), DI
+	MOVQ          $-1, R13
+	BZHIQ         DI, R13, R13
+	ANDQ          R13, R11
+	LEAQ          (R8)(R11*2), R12
+	ANDNQ         R12, R9, CX
+	ANDNQ         R11, CX, CX
+	ANDNQ         R11, R9, R9
+	ANDNQ         R12, R9, R9
+	ANDQ          R13, R9
+	DECQ          DI
+	SHRXQ         DI, R11, R8
+	ANDQ          $0x01, R8
+	SHRXQ         DI, R10, DI
+	ANDQ          $0x01, DI
+	VMOVDQU64     Z7, (DX)
+	KMOVQ         CX, K1
+	VPCOMPRESSB.Z Z0, K1, Z6
+	VPMOVZXBW     Y6, Z6
+	VPADDW        Z1, Z6, Z6
+	VMOVDQU64     Z6, (BX)
+	POPCNTQ       CX, CX
+	LEAQ          (BX)(CX*2), BX
+	KMOVQ         R9, K1
+	VPCOMPRESSB.Z Z0, K1, Z6
+	VPMOVZXBW     Y6, Z6
+	VPADDW        Z1, Z6, Z6
+	VMOVDQU64     Z6, (SI)
+	POPCNTQ       R9, R9
+	LEAQ          (SI)(R9*2), SI
+	MOVQ          8(SP), CX
+	VPBROADCASTW  CX, Z6
+	VPADDW        Z6, Z1, Z1
+	ADDQ          CX, DX
+	ADDQ          CX, AX
+	CMPQ          AX, (SP)
+	JB            block
+	JMP           done
+
+notTaken:
+	KMOVQ K2, CX
+	MOVQ  scan+0(FP), R9
+	MOVQ  CX, 40(R9)
 
 done:
 	MOVQ scan+0(FP), CX
-	MOVQ folded_base+8(FP), R9
+	MOVQ folded_base+16(FP), R9
 	SUBQ R9, DX
-	MOVQ starts_base+32(FP), R9
+	MOVQ starts_base+40(FP), R9
 	SUBQ R9, BX
-	MOVQ ends_base+56(FP), R9
+	MOVQ ends_base+64(FP), R9
 	SUBQ R9, SI
 	SHRQ $0x01, BX
 	SHRQ $0x01, SI
@@ -295,11 +638,26 @@ done:
 	MOVQ SI, 16(CX)
 	MOVQ R8, 24(CX)
 	MOVQ DI, 32(CX)
-	MOVQ window_base+80(FP), CX
+	MOVQ window_base+88(FP), CX
 	SUBQ CX, AX
-	MOVQ AX, read+112(FP)
+	MOVQ AX, read+120(FP)
 	VZEROUPPER
 	RET
+
+DATA scanFour<>+0(SB)/1, $0xf0
+GLOBL scanFour<>(SB), RODATA|NOPTR, $1
+
+DATA scanThree<>+0(SB)/1, $0xe0
+GLOBL scanThree<>(SB), RODATA|NOPTR, $1
+
+DATA scanTwo<>+0(SB)/1, $0xc0
+GLOBL scanTwo<>(SB), RODATA|NOPTR, $1
+
+DATA scanHeadBits<>+0(SB)/1, $0xf8
+GLOBL scanHeadBits<>(SB), RODATA|NOPTR, $1
+
+DATA scanSevens<>+0(SB)/1, $0x07
+GLOBL scanSevens<>(SB), RODATA|NOPTR, $1
 
 DATA scanBits<>+0(SB)/8, $0x0000000000000000
 DATA scanBits<>+8(SB)/8, $0x0000000000000000
@@ -562,14 +920,14 @@ GLOBL scanBits<>(SB), RODATA|NOPTR, $2048
 DATA scanEight<>+0(SB)/2, $0x0008
 GLOBL scanEight<>(SB), RODATA|NOPTR, $2
 
-// func runScanAVX2(scan *[6]uint64, folded []byte, starts []uint16, ends []uint16, window []byte, limit int) (read int)
+// func runScanAVX2(scan *[6]uint64, classes *byte, folded []byte, starts []uint16, ends []uint16, window []byte, limit int) (read int)
 // Requires: AVX, AVX2, BMI, POPCNT
-TEXT ·runScanAVX2(SB), NOSPLIT, $0-120
-	MOVQ         window_base+80(FP), AX
-	MOVQ         limit+104(FP), CX
-	MOVQ         folded_base+8(FP), DX
-	MOVQ         starts_base+32(FP), BX
-	MOVQ         ends_base+56(FP), SI
+TEXT ·runScanAVX2(SB), NOSPLIT, $0-128
+	MOVQ         window_base+88(FP), AX
+	MOVQ         limit+112(FP), CX
+	MOVQ         folded_base+16(FP), DX
+	MOVQ         starts_base+40(FP), BX
+	MOVQ         ends_base+64(FP), SI
 	ADDQ         AX, CX
 	MOVQ         scan+0(FP), DI
 	MOVQ         (DI), R8
@@ -581,7 +939,7 @@ TEXT ·runScanAVX2(SB), NOSPLIT, $0-120
 	MOVQ         24(DI), R8
 	MOVQ         32(DI), DI
 	MOVQ         DX, R9
-	MOVQ         folded_base+8(FP), R10
+	MOVQ         folded_base+16(FP), R10
 	SUBQ         R10, R9
 	VMOVD        R9, X0
 	VPBROADCASTW X0, X0
@@ -765,11 +1123,11 @@ wide:
 
 done:
 	MOVQ scan+0(FP), CX
-	MOVQ folded_base+8(FP), R9
+	MOVQ folded_base+16(FP), R9
 	SUBQ R9, DX
-	MOVQ starts_base+32(FP), R9
+	MOVQ starts_base+40(FP), R9
 	SUBQ R9, BX
-	MOVQ ends_base+56(FP), R9
+	MOVQ ends_base+64(FP), R9
 	SUBQ R9, SI
 	SHRQ $0x01, BX
 	SHRQ $0x01, SI
@@ -778,9 +1136,9 @@ done:
 	MOVQ SI, 16(CX)
 	MOVQ R8, 24(CX)
 	MOVQ DI, 32(CX)
-	MOVQ window_base+80(FP), CX
+	MOVQ window_base+88(FP), CX
 	SUBQ CX, AX
-	MOVQ AX, read+112(FP)
+	MOVQ AX, read+120(FP)
 	VZEROUPPER
 	RET
 

@@ -7,9 +7,9 @@ package asmkernels
 // runScanAVX512 is Scan.Run.
 //
 //go:noescape
-func runScanAVX512(scan *[6]uint64, folded []byte, starts []uint16, ends []uint16, window []byte, limit int) (read int)
+func runScanAVX512(scan *[6]uint64, classes *byte, folded []byte, starts []uint16, ends []uint16, window []byte, limit int) (read int)
 
 // runScanAVX2 is Scan.Run.
 //
 //go:noescape
-func runScanAVX2(scan *[6]uint64, folded []byte, starts []uint16, ends []uint16, window []byte, limit int) (read int)
+func runScanAVX2(scan *[6]uint64, classes *byte, folded []byte, starts []uint16, ends []uint16, window []byte, limit int) (read int)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 )
 
 // scanResult is what Scan.Run returns and leaves behind.
@@ -25,7 +27,7 @@ func runOn(s Scan, text []byte, makeBytes func(text []byte) []byte) scanResult {
 	starts, ends := make([]uint16, s.Starts+len(text)+BlockSize), make([]uint16, s.Ends+len(text)+BlockSize)
 	first, firstEnd := s.Starts, s.Ends
 	from := s.Written
-	read := s.Run(folded, starts, ends, window, limit)
+	read := s.Run(testClasses, folded, starts, ends, window, limit)
 	return scanResult{s, read, folded[from:s.Written], starts[first:s.Starts], ends[firstEnd:s.Ends]}
 }
 
@@ -73,32 +75,190 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunClassifiesEveryByte(t *testing.T) {
-	for c := range 256 {
+	for c := range 0x80 {
 		for at := range BlockSize {
-			text := bytes.Repeat([]byte{' '}, 3*BlockSize)
-			text[at] = byte(c)
-			text[BlockSize+at] = byte(c)
-			for i := range text[:Lookahead] {
-				if c < 0x80 && i != at {
-					text[i] = 'x'
-				}
-			}
-			if c < 0x80 || at > 0 {
+			for _, around := range []byte("x ") {
+				text := bytes.Repeat([]byte{around}, 2*BlockSize+Lookahead)
+				text[at] = byte(c)
+				text[BlockSize+at] = byte(c)
 				checkRun(t, Scan{}, text, slices.Clone)
 			}
 		}
 	}
 }
 
+// testClasses classifies as package unicode does, with Han as solos.
+var testClasses = NewClasses(kindOf)
+
+func kindOf(r rune) (Kind, rune) {
+	lower := unicode.ToLower(r)
+	switch {
+	case !utf8.ValidRune(r):
+		return Care, lower
+	case unicode.Is(unicode.Han, r):
+		return Solo, lower
+	case unicode.IsLetter(r), unicode.IsDigit(r):
+		return Letter, lower
+	case unicode.IsMark(r):
+		return Mark, lower
+	}
+	return Separator, r
+}
+
+// isPlain says whether a kernel may take the code point r.
+func isPlain(r rune, size int) bool {
+	kind, lower := kindOf(r)
+	switch {
+	case r == utf8.RuneError && size == 1, size > 3, kind == Care:
+		return false
+	case size == 3:
+		return lower == r
+	}
+	return utf8.RuneLen(lower) == size
+}
+
+// checkWide makes sure of what Scan.Run has made of the bytes that it has taken
+// of text, by going through them one code point after the other.
+func checkWide(t *testing.T, s Scan, text []byte, makeBytes func([]byte) []byte) {
+	t.Helper()
+	got := runOn(s, text, makeBytes)
+	var folded []byte
+	var starts, ends []uint16
+	open, closed := s.Open == 1, s.Closed == 1
+	for rest := text[:got.read]; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		if !isPlain(r, size) {
+			t.Fatalf("%q of %q was taken", rest[:size], text)
+		}
+		kind, lower := kindOf(r)
+		in := kind == Letter || kind == Solo || kind == Mark && open && !closed
+		at := uint16(s.Written + len(folded))
+		if open && (!in || closed || kind == Solo) {
+			ends = append(ends, at)
+		}
+		if in && (!open || closed || kind == Solo) {
+			starts = append(starts, at)
+		}
+		open, closed = in, kind == Solo
+		if in {
+			folded = utf8.AppendRune(folded, lower)
+		} else {
+			// What is in no token may become anything.
+			folded = append(folded, got.folded[len(folded):][:size]...)
+		}
+		rest = rest[size:]
+	}
+	want := Scan{
+		Written: s.Written + got.read, Starts: s.Starts + len(starts), Ends: s.Ends + len(ends),
+		Letters: got.scan.Letters,
+	}
+	if open {
+		want.Open = 1
+	}
+	if open && closed {
+		want.Closed = 1
+	}
+	if got.scan != want || !bytes.Equal(got.folded, folded) || !slices.Equal(got.starts, starts) || !slices.Equal(got.ends, ends) {
+		t.Fatalf("%q after %+v:\ngot  %+v\nwant %+v %q %v %v", text, s, got, want, folded, starts, ends)
+	}
+
+	if got.read < len(text)-Lookahead {
+		block := text[got.read:][:BlockSize]
+		var letters uint64
+		for i, c := range block {
+			if c < 0x80 && (unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))) {
+				letters |= 1 << i
+			}
+		}
+		if got.scan.Letters != letters {
+			t.Fatalf("letters of %q = %b, want %b", block, got.scan.Letters, letters)
+		}
+		if bytes.IndexFunc(block, func(r rune) bool { return r >= 0x80 }) < 0 {
+			t.Fatalf("%q was not taken", block)
+		}
+	}
+}
+
+// wideTexts are made of what the kernels have to tell apart.
+var wideTexts = []string{
+	"Привет МИР ёЁ Ελλάδα ΣΊΣΥΦΟΣ",
+	"éüßñÉÜŁœ İıȺȾ",
+	"中文字 mixed漢字text ひらがな カタカナ",
+	"e\u0301te\u0301 \u0301\u0302a \u0301 中\u0301",
+	"नमस्ते दुनिया الْعَرَبِيَّة עִבְרִית",
+	"한국어 ẤẦ \u2014 \u201c\u201d ＡＢＣ１２３",
+	"𐐀𐐨 😀 \u212a",
+	"\xff a\xc0\x80b \xe4\xb8 \xed\xa0\x80 \xe0\x80\x80 \xc3 \x80",
+}
+
+// wideText returns a text of pieces of wideTexts, and of random bytes if broken.
+func wideText(random *rand.Rand, size int, broken bool) []byte {
+	var text []byte
+	kind := []rune(wideTexts[random.IntN(len(wideTexts)-2)])
+	for len(text) < size {
+		if random.IntN(20) == 0 {
+			kind = []rune(wideTexts[random.IntN(len(wideTexts))])
+		}
+		text = utf8.AppendRune(text, kind[random.IntN(len(kind))])
+		if broken && random.IntN(40) == 0 {
+			text = append(text, byte(random.Uint32()))
+		}
+	}
+	return text
+}
+
+func TestRunWide(t *testing.T) {
+	onEveryTier(t, func(t *testing.T) {
+		random := rand.New(rand.NewPCG(5, 6))
+		for _, text := range wideTexts {
+			for shift := range BlockSize {
+				padded := append(bytes.Repeat([]byte{"x "[shift%2]}, shift), text...)
+				checkWide(t, Scan{}, append(padded, make([]byte, Lookahead)...), slices.Clone)
+			}
+		}
+		for i := range 3000 {
+			text := append(wideText(random, i%500, i%2 == 0), make([]byte, Lookahead)...)
+			checkWide(t, states[i%len(states)], text, slices.Clone)
+		}
+		for range 2000 {
+			text := make([]byte, random.IntN(200)+Lookahead)
+			for i := range text {
+				text[i] = byte(random.Uint32() | 0x80)
+			}
+			checkWide(t, Scan{}, text, slices.Clone)
+		}
+	})
+}
+
+// TestRunEveryCodePoint leads every code point of two and three bytes past the
+// kernels.
+func TestRunEveryCodePoint(t *testing.T) {
+	onEveryTier(t, func(t *testing.T) {
+		for r := rune(0x80); r < firstOfFour; r++ {
+			text := fmt.Appendf(nil, "a%c %cb %c%c %*s", r, r, r, r, Lookahead, "")
+			checkWide(t, Scan{}, text, slices.Clone)
+		}
+	})
+}
+
 func FuzzRun(f *testing.F) {
 	f.Add([]byte("The quick brown fox jumps over 2 lazy dogs, and so on until a block is full and another begins"), byte(0))
 	f.Add(bytes.Repeat([]byte("a "), 200), byte(1))
-	f.Add([]byte("\x80"), byte(2))
+	for i, text := range wideTexts {
+		f.Add([]byte(text), byte(i))
+	}
 	f.Fuzz(func(t *testing.T, text []byte, state byte) {
+		text = append(text, make([]byte, Lookahead)...)
+		s := states[int(state)%len(states)]
+		for _, tier := range Tiers() {
+			before := SelectTier(tier)
+			checkWide(t, s, text, slices.Clone)
+			SelectTier(before)
+		}
 		for i := range text {
 			text[i] &= 0x7f
 		}
-		checkRun(t, states[int(state)%len(states)], append(text, make([]byte, Lookahead)...), slices.Clone)
+		checkRun(t, s, text, slices.Clone)
 	})
 }
 
@@ -113,7 +273,7 @@ func BenchmarkRun(b *testing.B) {
 				b.SetBytes(size)
 				for b.Loop() {
 					var s Scan
-					s.Run(folded, starts, ends, text, size)
+					s.Run(nil, folded, starts, ends, text, size)
 				}
 			})
 		}

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"mirrorbeam/asmkernels"
 )
 
 // UnicodeVersion is the version of the Unicode tables that decide which code
@@ -60,6 +62,8 @@ type classTable struct {
 	// page of a code point begins. Equal pages are stored once.
 	pageOf [(unicode.MaxRune + 1) / pageSize]uint16
 	pages  [mostPages * pageSize]class
+	// kernel is the same for the kernels, as far as they need it.
+	kernel *asmkernels.Classes
 }
 
 // wordTable and ideographTable are the class tables without and with code
@@ -108,6 +112,24 @@ func newClassTable(soloScripts ...*unicode.RangeTable) *classTable {
 	for r := range table.shorts {
 		table.shorts[r] = newShort(rune(r), classes[r])
 	}
+	table.kernel = asmkernels.NewClasses(func(r rune) (asmkernels.Kind, rune) {
+		c, lower := classes[r], r
+		if c&irregular != 0 {
+			lower = unicode.ToLower(r)
+		}
+		switch c &^ irregular {
+		case letter:
+			return asmkernels.Letter, lower
+		case mark:
+			return asmkernels.Mark, lower
+		case solo:
+			return asmkernels.Solo, lower
+		}
+		if c == irregular {
+			return asmkernels.Care, lower
+		}
+		return asmkernels.Separator, lower
+	})
 	return table
 }
 

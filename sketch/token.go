@@ -77,7 +77,7 @@ func (t *tokenizer) reset() {
 func (t *tokenizer) fold(window []byte, limit int) int {
 	at := 0
 	for {
-		at += t.scan.Run(t.folded[:], t.starts[:], t.ends[:], window[at:], limit-at)
+		at += t.scan.Run(t.classes.kernel, t.folded[:], t.starts[:], t.ends[:], window[at:], limit-at)
 		if at >= limit {
 			return at
 		}

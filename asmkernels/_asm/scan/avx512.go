@@ -40,11 +40,17 @@ func avx512() {
 		}
 	}
 	caseBit := broadcast("scanCase", 0x20)
+	powers := GLOBL("scanPowers", RODATA|NOPTR)
+	for i := range blockSize {
+		DATA(i, U8(1<<(i%8)))
+	}
 
 	TEXT("runScanAVX512", NOSPLIT, signature)
 	Doc("runScanAVX512 is Scan.Run.")
 	Pragma("noescape")
 	s := begin()
+	end := AllocLocal(8)
+	MOVQ(s.end, end)
 	p := positions{all: ZMM(), base: ZMM()}
 	VPBROADCASTW(s.base().As32(), p.base)
 	VMOVDQU64(iota64, p.all)
@@ -56,7 +62,7 @@ func avx512() {
 	VMOVDQU64(classes.Offset(64), classesHigh)
 	VPBROADCASTB(caseBit, lower)
 
-	CMPQ(s.source, s.end)
+	CMPQ(s.source, end)
 	JAE(LabelRef("done"))
 	Label("block")
 	text, folded, class := ZMM(), ZMM(), ZMM()
@@ -79,12 +85,32 @@ func avx512() {
 	VPADDW(step, p.base, p.base)
 	ADDQ(Imm(blockSize), s.folded)
 	ADDQ(Imm(blockSize), s.source)
-	CMPQ(s.source, s.end)
+	CMPQ(s.source, end)
 	JB(LabelRef("block"))
 	JMP(LabelRef("done"))
 
 	Label("wide")
 	KANDNQ(letters, wide, letters)
+	w := wide512{
+		state: s, positions: p,
+		text: text, folded: folded, wide: wide, ascii: letters,
+		size: AllocLocal(8), powers: powers, constant: broadcast, notTaken: "notTaken",
+	}
+	starts, ends = w.write()
+	VMOVDQU64(folded, Mem{Base: s.folded})
+	p.store(starts, s.starts)
+	p.store(ends, s.ends)
+	taken, words := GP64(), ZMM()
+	MOVQ(w.size, taken)
+	VPBROADCASTW(taken.As32(), words)
+	VPADDW(words, p.base, p.base)
+	ADDQ(taken, s.folded)
+	ADDQ(taken, s.source)
+	CMPQ(s.source, end)
+	JB(LabelRef("block"))
+	JMP(LabelRef("done"))
+
+	Label("notTaken")
 	KMOVQ(letters, tokens)
 	stop(tokens)
 
