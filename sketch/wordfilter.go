@@ -1,6 +1,10 @@
 package sketch
 
-import "github.com/zeebo/xxh3"
+import (
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/asmkernels"
+)
 
 // WordFilter takes words out of texts. It must not be used by two goroutines at
 // a time.
@@ -44,7 +48,7 @@ type ShingleFilter struct {
 	hasher   *Hasher
 	width    int
 	begins   []int // where the last tokens begin, the latest at their number modulo width
-	sorter   setSorter
+	sorter   asmkernels.SetSorter
 	set      []uint64
 }
 
@@ -95,7 +99,7 @@ func (f *ShingleFilter) Document(text []byte) Document {
 		f.add(text[begin:end])
 	}
 
-	document := Document{Set: f.sorter.sort(f.set), Tokens: tokens, InvalidBytes: f.scanner.invalid}
+	document := Document{Set: f.sorter.Sort(f.set), Tokens: tokens, InvalidBytes: f.scanner.invalid}
 	if len(document.Set) > 0 {
 		document.Digest = digestSet(document.Set)
 	} else {
