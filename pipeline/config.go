@@ -3,12 +3,15 @@
 package pipeline
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,22 +33,29 @@ type Config struct {
 	Format      string   `group:"Input" default:"auto" placeholder:"FORMAT" help:"Format of the input: auto or jsonl." json:"format"`
 	IDField     string   `name:"id-field" group:"Input" default:"id" help:"Field of a record that holds its id, a string or a number. A record without one is called by its place, path:position." json:"id_field"`
 	TextField   string   `group:"Input" default:"text" help:"Field of a record that holds its text." json:"text_field"`
+	Features    string   `group:"Input" placeholder:"FIELD" help:"Take documents not from texts but from the features in this field, which another program has found: an array of strings or 64-bit hashes, each alone or with its weight as in [[\"a\",2],7], or an object from features to weights." json:"features,omitempty"`
 	MaxDocument ByteSize `group:"Input" default:"64MiB" placeholder:"SIZE" help:"Longest text; longer ones are rejects." json:"max_document"`
 	MaxRejects  int64    `group:"Input" default:"-1" placeholder:"N" help:"Fail if more records than this cannot be read; -1: no limit." json:"max_rejects"`
 
-	CJKSplit  bool            `name:"cjk-split" group:"Measure" default:"true" negatable:"" help:"Take each Han, Kana, Thai, Lao, Khmer and Myanmar character for a token of its own: these scripts put no spaces between words." json:"cjk_split"`
-	Shingle   int             `group:"Measure" default:"3" placeholder:"N" help:"Adjacent tokens in a shingle." json:"shingle"`
-	Threshold float64         `group:"Measure" default:"0.8" placeholder:"J" help:"Least Jaccard similarity of two near-duplicates: shingles in both over shingles in either." json:"threshold"`
-	Keys      transforms.Keys `group:"Measure" default:"minhash" placeholder:"KEYS" help:"How documents that may be similar are brought together: minhash (documents that share a band of their MinHash signatures), all (every pair is compared: exact, for corpora of some ten thousand documents)." json:"keys"`
-	Recall    float64         `group:"Measure" default:"0.99" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found; more similar pairs are found more surely. Sets bands and rows." json:"recall"`
-	Bands     int             `group:"Measure" default:"0" placeholder:"N" help:"MinHash bands; 0: from threshold and recall." json:"bands"`
-	Rows      int             `group:"Measure" default:"0" placeholder:"N" help:"MinHash rows a band; 0: from threshold and recall." json:"rows"`
+	CJKSplit    bool                 `name:"cjk-split" group:"Measure" default:"true" negatable:"" help:"Take each Han, Kana, Thai, Lao, Khmer and Myanmar character for a token of its own: these scripts put no spaces between words." json:"cjk_split"`
+	Normalize   sketch.Normalization `group:"Measure" default:"none" placeholder:"STEPS" help:"What is done to texts first, with commas between: nfc or nfkc (Unicode forms), fold (full case folding), punctuation (don't becomes dont)." json:"normalize"`
+	StopWords   string               `name:"stopwords" group:"Measure" placeholder:"FILE" help:"List of stop words, one a line." json:"stopwords,omitempty"`
+	StopWordUse sketch.StopWordUse   `name:"stopwords-use" group:"Measure" default:"remove" placeholder:"HOW" help:"What stop words are for: remove (they are taken out of texts), require (only shingles that hold one count; menus and advertisements have few)." json:"stopwords_use"`
+	Weight      map[string]float64   `group:"Measure" mapsep:"," placeholder:"FIELD=W" help:"Take these text fields in place of --text-field, as in title=3,text=1. A document is all of their shingles; the weights count for its SimHash." json:"weight,omitempty"`
+	Shingle     int                  `group:"Measure" default:"3" placeholder:"N" help:"Adjacent tokens in a shingle." json:"shingle"`
+	Threshold   float64              `group:"Measure" default:"0.8" placeholder:"J" help:"Least Jaccard similarity of two near-duplicates: shingles in both over shingles in either." json:"threshold"`
+	Keys        transforms.Keys      `group:"Measure" default:"minhash" placeholder:"KEYS" help:"How documents that may be similar are brought together: minhash (documents that share a band of their MinHash signatures), all (every pair is compared: exact, for corpora of some ten thousand documents)." json:"keys"`
+	Recall      float64              `group:"Measure" default:"0.99" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found; more similar pairs are found more surely. Sets bands and rows." json:"recall"`
+	Bands       int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash bands; 0: from threshold and recall." json:"bands"`
+	Rows        int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash rows a band; 0: from threshold and recall." json:"rows"`
 
 	Verify transforms.Verification `group:"Measure" default:"exact" placeholder:"HOW" help:"What a pair rests on: exact (the full shingle sets of both), sketch (an estimate from 128 hashes each, on less disk), none (a common key)." json:"verify"`
 
+	Bits int `group:"Output" default:"64" placeholder:"N" help:"Length of the SimHash fingerprints in sketches: a multiple of 64 up to 1024." json:"bits"`
+
 	Output       string               `group:"Output" required:"" placeholder:"DIR" help:"Folder for the results; must be empty or new, see --overwrite." json:"output"`
 	Overwrite    bool                 `group:"Output" help:"Replace the results of an earlier job in the output folder. Other files in it are left alone." json:"overwrite"`
-	Emit         []string             `group:"Output" default:"clusters" placeholder:"NAME" help:"What to write: clusters, pairs, unique, removed. Rejects, summary and manifest always are." json:"emit"`
+	Emit         []string             `group:"Output" default:"clusters" placeholder:"NAME" help:"What to write: clusters, pairs, unique, removed, sketches (bottom-k and SimHash fingerprints of every document). Rejects, summary and manifest always are." json:"emit"`
 	OutputFormat output.Format        `group:"Output" default:"jsonl" placeholder:"FORMAT" help:"jsonl, jsonl.zst or jsonl.gz." json:"output_format"`
 	Keep         transforms.Keep      `group:"Output" default:"first" placeholder:"ORDER" help:"Which documents of a cluster are preferred when those to keep are chosen: first, longest." json:"keep"`
 	Split        transforms.SplitMode `group:"Output" default:"component" placeholder:"HOW" help:"What a cluster is: component (documents joined through similar ones) or star (a kept document and those that go for it)." json:"split"`
@@ -109,6 +119,7 @@ func (c *Config) Validate() error {
 	check(c.TextField != "", "--text-field: must not be empty")
 	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "--max-document %d: must be above 0 and below 4GiB", c.MaxDocument)
 	check(c.Shingle >= 1 && c.Shingle <= 64, "--shingle %d: must be from 1 to 64", c.Shingle)
+	c.checkMeasure(check)
 	check(c.Threshold > 0 && c.Threshold <= 1, "--threshold %g: must be above 0 and at most 1", c.Threshold)
 	check(c.Keys == transforms.MinHash || c.Keys == transforms.All, "--keys %s: must be minhash or all", c.Keys)
 	if c.Keys == transforms.All {
@@ -122,8 +133,8 @@ func (c *Config) Validate() error {
 		"--verify %s: must be exact, sketch or none", c.Verify)
 	check(len(c.Emit) > 0, "--emit: name at least one output")
 	for _, name := range c.Emit {
-		check(slices.Contains([]string{transforms.Clusters, transforms.Pairs, transforms.Unique, transforms.Removed}, name),
-			"--emit %s: must be clusters, pairs, unique or removed", name)
+		check(slices.Contains([]string{transforms.Clusters, transforms.Pairs, transforms.Unique, transforms.Removed, transforms.Sketches}, name),
+			"--emit %s: must be clusters, pairs, unique, removed or sketches", name)
 	}
 	check(slices.Contains(output.Formats, c.OutputFormat), "--output-format %s: must be jsonl, jsonl.zst or jsonl.gz", c.OutputFormat)
 	check(c.Keep == transforms.First || c.Keep == transforms.Longest, "--keep %s: must be first or longest", c.Keep)
@@ -136,6 +147,62 @@ func (c *Config) Validate() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// checkMeasure checks what is done to texts.
+func (c *Config) checkMeasure(check func(ok bool, format string, args ...any)) {
+	if c.Features != "" {
+		check(len(c.Weight) == 0 && c.StopWords == "" && c.Normalize == sketch.Normalization{},
+			"--weight, --stopwords and --normalize are for texts; with --features leave them out")
+	}
+	if len(c.Weight) > 0 {
+		check(c.TextField == defaultTextField || c.TextField == "", "--weight names the text fields; leave --text-field out")
+	}
+	for field, weight := range c.Weight {
+		check(field != "" && weight > 0 && !math.IsInf(weight, 0), "--weight %s=%g: must be a field and a number above 0", field, weight)
+	}
+	check(c.StopWordUse == sketch.RemoveStopWords || c.StopWordUse == sketch.RequireStopWords, "--stopwords-use %s: must be remove or require", c.StopWordUse)
+	check(c.Bits >= 64 && c.Bits <= sketch.MostSimHashBits && c.Bits%64 == 0, "--bits %d: must be a multiple of 64 from 64 to %d", c.Bits, sketch.MostSimHashBits)
+}
+
+// defaultTextField is what --text-field is unless given.
+const defaultTextField = "text"
+
+// textFields returns the fields of a document's texts and their weights, none
+// where there is but one.
+func (c *Config) textFields() (fields []string, weights []float64) {
+	if len(c.Weight) == 0 {
+		return []string{c.TextField}, nil
+	}
+	fields = slices.Sorted(maps.Keys(c.Weight))
+	for _, field := range fields {
+		weights = append(weights, c.Weight[field])
+	}
+	return fields, weights
+}
+
+// readStopWords returns the list of stop words as it is in its file, empty if
+// none is named.
+func (c *Config) readStopWords() (string, error) {
+	if c.StopWords == "" {
+		return "", nil
+	}
+	list, err := os.ReadFile(c.StopWords)
+	if err != nil {
+		return "", fmt.Errorf("--stopwords: %w", err)
+	}
+	normalizer, err := sketch.NewNormalizer(c.Normalize)
+	if err != nil {
+		return "", fmt.Errorf("--normalize: %w", err)
+	}
+	words, err := sketch.ReadStopWords(bytes.NewReader(list), normalizer)
+	if err == nil && words.Len() == 0 {
+		err = errors.New("it holds no word")
+	}
+	if err != nil {
+		return "", fmt.Errorf("--stopwords %s: %w", c.StopWords, err)
+	}
+	return string(list), nil
 }
 
 // scheme returns the bands and rows of the job, none where its keys are others.
@@ -151,7 +218,10 @@ func (c *Config) scheme() (lshbands.Scheme, error) {
 func (c *Config) Hash() string {
 	choices := *c
 	choices.Input, choices.Reference, choices.Output, choices.Overwrite, choices.Temp, choices.Lanes, choices.Memory = nil, nil, "", false, "", 0, 0
-	choices.Emit, choices.MaxRejects, choices.Format = nil, 0, ""
+	choices.Emit, choices.MaxRejects, choices.Format, choices.Bits = nil, 0, "", 0
+	if list, err := c.readStopWords(); err == nil && list != "" {
+		choices.StopWords = list // what counts is what is in the file
+	}
 	// Plain strings and numbers always encode.
 	b, _ := json.Marshal(choices)
 	sum := sha256.Sum256(b)
@@ -177,11 +247,20 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		lanes = transforms.Cores()
 	}
 	plan := planMemory(int64(c.Memory), bytes, min(lanes, transforms.Cores()))
+	fields, weights := c.textFields()
+	simHashBits := 0
+	if slices.Contains(c.Emit, transforms.Sketches) {
+		simHashBits = c.Bits
+	}
 	return transforms.Job{
 		Temp: temp, Partial: partial, Inputs: inputs,
-		Fields:           corpus.Fields{ID: c.IDField, Texts: []string{c.TextField}},
+		Fields:           corpus.Fields{ID: c.IDField, Texts: fields, Features: c.Features},
 		MaxDocument:      int64(c.MaxDocument),
 		Measure:          sketch.Measure{Shingle: c.Shingle, CJKSplit: c.CJKSplit},
+		Normalization:    c.Normalize,
+		StopWordUse:      c.StopWordUse,
+		Weights:          weights,
+		SimHashBits:      simHashBits,
 		Threshold:        c.Threshold,
 		Keys:             c.Keys,
 		Scheme:           scheme,

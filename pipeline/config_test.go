@@ -25,6 +25,9 @@ func TestValidate(t *testing.T) {
 		{"shingle", func(c *Config) { c.Shingle = 65 }, "--shingle 65"},
 		{"threshold", func(c *Config) { c.Threshold = 1.5 }, "--threshold 1.5"},
 		{"keys", func(c *Config) { c.Keys = "guess" }, "--keys guess"},
+		{"use of stop words", func(c *Config) { c.StopWordUse = "hope" }, "--stopwords-use hope"},
+		{"bits", func(c *Config) { c.Bits = 100 }, "--bits 100"},
+		{"weight", func(c *Config) { c.Weight = map[string]float64{"title": 0} }, "--weight title=0"},
 		{"recall", func(c *Config) { c.Recall = 1 }, "--recall 1"},
 		{"bands", func(c *Config) { c.Bands = lshbands.MaxBands + 1 }, "--bands 1025"},
 		{"rows", func(c *Config) { c.Rows = -1 }, "--rows -1"},
@@ -83,6 +86,12 @@ func TestValidateLimits(t *testing.T) {
 		{"nothing to write", func(c *Config) { c.Emit = nil }, false},
 		{"no id field", func(c *Config) { c.IDField = "" }, true},
 		{"bands and rows", func(c *Config) { c.Bands, c.Rows = 10, 4 }, true},
+		{"weights", func(c *Config) { c.Weight = map[string]float64{"title": 3, "text": 1} }, true},
+		{"weights and a text field", func(c *Config) { c.Weight, c.TextField = map[string]float64{"title": 3}, "body" }, false},
+		{"features", func(c *Config) { c.Features = "features" }, true},
+		{"features and weights", func(c *Config) { c.Features, c.Weight = "features", map[string]float64{"title": 3} }, false},
+		{"features and stop words", func(c *Config) { c.Features, c.StopWords = "features", "words.txt" }, false},
+		{"features, normalized", func(c *Config) { c.Features, c.Normalize.NFC = "features", true }, false},
 		{"all pairs", func(c *Config) { c.Keys = transforms.All }, true},
 		{"all pairs in bands", func(c *Config) { c.Keys, c.Bands = transforms.All, 3 }, false},
 		{"all pairs unseen", func(c *Config) { c.Keys, c.Verify = transforms.All, transforms.None }, false},
@@ -101,8 +110,8 @@ func TestValidateLimits(t *testing.T) {
 // clusters or pairs, and no others. A new field must be entered here.
 func TestHash(t *testing.T) {
 	counts := map[string]bool{
-		"Input": false, "Reference": false, "Format": false, "IDField": true, "TextField": true, "MaxDocument": true, "MaxRejects": false,
-		"CJKSplit": true, "Shingle": true, "Threshold": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true,
+		"Input": false, "Reference": false, "Format": false, "IDField": true, "TextField": true, "Features": true, "MaxDocument": true, "MaxRejects": false,
+		"CJKSplit": true, "Normalize": true, "StopWords": true, "StopWordUse": true, "Weight": true, "Bits": false, "Shingle": true, "Threshold": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true,
 		"Output": false, "Overwrite": false, "Emit": false, "OutputFormat": true, "Keep": true, "Split": true,
 		"Temp": false, "Memory": false, "Lanes": false,
 	}
@@ -135,6 +144,10 @@ func TestHash(t *testing.T) {
 			field.SetFloat(field.Float() / 2)
 		case reflect.Slice:
 			field.Set(reflect.ValueOf([]string{"another"}))
+		case reflect.Map:
+			field.Set(reflect.ValueOf(map[string]float64{"another": 2}))
+		case reflect.Struct:
+			field.Field(0).SetBool(true)
 		default:
 			t.Fatalf("%s is of kind %v", name, field.Kind())
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/klauspost/compress/zstd"
 
+	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
 )
 
@@ -48,6 +49,7 @@ func testConfig(t testing.TB, input ...string) Config {
 		Input: input, Format: "auto", IDField: "id", TextField: "text",
 		MaxDocument: 64 << 20, MaxRejects: -1,
 		CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: "minhash", Recall: 0.99,
+		StopWordUse: sketch.RemoveStopWords, Bits: 64,
 		Verify: transforms.Exact,
 		Output: filepath.Join(t.TempDir(), "out"), OutputFormat: "jsonl",
 		Emit:  []string{transforms.Clusters, transforms.Pairs, transforms.Unique, transforms.Removed},

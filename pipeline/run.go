@@ -55,11 +55,16 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 	if err := checkOpenFiles(); err != nil {
 		return Summary{}, failure{ErrStorage, err}
 	}
+	stopWords, err := config.readStopWords()
+	if err != nil {
+		return Summary{}, failure{ErrUsage, err}
+	}
 	start := time.Now()
 	inputs, size, err := list(config)
 	if err != nil {
 		return Summary{}, config.fault(ErrInput, err)
 	}
+	inputs.StopWords = stopWords
 	work, err := openWorkspace(config)
 	if err != nil {
 		return Summary{}, failure{ErrStorage, err}

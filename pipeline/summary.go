@@ -11,6 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
 	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
 )
 
@@ -19,6 +20,7 @@ type Summary struct {
 	Version    string             `json:"version"`
 	Config     Config             `json:"config"`
 	ConfigHash string             `json:"config_hash"`
+	Sketch     SketchVersion      `json:"sketch"`
 	Counts     transforms.Counts  `json:"counts"`
 	Skipped    transforms.Skipped `json:"skipped"`
 	Plan       Plan               `json:"plan"`
@@ -29,6 +31,13 @@ type Summary struct {
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	// TempBytes is the size of the temporary files.
 	TempBytes int64 `json:"temp_bytes"`
+}
+
+// SketchVersion says what hashes and tokens rest on: sketches of other versions
+// cannot be compared.
+type SketchVersion struct {
+	Version int    `json:"version"`
+	Unicode string `json:"unicode"`
 }
 
 // Plan is how candidates are found and what that promises.
@@ -62,6 +71,7 @@ type Stage struct {
 func summarize(config Config, scheme lshbands.Scheme, result transforms.Result, pipeline *beam.PipelineResult, tempBytes int64, elapsed time.Duration) Summary {
 	s := Summary{
 		Version: version(), Config: config, ConfigHash: config.Hash(),
+		Sketch: SketchVersion{sketch.Version, sketch.UnicodeVersion},
 		Counts: result.Counts, Skipped: result.Skipped,
 		Plan:      plan(config, scheme),
 		Stages:    stages(pipeline),

@@ -24,6 +24,9 @@
 //     [WordFilter], or keeps only the shingles that hold words of a kind, a
 //     [ShingleFilter]; words.go finds the words for them.
 //
+// fingerprinter.go puts these together for documents of several texts with
+// weights, or of features that another program has found: a [Fingerprinter].
+//
 // Beside the measure above stand the fingerprints of other schemes, each as its
 // article has it and tested against programs in use:
 //

@@ -62,6 +62,13 @@ type Job struct {
 	Fields      corpus.Fields
 	MaxDocument int64
 	Measure     sketch.Measure
+	// Normalization, StopWordUse and Weights change texts and what they count;
+	// see [sketch.Options].
+	Normalization sketch.Normalization
+	StopWordUse   sketch.StopWordUse
+	Weights       []float64
+	// SimHashBits is the length of SimHash fingerprints, 0 where none are wanted.
+	SimHashBits int
 	Threshold   float64
 	Keys        Keys
 	// Scheme is that of MinHash keys; without bands for others.

@@ -2,7 +2,6 @@ package transforms
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"sync/atomic"
 
@@ -11,12 +10,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
-	"mirrorbeam/lshbands"
-	"mirrorbeam/sketch"
 )
 
 func init() {
@@ -84,7 +80,11 @@ func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, run *
 }
 
 func (f *fingerprintFn) serial(ctx context.Context, reader *splitReader, write func(*block) error) error {
-	worker, b := f.newFingerprinter(), newBlock(f.Job.Scheme)
+	worker, err := f.newFingerprinter()
+	if err != nil {
+		return err
+	}
+	b := newBlock(f.Job)
 	for {
 		if err := reader.fill(b); err == io.EOF {
 			return nil
@@ -111,7 +111,7 @@ func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write
 	workers := Cores()
 	free := make(chan *block, workers+2)
 	for range cap(free) {
-		free <- newBlock(f.Job.Scheme)
+		free <- newBlock(f.Job)
 	}
 	filled, ordered := make(chan *block, cap(free)), make(chan *block, cap(free))
 	var cpu atomic.Int64
@@ -146,7 +146,10 @@ func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write
 	})
 	for range workers {
 		start(func() error {
-			worker := f.newFingerprinter()
+			worker, err := f.newFingerprinter()
+			if err != nil {
+				return err
+			}
 			for b := range filled {
 				err := worker.fingerprint(b)
 				close(b.done)
@@ -184,8 +187,8 @@ type block struct {
 	done    chan struct{} // closed when fingerprinted, where that is another goroutine's work
 }
 
-func newBlock(scheme lshbands.Scheme) *block {
-	return &block{builder: sketchblock.NewBuilder(scheme.Bands)}
+func newBlock(job Job) *block {
+	return &block{builder: sketchblock.NewBuilder(job.Scheme.Bands, job.SimHashBits/64)}
 }
 
 // keepBytes is the largest text whose memory is used again.
@@ -313,80 +316,3 @@ func (r *splitReader) close() {
 // lineLimit is the longest line that may hold a document of the largest size:
 // JSON takes up to six bytes for one.
 func lineLimit(maxDocument int64) int64 { return 6*maxDocument + 1<<20 }
-
-// fingerprinter turns lines into fingerprints; not for concurrent use.
-type fingerprinter struct {
-	job       Job
-	files     []corpus.File
-	decoder   *corpus.Decoder
-	hasher    *sketch.Hasher
-	minhash   *sketch.MinHash
-	signature []uint32
-	keys      []uint64
-}
-
-func (f *fingerprintFn) newFingerprinter() *fingerprinter {
-	return &fingerprinter{
-		job: f.Job, files: f.inputs.Files,
-		decoder: corpus.NewDecoder(f.Job.Fields),
-		hasher:  sketch.NewHasher(f.Job.Measure),
-		minhash: sketch.NewMinHash(f.Job.Scheme.Components()),
-	}
-}
-
-// fingerprint fills the block's builder from its lines.
-func (f *fingerprinter) fingerprint(b *block) error {
-	for _, batch := range b.batches {
-		file := &f.files[batch.File]
-		documents, bytes := &b.counts.Documents, &b.counts.Bytes
-		if file.Reference {
-			documents, bytes = &b.counts.ReferenceDocuments, &b.counts.ReferenceBytes
-		}
-		// Both come in the order of the file.
-		rejects := batch.Rejects
-		for position, line := range batch.Lines() {
-			for ; len(rejects) > 0 && rejects[0].Position < position; rejects = rejects[1:] {
-				b.reject(file.Name, rejects[0].Position, rejects[0].Message)
-			}
-			*bytes += int64(len(line))
-			if corpus.IsBlank(line) {
-				continue
-			}
-			ref, err := docref.New(batch.File, position)
-			if err != nil {
-				return fmt.Errorf("file %s: %w", file.Path, err)
-			}
-			record, err := f.decoder.Decode(line)
-			if err == nil && int64(len(record.Texts[0])) > f.job.MaxDocument {
-				err = fmt.Errorf("text of %d bytes is longer than the %d bytes that --max-document allows", len(record.Texts[0]), f.job.MaxDocument)
-			}
-			if err != nil {
-				b.reject(file.Name, position, err.Error())
-				continue
-			}
-			*documents++
-			f.document(b, ref, record)
-		}
-		for _, reject := range rejects {
-			b.reject(file.Name, reject.Position, reject.Message)
-		}
-	}
-	return nil
-}
-
-// document adds one document to the block.
-func (f *fingerprinter) document(b *block, ref docref.Ref, record corpus.Record) {
-	d := f.hasher.Document(record.Texts[0])
-	if d.InvalidBytes > 0 {
-		b.counts.InvalidUTF8++
-	}
-	f.signature = f.minhash.Signature(f.signature, d.Set)
-	f.keys = f.job.Scheme.AppendKeys(f.keys[:0], f.signature)
-	size := len(d.Set)
-	if f.job.Verify != Exact {
-		d.Set = sketch.BottomK(d.Set, bottomK)
-	}
-	b.builder.Add(sketchblock.Document{
-		Ref: ref, Digest: d.Digest, Set: d.Set, Size: size, Length: len(record.Texts[0]), Keys: f.keys, ID: record.ID,
-	})
-}

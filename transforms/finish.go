@@ -48,6 +48,10 @@ func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]b
 	if rows := result.rows(Unique); slices.ContainsFunc(result.Files, isUnique) && rows != counts.Kept {
 		return fmt.Errorf("%d documents are kept, %d records were written to unique", counts.Kept, rows)
 	}
+	isSketches := func(file output.File) bool { return file.Output == Sketches }
+	if rows := result.rows(Sketches); slices.ContainsFunc(result.Files, isSketches) && rows != counts.Documents {
+		return fmt.Errorf("%d documents were counted, %d sketches written", counts.Documents, rows)
+	}
 	slices.SortFunc(result.Files, func(a, b output.File) int { return cmp.Compare(a.Name, b.Name) })
 	path := resultPath(f.Temp)
 	b, err := json.Marshal(result)

@@ -16,6 +16,8 @@ import (
 type Inputs struct {
 	Files  []corpus.File
 	Splits []corpus.Split
+	// StopWords is the list of stop words as the user wrote it, empty for none.
+	StopWords string `json:",omitempty"`
 }
 
 // WriteInputs writes the inputs to path.

@@ -24,6 +24,7 @@ const (
 	Removed  = "removed"
 	Unique   = "unique"
 	Rejects  = "rejects"
+	Sketches = "sketches"
 )
 
 // SplitMode says what a cluster is.
@@ -48,6 +49,9 @@ func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ..
 	outcomes := append([]beam.PCollection{written, sketches}, others...)
 	if slices.Contains(job.Emit, Unique) {
 		outcomes = append(outcomes, unique(s.Scope("unique"), job, written, sketches))
+	}
+	if slices.Contains(job.Emit, Sketches) {
+		outcomes = append(outcomes, writeSketches(s.Scope("sketches"), job, sketches))
 	}
 	beam.ParDo0(s.Scope("finish"), &finishFn{Temp: job.Temp}, together(s.Scope("finish"), outcomes...))
 }

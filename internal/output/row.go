@@ -2,6 +2,7 @@ package output
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -114,6 +115,40 @@ func (m *Member) end(b []byte) []byte {
 		b = append(b, `,"reference":true`...)
 	}
 	return append(b, "}\n"...)
+}
+
+// Sketch is a row of sketches. ID and Ref are JSON strings.
+type Sketch struct {
+	ID, Ref []byte
+	// Shingles is the number of distinct shingles or features.
+	Shingles int
+	// SimHash is the SimHash fingerprint, the lowest bits in the first word.
+	SimHash []uint64
+	// Fingerprint holds the smallest hashes of the set, ascending.
+	Fingerprint []uint64
+}
+
+// AppendSketch appends the row of a document in sketches. The SimHash is one
+// hexadecimal number, its highest bits first.
+func AppendSketch(b []byte, s Sketch) []byte {
+	b = append(b, `{"id":`...)
+	b = append(b, s.ID...)
+	b = append(b, `,"ref":`...)
+	b = append(b, s.Ref...)
+	b = append(b, `,"shingles":`...)
+	b = strconv.AppendInt(b, int64(s.Shingles), 10)
+	b = append(b, `,"simhash":"`...)
+	for i := len(s.SimHash) - 1; i >= 0; i-- {
+		b = fmt.Appendf(b, "%016x", s.SimHash[i])
+	}
+	b = append(b, `","fingerprint":[`...)
+	for i, hash := range s.Fingerprint {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, hash, 10)
+	}
+	return append(b, "]}\n"...)
 }
 
 // AppendRemoved appends the row of a document in removed.

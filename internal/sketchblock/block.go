@@ -4,10 +4,11 @@
 // A block is two stretches of bytes. Its documents come column by column, so
 // that a stage that wants keys or ids does not pass over the sets:
 //
-//	header   format, documents n, keys a document k, length of the ids: 4 bytes each
+//	header   format, documents n, keys a document k, words of SimHash s, length of the ids: 4 bytes each
 //	refs     8 n    docref, ascending
 //	digests  8 n    hash of the set, or of the bytes of a document without tokens
 //	keys     8 n k  band keys
+//	simhash  8 n s  SimHash fingerprints
 //	sizes    4 n    distinct shingles of the document
 //	stored   4 n    how many of them the sets hold: all, or the smallest
 //	lengths  4 n    bytes of text
@@ -27,8 +28,8 @@ import (
 )
 
 const (
-	format     = 1
-	headerSize = 16
+	format     = 2
+	headerSize = 20
 
 	// HashSize is the size of a stored shingle hash in bytes.
 	HashSize = 6
@@ -47,6 +48,9 @@ type Document struct {
 	Length int
 	// Keys are the band keys, as many as the builder was made for.
 	Keys []uint64
+	// SimHash is the SimHash fingerprint, of as many words as the builder was
+	// made for.
+	SimHash []uint64
 	// ID is the user's id; empty if there is none.
 	ID []byte
 }
@@ -54,9 +58,11 @@ type Document struct {
 // Builder collects the documents of one block. Not for concurrent use.
 type Builder struct {
 	keys    int
+	simhash int
 	refs    []byte
 	digests []byte
 	keyed   []byte
+	simmed  []byte
 	sizes   []byte
 	stored  []byte
 	lengths []byte
@@ -66,8 +72,9 @@ type Builder struct {
 	n       int
 }
 
-// NewBuilder returns a builder of blocks with that many keys a document.
-func NewBuilder(keys int) *Builder { return &Builder{keys: keys} }
+// NewBuilder returns a builder of blocks with that many keys and words of SimHash
+// a document.
+func NewBuilder(keys, simhash int) *Builder { return &Builder{keys: keys, simhash: simhash} }
 
 // Len returns the number of documents collected.
 func (b *Builder) Len() int { return b.n }
@@ -79,6 +86,9 @@ func (b *Builder) Add(d Document) {
 	b.digests = binary.LittleEndian.AppendUint64(b.digests, d.Digest)
 	for _, key := range d.Keys {
 		b.keyed = binary.LittleEndian.AppendUint64(b.keyed, key)
+	}
+	for _, word := range d.SimHash {
+		b.simmed = binary.LittleEndian.AppendUint64(b.simmed, word)
 	}
 	b.sizes = binary.LittleEndian.AppendUint32(b.sizes, uint32(d.Size))
 	b.stored = binary.LittleEndian.AppendUint32(b.stored, uint32(len(d.Set)))
@@ -94,8 +104,9 @@ func (b *Builder) Documents() [][]byte {
 	header = binary.LittleEndian.AppendUint32(header, format)
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.n))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.keys))
+	header = binary.LittleEndian.AppendUint32(header, uint32(b.simhash))
 	header = binary.LittleEndian.AppendUint32(header, uint32(len(b.ids)))
-	return [][]byte{header, b.refs, b.digests, b.keyed, b.sizes, b.stored, b.lengths, b.idEnds, b.ids}
+	return [][]byte{header, b.refs, b.digests, b.keyed, b.simmed, b.sizes, b.stored, b.lengths, b.idEnds, b.ids}
 }
 
 // Sets returns the bytes of the sets; valid until the next Reset.
@@ -104,16 +115,16 @@ func (b *Builder) Sets() []byte { return b.sets }
 // Reset empties the builder and keeps its memory.
 func (b *Builder) Reset() {
 	*b = Builder{
-		keys: b.keys,
-		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], sizes: b.sizes[:0], stored: b.stored[:0],
+		keys: b.keys, simhash: b.simhash,
+		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], simmed: b.simmed[:0], sizes: b.sizes[:0], stored: b.stored[:0],
 		lengths: b.lengths[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
 	}
 }
 
 // Block reads the documents of one block in place.
 type Block struct {
-	n, keys                                                int
-	refs, digests, keyed, sizes, stored, lengths, ends, id []byte
+	n, keys, simhash                                               int
+	refs, digests, keyed, simmed, sizes, stored, lengths, ends, id []byte
 }
 
 // Parse reads the header of a block's documents. The block aliases them.
@@ -127,18 +138,19 @@ func Parse(documents []byte) (Block, error) {
 	}
 	n := int(binary.LittleEndian.Uint32(documents[4:]))
 	keys := int(binary.LittleEndian.Uint32(documents[8:]))
-	ids := int(binary.LittleEndian.Uint32(documents[12:]))
-	if len(documents) != headerSize+n*(32+8*keys)+ids {
+	simhash := int(binary.LittleEndian.Uint32(documents[12:]))
+	ids := int(binary.LittleEndian.Uint32(documents[16:]))
+	if len(documents) != headerSize+n*(32+8*keys+8*simhash)+ids {
 		return Block{}, damaged
 	}
-	b := Block{n: n, keys: keys}
+	b := Block{n: n, keys: keys, simhash: simhash}
 	rest := documents[headerSize:]
 	take := func(size int) []byte {
 		column := rest[:size:size]
 		rest = rest[size:]
 		return column
 	}
-	b.refs, b.digests, b.keyed = take(8*n), take(8*n), take(8*n*keys)
+	b.refs, b.digests, b.keyed, b.simmed = take(8*n), take(8*n), take(8*n*keys), take(8*n*simhash)
 	b.sizes, b.stored, b.lengths, b.ends, b.id = take(4*n), take(4*n), take(4*n), take(4*n), rest
 	return b, nil
 }
@@ -158,6 +170,14 @@ func (b *Block) Digest(i int) uint64 { return binary.LittleEndian.Uint64(b.diges
 // Key returns key k of document i.
 func (b *Block) Key(i, k int) uint64 {
 	return binary.LittleEndian.Uint64(b.keyed[8*(i*b.keys+k):])
+}
+
+// SimHash appends the SimHash fingerprint of document i to words.
+func (b *Block) SimHash(words []uint64, i int) []uint64 {
+	for w := range b.simhash {
+		words = append(words, binary.LittleEndian.Uint64(b.simmed[8*(i*b.simhash+w):]))
+	}
+	return words
 }
 
 // Size returns the number of distinct shingles of document i.

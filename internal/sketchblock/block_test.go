@@ -12,7 +12,7 @@ import (
 
 func TestBlockGivesBackWhatWasAdded(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	builder := NewBuilder(3)
+	builder := NewBuilder(3, 2)
 	for round := range 3 {
 		builder.Reset()
 		documents := make([]Document, 50*round)
@@ -25,6 +25,7 @@ func TestBlockGivesBackWhatWasAdded(t *testing.T) {
 			documents[i] = Document{
 				Ref: docref.Ref(1000*round + i), Digest: random.Uint64(), Set: set, Size: len(set) + random.IntN(3),
 				Length: random.IntN(1 << 30), Keys: []uint64{random.Uint64(), 0, random.Uint64()},
+				SimHash: []uint64{random.Uint64(), random.Uint64()},
 			}
 			if i%3 != 0 {
 				documents[i].ID = fmt.Appendf(nil, "document %d", i)
@@ -44,6 +45,7 @@ func TestBlockGivesBackWhatWasAdded(t *testing.T) {
 			got := Document{
 				Ref: block.Ref(i), Digest: block.Digest(i), Set: AppendSet(nil, sets[:size]), Size: block.Size(i),
 				Length: block.Length(i), ID: block.ID(i), Keys: []uint64{block.Key(i, 0), block.Key(i, 1), block.Key(i, 2)},
+				SimHash: block.SimHash(nil, i),
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("document %d: %v, want %v", i, got, want)
@@ -57,7 +59,7 @@ func TestBlockGivesBackWhatWasAdded(t *testing.T) {
 }
 
 func TestParseRefusesDamage(t *testing.T) {
-	builder := NewBuilder(1)
+	builder := NewBuilder(1, 0)
 	builder.Add(Document{Ref: 1, Keys: []uint64{2}, ID: []byte("a")})
 	whole := bytes.Join(builder.Documents(), nil)
 	for n := range whole {

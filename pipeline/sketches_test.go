@@ -1,0 +1,164 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/sketch"
+	"mirrorbeam/transforms"
+)
+
+type sketchRow struct {
+	ID          string   `json:"id"`
+	Ref         string   `json:"ref"`
+	Shingles    int      `json:"shingles"`
+	SimHash     string   `json:"simhash"`
+	Fingerprint []uint64 `json:"fingerprint"`
+}
+
+// wantSketch is the row of a document.
+func wantSketch(id, ref string, f sketch.Fingerprint) sketchRow {
+	row := sketchRow{ID: id, Ref: ref, Shingles: len(f.Set), Fingerprint: slices.Clone(f.Set[:min(len(f.Set), 128)])}
+	for _, word := range slices.Backward(f.SimHash) {
+		row.SimHash += fmt.Sprintf("%016x", word)
+	}
+	return row
+}
+
+func sameSketches(t *testing.T, got, want []sketchRow) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d rows, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if fmt.Sprint(got[i]) != fmt.Sprint(want[i]) {
+			t.Fatalf("row %d is\n%+v, want\n%+v", i, got[i], want[i])
+		}
+	}
+}
+
+// TestSketches: there is a row for every document of the input and none of the
+// reference, in document order, whether the blocks hold full sets or not.
+func TestSketches(t *testing.T) {
+	files := cut(oddities(71), 3)
+	config := testConfig(t, putCorpus(t, plain, files...))
+	config.Reference = []string{putCorpus(t, plain, file{"reference.jsonl", synthetic(72)})}
+	config.Emit, config.Bits = []string{transforms.Clusters, transforms.Sketches}, 192
+	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3, CJKSplit: true}, SimHashBits: 192})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []sketchRow
+	tr := naiveTruth(3, true, files...)
+	for i := range tr.documents {
+		want = append(want, wantSketch(tr.id(i), tr.documents[i].ref, fingerprinter.Texts([][]byte{[]byte(tr.documents[i].text)})))
+	}
+	for _, verify := range []transforms.Verification{transforms.Exact, transforms.Sketch} {
+		config.Verify, config.Lanes = verify, 1+len(verify)%3
+		config.Output = filepath.Join(t.TempDir(), "out")
+		runJob(t, config)
+		sameSketches(t, readRows[sketchRow](t, config.Output, transforms.Sketches), want)
+	}
+}
+
+// measured is a record with all that a document can be made of.
+type measured struct {
+	ID       string         `json:"id"`
+	Title    string         `json:"title,omitempty"`
+	Text     string         `json:"text"`
+	Features map[string]any `json:"features"`
+}
+
+// putMeasured writes records as a corpus.
+func putMeasured(t *testing.T, records []measured) string {
+	var b strings.Builder
+	for _, record := range records {
+		line, err := json.Marshal(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(string(line) + "\n")
+	}
+	return put(t, filepath.Join(t.TempDir(), "x.jsonl"), []byte(b.String()), plain)
+}
+
+// TestMeasures changes what similarity is taken of: the job lists the pairs that
+// the change brings together.
+func TestMeasures(t *testing.T) {
+	const words = "one two three four five six seven eight nine ten"
+	stopWords := put(t, filepath.Join(t.TempDir(), "stop.txt"), []byte("# English\nthe\nof\n"), plain)
+	records := []measured{
+		{ID: "a", Title: "some title of a page", Text: words, Features: map[string]any{"x": 1, "y": 2, "z": 3}},
+		{ID: "b", Text: strings.ReplaceAll(words, " ", " the "), Features: map[string]any{"x": 3, "y": 1, "z": 1}},
+		{ID: "c", Text: "o'n-e two thr-ee four fi-ve six sev-en eight ni-ne ten", Features: map[string]any{"x": 1}},
+		{ID: "d", Title: "some title of a page", Text: "another text", Features: map[string]any{"z": 1, "w": 1}},
+		{ID: "e", Text: "the of", Features: map[string]any{}},
+		{ID: "f", Text: "of the", Features: map[string]any{}},
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		want   string
+	}{
+		{"as it is", func(*Config) {}, ""},
+		{"stop words removed", func(c *Config) { c.StopWords = stopWords }, "a-b"},
+		{"punctuation removed", func(c *Config) { c.Normalize.Punctuation = true }, "a-c"},
+		{"both", func(c *Config) { c.Normalize.Punctuation, c.StopWords = true, stopWords }, "a-b a-c"},
+		{"stop words required", func(c *Config) { c.StopWords, c.StopWordUse, c.Threshold = stopWords, sketch.RequireStopWords, 0.3 }, ""},
+		{"titles", func(c *Config) { c.Weight, c.Threshold = map[string]float64{"title": 2, "text": 1}, 0.2 }, "a-d"},
+		{"features", func(c *Config) { c.Features = "features" }, "a-b"},
+		{"some features", func(c *Config) { c.Features, c.Threshold = "features", 0.25 }, "a-b a-c a-d"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config := testConfig(t, putMeasured(t, records))
+			config.Keys = transforms.All
+			c.change(&config)
+			if summary := runJob(t, config); summary.Counts.Documents != int64(len(records)) {
+				t.Errorf("counts %+v", summary.Counts)
+			}
+			var pairs []string
+			for _, row := range readRows[pairRow](t, config.Output, transforms.Pairs) {
+				pairs = append(pairs, row.A+"-"+row.B)
+			}
+			if got := strings.Join(pairs, " "); got != c.want {
+				t.Errorf("pairs %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestWeights: the weights of fields and features are in the SimHash.
+func TestWeights(t *testing.T) {
+	records := []measured{{ID: "a", Title: "a title", Text: "some text of a page", Features: map[string]any{"x": 5}}}
+	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3, CJKSplit: true}, Weights: []float64{1, 3}, SimHashBits: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := testConfig(t, putMeasured(t, records))
+	config.Emit, config.Weight = []string{transforms.Sketches}, map[string]float64{"title": 3, "text": 1}
+	runJob(t, config)
+	want := wantSketch("a", "x.jsonl:0", fingerprinter.Texts([][]byte{[]byte(records[0].Text), []byte(records[0].Title)}))
+	sameSketches(t, readRows[sketchRow](t, config.Output, transforms.Sketches), []sketchRow{want})
+}
+
+// TestStopWordsRefused names what is wrong with the list.
+func TestStopWordsRefused(t *testing.T) {
+	input := putCorpus(t, plain, file{"x.jsonl", synthetic(73)})
+	for _, c := range []struct{ name, list, says string }{
+		{"missing", filepath.Join(t.TempDir(), "none"), "--stopwords: open"},
+		{"empty", put(t, filepath.Join(t.TempDir(), "empty"), []byte("# nothing\n"), plain), "it holds no word"},
+		{"no word", put(t, filepath.Join(t.TempDir(), "signs"), []byte("the\n...\n"), plain), "line 2"},
+	} {
+		config := testConfig(t, input)
+		config.StopWords = c.list
+		if _, err := Run(context.Background(), config); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: error %v, want one of usage that says %q", c.name, err, c.says)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package transforms
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&sketchesFn{})
+}
+
+// writeSketches writes the sketch of every document of the input in document order.
+// An output shard takes the documents of some splits.
+func writeSketches(s beam.Scope, job Job, blocks beam.PCollection) beam.PCollection {
+	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{documentsKind, setsKind}}, blocks)
+	return inLanes(s, job, &sketchesFn{Job: job}, tasks)
+}
+
+type sketchesFn struct {
+	Job Job
+
+	// Read in Setup: the inputs, and where the reference ends.
+	inputs     Inputs
+	firstInput docref.Ref
+}
+
+func (f *sketchesFn) Setup() (err error) {
+	if f.inputs, err = readInputs(f.Job.Inputs); err == nil {
+		f.firstInput, err = f.inputs.firstInput()
+	}
+	return err
+}
+
+func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+	t := decodeTask(element)
+	return emitOutcome(ctx, writeStage, t.Number, emit, func(o *outcome, m *memory) error {
+		file := output.File{Name: output.ShardName(Sketches, t.Number, t.Shards, f.Job.Format), Output: Sketches}
+		file, err := writeFile(f.Job, file, func(row func([]byte) error) error {
+			first, last := t.Number*f.Job.Splits/t.Shards, (t.Number+1)*f.Job.Splits/t.Shards
+			for split := first; split < last; split++ {
+				if err := f.split(ctx, t.Catalog, split, m, row); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		writeStage.bytes.Inc(ctx, file.Bytes)
+		o.Files = append(o.Files, file)
+		return nil
+	})
+}
+
+// split writes the rows of the documents of a split.
+func (f *sketchesFn) split(ctx context.Context, catalog string, split int, m *memory, row func([]byte) error) error {
+	w := &workplace{memory: m}
+	defer w.reader.Close()
+	var err error
+	if w.pieces, err = runfile.ReadCatalog(catalog, split); err != nil {
+		return err
+	}
+	var line []byte
+	var set, simhash []uint64
+	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+		sets, err := w.readPiece(1, setsPiece)
+		if err != nil {
+			return err
+		}
+		for i := range block.Len() {
+			size := sketchblock.HashSize * block.Stored(i)
+			// The smallest hashes come first.
+			set = sketchblock.AppendSet(set[:0], sets[:min(size, sketchblock.HashSize*bottomK)])
+			sets = sets[size:]
+			ref := block.Ref(i)
+			if ref < f.firstInput {
+				continue
+			}
+			simhash = block.SimHash(simhash[:0], i)
+			name := output.AppendString(nil, f.inputs.refText(nil, ref))
+			id := name
+			if len(block.ID(i)) > 0 {
+				id = output.AppendString(nil, block.ID(i))
+			}
+			line = output.AppendSketch(line[:0], output.Sketch{
+				ID: id, Ref: name, Shingles: block.Size(i), SimHash: simhash, Fingerprint: set,
+			})
+			if err := row(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
