@@ -143,7 +143,8 @@ func (l *LSH) flush() {
 // Unicode form NFC and lower case, with one space for every run of bytes that are
 // not ASCII letters, digits or underscores. Nothing is left of a text in another
 // script than the Latin, and a letter with a mark breaks a word: take another
-// normalization for languages other than English.
+// normalization for languages other than English. A text that is not in form NFC
+// costs an allocation.
 func NormalizeASCII(dst, text []byte) []byte {
 	end := len(dst)
 	dst = norm.NFC.Append(dst, text...)

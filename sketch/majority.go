@@ -9,7 +9,7 @@ const (
 
 	// fractionPlanes is the number of binary places of a weight: one is
 	// 1<<fractionPlanes.
-	fractionPlanes = 32
+	fractionPlanes = 24
 
 	// majorityPlanes is the number of bits of a count.
 	majorityPlanes = 64
@@ -30,12 +30,14 @@ type majority struct {
 // at once, and then the carry, until there is none.
 func (m *majority) add(word, weight uint64) {
 	carry := uint64(0)
-	end := bits.Len64(weight)
-	for p := bits.TrailingZeros64(weight); p < end; p++ {
-		// The bit of the weight, in the positions where word is set.
-		m.planes[p], carry = carrySave(m.planes[p], carry, word&-(weight>>p&1))
+	p := bits.TrailingZeros64(weight)
+	for rest := weight >> p; rest != 0 && p < majorityPlanes; rest >>= 1 {
+		// The bit of the weight, in the positions where word is set. The carry
+		// comes last, for it is what the next plane waits for.
+		m.planes[p], carry = carrySave(m.planes[p], word&-(rest&1), carry)
+		p++
 	}
-	for p := end; carry != 0 && p < majorityPlanes; p++ {
+	for ; carry != 0 && p < majorityPlanes; p++ {
 		m.planes[p], carry = m.planes[p]^carry, m.planes[p]&carry
 	}
 }

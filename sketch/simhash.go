@@ -96,10 +96,10 @@ func (s *SimHash) Reset() {
 }
 
 // Add adds a feature with the given 64-bit hash and weight. A negative weight
-// counts against the bits of the hash. Weights are rounded to multiples of
-// 2^-32, so that integers are exact; NaN counts as 0. The absolute weights must
-// add up to less than 2^31: of a feature that exceeds it, only the weight is
-// counted that there is room for.
+// counts against the bits of the hash. Weights are rounded to multiples of 2^-24,
+// so that integers are exact; NaN counts as 0. The absolute weights must not add
+// up to more than 2^39: of a feature that exceeds it, only the weight is counted
+// that there is room for.
 func (s *SimHash) Add(hash uint64, weight float64) {
 	if weight == 1 {
 		s.pending[s.count] = hash

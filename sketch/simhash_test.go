@@ -25,11 +25,11 @@ type feature struct {
 	weight float64
 }
 
-// naiveSimHash is the definition, bit by bit, with weights in units of 2^-32.
+// naiveSimHash is the definition, bit by bit, with weights in units of 2^-24.
 func naiveSimHash(o SimHashOptions, features []feature) []uint64 {
 	tallies := make([]int64, o.Bits)
 	for _, f := range features {
-		weight := int64(math.RoundToEven(f.weight * (1 << 32)))
+		weight := int64(math.RoundToEven(f.weight * (1 << 24)))
 		state := f.hash
 		for i := 0; i < o.Bits; i += 64 {
 			state += 0x9e3779b97f4a7c15
@@ -82,7 +82,7 @@ func TestSimHash(t *testing.T) {
 		func() float64 { return float64(random.IntN(9) - 4) },
 		func() float64 { return random.ExpFloat64() },
 		func() float64 { return random.NormFloat64() / 1e6 },
-		func() float64 { return math.Ldexp(1, -random.IntN(34)) },
+		func() float64 { return math.Ldexp(1, -random.IntN(26)) },
 		func() float64 { return float64(random.IntN(1 << 20)) },
 	}
 	for _, o := range simHashOptions() {
@@ -152,9 +152,9 @@ func TestSimHashLimits(t *testing.T) {
 		{"infinite", []feature{{1, math.Inf(1)}, {2, 5}}, 1},
 		{"minus infinity", []feature{{1, math.Inf(-1)}, {2, 5}}, ^uint64(1)},
 		{"too large", []feature{{2, 5}, {1, 1e30}, {4, 1}, {2, 1}}, 1},
-		{"as much as there is room for", []feature{{1, 1 << 30}, {2, 1 << 40}}, 0},
-		{"no room for a set", []feature{{1, 1 << 31}, {2, 1}}, 1},
-		{"too small", []feature{{1, 1e-12}, {2, math.Ldexp(1, -32)}}, 2},
+		{"as much as there is room for", []feature{{1, 1 << 38}, {2, 1 << 60}}, 0},
+		{"no room for a set", []feature{{1, 1 << 39}, {2, 1}}, 1},
+		{"too small", []feature{{1, 1e-12}, {2, math.Ldexp(1, -24)}}, 2},
 	} {
 		if got := fingerprint(c.features...); got != c.want {
 			t.Errorf("%s: %#x, want %#x", c.name, got, c.want)
@@ -280,22 +280,23 @@ func TestHamming(t *testing.T) {
 }
 
 func FuzzSimHash(f *testing.F) {
-	f.Add([]byte("0123456789abcdef"), 1.5)
-	f.Add([]byte(strings.Repeat("ab", 400)), 1.0)
-	f.Fuzz(func(t *testing.T, data []byte, weight float64) {
-		if !(math.Abs(weight) < 1<<20) || len(data) > 1<<12 {
+	all := simHashOptions()
+	for i := range all {
+		f.Add([]byte(strings.Repeat("0123456789abcdef", i)), 1.5, uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, weight float64, number uint8) {
+		if !(math.Abs(weight) < 1<<20) || len(data) > 1<<10 {
 			return
 		}
-		for _, o := range simHashOptions() {
-			s := newSimHash(t, o)
-			var features []feature
-			for i := 0; i+8 <= len(data); i += 4 {
-				features = append(features, feature{binary.LittleEndian.Uint64(data[i:]), weight * float64(i%3)})
-				s.Add(features[len(features)-1].hash, features[len(features)-1].weight)
-			}
-			if got, want := s.Fingerprint(nil), naiveSimHash(o, features); !slices.Equal(got, want) {
-				t.Fatalf("%+v: %x, want %x", o, got, want)
-			}
+		o := all[int(number)%len(all)]
+		s := newSimHash(t, o)
+		var features []feature
+		for i := 0; i+8 <= len(data); i += 4 {
+			features = append(features, feature{binary.LittleEndian.Uint64(data[i:]), weight * float64(i%3)})
+			s.Add(features[len(features)-1].hash, features[len(features)-1].weight)
+		}
+		if got, want := s.Fingerprint(nil), naiveSimHash(o, features); !slices.Equal(got, want) {
+			t.Fatalf("%+v: %x, want %x", o, got, want)
 		}
 	})
 }
