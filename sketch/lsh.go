@@ -107,7 +107,7 @@ func (l *LSH) Digest(dst, text []byte) []byte {
 
 	dst = slices.Grow(dst[:0], len(l.sum))
 	for i := range l.majorities {
-		more, _ := l.majorities[i].compare(uint64(count)<<fractionPlanes, fractionPlanes)
+		more, _ := l.majorities[i].compare(uint64(count))
 		dst = binary.LittleEndian.AppendUint64(dst, more)
 	}
 	return dst[:l.size]

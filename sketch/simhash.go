@@ -64,15 +64,34 @@ type SimHashOptions struct {
 type SimHash struct {
 	options    SimHashOptions
 	majorities []majority // one for every 64 bits
-	sum        uint64     // of the absolute weights counted, in units of 1<<-fractionPlanes
-	lowest     int        // the lowest plane in use
+
+	ones    uint64 // features of weight 1 counted
+	weights uint64 // absolute weights of other ones counted, in units of weightUnit
 
 	// pending holds hashes of weight 1 that are not counted yet.
 	pending [majorityBlock]uint64
 	count   int
 
+	// weighted holds features of other weights that are not counted yet.
+	weighted [weightedBlock]weightedFeature
+	others   int
+
 	words [majorityBlock]uint64 // the bits of a block
 }
+
+// weightedFeature is a feature with a weight in units of weightUnit.
+type weightedFeature struct {
+	hash, weight uint64
+	flip         uint64 // all ones if the weight counts against the bits, else 0
+}
+
+const (
+	// weightUnit is a weight of 1 in units of the smallest.
+	weightUnit = 1 << 24
+
+	// mostWeight is the largest sum of weights in units of the smallest.
+	mostWeight = 1 << 63
+)
 
 // NewSimHash returns a SimHash, or an error that says what is wrong with o.
 func NewSimHash(o SimHashOptions) (*SimHash, error) {
@@ -92,7 +111,7 @@ func NewSimHash(o SimHashOptions) (*SimHash, error) {
 // Reset forgets all features.
 func (s *SimHash) Reset() {
 	clear(s.majorities)
-	s.sum, s.lowest, s.count = 0, fractionPlanes, 0
+	s.ones, s.weights, s.count, s.others = 0, 0, 0, 0
 }
 
 // Add adds a feature with the given 64-bit hash and weight. A negative weight
@@ -109,23 +128,46 @@ func (s *SimHash) Add(hash uint64, weight float64) {
 		return
 	}
 	s.flush()
-	room := mostWeight - s.sum
-	size := room
-	if scaled := math.RoundToEven(math.Abs(weight) * (1 << fractionPlanes)); !(scaled > float64(room)) {
-		// A weight that is not a number is not above room, and is 0.
-		size = 0
-		if scaled == scaled {
-			size = min(uint64(scaled), room)
-		}
+	room := s.room()
+	scaled := math.RoundToEven(math.Abs(weight) * weightUnit)
+	size := uint64(0)
+	switch {
+	case scaled >= float64(room):
+		size = room
+	case scaled > 0: // and not NaN
+		size = uint64(scaled)
 	}
-	s.sum += size
-	s.lowest = min(s.lowest, bits.TrailingZeros64(size))
-	against := uint64(0)
+	s.weights += size
+	feature := weightedFeature{hash: hash, weight: size}
 	if weight < 0 {
-		against = ^against
+		feature.flip = ^feature.flip
 	}
+	s.weighted[s.others] = feature
+	if s.others++; s.others == weightedBlock {
+		s.flushWeighted()
+	}
+}
+
+// room returns the weight that can be counted still.
+func (s *SimHash) room() uint64 { return mostWeight - s.weights - s.ones*weightUnit }
+
+// flushWeighted counts what is pending of weights other than 1.
+func (s *SimHash) flushWeighted() {
+	if s.others == 0 {
+		return
+	}
+	clear(s.weighted[s.others:])
+	s.others = 0
+	var weights, words [weightedBlock]uint64
+	for i := range s.weighted {
+		weights[i] = s.weighted[i].weight
+	}
+	sums := newSubsetSums(&weights)
 	for i := range s.majorities {
-		s.majorities[i].add(s.word(hash, i)^against, size)
+		for j := range s.weighted {
+			words[j] = s.word(s.weighted[j].hash, i) ^ s.weighted[j].flip
+		}
+		s.majorities[i].addWeighted(&words, &sums)
 	}
 }
 
@@ -141,7 +183,7 @@ func (s *SimHash) AddSet(hashes []uint64) {
 	s.count += copy(s.pending[s.count:], hashes)
 }
 
-// flush counts what is pending.
+// flush counts what is pending of weight 1.
 func (s *SimHash) flush() {
 	if s.count > 0 {
 		s.addBlock(&s.pending, s.count)
@@ -151,8 +193,8 @@ func (s *SimHash) flush() {
 
 // addBlock counts the first count features of a block, with weight 1.
 func (s *SimHash) addBlock(hashes *[majorityBlock]uint64, count int) {
-	count = min(count, int((mostWeight-s.sum)>>fractionPlanes))
-	s.sum += uint64(count) << fractionPlanes
+	count = int(min(uint64(count), s.room()/weightUnit))
+	s.ones += uint64(count)
 	words := &s.words
 	for i := range s.majorities {
 		switch {
@@ -198,9 +240,13 @@ func splitMix(state uint64) uint64 {
 // a tie. It overwrites dst and uses its memory if it has room enough.
 func (s *SimHash) Fingerprint(dst []uint64) []uint64 {
 	s.flush()
+	s.flushWeighted()
 	dst = slices.Grow(dst[:0], len(s.majorities))[:len(s.majorities)]
 	for i := range s.majorities {
-		more, half := s.majorities[i].compare(s.sum, s.lowest)
+		more, half := s.majorities[i].compare(s.ones)
+		if s.weights > 0 {
+			more, half = s.majorities[i].compareWeighted(s.ones, weightUnit, s.weights)
+		}
 		if s.options.FastSimHash {
 			more, half = transpose(more), transpose(half)
 		}
