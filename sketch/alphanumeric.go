@@ -46,19 +46,27 @@ var alphanumerics = sync.OnceValue(newAlphanumericTable)
 // what has changed since. A test holds its hash.
 func newAlphanumericTable() *alphanumericTable {
 	table := &alphanumericTable{}
-	known := rangetable.Assigned(alphanumericVersion)
-	for r := range rune(1 << 16) {
-		alphanumeric := unicode.In(r, unicode.Letter, unicode.Digit) && !unicode.Is(laterLetters, r) ||
-			unicode.Is(formerLetters, r)
-		if !alphanumeric || !unicode.Is(known, r) {
-			continue
-		}
-		table.units[r/64] |= 1 << (r % 64)
-		if r < utf8.RuneSelf {
-			table.bytes[r] = true
-		}
+	known := unitsOf(rangetable.Assigned(alphanumericVersion))
+	letters, digits := unitsOf(unicode.Letter), unitsOf(unicode.Digit)
+	later, former := unitsOf(laterLetters), unitsOf(formerLetters)
+	for i := range table.units {
+		table.units[i] = known[i] & ((letters[i]|digits[i])&^later[i] | former[i])
+	}
+	for c := range utf8.RuneSelf {
+		table.bytes[c] = table.unit(uint16(c))
 	}
 	return table
+}
+
+// unitsOf returns a bit for every 16-bit character, set for those of ranges.
+func unitsOf(ranges *unicode.RangeTable) *[1 << 16 / 64]uint64 {
+	units := &[1 << 16 / 64]uint64{}
+	rangetable.Visit(ranges, func(r rune) {
+		if r < 1<<16 {
+			units[r/64] |= 1 << (r % 64)
+		}
+	})
+	return units
 }
 
 // unit reports whether c is a letter or digit.

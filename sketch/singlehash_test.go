@@ -272,3 +272,9 @@ func BenchmarkSingleHash(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkAlphanumericTable(b *testing.B) {
+	for b.Loop() {
+		newAlphanumericTable()
+	}
+}

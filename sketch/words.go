@@ -6,7 +6,6 @@ import "unicode/utf8"
 // where it says in the text they are.
 type wordScanner struct {
 	classes *classTable
-	letters *[256]bool // the letters and digits of ASCII
 	text    []byte
 	at      int
 
@@ -23,7 +22,7 @@ func newWordScanner(m Measure) wordScanner {
 	if m.CJKSplit {
 		classes = ideographTable
 	}
-	return wordScanner{classes: classes(), letters: &alphanumerics().bytes}
+	return wordScanner{classes: classes()}
 }
 
 // reset begins another text.
@@ -36,7 +35,7 @@ func (w *wordScanner) next() bool {
 	text, at, open := w.text, w.at, false
 	for at < len(text) {
 		b := text[at]
-		if w.letters[b] {
+		if kindsASCII[b] == wordKind {
 			if !open {
 				w.begin, open = at, true
 			}
