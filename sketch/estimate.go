@@ -24,7 +24,8 @@ type Estimate struct {
 // every element is known to belong to A, B or both. The shares of that sample
 // estimate the Jaccard similarity J without bias and with a variance below
 // J(1-J)/size, and the containments without bias unless the sample has no
-// element of the set. Compare [FingerprintJaccard].
+// element of the set. Where the sizes of the sets are known, [Overlap] says that a
+// figure is exact more often. Compare [FingerprintJaccard].
 func EstimateFingerprints[T uint32 | uint64](a, b []T, size int) Estimate {
 	exact := len(a) < size && len(b) < size
 	union, common, onlyA, onlyB := 0, 0, 0, 0

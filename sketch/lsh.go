@@ -21,7 +21,7 @@ const DefaultLSHWidth = 3
 // between calls; what they return is used until their next call only.
 type LSHOptions struct {
 	// Normalize appends the normalized text to dst. Nil stands for
-	// [NormalizeASCII].
+	// [NormalizeASCII]; [Normalizer.Append] is another one.
 	Normalize func(dst, text []byte) []byte
 
 	// Tokenize appends the tokens of a normalized text to dst; they may be parts
@@ -197,7 +197,8 @@ func SplitWords(dst [][]byte, text []byte) [][]byte {
 }
 
 // SplitCharacters appends the code points of text to dst; for digests of short
-// strings such as user names.
+// strings such as user names. ExLSH takes grapheme clusters, which are the same
+// after its normalization.
 func SplitCharacters(dst [][]byte, text []byte) [][]byte {
 	for len(text) > 0 {
 		_, size := utf8.DecodeRune(text)
