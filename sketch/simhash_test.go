@@ -245,6 +245,20 @@ func TestSimHashGolden(t *testing.T) {
 	}
 }
 
+// TestSimHashGoldenOfHashes has a fingerprint that seomoz/simhash-cpp computes,
+// with ties in 24 bits, and what other rules make of these.
+func TestSimHashGoldenOfHashes(t *testing.T) {
+	hashes := []uint64{0x20bc887156989362, 0xdbe72a6026ef57ca, 0x095aeb736ecdb0b8, 0x3042327ae1283808}
+	const zero, one = 0x00422a7066881008, 0x39feaa7366edb3ea
+	for tie, want := range map[Tie]uint64{TieZero: zero, TieOne: one, TieAlternate: zero | (zero^one)&alternateBits} {
+		s := newSimHash(t, SimHashOptions{Bits: 64, Raw: true, Tie: tie})
+		s.AddSet(hashes)
+		if got := s.Fingerprint(nil)[0]; got != want {
+			t.Errorf("rule %d for ties: %016x, want %016x", tie, got, want)
+		}
+	}
+}
+
 // hexBytes is the fingerprint as hash4j has it: bit i is bit i%8 of byte i/8.
 func hexBytes(fingerprint []uint64) string {
 	var bytes []byte
