@@ -350,11 +350,11 @@ wide:
 	VPCMPUB      $0x05, Z10, Z6, K3
 	KORTESTQ     K3, K3
 	JNZ          notTaken
+	VPBROADCASTB scanTwo<>+0(SB), Z10
+	VPCMPUB      $0x05, Z10, Z6, K3
+	KMOVQ        K3, CX
 	VPBROADCASTB scanThree<>+0(SB), Z10
 	VPCMPUB      $0x05, Z10, Z6, K3
-	VPBROADCASTB scanTwo<>+0(SB), Z10
-	VPCMPUB      $0x05, Z10, Z6, K4
-	KMOVQ        K4, CX
 	KMOVQ        K3, R9
 	KMOVQ        K1, R10
 	MOVQ         R9, R11
@@ -647,11 +647,11 @@ done:
 DATA scanFour<>+0(SB)/1, $0xf0
 GLOBL scanFour<>(SB), RODATA|NOPTR, $1
 
-DATA scanThree<>+0(SB)/1, $0xe0
-GLOBL scanThree<>(SB), RODATA|NOPTR, $1
-
 DATA scanTwo<>+0(SB)/1, $0xc0
 GLOBL scanTwo<>(SB), RODATA|NOPTR, $1
+
+DATA scanThree<>+0(SB)/1, $0xe0
+GLOBL scanThree<>(SB), RODATA|NOPTR, $1
 
 DATA scanHeadBits<>+0(SB)/1, $0xf8
 GLOBL scanHeadBits<>(SB), RODATA|NOPTR, $1
@@ -920,9 +920,197 @@ GLOBL scanBits<>(SB), RODATA|NOPTR, $2048
 DATA scanEight<>+0(SB)/2, $0x0008
 GLOBL scanEight<>(SB), RODATA|NOPTR, $2
 
+DATA scanCaseBit<>+0(SB)/1, $0x20
+DATA scanCaseBit<>+1(SB)/1, $0x20
+DATA scanCaseBit<>+2(SB)/1, $0x20
+DATA scanCaseBit<>+3(SB)/1, $0x20
+DATA scanCaseBit<>+4(SB)/1, $0x20
+DATA scanCaseBit<>+5(SB)/1, $0x20
+DATA scanCaseBit<>+6(SB)/1, $0x20
+DATA scanCaseBit<>+7(SB)/1, $0x20
+DATA scanCaseBit<>+8(SB)/1, $0x20
+DATA scanCaseBit<>+9(SB)/1, $0x20
+DATA scanCaseBit<>+10(SB)/1, $0x20
+DATA scanCaseBit<>+11(SB)/1, $0x20
+DATA scanCaseBit<>+12(SB)/1, $0x20
+DATA scanCaseBit<>+13(SB)/1, $0x20
+DATA scanCaseBit<>+14(SB)/1, $0x20
+DATA scanCaseBit<>+15(SB)/1, $0x20
+DATA scanCaseBit<>+16(SB)/1, $0x20
+DATA scanCaseBit<>+17(SB)/1, $0x20
+DATA scanCaseBit<>+18(SB)/1, $0x20
+DATA scanCaseBit<>+19(SB)/1, $0x20
+DATA scanCaseBit<>+20(SB)/1, $0x20
+DATA scanCaseBit<>+21(SB)/1, $0x20
+DATA scanCaseBit<>+22(SB)/1, $0x20
+DATA scanCaseBit<>+23(SB)/1, $0x20
+DATA scanCaseBit<>+24(SB)/1, $0x20
+DATA scanCaseBit<>+25(SB)/1, $0x20
+DATA scanCaseBit<>+26(SB)/1, $0x20
+DATA scanCaseBit<>+27(SB)/1, $0x20
+DATA scanCaseBit<>+28(SB)/1, $0x20
+DATA scanCaseBit<>+29(SB)/1, $0x20
+DATA scanCaseBit<>+30(SB)/1, $0x20
+DATA scanCaseBit<>+31(SB)/1, $0x20
+GLOBL scanCaseBit<>(SB), RODATA|NOPTR, $32
+
+DATA scanFirstLetter<>+0(SB)/1, $0x61
+DATA scanFirstLetter<>+1(SB)/1, $0x61
+DATA scanFirstLetter<>+2(SB)/1, $0x61
+DATA scanFirstLetter<>+3(SB)/1, $0x61
+DATA scanFirstLetter<>+4(SB)/1, $0x61
+DATA scanFirstLetter<>+5(SB)/1, $0x61
+DATA scanFirstLetter<>+6(SB)/1, $0x61
+DATA scanFirstLetter<>+7(SB)/1, $0x61
+DATA scanFirstLetter<>+8(SB)/1, $0x61
+DATA scanFirstLetter<>+9(SB)/1, $0x61
+DATA scanFirstLetter<>+10(SB)/1, $0x61
+DATA scanFirstLetter<>+11(SB)/1, $0x61
+DATA scanFirstLetter<>+12(SB)/1, $0x61
+DATA scanFirstLetter<>+13(SB)/1, $0x61
+DATA scanFirstLetter<>+14(SB)/1, $0x61
+DATA scanFirstLetter<>+15(SB)/1, $0x61
+DATA scanFirstLetter<>+16(SB)/1, $0x61
+DATA scanFirstLetter<>+17(SB)/1, $0x61
+DATA scanFirstLetter<>+18(SB)/1, $0x61
+DATA scanFirstLetter<>+19(SB)/1, $0x61
+DATA scanFirstLetter<>+20(SB)/1, $0x61
+DATA scanFirstLetter<>+21(SB)/1, $0x61
+DATA scanFirstLetter<>+22(SB)/1, $0x61
+DATA scanFirstLetter<>+23(SB)/1, $0x61
+DATA scanFirstLetter<>+24(SB)/1, $0x61
+DATA scanFirstLetter<>+25(SB)/1, $0x61
+DATA scanFirstLetter<>+26(SB)/1, $0x61
+DATA scanFirstLetter<>+27(SB)/1, $0x61
+DATA scanFirstLetter<>+28(SB)/1, $0x61
+DATA scanFirstLetter<>+29(SB)/1, $0x61
+DATA scanFirstLetter<>+30(SB)/1, $0x61
+DATA scanFirstLetter<>+31(SB)/1, $0x61
+GLOBL scanFirstLetter<>(SB), RODATA|NOPTR, $32
+
+DATA scanLetters<>+0(SB)/1, $0x19
+DATA scanLetters<>+1(SB)/1, $0x19
+DATA scanLetters<>+2(SB)/1, $0x19
+DATA scanLetters<>+3(SB)/1, $0x19
+DATA scanLetters<>+4(SB)/1, $0x19
+DATA scanLetters<>+5(SB)/1, $0x19
+DATA scanLetters<>+6(SB)/1, $0x19
+DATA scanLetters<>+7(SB)/1, $0x19
+DATA scanLetters<>+8(SB)/1, $0x19
+DATA scanLetters<>+9(SB)/1, $0x19
+DATA scanLetters<>+10(SB)/1, $0x19
+DATA scanLetters<>+11(SB)/1, $0x19
+DATA scanLetters<>+12(SB)/1, $0x19
+DATA scanLetters<>+13(SB)/1, $0x19
+DATA scanLetters<>+14(SB)/1, $0x19
+DATA scanLetters<>+15(SB)/1, $0x19
+DATA scanLetters<>+16(SB)/1, $0x19
+DATA scanLetters<>+17(SB)/1, $0x19
+DATA scanLetters<>+18(SB)/1, $0x19
+DATA scanLetters<>+19(SB)/1, $0x19
+DATA scanLetters<>+20(SB)/1, $0x19
+DATA scanLetters<>+21(SB)/1, $0x19
+DATA scanLetters<>+22(SB)/1, $0x19
+DATA scanLetters<>+23(SB)/1, $0x19
+DATA scanLetters<>+24(SB)/1, $0x19
+DATA scanLetters<>+25(SB)/1, $0x19
+DATA scanLetters<>+26(SB)/1, $0x19
+DATA scanLetters<>+27(SB)/1, $0x19
+DATA scanLetters<>+28(SB)/1, $0x19
+DATA scanLetters<>+29(SB)/1, $0x19
+DATA scanLetters<>+30(SB)/1, $0x19
+DATA scanLetters<>+31(SB)/1, $0x19
+GLOBL scanLetters<>(SB), RODATA|NOPTR, $32
+
+DATA scanFirstDigit<>+0(SB)/1, $0x30
+DATA scanFirstDigit<>+1(SB)/1, $0x30
+DATA scanFirstDigit<>+2(SB)/1, $0x30
+DATA scanFirstDigit<>+3(SB)/1, $0x30
+DATA scanFirstDigit<>+4(SB)/1, $0x30
+DATA scanFirstDigit<>+5(SB)/1, $0x30
+DATA scanFirstDigit<>+6(SB)/1, $0x30
+DATA scanFirstDigit<>+7(SB)/1, $0x30
+DATA scanFirstDigit<>+8(SB)/1, $0x30
+DATA scanFirstDigit<>+9(SB)/1, $0x30
+DATA scanFirstDigit<>+10(SB)/1, $0x30
+DATA scanFirstDigit<>+11(SB)/1, $0x30
+DATA scanFirstDigit<>+12(SB)/1, $0x30
+DATA scanFirstDigit<>+13(SB)/1, $0x30
+DATA scanFirstDigit<>+14(SB)/1, $0x30
+DATA scanFirstDigit<>+15(SB)/1, $0x30
+DATA scanFirstDigit<>+16(SB)/1, $0x30
+DATA scanFirstDigit<>+17(SB)/1, $0x30
+DATA scanFirstDigit<>+18(SB)/1, $0x30
+DATA scanFirstDigit<>+19(SB)/1, $0x30
+DATA scanFirstDigit<>+20(SB)/1, $0x30
+DATA scanFirstDigit<>+21(SB)/1, $0x30
+DATA scanFirstDigit<>+22(SB)/1, $0x30
+DATA scanFirstDigit<>+23(SB)/1, $0x30
+DATA scanFirstDigit<>+24(SB)/1, $0x30
+DATA scanFirstDigit<>+25(SB)/1, $0x30
+DATA scanFirstDigit<>+26(SB)/1, $0x30
+DATA scanFirstDigit<>+27(SB)/1, $0x30
+DATA scanFirstDigit<>+28(SB)/1, $0x30
+DATA scanFirstDigit<>+29(SB)/1, $0x30
+DATA scanFirstDigit<>+30(SB)/1, $0x30
+DATA scanFirstDigit<>+31(SB)/1, $0x30
+GLOBL scanFirstDigit<>(SB), RODATA|NOPTR, $32
+
+DATA scanDigits<>+0(SB)/1, $0x09
+DATA scanDigits<>+1(SB)/1, $0x09
+DATA scanDigits<>+2(SB)/1, $0x09
+DATA scanDigits<>+3(SB)/1, $0x09
+DATA scanDigits<>+4(SB)/1, $0x09
+DATA scanDigits<>+5(SB)/1, $0x09
+DATA scanDigits<>+6(SB)/1, $0x09
+DATA scanDigits<>+7(SB)/1, $0x09
+DATA scanDigits<>+8(SB)/1, $0x09
+DATA scanDigits<>+9(SB)/1, $0x09
+DATA scanDigits<>+10(SB)/1, $0x09
+DATA scanDigits<>+11(SB)/1, $0x09
+DATA scanDigits<>+12(SB)/1, $0x09
+DATA scanDigits<>+13(SB)/1, $0x09
+DATA scanDigits<>+14(SB)/1, $0x09
+DATA scanDigits<>+15(SB)/1, $0x09
+DATA scanDigits<>+16(SB)/1, $0x09
+DATA scanDigits<>+17(SB)/1, $0x09
+DATA scanDigits<>+18(SB)/1, $0x09
+DATA scanDigits<>+19(SB)/1, $0x09
+DATA scanDigits<>+20(SB)/1, $0x09
+DATA scanDigits<>+21(SB)/1, $0x09
+DATA scanDigits<>+22(SB)/1, $0x09
+DATA scanDigits<>+23(SB)/1, $0x09
+DATA scanDigits<>+24(SB)/1, $0x09
+DATA scanDigits<>+25(SB)/1, $0x09
+DATA scanDigits<>+26(SB)/1, $0x09
+DATA scanDigits<>+27(SB)/1, $0x09
+DATA scanDigits<>+28(SB)/1, $0x09
+DATA scanDigits<>+29(SB)/1, $0x09
+DATA scanDigits<>+30(SB)/1, $0x09
+DATA scanDigits<>+31(SB)/1, $0x09
+GLOBL scanDigits<>(SB), RODATA|NOPTR, $32
+
+DATA scanHalfPowers<>+0(SB)/1, $0x01
+DATA scanHalfPowers<>+1(SB)/1, $0x02
+DATA scanHalfPowers<>+2(SB)/1, $0x04
+DATA scanHalfPowers<>+3(SB)/1, $0x08
+DATA scanHalfPowers<>+4(SB)/1, $0x10
+DATA scanHalfPowers<>+5(SB)/1, $0x20
+DATA scanHalfPowers<>+6(SB)/1, $0x40
+DATA scanHalfPowers<>+7(SB)/1, $0x80
+DATA scanHalfPowers<>+8(SB)/1, $0x01
+DATA scanHalfPowers<>+9(SB)/1, $0x02
+DATA scanHalfPowers<>+10(SB)/1, $0x04
+DATA scanHalfPowers<>+11(SB)/1, $0x08
+DATA scanHalfPowers<>+12(SB)/1, $0x10
+DATA scanHalfPowers<>+13(SB)/1, $0x20
+DATA scanHalfPowers<>+14(SB)/1, $0x40
+DATA scanHalfPowers<>+15(SB)/1, $0x80
+GLOBL scanHalfPowers<>(SB), RODATA|NOPTR, $16
+
 // func runScanAVX2(scan *[6]uint64, classes *byte, folded []byte, starts []uint16, ends []uint16, window []byte, limit int) (read int)
-// Requires: AVX, AVX2, BMI, POPCNT
-TEXT ·runScanAVX2(SB), NOSPLIT, $0-128
+// Requires: AVX, AVX2, BMI, BMI2, POPCNT
+TEXT ·runScanAVX2(SB), NOSPLIT, $72-128
 	MOVQ         window_base+88(FP), AX
 	MOVQ         limit+112(FP), CX
 	MOVQ         folded_base+16(FP), DX
@@ -938,188 +1126,716 @@ TEXT ·runScanAVX2(SB), NOSPLIT, $0-128
 	LEAQ         (SI)(R8*2), SI
 	MOVQ         24(DI), R8
 	MOVQ         32(DI), DI
-	MOVQ         DX, R9
-	MOVQ         folded_base+16(FP), R10
-	SUBQ         R10, R9
-	VMOVD        R9, X0
+	MOVQ         CX, (SP)
+	MOVQ         DX, CX
+	MOVQ         folded_base+16(FP), R9
+	SUBQ         R9, CX
+	VMOVD        CX, X0
 	VPBROADCASTW X0, X0
 	VPBROADCASTW scanEight<>+0(SB), X1
-	LEAQ         scanBits<>+0(SB), R9
-	VPBROADCASTB scanCaseBit<>+0(SB), Y2
-	VPBROADCASTB scanFirstLetter<>+0(SB), Y3
-	VPBROADCASTB scanLetters<>+0(SB), Y4
-	VPBROADCASTB scanFirstDigit<>+0(SB), Y5
-	VPBROADCASTB scanDigits<>+0(SB), Y6
-	CMPQ         AX, CX
+	VPSLLW       $0x03, X1, X2
+	CMPQ         AX, (SP)
 	JAE          done
 
 block:
-	VMOVDQU   (AX), Y7
-	VPOR      Y2, Y7, Y8
-	VMOVDQU   Y8, (DX)
-	VPSUBB    Y3, Y8, Y8
-	VPMINUB   Y4, Y8, Y10
-	VPCMPEQB  Y10, Y8, Y8
-	VPSUBB    Y5, Y7, Y9
-	VPMINUB   Y6, Y9, Y10
-	VPCMPEQB  Y10, Y9, Y9
-	VPOR      Y9, Y8, Y8
-	VPMOVMSKB Y7, R10
-	VPMOVMSKB Y8, R11
-	VMOVDQU   32(AX), Y7
-	VPOR      Y2, Y7, Y8
-	VMOVDQU   Y8, 32(DX)
-	VPSUBB    Y3, Y8, Y8
-	VPMINUB   Y4, Y8, Y10
-	VPCMPEQB  Y10, Y8, Y8
-	VPSUBB    Y5, Y7, Y9
-	VPMINUB   Y6, Y9, Y10
-	VPCMPEQB  Y10, Y9, Y9
-	VPOR      Y9, Y8, Y8
-	VPMOVMSKB Y7, R12
-	ORQ       R12, R10
-	VPMOVMSKB Y8, R12
-	SHLQ      $0x20, R12
-	ORQ       R12, R11
-	TESTQ     R10, R10
+	VMOVDQU   (AX), Y3
+	VPOR      scanCaseBit<>+0(SB), Y3, Y4
+	VMOVDQU   Y4, (DX)
+	VPSUBB    scanFirstLetter<>+0(SB), Y4, Y4
+	VPMINUB   scanLetters<>+0(SB), Y4, Y6
+	VPCMPEQB  Y6, Y4, Y4
+	VPSUBB    scanFirstDigit<>+0(SB), Y3, Y5
+	VPMINUB   scanDigits<>+0(SB), Y5, Y6
+	VPCMPEQB  Y6, Y5, Y5
+	VPOR      Y5, Y4, Y4
+	VPMOVMSKB Y3, CX
+	VPMOVMSKB Y4, R9
+	VMOVDQU   32(AX), Y3
+	VPOR      scanCaseBit<>+0(SB), Y3, Y4
+	VMOVDQU   Y4, 32(DX)
+	VPSUBB    scanFirstLetter<>+0(SB), Y4, Y4
+	VPMINUB   scanLetters<>+0(SB), Y4, Y6
+	VPCMPEQB  Y6, Y4, Y4
+	VPSUBB    scanFirstDigit<>+0(SB), Y3, Y5
+	VPMINUB   scanDigits<>+0(SB), Y5, Y6
+	VPCMPEQB  Y6, Y5, Y5
+	VPOR      Y5, Y4, Y4
+	VPMOVMSKB Y3, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, CX
+	VPMOVMSKB Y4, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, R9
+	TESTQ     CX, CX
 	JNE       wide
-	LEAQ      (R8)(R11*2), R8
-	ANDNQ     R8, DI, R10
-	ANDNQ     R11, R10, R10
-	ANDNQ     R11, DI, R12
-	ANDNQ     R8, R12, R12
-	MOVQ      R11, R8
+	LEAQ      (R8)(R9*2), R8
+	ANDNQ     R8, DI, CX
+	ANDNQ     R9, CX, CX
+	ANDNQ     R9, DI, R10
+	ANDNQ     R8, R10, R10
+	MOVQ      R9, R8
 	SHRQ      $0x3f, R8
 	XORL      DI, DI
-	MOVBLZX   R10, R11
-	SHRQ      $0x08, R10
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (BX)
+	VMOVDQA   X0, X3
+	LEAQ      scanBits<>+0(SB), R9
+	MOVBLZX   CL, R11
+	SHRQ      $0x08, CX
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (BX)
 	POPCNTL   R11, R11
 	LEAQ      (BX)(R11*2), BX
-	MOVBLZX   R12, R11
-	SHRQ      $0x08, R12
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (SI)
+	MOVBLZX   R10, R11
+	SHRQ      $0x08, R10
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (SI)
 	POPCNTL   R11, R11
 	LEAQ      (SI)(R11*2), SI
-	VPADDW    X1, X0, X0
-	MOVBLZX   R10, R11
-	SHRQ      $0x08, R10
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (BX)
+	VPADDW    X1, X3, X3
+	MOVBLZX   CL, R11
+	SHRQ      $0x08, CX
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (BX)
 	POPCNTL   R11, R11
 	LEAQ      (BX)(R11*2), BX
-	MOVBLZX   R12, R11
-	SHRQ      $0x08, R12
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (SI)
+	MOVBLZX   R10, R11
+	SHRQ      $0x08, R10
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (SI)
 	POPCNTL   R11, R11
 	LEAQ      (SI)(R11*2), SI
-	VPADDW    X1, X0, X0
-	MOVBLZX   R10, R11
-	SHRQ      $0x08, R10
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (BX)
+	VPADDW    X1, X3, X3
+	MOVBLZX   CL, R11
+	SHRQ      $0x08, CX
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (BX)
 	POPCNTL   R11, R11
 	LEAQ      (BX)(R11*2), BX
-	MOVBLZX   R12, R11
-	SHRQ      $0x08, R12
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (SI)
+	MOVBLZX   R10, R11
+	SHRQ      $0x08, R10
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (SI)
 	POPCNTL   R11, R11
 	LEAQ      (SI)(R11*2), SI
-	VPADDW    X1, X0, X0
-	MOVBLZX   R10, R11
-	SHRQ      $0x08, R10
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (BX)
+	VPADDW    X1, X3, X3
+	MOVBLZX   CL, R11
+	SHRQ      $0x08, CX
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (BX)
 	POPCNTL   R11, R11
 	LEAQ      (BX)(R11*2), BX
-	MOVBLZX   R12, R11
-	SHRQ      $0x08, R12
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (SI)
+	MOVBLZX   R10, R11
+	SHRQ      $0x08, R10
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (SI)
 	POPCNTL   R11, R11
 	LEAQ      (SI)(R11*2), SI
-	VPADDW    X1, X0, X0
-	MOVBLZX   R10, R11
-	SHRQ      $0x08, R10
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (BX)
+	VPADDW    X1, X3, X3
+	MOVBLZX   CL, R11
+	SHRQ      $0x08, CX
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (BX)
 	POPCNTL   R11, R11
 	LEAQ      (BX)(R11*2), BX
-	MOVBLZX   R12, R11
-	SHRQ      $0x08, R12
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (SI)
+	MOVBLZX   R10, R11
+	SHRQ      $0x08, R10
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (SI)
 	POPCNTL   R11, R11
 	LEAQ      (SI)(R11*2), SI
-	VPADDW    X1, X0, X0
-	MOVBLZX   R10, R11
-	SHRQ      $0x08, R10
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (BX)
+	VPADDW    X1, X3, X3
+	MOVBLZX   CL, R11
+	SHRQ      $0x08, CX
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (BX)
 	POPCNTL   R11, R11
 	LEAQ      (BX)(R11*2), BX
-	MOVBLZX   R12, R11
-	SHRQ      $0x08, R12
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (SI)
+	MOVBLZX   R10, R11
+	SHRQ      $0x08, R10
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (SI)
 	POPCNTL   R11, R11
 	LEAQ      (SI)(R11*2), SI
-	VPADDW    X1, X0, X0
-	MOVBLZX   R10, R11
-	SHRQ      $0x08, R10
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (BX)
+	VPADDW    X1, X3, X3
+	MOVBLZX   CL, R11
+	SHRQ      $0x08, CX
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (BX)
 	POPCNTL   R11, R11
 	LEAQ      (BX)(R11*2), BX
-	MOVBLZX   R12, R11
-	SHRQ      $0x08, R12
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (SI)
+	MOVBLZX   R10, R11
+	SHRQ      $0x08, R10
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (SI)
 	POPCNTL   R11, R11
 	LEAQ      (SI)(R11*2), SI
-	VPADDW    X1, X0, X0
-	MOVBLZX   R10, R11
-	SHRQ      $0x08, R10
-	VPMOVZXBW (R9)(R11*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (BX)
+	VPADDW    X1, X3, X3
+	MOVBLZX   CL, R11
+	SHRQ      $0x08, CX
+	VPMOVZXBW (R9)(R11*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (BX)
 	POPCNTL   R11, R11
 	LEAQ      (BX)(R11*2), BX
-	MOVBLZX   R12, R10
-	SHRQ      $0x08, R12
-	VPMOVZXBW (R9)(R10*8), X7
-	VPADDW    X0, X7, X7
-	VMOVDQU   X7, (SI)
-	POPCNTL   R10, R10
-	LEAQ      (SI)(R10*2), SI
-	VPADDW    X1, X0, X0
+	MOVBLZX   R10, CX
+	SHRQ      $0x08, R10
+	VPMOVZXBW (R9)(CX*8), X4
+	VPADDW    X3, X4, X4
+	VMOVDQU   X4, (SI)
+	POPCNTL   CX, CX
+	LEAQ      (SI)(CX*2), SI
+	VPADDW    X1, X3, X3
+	VPADDW    X2, X0, X0
 	ADDQ      $0x40, DX
 	ADDQ      $0x40, AX
-	CMPQ      AX, CX
+	CMPQ      AX, (SP)
 	JB        block
 	JMP       done
 
 wide:
+	MOVQ           R9, 8(SP)
+	VMOVDQU        (AX), Y3
+	VMOVDQU        (DX), Y4
+	VPBLENDVB      Y3, Y3, Y4, Y4
+	VMOVDQU        Y4, (DX)
+	VMOVDQU        32(AX), Y3
+	VMOVDQU        32(DX), Y4
+	VPBLENDVB      Y3, Y3, Y4, Y4
+	VMOVDQU        Y4, 32(DX)
+	MOVQ           BX, 40(SP)
+	MOVQ           SI, 48(SP)
+	MOVQ           R8, 56(SP)
+	MOVQ           DI, 64(SP)
+	VPBROADCASTB   scanBelowFour<>+0(SB), Y3
+	VMOVDQU        (AX), Y4
+	VPCMPGTB       Y3, Y4, Y4
+	VMOVDQU        32(AX), Y5
+	VPCMPGTB       Y3, Y5, Y5
+	VPMOVMSKB      Y4, BX
+	VPMOVMSKB      Y5, SI
+	SHLQ           $0x20, SI
+	ORQ            SI, BX
+	TESTQ          CX, BX
+	JNZ            notTaken
+	VPBROADCASTB   scanBelowTwo<>+0(SB), Y3
+	VMOVDQU        (AX), Y4
+	VPCMPGTB       Y3, Y4, Y4
+	VMOVDQU        32(AX), Y5
+	VPCMPGTB       Y3, Y5, Y5
+	VPMOVMSKB      Y4, BX
+	VPMOVMSKB      Y5, SI
+	SHLQ           $0x20, SI
+	ORQ            SI, BX
+	VPBROADCASTB   scanBelowThree<>+0(SB), Y3
+	VMOVDQU        (AX), Y4
+	VPCMPGTB       Y3, Y4, Y4
+	VMOVDQU        32(AX), Y5
+	VPCMPGTB       Y3, Y5, Y5
+	VPMOVMSKB      Y4, SI
+	VPMOVMSKB      Y5, DI
+	SHLQ           $0x20, DI
+	ORQ            DI, SI
+	ANDQ           CX, BX
+	ANDQ           CX, SI
+	MOVQ           SI, DI
+	SHRQ           $0x3e, DI
+	SHLQ           $0x3e, DI
+	MOVQ           BX, R8
+	SHRQ           $0x3f, R8
+	SHLQ           $0x3f, R8
+	ORQ            R8, DI
+	TZCNTQ         DI, DI
+	MOVQ           DI, 32(SP)
+	MOVQ           $-1, R8
+	BZHIQ          DI, R8, R8
+	ANDQ           R8, BX
+	ANDQ           R8, SI
+	ANDQ           R8, CX
+	ANDNQ          CX, BX, CX
+	LEAQ           (BX)(BX*1), DI
+	MOVQ           SI, R8
+	SHLQ           $0x02, R8
+	ORQ            R8, DI
+	CMPQ           DI, CX
+	JNE            notTaken
+	ANDNQ          BX, SI, CX
+	MOVQ           CX, 16(SP)
+	MOVQ           SI, 24(SP)
+	XORL           CX, CX
+	XORL           R9, R9
+	XORL           R10, R10
+	XORL           SI, SI
+	VPBROADCASTB   scanSevens<>+0(SB), Y3
+	VBROADCASTI128 scanHalfPowers<>+0(SB), Y4
+	VMOVDQU        1(AX), Y5
+	VPSRLW         $0x03, Y5, Y5
+	VPAND          Y3, Y5, Y5
+	VMOVDQU        33(AX), Y6
+	VPSRLW         $0x03, Y6, Y6
+	VPAND          Y3, Y6, Y6
+	VPAND          1(AX), Y3, Y7
+	VPSHUFB        Y7, Y4, Y7
+	VPAND          33(AX), Y3, Y3
+	VPSHUFB        Y3, Y4, Y3
+
+head:
+	TZCNTQ       BX, DI
+	MOVBLZX      (AX)(DI*1), DI
+	VMOVD        DI, X4
+	VPBROADCASTB X4, Y4
+	VPCMPEQB     (AX), Y4, Y8
+	VPCMPEQB     32(AX), Y4, Y4
+	VPMOVMSKB    Y8, R8
+	VPMOVMSKB    Y4, R11
+	SHLQ         $0x20, R11
+	ORQ          R11, R8
+	ANDQ         BX, R8
+	XORQ         R8, BX
+	CMPL         DI, $0x000000e0
+	JB           twoBytes
+	ANDL         $0x0f, DI
+	MOVQ         classes+8(FP), R11
+	LEAQ         (R11)(DI*8), DI
+	VPBROADCASTQ 768(DI), Y4
+	VPSHUFB      Y5, Y4, Y8
+	VPAND        Y7, Y8, Y8
+	VPCMPEQB     Y7, Y8, Y8
+	VPSHUFB      Y6, Y4, Y4
+	VPAND        Y3, Y4, Y4
+	VPCMPEQB     Y3, Y4, Y4
+	VPMOVMSKB    Y8, R11
+	VPMOVMSKB    Y4, R12
+	SHLQ         $0x20, R12
+	ORQ          R12, R11
+	ANDQ         R8, R11
+	VPBROADCASTQ 896(DI), Y4
+	VPSHUFB      Y5, Y4, Y8
+	VPAND        Y7, Y8, Y8
+	VPCMPEQB     Y7, Y8, Y8
+	VPSHUFB      Y6, Y4, Y4
+	VPAND        Y3, Y4, Y4
+	VPCMPEQB     Y3, Y4, Y4
+	VPMOVMSKB    Y8, DI
+	VPMOVMSKB    Y4, R12
+	SHLQ         $0x20, R12
+	ORQ          R12, DI
+	ANDQ         R8, DI
+	ANDNQ        R11, DI, R12
+	ORQ          R12, R10
+	ANDNQ        DI, R11, R12
+	ORQ          R12, CX
+	ORQ          DI, R11
+	ANDNQ        R8, R11, R8
+	ORQ          R8, SI
+	JMP          headDone
+
+twoBytes:
+	ANDL $0x1f, DI
+	MOVQ classes+8(FP), R11
+	LEAQ (R11)(DI*8), R11
+	CMPQ (R11), $-1
+	JNE  someLetters
+	ORQ  R8, CX
+	JMP  special
+
+someLetters:
+	VPBROADCASTQ (R11), Y4
+	VPSHUFB      Y5, Y4, Y8
+	VPAND        Y7, Y8, Y8
+	VPCMPEQB     Y7, Y8, Y8
+	VPSHUFB      Y6, Y4, Y4
+	VPAND        Y3, Y4, Y4
+	VPCMPEQB     Y3, Y4, Y4
+	VPMOVMSKB    Y8, R12
+	VPMOVMSKB    Y4, R13
+	SHLQ         $0x20, R13
+	ORQ          R13, R12
+	ANDQ         R8, R12
+	ORQ          R12, CX
+	CMPQ         256(R11), $0x00
+	JE           special
+	VPBROADCASTQ 256(R11), Y4
+	VPSHUFB      Y5, Y4, Y8
+	VPAND        Y7, Y8, Y8
+	VPCMPEQB     Y7, Y8, Y8
+	VPSHUFB      Y6, Y4, Y4
+	VPAND        Y3, Y4, Y4
+	VPCMPEQB     Y3, Y4, Y4
+	VPMOVMSKB    Y8, R12
+	VPMOVMSKB    Y4, R13
+	SHLQ         $0x20, R13
+	ORQ          R13, R12
+	ANDQ         R8, R12
+	ORQ          R12, R9
+
+special:
+	CMPQ         512(R11), $0x00
+	JE           headDone
+	VPBROADCASTQ 512(R11), Y4
+	VPSHUFB      Y5, Y4, Y8
+	VPAND        Y7, Y8, Y8
+	VPCMPEQB     Y7, Y8, Y8
+	VPSHUFB      Y6, Y4, Y4
+	VPAND        Y3, Y4, Y4
+	VPCMPEQB     Y3, Y4, Y4
+	VPMOVMSKB    Y8, R11
+	VPMOVMSKB    Y4, R12
+	SHLQ         $0x20, R12
+	ORQ          R12, R11
+	ANDQ         R8, R11
+	JZ           headDone
+	SHLL         $0x06, DI
+	MOVQ         classes+8(FP), R8
+	ADDQ         R8, DI
+
+lower:
+	TZCNTQ  R11, R8
+	MOVBLZX 1(AX)(R8*1), R12
+	ANDL    $0x3f, R12
+	ADDQ    DI, R12
+	MOVBLZX 3072(R12), R13
+	TESTL   R13, R13
+	JZ      notTaken
+	MOVB    R13, 1(DX)(R8*1)
+	MOVBLZX 1024(R12), R13
+	MOVB    R13, (DX)(R8*1)
+	BLSRQ   R11, R11
+	JNZ     lower
+
+headDone:
+	TESTQ          BX, BX
+	JNZ            head
+	TESTQ          SI, SI
+	JZ             classified
+	VPBROADCASTB   scanSevens<>+0(SB), Y3
+	VBROADCASTI128 scanHalfPowers<>+0(SB), Y4
+	VMOVDQU        2(AX), Y5
+	VPSRLW         $0x03, Y5, Y5
+	VPAND          Y3, Y5, Y5
+	VMOVDQU        34(AX), Y6
+	VPSRLW         $0x03, Y6, Y6
+	VPAND          Y3, Y6, Y6
+	VPAND          2(AX), Y3, Y7
+	VPSHUFB        Y7, Y4, Y7
+	VPAND          34(AX), Y3, Y3
+	VPSHUFB        Y3, Y4, Y3
+
+page:
+	TZCNTQ       SI, BX
+	MOVBLZX      1(AX)(BX*1), DI
+	MOVBLZX      (AX)(BX*1), BX
+	VMOVD        BX, X4
+	VPBROADCASTB X4, Y4
+	VPCMPEQB     (AX), Y4, Y8
+	VPCMPEQB     32(AX), Y4, Y4
+	VPMOVMSKB    Y8, R8
+	VPMOVMSKB    Y4, R11
+	SHLQ         $0x20, R11
+	ORQ          R11, R8
+	ANDQ         SI, R8
+	VMOVD        DI, X4
+	VPBROADCASTB X4, Y4
+	VPCMPEQB     1(AX), Y4, Y8
+	VPCMPEQB     33(AX), Y4, Y4
+	VPMOVMSKB    Y8, R11
+	VPMOVMSKB    Y4, R12
+	SHLQ         $0x20, R12
+	ORQ          R12, R11
+	ANDQ         R8, R11
+	MOVQ         R11, R8
+	XORQ         R8, SI
+	ANDL         $0x0f, BX
+	SHLL         $0x06, BX
+	ANDL         $0x3f, DI
+	ORL          DI, BX
+	SHLL         $0x05, BX
+	MOVQ         classes+8(FP), DI
+	ADDQ         DI, BX
+	CMPQ         5120(BX), $0x00
+	JE           pageMarks
+	VPBROADCASTQ 5120(BX), Y4
+	VPSHUFB      Y5, Y4, Y8
+	VPAND        Y7, Y8, Y8
+	VPCMPEQB     Y7, Y8, Y8
+	VPSHUFB      Y6, Y4, Y4
+	VPAND        Y3, Y4, Y4
+	VPCMPEQB     Y3, Y4, Y4
+	VPMOVMSKB    Y8, DI
+	VPMOVMSKB    Y4, R11
+	SHLQ         $0x20, R11
+	ORQ          R11, DI
+	ANDQ         R8, DI
+	ORQ          DI, CX
+
+pageMarks:
+	CMPQ         5128(BX), $0x00
+	JE           pageSolos
+	VPBROADCASTQ 5128(BX), Y4
+	VPSHUFB      Y5, Y4, Y8
+	VPAND        Y7, Y8, Y8
+	VPCMPEQB     Y7, Y8, Y8
+	VPSHUFB      Y6, Y4, Y4
+	VPAND        Y3, Y4, Y4
+	VPCMPEQB     Y3, Y4, Y4
+	VPMOVMSKB    Y8, DI
+	VPMOVMSKB    Y4, R11
+	SHLQ         $0x20, R11
+	ORQ          R11, DI
+	ANDQ         R8, DI
+	ORQ          DI, R9
+
+pageSolos:
+	CMPQ         5136(BX), $0x00
+	JE           pageCare
+	VPBROADCASTQ 5136(BX), Y4
+	VPSHUFB      Y5, Y4, Y8
+	VPAND        Y7, Y8, Y8
+	VPCMPEQB     Y7, Y8, Y8
+	VPSHUFB      Y6, Y4, Y4
+	VPAND        Y3, Y4, Y4
+	VPCMPEQB     Y3, Y4, Y4
+	VPMOVMSKB    Y8, DI
+	VPMOVMSKB    Y4, R11
+	SHLQ         $0x20, R11
+	ORQ          R11, DI
+	ANDQ         R8, DI
+	ORQ          DI, R10
+
+pageCare:
+	CMPQ         5144(BX), $0x00
+	JE           pageDone
+	VPBROADCASTQ 5144(BX), Y4
+	VPSHUFB      Y5, Y4, Y8
+	VPAND        Y7, Y8, Y8
+	VPCMPEQB     Y7, Y8, Y8
+	VPSHUFB      Y6, Y4, Y4
+	VPAND        Y3, Y4, Y4
+	VPCMPEQB     Y3, Y4, Y4
+	VPMOVMSKB    Y8, BX
+	VPMOVMSKB    Y4, DI
+	SHLQ         $0x20, DI
+	ORQ          DI, BX
+	ANDQ         R8, BX
+	JNZ          notTaken
+
+pageDone:
+	TESTQ SI, SI
+	JNZ   page
+
+classified:
+	MOVQ         40(SP), BX
+	MOVQ         48(SP), SI
+	MOVQ         56(SP), R8
+	MOVQ         64(SP), DI
+	MOVQ         8(SP), R11
+	MOVQ         16(SP), R12
+	MOVQ         24(SP), R13
+	ANDQ         CX, R12
+	ANDQ         CX, R13
+	LEAQ         (R12)(R12*2), R12
+	LEAQ         (R12)(R13*1), R12
+	LEAQ         (R12)(R13*2), R12
+	LEAQ         (R12)(R13*4), CX
+	ORQ          CX, R11
+	MOVQ         16(SP), CX
+	MOVQ         24(SP), R12
+	ANDQ         R9, CX
+	ANDQ         R9, R12
+	LEAQ         (CX)(CX*2), CX
+	LEAQ         (CX)(R12*1), CX
+	LEAQ         (CX)(R12*2), CX
+	LEAQ         (CX)(R12*4), R9
+	ORQ          R9, R11
+	MOVQ         R11, CX
+	SHLQ         $0x01, CX
+	ANDNQ        R8, DI, R12
+	ORQ          R12, CX
+	ANDNQ        R9, CX, CX
+	ADDQ         R9, CX
+	ANDNQ        R9, CX, CX
+	ANDNQ        R11, CX, R11
+	MOVQ         R10, R9
+	MOVQ         16(SP), CX
+	MOVQ         24(SP), R12
+	ANDQ         R10, CX
+	ANDQ         R10, R12
+	LEAQ         (CX)(CX*2), CX
+	LEAQ         (CX)(R12*1), CX
+	LEAQ         (CX)(R12*2), CX
+	LEAQ         (CX)(R12*4), R10
+	ORQ          R10, R11
+	LEAQ         (R10)(R10*1), CX
+	ANDNQ        CX, R10, CX
+	ORQ          CX, R9
+	ORQ          DI, R9
+	MOVQ         32(SP), DI
+	MOVQ         $-1, R13
+	BZHIQ        DI, R13, R13
+	ANDQ         R13, R11
+	LEAQ         (R8)(R11*2), R12
+	ANDNQ        R12, R9, CX
+	ANDNQ        R11, CX, CX
+	ANDNQ        R11, R9, R9
+	ANDNQ        R12, R9, R9
+	ANDQ         R13, R9
+	DECQ         DI
+	SHRXQ        DI, R11, R8
+	ANDQ         $0x01, R8
+	SHRXQ        DI, R10, DI
+	ANDQ         $0x01, DI
+	VMOVDQA      X0, X3
+	LEAQ         scanBits<>+0(SB), R10
+	MOVBLZX      CL, R11
+	SHRQ         $0x08, CX
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (BX)
+	POPCNTL      R11, R11
+	LEAQ         (BX)(R11*2), BX
+	MOVBLZX      R9, R11
+	SHRQ         $0x08, R9
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (SI)
+	POPCNTL      R11, R11
+	LEAQ         (SI)(R11*2), SI
+	VPADDW       X1, X3, X3
+	MOVBLZX      CL, R11
+	SHRQ         $0x08, CX
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (BX)
+	POPCNTL      R11, R11
+	LEAQ         (BX)(R11*2), BX
+	MOVBLZX      R9, R11
+	SHRQ         $0x08, R9
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (SI)
+	POPCNTL      R11, R11
+	LEAQ         (SI)(R11*2), SI
+	VPADDW       X1, X3, X3
+	MOVBLZX      CL, R11
+	SHRQ         $0x08, CX
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (BX)
+	POPCNTL      R11, R11
+	LEAQ         (BX)(R11*2), BX
+	MOVBLZX      R9, R11
+	SHRQ         $0x08, R9
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (SI)
+	POPCNTL      R11, R11
+	LEAQ         (SI)(R11*2), SI
+	VPADDW       X1, X3, X3
+	MOVBLZX      CL, R11
+	SHRQ         $0x08, CX
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (BX)
+	POPCNTL      R11, R11
+	LEAQ         (BX)(R11*2), BX
+	MOVBLZX      R9, R11
+	SHRQ         $0x08, R9
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (SI)
+	POPCNTL      R11, R11
+	LEAQ         (SI)(R11*2), SI
+	VPADDW       X1, X3, X3
+	MOVBLZX      CL, R11
+	SHRQ         $0x08, CX
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (BX)
+	POPCNTL      R11, R11
+	LEAQ         (BX)(R11*2), BX
+	MOVBLZX      R9, R11
+	SHRQ         $0x08, R9
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (SI)
+	POPCNTL      R11, R11
+	LEAQ         (SI)(R11*2), SI
+	VPADDW       X1, X3, X3
+	MOVBLZX      CL, R11
+	SHRQ         $0x08, CX
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (BX)
+	POPCNTL      R11, R11
+	LEAQ         (BX)(R11*2), BX
+	MOVBLZX      R9, R11
+	SHRQ         $0x08, R9
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (SI)
+	POPCNTL      R11, R11
+	LEAQ         (SI)(R11*2), SI
+	VPADDW       X1, X3, X3
+	MOVBLZX      CL, R11
+	SHRQ         $0x08, CX
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (BX)
+	POPCNTL      R11, R11
+	LEAQ         (BX)(R11*2), BX
+	MOVBLZX      R9, R11
+	SHRQ         $0x08, R9
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (SI)
+	POPCNTL      R11, R11
+	LEAQ         (SI)(R11*2), SI
+	VPADDW       X1, X3, X3
+	MOVBLZX      CL, R11
+	SHRQ         $0x08, CX
+	VPMOVZXBW    (R10)(R11*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (BX)
+	POPCNTL      R11, R11
+	LEAQ         (BX)(R11*2), BX
+	MOVBLZX      R9, CX
+	SHRQ         $0x08, R9
+	VPMOVZXBW    (R10)(CX*8), X4
+	VPADDW       X3, X4, X4
+	VMOVDQU      X4, (SI)
+	POPCNTL      CX, CX
+	LEAQ         (SI)(CX*2), SI
+	VPADDW       X1, X3, X3
+	MOVQ         32(SP), CX
+	VMOVD        CX, X3
+	VPBROADCASTW X3, X3
+	VPADDW       X3, X0, X0
+	ADDQ         CX, DX
+	ADDQ         CX, AX
+	CMPQ         AX, (SP)
+	JB           block
+	JMP          done
+
+notTaken:
+	MOVQ 40(SP), BX
+	MOVQ 48(SP), SI
+	MOVQ 56(SP), R8
+	MOVQ 64(SP), DI
+	MOVQ 8(SP), R9
 	MOVQ scan+0(FP), CX
-	MOVQ R11, 40(CX)
+	MOVQ R9, 40(CX)
 
 done:
 	MOVQ scan+0(FP), CX
@@ -1142,17 +1858,11 @@ done:
 	VZEROUPPER
 	RET
 
-DATA scanCaseBit<>+0(SB)/1, $0x20
-GLOBL scanCaseBit<>(SB), RODATA|NOPTR, $1
+DATA scanBelowFour<>+0(SB)/1, $0xef
+GLOBL scanBelowFour<>(SB), RODATA|NOPTR, $1
 
-DATA scanFirstLetter<>+0(SB)/1, $0x61
-GLOBL scanFirstLetter<>(SB), RODATA|NOPTR, $1
+DATA scanBelowTwo<>+0(SB)/1, $0xbf
+GLOBL scanBelowTwo<>(SB), RODATA|NOPTR, $1
 
-DATA scanLetters<>+0(SB)/1, $0x19
-GLOBL scanLetters<>(SB), RODATA|NOPTR, $1
-
-DATA scanFirstDigit<>+0(SB)/1, $0x30
-GLOBL scanFirstDigit<>(SB), RODATA|NOPTR, $1
-
-DATA scanDigits<>+0(SB)/1, $0x09
-GLOBL scanDigits<>(SB), RODATA|NOPTR, $1
+DATA scanBelowThree<>+0(SB)/1, $0xdf
+GLOBL scanBelowThree<>(SB), RODATA|NOPTR, $1

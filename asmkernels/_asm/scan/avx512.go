@@ -71,10 +71,10 @@ func avx512() {
 	VMOVDQU64(folded, Mem{Base: s.folded})
 	VMOVDQA64(text, class)
 	VPERMI2B(classesHigh, classesLow, class)
-	wide, letters := K(), K()
-	VPMOVB2M(text, wide)
+	outside, letters := K(), K()
+	VPMOVB2M(text, outside)
 	VPMOVB2M(class, letters)
-	KORTESTQ(wide, wide)
+	KORTESTQ(outside, outside)
 	JNE(LabelRef("wide"))
 
 	tokens := GP64()
@@ -90,11 +90,10 @@ func avx512() {
 	JMP(LabelRef("done"))
 
 	Label("wide")
-	KANDNQ(letters, wide, letters)
+	KANDNQ(letters, outside, letters)
 	w := wide512{
-		state: s, positions: p,
-		text: text, folded: folded, wide: wide, ascii: letters,
-		size: AllocLocal(8), powers: powers, constant: broadcast, notTaken: "notTaken",
+		wide: wide{state: s, ascii: letters, size: AllocLocal(8), move: func(mask, to Op) { KMOVQ(mask, to) }},
+		text: text, folded: folded, outside: outside, powers: powers,
 	}
 	starts, ends = w.write()
 	VMOVDQU64(folded, Mem{Base: s.folded})

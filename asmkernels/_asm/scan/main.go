@@ -107,9 +107,16 @@ func stop(tokens reg.GPVirtual) {
 	MOVQ(tokens, Mem{Base: Load(Param("scan"), GP64()), Disp: 8 * letters})
 }
 
-// broadcast returns a constant with the same byte everywhere.
+// constants has the address of every constant written so far.
+var constants = map[string]Mem{}
+
+// broadcast returns a constant of one byte.
 func broadcast(name string, b uint8) Mem {
-	m := GLOBL(name, RODATA|NOPTR)
-	DATA(0, U8(b))
+	m, ok := constants[name]
+	if !ok {
+		m = GLOBL(name, RODATA|NOPTR)
+		DATA(0, U8(b))
+		constants[name] = m
+	}
 	return m
 }

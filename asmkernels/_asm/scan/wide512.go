@@ -6,41 +6,17 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Where the fields of Classes begin.
-const (
-	letterBits      = 0
-	markBits        = letterBits + 0x800/8
-	specialBits     = markBits + 0x800/8
-	pagesOfSolos    = specialBits + 0x800/8
-	pagesOfLetters  = pagesOfSolos + 1024/8
-	lowerHead       = pagesOfLetters + 1024/8
-	lowerTail       = lowerHead + 32*64
-	pageTable       = lowerTail + 32*64
-	pageRecordShift = 5 // a record of the page table has 32 bytes
-)
-
 // wide512 writes the way of a block with code points outside of ASCII.
 type wide512 struct {
-	state
-	positions
+	wide
 
 	text, folded reg.VecVirtual // the block, and with ASCII folded
-	wide, ascii  reg.Register   // masks of the bytes outside of ASCII, and of the letters in it
-
-	next, after   reg.VecVirtual // the bytes one and two further on
-	index         reg.VecVirtual // head<<3 | next>>3, which is also the number of eight pages modulo 128
-	bit           reg.VecVirtual // 1 << next%8
-	two, three    reg.Register   // masks of the heads of two and three bytes
-	size          Mem            // bytes to take
-	powers        Mem
-	letters       reg.GPVirtual // masks of heads
-	marks, solos  reg.GPVirtual
-	notTaken      string // label
-	constant      func(name string, b uint8) Mem
-}
-
-func classesAt(offset int) Mem {
-	return Mem{Base: Load(Param("classes"), GP64()), Disp: offset}
+	outside      reg.Register   // mask of the bytes outside of ASCII
+	next, after  reg.VecVirtual // the bytes one and two further on
+	index        reg.VecVirtual // head<<3 | next>>3, which is also the number of eight pages modulo 128
+	bit          reg.VecVirtual // 1 << next%8
+	powers       Mem            // 1 << i%8 in 64 bytes
+	two, three   reg.Register   // the masks of that name
 }
 
 // write writes all of it, up to the bounds of tokens in masks.
@@ -48,14 +24,14 @@ func (w *wide512) write() (starts, ends reg.GPVirtual) {
 	w.next, w.after = ZMM(), ZMM()
 	VMOVDQU64(Mem{Base: w.source, Disp: 1}, w.next)
 	VMOVDQU64(Mem{Base: w.source, Disp: 2}, w.after)
-	VMOVDQU8(w.text, w.wide, w.folded)
+	VMOVDQU8(w.text, w.outside, w.folded)
 	w.findHeads()
 
 	headBits, shifted := ZMM(), ZMM()
 	w.index, w.bit = ZMM(), ZMM()
 	VPSLLW(Imm(3), w.text, w.index)
 	VPSRLW(Imm(3), w.next, shifted)
-	VPBROADCASTB(w.constant("scanHeadBits", 0xf8), headBits)
+	VPBROADCASTB(broadcast("scanHeadBits", 0xf8), headBits)
 	// headBits choose w.index, the others shifted.
 	VPTERNLOGQ(U8(0xca), shifted, w.index, headBits)
 	w.index = headBits
@@ -77,55 +53,27 @@ func (w *wide512) write() (starts, ends reg.GPVirtual) {
 	return w.findBounds()
 }
 
-// findHeads finds the first bytes of code points and how much of the block to
-// take: all but a code point that reaches into the next one. Here invalid UTF-8
-// is noticed, apart from what has too many bytes for its code point.
+// findHeads finds the heads of two and three bytes.
 func (w *wide512) findHeads() {
 	atLeast := func(name string, b uint8) reg.Register {
 		limit, k := ZMM(), K()
-		VPBROADCASTB(w.constant(name, b), limit)
+		VPBROADCASTB(broadcast(name, b), limit)
 		VPCMPUB(Imm(5), limit, w.text, k) // not less
 		return k
 	}
 	four := atLeast("scanFour", 0xf0)
 	KORTESTQ(four, four)
-	JNZ(LabelRef(w.notTaken))
-	w.three = atLeast("scanThree", 0xe0)
-	head := atLeast("scanTwo", 0xc0)
-	heads, threes, wides := GP64(), GP64(), GP64()
-	KMOVQ(head, heads)
-	KMOVQ(w.three, threes)
-	KMOVQ(w.wide, wides)
-
-	cut, part, taken := GP64(), GP64(), GP64()
-	MOVQ(threes, cut)
-	SHRQ(Imm(62), cut)
-	SHLQ(Imm(62), cut)
-	MOVQ(heads, part)
-	SHRQ(Imm(63), part)
-	SHLQ(Imm(63), part)
-	ORQ(part, cut)
-	TZCNTQ(cut, cut) // 64 if there is nothing to cut
-	MOVQ(cut, w.size)
-	MOVQ(I32(-1), taken)
-	BZHIQ(cut, taken, taken)
-	ANDQ(taken, heads)
-	ANDQ(taken, threes)
-	ANDQ(taken, wides)
-
-	// The bytes that are not heads follow heads.
-	tails := GP64()
-	ANDNQ(wides, heads, wides)
-	LEAQ(Mem{Base: heads, Index: heads, Scale: 1}, tails)
-	MOVQ(threes, part)
-	SHLQ(Imm(2), part)
-	ORQ(part, tails)
-	CMPQ(tails, wides)
-	JNE(LabelRef(w.notTaken))
+	JNZ(LabelRef("notTaken"))
+	heads, threes, outside := GP64(), GP64(), GP64()
+	KMOVQ(atLeast("scanTwo", 0xc0), heads)
+	KMOVQ(atLeast("scanThree", 0xe0), threes)
+	KMOVQ(w.outside, outside)
+	w.cut(heads, threes, outside)
+	w.two, w.three = K(), K()
 	ANDNQ(heads, threes, heads)
-	w.two = K()
 	KMOVQ(heads, w.two)
 	KMOVQ(threes, w.three)
+	w.wide.two, w.wide.three = w.two, w.three
 }
 
 // member returns the mask of the heads among the given ones whose bit is set in
@@ -186,7 +134,7 @@ func (w *wide512) classifyTwo() {
 	VPERMB_Z(tail, w.text, tails, tail)
 	VPTESTNMB(tail, tail, tails, unknown)
 	KORTESTQ(unknown, unknown)
-	JNZ(LabelRef(w.notTaken))
+	JNZ(LabelRef("notTaken"))
 	VMOVDQU8(tail, tails, w.folded)
 	VMOVDQU64(Mem{Base: head, Disp: lowerHead}, tail)
 	VPERMB(tail, w.next, heads, w.folded)
@@ -211,7 +159,7 @@ func (w *wide512) classifyThree() {
 	// A loop over the different pages that are not all of a kind.
 	index, bit, sevens := ZMM(), ZMM(), ZMM()
 	VPSRLW(Imm(3), w.after, index)
-	VPBROADCASTB(w.constant("scanSevens", 7), sevens)
+	VPBROADCASTB(broadcast("scanSevens", 7), sevens)
 	VPANDQ(sevens, index, index)
 	VMOVDQU64(w.powers, bit)
 	VPERMB(bit, w.after, bit)
@@ -224,14 +172,7 @@ func (w *wide512) classifyThree() {
 	VPCMPEQB(same, w.text, w.three, heads)
 	VPBROADCASTB(second.As32(), same)
 	VPCMPEQB(same, w.next, heads, heads)
-	ANDL(Imm(15), head.As32())
-	SHLL(Imm(6), head.As32())
-	ANDL(Imm(63), second.As32())
-	ORL(second.As32(), head.As32())
-	SHLL(Imm(pageRecordShift), head.As32())
-	page := classesAt(pageTable)
-	ADDQ(page.Base, head)
-	page.Base = head
+	page := w.page(head, second)
 	found := GP64()
 	KMOVQ(heads, found)
 	ANDNQ(mixed, found, mixed)
@@ -248,7 +189,7 @@ func (w *wide512) classifyThree() {
 		VPTESTMB(bit, bitmap, heads, members)
 		if to.mask == nil {
 			KORTESTQ(members, members)
-			JNZ(LabelRef(w.notTaken))
+			JNZ(LabelRef("notTaken"))
 		} else {
 			KMOVQ(members, found)
 			ORQ(found, to.mask)
@@ -257,71 +198,4 @@ func (w *wide512) classifyThree() {
 	}
 	TESTQ(mixed, mixed)
 	JNZ(LabelRef("page"))
-}
-
-// findBounds turns the masks of heads into the masks of the starts and ends of
-// tokens, and updates open and closed.
-func (w *wide512) findBounds() (starts, ends reg.GPVirtual) {
-	// From the heads to all bytes: no sum here carries.
-	spread := func(heads reg.GPVirtual) {
-		two, three := GP64(), GP64()
-		KMOVQ(w.two, two)
-		KMOVQ(w.three, three)
-		ANDQ(heads, two)
-		ANDQ(heads, three)
-		LEAQ(Mem{Base: two, Index: two, Scale: 2}, two)
-		LEAQ(Mem{Base: two, Index: three, Scale: 1}, two)
-		LEAQ(Mem{Base: two, Index: three, Scale: 2}, two)
-		LEAQ(Mem{Base: two, Index: three, Scale: 4}, heads)
-	}
-	tokens, scratch := GP64(), GP64()
-	KMOVQ(w.ascii, tokens)
-	spread(w.letters)
-	ORQ(w.letters, tokens)
-	spread(w.marks)
-
-	// A run of marks belongs to a token if it follows a letter. The others are
-	// found by adding their first bit: the carry runs through to their end and
-	// leaves zeros.
-	ORQ(w.marks, tokens)
-	MOVQ(tokens, scratch)
-	SHLQ(Imm(1), scratch)
-	before := GP64()
-	ANDNQ(w.open, w.closed, before)
-	ORQ(before, scratch)
-	ANDNQ(w.marks, scratch, scratch)
-	ADDQ(w.marks, scratch)
-	ANDNQ(w.marks, scratch, scratch) // the stray ones
-	ANDNQ(tokens, scratch, tokens)
-
-	// A solo ends before its head and behind its last byte.
-	boundaries := w.marks
-	heads := GP64()
-	MOVQ(w.solos, boundaries)
-	spread(w.solos)
-	ORQ(w.solos, tokens)
-	LEAQ(Mem{Base: w.solos, Index: w.solos, Scale: 1}, heads)
-	ANDNQ(heads, w.solos, heads)
-	ORQ(heads, boundaries)
-	ORQ(w.closed, boundaries)
-
-	size, taken := GP64(), GP64()
-	MOVQ(w.size, size)
-	MOVQ(I32(-1), taken)
-	BZHIQ(size, taken, taken)
-	ANDQ(taken, tokens)
-	LEAQ(Mem{Base: w.open, Index: tokens, Scale: 2}, before)
-	starts, ends = GP64(), GP64()
-	ANDNQ(before, boundaries, starts)
-	ANDNQ(tokens, starts, starts)
-	ANDNQ(tokens, boundaries, ends)
-	ANDNQ(before, ends, ends)
-	ANDQ(taken, ends)
-
-	DECQ(size)
-	SHRXQ(size, tokens, w.open)
-	ANDQ(Imm(1), w.open)
-	SHRXQ(size, w.solos, w.closed)
-	ANDQ(Imm(1), w.closed)
-	return starts, ends
 }
