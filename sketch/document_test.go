@@ -299,12 +299,3 @@ func TestShortDocuments(t *testing.T) {
 		t.Error("a shingle width of 0 does not count as 1")
 	}
 }
-
-func TestDocumentAllocates(t *testing.T) {
-	text := []byte(strings.Repeat(strings.Join(edgeTexts[:12], " "), 50))
-	h := NewHasher(Measure{Shingle: 3, CJKSplit: true})
-	h.Document(text)
-	if n := testing.AllocsPerRun(10, func() { h.Document(text) }); n != 0 {
-		t.Errorf("a warm Hasher allocates %v times a document", n)
-	}
-}
