@@ -270,7 +270,7 @@ DATA scanPowers<>+63(SB)/1, $0x80
 GLOBL scanPowers<>(SB), RODATA|NOPTR, $64
 
 // func runScanAVX512(scan *[6]uint64, classes *byte, folded []byte, starts []uint16, ends []uint16, window []byte, limit int) (read int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, BMI2, POPCNT
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, BMI2, POPCNT
 TEXT ·runScanAVX512(SB), NOSPLIT, $16-128
 	MOVQ         window_base+88(FP), AX
 	MOVQ         limit+112(FP), CX
@@ -329,9 +329,13 @@ block:
 	LEAQ          (BX)(R9*2), BX
 	KMOVQ         R10, K1
 	VPCOMPRESSB.Z Z0, K1, Z6
-	VPMOVZXBW     Y6, Z6
-	VPADDW        Z1, Z6, Z6
-	VMOVDQU64     Z6, (SI)
+	VPMOVZXBW     Y6, Z7
+	VPADDW        Z1, Z7, Z7
+	VMOVDQU64     Z7, (SI)
+	VEXTRACTI64X4 $0x01, Z6, Y6
+	VPMOVZXBW     X6, Y7
+	VPADDW        Y1, Y7, Y7
+	VMOVDQU       Y7, 64(SI)
 	POPCNTQ       R10, R10
 	LEAQ          (SI)(R10*2), SI
 	VPADDW        Z2, Z1, Z1
@@ -604,9 +608,13 @@ classified:
 	LEAQ          (BX)(CX*2), BX
 	KMOVQ         R9, K1
 	VPCOMPRESSB.Z Z0, K1, Z6
-	VPMOVZXBW     Y6, Z6
-	VPADDW        Z1, Z6, Z6
-	VMOVDQU64     Z6, (SI)
+	VPMOVZXBW     Y6, Z7
+	VPADDW        Z1, Z7, Z7
+	VMOVDQU64     Z7, (SI)
+	VEXTRACTI64X4 $0x01, Z6, Y6
+	VPMOVZXBW     X6, Y7
+	VPADDW        Y1, Y7, Y7
+	VMOVDQU       Y7, 64(SI)
 	POPCNTQ       R9, R9
 	LEAQ          (SI)(R9*2), SI
 	MOVQ          8(SP), CX

@@ -74,6 +74,20 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestRunShortTokens has as many starts and ends of tokens as possible.
+func TestRunShortTokens(t *testing.T) {
+	for _, tokens := range []string{"0 ", " 0", "0中", "中0", "中中", "0", "ab "} {
+		for _, s := range states {
+			text := append(bytes.Repeat([]byte(tokens), 3*BlockSize), make([]byte, Lookahead)...)
+			for _, tier := range Tiers() {
+				before := SelectTier(tier)
+				checkWide(t, s, text, slices.Clone)
+				SelectTier(before)
+			}
+		}
+	}
+}
+
 func TestRunClassifiesEveryByte(t *testing.T) {
 	for c := range 0x80 {
 		for at := range BlockSize {
@@ -244,11 +258,14 @@ func TestRunEveryCodePoint(t *testing.T) {
 func FuzzRun(f *testing.F) {
 	f.Add([]byte("The quick brown fox jumps over 2 lazy dogs, and so on until a block is full and another begins"), byte(0))
 	f.Add(bytes.Repeat([]byte("a "), 200), byte(1))
+	// As many ends of tokens as possible.
+	f.Add(bytes.Repeat([]byte("0 "), BlockSize), byte(2))
+	f.Add(bytes.Repeat([]byte("0中"), BlockSize), byte(2))
 	for i, text := range wideTexts {
 		f.Add([]byte(text), byte(i))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, state byte) {
-		text = append(text, make([]byte, Lookahead)...)
+		text = append(slices.Clip(text), make([]byte, Lookahead)...)
 		s := states[int(state)%len(states)]
 		for _, tier := range Tiers() {
 			before := SelectTier(tier)

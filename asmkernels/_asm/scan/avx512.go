@@ -12,15 +12,22 @@ type positions struct {
 	base reg.VecVirtual // Written, in 32 words
 }
 
-// store writes the positions of the bits of mask, at most 32, where at points,
-// and moves at behind them.
-func (p positions) store(mask reg.GPVirtual, at reg.Register) {
-	k, z := K(), ZMM()
+// store writes the positions of the bits of mask where at points, and moves at
+// behind them. They are at most 32 starts and 33 ends: one end in two bytes, but
+// for one more where a solo closed the last block.
+func (p positions) store(mask reg.GPVirtual, at reg.Register, most int) {
+	k, bytes, words := K(), ZMM(), ZMM()
 	KMOVQ(mask, k)
-	VPCOMPRESSB_Z(p.all, k, z)
-	VPMOVZXBW(z.AsY(), z)
-	VPADDW(p.base, z, z)
-	VMOVDQU64(z, Mem{Base: at})
+	VPCOMPRESSB_Z(p.all, k, bytes)
+	VPMOVZXBW(bytes.AsY(), words)
+	VPADDW(p.base, words, words)
+	VMOVDQU64(words, Mem{Base: at})
+	if most > 32 {
+		VEXTRACTI64X4(Imm(1), bytes, bytes.AsY())
+		VPMOVZXBW(bytes.AsX(), words.AsY())
+		VPADDW(p.base.AsY(), words.AsY(), words.AsY())
+		VMOVDQU(words.AsY(), Mem{Base: at, Disp: 64})
+	}
 	POPCNTQ(mask, mask)
 	LEAQ(Mem{Base: at, Index: mask, Scale: 2}, at)
 }
@@ -80,8 +87,8 @@ func avx512() {
 	tokens := GP64()
 	KMOVQ(letters, tokens)
 	starts, ends := s.bounds(tokens)
-	p.store(starts, s.starts)
-	p.store(ends, s.ends)
+	p.store(starts, s.starts, 32)
+	p.store(ends, s.ends, 33)
 	VPADDW(step, p.base, p.base)
 	ADDQ(Imm(blockSize), s.folded)
 	ADDQ(Imm(blockSize), s.source)
@@ -97,8 +104,8 @@ func avx512() {
 	}
 	starts, ends = w.write()
 	VMOVDQU64(folded, Mem{Base: s.folded})
-	p.store(starts, s.starts)
-	p.store(ends, s.ends)
+	p.store(starts, s.starts, 32)
+	p.store(ends, s.ends, 33)
 	taken, words := GP64(), ZMM()
 	MOVQ(w.size, taken)
 	VPBROADCASTW(taken.As32(), words)
