@@ -5,7 +5,11 @@
 package asmkernels
 
 // minHashAVX512 is minHashGo.
+//
+//go:noescape
 func minHashAVX512(signature []uint32, multipliers []uint32, set []uint64)
 
 // minHashAVX2 is minHashGo.
+//
+//go:noescape
 func minHashAVX2(signature []uint32, multipliers []uint32, set []uint64)

@@ -86,6 +86,7 @@ func avx2() tier {
 func (t tier) kernel() {
 	TEXT("minHash"+t.name, NOSPLIT, "func(signature, multipliers []uint32, set []uint64)")
 	Doc("minHash" + t.name + " is minHashGo.")
+	Pragma("noescape")
 	signature := Load(Param("signature").Base(), GP64())
 	left := Load(Param("signature").Len(), GP64())
 	multipliers := Load(Param("multipliers").Base(), GP64())
