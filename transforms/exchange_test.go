@@ -155,7 +155,7 @@ func TestDeliver(t *testing.T) {
 		{"output", delivery{Output: true}, Counts{Documents: 2*documentsPerShard + 1}, runs, []int{0, 1, 2}, 3},
 		{"output of nothing", delivery{Output: true}, Counts{}, nil, []int{0}, 1},
 		{"nothing", delivery{Needed: []runfile.Kind{keysKind}}, Counts{}, nil, nil, 0},
-		{"none needed", delivery{Needed: []runfile.Kind{pairsKind}}, Counts{}, runs, nil, 0},
+		{"none needed", delivery{Needed: []runfile.Kind{numbersKind}}, Counts{}, runs, nil, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const lanes = 2

@@ -11,20 +11,17 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
-	"mirrorbeam/internal/unionfind"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&distinctFn{})
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&placeFn{})
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&gatherFn{})
 }
 
 // Gather brings each candidate pair and the sets of its documents to one
-// place. Near-copies meet under many keys, so the pairs travel first and repeats
-// are dropped; pairs form components, components are packed into places, and
-// each set is sent once, to the place of its component. Most documents are in
-// no pair and never travel.
+// place. Near-copies meet under many keys, so the pairs come first: they form
+// components, components are packed into places, and each set is sent once, to
+// the place of its component. Most documents are in no pair and never travel.
 //
 // It takes the outcomes of Group and Fingerprint, PCollection<[]byte> each, and
 // returns one of outcomes with the pairs and sets by place.
@@ -33,57 +30,11 @@ func Gather(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PColl
 	if job.Keys == All {
 		return gatherBlocks(s, job, groups, sketches)
 	}
-	pairs := exchange(s.Scope("distinct"), job, delivery{Needed: []runfile.Kind{pairsKind}}, groups)
-	distinct := inLanes(s.Scope("distinct"), job, &distinctFn{Job: job}, pairs)
-	tasks := beam.ParDo(s.Scope("place"), &placeFn{Job: job}, together(s.Scope("place"), distinct, sketches))
+	tasks := beam.ParDo(s.Scope("place"), &placeFn{Job: job}, together(s.Scope("place"), groups, sketches))
 	return inLanes(s, job, &gatherFn{Job: job}, tasks)
 }
 
 var gatherStage = newStage("gather")
-
-// distinctFn drops repeated pairs of a shard and joins its documents to a
-// forest.
-type distinctFn struct {
-	Job Job
-}
-
-func (f *distinctFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	return emitRun(ctx, gatherStage, f.Job, element, emit, func(t task, w *workplace) error { return f.shard(ctx, t.Number, w) })
-}
-
-func (f *distinctFn) shard(ctx context.Context, number int, w *workplace) error {
-	distinct := &w.distinct
-	distinct.Reset()
-	for _, piece := range w.pieces {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		buffer, err := w.readPiece(0, piece)
-		if err != nil {
-			return err
-		}
-		gatherStage.records.Inc(ctx, int64(len(buffer)/pairSize))
-		gatherStage.bytes.Inc(ctx, int64(len(buffer)))
-		for b := buffer; len(b) > 0; b = b[pairSize:] {
-			distinct.Add(getPair(b))
-		}
-	}
-	forest := unionfind.New(len(distinct.Sizes))
-	for _, pair := range distinct.Pairs.Keys {
-		forest.Union(uint32(pair>>32), uint32(pair))
-		b, err := w.run.Record(numbersKind, number, numberSize)
-		if err != nil {
-			return err
-		}
-		binary.LittleEndian.PutUint64(b, pair)
-	}
-	for i, ref := range distinct.Documents.Keys {
-		if err := writeNode(&w.run, nodesKind, number, docref.Ref(ref), distinct.Sizes[i], forest[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // placeFn joins the parts of the candidate graph, gives every component a place
 // and makes the tasks that bring its pairs and sets there.
@@ -215,14 +166,14 @@ type gatherFn struct {
 func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	return emitRun(ctx, gatherStage, f.Job, element, emit, func(t task, w *workplace) error {
 		if t.Step == edgesStep {
-			return sendPairs(w)
+			return sendPairs(ctx, w)
 		}
 		return sendSets(ctx, w)
 	})
 }
 
 // sendPairs sends the pairs of a part to their places.
-func sendPairs(w *workplace) error {
+func sendPairs(ctx context.Context, w *workplace) error {
 	nodes, err := w.read(0, nodesKind)
 	if err != nil {
 		return err
@@ -235,9 +186,10 @@ func sendPairs(w *workplace) error {
 	if err != nil {
 		return err
 	}
+	gatherStage.records.Inc(ctx, int64(len(numbers)/numberSize))
+	gatherStage.bytes.Inc(ctx, int64(len(numbers)))
 	for ; len(numbers) > 0; numbers = numbers[numberSize:] {
-		pair := binary.LittleEndian.Uint64(numbers)
-		a, b := int(pair>>32), int(uint32(pair))
+		a, b := int(binary.LittleEndian.Uint32(numbers)), int(binary.LittleEndian.Uint32(numbers[4:]))
 		at := getPlace(places[a*placeSize:]).Of(getPlace(places[b*placeSize:]))
 		record, err := w.run.Record(placePairsKind, at, 2*refSize)
 		if err != nil {

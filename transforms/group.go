@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/runfile"
 )
@@ -20,8 +21,9 @@ func init() {
 }
 
 // Group brings the documents of a key together and finds the candidate pairs,
-// the stars of identical documents, and the documents whose id is not theirs
-// alone: PCollection<[]byte> of key outcomes to one of outcomes.
+// which are a part of the candidate graph for each shard, the stars of identical
+// documents, and the documents whose id is not theirs alone: PCollection<[]byte>
+// of key outcomes to one of outcomes.
 func Group(s beam.Scope, job Job, keys beam.PCollection) beam.PCollection {
 	s = s.Scope("group")
 	tasks := exchange(s, job, delivery{Needed: []runfile.Kind{keysKind, idsKind}}, keys)
@@ -59,11 +61,12 @@ func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
 	if err != nil {
 		return err
 	}
-	groupStage.records.Inc(ctx, int64(len(records)/keySize))
 	groupStage.bytes.Inc(ctx, int64(len(records)))
-	if err := f.groups(records, number, w); err != nil {
+	n, err := f.groups(records, number, w)
+	if err != nil {
 		return err
 	}
+	groupStage.records.Inc(ctx, int64(n))
 	ids, err := w.read(0, idsKind)
 	if err != nil {
 		return err
@@ -72,29 +75,33 @@ func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
 }
 
 // groups writes the candidate pairs and the stars of identical documents, which
-// are edges already.
-func (f *groupFn) groups(packed []byte, shard int, w *workplace) error {
-	n := len(packed) / keySize
+// are edges already. It returns how many records there are.
+func (f *groupFn) groups(packed []byte, shard int, w *workplace) (int, error) {
+	most := len(packed) / keySize
 	for i := range w.keys {
-		w.keys[i] = slices.Grow(w.keys[i][:0], n)[:n]
+		w.keys[i] = slices.Grow(w.keys[i][:0], most)[:most]
 	}
-	records := w.keys[0]
-	for i := range records {
-		records[i] = getKey(packed[i*keySize:])
+	records, n := w.keys[0], 0
+	for len(packed) > 0 {
+		packed = getKey(packed, &records[n])
+		n++
 	}
+	records = records[:n]
 	var failed error
 	var stars starWriter
+	pairs := newPairWriter(w, shard)
 	g := candidates.Grouper{
 		Threshold:      f.Job.Threshold,
 		MaxComparisons: f.Job.GroupComparisons,
 		FirstInput:     f.firstInput,
-		Candidate: func(p candidates.Pair) {
-			b, err := w.run.Record(pairsKind, shardOfRef(p.A, f.Job.Shards), pairSize)
-			if err != nil {
-				failed = err
+		Candidate: func(a, b *candidates.Record) {
+			// Where all pairs are compared keys only tell what is identical.
+			if f.Job.Keys == All {
 				return
 			}
-			putPair(b, p)
+			if err := pairs.add(a, b); err != nil {
+				failed = err
+			}
 		},
 		Identical: func(first, other *candidates.Record) {
 			if err := stars.add(&w.run, shard, first, other); err != nil {
@@ -105,16 +112,58 @@ func (f *groupFn) groups(packed []byte, shard int, w *workplace) error {
 	records = candidates.Sort(records, w.keys[1])
 	if f.Job.Keys == All {
 		if err := writeDistinct(&w.run, shard, records); err != nil {
-			return err
+			return n, err
 		}
 	}
 	g.Groups(records)
 	if failed != nil {
-		return failed
+		return n, failed
+	}
+	if err := writePart(&w.run, nodesKind, shard, pairs.part); err != nil {
+		return n, err
 	}
 	w.outcome.Counts.Identical = stars.edges
 	w.outcome.Skipped = Skipped{Pairs: g.Skipped, Groups: g.SkippedGroups}
-	return writePart(&w.run, edgeNodesKind, shard, stars.part)
+	return n, writePart(&w.run, edgeNodesKind, shard, stars.part)
+}
+
+// pairWriter writes the pairs of a shard, by the numbers of their documents, and
+// collects these. A document has one number in all its groups.
+type pairWriter struct {
+	run   *runfile.Writer
+	shard int
+	nodes *numbering.Set
+	part  components.Part
+}
+
+func newPairWriter(w *workplace, shard int) *pairWriter {
+	w.nodes.Reset()
+	return &pairWriter{run: &w.run, shard: shard, nodes: &w.nodes}
+}
+
+func (w *pairWriter) add(a, b *candidates.Record) error {
+	x, y := w.number(a), w.number(b)
+	w.part.Parents.Union(x, y)
+	record, err := w.run.Record(numbersKind, w.shard, numberSize)
+	if err == nil {
+		binary.LittleEndian.PutUint32(record, x)
+		binary.LittleEndian.PutUint32(record[4:], y)
+	}
+	return err
+}
+
+// number returns the number of a record's document, which it notes in the record.
+func (w *pairWriter) number(r *candidates.Record) uint32 {
+	if r.Mark == 0 {
+		number, isNew := w.nodes.Add(uint64(r.Ref))
+		if isNew {
+			w.part.Refs = append(w.part.Refs, r.Ref)
+			w.part.Weights = append(w.part.Weights, r.Size)
+			w.part.Parents = append(w.part.Parents, number)
+		}
+		r.Mark = number + 1
+	}
+	return r.Mark - 1
 }
 
 // writeDistinct writes the first of the documents under each key as nodes without

@@ -10,7 +10,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/internal/candidates"
-	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -68,17 +67,15 @@ func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int) e
 		if !byDigest {
 			key = block.Key(i, k)
 		}
-		record.Key = key &^ 1
-		if k == 0 {
-			record.Key |= 1
-		}
-		b, err := run.Record(keysKind, shardOf(key, f.Job.Shards), keySize)
+		previous := min(k, candidates.MaxPrevious)
+		record.Key = candidates.KeyOf(key, previous)
+		b, err := run.Record(keysKind, shardOf(key, f.Job.Shards), keySize+4*previous)
 		if err != nil {
 			return err
 		}
 		putKey(b, record)
-		// 0 stands for no key.
-		record.Previous = [2]uint32{uint32(key>>1) | 1<<31, record.Previous[0]}
+		copy(record.Previous[1:], record.Previous[:])
+		record.Previous[0] = uint32(key >> 3)
 	}
 	id := block.ID(i)
 	if len(id) == 0 {
@@ -98,9 +95,4 @@ func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int) e
 func shardOf(hash uint64, shards int) int {
 	high, _ := bits.Mul64(hash, uint64(shards))
 	return int(high)
-}
-
-// shardOfRef spreads documents over shards.
-func shardOfRef(ref docref.Ref, shards int) int {
-	return shardOf(uint64(ref)*0x9e3779b97f4a7c15, shards)
 }

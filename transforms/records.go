@@ -17,9 +17,8 @@ const (
 	keysKind                                 // key records, by range of keys
 	idsKind                                  // hashes of ids, by range of hashes
 	repeatedKind                             // documents whose id is not theirs alone, by split
-	pairsKind                                // candidate pairs, by document
-	nodesKind                                // nodes of a part of the candidate graph, by its shard
-	numbersKind                              // distinct candidate pairs of that part
+	nodesKind                                // nodes of a part of the candidate graph, by range of keys
+	numbersKind                              // candidate pairs of that part
 	placesKind                               // the place of each of its nodes
 	wantedKind                               // documents to be scored and their places, by split
 	placeSetsKind                            // sets of documents, by place
@@ -34,10 +33,9 @@ const (
 )
 
 const (
-	keySize    = 36
+	keySize    = 28 // and 4 for each previous key
 	idSize     = 16
 	refSize    = 8
-	pairSize   = 24
 	numberSize = 8
 	nodeSize   = 16
 	placeSize  = 8
@@ -49,32 +47,24 @@ func putKey(b []byte, r candidates.Record) {
 	binary.LittleEndian.PutUint64(b[8:], uint64(r.Ref))
 	binary.LittleEndian.PutUint64(b[16:], r.Digest)
 	binary.LittleEndian.PutUint32(b[24:], r.Size)
-	binary.LittleEndian.PutUint32(b[28:], r.Previous[0])
-	binary.LittleEndian.PutUint32(b[32:], r.Previous[1])
-}
-
-func getKey(b []byte) candidates.Record {
-	return candidates.Record{
-		Key:      binary.LittleEndian.Uint64(b),
-		Ref:      docref.Ref(binary.LittleEndian.Uint64(b[8:])),
-		Digest:   binary.LittleEndian.Uint64(b[16:]),
-		Size:     binary.LittleEndian.Uint32(b[24:]),
-		Previous: [2]uint32{binary.LittleEndian.Uint32(b[28:]), binary.LittleEndian.Uint32(b[32:])},
+	for i, key := range r.Previous[:r.Known()] {
+		binary.LittleEndian.PutUint32(b[keySize+4*i:], key)
 	}
 }
 
-func putPair(b []byte, p candidates.Pair) {
-	putRef(b, p.A)
-	putRef(b[8:], p.B)
-	binary.LittleEndian.PutUint32(b[16:], p.SizeA)
-	binary.LittleEndian.PutUint32(b[20:], p.SizeB)
-}
-
-func getPair(b []byte) candidates.Pair {
-	return candidates.Pair{
-		A: getRef(b), B: getRef(b[8:]),
-		SizeA: binary.LittleEndian.Uint32(b[16:]), SizeB: binary.LittleEndian.Uint32(b[20:]),
+// getKey reads a record and returns what follows it.
+func getKey(b []byte, r *candidates.Record) []byte {
+	*r = candidates.Record{
+		Key:    binary.LittleEndian.Uint64(b),
+		Ref:    docref.Ref(binary.LittleEndian.Uint64(b[8:])),
+		Digest: binary.LittleEndian.Uint64(b[16:]),
+		Size:   binary.LittleEndian.Uint32(b[24:]),
 	}
+	b = b[keySize:]
+	for i := range r.Known() {
+		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	return b[4*r.Known():]
 }
 
 func putRef(b []byte, ref docref.Ref) { binary.LittleEndian.PutUint64(b, uint64(ref)) }

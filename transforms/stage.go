@@ -11,6 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/runfile"
 )
@@ -44,11 +45,11 @@ func newStage(name string) *stage {
 // whatever stage, since memory that a task would leave to the collector has to be
 // mapped anew for the next, page by page.
 type memory struct {
-	run      runfile.Writer
-	buffers  [3][]byte
-	keys     [2][]candidates.Record
-	distinct candidates.Distinct
-	hashes   []uint64
+	run     runfile.Writer
+	buffers [3][]byte
+	keys    [2][]candidates.Record
+	nodes   numbering.Set
+	hashes  []uint64
 }
 
 // tasks bounds how many tasks of all stages run at a time in this process: a

@@ -149,7 +149,8 @@ func writeFile(job Job, file output.File, write func(row func([]byte) error) err
 	return w.Close()
 }
 
-// readEdges returns the edges of an output shard, sorted by A, then B.
+// readEdges returns the edges of an output shard, sorted by A, then B, each once: a
+// pair of documents may have been scored in several groups.
 func readEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]edge, error) {
 	total := 0
 	for _, piece := range pieces {
@@ -171,7 +172,8 @@ func readEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]edge, error) {
 			edges = append(edges, getEdge(b))
 		}
 	}
-	return radix.Sort(edges, make([]edge, len(edges)), func(e *edge) uint64 { return uint64(e.A)<<32 | uint64(e.B) }), nil
+	edges = radix.Sort(edges, make([]edge, len(edges)), func(e *edge) uint64 { return uint64(e.A)<<32 | uint64(e.B) })
+	return slices.CompactFunc(edges, func(a, b edge) bool { return a.A == b.A && a.B == b.B }), nil
 }
 
 // writeRejects writes the rejects of all splits in the order of the corpus.

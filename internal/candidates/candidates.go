@@ -12,37 +12,51 @@ import (
 
 // Record says that a document has a key.
 type Record struct {
-	// Key is evenly spread over all 64 bits; its lowest bit is set on the first
-	// key of a document and on no other.
+	// Key is evenly spread over its 61 upper bits. The lowest three say how many
+	// of Previous are in use: none on the first key of a document.
 	Key uint64
 	Ref docref.Ref
 	// Digest tells which documents are identical under the measure.
 	Digest uint64
 	// Size is the number of distinct shingles of the document.
 	Size uint32
-	// Previous holds hashes of the document's two keys before this one, the
-	// latest first; 0 for none.
-	Previous [2]uint32
+	// Previous holds hashes of the document's keys before this one, the latest
+	// first.
+	Previous [MaxPrevious]uint32
+
+	// Mark is for the receiver of pairs to use.
+	Mark uint32
 }
 
+// MaxPrevious is how many keys a document is known to have had before a key: all
+// for schemes of up to seven, such as that of the threshold 0.8.
+const MaxPrevious = 6
+
+const previousMask = 7
+
+// KeyOf returns the Key of a record: the hash of a key, and how many previous ones
+// the record holds.
+func KeyOf(hash uint64, previous int) uint64 { return hash&^previousMask | uint64(previous) }
+
+// Known returns how many of the previous keys are in use.
+func (r *Record) Known() int { return int(r.Key & previousMask) }
+
 // First reports whether the record carries the document's first key.
-func (r *Record) First() bool { return r.Key&1 == 1 }
+func (r *Record) First() bool { return r.Known() == 0 }
 
 // met reports whether two records of one key have an earlier key in common.
 func (r *Record) met(other *Record) bool {
-	return r.Previous[0] == other.Previous[0] && r.Previous[0] != 0 ||
-		r.Previous[1] == other.Previous[1] && r.Previous[1] != 0
-}
-
-// Pair is a pair of different documents, A before B, and their sizes.
-type Pair struct {
-	A, B         docref.Ref
-	SizeA, SizeB uint32
+	for i := range r.Known() {
+		if r.Previous[i] == other.Previous[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // Sort brings records of one key together; scratch is as long as records. It
-// returns the slice that holds the result. Keys being even, one pass by their
-// leading bits leaves little to sort.
+// returns the slice that holds the result. Keys being evenly spread, one pass
+// by their leading bits leaves little to sort.
 func Sort(records, scratch []Record) []Record {
 	width := bits.Len(uint(len(records)))
 	if width < 8 {
@@ -96,8 +110,10 @@ type Grouper struct {
 	// FirstInput is the first document that is not of the reference corpus: two
 	// documents before it are not compared.
 	FirstInput docref.Ref
-	// Candidate receives a pair that may reach the threshold.
-	Candidate func(Pair)
+	// Candidate receives a pair of different documents that may reach the
+	// threshold, in any order. A pair comes again under a later key if it has had
+	// no key in common among the MaxPrevious before that.
+	Candidate func(a, b *Record)
 	// Identical receives a document and an earlier one of equal digest, the
 	// first of all that are equal to it.
 	Identical func(first, other *Record)
@@ -128,7 +144,7 @@ func (g *Grouper) Groups(records []Record) {
 //
 // Identical documents stand as one, the first of them: they share all keys, so
 // their star is left to the group of their first key. A pair that agrees in one
-// of the two keys before too has met in that group and is not looked at again.
+// of the keys known before has met in that group and is not looked at again.
 //
 // A group of more than MaxComparisons pairs is too dense for all of them. There
 // each document is compared with as many neighbours in the order of sizes as
@@ -198,11 +214,7 @@ func (g *Grouper) splitReference(records []Record) int {
 
 // pair passes a pair on unless it has met before.
 func (g *Grouper) pair(a, b *Record) {
-	switch {
-	case a.met(b):
-	case a.Ref < b.Ref:
-		g.Candidate(Pair{a.Ref, b.Ref, a.Size, b.Size})
-	default:
-		g.Candidate(Pair{b.Ref, a.Ref, b.Size, a.Size})
+	if !a.met(b) {
+		g.Candidate(a, b)
 	}
 }
