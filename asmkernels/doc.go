@@ -23,4 +23,5 @@ package asmkernels
 //go:generate go run -C _asm ./minhash -out ../minhash_amd64.s -stubs ../minhash_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./scan -out ../scan_amd64.s -stubs ../scan_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./hash -out ../hash_amd64.s -stubs ../hash_stubs_amd64.go -pkg asmkernels
+//go:generate go run -C _asm ./intersect -out ../intersect_amd64.s -stubs ../intersect_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./set -out ../set_amd64.s -stubs ../set_stubs_amd64.go -pkg asmkernels

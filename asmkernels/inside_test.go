@@ -85,3 +85,13 @@ func TestSortStaysInside(t *testing.T) {
 		}
 	})
 }
+
+func TestIntersectStaysInside(t *testing.T) {
+	random := rand.New(rand.NewPCG(17, 18))
+	for size := range 60 {
+		for _, atEnd := range []bool{false, true} {
+			a, b := randomSet(random, size, 100), randomSet(random, random.IntN(40), 100)
+			checkIntersect(t, guarded(t, a, atEnd), guarded(t, b, atEnd))
+		}
+	}
+}

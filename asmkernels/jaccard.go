@@ -35,12 +35,12 @@ func Intersect(a, b []uint64, need int) int {
 	return intersectMerging(a, b, need)
 }
 
-// intersectMerging counts the common elements by a merge without unpredictable
+// intersectMergingGo counts the common elements by a merge without unpredictable
 // branches: with elements below 2^63, the sign bit of x-y says whether x < y.
 //
 // Every step waits for the loads of the one before, so the sets are cut in two
 // at the middle element of a and both halves are merged side by side.
-func intersectMerging(a, b []uint64, need int) int {
+func intersectMergingGo(a, b []uint64, need int) int {
 	var middle uint64
 	if len(a) > 0 {
 		middle = a[len(a)/2]

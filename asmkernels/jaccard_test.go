@@ -28,15 +28,19 @@ func naiveIntersect(a, b []uint64) int {
 func checkIntersect(t *testing.T, a, b []uint64) {
 	t.Helper()
 	want := naiveIntersect(a, b)
-	for _, need := range []int{0, 1, want - 1, want, want + 1, want + 40, min(len(a), len(b)), math.MaxInt} {
-		for _, got := range []int{Intersect(a, b, need), Intersect(b, a, need)} {
-			if want >= need && got != want {
-				t.Fatalf("Intersect(%d and %d elements, need %d) = %d, want %d", len(a), len(b), need, got, want)
-			}
-			if want < need && got >= need {
-				t.Fatalf("Intersect(%d and %d elements, need %d) = %d, want less than need", len(a), len(b), need, got)
+	for _, tier := range Tiers() {
+		before := SelectTier(tier)
+		for _, need := range []int{0, 1, want - 1, want, want + 1, want + 40, min(len(a), len(b)), math.MaxInt} {
+			for _, got := range []int{Intersect(a, b, need), Intersect(b, a, need)} {
+				if want >= need && got != want {
+					t.Fatalf("%v: Intersect(%d and %d elements, need %d) = %d, want %d", tier, len(a), len(b), need, got, want)
+				}
+				if want < need && got >= need {
+					t.Fatalf("%v: Intersect(%d and %d elements, need %d) = %d, want less than need", tier, len(a), len(b), need, got)
+				}
 			}
 		}
+		SelectTier(before)
 	}
 }
 
@@ -154,23 +158,25 @@ func TestRequiredLarge(t *testing.T) {
 }
 
 func BenchmarkIntersect(b *testing.B) {
-	random := rand.New(rand.NewPCG(5, 6))
-	for _, size := range []int{20, 120, 1000, 10000} {
-		for _, ratio := range []int{1, 8, 24, 100} {
-			// Half of the smaller set is common, the case that early
-			// abort cannot shorten.
-			long := randomSet(random, size*ratio, 1<<48)
-			short := append(randomSet(random, size/2, 1<<48), randomSubset(random, long, size/2)...)
-			slices.Sort(short)
-			short = slices.Compact(short)
-			b.Run(fmt.Sprintf("%dx%d", size, size*ratio), func(b *testing.B) {
-				for b.Loop() {
-					Intersect(short, long, 0)
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(short)), "ns/short")
-			})
+	onEveryTier(b, func(b *testing.B) {
+		random := rand.New(rand.NewPCG(5, 6))
+		for _, size := range []int{20, 120, 1000, 10000} {
+			for _, ratio := range []int{1, 8, 24, 100} {
+				// Half of the smaller set is common, the case that early
+				// abort cannot shorten.
+				long := randomSet(random, size*ratio, 1<<48)
+				short := append(randomSet(random, size/2, 1<<48), randomSubset(random, long, size/2)...)
+				slices.Sort(short)
+				short = slices.Compact(short)
+				b.Run(fmt.Sprintf("%dx%d", size, size*ratio), func(b *testing.B) {
+					for b.Loop() {
+						Intersect(short, long, 0)
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(short)), "ns/short")
+				})
+			}
 		}
-	}
+	})
 }
 
 // randomSubset returns size elements of set in no order.

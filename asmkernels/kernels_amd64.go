@@ -127,3 +127,18 @@ func partition(list, high []uint64, bit int) (low int) {
 	}
 	return partitionAVX2(list, high, uint64(bit))
 }
+
+func intersectMerging(a, b []uint64, need int) int {
+	if tier < AVX2 {
+		return intersectMergingGo(a, b, need)
+	}
+	common := 0
+	if tier >= AVX512 {
+		var i, j int
+		i, j, common = intersectBlocksAVX512(a, b, need)
+		a, b = a[i:], b[j:]
+	}
+	// What is left of large blocks goes through smaller ones.
+	i, j, more := intersectBlocksAVX2(a, b, need-common)
+	return mergeOne(a[i:], b[j:], common+more, need)
+}

@@ -21,3 +21,7 @@ func shinglesOfThree(elements, tokens []uint64) {
 func (s *SetSorter) sort(list []uint64) []uint64 {
 	return list[:s.sortGo(list)]
 }
+
+func intersectMerging(a, b []uint64, need int) int {
+	return intersectMergingGo(a, b, need)
+}
