@@ -542,71 +542,76 @@ pageDone:
 	JNZ   page
 
 classified:
-	KMOVQ         K2, R11
-	KMOVQ         K1, R12
-	KMOVQ         K3, R13
-	ANDQ          CX, R12
-	ANDQ          CX, R13
-	LEAQ          (R12)(R12*2), R12
-	LEAQ          (R12)(R13*1), R12
-	LEAQ          (R12)(R13*2), R12
-	LEAQ          (R12)(R13*4), CX
-	ORQ           CX, R11
-	KMOVQ         K1, CX
-	KMOVQ         K3, R12
-	ANDQ          R9, CX
+	KMOVQ K2, R11
+	KMOVQ K1, R12
+	KMOVQ K3, R13
+	ANDQ  CX, R12
+	ANDQ  CX, R13
+	LEAQ  (R12)(R12*2), R12
+	LEAQ  (R12)(R13*1), R12
+	LEAQ  (R12)(R13*2), R12
+	LEAQ  (R12)(R13*4), CX
+	ORQ   CX, R11
+	MOVQ  DI, R12
+	MOVQ  R9, CX
+	ORQ   R10, CX
+	JZ    onlyLetters
+	KMOVQ K1, CX
+	KMOVQ K3, R13
+	ANDQ  R9, CX
+	ANDQ  R9, R13
+	LEAQ  (CX)(CX*2), CX
+	LEAQ  (CX)(R13*1), CX
+	LEAQ  (CX)(R13*2), CX
+	LEAQ  (CX)(R13*4), R9
+	ORQ   R9, R11
+	MOVQ  R11, CX
+	SHLQ  $0x01, CX
+	ANDNQ R8, DI, DI
+	ORQ   DI, CX
+	ANDNQ R9, CX, CX
+	ADDQ  R9, CX
+	ANDNQ R9, CX, CX
+	ANDNQ R11, CX, R11
+	ORQ   R10, R12
+	KMOVQ K1, CX
+	KMOVQ K3, DI
+	ANDQ  R10, CX
+	ANDQ  R10, DI
+	LEAQ  (CX)(CX*2), CX
+	LEAQ  (CX)(DI*1), CX
+	LEAQ  (CX)(DI*2), CX
+	LEAQ  (CX)(DI*4), R10
+	ORQ   R10, R11
+	LEAQ  (R10)(R10*1), CX
+	ANDNQ CX, R10, CX
+	ORQ   CX, R12
+
+onlyLetters:
+	MOVQ          8(SP), CX
+	MOVQ          $-1, R9
+	BZHIQ         CX, R9, R9
+	ANDQ          R9, R11
+	LEAQ          (R8)(R11*2), DI
+	ANDNQ         DI, R12, R13
+	ANDNQ         R11, R13, R13
+	ANDNQ         R11, R12, R12
+	ANDNQ         DI, R12, R12
 	ANDQ          R9, R12
-	LEAQ          (CX)(CX*2), CX
-	LEAQ          (CX)(R12*1), CX
-	LEAQ          (CX)(R12*2), CX
-	LEAQ          (CX)(R12*4), R9
-	ORQ           R9, R11
-	MOVQ          R11, CX
-	SHLQ          $0x01, CX
-	ANDNQ         R8, DI, R12
-	ORQ           R12, CX
-	ANDNQ         R9, CX, CX
-	ADDQ          R9, CX
-	ANDNQ         R9, CX, CX
-	ANDNQ         R11, CX, R11
-	MOVQ          R10, R9
-	KMOVQ         K1, CX
-	KMOVQ         K3, R12
-	ANDQ          R10, CX
-	ANDQ          R10, R12
-	LEAQ          (CX)(CX*2), CX
-	LEAQ          (CX)(R12*1), CX
-	LEAQ          (CX)(R12*2), CX
-	LEAQ          (CX)(R12*4), R10
-	ORQ           R10, R11
-	LEAQ          (R10)(R10*1), CX
-	ANDNQ         CX, R10, CX
-	ORQ           CX, R9
-	ORQ           DI, R9
-	MOVQ          8(SP), DI
-	MOVQ          $-1, R13
-	BZHIQ         DI, R13, R13
-	ANDQ          R13, R11
-	LEAQ          (R8)(R11*2), R12
-	ANDNQ         R12, R9, CX
-	ANDNQ         R11, CX, CX
-	ANDNQ         R11, R9, R9
-	ANDNQ         R12, R9, R9
-	ANDQ          R13, R9
-	DECQ          DI
-	SHRXQ         DI, R11, R8
+	DECQ          CX
+	SHRXQ         CX, R11, R8
 	ANDQ          $0x01, R8
-	SHRXQ         DI, R10, DI
+	SHRXQ         CX, R10, DI
 	ANDQ          $0x01, DI
 	VMOVDQU64     Z7, (DX)
-	KMOVQ         CX, K1
+	KMOVQ         R13, K1
 	VPCOMPRESSB.Z Z0, K1, Z6
 	VPMOVZXBW     Y6, Z6
 	VPADDW        Z1, Z6, Z6
 	VMOVDQU64     Z6, (BX)
-	POPCNTQ       CX, CX
-	LEAQ          (BX)(CX*2), BX
-	KMOVQ         R9, K1
+	POPCNTQ       R13, R13
+	LEAQ          (BX)(R13*2), BX
+	KMOVQ         R12, K1
 	VPCOMPRESSB.Z Z0, K1, Z6
 	VPMOVZXBW     Y6, Z7
 	VPADDW        Z1, Z7, Z7
@@ -615,8 +620,8 @@ classified:
 	VPMOVZXBW     X6, Y7
 	VPADDW        Y1, Y7, Y7
 	VMOVDQU       Y7, 64(SI)
-	POPCNTQ       R9, R9
-	LEAQ          (SI)(R9*2), SI
+	POPCNTQ       R12, R12
+	LEAQ          (SI)(R12*2), SI
 	MOVQ          8(SP), CX
 	VPBROADCASTW  CX, Z6
 	VPADDW        Z6, Z1, Z1
@@ -1644,187 +1649,192 @@ pageDone:
 	JNZ   page
 
 classified:
-	MOVQ         40(SP), BX
-	MOVQ         48(SP), SI
-	MOVQ         56(SP), R8
-	MOVQ         64(SP), DI
-	MOVQ         8(SP), R11
-	MOVQ         16(SP), R12
-	MOVQ         24(SP), R13
-	ANDQ         CX, R12
-	ANDQ         CX, R13
-	LEAQ         (R12)(R12*2), R12
-	LEAQ         (R12)(R13*1), R12
-	LEAQ         (R12)(R13*2), R12
-	LEAQ         (R12)(R13*4), CX
-	ORQ          CX, R11
-	MOVQ         16(SP), CX
-	MOVQ         24(SP), R12
-	ANDQ         R9, CX
+	MOVQ  40(SP), BX
+	MOVQ  48(SP), SI
+	MOVQ  56(SP), R8
+	MOVQ  64(SP), DI
+	MOVQ  8(SP), R11
+	MOVQ  16(SP), R12
+	MOVQ  24(SP), R13
+	ANDQ  CX, R12
+	ANDQ  CX, R13
+	LEAQ  (R12)(R12*2), R12
+	LEAQ  (R12)(R13*1), R12
+	LEAQ  (R12)(R13*2), R12
+	LEAQ  (R12)(R13*4), CX
+	ORQ   CX, R11
+	MOVQ  DI, R12
+	MOVQ  R9, CX
+	ORQ   R10, CX
+	JZ    onlyLetters
+	MOVQ  16(SP), CX
+	MOVQ  24(SP), R13
+	ANDQ  R9, CX
+	ANDQ  R9, R13
+	LEAQ  (CX)(CX*2), CX
+	LEAQ  (CX)(R13*1), CX
+	LEAQ  (CX)(R13*2), CX
+	LEAQ  (CX)(R13*4), R9
+	ORQ   R9, R11
+	MOVQ  R11, CX
+	SHLQ  $0x01, CX
+	ANDNQ R8, DI, DI
+	ORQ   DI, CX
+	ANDNQ R9, CX, CX
+	ADDQ  R9, CX
+	ANDNQ R9, CX, CX
+	ANDNQ R11, CX, R11
+	ORQ   R10, R12
+	MOVQ  16(SP), CX
+	MOVQ  24(SP), DI
+	ANDQ  R10, CX
+	ANDQ  R10, DI
+	LEAQ  (CX)(CX*2), CX
+	LEAQ  (CX)(DI*1), CX
+	LEAQ  (CX)(DI*2), CX
+	LEAQ  (CX)(DI*4), R10
+	ORQ   R10, R11
+	LEAQ  (R10)(R10*1), CX
+	ANDNQ CX, R10, CX
+	ORQ   CX, R12
+
+onlyLetters:
+	MOVQ         32(SP), CX
+	MOVQ         $-1, R9
+	BZHIQ        CX, R9, R9
+	ANDQ         R9, R11
+	LEAQ         (R8)(R11*2), DI
+	ANDNQ        DI, R12, R13
+	ANDNQ        R11, R13, R13
+	ANDNQ        R11, R12, R12
+	ANDNQ        DI, R12, R12
 	ANDQ         R9, R12
-	LEAQ         (CX)(CX*2), CX
-	LEAQ         (CX)(R12*1), CX
-	LEAQ         (CX)(R12*2), CX
-	LEAQ         (CX)(R12*4), R9
-	ORQ          R9, R11
-	MOVQ         R11, CX
-	SHLQ         $0x01, CX
-	ANDNQ        R8, DI, R12
-	ORQ          R12, CX
-	ANDNQ        R9, CX, CX
-	ADDQ         R9, CX
-	ANDNQ        R9, CX, CX
-	ANDNQ        R11, CX, R11
-	MOVQ         R10, R9
-	MOVQ         16(SP), CX
-	MOVQ         24(SP), R12
-	ANDQ         R10, CX
-	ANDQ         R10, R12
-	LEAQ         (CX)(CX*2), CX
-	LEAQ         (CX)(R12*1), CX
-	LEAQ         (CX)(R12*2), CX
-	LEAQ         (CX)(R12*4), R10
-	ORQ          R10, R11
-	LEAQ         (R10)(R10*1), CX
-	ANDNQ        CX, R10, CX
-	ORQ          CX, R9
-	ORQ          DI, R9
-	MOVQ         32(SP), DI
-	MOVQ         $-1, R13
-	BZHIQ        DI, R13, R13
-	ANDQ         R13, R11
-	LEAQ         (R8)(R11*2), R12
-	ANDNQ        R12, R9, CX
-	ANDNQ        R11, CX, CX
-	ANDNQ        R11, R9, R9
-	ANDNQ        R12, R9, R9
-	ANDQ         R13, R9
-	DECQ         DI
-	SHRXQ        DI, R11, R8
+	DECQ         CX
+	SHRXQ        CX, R11, R8
 	ANDQ         $0x01, R8
-	SHRXQ        DI, R10, DI
+	SHRXQ        CX, R10, DI
 	ANDQ         $0x01, DI
 	VMOVDQA      X0, X3
-	LEAQ         scanBits<>+0(SB), R10
-	MOVBLZX      CL, R11
-	SHRQ         $0x08, CX
-	VPMOVZXBW    (R10)(R11*8), X4
+	LEAQ         scanBits<>+0(SB), CX
+	MOVBLZX      R13, R9
+	SHRQ         $0x08, R13
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (BX)
-	POPCNTL      R11, R11
-	LEAQ         (BX)(R11*2), BX
-	MOVBLZX      R9, R11
-	SHRQ         $0x08, R9
-	VPMOVZXBW    (R10)(R11*8), X4
+	POPCNTL      R9, R9
+	LEAQ         (BX)(R9*2), BX
+	MOVBLZX      R12, R9
+	SHRQ         $0x08, R12
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (SI)
-	POPCNTL      R11, R11
-	LEAQ         (SI)(R11*2), SI
+	POPCNTL      R9, R9
+	LEAQ         (SI)(R9*2), SI
 	VPADDW       X1, X3, X3
-	MOVBLZX      CL, R11
-	SHRQ         $0x08, CX
-	VPMOVZXBW    (R10)(R11*8), X4
+	MOVBLZX      R13, R9
+	SHRQ         $0x08, R13
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (BX)
-	POPCNTL      R11, R11
-	LEAQ         (BX)(R11*2), BX
-	MOVBLZX      R9, R11
-	SHRQ         $0x08, R9
-	VPMOVZXBW    (R10)(R11*8), X4
+	POPCNTL      R9, R9
+	LEAQ         (BX)(R9*2), BX
+	MOVBLZX      R12, R9
+	SHRQ         $0x08, R12
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (SI)
-	POPCNTL      R11, R11
-	LEAQ         (SI)(R11*2), SI
+	POPCNTL      R9, R9
+	LEAQ         (SI)(R9*2), SI
 	VPADDW       X1, X3, X3
-	MOVBLZX      CL, R11
-	SHRQ         $0x08, CX
-	VPMOVZXBW    (R10)(R11*8), X4
+	MOVBLZX      R13, R9
+	SHRQ         $0x08, R13
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (BX)
-	POPCNTL      R11, R11
-	LEAQ         (BX)(R11*2), BX
-	MOVBLZX      R9, R11
-	SHRQ         $0x08, R9
-	VPMOVZXBW    (R10)(R11*8), X4
+	POPCNTL      R9, R9
+	LEAQ         (BX)(R9*2), BX
+	MOVBLZX      R12, R9
+	SHRQ         $0x08, R12
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (SI)
-	POPCNTL      R11, R11
-	LEAQ         (SI)(R11*2), SI
+	POPCNTL      R9, R9
+	LEAQ         (SI)(R9*2), SI
 	VPADDW       X1, X3, X3
-	MOVBLZX      CL, R11
-	SHRQ         $0x08, CX
-	VPMOVZXBW    (R10)(R11*8), X4
+	MOVBLZX      R13, R9
+	SHRQ         $0x08, R13
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (BX)
-	POPCNTL      R11, R11
-	LEAQ         (BX)(R11*2), BX
-	MOVBLZX      R9, R11
-	SHRQ         $0x08, R9
-	VPMOVZXBW    (R10)(R11*8), X4
+	POPCNTL      R9, R9
+	LEAQ         (BX)(R9*2), BX
+	MOVBLZX      R12, R9
+	SHRQ         $0x08, R12
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (SI)
-	POPCNTL      R11, R11
-	LEAQ         (SI)(R11*2), SI
+	POPCNTL      R9, R9
+	LEAQ         (SI)(R9*2), SI
 	VPADDW       X1, X3, X3
-	MOVBLZX      CL, R11
-	SHRQ         $0x08, CX
-	VPMOVZXBW    (R10)(R11*8), X4
+	MOVBLZX      R13, R9
+	SHRQ         $0x08, R13
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (BX)
-	POPCNTL      R11, R11
-	LEAQ         (BX)(R11*2), BX
-	MOVBLZX      R9, R11
-	SHRQ         $0x08, R9
-	VPMOVZXBW    (R10)(R11*8), X4
+	POPCNTL      R9, R9
+	LEAQ         (BX)(R9*2), BX
+	MOVBLZX      R12, R9
+	SHRQ         $0x08, R12
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (SI)
-	POPCNTL      R11, R11
-	LEAQ         (SI)(R11*2), SI
+	POPCNTL      R9, R9
+	LEAQ         (SI)(R9*2), SI
 	VPADDW       X1, X3, X3
-	MOVBLZX      CL, R11
-	SHRQ         $0x08, CX
-	VPMOVZXBW    (R10)(R11*8), X4
+	MOVBLZX      R13, R9
+	SHRQ         $0x08, R13
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (BX)
-	POPCNTL      R11, R11
-	LEAQ         (BX)(R11*2), BX
-	MOVBLZX      R9, R11
-	SHRQ         $0x08, R9
-	VPMOVZXBW    (R10)(R11*8), X4
+	POPCNTL      R9, R9
+	LEAQ         (BX)(R9*2), BX
+	MOVBLZX      R12, R9
+	SHRQ         $0x08, R12
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (SI)
-	POPCNTL      R11, R11
-	LEAQ         (SI)(R11*2), SI
+	POPCNTL      R9, R9
+	LEAQ         (SI)(R9*2), SI
 	VPADDW       X1, X3, X3
-	MOVBLZX      CL, R11
-	SHRQ         $0x08, CX
-	VPMOVZXBW    (R10)(R11*8), X4
+	MOVBLZX      R13, R9
+	SHRQ         $0x08, R13
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (BX)
-	POPCNTL      R11, R11
-	LEAQ         (BX)(R11*2), BX
-	MOVBLZX      R9, R11
-	SHRQ         $0x08, R9
-	VPMOVZXBW    (R10)(R11*8), X4
+	POPCNTL      R9, R9
+	LEAQ         (BX)(R9*2), BX
+	MOVBLZX      R12, R9
+	SHRQ         $0x08, R12
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (SI)
-	POPCNTL      R11, R11
-	LEAQ         (SI)(R11*2), SI
+	POPCNTL      R9, R9
+	LEAQ         (SI)(R9*2), SI
 	VPADDW       X1, X3, X3
-	MOVBLZX      CL, R11
-	SHRQ         $0x08, CX
-	VPMOVZXBW    (R10)(R11*8), X4
+	MOVBLZX      R13, R9
+	SHRQ         $0x08, R13
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (BX)
-	POPCNTL      R11, R11
-	LEAQ         (BX)(R11*2), BX
-	MOVBLZX      R9, CX
-	SHRQ         $0x08, R9
-	VPMOVZXBW    (R10)(CX*8), X4
+	POPCNTL      R9, R9
+	LEAQ         (BX)(R9*2), BX
+	MOVBLZX      R12, R9
+	SHRQ         $0x08, R12
+	VPMOVZXBW    (CX)(R9*8), X4
 	VPADDW       X3, X4, X4
 	VMOVDQU      X4, (SI)
-	POPCNTL      CX, CX
-	LEAQ         (SI)(CX*2), SI
+	POPCNTL      R9, R9
+	LEAQ         (SI)(R9*2), SI
 	VPADDW       X1, X3, X3
 	MOVQ         32(SP), CX
 	VMOVD        CX, X3

@@ -98,15 +98,19 @@ func (w *wide) findBounds() (starts, ends reg.GPVirtual) {
 		LEAQ(Mem{Base: two, Index: three, Scale: 2}, two)
 		LEAQ(Mem{Base: two, Index: three, Scale: 4}, heads)
 	}
-	tokens, scratch := GP64(), GP64()
+	tokens, scratch, boundaries := GP64(), GP64(), GP64()
 	w.move(w.ascii, tokens)
 	spread(w.letters)
 	ORQ(w.letters, tokens)
-	spread(w.marks)
+	MOVQ(w.closed, boundaries)
+	MOVQ(w.marks, scratch)
+	ORQ(w.solos, scratch)
+	JZ(LabelRef("onlyLetters"))
 
 	// A run of marks belongs to a token if it follows a letter. The others are
 	// found by adding their first bit: the carry runs through to their end and
 	// leaves zeros.
+	spread(w.marks)
 	ORQ(w.marks, tokens)
 	MOVQ(tokens, scratch)
 	SHLQ(Imm(1), scratch)
@@ -119,15 +123,13 @@ func (w *wide) findBounds() (starts, ends reg.GPVirtual) {
 	ANDNQ(tokens, scratch, tokens)
 
 	// A solo ends before its head and behind its last byte.
-	boundaries := w.marks
-	heads := GP64()
-	MOVQ(w.solos, boundaries)
+	ORQ(w.solos, boundaries)
 	spread(w.solos)
 	ORQ(w.solos, tokens)
-	LEAQ(Mem{Base: w.solos, Index: w.solos, Scale: 1}, heads)
-	ANDNQ(heads, w.solos, heads)
-	ORQ(heads, boundaries)
-	ORQ(w.closed, boundaries)
+	LEAQ(Mem{Base: w.solos, Index: w.solos, Scale: 1}, scratch)
+	ANDNQ(scratch, w.solos, scratch)
+	ORQ(scratch, boundaries)
+	Label("onlyLetters")
 
 	size, taken := GP64(), GP64()
 	MOVQ(w.size, size)
