@@ -13,7 +13,7 @@ func sortSmallAVX512(out []uint64, list []uint64) (size int)
 
 // partitionAVX512 moves the elements of list where the bit of the given number is 0 to its
 // beginning and the others to the end of high, and returns how many the former are. High
-// has 8 elements more than list, and what precedes the others in it is overwritten.
+// has at least 8 elements more than list. What precedes the others in it is overwritten.
 //
 //go:noescape
 func partitionAVX512(list []uint64, high []uint64, bit uint64) (low int)
@@ -27,7 +27,7 @@ func sortSmallAVX2(out []uint64, list []uint64) (size int)
 
 // partitionAVX2 moves the elements of list where the bit of the given number is 0 to its
 // beginning and the others to the end of high, and returns how many the former are. High
-// has 4 elements more than list, and what precedes the others in it is overwritten.
+// has at least 4 elements more than list. What precedes the others in it is overwritten.
 //
 //go:noescape
 func partitionAVX2(list []uint64, high []uint64, bit uint64) (low int)

@@ -26,7 +26,7 @@ func beginPartition(name string, lanes int) partitioning {
 	Doc(
 		"partition"+name+" moves the elements of list where the bit of the given number is 0 to its",
 		"beginning and the others to the end of high, and returns how many the former are. High",
-		fmt.Sprintf("has %d elements more than list, and what precedes the others in it is overwritten.", lanes),
+		fmt.Sprintf("has at least %d elements more than list. What precedes the others in it is overwritten.", lanes),
 	)
 	Pragma("noescape")
 	p := partitioning{
