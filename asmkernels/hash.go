@@ -75,30 +75,30 @@ func mixLastBlock(prefix uint64, block *[TokenBlock]byte, length int) uint64 {
 }
 
 // HashToken returns the hash of a token of any length after a prefix with the
-// hash state prefix, 0 if there is none. It reads a whole block where the last
+// hash state prefix, the seed if there is none. It reads a whole block where the last
 // one begins, so token must have the capacity.
 func HashToken(prefix uint64, token []byte) uint64 {
 	prefix, token = HashBlocks(prefix, token)
 	return mixLastBlock(prefix, (*[TokenBlock]byte)(token[:TokenBlock]), len(token))
 }
 
-// HashTokens sets hashes[i] to the hash of folded[starts[i]:ends[i]], for all of
-// hashes, fewer than 2^16. TokenBlock bytes must be readable from the last block
+// HashTokens sets hashes[i] to the hash of folded[starts[i]:ends[i]] with a seed,
+// for all of hashes, fewer than 2^16. TokenBlock bytes must be readable from the last block
 // of every token.
 //
 // Long is scratch, with room for eight elements more than there are hashes.
-func HashTokens(hashes []uint64, folded []byte, starts, ends, long []uint16) {
+func HashTokens(hashes []uint64, seed uint64, folded []byte, starts, ends, long []uint16) {
 	starts, ends = starts[:len(hashes)], ends[:len(hashes)]
-	hashTokens(hashes, folded, starts, ends, long[:len(hashes)+8])
+	hashTokens(hashes, seed, folded, starts, ends, long[:len(hashes)+8])
 }
 
 // hashTokensGo is HashTokens, without scratch.
-func hashTokensGo(hashes []uint64, folded []byte, starts, ends []uint16) {
+func hashTokensGo(hashes []uint64, seed uint64, folded []byte, starts, ends []uint16) {
 	for i, start := range starts {
 		if length := ends[i] - start; length <= TokenBlock {
-			hashes[i] = mixLastBlock(0, (*[TokenBlock]byte)(folded[start:]), int(length))
+			hashes[i] = mixLastBlock(seed, (*[TokenBlock]byte)(folded[start:]), int(length))
 		} else {
-			hashes[i] = HashToken(0, folded[start:ends[i]])
+			hashes[i] = HashToken(seed, folded[start:ends[i]])
 		}
 	}
 }

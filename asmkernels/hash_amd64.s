@@ -14,9 +14,9 @@ DATA hashLanes<>+48(SB)/8, $0x0000000000000006
 DATA hashLanes<>+56(SB)/8, $0x0000000000000007
 GLOBL hashLanes<>(SB), RODATA|NOPTR, $64
 
-// func hashTokensAVX512(hashes []uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
+// func hashTokensAVX512(hashes []uint64, seed uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, CMOV, POPCNT
-TEXT ·hashTokensAVX512(SB), NOSPLIT, $0-128
+TEXT ·hashTokensAVX512(SB), NOSPLIT, $0-136
 	VPBROADCASTQ hashFactor1<>+0(SB), Z1
 	VPBROADCASTQ hashFactor2<>+0(SB), Z2
 	VPBROADCASTQ hashFactor3<>+0(SB), Z3
@@ -31,10 +31,10 @@ TEXT ·hashTokensAVX512(SB), NOSPLIT, $0-128
 	KMOVW        AX, K3
 	VPBROADCASTQ hashHalf<>+0(SB), Z6
 	MOVQ         hashes_base+0(FP), AX
-	MOVQ         folded_base+24(FP), CX
-	MOVQ         starts_base+48(FP), DX
-	MOVQ         ends_base+72(FP), BX
-	MOVQ         long_base+96(FP), SI
+	MOVQ         folded_base+32(FP), CX
+	MOVQ         starts_base+56(FP), DX
+	MOVQ         ends_base+80(FP), BX
+	MOVQ         long_base+104(FP), SI
 	MOVQ         hashes_len+8(FP), DI
 	SUBQ         $0x08, DI
 	XORQ         R8, R8
@@ -75,39 +75,41 @@ group:
 	LEAQ            (SI)(R9*2), SI
 
 short:
-	VPSLLQ     $0x03, Z11, Z11
-	VPTERNLOGQ $0xff, Z13, Z13, Z13
-	VPSLLVQ    Z11, Z13, Z12
-	VPANDNQ    Z9, Z12, Z9
-	VPSUBUSW   Z6, Z11, Z11
-	VPSLLVQ    Z11, Z13, Z12
-	VPANDNQ    Z10, Z12, Z10
-	VPSRLQ     $0x20, Z9, Z11
-	VPMULLQ    Z1, Z9, Z9
-	VPSRLQ     $0x20, Z9, Z11
-	VPXORQ     Z11, Z9, Z9
-	VPADDQ     Z10, Z9, Z9
-	VPSRLQ     $0x20, Z9, Z11
-	VPMULLQ    Z2, Z9, Z9
-	VPADDQ     Z4, Z9, Z9
-	VPSRLQ     $0x20, Z9, Z11
-	VPXORQ     Z11, Z9, Z9
-	VPMULLQ    Z3, Z9, Z9
-	VPSRLQ     $0x1d, Z9, Z11
-	VPXORQ     Z11, Z9, Z9
-	VMOVDQU64  Z9, (AX)(R8*8)
-	CMPQ       R8, DI
-	JE         done
-	ADDQ       $0x08, R8
-	CMPQ       R8, DI
-	CMOVQGT    DI, R8
-	JMP        group
+	VPSLLQ       $0x03, Z11, Z11
+	VPTERNLOGQ   $0xff, Z13, Z13, Z13
+	VPSLLVQ      Z11, Z13, Z12
+	VPANDNQ      Z9, Z12, Z9
+	VPSUBUSW     Z6, Z11, Z11
+	VPSLLVQ      Z11, Z13, Z12
+	VPANDNQ      Z10, Z12, Z10
+	VPBROADCASTQ seed+24(FP), Z11
+	VPADDQ       Z11, Z9, Z9
+	VPSRLQ       $0x20, Z9, Z11
+	VPMULLQ      Z1, Z9, Z9
+	VPSRLQ       $0x20, Z9, Z11
+	VPXORQ       Z11, Z9, Z9
+	VPADDQ       Z10, Z9, Z9
+	VPSRLQ       $0x20, Z9, Z11
+	VPMULLQ      Z2, Z9, Z9
+	VPADDQ       Z4, Z9, Z9
+	VPSRLQ       $0x20, Z9, Z11
+	VPXORQ       Z11, Z9, Z9
+	VPMULLQ      Z3, Z9, Z9
+	VPSRLQ       $0x1d, Z9, Z11
+	VPXORQ       Z11, Z9, Z9
+	VMOVDQU64    Z9, (AX)(R8*8)
+	CMPQ         R8, DI
+	JE           done
+	ADDQ         $0x08, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	JMP          group
 
 done:
-	MOVQ long_base+96(FP), AX
+	MOVQ long_base+104(FP), AX
 	SUBQ AX, SI
 	SHRQ $0x01, SI
-	MOVQ SI, count+120(FP)
+	MOVQ SI, count+128(FP)
 	VZEROUPPER
 	RET
 
@@ -168,9 +170,9 @@ done:
 DATA hashShingle<>+0(SB)/8, $0xff51afd7ed558ccd
 GLOBL hashShingle<>(SB), RODATA|NOPTR, $8
 
-// func hashTokensAVX2(hashes []uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
+// func hashTokensAVX2(hashes []uint64, seed uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
 // Requires: AVX, AVX2, BMI, CMOV
-TEXT ·hashTokensAVX2(SB), NOSPLIT, $0-128
+TEXT ·hashTokensAVX2(SB), NOSPLIT, $0-136
 	VPBROADCASTQ hashFactor1<>+0(SB), Y0
 	VPSRLQ       $0x20, Y0, Y1
 	VPBROADCASTQ hashFactor2<>+0(SB), Y2
@@ -181,10 +183,10 @@ TEXT ·hashTokensAVX2(SB), NOSPLIT, $0-128
 	VPBROADCASTQ hashBlock<>+0(SB), Y7
 	VPBROADCASTQ hashHalf<>+0(SB), Y8
 	MOVQ         hashes_base+0(FP), AX
-	MOVQ         folded_base+24(FP), CX
-	MOVQ         starts_base+48(FP), DX
-	MOVQ         ends_base+72(FP), BX
-	MOVQ         long_base+96(FP), SI
+	MOVQ         folded_base+32(FP), CX
+	MOVQ         starts_base+56(FP), DX
+	MOVQ         ends_base+80(FP), BX
+	MOVQ         long_base+104(FP), SI
 	MOVQ         hashes_len+8(FP), DI
 	SUBQ         $0x04, DI
 	XORQ         R8, R8
@@ -218,54 +220,56 @@ long:
 	JNZ    long
 
 short:
-	VPSLLQ   $0x03, Y13, Y13
-	VPCMPEQQ Y14, Y14, Y14
-	VPSLLVQ  Y13, Y14, Y15
-	VPANDN   Y11, Y15, Y11
-	VPSUBUSW Y8, Y13, Y13
-	VPSLLVQ  Y13, Y14, Y15
-	VPANDN   Y12, Y15, Y12
-	VPSRLQ   $0x20, Y11, Y13
-	VPMULUDQ Y0, Y13, Y13
-	VPMULUDQ Y1, Y11, Y14
-	VPADDQ   Y14, Y13, Y13
-	VPSLLQ   $0x20, Y13, Y13
-	VPMULUDQ Y0, Y11, Y11
-	VPADDQ   Y13, Y11, Y11
-	VPSRLQ   $0x20, Y11, Y13
-	VPXOR    Y13, Y11, Y11
-	VPADDQ   Y12, Y11, Y11
-	VPSRLQ   $0x20, Y11, Y13
-	VPMULUDQ Y2, Y13, Y12
-	VPMULUDQ Y3, Y11, Y13
-	VPADDQ   Y13, Y12, Y12
-	VPSLLQ   $0x20, Y12, Y12
-	VPMULUDQ Y2, Y11, Y11
-	VPADDQ   Y12, Y11, Y11
-	VPADDQ   Y6, Y11, Y11
-	VPSRLQ   $0x20, Y11, Y13
-	VPXOR    Y13, Y11, Y11
-	VPMULUDQ Y4, Y13, Y12
-	VPMULUDQ Y5, Y11, Y13
-	VPADDQ   Y13, Y12, Y12
-	VPSLLQ   $0x20, Y12, Y12
-	VPMULUDQ Y4, Y11, Y11
-	VPADDQ   Y12, Y11, Y11
-	VPSRLQ   $0x1d, Y11, Y13
-	VPXOR    Y13, Y11, Y11
-	VMOVDQU  Y11, (AX)(R8*8)
-	CMPQ     R8, DI
-	JE       done
-	ADDQ     $0x04, R8
-	CMPQ     R8, DI
-	CMOVQGT  DI, R8
-	JMP      group
+	VPSLLQ       $0x03, Y13, Y13
+	VPCMPEQQ     Y14, Y14, Y14
+	VPSLLVQ      Y13, Y14, Y15
+	VPANDN       Y11, Y15, Y11
+	VPSUBUSW     Y8, Y13, Y13
+	VPSLLVQ      Y13, Y14, Y15
+	VPANDN       Y12, Y15, Y12
+	VPBROADCASTQ seed+24(FP), Y13
+	VPADDQ       Y13, Y11, Y11
+	VPSRLQ       $0x20, Y11, Y13
+	VPMULUDQ     Y0, Y13, Y13
+	VPMULUDQ     Y1, Y11, Y14
+	VPADDQ       Y14, Y13, Y13
+	VPSLLQ       $0x20, Y13, Y13
+	VPMULUDQ     Y0, Y11, Y11
+	VPADDQ       Y13, Y11, Y11
+	VPSRLQ       $0x20, Y11, Y13
+	VPXOR        Y13, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSRLQ       $0x20, Y11, Y13
+	VPMULUDQ     Y2, Y13, Y12
+	VPMULUDQ     Y3, Y11, Y13
+	VPADDQ       Y13, Y12, Y12
+	VPSLLQ       $0x20, Y12, Y12
+	VPMULUDQ     Y2, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPADDQ       Y6, Y11, Y11
+	VPSRLQ       $0x20, Y11, Y13
+	VPXOR        Y13, Y11, Y11
+	VPMULUDQ     Y4, Y13, Y12
+	VPMULUDQ     Y5, Y11, Y13
+	VPADDQ       Y13, Y12, Y12
+	VPSLLQ       $0x20, Y12, Y12
+	VPMULUDQ     Y4, Y11, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSRLQ       $0x1d, Y11, Y13
+	VPXOR        Y13, Y11, Y11
+	VMOVDQU      Y11, (AX)(R8*8)
+	CMPQ         R8, DI
+	JE           done
+	ADDQ         $0x04, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	JMP          group
 
 done:
-	MOVQ long_base+96(FP), AX
+	MOVQ long_base+104(FP), AX
 	SUBQ AX, SI
 	SHRQ $0x01, SI
-	MOVQ SI, count+120(FP)
+	MOVQ SI, count+128(FP)
 	VZEROUPPER
 	RET
 

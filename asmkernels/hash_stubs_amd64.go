@@ -9,7 +9,7 @@ package asmkernels
 // and returns how many it has written.
 //
 //go:noescape
-func hashTokensAVX512(hashes []uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
+func hashTokensAVX512(hashes []uint64, seed uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
 
 // shinglesOfThreeAVX512 is shinglesOfThreeGo for as many elements as a vector has lanes, or more.
 //
@@ -21,7 +21,7 @@ func shinglesOfThreeAVX512(elements []uint64, tokens []uint64)
 // and returns how many it has written.
 //
 //go:noescape
-func hashTokensAVX2(hashes []uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
+func hashTokensAVX2(hashes []uint64, seed uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
 
 // shinglesOfThreeAVX2 is shinglesOfThreeGo for as many elements as a vector has lanes, or more.
 //

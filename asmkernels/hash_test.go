@@ -32,10 +32,10 @@ func randomBytes(random *rand.Rand, size int) []byte {
 }
 
 // wantHashes hashes tokens one by one.
-func wantHashes(folded []byte, starts, ends []uint16) []uint64 {
+func wantHashes(seed uint64, folded []byte, starts, ends []uint16) []uint64 {
 	var hashes []uint64
 	for i := range starts {
-		hashes = append(hashes, HashToken(0, folded[starts[i]:ends[i]]))
+		hashes = append(hashes, HashToken(seed, folded[starts[i]:ends[i]]))
 	}
 	return hashes
 }
@@ -47,9 +47,9 @@ func TestHashTokens(t *testing.T) {
 			for _, size := range []int{16, 300, 1<<16 - 1} {
 				folded := randomBytes(random, size+TokenBlock)
 				starts, ends := randomTokens(random, count, size)
-				got := make([]uint64, count+1)
-				HashTokens(got[:count], folded, starts, ends, make([]uint16, count+8))
-				if want := append(wantHashes(folded, starts, ends), 0); !slices.Equal(got, want) {
+				got, seed := make([]uint64, count+1), random.Uint64()*uint64(count%2)
+				HashTokens(got[:count], seed, folded, starts, ends, make([]uint16, count+8))
+				if want := append(wantHashes(seed, folded, starts, ends), 0); !slices.Equal(got, want) {
 					t.Fatalf("hashes of %d tokens = %x, want %x", count, got, want)
 				}
 			}
@@ -58,9 +58,9 @@ func TestHashTokens(t *testing.T) {
 }
 
 func FuzzHashTokens(f *testing.F) {
-	f.Add([]byte("a token and another one"), []byte{0, 1, 2, 7, 8, 23})
-	f.Add([]byte("abcdefghijklmnopqrstuvwxyz0123456789"), []byte{0, 16, 0, 17, 0, 32, 0, 33, 1, 9, 3, 4, 5, 6, 5, 36, 0, 36, 1, 36})
-	f.Fuzz(func(t *testing.T, text, bounds []byte) {
+	f.Add(uint64(0), []byte("a token and another one"), []byte{0, 1, 2, 7, 8, 23})
+	f.Add(uint64(1<<63|1), []byte("abcdefghijklmnopqrstuvwxyz0123456789"), []byte{0, 16, 0, 17, 0, 32, 0, 33, 1, 9, 3, 4, 5, 6, 5, 36, 0, 36, 1, 36})
+	f.Fuzz(func(t *testing.T, seed uint64, text, bounds []byte) {
 		var starts, ends []uint16
 		for ; len(bounds) > 1; bounds = bounds[2:] {
 			start, end := uint16(bounds[0]), uint16(bounds[1])
@@ -69,11 +69,11 @@ func FuzzHashTokens(f *testing.F) {
 			}
 		}
 		text = append(slices.Clip(text), make([]byte, TokenBlock)...)
-		want := wantHashes(text, starts, ends)
+		want := wantHashes(seed, text, starts, ends)
 		for _, tier := range Tiers() {
 			before := SelectTier(tier)
 			got := make([]uint64, len(starts))
-			HashTokens(got, text, starts, ends, make([]uint16, len(starts)+8))
+			HashTokens(got, seed, text, starts, ends, make([]uint16, len(starts)+8))
 			SelectTier(before)
 			if !slices.Equal(got, want) {
 				t.Fatalf("%v: hashes of %q from %v to %v = %x, want %x", tier, text, starts, ends, got, want)
@@ -131,7 +131,7 @@ func BenchmarkHashTokens(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("longest=%d", longest), func(b *testing.B) {
 				for b.Loop() {
-					HashTokens(hashes, folded, starts, ends, long)
+					HashTokens(hashes, 0, folded, starts, ends, long)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*count), "ns/token")
 			})

@@ -33,18 +33,18 @@ func runScan(s *Scan, classes *Classes, folded []byte, starts, ends []uint16, wi
 	}
 }
 
-func hashTokens(hashes []uint64, folded []byte, starts, ends, long []uint16) {
+func hashTokens(hashes []uint64, seed uint64, folded []byte, starts, ends, long []uint16) {
 	count := 0 // of tokens that are longer than a block
 	switch {
 	case tier >= AVX512 && len(hashes) >= lanesAVX512:
-		count = hashTokensAVX512(hashes, folded, starts, ends, long)
+		count = hashTokensAVX512(hashes, seed, folded, starts, ends, long)
 	case tier >= AVX2 && len(hashes) >= lanesAVX2:
-		count = hashTokensAVX2(hashes, folded, starts, ends, long)
+		count = hashTokensAVX2(hashes, seed, folded, starts, ends, long)
 	default:
-		hashTokensGo(hashes, folded, starts, ends)
+		hashTokensGo(hashes, seed, folded, starts, ends)
 	}
 	for _, i := range long[:count] {
-		hashes[i] = HashToken(0, folded[starts[i]:ends[i]])
+		hashes[i] = HashToken(seed, folded[starts[i]:ends[i]])
 	}
 }
 

@@ -10,8 +10,8 @@ func runScan(s *Scan, _ *Classes, folded []byte, starts, ends []uint16, window [
 	return runScanGo(s, folded, starts, ends, window, limit)
 }
 
-func hashTokens(hashes []uint64, folded []byte, starts, ends, _ []uint16) {
-	hashTokensGo(hashes, folded, starts, ends)
+func hashTokens(hashes []uint64, seed uint64, folded []byte, starts, ends, _ []uint16) {
+	hashTokensGo(hashes, seed, folded, starts, ends)
 }
 
 func shinglesOfThree(elements, tokens []uint64) {

@@ -43,6 +43,7 @@ type Config struct {
 	StopWordUse sketch.StopWordUse   `name:"stopwords-use" group:"Measure" default:"remove" placeholder:"HOW" help:"What stop words are for: remove (they are taken out of texts), require (only shingles that hold one count; menus and advertisements have few)." json:"stopwords_use"`
 	Weight      map[string]float64   `group:"Measure" mapsep:"," placeholder:"FIELD=W" help:"Take these text fields in place of --text-field, as in title=3,text=1. A document is all of their shingles; the weights count for its SimHash." json:"weight,omitempty"`
 	Shingle     int                  `group:"Measure" default:"3" placeholder:"N" help:"Adjacent tokens in a shingle." json:"shingle"`
+	Seed        uint64               `group:"Measure" default:"0" placeholder:"N" help:"Key of all hashes: documents that were made to collide, or to be found too often, are harmless with a number that their author does not know." json:"seed"`
 	Threshold   float64              `group:"Measure" default:"0.8" placeholder:"J" help:"Least Jaccard similarity of two near-duplicates: shingles in both over shingles in either." json:"threshold"`
 	Keys        transforms.Keys      `group:"Measure" default:"minhash" placeholder:"KEYS" help:"How documents that may be similar are brought together: minhash (documents that share a band of their MinHash signatures), all (every pair is compared: exact, for corpora of some ten thousand documents)." json:"keys"`
 	Recall      float64              `group:"Measure" default:"0.99" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found; more similar pairs are found more surely. Sets bands and rows." json:"recall"`
@@ -256,7 +257,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		Temp: temp, Partial: partial, Inputs: inputs,
 		Fields:           corpus.Fields{ID: c.IDField, Texts: fields, Features: c.Features},
 		MaxDocument:      int64(c.MaxDocument),
-		Measure:          sketch.Measure{Shingle: c.Shingle, CJKSplit: c.CJKSplit},
+		Measure:          sketch.Measure{Shingle: c.Shingle, CJKSplit: c.CJKSplit, Seed: c.Seed},
 		Normalization:    c.Normalize,
 		StopWordUse:      c.StopWordUse,
 		Weights:          weights,

@@ -111,7 +111,7 @@ func TestValidateLimits(t *testing.T) {
 func TestHash(t *testing.T) {
 	counts := map[string]bool{
 		"Input": false, "Reference": false, "Format": false, "IDField": true, "TextField": true, "Features": true, "MaxDocument": true, "MaxRejects": false,
-		"CJKSplit": true, "Normalize": true, "StopWords": true, "StopWordUse": true, "Weight": true, "Bits": false, "Shingle": true, "Threshold": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true,
+		"CJKSplit": true, "Normalize": true, "StopWords": true, "StopWordUse": true, "Weight": true, "Seed": true, "Bits": false, "Shingle": true, "Threshold": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true,
 		"Output": false, "Overwrite": false, "Emit": false, "OutputFormat": true, "Keep": true, "Split": true,
 		"Temp": false, "Memory": false, "Lanes": false,
 	}
@@ -140,6 +140,8 @@ func TestHash(t *testing.T) {
 			field.SetBool(!field.Bool())
 		case reflect.Int, reflect.Int64:
 			field.SetInt(field.Int() + 1)
+		case reflect.Uint64:
+			field.SetUint(field.Uint() + 1)
 		case reflect.Float64:
 			field.SetFloat(field.Float() / 2)
 		case reflect.Slice:

@@ -147,6 +147,23 @@ func TestWeights(t *testing.T) {
 	sameSketches(t, readRows[sketchRow](t, config.Output, transforms.Sketches), []sketchRow{want})
 }
 
+// TestSeed: a seed changes all hashes and no pair.
+func TestSeed(t *testing.T) {
+	files := cut(oddities(74), 2)
+	config := testConfig(t, putCorpus(t, plain, files...))
+	config.Seed, config.Recall = 1<<63|5, certain
+	config.Emit = append(config.Emit, transforms.Sketches)
+	checkAgainstTruth(t, config, runJob(t, config), naiveTruth(3, true, files...))
+	keyed := readRows[sketchRow](t, config.Output, transforms.Sketches)
+	config.Seed, config.Output = 0, filepath.Join(t.TempDir(), "out")
+	runJob(t, config)
+	for i, row := range readRows[sketchRow](t, config.Output, transforms.Sketches) {
+		if row.Shingles > 0 && slices.Equal(row.Fingerprint, keyed[i].Fingerprint) {
+			t.Fatalf("%+v with a seed and without", row)
+		}
+	}
+}
+
 // TestStopWordsRefused names what is wrong with the list.
 func TestStopWordsRefused(t *testing.T) {
 	input := putCorpus(t, plain, file{"x.jsonl", synthetic(73)})

@@ -25,6 +25,11 @@ type Measure struct {
 	// words (Han, Hiragana, Katakana, Thai, Lao, Khmer and Myanmar) a token of
 	// its own.
 	CJKSplit bool
+
+	// Seed keys the hashes: whoever does not know it cannot craft tokens or
+	// shingles whose hashes agree. Sets of different seeds have nothing to do with
+	// each other.
+	Seed uint64
 }
 
 // Document is the fingerprint of a text.
@@ -69,7 +74,7 @@ func NewHasher(m Measure) *Hasher {
 	}
 	return &Hasher{
 		shingle:   max(m.Shingle, 1),
-		tokenizer: tokenizer{classes: classes()},
+		tokenizer: tokenizer{classes: classes(), seed: m.Seed},
 	}
 }
 

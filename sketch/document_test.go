@@ -14,7 +14,7 @@ import (
 )
 
 // measures are the measures that documents are compared with the reference by.
-var measures = []Measure{{Shingle: 1}, {Shingle: 3}, {Shingle: 3, CJKSplit: true}, {Shingle: 70, CJKSplit: true}}
+var measures = []Measure{{Shingle: 1}, {Shingle: 3}, {Shingle: 3, CJKSplit: true}, {Shingle: 70, CJKSplit: true}, {Shingle: 2, Seed: 0xfedcba9876543210}}
 
 // checker compares documents with the reference. It keeps its Hashers, so that
 // what one document leaves behind would show in the next.

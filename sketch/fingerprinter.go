@@ -189,7 +189,7 @@ func (f *Fingerprinter) Features(features []Feature, record []byte) Fingerprint 
 	f.set = f.set[:0]
 	sum := Document{Tokens: len(features)}
 	for _, feature := range features {
-		element := splitMix(feature.Hash+splitMixStep) >> (64 - elementBits)
+		element := splitMix(splitMix(f.options.Measure.Seed)+feature.Hash+splitMixStep) >> (64 - elementBits)
 		f.set = append(f.set, element)
 		if f.simhash != nil {
 			f.simhash.Add(element, feature.Weight)

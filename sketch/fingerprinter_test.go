@@ -141,6 +141,10 @@ func TestFingerprinterOfFeatures(t *testing.T) {
 	if heavy := f.Features([]Feature{{1, 1}, {2, 2}, {3, 100}}, nil); heavy.Digest != one.Digest || slices.Equal(heavy.SimHash, one.SimHash) {
 		t.Errorf("%+v of other weights than %+v", heavy, one)
 	}
+	keyed := newFingerprinter(t, Options{Measure: Measure{Seed: 1}, SimHashBits: 64})
+	if other := keyed.Features([]Feature{{3, 1}, {1, 3}, {2, 2}}, nil); sameFingerprint(one, other) || len(other.Set) != 3 {
+		t.Errorf("%+v with a seed, %+v without", other, one)
+	}
 	none := f.Features(nil, []byte("a")).clone()
 	if other := f.Features(nil, []byte("b")); len(other.Set) != 0 || other.Digest == none.Digest {
 		t.Errorf("%+v and %+v of different records without features", none, other)

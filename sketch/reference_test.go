@@ -40,12 +40,12 @@ func referenceTokens(text []byte, split bool) (tokens []string, invalid int) {
 
 // referenceTokenHash is the token hash as the package comment of shingle.go
 // defines it, over a padded copy.
-func referenceTokenHash(token string) uint64 {
+func referenceTokenHash(seed uint64, token string) uint64 {
 	padded := []byte(token)
 	for len(padded)%16 != 0 {
 		padded = append(padded, 0)
 	}
-	x := uint64(0)
+	x := seed
 	for ; len(padded) > 0; padded = padded[16:] {
 		x += binary.LittleEndian.Uint64(padded[:8])
 		x *= 0x9e3779b97f4a7c15
@@ -61,10 +61,10 @@ func referenceTokenHash(token string) uint64 {
 }
 
 // referenceShingle is the element of the shingle of tokens.
-func referenceShingle(tokens []string) uint64 {
+func referenceShingle(seed uint64, tokens []string) uint64 {
 	x := uint64(0)
 	for i, token := range tokens {
-		h := referenceTokenHash(token)
+		h := referenceTokenHash(seed, token)
 		by := 21 * i % 64
 		x += h<<by | h>>(64-by)
 	}
@@ -88,7 +88,7 @@ func referenceDocument(text []byte, m Measure) Document {
 	}
 	set := make([]uint64, 0, len(distinct))
 	for _, shingle := range distinct {
-		set = append(set, referenceShingle(shingle))
+		set = append(set, referenceShingle(m.Seed, shingle))
 	}
 	slices.Sort(set)
 	return Document{Set: set, Tokens: len(tokens), InvalidBytes: invalid}

@@ -28,8 +28,8 @@ func (t *tokenizer) appendHashes(hashes []uint64) []uint64 {
 	}
 	hashes = slices.Grow(hashes, count)[:known+count]
 	chunk := hashes[known:]
-	asmkernels.HashTokens(chunk, t.folded[:], t.starts[:], t.ends[:], t.long[:])
-	if t.prefix != 0 {
+	asmkernels.HashTokens(chunk, t.seed, t.folded[:], t.starts[:], t.ends[:], t.long[:])
+	if t.prefix != t.seed {
 		chunk[0] = hashToken(t.prefix, t.folded[t.starts[0]:t.ends[0]])
 	}
 	return hashes

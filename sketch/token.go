@@ -59,8 +59,8 @@ type tokenizer struct {
 	long [mostTokens]uint16
 
 	// prefix is the hash state of the part of token 0 that earlier chunks
-	// contained and keep has dropped, 0 if there is none.
-	prefix uint64
+	// contained and keep has dropped, the seed if there is none.
+	prefix, seed uint64
 
 	// invalid counts the bytes that are not part of valid UTF-8.
 	invalid int
@@ -68,7 +68,7 @@ type tokenizer struct {
 
 // reset prepares for another text.
 func (t *tokenizer) reset() {
-	t.scan, t.prefix, t.invalid = asmkernels.Scan{}, 0, 0
+	t.scan, t.prefix, t.invalid = asmkernels.Scan{}, t.seed, 0
 }
 
 // fold reads window to at least its first limit bytes and returns how many it
@@ -223,7 +223,7 @@ func (t *tokenizer) close() {
 func (t *tokenizer) keep() {
 	var rest []byte
 	if t.scan.Ends > 0 {
-		t.prefix = 0
+		t.prefix = t.seed
 	}
 	if t.scan.Starts > t.scan.Ends {
 		t.prefix, rest = asmkernels.HashBlocks(t.prefix, t.folded[t.starts[t.scan.Ends]:t.scan.Written])

@@ -47,6 +47,7 @@ func parse(args []string) (command, error) {
 		kong.KindMapper(reflect.Float64, kong.MapperFunc(parseNumber)),
 		kong.KindMapper(reflect.Int, kong.MapperFunc(parseWholeNumber)),
 		kong.KindMapper(reflect.Int64, kong.MapperFunc(parseWholeNumber)),
+		kong.KindMapper(reflect.Uint64, kong.MapperFunc(parseWholeNumber)),
 	)
 	if err != nil {
 		return nil, err
@@ -84,6 +85,14 @@ func parseWholeNumber(from *kong.DecodeContext, to reflect.Value) error {
 	var text string
 	if err := from.Scan.PopValueInto("number", &text); err != nil {
 		return err
+	}
+	if to.CanUint() {
+		number, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || to.OverflowUint(number) {
+			return fmt.Errorf("%q is not a whole number from 0", text)
+		}
+		to.SetUint(number)
+		return nil
 	}
 	number, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || to.OverflowInt(number) {

@@ -92,7 +92,7 @@ func (t tier) factor(name string, x uint64) factor {
 // hashTokens writes HashTokens, which leaves tokens longer than a block to the
 // caller, by listing their numbers.
 func (t tier) hashTokens() {
-	TEXT("hashTokens"+t.name, NOSPLIT, "func(hashes []uint64, folded []byte, starts, ends, long []uint16) (count int)")
+	TEXT("hashTokens"+t.name, NOSPLIT, "func(hashes []uint64, seed uint64, folded []byte, starts, ends, long []uint16) (count int)")
 	Doc(
 		"hashTokens"+t.name+" is hashTokensGo for as many tokens as a vector has lanes or more,",
 		"and up to a block's length. It writes the numbers of longer ones to long, some twice,",
@@ -132,7 +132,11 @@ func (t tier) hashTokens() {
 		VPSLLVQ(bits, ones, beyond)
 		t.clear(beyond, high)
 
+		// AVX2 has no register to keep the seed in.
+		seed := t.vector()
+		VPBROADCASTQ(NewParamAddr("seed", 24), seed)
 		x, upper := low, t.vector()
+		VPADDQ(seed, x, x)
 		VPSRLQ(Imm(32), x, upper)
 		t.multiply(x, upper, factor1)
 		t.fold(x, 32, upper)
