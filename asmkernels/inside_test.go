@@ -95,3 +95,23 @@ func TestIntersectStaysInside(t *testing.T) {
 		}
 	}
 }
+
+func TestBitCountersStayInside(t *testing.T) {
+	onEveryTier(t, func(t *testing.T) {
+		random := rand.New(rand.NewPCG(17, 18))
+		for size := range 150 {
+			for _, atEnd := range []bool{false, true} {
+				words := guarded(t, randomWords(random, size), atEnd)
+				got := (*BitCounters)(guarded(t, make([]uint64, BitPlanes), atEnd))
+				var want BitCounters
+				got.Add(words)
+				got.AddMixed(words, 1)
+				naiveCounters(&want, words)
+				naiveCounters(&want, mixed(words, 1))
+				if *got != want {
+					t.Fatalf("counters of %d words: %x, want %x", size, *got, want)
+				}
+			}
+		}
+	})
+}

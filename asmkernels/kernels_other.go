@@ -18,6 +18,10 @@ func shinglesOfThree(elements, tokens []uint64) {
 	shinglesOfThreeGo(elements, tokens)
 }
 
+func addBits(c *BitCounters, words []uint64) { addBitsGo(c, words) }
+
+func addMixedBits(c *BitCounters, states []uint64, offset uint64) { addMixedBitsGo(c, states, offset) }
+
 func (s *SetSorter) sort(list []uint64) []uint64 {
 	return list[:s.sortGo(list)]
 }

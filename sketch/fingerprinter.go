@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/asmkernels"
 )
 
 // Version stands for everything in this package that a stored set or sketch
@@ -189,7 +191,8 @@ func (f *Fingerprinter) Features(features []Feature, record []byte) Fingerprint 
 	f.set = f.set[:0]
 	sum := Document{Tokens: len(features)}
 	for _, feature := range features {
-		element := splitMix(splitMix(f.options.Measure.Seed)+feature.Hash+splitMixStep) >> (64 - elementBits)
+		state := asmkernels.SplitMix(f.options.Measure.Seed) + feature.Hash + asmkernels.SplitMixStep
+		element := asmkernels.SplitMix(state) >> (64 - elementBits)
 		f.set = append(f.set, element)
 		if f.simhash != nil {
 			f.simhash.Add(element, feature.Weight)

@@ -59,7 +59,7 @@ type LSH struct {
 	sum        []byte // the hash of a shingle, padded to whole words
 	size       int    // of a hash in bytes
 	majorities []majority
-	blocks     [][majorityBlock]uint64 // the hashes not counted yet, by word
+	blocks     [][pendingHashes]uint64 // the hashes not counted yet, by word
 	pending    int                     // their number
 }
 
@@ -83,7 +83,7 @@ func NewLSH(o LSHOptions) *LSH {
 		sum:        make([]byte, 8*words),
 		size:       o.Hash.Size(),
 		majorities: make([]majority, words),
-		blocks:     make([][majorityBlock]uint64, words),
+		blocks:     make([][pendingHashes]uint64, words),
 	}
 }
 
@@ -125,7 +125,7 @@ func (l *LSH) add(shingle [][]byte) {
 	for i := range l.blocks {
 		l.blocks[i][l.pending] = binary.LittleEndian.Uint64(l.sum[8*i:])
 	}
-	if l.pending++; l.pending == majorityBlock {
+	if l.pending++; l.pending == pendingHashes {
 		l.flush()
 	}
 }
@@ -133,8 +133,7 @@ func (l *LSH) add(shingle [][]byte) {
 // flush counts the pending hashes.
 func (l *LSH) flush() {
 	for i := range l.blocks {
-		clear(l.blocks[i][l.pending:])
-		l.majorities[i].addBlock(&l.blocks[i])
+		l.majorities[i].counters.Add(l.blocks[i][:l.pending])
 	}
 	l.pending = 0
 }

@@ -1,65 +1,23 @@
 package sketch
 
-import "math/bits"
+import (
+	"math/bits"
 
-const (
-	// majorityBlock is the number of words of weight 1 that are added at once,
-	// 1<<4.
-	majorityBlock = 16
-
-	// majorityPlanes is the number of bits of a count of words.
-	majorityPlanes = 40
-
-	// weightedBlock is the number of words with weights that are added at once.
-	weightedBlock = 8
+	"mirrorbeam/asmkernels"
 )
+
+// weightedBlock is the number of words with weights that are added at once.
+const weightedBlock = 8
 
 // majority finds, for each of 64 bit positions, whether the bit is set in the
 // greater part of words by weight. It counts exactly, and the order of the words
 // does not matter.
 type majority struct {
-	// planes count words of weight 1. The counters are sliced: plane p holds bit
-	// p of all 64 of them, so that logical operations count 64 bits at once.
-	planes [majorityPlanes]uint64
+	// counters count words of weight 1.
+	counters asmkernels.BitCounters
 
 	// tallies hold the sums of the weights of other words.
 	tallies [64]uint64
-}
-
-// addBlock counts words with weight 1, by a tree of carry-save adders (Harley
-// and Seal, in Warren, Hacker's Delight, 2nd edition, 5-1).
-func (m *majority) addBlock(words *[majorityBlock]uint64) {
-	ones, twos := m.planes[0], m.planes[1]
-	fours, eights := m.planes[2], m.planes[3]
-	var twosA, twosB, foursA, foursB, eightsA, eightsB, sixteens uint64
-
-	ones, twosA = carrySave(ones, words[0], words[1])
-	ones, twosB = carrySave(ones, words[2], words[3])
-	twos, foursA = carrySave(twos, twosA, twosB)
-	ones, twosA = carrySave(ones, words[4], words[5])
-	ones, twosB = carrySave(ones, words[6], words[7])
-	twos, foursB = carrySave(twos, twosA, twosB)
-	fours, eightsA = carrySave(fours, foursA, foursB)
-	ones, twosA = carrySave(ones, words[8], words[9])
-	ones, twosB = carrySave(ones, words[10], words[11])
-	twos, foursA = carrySave(twos, twosA, twosB)
-	ones, twosA = carrySave(ones, words[12], words[13])
-	ones, twosB = carrySave(ones, words[14], words[15])
-	twos, foursB = carrySave(twos, twosA, twosB)
-	fours, eightsB = carrySave(fours, foursA, foursB)
-	eights, sixteens = carrySave(eights, eightsA, eightsB)
-
-	m.planes[0], m.planes[1] = ones, twos
-	m.planes[2], m.planes[3] = fours, eights
-	for p := 4; sixteens != 0 && p < majorityPlanes; p++ {
-		m.planes[p], sixteens = m.planes[p]^sixteens, m.planes[p]&sixteens
-	}
-}
-
-// carrySave adds three bits in each position.
-func carrySave(a, b, c uint64) (sum, carry uint64) {
-	either := a ^ b
-	return either ^ c, a&b | either&c
 }
 
 // subsetSums holds the sums of all subsets of weightedBlock weights: of the lower
@@ -117,8 +75,8 @@ func (m *majority) compare(count uint64) (more, half uint64) {
 	for p := bits.Len64(count) - 1; p >= 0; p-- {
 		// The bit of half the count, in all positions.
 		limit := -(count >> 1 >> p & 1)
-		more |= half & m.planes[p] &^ limit
-		half &^= m.planes[p] ^ limit
+		more |= half & m.counters[p] &^ limit
+		half &^= m.counters[p] ^ limit
 	}
 	if count%2 != 0 {
 		half = 0
@@ -132,7 +90,7 @@ func (m *majority) compareWeighted(count, unit, sum uint64) (more, half uint64) 
 	total := count*unit + sum
 	for i, tally := range m.tallies {
 		for p := range bits.Len64(count) {
-			tally += (m.planes[p] >> i & 1) * unit << p
+			tally += (m.counters[p] >> i & 1) * unit << p
 		}
 		switch {
 		case tally > total/2:

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"mirrorbeam/asmkernels"
 )
 
 // Tie says what bit a SimHash fingerprint has where features of equal weight
@@ -68,16 +70,18 @@ type SimHash struct {
 	ones    uint64 // features of weight 1 counted
 	weights uint64 // absolute weights of other ones counted, in units of weightUnit
 
-	// pending holds hashes of weight 1 that are not counted yet.
-	pending [majorityBlock]uint64
+	// pending holds hashes of weight 1 that were added one by one and are not
+	// counted yet.
+	pending [pendingHashes]uint64
 	count   int
 
 	// weighted holds features of other weights that are not counted yet.
 	weighted [weightedBlock]weightedFeature
 	others   int
-
-	words [majorityBlock]uint64 // the bits of a block
 }
+
+// pendingHashes is the number of hashes of weight 1 that are counted at once.
+const pendingHashes = 64
 
 // weightedFeature is a feature with a weight in units of weightUnit.
 type weightedFeature struct {
@@ -110,7 +114,14 @@ func NewSimHash(o SimHashOptions) (*SimHash, error) {
 
 // Reset forgets all features.
 func (s *SimHash) Reset() {
-	clear(s.majorities)
+	// Most of the counters were not reached by any count.
+	reached := min(bits.Len64(s.ones), asmkernels.BitPlanes)
+	for i := range s.majorities {
+		clear(s.majorities[i].counters[:reached])
+		if s.weights > 0 {
+			clear(s.majorities[i].tallies[:])
+		}
+	}
 	s.ones, s.weights, s.count, s.others = 0, 0, 0, 0
 }
 
@@ -122,7 +133,7 @@ func (s *SimHash) Reset() {
 func (s *SimHash) Add(hash uint64, weight float64) {
 	if weight == 1 {
 		s.pending[s.count] = hash
-		if s.count++; s.count == majorityBlock {
+		if s.count++; s.count == pendingHashes {
 			s.flush()
 		}
 		return
@@ -173,67 +184,43 @@ func (s *SimHash) flushWeighted() {
 
 // AddSet adds features of weight 1 with the given hashes.
 func (s *SimHash) AddSet(hashes []uint64) {
-	for s.count > 0 && len(hashes) > 0 {
-		s.Add(hashes[0], 1)
-		hashes = hashes[1:]
-	}
-	for ; len(hashes) >= majorityBlock; hashes = hashes[majorityBlock:] {
-		s.addBlock((*[majorityBlock]uint64)(hashes), majorityBlock)
-	}
-	s.count += copy(s.pending[s.count:], hashes)
+	s.flush()
+	s.addOnes(hashes)
 }
 
 // flush counts what is pending of weight 1.
 func (s *SimHash) flush() {
 	if s.count > 0 {
-		s.addBlock(&s.pending, s.count)
+		s.addOnes(s.pending[:s.count])
 		s.count = 0
 	}
 }
 
-// addBlock counts the first count features of a block, with weight 1.
-func (s *SimHash) addBlock(hashes *[majorityBlock]uint64, count int) {
-	count = int(min(uint64(count), s.room()/weightUnit))
-	s.ones += uint64(count)
-	words := &s.words
+// addOnes counts features of weight 1, as many as there is room for.
+func (s *SimHash) addOnes(hashes []uint64) {
+	hashes = hashes[:min(uint64(len(hashes)), s.room()/weightUnit)]
+	s.ones += uint64(len(hashes))
 	for i := range s.majorities {
-		switch {
-		case count < majorityBlock:
-			clear(words[count:])
-			for j := range words[:count] {
-				words[j] = s.word(hashes[j], i)
-			}
-		case s.options.Raw:
-			words = hashes
-		default:
-			begin := uint64(i+1) * splitMixStep
-			for j := range words {
-				words[j] = splitMix(hashes[j] + begin)
-			}
+		if s.options.Raw {
+			s.majorities[i].counters.Add(hashes)
+		} else {
+			s.majorities[i].counters.AddMixed(hashes, outputState(i))
 		}
-		s.majorities[i].addBlock(words)
 	}
 }
 
 // word returns the bits 64*i to 64*i+63 of the feature with the given hash:
-// output number i of SplitMix64 (Steele, Lea, Flood, Fast splittable
-// pseudorandom number generators, 2014), unless the hash itself is wanted.
+// output number i of SplitMix64, unless the hash itself is wanted.
 func (s *SimHash) word(hash uint64, i int) uint64 {
 	if s.options.Raw {
 		return hash
 	}
-	return splitMix(hash + uint64(i+1)*splitMixStep)
+	return asmkernels.SplitMix(hash + outputState(i))
 }
 
-// splitMixStep is what the state of SplitMix64 grows by for an output.
-const splitMixStep = 0x9e3779b97f4a7c15
-
-// splitMix returns the output of SplitMix64 for a state.
-func splitMix(state uint64) uint64 {
-	state = (state ^ state>>30) * 0xbf58476d1ce4e5b9
-	state = (state ^ state>>27) * 0x94d049bb133111eb
-	return state ^ state>>31
-}
+// outputState returns the state of SplitMix64 for output number i, if the seed is
+// 0.
+func outputState(i int) uint64 { return uint64(i+1) * asmkernels.SplitMixStep }
 
 // Fingerprint returns the fingerprint of the features added since the last
 // Reset: bit number i is bit i%64 of element i/64. Without features every bit is

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"mirrorbeam/asmkernels"
 )
 
 // bitLoop is SimHash as most libraries have it, of 64-bit hashes of weight 1, but
@@ -102,22 +104,26 @@ func BenchmarkSimHash(b *testing.B) {
 			{"ours-64-integer-weight", SimHashOptions{Bits: 64}, 5},
 			{"ours-64-real-weight", SimHashOptions{Bits: 64}, math.Pi},
 		} {
-			s := newSimHash(b, c.options)
-			work := func() {
-				s.Reset()
-				if c.weight == 1 {
-					s.AddSet(set)
-				} else {
-					for _, hash := range set {
-						s.Add(hash, c.weight)
+			for _, tier := range asmkernels.Tiers() {
+				before := asmkernels.SelectTier(tier)
+				s := newSimHash(b, c.options)
+				work := func() {
+					s.Reset()
+					if c.weight == 1 {
+						s.AddSet(set)
+					} else {
+						for _, hash := range set {
+							s.Add(hash, c.weight)
+						}
 					}
+					fingerprint = s.Fingerprint(fingerprint)
 				}
-				fingerprint = s.Fingerprint(fingerprint)
+				if work(); c.options.Raw && fingerprint[0] != want {
+					b.Fatalf("%s: %x, want %x", c.name, fingerprint[0], want)
+				}
+				measure(name+"/"+c.name+"/"+tier.String(), work)
+				asmkernels.SelectTier(before)
 			}
-			if work(); c.options.Raw && fingerprint[0] != want {
-				b.Fatalf("%s: %x, want %x", c.name, fingerprint[0], want)
-			}
-			measure(name+"/"+c.name, work)
 		}
 	}
 }

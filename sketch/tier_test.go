@@ -11,10 +11,13 @@ import (
 	"mirrorbeam/asmkernels"
 )
 
-// checkSum is the hash of all that a Hasher and a MinHash make of texts.
-func checkSum(texts [][]byte, m Measure) uint64 {
+// checkSum is the hash of all that a Hasher, a MinHash and a SimHash make of
+// texts.
+func checkSum(t *testing.T, texts [][]byte, m Measure) uint64 {
 	h, minhash := NewHasher(m), NewMinHash(21)
+	simhash := newSimHash(t, SimHashOptions{Bits: 128})
 	var signature []uint32
+	var fingerprint []uint64
 	var bytes []byte
 	sum := xxh3.New()
 	for _, text := range texts {
@@ -22,7 +25,10 @@ func checkSum(texts [][]byte, m Measure) uint64 {
 		signature = minhash.Signature(signature, d.Set)
 		bytes = binary.LittleEndian.AppendUint64(bytes[:0], d.Digest)
 		bytes = binary.LittleEndian.AppendUint64(bytes, uint64(d.Tokens)<<32|uint64(d.InvalidBytes))
-		for _, x := range d.Set {
+		simhash.Reset()
+		simhash.AddSet(d.Set)
+		fingerprint = simhash.Fingerprint(fingerprint)
+		for _, x := range append(fingerprint, d.Set...) {
 			bytes = binary.LittleEndian.AppendUint64(bytes, x)
 		}
 		for _, x := range signature {
@@ -40,7 +46,7 @@ func checkTiers(t *testing.T, texts [][]byte) {
 		var want uint64
 		for _, tier := range asmkernels.Tiers() {
 			before := asmkernels.SelectTier(tier)
-			got := checkSum(texts, m)
+			got := checkSum(t, texts, m)
 			asmkernels.SelectTier(before)
 			if tier == asmkernels.PlainGo {
 				want = got

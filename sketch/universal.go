@@ -3,6 +3,8 @@ package sketch
 import (
 	"hash/crc32"
 	"slices"
+
+	"mirrorbeam/asmkernels"
 )
 
 // universalPrime is the smallest prime above all 32-bit numbers.
@@ -25,8 +27,8 @@ type UniversalMinHash struct {
 func NewUniversalMinHash(components int, seed uint64) *UniversalMinHash {
 	m := &UniversalMinHash{}
 	for len(m.factors) < components {
-		seed += splitMixStep
-		random := splitMix(seed)
+		seed += asmkernels.SplitMixStep
+		random := asmkernels.SplitMix(seed)
 		// Two functions with one factor would be too much alike.
 		if factor := random >> 32; factor != 0 && !slices.Contains(m.factors, factor) {
 			m.factors = append(m.factors, factor)

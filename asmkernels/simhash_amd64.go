@@ -1,0 +1,49 @@
+//go:build amd64 && !purego
+
+package asmkernels
+
+// mostCounted are the numbers of words that the kernels count in a call.
+const (
+	mostCountedAVX512 = 2040
+	mostCountedAVX2   = 1020
+)
+
+func addBits(c *BitCounters, words []uint64) {
+	if tier == PlainGo {
+		addBitsGo(c, words)
+		return
+	}
+	for len(words) > 0 {
+		part := words[:min(len(words), mostCounted())]
+		if tier >= AVX512 {
+			addBitsAVX512((*[BitPlanes]uint64)(c), part)
+		} else {
+			addBitsAVX2((*[BitPlanes]uint64)(c), part)
+		}
+		words = words[len(part):]
+	}
+}
+
+func addMixedBits(c *BitCounters, states []uint64, offset uint64) {
+	if tier == PlainGo {
+		addMixedBitsGo(c, states, offset)
+		return
+	}
+	for len(states) > 0 {
+		part := states[:min(len(states), mostCounted())]
+		if tier >= AVX512 {
+			addMixedBitsAVX512((*[BitPlanes]uint64)(c), part, offset)
+		} else {
+			addMixedBitsAVX2((*[BitPlanes]uint64)(c), part, offset)
+		}
+		states = states[len(part):]
+	}
+}
+
+// mostCounted returns the number of words that the tier's kernels count in a call.
+func mostCounted() int {
+	if tier >= AVX512 {
+		return mostCountedAVX512
+	}
+	return mostCountedAVX2
+}
