@@ -26,3 +26,4 @@ package asmkernels
 //go:generate go run -C _asm ./intersect -out ../intersect_amd64.s -stubs ../intersect_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./set -out ../set_amd64.s -stubs ../set_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./simhash -out ../simhash_amd64.s -stubs ../simhash_stubs_amd64.go -pkg asmkernels
+//go:generate go run -C _asm ./filter -out ../filter_amd64.s -stubs ../filter_stubs_amd64.go -pkg asmkernels

@@ -115,3 +115,21 @@ func TestBitCountersStayInside(t *testing.T) {
 		}
 	})
 }
+
+func TestFilterStaysInside(t *testing.T) {
+	onEveryTier(t, func(t *testing.T) {
+		random := rand.New(rand.NewPCG(19, 20))
+		for size := range 70 {
+			for _, atEnd := range []bool{false, true} {
+				list := guarded(t, randomElements(random, size, 1), atEnd)
+				out := guarded(t, make([]uint64, size+overwritten), atEnd)
+				for _, limit := range []uint64{0, 1 << (ElementBits - 1), 1 << ElementBits} {
+					got, want := out[:filter(out, list, limit)], naiveFilter(list, limit)
+					if !slices.Equal(got, want) {
+						t.Fatalf("%d elements below %x: %x, want %x", size, limit, got, want)
+					}
+				}
+			}
+		}
+	})
+}

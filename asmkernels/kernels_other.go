@@ -22,6 +22,8 @@ func addBits(c *BitCounters, words []uint64) { addBitsGo(c, words) }
 
 func addMixedBits(c *BitCounters, states []uint64, offset uint64) { addMixedBitsGo(c, states, offset) }
 
+func filter(out, list []uint64, limit uint64) (count int) { return filterGo(out, list, limit) }
+
 func (s *SetSorter) sort(list []uint64) []uint64 {
 	return list[:s.sortGo(list)]
 }

@@ -32,6 +32,7 @@ const (
 type SetSorter struct {
 	scratch []uint64
 	counts  []uint32
+	few     []uint64 // what SortSmallest is left with
 }
 
 // Sort returns the distinct elements of list, which are below 2^ElementBits, in

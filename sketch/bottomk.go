@@ -10,6 +10,35 @@ func BottomK(set []uint64, k int) []uint64 {
 	return set[:max(min(k, len(set)), 0)]
 }
 
+// BottomKDocument is the bottom-k sketch of a text.
+type BottomKDocument struct {
+	// Smallest holds the k smallest distinct shingles as 48-bit hashes in
+	// ascending order, or all if there are fewer. It belongs to the Hasher, which
+	// overwrites it in the next call.
+	Smallest []uint64
+
+	// Shingles is the number of distinct shingles if there are fewer than k, and
+	// with repetitions otherwise. [EstimateJaccard] and [Overlap] take it for the
+	// size of the set, which they only compare with that of the sketch.
+	Shingles int
+
+	// Tokens and InvalidBytes are those of [Document].
+	Tokens, InvalidBytes int
+}
+
+// BottomK returns the bottom-k sketch of text: that of the set of
+// [Hasher.Document], for which the set need not be sorted. A k below 0 counts
+// as 0.
+func (h *Hasher) BottomK(text []byte, k int) BottomKDocument {
+	tokens := h.shingles(text)
+	shingles := len(h.elements)
+	smallest := h.sorter.SortSmallest(h.elements, max(k, 0))
+	if len(smallest) < k {
+		shingles = len(smallest)
+	}
+	return BottomKDocument{smallest, shingles, tokens, h.tokenizer.invalid}
+}
+
 // EstimateJaccard estimates the Jaccard similarity of two sets of na and nb
 // elements from a and b, their k smallest elements each (see [BottomK]). It is
 // the quotient of [Overlap], which says what is counted; that of two empty sets

@@ -3,7 +3,11 @@ package sketch
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
+
+	"mirrorbeam/asmkernels"
 )
 
 // overlapping returns two random sets of na and nb elements with common of
@@ -77,6 +81,123 @@ func TestEstimateJaccardUnbiased(t *testing.T) {
 		allowed := 4 * math.Sqrt(truth*(1-truth)/k/trials)
 		if mean := sum / trials; math.Abs(mean-truth) > allowed {
 			t.Errorf("sets of %d and %d elements: mean estimate %.4f, want %.4f within %.4f", na, nb, mean, truth, allowed)
+		}
+	}
+}
+
+// checkBottomK compares the sketches of a text with the heads of its set, on every
+// tier.
+func checkBottomK(t *testing.T, h, reference *Hasher, text []byte) {
+	t.Helper()
+	document := reference.Document(text)
+	for _, tier := range asmkernels.Tiers() {
+		for _, k := range []int{-1, 0, 1, 16, 128, len(document.Set), len(document.Set) + 1} {
+			before := asmkernels.SelectTier(tier)
+			got := h.BottomK(text, k)
+			asmkernels.SelectTier(before)
+			if want := BottomK(document.Set, k); !slices.Equal(got.Smallest, want) {
+				t.Fatalf("%v: %d smallest of %.100q: %x, want %x", tier, k, text, got.Smallest, want)
+			}
+			if got.Tokens != document.Tokens || got.InvalidBytes != document.InvalidBytes {
+				t.Fatalf("%v: %d smallest of %.100q: %d tokens, %d invalid bytes, want %d and %d",
+					tier, k, text, got.Tokens, got.InvalidBytes, document.Tokens, document.InvalidBytes)
+			}
+			if whole := len(document.Set) < k; got.Shingles < len(document.Set) || whole && got.Shingles != len(document.Set) {
+				t.Fatalf("%v: %d smallest of %.100q: %d shingles, %d distinct ones", tier, k, text, got.Shingles, len(document.Set))
+			}
+		}
+	}
+}
+
+func TestHasherBottomK(t *testing.T) {
+	random := rand.New(rand.NewPCG(41, 42))
+	for _, m := range measures {
+		h, reference := NewHasher(m), NewHasher(m)
+		for _, text := range edgeTexts {
+			checkBottomK(t, h, reference, []byte(text))
+		}
+		for i := range 200 {
+			checkBottomK(t, h, reference, randomText(random, random.IntN(20000), i%2 == 0))
+		}
+		// Many tokens, but hardly a shingle that does not repeat.
+		checkBottomK(t, h, reference, []byte(strings.Repeat("again and again, ", 3000)))
+	}
+}
+
+func TestHasherBottomKOfCorpus(t *testing.T) {
+	texts, ok := readCorpus(t, "licenses/all.jsonl.zst", 4<<20)
+	if !ok {
+		t.Skip("the corpora are not on this machine")
+	}
+	h, reference := NewHasher(Measure{Shingle: 3}), NewHasher(Measure{Shingle: 3})
+	for _, text := range texts {
+		checkBottomK(t, h, reference, text)
+	}
+}
+
+// TestBottomKShingles makes sure that the number of shingles says what Overlap
+// asks for.
+func TestBottomKShingles(t *testing.T) {
+	h := NewHasher(Measure{Shingle: 1})
+	sketch := func(text string, k int) ([]uint64, int) {
+		d := h.BottomK([]byte(text), k)
+		return slices.Clone(d.Smallest), d.Shingles
+	}
+	for _, c := range []struct {
+		k             int
+		common, union int
+		exact         bool
+	}{{5, 2, 4, true}, {2, -1, 2, false}} {
+		a, na := sketch("a b c a b c", c.k)
+		b, nb := sketch("b c d b c d", c.k)
+		common, union, exact := Overlap(a, b, na, nb, c.k)
+		if union != c.union || exact != c.exact || exact && common != c.common {
+			t.Errorf("k = %d: %d of %d in common, exact %v; want %d of %d, %v", c.k, common, union, exact, c.common, c.union, c.exact)
+		}
+	}
+}
+
+func TestBottomKAllocates(t *testing.T) {
+	text := randomText(rand.New(rand.NewPCG(43, 44)), 100000, true)
+	for _, tier := range asmkernels.Tiers() {
+		t.Run(tier.String(), func(t *testing.T) {
+			defer asmkernels.SelectTier(asmkernels.SelectTier(tier))
+			h := NewHasher(Measure{Shingle: 3})
+			h.BottomK(text, 128)
+			if n := testing.AllocsPerRun(10, func() { h.BottomK(text, 128) }); n != 0 {
+				t.Errorf("a warm Hasher allocates %v times a sketch", n)
+			}
+		})
+	}
+}
+
+// BenchmarkBottomK measures the way to the 128 smallest elements, and the best
+// variant of the single-hash MinHash article to as many hashes.
+func BenchmarkBottomK(b *testing.B) {
+	const k = 128
+	for _, kind := range benchmarkTexts {
+		texts, size := kind.texts(b)
+		units := make([][]uint16, len(texts))
+		for i, text := range texts {
+			units[i] = codeUnits(text)
+		}
+		measure := func(name string, work func(i int)) {
+			b.Run(kind.name+"/"+name, func(b *testing.B) {
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					for i := range texts {
+						work(i)
+					}
+				}
+			})
+		}
+		smallest, fingerprint := newSmallest(k), make([]uint32, 0, k)
+		measure("article", func(i int) { fingerprint = articlePipeline(units[i], smallest, fingerprint) })
+		for _, tier := range asmkernels.Tiers() {
+			before := asmkernels.SelectTier(tier)
+			h := NewHasher(Measure{Shingle: 3, CJKSplit: kind.split})
+			measure(tier.String(), func(i int) { h.BottomK(texts[i], k) })
+			asmkernels.SelectTier(before)
 		}
 	}
 }

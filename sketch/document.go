@@ -85,9 +85,22 @@ func NewHasher(m Measure) *Hasher {
 // the scripts concerned are tokens of their own whatever they are. Whether two
 // tokens or shingles are the same is decided by their 64- and 48-bit hashes.
 func (h *Hasher) Document(text []byte) Document {
+	tokens := h.shingles(text)
+	set := h.sorter.Sort(h.elements)
+	document := Document{Set: set, Tokens: tokens, InvalidBytes: h.tokenizer.invalid}
+	if len(set) > 0 {
+		document.Digest = digestSet(set)
+	} else {
+		document.Digest = xxh3.HashSeed(text, textSeed)
+	}
+	return document
+}
+
+// shingles sets the elements to the shingles of text and returns the number of
+// its tokens.
+func (h *Hasher) shingles(text []byte) (tokens int) {
 	h.tokenizer.reset()
 	h.tokens, h.elements = h.tokens[:0], h.elements[:0]
-	tokens := 0
 	for at := 0; at < len(text); {
 		at += h.fold(text[at:])
 		if at >= len(text) {
@@ -105,14 +118,7 @@ func (h *Hasher) Document(text []byte) Document {
 	if 0 < tokens && tokens < h.shingle {
 		h.elements = append(h.elements, shingleElement(h.tokens))
 	}
-	set := h.sorter.Sort(h.elements)
-	document := Document{Set: set, Tokens: tokens, InvalidBytes: h.tokenizer.invalid}
-	if len(set) > 0 {
-		document.Digest = digestSet(set)
-	} else {
-		document.Digest = xxh3.HashSeed(text, textSeed)
-	}
-	return document
+	return tokens
 }
 
 // fold folds the next chunk of text and returns how many bytes it has read, or
