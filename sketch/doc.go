@@ -15,7 +15,8 @@
 // Their inner loops are in package asmkernels, in versions for several
 // instruction sets that give the same result.
 //
-// [MinHash] and [BottomK] shorten a set.
+// [MinHash] and [BottomK] shorten a set; [Hasher.BottomK] does not sort all of it
+// first.
 //
 // Texts may be changed before they come to a Hasher:
 //

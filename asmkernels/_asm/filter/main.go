@@ -26,7 +26,7 @@ type filter struct {
 func begin(tier string, lanes int) filter {
 	TEXT("filter"+tier, NOSPLIT, "func(out, list []uint64, limit uint64) (count int)")
 	Doc(
-		"filter"+tier+" is filterGo for lists of at least a vector.",
+		"filter" + tier + " is filterGo for lists of at least a vector.",
 	)
 	Pragma("noescape")
 	f := filter{lanes: lanes, at: GP64(), end: GP64(), out: GP64(), limit: GP64()}
@@ -76,7 +76,7 @@ func avx512() {
 	limit := ZMM()
 	VPBROADCASTQ(f.limit, limit)
 	store := func(v reg.VecVirtual, below reg.Register) (mask reg.GPVirtual) {
-		// To memory, the instruction takes many times as long on AMD's CPUs.
+		// To memory it takes many times as long on CPUs of AMD.
 		VPCOMPRESSQ(v, below, v)
 		VMOVDQU64(v, Mem{Base: f.out})
 		mask = GP64()
