@@ -26,6 +26,9 @@ func numbered[T any]() T {
 			for i := range v.NumField() {
 				fill(v.Field(i))
 			}
+		case reflect.Pointer:
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(v.Elem())
 		case reflect.Slice:
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 			fill(v.Index(0))

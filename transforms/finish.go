@@ -38,8 +38,7 @@ func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]b
 	counts.Kept = counts.Documents - counts.Removed
 	result := Result{Counts: counts}
 	for _, o := range outcomes {
-		result.Skipped.Pairs += o.Skipped.Pairs
-		result.Skipped.Groups += o.Skipped.Groups
+		result.Skipped.add(o.Skipped)
 		result.Files = append(result.Files, o.Files...)
 	}
 	if rows := result.rows(Rejects); rows != counts.Rejected {

@@ -3,6 +3,7 @@ package transforms
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -18,55 +19,127 @@ import (
 
 func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&groupFn{})
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&denseFn{})
 }
 
 // Group brings the documents of a key together and finds the candidate pairs,
 // which are a part of the candidate graph for each shard, the stars of identical
 // documents, and the documents whose id is not theirs alone: PCollection<[]byte>
 // of key outcomes to one of outcomes.
+//
+// Where there are groups too dense for all pairs, the shards are gone through
+// once more when all such groups are known.
 func Group(s beam.Scope, job Job, keys beam.PCollection) beam.PCollection {
 	s = s.Scope("group")
-	tasks := exchange(s, job, delivery{Needed: []runfile.Kind{keysKind, idsKind}}, keys)
-	return inLanes(s, job, &groupFn{Job: job}, tasks)
+	tasks := exchange(s, job, delivery{Step: firstStep, Needed: []runfile.Kind{keysKind, idsKind}}, keys)
+	groups := inLanes(s, job, &groupFn{Job: job}, tasks)
+	if job.Keys == All {
+		return groups // its groups are of identical documents
+	}
+	s = s.Scope("again")
+	tasks = beam.ParDo(s, &denseFn{Job: job}, together(s, keys, groups))
+	return beam.Flatten(s, groups, inLanes(s, job, &groupFn{Job: job}, tasks))
 }
 
+// The steps of groupFn.
+const (
+	firstStep = iota
+	againStep
+)
+
 var groupStage = newStage("group")
+
+// denseFn makes the tasks that go through the shards once more, if there are
+// dense groups.
+type denseFn struct {
+	Job Job
+}
+
+func (f *denseFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
+	outcomes, counts, err := readOutcomes(elements)
+	if err != nil {
+		return markFault(err)
+	}
+	var runs []string
+	var dense []uint32
+	for _, o := range outcomes {
+		dense = append(dense, o.Dense...)
+		if o.Stage == keyStage.name && o.Run != "" {
+			runs = append(runs, o.Run)
+		}
+	}
+	if len(dense) == 0 {
+		return nil
+	}
+	list, err := f.write(dense)
+	if err == nil {
+		d := delivery{Step: againStep, Needed: []runfile.Kind{keysKind}, Extra: []runfile.Kind{denseKind}}
+		err = d.deliver(f.Job.Temp, f.Job.Lanes, append(runs, list), counts, emit)
+	}
+	if err != nil {
+		return markFault(fmt.Errorf("list dense groups: %w", err))
+	}
+	return nil
+}
+
+// write writes the dense keys for every shard and returns the path of the run.
+func (f *denseFn) write(dense []uint32) (string, error) {
+	run := runfile.NewWriter(f.Job.Temp, f.Job.RunBytes)
+	defer run.Abort()
+	for shard := range f.Job.Shards {
+		for _, key := range dense {
+			b, err := run.Record(denseKind, shard, denseSize)
+			if err != nil {
+				return "", err
+			}
+			binary.LittleEndian.PutUint32(b, key)
+		}
+	}
+	return run.Close()
+}
 
 type groupFn struct {
 	Job Job
 
-	// Read in Setup: the starts of the splits, and where the reference ends.
+	// Read in Setup: the inputs, the starts of the splits, and where the
+	// reference ends.
+	inputs     Inputs
 	starts     []docref.Ref
 	firstInput docref.Ref
 }
 
-func (f *groupFn) Setup() error {
-	inputs, err := readInputs(f.Job.Inputs)
-	if err != nil {
+func (f *groupFn) Setup() (err error) {
+	if f.inputs, err = readInputs(f.Job.Inputs); err != nil {
 		return err
 	}
-	if f.firstInput, err = inputs.firstInput(); err != nil {
+	if f.firstInput, err = f.inputs.firstInput(); err != nil {
 		return err
 	}
-	f.starts, err = inputs.splitStarts()
+	f.starts, err = f.inputs.splitStarts()
 	return err
 }
 
 func (f *groupFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	return emitRun(ctx, groupStage, f.Job, element, emit, func(t task, w *workplace) error { return f.shard(ctx, t.Number, w) })
+	return emitRun(ctx, groupStage, f.Job, element, emit, func(t task, w *workplace) error {
+		if t.Step == againStep {
+			return f.again(t.Number, w)
+		}
+		return f.shard(ctx, t.Number, w)
+	})
 }
 
+// shard goes through a shard for the first time.
 func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
 	records, err := w.read(0, keysKind)
 	if err != nil {
 		return err
 	}
 	groupStage.bytes.Inc(ctx, int64(len(records)))
-	n, err := f.groups(records, number, w)
-	if err != nil {
+	keys := w.sortKeys(records)
+	groupStage.records.Inc(ctx, int64(len(keys)))
+	if err := f.groups(keys, number, w); err != nil {
 		return err
 	}
-	groupStage.records.Inc(ctx, int64(n))
 	ids, err := w.read(0, idsKind)
 	if err != nil {
 		return err
@@ -74,9 +147,8 @@ func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
 	return f.repeated(ids, &w.run)
 }
 
-// groups writes the candidate pairs and the stars of identical documents, which
-// are edges already. It returns how many records there are.
-func (f *groupFn) groups(packed []byte, shard int, w *workplace) (int, error) {
+// sortKeys returns the key records in the task's memory, sorted.
+func (w *workplace) sortKeys(packed []byte) []candidates.Record {
 	most := len(packed) / keySize
 	for i := range w.keys {
 		w.keys[i] = slices.Grow(w.keys[i][:0], most)[:most]
@@ -86,45 +158,99 @@ func (f *groupFn) groups(packed []byte, shard int, w *workplace) (int, error) {
 		packed = getKey(packed, &records[n])
 		n++
 	}
-	records = records[:n]
+	return candidates.Sort(records[:n], w.keys[1])
+}
+
+// groups writes the candidate pairs and the stars of identical documents, which
+// are edges already.
+func (f *groupFn) groups(records []candidates.Record, shard int, w *workplace) error {
 	var failed error
 	var stars starWriter
 	pairs := newPairWriter(w, shard)
-	g := candidates.Grouper{
-		Threshold:      f.Job.Threshold,
-		MaxComparisons: f.Job.GroupComparisons,
-		FirstInput:     f.firstInput,
-		Candidate: func(a, b *candidates.Record) {
-			// Where all pairs are compared keys only tell what is identical.
-			if f.Job.Keys == All {
-				return
-			}
-			if err := pairs.add(a, b); err != nil {
-				failed = err
-			}
-		},
-		Identical: func(first, other *candidates.Record) {
-			if err := stars.add(&w.run, shard, first, other); err != nil {
-				failed = err
-			}
-		},
+	g := f.grouper(&pairs, &failed)
+	g.Identical = func(first, other *candidates.Record) {
+		if err := stars.add(&w.run, shard, first, other); err != nil {
+			failed = err
+		}
 	}
-	records = candidates.Sort(records, w.keys[1])
+	g.Dense = func(group []candidates.Record, skipped int64) {
+		w.outcome.Dense = append(w.outcome.Dense, candidates.PreviousOf(group[0].Key))
+		w.outcome.Skipped.add(f.skipped(group, skipped))
+	}
 	if f.Job.Keys == All {
+		// Keys only tell what is identical.
+		g.Candidate = func(_, _ *candidates.Record) {}
 		if err := writeDistinct(&w.run, shard, records); err != nil {
-			return n, err
+			return err
 		}
 	}
 	g.Groups(records)
 	if failed != nil {
-		return n, failed
+		return failed
 	}
 	if err := writePart(&w.run, nodesKind, shard, pairs.part); err != nil {
-		return n, err
+		return err
 	}
 	w.outcome.Counts.Identical = stars.edges
-	w.outcome.Skipped = Skipped{Pairs: g.Skipped, Groups: g.SkippedGroups}
-	return n, writePart(&w.run, edgeNodesKind, shard, stars.part)
+	return writePart(&w.run, edgeNodesKind, shard, stars.part)
+}
+
+// grouper returns a Grouper whose pairs are written.
+func (f *groupFn) grouper(pairs *pairWriter, failed *error) *candidates.Grouper {
+	return &candidates.Grouper{
+		Threshold:      f.Job.Threshold,
+		MaxComparisons: f.Job.GroupComparisons,
+		FirstInput:     f.firstInput,
+		Candidate: func(a, b *candidates.Record) {
+			if err := pairs.add(a, b); err != nil {
+				*failed = err
+			}
+		},
+	}
+}
+
+// skipped describes a dense group of which some pairs were skipped.
+func (f *groupFn) skipped(group []candidates.Record, pairs int64) Skipped {
+	first, second := group[0].Ref, group[1].Ref
+	for _, r := range group {
+		switch {
+		case r.Ref < first:
+			first, second = r.Ref, first
+		case r.Ref != first && r.Ref < second:
+			second = r.Ref
+		}
+	}
+	return Skipped{Pairs: pairs, Groups: 1, Example: &SkippedGroup{
+		Documents: int64(len(group)),
+		First:     string(f.inputs.refText(nil, first)), Second: string(f.inputs.refText(nil, second)),
+	}}
+}
+
+// again goes through a shard once more, when the dense groups are known.
+func (f *groupFn) again(shard int, w *workplace) error {
+	packed, err := w.read(0, denseKind)
+	if err != nil {
+		return err
+	}
+	dense := map[uint32]bool{}
+	for ; len(packed) > 0; packed = packed[denseSize:] {
+		dense[binary.LittleEndian.Uint32(packed)] = true
+	}
+	records, err := w.read(0, keysKind)
+	if err != nil {
+		return err
+	}
+	// Parts are numbered behind those of the first time.
+	part := f.Job.Shards + shard
+	var failed error
+	pairs := newPairWriter(w, part)
+	g := f.grouper(&pairs, &failed)
+	g.DenseKeys = dense
+	g.Again(w.sortKeys(records))
+	if failed != nil {
+		return failed
+	}
+	return writePart(&w.run, nodesKind, part, pairs.part)
 }
 
 // pairWriter writes the pairs of a shard, by the numbers of their documents, and
@@ -136,9 +262,9 @@ type pairWriter struct {
 	part  components.Part
 }
 
-func newPairWriter(w *workplace, shard int) *pairWriter {
+func newPairWriter(w *workplace, shard int) pairWriter {
 	w.nodes.Reset()
-	return &pairWriter{run: &w.run, shard: shard, nodes: &w.nodes}
+	return pairWriter{run: &w.run, shard: shard, nodes: &w.nodes}
 }
 
 func (w *pairWriter) add(a, b *candidates.Record) error {

@@ -17,6 +17,7 @@ const (
 	keysKind                                 // key records, by range of keys
 	idsKind                                  // hashes of ids, by range of hashes
 	repeatedKind                             // documents whose id is not theirs alone, by split
+	denseKind                                // dense keys, by range of keys
 	nodesKind                                // nodes of a part of the candidate graph, by range of keys
 	numbersKind                              // candidate pairs of that part
 	placesKind                               // the place of each of its nodes
@@ -36,6 +37,7 @@ const (
 	keySize    = 28 // and 4 for each previous key
 	idSize     = 16
 	refSize    = 8
+	denseSize  = 4
 	numberSize = 8
 	nodeSize   = 16
 	placeSize  = 8

@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -152,7 +153,9 @@ type outcome struct {
 	Run     string `json:",omitempty"`
 	Counts  Counts
 	Skipped Skipped
-	Files   []output.File `json:",omitempty"`
+	// Dense are the keys of groups too dense for all pairs.
+	Dense []uint32      `json:",omitempty"`
+	Files []output.File `json:",omitempty"`
 }
 
 // Counts is what the tasks counted of the corpus; see summary.json in the
@@ -180,10 +183,34 @@ type Counts struct {
 // Skipped says what was not compared.
 type Skipped struct {
 	// Pairs of documents with a common key, counted for every such key whose group
-	// was too dense. They may have met under another key.
+	// was too dense. They may have been compared under another key.
 	Pairs int64 `json:"pairs"`
 	// Groups too dense to compare all pairs.
 	Groups int64 `json:"groups"`
+	// Example is the largest of them, nil if there is none.
+	Example *SkippedGroup `json:"example,omitempty"`
+}
+
+// SkippedGroup is a dense group.
+type SkippedGroup struct {
+	// Documents is how many different ones it has.
+	Documents int64 `json:"documents"`
+	// First and Second are its first two documents, as path:position.
+	First  string `json:"first"`
+	Second string `json:"second"`
+}
+
+// add adds other to s. Of equally large examples that with the smaller names stays,
+// so that the order does not matter.
+func (s *Skipped) add(other Skipped) {
+	s.Pairs += other.Pairs
+	s.Groups += other.Groups
+	if s.Example == nil || other.Example != nil && cmp.Or(
+		cmp.Compare(other.Example.Documents, s.Example.Documents),
+		cmp.Compare(s.Example.First, other.Example.First),
+		cmp.Compare(s.Example.Second, other.Example.Second)) > 0 {
+		s.Example = other.Example
+	}
 }
 
 // Add adds other to c.

@@ -52,7 +52,8 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	}
 	fmt.Fprintf(w, ", %s kept\n", count(n.Kept))
 	if s.Skipped.Pairs > 0 {
-		fmt.Fprintf(w, "skipped: %s pairs in %s groups too dense to compare all\n", count(s.Skipped.Pairs), count(s.Skipped.Groups))
+		fmt.Fprintf(w, "skipped: %s pairs in %s too dense for all of them, such as one of %s with %s and %s\n",
+			count(s.Skipped.Pairs), counted(s.Skipped.Groups, "group"), counted(s.Skipped.Example.Documents, "document"), s.Skipped.Example.First, s.Skipped.Example.Second)
 	}
 	fmt.Fprintf(w, "%.1f s, %.1f CPU-s (%.0f MB per CPU-second), %s memory, %s of temporary files\n",
 		s.Seconds, s.CPUSeconds, float64(n.Bytes+n.ReferenceBytes)/1e6/max(s.CPUSeconds, 0.001), size(s.PeakMemoryBytes), size(s.TempBytes))

@@ -2,6 +2,7 @@ package candidates
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"mirrorbeam/internal/docref"
@@ -35,10 +36,12 @@ type pair struct {
 type outcome struct {
 	pairs     map[pair]int
 	identical map[[2]docref.Ref]int
+	dense     []uint32 // keys
+	skipped   int64
 }
 
-func group(records []Record, threshold float64, bound int, firstInput docref.Ref) (outcome, *Grouper) {
-	o := outcome{map[pair]int{}, map[[2]docref.Ref]int{}}
+func group(records []Record, threshold float64, bound int, firstInput docref.Ref) outcome {
+	o := outcome{pairs: map[pair]int{}, identical: map[[2]docref.Ref]int{}}
 	g := &Grouper{
 		Threshold: threshold, MaxComparisons: bound, FirstInput: firstInput,
 		Candidate: func(a, b *Record) {
@@ -49,8 +52,20 @@ func group(records []Record, threshold float64, bound int, firstInput docref.Ref
 		},
 		Identical: func(first, other *Record) { o.identical[[2]docref.Ref{first.Ref, other.Ref}]++ },
 	}
+	g.Dense = func(group []Record, skipped int64) {
+		o.dense = append(o.dense, group[0].hash())
+		o.skipped += skipped
+	}
+	again := slices.Clone(records)
 	g.Groups(Sort(records, make([]Record, len(records))))
-	return o, g
+	if len(o.dense) > 0 {
+		g.DenseKeys = map[uint32]bool{}
+		for _, key := range o.dense {
+			g.DenseKeys[key] = true
+		}
+		g.Again(Sort(again, make([]Record, len(again))))
+	}
+	return o
 }
 
 // TestGroupsFindsEveryPair compares with all pairs of all records.
@@ -86,9 +101,9 @@ func TestGroupsFindsEveryPair(t *testing.T) {
 				}
 			}
 		}
-		got, g := group(records, threshold, 1<<30, firstInput)
-		if len(got.pairs) != len(want) || g.Skipped != 0 {
-			t.Errorf("shape %v: %d pairs, want %d; %d skipped", shape, len(got.pairs), len(want), g.Skipped)
+		got := group(records, threshold, 1<<30, firstInput)
+		if len(got.pairs) != len(want) || got.skipped != 0 {
+			t.Errorf("shape %v: %d pairs, want %d; %d skipped", shape, len(got.pairs), len(want), got.skipped)
 		}
 		for p, times := range got.pairs {
 			if !want[[2]docref.Ref{p.a, p.b}] {
@@ -117,9 +132,9 @@ func TestDenseGroupIsBoundedAndCounted(t *testing.T) {
 	for i := range n {
 		records = append(records, Record{Key: 1 << 40, Ref: docref.Ref(n - i), Digest: uint64(i), Size: uint32(1000 + i)})
 	}
-	got, g := group(records, 0.1, bound, 0)
-	if compared := int64(len(got.pairs)); compared > bound || compared+g.Skipped != n*(n-1)/2 || g.SkippedGroups != 1 {
-		t.Errorf("%d compared, %d skipped in %d groups, of %d pairs and a bound of %d", compared, g.Skipped, g.SkippedGroups, n*(n-1)/2, bound)
+	got := group(records, 0.1, bound, 0)
+	if compared := int64(len(got.pairs)); compared > bound || compared+got.skipped != n*(n-1)/2 || len(got.dense) != 1 {
+		t.Errorf("%d compared, %d skipped in %d groups, of %d pairs and a bound of %d", compared, got.skipped, len(got.dense), n*(n-1)/2, bound)
 	}
 	for ref := docref.Ref(1); ref < n; ref++ {
 		if got.pairs[pair{ref, ref + 1, uint32(1000 + n - ref), uint32(1000 + n - ref - 1)}] != 1 {
@@ -151,17 +166,82 @@ func TestDenseGroupOfReference(t *testing.T) {
 		records = append(records, Record{Key: 1 << 40, Ref: docref.Ref(i), Digest: uint64(i), Size: uint32(1000 + i*7919%500)})
 	}
 	const all = references*inputs + inputs*(inputs-1)/2
-	got, g := group(records, 0.1, all, references)
-	if len(got.pairs) != all || g.Skipped != 0 || g.SkippedGroups != 0 {
-		t.Errorf("%d pairs of %d, %d skipped in %d groups", len(got.pairs), all, g.Skipped, g.SkippedGroups)
+	got := group(records, 0.1, all, references)
+	if len(got.pairs) != all || got.skipped != 0 || len(got.dense) != 0 {
+		t.Errorf("%d pairs of %d, %d skipped in %d groups", len(got.pairs), all, got.skipped, len(got.dense))
 	}
-	got, g = group(records, 0.1, all/2, references)
-	if compared := int64(len(got.pairs)); compared == 0 || g.Skipped == 0 || compared+g.Skipped != all || g.SkippedGroups != 1 {
-		t.Errorf("%d compared, %d skipped in %d groups, of %d", compared, g.Skipped, g.SkippedGroups, all)
+	got = group(records, 0.1, all/2, references)
+	if compared := int64(len(got.pairs)); compared == 0 || got.skipped == 0 || compared+got.skipped != all || len(got.dense) != 1 {
+		t.Errorf("%d compared, %d skipped in %d groups, of %d", compared, got.skipped, len(got.dense), all)
 	}
 	for p := range got.pairs {
 		if p.b < references {
 			t.Fatalf("%v is within the reference", p)
 		}
+	}
+}
+
+// TestAgain: what shares a key that is not dense is compared, whatever dense keys
+// it shares before; what shares dense keys only is compared within the second of
+// them; and nothing comes without need.
+func TestAgain(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	const documents, keys, bound = 300, 5, 500
+	// The first two keys are the same for nearly all documents, the others tell
+	// families of some ten apart.
+	family := make([]int, documents)
+	keysOf := make([][keys]uint64, documents)
+	hash := func(band, value int) uint64 { return rand.New(rand.NewPCG(uint64(band), uint64(value))).Uint64() }
+	var records []Record
+	for ref := range documents {
+		family[ref] = random.IntN(documents / 10)
+		var previous [MaxPrevious]uint32
+		for band := range keys {
+			value := family[ref]
+			switch {
+			case band < 2 && random.IntN(20) > 0:
+				value = 1000
+			case random.IntN(3) == 0:
+				value = 2000 + ref // a key of its own
+			}
+			key := hash(band, value)
+			keysOf[ref][band] = KeyOf(key, 0)
+			records = append(records, Record{
+				Key: KeyOf(key, min(band, MaxPrevious)), Ref: docref.Ref(ref + 1), Digest: uint64(ref), Size: uint32(100 + random.IntN(10)), Previous: previous,
+			})
+			copy(previous[1:], previous[:])
+			previous[0] = PreviousOf(key)
+		}
+	}
+	got := group(records, 0.5, bound, 0)
+	if len(got.dense) != 2 {
+		t.Fatalf("%d dense groups, want 2", len(got.dense))
+	}
+	found := map[[2]docref.Ref]int{}
+	for p, times := range got.pairs {
+		found[[2]docref.Ref{p.a, p.b}] += times
+	}
+	wanted := 0
+	for a := range documents {
+		for b := a + 1; b < documents; b++ {
+			sharesSparse, sharesAny := false, false
+			for band := range keys {
+				if keysOf[a][band] == keysOf[b][band] {
+					sharesAny = true
+					sharesSparse = sharesSparse || !slices.Contains(got.dense, PreviousOf(keysOf[a][band]))
+				}
+			}
+			times := found[[2]docref.Ref{docref.Ref(a + 1), docref.Ref(b + 1)}]
+			if sharesSparse {
+				wanted++
+			}
+			if sharesSparse && times == 0 || !sharesAny && times > 0 || times > 3 {
+				t.Fatalf("documents %d and %d of families %d and %d came %d times; common keys: %v, some not dense: %v",
+					a, b, family[a], family[b], times, sharesAny, sharesSparse)
+			}
+		}
+	}
+	if wanted < documents || len(got.pairs) > wanted+5*bound {
+		t.Errorf("%d pairs share a key that is not dense, %d came", wanted, len(got.pairs))
 	}
 }

@@ -166,7 +166,8 @@ func (g *Graph) cut(places []Place, load []int64, capacity int64) {
 }
 
 // blockCapacity is what a block of a component of that weight holds: half of a
-// place, as two blocks meet in one.
+// place, as two blocks meet in one. Since each node is needed at as many places
+// as there are blocks, those of a very large component are up to four times that.
 func blockCapacity(weight, capacity int64) int64 {
-	return max(capacity/2, weight/(maxBlocks-1)+1)
+	return max(capacity/2, min(2*capacity, weight/8), weight/(maxBlocks-1)+1)
 }

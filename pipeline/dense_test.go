@@ -1,0 +1,54 @@
+package pipeline
+
+import (
+	"testing"
+
+	"mirrorbeam/transforms"
+)
+
+// TestTemplatePages runs on 20,000 pages of one template, far more than are
+// compared with each other: they come out as the clusters they are, what was
+// skipped is counted, and an example named.
+func TestTemplatePages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("20,000 documents take some seconds")
+	}
+	const pages = 20_000
+	for _, c := range []struct {
+		name           string
+		common, shared int // words of all pages, and of those of a variant
+		variants       int
+		pairs          float64 // the least share of all pairs that must be listed
+	}{
+		{"one heap", 120, 0, 1, 0},
+		{"variants", 60, 60, 100, 0.99},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWriter(81)
+			common := w.text(c.common)
+			variants := make([][]string, c.variants)
+			for i := range variants {
+				variants[i] = w.text(c.shared)
+			}
+			for i := range pages {
+				page := append(append(append([]string(nil), common...), variants[i%c.variants]...), w.text(6)...)
+				w.add(w.set(page))
+			}
+			config := testConfig(t, putCorpus(t, plain, file{"x.jsonl", w.lines}))
+			config.Emit = []string{transforms.Clusters}
+			summary := runJob(t, config)
+			n := summary.Counts
+			if summary.Skipped.Pairs == 0 || summary.Skipped.Example == nil {
+				t.Errorf("skipped %+v: there are too many pairs for all", summary.Skipped)
+			}
+			if n.Clusters != int64(c.variants) || n.Clustered < pages-5 {
+				t.Errorf("%d documents in %d clusters, want %d in %d", n.Clustered, n.Clusters, pages, c.variants)
+			}
+			perVariant := pages / c.variants
+			if all := float64(c.variants * perVariant * (perVariant - 1) / 2); float64(n.Pairs) < c.pairs*all {
+				t.Errorf("%d pairs of %.0f are listed, want a share of %g", n.Pairs, all, c.pairs)
+			}
+			t.Logf("%d candidates, %d pairs, %d kept, skipped %d pairs in %d groups", n.Candidates, n.Pairs, n.Kept, summary.Skipped.Pairs, summary.Skipped.Groups)
+		})
+	}
+}
