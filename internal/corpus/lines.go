@@ -1,0 +1,67 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+)
+
+// longestLine bounds the lines of [Lines]; longer ones are no lines of text.
+const longestLine = 1 << 30
+
+// Lines gives the lines of one file, which may be plain, gzip or zstd whatever
+// it is called, with their line ends taken off. A line is valid until the next.
+// Unlike a corpus, of which the rest can be used, a file with a fault is an
+// error, as is one that cannot be read, and a cancelled context: errors come
+// last, with a nil line.
+func Lines(ctx context.Context, path string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		more := true
+		err := eachBatch(ctx, path, func(batch Batch) bool {
+			for _, line := range batch.Lines() {
+				if more = yield(line, nil); !more {
+					break
+				}
+			}
+			return more
+		})
+		if err != nil && more {
+			yield(nil, fmt.Errorf("read %s: %w", path, err))
+		}
+	}
+}
+
+// eachBatch visits the batches of one file until visit returns false.
+func eachBatch(ctx context.Context, path string, visit func(Batch) bool) error {
+	file := File{Path: filepath.Clean(path)}
+	if err := inspect(&file); err != nil {
+		return err
+	}
+	reader, err := Open(file, Stretch{End: file.Size}, longestLine)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	var batch Batch
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if batch, err = reader.Next(batch.Data); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		for _, reject := range batch.Rejects {
+			if !reject.Warning {
+				return fmt.Errorf("at byte %d: %s", reject.Position, reject.Message)
+			}
+		}
+		if !visit(batch) {
+			return nil
+		}
+	}
+}
