@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mirrorbeam/internal/results"
 	"mirrorbeam/pipeline"
 )
 
@@ -33,21 +34,25 @@ func (c *demoCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make demo corpus: %w", err)
 	}
-	results := filepath.Join(c.Output, "results")
+	output := filepath.Join(c.Output, "results")
 	fmt.Fprintf(os.Stderr, "%s licences and documents of Go and its modules -> %s\n", count(int64(n)), corpus)
-	fmt.Fprintf(os.Stderr, "$ runjob run --input %s --output %s --emit clusters,pairs --overwrite\n\n", corpus, results)
+	fmt.Fprintf(os.Stderr, "$ runjob run --input %s --output %s --emit clusters,pairs --overwrite\n\n", corpus, output)
 	config, err := defaultConfig()
 	if err != nil {
 		return err
 	}
-	config.Input, config.Output = []string{corpus}, results
+	config.Input, config.Output = []string{corpus}, output
 	config.Emit, config.Overwrite = []string{"clusters", "pairs"}, true
 	summary, err := pipeline.Run(ctx, config)
 	if err != nil {
 		return err
 	}
 	printSummary(os.Stderr, summary)
-	if err := (&tour{corpus: corpus, results: results}).show(os.Stdout); err != nil {
+	folder, err := results.Open(output)
+	if err != nil {
+		return err
+	}
+	if err := (&tour{results: folder}).show(ctx, os.Stdout); err != nil {
 		return err
 	}
 	fmt.Printf(`

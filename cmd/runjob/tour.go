@@ -1,50 +1,37 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
+	"context"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
+
+	"mirrorbeam/internal/results"
 )
 
-// tour shows what is in the results of a job over one JSONL file: the largest
-// clusters, a pair that is near but not identical with its difference, and what
-// would be removed.
+// tour shows what is in the results of a job: the largest clusters, a pair that is
+// near but not identical with its difference, and what would be removed.
 type tour struct {
-	corpus, results string
-	clusters        map[string][]clusterRow // by the name of the cluster
-}
-
-type clusterRow struct {
-	Cluster, ID string
-	Kept        bool
-	Similarity  float64
-	Size        int
-}
-
-type pairRow struct {
-	A, B      string
-	Jaccard   float64
-	Identical bool
+	results  *results.Folder
+	clusters map[string][]results.Member // by the name of the cluster
 }
 
 // show prints the tour.
-func (t *tour) show(w io.Writer) error {
-	t.clusters = map[string][]clusterRow{}
-	err := eachRow(filepath.Join(t.results, "clusters-*"), func(r clusterRow) {
-		t.clusters[r.Cluster] = append(t.clusters[r.Cluster], r)
-	})
-	if err != nil || len(t.clusters) == 0 {
-		return err
+func (t *tour) show(ctx context.Context, w io.Writer) error {
+	t.clusters = map[string][]results.Member{}
+	for member, err := range t.results.Members(ctx) {
+		if err != nil {
+			return err
+		}
+		t.clusters[member.Cluster] = append(t.clusters[member.Cluster], member)
+	}
+	if len(t.clusters) == 0 {
+		return nil
 	}
 	t.largest(w)
-	if err := t.nearPair(w); err != nil {
+	if err := t.nearPair(ctx, w); err != nil {
 		return err
 	}
 	return t.removed(w)
@@ -73,28 +60,26 @@ func (t *tour) largest(w io.Writer) {
 
 // nearPair prints the pair whose similarity is closest to 0.85, and how it
 // differs.
-func (t *tour) nearPair(w io.Writer) error {
-	var near pairRow
-	distance := math.Inf(1)
-	err := eachRow(filepath.Join(t.results, "pairs-*"), func(r pairRow) {
-		if d := math.Abs(r.Jaccard - 0.85); !r.Identical && d < distance {
-			near, distance = r, d
+func (t *tour) nearPair(ctx context.Context, w io.Writer) error {
+	var a, b string
+	jaccard, distance := 0.0, math.Inf(1)
+	for pair, err := range t.results.Pairs(ctx) {
+		if err != nil {
+			return err
 		}
-	})
-	if err != nil || math.IsInf(distance, 1) {
-		return err
+		if d := math.Abs(pair.Jaccard - 0.85); !pair.Identical && d < distance {
+			a, b, jaccard, distance = string(pair.A), string(pair.B), pair.Jaccard, d
+		}
 	}
-	texts := map[string]string{near.A: "", near.B: ""}
-	err = eachRow(t.corpus, func(r struct{ ID, Text string }) {
-		if _, wanted := texts[r.ID]; wanted {
-			texts[r.ID] = r.Text
-		}
-	})
+	if math.IsInf(distance, 1) {
+		return nil
+	}
+	texts, err := t.results.Texts(ctx, []string{a, b})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nA pair that is no copy: similarity %.3f\n     - %s\n     + %s\n", near.Jaccard, near.A, near.B)
-	for _, line := range difference(strings.Fields(texts[near.A]), strings.Fields(texts[near.B])) {
+	fmt.Fprintf(w, "\nA pair that is no copy: similarity %.3f\n     - %s\n     + %s\n", jaccard, a, b)
+	for _, line := range difference(words(texts[a]), words(texts[b])) {
 		fmt.Fprintln(w, "       "+line)
 	}
 	return nil
@@ -103,7 +88,7 @@ func (t *tour) nearPair(w io.Writer) error {
 // removed prints some of the documents that would go, those farthest from the one
 // that stays for them first: where to look before one trusts a threshold.
 func (t *tour) removed(w io.Writer) error {
-	var rows []clusterRow
+	var rows []results.Member
 	for _, cluster := range t.clusters {
 		for _, row := range cluster {
 			if !row.Kept {
@@ -111,7 +96,7 @@ func (t *tour) removed(w io.Writer) error {
 			}
 		}
 	}
-	slices.SortFunc(rows, func(a, b clusterRow) int {
+	slices.SortFunc(rows, func(a, b results.Member) int {
 		return cmp.Or(cmp.Compare(a.Similarity, b.Similarity), cmp.Compare(a.ID, b.ID))
 	})
 	fmt.Fprintf(w, "\n%s would be removed; those least like the one that stays:\n", counted(int64(len(rows)), "document"))
@@ -119,93 +104,4 @@ func (t *tour) removed(w io.Writer) error {
 		fmt.Fprintf(w, "   %.3f   %s\n", row.Similarity, row.ID)
 	}
 	return nil
-}
-
-// eachRow reads the JSON lines of the files that match a pattern.
-func eachRow[T any](pattern string, visit func(T)) error {
-	files, err := filepath.Glob(pattern)
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
-		if err := rowsOf(file, visit); err != nil {
-			return fmt.Errorf("read %s: %w", file, err)
-		}
-	}
-	return nil
-}
-
-func rowsOf[T any](file string, visit func(T)) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	decoder := json.NewDecoder(bufio.NewReader(f))
-	for {
-		var row T
-		if err := decoder.Decode(&row); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		visit(row)
-	}
-}
-
-const (
-	maxDifferences = 3
-	contextWords   = 5
-	longestRun     = 12 // words shown of what is only on one side
-)
-
-// difference describes the first places where two texts differ, a line each:
-// some words before, [-what only a has-] and {+what only b has+}.
-func difference(a, b []string) []string {
-	var lines []string
-	i, j := 0, 0
-	for len(lines) < maxDifferences {
-		for i < len(a) && j < len(b) && a[i] == b[j] {
-			i++
-			j++
-		}
-		if i == len(a) && j == len(b) {
-			break
-		}
-		nextA, nextB := meet(a, b, i, j)
-		line := "... " + strings.Join(a[max(i-contextWords, 0):i], " ")
-		if nextA > i {
-			line += " [-" + shorten(a[i:nextA]) + "-]"
-		}
-		if nextB > j {
-			line += " {+" + shorten(b[j:nextB]) + "+}"
-		}
-		lines = append(lines, line+" ...")
-		i, j = nextA, nextB
-	}
-	return lines
-}
-
-// meet returns the nearest places behind i and j from which three words of both
-// texts agree, or their ends.
-func meet(a, b []string, i, j int) (int, int) {
-	const agree, farthest = 3, 400
-	for distance := 1; distance <= farthest; distance++ {
-		for x := range distance + 1 {
-			p, q := i+x, j+distance-x
-			if p+agree <= len(a) && q+agree <= len(b) && slices.Equal(a[p:p+agree], b[q:q+agree]) {
-				return p, q
-			}
-		}
-	}
-	return len(a), len(b)
-}
-
-// shorten joins words and leaves out the middle of many.
-func shorten(words []string) string {
-	if len(words) <= longestRun {
-		return strings.Join(words, " ")
-	}
-	half := longestRun / 2
-	return fmt.Sprintf("%s ... (%d words) ... %s", strings.Join(words[:half], " "), len(words)-2*half, strings.Join(words[len(words)-half:], " "))
 }

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/evaluation"
+	"mirrorbeam/internal/results"
+	"mirrorbeam/pipeline"
+)
+
+// evalCommand measures the results of a job against a truth file.
+type evalCommand struct {
+	Truth     string   `required:"" placeholder:"FILE" help:"Known near-duplicates: two ids a line with a tab between them, then perhaps a tab and their similarity; plain, .gz or .zst. Lines that start with # are comments."`
+	Output    string   `required:"" placeholder:"DIR" help:"Folder with the results of an earlier run, which has emitted clusters or pairs, or better both."`
+	Threshold *float64 `placeholder:"J" help:"Lines of the truth with a lower similarity are no near-duplicates; default: that of the run."`
+	Worst     int      `default:"5" placeholder:"N" help:"How many of the missed and of the wrong pairs to show."`
+	JSON      bool     `name:"json" help:"Print one JSON object."`
+}
+
+// Validate checks the flags.
+func (c *evalCommand) Validate() error {
+	if c.Worst < 0 {
+		return fmt.Errorf("--worst %d: must be 0 or more", c.Worst)
+	}
+	if c.Threshold != nil && (math.IsNaN(*c.Threshold) || math.IsInf(*c.Threshold, 0)) {
+		return fmt.Errorf("--threshold %g: must be a number such as 0.8", *c.Threshold)
+	}
+	return nil
+}
+
+// Run measures and prints.
+func (c *evalCommand) Run(ctx context.Context) error {
+	report, err := c.evaluate(ctx)
+	if err != nil {
+		// Nothing but the truth and the results can be at fault.
+		return unusable{err}
+	}
+	if !c.JSON {
+		return report.print(os.Stdout)
+	}
+	encoder := json.NewEncoder(os.Stdout)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(report)
+}
+
+// unusable is a fault of what is read, a fault of the input.
+type unusable struct{ error }
+
+// Unwrap returns the kind and the fault.
+func (u unusable) Unwrap() []error { return []error{pipeline.ErrInput, u.error} }
+
+// evaluator is an evaluation under way.
+type evaluator struct {
+	folder    *results.Folder
+	documents *evaluation.Documents
+	truth     *evaluation.Truth
+	clusters  []uint32 // by document
+	report    evalReport
+	// isMet says that the results name a document of the truth.
+	isMet bool
+}
+
+// evaluate reads the truth and the results and compares them.
+func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
+	folder, err := results.Open(c.Output)
+	if err != nil {
+		return nil, err
+	}
+	if err := folder.Need(results.Clusters, results.Pairs); err != nil {
+		return nil, err
+	}
+	summary := folder.Summary
+	threshold := summary.Config.Threshold
+	if c.Threshold != nil {
+		threshold = *c.Threshold
+	}
+	e := evaluator{folder: folder, documents: evaluation.NewDocuments()}
+	e.truth, err = evaluation.ReadTruth(c.Truth, corpus.Lines(ctx, c.Truth), threshold, e.documents)
+	if err != nil {
+		return nil, fmt.Errorf("truth: %w", err)
+	}
+	if len(e.truth.Pairs) == 0 {
+		return nil, fmt.Errorf("truth: %s holds no pair of a similarity of at least %g", c.Truth, threshold)
+	}
+	e.report = evalReport{
+		Truth: truthFacts{c.Truth, threshold, e.truth.Documents, len(e.truth.Pairs), e.truth.Below},
+		Results: resultFacts{
+			c.Output, summary.Config.Threshold, summary.Counts.Documents + summary.Counts.ReferenceDocuments,
+			summary.Counts.Pairs, summary.Counts.Clusters,
+		},
+	}
+	if err := e.compare(ctx, c.Worst); err != nil {
+		return nil, err
+	}
+	if c.Worst > 0 {
+		if err := e.showTexts(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return &e.report, nil
+}
+
+// compare compares what is there, clusters first: they name all documents that
+// pairs do.
+func (e *evaluator) compare(ctx context.Context, worst int) error {
+	if e.folder.Has(results.Clusters) {
+		if err := e.compareClusters(ctx); err != nil {
+			return err
+		}
+	} else {
+		e.note("the run has emitted no clusters, so they are not measured: run it with --emit clusters,pairs")
+	}
+	isFound := func(pair evaluation.Pair) bool { return e.clusters[pair.A] == e.clusters[pair.B] }
+	if e.folder.Has(results.Pairs) {
+		judge, err := e.comparePairs(ctx, worst)
+		if err != nil {
+			return err
+		}
+		isFound = judge.IsFound
+	} else {
+		e.note("the run has emitted no pairs, so they are not measured, and no wrong ones are shown: run it with --emit clusters,pairs")
+	}
+	e.report.Missed = e.missed(isFound, worst)
+	e.noteDoubts()
+	return nil
+}
+
+// compareClusters measures the clusters.
+func (e *evaluator) compareClusters(ctx context.Context) error {
+	type membership struct{ document, cluster uint32 }
+	var memberships []membership
+	for member, err := range e.folder.Members(ctx) {
+		if err != nil {
+			return err
+		}
+		// A cluster has the name of a document in it.
+		m := membership{e.documents.Add([]byte(member.ID)), e.documents.Add([]byte(member.Cluster))}
+		e.isMet = e.isMet || int(m.document) < e.truth.Documents
+		memberships = append(memberships, m)
+	}
+	n := e.documents.Len()
+	e.clusters = evaluation.Components(n, nil)
+	for _, m := range memberships {
+		e.clusters[m.document] = m.cluster
+	}
+	alone := max(e.report.Results.Documents-int64(n), 0)
+	agreement := evaluation.Compare(evaluation.Components(n, e.truth.Pairs), e.clusters, alone)
+	e.report.Clusters = &agreement
+	e.report.ClusteredPairs = newPairScore(evaluation.JudgeClusters(e.truth, e.clusters))
+	return nil
+}
+
+// comparePairs measures the listed pairs and takes in the least similar wrong
+// ones. It reads them twice: who is identical must be known first.
+func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Judge, error) {
+	var identical []evaluation.Pair
+	for pair, err := range e.folder.Pairs(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if pair.Identical {
+			identical = append(identical, evaluation.Pair{A: e.documents.Add(pair.A), B: e.documents.Add(pair.B), Similarity: 1})
+		}
+	}
+	judge := evaluation.NewJudge(e.truth, evaluation.Components(e.documents.Len(), identical))
+	wrong := evaluation.NewWorst(worst, func(a, b example) int {
+		return cmp.Or(cmp.Compare(*a.Similarity, *b.Similarity), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
+	})
+	for pair, err := range e.folder.Pairs(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		a, hasA := e.documents.Find(pair.A)
+		b, hasB := e.documents.Find(pair.B)
+		e.isMet = e.isMet || hasA && int(a) < e.truth.Documents || hasB && int(b) < e.truth.Documents
+		isRight := false
+		switch {
+		case pair.Identical:
+			continue
+		case hasA && hasB:
+			isRight = judge.See(a, b)
+		default:
+			judge.SeeUnknown()
+		}
+		if !isRight {
+			wrong.Offer(example{A: string(pair.A), B: string(pair.B), Similarity: &pair.Jaccard})
+		}
+	}
+	e.report.ListedPairs = newPairScore(judge.Counts())
+	e.report.Wrong = wrong.Items
+	return judge, nil
+}
+
+// missed returns the most similar of the true pairs that are not found.
+func (e *evaluator) missed(isFound func(evaluation.Pair) bool, worst int) []example {
+	name := e.documents.Name
+	list := evaluation.NewWorst(worst, func(a, b evaluation.Pair) int {
+		// One whose similarity is not known comes last.
+		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(name(a.A), name(b.A)), cmp.Compare(name(a.B), name(b.B)))
+	})
+	for _, pair := range e.truth.Pairs {
+		if !isFound(pair) {
+			list.Offer(pair)
+		}
+	}
+	var examples []example
+	for _, pair := range list.Items {
+		x := example{A: name(pair.A), B: name(pair.B)}
+		if !math.IsNaN(pair.Similarity) {
+			x.Similarity = &pair.Similarity
+		}
+		if e.clusters != nil {
+			x.InOneCluster = e.clusters[pair.A] == e.clusters[pair.B]
+		}
+		examples = append(examples, x)
+	}
+	return examples
+}
+
+// showTexts adds the texts to the examples.
+func (e *evaluator) showTexts(ctx context.Context) error {
+	examples := slices.Concat(e.report.Missed, e.report.Wrong)
+	if len(examples) == 0 {
+		return nil
+	}
+	var names []string
+	for _, x := range examples {
+		names = append(names, x.A, x.B)
+	}
+	texts, err := e.folder.Texts(ctx, names)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		e.note(fmt.Sprintf("ids only, without texts: run eval in the folder in which the run was started, with its input in place (%v)", err))
+		return nil
+	}
+	lost := map[string]bool{}
+	for _, list := range [][]example{e.report.Missed, e.report.Wrong} {
+		for i := range list {
+			list[i].show(texts)
+		}
+	}
+	for _, name := range names {
+		if _, found := texts[name]; !found && !lost[name] {
+			lost[name] = true
+			e.note(fmt.Sprintf("%s names no document of the input, or several, which rows call path:position", printable(name)))
+		}
+	}
+	return nil
+}
+
+// note adds a line to the report.
+func (e *evaluator) note(text string) { e.report.Notes = append(e.report.Notes, text) }
+
+// noteDoubts says what speaks against taking the figures at their word.
+func (e *evaluator) noteDoubts() {
+	switch looked, known := e.report.Results.Threshold, e.report.Truth.Threshold; {
+	case known < looked:
+		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts from %g on: what is between is missed", looked, known))
+	case known > looked:
+		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts from %g on: what is between is wrong", looked, known))
+	}
+	if !e.isMet {
+		e.note(fmt.Sprintf("no document of the truth, such as %s, is in the results: does it call documents as rows do, by id or path:position?", printable(e.documents.Name(0))))
+	}
+	scores := e.report.ListedPairs
+	if scores == nil {
+		scores = e.report.ClusteredPairs
+	}
+	if scores.Unknown > 0 {
+		e.note(fmt.Sprintf("%s of the %s wrong pairs join a document that the truth does not name; unless it is complete they may be right", count(scores.Unknown), count(scores.Wrong)))
+	}
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"mirrorbeam/internal/evaluation"
+)
+
+// evalReport is what an evaluation has found; as JSON it is what --json prints.
+type evalReport struct {
+	Truth   truthFacts  `json:"truth"`
+	Results resultFacts `json:"results"`
+	// ListedPairs is absent where the job has emitted no pairs, the next two
+	// where it has emitted no clusters.
+	ListedPairs    *pairScore            `json:"listed_pairs,omitempty"`
+	ClusteredPairs *pairScore            `json:"clustered_pairs,omitempty"`
+	Clusters       *evaluation.Agreement `json:"clusters,omitempty"`
+	// Missed and Wrong are examples, the worst first.
+	Missed []example `json:"missed,omitempty"`
+	Wrong  []example `json:"wrong,omitempty"`
+	Notes  []string  `json:"notes,omitempty"`
+}
+
+type truthFacts struct {
+	File      string  `json:"file"`
+	Threshold float64 `json:"threshold"`
+	Documents int     `json:"documents"`
+	Pairs     int     `json:"pairs"`
+	Below     int64   `json:"below_threshold"`
+}
+
+type resultFacts struct {
+	Folder    string  `json:"folder"`
+	Threshold float64 `json:"threshold"`
+	Documents int64   `json:"documents"`
+	Pairs     int64   `json:"pairs"`
+	Clusters  int64   `json:"clusters"`
+}
+
+// pairScore is the score of pairs and what it is made of.
+type pairScore struct {
+	evaluation.Score
+	evaluation.PairCounts
+}
+
+func newPairScore(counts evaluation.PairCounts) *pairScore {
+	return &pairScore{counts.Score(), counts}
+}
+
+// example is a pair that was missed or is wrong.
+type example struct {
+	A string `json:"a"`
+	B string `json:"b"`
+	// Similarity is that of the truth for one that was missed, that of the job
+	// for a wrong one.
+	Similarity   *float64 `json:"similarity,omitempty"`
+	InOneCluster bool     `json:"in_one_cluster,omitempty"`
+	// ExcerptA and ExcerptB are how the texts begin, Difference where they differ.
+	ExcerptA   string   `json:"excerpt_a,omitempty"`
+	ExcerptB   string   `json:"excerpt_b,omitempty"`
+	Difference []string `json:"difference,omitempty"`
+}
+
+// show takes in the texts, as far as they were found.
+func (x *example) show(texts map[string]string) {
+	a, hasA := texts[x.A]
+	b, hasB := texts[x.B]
+	x.ExcerptA, x.ExcerptB = excerpt(a), excerpt(b)
+	if hasA && hasB {
+		x.Difference = difference(words(a), words(b))
+	}
+}
+
+// excerptLength is how much of a text is shown, in characters.
+const excerptLength = 100
+
+// excerpt returns how a text begins, on one line.
+func excerpt(text string) string {
+	var start []rune
+	for word := range strings.FieldsSeq(text) {
+		if len(start) > 0 {
+			start = append(start, ' ')
+		}
+		for _, r := range word {
+			if len(start) >= excerptLength {
+				return strings.TrimSpace(string(start)) + "…"
+			}
+			start = append(start, r)
+		}
+	}
+	return string(start)
+}
+
+// printable puts the replacement character for what a terminal would take for
+// an order.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
+
+// print writes the report for people.
+func (r *evalReport) print(to io.Writer) error {
+	w := bufio.NewWriter(to)
+	fmt.Fprintf(w, "truth %s: %s of %s", r.Truth.File, counted(int64(r.Truth.Pairs), "pair"), counted(int64(r.Truth.Documents), "document"))
+	if r.Truth.Below > 0 {
+		fmt.Fprintf(w, "; %s below the threshold %g", counted(r.Truth.Below, "line"), r.Truth.Threshold)
+	}
+	fmt.Fprintf(w, "\nresults in %s: %s, threshold %g, %s, %s\n\n", r.Results.Folder, counted(r.Results.Documents, "document"),
+		r.Results.Threshold, counted(r.Results.Pairs, "pair"), counted(r.Results.Clusters, "cluster"))
+	r.printScores(w)
+	printExamples(w, "The most similar pairs that were missed:", r.Missed)
+	printExamples(w, "The least similar pairs that are wrong:", r.Wrong)
+	if len(r.Notes) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintln(w, "note:", note)
+	}
+	return w.Flush()
+}
+
+// printScores prints the table.
+func (r *evalReport) printScores(w io.Writer) {
+	fmt.Fprintf(w, "%-34s %9s %9s %9s\n", "", "precision", "recall", "F1")
+	row := func(name string, score evaluation.Score, counts string) {
+		fmt.Fprintf(w, "%-34s %9.5f %9.5f %9.5f%s\n", name, score.Precision, score.Recall, score.F1, counts)
+	}
+	pairs := func(name string, scores *pairScore) {
+		if scores == nil {
+			return
+		}
+		row(name, scores.Score, fmt.Sprintf("   %s of %s found, %s of %s wrong",
+			count(scores.Found), count(scores.True), count(scores.Wrong), count(scores.Listed)))
+	}
+	pairs("pairs that are listed", r.ListedPairs)
+	pairs("pairs in one cluster", r.ClusteredPairs)
+	if r.Clusters == nil {
+		return
+	}
+	row("clusters, by pairs", r.Clusters.Pairwise, "")
+	row("clusters, B-cubed", r.Clusters.BCubed, "")
+	row("  without documents that are alone", r.Clusters.BCubedClustered, "")
+	fmt.Fprintf(w, "%-34s %9.5f\n", "clusters, adjusted Rand index", r.Clusters.AdjustedRand)
+}
+
+// printExamples prints pairs with their texts.
+func printExamples(w io.Writer, title string, examples []example) {
+	if len(examples) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", title)
+	for _, x := range examples {
+		line := "  similarity "
+		if x.Similarity == nil {
+			line += "not given"
+		} else {
+			line += fmt.Sprintf("%.3f", *x.Similarity)
+		}
+		if x.InOneCluster {
+			line += ", but in one cluster"
+		}
+		fmt.Fprintf(w, "%s\n     - %s\n", line, printable(x.A))
+		printText(w, x.ExcerptA)
+		fmt.Fprintf(w, "     + %s\n", printable(x.B))
+		printText(w, x.ExcerptB)
+		for _, line := range x.Difference {
+			fmt.Fprintln(w, "       "+printable(line))
+		}
+	}
+}
+
+// printText prints the beginning of a text, if it is known.
+func printText(w io.Writer, text string) {
+	if text != "" {
+		fmt.Fprintf(w, "       | %s\n", printable(text))
+	}
+}

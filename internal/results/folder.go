@@ -1,0 +1,123 @@
+// Package results reads back what a job has left in its output folder.
+package results
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mirrorbeam/internal/output"
+)
+
+// Summary is the part of summary.json that says what the other files mean.
+type Summary struct {
+	Config Config `json:"config"`
+	Counts Counts `json:"counts"`
+}
+
+// Config has choices of the job.
+type Config struct {
+	Input     []string           `json:"input"`
+	Reference []string           `json:"reference"`
+	IDField   string             `json:"id_field"`
+	TextField string             `json:"text_field"`
+	Weight    map[string]float64 `json:"weight"`
+	Features  string             `json:"features"`
+	// MaxDocument is the longest text in bytes.
+	MaxDocument int64    `json:"max_document"`
+	Threshold   float64  `json:"threshold"`
+	Emit        []string `json:"emit"`
+}
+
+// Counts has counts of the job.
+type Counts struct {
+	Documents          int64 `json:"documents"`
+	ReferenceDocuments int64 `json:"reference_documents"`
+	Clusters           int64 `json:"clusters"`
+	Clustered          int64 `json:"clustered"`
+	Pairs              int64 `json:"pairs"`
+}
+
+// Folder is the output folder of a job that succeeded.
+type Folder struct {
+	// Path is where it is.
+	Path    string
+	Summary Summary
+
+	files []output.File
+}
+
+// Open reads the manifest and the summary of the results in a folder. It is an
+// error if there are none, if the job did not succeed, or if a file that the
+// manifest lists is not there in its full length.
+func Open(path string) (*Folder, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no folder %s: name the --output of an earlier 'runjob run'", path)
+	case err != nil:
+		return nil, fmt.Errorf("open results: %w", err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("%s is no folder: name the --output of an earlier 'runjob run'", path)
+	}
+	f := &Folder{Path: path}
+	if _, err := os.Stat(filepath.Join(path, "_SUCCESS")); err != nil {
+		return nil, fmt.Errorf("no results of a job are in %s: there is no _SUCCESS in it: run the job, or wait for its end", path)
+	}
+	var manifest struct {
+		Files []output.File `json:"files"`
+	}
+	if err := f.readJSON("manifest.json", &manifest); err != nil {
+		return nil, err
+	}
+	if err := f.readJSON("summary.json", &f.Summary); err != nil {
+		return nil, err
+	}
+	f.files = manifest.Files
+	for _, file := range f.files {
+		info, err := os.Stat(f.path(file))
+		if err != nil {
+			return nil, fmt.Errorf("results in %s are not whole: %w: run the job again", path, err)
+		}
+		if info.Size() != file.Bytes {
+			return nil, fmt.Errorf("results in %s are not whole: %s has %d bytes and manifest.json says %d: run the job again", path, file.Name, info.Size(), file.Bytes)
+		}
+	}
+	return f, nil
+}
+
+// Has reports whether the job has written an output, such as pairs.
+func (f *Folder) Has(name string) bool {
+	return slices.ContainsFunc(f.files, func(file output.File) bool { return file.Output == name })
+}
+
+// path returns where a file is. Its name may not lead out of the folder.
+func (f *Folder) path(file output.File) string {
+	return filepath.Join(f.Path, filepath.Base(file.Name))
+}
+
+// readJSON reads a file of one JSON value.
+func (f *Folder) readJSON(name string, value any) error {
+	b, err := os.ReadFile(filepath.Join(f.Path, name))
+	if err == nil {
+		err = json.Unmarshal(b, value)
+	}
+	if err != nil {
+		return fmt.Errorf("results in %s cannot be read: %s: %w", f.Path, name, err)
+	}
+	return nil
+}
+
+// Need is an error unless the job has written at least one of the outputs.
+func (f *Folder) Need(names ...string) error {
+	if slices.ContainsFunc(names, f.Has) {
+		return nil
+	}
+	return fmt.Errorf("the job in %s has written only %s, and needed is %s: run it again with --emit %s",
+		f.Path, strings.Join(f.Summary.Config.Emit, ", "), strings.Join(names, " or "), strings.Join(names, ","))
+}

@@ -1,0 +1,231 @@
+package results
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/output"
+)
+
+// writeFolder writes results as a job does: two shards of pairs and one of
+// clusters, over an input of the given lines.
+func writeFolder(t *testing.T, format output.Format, input string) string {
+	t.Helper()
+	folder := t.TempDir()
+	corpus := filepath.Join(t.TempDir(), "in.jsonl")
+	write := func(path, content string) {
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(corpus, input)
+	var files []output.File
+	shard := func(name string, number, of int, rows ...[]byte) {
+		w, err := output.NewWriter(folder, output.File{Name: output.ShardName(name, number, of, format), Output: name}, format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			if err := w.Row(row); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file, err := w.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(file.Temporary, filepath.Join(folder, file.Name)); err != nil {
+			t.Fatal(err)
+		}
+		file.Temporary = ""
+		files = append(files, file)
+	}
+	quote := func(s string) []byte { return output.AppendString(nil, s) }
+	shard(Pairs, 0, 2, output.AppendPair(nil, output.Pair{A: quote("a"), B: quote(`b "\ é`), Shared: 3, Union: 4, SizeA: 3, SizeB: 4}))
+	shard(Pairs, 1, 2, output.AppendPair(nil, output.Pair{A: quote("é"), B: quote("in.jsonl:0"), Identical: true}))
+	shard(Clusters, 0, 1, output.AppendMember(nil, output.Member{ID: quote("a"), Ref: quote("in.jsonl:9"), Cluster: quote("a"), Kept: true, Similarity: 1, Size: 2}))
+	for name, value := range map[string]any{
+		"manifest.json": map[string]any{"files": files},
+		"summary.json": Summary{
+			Config: Config{Input: []string{corpus}, IDField: "id", TextField: "text", MaxDocument: 1 << 20, Threshold: 0.75, Emit: []string{"clusters", "pairs"}},
+			Counts: Counts{Documents: 7, Pairs: 2, Clusters: 1},
+		},
+	} {
+		b, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(filepath.Join(folder, name), string(b))
+	}
+	write(filepath.Join(folder, "_SUCCESS"), "")
+	return folder
+}
+
+func TestReadsBackWhatIsWritten(t *testing.T) {
+	for _, format := range output.Formats {
+		path := writeFolder(t, format, "")
+		f, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Summary.Counts.Documents != 7 || f.Summary.Config.Threshold != 0.75 || !f.Has(Pairs) || f.Has("removed") {
+			t.Errorf("%s: %+v", format, f)
+		}
+		var got []string
+		for p, err := range f.Pairs(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprintf("%s|%s|%g|%v", p.A, p.B, p.Jaccard, p.Identical))
+		}
+		for m, err := range f.Members(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprintf("%+v", m))
+		}
+		const want = `a|b "\ é|0.75|false; é|in.jsonl:0|1|true; {Cluster:a ID:a Ref:in.jsonl:9 Kept:true Similarity:1 Size:2 Reference:false}`
+		if rows := strings.Join(got, "; "); rows != want {
+			t.Errorf("%s: %s, want %s", format, rows, want)
+		}
+	}
+}
+
+func TestOpenSaysWhatIsMissing(t *testing.T) {
+	for _, c := range []struct {
+		harm func(folder string) error
+		want string
+	}{
+		{func(f string) error { return os.Remove(filepath.Join(f, "_SUCCESS")) }, "there is no _SUCCESS in it"},
+		{func(f string) error { return os.Remove(filepath.Join(f, "manifest.json")) }, "manifest.json: no such file"},
+		{func(f string) error { return os.WriteFile(filepath.Join(f, "summary.json"), []byte("{"), 0o666) }, "summary.json: unexpected end of JSON input"},
+		{func(f string) error { return os.Remove(filepath.Join(f, "pairs-00001-of-00002.jsonl")) }, "not whole: stat "},
+		{func(f string) error { return os.Truncate(filepath.Join(f, "pairs-00000-of-00002.jsonl"), 5) }, "pairs-00000-of-00002.jsonl has 5 bytes and manifest.json says 93"},
+		{os.RemoveAll, "there is no folder "},
+	} {
+		path := writeFolder(t, output.JSONL, "")
+		if err := c.harm(path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	path := writeFolder(t, output.JSONL, "")
+	if _, err := Open(filepath.Join(path, "_SUCCESS")); err == nil || !strings.Contains(err.Error(), "is no folder") {
+		t.Errorf("a file: %v", err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Need("removed", Pairs); err != nil {
+		t.Error(err)
+	}
+	if err := f.Need("removed", "unique"); err == nil || !strings.Contains(err.Error(), "only clusters, pairs, and needed is removed or unique: run it again with --emit removed,unique") {
+		t.Errorf("needs what is not there: %v", err)
+	}
+}
+
+func TestRowsThatAreNone(t *testing.T) {
+	path := writeFolder(t, output.JSONL, "")
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(path, "pairs-00001-of-00002.jsonl")
+	if err := os.WriteFile(name, []byte("{\"a\":\"x\",\"b\":\"y\",\"jaccard\":1}\n{\"a\":1}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	rows, last := 0, error(nil)
+	for _, err := range f.Pairs(t.Context()) {
+		rows, last = rows+1, err
+	}
+	if rows != 3 || last == nil || !strings.HasPrefix(last.Error(), name+":2 is no row of pairs: ") {
+		t.Errorf("%d rows, then %v", rows, last)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range f.Members(cancelled) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("a cancelled context: %v", err)
+		}
+	}
+}
+
+func TestTexts(t *testing.T) {
+	const input = `{"id":"a","text":"first"}
+{"id":7,"text":"number"}
+{"id":"twice","text":"x"}
+{"id":"twice","text":"y"}
+{"text":"nameless"}
+no JSON
+{"id":"last","text":"the end"}`
+	path := writeFolder(t, output.JSONL, input)
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nameless := fmt.Sprint("in.jsonl:", strings.Index(input, `{"text"`))
+	texts, err := f.Texts(t.Context(), []string{"a", "7", "twice", nameless, "last", "nobody", "in.jsonl:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"a": "first", "7": "number", nameless: "nameless", "last": "the end"}
+	if fmt.Sprint(texts) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", texts, want)
+	}
+
+	f.Summary.Config.Weight = map[string]float64{"text": 1, "id": 2}
+	if texts, err = f.Texts(t.Context(), []string{"a"}); err != nil || texts["a"] != "a\nfirst" {
+		t.Errorf("of two fields: %q, %v", texts["a"], err)
+	}
+	// The same file as input and as reference is an error, as it is in a job.
+	f.Summary.Config.Reference = f.Summary.Config.Input
+	if _, err := f.Texts(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "is in --input and in --reference") {
+		t.Errorf("with a reference: %v", err)
+	}
+	f.Summary.Config.Input = []string{filepath.Join(path, "gone.jsonl")}
+	f.Summary.Config.Reference = nil
+	if _, err := f.Texts(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no file matches") {
+		t.Errorf("without its input: %v", err)
+	}
+	f.Summary.Config.Features = "features"
+	if _, err := f.Texts(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "features and no texts") {
+		t.Errorf("of features: %v", err)
+	}
+}
+
+// FuzzParsePair compares with JSON in general.
+func FuzzParsePair(f *testing.F) {
+	f.Add("a", "b", uint32(3), uint32(4), false)
+	f.Add(`"`, `\`, uint32(0), uint32(1), true)
+	f.Add("é", "\x00", uint32(1), uint32(3), false)
+	f.Fuzz(func(t *testing.T, a, b string, shared, union uint32, identical bool) {
+		if union == 0 || shared > union {
+			return
+		}
+		row := output.AppendPair(nil, output.Pair{
+			A: output.AppendString(nil, a), B: output.AppendString(nil, b),
+			Shared: shared, Union: union, SizeA: 1 + int(shared), SizeB: int(union), Identical: identical,
+		})
+		var want struct {
+			A, B      string
+			Jaccard   float64
+			Identical bool
+		}
+		if err := json.Unmarshal(row, &want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := parsePair([]byte(strings.TrimSuffix(string(row), "\n")))
+		if err != nil || string(got.A) != want.A || string(got.B) != want.B || got.Jaccard != want.Jaccard || got.Identical != want.Identical {
+			t.Errorf("%s: %q and %q, %g, %v, error %v", row, got.A, got.B, got.Jaccard, got.Identical, err)
+		}
+	})
+}

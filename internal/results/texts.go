@@ -1,0 +1,122 @@
+package results
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mirrorbeam/internal/corpus"
+)
+
+// Texts finds documents in the input of the job by the names that its rows call
+// them, id or path:position, and returns their texts; of several text fields
+// the texts come one after the other. Names that are not there are not in
+// the map, nor is an id that more than one document has: rows call those by
+// path:position.
+//
+// It reads the whole input, and holds the texts that it finds. It is an error
+// when a file of the input cannot be read, or when its documents are features
+// and not texts.
+func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, error) {
+	config := f.Summary.Config
+	if config.Features != "" {
+		return nil, errors.New("the documents have features and no texts")
+	}
+	files, err := corpus.List(config.Input)
+	if err == nil && len(config.Reference) > 0 {
+		var reference []corpus.File
+		if reference, err = corpus.List(config.Reference); err == nil {
+			files, err = corpus.WithReference(reference, files)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	// JSON takes up to six bytes for one of text; longer lines are no documents.
+	s := search{maxLine: 6*config.MaxDocument + 1<<20, texts: map[string]string{}, met: map[string]int{}}
+	for _, name := range names {
+		s.met[name] = 0
+	}
+	s.decoder = corpus.NewDecoder(corpus.Fields{ID: config.IDField, Texts: config.textFields()})
+	for number, file := range files {
+		if err := s.read(ctx, file, number); err != nil {
+			return nil, err
+		}
+	}
+	for name, times := range s.met {
+		if times > 1 {
+			delete(s.texts, name)
+		}
+	}
+	return s.texts, nil
+}
+
+// textFields returns the fields of a document's text.
+func (c *Config) textFields() []string {
+	if len(c.Weight) > 0 {
+		return slices.Sorted(maps.Keys(c.Weight))
+	}
+	return []string{c.TextField}
+}
+
+// search looks for documents by name.
+type search struct {
+	decoder *corpus.Decoder
+	maxLine int64
+	met     map[string]int // how many documents of each wanted name there are
+	texts   map[string]string
+	name    []byte
+}
+
+// read looks through one file.
+func (s *search) read(ctx context.Context, file corpus.File, number int) error {
+	reader, err := corpus.Open(file, corpus.Stretch{File: number, End: file.Size}, s.maxLine)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	var batch corpus.Batch
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if batch, err = reader.Next(batch.Data); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("look for texts: %w", err)
+		}
+		for position, line := range batch.Lines() {
+			record, err := s.decoder.Decode(line)
+			if err != nil {
+				continue // a reject of the job, too
+			}
+			if record.HasID {
+				s.meet(record.ID, record)
+			}
+			s.name = append(append(s.name[:0], file.Name...), ':')
+			s.name = strconv.AppendInt(s.name, position, 10)
+			s.meet(s.name, record)
+		}
+	}
+}
+
+// meet keeps the text of a document by that name if it is wanted.
+func (s *search) meet(name []byte, record corpus.Record) {
+	if _, wanted := s.met[string(name)]; !wanted {
+		return
+	}
+	s.met[string(name)]++
+	var text strings.Builder
+	for _, part := range record.Texts {
+		if text.Len() > 0 {
+			text.WriteByte('\n')
+		}
+		text.Write(part)
+	}
+	s.texts[string(name)] = text.String()
+}
