@@ -191,7 +191,8 @@ func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Ju
 			judge.SeeUnknown()
 		}
 		if !isRight {
-			wrong.Offer(example{A: string(pair.A), B: string(pair.B), Similarity: &pair.Jaccard})
+			similarity := pair.Jaccard
+			wrong.Offer(example{A: string(pair.A), B: string(pair.B), Similarity: &similarity})
 		}
 	}
 	e.report.ListedPairs = newPairScore(judge.Counts())

@@ -302,3 +302,28 @@ func FuzzReadTruth(f *testing.F) {
 		}
 	})
 }
+
+// TestExampleOfTheDocumentation holds the figures of docs/evaluation.md.
+func TestExampleOfTheDocumentation(t *testing.T) {
+	const a, b, c, d, e, f = 0, 1, 2, 3, 4, 5
+	truth := &Truth{Documents: 5, Pairs: []Pair{{a, b, 1}, {a, c, 1}, {b, c, 1}, {d, e, 1}}}
+	judge := NewJudge(truth, Components(6, nil))
+	listed := []Pair{{a, b, 1}, {c, d, 1}, {e, f, 1}}
+	for _, pair := range listed {
+		judge.See(pair.A, pair.B)
+	}
+	clusters := Components(6, listed)
+	for name, counts := range map[string]PairCounts{"listed": judge.Counts(), "in one cluster": JudgeClusters(truth, clusters)} {
+		if score, want := counts.Score(), newScore(1.0/3, 1.0/4); score != want || !near(score.F1, 2.0/7) {
+			t.Errorf("%s: %+v, want %+v", name, score, want)
+		}
+	}
+	got := Compare(Components(6, truth.Pairs), clusters, 1)
+	want := Agreement{
+		Documents: 7, Pairwise: Score{1.0 / 3, 1.0 / 4, 2.0 / 7}, BCubed: Score{5.0 / 7, 2.0 / 3, 20.0 / 29},
+		BCubedClustered: Score{4.0 / 6, 11.0 / 18, 44.0 / 69}, AdjustedRand: 6.0 / 41,
+	}
+	if !alike(got, want) || !near(got.BCubedClustered.F1, want.BCubedClustered.F1) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

@@ -35,7 +35,7 @@ type Judge struct {
 	isNamed []bool        // by class: the truth names a document of it
 	known   numbering.Set // the classes of true pairs
 	listed  []bool        // by number in known
-	wrong   PairCounts    // Listed, Wrong and Unknown of what was seen
+	seen    PairCounts    // Listed, Wrong and Unknown so far
 }
 
 // NewJudge returns a judge. The classes of identical documents are as
@@ -64,16 +64,16 @@ func (j *Judge) classKey(a, b uint32) uint64 {
 func (j *Judge) See(a, b uint32) bool {
 	at, known := j.known.Find(j.classKey(a, b))
 	if !known {
-		j.wrong.Listed++
-		j.wrong.Wrong++
+		j.seen.Listed++
+		j.seen.Wrong++
 		if !j.isNamed[j.classes[a]] || !j.isNamed[j.classes[b]] {
-			j.wrong.Unknown++
+			j.seen.Unknown++
 		}
 		return false
 	}
 	if !j.listed[at] {
 		j.listed[at] = true
-		j.wrong.Listed++
+		j.seen.Listed++
 	}
 	return true
 }
@@ -81,9 +81,9 @@ func (j *Judge) See(a, b uint32) bool {
 // SeeUnknown takes in a listed pair one of whose documents has no number, so
 // that it is not true.
 func (j *Judge) SeeUnknown() {
-	j.wrong.Listed++
-	j.wrong.Wrong++
-	j.wrong.Unknown++
+	j.seen.Listed++
+	j.seen.Wrong++
+	j.seen.Unknown++
 }
 
 // IsFound reports whether a true pair is found, after all listed pairs were
@@ -98,7 +98,7 @@ func (j *Judge) IsFound(pair Pair) bool {
 
 // Counts returns the counts, after all listed pairs were seen.
 func (j *Judge) Counts() PairCounts {
-	counts := j.wrong
+	counts := j.seen
 	counts.True = int64(len(j.truth.Pairs))
 	for _, pair := range j.truth.Pairs {
 		if j.IsFound(pair) {
