@@ -32,6 +32,7 @@ func TestValidate(t *testing.T) {
 		{"bands", func(c *Config) { c.Bands = lshbands.MaxBands + 1 }, "--bands 1025"},
 		{"rows", func(c *Config) { c.Rows = -1 }, "--rows -1"},
 		{"verify", func(c *Config) { c.Verify = "hope" }, "--verify hope"},
+		{"audit", func(c *Config) { c.Audit = "some" }, "--audit some"},
 		{"emit", func(c *Config) { c.Emit = []string{transforms.Clusters, "fame"} }, "--emit fame"},
 		{"output format", func(c *Config) { c.OutputFormat = "xml" }, "--output-format xml"},
 		{"keep", func(c *Config) { c.Keep = "last" }, "--keep last"},
@@ -92,6 +93,10 @@ func TestValidateLimits(t *testing.T) {
 		{"features and weights", func(c *Config) { c.Features, c.Weight = "features", map[string]float64{"title": 3} }, false},
 		{"features and stop words", func(c *Config) { c.Features, c.StopWords = "features", "words.txt" }, false},
 		{"features, normalized", func(c *Config) { c.Features, c.Normalize.NFC = "features", true }, false},
+		{"audit of a few", func(c *Config) { c.Audit = "5" }, true},
+		{"audit of none", func(c *Config) { c.Audit = "0" }, false},
+		{"audit of sketches", func(c *Config) { c.Audit, c.Verify = "5", transforms.Sketch }, false},
+		{"sketches without audit", func(c *Config) { c.Verify = transforms.Sketch }, true},
 		{"all pairs", func(c *Config) { c.Keys = transforms.All }, true},
 		{"all pairs in bands", func(c *Config) { c.Keys, c.Bands = transforms.All, 3 }, false},
 		{"all pairs unseen", func(c *Config) { c.Keys, c.Verify = transforms.All, transforms.None }, false},
@@ -111,7 +116,7 @@ func TestValidateLimits(t *testing.T) {
 func TestHash(t *testing.T) {
 	counts := map[string]bool{
 		"Input": false, "Reference": false, "Format": false, "IDField": true, "TextField": true, "Features": true, "MaxDocument": true, "MaxRejects": false,
-		"CJKSplit": true, "Normalize": true, "StopWords": true, "StopWordUse": true, "Weight": true, "Seed": true, "Bits": false, "Shingle": true, "Threshold": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true,
+		"CJKSplit": true, "Normalize": true, "StopWords": true, "StopWordUse": true, "Weight": true, "Seed": true, "Bits": false, "Shingle": true, "Threshold": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true, "Audit": false,
 		"Output": false, "Overwrite": false, "Emit": false, "OutputFormat": true, "Keep": true, "Split": true,
 		"Temp": false, "Memory": false, "Lanes": false,
 	}

@@ -32,6 +32,7 @@ func TestCorpora(t *testing.T) {
 		name, _, _ := strings.Cut(filepath.Base(path), ".exact_")
 		list = append(list, corpusTruth{"mirrors/" + name + ".jsonl.zst", "mirrors/" + filepath.Base(path)})
 	}
+	audits, covered := 0, 0
 	for _, c := range list {
 		t.Run(strings.TrimSuffix(c.corpus, ".jsonl.zst"), func(t *testing.T) {
 			input := filepath.Join(corpora, c.corpus)
@@ -50,6 +51,13 @@ func TestCorpora(t *testing.T) {
 				if recall < 0.99 || precision < 1 {
 					t.Errorf("%g: %s; want a recall of 0.99 and a precision of 1", threshold, figures)
 				}
+				audits++
+				exact := inClusters(readRows[clusterRow](t, config.Output, transforms.Clusters), pairs, threshold)
+				if audit := summary.Audit; audit.Low <= exact && exact <= audit.High {
+					covered++
+				} else {
+					t.Logf("%g: %.5f of the pairs are in clusters, the audit says %+v", threshold, exact, *audit)
+				}
 			}
 			config := testConfig(t, input)
 			config.Emit = []string{transforms.Clusters, transforms.Pairs}
@@ -63,6 +71,29 @@ func TestCorpora(t *testing.T) {
 			}
 		})
 	}
+	t.Logf("the interval of the audit holds the exact recall in %d of %d runs", covered, audits)
+	if 10*covered < 9*audits {
+		t.Error("want nine tenths of them")
+	}
+}
+
+// inClusters returns the share of the true pairs that are in one cluster.
+func inClusters(rows []clusterRow, pairs []truePair, threshold float64) float64 {
+	cluster := map[string]string{}
+	for _, row := range rows {
+		cluster[row.ID] = row.Cluster
+	}
+	total, found := 0, 0
+	for _, pair := range pairs {
+		if pair.jaccard < threshold {
+			continue
+		}
+		total++
+		if cluster[pair.a] != "" && cluster[pair.a] == cluster[pair.b] {
+			found++
+		}
+	}
+	return float64(found) / float64(total)
 }
 
 // truePair is a pair of the truth.

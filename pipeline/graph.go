@@ -14,6 +14,10 @@ func graph(s beam.Scope, job transforms.Job) {
 	groups := transforms.Group(s, job, keys)
 	gathered := transforms.Gather(s, job, groups, sketches)
 	edges := transforms.Score(s, job, gathered)
-	clusters := transforms.Cluster(s, job, groups, edges, sketches)
+	var audit []beam.PCollection
+	if job.AuditSample > 0 {
+		audit = append(audit, transforms.Audit(s, job, sketches))
+	}
+	clusters := transforms.Cluster(s, job, groups, edges, sketches, audit...)
 	transforms.Write(s, job, clusters, sketches, groups, edges)
 }

@@ -49,7 +49,7 @@ func testConfig(t testing.TB, input ...string) Config {
 		Input: input, Format: "auto", IDField: "id", TextField: "text",
 		MaxDocument: 64 << 20, MaxRejects: -1,
 		CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: "minhash", Recall: 0.99,
-		StopWordUse: sketch.RemoveStopWords, Bits: 64,
+		StopWordUse: sketch.RemoveStopWords, Bits: 64, Audit: "auto",
 		Verify: transforms.Exact,
 		Output: filepath.Join(t.TempDir(), "out"), OutputFormat: "jsonl",
 		Emit:  []string{transforms.Clusters, transforms.Pairs, transforms.Unique, transforms.Removed},
@@ -109,6 +109,8 @@ type (
 		Kept       bool    `json:"kept"`
 		Similarity float64 `json:"similarity"`
 		Size       int     `json:"size"`
+		Least      float64 `json:"least"`
+		Mean       float64 `json:"mean"`
 		Reference  bool    `json:"reference"`
 	}
 	removedRow struct {

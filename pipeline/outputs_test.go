@@ -309,7 +309,7 @@ func TestOutputShards(t *testing.T) {
 	}
 	for i, row := range readRows[clusterRow](t, config.Output, transforms.Clusters) {
 		id := i/2 + i%2*twins
-		want := clusterRow{Cluster: fmt.Sprint(i / 2), ID: fmt.Sprint(id), Ref: row.Ref, Kept: i%2 == 0, Similarity: 1, Size: 2}
+		want := clusterRow{Cluster: fmt.Sprint(i / 2), ID: fmt.Sprint(id), Ref: row.Ref, Kept: i%2 == 0, Similarity: 1, Size: 2, Least: 1, Mean: 1}
 		if row != want {
 			t.Fatalf("row %d is %+v, want %+v", i, row, want)
 		}

@@ -86,7 +86,12 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 	if err := accept(config, result, size); err != nil {
 		return Summary{}, failure{ErrInput, err}
 	}
+	audited, err := transforms.ReadAudit(work.temp)
+	if err != nil {
+		return Summary{}, err
+	}
 	summary := summarize(config, scheme, result, metrics, work.tempBytes(), time.Since(start))
+	summary.Audit = audited
 	if err := work.publish(result.Files, summary); err != nil {
 		return Summary{}, config.fault(ErrStorage, err)
 	}

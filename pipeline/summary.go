@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
+	"mirrorbeam/internal/audit"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
@@ -24,9 +25,11 @@ type Summary struct {
 	Counts     transforms.Counts  `json:"counts"`
 	Skipped    transforms.Skipped `json:"skipped"`
 	Plan       Plan               `json:"plan"`
-	Stages     []Stage            `json:"stages"`
-	Seconds    float64            `json:"seconds"`
-	CPUSeconds float64            `json:"cpu_seconds"`
+	// Audit is nil where the recall was not measured.
+	Audit      *audit.Result `json:"audit,omitempty"`
+	Stages     []Stage       `json:"stages"`
+	Seconds    float64       `json:"seconds"`
+	CPUSeconds float64       `json:"cpu_seconds"`
 	// PeakMemoryBytes is the largest resident size of this process so far.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	// TempBytes is the size of the temporary files.

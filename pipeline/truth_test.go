@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -243,12 +244,24 @@ func (tr *truth) clusterRows(threshold float64, longest, star bool) []clusterRow
 	slices.SortStableFunc(order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(root[i], root[j]), cmp.Compare(cluster[i], cluster[j]))
 	})
+	least, sum, gone := map[int]float64{}, map[int]float64{}, map[int]float64{}
+	for _, i := range order {
+		if c := cluster[i]; kept[i] != i {
+			similarity := tr.similarity(i, kept[i])
+			if gone[c] == 0 || similarity < least[c] {
+				least[c] = similarity
+			}
+			sum[c] += similarity
+			gone[c]++
+		}
+	}
 	var rows []clusterRow
 	for _, i := range order {
 		if size[cluster[i]] > 1 {
 			rows = append(rows, clusterRow{
 				Cluster: tr.documents[cluster[i]].name, ID: tr.id(i), Ref: tr.documents[i].ref,
 				Kept: kept[i] == i, Similarity: tr.similarityToKept(i, kept[i]), Size: size[cluster[i]],
+				Least: least[cluster[i]], Mean: math.Round(sum[cluster[i]]/gone[cluster[i]]*1e4) / 1e4,
 				Reference: i < tr.references,
 			})
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -22,12 +23,13 @@ func init() {
 // components by their first documents, cuts that order into output shards, and
 // sends the edges and the documents of each component to its shard.
 //
-// It takes the outcomes of Group (identical documents), Score and Fingerprint,
-// PCollection<[]byte> each, and returns one of outcomes with members and edges
-// by output shard.
-func Cluster(s beam.Scope, job Job, groups, edges, sketches beam.PCollection) beam.PCollection {
+// It takes the outcomes of Group (identical documents), Score, Fingerprint and,
+// where there is one, Audit, PCollection<[]byte> each, and returns one of outcomes
+// with members and edges by output shard.
+func Cluster(s beam.Scope, job Job, groups, edges, sketches beam.PCollection, audit ...beam.PCollection) beam.PCollection {
 	s = s.Scope("cluster")
-	tasks := beam.ParDo(s.Scope("label"), &labelFn{Job: job}, together(s.Scope("label"), groups, edges, sketches))
+	outcomes := append([]beam.PCollection{groups, edges, sketches}, audit...)
+	tasks := beam.ParDo(s.Scope("label"), &labelFn{Job: job}, together(s.Scope("label"), outcomes...))
 	return inLanes(s, job, &clusterFn{Job: job}, tasks)
 }
 
@@ -56,7 +58,14 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 			return err
 		}
 		runs := runsOf(outcomes)
-		labels, err := f.label(ctx, runs, outputShards(counts), m)
+		graph, err := readGraph(runs, edgeNodesKind, m)
+		if err != nil {
+			return err
+		}
+		if err := writeAudit(f.Job.Temp, outcomes, graph); err != nil {
+			return err
+		}
+		labels, err := f.label(ctx, graph, runs, outputShards(counts), m)
 		if err != nil || labels == "" {
 			return err
 		}
@@ -75,17 +84,13 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 
 // label writes the output shards of the nodes of each part and of the documents
 // of each split. It returns the path of the run file, "" if there is no edge.
-func (f *labelFn) label(ctx context.Context, runs []string, shards int, m *memory) (string, error) {
-	graph, err := readGraph(runs, edgeNodesKind, m)
-	if err != nil {
-		return "", err
-	}
+func (f *labelFn) label(ctx context.Context, graph *components.Graph, runs []string, shards int, m *memory) (string, error) {
 	clusterStage.records.Inc(ctx, int64(graph.Len()))
 	order := newOrder(graph.Roots(), shards)
 	run := &m.run
 	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
-	err = eachPart(runs, edgeNodesKind, m, func(part int, nodes []byte) error {
+	err := eachPart(runs, edgeNodesKind, m, func(part int, nodes []byte) error {
 		for ; len(nodes) > 0; nodes = nodes[nodeSize:] {
 			b, err := run.Record(edgeShardsKind, part, positionSize)
 			if err != nil {

@@ -1,5 +1,5 @@
 // Package transforms holds the stages of the job, one file a stage, in the
-// order of the data: read, fingerprint, key, group, gather, score, cluster,
+// order of the data: read, fingerprint, key, group, gather, score, audit, cluster,
 // write. Each is a Beam composite over DoFns that adapt plain packages.
 //
 // No element stands for a document, a key or a pair. A stage works on tasks, a
@@ -92,6 +92,9 @@ type Job struct {
 	RunBytes int
 	// PlaceBytes bounds the shingle sets that a scoring task holds.
 	PlaceBytes int64
+	// AuditSample is about how many documents are sampled to estimate the recall; 0:
+	// none.
+	AuditSample int
 	// GroupComparisons bounds the pairs compared in one group.
 	GroupComparisons int
 }

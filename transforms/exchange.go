@@ -88,23 +88,29 @@ type task struct {
 	// Step is that of the delivery.
 	Step int
 	// Shards is the number of output shards, or that of the delivery.
-	Shards  int
-	Catalog string
+	Shards int
+	// Documents is how many there are in the input.
+	Documents int64
+	Catalog   string
 }
 
-const taskHeader = 16
+const taskHeader = 24
 
 func (t task) encode() []byte {
 	b := make([]byte, 0, taskHeader+len(t.Catalog))
 	for _, number := range []int{t.Lane, t.Number, t.Step, t.Shards} {
 		b = binary.LittleEndian.AppendUint32(b, uint32(number))
 	}
+	b = binary.LittleEndian.AppendUint64(b, uint64(t.Documents))
 	return append(b, t.Catalog...)
 }
 
 func decodeTask(element []byte) task {
 	number := func(i int) int { return int(binary.LittleEndian.Uint32(element[4*i:])) }
-	return task{Lane: number(0), Number: number(1), Step: number(2), Shards: number(3), Catalog: string(element[taskHeader:])}
+	return task{
+		Lane: number(0), Number: number(1), Step: number(2), Shards: number(3),
+		Documents: int64(binary.LittleEndian.Uint64(element[16:])), Catalog: string(element[taskHeader:]),
+	}
 }
 
 func laneOf(element []byte) int { return int(binary.LittleEndian.Uint32(element)) }
@@ -180,7 +186,7 @@ func (d delivery) deliver(temp string, lanes int, runs []string, counts Counts, 
 	}
 	slices.Sort(shards)
 	for i, shard := range slices.Compact(shards) {
-		emit(task{Lane: i % lanes, Number: shard, Step: d.Step, Shards: all, Catalog: catalog}.encode())
+		emit(task{Lane: i % lanes, Number: shard, Step: d.Step, Shards: all, Documents: counts.Documents, Catalog: catalog}.encode())
 	}
 	return nil
 }

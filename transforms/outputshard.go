@@ -23,6 +23,30 @@ type outputShard struct {
 	names   [][]byte // what other rows call a document, as a JSON string
 }
 
+// cohesion is how like those that stay the documents of a cluster are that go.
+type cohesion struct {
+	least, sum float64
+	gone       int
+}
+
+// cohesions returns the cohesion of each cluster, by the number of its first
+// document.
+func (s *outputShard) cohesions() []cohesion {
+	all := make([]cohesion, len(s.members))
+	for i, c := range s.choices {
+		if c.Kept == uint32(i) {
+			continue
+		}
+		of := &all[s.members[i].first]
+		if of.gone == 0 || c.Similarity < of.least {
+			of.least = c.Similarity
+		}
+		of.sum += c.Similarity
+		of.gone++
+	}
+	return all
+}
+
 func newOutputShard(inputs *Inputs, members []member, edges []edge) (*outputShard, error) {
 	input, err := inputs.firstInput()
 	if err != nil {
@@ -144,6 +168,7 @@ func (s *outputShard) clusterRows(row func([]byte) error) error {
 		order[i] = uint32(i)
 	}
 	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(s.members[a].first, s.members[b].first) })
+	cohesions := s.cohesions()
 	var b []byte
 	for _, i := range order {
 		first := s.members[i].first
@@ -153,7 +178,7 @@ func (s *outputShard) clusterRows(row func([]byte) error) error {
 		b = output.AppendMember(b[:0], output.Member{
 			ID: s.appendID(nil, int(i)), Ref: s.appendRef(nil, int(i)), Cluster: s.names[first],
 			Kept: s.choices[i].Kept == i, Similarity: s.choices[i].Similarity, Size: int(s.size[first]),
-			Reference: s.reference(i),
+			Least: cohesions[first].least, Mean: cohesions[first].sum / float64(cohesions[first].gone), Reference: s.reference(i),
 		})
 		if err := row(b); err != nil {
 			return err

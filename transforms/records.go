@@ -24,6 +24,8 @@ const (
 	wantedKind                               // documents to be scored and their places, by split
 	placeSetsKind                            // sets of documents, by place
 	placePairsKind                           // pairs to be scored, by place
+	sampleKind                               // sampled documents with their sets
+	auditKind                                // pairs of a sampled document and a partner
 	edgeNodesKind                            // nodes of a part of the similarity graph, by part
 	edgesKind                                // verified edges of that part
 	edgeShardsKind                           // the output shard of each of its nodes

@@ -19,7 +19,7 @@ import (
 
 // Stages are the names of the stages in the order of the data. A stage has one
 // name everywhere: file, scope, metrics.
-var Stages = []string{"read", "fingerprint", "key", "group", "gather", "score", "cluster", "write"}
+var Stages = []string{"read", "fingerprint", "key", "group", "gather", "score", "audit", "cluster", "write"}
 
 // stage is what the DoFns of one stage share: its name and its metrics.
 type stage struct {
@@ -153,6 +153,10 @@ type outcome struct {
 	Run     string `json:",omitempty"`
 	Counts  Counts
 	Skipped Skipped
+	// Sampled is how many documents the audit has sampled, in all.
+	Sampled int `json:",omitempty"`
+	// SampledAll says that these are all documents with words.
+	SampledAll bool `json:",omitempty"`
 	// Dense are the keys of groups too dense for all pairs.
 	Dense []uint32      `json:",omitempty"`
 	Files []output.File `json:",omitempty"`

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mirrorbeam/internal/audit"
 	"mirrorbeam/pipeline"
 	"mirrorbeam/transforms"
 )
@@ -51,6 +52,9 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 		fmt.Fprintf(w, " (%s for a reference document)", count(n.RemovedForReference))
 	}
 	fmt.Fprintf(w, ", %s kept\n", count(n.Kept))
+	if a := s.Audit; a != nil {
+		fmt.Fprintf(w, "audit: %s\n", auditText(a))
+	}
 	if s.Skipped.Pairs > 0 {
 		fmt.Fprintf(w, "skipped: %s pairs in %s too dense for all of them, such as one of %s with %s and %s\n",
 			count(s.Skipped.Pairs), counted(s.Skipped.Groups, "group"), counted(s.Skipped.Example.Documents, "document"), s.Skipped.Example.First, s.Skipped.Example.Second)
@@ -70,6 +74,18 @@ func planText(s pipeline.Summary) string {
 	}
 	return fmt.Sprintf("%s of %s find a pair at the threshold %g with probability %.4f, more similar ones more surely",
 		counted(int64(s.Plan.Bands), "band"), counted(int64(s.Plan.Rows), "row"), s.Config.Threshold, s.Plan.ExpectedRecall)
+}
+
+// auditText says what the audit has measured.
+func auditText(a *audit.Result) string {
+	if a.Pairs == 0 {
+		return fmt.Sprintf("none of %s sampled has a near-duplicate, so nothing is known of the recall", counted(int64(a.Sampled), "document"))
+	}
+	if a.Low == a.High {
+		return fmt.Sprintf("all %s with words were checked: %.2f %% of their pairs were found", counted(int64(a.Sampled), "document"), 100*a.Recall)
+	}
+	return fmt.Sprintf("%s sampled, %s of them with near-duplicates: %.2f %% of their %s were found (95 %% confidence: %.2f to %.2f %%)",
+		counted(int64(a.Sampled), "document"), count(int64(a.Partnered)), 100*a.Recall, counted(a.Pairs, "pair"), 100*a.Low, 100*a.High)
 }
 
 // counted writes a number of things.

@@ -91,6 +91,13 @@ func (g *Graph) Rank(ref docref.Ref) uint32 {
 	return g.ranks[number]
 }
 
+// Joined reports whether two nodes are in the graph, and in one component.
+func (g *Graph) Joined(a, b docref.Ref) bool {
+	x, hasA := g.nodes.Find(uint64(a))
+	y, hasB := g.nodes.Find(uint64(b))
+	return hasA && hasB && g.roots[g.ranks[x]] == g.roots[g.ranks[y]]
+}
+
 // Roots returns for each rank the smallest rank of its component, so that a
 // component is known by its first document.
 func (g *Graph) Roots() []uint32 { return g.roots }

@@ -106,8 +106,8 @@ func TestRows(t *testing.T) {
 			`{"a":"x","b":"y","jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`,
 		},
 		{
-			string(AppendMember(nil, Member{ID: quoted("x"), Ref: quoted("f:0"), Cluster: quoted("c"), Kept: true, Similarity: 1, Size: 2})),
-			`{"cluster":"c","id":"x","ref":"f:0","kept":true,"similarity":1,"size":2}`,
+			string(AppendMember(nil, Member{ID: quoted("x"), Ref: quoted("f:0"), Cluster: quoted("c"), Kept: true, Similarity: 1, Size: 2, Least: 0.8125, Mean: 0.90625})),
+			`{"cluster":"c","id":"x","ref":"f:0","kept":true,"similarity":1,"size":2,"least":0.8125,"mean":0.9063}`,
 		},
 		{
 			string(AppendRemoved(nil, Member{ID: quoted("x"), Ref: quoted("f:0"), Cluster: quoted("c"), KeptID: quoted("k"), Similarity: 0.875})),

@@ -3,6 +3,7 @@ package output
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -87,6 +88,9 @@ type Member struct {
 	Kept                     bool
 	Similarity               float64
 	Size                     int
+	// Least and Mean are the smallest and the mean similarity of the documents
+	// of the cluster that go to those that stay for them.
+	Least, Mean float64
 	// Reference says that the document is of the reference corpus or, in a row
 	// of removed, that the kept one is.
 	Reference bool
@@ -106,6 +110,10 @@ func AppendMember(b []byte, m Member) []byte {
 	b = AppendFloat(b, m.Similarity)
 	b = append(b, `,"size":`...)
 	b = strconv.AppendInt(b, int64(m.Size), 10)
+	b = append(b, `,"least":`...)
+	b = AppendFloat(b, m.Least)
+	b = append(b, `,"mean":`...)
+	b = AppendFloat(b, math.Round(m.Mean*1e4)/1e4)
 	return m.end(b)
 }
 
