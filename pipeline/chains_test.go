@@ -1,0 +1,53 @@
+package pipeline
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"mirrorbeam/transforms"
+)
+
+// TestChains runs on corpora whose documents form long chains at a low threshold:
+// template pages in many languages, and licences. A component may be large, but no
+// document goes for one that it is not similar to; a star is as tight as the
+// threshold.
+func TestChains(t *testing.T) {
+	for _, corpus := range []string{"mirrors/installguide_text.jsonl.zst", "licenses/all.jsonl.zst"} {
+		t.Run(filepath.Dir(corpus), func(t *testing.T) {
+			input := filepath.Join(corpora, corpus)
+			if _, err := os.Stat(input); err != nil {
+				t.Skipf("the corpus is not here: %v", err)
+			}
+			config := testConfig(t, input)
+			config.Threshold = 0.5
+			config.Emit = []string{transforms.Clusters, transforms.Removed}
+			largest := map[transforms.SplitMode]int{}
+			for _, split := range []transforms.SplitMode{transforms.Component, transforms.Star} {
+				config.Split, config.Output = split, filepath.Join(t.TempDir(), "out")
+				summary := runJob(t, config)
+				kept := map[string]int{}
+				for _, row := range readRows[clusterRow](t, config.Output, transforms.Clusters) {
+					largest[split] = max(largest[split], row.Size)
+					if row.Kept {
+						kept[row.Cluster]++
+					}
+					if row.Least < config.Threshold || row.Mean+1e-4 < row.Least || row.Similarity < row.Least {
+						t.Fatalf("%s: %+v", split, row)
+					}
+				}
+				for cluster, n := range kept {
+					if split == transforms.Star && n != 1 {
+						t.Errorf("the star of %s keeps %d documents", cluster, n)
+					}
+				}
+				if int64(len(kept)) != summary.Counts.Clusters {
+					t.Errorf("%s: %d of %d clusters keep a document", split, len(kept), summary.Counts.Clusters)
+				}
+			}
+			if largest[transforms.Star] > largest[transforms.Component] || largest[transforms.Component] > 300 {
+				t.Errorf("the largest clusters have %v documents", largest)
+			}
+		})
+	}
+}
