@@ -6,13 +6,14 @@
 // is none. They keep to forms which the compiler turns into branch-free code,
 // since the outcome of comparing two hashes cannot be predicted.
 //
-// Faster versions exist for amd64, in tiers: "avx2", and "avx512" with the byte
-// instructions that AMD has had since Zen 4 and Intel since Ice Lake. The best
-// tier that the CPU and the operating system support is taken, and a kernel that
-// does not beat the tier below does not exist. The environment variable
-// MIRRORBEAM_CPU=go, avx2 or avx512 asks for a lower tier; any other value, and
-// a tier that the CPU does not have, changes nothing. The build tag purego leaves
-// the assembly out.
+// Faster versions exist for amd64, in tiers: "sse4.2", "avx2", "avx512" with the
+// byte instructions that AMD has had since Zen 4 and Intel since Ice Lake, and
+// "vp2intersect" with one that AMD has had since Zen 5. The best tier that the
+// CPU and the operating system support is taken, and a kernel that does not beat
+// the tier below does not exist. The environment variable MIRRORBEAM_CPU=go,
+// sse4.2, avx2 or avx512 asks for a lower tier; any other value, and a tier that
+// the CPU does not have, changes nothing. The build tag purego leaves the
+// assembly out.
 //
 // The assembly is written by the programs in the module _asm with avo; go
 // generate runs them.
@@ -23,7 +24,7 @@ package asmkernels
 //go:generate go run -C _asm ./minhash -out ../minhash_amd64.s -stubs ../minhash_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./scan -out ../scan_amd64.s -stubs ../scan_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./hash -out ../hash_amd64.s -stubs ../hash_stubs_amd64.go -pkg asmkernels
-//go:generate go run -C _asm ./intersect -out ../intersect_amd64.s -stubs ../intersect_stubs_amd64.go -pkg asmkernels
+//go:generate go run -C _asm ./jaccard -out ../jaccard_amd64.s -stubs ../jaccard_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./set -out ../set_amd64.s -stubs ../set_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./simhash -out ../simhash_amd64.s -stubs ../simhash_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./filter -out ../filter_amd64.s -stubs ../filter_stubs_amd64.go -pkg asmkernels

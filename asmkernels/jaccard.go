@@ -32,16 +32,25 @@ func Intersect(a, b []uint64, need int) int {
 	if len(b)/gallopRatio > len(a) {
 		return intersectGalloping(a, b, need)
 	}
-	return intersectMerging(a, b, need)
+	return intersect64(a, b, max(need, 0))
 }
 
-// intersectMergingGo counts the common elements by a merge without unpredictable
+// IntersectFingerprints is [Intersect] for fingerprints of 32-bit hashes, of any
+// value and about equally many.
+func IntersectFingerprints(a, b []uint32, need int) int {
+	if min(len(a), len(b)) < need {
+		return 0
+	}
+	return intersect32(a, b, max(need, 0))
+}
+
+// intersectMerging counts the common elements by a merge without unpredictable
 // branches: with elements below 2^63, the sign bit of x-y says whether x < y.
 //
 // Every step waits for the loads of the one before, so the sets are cut in two
 // at the middle element of a and both halves are merged side by side.
-func intersectMergingGo(a, b []uint64, need int) int {
-	var middle uint64
+func intersectMerging[E uint32 | uint64](a, b []E, need int) int {
+	var middle E
 	if len(a) > 0 {
 		middle = a[len(a)/2]
 	}
@@ -64,8 +73,8 @@ func intersectMergingGo(a, b []uint64, need int) int {
 		}
 		i, j, p, q := 0, 0, 0, 0
 		for range min(lowLeft, highLeft, mergeBurst) {
-			x, y := lowA[i], lowB[j]
-			v, w := highA[p], highB[q]
+			x, y := uint64(lowA[i]), uint64(lowB[j])
+			v, w := uint64(highA[p]), uint64(highB[q])
 			xAfter, yAfter := int((y-x)>>63), int((x-y)>>63)
 			vAfter, wAfter := int((w-v)>>63), int((v-w)>>63)
 			i += 1 - xAfter
@@ -80,7 +89,7 @@ func intersectMergingGo(a, b []uint64, need int) int {
 }
 
 // mergeOne adds the common elements of a and b to common.
-func mergeOne(a, b []uint64, common, need int) int {
+func mergeOne[E uint32 | uint64](a, b []E, common, need int) int {
 	for {
 		left := min(len(a), len(b))
 		if left == 0 || common+left < need {
@@ -88,7 +97,7 @@ func mergeOne(a, b []uint64, common, need int) int {
 		}
 		i, j := 0, 0
 		for range min(left, mergeBurst) {
-			x, y := a[i], b[j]
+			x, y := uint64(a[i]), uint64(b[j])
 			xAfter, yAfter := int((y-x)>>63), int((x-y)>>63)
 			i += 1 - xAfter
 			j += 1 - yAfter

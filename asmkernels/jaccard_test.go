@@ -9,8 +9,8 @@ import (
 )
 
 // naiveIntersect counts by membership.
-func naiveIntersect(a, b []uint64) int {
-	in := make(map[uint64]bool, len(a))
+func naiveIntersect[E comparable](a, b []E) int {
+	in := make(map[E]bool, len(a))
 	for _, x := range a {
 		in[x] = true
 	}
@@ -24,19 +24,36 @@ func naiveIntersect(a, b []uint64) int {
 }
 
 // checkIntersect compares Intersect with naiveIntersect for a and b in both
-// orders and for every kind of need.
+// orders and for every kind of need, on every tier, and IntersectFingerprints
+// with it for as much of a and b as makes sets of 32-bit numbers.
 func checkIntersect(t *testing.T, a, b []uint64) {
+	t.Helper()
+	checkCounts(t, "Intersect", Intersect, a, b)
+	checkCounts(t, "IntersectFingerprints", IntersectFingerprints, lower(a), lower(b))
+}
+
+// lower returns the set of the lower halves of the elements.
+func lower(set []uint64) []uint32 {
+	var halves []uint32
+	for _, x := range set {
+		halves = append(halves, uint32(x))
+	}
+	slices.Sort(halves)
+	return slices.Compact(halves)
+}
+
+func checkCounts[E comparable](t *testing.T, name string, count func(a, b []E, need int) int, a, b []E) {
 	t.Helper()
 	want := naiveIntersect(a, b)
 	for _, tier := range Tiers() {
 		before := SelectTier(tier)
-		for _, need := range []int{0, 1, want - 1, want, want + 1, want + 40, min(len(a), len(b)), math.MaxInt} {
-			for _, got := range []int{Intersect(a, b, need), Intersect(b, a, need)} {
+		for _, need := range []int{math.MinInt, 0, 1, want - 1, want, want + 1, want + 40, min(len(a), len(b)), math.MaxInt} {
+			for _, got := range []int{count(a, b, need), count(b, a, need)} {
 				if want >= need && got != want {
-					t.Fatalf("%v: Intersect(%d and %d elements, need %d) = %d, want %d", tier, len(a), len(b), need, got, want)
+					t.Fatalf("%v: %s(%d and %d elements, need %d) = %d, want %d", tier, name, len(a), len(b), need, got, want)
 				}
 				if want < need && got >= need {
-					t.Fatalf("%v: Intersect(%d and %d elements, need %d) = %d, want less than need", tier, len(a), len(b), need, got)
+					t.Fatalf("%v: %s(%d and %d elements, need %d) = %d, want less than need", tier, name, len(a), len(b), need, got)
 				}
 			}
 		}
@@ -98,6 +115,48 @@ func TestIntersectRandom(t *testing.T) {
 		}
 		checkIntersect(t, randomSet(random, na, limit), randomSet(random, nb, limit))
 	}
+}
+
+// TestIntersectSteps goes through all ways in which two short sets can lie to
+// each other, and the blocks of longer ones.
+func TestIntersectSteps(t *testing.T) {
+	for bits := range 1 << 12 {
+		var a, b []uint64
+		for i := range 6 {
+			if bits>>i&1 != 0 {
+				a = append(a, uint64(i))
+			}
+			if bits>>(6+i)&1 != 0 {
+				b = append(b, uint64(i))
+			}
+		}
+		checkIntersect(t, a, b)
+	}
+	random := rand.New(rand.NewPCG(19, 20))
+	for size := range 80 {
+		for other := size % 3; other < 80; other += 3 {
+			limit := uint64(max(size, other) + random.IntN(90))
+			checkIntersect(t, randomSet(random, size, limit), randomSet(random, other, limit))
+		}
+	}
+}
+
+func TestIntersectAllocatesNothing(t *testing.T) {
+	onEveryTier(t, func(t *testing.T) {
+		var a, b [100]uint64
+		var fingerprintA, fingerprintB [100]uint32
+		for i := range a {
+			a[i], b[i] = uint64(2*i), uint64(3*i)
+			fingerprintA[i], fingerprintB[i] = uint32(2*i), uint32(3*i)
+		}
+		if allocations := testing.AllocsPerRun(100, func() {
+			if Intersect(a[:], b[:], 0)+IntersectFingerprints(fingerprintA[:], fingerprintB[:], 0) != 2*34 {
+				t.Error("wrong count")
+			}
+		}); allocations != 0 {
+			t.Errorf("%v allocations, want none", allocations)
+		}
+	})
 }
 
 func FuzzIntersect(f *testing.F) {

@@ -11,6 +11,9 @@ const (
 	lanesAVX2   = 4
 )
 
+// lanesSSE42 is the number of 32-bit numbers in a vector.
+const lanesSSE42 = 4
+
 func minHash(signature, multipliers []uint32, set []uint64) {
 	switch {
 	case tier >= AVX512:
@@ -128,17 +131,30 @@ func partition(list, high []uint64, bit int) (low int) {
 	return partitionAVX2(list, high, uint64(bit))
 }
 
-func intersectMerging(a, b []uint64, need int) int {
-	if tier < AVX2 {
-		return intersectMergingGo(a, b, need)
+func intersect64(a, b []uint64, need int) int {
+	switch {
+	case tier >= VP2Intersect:
+		return intersect64VP2Intersect(a, b, need)
+	case tier >= AVX512:
+		return intersect64AVX512(a, b, need)
+	case tier >= AVX2:
+		return intersect64AVX2(a, b, need)
+	default:
+		return intersectMerging(a, b, need)
 	}
-	common := 0
-	if tier >= AVX512 {
-		var i, j int
-		i, j, common = intersectBlocksAVX512(a, b, need)
-		a, b = a[i:], b[j:]
+}
+
+func intersect32(a, b []uint32, need int) int {
+	switch {
+	case tier >= VP2Intersect:
+		return intersect32VP2Intersect(a, b, need)
+	case tier >= AVX512:
+		return intersect32AVX512(a, b, need)
+	case tier >= AVX2:
+		return intersect32AVX2(a, b, need)
+	case tier >= SSE42 && min(len(a), len(b)) >= lanesSSE42:
+		return intersect32SSE42(a, b, need)
+	default:
+		return intersectMerging(a, b, need)
 	}
-	// What is left of large blocks goes through smaller ones.
-	i, j, more := intersectBlocksAVX2(a, b, need-common)
-	return mergeOne(a[i:], b[j:], common+more, need)
 }

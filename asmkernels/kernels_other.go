@@ -28,6 +28,6 @@ func (s *SetSorter) sort(list []uint64) []uint64 {
 	return list[:s.sortGo(list)]
 }
 
-func intersectMerging(a, b []uint64, need int) int {
-	return intersectMergingGo(a, b, need)
-}
+func intersect64(a, b []uint64, need int) int { return intersectMerging(a, b, need) }
+
+func intersect32(a, b []uint32, need int) int { return intersectMerging(a, b, need) }

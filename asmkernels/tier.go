@@ -10,14 +10,19 @@ type Tier int
 const (
 	// PlainGo is what every CPU has.
 	PlainGo Tier = iota
-	// AVX2 also requires BMI1, BMI2, LZCNT and POPCNT.
+	// SSE42 also requires POPCNT.
+	SSE42
+	// AVX2 also requires BMI1, BMI2 and LZCNT.
 	AVX2
-	// AVX512 requires F, BW, CD, DQ, VL, VBMI and VBMI2 of AVX-512.
+	// AVX512 requires F, BW, CD, DQ, VL, VBMI, VBMI2 and VPOPCNTDQ of AVX-512.
 	AVX512
+	// VP2Intersect also requires VP2INTERSECT of AVX-512 and a CPU of AMD: those
+	// of Intel that have the instruction take as long as without it.
+	VP2Intersect
 )
 
 // String returns the name of the tier, as in MIRRORBEAM_CPU.
-func (t Tier) String() string { return [...]string{"go", "avx2", "avx512"}[t] }
+func (t Tier) String() string { return [...]string{"go", "sse4.2", "avx2", "avx512", "vp2intersect"}[t] }
 
 // tier is the tier in use. Kernels choose by comparing it and call each other
 // directly: a call through a function pointer would move what its arguments
@@ -40,7 +45,7 @@ func SelectedTier() Tier { return tier }
 
 // Tiers returns the tiers that the CPU has, in ascending order.
 func Tiers() []Tier {
-	return []Tier{PlainGo, AVX2, AVX512}[:bestTier()+1]
+	return []Tier{PlainGo, SSE42, AVX2, AVX512, VP2Intersect}[:bestTier()+1]
 }
 
 // SelectTier changes the tier in use, to one of Tiers, and returns the tier
