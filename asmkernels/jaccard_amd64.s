@@ -1142,3 +1142,401 @@ done:
 	MOVQ SI, common+56(FP)
 	VZEROUPPER
 	RET
+
+// func turboSSE42(a []uint32, b []uint32, most int) (i int, j int, common int, aborted bool)
+// Requires: SSE2, SSE4.2
+TEXT ·turboSSE42(SB), NOSPLIT, $0-81
+	MOVQ a_base+0(FP), CX
+	MOVQ b_base+24(FP), BX
+	MOVQ a_len+8(FP), SI
+	MOVQ b_len+32(FP), DI
+	SUBQ $0x04, SI
+	SUBQ $0x04, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	XORQ R10, R10
+	XORQ R11, R11
+	MOVL $0x00000008, AX
+	MOVL $0x00000008, DX
+
+block:
+	CMPQ      R8, SI
+	JG        done
+	CMPQ      R9, DI
+	JG        done
+	MOVOU     (CX)(R8*4), X0
+	MOVOU     (BX)(R9*4), X1
+	PCMPESTRM $0x01, X1, X0
+	JCS       merge
+	MOVL      12(CX)(R8*4), R12
+	CMPL      R12, 12(BX)(R9*4)
+	SBBQ      R12, R12
+	MOVQ      R12, R13
+	ANDQ      $0x04, R13
+	ADDQ      R13, R8
+	NOTQ      R12
+	ANDQ      $0x04, R12
+	ADDQ      R12, R9
+	ADDQ      $0x04, R11
+	JMP       bound
+
+merge:
+	XORQ  R14, R14
+	XORQ  R15, R15
+	MOVL  (CX)(R8*4), R12
+	MOVL  (BX)(R9*4), R13
+	CMPL  R12, R13
+	SETLS R14
+	SETCC R15
+	ADDQ  R14, R8
+	ADDQ  R15, R9
+	MOVQ  R14, R12
+	ANDQ  R15, R12
+	ADDQ  R12, R10
+	XORQ  R15, R14
+	ADDQ  R14, R11
+	XORQ  R14, R14
+	XORQ  R15, R15
+	MOVL  (CX)(R8*4), R12
+	MOVL  (BX)(R9*4), R13
+	CMPL  R12, R13
+	SETLS R14
+	SETCC R15
+	ADDQ  R14, R8
+	ADDQ  R15, R9
+	MOVQ  R14, R12
+	ANDQ  R15, R12
+	ADDQ  R12, R10
+	XORQ  R15, R14
+	ADDQ  R14, R11
+	XORQ  R14, R14
+	XORQ  R15, R15
+	MOVL  (CX)(R8*4), R12
+	MOVL  (BX)(R9*4), R13
+	CMPL  R12, R13
+	SETLS R14
+	SETCC R15
+	ADDQ  R14, R8
+	ADDQ  R15, R9
+	MOVQ  R14, R12
+	ANDQ  R15, R12
+	ADDQ  R12, R10
+	XORQ  R15, R14
+	ADDQ  R14, R11
+	XORQ  R14, R14
+	XORQ  R15, R15
+	MOVL  (CX)(R8*4), R12
+	MOVL  (BX)(R9*4), R13
+	CMPL  R12, R13
+	SETLS R14
+	SETCC R15
+	ADDQ  R14, R8
+	ADDQ  R15, R9
+	MOVQ  R14, R12
+	ANDQ  R15, R12
+	ADDQ  R12, R10
+	XORQ  R15, R14
+	ADDQ  R14, R11
+
+bound:
+	CMPQ R11, most+48(FP)
+	JLE  block
+
+done:
+	CMPQ  R11, most+48(FP)
+	SETGT AL
+	MOVQ  R8, i+56(FP)
+	MOVQ  R9, j+64(FP)
+	MOVQ  R10, common+72(FP)
+	MOVB  AL, aborted+80(FP)
+	RET
+
+DATA bitmapCounts<>+0(SB)/1, $0x00
+DATA bitmapCounts<>+1(SB)/1, $0x01
+DATA bitmapCounts<>+2(SB)/1, $0x01
+DATA bitmapCounts<>+3(SB)/1, $0x02
+DATA bitmapCounts<>+4(SB)/1, $0x01
+DATA bitmapCounts<>+5(SB)/1, $0x02
+DATA bitmapCounts<>+6(SB)/1, $0x02
+DATA bitmapCounts<>+7(SB)/1, $0x03
+DATA bitmapCounts<>+8(SB)/1, $0x01
+DATA bitmapCounts<>+9(SB)/1, $0x02
+DATA bitmapCounts<>+10(SB)/1, $0x02
+DATA bitmapCounts<>+11(SB)/1, $0x03
+DATA bitmapCounts<>+12(SB)/1, $0x02
+DATA bitmapCounts<>+13(SB)/1, $0x03
+DATA bitmapCounts<>+14(SB)/1, $0x03
+DATA bitmapCounts<>+15(SB)/1, $0x04
+DATA bitmapCounts<>+16(SB)/1, $0x00
+DATA bitmapCounts<>+17(SB)/1, $0x01
+DATA bitmapCounts<>+18(SB)/1, $0x01
+DATA bitmapCounts<>+19(SB)/1, $0x02
+DATA bitmapCounts<>+20(SB)/1, $0x01
+DATA bitmapCounts<>+21(SB)/1, $0x02
+DATA bitmapCounts<>+22(SB)/1, $0x02
+DATA bitmapCounts<>+23(SB)/1, $0x03
+DATA bitmapCounts<>+24(SB)/1, $0x01
+DATA bitmapCounts<>+25(SB)/1, $0x02
+DATA bitmapCounts<>+26(SB)/1, $0x02
+DATA bitmapCounts<>+27(SB)/1, $0x03
+DATA bitmapCounts<>+28(SB)/1, $0x02
+DATA bitmapCounts<>+29(SB)/1, $0x03
+DATA bitmapCounts<>+30(SB)/1, $0x03
+DATA bitmapCounts<>+31(SB)/1, $0x04
+GLOBL bitmapCounts<>(SB), RODATA|NOPTR, $32
+
+DATA bitmapHalves<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+GLOBL bitmapHalves<>(SB), RODATA|NOPTR, $8
+
+// func markBitmapsAVX2(marks []uint8, query *[12]uint64, blocks []uint64)
+// Requires: AVX, AVX2
+TEXT ·markBitmapsAVX2(SB), NOSPLIT, $0-56
+	MOVQ         query+24(FP), AX
+	MOVQ         marks_base+0(FP), CX
+	MOVQ         blocks_base+32(FP), DX
+	MOVQ         blocks_len+40(FP), BX
+	LEAQ         (DX)(BX*8), BX
+	VMOVDQU      bitmapCounts<>+0(SB), Y0
+	VPBROADCASTQ bitmapHalves<>+0(SB), Y1
+	VPXOR        Y2, Y2, Y2
+	VPBROADCASTQ (AX), Y3
+	VPBROADCASTQ 8(AX), Y4
+	VPBROADCASTQ 16(AX), Y5
+	VPBROADCASTQ 24(AX), Y6
+
+block:
+	VPAND        (DX), Y3, Y7
+	VPSRLW       $0x04, Y7, Y8
+	VPAND        Y1, Y7, Y7
+	VPAND        Y1, Y8, Y8
+	VPSHUFB      Y7, Y0, Y7
+	VPSHUFB      Y8, Y0, Y8
+	VPADDB       Y7, Y8, Y7
+	VPAND        64(DX), Y4, Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y1, Y8, Y8
+	VPAND        Y1, Y9, Y9
+	VPSHUFB      Y8, Y0, Y8
+	VPSHUFB      Y9, Y0, Y9
+	VPADDB       Y8, Y9, Y8
+	VPAND        128(DX), Y5, Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPAND        Y1, Y10, Y10
+	VPSHUFB      Y9, Y0, Y9
+	VPSHUFB      Y10, Y0, Y10
+	VPADDB       Y9, Y7, Y7
+	VPADDB       Y10, Y7, Y7
+	VPAND        192(DX), Y6, Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPAND        Y1, Y10, Y10
+	VPSHUFB      Y9, Y0, Y9
+	VPSHUFB      Y10, Y0, Y10
+	VPADDB       Y9, Y8, Y8
+	VPADDB       Y10, Y8, Y8
+	VPBROADCASTQ 32(AX), Y9
+	VPAND        256(DX), Y9, Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPAND        Y1, Y10, Y10
+	VPSHUFB      Y9, Y0, Y9
+	VPSHUFB      Y10, Y0, Y10
+	VPADDB       Y9, Y7, Y7
+	VPADDB       Y10, Y7, Y7
+	VPBROADCASTQ 40(AX), Y9
+	VPAND        320(DX), Y9, Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPAND        Y1, Y10, Y10
+	VPSHUFB      Y9, Y0, Y9
+	VPSHUFB      Y10, Y0, Y10
+	VPADDB       Y9, Y8, Y8
+	VPADDB       Y10, Y8, Y8
+	VPBROADCASTQ 48(AX), Y9
+	VPAND        384(DX), Y9, Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPAND        Y1, Y10, Y10
+	VPSHUFB      Y9, Y0, Y9
+	VPSHUFB      Y10, Y0, Y10
+	VPADDB       Y9, Y7, Y7
+	VPADDB       Y10, Y7, Y7
+	VPBROADCASTQ 56(AX), Y9
+	VPAND        448(DX), Y9, Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPAND        Y1, Y10, Y10
+	VPSHUFB      Y9, Y0, Y9
+	VPSHUFB      Y10, Y0, Y10
+	VPADDB       Y9, Y8, Y8
+	VPADDB       Y10, Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPSADBW      Y2, Y7, Y7
+	VMOVDQU      512(DX), Y8
+	VPBROADCASTQ 64(AX), Y9
+	VPMINUD      Y9, Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPBROADCASTQ 72(AX), Y8
+	VPADDQ       576(DX), Y8, Y8
+	VPBROADCASTQ 80(AX), Y9
+	VPMULUDQ     Y9, Y8, Y8
+	VPSRLQ       $0x10, Y8, Y8
+	VPBROADCASTQ 88(AX), Y9
+	VPMINUD      Y9, Y8, Y8
+	VPCMPGTQ     Y7, Y8, Y7
+	VMOVMSKPD    Y7, SI
+	XORQ         $0x0f, SI
+	VPAND        32(DX), Y3, Y7
+	VPSRLW       $0x04, Y7, Y8
+	VPAND        Y1, Y7, Y7
+	VPAND        Y1, Y8, Y8
+	VPSHUFB      Y7, Y0, Y7
+	VPSHUFB      Y8, Y0, Y8
+	VPADDB       Y7, Y8, Y7
+	VPAND        96(DX), Y4, Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y1, Y8, Y8
+	VPAND        Y1, Y9, Y9
+	VPSHUFB      Y8, Y0, Y8
+	VPSHUFB      Y9, Y0, Y9
+	VPADDB       Y8, Y9, Y8
+	VPAND        160(DX), Y5, Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPAND        Y1, Y10, Y10
+	VPSHUFB      Y9, Y0, Y9
+	VPSHUFB      Y10, Y0, Y10
+	VPADDB       Y9, Y7, Y7
+	VPADDB       Y10, Y7, Y7
+	VPAND        224(DX), Y6, Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPAND        Y1, Y10, Y10
+	VPSHUFB      Y9, Y0, Y9
+	VPSHUFB      Y10, Y0, Y10
+	VPADDB       Y9, Y8, Y8
+	VPADDB       Y10, Y8, Y8
+	VPBROADCASTQ 32(AX), Y9
+	VPAND        288(DX), Y9, Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPAND        Y1, Y10, Y10
+	VPSHUFB      Y9, Y0, Y9
+	VPSHUFB      Y10, Y0, Y10
+	VPADDB       Y9, Y7, Y7
+	VPADDB       Y10, Y7, Y7
+	VPBROADCASTQ 40(AX), Y9
+	VPAND        352(DX), Y9, Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPAND        Y1, Y10, Y10
+	VPSHUFB      Y9, Y0, Y9
+	VPSHUFB      Y10, Y0, Y10
+	VPADDB       Y9, Y8, Y8
+	VPADDB       Y10, Y8, Y8
+	VPBROADCASTQ 48(AX), Y9
+	VPAND        416(DX), Y9, Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPAND        Y1, Y10, Y10
+	VPSHUFB      Y9, Y0, Y9
+	VPSHUFB      Y10, Y0, Y10
+	VPADDB       Y9, Y7, Y7
+	VPADDB       Y10, Y7, Y7
+	VPBROADCASTQ 56(AX), Y9
+	VPAND        480(DX), Y9, Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y1, Y9, Y9
+	VPAND        Y1, Y10, Y10
+	VPSHUFB      Y9, Y0, Y9
+	VPSHUFB      Y10, Y0, Y10
+	VPADDB       Y9, Y8, Y8
+	VPADDB       Y10, Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPSADBW      Y2, Y7, Y7
+	VMOVDQU      544(DX), Y8
+	VPBROADCASTQ 64(AX), Y9
+	VPMINUD      Y9, Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPBROADCASTQ 72(AX), Y8
+	VPADDQ       608(DX), Y8, Y8
+	VPBROADCASTQ 80(AX), Y9
+	VPMULUDQ     Y9, Y8, Y8
+	VPSRLQ       $0x10, Y8, Y8
+	VPBROADCASTQ 88(AX), Y9
+	VPMINUD      Y9, Y8, Y8
+	VPCMPGTQ     Y7, Y8, Y7
+	VMOVMSKPD    Y7, DI
+	XORQ         $0x0f, DI
+	SHLQ         $0x04, DI
+	ORQ          DI, SI
+	MOVB         SI, (CX)
+	INCQ         CX
+	ADDQ         $0x00000280, DX
+	CMPQ         DX, BX
+	JNE          block
+	VZEROUPPER
+	RET
+
+// func markBitmapsAVX512(marks []uint8, query *[12]uint64, blocks []uint64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VPOPCNTDQ
+TEXT ·markBitmapsAVX512(SB), NOSPLIT, $0-56
+	MOVQ         query+24(FP), AX
+	MOVQ         marks_base+0(FP), CX
+	MOVQ         blocks_base+32(FP), DX
+	MOVQ         blocks_len+40(FP), BX
+	LEAQ         (DX)(BX*8), BX
+	VPBROADCASTQ (AX), Z0
+	VPBROADCASTQ 8(AX), Z1
+	VPBROADCASTQ 16(AX), Z2
+	VPBROADCASTQ 24(AX), Z3
+	VPBROADCASTQ 32(AX), Z4
+	VPBROADCASTQ 40(AX), Z5
+	VPBROADCASTQ 48(AX), Z6
+	VPBROADCASTQ 56(AX), Z7
+	VPBROADCASTQ 64(AX), Z8
+	VPBROADCASTQ 72(AX), Z9
+	VPBROADCASTQ 80(AX), Z10
+	VPBROADCASTQ 88(AX), Z11
+
+block:
+	VPANDQ    (DX), Z0, Z12
+	VPOPCNTQ  Z12, Z12
+	VPANDQ    64(DX), Z1, Z13
+	VPOPCNTQ  Z13, Z13
+	VPANDQ    128(DX), Z2, Z14
+	VPOPCNTQ  Z14, Z14
+	VPADDQ    Z14, Z12, Z12
+	VPANDQ    192(DX), Z3, Z14
+	VPOPCNTQ  Z14, Z14
+	VPADDQ    Z14, Z13, Z13
+	VPANDQ    256(DX), Z4, Z14
+	VPOPCNTQ  Z14, Z14
+	VPADDQ    Z14, Z12, Z12
+	VPANDQ    320(DX), Z5, Z14
+	VPOPCNTQ  Z14, Z14
+	VPADDQ    Z14, Z13, Z13
+	VPANDQ    384(DX), Z6, Z14
+	VPOPCNTQ  Z14, Z14
+	VPADDQ    Z14, Z12, Z12
+	VPANDQ    448(DX), Z7, Z14
+	VPOPCNTQ  Z14, Z14
+	VPADDQ    Z14, Z13, Z13
+	VPADDQ    Z13, Z12, Z12
+	VMOVDQU64 512(DX), Z13
+	VPMINUQ   Z8, Z13, Z13
+	VPADDQ    Z13, Z12, Z12
+	VPADDQ    576(DX), Z9, Z13
+	VPMULUDQ  Z10, Z13, Z13
+	VPSRLQ    $0x10, Z13, Z13
+	VPMINUQ   Z11, Z13, Z13
+	VPCMPUQ   $0x05, Z13, Z12, K1
+	KMOVB     K1, AX
+	MOVB      AL, (CX)
+	INCQ      CX
+	ADDQ      $0x00000280, DX
+	CMPQ      DX, BX
+	JNE       block
+	VZEROUPPER
+	RET

@@ -38,3 +38,18 @@ func intersect64AVX512(a []uint64, b []uint64, need int) (common int)
 //
 //go:noescape
 func intersect64VP2Intersect(a []uint64, b []uint64, need int) (common int)
+
+// turboSSE42 is turboGo.
+//
+//go:noescape
+func turboSSE42(a []uint32, b []uint32, most int) (i int, j int, common int, aborted bool)
+
+// markBitmapsAVX2 is markBitmapsGo for one block or more.
+//
+//go:noescape
+func markBitmapsAVX2(marks []uint8, query *[12]uint64, blocks []uint64)
+
+// markBitmapsAVX512 is markBitmapsGo for one block or more.
+//
+//go:noescape
+func markBitmapsAVX512(marks []uint8, query *[12]uint64, blocks []uint64)

@@ -158,3 +158,21 @@ func intersect32(a, b []uint32, need int) int {
 		return intersectMerging(a, b, need)
 	}
 }
+
+func markBitmaps(marks []uint8, query *bitmapQuery, blocks []uint64) {
+	switch {
+	case tier >= AVX512:
+		markBitmapsAVX512(marks, (*[12]uint64)(query), blocks)
+	case tier >= AVX2:
+		markBitmapsAVX2(marks, (*[12]uint64)(query), blocks)
+	default:
+		markBitmapsGo(marks, query, blocks)
+	}
+}
+
+func turbo(a, b []uint32, most int) (i, j, common int, aborted bool) {
+	if tier >= SSE42 {
+		return turboSSE42(a, b, most)
+	}
+	return turboGo(a, b, most)
+}

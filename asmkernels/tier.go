@@ -22,7 +22,9 @@ const (
 )
 
 // String returns the name of the tier, as in MIRRORBEAM_CPU.
-func (t Tier) String() string { return [...]string{"go", "sse4.2", "avx2", "avx512", "vp2intersect"}[t] }
+func (t Tier) String() string {
+	return [...]string{"go", "sse4.2", "avx2", "avx512", "vp2intersect"}[t]
+}
 
 // tier is the tier in use. Kernels choose by comparing it and call each other
 // directly: a call through a function pointer would move what its arguments

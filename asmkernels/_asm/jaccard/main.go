@@ -34,6 +34,9 @@ func main() {
 		avx512(size).write()
 		vp2intersect(size).write()
 	}
+	turbo()
+	boundsAVX2().write()
+	boundsAVX512().write()
 	Generate()
 }
 

@@ -1,0 +1,174 @@
+package asmkernels
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"sort"
+)
+
+// An Estimator says what two fingerprints tell of the sets that they come from:
+// which quotient of two counts is their similarity.
+type Estimator int
+
+// The estimators.
+const (
+	// UnionSample takes the smallest elements of the union of both sets, as many
+	// as a fingerprint has at most: the share of those that are in both sets has
+	// no bias (Broder, On the resemblance and containment of documents, 1997).
+	// If both fingerprints are shorter, they are the sets, and it takes all.
+	UnionSample Estimator = iota
+
+	// AsSets is the article's (Gudkov, MinHash, 2019): the Jaccard similarity of
+	// the fingerprints, as if they were the sets.
+	AsSets
+)
+
+// Fingerprints are the bottom-k fingerprints of documents, numbered from 0 in
+// the order of [Fingerprints.Add], to compare one with many or all with each
+// other. Beside each of them is a bitmap of its elements, which proves most
+// pairs of different documents to be below a threshold at a glance.
+//
+// Search and Pairs may be called by many goroutines at a time.
+type Fingerprints struct {
+	size      int
+	estimator Estimator
+	elements  []uint32 // of all fingerprints
+	ends      []int    // where those of each end
+	blocks    []uint64 // their bitmaps, see bitmapBlock
+}
+
+// NewFingerprints returns an empty table of fingerprints of at most size
+// elements, at least 1.
+func NewFingerprints(size int, estimator Estimator) *Fingerprints {
+	return &Fingerprints{size: size, estimator: estimator}
+}
+
+// Len returns the number of fingerprints.
+func (f *Fingerprints) Len() int { return len(f.ends) }
+
+// Add adds a fingerprint: the smallest hashes of a set, or all if it has fewer,
+// in strictly ascending order. Hashes beyond the size of the table are left out.
+func (f *Fingerprints) Add(fingerprint []uint32) {
+	fingerprint = fingerprint[:min(len(fingerprint), f.size)]
+	lane := len(f.ends) % blockLanes
+	if lane == 0 {
+		f.blocks = append(f.blocks, make([]uint64, blockWords)...)
+	}
+	f.elements = append(f.elements, fingerprint...)
+	f.ends = append(f.ends, len(f.elements))
+	block := f.blocks[len(f.blocks)-blockWords:]
+	for row, word := range newBitmap(fingerprint) {
+		block[row*blockLanes+lane] = word
+	}
+}
+
+// at returns a fingerprint.
+func (f *Fingerprints) at(i int) []uint32 {
+	start := 0
+	if i > 0 {
+		start = f.ends[i-1]
+	}
+	return f.elements[start:f.ends[i]]
+}
+
+// Search calls visit for every fingerprint whose similarity to query, which is
+// as those given to [Fingerprints.Add], is threshold or more: i is its number,
+// and the similarity is that of common elements among so many of the union. The
+// rule is that of [Required]; two empty fingerprints have no similarity.
+func (f *Fingerprints) Search(query []uint32, threshold float64, visit func(i, common, union int)) {
+	query = query[:min(len(query), f.size)]
+	s, bitmap := f.search(threshold), newBitmap(query)
+	for start := 0; start < f.Len(); start += tile {
+		s.tile(start, f.Len(), query, &bitmap, visit)
+	}
+}
+
+// Pairs calls visit for every pair of fingerprints i < j whose similarity is
+// threshold or more, as in [Fingerprints.Search]. Those of a j come in ascending
+// order of i only within a part of the table: it goes through the triangle of
+// all pairs by columns that the cache has room for.
+func (f *Fingerprints) Pairs(threshold float64, visit func(i, j, common, union int)) {
+	s := f.search(threshold)
+	for start := 0; start < f.Len(); start += tile {
+		for j := start + 1; j < f.Len(); j++ {
+			bitmap := f.bitmap(j)
+			s.tile(start, j, f.at(j), &bitmap, func(i, common, union int) { visit(i, j, common, union) })
+		}
+	}
+}
+
+// A search is for fingerprints that reach a threshold.
+type search struct {
+	*Fingerprints
+	threshold float64
+	sample    int    // elements of a sample that must be common
+	slope     uint64 // see bitmapQuery
+}
+
+func (f *Fingerprints) search(threshold float64) search {
+	return search{f, threshold, requiredOf(f.size, threshold), bitmapSlope(threshold)}
+}
+
+// tile visits the similar fingerprints from start, which begins a tile, to the
+// end of the tile, but before end.
+func (s *search) tile(start, end int, query []uint32, bitmap *bitmap, visit func(i, common, union int)) {
+	end = min(end, start+tile)
+	var marks [tile / blockLanes]uint8
+	blocks := s.blocks[start/blockLanes*blockWords : (end+blockLanes-1)/blockLanes*blockWords]
+	bounds := s.bitmapQuery(bitmap)
+	markBitmaps(marks[:len(blocks)/blockWords], &bounds, blocks)
+	for word := 0; word < len(marks); word += 8 {
+		marked := binary.LittleEndian.Uint64(marks[word:])
+		for ; marked != 0; marked &= marked - 1 {
+			i := start + word*8 + bits.TrailingZeros64(marked)
+			if i >= end {
+				return
+			}
+			if common, union, ok := s.compare(s.at(i), query); ok {
+				visit(i, common, union)
+			}
+		}
+	}
+}
+
+// compare returns the similarity of two fingerprints as a quotient, and whether
+// it reaches the threshold.
+func (s *search) compare(a, b []uint32) (common, union int, ok bool) {
+	sampled := s.estimator == UnionSample && max(len(a), len(b)) == s.size
+	need := s.sample
+	if !sampled {
+		need = Required(s.threshold, len(a), len(b))
+	}
+	common = IntersectFingerprints(a, b, need)
+	union = len(a) + len(b) - common
+	if sampled && common >= need {
+		common -= commonAtEnd(a, b, union-s.size)
+		union = s.size
+	}
+	return common, union, common >= need
+}
+
+// commonAtEnd returns how many of the largest elements of the union of a and b,
+// count of them, are in both. Similar fingerprints have few beyond the sample.
+func commonAtEnd(a, b []uint32, count int) int {
+	common := 0
+	for ; count > 0 && len(a) > 0 && len(b) > 0; count-- {
+		x, y := a[len(a)-1], b[len(b)-1]
+		if x >= y {
+			a = a[:len(a)-1]
+		}
+		if y >= x {
+			b = b[:len(b)-1]
+		}
+		if x == y {
+			common++
+		}
+	}
+	return common
+}
+
+// requiredOf returns the smallest n from 0 to size for which n/size reaches the
+// threshold in float64 arithmetic, and size+1 if there is none.
+func requiredOf(size int, threshold float64) int {
+	return sort.Search(size+1, func(n int) bool { return float64(n)/float64(size) >= threshold })
+}

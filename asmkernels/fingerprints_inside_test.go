@@ -1,0 +1,73 @@
+//go:build unix
+
+package asmkernels
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestMarkBitmaps makes sure that the bitmaps never hide a pair, and compares
+// the tiers.
+func TestMarkBitmaps(t *testing.T) {
+	random := rand.New(rand.NewPCG(23, 24))
+	fingerprints := randomFingerprints(random, 200, 128)
+	table := NewFingerprints(128, AsSets)
+	for _, fingerprint := range fingerprints {
+		table.Add(fingerprint)
+	}
+	for _, threshold := range []float64{0, 0.1, 0.3, 0.5, 0.8, 1, math.NaN()} {
+		s := table.search(threshold)
+		hidden := 0
+		for i, query := range fingerprints {
+			bitmap := newBitmap(query)
+			if bitmap != table.bitmap(i) {
+				t.Fatalf("bitmap %d differs from that added", i)
+			}
+			q := s.bitmapQuery(&bitmap)
+			want := make([]uint8, len(table.blocks)/blockWords)
+			markBitmapsGo(want, &q, table.blocks)
+			for j, other := range fingerprints {
+				need := Required(threshold, len(query), len(other))
+				marked := want[j/8]>>(j%8)&1 != 0
+				if !marked && naiveIntersect(query, other) >= need {
+					t.Fatalf("%v: the bitmaps hide the pair %v, %v", threshold, query, other)
+				}
+				if !marked {
+					hidden++
+				}
+			}
+			onEveryTier(t, func(t *testing.T) {
+				got := guarded(t, make([]uint8, len(want)), i%2 == 0)
+				markBitmaps(got, &q, guarded(t, table.blocks, i%2 == 0))
+				if !slices.Equal(got, want) {
+					t.Errorf("marks are %x, want %x", got, want)
+				}
+			})
+		}
+		if threshold >= 0.5 && hidden < len(fingerprints)*len(fingerprints)/2 {
+			t.Errorf("%v: the bitmaps hide only %d pairs", threshold, hidden)
+		}
+	}
+}
+
+func TestTurbo(t *testing.T) {
+	random := rand.New(rand.NewPCG(27, 28))
+	for size := range 60 {
+		for _, limit := range []uint64{100, 1 << 17, 1 << 32} {
+			a := lower(randomSet(random, size, limit))
+			b := lower(randomSet(random, random.IntN(60), limit))
+			most := random.IntN(100)
+			i, j, common, aborted := turboGo(a, b, most)
+			onEveryTier(t, func(t *testing.T) {
+				gotI, gotJ, gotCommon, gotAborted := turbo(guarded(t, a, true), guarded(t, b, true), most)
+				if gotI != i || gotJ != j || gotCommon != common || gotAborted != aborted {
+					t.Errorf("turbo(%v, %v, %d) = %d, %d, %d, %v, want %d, %d, %d, %v",
+						a, b, most, gotI, gotJ, gotCommon, gotAborted, i, j, common, aborted)
+				}
+			})
+		}
+	}
+}
