@@ -7,15 +7,45 @@
 // func intersect32SSE42(a []uint32, b []uint32, need int) (common int)
 // Requires: CMOV, POPCNT, SSE, SSE2
 TEXT ·intersect32SSE42(SB), NOSPLIT, $0-64
-	MOVQ a_base+0(FP), AX
-	MOVQ a_len+8(FP), DX
-	MOVQ b_base+24(FP), BX
-	MOVQ b_len+32(FP), SI
-	MOVQ need+48(FP), CX
-	LEAQ (AX)(DX*4), DX
-	LEAQ (BX)(SI*4), SI
-	SHLQ $0x02, CX
-	XORQ DI, DI
+	MOVQ     a_base+0(FP), AX
+	MOVQ     a_len+8(FP), DX
+	MOVQ     b_base+24(FP), BX
+	MOVQ     b_len+32(FP), SI
+	MOVQ     need+48(FP), CX
+	LEAQ     (AX)(DX*4), DX
+	LEAQ     (BX)(SI*4), SI
+	SHLQ     $0x02, CX
+	XORQ     DI, DI
+	MOVQ     DX, R8
+	SUBQ     AX, R8
+	MOVQ     SI, R9
+	SUBQ     BX, R9
+	CMPQ     R8, $0x00000010
+	JB       rest
+	CMPQ     R9, $0x00000010
+	JB       rest
+	LEAQ     16(AX), R8
+	LEAQ     16(BX), R9
+	MOVOU    (AX), X0
+	MOVOU    (BX), X1
+	MOVO     X1, X2
+	PCMPEQL  X0, X2
+	PSHUFD   $0x39, X1, X3
+	PCMPEQL  X0, X3
+	POR      X3, X2
+	PSHUFD   $0x4e, X1, X3
+	PCMPEQL  X0, X3
+	POR      X3, X2
+	PSHUFD   $0x93, X1, X1
+	PCMPEQL  X0, X1
+	POR      X1, X2
+	MOVMSKPS X2, R10
+	POPCNTL  R10, R10
+	MOVL     12(BX), R11
+	CMPL     R11, 12(AX)
+	CMOVQCC  R8, AX
+	CMOVQLS  R9, BX
+	LEAQ     (DI)(R10*4), DI
 
 both:
 	MOVQ     DX, R8
@@ -160,15 +190,56 @@ done:
 // func intersect32AVX2(a []uint32, b []uint32, need int) (common int)
 // Requires: AVX, AVX2, CMOV, POPCNT
 TEXT ·intersect32AVX2(SB), NOSPLIT, $0-64
-	MOVQ a_base+0(FP), AX
-	MOVQ a_len+8(FP), CX
-	MOVQ b_base+24(FP), DX
-	MOVQ b_len+32(FP), BX
-	MOVQ need+48(FP), SI
-	LEAQ (AX)(CX*4), CX
-	LEAQ (DX)(BX*4), BX
-	SHLQ $0x02, SI
-	XORQ DI, DI
+	MOVQ         a_base+0(FP), AX
+	MOVQ         a_len+8(FP), CX
+	MOVQ         b_base+24(FP), DX
+	MOVQ         b_len+32(FP), BX
+	MOVQ         need+48(FP), SI
+	LEAQ         (AX)(CX*4), CX
+	LEAQ         (DX)(BX*4), BX
+	SHLQ         $0x02, SI
+	XORQ         DI, DI
+	MOVQ         CX, R8
+	SUBQ         AX, R8
+	MOVQ         BX, R9
+	SUBQ         DX, R9
+	CMPQ         R8, $0x00000020
+	JB           rest
+	CMPQ         R9, $0x00000020
+	JB           rest
+	LEAQ         32(AX), R8
+	LEAQ         32(DX), R9
+	VMOVDQU      (AX), Y0
+	VPBROADCASTD (DX), Y1
+	VPCMPEQD     Y1, Y0, Y1
+	VPBROADCASTD 4(DX), Y2
+	VPCMPEQD     Y2, Y0, Y2
+	VPBROADCASTD 8(DX), Y3
+	VPCMPEQD     Y3, Y0, Y3
+	VPOR         Y3, Y1, Y1
+	VPBROADCASTD 12(DX), Y3
+	VPCMPEQD     Y3, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPBROADCASTD 16(DX), Y3
+	VPCMPEQD     Y3, Y0, Y3
+	VPOR         Y3, Y1, Y1
+	VPBROADCASTD 20(DX), Y3
+	VPCMPEQD     Y3, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPBROADCASTD 24(DX), Y3
+	VPCMPEQD     Y3, Y0, Y3
+	VPOR         Y3, Y1, Y1
+	VPBROADCASTD 28(DX), Y3
+	VPCMPEQD     Y3, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y2, Y1, Y1
+	VMOVMSKPS    Y1, R10
+	POPCNTL      R10, R10
+	MOVL         28(DX), R11
+	CMPL         R11, 28(AX)
+	CMOVQCC      R8, AX
+	CMOVQLS      R9, DX
+	LEAQ         (DI)(R10*4), DI
 
 both:
 	MOVQ         CX, R8
@@ -365,15 +436,65 @@ GLOBL intersectMasks<>(SB), RODATA|NOPTR, $64
 // func intersect32AVX512(a []uint32, b []uint32, need int) (common int)
 // Requires: AVX, AVX512F, BMI2, CMOV, POPCNT
 TEXT ·intersect32AVX512(SB), NOSPLIT, $0-64
-	MOVQ a_base+0(FP), AX
-	MOVQ a_len+8(FP), CX
-	MOVQ b_base+24(FP), DX
-	MOVQ b_len+32(FP), BX
-	MOVQ need+48(FP), R8
-	LEAQ (AX)(CX*4), CX
-	LEAQ (DX)(BX*4), BX
-	SHLQ $0x02, R8
-	XORQ SI, SI
+	MOVQ        a_base+0(FP), AX
+	MOVQ        a_len+8(FP), CX
+	MOVQ        b_base+24(FP), DX
+	MOVQ        b_len+32(FP), BX
+	MOVQ        need+48(FP), R8
+	LEAQ        (AX)(CX*4), CX
+	LEAQ        (DX)(BX*4), BX
+	SHLQ        $0x02, R8
+	XORQ        SI, SI
+	MOVQ        CX, DI
+	SUBQ        AX, DI
+	MOVQ        BX, R9
+	SUBQ        DX, R9
+	CMPQ        DI, $0x00000040
+	JB          rest
+	CMPQ        R9, $0x00000040
+	JB          rest
+	LEAQ        64(AX), DI
+	LEAQ        64(DX), R9
+	VMOVDQU64   (AX), Z0
+	VPXORD.BCST (DX), Z0, Z1
+	VPXORD.BCST 4(DX), Z0, Z2
+	VPXORD.BCST 8(DX), Z0, Z3
+	VPMINUD     Z3, Z1, Z1
+	VPXORD.BCST 12(DX), Z0, Z3
+	VPMINUD     Z3, Z2, Z2
+	VPXORD.BCST 16(DX), Z0, Z3
+	VPMINUD     Z3, Z1, Z1
+	VPXORD.BCST 20(DX), Z0, Z3
+	VPMINUD     Z3, Z2, Z2
+	VPXORD.BCST 24(DX), Z0, Z3
+	VPMINUD     Z3, Z1, Z1
+	VPXORD.BCST 28(DX), Z0, Z3
+	VPMINUD     Z3, Z2, Z2
+	VPXORD.BCST 32(DX), Z0, Z3
+	VPMINUD     Z3, Z1, Z1
+	VPXORD.BCST 36(DX), Z0, Z3
+	VPMINUD     Z3, Z2, Z2
+	VPXORD.BCST 40(DX), Z0, Z3
+	VPMINUD     Z3, Z1, Z1
+	VPXORD.BCST 44(DX), Z0, Z3
+	VPMINUD     Z3, Z2, Z2
+	VPXORD.BCST 48(DX), Z0, Z3
+	VPMINUD     Z3, Z1, Z1
+	VPXORD.BCST 52(DX), Z0, Z3
+	VPMINUD     Z3, Z2, Z2
+	VPXORD.BCST 56(DX), Z0, Z3
+	VPMINUD     Z3, Z1, Z1
+	VPXORD.BCST 60(DX), Z0, Z0
+	VPMINUD     Z0, Z2, Z2
+	VPMINUD     Z2, Z1, Z1
+	VPTESTNMD   Z1, Z1, K1
+	KMOVW       K1, R10
+	POPCNTL     R10, R10
+	MOVL        60(DX), R11
+	CMPL        R11, 60(AX)
+	CMOVQCC     DI, AX
+	CMOVQLS     R9, DX
+	LEAQ        (SI)(R10*4), SI
 
 both:
 	MOVQ        CX, DI
@@ -578,15 +699,36 @@ done:
 // func intersect32VP2Intersect(a []uint32, b []uint32, need int) (common int)
 // Requires: AVX, AVX512F, BMI2, CMOV, POPCNT
 TEXT ·intersect32VP2Intersect(SB), NOSPLIT, $0-64
-	MOVQ a_base+0(FP), AX
-	MOVQ a_len+8(FP), CX
-	MOVQ b_base+24(FP), DX
-	MOVQ b_len+32(FP), BX
-	MOVQ need+48(FP), R8
-	LEAQ (AX)(CX*4), CX
-	LEAQ (DX)(BX*4), BX
-	SHLQ $0x02, R8
-	XORQ SI, SI
+	MOVQ      a_base+0(FP), AX
+	MOVQ      a_len+8(FP), CX
+	MOVQ      b_base+24(FP), DX
+	MOVQ      b_len+32(FP), BX
+	MOVQ      need+48(FP), R8
+	LEAQ      (AX)(CX*4), CX
+	LEAQ      (DX)(BX*4), BX
+	SHLQ      $0x02, R8
+	XORQ      SI, SI
+	MOVQ      CX, DI
+	SUBQ      AX, DI
+	MOVQ      BX, R9
+	SUBQ      DX, R9
+	CMPQ      DI, $0x00000040
+	JB        rest
+	CMPQ      R9, $0x00000040
+	JB        rest
+	LEAQ      64(AX), DI
+	LEAQ      64(DX), R9
+	VMOVDQU64 (AX), Z0
+	VMOVDQU64 (DX), Z1
+	LONG      $0x487ff262
+	WORD      $0xd168
+	KMOVW     K2, R10
+	POPCNTL   R10, R10
+	MOVL      60(DX), R11
+	CMPL      R11, 60(AX)
+	CMOVQCC   DI, AX
+	CMOVQLS   R9, DX
+	LEAQ      (SI)(R10*4), SI
 
 both:
 	MOVQ      CX, DI
@@ -704,15 +846,44 @@ done:
 // func intersect64AVX2(a []uint64, b []uint64, need int) (common int)
 // Requires: AVX, AVX2, CMOV, POPCNT
 TEXT ·intersect64AVX2(SB), NOSPLIT, $0-64
-	MOVQ a_base+0(FP), AX
-	MOVQ a_len+8(FP), CX
-	MOVQ b_base+24(FP), DX
-	MOVQ b_len+32(FP), BX
-	MOVQ need+48(FP), SI
-	LEAQ (AX)(CX*8), CX
-	LEAQ (DX)(BX*8), BX
-	SHLQ $0x03, SI
-	XORQ DI, DI
+	MOVQ         a_base+0(FP), AX
+	MOVQ         a_len+8(FP), CX
+	MOVQ         b_base+24(FP), DX
+	MOVQ         b_len+32(FP), BX
+	MOVQ         need+48(FP), SI
+	LEAQ         (AX)(CX*8), CX
+	LEAQ         (DX)(BX*8), BX
+	SHLQ         $0x03, SI
+	XORQ         DI, DI
+	MOVQ         CX, R8
+	SUBQ         AX, R8
+	MOVQ         BX, R9
+	SUBQ         DX, R9
+	CMPQ         R8, $0x00000020
+	JB           rest
+	CMPQ         R9, $0x00000020
+	JB           rest
+	LEAQ         32(AX), R8
+	LEAQ         32(DX), R9
+	VMOVDQU      (AX), Y0
+	VPBROADCASTQ (DX), Y1
+	VPCMPEQQ     Y1, Y0, Y1
+	VPBROADCASTQ 8(DX), Y2
+	VPCMPEQQ     Y2, Y0, Y2
+	VPBROADCASTQ 16(DX), Y3
+	VPCMPEQQ     Y3, Y0, Y3
+	VPOR         Y3, Y1, Y1
+	VPBROADCASTQ 24(DX), Y3
+	VPCMPEQQ     Y3, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y2, Y1, Y1
+	VMOVMSKPD    Y1, R10
+	POPCNTL      R10, R10
+	MOVQ         24(DX), R11
+	CMPQ         R11, 24(AX)
+	CMOVQCC      R8, AX
+	CMOVQLS      R9, DX
+	LEAQ         (DI)(R10*8), DI
 
 both:
 	MOVQ         CX, R8
@@ -855,15 +1026,49 @@ done:
 // func intersect64AVX512(a []uint64, b []uint64, need int) (common int)
 // Requires: AVX, AVX512F, BMI2, CMOV, POPCNT
 TEXT ·intersect64AVX512(SB), NOSPLIT, $0-64
-	MOVQ a_base+0(FP), AX
-	MOVQ a_len+8(FP), CX
-	MOVQ b_base+24(FP), DX
-	MOVQ b_len+32(FP), BX
-	MOVQ need+48(FP), R8
-	LEAQ (AX)(CX*8), CX
-	LEAQ (DX)(BX*8), BX
-	SHLQ $0x03, R8
-	XORQ SI, SI
+	MOVQ        a_base+0(FP), AX
+	MOVQ        a_len+8(FP), CX
+	MOVQ        b_base+24(FP), DX
+	MOVQ        b_len+32(FP), BX
+	MOVQ        need+48(FP), R8
+	LEAQ        (AX)(CX*8), CX
+	LEAQ        (DX)(BX*8), BX
+	SHLQ        $0x03, R8
+	XORQ        SI, SI
+	MOVQ        CX, DI
+	SUBQ        AX, DI
+	MOVQ        BX, R9
+	SUBQ        DX, R9
+	CMPQ        DI, $0x00000040
+	JB          rest
+	CMPQ        R9, $0x00000040
+	JB          rest
+	LEAQ        64(AX), DI
+	LEAQ        64(DX), R9
+	VMOVDQU64   (AX), Z0
+	VPXORQ.BCST (DX), Z0, Z1
+	VPXORQ.BCST 8(DX), Z0, Z2
+	VPXORQ.BCST 16(DX), Z0, Z3
+	VPMINUQ     Z3, Z1, Z1
+	VPXORQ.BCST 24(DX), Z0, Z3
+	VPMINUQ     Z3, Z2, Z2
+	VPXORQ.BCST 32(DX), Z0, Z3
+	VPMINUQ     Z3, Z1, Z1
+	VPXORQ.BCST 40(DX), Z0, Z3
+	VPMINUQ     Z3, Z2, Z2
+	VPXORQ.BCST 48(DX), Z0, Z3
+	VPMINUQ     Z3, Z1, Z1
+	VPXORQ.BCST 56(DX), Z0, Z0
+	VPMINUQ     Z0, Z2, Z2
+	VPMINUQ     Z2, Z1, Z1
+	VPTESTNMQ   Z1, Z1, K1
+	KMOVW       K1, R10
+	POPCNTL     R10, R10
+	MOVQ        56(DX), R11
+	CMPQ        R11, 56(AX)
+	CMOVQCC     DI, AX
+	CMOVQLS     R9, DX
+	LEAQ        (SI)(R10*8), SI
 
 both:
 	MOVQ        CX, DI
@@ -1020,15 +1225,36 @@ done:
 // func intersect64VP2Intersect(a []uint64, b []uint64, need int) (common int)
 // Requires: AVX, AVX512F, BMI2, CMOV, POPCNT
 TEXT ·intersect64VP2Intersect(SB), NOSPLIT, $0-64
-	MOVQ a_base+0(FP), AX
-	MOVQ a_len+8(FP), CX
-	MOVQ b_base+24(FP), DX
-	MOVQ b_len+32(FP), BX
-	MOVQ need+48(FP), R8
-	LEAQ (AX)(CX*8), CX
-	LEAQ (DX)(BX*8), BX
-	SHLQ $0x03, R8
-	XORQ SI, SI
+	MOVQ      a_base+0(FP), AX
+	MOVQ      a_len+8(FP), CX
+	MOVQ      b_base+24(FP), DX
+	MOVQ      b_len+32(FP), BX
+	MOVQ      need+48(FP), R8
+	LEAQ      (AX)(CX*8), CX
+	LEAQ      (DX)(BX*8), BX
+	SHLQ      $0x03, R8
+	XORQ      SI, SI
+	MOVQ      CX, DI
+	SUBQ      AX, DI
+	MOVQ      BX, R9
+	SUBQ      DX, R9
+	CMPQ      DI, $0x00000040
+	JB        rest
+	CMPQ      R9, $0x00000040
+	JB        rest
+	LEAQ      64(AX), DI
+	LEAQ      64(DX), R9
+	VMOVDQU64 (AX), Z0
+	VMOVDQU64 (DX), Z1
+	LONG      $0x48fff262
+	WORD      $0xd168
+	KMOVW     K2, R10
+	POPCNTL   R10, R10
+	MOVQ      56(DX), R11
+	CMPQ      R11, 56(AX)
+	CMOVQCC   DI, AX
+	CMOVQLS   R9, DX
+	LEAQ      (SI)(R10*8), SI
 
 both:
 	MOVQ      CX, DI

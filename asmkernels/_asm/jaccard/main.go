@@ -70,12 +70,14 @@ func (k kernel) write() {
 	SHLQ(shift, need)
 	XORQ(common, common)
 
-	// measure sets the zones, and gives up if no zone can reach the need.
 	measure := func() {
 		MOVQ(aEnd, zoneA)
 		SUBQ(a, zoneA)
 		MOVQ(bEnd, zoneB)
 		SUBQ(b, zoneB)
+	}
+	// giveUp is for zones that are too short to reach the need.
+	giveUp := func() {
 		for _, zone := range []reg.Register{zoneA, zoneB} {
 			most := GP64()
 			LEAQ(Mem{Base: zone, Index: common, Scale: 1}, most)
@@ -111,8 +113,14 @@ func (k kernel) write() {
 		add(count)
 	}
 
+	// Most pairs differ so much that the first step is enough.
+	measure()
+	unless(1, "rest")
+	front()
+
 	Label("both")
 	measure()
+	giveUp()
 	unless(2, "front")
 	front()
 	back()
@@ -122,6 +130,7 @@ func (k kernel) write() {
 	unless(1, "rest")
 	front()
 	measure()
+	giveUp()
 	JMP(LabelRef("front"))
 
 	// The shorter zone has room in a vector.
