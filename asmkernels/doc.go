@@ -25,6 +25,7 @@ package asmkernels
 //go:generate go run -C _asm ./scan -out ../scan_amd64.s -stubs ../scan_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./hash -out ../hash_amd64.s -stubs ../hash_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./jaccard -out ../jaccard_amd64.s -stubs ../jaccard_stubs_amd64.go -pkg asmkernels
+//go:generate go run -C _asm ./hamming -out ../hamming_amd64.s -stubs ../hamming_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./set -out ../set_amd64.s -stubs ../set_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./simhash -out ../simhash_amd64.s -stubs ../simhash_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./filter -out ../filter_amd64.s -stubs ../filter_stubs_amd64.go -pkg asmkernels

@@ -71,3 +71,21 @@ func TestTurbo(t *testing.T) {
 		}
 	}
 }
+
+func TestHammingStaysInside(t *testing.T) {
+	onEveryTier(t, func(t *testing.T) {
+		random := rand.New(rand.NewPCG(33, 34))
+		for words := 1; words <= hammingWords; words++ {
+			for rows := range 20 {
+				for _, atEnd := range []bool{false, true} {
+					query, table := randomRows(random, words), randomRows(random, rows*words)
+					got := guarded(t, make([]uint16, rows), atEnd)
+					Hamming(got, guarded(t, query, atEnd), guarded(t, table, atEnd))
+					if want := naiveHamming(rows, query, table); !slices.Equal(got, want) {
+						t.Fatalf("distances of %d rows of %d words are %v, want %v", rows, words, got, want)
+					}
+				}
+			}
+		}
+	})
+}

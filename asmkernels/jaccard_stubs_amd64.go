@@ -44,6 +44,11 @@ func intersect64VP2Intersect(a []uint64, b []uint64, need int) (common int)
 //go:noescape
 func turboSSE42(a []uint32, b []uint32, most int) (i int, j int, common int, aborted bool)
 
+// markBitmapsSSE42 is markBitmapsGo for one block or more.
+//
+//go:noescape
+func markBitmapsSSE42(marks []uint8, query *[12]uint64, blocks []uint64)
+
 // markBitmapsAVX2 is markBitmapsGo for one block or more.
 //
 //go:noescape

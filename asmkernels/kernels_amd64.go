@@ -165,6 +165,8 @@ func markBitmaps(marks []uint8, query *bitmapQuery, blocks []uint64) {
 		markBitmapsAVX512(marks, (*[12]uint64)(query), blocks)
 	case tier >= AVX2:
 		markBitmapsAVX2(marks, (*[12]uint64)(query), blocks)
+	case tier >= SSE42:
+		markBitmapsSSE42(marks, (*[12]uint64)(query), blocks)
 	default:
 		markBitmapsGo(marks, query, blocks)
 	}

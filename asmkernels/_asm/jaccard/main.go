@@ -35,6 +35,7 @@ func main() {
 		vp2intersect(size).write()
 	}
 	turbo()
+	boundsSSE42()
 	boundsAVX2().write()
 	boundsAVX512().write()
 	Generate()
