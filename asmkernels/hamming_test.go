@@ -119,4 +119,3 @@ func BenchmarkHamming(b *testing.B) {
 		})
 	}
 }
-

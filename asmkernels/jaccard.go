@@ -2,6 +2,7 @@ package asmkernels
 
 import (
 	"math"
+	"math/bits"
 	"sort"
 )
 
@@ -12,12 +13,14 @@ const (
 	mergeBurst = 32
 
 	// gallopRatio is how many times longer one set must be before looking up
-	// the elements of the shorter one beats merging.
-	gallopRatio = 24
+	// the elements of the shorter one beats merging, gallopRatioBlocks before it
+	// beats merging by blocks.
+	gallopRatio       = 12
+	gallopRatioBlocks = 128
 )
 
 // Intersect returns the number of elements that a and b have in common. Both
-// are sets in strictly ascending order whose elements are below 2^63.
+// are sets in strictly ascending order.
 //
 // A result of need or more is exact. A result below need only says that the
 // intersection is smaller than need: Intersect stops as soon as the elements
@@ -29,7 +32,11 @@ func Intersect(a, b []uint64, need int) int {
 	if len(a) < need {
 		return 0
 	}
-	if len(b)/gallopRatio > len(a) {
+	ratio := gallopRatio
+	if tier >= AVX2 {
+		ratio = gallopRatioBlocks
+	}
+	if len(b)/ratio > len(a) {
 		return intersectGalloping(a, b, need)
 	}
 	return intersect64(a, b, max(need, 0))
@@ -45,7 +52,7 @@ func IntersectFingerprints(a, b []uint32, need int) int {
 }
 
 // intersectMerging counts the common elements by a merge without unpredictable
-// branches: with elements below 2^63, the sign bit of x-y says whether x < y.
+// branches: the borrow of x-y says whether x < y.
 //
 // Every step waits for the loads of the one before, so the sets are cut in two
 // at the middle element of a and both halves are merged side by side.
@@ -75,13 +82,15 @@ func intersectMerging[E uint32 | uint64](a, b []E, need int) int {
 		for range min(lowLeft, highLeft, mergeBurst) {
 			x, y := uint64(lowA[i]), uint64(lowB[j])
 			v, w := uint64(highA[p]), uint64(highB[q])
-			xAfter, yAfter := int((y-x)>>63), int((x-y)>>63)
-			vAfter, wAfter := int((w-v)>>63), int((v-w)>>63)
-			i += 1 - xAfter
-			j += 1 - yAfter
-			p += 1 - vAfter
-			q += 1 - wAfter
-			common += 2 - (xAfter + yAfter) - (vAfter + wAfter)
+			_, xAfter := bits.Sub64(y, x, 0)
+			_, yAfter := bits.Sub64(x, y, 0)
+			_, vAfter := bits.Sub64(w, v, 0)
+			_, wAfter := bits.Sub64(v, w, 0)
+			i += 1 - int(xAfter)
+			j += 1 - int(yAfter)
+			p += 1 - int(vAfter)
+			q += 1 - int(wAfter)
+			common += 2 - int(xAfter+yAfter) - int(vAfter+wAfter)
 		}
 		lowA, lowB = lowA[i:], lowB[j:]
 		highA, highB = highA[p:], highB[q:]
@@ -98,35 +107,41 @@ func mergeOne[E uint32 | uint64](a, b []E, common, need int) int {
 		i, j := 0, 0
 		for range min(left, mergeBurst) {
 			x, y := uint64(a[i]), uint64(b[j])
-			xAfter, yAfter := int((y-x)>>63), int((x-y)>>63)
-			i += 1 - xAfter
-			j += 1 - yAfter
-			common += 1 - (xAfter + yAfter)
+			_, xAfter := bits.Sub64(y, x, 0)
+			_, yAfter := bits.Sub64(x, y, 0)
+			i += 1 - int(xAfter)
+			j += 1 - int(yAfter)
+			common += 1 - int(xAfter+yAfter)
 		}
 		a, b = a[i:], b[j:]
 	}
 }
 
 // intersectGalloping looks every element of the short set up in the long one,
-// by steps of doubling length from the last place found and a binary search in
-// the last step.
+// which is not empty, by steps of doubling length from the last place found and
+// a binary search in the last step. Only the steps have branches that cannot be
+// predicted.
 func intersectGalloping(short, long []uint64, need int) int {
 	common := 0
 	for i, x := range short {
 		if common+len(short)-i < need {
 			return common
 		}
-		end := 1
-		for end < len(long) && long[end-1] < x {
-			end *= 2
+		step := 1
+		for step < len(long) && long[step] <= x {
+			step *= 2
 		}
-		start := end / 2
-		end = min(end, len(long))
-		window := long[start:end]
-		long = long[start+sort.Search(len(window), func(k int) bool { return window[k] >= x }):]
-		if len(long) == 0 {
-			return common
+		// The last element that is not above x, or else the first one.
+		window := long[step/2:]
+		place, size := 0, min(step, len(long))-step/2
+		for size > 1 {
+			half := size / 2
+			if window[place+half] <= x {
+				place += half
+			}
+			size -= half
 		}
+		long = window[place:]
 		if long[0] == x {
 			common++
 		}

@@ -75,7 +75,7 @@ func randomSet(random *rand.Rand, size int, limit uint64) []uint64 {
 }
 
 func TestIntersectTable(t *testing.T) {
-	const largest = 1<<63 - 1
+	const largest = math.MaxUint64
 	long := make([]uint64, 1000)
 	for i := range long {
 		long[i] = uint64(3 * i)
@@ -111,7 +111,7 @@ func TestIntersectRandom(t *testing.T) {
 		}
 		limit := uint64(na+nb+1) << random.IntN(4)
 		if random.IntN(4) == 0 {
-			limit = 1 << 63
+			limit = math.MaxUint64
 		}
 		checkIntersect(t, randomSet(random, na, limit), randomSet(random, nb, limit))
 	}
@@ -165,6 +165,7 @@ func FuzzIntersect(f *testing.F) {
 	f.Fuzz(func(t *testing.T, gapsA, gapsB []byte, need int) {
 		a, b := ascending(gapsA), ascending(gapsB)
 		checkIntersect(t, a, b)
+		checkIntersect(t, complements(a), complements(b))
 		want := naiveIntersect(a, b)
 		if got := Intersect(a, b, need); (got >= need || want >= need) && got != want {
 			t.Fatalf("Intersect(%v, %v, %d) = %d, want %d", a, b, need, got, want)
@@ -182,6 +183,15 @@ func ascending(gaps []byte) []uint64 {
 		next++
 	}
 	return set
+}
+
+// complements returns the set of the largest numbers minus the elements.
+func complements(set []uint64) []uint64 {
+	complements := make([]uint64, len(set))
+	for i, x := range set {
+		complements[len(set)-1-i] = ^x
+	}
+	return complements
 }
 
 func TestRequired(t *testing.T) {
