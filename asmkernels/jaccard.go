@@ -118,30 +118,25 @@ func mergeOne[E uint32 | uint64](a, b []E, common, need int) int {
 }
 
 // intersectGalloping looks every element of the short set up in the long one,
-// which is not empty, by steps of doubling length from the last place found and
-// a binary search in the last step. Only the steps have branches that cannot be
-// predicted.
+// by steps of doubling length from the last place found and a binary search in
+// the last step.
 func intersectGalloping(short, long []uint64, need int) int {
 	common := 0
 	for i, x := range short {
 		if common+len(short)-i < need {
 			return common
 		}
-		step := 1
-		for step < len(long) && long[step] <= x {
-			step *= 2
+		end := 1
+		for end < len(long) && long[end-1] < x {
+			end *= 2
 		}
-		// The last element that is not above x, or else the first one.
-		window := long[step/2:]
-		place, size := 0, min(step, len(long))-step/2
-		for size > 1 {
-			half := size / 2
-			if window[place+half] <= x {
-				place += half
-			}
-			size -= half
+		start := end / 2
+		end = min(end, len(long))
+		window := long[start:end]
+		long = long[start+sort.Search(len(window), func(k int) bool { return window[k] >= x }):]
+		if len(long) == 0 {
+			return common
 		}
-		long = window[place:]
 		if long[0] == x {
 			common++
 		}
