@@ -28,27 +28,29 @@ const (
 // other. Beside each of them is a bitmap of its elements, which proves most
 // pairs of different documents to be below a threshold at a glance.
 //
+// Elements are the article's 32-bit hashes or the 48-bit ones of a job.
+//
 // Search and Pairs may be called by many goroutines at a time.
-type Fingerprints struct {
+type Fingerprints[E uint32 | uint64] struct {
 	size      int
 	estimator Estimator
-	elements  []uint32 // of all fingerprints
+	elements  []E // of all fingerprints
 	ends      []int    // where those of each end
-	blocks    []uint64 // their bitmaps, see bitmapBlock
+	blocks    []uint64 // their bitmaps, see bitmap
 }
 
 // NewFingerprints returns an empty table of fingerprints of at most size
 // elements, at least 1.
-func NewFingerprints(size int, estimator Estimator) *Fingerprints {
-	return &Fingerprints{size: size, estimator: estimator}
+func NewFingerprints[E uint32 | uint64](size int, estimator Estimator) *Fingerprints[E] {
+	return &Fingerprints[E]{size: size, estimator: estimator}
 }
 
 // Len returns the number of fingerprints.
-func (f *Fingerprints) Len() int { return len(f.ends) }
+func (f *Fingerprints[E]) Len() int { return len(f.ends) }
 
 // Add adds a fingerprint: the smallest hashes of a set, or all if it has fewer,
 // in strictly ascending order. Hashes beyond the size of the table are left out.
-func (f *Fingerprints) Add(fingerprint []uint32) {
+func (f *Fingerprints[E]) Add(fingerprint []E) {
 	fingerprint = fingerprint[:min(len(fingerprint), f.size)]
 	lane := len(f.ends) % blockLanes
 	if lane == 0 {
@@ -63,7 +65,7 @@ func (f *Fingerprints) Add(fingerprint []uint32) {
 }
 
 // at returns a fingerprint.
-func (f *Fingerprints) at(i int) []uint32 {
+func (f *Fingerprints[E]) at(i int) []E {
 	start := 0
 	if i > 0 {
 		start = f.ends[i-1]
@@ -75,7 +77,7 @@ func (f *Fingerprints) at(i int) []uint32 {
 // as those given to [Fingerprints.Add], is threshold or more: i is its number,
 // and the similarity is that of common elements among so many of the union. The
 // rule is that of [Required]; two empty fingerprints have no similarity.
-func (f *Fingerprints) Search(query []uint32, threshold float64, visit func(i, common, union int)) {
+func (f *Fingerprints[E]) Search(query []E, threshold float64, visit func(i, common, union int)) {
 	query = query[:min(len(query), f.size)]
 	s, bitmap := f.search(threshold), newBitmap(query)
 	for start := 0; start < f.Len(); start += tile {
@@ -87,7 +89,7 @@ func (f *Fingerprints) Search(query []uint32, threshold float64, visit func(i, c
 // threshold or more, as in [Fingerprints.Search]. Those of a j come in ascending
 // order of i only within a part of the table: it goes through the triangle of
 // all pairs by columns that the cache has room for.
-func (f *Fingerprints) Pairs(threshold float64, visit func(i, j, common, union int)) {
+func (f *Fingerprints[E]) Pairs(threshold float64, visit func(i, j, common, union int)) {
 	s := f.search(threshold)
 	for start := 0; start < f.Len(); start += tile {
 		for j := start + 1; j < f.Len(); j++ {
@@ -98,20 +100,20 @@ func (f *Fingerprints) Pairs(threshold float64, visit func(i, j, common, union i
 }
 
 // A search is for fingerprints that reach a threshold.
-type search struct {
-	*Fingerprints
+type search[E uint32 | uint64] struct {
+	*Fingerprints[E]
 	threshold float64
 	sample    int    // elements of a sample that must be common
 	slope     uint64 // see bitmapQuery
 }
 
-func (f *Fingerprints) search(threshold float64) search {
-	return search{f, threshold, requiredOf(f.size, threshold), bitmapSlope(threshold)}
+func (f *Fingerprints[E]) search(threshold float64) search[E] {
+	return search[E]{f, threshold, requiredOf(f.size, threshold), bitmapSlope(threshold)}
 }
 
 // tile visits the similar fingerprints from start, which begins a tile, to the
 // end of the tile, but before end.
-func (s *search) tile(start, end int, query []uint32, bitmap *bitmap, visit func(i, common, union int)) {
+func (s *search[E]) tile(start, end int, query []E, bitmap *bitmap, visit func(i, common, union int)) {
 	end = min(end, start+tile)
 	var marks [tile / blockLanes]uint8
 	blocks := s.blocks[start/blockLanes*blockWords : (end+blockLanes-1)/blockLanes*blockWords]
@@ -133,13 +135,13 @@ func (s *search) tile(start, end int, query []uint32, bitmap *bitmap, visit func
 
 // compare returns the similarity of two fingerprints as a quotient, and whether
 // it reaches the threshold.
-func (s *search) compare(a, b []uint32) (common, union int, ok bool) {
+func (s *search[E]) compare(a, b []E) (common, union int, ok bool) {
 	sampled := s.estimator == UnionSample && max(len(a), len(b)) == s.size
 	need := s.sample
 	if !sampled {
 		need = Required(s.threshold, len(a), len(b))
 	}
-	common = IntersectFingerprints(a, b, need)
+	common = Intersect(a, b, need)
 	union = len(a) + len(b) - common
 	if sampled && common >= need {
 		common -= commonAtEnd(a, b, union-s.size)
@@ -150,7 +152,7 @@ func (s *search) compare(a, b []uint32) (common, union int, ok bool) {
 
 // commonAtEnd returns how many of the largest elements of the union of a and b,
 // count of them, are in both. Similar fingerprints have few beyond the sample.
-func commonAtEnd(a, b []uint32, count int) int {
+func commonAtEnd[E uint32 | uint64](a, b []E, count int) int {
 	common := 0
 	for ; count > 0 && len(a) > 0 && len(b) > 0; count-- {
 		x, y := a[len(a)-1], b[len(b)-1]

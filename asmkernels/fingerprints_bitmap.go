@@ -40,9 +40,9 @@ const (
 	inSize       = bitmapWords + 1
 )
 
-func newBitmap(fingerprint []uint32) (b bitmap) {
+func newBitmap[E uint32 | uint64](fingerprint []E) (b bitmap) {
 	for _, x := range fingerprint {
-		bit := x * bitmapFactor >> bitmapShift
+		bit := uint32(x) * bitmapFactor >> bitmapShift
 		b[bit/64] |= 1 << (bit % 64)
 	}
 	ones := 0
@@ -55,7 +55,7 @@ func newBitmap(fingerprint []uint32) (b bitmap) {
 }
 
 // bitmap returns that of a fingerprint.
-func (f *Fingerprints) bitmap(i int) (b bitmap) {
+func (f *Fingerprints[E]) bitmap(i int) (b bitmap) {
 	block := f.blocks[i/blockLanes*blockWords:][:blockWords]
 	for row := range b {
 		b[row] = block[row*blockLanes+i%blockLanes]
@@ -76,7 +76,7 @@ const (
 
 // bitmapQuery returns the query for a bitmap. It needs as much as compare does,
 // or less.
-func (s *search) bitmapQuery(b *bitmap) (q bitmapQuery) {
+func (s *search[E]) bitmapQuery(b *bitmap) (q bitmapQuery) {
 	copy(q[:], b[:])
 	q[inSlope], q[inMost] = s.slope, math.MaxInt32
 	if s.estimator == UnionSample {

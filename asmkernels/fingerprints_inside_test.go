@@ -14,7 +14,7 @@ import (
 func TestMarkBitmaps(t *testing.T) {
 	random := rand.New(rand.NewPCG(23, 24))
 	fingerprints := randomFingerprints(random, 200, 128)
-	table := NewFingerprints(128, AsSets)
+	table := NewFingerprints[uint32](128, AsSets)
 	for _, fingerprint := range fingerprints {
 		table.Add(fingerprint)
 	}

@@ -13,7 +13,7 @@ import (
 type match struct{ i, j, common, union int }
 
 // naiveMatches compares all pairs by the definitions of the estimators.
-func naiveMatches(fingerprints [][]uint32, size int, estimator Estimator, threshold float64) []match {
+func naiveMatches[E uint32 | uint64](fingerprints [][]E, size int, estimator Estimator, threshold float64) []match {
 	var matches []match
 	for j, b := range fingerprints {
 		b = b[:min(len(b), size)]
@@ -46,12 +46,25 @@ func sortMatches(matches []match) []match {
 	return matches
 }
 
-// checkFingerprints compares Pairs and Search of every tier with naiveMatches.
+// checkFingerprints compares Pairs and Search of every tier with naiveMatches,
+// for 32-bit elements and for 48-bit ones.
 func checkFingerprints(t *testing.T, fingerprints [][]uint32, size int, threshold float64) {
+	t.Helper()
+	wide := make([][]uint64, len(fingerprints))
+	for i, fingerprint := range fingerprints {
+		for _, x := range fingerprint {
+			wide[i] = append(wide[i], uint64(x)<<16|uint64(x)&0xffff)
+		}
+	}
+	checkTable(t, fingerprints, size, threshold)
+	checkTable(t, wide, size, threshold)
+}
+
+func checkTable[E uint32 | uint64](t *testing.T, fingerprints [][]E, size int, threshold float64) {
 	t.Helper()
 	for _, estimator := range []Estimator{UnionSample, AsSets} {
 		want := naiveMatches(fingerprints, size, estimator, threshold)
-		table := NewFingerprints(size, estimator)
+		table := NewFingerprints[E](size, estimator)
 		for _, fingerprint := range fingerprints {
 			table.Add(fingerprint)
 		}
@@ -126,7 +139,7 @@ func TestFingerprints(t *testing.T) {
 
 func TestFingerprintsAllocateNothing(t *testing.T) {
 	onEveryTier(t, func(t *testing.T) {
-		table := NewFingerprints(16, UnionSample)
+		table := NewFingerprints[uint32](16, UnionSample)
 		fingerprints := randomFingerprints(rand.New(rand.NewPCG(25, 26)), 300, 16)
 		for _, fingerprint := range fingerprints {
 			table.Add(fingerprint)
@@ -166,7 +179,7 @@ func BenchmarkFingerprints(b *testing.B) {
 	const size, documents = 128, 2000
 	ids, sets := readSets(b, "reuters21578/reuters.jsonl.zst")
 	var fingerprints [][]uint32
-	table := NewFingerprints(size, AsSets)
+	table := NewFingerprints[uint32](size, AsSets)
 	for _, id := range ids {
 		fingerprint := make([]uint32, 0, len(sets[id]))
 		for _, x := range sets[id] {
@@ -203,7 +216,7 @@ func BenchmarkFingerprints(b *testing.B) {
 			measure(b, "fast", pairs(func(x, y []uint32) { JaccardFast(x, y, threshold) }))
 			measure(b, "turbo", pairs(func(x, y []uint32) { JaccardTurbo(x, y, threshold) }))
 			onEveryTier(b, func(b *testing.B) {
-				measure(b, "blocks", pairs(func(x, y []uint32) { IntersectFingerprints(x, y, need) }))
+				measure(b, "blocks", pairs(func(x, y []uint32) { Intersect(x, y, need) }))
 				measure(b, "bitmaps", func() { table.Pairs(threshold, func(_, _, _, _ int) {}) })
 			})
 		})

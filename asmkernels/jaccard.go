@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"sort"
+	"unsafe"
 )
 
 const (
@@ -20,12 +21,13 @@ const (
 )
 
 // Intersect returns the number of elements that a and b have in common. Both
-// are sets in strictly ascending order.
+// are sets in strictly ascending order: all shingles of a text, or the smallest
+// of them as a fingerprint.
 //
 // A result of need or more is exact. A result below need only says that the
 // intersection is smaller than need: Intersect stops as soon as the elements
 // left can no longer reach it. With a need of 0 the result is always exact.
-func Intersect(a, b []uint64, need int) int {
+func Intersect[E uint32 | uint64](a, b []E, need int) int {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
@@ -36,19 +38,20 @@ func Intersect(a, b []uint64, need int) int {
 	if tier >= AVX2 {
 		ratio = gallopRatioBlocks
 	}
-	if len(b)/ratio > len(a) {
+	if len(b) > ratio*len(a) {
 		return intersectGalloping(a, b, need)
 	}
-	return intersect64(a, b, max(need, 0))
+	need = max(need, 0)
+	if unsafe.Sizeof(*new(E)) == 4 {
+		return intersect32(sameAs[uint32](a), sameAs[uint32](b), need)
+	}
+	return intersect64(sameAs[uint64](a), sameAs[uint64](b), need)
 }
 
-// IntersectFingerprints is [Intersect] for fingerprints of 32-bit hashes, of any
-// value and about equally many.
-func IntersectFingerprints(a, b []uint32, need int) int {
-	if min(len(a), len(b)) < need {
-		return 0
-	}
-	return intersect32(a, b, max(need, 0))
+// sameAs returns the list of elements of the same size as such of type T, which
+// the compiler cannot know.
+func sameAs[T, E uint32 | uint64](list []E) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
 }
 
 // intersectMerging counts the common elements by a merge without unpredictable
@@ -120,7 +123,7 @@ func mergeOne[E uint32 | uint64](a, b []E, common, need int) int {
 // intersectGalloping looks every element of the short set up in the long one,
 // by steps of doubling length from the last place found and a binary search in
 // the last step.
-func intersectGalloping(short, long []uint64, need int) int {
+func intersectGalloping[E uint32 | uint64](short, long []E, need int) int {
 	common := 0
 	for i, x := range short {
 		if common+len(short)-i < need {

@@ -5,7 +5,7 @@ import "math"
 // JaccardClassical is the article's JaccardClassical (Gudkov, MinHash, 2019): the
 // Jaccard similarity of two fingerprints, both in strictly ascending order, by a
 // merge. That of two empty ones is not a number. It is what the kernels are
-// measured against; take [IntersectFingerprints] or [Fingerprints].
+// measured against; take [Intersect] or [Fingerprints].
 func JaccardClassical(a, b []uint32) float64 {
 	common := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {

@@ -59,12 +59,12 @@ func checkArticle(t *testing.T, a, b []uint32, alpha, classical, fast, turbo flo
 	if got := JaccardTurbo(a, b, alpha); !equal(got, turbo) {
 		t.Fatalf("JaccardTurbo(%v, %v, %v) = %v, want %v", a, b, alpha, got, turbo)
 	}
-	common := IntersectFingerprints(a, b, 0)
+	common := Intersect(a, b, 0)
 	if got := float64(common) / float64(len(a)+len(b)-common); !equal(got, classical) {
 		t.Fatalf("%d of %d and %d elements are common, want a quotient of %v", common, len(a), len(b), classical)
 	}
 	need := Required(alpha, len(a), len(b))
-	if got := IntersectFingerprints(a, b, need) >= need; got != (classical >= alpha) {
-		t.Fatalf("IntersectFingerprints reaches %v: %v, want %v", alpha, got, !got)
+	if got := Intersect(a, b, need) >= need; got != (classical >= alpha) {
+		t.Fatalf("Intersect reaches %v: %v, want %v", alpha, got, !got)
 	}
 }
