@@ -34,7 +34,7 @@ const (
 type Fingerprints[E uint32 | uint64] struct {
 	size      int
 	estimator Estimator
-	elements  []E // of all fingerprints
+	elements  []E      // of all fingerprints
 	ends      []int    // where those of each end
 	blocks    []uint64 // their bitmaps, see bitmap
 }
