@@ -28,20 +28,6 @@ const (
 // intersection is smaller than need: Intersect stops as soon as the elements
 // left can no longer reach it. With a need of 0 the result is always exact.
 func Intersect[E uint32 | uint64](a, b []E, need int) int {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if len(a) < need {
-		return 0
-	}
-	ratio := gallopRatio
-	if tier >= AVX2 {
-		ratio = gallopRatioBlocks
-	}
-	if len(b) > ratio*len(a) {
-		return intersectGalloping(a, b, need)
-	}
-	need = max(need, 0)
 	if unsafe.Sizeof(*new(E)) == 4 {
 		return intersect32(sameAs[uint32](a), sameAs[uint32](b), need)
 	}
@@ -53,6 +39,20 @@ func Intersect[E uint32 | uint64](a, b []E, need int) int {
 func sameAs[T, E uint32 | uint64](list []E) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
 }
+
+// intersectGo is Intersect.
+func intersectGo[E uint32 | uint64](a, b []E, need int) int {
+	switch {
+	case min(len(a), len(b)) < need:
+		return 0
+	case areUneven(len(a), len(b), gallopRatio):
+		return intersectGalloping(a, b, need)
+	}
+	return intersectMerging(a, b, need)
+}
+
+// areUneven reports whether one length is more than ratio times the other.
+func areUneven(a, b, ratio int) bool { return a > ratio*b || b > ratio*a }
 
 // intersectMerging counts the common elements by a merge without unpredictable
 // branches: the borrow of x-y says whether x < y.
@@ -120,10 +120,13 @@ func mergeOne[E uint32 | uint64](a, b []E, common, need int) int {
 	}
 }
 
-// intersectGalloping looks every element of the short set up in the long one,
+// intersectGalloping looks every element of the shorter set up in the longer one,
 // by steps of doubling length from the last place found and a binary search in
 // the last step.
 func intersectGalloping[E uint32 | uint64](short, long []E, need int) int {
+	if len(short) > len(long) {
+		short, long = long, short
+	}
 	common := 0
 	for i, x := range short {
 		if common+len(short)-i < need {

@@ -133,29 +133,34 @@ func partition(list, high []uint64, bit int) (low int) {
 
 func intersect64(a, b []uint64, need int) int {
 	switch {
+	case tier < AVX2:
+		return intersectGo(a, b, need)
+	case areUneven(len(a), len(b), gallopRatioBlocks):
+		return intersectGalloping(a, b, need)
 	case tier >= VP2Intersect:
 		return intersect64VP2Intersect(a, b, need)
 	case tier >= AVX512:
 		return intersect64AVX512(a, b, need)
-	case tier >= AVX2:
-		return intersect64AVX2(a, b, need)
 	default:
-		return intersectMerging(a, b, need)
+		return intersect64AVX2(a, b, need)
 	}
 }
 
 func intersect32(a, b []uint32, need int) int {
 	switch {
+	case tier < AVX2:
+		if tier < SSE42 || min(len(a), len(b)) < lanesSSE42 || areUneven(len(a), len(b), gallopRatioBlocks) {
+			return intersectGo(a, b, need)
+		}
+		return intersect32SSE42(a, b, need)
+	case areUneven(len(a), len(b), gallopRatioBlocks):
+		return intersectGalloping(a, b, need)
 	case tier >= VP2Intersect:
 		return intersect32VP2Intersect(a, b, need)
 	case tier >= AVX512:
 		return intersect32AVX512(a, b, need)
-	case tier >= AVX2:
-		return intersect32AVX2(a, b, need)
-	case tier >= SSE42 && min(len(a), len(b)) >= lanesSSE42:
-		return intersect32SSE42(a, b, need)
 	default:
-		return intersectMerging(a, b, need)
+		return intersect32AVX2(a, b, need)
 	}
 }
 

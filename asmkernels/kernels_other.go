@@ -28,9 +28,9 @@ func (s *SetSorter) sort(list []uint64) []uint64 {
 	return list[:s.sortGo(list)]
 }
 
-func intersect64(a, b []uint64, need int) int { return intersectMerging(a, b, need) }
+func intersect64(a, b []uint64, need int) int { return intersectGo(a, b, need) }
 
-func intersect32(a, b []uint32, need int) int { return intersectMerging(a, b, need) }
+func intersect32(a, b []uint32, need int) int { return intersectGo(a, b, need) }
 
 func markBitmaps(marks []uint8, query *bitmapQuery, blocks []uint64) {
 	markBitmapsGo(marks, query, blocks)
