@@ -200,23 +200,38 @@ func BenchmarkFingerprints(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*documents*(documents-1)/2), "ns/pair")
 		})
 	}
-	pairs := func(compare func(x, y []uint32)) func() {
-		return func() {
-			for i, x := range fingerprints {
-				for _, y := range fingerprints[:i] {
-					compare(x, y)
-				}
+	measure(b, "classical", func() {
+		for i, x := range fingerprints {
+			for _, y := range fingerprints[:i] {
+				JaccardClassical(x, y)
 			}
 		}
-	}
-	measure(b, "classical", pairs(func(x, y []uint32) { JaccardClassical(x, y) }))
+	})
 	for _, threshold := range []float64{0.5, 0.8} {
 		need := Required(threshold, size, size)
 		b.Run(fmt.Sprint(threshold), func(b *testing.B) {
-			measure(b, "fast", pairs(func(x, y []uint32) { JaccardFast(x, y, threshold) }))
-			measure(b, "turbo", pairs(func(x, y []uint32) { JaccardTurbo(x, y, threshold) }))
+			measure(b, "fast", func() {
+				for i, x := range fingerprints {
+					for _, y := range fingerprints[:i] {
+						JaccardFast(x, y, threshold)
+					}
+				}
+			})
+			measure(b, "turbo", func() {
+				for i, x := range fingerprints {
+					for _, y := range fingerprints[:i] {
+						JaccardTurbo(x, y, threshold)
+					}
+				}
+			})
 			onEveryTier(b, func(b *testing.B) {
-				measure(b, "blocks", pairs(func(x, y []uint32) { Intersect(x, y, need) }))
+				measure(b, "blocks", func() {
+					for i, x := range fingerprints {
+						for _, y := range fingerprints[:i] {
+							Intersect(x, y, need)
+						}
+					}
+				})
 				measure(b, "bitmaps", func() { table.Pairs(threshold, func(_, _, _, _ int) {}) })
 			})
 		})

@@ -133,6 +133,8 @@ func partition(list, high []uint64, bit int) (low int) {
 
 func intersect64(a, b []uint64, need int) int {
 	switch {
+	case min(len(a), len(b)) < need:
+		return 0
 	case tier < AVX2:
 		return intersectGo(a, b, need)
 	case areUneven(len(a), len(b), gallopRatioBlocks):
@@ -148,6 +150,8 @@ func intersect64(a, b []uint64, need int) int {
 
 func intersect32(a, b []uint32, need int) int {
 	switch {
+	case min(len(a), len(b)) < need:
+		return 0
 	case tier < AVX2:
 		if tier < SSE42 || min(len(a), len(b)) < lanesSSE42 || areUneven(len(a), len(b), gallopRatioBlocks) {
 			return intersectGo(a, b, need)
