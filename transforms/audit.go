@@ -4,17 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/audit"
-	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -114,7 +110,7 @@ type auditPlanFn struct {
 	Job Job
 }
 
-// sampleElements bounds the shingles of the sample, some 60 bytes each in memory.
+// sampleElements bounds the shingles of the sample, some 20 bytes each in memory.
 const sampleElements = 1 << 20
 
 func (f *auditPlanFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
@@ -209,6 +205,7 @@ type auditFn struct {
 	catalog  string
 	index    *audit.Index
 	refs     []docref.Ref
+	sets     [][]uint64
 	keys     [][]uint64 // other keys than the job's, of each
 	complete bool       // there was room for all that were drawn
 	minhash  *sketch.MinHash
@@ -272,11 +269,11 @@ func (f *auditFn) prepare(catalog string) error {
 	}
 	f.complete = len(packed)/sketchblock.HashSize < sampleElements/2
 	f.minhash = sketch.NewMinHash(2 * f.Job.Scheme.Components())
-	f.index, f.refs, f.keys = &audit.Index{}, nil, nil
+	f.index, f.refs, f.sets, f.keys = audit.NewIndex(f.Job.Threshold), nil, nil, nil
 	for _, sample := range splitSamples(packed) {
 		set := sketchblock.AppendSet(nil, sample[sampleHeader:])
 		f.index.Add(set)
-		f.refs = append(f.refs, getRef(sample[8:]))
+		f.refs, f.sets = append(f.refs, getRef(sample[8:])), append(f.sets, set)
 		f.keys = append(f.keys, slices.Clone(f.otherKeys(set)))
 	}
 	f.catalog = catalog
@@ -303,8 +300,12 @@ const (
 // document writes the pairs that a document forms with sampled ones.
 func (f *auditFn) document(w *workplace, ref docref.Ref, set []uint64) (failed error) {
 	f.own = f.own[:0]
-	f.index.Partners(set, f.Job.Threshold, func(sample int) {
+	f.index.Candidates(set, func(sample int) {
 		if f.refs[sample] == ref {
+			return
+		}
+		need := asmkernels.Required(f.Job.Threshold, len(set), len(f.sets[sample]))
+		if asmkernels.Intersect(set, f.sets[sample], need) < need {
 			return
 		}
 		if len(f.own) == 0 {
@@ -325,72 +326,4 @@ func (f *auditFn) document(w *workplace, ref docref.Ref, set []uint64) (failed e
 		}
 	})
 	return failed
-}
-
-// writeAudit sees which of the audited pairs are in one component of the graph, and
-// writes what that says of the job.
-func writeAudit(temp string, outcomes []outcome, graph *components.Graph) error {
-	var packed []byte
-	if err := readRuns(outcomes, auditStage.name, auditKind, &packed); err != nil {
-		return err
-	}
-	sampled, all := 0, false
-	for _, o := range outcomes {
-		sampled, all = max(sampled, o.Sampled), all || o.SampledAll
-	}
-	if sampled == 0 {
-		return nil
-	}
-	numbers := map[docref.Ref]int{}
-	samples := make([]audit.Sample, sampled)
-	for ; len(packed) > 0; packed = packed[auditSize:] {
-		number, ok := numbers[getRef(packed)]
-		if !ok {
-			number = len(numbers)
-			numbers[getRef(packed)] = number
-		}
-		s := &samples[number]
-		found, recaptured := graph.Joined(getRef(packed), getRef(packed[refSize:])), packed[2*refSize] == 1
-		s.Partners++
-		if found {
-			s.Found++
-		}
-		if recaptured {
-			s.Recaptured++
-		}
-		if found && recaptured {
-			s.BothFound++
-		}
-	}
-	b, err := json.Marshal(audit.Estimate(samples, all))
-	path := auditPath(temp)
-	if err == nil {
-		err = os.WriteFile(path+".partial", b, 0o666)
-	}
-	if err == nil {
-		err = os.Rename(path+".partial", path)
-	}
-	if err != nil {
-		return fmt.Errorf("write audit: %w", err)
-	}
-	return nil
-}
-
-func auditPath(temp string) string { return filepath.Join(temp, "audit.json") }
-
-// ReadAudit returns the audit of the pipeline whose folder is temp, nil if there
-// was none.
-func ReadAudit(temp string) (*audit.Result, error) {
-	b, err := os.ReadFile(auditPath(temp))
-	if os.IsNotExist(err) {
-		return nil, nil
-	}
-	var result audit.Result
-	if err == nil {
-		err = json.Unmarshal(b, &result)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read audit: %w", err)
-	}
-	return &result, nil
 }

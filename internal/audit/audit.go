@@ -11,33 +11,48 @@ import (
 	"mirrorbeam/internal/numbering"
 )
 
-// Index finds the sampled documents that are similar to another one, exactly. It is
-// an inverted index of their sets, so that a document costs as much as its set is
-// large, however many are sampled. The zero Index is empty.
+// Index finds the sampled documents that may be similar to another one: an inverted
+// index with the prefix filter of set-similarity joins (Chaudhuri, Ganti and
+// Kaushik, A primitive operator for similarity joins in data cleaning, 2006).
+//
+// A set with a Jaccard similarity of at least the threshold to one of n elements
+// has at least a share of threshold of them. So the two have an element in common
+// among the first n - threshold*n + 1 of each, in any order that is the same for
+// all; the sets are in ascending order.
 type Index struct {
-	elements numbering.Set
-	lists    [][]uint32 // the samples with each element
-	sizes    []int      // of the samples
-	filter   []uint64   // a bit for each element, by its lower bits
+	threshold float64
+	elements  numbering.Set // in the prefixes of samples
+	lists     [][]uint32    // the samples with each element
+	sizes     []int         // of the samples
+	filter    []uint64      // a bit for each element, by its lower bits
 
-	common  []int32 // of the document at hand with each sample
+	seen    []bool // samples that the document at hand has met
 	touched []uint32
 }
 
-// filterBits is the length of the filter, 512 KiB: most elements of most documents
+// filterBits is the length of the filter, 128 KiB: most elements of most documents
 // are in no sample, and end there.
-const filterBits = 1 << 22
+const filterBits = 1 << 20
 
-// Add adds the set of a sampled document, whose number is the count of those
-// before.
+// NewIndex returns an empty index for a threshold above 0.
+func NewIndex(threshold float64) *Index {
+	return &Index{threshold: threshold, filter: make([]uint64, filterBits/64)}
+}
+
+// prefix returns the elements of which a partner has one.
+func (x *Index) prefix(set []uint64) []uint64 {
+	// A little less than the share: rounding must not lose a partner.
+	least := int(math.Ceil(x.threshold * float64(len(set)) * (1 - 1e-9)))
+	return set[:min(len(set)-least+1, len(set))]
+}
+
+// Add adds the set of a sampled document, in ascending order, whose number is the
+// count of those before.
 func (x *Index) Add(set []uint64) {
-	if x.filter == nil {
-		x.filter = make([]uint64, filterBits/64)
-	}
 	sample := uint32(len(x.sizes))
 	x.sizes = append(x.sizes, len(set))
-	x.common = append(x.common, 0)
-	for _, element := range set {
+	x.seen = append(x.seen, false)
+	for _, element := range x.prefix(set) {
 		number, isNew := x.elements.Add(element)
 		if isNew {
 			x.lists = append(x.lists, nil)
@@ -47,36 +62,11 @@ func (x *Index) Add(set []uint64) {
 	}
 }
 
-// Partners calls visit for each sample whose Jaccard similarity to a set is at
-// least the threshold, in no order.
-//
-// A partner has at least a share of threshold of the set's elements. So it has one
-// of any that are more than the rest; if none of these is in a sample, the others
-// need not be looked at.
-func (x *Index) Partners(set []uint64, threshold float64, visit func(sample int)) {
-	if len(x.sizes) == 0 || len(set) == 0 {
-		return
-	}
-	// A little less than the share: rounding must not lose a partner.
-	least := int(math.Ceil(threshold * float64(len(set)) * (1 - 1e-9)))
+// Candidates calls visit once for each sample that may be similar to a set, in
+// ascending order: for all that are, and few others.
+func (x *Index) Candidates(set []uint64, visit func(sample int)) {
 	x.touched = x.touched[:0]
-	x.count(set[:len(set)-least+1])
-	if len(x.touched) == 0 {
-		return
-	}
-	x.count(set[len(set)-least+1:])
-	for _, sample := range x.touched {
-		common := int(x.common[sample])
-		x.common[sample] = 0
-		if union := len(set) + x.sizes[sample] - common; float64(common)/float64(union) >= threshold {
-			visit(int(sample))
-		}
-	}
-}
-
-// count counts the elements that are in samples.
-func (x *Index) count(elements []uint64) {
-	for _, element := range elements {
+	for _, element := range x.prefix(set) {
 		if x.filter[element%filterBits/64]>>(element%64)&1 == 0 {
 			continue
 		}
@@ -85,10 +75,18 @@ func (x *Index) count(elements []uint64) {
 			continue
 		}
 		for _, sample := range x.lists[number] {
-			if x.common[sample] == 0 {
+			if !x.seen[sample] {
+				x.seen[sample] = true
 				x.touched = append(x.touched, sample)
 			}
-			x.common[sample]++
+		}
+	}
+	slices.Sort(x.touched)
+	for _, sample := range x.touched {
+		x.seen[sample] = false
+		low, high := min(len(set), x.sizes[sample]), max(len(set), x.sizes[sample])
+		if float64(low)/float64(high) >= x.threshold {
+			visit(int(sample))
 		}
 	}
 }
