@@ -304,6 +304,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		Splits:           splits,
 		Shards:           plan.shards,
 		RunBytes:         plan.runBytes,
+		ReleaseRuns:      isLocal(),
 		AuditSample:      auditSample,
 		PlaceBytes:       plan.placeBytes,
 		GroupComparisons: groupComparisons,

@@ -18,6 +18,6 @@ func graph(s beam.Scope, job transforms.Job) {
 	if job.AuditSample > 0 {
 		audit = append(audit, transforms.Audit(s, job, sketches))
 	}
-	clusters := transforms.Cluster(s, job, groups, edges, sketches, audit...)
+	clusters := transforms.Cluster(s, job, groups, edges, sketches, gathered, audit...)
 	transforms.Write(s, job, clusters, sketches, groups, edges)
 }

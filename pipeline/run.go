@@ -90,7 +90,7 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	summary := summarize(config, scheme, result, metrics, work.tempBytes(), time.Since(start))
+	summary := summarize(config, scheme, result, metrics, transforms.TempBytes(work.temp), time.Since(start))
 	summary.Audit = audited
 	if err := work.publish(result.Files, summary); err != nil {
 		return Summary{}, config.fault(ErrStorage, err)
@@ -103,6 +103,11 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 var runnerNames = []string{
 	"prism", "PrismRunner", "direct", "DirectRunner", "dataflow", "DataflowRunner",
 	"flink", "FlinkRunner", "spark", "SparkRunner", "portable", "PortableRunner", "universal",
+}
+
+// isLocal reports whether the runner is one of this process.
+func isLocal() bool {
+	return slices.Contains([]string{"", "prism", "PrismRunner", "direct", "DirectRunner"}, *runners.Runner)
 }
 
 // checkRunner refuses a runner that is not there: Beam would end the program.

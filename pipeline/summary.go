@@ -32,7 +32,7 @@ type Summary struct {
 	CPUSeconds float64       `json:"cpu_seconds"`
 	// PeakMemoryBytes is the largest resident size of this process so far.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
-	// TempBytes is the size of the temporary files.
+	// TempBytes is the most that the temporary files took.
 	TempBytes int64 `json:"temp_bytes"`
 }
 

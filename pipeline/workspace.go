@@ -201,18 +201,6 @@ func (w *workspace) sweep() {
 	}
 }
 
-// tempBytes returns how much the temporary folder holds.
-func (w *workspace) tempBytes() int64 {
-	total := int64(0)
-	entries, _ := os.ReadDir(w.temp)
-	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil {
-			total += info.Size()
-		}
-	}
-	return total
-}
-
 // manifest lists what a job has published.
 type manifest struct {
 	Files []output.File `json:"files"`

@@ -3,6 +3,7 @@ package transforms
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 	"sort"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -23,12 +24,12 @@ func init() {
 // components by their first documents, cuts that order into output shards, and
 // sends the edges and the documents of each component to its shard.
 //
-// It takes the outcomes of Group (identical documents), Score, Fingerprint and,
-// where there is one, Audit, PCollection<[]byte> each, and returns one of outcomes
-// with members and edges by output shard.
-func Cluster(s beam.Scope, job Job, groups, edges, sketches beam.PCollection, audit ...beam.PCollection) beam.PCollection {
+// It takes the outcomes of Group (identical documents), Score, Fingerprint, Gather,
+// whose run files may go then, and, where there is one, Audit, PCollection<[]byte>
+// each, and returns one of outcomes with members and edges by output shard.
+func Cluster(s beam.Scope, job Job, groups, edges, sketches, gathered beam.PCollection, audit ...beam.PCollection) beam.PCollection {
 	s = s.Scope("cluster")
-	outcomes := append([]beam.PCollection{groups, edges, sketches}, audit...)
+	outcomes := append([]beam.PCollection{groups, edges, sketches, gathered}, audit...)
 	tasks := beam.ParDo(s.Scope("label"), &labelFn{Job: job}, together(s.Scope("label"), outcomes...))
 	return inLanes(s, job, &clusterFn{Job: job}, tasks)
 }
@@ -57,7 +58,8 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 		if err != nil {
 			return err
 		}
-		runs := runsOf(outcomes)
+		releaseRuns(f.Job, outcomes, gatherStage)
+		runs := runsOf(slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.Stage == gatherStage.name }))
 		graph, err := readGraph(runs, edgeNodesKind, m)
 		if err != nil {
 			return err
@@ -65,6 +67,7 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 		if err := writeAudit(f.Job.Temp, outcomes, graph); err != nil {
 			return err
 		}
+		releaseSets(f.Job, outcomes)
 		labels, err := f.label(ctx, graph, runs, outputShards(counts), m)
 		if err != nil || labels == "" {
 			return err

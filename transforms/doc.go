@@ -7,7 +7,8 @@
 // run file (package runfile) under the job's folder, and one small element, its
 // outcome, names the file. Between two stages an exchange turns the outcomes of
 // all tasks of the one into the tasks of the other. Files have random names and
-// are never changed or deleted by a stage, so a runner may run a task twice.
+// are never changed by a stage, so a runner may run a task twice; where it never
+// does, they go when their last reader is done.
 package transforms
 
 import (
@@ -82,6 +83,9 @@ type Job struct {
 	// Lanes is how many tasks of a stage a local runner works on at a time, at
 	// least 1. It changes no result.
 	Lanes int
+	// ReleaseRuns allows run files to go as soon as no task that is still to come
+	// reads them: the runner does not run a task twice.
+	ReleaseRuns bool
 	// Shards is the number of shards that keys and candidate pairs are spread
 	// over, at least 1. It changes no result.
 	Shards int

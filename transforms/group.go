@@ -69,6 +69,7 @@ func (f *denseFn) ProcessElement(_ context.Context, _ int64, elements func(*[]by
 		}
 	}
 	if len(dense) == 0 {
+		releaseRuns(f.Job, outcomes, keyStage)
 		return nil
 	}
 	list, err := f.write(dense)

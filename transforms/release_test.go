@@ -1,0 +1,77 @@
+package transforms
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/runfile"
+)
+
+// TestRelease: what is released is gone, what is not stays readable, and the peak
+// remembers both; nothing goes where a runner may run a task twice.
+func TestRelease(t *testing.T) {
+	const size = 1 << 20
+	write := func(job Job, stage *stage) outcome {
+		w := runfile.NewWriter(job.Temp, 1<<20)
+		defer w.Abort()
+		for _, kind := range []runfile.Kind{documentsKind, setsKind} {
+			if err := w.Section(kind, 3, slices.Repeat([]byte{byte(kind)}, size)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		path, err := w.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return outcome{Stage: stage.name, Run: path}
+	}
+	read := func(o outcome, kind runfile.Kind) error {
+		pieces, err := runfile.Pieces(o.Run)
+		if err != nil {
+			return err
+		}
+		var reader runfile.Reader
+		defer reader.Close()
+		b, err := reader.ReadKind(nil, pieces, kind)
+		if err == nil && len(b) != size {
+			t.Errorf("%d bytes, want %d", len(b), size)
+		}
+		return err
+	}
+	for _, c := range []struct {
+		name        string
+		allowed     bool
+		emit        []string
+		runs, holes bool // released
+	}{
+		{"local", true, []string{Clusters}, true, true},
+		{"sketches are written", true, []string{Sketches}, true, false},
+		{"cluster", false, []string{Clusters}, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			job := Job{Temp: t.TempDir(), ReleaseRuns: c.allowed, Emit: c.emit}
+			outcomes := []outcome{write(job, keyStage), write(job, fingerprintStage), write(job, gatherStage)}
+			before := TempBytes(job.Temp)
+			releaseRuns(job, outcomes, keyStage)
+			releaseSets(job, outcomes)
+			if _, err := os.Stat(outcomes[0].Run); os.IsNotExist(err) != c.runs {
+				t.Errorf("the run of keys is gone: %v, want %v", os.IsNotExist(err), c.runs)
+			}
+			for _, o := range outcomes[1:] {
+				if err := read(o, documentsKind); err != nil {
+					t.Errorf("documents of %s: %v", o.Stage, err)
+				}
+			}
+			if err := read(outcomes[2], setsKind); err != nil {
+				t.Errorf("sets of another stage: %v", err)
+			}
+			if err := read(outcomes[1], setsKind); !c.holes && err != nil {
+				t.Errorf("sets that are still read: %v", err)
+			}
+			if peak := TempBytes(job.Temp); before < 6*size || peak != before {
+				t.Errorf("a peak of %d bytes, then %d", before, peak)
+			}
+		})
+	}
+}
