@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"mirrorbeam/asmkernels"
 )
 
 // readLines calls line for every line of a compressed file of the corpora, or
@@ -130,4 +132,49 @@ func TestFingerprintJaccardVectors(t *testing.T) {
 			t.Errorf("%s and %s: %v, want %v", fields[0], fields[1], got, want)
 		}
 	})
+}
+
+// TestNearDuplicateVectors goes the article's whole way, from texts that are near-
+// duplicates in part to the scores of its three functions.
+func TestNearDuplicateVectors(t *testing.T) {
+	texts := readTexts(t, "mirrors/etcd_docs.jsonl.zst", "licenses/all.jsonl.zst")
+	hasher := NewSingleHash(SingleHashOptions{Words: 3, Size: 128, Article: true})
+	fingerprints := make(map[string][]uint32)
+	fingerprint := func(id string) ([]uint32, bool) {
+		f, done := fingerprints[id]
+		if text, ok := texts[id]; ok && !done {
+			f, _ = hasher.Fingerprint(nil, text)
+			fingerprints[id], done = f, true
+		}
+		return f, done
+	}
+	compared, missing := 0, 0
+	readLines(t, "vectors/gudkov_jaccard_neardup.tsv.zst", func(line []byte) {
+		fields := strings.Split(string(line), "\t")
+		a, hasA := fingerprint(fields[0])
+		b, hasB := fingerprint(fields[1])
+		if !hasA || !hasB {
+			missing++
+			return
+		}
+		compared++
+		var numbers [4]float64
+		for i := range numbers {
+			var err error
+			if numbers[i], err = strconv.ParseFloat(fields[2+i], 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		alpha, want := numbers[0], [3]float64(numbers[1:])
+		got := [3]float64{
+			asmkernels.JaccardClassical(a, b), asmkernels.JaccardFast(a, b, alpha), asmkernels.JaccardTurbo(a, b, alpha),
+		}
+		if got != want {
+			t.Fatalf("%s and %s at %g: %v, want %v", fields[0], fields[1], alpha, got, want)
+		}
+	})
+	t.Logf("%d pairs compared, %d without their texts", compared, missing)
+	if compared < 10_000 {
+		t.Errorf("only %d pairs were compared", compared)
+	}
 }
