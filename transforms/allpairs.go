@@ -11,7 +11,6 @@ import (
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
-	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -36,16 +35,10 @@ func gatherBlocks(s beam.Scope, job Job, groups, sketches beam.PCollection) beam
 type blockFn struct {
 	Job Job
 
-	starts []docref.Ref // of the splits, read in Setup
+	layout // read in Setup
 }
 
-func (f *blockFn) Setup() error {
-	inputs, err := readInputs(f.Job.Inputs)
-	if err == nil {
-		f.starts, err = inputs.splitStarts()
-	}
-	return err
-}
+func (f *blockFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *blockFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
 	return gatherStage.run(ctx, 0, func(m *memory) error {

@@ -54,16 +54,10 @@ const sampleHeader = 20
 type sampleFn struct {
 	Job Job
 
-	firstInput docref.Ref // where the reference ends, read in Setup
+	layout // read in Setup
 }
 
-func (f *sampleFn) Setup() error {
-	inputs, err := readInputs(f.Job.Inputs)
-	if err == nil {
-		f.firstInput, err = inputs.firstInput()
-	}
-	return err
-}
+func (f *sampleFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *sampleFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	return emitRun(ctx, auditStage, f.Job, element, emit, func(t task, w *workplace) error {
@@ -119,7 +113,6 @@ func (f *auditPlanFn) ProcessElement(ctx context.Context, _ int64, elements func
 		if err != nil {
 			return err
 		}
-		runs := runsOf(outcomes)
 		var packed []byte
 		if err := readRuns(outcomes, auditStage.name, sampleKind, &packed); err != nil {
 			return err
@@ -131,16 +124,13 @@ func (f *auditPlanFn) ProcessElement(ctx context.Context, _ int64, elements func
 		if len(samples) == 0 {
 			return nil
 		}
-		// The runs of the sample hold all that was drawn; this one takes their place.
-		runs = slices.DeleteFunc(runs, func(run string) bool {
-			return slices.ContainsFunc(outcomes, func(o outcome) bool { return o.Run == run && o.Stage == auditStage.name })
-		})
 		sample, err := f.write(m, samples)
 		if err != nil {
 			return err
 		}
 		d := delivery{Needed: []runfile.Kind{documentsKind}, Extra: []runfile.Kind{setsKind, sampleKind}}
-		return d.deliver(f.Job.Temp, f.Job.Lanes, append(runs, sample), counts, emit)
+		// The runs of the audit hold all that was drawn; this one takes their place.
+		return d.deliver(f.Job.Temp, f.Job.Lanes, append(runsBut(outcomes, auditStage), sample), counts, emit)
 	})
 }
 
@@ -199,7 +189,7 @@ func splitSamples(packed []byte) (samples [][]byte) {
 type auditFn struct {
 	Job Job
 
-	firstInput docref.Ref // where the reference ends, read in Setup
+	layout // read in Setup
 
 	// The sample, made by the first task that has the catalog.
 	catalog  string
@@ -214,13 +204,7 @@ type auditFn struct {
 	own       []uint64
 }
 
-func (f *auditFn) Setup() error {
-	inputs, err := readInputs(f.Job.Inputs)
-	if err == nil {
-		f.firstInput, err = inputs.firstInput()
-	}
-	return err
-}
+func (f *auditFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *auditFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	return emitRun(ctx, auditStage, f.Job, element, emit, func(t task, w *workplace) error {

@@ -3,7 +3,6 @@ package transforms
 import (
 	"context"
 	"encoding/binary"
-	"slices"
 	"sort"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -41,16 +40,10 @@ var clusterStage = newStage("cluster")
 type labelFn struct {
 	Job Job
 
-	starts []docref.Ref // of the splits, read in Setup
+	layout // read in Setup
 }
 
-func (f *labelFn) Setup() error {
-	inputs, err := readInputs(f.Job.Inputs)
-	if err == nil {
-		f.starts, err = inputs.splitStarts()
-	}
-	return err
-}
+func (f *labelFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
 	return clusterStage.run(ctx, 0, func(m *memory) error {
@@ -59,7 +52,7 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 			return err
 		}
 		releaseRuns(f.Job, outcomes, gatherStage)
-		runs := runsOf(slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.Stage == gatherStage.name }))
+		runs := runsBut(outcomes, gatherStage)
 		graph, err := readGraph(runs, edgeNodesKind, m)
 		if err != nil {
 			return err

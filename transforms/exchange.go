@@ -149,6 +149,11 @@ func runsOf(outcomes []outcome) []string {
 	return runs
 }
 
+// runsBut returns the run files of the outcomes, except those of a stage.
+func runsBut(outcomes []outcome, stage *stage) []string {
+	return runsOf(slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.Stage == stage.name }))
+}
+
 type exchangeFn struct {
 	Temp     string
 	Lanes    int

@@ -8,7 +8,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/components"
-	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -41,16 +40,10 @@ var gatherStage = newStage("gather")
 type placeFn struct {
 	Job Job
 
-	starts []docref.Ref // of the splits, read in Setup
+	layout // read in Setup
 }
 
-func (f *placeFn) Setup() error {
-	inputs, err := readInputs(f.Job.Inputs)
-	if err == nil {
-		f.starts, err = inputs.splitStarts()
-	}
-	return err
-}
+func (f *placeFn) Setup() error { return f.read(f.Job.Inputs) }
 
 // The steps of gatherFn and of clusterFn.
 const (

@@ -102,23 +102,10 @@ func (f *denseFn) write(dense []uint32) (string, error) {
 type groupFn struct {
 	Job Job
 
-	// Read in Setup: the inputs, the starts of the splits, and where the
-	// reference ends.
-	inputs     Inputs
-	starts     []docref.Ref
-	firstInput docref.Ref
+	layout // read in Setup
 }
 
-func (f *groupFn) Setup() (err error) {
-	if f.inputs, err = readInputs(f.Job.Inputs); err != nil {
-		return err
-	}
-	if f.firstInput, err = f.inputs.firstInput(); err != nil {
-		return err
-	}
-	f.starts, err = f.inputs.splitStarts()
-	return err
-}
+func (f *groupFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *groupFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	return emitRun(ctx, groupStage, f.Job, element, emit, func(t task, w *workplace) error {

@@ -11,8 +11,9 @@ import (
 )
 
 // Inputs are the files of a job, in document order, and how they are cut into
-// splits. Files of a reference corpus come before all others. The driver writes them once; workers read them from the job's folder,
-// since data does not belong in a pipeline.
+// splits. Files of a reference corpus come before all others. The driver writes
+// them once; workers read them from the job's folder, since data does not belong
+// in a pipeline.
 type Inputs struct {
 	Files  []corpus.File
 	Splits []corpus.Split
@@ -42,6 +43,25 @@ func readInputs(path string) (inputs Inputs, err error) {
 		err = fmt.Errorf("read list of inputs: %w", err)
 	}
 	return inputs, err
+}
+
+// layout is what DoFns need to know of the inputs, read in their Setup.
+type layout struct {
+	inputs     Inputs
+	starts     []docref.Ref // of the splits, see splitStarts
+	firstInput docref.Ref   // where the reference ends
+}
+
+// read reads the inputs that WriteInputs wrote to path.
+func (l *layout) read(path string) (err error) {
+	if l.inputs, err = readInputs(path); err != nil {
+		return err
+	}
+	if l.firstInput, err = l.inputs.firstInput(); err != nil {
+		return err
+	}
+	l.starts, err = l.inputs.splitStarts()
+	return err
 }
 
 // references returns how many of the files are of the reference corpus.

@@ -11,8 +11,8 @@ import (
 )
 
 // A runner of this process never runs a task again, so what no later task reads
-// need not stay until the job ends. That halves the disk that a job takes, and the
-// pages of memory that the system keeps it in serve what is written next.
+// need not stay until the job ends. That spares a third of the disk that a job takes,
+// and the pages of memory that the system keeps it in serve what is written next.
 
 // releaseRuns removes the run files of a stage, all of whose readers are done.
 func releaseRuns(job Job, outcomes []outcome, stage *stage) {

@@ -40,16 +40,10 @@ var scoreStage = newStage("score")
 type scoreFn struct {
 	Job Job
 
-	firstInput docref.Ref // where the reference ends, read in Setup
+	layout // read in Setup
 }
 
-func (f *scoreFn) Setup() error {
-	inputs, err := readInputs(f.Job.Inputs)
-	if err == nil {
-		f.firstInput, err = inputs.firstInput()
-	}
-	return err
-}
+func (f *scoreFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	return emitRun(ctx, scoreStage, f.Job, element, emit, func(t task, w *workplace) error {

@@ -6,7 +6,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -26,17 +25,10 @@ func writeSketches(s beam.Scope, job Job, blocks beam.PCollection) beam.PCollect
 type sketchesFn struct {
 	Job Job
 
-	// Read in Setup: the inputs, and where the reference ends.
-	inputs     Inputs
-	firstInput docref.Ref
+	layout // read in Setup
 }
 
-func (f *sketchesFn) Setup() (err error) {
-	if f.inputs, err = readInputs(f.Job.Inputs); err == nil {
-		f.firstInput, err = f.inputs.firstInput()
-	}
-	return err
-}
+func (f *sketchesFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	t := decodeTask(element)

@@ -41,7 +41,10 @@ func main() {
 		os.Exit(1)
 	}
 	runtime.GOMAXPROCS(1)
-	compare(texts, *runs)
+	if err := compare(texts, *runs); err != nil {
+		fmt.Fprintln(os.Stderr, "fingerprint:", err)
+		os.Exit(1)
+	}
 }
 
 // readTexts returns the texts of the first documents of a file.
@@ -74,10 +77,10 @@ type kernel struct {
 }
 
 // compare measures all kernels in turn and prints a table.
-func compare(texts []string, runs int) {
+func compare(texts []string, runs int) error {
 	ours, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3}, SimHashBits: 64})
 	if err != nil {
-		panic(err) // the options are right
+		return err
 	}
 	hasher := sketch.NewHasher(sketch.Measure{Shingle: 3})
 	ourMinHash := sketch.NewMinHash(permutations)
@@ -145,6 +148,7 @@ func compare(texts []string, runs int) {
 		seconds := k.cpu[len(k.cpu)/2].Seconds()
 		fmt.Printf("%-54s %7.3f CPU-s %8.0f MB/s %10.0f documents/s\n", k.name, seconds, float64(bytes)/seconds/1e6, float64(len(texts))/seconds)
 	}
+	return nil
 }
 
 // cpuTime returns the CPU time of this process.
