@@ -45,13 +45,13 @@ type Config struct {
 	Shingle     int                  `group:"Measure" default:"3" placeholder:"N" help:"Adjacent tokens in a shingle." json:"shingle"`
 	Seed        uint64               `group:"Measure" default:"0" placeholder:"N" help:"Key of all hashes: documents that were made to collide, or to be found too often, are harmless with a number that their author does not know." json:"seed"`
 	Threshold   float64              `group:"Measure" default:"0.8" placeholder:"J" help:"Least Jaccard similarity of two near-duplicates: shingles in both over shingles in either." json:"threshold"`
-	Keys        transforms.Keys      `group:"Measure" default:"minhash" placeholder:"KEYS" help:"How documents that may be similar are brought together: minhash (documents that share a band of their MinHash signatures), all (every pair is compared: exact, for corpora of some ten thousand documents)." json:"keys"`
-	Recall      float64              `group:"Measure" default:"0.99" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found; more similar pairs are found more surely. Sets bands and rows." json:"recall"`
+	Keys        transforms.Keys      `group:"Measure" default:"auto" placeholder:"KEYS" help:"How documents that may be similar are brought together: exact (by their rarest shingles, which misses no pair), minhash (by bands of their MinHash signatures: less work at high thresholds, and a few pairs missed), all (every pair is compared, for corpora of some ten thousand documents); auto: exact, or minhash where --recall, --bands, --rows or --verify ask for it." json:"keys"`
+	Recall      float64              `group:"Measure" default:"0" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found: 1 asks for exact keys, less for MinHash, which finds more similar pairs more surely; it sets bands and rows. 0: 1 with exact keys, 0.99 with MinHash." json:"recall"`
 	Bands       int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash bands; 0: from threshold and recall." json:"bands"`
 	Rows        int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash rows a band; 0: from threshold and recall." json:"rows"`
 
 	Verify transforms.Verification `group:"Measure" default:"exact" placeholder:"HOW" help:"What a pair rests on: exact (the full shingle sets of both), sketch (an estimate from 128 hashes each, on less disk), none (a common key)." json:"verify"`
-	Audit  string                  `group:"Measure" default:"auto" placeholder:"N" help:"Measure the recall on about so many documents, for which all near-duplicates are found exactly; auto: 2000 where sets are compared exactly and keys may miss a pair; off." json:"audit"`
+	Audit  string                  `group:"Measure" default:"auto" placeholder:"N" help:"Measure the recall on about so many documents, for which all near-duplicates are found exactly; auto: 2000 where keys may miss a pair and sets are compared exactly, 500 with exact keys; off." json:"audit"`
 
 	Bits int `group:"Output" default:"64" placeholder:"N" help:"Length of the SimHash fingerprints in sketches: a multiple of 64 up to 1024." json:"bits"`
 
@@ -125,12 +125,7 @@ func (c *Config) Validate() error {
 	_, err := c.auditSample()
 	check(err == nil, "%v", err)
 	check(c.Threshold > 0 && c.Threshold <= 1, "--threshold %g: must be above 0 and at most 1", c.Threshold)
-	check(c.Keys == transforms.MinHash || c.Keys == transforms.All, "--keys %s: must be minhash or all", c.Keys)
-	if c.Keys == transforms.All {
-		check(c.Bands == 0 && c.Rows == 0, "--bands and --rows set the keys of --keys minhash; with --keys all leave them out")
-		check(c.Verify != transforms.None, "--verify none: with --keys all every pair would be one; give exact or sketch")
-	}
-	check(c.Recall > 0 && c.Recall < 1, "--recall %g: must be between 0 and 1", c.Recall)
+	c.checkKeys(check)
 	check(c.Bands >= 0 && c.Bands <= lshbands.MaxBands, "--bands %d: must be from 0 to %d", c.Bands, lshbands.MaxBands)
 	check(c.Rows >= 0 && c.Rows <= 64, "--rows %d: must be from 0 to 64", c.Rows)
 	check(slices.Contains([]transforms.Verification{transforms.Exact, transforms.Sketch, transforms.None}, c.Verify),
@@ -153,10 +148,56 @@ func (c *Config) Validate() error {
 	return errors.Join(faults...)
 }
 
+// checkKeys checks how documents are brought together.
+func (c *Config) checkKeys(check func(ok bool, format string, args ...any)) {
+	check(slices.Contains([]transforms.Keys{transforms.AutoKeys, transforms.ExactKeys, transforms.MinHash, transforms.All}, c.Keys),
+		"--keys %s: must be auto, exact, minhash or all", c.Keys)
+	check(c.Recall >= 0 && c.Recall <= 1, "--recall %g: must be from above 0 to 1, or 0 for the usual one", c.Recall)
+	switch c.keys() {
+	case transforms.MinHash:
+		check(c.Recall < 1, "--recall 1: MinHash cannot promise it; --keys exact can")
+	case transforms.ExactKeys:
+		check(c.Verify == transforms.Exact, "--verify %s: --keys exact needs the full sets of --verify exact; give --keys minhash", c.Verify)
+		fallthrough
+	case transforms.All:
+		check(c.Bands == 0 && c.Rows == 0, "--bands and --rows set the keys of --keys minhash; with --keys %s leave them out", c.Keys)
+		check(c.Verify != transforms.None, "--verify none: with --keys all every pair would be one; give exact or sketch")
+	}
+}
+
+// keys returns how documents are brought together.
+func (c *Config) keys() transforms.Keys {
+	switch {
+	case c.Keys != transforms.AutoKeys:
+		return c.Keys
+	case c.Verify != transforms.Exact, c.Bands != 0, c.Rows != 0, c.Recall > 0 && c.Recall < 1:
+		return transforms.MinHash
+	}
+	return transforms.ExactKeys
+}
+
+// defaultRecall is what MinHash keys promise unless told otherwise.
+const defaultRecall = 0.99
+
+// recall returns the recall that is promised at the threshold.
+func (c *Config) recall() float64 {
+	switch {
+	case c.keys() != transforms.MinHash:
+		return 1
+	case c.Recall == 0:
+		return defaultRecall
+	}
+	return c.Recall
+}
+
 // autoAudit is how many documents an audit samples unless told otherwise: with
 // the usual share of near-duplicates the recall is known to a hundredth, at some
 // hundredths of the cost of the job.
 const autoAudit = 2000
+
+// autoCheck is how many it samples where no pair can be missed, to see that none
+// is.
+const autoCheck = autoAudit / 4
 
 // auditSample returns how many documents are to be sampled, 0 for none.
 func (c *Config) auditSample() (int, error) {
@@ -164,8 +205,11 @@ func (c *Config) auditSample() (int, error) {
 	case "off":
 		return 0, nil
 	case "auto":
-		if c.Verify != transforms.Exact || c.Keys == transforms.All {
+		switch {
+		case c.Verify != transforms.Exact || c.keys() == transforms.All:
 			return 0, nil
+		case c.keys() == transforms.ExactKeys:
+			return autoCheck, nil
 		}
 		return autoAudit, nil
 	}
@@ -237,10 +281,10 @@ func (c *Config) readStopWords() (string, error) {
 
 // scheme returns the bands and rows of the job, none where its keys are others.
 func (c *Config) scheme() (lshbands.Scheme, error) {
-	if c.Keys == transforms.All {
+	if c.keys() != transforms.MinHash {
 		return lshbands.Scheme{}, nil
 	}
-	return lshbands.Plan(c.Threshold, c.Recall, lshbands.Scheme{Bands: c.Bands, Rows: c.Rows})
+	return lshbands.Plan(c.Threshold, c.recall(), lshbands.Scheme{Bands: c.Bands, Rows: c.Rows})
 }
 
 // Hash identifies the choices that can change clusters and pairs, and nothing
@@ -248,6 +292,7 @@ func (c *Config) scheme() (lshbands.Scheme, error) {
 func (c *Config) Hash() string {
 	choices := *c
 	choices.Input, choices.Reference, choices.Output, choices.Overwrite, choices.Temp, choices.Lanes, choices.Memory = nil, nil, "", false, "", 0, 0
+	choices.Keys, choices.Recall = c.keys(), c.recall()
 	choices.Emit, choices.MaxRejects, choices.Format, choices.Bits, choices.Audit = nil, 0, "", 0, ""
 	if list, err := c.readStopWords(); err == nil && list != "" {
 		choices.StopWords = list // what counts is what is in the file
@@ -293,7 +338,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		Weights:          weights,
 		SimHashBits:      simHashBits,
 		Threshold:        c.Threshold,
-		Keys:             c.Keys,
+		Keys:             c.keys(),
 		Scheme:           scheme,
 		Verify:           c.Verify,
 		Keep:             c.Keep,

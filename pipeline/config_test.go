@@ -28,7 +28,7 @@ func TestValidate(t *testing.T) {
 		{"use of stop words", func(c *Config) { c.StopWordUse = "hope" }, "--stopwords-use hope"},
 		{"bits", func(c *Config) { c.Bits = 100 }, "--bits 100"},
 		{"weight", func(c *Config) { c.Weight = map[string]float64{"title": 0} }, "--weight title=0"},
-		{"recall", func(c *Config) { c.Recall = 1 }, "--recall 1"},
+		{"recall", func(c *Config) { c.Recall = 1.5 }, "--recall 1.5"},
 		{"bands", func(c *Config) { c.Bands = lshbands.MaxBands + 1 }, "--bands 1025"},
 		{"rows", func(c *Config) { c.Rows = -1 }, "--rows -1"},
 		{"verify", func(c *Config) { c.Verify = "hope" }, "--verify hope"},
@@ -78,7 +78,11 @@ func TestValidateLimits(t *testing.T) {
 		{"threshold 1", func(c *Config) { c.Threshold = 1 }, true},
 		{"threshold 0", func(c *Config) { c.Threshold = 0 }, false},
 		{"threshold not a number", func(c *Config) { var zero float64; c.Threshold = zero / zero }, false},
-		{"recall 0", func(c *Config) { c.Recall = 0 }, false},
+		{"recall 1", func(c *Config) { c.Recall = 1 }, true},
+		{"recall below 0", func(c *Config) { c.Recall = -0.1 }, false},
+		{"recall 1 of MinHash", func(c *Config) { c.Keys, c.Recall = transforms.MinHash, 1 }, false},
+		{"exact keys in bands", func(c *Config) { c.Keys, c.Bands = transforms.ExactKeys, 3 }, false},
+		{"exact keys of sketches", func(c *Config) { c.Keys, c.Verify = transforms.ExactKeys, transforms.Sketch }, false},
 		{"recall not a number", func(c *Config) { var zero float64; c.Recall = zero / zero }, false},
 		{"largest document", func(c *Config) { c.MaxDocument = 1<<32 - 1 }, true},
 		{"larger document", func(c *Config) { c.MaxDocument = 1 << 32 }, false},
@@ -148,7 +152,7 @@ func TestHash(t *testing.T) {
 		case reflect.Uint64:
 			field.SetUint(field.Uint() + 1)
 		case reflect.Float64:
-			field.SetFloat(field.Float() / 2)
+			field.SetFloat(field.Float()/2 + 0.25)
 		case reflect.Slice:
 			field.Set(reflect.ValueOf([]string{"another"}))
 		case reflect.Map:

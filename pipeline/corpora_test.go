@@ -40,9 +40,20 @@ func TestCorpora(t *testing.T) {
 				t.Skipf("the corpus is not here: %v", err)
 			}
 			pairs := readTruePairs(t, filepath.Join(corpora, c.pairs))
+			for _, threshold := range []float64{0.5, 0.6, 0.7, 0.8, 0.9} {
+				config := testConfig(t, input)
+				config.Emit = []string{transforms.Pairs}
+				config.Threshold, config.CJKSplit = threshold, strings.Contains(c.pairs, "_w3cjk_")
+				summary := runJob(t, config)
+				recall, precision, figures := judge(readRows[pairRow](t, config.Output, transforms.Pairs), pairs, threshold)
+				t.Logf("exact keys, %g: %s; %d candidates", threshold, figures, summary.Counts.Candidates)
+				if recall != 1 || precision != 1 || summary.Skipped.Pairs > 0 || summary.Audit.Recall != 1 {
+					t.Errorf("exact keys, %g: %s, skipped %+v, audit %+v; want all pairs and nothing else", threshold, figures, summary.Skipped, summary.Audit)
+				}
+			}
 			for _, threshold := range []float64{0.5, 0.7, 0.8} {
 				config := testConfig(t, input)
-				config.Emit = []string{transforms.Clusters, transforms.Pairs}
+				config.Keys, config.Emit = transforms.MinHash, []string{transforms.Clusters, transforms.Pairs}
 				config.Threshold, config.CJKSplit = threshold, strings.Contains(c.pairs, "_w3cjk_")
 				summary := runJob(t, config)
 				recall, precision, figures := judge(readRows[pairRow](t, config.Output, transforms.Pairs), pairs, threshold)

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"testing"
 
 	"mirrorbeam/transforms"
@@ -19,11 +20,14 @@ func TestTemplatePages(t *testing.T) {
 		common, shared int // words of all pages, and of those of a variant
 		variants       int
 		pairs          float64 // the least share of all pairs that must be listed
+		keys           transforms.Keys
 	}{
-		{"one heap", 120, 0, 1, 0},
-		{"variants", 60, 60, 100, 0.99},
+		{"one heap", 120, 0, 1, 0, transforms.MinHash},
+		{"variants", 60, 60, 100, 0.99, transforms.MinHash},
+		{"one heap", 120, 0, 1, 0, transforms.ExactKeys},
+		{"variants", 60, 60, 100, 1, transforms.ExactKeys},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s by %s keys", c.name, c.keys), func(t *testing.T) {
 			w := newWriter(81)
 			common := w.text(c.common)
 			variants := make([][]string, c.variants)
@@ -35,10 +39,10 @@ func TestTemplatePages(t *testing.T) {
 				w.add(w.set(page))
 			}
 			config := testConfig(t, putCorpus(t, plain, file{"x.jsonl", w.lines}))
-			config.Emit = []string{transforms.Clusters}
+			config.Emit, config.Keys = []string{transforms.Clusters}, c.keys
 			summary := runJob(t, config)
 			n := summary.Counts
-			if summary.Skipped.Pairs == 0 || summary.Skipped.Example == nil {
+			if c.pairs < 1 && (summary.Skipped.Pairs == 0 || summary.Skipped.Example == nil) {
 				t.Errorf("skipped %+v: there are too many pairs for all", summary.Skipped)
 			}
 			if n.Clusters != int64(c.variants) || n.Clustered < pages-5 {

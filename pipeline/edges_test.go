@@ -151,7 +151,7 @@ func TestNames(t *testing.T) {
 	}
 	files := []file{{name, w.lines}}
 	config := testConfig(t, putCorpus(t, plain, files...))
-	config.Threshold, config.Recall = 0.5, certain
+	config.Threshold = 0.5
 	checkAgainstTruth(t, config, runJob(t, config), naiveTruth(3, true, files...))
 	checkUnique(t, config, files)
 }

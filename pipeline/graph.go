@@ -10,7 +10,11 @@ import (
 func graph(s beam.Scope, job transforms.Job) {
 	splits := transforms.Read(s, job)
 	sketches := transforms.Fingerprint(s, job, splits)
-	keys := transforms.Key(s, job, sketches)
+	var counts []beam.PCollection
+	if job.Keys == transforms.ExactKeys {
+		counts = append(counts, transforms.Count(s, job, sketches))
+	}
+	keys := transforms.Key(s, job, sketches, counts...)
 	groups := transforms.Group(s, job, keys)
 	gathered := transforms.Gather(s, job, groups, sketches)
 	edges := transforms.Score(s, job, gathered)

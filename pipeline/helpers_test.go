@@ -48,7 +48,7 @@ func testConfig(t testing.TB, input ...string) Config {
 	return Config{
 		Input: input, Format: "auto", IDField: "id", TextField: "text",
 		MaxDocument: 64 << 20, MaxRejects: -1,
-		CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: "minhash", Recall: 0.99,
+		CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: "auto",
 		StopWordUse: sketch.RemoveStopWords, Bits: 64, Audit: "auto",
 		Verify: transforms.Exact,
 		Output: filepath.Join(t.TempDir(), "out"), OutputFormat: "jsonl",

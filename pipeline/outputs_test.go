@@ -47,10 +47,7 @@ func TestTruth(t *testing.T) {
 				truths[measure] = naiveTruth(c.width, c.cjk, files...)
 			}
 			config := testConfig(t, input)
-			config.Threshold, config.Shingle, config.CJKSplit, config.Recall = c.threshold, c.width, c.cjk, certain
-			if c.threshold == 1 {
-				config.Recall = 0.99
-			}
+			config.Threshold, config.Shingle, config.CJKSplit = c.threshold, c.width, c.cjk
 			if c.longest {
 				config.Keep = transforms.Longest
 			}
@@ -58,13 +55,25 @@ func TestTruth(t *testing.T) {
 				config.Split = transforms.Star
 			}
 			summary := runJob(t, config)
+			if plan := summary.Plan; plan.ExpectedRecall != 1 || plan.Keys != transforms.ExactKeys {
+				t.Errorf("plan %+v", plan)
+			}
 			checkAgainstTruth(t, config, summary, truths[measure])
 			checkUnique(t, config, files)
+			// Other keys give the same, to the byte: that of all pairs, and bands enough to
+			// miss none of these.
+			want := lawful(t, config.Output)
+			config.Keys, config.Output = transforms.MinHash, filepath.Join(t.TempDir(), "minhash")
+			if config.Recall = certain; c.threshold == 1 {
+				config.Recall = 0.99
+			}
+			if plan := runJob(t, config).Plan; plan.ExpectedRecall < config.Recall || plan.Bands == 0 {
+				t.Errorf("plan %+v", plan)
+			}
+			sameText(t, "MinHash", lawful(t, config.Output), want)
 			if i%2 == 0 {
 				return
 			}
-			// Comparing all pairs gives the same, to the byte.
-			want := lawful(t, config.Output)
 			config.Keys, config.Output = transforms.All, filepath.Join(t.TempDir(), "all")
 			if plan := runJob(t, config).Plan; plan.ExpectedRecall != 1 || plan.Bands != 0 {
 				t.Errorf("plan %+v", plan)
@@ -269,8 +278,8 @@ func TestSummaryFile(t *testing.T) {
 	if summary.ConfigHash != config.Hash() {
 		t.Errorf("the hash is %s, want %s", summary.ConfigHash, config.Hash())
 	}
-	if summary.Plan.ExpectedRecall < config.Recall {
-		t.Errorf("plan %+v promises less than %g", summary.Plan, config.Recall)
+	if summary.Plan.ExpectedRecall != 1 {
+		t.Errorf("plan %+v promises less than exact keys", summary.Plan)
 	}
 	if len(summary.Stages) != len(transforms.Stages) {
 		t.Fatalf("%d stages, want %d", len(summary.Stages), len(transforms.Stages))

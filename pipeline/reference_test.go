@@ -12,8 +12,8 @@ import (
 	"mirrorbeam/transforms"
 )
 
-// TestReference compares an input with a reference corpus, by bands and by all
-// pairs, with what the naive implementation says. The names of the reference
+// TestReference compares an input with a reference corpus, by exact keys, by bands
+// and by all pairs, with what the naive implementation says. The names of the reference
 // sort behind those of the input.
 func TestReference(t *testing.T) {
 	parts := cut(oddities(61), 4)
@@ -34,7 +34,8 @@ func TestReference(t *testing.T) {
 		split transforms.SplitMode
 		lanes int
 	}{
-		{transforms.MinHash, transforms.First, transforms.Component, 1},
+		{transforms.ExactKeys, transforms.First, transforms.Component, 1},
+		{transforms.ExactKeys, transforms.Longest, transforms.Star, 4},
 		{transforms.MinHash, transforms.Longest, transforms.Star, 2},
 		{transforms.All, transforms.Longest, transforms.Component, 3},
 		{transforms.All, transforms.First, transforms.Star, 1},
@@ -42,7 +43,10 @@ func TestReference(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			config := testConfig(t, inputFolder)
 			config.Reference = []string{referenceFolder}
-			config.Threshold, config.Recall = 0.5, certain
+			config.Threshold = 0.5
+			if c.keys == transforms.MinHash {
+				config.Recall = certain
+			}
 			config.Keys, config.Keep, config.Split, config.Lanes = c.keys, c.keep, c.split, c.lanes
 			summary := runJob(t, config)
 			checkAgainstTruth(t, config, summary, tr)

@@ -152,41 +152,45 @@ func TestDenseGroups(t *testing.T) {
 	files := cut(w.lines, 2)
 	config := testConfig(t, putCorpus(t, plain, files...))
 	config.Emit = []string{transforms.Clusters, transforms.Pairs}
-	config.Bands, config.Rows = 4, 2 // few wide bands: large groups
-
-	dense := innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, comparisons: 400, lanes: 1}
-	want, result := runInner(t, config, dense)
-	if result.Skipped.Pairs == 0 || result.Skipped.Groups == 0 {
-		t.Errorf("%d pairs in %d groups were skipped, more is true", result.Skipped.Pairs, result.Skipped.Groups)
-	}
-	all, unbounded := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
-	if unbounded.Skipped != (transforms.Skipped{}) {
-		t.Errorf("skipped %+v below the bound", unbounded.Skipped)
-	}
-	if result.Counts.Pairs >= unbounded.Counts.Pairs {
-		t.Errorf("%d pairs under the bound, %d without", result.Counts.Pairs, unbounded.Counts.Pairs)
-	}
-	without := strings.Split(all, "\n")
-	for row := range strings.Lines(want) {
-		if strings.HasPrefix(row, `{"a":`) && !slices.Contains(without, strings.TrimSuffix(row, "\n")) {
-			t.Errorf("a pair only under the bound: %s", row)
-		}
-	}
-	// A few comparisons a document still hold most of what belongs together.
-	if result.Counts.Clustered > unbounded.Counts.Clustered || 50*result.Counts.Clustered < 49*unbounded.Counts.Clustered {
-		t.Errorf("%d documents in clusters, without the bound %d", result.Counts.Clustered, unbounded.Counts.Clustered)
-	}
-	if e := result.Skipped.Example; e == nil || e.Documents < 30 || e.First == e.Second || !strings.Contains(e.First, ".json:") || e.Second == "" {
-		t.Errorf("example %+v", e)
-	}
-	for _, inner := range []innerJob{
-		{splitBytes: 3 << 10, shards: 3, placeBytes: 1 << 10, comparisons: 400, lanes: 2},
-		{splitBytes: 10 << 10, shards: 50, placeBytes: 1 << 20, comparisons: 400, lanes: 5},
-	} {
-		got, other := runInner(t, config, inner)
-		sameText(t, fmt.Sprintf("%+v", inner), got, want)
-		if !reflect.DeepEqual(other.Skipped, result.Skipped) {
-			t.Errorf("%+v skipped %+v, want %+v", inner, other.Skipped, result.Skipped)
-		}
+	bands := config
+	bands.Bands, bands.Rows = 4, 2 // few wide bands: large groups
+	for _, config := range []Config{config, bands} {
+		t.Run(string(config.keys()), func(t *testing.T) {
+			dense := innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, comparisons: 400, lanes: 1}
+			want, result := runInner(t, config, dense)
+			if result.Skipped.Pairs == 0 || result.Skipped.Groups == 0 {
+				t.Errorf("%d pairs in %d groups were skipped, more is true", result.Skipped.Pairs, result.Skipped.Groups)
+			}
+			all, unbounded := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+			if unbounded.Skipped != (transforms.Skipped{}) {
+				t.Errorf("skipped %+v below the bound", unbounded.Skipped)
+			}
+			if result.Counts.Pairs >= unbounded.Counts.Pairs {
+				t.Errorf("%d pairs under the bound, %d without", result.Counts.Pairs, unbounded.Counts.Pairs)
+			}
+			without := strings.Split(all, "\n")
+			for row := range strings.Lines(want) {
+				if strings.HasPrefix(row, `{"a":`) && !slices.Contains(without, strings.TrimSuffix(row, "\n")) {
+					t.Errorf("a pair only under the bound: %s", row)
+				}
+			}
+			// A few comparisons a document still hold most of what belongs together.
+			if result.Counts.Clustered > unbounded.Counts.Clustered || 50*result.Counts.Clustered < 49*unbounded.Counts.Clustered {
+				t.Errorf("%d documents in clusters, without the bound %d", result.Counts.Clustered, unbounded.Counts.Clustered)
+			}
+			if e := result.Skipped.Example; e == nil || e.Documents < 30 || e.First == e.Second || !strings.Contains(e.First, ".json:") || e.Second == "" {
+				t.Errorf("example %+v", e)
+			}
+			for _, inner := range []innerJob{
+				{splitBytes: 3 << 10, shards: 3, placeBytes: 1 << 10, comparisons: 400, lanes: 2},
+				{splitBytes: 10 << 10, shards: 50, placeBytes: 1 << 20, comparisons: 400, lanes: 5},
+			} {
+				got, other := runInner(t, config, inner)
+				sameText(t, fmt.Sprintf("%+v", inner), got, want)
+				if !reflect.DeepEqual(other.Skipped, result.Skipped) {
+					t.Errorf("%+v skipped %+v, want %+v", inner, other.Skipped, result.Skipped)
+				}
+			}
+		})
 	}
 }

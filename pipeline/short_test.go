@@ -43,7 +43,6 @@ func TestShortDocuments(t *testing.T) {
 				w.addAs(fmt.Sprint(i), text)
 			}
 			config := testConfig(t, put(t, filepath.Join(t.TempDir(), "x.jsonl"), file{"x.jsonl", w.lines}.content(), plain))
-			config.Recall = certain
 			summary := runJob(t, config)
 			if n := summary.Counts; n.Documents != int64(len(c.texts)) || n.Rejected != 0 {
 				t.Errorf("counts %+v: all %d are documents", n, len(c.texts))

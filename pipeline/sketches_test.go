@@ -151,7 +151,7 @@ func TestWeights(t *testing.T) {
 func TestSeed(t *testing.T) {
 	files := cut(oddities(74), 2)
 	config := testConfig(t, putCorpus(t, plain, files...))
-	config.Seed, config.Recall = 1<<63|5, certain
+	config.Seed = 1<<63 | 5
 	config.Emit = append(config.Emit, transforms.Sketches)
 	checkAgainstTruth(t, config, runJob(t, config), naiveTruth(3, true, files...))
 	keyed := readRows[sketchRow](t, config.Output, transforms.Sketches)

@@ -91,8 +91,8 @@ func summarize(config Config, scheme lshbands.Scheme, result transforms.Result, 
 
 // plan describes how candidates are found.
 func plan(config Config, scheme lshbands.Scheme) Plan {
-	p := Plan{Keys: config.Keys, Scheme: scheme, ExpectedRecall: 1}
-	if config.Keys == transforms.MinHash {
+	p := Plan{Keys: config.keys(), Scheme: scheme, ExpectedRecall: 1}
+	if p.Keys == transforms.MinHash {
 		p.ExpectedRecall = scheme.Probability(config.Threshold)
 	}
 	return p

@@ -83,12 +83,9 @@ func (f *blockFn) blocks(runs []string, m *memory) (string, error) {
 	defer run.Abort()
 	for _, i := range order {
 		ref := documents[i].Ref
-		b, err := run.Record(wantedKind, splitOf(f.starts, ref), refSize+placeSize)
-		if err != nil {
+		if err := writeWanted(run, splitOf(f.starts, ref), ref, int(blocks[i])); err != nil {
 			return "", err
 		}
-		putRef(b, ref)
-		putPlace(b[refSize:], components.Place{First: blocks[i], Blocks: 1})
 	}
 	return run.Close()
 }

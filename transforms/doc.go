@@ -1,5 +1,5 @@
 // Package transforms holds the stages of the job, one file a stage, in the
-// order of the data: read, fingerprint, key, group, gather, score, audit, cluster,
+// order of the data: read, fingerprint, count, key, group, gather, score, audit, cluster,
 // write. Each is a Beam composite over DoFns that adapt plain packages.
 //
 // No element stands for a document, a key or a pair. A stage works on tasks, a
@@ -22,8 +22,14 @@ import (
 type Keys string
 
 const (
+	// AutoKeys are exact keys, unless something else is asked for that only MinHash
+	// gives.
+	AutoKeys Keys = "auto"
 	// MinHash compares documents that share a band of their MinHash signatures.
 	MinHash Keys = "minhash"
+	// ExactKeys compares documents that share one of their rarest shingles: a
+	// prefix filter, which misses no pair.
+	ExactKeys Keys = "exact"
 	// All compares every document with every other whose size allows the
 	// threshold: the yardstick, for small corpora.
 	All Keys = "all"

@@ -91,10 +91,12 @@ type task struct {
 	Shards int
 	// Documents is how many there are in the input.
 	Documents int64
-	Catalog   string
+	// Shingles is how many their sets hold in sum.
+	Shingles int64
+	Catalog  string
 }
 
-const taskHeader = 24
+const taskHeader = 32
 
 func (t task) encode() []byte {
 	b := make([]byte, 0, taskHeader+len(t.Catalog))
@@ -102,6 +104,7 @@ func (t task) encode() []byte {
 		b = binary.LittleEndian.AppendUint32(b, uint32(number))
 	}
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.Documents))
+	b = binary.LittleEndian.AppendUint64(b, uint64(t.Shingles))
 	return append(b, t.Catalog...)
 }
 
@@ -109,7 +112,8 @@ func decodeTask(element []byte) task {
 	number := func(i int) int { return int(binary.LittleEndian.Uint32(element[4*i:])) }
 	return task{
 		Lane: number(0), Number: number(1), Step: number(2), Shards: number(3),
-		Documents: int64(binary.LittleEndian.Uint64(element[16:])), Catalog: string(element[taskHeader:]),
+		Documents: int64(binary.LittleEndian.Uint64(element[16:])), Shingles: int64(binary.LittleEndian.Uint64(element[24:])),
+		Catalog: string(element[taskHeader:]),
 	}
 }
 

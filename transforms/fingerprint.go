@@ -62,6 +62,7 @@ func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, run *
 	defer reader.close()
 	write := func(b *block) error {
 		o.Counts.Add(b.counts)
+		o.Shingles += int64(len(b.builder.Sets()) / sketchblock.HashSize)
 		return b.write(run, number)
 	}
 	var err error

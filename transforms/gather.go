@@ -1,26 +1,31 @@
 package transforms
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
 
 func init() {
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&placeFn{})
+	register.DoFn5x1[context.Context, int64, func(*[]byte) bool, func([]byte), func([]byte), error](&placeFn{})
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&gatherFn{})
 }
 
 // Gather brings each candidate pair and the sets of its documents to one
 // place. Near-copies meet under many keys, so the pairs come first: they form
 // components, components are packed into places, and each set is sent once, to
-// the place of its component. Most documents are in no pair and never travel.
+// the place of its component; a component too large for that is cut, and sets are
+// sent to those of its places where they have a pair. Most documents are in no pair
+// and never travel.
 //
 // It takes the outcomes of Group and Fingerprint, PCollection<[]byte> each, and
 // returns one of outcomes with the pairs and sets by place.
@@ -29,14 +34,20 @@ func Gather(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PColl
 	if job.Keys == All {
 		return gatherBlocks(s, job, groups, sketches)
 	}
-	tasks := beam.ParDo(s.Scope("place"), &placeFn{Job: job}, together(s.Scope("place"), groups, sketches))
-	return inLanes(s, job, &gatherFn{Job: job}, tasks)
+	place := s.Scope("place")
+	tasks, places := beam.ParDo2(place, &placeFn{Job: job}, together(place, groups))
+	pairs := inLanes(s.Scope("pairs"), job, &gatherFn{Job: job}, tasks)
+	wanted := delivery{Step: documentsStep, Needed: []runfile.Kind{wantedKind}, Extra: []runfile.Kind{documentsKind, setsKind}}
+	tasks = exchange(s, job, wanted, sketches, places, pairs)
+	sets := inLanes(s.Scope("sets"), job, &gatherFn{Job: job}, tasks)
+	return beam.Flatten(s, places, pairs, sets)
 }
 
 var gatherStage = newStage("gather")
 
 // placeFn joins the parts of the candidate graph, gives every component a place
-// and makes the tasks that bring its pairs and sets there.
+// and makes the tasks that bring its pairs there. It puts out the tasks, and an
+// outcome that names the places.
 type placeFn struct {
 	Job Job
 
@@ -51,32 +62,24 @@ const (
 	documentsStep
 )
 
-func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return gatherStage.run(ctx, 0, func(m *memory) error {
+func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitPlaces func([]byte)) error {
+	return emitOutcome(ctx, gatherStage, 0, emitPlaces, func(o *outcome, m *memory) error {
 		outcomes, counts, err := readOutcomes(elements)
 		if err != nil {
 			return err
 		}
 		runs := runsOf(outcomes)
-		places, err := f.place(runs, m)
-		if err != nil || places == "" {
+		if o.Run, err = f.place(runs, m); err != nil || o.Run == "" {
 			return err
 		}
-		runs = append(runs, places)
-		for _, d := range []delivery{
-			{Step: edgesStep, Needed: []runfile.Kind{numbersKind}, Extra: []runfile.Kind{nodesKind, placesKind}},
-			{Step: documentsStep, Needed: []runfile.Kind{wantedKind}, Extra: []runfile.Kind{documentsKind, setsKind}},
-		} {
-			if err := d.deliver(f.Job.Temp, f.Job.Lanes, runs, counts, emit); err != nil {
-				return err
-			}
-		}
-		return nil
+		d := delivery{Step: edgesStep, Needed: []runfile.Kind{numbersKind}, Extra: []runfile.Kind{nodesKind, placesKind}}
+		return d.deliver(f.Job.Temp, f.Job.Lanes, append(runs, o.Run), counts, emitTask)
 	})
 }
 
-// place writes the places of the nodes of each part and of the documents of each
-// split. It returns the path of the run file, "" if there is no pair.
+// place writes the places of the nodes of each part, and of the documents of each
+// split that have but one. It returns the path of the run file, "" if there is no
+// pair.
 func (f *placeFn) place(runs []string, m *memory) (string, error) {
 	graph, err := readGraph(runs, nodesKind, m)
 	if err != nil {
@@ -100,15 +103,28 @@ func (f *placeFn) place(runs []string, m *memory) (string, error) {
 		return "", err
 	}
 	for rank, place := range places {
+		if place.Blocks > 1 {
+			continue
+		}
 		ref := graph.Ref(rank)
-		b, err := run.Record(wantedKind, splitOf(f.starts, ref), refSize+placeSize)
-		if err != nil {
+		if err := writeWanted(run, splitOf(f.starts, ref), ref, int(place.First)); err != nil {
 			return "", err
 		}
-		putRef(b, ref)
-		putPlace(b[refSize:], place)
 	}
 	return run.Close()
+}
+
+// wantedSize is the size of a record that says that a document is wanted at a
+// place.
+const wantedSize = refSize + 4
+
+func writeWanted(run *runfile.Writer, split int, ref docref.Ref, place int) error {
+	b, err := run.Record(wantedKind, split, wantedSize)
+	if err == nil {
+		putRef(b, ref)
+		binary.LittleEndian.PutUint32(b[refSize:], uint32(place))
+	}
+	return err
 }
 
 // readGraph joins the parts of a graph in the run files.
@@ -154,19 +170,24 @@ func eachPart(runs []string, kind runfile.Kind, m *memory, visit func(shard int,
 // places.
 type gatherFn struct {
 	Job Job
+
+	layout // read in Setup
 }
+
+func (f *gatherFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	return emitRun(ctx, gatherStage, f.Job, element, emit, func(t task, w *workplace) error {
 		if t.Step == edgesStep {
-			return sendPairs(ctx, w)
+			return f.sendPairs(ctx, w)
 		}
 		return sendSets(ctx, w)
 	})
 }
 
-// sendPairs sends the pairs of a part to their places.
-func sendPairs(ctx context.Context, w *workplace) error {
+// sendPairs sends the pairs of a part to their places, and says which documents of
+// components with several places are wanted where.
+func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
 	nodes, err := w.read(0, nodesKind)
 	if err != nil {
 		return err
@@ -181,9 +202,14 @@ func sendPairs(ctx context.Context, w *workplace) error {
 	}
 	gatherStage.records.Inc(ctx, int64(len(numbers)/numberSize))
 	gatherStage.bytes.Inc(ctx, int64(len(numbers)))
+	wanted := w.pairs[0][:0] // node and place in two halves of a word
 	for ; len(numbers) > 0; numbers = numbers[numberSize:] {
 		a, b := int(binary.LittleEndian.Uint32(numbers)), int(binary.LittleEndian.Uint32(numbers[4:]))
-		at := getPlace(places[a*placeSize:]).Of(getPlace(places[b*placeSize:]))
+		place := getPlace(places[a*placeSize:])
+		at := place.Of(getPlace(places[b*placeSize:]))
+		if place.Blocks > 1 {
+			wanted = append(wanted, uint64(a)<<32|uint64(at), uint64(b)<<32|uint64(at))
+		}
 		record, err := w.run.Record(placePairsKind, at, 2*refSize)
 		if err != nil {
 			return err
@@ -191,17 +217,25 @@ func sendPairs(ctx context.Context, w *workplace) error {
 		putRef(record, getRef(nodes[a*nodeSize:]))
 		putRef(record[refSize:], getRef(nodes[b*nodeSize:]))
 	}
+	w.pairs[0] = wanted
+	slices.Sort(wanted)
+	for _, want := range slices.Compact(wanted) {
+		ref := getRef(nodes[want>>32*nodeSize:])
+		if err := writeWanted(&w.run, splitOf(f.starts, ref), ref, int(uint32(want))); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 // sendSets sends the wanted sets of a split to their places.
 func sendSets(ctx context.Context, w *workplace) error {
-	wanted, err := w.read(1, wantedKind)
+	wanted, err := readWanted(w)
 	if err != nil {
 		return err
 	}
 	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
-		if len(wanted) == 0 || getRef(wanted) > block.Ref(block.Len()-1) {
+		if len(wanted) == 0 || wanted[0].ref > block.Ref(block.Len()-1) {
 			return nil
 		}
 		sets, err := w.readPiece(2, setsPiece)
@@ -210,11 +244,10 @@ func sendSets(ctx context.Context, w *workplace) error {
 		}
 		for i := 0; i < block.Len() && len(wanted) > 0; i++ {
 			size := sketchblock.HashSize * block.Stored(i)
-			if getRef(wanted) == block.Ref(i) {
-				if err := sendSet(&w.run, getPlace(wanted[refSize:]), block, i, sets[:size]); err != nil {
+			for ; len(wanted) > 0 && wanted[0].ref == block.Ref(i); wanted = wanted[1:] {
+				if err := sendSet(&w.run, wanted[0].place, block, i, sets[:size]); err != nil {
 					return err
 				}
-				wanted = wanted[refSize+placeSize:]
 			}
 			sets = sets[size:]
 		}
@@ -222,20 +255,39 @@ func sendSets(ctx context.Context, w *workplace) error {
 	})
 }
 
-// sendSet sends the set of document i of the block to all its places.
-func sendSet(run *runfile.Writer, at components.Place, block *sketchblock.Block, i int, set []byte) (failed error) {
-	at.All(func(place int) {
-		b, err := run.Record(placeSetsKind, place, setHeader+len(set))
-		if err != nil {
-			failed = err
-			return
-		}
+// want says that a document is wanted at a place.
+type want struct {
+	ref   docref.Ref
+	place int
+}
+
+// readWanted returns what is wanted of a split, ordered by document and place, each
+// once.
+func readWanted(w *workplace) ([]want, error) {
+	packed, err := w.read(1, wantedKind)
+	if err != nil {
+		return nil, err
+	}
+	wanted := make([]want, 0, len(packed)/wantedSize)
+	for ; len(packed) > 0; packed = packed[wantedSize:] {
+		wanted = append(wanted, want{getRef(packed), int(binary.LittleEndian.Uint32(packed[refSize:]))})
+	}
+	slices.SortFunc(wanted, func(a, b want) int {
+		return cmp.Or(cmp.Compare(a.ref, b.ref), cmp.Compare(a.place, b.place))
+	})
+	return slices.Compact(wanted), nil
+}
+
+// sendSet sends the set of document i of the block to a place.
+func sendSet(run *runfile.Writer, place int, block *sketchblock.Block, i int, set []byte) error {
+	b, err := run.Record(placeSetsKind, place, setHeader+len(set))
+	if err == nil {
 		putRef(b, block.Ref(i))
 		binary.LittleEndian.PutUint32(b[8:], uint32(block.Size(i)))
 		binary.LittleEndian.PutUint32(b[12:], uint32(block.Stored(i)))
 		copy(b[setHeader:], set)
-	})
-	return failed
+	}
+	return err
 }
 
 // setHeader is the size of what stands before the hashes of a set that travels:

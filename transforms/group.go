@@ -188,6 +188,7 @@ func (f *groupFn) grouper(pairs *pairWriter, failed *error) *candidates.Grouper 
 	return &candidates.Grouper{
 		Threshold:      f.Job.Threshold,
 		MaxComparisons: f.Job.GroupComparisons,
+		Exact:          f.Job.Keys == ExactKeys,
 		FirstInput:     f.firstInput,
 		Candidate: func(a, b *candidates.Record) {
 			if err := pairs.add(a, b); err != nil {

@@ -3,7 +3,9 @@ package transforms
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math/bits"
+	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -12,30 +14,74 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/lshbands"
 )
 
 func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&keyFn{})
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&orderFn{})
 }
 
-// Key spreads the keys of all documents over shards: PCollection<[]byte> of
-// fingerprint outcomes to one of outcomes with key runs. Band keys stand in the
-// sketch blocks, since they are cheapest while a set is in the cache; keys that
-// depend on the whole corpus would be made here from the sets.
-func Key(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
+// Key spreads the keys of all documents over shards: it takes the outcomes of
+// Fingerprint and, for exact keys, of Count, PCollection<[]byte> each, and returns
+// one of outcomes with key runs. Band keys stand in the sketch blocks, since they
+// are cheapest while a set is in the cache; exact keys depend on the whole corpus
+// and are made here from the sets.
+func Key(s beam.Scope, job Job, sketches beam.PCollection, counts ...beam.PCollection) beam.PCollection {
 	s = s.Scope("key")
-	tasks := exchange(s, job, delivery{Needed: []runfile.Kind{documentsKind}}, sketches)
+	if len(counts) == 0 {
+		tasks := exchange(s, job, delivery{Needed: []runfile.Kind{documentsKind}}, sketches)
+		return inLanes(s, job, &keyFn{Job: job}, tasks)
+	}
+	tasks := beam.ParDo(s.Scope("order"), &orderFn{Job: job}, together(s.Scope("order"), append(counts, sketches)...))
 	return inLanes(s, job, &keyFn{Job: job}, tasks)
 }
 
 var keyStage = newStage("key")
 
-type keyFn struct {
+// orderShard is where the order of shingles stands in the catalog.
+const orderShard = 0
+
+// orderFn makes an order of the shingles of what was counted, and the tasks that
+// make keys by it.
+type orderFn struct {
 	Job Job
 }
 
+func (f *orderFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
+	return keyStage.run(ctx, 0, func(m *memory) error {
+		outcomes, counts, err := readOutcomes(elements)
+		if err != nil {
+			return err
+		}
+		order, err := sumCounters(outcomes, f.Job.Temp, m)
+		if err != nil || order == "" {
+			return err
+		}
+		releaseRuns(f.Job, outcomes, countStage)
+		d := delivery{Needed: []runfile.Kind{documentsKind}, Extra: []runfile.Kind{setsKind, orderKind}}
+		return d.deliver(f.Job.Temp, f.Job.Lanes, append(runsBut(outcomes, countStage), order), counts, emit)
+	})
+}
+
+type keyFn struct {
+	Job Job
+
+	// For exact keys, made by the first task that has the catalog.
+	catalog string
+	prefix  *lshbands.PrefixKeys
+}
+
 func (f *keyFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	return emitRun(ctx, keyStage, f.Job, element, emit, func(_ task, w *workplace) error { return f.split(ctx, w) })
+	return emitRun(ctx, keyStage, f.Job, element, emit, func(t task, w *workplace) error {
+		if f.Job.Keys != ExactKeys {
+			return f.split(ctx, w)
+		}
+		if err := f.prepare(t.Catalog); err != nil {
+			return err
+		}
+		return f.exact(ctx, w)
+	})
 }
 
 // split writes the key records of the documents of one split.
@@ -55,40 +101,162 @@ func (f *keyFn) split(ctx context.Context, w *workplace) error {
 // to find out whether it is the only one with it.
 func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int) error {
 	record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(block.Size(i))}
-	n := block.Keys()
-	// A document without tokens is like those of the same digest only, and where
-	// all pairs are compared no key is needed but to find identical documents.
-	byDigest := record.Size == 0 || f.Job.Keys == All
-	if byDigest {
-		n = 1
-	}
-	for k := range n {
-		key := record.Digest
-		if !byDigest {
-			key = block.Key(i, k)
+	if record.Size == 0 || f.Job.Keys == All {
+		// A document without tokens is like those of the same digest only, and where
+		// all pairs are compared no key is needed but to find identical documents.
+		if err := f.digest(run, record); err != nil {
+			return err
 		}
+		return f.id(run, block, i)
+	}
+	for k := range block.Keys() {
+		key := block.Key(i, k)
 		previous := min(k, candidates.MaxPrevious)
-		record.Key = candidates.KeyOf(key, previous)
+		record.Key, record.Position, record.First = candidates.KeyOf(key, previous), uint32(k), k == 0
 		b, err := run.Record(keysKind, shardOf(key, f.Job.Shards), keySize+4*previous)
 		if err != nil {
 			return err
 		}
 		putKey(b, record)
 		copy(record.Previous[1:], record.Previous[:])
-		record.Previous[0] = uint32(key >> 3)
+		record.Previous[0] = candidates.PreviousOf(key)
 	}
+	return f.id(run, block, i)
+}
+
+// digest writes the record of a document whose only key is its digest.
+func (f *keyFn) digest(run *runfile.Writer, record candidates.Record) error {
+	record.Key, record.First = candidates.KeyOf(record.Digest, 0), true
+	b, err := run.Record(keysKind, shardOf(record.Digest, f.Job.Shards), keySize)
+	if err == nil {
+		putKey(b, record)
+	}
+	return err
+}
+
+// id writes the hash of the id of a document, if it has one.
+func (f *keyFn) id(run *runfile.Writer, block *sketchblock.Block, i int) error {
 	id := block.ID(i)
 	if len(id) == 0 {
 		return nil
 	}
 	hash := xxh3.Hash(id)
 	b, err := run.Record(idsKind, shardOf(hash, f.Job.Shards), idSize)
-	if err != nil {
-		return err
+	if err == nil {
+		binary.LittleEndian.PutUint64(b, hash)
+		putRef(b[8:], block.Ref(i))
 	}
-	binary.LittleEndian.PutUint64(b, hash)
-	putRef(b[8:], record.Ref)
+	return err
+}
+
+// prepare reads the order of shingles.
+func (f *keyFn) prepare(catalog string) error {
+	if f.catalog == catalog {
+		return nil
+	}
+	order, err := tasks.order.read(catalog)
+	if err != nil {
+		return fmt.Errorf("read order of shingles: %w", err)
+	}
+	f.catalog, f.prefix = catalog, lshbands.NewPrefixKeys(order, f.Job.Threshold, denseDocuments(f.Job.GroupComparisons))
 	return nil
+}
+
+// sharedOrder is the order of shingles that the tasks of this process share.
+type sharedOrder struct {
+	mutex   sync.Mutex
+	catalog string
+	order   *lshbands.Counter
+}
+
+// read returns the order in the catalog.
+func (o *sharedOrder) read(catalog string) (*lshbands.Counter, error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.catalog == catalog {
+		return o.order, nil
+	}
+	pieces, err := runfile.ReadCatalog(catalog, orderShard)
+	if err != nil {
+		return nil, err
+	}
+	size := int64(0)
+	for _, piece := range pieces {
+		if piece.Kind == orderKind {
+			size += piece.Length
+		}
+	}
+	order, err := lshbands.CounterOf(size)
+	if err != nil {
+		return nil, err
+	}
+	var reader runfile.Reader
+	defer reader.Close()
+	// It fills the memory of the counter.
+	if _, err := reader.ReadKind(order.Bytes()[:0], pieces, orderKind); err != nil {
+		return nil, err
+	}
+	o.catalog, o.order = catalog, order
+	return order, nil
+}
+
+// drop gives the memory back.
+func (o *sharedOrder) drop() {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.catalog, o.order = "", nil
+}
+
+// denseDocuments returns how many documents a dense group has at least.
+func denseDocuments(comparisons int) int {
+	n := 1
+	for n*(n-1)/2 <= comparisons {
+		n++
+	}
+	return n
+}
+
+// exact writes the records of the documents of one split with exact keys.
+func (f *keyFn) exact(ctx context.Context, w *workplace) error {
+	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+		sets, err := w.readPiece(1, setsPiece)
+		if err != nil {
+			return err
+		}
+		keyStage.records.Inc(ctx, int64(block.Len()))
+		keyStage.bytes.Inc(ctx, int64(len(sets)))
+		for i := range block.Len() {
+			size := sketchblock.HashSize * block.Stored(i)
+			w.hashes = sketchblock.AppendSet(w.hashes[:0], sets[:size])
+			sets = sets[size:]
+			if err := f.exactDocument(&w.run, block, i, w.hashes); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// exactDocument is document for exact keys.
+func (f *keyFn) exactDocument(run *runfile.Writer, block *sketchblock.Block, i int, set []uint64) error {
+	record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(len(set))}
+	if len(set) == 0 {
+		if err := f.digest(run, record); err != nil {
+			return err
+		}
+		return f.id(run, block, i)
+	}
+	for k, key := range f.prefix.Of(set) {
+		record.Key, record.First = candidates.PrefixKeyOf(key.Hash), k == 0
+		record.Position, record.AfterDense = key.Position, key.AfterDense
+		b, err := run.Record(keysKind, shardOf(record.Key, f.Job.Shards), keySize+4*record.Known())
+		if err != nil {
+			return err
+		}
+		putKey(b, record)
+		record.SetPrevious(key.Hash)
+	}
+	return f.id(run, block, i)
 }
 
 // shardOf cuts the range of evenly spread hashes into shards of equal width.

@@ -17,6 +17,8 @@ const (
 	keysKind                                 // key records, by range of keys
 	idsKind                                  // hashes of ids, by range of hashes
 	repeatedKind                             // documents whose id is not theirs alone, by split
+	counterKind                              // a counter of shingles, shard 0
+	orderKind                                // the order of shingles, shard 0
 	denseKind                                // dense keys, by range of keys
 	nodesKind                                // nodes of a part of the candidate graph, by range of keys
 	numbersKind                              // candidate pairs of that part
@@ -36,7 +38,7 @@ const (
 )
 
 const (
-	keySize    = 28 // and 4 for each previous key
+	keySize    = 32 // and 4 for each previous key
 	idSize     = 16
 	refSize    = 8
 	denseSize  = 4
@@ -46,11 +48,25 @@ const (
 	edgeSize   = 16
 )
 
+// What a key record says besides, in bits of the position.
+const (
+	firstKey   = 1 << 30
+	afterDense = 1 << 31
+)
+
 func putKey(b []byte, r candidates.Record) {
 	binary.LittleEndian.PutUint64(b, r.Key)
 	binary.LittleEndian.PutUint64(b[8:], uint64(r.Ref))
 	binary.LittleEndian.PutUint64(b[16:], r.Digest)
 	binary.LittleEndian.PutUint32(b[24:], r.Size)
+	position := r.Position
+	if r.First {
+		position |= firstKey
+	}
+	if r.AfterDense {
+		position |= afterDense
+	}
+	binary.LittleEndian.PutUint32(b[28:], position)
 	for i, key := range r.Previous[:r.Known()] {
 		binary.LittleEndian.PutUint32(b[keySize+4*i:], key)
 	}
@@ -64,6 +80,9 @@ func getKey(b []byte, r *candidates.Record) []byte {
 		Digest: binary.LittleEndian.Uint64(b[16:]),
 		Size:   binary.LittleEndian.Uint32(b[24:]),
 	}
+	position := binary.LittleEndian.Uint32(b[28:])
+	r.Position = position &^ (firstKey | afterDense)
+	r.First, r.AfterDense = position&firstKey != 0, position&afterDense != 0
 	b = b[keySize:]
 	for i := range r.Known() {
 		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/sketch"
@@ -64,34 +65,52 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 	// of identical documents.
 	graph := edgeWriter{number: f.Job.Shards + number}
 	counts := &w.outcome.Counts
+	pairs, err := readPairs(w, sets)
+	if err != nil {
+		return err
+	}
+	counts.Candidates = int64(len(pairs))
+	for i, pair := range pairs {
+		x, y := &sets.sets[pair>>32], &sets.sets[uint32(pair)]
+		e, ok := f.score(x, y)
+		if !ok {
+			continue
+		}
+		if err := graph.add(&w.run, x, y, e); err != nil {
+			return err
+		}
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	scoreStage.records.Inc(ctx, counts.Candidates)
+	return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
+}
+
+// readPairs returns the pairs of the task, each once, as the numbers of their
+// documents in two halves of a word. Pairs that share several keys have come more
+// than once.
+func readPairs(w *workplace, sets *gatheredSets) ([]uint64, error) {
+	pairs := w.pairs[0][:0]
 	for _, piece := range w.pieces {
 		if piece.Kind != placePairsKind {
 			continue
 		}
 		buffer, err := w.readPiece(0, piece)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		counts.Candidates += int64(len(buffer) / (2 * refSize))
 		for b := buffer; len(b) > 0; b = b[2*refSize:] {
-			x, y, err := sets.find(getRef(b), getRef(b[refSize:]))
+			pair, err := sets.find(getRef(b), getRef(b[refSize:]))
 			if err != nil {
-				return err
+				return nil, err
 			}
-			e, ok := f.score(x, y)
-			if !ok {
-				continue
-			}
-			if err := graph.add(&w.run, x, y, e); err != nil {
-				return err
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			return err
+			pairs = append(pairs, pair)
 		}
 	}
-	scoreStage.records.Inc(ctx, counts.Candidates)
-	return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
+	w.pairs[0] = pairs
+	w.pairs[1] = slices.Grow(w.pairs[1][:0], len(pairs))[:len(pairs)]
+	return slices.Compact(radix.Sort(pairs, w.pairs[1], func(pair *uint64) uint64 { return *pair })), nil
 }
 
 // score compares two documents and reports whether they are joined by an edge.
@@ -156,20 +175,20 @@ func readSets(ctx context.Context, w *workplace, memory *[]uint64) (*gatheredSet
 	return g, nil
 }
 
-// find returns the documents of a pair.
-func (g *gatheredSets) find(a, b docref.Ref) (*gatheredSet, *gatheredSet, error) {
+// find returns the numbers of the documents of a pair, in two halves of a word.
+func (g *gatheredSets) find(a, b docref.Ref) (uint64, error) {
 	if len(g.sets) == 0 || g.sets[g.lastNumber].ref != a {
 		number, found := g.numbers.Find(uint64(a))
 		if !found {
-			return nil, nil, fmt.Errorf("the set of document %d is missing", a)
+			return 0, fmt.Errorf("the set of document %d is missing", a)
 		}
 		g.lastNumber = number
 	}
 	number, found := g.numbers.Find(uint64(b))
 	if !found {
-		return nil, nil, fmt.Errorf("the set of document %d is missing", b)
+		return 0, fmt.Errorf("the set of document %d is missing", b)
 	}
-	return &g.sets[g.lastNumber], &g.sets[number], nil
+	return uint64(g.lastNumber)<<32 | uint64(number), nil
 }
 
 // edgeWriter writes the edges of a part and collects its nodes.

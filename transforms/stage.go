@@ -19,7 +19,7 @@ import (
 
 // Stages are the names of the stages in the order of the data. A stage has one
 // name everywhere: file, scope, metrics.
-var Stages = []string{"read", "fingerprint", "key", "group", "gather", "score", "audit", "cluster", "write"}
+var Stages = []string{"read", "fingerprint", "count", "key", "group", "gather", "score", "audit", "cluster", "write"}
 
 // stage is what the DoFns of one stage share: its name and its metrics.
 type stage struct {
@@ -51,6 +51,7 @@ type memory struct {
 	keys    [2][]candidates.Record
 	nodes   numbering.Set
 	hashes  []uint64
+	pairs   [2][]uint64
 }
 
 // tasks bounds how many tasks of all stages run at a time in this process: a
@@ -60,7 +61,8 @@ type memory struct {
 var tasks = newSlots(runtime.GOMAXPROCS(0))
 
 type slots struct {
-	free chan *memory
+	free  chan *memory
+	order sharedOrder
 
 	// Not a WaitGroup, which allows no task to begin while one waits for all.
 	mutex   sync.Mutex
@@ -111,6 +113,7 @@ func Drain() {
 		<-tasks.free
 		tasks.free <- &memory{}
 	}
+	tasks.order.drop()
 }
 
 // run does the work of one task and accounts for it.
@@ -153,6 +156,8 @@ type outcome struct {
 	Run     string `json:",omitempty"`
 	Counts  Counts
 	Skipped Skipped
+	// Shingles is how many hashes the sets of a sketch block hold.
+	Shingles int64 `json:",omitempty"`
 	// Sampled is how many documents the audit has sampled, in all.
 	Sampled int `json:",omitempty"`
 	// SampledAll says that these are all documents with words.

@@ -69,8 +69,13 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 
 // planText says how similar documents are found and what that promises.
 func planText(s pipeline.Summary) string {
-	if s.Plan.Keys == transforms.All {
+	switch {
+	case s.Plan.Keys == transforms.All:
 		return fmt.Sprintf("all pairs of a size that allows the threshold %g are compared", s.Config.Threshold)
+	case s.Plan.Keys == transforms.ExactKeys && s.Skipped.Groups > 0:
+		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g, but for what was skipped", s.Config.Threshold)
+	case s.Plan.Keys == transforms.ExactKeys:
+		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g", s.Config.Threshold)
 	}
 	return fmt.Sprintf("%s of %s find a pair at the threshold %g with probability %.4f, more similar ones more surely",
 		counted(int64(s.Plan.Bands), "band"), counted(int64(s.Plan.Rows), "row"), s.Config.Threshold, s.Plan.ExpectedRecall)

@@ -12,16 +12,23 @@ import (
 // Record says that a document has a key.
 type Record struct {
 	// Key is evenly spread over its 61 upper bits. The lowest three say how many
-	// of Previous are in use: none on the first key of a document.
+	// of Previous are in use, the same for all records of a key.
 	Key uint64
 	Ref docref.Ref
 	// Digest tells which documents are identical under the measure.
 	Digest uint64
 	// Size is the number of distinct shingles of the document.
 	Size uint32
+	// Position is how many of an exact key's shingles come before it in their order,
+	// else the number of the key among those of the document.
+	Position uint32
 	// Previous holds hashes of the document's keys before this one, the latest
-	// first.
+	// first; for exact keys see SetPrevious.
 	Previous [MaxPrevious]uint32
+	// First says that this is the document's first key.
+	First bool
+	// AfterDense says of an exact key that one before it may be of a dense group.
+	AfterDense bool
 
 	// Mark is for the receiver of pairs to use.
 	Mark uint32
@@ -39,9 +46,6 @@ func KeyOf(hash uint64, previous int) uint64 { return hash&^previousMask | uint6
 
 // Known returns how many of the previous keys are in use.
 func (r *Record) Known() int { return int(r.Key & previousMask) }
-
-// First reports whether the record carries the document's first key.
-func (r *Record) First() bool { return r.Known() == 0 }
 
 // hash returns what other records of the document hold of this key in Previous.
 func (r *Record) hash() uint32 { return PreviousOf(r.Key) }

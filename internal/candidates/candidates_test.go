@@ -18,7 +18,7 @@ func randomRecords(random *rand.Rand, documents, keys, values int) []Record {
 		var previous [MaxPrevious]uint32
 		for k := range keys {
 			key := rand.New(rand.NewPCG(uint64(k), uint64(seed.IntN(values)))).Uint64()
-			records = append(records, Record{Key: KeyOf(key, min(k, MaxPrevious)), Ref: docref.Ref(ref), Digest: digest, Size: size, Previous: previous})
+			records = append(records, Record{Key: KeyOf(key, min(k, MaxPrevious)), Ref: docref.Ref(ref), Digest: digest, Size: size, Previous: previous, First: k == 0})
 			copy(previous[1:], previous[:])
 			previous[0] = uint32(key >> 32)
 		}

@@ -12,6 +12,10 @@ import (
 // documents that share the first: these divide a dense group further.
 func (g *Grouper) Again(records []Record) {
 	eachGroup(records, func(group []Record) {
+		if g.Exact {
+			g.againBefore(group)
+			return
+		}
 		// Only documents with a dense key before can have met under one.
 		n := 0
 		for i := range group {

@@ -20,6 +20,8 @@ type Grouper struct {
 	Threshold float64
 	// MaxComparisons bounds the pairs of one group.
 	MaxComparisons int
+	// Exact says that keys are those of PrefixKeyOf.
+	Exact bool
 	// FirstInput is the first document that is not of the reference corpus: two
 	// documents before it are not compared.
 	FirstInput docref.Ref
@@ -49,7 +51,7 @@ func (g *Grouper) Groups(records []Record) {
 		for i, first := 1, 0; i < len(group); i++ {
 			if group[i].Digest != group[first].Digest {
 				first = i
-			} else if group[i].First() && group[i].Ref >= g.FirstInput {
+			} else if group[i].First && group[i].Ref >= g.FirstInput {
 				g.Identical(&group[first], &group[i])
 			}
 		}
@@ -73,12 +75,21 @@ func eachGroup(records []Record, visit func([]Record)) {
 	}
 }
 
+// wanted reports whether two records of a group that is not dense are to be
+// compared there.
+func (g *Grouper) wanted(a, b *Record) bool {
+	if g.Exact {
+		return !a.metBefore(b) && g.reach(a, b)
+	}
+	return !a.met(b)
+}
+
 // distinct returns a group ordered by size without documents that are identical to
 // an earlier one: these stand as one, the first of them, as they share all keys.
 // It returns nil if there is nothing to compare.
 func distinct(group []Record) []Record {
 	group = slices.CompactFunc(group, func(a, b Record) bool { return a.Digest == b.Digest })
-	if len(group) == 1 || group[0].Size == 0 && group[len(group)-1].Size == 0 {
+	if len(group) < 2 || group[0].Size == 0 && group[len(group)-1].Size == 0 {
 		return nil
 	}
 	slices.SortFunc(group, func(a, b Record) int {
@@ -103,7 +114,7 @@ func (g *Grouper) isDense(group []Record) bool {
 // the same size, so the star and the chains of neighbours hold together what
 // belongs together.
 func (g *Grouper) group(group []Record) {
-	if g.isDense(group) {
+	if g.isDense(group) && (!g.Exact || g.unmet(group) > g.MaxComparisons) {
 		g.dense(group)
 		return
 	}
@@ -112,7 +123,7 @@ func (g *Grouper) group(group []Record) {
 		limit := g.limit(group, i)
 		if a.Ref >= g.FirstInput {
 			for j := i + 1; j < limit; j++ {
-				if b := &group[j]; !a.met(b) {
+				if b := &group[j]; g.wanted(a, b) {
 					g.Candidate(a, b)
 				}
 			}
@@ -121,7 +132,7 @@ func (g *Grouper) group(group []Record) {
 		// Of the reference: only the documents of the input are of interest.
 		next, _ := slices.BinarySearch(g.inputs, i+1)
 		for ; next < len(g.inputs) && g.inputs[next] < limit; next++ {
-			if b := &group[g.inputs[next]]; !a.met(b) {
+			if b := &group[g.inputs[next]]; g.wanted(a, b) {
 				g.Candidate(a, b)
 			}
 		}
@@ -130,8 +141,7 @@ func (g *Grouper) group(group []Record) {
 
 // dense handles a dense group.
 func (g *Grouper) dense(group []Record) {
-	unmet := func(a, b *Record) bool { return !a.met(b) }
-	first := g.star(group, unmet)
+	first := g.star(group, g.wanted)
 	// A quarter of the bound: such a group may be one heap of similar documents,
 	// every pair of which is kept and written.
 	window := max(g.MaxComparisons/len(group)/4-1, 1)
@@ -144,7 +154,7 @@ func (g *Grouper) dense(group []Record) {
 		limit := g.limit(group, i)
 		bound := min(limit, i+1+window)
 		for j := i + 1; j < bound; j++ {
-			if b := &group[j]; j != first && (a.Ref >= g.FirstInput || b.Ref >= g.FirstInput) && unmet(a, b) {
+			if b := &group[j]; j != first && (a.Ref >= g.FirstInput || b.Ref >= g.FirstInput) && g.wanted(a, b) {
 				g.Candidate(a, b)
 			}
 		}

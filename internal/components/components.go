@@ -120,13 +120,6 @@ func (p Place) Of(other Place) int {
 	return int(p.First) + high*(high+1)/2 + low
 }
 
-// All calls visit with every place that the node is needed at.
-func (p Place) All(visit func(place int)) {
-	for block := range p.Blocks {
-		visit(p.Of(Place{First: p.First, Block: block}))
-	}
-}
-
 // maxBlocks bounds the blocks of a component, and with them its places.
 const maxBlocks = 1 << 15
 

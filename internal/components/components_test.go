@@ -94,7 +94,8 @@ func TestPlacesMeetAndHold(t *testing.T) {
 		for rank, p := range places {
 			ref := g.Ref(rank)
 			rankOf[ref] = rank
-			p.All(func(place int) {
+			for block := range p.Blocks {
+				place := p.Of(Place{First: p.First, Block: block})
 				if sent[place] == nil {
 					sent[place] = map[docref.Ref]bool{}
 				}
@@ -104,7 +105,7 @@ func TestPlacesMeetAndHold(t *testing.T) {
 				sent[place][ref] = true
 				bound[place] = max(bound[place], min(4*capacity, component[g.Roots()[rank]]/4))
 				load[place] += g.weight(rank)
-			})
+			}
 		}
 		for _, e := range edges {
 			a, b := places[rankOf[e[0]]], places[rankOf[e[1]]]

@@ -1,0 +1,88 @@
+package candidates
+
+import "math/bits"
+
+// Exact keys are shingles of 48 bits, the rarest of each document in an order that
+// all share (see PrefixKeys in package lshbands). A record holds, in place of hashes
+// of several keys before it, the one shingle that was the key before, whole, and
+// how many shingles of the document come before the key.
+
+// PrefixKeyOf returns the Key of a record whose key is a shingle. The bits that
+// records of the next key hold first are of all parts of the shingle.
+func PrefixKeyOf(shingle uint64) uint64 {
+	return KeyOf(shingle<<16|shingle>>32<<3&0xffff, 2)
+}
+
+// SetPrevious notes the shingle that was the key before.
+func (r *Record) SetPrevious(shingle uint64) {
+	r.Previous[0] = PreviousOf(PrefixKeyOf(shingle))
+	r.Previous[1] = uint32(shingle >> 16)
+}
+
+// metBefore reports whether two records of one shingle have the same key before
+// it. If so they have met there or, by induction, under an earlier one.
+func (r *Record) metBefore(other *Record) bool {
+	return r.Previous[0] == other.Previous[0] && r.Previous[1] == other.Previous[1] && !r.First && !other.First
+}
+
+// reach reports whether two records under the first shingle that they have in
+// common can have as many as the threshold asks for: no more than what follows
+// in both.
+func (g *Grouper) reach(a, b *Record) bool {
+	if a.AfterDense && b.AfterDense {
+		return true // it may not be their first
+	}
+	most := min(a.Size-a.Position, b.Size-b.Position)
+	return float64(most)*(1+g.Threshold) >= g.Threshold*float64(a.Size+b.Size)*(1-1e-9)
+}
+
+// unmet returns how many pairs of a group of exact keys have another key before,
+// without those within the reference.
+func (g *Grouper) unmet(group []Record) int {
+	type class struct{ all, references int }
+	classes := map[uint64]class{}
+	pairs := func(c class) int { return c.all*(c.all-1)/2 - c.references*(c.references-1)/2 }
+	var sum class
+	for i := range group {
+		r := &group[i]
+		before := uint64(r.Previous[0])<<32 | uint64(r.Previous[1])
+		if r.First {
+			before = bits.RotateLeft64(uint64(r.Ref), 32) // nobody else's
+		}
+		c := classes[before]
+		c.all++
+		sum.all++
+		if r.Ref < g.FirstInput {
+			c.references++
+			sum.references++
+		}
+		classes[before] = c
+	}
+	n := pairs(sum)
+	for _, c := range classes {
+		n -= pairs(c)
+	}
+	return n
+}
+
+// againBefore is Again for exact keys: what has met only under a dense shingle is
+// compared under the next one, unless even these are too many. Since rare shingles
+// come first, what follows a dense one is hardly rarer, and what is similar has
+// mostly met before.
+func (g *Grouper) againBefore(group []Record) {
+	parts := map[uint32][]Record{}
+	for i := range group {
+		if r := &group[i]; !r.First && g.DenseKeys[r.Previous[0]] {
+			parts[r.Previous[0]] = append(parts[r.Previous[0]], *r)
+		}
+	}
+	for i := range group {
+		if r := &group[i]; !r.First {
+			part := parts[r.Previous[0]]
+			delete(parts, r.Previous[0])
+			if part = distinct(part); part != nil && !g.isDense(part) {
+				g.compare(part, func(a, b *Record) bool { return a.metBefore(b) })
+			}
+		}
+	}
+}

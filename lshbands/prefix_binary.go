@@ -1,0 +1,47 @@
+package lshbands
+
+import (
+	"errors"
+	"math/bits"
+	"unsafe"
+)
+
+// Bytes returns the memory of the counter, lines of 64 bytes in the byte order of
+// the machine, of which workers on machines of the same kind can make another one.
+// It may be written to.
+func (c *Counter) Bytes() []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(c.lines))), lineSize*len(c.lines))
+}
+
+// CounterOf returns a counter for so many bytes as those of another one, with
+// nothing counted: they are to be copied into its own.
+func CounterOf(size int64) (*Counter, error) {
+	n := size / lineSize
+	if n < leastLines || n > mostLines || bits.OnesCount64(uint64(n)) != 1 || size != n*lineSize {
+		return nil, errors.New("counts of shingles are damaged")
+	}
+	return &Counter{lines: make([]line, n)}, nil
+}
+
+// AddCounts adds up counts: to those in the bytes of a part of a counter it adds
+// those of the same part of another one for the same number of shingles. A part is
+// a number of whole lines.
+func AddCounts(to, from []byte) {
+	const one = 0x5555555555555555
+	a, b := linesOf(to), linesOf(from)
+	for i := range b {
+		to, from := &a[i], &b[i]
+		for w, y := range from.cells {
+			x := to.cells[w]
+			several := (x|y)>>1&one | x&y&one
+			to.cells[w] = several<<1 | (x|y)&one&^several
+		}
+		for w, n := range from.counts {
+			to.counts[w] += n
+		}
+	}
+}
+
+func linesOf(b []byte) []line {
+	return unsafe.Slice((*line)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/lineSize)
+}

@@ -1,0 +1,197 @@
+package lshbands
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// randomSets makes sets of 48-bit hashes: families that share most of a base, some
+// identical ones, some alone.
+func randomSets(random *rand.Rand, documents int) [][]uint64 {
+	var sets [][]uint64
+	for len(sets) < documents {
+		base := make([]uint64, 1+random.IntN(60))
+		for i := range base {
+			base[i] = random.Uint64() >> 16
+			if random.IntN(3) == 0 {
+				base[i] = uint64(random.IntN(40)) << 40 // what many have
+			}
+		}
+		for range 1 + random.IntN(4) {
+			set := map[uint64]bool{}
+			for _, hash := range base {
+				if random.IntN(6) == 0 {
+					hash = random.Uint64() >> 16
+				}
+				set[hash] = true
+			}
+			sets = append(sets, slices.Sorted(maps.Keys(set)))
+		}
+	}
+	return sets
+}
+
+func shared(a, b []uint64) int {
+	n := 0
+	for _, hash := range a {
+		if _, found := slices.BinarySearch(b, hash); found {
+			n++
+		}
+	}
+	return n
+}
+
+// TestPrefixKeysMissNoPair: whatever was counted, two similar sets have a key in
+// common, and the first one leaves room for what they share.
+func TestPrefixKeysMissNoPair(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, threshold := range []float64{0.1, 0.5, 0.7, 0.8, 0.9, 1} {
+		for _, lines := range []int64{1, 1000, 1 << 22} {
+			t.Run(fmt.Sprintf("%g/%d", threshold, lines), func(t *testing.T) {
+				sets := randomSets(random, 600)
+				counter := NewCounter(lines)
+				for _, set := range sets {
+					counter.Add(set)
+				}
+				finder := NewPrefixKeys(counter, threshold, 20)
+				keys := make([][]PrefixKey, len(sets))
+				for i, set := range sets {
+					keys[i] = slices.Clone(finder.Of(set))
+					checkKeys(t, set, keys[i], threshold)
+				}
+				pairs := 0
+				for i, a := range sets {
+					for j, b := range sets[:i] {
+						n := shared(a, b)
+						if float64(n)/float64(len(a)+len(b)-n) < threshold {
+							continue
+						}
+						pairs++
+						x, y, met := firstCommon(keys[i], keys[j])
+						if !met || n > min(len(a)-int(x.Position), len(b)-int(y.Position)) {
+							t.Fatalf("sets of %d and %d with %d in common: first keys %+v and %+v, any: %v", len(a), len(b), n, x, y, met)
+						}
+					}
+				}
+				if pairs < 5 {
+					t.Errorf("only %d pairs", pairs)
+				}
+			})
+		}
+	}
+}
+
+// checkKeys checks what holds for the keys of any document.
+func checkKeys(t *testing.T, set []uint64, keys []PrefixKey, threshold float64) {
+	t.Helper()
+	length := PrefixLength(threshold, len(set))
+	seen := map[uint64]bool{}
+	for i, key := range keys {
+		if _, found := slices.BinarySearch(set, key.Hash); !found || seen[key.Hash] {
+			t.Fatalf("key %+v is none of the document, or twice", key)
+		}
+		seen[key.Hash] = true
+		if want := length - len(keys) + i; int(key.Position) != want {
+			t.Fatalf("key %d of %d is at %d of a prefix of %d", i, len(keys), key.Position, length)
+		}
+		if i > 0 && keys[i-1].AfterDense && !key.AfterDense {
+			t.Fatalf("key %d is not after what key %d is after", i, i-1)
+		}
+	}
+}
+
+// firstCommon returns the first key of x that is one of y, in both.
+func firstCommon(x, y []PrefixKey) (PrefixKey, PrefixKey, bool) {
+	for _, a := range x {
+		for _, b := range y {
+			if a.Hash == b.Hash {
+				return a, b, true
+			}
+		}
+	}
+	return PrefixKey{}, PrefixKey{}, false
+}
+
+// TestPrefixKeysSendNothingAlone: where cells are plenty, a document without any
+// shingle of another one has no key, and rare shingles come before common ones.
+func TestPrefixKeysSendNothingAlone(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	counter := NewCounter(1 << 20)
+	var alone [][]uint64
+	for range 200 {
+		set := make([]uint64, 50)
+		for i := range set {
+			set[i] = random.Uint64() >> 16
+		}
+		slices.Sort(set)
+		alone = append(alone, set)
+		counter.Add(set)
+	}
+	finder, sent := NewPrefixKeys(counter, 0.8, 1000), 0
+	for _, set := range alone {
+		sent += len(finder.Of(set))
+	}
+	if sent > 2 {
+		t.Errorf("%d keys of documents that share nothing", sent)
+	}
+	common := make([]uint64, 20)
+	for i := range common {
+		common[i] = random.Uint64() >> 16
+	}
+	slices.Sort(common)
+	for i := range common {
+		for range 5 + 40*i {
+			counter.Add(common[i : i+1])
+		}
+	}
+	keys := NewPrefixKeys(counter, 0.5, 400).Of(common)
+	for i, key := range keys {
+		if key.Hash != common[i] {
+			t.Fatalf("key %d of %d is not the one of the next count", i, len(keys))
+		}
+		if after := i > 0 && 5+40*(i-1) >= 400; key.AfterDense != after {
+			t.Errorf("key %d: after a dense one: %v", i, key.AfterDense)
+		}
+	}
+}
+
+// TestAddCounts: parts of a corpus counted one by one sum up to the whole.
+func TestAddCounts(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	sets := randomSets(random, 500)
+	whole, parts := NewCounter(3000), []*Counter{NewCounter(3000), NewCounter(3000), NewCounter(3000)}
+	for _, set := range sets {
+		whole.Add(set)
+		parts[random.IntN(3)].Add(set)
+	}
+	for _, part := range parts[1:] {
+		AddCounts(parts[0].Bytes(), part.Bytes())
+	}
+	sum, err := CounterOf(int64(len(whole.Bytes())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(sum.Bytes(), parts[0].Bytes())
+	if !slices.Equal(sum.lines, whole.lines) {
+		t.Error("the sum of the parts is not the whole")
+	}
+	for _, size := range []int64{0, 64, lineSize*leastLines - 1, 3 * lineSize * leastLines, 2 * lineSize * mostLines} {
+		if _, err := CounterOf(size); err == nil {
+			t.Errorf("%d bytes were taken for a counter", size)
+		}
+	}
+}
+
+func TestClassesAscend(t *testing.T) {
+	last := class(0)
+	for n := uint32(1); n < 1<<31; n += 1 + n/16 {
+		if c := class(n); c < last || c > 127 || float64(n) >= 1.3*float64(n-n/17) && c == last && n > 8 {
+			t.Fatalf("class %d of %d after %d", c, n, last)
+		} else {
+			last = c
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package transforms
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/lshbands"
+)
+
+func init() {
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&countPlanFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&countFn{})
+}
+
+// Count counts in how many documents each shingle occurs, since exact keys are the
+// rarest shingles of a document: PCollection<[]byte> of fingerprint outcomes to
+// one of outcomes with counters. It is only there for exact keys.
+func Count(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
+	s = s.Scope("count")
+	tasks := beam.ParDo(s, &countPlanFn{Job: job}, together(s, sketches))
+	return inLanes(s, job, &countFn{Job: job}, tasks)
+}
+
+var countStage = newStage("count")
+
+// bytesPerCounter is how much of the sets a task of a cluster counts: a counter
+// takes some megabytes to write, so they are few.
+const bytesPerCounter = 1 << 30
+
+// counterPart is how much of a counter is written at a time.
+const counterPart = 1 << 20
+
+// countPlanFn makes the tasks that count. How many there are changes no result, as
+// sums of counts do not depend on the order.
+type countPlanFn struct {
+	Job Job
+}
+
+func (f *countPlanFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
+	outcomes, counts, err := readOutcomes(elements)
+	if err != nil {
+		return markFault(err)
+	}
+	shingles := int64(0)
+	for _, o := range outcomes {
+		shingles += o.Shingles
+	}
+	tasks := max(f.Job.Lanes, int(shingles*sketchblock.HashSize/bytesPerCounter))
+	catalog, splits, err := runfile.WriteCatalog(f.Job.Temp, runsOf(outcomes), []runfile.Kind{documentsKind}, []runfile.Kind{setsKind})
+	if err != nil {
+		return markFault(fmt.Errorf("make tasks of counting: %w", err))
+	}
+	for number := range min(tasks, len(splits)) {
+		emit(task{
+			Lane: number % f.Job.Lanes, Number: number, Shards: min(tasks, len(splits)),
+			Documents: counts.Documents, Shingles: shingles, Catalog: catalog,
+		}.encode())
+	}
+	return nil
+}
+
+// countFn counts the shingles of some splits.
+type countFn struct {
+	Job Job
+}
+
+func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+	return emitRun(ctx, countStage, f.Job, element, emit, func(t task, w *workplace) error {
+		counter := lshbands.NewCounter(t.Shingles)
+		for split := t.Number; split < f.Job.Splits; split += t.Shards {
+			if err := f.split(ctx, t.Catalog, split, w, counter); err != nil {
+				return err
+			}
+		}
+		packed := counter.Bytes()
+		for part := 0; len(packed) > 0; part++ {
+			n := min(counterPart, len(packed))
+			if err := w.run.Section(counterKind, part, packed[:n]); err != nil {
+				return err
+			}
+			packed = packed[n:]
+		}
+		return nil
+	})
+}
+
+// split counts the shingles of one split.
+func (f *countFn) split(ctx context.Context, catalog string, split int, w *workplace, counter *lshbands.Counter) (err error) {
+	if w.pieces, err = runfile.ReadCatalog(catalog, split); err != nil {
+		return err
+	}
+	for _, piece := range w.pieces {
+		if piece.Kind != setsKind {
+			continue
+		}
+		sets, err := w.readPiece(1, piece)
+		if err != nil {
+			return err
+		}
+		countStage.bytes.Inc(ctx, int64(len(sets)))
+		countStage.records.Inc(ctx, int64(len(sets)/sketchblock.HashSize))
+		// Where one set ends and the next begins does not matter here.
+		w.hashes = sketchblock.AppendSet(w.hashes[:0], sets)
+		counter.Add(w.hashes)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sumCounters writes the sum of the counters of all tasks, part by part, and
+// returns the path of the run, "" if there are none.
+func sumCounters(outcomes []outcome, temp string, m *memory) (string, error) {
+	var runs [][]runfile.Piece
+	for _, o := range outcomes {
+		if o.Stage != countStage.name || o.Run == "" {
+			continue
+		}
+		pieces, err := runfile.Pieces(o.Run)
+		if err != nil {
+			return "", err
+		}
+		runs = append(runs, pieces)
+	}
+	if len(runs) == 0 {
+		return "", nil
+	}
+	m.run.Reset(temp, 0)
+	defer m.run.Abort()
+	readers := make([]runfile.Reader, len(runs))
+	for part := range runs[0] {
+		for i, pieces := range runs {
+			defer readers[i].Close()
+			buffer := &m.buffers[min(i, 1)]
+			var err error
+			if *buffer, err = readers[i].Read((*buffer)[:0], pieces[part]); err != nil {
+				return "", err
+			}
+			if i > 0 {
+				lshbands.AddCounts(m.buffers[0], m.buffers[1])
+			}
+		}
+		if err := m.run.Section(orderKind, orderShard, m.buffers[0]); err != nil {
+			return "", err
+		}
+	}
+	return m.run.Close()
+}
