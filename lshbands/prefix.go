@@ -22,14 +22,14 @@ import (
 //
 // It is a table of lines as long as those of a processor's cache. A shingle has one
 // line, and looks nowhere else: a cell of two bits there, that says whether no, one
-// or several documents have a shingle of the cell, and one of four counters.
+// or several documents have a shingle of the cell, and one of eight counters.
 type Counter struct {
 	lines   []line
-	fetched uint32 // see fetch
+	fetched uint16 // see fetch
 }
 
 type line struct {
-	counts [4]uint32
+	counts [8]uint16 // that stay at the largest number
 	cells  [6]uint64
 }
 
@@ -60,15 +60,15 @@ func NewCounter(shingles int64) *Counter {
 // bit of it, and its counter. The line is given by the lower bits of the hash.
 func place(hash uint64) (word, bit, counter uint64) {
 	cell := hash >> 32 * cellsPerLine >> 16
-	return cell / cellsPerWord, cell % cellsPerWord * 2, hash >> 30 & 3
+	return cell / cellsPerWord, cell % cellsPerWord * 2, hash >> 29 & 7
 }
 
 // fetch brings the lines of hashes into the cache: loads do not wait for each other,
 // but for stores before whose places are not known yet. What it returns is only
 // there so that the loads are not left out.
-func fetch(lines []line, set []uint64) uint32 {
+func fetch(lines []line, set []uint64) uint16 {
 	last := uint64(len(lines) - 1)
-	fetched := uint32(0)
+	fetched := uint16(0)
 	for _, hash := range set {
 		fetched |= lines[hash&last].counts[0]
 	}
@@ -88,7 +88,8 @@ func (c *Counter) Add(set []uint64) {
 			// None becomes one, one becomes several, several stay.
 			cells := line.cells[word]
 			line.cells[word] = cells + (1-cells>>bit&2>>1)<<bit
-			line.counts[counter]++
+			n := line.counts[counter]
+			line.counts[counter] = n + uint16((uint32(n)-math.MaxUint16)>>31)
 		}
 		set = set[len(next):]
 	}
@@ -126,13 +127,13 @@ type PrefixKeys struct {
 	shared  []uint64 // shingles that other documents may have
 	classes []byte   // theirs
 	keys    []PrefixKey
-	fetched uint32 // see fetch
+	fetched uint16 // see fetch
 }
 
 // NewPrefixKeys returns a finder of keys for the Jaccard similarity threshold,
 // from above 0 to 1. A group is dense if it has at least that many documents.
 func NewPrefixKeys(order *Counter, threshold float64, dense int) *PrefixKeys {
-	return &PrefixKeys{order: order, threshold: threshold, dense: class(uint32(min(dense, math.MaxUint32)))}
+	return &PrefixKeys{order: order, threshold: threshold, dense: class(uint32(min(dense, math.MaxUint16)))}
 }
 
 // PrefixLength returns how many of the n shingles of a document, the first ones
@@ -167,7 +168,7 @@ func (p *PrefixKeys) Of(set []uint64) []PrefixKey {
 			word, bit, counter := place(hash)
 			line := &lines[hash&last]
 			shared[n] = hash
-			classes[n] = class(line.counts[counter])
+			classes[n] = class(uint32(line.counts[counter]))
 			n += int(line.cells[word] >> (bit + 1) & 1)
 		}
 		if done = next; done-n >= length {

@@ -2,6 +2,7 @@ package lshbands
 
 import (
 	"errors"
+	"math"
 	"math/bits"
 	"unsafe"
 )
@@ -37,7 +38,7 @@ func AddCounts(to, from []byte) {
 			to.cells[w] = several<<1 | (x|y)&one&^several
 		}
 		for w, n := range from.counts {
-			to.counts[w] += n
+			to.counts[w] = uint16(min(uint32(to.counts[w])+uint32(n), math.MaxUint16))
 		}
 	}
 }
