@@ -1,0 +1,160 @@
+package lshbands
+
+import (
+	"iter"
+	"math"
+	"slices"
+	"sync"
+)
+
+// leastMerged is the number of keys below which new ones are not merged into the
+// table.
+const leastMerged = 1024
+
+// Growing is a [Table] that keys are added to while it is searched: most of them
+// are in a table, new ones in a small sorted list beside it, which is merged into
+// the table when it is large enough. It holds all keys or, as a sliding window,
+// those added last.
+//
+// Any number of goroutines may search it and add to it. Those that add wait for
+// each other and for a merge, those that search do not wait for a merge.
+type Growing struct {
+	adding sync.Mutex // held by who adds; taken before mutex
+
+	window int      // the number of keys to hold; 0 for all
+	recent []uint64 // the keys held in the order of their arrival, as a ring
+	oldest int      // in recent, if that is full
+
+	mutex sync.RWMutex
+	table *Table
+	added []uint64 // sorted, not in table yet
+	gone  []uint64 // sorted, in table or added, but no more
+}
+
+// NewGrowing returns a Growing that begins with the keys of a table and loses
+// none.
+func NewGrowing(table *Table) *Growing { return &Growing{table: table} }
+
+// NewSliding returns a Growing that is empty and holds the given number of keys,
+// at least 1, that were added last.
+func NewSliding(window int) *Growing { return &Growing{table: &Table{}, window: max(window, 1)} }
+
+// Add adds a key. The oldest goes if there are more than the window has room for.
+// The error is that there are too many for a table.
+func (g *Growing) Add(key uint64) error {
+	g.adding.Lock()
+	defer g.adding.Unlock()
+	old, full := g.remember(key)
+	g.mutex.Lock()
+	g.added = insert(g.added, key)
+	if full {
+		g.gone = insert(g.gone, old)
+	}
+	g.mutex.Unlock()
+
+	// Adding to a list of n keys moves n/2 of them, merging writes all of the
+	// table: with a list of about the root of the table both cost the same.
+	if limit := leastMerged + int(4*math.Sqrt(float64(g.table.Len()))); len(g.added) <= limit {
+		return nil
+	}
+	table, err := NewTable(g.all())
+	if err != nil {
+		return err
+	}
+	g.mutex.Lock()
+	g.table, g.added, g.gone = table, g.added[:0], g.gone[:0]
+	g.mutex.Unlock()
+	return nil
+}
+
+// remember puts the key into the window and returns the one that leaves it, if
+// one does.
+func (g *Growing) remember(key uint64) (old uint64, full bool) {
+	switch {
+	case g.window == 0:
+		return 0, false
+	case len(g.recent) < g.window:
+		g.recent = append(g.recent, key)
+		return 0, false
+	}
+	old, g.recent[g.oldest] = g.recent[g.oldest], key
+	g.oldest = (g.oldest + 1) % g.window
+	return old, true
+}
+
+func insert(sorted []uint64, key uint64) []uint64 {
+	at, _ := slices.BinarySearch(sorted, key)
+	return slices.Insert(sorted, at, key)
+}
+
+// all yields all keys in order. Nothing must be added meanwhile.
+func (g *Growing) all() iter.Seq[uint64] {
+	return func(yield func(key uint64) bool) {
+		added, gone := g.added, g.gone
+		keep := func(key uint64) bool {
+			if len(gone) > 0 && gone[0] == key {
+				gone = gone[1:]
+				return true
+			}
+			return yield(key)
+		}
+		for key := range g.table.All() {
+			for ; len(added) > 0 && added[0] <= key; added = added[1:] {
+				if !keep(added[0]) {
+					return
+				}
+			}
+			if !keep(key) {
+				return
+			}
+		}
+		for _, key := range added {
+			if !keep(key) {
+				return
+			}
+		}
+	}
+}
+
+// Len returns the number of keys.
+func (g *Growing) Len() int {
+	g.mutex.RLock()
+	defer g.mutex.RUnlock()
+	return g.table.Len() + len(g.added) - len(g.gone)
+}
+
+// AppendRange appends the keys that begin with the given prefix, in order: those
+// with prefix in their highest prefixBits bits, from 0 to 64.
+func (g *Growing) AppendRange(keys []uint64, prefix uint64, prefixBits int) []uint64 {
+	g.mutex.RLock()
+	defer g.mutex.RUnlock()
+	start := len(keys)
+	first, end := g.table.Range(prefix, prefixBits)
+	keys = g.table.AppendKeys(keys, first, end)
+	if added := within(g.added, prefix, prefixBits); len(added) > 0 {
+		keys = append(keys, added...)
+		slices.Sort(keys[start:])
+	}
+	gone := within(g.gone, prefix, prefixBits)
+	left := keys[:start]
+	for _, key := range keys[start:] {
+		if len(gone) > 0 && gone[0] == key {
+			gone = gone[1:]
+		} else {
+			left = append(left, key)
+		}
+	}
+	return left
+}
+
+// within returns the keys of a sorted list that begin with a prefix.
+func within(sorted []uint64, prefix uint64, prefixBits int) []uint64 {
+	low := prefix << (64 - prefixBits)
+	first, _ := slices.BinarySearch(sorted, low)
+	last := low | (1<<(64-prefixBits) - 1)
+	if last == math.MaxUint64 {
+		return sorted[first:]
+	}
+	end, _ := slices.BinarySearch(sorted, last+1)
+	return sorted[first:end]
+}

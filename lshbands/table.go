@@ -1,0 +1,313 @@
+package lshbands
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"math/bits"
+)
+
+// MostTableKeys is the largest number of keys that a [Table] holds.
+const MostTableKeys = 1 << 31
+
+// Table is a sorted list of 64-bit keys, compressed, that is searched by their
+// high bits: permuted fingerprints by their prefixes, or keys as a whole. A key
+// may be there more than once. Positions in it are those in the sorted list, and
+// so may serve for indices of what belongs to the keys.
+//
+// Of a sorted list, neighbours have most of their high bits in common (Manku, Jain
+// and Das Sarma, Detecting near-duplicates for web crawling, 2007, section 3.2).
+// Every 64 keys make a block, which holds the differences from its first key in
+// the form of Elias and Fano: their highest six bits in unary, in two words, the
+// others, of a width that the block needs, one behind the other. So the keys of a
+// block can be found, and any one of them read, without decoding the rest; ten
+// million random keys take five and a half bytes each. A search goes by
+// interpolation to the few blocks whose first keys are close, and then into one
+// of them.
+//
+// A Table does not change: any number of goroutines may read it.
+type Table struct {
+	count   int
+	firsts  []byte // the first key of each block
+	offsets []byte // in words, of each block in data, and the end
+	data    []byte // for each block the unary words and the low bits
+
+	// Cell number (key-least)>>shift of places has the first block that begins in
+	// that cell or above.
+	places []uint32
+	least  uint64
+	shift  int
+}
+
+const (
+	blockKeys  = 64
+	unaryWords = 2
+
+	// unaryBits of a difference are kept in unary. As a block has 64 keys, the
+	// ones and the zeros of 2^6 values fit two words.
+	unaryBits = 6
+)
+
+// NewTable returns a table of sorted keys, or an error if they are not sorted or
+// more than [MostTableKeys].
+func NewTable(keys iter.Seq[uint64]) (*Table, error) {
+	t := &Table{offsets: make([]byte, 4)}
+	block := make([]uint64, 0, blockKeys)
+	var err error
+	keys(func(key uint64) bool {
+		switch {
+		case t.count == MostTableKeys:
+			err = fmt.Errorf("table of keys: there are more than %d", MostTableKeys)
+		case len(block) > 0 && key < block[len(block)-1]:
+			err = fmt.Errorf("table of keys: they are not sorted: %016x comes after %016x", key, block[len(block)-1])
+		}
+		if err != nil {
+			return false
+		}
+		if len(block) == blockKeys {
+			t.addBlock(block)
+			block = block[:0]
+		}
+		block = append(block, key)
+		t.count++
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(block) > 0 {
+		t.addBlock(block)
+	}
+	t.place()
+	return t, nil
+}
+
+// addBlock adds a block of keys.
+func (t *Table) addBlock(keys []uint64) {
+	var words [unaryWords + 64]uint64
+	first := keys[0]
+	width := max(bits.Len64(keys[len(keys)-1]-first)-unaryBits, 0)
+	low := words[unaryWords:]
+	for i, key := range keys {
+		difference := key - first
+		place := int(difference>>width) + i
+		words[place/64] |= 1 << (place % 64)
+		difference &= 1<<width - 1
+		start := i * width
+		low[start/64] |= difference << (start % 64)
+		if start%64+width > 64 {
+			low[start/64+1] |= difference >> (64 - start%64)
+		}
+	}
+	t.firsts = binary.LittleEndian.AppendUint64(t.firsts, first)
+	for _, word := range words[:unaryWords+width] {
+		t.data = binary.LittleEndian.AppendUint64(t.data, word)
+	}
+	t.offsets = binary.LittleEndian.AppendUint32(t.offsets, uint32(len(t.data)/8))
+}
+
+// place makes what a search begins with.
+func (t *Table) place() {
+	blocks := t.blocks()
+	if blocks == 0 {
+		return
+	}
+	t.least = t.first(0)
+	spread := bits.Len64(t.first(blocks-1) - t.least)
+	t.shift = max(spread-bits.Len(uint(blocks)), 0)
+	t.places = make([]uint32, (t.first(blocks-1)-t.least)>>t.shift+2)
+	for block := range blocks {
+		t.places[(t.first(block)-t.least)>>t.shift+1] = uint32(block + 1)
+	}
+	for cell := range len(t.places) - 1 {
+		t.places[cell+1] = max(t.places[cell+1], t.places[cell])
+	}
+}
+
+// blocks returns the number of blocks.
+func (t *Table) blocks() int { return len(t.firsts) / 8 }
+
+// first returns the first key of a block.
+func (t *Table) first(block int) uint64 { return word(t.firsts, block) }
+
+// word returns the word of that index.
+func word(words []byte, index int) uint64 { return binary.LittleEndian.Uint64(words[8*index:]) }
+
+// Len returns the number of keys.
+func (t *Table) Len() int { return t.count }
+
+// Size returns the number of bytes of memory that the table takes.
+func (t *Table) Size() int {
+	return len(t.firsts) + len(t.offsets) + len(t.data) + 4*len(t.places)
+}
+
+// Range returns the positions of the keys that begin with the given prefix, from
+// first up to but not including end: those with prefix in their highest prefixBits
+// bits, from 0 to 64. Where there is none, both are its place.
+func (t *Table) Range(prefix uint64, prefixBits int) (first, end int) {
+	low := prefix << (64 - prefixBits)
+	last := low | (1<<(64-prefixBits) - 1)
+	block := t.lastBelow(low)
+	if block >= 0 {
+		first = t.positionIn(block, low)
+	}
+	if last == ^uint64(0) {
+		return first, t.count
+	}
+	next := last + 1
+	if after := block + 1; after < t.blocks() && t.first(after) < next {
+		block = t.lastBelow(next)
+	}
+	if block >= 0 {
+		end = t.positionIn(block, next)
+	}
+	return first, end
+}
+
+// lastBelow returns the last block that begins with a smaller key, or -1. All keys
+// of the blocks before it are smaller too, and none of those behind it.
+func (t *Table) lastBelow(key uint64) int {
+	if t.count == 0 || key <= t.least {
+		return -1
+	}
+	cell := min((key-t.least)>>t.shift, uint64(len(t.places)-2))
+	low, high := int(t.places[cell]), int(t.places[cell+1])
+	for low < high {
+		if middle := int(uint(low+high) / 2); t.first(middle) < key {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low - 1
+}
+
+// positionIn returns the position of the first key in a block that is not below
+// the given one, which is above the block's first, or of the one behind the block.
+func (t *Table) positionIn(block int, key uint64) int {
+	b := t.open(block)
+	start := block * blockKeys
+	difference := key - b.first
+	high := difference >> b.width
+	if high >= 1<<unaryBits {
+		return min(start+blockKeys, t.count)
+	}
+	// Behind as many zeros come the ones of the keys with these highest bits.
+	place := 0
+	if high > 0 {
+		place = b.zero(int(high)-1) + 1
+	}
+	difference &= 1<<b.width - 1
+	index := place - int(high)
+	for b.isOne(place) && b.low(index) < difference {
+		place++
+		index++
+	}
+	return start + index
+}
+
+// openBlock is a block to read keys of.
+type openBlock struct {
+	first uint64
+	unary [unaryWords]uint64
+	lows  []byte
+	width int
+}
+
+func (t *Table) open(block int) openBlock {
+	offset := int(binary.LittleEndian.Uint32(t.offsets[4*block:]))
+	end := int(binary.LittleEndian.Uint32(t.offsets[4*block+4:]))
+	data := t.data[8*offset : 8*end]
+	return openBlock{
+		first: t.first(block),
+		unary: [unaryWords]uint64{word(data, 0), word(data, 1)},
+		lows:  data[8*unaryWords:],
+		width: end - offset - unaryWords,
+	}
+}
+
+// zero returns the place of a zero in the unary words, counted from 0.
+func (b *openBlock) zero(index int) int {
+	zeros := bits.OnesCount64(^b.unary[0])
+	if index < zeros {
+		return selectOne(^b.unary[0], index)
+	}
+	return 64 + selectOne(^b.unary[1], index-zeros)
+}
+
+func (b *openBlock) isOne(place int) bool {
+	return place < 64*unaryWords && b.unary[place/64]>>(place%64)&1 == 1
+}
+
+// low returns the low bits of a key of the block.
+func (b *openBlock) low(index int) uint64 {
+	if b.width == 0 {
+		return 0
+	}
+	start := index * b.width
+	at, by := start/64, start%64
+	low := word(b.lows, at) >> by
+	if by+b.width > 64 {
+		low |= word(b.lows, at+1) << (64 - by)
+	}
+	return low & (1<<b.width - 1)
+}
+
+// selectOne returns the position of a set bit of x, counted from 0, or 64 if
+// there are not as many (Vigna, Broadword implementation of rank/select queries,
+// 2008).
+func selectOne(x uint64, index int) int {
+	const eachByte = 0x0101010101010101
+	sums := x - x>>1&0x5555555555555555
+	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
+	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * eachByte // up to each byte
+	enough := (uint64(index)*eachByte | 0x80*eachByte) - sums
+	at := bits.OnesCount64(enough&(0x80*eachByte)) * 8
+	if at == 64 {
+		return 64
+	}
+	index -= int(sums << 8 >> at & 0xff)
+	rest := x >> at
+	for range index {
+		rest &= rest - 1
+	}
+	return at + bits.TrailingZeros64(rest)
+}
+
+// AppendKeys appends the keys at the positions from first up to but not including
+// end.
+func (t *Table) AppendKeys(keys []uint64, first, end int) []uint64 {
+	if first < 0 || end > t.count {
+		panic(errors.New("lshbands: positions outside of the table"))
+	}
+	for first < end {
+		b := t.open(first / blockKeys)
+		index, stop := 0, min(end-first/blockKeys*blockKeys, blockKeys)
+		for i, ones := range b.unary {
+			for ; ones != 0 && index < stop; ones &= ones - 1 {
+				if index >= first%blockKeys {
+					high := uint64(64*i + bits.TrailingZeros64(ones) - index)
+					keys = append(keys, b.first+(high<<b.width|b.low(index)))
+				}
+				index++
+			}
+		}
+		first = first/blockKeys*blockKeys + stop
+	}
+	return keys
+}
+
+// All yields all keys in order.
+func (t *Table) All() iter.Seq[uint64] {
+	return func(yield func(key uint64) bool) {
+		var keys [blockKeys]uint64
+		for first := 0; first < t.count; first += blockKeys {
+			for _, key := range t.AppendKeys(keys[:0], first, min(first+blockKeys, t.count)) {
+				if !yield(key) {
+					return
+				}
+			}
+		}
+	}
+}

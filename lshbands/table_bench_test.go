@@ -1,0 +1,98 @@
+package lshbands
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+const benchmarkKeys = 10_000_000
+
+// BenchmarkTable measures searches in ten million keys: in the table, by binary
+// search in a plain list, and of whole keys in a map of Go. A search is timed by
+// itself, and the time that the clock takes is given by "clock"; ns/op is of
+// searches one after the other without a clock.
+func BenchmarkTable(b *testing.B) {
+	for _, name := range []string{"random", "clustered"} {
+		keys := keyLists[name](rand.New(rand.NewPCG(1, 10)), benchmarkKeys)
+		table := newTable(b, keys)
+		probes := make([]uint64, 1<<20)
+		random := rand.New(rand.NewPCG(2, 10))
+		for i := range probes {
+			probes[i] = keys[random.IntN(len(keys))]
+		}
+		for _, prefixBits := range []int{24, 28, 32, 64} {
+			b.Run(fmt.Sprintf("%s/%d bits/table", name, prefixBits), func(b *testing.B) {
+				measureProbes(b, probes, func(key uint64) int {
+					first, end := table.Range(key>>(64-prefixBits), prefixBits)
+					return end - first
+				})
+				b.ReportMetric(float64(table.Size())/benchmarkKeys, "B/key")
+			})
+			b.Run(fmt.Sprintf("%s/%d bits/binary search", name, prefixBits), func(b *testing.B) {
+				measureProbes(b, probes, func(key uint64) int {
+					return len(within(keys, key>>(64-prefixBits), prefixBits))
+				})
+				b.ReportMetric(8, "B/key")
+			})
+		}
+		b.Run(name+"/64 bits/map", func(b *testing.B) {
+			set := make(map[uint64]int32, len(keys))
+			for _, key := range keys {
+				set[key]++
+			}
+			measureProbes(b, probes, func(key uint64) int { return int(set[key]) })
+		})
+		b.Run(name+"/64 bits/clock", func(b *testing.B) {
+			measureProbes(b, probes, func(key uint64) int { return int(key & 1) })
+		})
+	}
+}
+
+// measureProbes reports the median and the 99th percentile of single searches.
+func measureProbes(b *testing.B, probes []uint64, search func(key uint64) int) {
+	found, next := 0, 0
+	for b.Loop() {
+		found += search(probes[next%len(probes)])
+		next++
+	}
+	const timed = 200_000
+	times := make([]time.Duration, timed)
+	for i := range times {
+		key := probes[i]
+		start := time.Now()
+		found += search(key)
+		times[i] = time.Since(start)
+	}
+	slices.Sort(times)
+	b.ReportMetric(float64(times[timed/2]), "median-ns")
+	b.ReportMetric(float64(times[timed/100*99]), "p99-ns")
+	b.ReportMetric(float64(found)/float64(next+timed), "found/op")
+}
+
+func BenchmarkNewTable(b *testing.B) {
+	keys := keyLists["random"](rand.New(rand.NewPCG(1, 10)), 1_000_000)
+	for b.Loop() {
+		newTable(b, keys)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(keys)), "ns/key")
+}
+
+func BenchmarkGrowing(b *testing.B) {
+	for _, window := range []int{0, 1_000_000} {
+		b.Run(fmt.Sprintf("window %d", window), func(b *testing.B) {
+			growing := NewGrowing(newTable(b, keyLists["random"](rand.New(rand.NewPCG(1, 10)), 1_000_000)))
+			if window > 0 {
+				growing = NewSliding(window)
+			}
+			random := rand.New(rand.NewPCG(1, 11))
+			for b.Loop() {
+				if err := growing.Add(random.Uint64()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

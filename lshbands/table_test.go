@@ -1,0 +1,240 @@
+package lshbands
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// keyLists are sorted lists of all kinds, by their number of keys.
+var keyLists = map[string]func(random *rand.Rand, count int) []uint64{
+	"random": func(random *rand.Rand, count int) []uint64 {
+		keys := make([]uint64, count)
+		for i := range keys {
+			keys[i] = random.Uint64()
+		}
+		slices.Sort(keys)
+		return keys
+	},
+	"clustered": clusteredKeys,
+	"many times each": func(random *rand.Rand, count int) []uint64 {
+		keys := make([]uint64, count)
+		for i := range keys {
+			keys[i] = uint64(random.IntN(1+count/100)) << 50
+		}
+		slices.Sort(keys)
+		return keys
+	},
+	"all equal": func(random *rand.Rand, count int) []uint64 {
+		return slices.Repeat([]uint64{random.Uint64()}, count)
+	},
+	"one after the other": func(_ *rand.Rand, count int) []uint64 {
+		keys := make([]uint64, count)
+		for i := range keys {
+			keys[i] = uint64(i)
+		}
+		return keys
+	},
+	"both ends": func(random *rand.Rand, count int) []uint64 {
+		keys := make([]uint64, count)
+		for i := range keys {
+			keys[i] = random.Uint64N(3) - 1
+		}
+		slices.Sort(keys)
+		return keys
+	},
+}
+
+// clusteredKeys are like SimHash fingerprints of real texts: bits that most have,
+// and many keys a few bits away from another one.
+func clusteredKeys(random *rand.Rand, count int) []uint64 {
+	keys := make([]uint64, count)
+	for i := range keys {
+		if i > 0 && random.IntN(3) > 0 {
+			keys[i] = keys[random.IntN(i)]
+			for range random.IntN(6) {
+				keys[i] ^= 1 << random.IntN(64)
+			}
+			continue
+		}
+		keys[i] = random.Uint64() & (random.Uint64() | 0x00ff0ff000ffff00)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func newTable(t testing.TB, keys []uint64) *Table {
+	t.Helper()
+	table, err := NewTable(slices.Values(keys))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// reopened returns the table as it is after a file.
+func reopened(t testing.TB, table *Table) *Table {
+	t.Helper()
+	var file bytes.Buffer
+	if n, err := table.WriteTo(&file); err != nil || int(n) != file.Len() {
+		t.Fatalf("WriteTo = %d, %v for %d bytes", n, err, file.Len())
+	}
+	table, err := OpenTable(file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestTable compares searches with those of the plain list, before a file and
+// after.
+func TestTable(t *testing.T) {
+	for name, list := range keyLists {
+		for _, count := range []int{0, 1, 2, 63, 64, 65, 128, 1000, 20_000} {
+			t.Run(fmt.Sprintf("%s/%d", name, count), func(t *testing.T) {
+				random := rand.New(rand.NewPCG(1, uint64(count)))
+				keys := list(random, count)
+				table := newTable(t, keys)
+				for _, table := range []*Table{table, reopened(t, table)} {
+					if table.Len() != count || !slices.Equal(slices.Collect(table.All()), keys) {
+						t.Fatalf("%d keys come back as others", count)
+					}
+					for range 500 {
+						checkRange(t, table, keys, probe(random, keys), random.IntN(65))
+					}
+					checkRange(t, table, keys, 0, 0)
+					checkRange(t, table, keys, 0, 64)
+					checkRange(t, table, keys, math.MaxUint64, 64)
+				}
+			})
+		}
+	}
+}
+
+// probe returns a key to search for: one of the list, near one, or any.
+func probe(random *rand.Rand, keys []uint64) uint64 {
+	if len(keys) == 0 || random.IntN(4) == 0 {
+		return random.Uint64()
+	}
+	return keys[random.IntN(len(keys))] + random.Uint64N(3) - 1
+}
+
+func checkRange(t *testing.T, table *Table, keys []uint64, key uint64, prefixBits int) {
+	t.Helper()
+	prefix := key >> (64 - prefixBits)
+	want := within(keys, prefix, prefixBits)
+	wantFirst, _ := slices.BinarySearch(keys, prefix<<(64-prefixBits))
+	first, end := table.Range(prefix, prefixBits)
+	if first != wantFirst || end != wantFirst+len(want) {
+		t.Fatalf("Range(%x, %d) = %d, %d, want %d, %d", prefix, prefixBits, first, end, wantFirst, wantFirst+len(want))
+	}
+	if got := table.AppendKeys([]uint64{7}, first, end); got[0] != 7 || !slices.Equal(got[1:], want) {
+		t.Fatalf("AppendKeys of %d to %d = %x, want %x", first, end, got[1:], want)
+	}
+}
+
+func TestTableWantsSortedKeys(t *testing.T) {
+	_, err := NewTable(slices.Values([]uint64{1, 2, 3, 2}))
+	if err == nil || !strings.Contains(err.Error(), "not sorted") {
+		t.Errorf("NewTable of keys out of order: %v", err)
+	}
+}
+
+// TestTableIsSmall holds the table to what it promises: of 2^k random keys, about
+// 64-k+5 bits each, of which no code could save more than three and a half.
+func TestTableIsSmall(t *testing.T) {
+	const count = 1 << 17
+	table := newTable(t, keyLists["random"](rand.New(rand.NewPCG(2, 2)), count))
+	if got := 8 * float64(table.Size()) / count; got > 64-17+5 {
+		t.Errorf("%.2f bits for each of 2^17 random keys, want at most 52", got)
+	}
+}
+
+func TestTableProbesAllocateNothing(t *testing.T) {
+	keys := keyLists["random"](rand.New(rand.NewPCG(3, 3)), 10_000)
+	table, out := newTable(t, keys), make([]uint64, 0, 10_000)
+	allocations := testing.AllocsPerRun(10, func() {
+		first, end := table.Range(keys[77]>>56, 8)
+		out = table.AppendKeys(out[:0], first, end)
+	})
+	if allocations != 0 || len(out) == 0 {
+		t.Errorf("%g allocations", allocations)
+	}
+}
+
+func TestOpenTableRefusesOtherBytes(t *testing.T) {
+	var file bytes.Buffer
+	if _, err := newTable(t, keyLists["random"](rand.New(rand.NewPCG(4, 4)), 200)).WriteTo(&file); err != nil {
+		t.Fatal(err)
+	}
+	good := file.Bytes()
+	for i := range good {
+		bad := bytes.Clone(good)
+		bad[i] ^= 1 << (i % 8)
+		if _, err := OpenTable(bad); err == nil {
+			t.Errorf("with another byte %d it is opened", i)
+		}
+		if _, err := OpenTable(good[:i]); err == nil {
+			t.Errorf("cut to %d bytes it is opened", i)
+		}
+	}
+	if _, err := OpenTable(append(bytes.Clone(good), 0)); err == nil {
+		t.Error("with a byte more it is opened")
+	}
+}
+
+// brokenWriter writes so many bytes.
+type brokenWriter int
+
+func (w *brokenWriter) Write(data []byte) (int, error) {
+	if len(data) > int(*w) {
+		return int(*w), errors.New("disk full")
+	}
+	*w -= brokenWriter(len(data))
+	return len(data), nil
+}
+
+func TestWriteTableSaysWhatWentWrong(t *testing.T) {
+	table := newTable(t, []uint64{1, 2, 3})
+	for _, room := range []int{0, 30, 58} {
+		w := brokenWriter(room)
+		if n, err := table.WriteTo(&w); err == nil || n != int64(room) || !strings.Contains(err.Error(), "disk full") {
+			t.Errorf("with room for %d bytes: %d, %v", room, n, err)
+		}
+	}
+}
+
+// FuzzOpenTable opens any bytes, with a right sum so that more than the sum is
+// tried, and searches what it gets.
+func FuzzOpenTable(f *testing.F) {
+	for _, list := range keyLists {
+		var file bytes.Buffer
+		if _, err := newTable(f, list(rand.New(rand.NewPCG(5, 5)), 150)).WriteTo(&file); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(file.Bytes(), uint64(1), 20)
+	}
+	f.Fuzz(func(_ *testing.T, file []byte, key uint64, prefixBits int) {
+		if len(file) >= tableSum {
+			body := file[:len(file)-tableSum]
+			file = binary.LittleEndian.AppendUint32(bytes.Clone(body), crc32.Checksum(body, castagnoli))
+		}
+		table, err := OpenTable(file)
+		if err != nil {
+			return
+		}
+		prefixBits &= 63
+		for _, key := range []uint64{key, 0, math.MaxUint64, table.least} {
+			first, end := table.Range(key>>(64-prefixBits), prefixBits)
+			table.AppendKeys(nil, min(first, end), end)
+		}
+		table.AppendKeys(nil, 0, table.Len())
+	})
+}
