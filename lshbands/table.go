@@ -18,11 +18,11 @@ const MostTableKeys = 1 << 31
 //
 // Of a sorted list, neighbours have most of their high bits in common (Manku, Jain
 // and Das Sarma, Detecting near-duplicates for web crawling, 2007, section 3.2).
-// Every 64 keys make a block, which holds the differences from its first key in
-// the form of Elias and Fano: their highest six bits in unary, in two words, the
-// others, of a width that the block needs, one behind the other. So the keys of a
-// block can be found, and any one of them read, without decoding the rest; ten
-// million random keys take five and a half bytes each. A search goes by
+// Every 256 keys make a block, which holds the differences from its first key in
+// the form of Elias and Fano: their highest eight bits in unary, the others, of a
+// width that the block needs, one behind the other. So the keys of a block can be
+// found, and any one of them read, without decoding the rest; ten million random
+// keys take five and a half bytes each. A search goes by
 // interpolation to the few blocks whose first keys are close, and then into one
 // of them.
 //
@@ -41,12 +41,16 @@ type Table struct {
 }
 
 const (
-	blockKeys  = 64
-	unaryWords = 2
+	blockKeys = 256
 
-	// unaryBits of a difference are kept in unary. As a block has 64 keys, the
-	// ones and the zeros of 2^6 values fit two words.
-	unaryBits = 6
+	// unaryBits of a difference are kept in unary: the ones of 256 keys and the
+	// zeros of 2^8 values fit eight words, a cache line.
+	unaryBits  = 8
+	unaryWords = (blockKeys + 1<<unaryBits) / 64
+
+	// cellBlocks is how many blocks begin in a cell on average, or up to twice as
+	// many: their first keys are in a cache line or two.
+	cellBlocks = 4
 )
 
 // NewTable returns a table of sorted keys, or an error if they are not sorted or
@@ -85,7 +89,7 @@ func NewTable(keys iter.Seq[uint64]) (*Table, error) {
 
 // addBlock adds a block of keys.
 func (t *Table) addBlock(keys []uint64) {
-	var words [unaryWords + 64]uint64
+	var words [unaryWords + blockKeys]uint64
 	first := keys[0]
 	width := max(bits.Len64(keys[len(keys)-1]-first)-unaryBits, 0)
 	low := words[unaryWords:]
@@ -101,7 +105,7 @@ func (t *Table) addBlock(keys []uint64) {
 		}
 	}
 	t.firsts = binary.LittleEndian.AppendUint64(t.firsts, first)
-	for _, word := range words[:unaryWords+width] {
+	for _, word := range words[:unaryWords+width*(blockKeys/64)] {
 		t.data = binary.LittleEndian.AppendUint64(t.data, word)
 	}
 	t.offsets = binary.LittleEndian.AppendUint32(t.offsets, uint32(len(t.data)/8))
@@ -115,7 +119,7 @@ func (t *Table) place() {
 	}
 	t.least = t.first(0)
 	spread := bits.Len64(t.first(blocks-1) - t.least)
-	t.shift = max(spread-bits.Len(uint(blocks)), 0)
+	t.shift = max(spread-bits.Len(uint(blocks/cellBlocks)), 0)
 	t.places = make([]uint32, (t.first(blocks-1)-t.least)>>t.shift+2)
 	for block := range blocks {
 		t.places[(t.first(block)-t.least)>>t.shift+1] = uint32(block + 1)
@@ -209,35 +213,37 @@ func (t *Table) positionIn(block int, key uint64) int {
 
 // openBlock is a block to read keys of.
 type openBlock struct {
-	first uint64
-	unary [unaryWords]uint64
-	lows  []byte
-	width int
+	first       uint64
+	unary, lows []byte
+	width       int
 }
 
 func (t *Table) open(block int) openBlock {
 	offset := int(binary.LittleEndian.Uint32(t.offsets[4*block:]))
 	end := int(binary.LittleEndian.Uint32(t.offsets[4*block+4:]))
-	data := t.data[8*offset : 8*end]
 	return openBlock{
 		first: t.first(block),
-		unary: [unaryWords]uint64{word(data, 0), word(data, 1)},
-		lows:  data[8*unaryWords:],
-		width: end - offset - unaryWords,
+		unary: t.data[8*offset : 8*(offset+unaryWords)],
+		lows:  t.data[8*(offset+unaryWords) : 8*end],
+		width: (end - offset - unaryWords) / (blockKeys / 64),
 	}
 }
 
 // zero returns the place of a zero in the unary words, counted from 0.
 func (b *openBlock) zero(index int) int {
-	zeros := bits.OnesCount64(^b.unary[0])
-	if index < zeros {
-		return selectOne(^b.unary[0], index)
+	for i := range unaryWords {
+		zeros := ^word(b.unary, i)
+		if count := bits.OnesCount64(zeros); index >= count {
+			index -= count
+			continue
+		}
+		return 64*i + selectOne(zeros, index)
 	}
-	return 64 + selectOne(^b.unary[1], index-zeros)
+	return 64 * unaryWords
 }
 
 func (b *openBlock) isOne(place int) bool {
-	return place < 64*unaryWords && b.unary[place/64]>>(place%64)&1 == 1
+	return place < 64*unaryWords && word(b.unary, place/64)>>(place%64)&1 == 1
 }
 
 // low returns the low bits of a key of the block.
@@ -282,18 +288,24 @@ func (t *Table) AppendKeys(keys []uint64, first, end int) []uint64 {
 		panic(errors.New("lshbands: positions outside of the table"))
 	}
 	for first < end {
-		b := t.open(first / blockKeys)
-		index, stop := 0, min(end-first/blockKeys*blockKeys, blockKeys)
-		for i, ones := range b.unary {
+		block := first / blockKeys
+		b := t.open(block)
+		index, start, stop := 0, first%blockKeys, min(end-block*blockKeys, blockKeys)
+		for i := 0; index < stop; i++ {
+			ones := word(b.unary, i)
+			if count := bits.OnesCount64(ones); index+count <= start {
+				index += count
+				continue
+			}
 			for ; ones != 0 && index < stop; ones &= ones - 1 {
-				if index >= first%blockKeys {
+				if index >= start {
 					high := uint64(64*i + bits.TrailingZeros64(ones) - index)
 					keys = append(keys, b.first+(high<<b.width|b.low(index)))
 				}
 				index++
 			}
 		}
-		first = first/blockKeys*blockKeys + stop
+		first = block*blockKeys + stop
 	}
 	return keys
 }

@@ -97,7 +97,7 @@ func reopened(t testing.TB, table *Table) *Table {
 // after.
 func TestTable(t *testing.T) {
 	for name, list := range keyLists {
-		for _, count := range []int{0, 1, 2, 63, 64, 65, 128, 1000, 20_000} {
+		for _, count := range []int{0, 1, 2, 255, 256, 257, 512, 1000, 20_000} {
 			t.Run(fmt.Sprintf("%s/%d", name, count), func(t *testing.T) {
 				random := rand.New(rand.NewPCG(1, uint64(count)))
 				keys := list(random, count)
@@ -203,7 +203,7 @@ func (w *brokenWriter) Write(data []byte) (int, error) {
 
 func TestWriteTableSaysWhatWentWrong(t *testing.T) {
 	table := newTable(t, []uint64{1, 2, 3})
-	for _, room := range []int{0, 30, 58} {
+	for _, room := range []int{0, 30, 58, 106} {
 		w := brokenWriter(room)
 		if n, err := table.WriteTo(&w); err == nil || n != int64(room) || !strings.Contains(err.Error(), "disk full") {
 			t.Errorf("with room for %d bytes: %d, %v", room, n, err)
@@ -216,7 +216,7 @@ func TestWriteTableSaysWhatWentWrong(t *testing.T) {
 func FuzzOpenTable(f *testing.F) {
 	for _, list := range keyLists {
 		var file bytes.Buffer
-		if _, err := newTable(f, list(rand.New(rand.NewPCG(5, 5)), 150)).WriteTo(&file); err != nil {
+		if _, err := newTable(f, list(rand.New(rand.NewPCG(5, 5)), 300)).WriteTo(&file); err != nil {
 			f.Fatal(err)
 		}
 		f.Add(file.Bytes(), uint64(1), 20)

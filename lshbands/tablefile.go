@@ -89,7 +89,8 @@ func (t *Table) check() error {
 	before := uint64(0)
 	for block := range t.blocks() {
 		end := uint64(binary.LittleEndian.Uint32(t.offsets[4*block+4:]))
-		if end < offset+unaryWords || end > min(offset+unaryWords+64-unaryBits, words) {
+		width := (end - offset - unaryWords) / (blockKeys / 64)
+		if end < offset+unaryWords || end > words || width > 64-unaryBits || (end-offset)%(blockKeys/64) != 0 {
 			return fmt.Errorf("block %d goes from word %d to %d of %d", block, offset, end, words)
 		}
 		offset = end
@@ -97,8 +98,11 @@ func (t *Table) check() error {
 			return fmt.Errorf("block %d begins below the one before", block)
 		}
 		before = t.first(block)
-		b, keys := t.open(block), min(blockKeys, t.count-block*blockKeys)
-		if ones := bits.OnesCount64(b.unary[0]) + bits.OnesCount64(b.unary[1]); ones != keys {
+		b, keys, ones := t.open(block), min(blockKeys, t.count-block*blockKeys), 0
+		for i := range unaryWords {
+			ones += bits.OnesCount64(word(b.unary, i))
+		}
+		if ones != keys {
 			return fmt.Errorf("block %d has %d keys instead of %d", block, ones, keys)
 		}
 	}
