@@ -1,7 +1,7 @@
 // Package lshbands turns sketches into keys, so that similar documents meet
 // under a common key: MinHash bands, and the plan that picks them; prefixes of
 // permuted SimHash fingerprints, and the pairs within a Hamming distance among
-// those that share one.
+// those that share one; and tables that keep keys compressed and searchable.
 //
 // A signature of MinHash components is cut into bands of rows. Two documents
 // of Jaccard similarity J agree in one component with probability J, in a band

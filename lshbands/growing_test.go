@@ -10,9 +10,9 @@ import (
 // TestGrowing compares with a plain list, with and without a window, over many
 // merges.
 func TestGrowing(t *testing.T) {
-	const count = 6 * leastMerged
+	const count = 4 * leastMerged
 	for name, list := range keyLists {
-		for _, window := range []int{0, 1, 100, 3 * leastMerged} {
+		for _, window := range []int{0, 1, 100, 2 * leastMerged} {
 			random := rand.New(rand.NewPCG(6, uint64(window)))
 			keys := list(random, count)
 			random.Shuffle(count, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
@@ -54,7 +54,7 @@ func TestGrowing(t *testing.T) {
 // keys of its own prefix in ascending order, so that whoever searches must see
 // more and more of them, and no gap.
 func TestGrowingForMany(t *testing.T) {
-	const adding, each = 4, 3 * leastMerged
+	const adding, each = 3, 2 * leastMerged
 	growing := NewGrowing(&Table{})
 	var all sync.WaitGroup
 	for prefix := range uint64(adding) {

@@ -152,19 +152,23 @@ func (t *Table) Size() int {
 func (t *Table) Range(prefix uint64, prefixBits int) (first, end int) {
 	low := prefix << (64 - prefixBits)
 	last := low | (1<<(64-prefixBits) - 1)
-	block := t.lastBelow(low)
+	block, at := t.lastBelow(low), position{}
+	var b openBlock
 	if block >= 0 {
-		first = t.positionIn(block, low)
+		b = t.open(block)
+		at = b.seek(low-b.first, at)
+		first = min(block*blockKeys+at.index, t.count)
 	}
 	if last == ^uint64(0) {
 		return first, t.count
 	}
 	next := last + 1
 	if after := block + 1; after < t.blocks() && t.first(after) < next {
-		block = t.lastBelow(next)
+		block, at = t.lastBelow(next), position{}
+		b = t.open(block)
 	}
 	if block >= 0 {
-		end = t.positionIn(block, next)
+		end = min(block*blockKeys+b.seek(next-b.first, at).index, t.count)
 	}
 	return first, end
 }
@@ -187,35 +191,18 @@ func (t *Table) lastBelow(key uint64) int {
 	return low - 1
 }
 
-// positionIn returns the position of the first key in a block that is not below
-// the given one, which is above the block's first, or of the one behind the block.
-func (t *Table) positionIn(block int, key uint64) int {
-	b := t.open(block)
-	start := block * blockKeys
-	difference := key - b.first
-	high := difference >> b.width
-	if high >= 1<<unaryBits {
-		return min(start+blockKeys, t.count)
-	}
-	// Behind as many zeros come the ones of the keys with these highest bits.
-	place := 0
-	if high > 0 {
-		place = b.zero(int(high)-1) + 1
-	}
-	difference &= 1<<b.width - 1
-	index := place - int(high)
-	for b.isOne(place) && b.low(index) < difference {
-		place++
-		index++
-	}
-	return start + index
-}
-
 // openBlock is a block to read keys of.
 type openBlock struct {
 	first       uint64
 	unary, lows []byte
-	width       int
+	width       int // of the low bits
+}
+
+// position is where a key is in a block, or behind all keys.
+type position struct {
+	high  uint64 // the highest bits of the differences of which it is
+	unary int    // in the unary words
+	index int    // among the keys
 }
 
 func (t *Table) open(block int) openBlock {
@@ -229,7 +216,29 @@ func (t *Table) open(block int) openBlock {
 	}
 }
 
-// zero returns the place of a zero in the unary words, counted from 0.
+// seek returns the position of the first key whose difference is not below the
+// given one, index blockKeys being that behind all keys, however few. It goes on from another position
+// that is not behind it.
+func (b *openBlock) seek(difference uint64, from position) position {
+	if high := difference >> b.width; high != from.high {
+		// Behind as many zeros come the ones of the keys with these highest bits.
+		unary := 64 * unaryWords
+		if high < 1<<unaryBits {
+			unary = b.zero(int(high)-1) + 1
+		} else {
+			high = 1 << unaryBits
+		}
+		from = position{high: high, unary: unary, index: unary - int(high)}
+	}
+	difference &= 1<<b.width - 1
+	for b.isOne(from.unary) && b.low(from.index) < difference {
+		from.unary++
+		from.index++
+	}
+	return from
+}
+
+// zero returns the position of a zero in the unary words, counted from 0.
 func (b *openBlock) zero(index int) int {
 	for i := range unaryWords {
 		zeros := ^word(b.unary, i)
@@ -242,8 +251,8 @@ func (b *openBlock) zero(index int) int {
 	return 64 * unaryWords
 }
 
-func (b *openBlock) isOne(place int) bool {
-	return place < 64*unaryWords && word(b.unary, place/64)>>(place%64)&1 == 1
+func (b *openBlock) isOne(unary int) bool {
+	return unary < 64*unaryWords && word(b.unary, unary/64)>>(unary%64)&1 == 1
 }
 
 // low returns the low bits of a key of the block.
