@@ -54,7 +54,7 @@ func TestGrowing(t *testing.T) {
 // keys of its own prefix in ascending order, so that whoever searches must see
 // more and more of them, and no gap.
 func TestGrowingForMany(t *testing.T) {
-	const adding, each = 3, 2 * leastMerged
+	const adding, each = 3, leastMerged
 	growing := NewGrowing(&Table{})
 	var all sync.WaitGroup
 	for prefix := range uint64(adding) {
