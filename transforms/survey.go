@@ -1,0 +1,160 @@
+package transforms
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/sketchblock"
+)
+
+// Surveyed is a document as [Survey] shows it. Its slices are valid until the
+// next one.
+type Surveyed struct {
+	Ref    docref.Ref
+	Digest uint64
+	// Set holds the distinct shingle hashes, ascending.
+	Set []uint64
+	// SimHash is the SimHash fingerprint, nil where the job has none.
+	SimHash []uint64
+}
+
+// Survey reads and fingerprints the documents of the inputs as the job does,
+// without Beam and without writing anything, on all cores. Each core has a visitor
+// of its own, which newVisitor makes and which gets a part of the documents, in no
+// order; after the last of a block it gets nil. Survey returns what it has
+// counted: documents, bytes, rejects.
+func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() func(*Surveyed)) (Counts, error) {
+	// Blocks hold the full sets, and no key of the job.
+	job.Verify = Exact
+	job.Scheme.Bands = 0
+	f := &fingerprintFn{Job: job, inputs: inputs}
+	workers := Cores()
+	free, filled := make(chan *block, 2*workers), make(chan *block, 2*workers)
+	for range cap(free) {
+		free <- newBlock(job)
+	}
+	splits := make(chan int)
+	counts := make(chan Counts, workers)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(splits)
+		for i := range inputs.Splits {
+			select {
+			case splits <- i:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	var readers sync.WaitGroup
+	for range workers {
+		readers.Add(1)
+		group.Go(func() error {
+			defer readers.Done()
+			for i := range splits {
+				if err := f.readSplit(ctx, i, free, filled); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		readers.Wait()
+		close(filled)
+		return nil
+	})
+	for range workers {
+		group.Go(func() error {
+			total, err := f.survey(ctx, free, filled, newVisitor())
+			counts <- total
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return Counts{}, err
+	}
+	close(counts)
+	var total Counts
+	for c := range counts {
+		total.Add(c)
+	}
+	return total, nil
+}
+
+// FirstInput returns the ref before which all documents are of the reference
+// corpus.
+func (in *Inputs) FirstInput() (docref.Ref, error) { return in.firstInput() }
+
+// Name calls a document as users see it: path:position.
+func (in *Inputs) Name(ref docref.Ref) string { return string(in.refText(nil, ref)) }
+
+// readSplit passes the blocks of a split on.
+func (f *fingerprintFn) readSplit(ctx context.Context, number int, free, filled chan *block) error {
+	reader := &splitReader{files: f.inputs.Files, rest: f.inputs.Splits[number], maxLine: lineLimit(f.Job.MaxDocument)}
+	defer reader.close()
+	for {
+		var b *block
+		select {
+		case b = <-free:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err := reader.fill(b); err == io.EOF {
+			free <- b
+			return nil
+		} else if err != nil {
+			return err
+		}
+		select {
+		case filled <- b:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// survey shows the documents of blocks to a visitor.
+func (f *fingerprintFn) survey(ctx context.Context, free chan<- *block, filled <-chan *block, visit func(*Surveyed)) (Counts, error) {
+	var total Counts
+	worker, err := f.newFingerprinter()
+	if err != nil {
+		return total, err
+	}
+	var documents []byte
+	var d Surveyed
+	for b := range filled {
+		if ctx.Err() != nil {
+			return total, ctx.Err()
+		}
+		if err := worker.fingerprint(b); err != nil {
+			return total, err
+		}
+		total.Add(b.counts)
+		documents = documents[:0]
+		for _, part := range b.builder.Documents() {
+			documents = append(documents, part...)
+		}
+		stored, err := sketchblock.Parse(documents)
+		if err != nil {
+			return total, err
+		}
+		sets := b.builder.Sets()
+		for i := range stored.Len() {
+			size := sketchblock.HashSize * stored.Stored(i)
+			d.Ref, d.Digest = stored.Ref(i), stored.Digest(i)
+			d.Set = sketchblock.AppendSet(d.Set[:0], sets[:size])
+			d.SimHash = stored.SimHash(d.SimHash[:0], i)
+			sets = sets[size:]
+			visit(&d)
+		}
+		visit(nil)
+		free <- b
+	}
+	return total, nil
+}
