@@ -23,11 +23,8 @@ import (
 	"mirrorbeam/transforms"
 )
 
-// Config is everything that a user can choose. The flags of the command line
-// derive from its fields: the tags give their names, defaults and help.
-type Config struct {
-	Input []string `group:"Input" required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern to read; may be repeated. A folder stands for its *.jsonl, *.ndjson and *.json files, plain, .gz or .zst; ** matches any number of folders." json:"input"`
-
+// Measure is how documents are read and what makes two of them near-duplicates.
+type Measure struct {
 	Reference []string `group:"Input" sep:"none" placeholder:"PATH" help:"Reference corpus, named as --input is; may be repeated. Documents of the input that are near-duplicates of its documents are removed; its own are never removed and not compared with each other." json:"reference,omitempty"`
 
 	Format      string   `group:"Input" default:"auto" placeholder:"FORMAT" help:"Format of the input: auto or jsonl." json:"format"`
@@ -49,6 +46,14 @@ type Config struct {
 	Recall      float64              `group:"Measure" default:"0" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found: 1 asks for exact keys, less for MinHash, which finds more similar pairs more surely; it sets bands and rows. 0: 1 with exact keys, 0.99 with MinHash." json:"recall"`
 	Bands       int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash bands; 0: from threshold and recall." json:"bands"`
 	Rows        int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash rows a band; 0: from threshold and recall." json:"rows"`
+}
+
+// Config is everything that a user can choose. The flags of the command line
+// derive from its fields: the tags give their names, defaults and help.
+type Config struct {
+	Input []string `group:"Input" required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern to read; may be repeated. A folder stands for its *.jsonl, *.ndjson and *.json files, plain, .gz or .zst; ** matches any number of folders." json:"input"`
+
+	Measure
 
 	Verify transforms.Verification `group:"Measure" default:"exact" placeholder:"HOW" help:"What a pair rests on: exact (the full shingle sets of both), sketch (an estimate from 128 hashes each, on less disk), none (a common key)." json:"verify"`
 	Audit  string                  `group:"Measure" default:"auto" placeholder:"N" help:"Measure the recall on about so many documents, for which all near-duplicates are found exactly; auto: 2000 where keys may miss a pair and sets are compared exactly, 500 with exact keys; off." json:"audit"`

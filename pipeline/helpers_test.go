@@ -46,10 +46,14 @@ func TestMain(m *testing.M) {
 // testConfig is a job with the defaults of the command line and all outputs.
 func testConfig(t testing.TB, input ...string) Config {
 	return Config{
-		Input: input, Format: "auto", IDField: "id", TextField: "text",
-		MaxDocument: 64 << 20, MaxRejects: -1,
-		CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: "auto",
-		StopWordUse: sketch.RemoveStopWords, Bits: 64, Audit: "auto",
+		Input: input,
+		Measure: Measure{
+			Format: "auto", IDField: "id", TextField: "text",
+			MaxDocument: 64 << 20, MaxRejects: -1,
+			CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: "auto",
+			StopWordUse: sketch.RemoveStopWords,
+		},
+		Bits: 64, Audit: "auto",
 		Verify: transforms.Exact,
 		Output: filepath.Join(t.TempDir(), "out"), OutputFormat: "jsonl",
 		Emit:  []string{transforms.Clusters, transforms.Pairs, transforms.Unique, transforms.Removed},

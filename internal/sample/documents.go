@@ -36,6 +36,7 @@ type Documents struct {
 	place    map[uint64]int // of a digest in the list
 	hashes   int            // in the sets
 	overlong []uint64       // digests
+	isSorted bool
 }
 
 // NewDocuments returns an empty sample, of documents with at most that many
@@ -65,8 +66,10 @@ func (s *Documents) Add(d Document) {
 	if at, known := s.place[d.Digest]; known {
 		s.list[at].Copies++
 		s.list[at].Ref = min(s.list[at].Ref, d.Ref)
+		s.isSorted = false
 		return
 	}
+	s.isSorted = false
 	d.Set, d.SimHash, d.Copies = slices.Clone(d.Set), slices.Clone(d.SimHash), 1
 	s.place[d.Digest] = len(s.list)
 	s.list = append(s.list, d)
@@ -102,8 +105,11 @@ func (s *Documents) index() {
 func (s *Documents) List() (documents []Document, share float64) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	slices.SortFunc(s.list, func(a, b Document) int { return cmp.Compare(a.Ref, b.Ref) })
-	s.index()
+	if !s.isSorted {
+		slices.SortFunc(s.list, func(a, b Document) int { return cmp.Compare(a.Ref, b.Ref) })
+		s.index()
+		s.isSorted = true
+	}
 	return s.list, shareOf(s.shift.Load())
 }
 
