@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -86,6 +87,10 @@ func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() func(
 	}
 	return total, nil
 }
+
+// KeyRecordBytes returns the size of the record of a document's key that has so
+// many keys before it.
+func KeyRecordBytes(before int) int { return keySize + 4*min(before, candidates.MaxPrevious) }
 
 // FirstInput returns the ref before which all documents are of the reference
 // corpus.

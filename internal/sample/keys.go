@@ -35,11 +35,11 @@ type Keys struct {
 // are not identical.
 func NewKeys(capacity int) *Keys { return &Keys{capacity: max(capacity, 1)} }
 
-// Wants reports whether a key is in the sample so far. What it does not want need
-// not be added.
+// Wants reports whether a key is in the sample so far. Documents of which it wants
+// no key need not be added.
 func (s *Keys) Wants(key uint64) bool { return isBelow(key, s.shift.Load()) }
 
-// Add takes in the records of those that Wants wants.
+// Add takes in those of the records whose keys are in the sample.
 func (s *Keys) Add(records []candidates.Record) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
