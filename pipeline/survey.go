@@ -21,8 +21,9 @@ const (
 	// sampledShingles bounds the documents that a survey keeps to compare them: 64
 	// MiB of sets.
 	sampledShingles = 8 << 20
-	// sampledKeys bounds the records that it keeps for each choice: some 7 MiB.
-	sampledKeys = 1 << 16
+	// sampledKeys bounds the records that it keeps for each choice: 7 to 14
+	// MiB.
+	sampledKeys = 1 << 17
 	// sampledPairs is about how many pairs are compared for the distribution of
 	// similarities.
 	sampledPairs = 1 << 21

@@ -3,6 +3,7 @@ package sample
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"mirrorbeam/internal/candidates"
@@ -10,12 +11,15 @@ import (
 )
 
 const (
-	// leastSeen is how many documents of a group must be in the sample of
-	// documents for the group to be estimated there, in place of by its key.
-	leastSeen = 16
+	// leastSeen is how many other documents of a group must be in the sample of
+	// documents for a pair of the group to be looked for there, in place of under
+	// its key.
+	leastSeen = 8
 
-	// mostRecords and mostMeetings bound memory and time of one estimate.
-	mostRecords  = 1 << 19
+	// partRecords bounds the memory of an estimate, mostRecords and mostMeetings
+	// its time.
+	partRecords  = 1 << 18
+	mostRecords  = 1 << 21
 	mostMeetings = 1 << 26
 
 	// largestGroups is how many groups are named.
@@ -70,44 +74,70 @@ func AppendRecords(records []candidates.Record, ref docref.Ref, digest uint64, s
 
 // thinned is a sample of documents, thinned out to what an estimate can take in.
 type thinned struct {
-	documents []Document
-	records   []candidates.Record // sorted; Mark is the document's number plus 1
-	shift     uint32              // of the documents
-	share     float64
+	documents  []Document
+	shift      uint32 // of those that are in
+	share      float64
+	parts      int // of the key space, that are gone through one after the other
+	appendKeys func(keys []uint64, d *Document) []uint64
+	keys       []uint64
+	records    []candidates.Record
+	scratch    []candidates.Record
 }
 
-// thin takes as large a part of a sample as the bounds allow.
-func (e *Estimator) thin(documents *Documents, most int) thinned {
+// thin takes as large a part of a sample as has at most mostRecords keys.
+func (e *Estimator) thin(documents *Documents) thinned {
 	list, _ := documents.List()
-	t := thinned{documents: list, shift: documents.shift.Load()}
-	var keys []uint64
+	t := thinned{documents: list, shift: documents.shift.Load(), appendKeys: e.AppendKeys}
 	for ; ; t.shift++ {
-		t.records = t.records[:0]
+		total := 0
 		for i := range list {
-			if !isBelow(list[i].Digest, t.shift) {
+			if isBelow(list[i].Digest, t.shift) {
+				t.keys = e.AppendKeys(t.keys[:0], &list[i])
+				total += len(t.keys)
+			}
+		}
+		if total <= mostRecords {
+			t.share, t.parts = shareOf(t.shift), total/partRecords+1
+			return t
+		}
+	}
+}
+
+// halve drops half of the documents.
+func (t *thinned) halve() {
+	t.shift++
+	t.share /= 2
+}
+
+// groups gives the groups of two or more, which may be changed. The Mark of a
+// record is the number of the document plus 1.
+func (t *thinned) groups(yield func([]candidates.Record) bool) {
+	for part := range t.parts {
+		t.records = t.records[:0]
+		for i := range t.documents {
+			d := &t.documents[i]
+			if !isBelow(d.Digest, t.shift) {
 				continue
 			}
-			keys = e.AppendKeys(keys[:0], &list[i])
+			t.keys = t.appendKeys(t.keys[:0], d)
 			start := len(t.records)
-			t.records = AppendRecords(t.records, list[i].Ref, list[i].Digest, len(list[i].Set), keys)
+			t.records = AppendRecords(t.records, d.Ref, d.Digest, len(d.Set), t.keys)
+			wanted := start
 			for j := start; j < len(t.records); j++ {
-				t.records[j].Mark = uint32(i) + 1
+				if high, _ := bits.Mul64(t.records[j].Key, uint64(t.parts)); int(high) == part {
+					t.records[wanted] = t.records[j]
+					t.records[wanted].Mark = uint32(i) + 1
+					wanted++
+				}
 			}
-			if len(t.records) > mostRecords {
-				break
+			t.records = t.records[:wanted]
+		}
+		t.scratch = slices.Grow(t.scratch[:0], len(t.records))[:len(t.records)]
+		sorted := candidates.Sort(t.records, t.scratch)
+		for group := range groups(sorted) {
+			if !yield(group) {
+				return
 			}
-		}
-		if len(t.records) > mostRecords {
-			continue
-		}
-		t.records = candidates.Sort(t.records, make([]candidates.Record, len(t.records)))
-		meetings := 0
-		for group := range groups(t.records) {
-			meetings += len(group) * (len(group) - 1) / 2
-		}
-		if meetings <= most {
-			t.share = shareOf(t.shift)
-			return t
 		}
 	}
 }
@@ -128,18 +158,58 @@ func groups(records []candidates.Record) func(yield func([]candidates.Record) bo
 	}
 }
 
-// Estimate estimates the candidates from both samples. Keys may be nil where the
-// sample of documents is the whole corpus.
+// Estimate estimates the candidates from both samples.
+//
+// A pair is looked for in the sample of documents if at least leastSeen others of
+// its group are there, and under its key if not. As that does not depend on
+// whether the pair itself is there, every pair is counted once on average.
 func (e *Estimator) Estimate(documents *Documents, keys *Keys) Estimate {
-	t := e.thin(documents, mostMeetings)
+	if records, share := keys.Records(); share == 1 {
+		return e.count(records)
+	}
+	t := e.thin(documents)
+	for {
+		if estimate, ok := e.estimate(&t, keys); ok {
+			return estimate
+		}
+		t.halve()
+	}
+}
+
+// count counts the candidates under all keys.
+func (e *Estimator) count(records []candidates.Record) Estimate {
 	var result Estimate
-	degrees := make([]float64, len(t.documents)+1) // by Mark: pairs in large groups
 	found := 0
+	g := candidates.Grouper{
+		Threshold: e.Threshold, FirstInput: e.FirstInput, MaxComparisons: e.MaxComparisons,
+		Candidate: func(_, _ *candidates.Record) { found++ },
+		DenseKeys: map[uint32]bool{},
+	}
+	g.Dense = func(group []candidates.Record, _ int64) { g.DenseKeys[candidates.PreviousOf(group[0].Key)] = true }
+	for group := range groups(records) {
+		before := found
+		g.Groups(group)
+		result.note(Group{float64(len(group)), float64(found - before), firstOf(group)})
+	}
+	if len(g.DenseKeys) > 0 {
+		g.Again(records)
+	}
+	result.Candidates, result.Dense = float64(found), float64(len(g.DenseKeys))
+	return result
+}
+
+// estimate is Estimate with the documents that are left. It returns false where
+// these are too many.
+func (e *Estimator) estimate(t *thinned, keys *Keys) (Estimate, bool) {
+	var result Estimate
+	perPair := 1 / (t.share * t.share)
+	found, meetings := 0, 0
+	degrees := make([]float64, len(t.documents)+1) // by Mark: pairs in large groups
 	g := candidates.Grouper{
 		Threshold:  e.Threshold,
 		FirstInput: e.FirstInput,
-		// A sample of n documents has the square of their share of the pairs.
-		MaxComparisons: int(math.Ceil(float64(e.MaxComparisons) * t.share * t.share)),
+		// A sample of documents has the square of their share of the pairs.
+		MaxComparisons: int(math.Ceil(float64(e.MaxComparisons) / perPair)),
 		Candidate: func(a, b *candidates.Record) {
 			found++
 			degrees[a.Mark]++
@@ -148,59 +218,71 @@ func (e *Estimator) Estimate(documents *Documents, keys *Keys) Estimate {
 		DenseKeys: map[uint32]bool{},
 	}
 	g.Dense = func(group []candidates.Record, _ int64) { g.DenseKeys[candidates.PreviousOf(group[0].Key)] = true }
-	isLarge := func(group []candidates.Record) bool {
-		seen := 0
-		for i := range group {
-			if isBelow(group[i].Digest, t.shift) {
-				seen++
-			}
+	isLarge := func(group []candidates.Record) bool { return t.share == 1 || len(group) >= leastSeen+2 }
+	for group := range t.groups {
+		if meetings += len(group) * (len(group) - 1) / 2; meetings > mostMeetings {
+			return result, false
 		}
-		return t.share == 1 || seen >= leastSeen
-	}
-	// Large groups.
-	perPair := 1 / (t.share * t.share)
-	for group := range groups(t.records) {
-		if !isLarge(group) {
-			continue
+		if isLarge(group) {
+			before := found
+			g.Groups(group)
+			result.note(Group{float64(len(group)) / t.share, float64(found-before) * perPair, firstOf(group)})
 		}
-		before := found
-		g.Groups(group)
-		result.note(Group{float64(len(group)) / t.share, float64(found-before) * perPair, firstOf(group)})
 	}
-	result.Dense = float64(len(g.DenseKeys))
 	if len(g.DenseKeys) > 0 {
-		for group := range groups(t.records) {
+		for group := range t.groups {
 			if isLarge(group) {
 				g.Again(group)
 			}
 		}
 	}
 	result.Candidates = float64(found) * perPair
+	result.Dense = float64(len(g.DenseKeys))
 	variance := 0.
-	for _, degree := range degrees[1:] {
-		variance += degree * degree
+	for _, degree := range degrees {
+		variance += degree * degree * (1 - t.share) * perPair * perPair
 	}
-	variance *= (1 - t.share) * perPair * perPair
-	// Small groups.
-	if t.share < 1 && keys != nil {
-		g.MaxComparisons = e.MaxComparisons
-		records, share := keys.Records()
-		for group := range groups(records) {
-			if isLarge(group) {
-				continue
-			}
-			found = 0
-			g.Groups(group)
-			if len(g.DenseKeys) > 0 {
-				g.Again(group)
-			}
-			n := float64(found) / share
-			result.Candidates += n
-			variance += n * n * (1 - share)
-		}
+	if t.share < 1 {
+		variance += e.addSmall(t, keys, &g, &result)
 	}
 	result.Error = math.Sqrt(variance)
-	return result
+	return result, true
+}
+
+// addSmall adds the pairs that are looked for under their keys, and returns the
+// variance of their number.
+func (e *Estimator) addSmall(t *thinned, keys *Keys, g *candidates.Grouper, result *Estimate) (variance float64) {
+	seen, found := 0, 0
+	one := func(r *candidates.Record) int {
+		if isBelow(r.Digest, t.shift) {
+			return 1
+		}
+		return 0
+	}
+	g.MaxComparisons = e.MaxComparisons
+	g.Candidate = func(a, b *candidates.Record) {
+		if seen-one(a)-one(b) < leastSeen {
+			found++
+		}
+	}
+	records, share := keys.Records()
+	for group := range groups(records) {
+		seen, found = 0, 0
+		for i := range group {
+			seen += one(&group[i])
+		}
+		if seen >= leastSeen+2 {
+			continue
+		}
+		g.Groups(group)
+		if len(g.DenseKeys) > 0 {
+			g.Again(group)
+		}
+		n := float64(found) / share
+		result.Candidates += n
+		variance += n * n * (1 - share)
+	}
+	return variance
 }
 
 // firstOf returns the first document of a group.
@@ -236,10 +318,20 @@ func (r *Estimate) sortGroups() {
 }
 
 // EachPair visits different candidate pairs of the sample of documents, each once,
-// and returns the share of all that these are. It visits at most most pairs or
-// so.
+// and returns the share of all that these are. It visits at most some most pairs
+// of documents with a common key. All documents have the same number of keys.
 func (e *Estimator) EachPair(documents *Documents, most int, visit func(a, b *Document)) (share float64) {
-	t := e.thin(documents, most)
+	t := e.thin(documents)
+	for {
+		meetings := 0
+		for group := range t.groups {
+			meetings += len(group) * (len(group) - 1) / 2
+		}
+		if meetings <= most {
+			break
+		}
+		t.halve()
+	}
 	var keysA, keysB []uint64
 	g := candidates.Grouper{
 		Threshold: e.Threshold, FirstInput: e.FirstInput, MaxComparisons: math.MaxInt,
@@ -257,7 +349,7 @@ func (e *Estimator) EachPair(documents *Documents, most int, visit func(a, b *Do
 			}
 		},
 	}
-	for group := range groups(t.records) {
+	for group := range t.groups {
 		g.Groups(group)
 	}
 	return t.share * t.share
