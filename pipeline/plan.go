@@ -51,6 +51,7 @@ func (c *PlanConfig) Validate() error {
 	check(c.Documents >= 0, "--documents %d: must be 1 or more", c.Documents)
 	check(c.Shingles > 0 && !math.IsInf(c.Shingles, 0), "--shingles %g: must be above 0", c.Shingles)
 	check(c.Comparison > 0, "--comparison %v: must be above 0", c.Comparison)
+	check(c.Keys == transforms.MinHash, "--keys %s: bands of minhash keys are planned only", c.Keys)
 	config := c.config()
 	return errors.Join(errors.Join(faults...), config.Validate())
 }
@@ -86,13 +87,14 @@ type PlannedChoice struct {
 	CandidatesError float64 `json:"candidates_error"`
 	// Missed is about how many pairs at or above the threshold share no key.
 	Missed float64 `json:"missed"`
-	// Groups are the largest groups of documents under one key.
-	Groups []HeapFacts `json:"groups,omitempty"`
+	// Heaps are the largest groups of a hundred and more documents under one key.
+	Heaps []Heap `json:"heaps,omitempty"`
 }
 
-// HeapFacts tell of a large group of documents under one key.
-type HeapFacts struct {
-	// Documents in it and the pairs of them that are candidates; estimates.
+// Heap is a large group of documents under one key.
+type Heap struct {
+	// Documents in it, and the pairs of them that are candidates and have met under
+	// no key before; estimates.
 	Documents  float64 `json:"documents"`
 	Candidates float64 `json:"candidates"`
 	// Example is one of the documents, as path:position.
@@ -123,14 +125,17 @@ type CurvePoint struct {
 	Similarity float64 `json:"similarity"`
 	// Probability that a pair of this similarity shares a key.
 	Probability float64 `json:"probability"`
-	// Pairs is about how many pairs of the corpus have this similarity, from half
-	// a step below to half a step above.
-	Pairs float64 `json:"pairs"`
+	// Pairs is about how many pairs of the corpus have this similarity or one up to
+	// the next point; nil where too few share a key to tell.
+	Pairs *float64 `json:"pairs,omitempty"`
 }
 
-// otherSecondsPerByte is what a job takes for each byte of its input, whatever
-// its keys are: to read, fingerprint, audit, cluster and write.
-const otherSecondsPerByte = 9e-9
+// What a job takes whatever its keys are, to read, fingerprint, audit, cluster and
+// write: for an empty input, and for each byte.
+const (
+	otherSeconds        = 0.1
+	otherSecondsPerByte = 9e-9
+)
 
 // recordBytes returns what the key records of a document take between stages.
 func recordBytes(keys float64) float64 {
@@ -225,7 +230,7 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 		}
 		advice.Corpus = &measured.facts
 		workload.Documents, workload.Shingles = float64(measured.facts.Documents+measured.facts.ReferenceDocuments), measured.facts.Shingles
-		advice.OtherSeconds = float64(measured.facts.Bytes) * otherSecondsPerByte
+		advice.OtherSeconds = otherSeconds + float64(measured.facts.Bytes)*otherSecondsPerByte
 	}
 	choose := func(p planned) *PlannedChoice {
 		choice := &PlannedChoice{Flags: p.flags}
@@ -233,7 +238,7 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 		if measured != nil {
 			estimate := measured.estimates[p.scheme]
 			candidates, choice.CandidatesError = estimate.Candidates, estimate.Error
-			choice.Groups = measured.heaps(estimate)
+			choice.Heaps = measured.heaps(estimate)
 			choice.Missed = measured.missed(p.scheme, c.Threshold)
 		}
 		choice.Choice = workload.MinHash(p.scheme, c.Threshold, candidates)
@@ -260,19 +265,30 @@ func rank(advice *Advice, scheme lshbands.Scheme) {
 	advice.Chosen = slices.IndexFunc(advice.Choices, func(p PlannedChoice) bool { return p.Scheme == scheme })
 }
 
-// curveStep is the distance of the points of the S-curve.
-const curveStep = 0.05
+const (
+	// curveSteps is in how many steps the S-curve goes from 0 to 1.
+	curveSteps = 20
+	// tellingProbability is the least with which pairs must share a key to be
+	// counted by those that do.
+	tellingProbability = 0.1
+)
 
 // curve returns the points of the S-curve.
 func curve(scheme lshbands.Scheme, measured *survey) []CurvePoint {
-	points := make([]CurvePoint, int(math.Round(1/curveStep))+1)
+	points := make([]CurvePoint, curveSteps+1)
 	for i := range points {
-		points[i].Similarity = float64(i) / float64(len(points)-1)
-		points[i].Probability = scheme.Probability(points[i].Similarity)
+		p := &points[i]
+		p.Similarity = float64(i) / curveSteps
+		p.Probability = scheme.Probability(p.Similarity)
+		if measured != nil && p.Probability >= tellingProbability {
+			p.Pairs = new(float64)
+		}
 	}
 	if measured != nil {
 		for _, similarity := range measured.similarities {
-			points[int(math.Round(similarity/curveStep))].Pairs += measured.weight(similarity)
+			if n := points[int(similarity*curveSteps)].Pairs; n != nil {
+				*n += measured.weight(similarity)
+			}
 		}
 	}
 	return points

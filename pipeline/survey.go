@@ -212,11 +212,16 @@ func (m *survey) missed(scheme lshbands.Scheme, threshold float64) float64 {
 	return n
 }
 
+// leastHeap is how many documents a group has to have to be named.
+const leastHeap = 100
+
 // heaps names the largest groups of an estimate.
-func (m *survey) heaps(estimate sample.Estimate) []HeapFacts {
-	var facts []HeapFacts
+func (m *survey) heaps(estimate sample.Estimate) []Heap {
+	var heaps []Heap
 	for _, group := range estimate.Groups {
-		facts = append(facts, HeapFacts{group.Documents, group.Candidates, m.inputs.Name(group.Example)})
+		if group.Documents >= leastHeap {
+			heaps = append(heaps, Heap{group.Documents, group.Candidates, m.inputs.Name(group.Example)})
+		}
 	}
-	return facts
+	return heaps
 }

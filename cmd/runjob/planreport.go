@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"mirrorbeam/lshbands"
+	"mirrorbeam/pipeline"
+)
+
+// printPlan writes a plan for people: what the corpus is, the ranking, the
+// S-curve, and what the next choices would bring.
+func printPlan(to io.Writer, a *pipeline.Advice) error {
+	w := bufio.NewWriter(to)
+	printCorpus(w, a)
+	printChoices(w, a)
+	printHeaps(w, a.Choices[a.Chosen])
+	chosen := a.Choices[a.Chosen].Choice
+	fmt.Fprintf(w, "\nProbability that a pair is compared, by its similarity (%s):\n\n", schemeText(chosen))
+	drawCurve(w, chosen.Scheme.Probability, a.Config.Threshold)
+	if a.Corpus != nil {
+		printPairs(w, a.Curve)
+	}
+	fmt.Fprintln(w)
+	printAdvice(w, a)
+	return w.Flush()
+}
+
+// printCorpus tells what was read.
+func printCorpus(w io.Writer, a *pipeline.Advice) {
+	c := a.Corpus
+	if c == nil {
+		wrapped(w, "%s of %.4g distinct shingles each, of which nothing is known: what they have in common, and so the candidates, only --input tells.",
+			counted(a.Config.Documents, "document"), a.Config.Shingles)
+		fmt.Fprintln(w)
+		return
+	}
+	fmt.Fprintf(w, "%s, %s", counted(c.Documents+c.ReferenceDocuments, "document"), size(c.Bytes))
+	if c.ReferenceDocuments > 0 {
+		fmt.Fprintf(w, ", %s of them in the reference", count(c.ReferenceDocuments))
+	}
+	fmt.Fprintf(w, "; %s rejected; %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
+	if c.DocumentShare == 1 {
+		fmt.Fprintf(w, "%s identical to an earlier one; of the others %s of at least %g\n\n", count(rounded(c.Identical)), counted(rounded(c.Pairs), "pair"), a.Config.Threshold)
+		return
+	}
+	fmt.Fprintf(w, "about %s identical to an earlier one; of the others about %s pairs of at least %g\n", short(c.Identical), short(c.Pairs), a.Config.Threshold)
+	fmt.Fprintf(w, "(by comparing 1 in %.0f documents)\n\n", 1/c.DocumentShare)
+}
+
+// rounded is a count, which an estimate need not be.
+func rounded(n float64) int64 { return int64(math.Round(n)) }
+
+// printChoices prints the ranking.
+func printChoices(w io.Writer, a *pipeline.Advice) {
+	t := a.Config.Threshold
+	fmt.Fprintf(w, "  %-12s %7s %7s %7s %11s %9s %9s %7s\n", "", fmt.Sprintf("at %.3g", t), fmt.Sprintf("at %.3g", lower(t, 1)), fmt.Sprintf("at %.3g", lower(t, 2)),
+		"candidates", "a probe", "keys", "CPU-s")
+	for i := range a.Choices {
+		c := &a.Choices[i]
+		mark := " "
+		if i == a.Chosen {
+			mark = "*"
+		}
+		candidates, probe := "?", "?"
+		if a.Corpus != nil {
+			candidates, probe = short(c.Candidates), fmt.Sprintf("%.3g", c.PerProbe)
+		}
+		fmt.Fprintf(w, "%s %-12s %7.4f %7.4f %7.4f %11s %9s %9s %7s", mark, fmt.Sprintf("%d x %d rows", c.Bands, c.Rows),
+			c.Probability, c.Scheme.Probability(lower(t, 1)), c.Scheme.Probability(lower(t, 2)),
+			candidates, probe, size(rounded(c.Bytes)), seconds(c.Seconds))
+		if !c.Fits {
+			fmt.Fprint(w, "  too large")
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w, "* what 'runjob run' does with these flags")
+	if a.Corpus != nil {
+		fmt.Fprintf(w, "Each on top of %s CPU-s to read, fingerprint, audit and write.\n", seconds(a.OtherSeconds))
+	}
+}
+
+// lower is so many tenths below a similarity.
+func lower(similarity float64, tenths int) float64 { return max(similarity-float64(tenths)/10, 0) }
+
+// printHeaps names the groups that most of the candidates may come from.
+func printHeaps(w io.Writer, c pipeline.PlannedChoice) {
+	if c.CandidatesError > 0 {
+		fmt.Fprintf(w, "Candidates are estimates: %s, give or take %s.\n", short(c.Candidates), short(2*c.CandidatesError))
+	}
+	if len(c.Heaps) > 0 {
+		fmt.Fprintln(w, "Heaps of documents under one key:")
+	}
+	for _, heap := range c.Heaps {
+		fmt.Fprintf(w, "  %6s such as %s: %s candidates are first met there\n", short(heap.Documents), printable(heap.Example), short(heap.Candidates))
+	}
+}
+
+// The drawing of the curve: a column for each sixtieth of similarity, a line for
+// each tenth of probability.
+const (
+	curveColumns = 60
+	curveLines   = 10
+)
+
+// drawCurve draws the S-curve and marks the threshold.
+func drawCurve(w io.Writer, probability func(float64) float64, threshold float64) {
+	mark := int(math.Round(threshold * curveColumns))
+	for line := curveLines; line >= 0; line-- {
+		row := []byte(strings.Repeat(" ", curveColumns+1))
+		row[mark] = ':'
+		for column := range row {
+			if int(math.Round(probability(float64(column)/curveColumns)*curveLines)) == line {
+				row[column] = '*'
+			}
+		}
+		fmt.Fprintf(w, "  %4.1f |%s\n", float64(line)/curveLines, strings.TrimRight(string(row), " "))
+	}
+	axis := []byte(strings.Repeat("+-----", curveColumns/6) + "+")
+	axis[mark] = ':'
+	labels := "0 "
+	for tenth := 1; tenth <= 10; tenth++ {
+		labels += fmt.Sprintf("%6.1f", float64(tenth)/10)
+	}
+	fmt.Fprintf(w, "        %s\n        %s\n", axis, labels)
+}
+
+// printPairs prints under the curve how many pairs of the corpus there are.
+func printPairs(w io.Writer, curve []pipeline.CurvePoint) {
+	fmt.Fprint(w, "  pairs ")
+	perTenth := (len(curve) - 1) / 10
+	for i := 0; i+perTenth < len(curve); i += perTenth {
+		n, known := 0., true
+		for _, point := range curve[i : i+perTenth] {
+			if known = known && point.Pairs != nil; known {
+				n += *point.Pairs
+			}
+		}
+		text := "?"
+		if known {
+			text = short(n)
+		}
+		fmt.Fprintf(w, "%6s", text)
+	}
+	fmt.Fprintln(w)
+}
+
+// printAdvice says what other choices would bring.
+func printAdvice(w io.Writer, a *pipeline.Advice) {
+	chosen := &a.Choices[a.Chosen]
+	total := a.OtherSeconds + chosen.Seconds
+	best := &a.Choices[0]
+	switch saved := chosen.Seconds - best.Seconds; {
+	case !best.Fits:
+		wrapped(w, "Advice: none of them fits into --memory %s; raise the threshold or lower the recall.", size(int64(a.Config.Memory)))
+	case !chosen.Fits:
+		wrapped(w, "Advice: %s (%s): the keys of what 'runjob run' does take %s, more than --memory %s.",
+			best.Flags, schemeText(best.Choice), size(rounded(chosen.Bytes)), size(int64(a.Config.Memory)))
+	case saved > total/20:
+		wrapped(w, "Advice: %s (%s) is as sure, and saves %s of %s CPU-s.", best.Flags, schemeText(best.Choice), seconds(saved), seconds(total))
+	default:
+		wrapped(w, "Advice: take it as it is; nothing as sure saves a twentieth of the job.")
+	}
+	tell := func(title string, c *pipeline.PlannedChoice, difference string, amount float64) {
+		text := fmt.Sprintf("%s: %s (%s) %s %s of %s CPU-s and finds a pair at the threshold with probability %.4f in place of %.4f", title, c.Flags, schemeText(c.Choice), difference,
+			seconds(amount), seconds(total), c.Probability, chosen.Probability)
+		if a.Corpus != nil {
+			text += fmt.Sprintf("; here that misses about %s pairs in place of %s", short(c.Missed), short(chosen.Missed))
+		}
+		wrapped(w, "%s.", text)
+	}
+	if c := a.Cheaper; c != nil {
+		tell("Cheaper", c, "saves", chosen.Seconds-c.Seconds)
+	}
+	if c := a.Safer; c != nil {
+		tell("Safer", c, "takes another", c.Seconds-chosen.Seconds)
+	}
+}
+
+// lineWidth is what fits a terminal.
+const lineWidth = 80
+
+// wrapped writes a paragraph in lines of at most lineWidth, if its words allow.
+func wrapped(w io.Writer, format string, args ...any) {
+	column := 0
+	for word := range strings.FieldsSeq(fmt.Sprintf(format, args...)) {
+		switch {
+		case column == 0:
+		case column+1+len(word) > lineWidth:
+			fmt.Fprintln(w)
+			column = 0
+		default:
+			word = " " + word
+		}
+		fmt.Fprint(w, word)
+		column += len(word)
+	}
+	fmt.Fprintln(w)
+}
+
+// schemeText names a choice.
+func schemeText(c lshbands.Choice) string {
+	return fmt.Sprintf("%s of %s", counted(int64(c.Bands), "band"), counted(int64(c.Rows), "row"))
+}
+
+// short writes a number in a few characters: 950, 31k, 4.3M.
+func short(n float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if n >= 9.95*unit.size {
+			return fmt.Sprintf("%.0f%s", n/unit.size, unit.name)
+		}
+		if n >= unit.size {
+			return fmt.Sprintf("%.1f%s", n/unit.size, unit.name)
+		}
+	}
+	return fmt.Sprintf("%.0f", n)
+}
+
+// seconds writes CPU seconds.
+func seconds(s float64) string {
+	switch {
+	case s < 0.1:
+		return fmt.Sprintf("%.3f", s)
+	case s < 10:
+		return fmt.Sprintf("%.2f", s)
+	}
+	return count(int64(math.Round(s)))
+}
