@@ -42,10 +42,13 @@ type Measure struct {
 	Shingle     int                  `group:"Measure" default:"3" placeholder:"N" help:"Adjacent tokens in a shingle." json:"shingle"`
 	Seed        uint64               `group:"Measure" default:"0" placeholder:"N" help:"Key of all hashes: documents that were made to collide, or to be found too often, are harmless with a number that their author does not know." json:"seed"`
 	Threshold   float64              `group:"Measure" default:"0.8" placeholder:"J" help:"Least Jaccard similarity of two near-duplicates: shingles in both over shingles in either." json:"threshold"`
-	Keys        transforms.Keys      `group:"Measure" default:"auto" placeholder:"KEYS" help:"How documents that may be similar are brought together: exact (by their rarest shingles, which misses no pair), minhash (by bands of their MinHash signatures: less work at high thresholds, and a few pairs missed), all (every pair is compared, for corpora of some ten thousand documents); auto: exact, or minhash where --recall, --bands, --rows or --verify ask for it." json:"keys"`
+	Keys        transforms.Keys      `group:"Measure" default:"auto" placeholder:"KEYS" help:"How documents that may be similar are brought together: exact (by their rarest shingles, which misses no pair), minhash (by bands of their MinHash signatures: less work at high thresholds, and a few pairs missed), simhash (by their SimHash fingerprints: none within --hamming bits is missed), all (every pair is compared, for corpora of some ten thousand documents); auto: exact, or minhash where --recall, --bands, --rows or --verify ask for it." json:"keys"`
 	Recall      float64              `group:"Measure" default:"0" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found: 1 asks for exact keys, less for MinHash, which finds more similar pairs more surely; it sets bands and rows. 0: 1 with exact keys, 0.99 with MinHash." json:"recall"`
 	Bands       int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash bands; 0: from threshold and recall." json:"bands"`
 	Rows        int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash rows a band; 0: from threshold and recall." json:"rows"`
+	Score       transforms.Scoring   `group:"Measure" default:"auto" placeholder:"SCORE" help:"What makes two documents near-duplicates: jaccard (the threshold), hamming (their SimHash fingerprints differ in at most --hamming bits); auto: hamming with --keys simhash, else jaccard." json:"score"`
+	Hamming     int                  `group:"Measure" default:"3" placeholder:"K" help:"Most bits in which SimHash fingerprints may differ, with --keys simhash." json:"hamming"`
+	Bits        int                  `group:"Measure" default:"64" placeholder:"N" help:"Length of SimHash fingerprints, for --keys simhash and in sketches: a multiple of 64 up to 1024." json:"bits"`
 }
 
 // Config is everything that a user can choose. The flags of the command line
@@ -57,8 +60,6 @@ type Config struct {
 
 	Verify transforms.Verification `group:"Measure" default:"exact" placeholder:"HOW" help:"What a pair rests on: exact (the full shingle sets of both), sketch (an estimate from 128 hashes each, on less disk), none (a common key)." json:"verify"`
 	Audit  string                  `group:"Measure" default:"auto" placeholder:"N" help:"Measure the recall on about so many documents, for which all near-duplicates are found exactly; auto: 2000 where keys may miss a pair and sets are compared exactly, 500 with exact keys; off." json:"audit"`
-
-	Bits int `group:"Output" default:"64" placeholder:"N" help:"Length of the SimHash fingerprints in sketches: a multiple of 64 up to 1024." json:"bits"`
 
 	Output       string               `group:"Output" required:"" placeholder:"DIR" help:"Folder for the results; must be empty or new, see --overwrite." json:"output"`
 	Overwrite    bool                 `group:"Output" help:"Replace the results of an earlier job in the output folder. Other files in it are left alone." json:"overwrite"`
@@ -153,21 +154,43 @@ func (c *Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// checkKeys checks how documents are brought together.
+// checkKeys checks how documents are brought together and compared.
 func (c *Config) checkKeys(check func(ok bool, format string, args ...any)) {
-	check(slices.Contains([]transforms.Keys{transforms.AutoKeys, transforms.ExactKeys, transforms.MinHash, transforms.All}, c.Keys),
-		"--keys %s: must be auto, exact, minhash or all", c.Keys)
+	check(slices.Contains([]transforms.Keys{transforms.AutoKeys, transforms.ExactKeys, transforms.MinHash, transforms.SimHash, transforms.All}, c.Keys),
+		"--keys %s: must be auto, exact, minhash, simhash or all", c.Keys)
+	check(slices.Contains([]transforms.Scoring{transforms.AutoScoring, transforms.Jaccard, transforms.Hamming}, c.Score),
+		"--score %s: must be auto, jaccard or hamming", c.Score)
 	check(c.Recall >= 0 && c.Recall <= 1, "--recall %g: must be from above 0 to 1, or 0 for the usual one", c.Recall)
-	switch c.keys() {
+	check(c.Hamming >= 0, "--hamming %d: must be 0 or more", c.Hamming)
+	keys := c.keys()
+	if keys != transforms.MinHash {
+		check(c.Bands == 0 && c.Rows == 0, "--bands and --rows set the keys of --keys minhash; with --keys %s leave them out", keys)
+	}
+	switch keys {
 	case transforms.MinHash:
 		check(c.Recall < 1, "--recall 1: MinHash cannot promise it; --keys exact can")
 	case transforms.ExactKeys:
 		check(c.Verify == transforms.Exact, "--verify %s: --keys exact needs the full sets of --verify exact; give --keys minhash", c.Verify)
-		fallthrough
 	case transforms.All:
-		check(c.Bands == 0 && c.Rows == 0, "--bands and --rows set the keys of --keys minhash; with --keys %s leave them out", c.Keys)
 		check(c.Verify != transforms.None, "--verify none: with --keys all every pair would be one; give exact or sketch")
+	case transforms.SimHash:
+		if _, err := lshbands.PlanTables(c.Bits, c.Hamming); err != nil && c.Hamming >= 0 && c.Bits > 0 && c.Bits%64 == 0 {
+			check(false, "--hamming %d, --bits %d: %v; more bits leave room for a larger distance", c.Hamming, c.Bits, err)
+		}
 	}
+	check(c.Score != transforms.Hamming || keys == transforms.SimHash, "--score hamming: compares SimHash fingerprints, which are the keys of --keys simhash, not of --keys %s", keys)
+	check(c.scoring() != transforms.Hamming || c.Verify == transforms.Exact, "--verify %s: is about sets, --score hamming compares fingerprints; leave it out", c.Verify)
+}
+
+// scoring returns what makes two documents near-duplicates.
+func (c *Config) scoring() transforms.Scoring {
+	switch {
+	case c.Score != transforms.AutoScoring:
+		return c.Score
+	case c.keys() == transforms.SimHash:
+		return transforms.Hamming
+	}
+	return transforms.Jaccard
 }
 
 // keys returns how documents are brought together.
@@ -175,6 +198,8 @@ func (c *Config) keys() transforms.Keys {
 	switch {
 	case c.Keys != transforms.AutoKeys:
 		return c.Keys
+	case c.Score == transforms.Hamming:
+		return transforms.SimHash
 	case c.Verify != transforms.Exact, c.Bands != 0, c.Rows != 0, c.Recall > 0 && c.Recall < 1:
 		return transforms.MinHash
 	}
@@ -211,7 +236,7 @@ func (c *Config) auditSample() (int, error) {
 		return 0, nil
 	case "auto":
 		switch {
-		case c.Verify != transforms.Exact || c.keys() == transforms.All:
+		case c.Verify != transforms.Exact || c.keys() == transforms.All || c.scoring() == transforms.Hamming:
 			return 0, nil
 		case c.keys() == transforms.ExactKeys:
 			return autoCheck, nil
@@ -221,6 +246,9 @@ func (c *Config) auditSample() (int, error) {
 	n, err := strconv.Atoi(c.Audit)
 	if err != nil || n <= 0 {
 		return 0, fmt.Errorf("--audit %s: must be auto, off or a number above 0", c.Audit)
+	}
+	if c.scoring() == transforms.Hamming {
+		return 0, fmt.Errorf("--audit %d: measures the recall of pairs by their Jaccard similarity; with --score hamming leave it out", n)
 	}
 	if c.Verify != transforms.Exact {
 		return 0, fmt.Errorf("--audit %d: counts exactly, for which it needs the full sets of --verify exact", n)
@@ -298,7 +326,11 @@ func (c *Config) Hash() string {
 	choices := *c
 	choices.Input, choices.Reference, choices.Output, choices.Overwrite, choices.Temp, choices.Lanes, choices.Memory = nil, nil, "", false, "", 0, 0
 	choices.Keys, choices.Recall = c.keys(), c.recall()
-	choices.Emit, choices.MaxRejects, choices.Format, choices.Bits, choices.Audit = nil, 0, "", 0, ""
+	choices.Emit, choices.MaxRejects, choices.Format, choices.Audit = nil, 0, "", ""
+	choices.Score = c.scoring()
+	if c.keys() != transforms.SimHash {
+		choices.Bits, choices.Hamming = 0, 0
+	}
 	if list, err := c.readStopWords(); err == nil && list != "" {
 		choices.StopWords = list // what counts is what is in the file
 	}
@@ -330,7 +362,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 	fields, weights := c.textFields()
 	auditSample, _ := c.auditSample() // Validate has checked it
 	simHashBits := 0
-	if slices.Contains(c.Emit, transforms.Sketches) {
+	if slices.Contains(c.Emit, transforms.Sketches) || c.keys() == transforms.SimHash {
 		simHashBits = c.Bits
 	}
 	return transforms.Job{
@@ -344,6 +376,8 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		SimHashBits:      simHashBits,
 		Threshold:        c.Threshold,
 		Keys:             c.keys(),
+		Scoring:          c.scoring(),
+		Distance:         c.Hamming,
 		Scheme:           scheme,
 		Verify:           c.Verify,
 		Keep:             c.Keep,

@@ -120,7 +120,7 @@ func TestValidateLimits(t *testing.T) {
 func TestHash(t *testing.T) {
 	counts := map[string]bool{
 		"Input": false, "Reference": false, "Format": false, "IDField": true, "TextField": true, "Features": true, "MaxDocument": true, "MaxRejects": false,
-		"CJKSplit": true, "Normalize": true, "StopWords": true, "StopWordUse": true, "Weight": true, "Seed": true, "Bits": false, "Shingle": true, "Threshold": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true, "Audit": false,
+		"CJKSplit": true, "Normalize": true, "StopWords": true, "StopWordUse": true, "Weight": true, "Seed": true, "Bits": false, "Shingle": true, "Threshold": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true, "Audit": false, "Score": true, "Hamming": false,
 		"Output": false, "Overwrite": false, "Emit": false, "OutputFormat": true, "Keep": true, "Split": true,
 		"Temp": false, "Memory": false, "Lanes": false,
 	}

@@ -16,12 +16,18 @@ func graph(s beam.Scope, job transforms.Job) {
 	}
 	keys := transforms.Key(s, job, sketches, counts...)
 	groups := transforms.Group(s, job, keys)
+	if job.Scoring == transforms.Hamming {
+		// The fingerprints are in the keys: pairs are scored as soon as they meet.
+		clusters := transforms.Cluster(s, job, sketches, groups)
+		transforms.Write(s, job, clusters, sketches, groups)
+		return
+	}
 	gathered := transforms.Gather(s, job, groups, sketches)
 	edges := transforms.Score(s, job, gathered)
-	var audit []beam.PCollection
+	outcomes := []beam.PCollection{sketches, groups, gathered, edges}
 	if job.AuditSample > 0 {
-		audit = append(audit, transforms.Audit(s, job, sketches))
+		outcomes = append(outcomes, transforms.Audit(s, job, sketches))
 	}
-	clusters := transforms.Cluster(s, job, groups, edges, sketches, gathered, audit...)
+	clusters := transforms.Cluster(s, job, outcomes...)
 	transforms.Write(s, job, clusters, sketches, groups, edges)
 }

@@ -29,7 +29,7 @@ type PlanConfig struct {
 func (c *PlanConfig) config() Config {
 	config := Config{
 		Input: c.Input, Measure: c.Measure,
-		Verify: transforms.Exact, Audit: "off", Bits: 64,
+		Verify: transforms.Exact, Audit: "off",
 		Output: "-", Emit: []string{transforms.Clusters}, OutputFormat: "jsonl", Keep: transforms.First, Split: transforms.Component,
 	}
 	if len(c.Input) == 0 {

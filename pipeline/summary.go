@@ -48,8 +48,14 @@ type Plan struct {
 	Keys transforms.Keys `json:"keys"`
 	// Scheme is that of MinHash keys; zero for others.
 	lshbands.Scheme
+	// Tables is the number of permuted tables of SimHash keys, for fingerprints of
+	// Bits bits that may differ in Distance of them; zero for others.
+	Tables   int `json:"tables,omitempty"`
+	Bits     int `json:"bits,omitempty"`
+	Distance int `json:"distance,omitempty"`
 	// ExpectedRecall is the probability that a pair of exactly the threshold is
-	// compared.
+	// compared; 0 where SimHash keys find the candidates for another score, of which
+	// nothing is known beforehand.
 	ExpectedRecall float64 `json:"expected_recall"`
 }
 
@@ -92,8 +98,17 @@ func summarize(config Config, scheme lshbands.Scheme, result transforms.Result, 
 // plan describes how candidates are found.
 func plan(config Config, scheme lshbands.Scheme) Plan {
 	p := Plan{Keys: config.keys(), Scheme: scheme, ExpectedRecall: 1}
-	if p.Keys == transforms.MinHash {
+	switch p.Keys {
+	case transforms.MinHash:
 		p.ExpectedRecall = scheme.Probability(config.Threshold)
+	case transforms.SimHash:
+		p.Bits, p.Distance = config.Bits, config.Hamming
+		if tables, err := lshbands.PlanTables(p.Bits, p.Distance); err == nil { // Validate has seen to it
+			p.Tables = tables.Tables()
+		}
+		if config.scoring() != transforms.Hamming {
+			p.ExpectedRecall = 0
+		}
 	}
 	return p
 }

@@ -23,12 +23,12 @@ func init() {
 // components by their first documents, cuts that order into output shards, and
 // sends the edges and the documents of each component to its shard.
 //
-// It takes the outcomes of Group (identical documents), Score, Fingerprint, Gather,
-// whose run files may go then, and, where there is one, Audit, PCollection<[]byte>
-// each, and returns one of outcomes with members and edges by output shard.
-func Cluster(s beam.Scope, job Job, groups, edges, sketches, gathered beam.PCollection, audit ...beam.PCollection) beam.PCollection {
+// It takes the outcomes of Fingerprint, of Group, whose edges join identical
+// documents, and, where the job has them, of Score, of Gather, whose run files may go
+// then, and of Audit, PCollection<[]byte> each. It returns one of outcomes with
+// members and edges by output shard.
+func Cluster(s beam.Scope, job Job, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("cluster")
-	outcomes := append([]beam.PCollection{groups, edges, sketches, gathered}, audit...)
 	tasks := beam.ParDo(s.Scope("label"), &labelFn{Job: job}, together(s.Scope("label"), outcomes...))
 	return inLanes(s, job, &clusterFn{Job: job}, tasks)
 }

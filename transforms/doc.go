@@ -30,6 +30,9 @@ const (
 	// ExactKeys compares documents that share one of their rarest shingles: a
 	// prefix filter, which misses no pair.
 	ExactKeys Keys = "exact"
+	// SimHash compares documents whose SimHash fingerprints share a prefix in one of
+	// several permutations, so that none within the distance is missed.
+	SimHash Keys = "simhash"
 	// All compares every document with every other whose size allows the
 	// threshold: the yardstick, for small corpora.
 	All Keys = "all"
@@ -45,6 +48,18 @@ const (
 	Sketch Verification = "sketch"
 	// None takes every candidate pair for an edge; similarities are estimates.
 	None Verification = "none"
+)
+
+// Scoring is what makes two documents near-duplicates.
+type Scoring string
+
+const (
+	// AutoScoring is Hamming with SimHash keys, else Jaccard.
+	AutoScoring Scoring = "auto"
+	// Jaccard is the share of the shingles of both that are in either.
+	Jaccard Scoring = "jaccard"
+	// Hamming is the number of bits in which their SimHash fingerprints differ.
+	Hamming Scoring = "hamming"
 )
 
 // Keep says which documents of a cluster come first when those to be kept are
@@ -78,6 +93,10 @@ type Job struct {
 	SimHashBits int
 	Threshold   float64
 	Keys        Keys
+	Scoring     Scoring
+	// Distance is the largest Hamming distance of SimHash fingerprints that share a
+	// key.
+	Distance int
 	// Scheme is that of MinHash keys; without bands for others.
 	Scheme lshbands.Scheme
 	Verify Verification

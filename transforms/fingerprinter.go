@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mirrorbeam/internal/corpus"
@@ -98,7 +99,10 @@ func (f *fingerprinter) document(b *block, ref docref.Ref, line []byte, record c
 	f.signature = f.minhash.Signature(f.signature, d.Set)
 	f.keys = f.job.Scheme.AppendKeys(f.keys[:0], f.signature)
 	size := len(d.Set)
-	if f.job.Verify != Exact {
+	switch {
+	case f.job.Scoring == Hamming && !slices.Contains(f.job.Emit, Sketches):
+		d.Set = nil // nobody reads it
+	case f.job.Verify != Exact || f.job.Scoring == Hamming:
 		d.Set = sketch.BottomK(d.Set, bottomK)
 	}
 	b.builder.Add(sketchblock.Document{

@@ -31,10 +31,10 @@ func init() {
 // once more when all such groups are known.
 func Group(s beam.Scope, job Job, keys beam.PCollection) beam.PCollection {
 	s = s.Scope("group")
-	tasks := exchange(s, job, delivery{Step: firstStep, Needed: []runfile.Kind{keysKind, idsKind}}, keys)
+	tasks := exchange(s, job, delivery{Step: firstStep, Needed: []runfile.Kind{keysKind, fingerprintsKind, idsKind}}, keys)
 	groups := inLanes(s, job, &groupFn{Job: job}, tasks)
-	if job.Keys == All {
-		return groups // its groups are of identical documents
+	if job.Keys == All || job.Keys == SimHash {
+		return groups // none is dense
 	}
 	s = s.Scope("again")
 	tasks = beam.ParDo(s, &denseFn{Job: job}, together(s, keys, groups))
@@ -118,6 +118,12 @@ func (f *groupFn) ProcessElement(ctx context.Context, element []byte, emit func(
 
 // shard goes through a shard for the first time.
 func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
+	if f.Job.Keys == SimHash {
+		if err := f.simhash(ctx, number, w); err != nil {
+			return err
+		}
+		return f.ids(w)
+	}
 	records, err := w.read(0, keysKind)
 	if err != nil {
 		return err
@@ -128,6 +134,12 @@ func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
 	if err := f.groups(keys, number, w); err != nil {
 		return err
 	}
+	return f.ids(w)
+}
+
+// ids finds out which documents of a shard of ids have one that is not theirs
+// alone.
+func (f *groupFn) ids(w *workplace) error {
 	ids, err := w.read(0, idsKind)
 	if err != nil {
 		return err
@@ -163,7 +175,8 @@ func (f *groupFn) groups(records []candidates.Record, shard int, w *workplace) e
 	}
 	g.Dense = func(group []candidates.Record, skipped int64) {
 		w.outcome.Dense = append(w.outcome.Dense, candidates.PreviousOf(group[0].Key))
-		w.outcome.Skipped.add(f.skipped(group, skipped))
+		first, second := firstTwo(group)
+		w.outcome.Skipped.add(f.layout.skipped(first, second, len(group), skipped))
 	}
 	if f.Job.Keys == All {
 		// Keys only tell what is identical.
@@ -198,9 +211,9 @@ func (f *groupFn) grouper(pairs *pairWriter, failed *error) *candidates.Grouper 
 	}
 }
 
-// skipped describes a dense group of which some pairs were skipped.
-func (f *groupFn) skipped(group []candidates.Record, pairs int64) Skipped {
-	first, second := group[0].Ref, group[1].Ref
+// firstTwo returns the first two documents of a group.
+func firstTwo(group []candidates.Record) (first, second docref.Ref) {
+	first, second = group[0].Ref, group[1].Ref
 	for _, r := range group {
 		switch {
 		case r.Ref < first:
@@ -209,9 +222,15 @@ func (f *groupFn) skipped(group []candidates.Record, pairs int64) Skipped {
 			second = r.Ref
 		}
 	}
+	return first, second
+}
+
+// skipped describes a dense group of so many documents, of which some pairs were
+// skipped, by two of them.
+func (l *layout) skipped(first, second docref.Ref, documents int, pairs int64) Skipped {
 	return Skipped{Pairs: pairs, Groups: 1, Example: &SkippedGroup{
-		Documents: int64(len(group)),
-		First:     string(f.inputs.refText(nil, first)), Second: string(f.inputs.refText(nil, second)),
+		Documents: int64(documents),
+		First:     string(l.inputs.refText(nil, first)), Second: string(l.inputs.refText(nil, second)),
 	}}
 }
 

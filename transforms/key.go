@@ -30,6 +30,7 @@ func init() {
 func Key(s beam.Scope, job Job, sketches beam.PCollection, counts ...beam.PCollection) beam.PCollection {
 	s = s.Scope("key")
 	if len(counts) == 0 {
+		// The fingerprints of SimHash keys stand there, too.
 		tasks := exchange(s, job, delivery{Needed: []runfile.Kind{documentsKind}}, sketches)
 		return inLanes(s, job, &keyFn{Job: job}, tasks)
 	}
@@ -70,11 +71,17 @@ type keyFn struct {
 	// For exact keys, made by the first task that has the catalog.
 	catalog string
 	prefix  *lshbands.PrefixKeys
+
+	tables *lshbands.Permuted // of SimHash keys
 }
 
 func (f *keyFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	return emitRun(ctx, keyStage, f.Job, element, emit, func(t task, w *workplace) error {
-		if f.Job.Keys != ExactKeys {
+		switch f.Job.Keys {
+		case ExactKeys:
+		case SimHash:
+			return f.simhash(ctx, w)
+		default:
 			return f.split(ctx, w)
 		}
 		if err := f.prepare(t.Catalog); err != nil {

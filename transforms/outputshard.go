@@ -190,6 +190,13 @@ func (s *outputShard) clusterRows(row func([]byte) error) error {
 func (s *outputShard) pairRows(row func([]byte) error) error {
 	var b []byte
 	for _, e := range s.edges {
+		if distance, is := e.hamming(); is {
+			b = output.AppendHammingPair(b[:0], s.names[e.A], s.names[e.B], int(distance))
+			if err := row(b); err != nil {
+				return err
+			}
+			continue
+		}
 		b = output.AppendPair(b[:0], output.Pair{
 			A: s.names[e.A], B: s.names[e.B], Shared: e.Shared, Union: e.union(),
 			SizeA: int(s.members[e.A].size), SizeB: int(s.members[e.B].size),

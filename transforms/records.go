@@ -15,6 +15,7 @@ const (
 	setsKind                                 // sets of the same block, by split
 	rejectsKind                              // rows of rejects, shard 0
 	keysKind                                 // key records, by range of keys
+	fingerprintsKind                         // SimHash fingerprints by their prefixes, by range of keys
 	idsKind                                  // hashes of ids, by range of hashes
 	repeatedKind                             // documents whose id is not theirs alone, by split
 	counterKind                              // a counter of shingles, shard 0
@@ -149,7 +150,16 @@ type edge struct {
 	Shared, total uint32
 }
 
-const estimateMark = 1 << 31
+const (
+	estimateMark = 1 << 31
+	// hammingMark: what is counted are bits that agree, and all bits.
+	hammingMark = 1 << 30
+)
+
+// hammingEdge returns an edge of fingerprints that differ in so many of their bits.
+func hammingEdge(distance, bits int) edge {
+	return edge{Shared: uint32(bits - distance), total: uint32(bits) | hammingMark}
+}
 
 // newEdge returns an edge of that similarity, whose nodes are still to be set.
 func newEdge(shared, union int, estimate bool) edge {
@@ -162,15 +172,22 @@ func newEdge(shared, union int, estimate bool) edge {
 
 // union returns how many shingles are in either document, estimate whether the
 // similarity is an estimate.
-func (e edge) union() uint32  { return e.total &^ estimateMark }
+func (e edge) union() uint32  { return e.total &^ (estimateMark | hammingMark) }
 func (e edge) estimate() bool { return e.total&estimateMark != 0 }
 
-// similarity returns the Jaccard similarity of the nodes.
+// hamming returns the Hamming distance of the nodes' fingerprints, if that is what
+// the edge rests on.
+func (e edge) hamming() (distance uint32, is bool) {
+	return e.union() - e.Shared, e.total&hammingMark != 0
+}
+
+// similarity returns the Jaccard similarity of the nodes, or the share of their bits
+// that agree.
 func (e edge) similarity() float64 { return float64(e.Shared) / float64(e.union()) }
 
 // identical reports whether the edge joins documents that are the same under
 // the measure.
-func (e edge) identical() bool { return e.Shared == e.total }
+func (e edge) identical() bool { return e.Shared == e.total&^hammingMark }
 
 func putEdge(b []byte, e edge) {
 	binary.LittleEndian.PutUint32(b, e.A)

@@ -43,7 +43,7 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 		fmt.Fprintf(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
 	}
 	fmt.Fprintf(w, "\nplan: %s\n", planText(s))
-	if s.Plan.ExpectedRecall < s.Config.Recall {
+	if s.Plan.Keys == transforms.MinHash && s.Plan.ExpectedRecall < s.Config.Recall {
 		fmt.Fprintf(w, "note: with these --bands and --rows that is below --recall %g\n", s.Config.Recall)
 	}
 	fmt.Fprintf(w, "found %s (%s of identical documents): %s in %s; %s removed",
@@ -76,6 +76,12 @@ func planText(s pipeline.Summary) string {
 		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g, but for what was skipped", s.Config.Threshold)
 	case s.Plan.Keys == transforms.ExactKeys:
 		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g", s.Config.Threshold)
+	case s.Plan.Keys == transforms.SimHash && s.Plan.ExpectedRecall == 1:
+		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d, by %s: none is missed",
+			s.Plan.Bits, s.Plan.Distance, counted(int64(s.Plan.Tables), "table"))
+	case s.Plan.Keys == transforms.SimHash:
+		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d are candidates for the threshold %g; how many pairs that finds, only the audit tells",
+			s.Plan.Bits, s.Plan.Distance, s.Config.Threshold)
 	}
 	return fmt.Sprintf("%s of %s find a pair at the threshold %g with probability %.4f, more similar ones more surely",
 		counted(int64(s.Plan.Bands), "band"), counted(int64(s.Plan.Rows), "row"), s.Config.Threshold, s.Plan.ExpectedRecall)

@@ -81,6 +81,22 @@ func AppendPair(b []byte, p Pair) []byte {
 	return append(b, "}\n"...)
 }
 
+// AppendHammingPair appends the row of two documents, named by JSON strings, whose
+// fingerprints differ in so many bits.
+func AppendHammingPair(b, first, second []byte, distance int) []byte {
+	b = append(b, `{"a":`...)
+	b = append(b, first...)
+	b = append(b, `,"b":`...)
+	b = append(b, second...)
+	b = append(b, `,"hamming":`...)
+	b = strconv.AppendInt(b, int64(distance), 10)
+	b = append(b, `,"exact":true`...)
+	if distance == 0 {
+		b = append(b, `,"identical":true`...)
+	}
+	return append(b, "}\n"...)
+}
+
 // Member is a document of a cluster, for rows of clusters and removed. ID, Ref,
 // Cluster and KeptID are JSON strings.
 type Member struct {

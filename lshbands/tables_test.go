@@ -1,0 +1,21 @@
+package lshbands
+
+import "testing"
+
+func TestPlanTables(t *testing.T) {
+	for _, c := range []struct{ bits, distance, tables, prefix int }{
+		{64, 0, 1, 64},
+		{64, 3, 4, 16},
+		{64, 6, 28, 16},
+		{128, 3, 4, 32},
+		{256, 12, 13, 19},
+	} {
+		p, err := PlanTables(c.bits, c.distance)
+		if err != nil || p.Tables() != c.tables || p.shortest() != c.prefix {
+			t.Errorf("%d bits within %d: %d tables of %d bits, %v; want %d of %d", c.bits, c.distance, p.Tables(), p.shortest(), err, c.tables, c.prefix)
+		}
+	}
+	if _, err := PlanTables(64, 64); err == nil {
+		t.Error("tables for a distance of all bits")
+	}
+}

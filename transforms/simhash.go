@@ -1,0 +1,299 @@
+package transforms
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/radix"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/lshbands"
+)
+
+// SimHash keys: the prefixes of permuted SimHash fingerprints (package lshbands).
+// A record holds the whole fingerprint, so that the pairs within the distance are
+// known as soon as a group is together. They are edges where the Hamming distance
+// is the score, else candidates.
+
+// fingerprintSize is the size of a record before its fingerprint: key, ref, digest,
+// size of the set, table.
+const fingerprintSize = 32
+
+// prefixKey returns the key of a prefix in a table, evenly spread.
+func prefixKey(table int, prefix uint64) uint64 {
+	x := (prefix ^ uint64(table)<<56) * 0x9e3779b97f4a7c15
+	x = (x ^ x>>32) * 0xd6e8feb86659fd93
+	return x ^ x>>32
+}
+
+// simhash writes the records of the documents of one split with SimHash keys.
+func (f *keyFn) simhash(ctx context.Context, w *workplace) error {
+	if f.tables == nil {
+		var err error
+		if f.tables, err = lshbands.PlanTables(f.Job.SimHashBits, f.Job.Distance); err != nil {
+			return err
+		}
+	}
+	var fingerprint []uint64
+	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+		keyStage.records.Inc(ctx, int64(block.Len()))
+		for i := range block.Len() {
+			if err := f.id(&w.run, block, i); err != nil {
+				return err
+			}
+			fingerprint = block.SimHash(fingerprint[:0], i)
+			if block.Size(i) == 0 {
+				// A document without tokens is like those of the same digest only.
+				clear(fingerprint)
+				fingerprint[0] = block.Digest(i)
+				if err := f.fingerprint(&w.run, block, i, 0, block.Digest(i), fingerprint); err != nil {
+					return err
+				}
+				continue
+			}
+			for table := range f.tables.Tables() {
+				key := prefixKey(table, f.tables.Prefix(table, fingerprint))
+				if err := f.fingerprint(&w.run, block, i, table, key, fingerprint); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// fingerprint writes a record.
+func (f *keyFn) fingerprint(run *runfile.Writer, block *sketchblock.Block, i, table int, key uint64, fingerprint []uint64) error {
+	b, err := run.Record(fingerprintsKind, shardOf(key, f.Job.Shards), fingerprintSize+8*len(fingerprint))
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint64(b, key)
+	putRef(b[8:], block.Ref(i))
+	binary.LittleEndian.PutUint64(b[16:], block.Digest(i))
+	binary.LittleEndian.PutUint32(b[24:], uint32(block.Size(i)))
+	binary.LittleEndian.PutUint32(b[28:], uint32(table))
+	for k, word := range fingerprint {
+		binary.LittleEndian.PutUint64(b[fingerprintSize+8*k:], word)
+	}
+	return nil
+}
+
+// fingerprintRecord is a record whose fingerprint lies elsewhere.
+type fingerprintRecord struct {
+	key   uint64
+	at    uint32 // number of the record, which its fingerprint is found by
+	table uint32
+	candidates.Record
+}
+
+// simhashGroups finds the pairs within the distance in a shard of SimHash keys.
+type simhashGroups struct {
+	job        Job
+	layout     *layout
+	packed     []byte
+	recordSize int
+	matcher    *lshbands.Matcher
+
+	fingerprints []uint64   // of a group
+	edges        refEdges   // stars, and pairs where the distance is the score
+	pairs        pairWriter // where it is not
+	skipped      Skipped
+	failed       error
+}
+
+// simhash goes through a shard of SimHash keys.
+func (f *groupFn) simhash(ctx context.Context, shard int, w *workplace) error {
+	packed, err := w.read(0, fingerprintsKind)
+	if err != nil {
+		return err
+	}
+	tables, err := lshbands.PlanTables(f.Job.SimHashBits, f.Job.Distance)
+	if err != nil {
+		return err
+	}
+	g := simhashGroups{
+		job: f.Job, layout: &f.layout, packed: packed,
+		recordSize: fingerprintSize + f.Job.SimHashBits/8, matcher: tables.NewMatcher(),
+		edges: refEdges{run: &w.run, shard: shard}, pairs: newPairWriter(w, shard),
+	}
+	records := g.records()
+	groupStage.bytes.Inc(ctx, int64(len(packed)))
+	groupStage.records.Inc(ctx, int64(len(records)))
+	for start := 0; start < len(records) && g.failed == nil; {
+		end := start + 1
+		for end < len(records) && records[end].key == records[start].key {
+			end++
+		}
+		if end-start > 1 {
+			g.key(records[start:end])
+		}
+		start = end
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	if g.failed != nil {
+		return g.failed
+	}
+	w.outcome.Skipped.add(g.skipped)
+	w.outcome.Counts.Identical = g.edges.stars
+	if err := writePart(&w.run, nodesKind, shard, g.pairs.part); err != nil {
+		return err
+	}
+	return writePart(&w.run, edgeNodesKind, shard, g.edges.part)
+}
+
+// records returns the records ordered by key.
+func (g *simhashGroups) records() []fingerprintRecord {
+	records := make([]fingerprintRecord, len(g.packed)/g.recordSize)
+	for i := range records {
+		b := g.packed[i*g.recordSize:]
+		records[i] = fingerprintRecord{
+			key: binary.LittleEndian.Uint64(b), at: uint32(i), table: binary.LittleEndian.Uint32(b[28:]),
+			Record: candidates.Record{Ref: getRef(b[8:]), Digest: binary.LittleEndian.Uint64(b[16:]), Size: binary.LittleEndian.Uint32(b[24:])},
+		}
+	}
+	return radix.Sort(records, make([]fingerprintRecord, len(records)), func(r *fingerprintRecord) uint64 { return r.key })
+}
+
+// words returns the bytes of the fingerprint of a record.
+func (g *simhashGroups) words(r *fingerprintRecord) []byte {
+	return g.packed[int(r.at)*g.recordSize+fingerprintSize : int(r.at+1)*g.recordSize]
+}
+
+// compare tells which documents are the same to the score, 0 for those: equal
+// fingerprints, or equal sets.
+func (g *simhashGroups) compare(a, b *fingerprintRecord) int {
+	if g.job.Scoring == Hamming {
+		return bytes.Compare(g.words(a), g.words(b))
+	}
+	return cmp.Compare(a.Digest, b.Digest)
+}
+
+// key handles the records of one key: those of a table at a time, should prefixes
+// of several have one key.
+func (g *simhashGroups) key(records []fingerprintRecord) {
+	slices.SortFunc(records, func(a, b fingerprintRecord) int {
+		return cmp.Or(cmp.Compare(a.table, b.table), g.compare(&a, &b), cmp.Compare(a.Ref, b.Ref))
+	})
+	for len(records) > 0 {
+		n := 1
+		for n < len(records) && records[n].table == records[0].table {
+			n++
+		}
+		g.group(records[:n])
+		records = records[n:]
+	}
+}
+
+// group handles the documents that share a prefix. Those that are the same stand as
+// one, the first of them.
+func (g *simhashGroups) group(records []fingerprintRecord) {
+	table := int(records[0].table)
+	n := 0
+	for i := range records {
+		r := &records[i]
+		if n > 0 && g.compare(&records[n-1], r) == 0 {
+			if table == 0 && r.Ref >= g.layout.firstInput {
+				g.add(&records[n-1].Record, &r.Record, g.same(&r.Record))
+				g.edges.stars++
+			}
+			continue
+		}
+		records[n] = *r
+		n++
+	}
+	if records = records[:n]; n < 2 {
+		return
+	}
+	slices.SortFunc(records, func(a, b fingerprintRecord) int { return cmp.Compare(a.Ref, b.Ref) })
+	g.fingerprints = g.fingerprints[:0]
+	for i := range records {
+		for b := g.words(&records[i]); len(b) > 0; b = b[8:] {
+			g.fingerprints = append(g.fingerprints, binary.LittleEndian.Uint64(b))
+		}
+	}
+	written, skipped := 0, int64(0)
+	g.matcher.Pairs(table, g.fingerprints, func(i, j, distance int) {
+		a, b := &records[i].Record, &records[j].Record
+		switch {
+		case b.Ref < g.layout.firstInput || a.Size == 0 || b.Size == 0:
+		case written >= g.job.GroupComparisons:
+			skipped++
+		default:
+			written++
+			g.pair(a, b, distance)
+		}
+	})
+	if skipped > 0 {
+		g.skipped.add(g.layout.skipped(records[0].Ref, records[1].Ref, len(records), skipped))
+	}
+}
+
+// same returns the edge to a document that is the same.
+func (g *simhashGroups) same(r *candidates.Record) edge {
+	if g.job.Scoring == Hamming {
+		return hammingEdge(0, g.job.SimHashBits)
+	}
+	return newEdge(int(r.Size), int(r.Size), false)
+}
+
+// pair passes on a pair within the distance, the first one before.
+func (g *simhashGroups) pair(a, b *candidates.Record, distance int) {
+	if g.job.Scoring == Hamming {
+		g.add(a, b, hammingEdge(distance, g.job.SimHashBits))
+		return
+	}
+	low, high := a, b
+	if low.Size > high.Size {
+		low, high = high, low
+	}
+	if float64(low.Size)/float64(high.Size) < g.job.Threshold {
+		return
+	}
+	if err := g.pairs.add(low, high); err != nil {
+		g.failed = err
+	}
+}
+
+func (g *simhashGroups) add(a, b *candidates.Record, e edge) {
+	if err := g.edges.add(a, b, e); err != nil {
+		g.failed = err
+	}
+}
+
+// refEdges writes edges between documents known by their refs, and collects these.
+type refEdges struct {
+	run     *runfile.Writer
+	shard   int
+	numbers numbering.Set
+	part    components.Part
+	stars   int64 // how many edges join documents that are the same
+}
+
+func (w *refEdges) add(a, b *candidates.Record, e edge) error {
+	e.A, e.B = w.number(a), w.number(b)
+	w.part.Parents.Union(e.A, e.B)
+	record, err := w.run.Record(edgesKind, w.shard, edgeSize)
+	if err == nil {
+		putEdge(record, e)
+	}
+	return err
+}
+
+func (w *refEdges) number(r *candidates.Record) uint32 {
+	number, isNew := w.numbers.Add(uint64(r.Ref))
+	if isNew {
+		w.part.Refs = append(w.part.Refs, r.Ref)
+		w.part.Weights = append(w.part.Weights, r.Size)
+		w.part.Parents = append(w.part.Parents, number)
+	}
+	return number
+}
