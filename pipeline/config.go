@@ -163,7 +163,7 @@ func (c *Config) checkKeys(check func(ok bool, format string, args ...any)) {
 	check(c.Recall >= 0 && c.Recall <= 1, "--recall %g: must be from above 0 to 1, or 0 for the usual one", c.Recall)
 	check(c.Hamming >= 0, "--hamming %d: must be 0 or more", c.Hamming)
 	keys := c.keys()
-	if keys != transforms.MinHash {
+	if slices.Contains([]transforms.Keys{transforms.ExactKeys, transforms.SimHash, transforms.All}, keys) {
 		check(c.Bands == 0 && c.Rows == 0, "--bands and --rows set the keys of --keys minhash; with --keys %s leave them out", keys)
 	}
 	switch keys {

@@ -105,6 +105,7 @@ type (
 		ContainmentB float64 `json:"containment_b"`
 		Exact        bool    `json:"exact"`
 		Identical    bool    `json:"identical"`
+		Hamming      int     `json:"hamming"`
 	}
 	clusterRow struct {
 		Cluster    string  `json:"cluster"`

@@ -1,0 +1,185 @@
+package pipeline
+
+import (
+	"fmt"
+	"math/bits"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"mirrorbeam/transforms"
+)
+
+// fingerprintOf reads the SimHash of a row of sketches.
+func fingerprintOf(t testing.TB, hex string) []uint64 {
+	t.Helper()
+	var words []uint64
+	for ; len(hex) > 0; hex = hex[:len(hex)-16] {
+		word, err := strconv.ParseUint(hex[len(hex)-16:], 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words = append(words, word)
+	}
+	return words
+}
+
+func hammingDistance(a, b []uint64) int {
+	distance := 0
+	for i := range a {
+		distance += bits.OnesCount64(a[i] ^ b[i])
+	}
+	return distance
+}
+
+// simhashPairs returns the rows of pairs, as a set, that brute force finds in
+// sketches: equal fingerprints joined to the first, and the first ones within the
+// distance of each other. Documents without tokens are equal where their texts are.
+func simhashPairs(t testing.TB, tr *truth, sketches []sketchRow, distance int) map[string]bool {
+	t.Helper()
+	fingerprints := make([][]uint64, len(sketches))
+	first := tr.firsts()
+	for i, row := range sketches {
+		if row.Ref != tr.documents[i].ref {
+			t.Fatalf("sketch %d is of %s, want %s", i, row.Ref, tr.documents[i].ref)
+		}
+		if fingerprints[i] = fingerprintOf(t, row.SimHash); row.Shingles == 0 {
+			continue
+		}
+		first[i] = slices.IndexFunc(fingerprints[:i+1], func(other []uint64) bool { return slices.Equal(other, fingerprints[i]) })
+		for j := range i { // an empty text may have a fingerprint of zeros
+			if first[i] == j && sketches[j].Shingles == 0 {
+				first[i] = i
+			}
+		}
+	}
+	want := map[string]bool{}
+	add := func(i, j, distance int) {
+		want[fmt.Sprint(tr.documents[i].name, "|", tr.documents[j].name, "|", distance)] = true
+	}
+	for j := range sketches {
+		if first[j] != j {
+			add(first[j], j, 0)
+			continue
+		}
+		for i := range j {
+			if d := hammingDistance(fingerprints[i], fingerprints[j]); first[i] == i && sketches[i].Shingles > 0 && sketches[j].Shingles > 0 && d <= distance {
+				add(i, j, d)
+			}
+		}
+	}
+	return want
+}
+
+// TestSimHash compares the pairs of a job by SimHash with brute force over the
+// fingerprints that it writes.
+func TestSimHash(t *testing.T) {
+	files := cut(oddities(31), 3)
+	tr := naiveTruth(3, true, files...)
+	input := putCorpus(t, plain, files...)
+	for _, c := range []struct{ bits, distance, near int }{
+		{64, 3, 1},
+		{64, 0, 0},
+		{64, 12, 20},
+		{128, 10, 5},
+		{256, 40, 20},
+	} {
+		t.Run(fmt.Sprintf("%d bits within %d", c.bits, c.distance), func(t *testing.T) {
+			config := testConfig(t, input)
+			config.Keys, config.Bits, config.Hamming = transforms.SimHash, c.bits, c.distance
+			config.Emit = append(config.Emit, transforms.Sketches)
+			summary := runJob(t, config)
+			want := simhashPairs(t, tr, readRows[sketchRow](t, config.Output, transforms.Sketches), c.distance)
+			near := 0
+			for _, row := range readRows[pairRow](t, config.Output, transforms.Pairs) {
+				key := fmt.Sprint(row.A, "|", row.B, "|", row.Hamming)
+				if !want[key] || row.Identical != (row.Hamming == 0) || !row.Exact {
+					t.Errorf("%+v is not a pair", row)
+				}
+				delete(want, key)
+				if row.Hamming > 0 {
+					near++
+				}
+			}
+			for key := range want {
+				t.Errorf("%s is missing", key)
+			}
+			if near < c.near {
+				t.Errorf("only %d pairs with a distance", near)
+			}
+			if summary.Plan.ExpectedRecall != 1 || summary.Plan.Tables == 0 || summary.Audit != nil {
+				t.Errorf("plan %+v, audit %+v", summary.Plan, summary.Audit)
+			}
+			checkUnique(t, config, files)
+		})
+	}
+}
+
+// TestSimHashCandidates: with the Jaccard score the pairs are those of exact keys
+// whose fingerprints are within the distance, and the audit counts the others.
+func TestSimHashCandidates(t *testing.T) {
+	files := cut(oddities(32), 3)
+	tr := naiveTruth(3, true, files...)
+	config := testConfig(t, putCorpus(t, plain, files...))
+	config.Keys, config.Score, config.Hamming, config.Threshold, config.Audit = transforms.SimHash, transforms.Jaccard, 6, 0.7, "100000"
+	config.Emit = []string{transforms.Clusters, transforms.Pairs, transforms.Sketches}
+	summary := runJob(t, config)
+	sketches := readRows[sketchRow](t, config.Output, transforms.Sketches)
+	fingerprints := map[string][]uint64{}
+	for i, row := range sketches {
+		fingerprints[tr.documents[i].name] = fingerprintOf(t, row.SimHash)
+	}
+	all := tr.pairRows(config.Threshold)
+	within := slices.DeleteFunc(slices.Clone(all), func(row pairRow) bool {
+		return !row.Identical && hammingDistance(fingerprints[row.A], fingerprints[row.B]) > config.Hamming
+	})
+	got := map[pairRow]bool{}
+	for _, row := range readRows[pairRow](t, config.Output, transforms.Pairs) {
+		got[row] = true
+	}
+	for _, row := range within {
+		if !got[row] {
+			t.Errorf("%+v is missing", row)
+		}
+	}
+	if len(got) != len(within) || len(within) == len(all) {
+		t.Errorf("%d pairs, want %d of %d", len(got), len(within), len(all))
+	}
+	want, _ := clusterRecall(tr, readRows[clusterRow](t, config.Output, transforms.Clusters), config.Threshold)
+	if summary.Audit == nil || summary.Audit.Recall != want || want == 1 || summary.Plan.ExpectedRecall != 0 {
+		t.Errorf("audit %+v, the recall is %g; plan %+v", summary.Audit, want, summary.Plan)
+	}
+}
+
+// TestSimHashCutsChangeNothing: lanes, memory and shards change no byte.
+func TestSimHashCutsChangeNothing(t *testing.T) {
+	input := putCorpus(t, plain, cut(oddities(lawSeed), 4)...)
+	for _, score := range []transforms.Scoring{transforms.Hamming, transforms.Jaccard} {
+		config := lawConfig(t, input)
+		config.Keys, config.Score, config.Hamming = transforms.SimHash, score, 8
+		want, _ := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+		got, _ := runInner(t, config, innerJob{splitBytes: 5 << 10, shards: 20, placeBytes: 1 << 12, lanes: 3})
+		sameText(t, string(score), got, want)
+	}
+}
+
+// TestSimHashReference: pairs within the reference are not listed.
+func TestSimHashReference(t *testing.T) {
+	parts := cut(oddities(61), 4)
+	reference := []file{{"y.jsonl", parts[0].lines}, {"z.jsonl", parts[1].lines}}
+	input := []file{{"a.jsonl", parts[2].lines}, {"b.jsonl", parts[3].lines}}
+	config := testConfig(t, putCorpus(t, plain, input...))
+	config.Reference = []string{putCorpus(t, plain, reference...)}
+	config.Keys, config.Hamming = transforms.SimHash, 6
+	summary := runJob(t, config)
+	if n := summary.Counts; n.RemovedForReference == 0 || n.RemovedForReference >= n.Removed {
+		t.Errorf("counts %+v", n)
+	}
+	checkUnique(t, config, input)
+	for _, row := range readRows[pairRow](t, config.Output, transforms.Pairs) {
+		if filepath.Base(row.A)[0] >= 'y' && filepath.Base(row.B)[0] >= 'y' && row.A[1] == '.' && row.B[1] == '.' {
+			t.Errorf("%+v is within the reference", row)
+		}
+	}
+}
