@@ -13,6 +13,9 @@ type Costs struct {
 	Key float64
 	// Component is for one component of the MinHash signature of one shingle.
 	Component float64
+	// Shingle is for one shingle of one document where keys are the rarest: to count
+	// it in the corpus, and to look up what is rare in the document.
+	Shingle float64
 	// Comparison is for one candidate pair: to bring both documents together and
 	// to compare them.
 	Comparison float64
@@ -22,7 +25,7 @@ type Costs struct {
 // a core of an AMD EPYC (Zen 5) with schemes from one band to 72: they are within
 // a third of each of these jobs.
 func UsualCosts() Costs {
-	return Costs{Key: 270e-9, Component: 12e-12, Comparison: 170e-9}
+	return Costs{Key: 270e-9, Component: 12e-12, Shingle: 28e-9, Comparison: 170e-9}
 }
 
 // Workload is what keys are planned for.
@@ -45,8 +48,9 @@ type Choice struct {
 	// the number of bits that it lets differ.
 	Blocks   []int `json:"blocks,omitempty"`
 	Distance int   `json:"distance,omitempty"`
-	// Keys is the mean number of keys of a document: bands, tables.
-	Keys float64 `json:"keys"`
+	// KeysPerDocument is the mean number of keys of a document: bands, tables, or
+	// rare shingles.
+	KeysPerDocument float64 `json:"keys_per_document"`
 	// PrefixBits is the length of the shortest prefix of a Permuted.
 	PrefixBits int `json:"prefix_bits,omitempty"`
 	// Probability is that with which a pair at the threshold, or the distance,
@@ -71,15 +75,22 @@ type Choice struct {
 // MinHash returns what a scheme promises at the threshold and takes, with that
 // many candidate pairs.
 func (w Workload) MinHash(s Scheme, threshold, candidates float64) Choice {
-	c := Choice{Scheme: s, Keys: float64(s.Bands), Probability: s.Probability(threshold)}
+	c := Choice{Scheme: s, KeysPerDocument: float64(s.Bands), Probability: s.Probability(threshold)}
 	seconds := w.Documents * w.Shingles * float64(s.Components()) * w.Costs.Component
 	return w.weigh(c, candidates, seconds)
+}
+
+// Exact returns what [PrefixKeys] take, with that many keys a document and that many
+// candidate pairs. They miss no pair.
+func (w Workload) Exact(keys, candidates float64) Choice {
+	c := Choice{KeysPerDocument: keys, Probability: 1}
+	return w.weigh(c, candidates, w.Documents*w.Shingles*w.Costs.Shingle)
 }
 
 // Permuted returns what tables with these blocks take. Candidates below 0 stand
 // for those of random fingerprints.
 func (w Workload) Permuted(p *Permuted, blocks []int, candidates float64) Choice {
-	c := Choice{Blocks: blocks, Distance: p.Distance(), Keys: float64(p.Tables()), PrefixBits: math.MaxInt, Probability: 1}
+	c := Choice{Blocks: blocks, Distance: p.Distance(), KeysPerDocument: float64(p.Tables()), PrefixBits: math.MaxInt, Probability: 1}
 	for table := range p.Tables() {
 		c.PrefixBits = min(c.PrefixBits, p.PrefixBits(table))
 		c.UniformPerProbe += p.ExpectedCandidates(table, w.Documents)
@@ -94,8 +105,8 @@ func (w Workload) Permuted(p *Permuted, blocks []int, candidates float64) Choice
 func (w Workload) weigh(c Choice, candidates, seconds float64) Choice {
 	c.Candidates = candidates
 	c.PerProbe = 2 * candidates / max(w.Documents, 1)
-	c.Bytes = w.Documents * w.RecordBytes(c.Keys)
-	c.Seconds = seconds + w.Documents*c.Keys*w.Costs.Key + candidates*w.Costs.Comparison
+	c.Bytes = w.Documents * w.RecordBytes(c.KeysPerDocument)
+	c.Seconds = seconds + w.Documents*c.KeysPerDocument*w.Costs.Key + candidates*w.Costs.Comparison
 	c.Fits = w.Memory == 0 || c.Bytes <= w.Memory
 	return c
 }

@@ -28,7 +28,7 @@ func TestSchemesReachTheRecall(t *testing.T) {
 func testWorkload() Workload {
 	return Workload{
 		Documents: 1e6, Shingles: 100, RecordBytes: func(keys float64) float64 { return 40 * keys },
-		Costs: Costs{Key: 1e-6, Component: 1e-9, Comparison: 2e-6},
+		Costs: Costs{Key: 1e-6, Component: 1e-9, Shingle: 1e-8, Comparison: 2e-6},
 	}
 }
 
@@ -37,7 +37,7 @@ func TestMinHashChoice(t *testing.T) {
 	w.Memory = 2e8
 	got := w.MinHash(Scheme{7, 3}, 0.8, 5e6)
 	want := Choice{
-		Scheme: Scheme{7, 3}, Keys: 7, Probability: Scheme{7, 3}.Probability(0.8),
+		Scheme: Scheme{7, 3}, KeysPerDocument: 7, Probability: Scheme{7, 3}.Probability(0.8),
 		Candidates: 5e6, PerProbe: 10, Bytes: 2.8e8,
 		Seconds: 2.1 + 7 + 10, // signatures, keys, comparisons
 	}
@@ -50,6 +50,13 @@ func TestMinHashChoice(t *testing.T) {
 	w.Memory = 0
 	if !w.MinHash(Scheme{7, 3}, 0.8, 5e6).Fits {
 		t.Error("it does not fit where there is no limit")
+	}
+}
+
+func TestExactChoice(t *testing.T) {
+	got := testWorkload().Exact(7.5, 1e6)
+	if math.Abs(got.Seconds-(1+7.5+2)) > 1e-9 || got.Bytes != 3e8 || got.Probability != 1 || got.PerProbe != 2 {
+		t.Errorf("the choice is %+v", got)
 	}
 }
 
@@ -75,7 +82,7 @@ func TestArticleTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := w.Permuted(p, c.blocks, -1)
-		if got.Keys != c.tables || got.PrefixBits != c.prefix || got.Distance != c.distance || c.perProbe > 0 && got.UniformPerProbe != c.perProbe {
+		if got.KeysPerDocument != c.tables || got.PrefixBits != c.prefix || got.Distance != c.distance || c.perProbe > 0 && got.UniformPerProbe != c.perProbe {
 			t.Errorf("blocks %v: %+v, want %v", c.blocks, got, c)
 		}
 		if want := w.Documents * got.UniformPerProbe / 2; got.Candidates != want || got.PerProbe != got.UniformPerProbe {
@@ -114,15 +121,15 @@ func TestTableSchemesAreOfUse(t *testing.T) {
 
 func TestCompareChoices(t *testing.T) {
 	choices := []Choice{
-		{Keys: 1, Seconds: 1},
-		{Keys: 2, Seconds: 3, Fits: true},
-		{Keys: 3, Seconds: 2, Fits: true, Bytes: 2},
-		{Keys: 4, Seconds: 2, Fits: true, Bytes: 1},
+		{KeysPerDocument: 1, Seconds: 1},
+		{KeysPerDocument: 2, Seconds: 3, Fits: true},
+		{KeysPerDocument: 3, Seconds: 2, Fits: true, Bytes: 2},
+		{KeysPerDocument: 4, Seconds: 2, Fits: true, Bytes: 1},
 	}
 	slices.SortFunc(choices, func(a, b Choice) int { return a.Compare(&b) })
 	var order []float64
 	for _, c := range choices {
-		order = append(order, c.Keys)
+		order = append(order, c.KeysPerDocument)
 	}
 	if want := []float64{4, 3, 2, 1}; !slices.Equal(order, want) {
 		t.Errorf("the order is %v, want %v", order, want)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"mirrorbeam/internal/sample"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/transforms"
 )
@@ -51,7 +52,7 @@ func (c *PlanConfig) Validate() error {
 	check(c.Documents >= 0, "--documents %d: must be 1 or more", c.Documents)
 	check(c.Shingles > 0 && !math.IsInf(c.Shingles, 0), "--shingles %g: must be above 0", c.Shingles)
 	check(c.Comparison > 0, "--comparison %v: must be above 0", c.Comparison)
-	check(c.Keys == transforms.MinHash, "--keys %s: bands of minhash keys are planned only", c.Keys)
+	check(c.Keys != transforms.All, "--keys all: compares all pairs, so there is nothing to plan")
 	config := c.config()
 	return errors.Join(errors.Join(faults...), config.Validate())
 }
@@ -62,25 +63,33 @@ type Advice struct {
 	Config PlanConfig `json:"config"`
 	// Corpus is what was found in the input; nil without one.
 	Corpus *CorpusFacts `json:"corpus,omitempty"`
-	// Choices are those that find a pair at the threshold as surely as asked for,
-	// the cheapest first; the one of the configuration is among them.
+	// Choices are ranked, the cheapest first.
 	Choices []PlannedChoice `json:"choices"`
-	// Chosen is the place of the configuration's choice in Choices.
+	// Chosen is the place in Choices of what the configuration stands for; -1 where
+	// only an input would tell what that takes.
 	Chosen int `json:"chosen"`
-	// Cheaper and Safer find a pair less surely at a lower price, and more surely
-	// at a higher one; nil where there is none.
-	Cheaper *PlannedChoice `json:"cheaper,omitempty"`
-	Safer   *PlannedChoice `json:"safer,omitempty"`
+	// Best is the place of the cheapest choice that fits and finds a pair at the
+	// threshold as surely as the configuration asks for; -1 where there is none.
+	Best int `json:"best"`
+	// Cheaper and Safer are the places of the next choices that find a pair at the
+	// threshold less surely at a lower price, and more surely; -1 where there is
+	// none.
+	Cheaper int `json:"cheaper"`
+	Safer   int `json:"safer"`
 	// OtherSeconds is the CPU time of what does not depend on the choice.
 	OtherSeconds float64 `json:"other_cpu_seconds"`
-	// Curve is the S-curve of the configuration's choice.
-	Curve []CurvePoint `json:"curve,omitempty"`
+	// Curve is the S-curve of Bands, those of the configuration or those that it
+	// would have if it asked for MinHash.
+	Bands lshbands.Scheme `json:"curve_of"`
+	Curve []CurvePoint    `json:"curve"`
 }
 
 // PlannedChoice is a choice and what the corpus says of it.
 type PlannedChoice struct {
+	Keys transforms.Keys `json:"keys"`
 	lshbands.Choice
-	// Flags are what makes 'runjob run' take it, beside those of the measure.
+	// Flags are what makes 'runjob run' take it, in place of other flags of keys;
+	// empty for that of the configuration.
 	Flags string `json:"flags"`
 	// CandidatesError is the standard error of Candidates, 0 where these are no
 	// estimate.
@@ -111,6 +120,8 @@ type CorpusFacts struct {
 	Shingles float64 `json:"shingles"`
 	// Wordless is how many documents have none.
 	Wordless int64 `json:"wordless"`
+	// Overlong is about how many are too long to be compared by a plan.
+	Overlong float64 `json:"overlong"`
 	// Identical is about how many documents are equal to an earlier one.
 	Identical float64 `json:"identical"`
 	// Pairs is about how many pairs of documents that are not identical reach the
@@ -137,69 +148,6 @@ const (
 	otherSecondsPerByte = 9e-9
 )
 
-// recordBytes returns what the key records of a document take between stages.
-func recordBytes(keys float64) float64 {
-	n, whole := 0., int(keys)
-	for i := range whole {
-		n += float64(transforms.KeyRecordBytes(i))
-	}
-	return n + (keys-float64(whole))*float64(transforms.KeyRecordBytes(whole))
-}
-
-// recalls are the steps in which the planner goes to a cheaper or safer choice.
-var recalls = []float64{0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999}
-
-// planned is a choice in the making: the scheme and the flags that stand for it.
-type planned struct {
-	scheme lshbands.Scheme
-	flags  string
-}
-
-// minHashChoices returns the schemes that are ranked, which of them is that of
-// the configuration, and the cheaper and safer ones, with no bands where there
-// is none.
-func minHashChoices(config *Config) (ranked []planned, chosen int, cheaper, safer planned, err error) {
-	scheme, err := config.scheme()
-	if err != nil {
-		return nil, 0, planned{}, planned{}, err
-	}
-	for _, s := range lshbands.Schemes(config.Threshold, config.Recall) {
-		ranked = append(ranked, planned{s, fmt.Sprintf("--bands %d --rows %d", s.Bands, s.Rows)})
-	}
-	if chosen = slices.IndexFunc(ranked, func(p planned) bool { return p.scheme == scheme }); chosen < 0 {
-		chosen = len(ranked)
-		ranked = append(ranked, planned{scheme: scheme})
-	}
-	ranked[chosen].flags = ""
-	if config.Bands > 0 || config.Rows > 0 {
-		ranked[chosen].flags = fmt.Sprintf("--bands %d --rows %d", scheme.Bands, scheme.Rows)
-	}
-	for _, recall := range recalls {
-		// As many rows as before: a step along the same curve.
-		next, err := lshbands.Plan(config.Threshold, recall, lshbands.Scheme{Rows: scheme.Rows})
-		if err != nil {
-			break
-		}
-		p := planned{next, fmt.Sprintf("--recall %g", recall)}
-		if config.Rows > 0 || config.Bands > 0 || !isDefaultRows(config.Threshold, recall, scheme.Rows) {
-			p.flags = fmt.Sprintf("--bands %d --rows %d", next.Bands, next.Rows)
-		}
-		switch {
-		case next.Bands < scheme.Bands:
-			cheaper = p
-		case next.Bands > scheme.Bands:
-			return ranked, chosen, cheaper, p, nil
-		}
-	}
-	return ranked, chosen, cheaper, safer, nil
-}
-
-// isDefaultRows reports whether a job would take so many rows by itself.
-func isDefaultRows(threshold, recall float64, rows int) bool {
-	s, err := lshbands.Plan(threshold, recall, lshbands.Scheme{})
-	return err == nil && s.Rows == rows
-}
-
 // MakePlan ranks the ways to find candidates for a corpus, which it reads, or for
 // a number of documents. It writes nothing. Errors are of the kinds of [Run].
 func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
@@ -207,63 +155,86 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 		return nil, failure{ErrUsage, err}
 	}
 	config := c.config()
-	ranked, chosen, cheaper, safer, err := minHashChoices(&config)
+	options, err := listOptions(&config)
 	if err != nil {
 		return nil, failure{ErrUsage, err}
 	}
-	advice := &Advice{Config: c}
+	advice := &Advice{Config: c, Bands: options.base}
 	workload := lshbands.Workload{
-		Documents: float64(c.Documents), Shingles: c.Shingles, Memory: float64(c.Memory),
-		RecordBytes: recordBytes, Costs: lshbands.UsualCosts(),
+		Documents: float64(c.Documents), Shingles: c.Shingles, Memory: float64(c.Memory), Costs: lshbands.UsualCosts(),
 	}
 	workload.Costs.Comparison = c.Comparison.Seconds()
 	var measured *survey
 	if len(c.Input) > 0 {
-		schemes := []lshbands.Scheme{ranked[chosen].scheme}
-		for _, p := range append(slices.Clone(ranked), cheaper, safer) {
-			if p.scheme.Bands > 0 && !slices.Contains(schemes, p.scheme) {
-				schemes = append(schemes, p.scheme)
-			}
-		}
-		if measured, err = takeSurvey(ctx, config, schemes); err != nil {
+		if measured, err = takeSurvey(ctx, config, options); err != nil {
 			return nil, err
 		}
 		advice.Corpus = &measured.facts
 		workload.Documents, workload.Shingles = float64(measured.facts.Documents+measured.facts.ReferenceDocuments), measured.facts.Shingles
 		advice.OtherSeconds = otherSeconds + float64(measured.facts.Bytes)*otherSecondsPerByte
 	}
-	choose := func(p planned) *PlannedChoice {
-		choice := &PlannedChoice{Flags: p.flags}
-		candidates := 0.
-		if measured != nil {
-			estimate := measured.estimates[p.scheme]
-			candidates, choice.CandidatesError = estimate.Candidates, estimate.Error
-			choice.Heaps = measured.heaps(estimate)
-			choice.Missed = measured.missed(p.scheme, c.Threshold)
+	for _, option := range options.all {
+		if measured != nil || option.keys == transforms.MinHash { // exact keys depend on the corpus
+			advice.Choices = append(advice.Choices, weigh(option, workload, c.Threshold, measured))
 		}
-		choice.Choice = workload.MinHash(p.scheme, c.Threshold, candidates)
-		return choice
 	}
-	for _, p := range ranked {
-		advice.Choices = append(advice.Choices, *choose(p))
-	}
-	if cheaper.scheme.Bands > 0 {
-		advice.Cheaper = choose(cheaper)
-	}
-	if safer.scheme.Bands > 0 {
-		advice.Safer = choose(safer)
-	}
-	scheme := ranked[chosen].scheme
-	rank(advice, scheme)
-	advice.Curve = curve(scheme, measured)
+	slices.SortStableFunc(advice.Choices, func(a, b PlannedChoice) int { return a.Compare(&b.Choice) })
+	advice.find(options, config.recall())
+	advice.Curve = curve(options.base, measured)
 	return advice, nil
 }
 
-// rank orders the choices and finds the one of the configuration again.
-func rank(advice *Advice, scheme lshbands.Scheme) {
-	slices.SortStableFunc(advice.Choices, func(a, b PlannedChoice) int { return a.Compare(&b.Choice) })
-	advice.Chosen = slices.IndexFunc(advice.Choices, func(p PlannedChoice) bool { return p.Scheme == scheme })
+// weigh tells what an option promises and takes.
+func weigh(option option, workload lshbands.Workload, threshold float64, measured *survey) PlannedChoice {
+	choice := PlannedChoice{Keys: option.keys, Flags: option.flags}
+	var estimate sample.Estimate
+	if measured != nil {
+		estimate = measured.estimates[option.keying]
+		choice.CandidatesError, choice.Heaps = estimate.Error, measured.heaps(estimate)
+	}
+	if option.keys == transforms.ExactKeys {
+		workload.RecordBytes = transforms.ExactKeyBytes
+		choice.Choice = workload.Exact(estimate.Keys, estimate.Candidates)
+		return choice
+	}
+	if measured != nil {
+		choice.Missed = measured.missed(option.scheme, threshold)
+	}
+	workload.RecordBytes = transforms.HashKeyBytes
+	choice.Choice = workload.MinHash(option.scheme, threshold, estimate.Candidates)
+	return choice
 }
+
+// find finds the choice of the configuration, the best one and the next ones.
+func (a *Advice) find(options *options, recall float64) {
+	place := func(wanted func(c *PlannedChoice) bool) int {
+		return slices.IndexFunc(a.Choices, func(c PlannedChoice) bool { return wanted(&c) })
+	}
+	a.Cheaper, a.Safer = -1, -1
+	a.Chosen = place(func(c *PlannedChoice) bool { return c.keying() == options.chosen })
+	if a.Chosen >= 0 {
+		// Bands that are given may find less than the recall.
+		recall = min(recall, a.Choices[a.Chosen].Probability)
+	}
+	a.Best = place(func(c *PlannedChoice) bool { return c.Fits && c.Probability >= recall })
+	if a.Chosen < 0 {
+		return
+	}
+	chosen := a.Choices[a.Chosen]
+	for i := range a.Choices {
+		c := &a.Choices[i]
+		switch {
+		case !slices.Contains(options.steps, c.keying()):
+		case c.Probability < chosen.Probability && c.Seconds < chosen.Seconds && (a.Cheaper < 0 || c.Probability > a.Choices[a.Cheaper].Probability):
+			a.Cheaper = i
+		case c.Probability > chosen.Probability && (a.Safer < 0 || c.Seconds < a.Choices[a.Safer].Seconds):
+			a.Safer = i
+		}
+	}
+}
+
+// keying returns the keys that the choice is of.
+func (c *PlannedChoice) keying() keying { return keying{c.Keys, c.Scheme} }
 
 const (
 	// curveSteps is in how many steps the S-curve goes from 0 to 1.

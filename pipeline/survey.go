@@ -33,7 +33,7 @@ const (
 type survey struct {
 	facts     CorpusFacts
 	inputs    transforms.Inputs
-	estimates map[lshbands.Scheme]sample.Estimate
+	estimates map[keying]sample.Estimate
 	// similarities are those of different pairs under the keys of base, share the
 	// share of all such pairs that they are.
 	base         lshbands.Scheme
@@ -41,9 +41,9 @@ type survey struct {
 	share        float64
 }
 
-// takeSurvey reads the corpus and estimates the candidates of each scheme, which
-// differ. The pairs that it compares are those of the first.
-func takeSurvey(ctx context.Context, config Config, schemes []lshbands.Scheme) (*survey, error) {
+// takeSurvey reads the corpus and estimates the candidates of each option. The
+// pairs that it compares are those of the base.
+func takeSurvey(ctx context.Context, config Config, options *options) (*survey, error) {
 	stopWords, err := config.readStopWords()
 	if err != nil {
 		return nil, failure{ErrUsage, err}
@@ -53,11 +53,12 @@ func takeSurvey(ctx context.Context, config Config, schemes []lshbands.Scheme) (
 		return nil, config.fault(ErrInput, err)
 	}
 	inputs.StopWords = stopWords
-	job := config.job(schemes[0], size, len(inputs.Splits), "", "", "")
-	s := &surveyor{schemes: schemes, documents: sample.NewDocuments(sampledShingles)}
-	for range schemes {
-		s.keys = append(s.keys, sample.NewKeys(sampledKeys))
+	firstInput, err := inputs.FirstInput()
+	if err != nil {
+		return nil, config.fault(ErrInput, err)
 	}
+	job := config.job(lshbands.Scheme{}, size, len(inputs.Splits), "", "", "")
+	s := newSurveyor(options, size)
 	counts, err := transforms.Survey(ctx, job, inputs, s.visitor)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -68,18 +69,19 @@ func takeSurvey(ctx context.Context, config Config, schemes []lshbands.Scheme) (
 	if counts.Documents == 0 {
 		return nil, failure{ErrInput, errors.New("no document in the input: there is nothing to plan for")}
 	}
-	m := &survey{inputs: inputs, base: schemes[0], estimates: map[lshbands.Scheme]sample.Estimate{}}
+	m := &survey{inputs: inputs, base: options.base, estimates: map[keying]sample.Estimate{}}
 	documents, share := s.documents.List()
 	m.facts = CorpusFacts{
 		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,
 		Bytes: counts.Bytes + counts.ReferenceBytes, Rejected: counts.Rejected,
 		Shingles: float64(s.shingles.Load()) / float64(counts.Documents+counts.ReferenceDocuments),
-		Wordless: s.wordless.Load(), DocumentShare: share,
+		Wordless: s.wordless.Load(), Overlong: float64(s.documents.Overlong()) / share, DocumentShare: share,
 	}
 	for i := range documents {
 		m.facts.Identical += float64(documents[i].Copies-1) / share
 	}
-	if err := s.estimate(ctx, m, job); err != nil {
+	estimator := sample.Estimator{Threshold: job.Threshold, MaxComparisons: job.GroupComparisons, FirstInput: firstInput}
+	if err := s.estimate(ctx, m, estimator); err != nil {
 		return nil, err
 	}
 	for _, similarity := range m.similarities {
@@ -95,19 +97,49 @@ type surveyor struct {
 	schemes            []lshbands.Scheme
 	documents          *sample.Documents
 	keys               []*sample.Keys // by scheme
+	counters           chan *lshbands.Counter
 	shingles, wordless atomic.Int64
+}
+
+// mostCounters is how many counters of shingles there are: few, as one may take 64
+// MiB, and counting is a small part of the work.
+const mostCounters = 2
+
+// bytesPerShingle is how much text there is at least, as the sizes of files tell,
+// for each distinct shingle of a document: a fourth of what is usual, since some
+// files are compressed to less than is thought.
+const bytesPerShingle = 2
+
+// newSurveyor returns a surveyor of a corpus of about that many bytes.
+func newSurveyor(options *options, size int64) *surveyor {
+	s := &surveyor{documents: sample.NewDocuments(sampledShingles), counters: make(chan *lshbands.Counter, mostCounters)}
+	for _, option := range options.all {
+		if option.keys == transforms.MinHash {
+			s.schemes = append(s.schemes, option.scheme)
+			s.keys = append(s.keys, sample.NewKeys(sampledKeys))
+		}
+	}
+	for range min(mostCounters, transforms.Cores()) {
+		s.counters <- lshbands.NewCounter(size / bytesPerShingle)
+	}
+	return s
 }
 
 // visitor returns a visitor of a part of the documents.
 func (s *surveyor) visitor() func(*transforms.Surveyed) {
 	signer := newSigner(s.schemes...)
 	batches := make([][]candidates.Record, len(s.schemes))
+	var shingles []uint64
 	return func(d *transforms.Surveyed) {
 		if d == nil {
 			for i := range batches {
 				s.keys[i].Add(batches[i])
 				batches[i] = batches[i][:0]
 			}
+			counter := <-s.counters
+			counter.Add(shingles) // where a set ends does not matter
+			s.counters <- counter
+			shingles = shingles[:0]
 			return
 		}
 		if len(d.Set) == 0 { // like those of the same bytes only
@@ -115,8 +147,9 @@ func (s *surveyor) visitor() func(*transforms.Surveyed) {
 			return
 		}
 		s.shingles.Add(int64(len(d.Set)))
+		shingles = append(shingles, d.Set...)
 		if s.documents.Wants(d.Digest) {
-			s.documents.Add(sample.Document{Ref: d.Ref, Digest: d.Digest, Set: d.Set, SimHash: d.SimHash})
+			s.documents.Add(sample.Document{Ref: d.Ref, Digest: d.Digest, Set: d.Set})
 		}
 		signer.sign(d.Set)
 		for i, scheme := range s.schemes {
@@ -127,6 +160,26 @@ func (s *surveyor) visitor() func(*transforms.Surveyed) {
 			}
 		}
 	}
+}
+
+// order returns the order of all shingles as the job would have it: counted in a
+// counter for just so many, which one for twice as many folds down to.
+func (s *surveyor) order() (*lshbands.Counter, error) {
+	sum := (<-s.counters).Bytes()
+	for len(s.counters) > 0 {
+		lshbands.AddCounts(sum, (<-s.counters).Bytes())
+	}
+	for want := len(lshbands.NewCounter(s.shingles.Load()).Bytes()); len(sum) > want; {
+		half := len(sum) / 2
+		lshbands.AddCounts(sum[:half], sum[half:])
+		sum = sum[:half]
+	}
+	order, err := lshbands.CounterOf(int64(len(sum)))
+	if err != nil {
+		return nil, err
+	}
+	copy(order.Bytes(), sum)
+	return order, nil
 }
 
 // signer computes keys of sets for several schemes; not for concurrent use.
@@ -153,46 +206,63 @@ func (s *signer) keys(scheme lshbands.Scheme) []uint64 {
 	return s.buffer
 }
 
-// estimate estimates the candidates of all schemes, side by side, and compares
+// estimate estimates the candidates of all options, side by side, and compares
 // pairs.
-func (s *surveyor) estimate(ctx context.Context, m *survey, job transforms.Job) error {
-	firstInput, err := m.inputs.FirstInput()
+func (s *surveyor) estimate(ctx context.Context, m *survey, estimator sample.Estimator) error {
+	order, err := s.order()
 	if err != nil {
 		return err
 	}
-	estimator := func(scheme lshbands.Scheme) *sample.Estimator {
-		signer := newSigner(scheme)
-		return &sample.Estimator{
-			Threshold: job.Threshold, MaxComparisons: job.GroupComparisons, FirstInput: firstInput,
-			AppendKeys: func(keys []uint64, d *sample.Document) []uint64 {
-				signer.sign(d.Set)
-				return append(keys, signer.keys(scheme)...)
-			},
-		}
-	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(transforms.Cores())
+	group.SetLimit(min(transforms.Cores(), mostEstimates))
+	var mutex sync.Mutex
+	estimate := func(keying keying, estimator *sample.Estimator, keys *sample.Keys) {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			estimate := estimator.Estimate(s.documents, keys)
+			mutex.Lock()
+			defer mutex.Unlock()
+			m.estimates[keying] = estimate
+			return nil
+		})
+	}
 	group.Go(func() error {
-		m.share = estimator(m.base).EachPair(s.documents, sampledPairs, func(a, b *sample.Document) {
+		m.share = withBands(estimator, m.base).EachPair(s.documents, sampledPairs, func(a, b *sample.Document) {
 			shared := asmkernels.Intersect(a.Set, b.Set, 0)
 			m.similarities = append(m.similarities, float64(shared)/float64(len(a.Set)+len(b.Set)-shared))
 		})
 		return ctx.Err()
 	})
-	var mutex sync.Mutex
+	estimate(keying{keys: transforms.ExactKeys}, withExactKeys(estimator, order), nil)
 	for i, scheme := range s.schemes {
-		group.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			estimate := estimator(scheme).Estimate(s.documents, s.keys[i])
-			mutex.Lock()
-			defer mutex.Unlock()
-			m.estimates[scheme] = estimate
-			return nil
-		})
+		estimate(keying{transforms.MinHash, scheme}, withBands(estimator, scheme), s.keys[i])
 	}
 	return group.Wait()
+}
+
+// mostEstimates is how many estimates are made at a time: one takes some 30 MiB.
+const mostEstimates = 4
+
+// withBands returns an estimator for MinHash keys.
+func withBands(e sample.Estimator, scheme lshbands.Scheme) *sample.Estimator {
+	signer := newSigner(scheme)
+	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
+		signer.sign(d.Set)
+		return sample.AppendRecords(records, d.Ref, d.Digest, len(d.Set), signer.keys(scheme))
+	}
+	return &e
+}
+
+// withExactKeys returns an estimator for exact keys.
+func withExactKeys(e sample.Estimator, order *lshbands.Counter) *sample.Estimator {
+	prefix := transforms.NewPrefixKeys(order, e.Threshold, e.MaxComparisons)
+	e.Exact = true
+	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
+		return transforms.AppendExactRecords(records, d.Ref, d.Digest, d.Set, prefix)
+	}
+	return &e
 }
 
 // weight returns for how many pairs of the corpus one of that similarity stands.

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/lshbands"
 )
 
 // Surveyed is a document as [Survey] shows it. Its slices are valid until the
@@ -88,9 +89,36 @@ func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() func(
 	return total, nil
 }
 
-// KeyRecordBytes returns the size of the record of a document's key that has so
-// many keys before it.
-func KeyRecordBytes(before int) int { return keySize + 4*min(before, candidates.MaxPrevious) }
+// HashKeyBytes returns how many bytes the records of so many keys of a document
+// take that are hashes of bands.
+func HashKeyBytes(keys float64) float64 {
+	before := min(keys, candidates.MaxPrevious)
+	return keySize*keys + 4*(before*(before-1)/2+before*(keys-before))
+}
+
+// ExactKeyBytes returns how many bytes the records of so many exact keys take.
+func ExactKeyBytes(keys float64) float64 {
+	record := candidates.Record{Key: candidates.PrefixKeyOf(0)}
+	return keys * float64(keySize+4*record.Known())
+}
+
+// NewPrefixKeys returns the finder of exact keys for a threshold and the bound of
+// comparisons in a group.
+func NewPrefixKeys(order *lshbands.Counter, threshold float64, comparisons int) *lshbands.PrefixKeys {
+	return lshbands.NewPrefixKeys(order, threshold, denseDocuments(comparisons))
+}
+
+// AppendExactRecords appends the records of the exact keys of a document.
+func AppendExactRecords(records []candidates.Record, ref docref.Ref, digest uint64, set []uint64, keys *lshbands.PrefixKeys) []candidates.Record {
+	record := candidates.Record{Ref: ref, Digest: digest, Size: uint32(len(set))}
+	for k, key := range keys.Of(set) {
+		record.Key, record.First = candidates.PrefixKeyOf(key.Hash), k == 0
+		record.Position, record.AfterDense = key.Position, key.AfterDense
+		records = append(records, record)
+		record.SetPrevious(key.Hash)
+	}
+	return records
+}
 
 // FirstInput returns the ref before which all documents are of the reference
 // corpus.

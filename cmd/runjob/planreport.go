@@ -9,6 +9,7 @@ import (
 
 	"mirrorbeam/lshbands"
 	"mirrorbeam/pipeline"
+	"mirrorbeam/transforms"
 )
 
 // printPlan writes a plan for people: what the corpus is, the ranking, the
@@ -17,10 +18,11 @@ func printPlan(to io.Writer, a *pipeline.Advice) error {
 	w := bufio.NewWriter(to)
 	printCorpus(w, a)
 	printChoices(w, a)
-	printHeaps(w, a.Choices[a.Chosen])
-	chosen := a.Choices[a.Chosen].Choice
-	fmt.Fprintf(w, "\nProbability that a pair is compared, by its similarity (%s):\n\n", schemeText(chosen))
-	drawCurve(w, chosen.Scheme.Probability, a.Config.Threshold)
+	if a.Chosen >= 0 {
+		printHeaps(w, a.Choices[a.Chosen])
+	}
+	fmt.Fprintf(w, "\nProbability that %s share a key, by similarity:\n\n", bandsText(a.Bands))
+	drawCurve(w, a.Bands.Probability, a.Config.Threshold)
 	if a.Corpus != nil {
 		printPairs(w, a.Curve)
 	}
@@ -57,7 +59,7 @@ func rounded(n float64) int64 { return int64(math.Round(n)) }
 // printChoices prints the ranking.
 func printChoices(w io.Writer, a *pipeline.Advice) {
 	t := a.Config.Threshold
-	fmt.Fprintf(w, "  %-12s %7s %7s %7s %11s %9s %9s %7s\n", "", fmt.Sprintf("at %.3g", t), fmt.Sprintf("at %.3g", lower(t, 1)), fmt.Sprintf("at %.3g", lower(t, 2)),
+	fmt.Fprintf(w, "  %-12s %7s %7s %7s %11s %8s %9s %7s\n", "", fmt.Sprintf("at %.3g", t), fmt.Sprintf("at %.3g", lower(t, 1)), fmt.Sprintf("at %.3g", lower(t, 2)),
 		"candidates", "a probe", "keys", "CPU-s")
 	for i := range a.Choices {
 		c := &a.Choices[i]
@@ -69,15 +71,22 @@ func printChoices(w io.Writer, a *pipeline.Advice) {
 		if a.Corpus != nil {
 			candidates, probe = short(c.Candidates), fmt.Sprintf("%.3g", c.PerProbe)
 		}
-		fmt.Fprintf(w, "%s %-12s %7.4f %7.4f %7.4f %11s %9s %9s %7s", mark, fmt.Sprintf("%d x %d rows", c.Bands, c.Rows),
-			c.Probability, c.Scheme.Probability(lower(t, 1)), c.Scheme.Probability(lower(t, 2)),
-			candidates, probe, size(rounded(c.Bytes)), seconds(c.Seconds))
+		name, below, farBelow := "exact", "", "" // which meet is decided by what is rare
+		if c.Keys == transforms.MinHash {
+			name = fmt.Sprintf("%d x %d rows", c.Bands, c.Rows)
+			below, farBelow = fmt.Sprintf("%.4f", c.Scheme.Probability(lower(t, 1))), fmt.Sprintf("%.4f", c.Scheme.Probability(lower(t, 2)))
+		}
+		fmt.Fprintf(w, "%s %-12s %7.4f %7s %7s %11s %8s %9s %7s", mark, name, c.Probability, below, farBelow, candidates, probe, size(rounded(c.Bytes)), seconds(c.Seconds))
 		if !c.Fits {
 			fmt.Fprint(w, "  too large")
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintln(w, "* what 'runjob run' does with these flags")
+	if a.Chosen >= 0 {
+		fmt.Fprintln(w, "* what 'runjob run' does with these flags")
+	} else {
+		fmt.Fprintln(w, "'runjob run' would take exact keys, whose number only --input tells")
+	}
 	if a.Corpus != nil {
 		fmt.Fprintf(w, "Each on top of %s CPU-s to read, fingerprint, audit and write.\n", seconds(a.OtherSeconds))
 	}
@@ -150,33 +159,55 @@ func printPairs(w io.Writer, curve []pipeline.CurvePoint) {
 
 // printAdvice says what other choices would bring.
 func printAdvice(w io.Writer, a *pipeline.Advice) {
+	if a.Chosen < 0 {
+		return
+	}
 	chosen := &a.Choices[a.Chosen]
 	total := a.OtherSeconds + chosen.Seconds
-	best := &a.Choices[0]
-	switch saved := chosen.Seconds - best.Seconds; {
-	case !best.Fits:
-		wrapped(w, "Advice: none of them fits into --memory %s; raise the threshold or lower the recall.", size(int64(a.Config.Memory)))
-	case !chosen.Fits:
-		wrapped(w, "Advice: %s (%s): the keys of what 'runjob run' does take %s, more than --memory %s.",
-			best.Flags, schemeText(best.Choice), size(rounded(chosen.Bytes)), size(int64(a.Config.Memory)))
-	case saved > total/20:
-		wrapped(w, "Advice: %s (%s) is as sure, and saves %s of %s CPU-s.", best.Flags, schemeText(best.Choice), seconds(saved), seconds(total))
-	default:
-		wrapped(w, "Advice: take it as it is; nothing as sure saves a twentieth of the job.")
-	}
-	tell := func(title string, c *pipeline.PlannedChoice, difference string, amount float64) {
-		text := fmt.Sprintf("%s: %s (%s) %s %s of %s CPU-s and finds a pair at the threshold with probability %.4f in place of %.4f", title, c.Flags, schemeText(c.Choice), difference,
-			seconds(amount), seconds(total), c.Probability, chosen.Probability)
+	printBest(w, a, total)
+	tell := func(title string, c *pipeline.PlannedChoice) {
+		difference := "saves"
+		if c.Seconds > chosen.Seconds {
+			difference = "takes another"
+		}
+		text := fmt.Sprintf("%s: %s (%s) %s %s of %s CPU-s and finds a pair at the threshold with probability %.4f in place of %.4f", title, c.Flags, choiceText(c),
+			difference, seconds(math.Abs(c.Seconds-chosen.Seconds)), seconds(total), c.Probability, chosen.Probability)
 		if a.Corpus != nil {
 			text += fmt.Sprintf("; here that misses about %s pairs in place of %s", short(c.Missed), short(chosen.Missed))
 		}
 		wrapped(w, "%s.", text)
 	}
-	if c := a.Cheaper; c != nil {
-		tell("Cheaper", c, "saves", chosen.Seconds-c.Seconds)
+	if a.Cheaper >= 0 {
+		tell("Cheaper", &a.Choices[a.Cheaper])
+	} else {
+		wrapped(w, "Cheaper: nothing, not even with a lower recall.")
 	}
-	if c := a.Safer; c != nil {
-		tell("Safer", c, "takes another", c.Seconds-chosen.Seconds)
+	switch {
+	case a.Safer >= 0:
+		tell("Safer", &a.Choices[a.Safer])
+	case chosen.Probability == 1:
+		wrapped(w, "Safer: nothing; it misses no pair.")
+	default:
+		wrapped(w, "Safer: exact keys, which miss no pair; --input tells what they take.")
+	}
+}
+
+// printBest says whether another choice would be better.
+func printBest(w io.Writer, a *pipeline.Advice, total float64) {
+	chosen := &a.Choices[a.Chosen]
+	if a.Best < 0 {
+		wrapped(w, "Advice: nothing as sure fits into --memory %s; raise the threshold or lower the recall.", size(int64(a.Config.Memory)))
+		return
+	}
+	best := &a.Choices[a.Best]
+	switch saved := chosen.Seconds - best.Seconds; {
+	case !chosen.Fits:
+		wrapped(w, "Advice: %s (%s) is as sure; the keys of what 'runjob run' does take %s, more than --memory %s.",
+			best.Flags, choiceText(best), size(rounded(chosen.Bytes)), size(int64(a.Config.Memory)))
+	case saved > total/20:
+		wrapped(w, "Advice: %s (%s) is as sure, and saves %s of %s CPU-s.", best.Flags, choiceText(best), seconds(saved), seconds(total))
+	default:
+		wrapped(w, "Advice: take it as it is; nothing as sure saves a twentieth of the job.")
 	}
 }
 
@@ -201,9 +232,17 @@ func wrapped(w io.Writer, format string, args ...any) {
 	fmt.Fprintln(w)
 }
 
-// schemeText names a choice.
-func schemeText(c lshbands.Choice) string {
-	return fmt.Sprintf("%s of %s", counted(int64(c.Bands), "band"), counted(int64(c.Rows), "row"))
+// choiceText names a choice.
+func choiceText(c *pipeline.PlannedChoice) string {
+	if c.Keys == transforms.ExactKeys {
+		return fmt.Sprintf("%.1f exact keys a document", c.KeysPerDocument)
+	}
+	return bandsText(c.Scheme)
+}
+
+// bandsText names bands.
+func bandsText(s lshbands.Scheme) string {
+	return fmt.Sprintf("%s of %s", counted(int64(s.Bands), "band"), counted(int64(s.Rows), "row"))
 }
 
 // short writes a number in a few characters: 950, 31k, 4.3M.

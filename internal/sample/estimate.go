@@ -2,8 +2,9 @@ package sample
 
 import (
 	"cmp"
+	"iter"
+	"maps"
 	"math"
-	"math/bits"
 	"slices"
 
 	"mirrorbeam/internal/candidates"
@@ -16,11 +17,9 @@ const (
 	// its key.
 	leastSeen = 8
 
-	// partRecords bounds the memory of an estimate, mostRecords and mostMeetings
-	// its time.
-	partRecords  = 1 << 18
-	mostRecords  = 1 << 21
+	// mostMeetings bounds the time of an estimate, mostPairs its memory.
 	mostMeetings = 1 << 26
+	mostPairs    = 1 << 21
 
 	// largestGroups is how many groups are named.
 	largestGroups = 3
@@ -29,18 +28,31 @@ const (
 // Estimator estimates how many candidate pairs keys would give a job, which is
 // what [candidates.Grouper] makes of all records.
 type Estimator struct {
-	// Threshold, MaxComparisons and FirstInput are those of the Grouper.
+	// Threshold, MaxComparisons, Exact and FirstInput are those of the Grouper.
 	Threshold      float64
 	MaxComparisons int
+	Exact          bool
 	FirstInput     docref.Ref
-	// AppendKeys appends the keys of a document, in their order.
-	AppendKeys func(keys []uint64, d *Document) []uint64
+	// AppendRecords appends the records of a document's keys, in their order.
+	AppendRecords func(records []candidates.Record, d *Document) []candidates.Record
+}
+
+// grouper returns a Grouper that has nobody to tell of pairs yet. It notes the keys
+// of dense groups.
+func (e *Estimator) grouper() *candidates.Grouper {
+	g := &candidates.Grouper{
+		Threshold: e.Threshold, MaxComparisons: e.MaxComparisons, Exact: e.Exact, FirstInput: e.FirstInput,
+		DenseKeys: map[uint32]bool{},
+	}
+	g.Dense = func(group []candidates.Record, _ int64) { g.DenseKeys[candidates.PreviousOf(group[0].Key)] = true }
+	return g
 }
 
 // Estimate is what an Estimator finds.
 type Estimate struct {
-	// Candidates is the number of candidate pairs, each as often as it would be
-	// compared.
+	// Keys is the mean number of keys of a document.
+	Keys float64
+	// Candidates is the number of different candidate pairs.
 	Candidates float64
 	// Error is the standard error of Candidates, 0 where nothing was left to
 	// chance.
@@ -60,11 +72,12 @@ type Group struct {
 	Example docref.Ref
 }
 
-// AppendRecords appends the records of a document with these keys.
+// AppendRecords appends the records of a document with these keys, which are
+// hashes.
 func AppendRecords(records []candidates.Record, ref docref.Ref, digest uint64, size int, keys []uint64) []candidates.Record {
 	record := candidates.Record{Ref: ref, Digest: digest, Size: uint32(size)}
 	for i, key := range keys {
-		record.Key = candidates.KeyOf(key, min(i, candidates.MaxPrevious))
+		record.Key, record.Position, record.First = candidates.KeyOf(key, min(i, candidates.MaxPrevious)), uint32(i), i == 0
 		records = append(records, record)
 		copy(record.Previous[1:], record.Previous[:])
 		record.Previous[0] = candidates.PreviousOf(key)
@@ -72,187 +85,179 @@ func AppendRecords(records []candidates.Record, ref docref.Ref, digest uint64, s
 	return records
 }
 
-// thinned is a sample of documents, thinned out to what an estimate can take in.
-type thinned struct {
-	documents  []Document
-	shift      uint32 // of those that are in
-	share      float64
-	parts      int // of the key space, that are gone through one after the other
-	appendKeys func(keys []uint64, d *Document) []uint64
-	keys       []uint64
-	records    []candidates.Record
-	scratch    []candidates.Record
-}
-
-// thin takes as large a part of a sample as has at most mostRecords keys.
-func (e *Estimator) thin(documents *Documents) thinned {
-	list, _ := documents.List()
-	t := thinned{documents: list, shift: documents.shift.Load(), appendKeys: e.AppendKeys}
-	for ; ; t.shift++ {
-		total := 0
-		for i := range list {
-			if isBelow(list[i].Digest, t.shift) {
-				t.keys = e.AppendKeys(t.keys[:0], &list[i])
-				total += len(t.keys)
-			}
-		}
-		if total <= mostRecords {
-			t.share, t.parts = shareOf(t.shift), total/partRecords+1
-			return t
-		}
-	}
-}
-
-// halve drops half of the documents.
-func (t *thinned) halve() {
-	t.shift++
-	t.share /= 2
-}
-
-// groups gives the groups of two or more, which may be changed. The Mark of a
-// record is the number of the document plus 1.
-func (t *thinned) groups(yield func([]candidates.Record) bool) {
-	for part := range t.parts {
-		t.records = t.records[:0]
-		for i := range t.documents {
-			d := &t.documents[i]
-			if !isBelow(d.Digest, t.shift) {
-				continue
-			}
-			t.keys = t.appendKeys(t.keys[:0], d)
-			start := len(t.records)
-			t.records = AppendRecords(t.records, d.Ref, d.Digest, len(d.Set), t.keys)
-			wanted := start
-			for j := start; j < len(t.records); j++ {
-				if high, _ := bits.Mul64(t.records[j].Key, uint64(t.parts)); int(high) == part {
-					t.records[wanted] = t.records[j]
-					t.records[wanted].Mark = uint32(i) + 1
-					wanted++
-				}
-			}
-			t.records = t.records[:wanted]
-		}
-		t.scratch = slices.Grow(t.scratch[:0], len(t.records))[:len(t.records)]
-		sorted := candidates.Sort(t.records, t.scratch)
-		for group := range groups(sorted) {
-			if !yield(group) {
-				return
-			}
-		}
-	}
-}
-
-// groups gives the groups of two or more.
-func groups(records []candidates.Record) func(yield func([]candidates.Record) bool) {
-	return func(yield func([]candidates.Record) bool) {
-		for start := 0; start < len(records); {
-			end := start + 1
-			for end < len(records) && records[end].Key == records[start].Key {
-				end++
-			}
-			if end-start > 1 && !yield(records[start:end]) {
-				return
-			}
-			start = end
-		}
-	}
-}
-
-// Estimate estimates the candidates from both samples.
+// Estimate estimates the candidates from both samples. Keys are nil where they
+// were not known when the sample was taken; the documents then have to do. If not,
+// two documents have a key in common only if it is the same one in the order of
+// both.
 //
 // A pair is looked for in the sample of documents if at least leastSeen others of
-// its group are there, and under its key if not. As that does not depend on
-// whether the pair itself is there, every pair is counted once on average.
+// the group in which it meets first are there, and under its key if not. As that
+// does not depend on whether the pair itself is there, every pair is counted once
+// on average.
 func (e *Estimator) Estimate(documents *Documents, keys *Keys) Estimate {
-	if records, share := keys.Records(); share == 1 {
-		return e.count(records)
-	}
 	t := e.thin(documents)
+	if keys != nil {
+		if records, share := keys.Records(); share == 1 {
+			if estimate, ok := e.count(slices.Values([][]candidates.Record{records}), 1); ok {
+				estimate.Keys = t.keys
+				return estimate
+			}
+		}
+	}
 	for {
-		if estimate, ok := e.estimate(&t, keys); ok {
+		var estimate Estimate
+		var ok bool
+		if keys == nil {
+			estimate, ok = e.count(t.groups, t.share)
+		} else {
+			estimate, ok = e.estimate(&t, keys)
+		}
+		if ok {
+			estimate.Keys = t.keys
 			return estimate
 		}
 		t.halve()
 	}
 }
 
-// count counts the candidates under all keys.
-func (e *Estimator) count(records []candidates.Record) Estimate {
+// count counts different candidates among a share of the documents, whose records
+// come in pieces that hold whole groups. It returns false where these are too many.
+func (e *Estimator) count(pieces iter.Seq[[]candidates.Record], share float64) (Estimate, bool) {
 	var result Estimate
-	found := 0
-	g := candidates.Grouper{
-		Threshold: e.Threshold, FirstInput: e.FirstInput, MaxComparisons: e.MaxComparisons,
-		Candidate: func(_, _ *candidates.Record) { found++ },
-		DenseKeys: map[uint32]bool{},
+	perPair := 1 / (share * share)
+	var pairs [][2]docref.Ref
+	found, meetings, isTooMany := 0, 0, false
+	distinct := func() {
+		slices.SortFunc(pairs, func(a, b [2]docref.Ref) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+		pairs = slices.Compact(pairs)
 	}
-	g.Dense = func(group []candidates.Record, _ int64) { g.DenseKeys[candidates.PreviousOf(group[0].Key)] = true }
-	for group := range groups(records) {
-		before := found
-		g.Groups(group)
-		result.note(Group{float64(len(group)), float64(found - before), firstOf(group)})
+	g := e.grouper()
+	g.MaxComparisons = int(math.Ceil(float64(e.MaxComparisons) / perPair))
+	g.Candidate = func(a, b *candidates.Record) {
+		found++
+		if pairs = append(pairs, [2]docref.Ref{min(a.Ref, b.Ref), max(a.Ref, b.Ref)}); len(pairs) == 2*mostPairs {
+			distinct()
+			isTooMany = len(pairs) > mostPairs
+		}
+	}
+	for piece := range pieces {
+		for group := range groups(piece) {
+			before := found
+			g.Groups(group)
+			result.note(Group{float64(len(group)) / share, float64(found-before) * perPair, firstOf(group)})
+			if meetings += len(group) * (len(group) - 1) / 2; meetings > mostMeetings || isTooMany {
+				return result, false
+			}
+		}
 	}
 	if len(g.DenseKeys) > 0 {
-		g.Again(records)
+		for piece := range pieces {
+			g.Again(piece)
+		}
 	}
-	result.Candidates, result.Dense = float64(found), float64(len(g.DenseKeys))
-	return result
+	distinct()
+	degrees := map[docref.Ref]float64{}
+	for _, pair := range pairs {
+		degrees[pair[0]]++
+		degrees[pair[1]]++
+	}
+	result.Candidates, result.Dense = float64(len(pairs))*perPair, float64(len(g.DenseKeys))
+	result.Error = math.Sqrt(varianceOf(maps.Values(degrees), share))
+	return result, true
 }
 
-// estimate is Estimate with the documents that are left. It returns false where
-// these are too many.
+// varianceOf returns the variance of the number of pairs that is extrapolated from
+// those in a share of the documents, each of which is in so many: pairs of one
+// document come and go together.
+func varianceOf(degrees iter.Seq[float64], share float64) float64 {
+	sum := 0.
+	for degree := range degrees {
+		sum += degree * degree
+	}
+	return sum * (1 - share) / (share * share * share * share)
+}
+
+// estimate estimates the candidates of large groups by the documents that are left,
+// and those of small ones by their keys. It returns false where there are too many
+// documents.
 func (e *Estimator) estimate(t *thinned, keys *Keys) (Estimate, bool) {
 	var result Estimate
 	perPair := 1 / (t.share * t.share)
 	found, meetings := 0, 0
-	degrees := make([]float64, len(t.documents)+1) // by Mark: pairs in large groups
-	g := candidates.Grouper{
-		Threshold:  e.Threshold,
-		FirstInput: e.FirstInput,
-		// A sample of documents has the square of their share of the pairs.
-		MaxComparisons: int(math.Ceil(float64(e.MaxComparisons) / perPair)),
-		Candidate: func(a, b *candidates.Record) {
+	isLarge := false
+	var late meetingAgain
+	degrees := make([]float64, len(t.documents)) // pairs in large groups
+	g := e.grouper()
+	// A sample of documents has the square of their share of the pairs.
+	g.MaxComparisons = int(math.Ceil(float64(e.MaxComparisons) / perPair))
+	g.Candidate = func(a, b *candidates.Record) {
+		// A record knows MaxPrevious of the keys before.
+		isFirst := a.Position <= candidates.MaxPrevious || t.isFirst(a, b)
+		switch {
+		case !isLarge:
+			late.note(a, isFirst)
+		case isFirst:
 			found++
-			degrees[a.Mark]++
-			degrees[b.Mark]++
-		},
-		DenseKeys: map[uint32]bool{},
+			degrees[a.Mark-1]++
+			degrees[b.Mark-1]++
+		}
 	}
-	g.Dense = func(group []candidates.Record, _ int64) { g.DenseKeys[candidates.PreviousOf(group[0].Key)] = true }
-	isLarge := func(group []candidates.Record) bool { return t.share == 1 || len(group) >= leastSeen+2 }
 	for group := range t.groups {
 		if meetings += len(group) * (len(group) - 1) / 2; meetings > mostMeetings {
 			return result, false
 		}
-		if isLarge(group) {
-			before := found
-			g.Groups(group)
+		before := found
+		isLarge = t.share == 1 || len(group) >= leastSeen+2
+		g.Groups(group)
+		if isLarge {
 			result.note(Group{float64(len(group)) / t.share, float64(found-before) * perPair, firstOf(group)})
 		}
 	}
 	if len(g.DenseKeys) > 0 {
+		isLarge = true
+		g.Candidate = func(a, b *candidates.Record) { found++ }
 		for group := range t.groups {
-			if isLarge(group) {
+			if t.share == 1 || len(group) >= leastSeen+2 {
 				g.Again(group)
 			}
 		}
 	}
 	result.Candidates = float64(found) * perPair
 	result.Dense = float64(len(g.DenseKeys))
-	variance := 0.
-	for _, degree := range degrees {
-		variance += degree * degree * (1 - t.share) * perPair * perPair
-	}
+	variance := varianceOf(slices.Values(degrees), t.share)
 	if t.share < 1 {
-		variance += e.addSmall(t, keys, &g, &result)
+		variance += e.addSmall(t, keys, g, late.share(), &result)
 	}
 	result.Error = math.Sqrt(variance)
 	return result, true
 }
 
+// meetingAgain counts the pairs that meet under a key which knows not all before
+// it, and how many of them meet for the first time.
+type meetingAgain struct{ all, first float64 }
+
+func (m *meetingAgain) note(r *candidates.Record, isFirst bool) {
+	if r.Position > candidates.MaxPrevious {
+		m.all++
+		if isFirst {
+			m.first++
+		}
+	}
+}
+
+// share returns the share of those that meet for the first time.
+func (m *meetingAgain) share() float64 {
+	if m.all == 0 {
+		return 1
+	}
+	return m.first / m.all
+}
+
 // addSmall adds the pairs that are looked for under their keys, and returns the
-// variance of their number.
-func (e *Estimator) addSmall(t *thinned, keys *Keys, g *candidates.Grouper, result *Estimate) (variance float64) {
-	seen, found := 0, 0
+// variance of their number. Late is the share of those under a late key that have
+// not met before.
+func (e *Estimator) addSmall(t *thinned, keys *Keys, g *candidates.Grouper, late float64, result *Estimate) (variance float64) {
+	seen, found := 0, 0.
 	one := func(r *candidates.Record) int {
 		if isBelow(r.Digest, t.shift) {
 			return 1
@@ -261,7 +266,11 @@ func (e *Estimator) addSmall(t *thinned, keys *Keys, g *candidates.Grouper, resu
 	}
 	g.MaxComparisons = e.MaxComparisons
 	g.Candidate = func(a, b *candidates.Record) {
-		if seen-one(a)-one(b) < leastSeen {
+		switch {
+		case seen-one(a)-one(b) >= leastSeen:
+		case a.Position > candidates.MaxPrevious:
+			found += late
+		default:
 			found++
 		}
 	}
@@ -278,7 +287,7 @@ func (e *Estimator) addSmall(t *thinned, keys *Keys, g *candidates.Grouper, resu
 		if len(g.DenseKeys) > 0 {
 			g.Again(group)
 		}
-		n := float64(found) / share
+		n := found / share
 		result.Candidates += n
 		variance += n * n * (1 - share)
 	}
@@ -319,7 +328,7 @@ func (r *Estimate) sortGroups() {
 
 // EachPair visits different candidate pairs of the sample of documents, each once,
 // and returns the share of all that these are. It visits at most some most pairs
-// of documents with a common key. All documents have the same number of keys.
+// of documents with a common key, which is the same one in the order of both.
 func (e *Estimator) EachPair(documents *Documents, most int, visit func(a, b *Document)) (share float64) {
 	t := e.thin(documents)
 	for {
@@ -332,22 +341,12 @@ func (e *Estimator) EachPair(documents *Documents, most int, visit func(a, b *Do
 		}
 		t.halve()
 	}
-	var keysA, keysB []uint64
-	g := candidates.Grouper{
-		Threshold: e.Threshold, FirstInput: e.FirstInput, MaxComparisons: math.MaxInt,
-		Candidate: func(a, b *candidates.Record) {
-			x, y := &t.documents[a.Mark-1], &t.documents[b.Mark-1]
-			keysA, keysB = e.AppendKeys(keysA[:0], x), e.AppendKeys(keysB[:0], y)
-			for i := range keysA {
-				if keysA[i] == keysB[i] {
-					// Where it meets first.
-					if candidates.PreviousOf(keysA[i]) == candidates.PreviousOf(a.Key) {
-						visit(x, y)
-					}
-					return
-				}
-			}
-		},
+	g := e.grouper()
+	g.MaxComparisons = math.MaxInt
+	g.Candidate = func(a, b *candidates.Record) {
+		if t.isFirst(a, b) {
+			visit(&t.documents[a.Mark-1], &t.documents[b.Mark-1])
+		}
 	}
 	for group := range t.groups {
 		g.Groups(group)

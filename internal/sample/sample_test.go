@@ -44,10 +44,13 @@ func corpus(random *rand.Rand, n int) []Document {
 	return all
 }
 
-// keysOf are the keys of a document of corpus.
-func keysOf(keys []uint64, d *Document) []uint64 { return append(keys, d.Set...) }
-
-var estimator = Estimator{MaxComparisons: math.MaxInt32, AppendKeys: keysOf}
+// estimator takes the elements of a document's set for its keys.
+var estimator = Estimator{
+	MaxComparisons: math.MaxInt32,
+	AppendRecords: func(records []candidates.Record, d *Document) []candidates.Record {
+		return AppendRecords(records, d.Ref, d.Digest, len(d.Set), d.Set)
+	},
+}
 
 // count counts the candidates of all documents.
 func count(all []Document) int {
@@ -98,6 +101,12 @@ func TestWholeCorpusIsCounted(t *testing.T) {
 		if got := estimator.Estimate(documents, keys); got.Candidates != want || got.Error != 0 {
 			t.Errorf("%s: %.0f +- %.1f candidates, want %.0f", name, got.Candidates, got.Error, want)
 		}
+		if _, share := documents.List(); share < 1 || documents.Overlong() > 0 {
+			continue
+		}
+		if got := estimator.Estimate(documents, nil); got.Candidates != want || got.Error != 0 || got.Keys != 3 {
+			t.Errorf("%s, without keys: %.0f +- %.1f candidates of %g keys, want %.0f of 3", name, got.Candidates, got.Error, got.Keys, want)
+		}
 	}
 }
 
@@ -105,7 +114,13 @@ func TestWholeCorpusIsCounted(t *testing.T) {
 // there: the mean of the error, in standard errors, is nothing, and its spread
 // what Error says.
 func TestEstimateIsUnbiased(t *testing.T) {
-	const trials = 400
+	for _, name := range []string{"documents and keys", "documents only"} {
+		t.Run(name, func(t *testing.T) { checkBias(t, name == "documents only") })
+	}
+}
+
+func checkBias(t *testing.T, withoutKeys bool) {
+	const trials = 150
 	sum, squares, errors := 0., 0., 0.
 	for trial := range trials {
 		random := rand.New(rand.NewPCG(uint64(trial), 7))
@@ -116,6 +131,9 @@ func TestEstimateIsUnbiased(t *testing.T) {
 		_, keyShare := keys.Records()
 		if share > 0.5 || keyShare > 0.5 {
 			t.Fatalf("the samples have %g and %g of all", share, keyShare)
+		}
+		if withoutKeys {
+			keys = nil
 		}
 		got := estimator.Estimate(documents, keys)
 		difference := got.Candidates/want - 1

@@ -1,0 +1,109 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"mirrorbeam/lshbands"
+	"mirrorbeam/transforms"
+)
+
+// keying is a way to make keys.
+type keying struct {
+	keys   transforms.Keys
+	scheme lshbands.Scheme // of MinHash, zero for others
+}
+
+// option is a keying to plan for, and the flags that stand for it.
+type option struct {
+	keying
+	flags string
+}
+
+// options are what there is to choose from.
+type options struct {
+	all    []option
+	chosen keying
+	// base are the bands of the configuration, or those that it would have if it
+	// asked for MinHash.
+	base lshbands.Scheme
+	// steps are those options from which the next cheaper and safer one are taken:
+	// others differ from each other by what nobody asks for.
+	steps []keying
+}
+
+// recalls are the steps of recall in which a plan goes to a cheaper or a safer
+// choice.
+var recalls = []float64{0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999}
+
+// listOptions lists exact keys, the bands of one to eight rows that find a pair at
+// the threshold as surely as the configuration asks for, and those a step of
+// recall below and above its own.
+func listOptions(config *Config) (*options, error) {
+	o := &options{chosen: keying{keys: config.keys()}}
+	recall, given := defaultRecall, lshbands.Scheme{}
+	if config.keys() == transforms.MinHash {
+		recall, given = config.recall(), lshbands.Scheme{Bands: config.Bands, Rows: config.Rows}
+	}
+	var err error
+	if o.base, err = lshbands.Plan(config.Threshold, recall, given); err != nil {
+		return nil, err
+	}
+	if config.keys() == transforms.MinHash {
+		o.chosen.scheme = o.base
+	}
+	exact := keying{keys: transforms.ExactKeys}
+	o.steps = append(o.steps, exact)
+	o.add(config, exact, "--keys exact")
+	o.step(config, o.base, recall)
+	for _, s := range lshbands.Schemes(config.Threshold, recall) {
+		o.add(config, keying{transforms.MinHash, s}, bandFlags(s))
+	}
+	var below, above lshbands.Scheme
+	var recallBelow, recallAbove float64
+	for _, recall := range recalls {
+		// As many rows as before: a step along the same curve.
+		s, err := lshbands.Plan(config.Threshold, recall, lshbands.Scheme{Rows: o.base.Rows})
+		switch {
+		case err != nil:
+		case s.Bands < o.base.Bands:
+			below, recallBelow = s, recall
+		case s.Bands > o.base.Bands && above.Bands == 0:
+			above, recallAbove = s, recall
+		}
+	}
+	o.step(config, below, recallBelow)
+	o.step(config, above, recallAbove)
+	return o, nil
+}
+
+// step adds bands that are a step of recall, if there are any.
+func (o *options) step(config *Config, s lshbands.Scheme, recall float64) {
+	if s.Bands == 0 {
+		return
+	}
+	flags := bandFlags(s)
+	if usual, err := lshbands.Plan(config.Threshold, recall, lshbands.Scheme{}); err == nil && usual == s {
+		flags = fmt.Sprintf("--recall %g", recall)
+	}
+	keying := keying{transforms.MinHash, s}
+	o.steps = append(o.steps, keying)
+	o.add(config, keying, flags)
+}
+
+// add adds an option unless it is there.
+func (o *options) add(config *Config, k keying, flags string) {
+	if slices.ContainsFunc(o.all, func(other option) bool { return other.keying == k }) {
+		return
+	}
+	switch {
+	case k == o.chosen:
+		flags = ""
+	case k.keys == transforms.MinHash && config.Keys == transforms.ExactKeys:
+		flags = "--keys minhash " + flags
+	}
+	o.all = append(o.all, option{k, flags})
+}
+
+// bandFlags are the flags for bands and rows.
+func bandFlags(s lshbands.Scheme) string { return fmt.Sprintf("--bands %d --rows %d", s.Bands, s.Rows) }
