@@ -1,0 +1,215 @@
+package sketch
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/asmkernels"
+)
+
+// Sequence is a text as its shingles in the order of the text, each as often as it
+// is there. Entry i of each field belongs to shingle i.
+type Sequence struct {
+	// Shingles are the 48-bit hashes. Without repeats they are the set of the
+	// document.
+	Shingles []uint64
+	// Tokens is the number of the first token among those of the text. Shingles
+	// are neighbours in the text if these are neighbours.
+	Tokens []uint32
+	// Starts and Ends are where the first token of the shingle begins and its last
+	// one ends: offsets in bytes of the text as it is in the record.
+	Starts, Ends []uint32
+}
+
+// Len returns the number of shingles.
+func (s *Sequence) Len() int { return len(s.Shingles) }
+
+// Sequencer computes the sequences of texts. It reuses its buffers and must not be
+// used by two goroutines at a time.
+type Sequencer struct {
+	shingle    int
+	exclude    bool
+	normalizer *Normalizer // nil: nothing to do
+	keep       func(word []byte) bool
+	cutsSolos  bool
+	hasher     *Hasher
+	scanner    wordScanner // of the text
+	prepared   wordScanner // of a normalized piece
+	quotations quotations
+	sorter     asmkernels.SetSorter
+
+	begins, ends []uint32 // of all tokens
+	text, piece  []byte   // what is hashed in place of the text
+	set          []uint64
+	sequence     Sequence
+	invalid      int
+}
+
+// NewSequencer returns a Sequencer of texts for which a [Fingerprinter] of the same
+// options finds the same shingles. With excludeQuotations the words that are quoted
+// make no shingles, and none reaches over them.
+//
+// It returns an error for options that leave no place in the text to a shingle:
+// weights of several texts, and stop words that are required.
+func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
+	s := &Sequencer{
+		shingle: max(o.Measure.Shingle, 1), exclude: excludeQuotations,
+		hasher: NewHasher(o.Measure), scanner: newWordScanner(o.Measure), prepared: newWordScanner(o.Measure),
+		cutsSolos: o.Measure.CJKSplit,
+	}
+	switch {
+	case o.Weights != nil:
+		return nil, errors.New("sequence: a document of several texts has no one place for a passage: take one text field")
+	case o.StopWords != nil && o.StopWordUse != RemoveStopWords:
+		return nil, errors.New("sequence: shingles that need a stop word leave holes in passages: take stop words out, or leave them in")
+	case o.StopWords != nil:
+		s.keep = func(word []byte) bool { return !o.StopWords.Contains(word) }
+	}
+	if o.Normalization != (Normalization{}) {
+		var err error
+		if s.normalizer, err = NewNormalizer(o.Normalization); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Sequence returns the fingerprint of text and its sequence. Both belong to the
+// Sequencer, which overwrites them in the next call.
+//
+// They are those of [Fingerprinter.Texts] unless quotations are excluded. Then a
+// text that has fewer tokens left side by side than a shingle has no shingle.
+//
+// Where normalization splits or joins the words of a stretch without spaces, each
+// of its words is taken to be where the whole stretch is.
+func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
+	s.begins, s.ends, s.invalid = s.begins[:0], s.ends[:0], 0
+	q := &s.sequence
+	*q = Sequence{Shingles: q.Shingles[:0], Tokens: q.Tokens[:0], Starts: q.Starts[:0], Ends: q.Ends[:0]}
+	if s.exclude {
+		s.quotations.each(text, func(begin, end int, quoted bool) { s.part(text, begin, end, quoted) })
+	} else {
+		s.part(text, 0, len(text), false)
+	}
+	s.set = append(s.set[:0], q.Shingles...)
+	d := Document{Set: s.sorter.Sort(s.set), Tokens: len(s.begins), InvalidBytes: s.invalid}
+	if len(d.Set) > 0 {
+		d.Digest = digestSet(d.Set)
+	} else {
+		d.Digest = xxh3.HashSeed(text, textSeed)
+	}
+	return d, *q
+}
+
+// part adds the tokens of text[begin:end] and, unless it is quoted, its shingles.
+func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
+	first := len(s.begins)
+	part := text[begin:end]
+	if s.normalizer == nil && s.keep == nil {
+		s.scanner.reset(part)
+		for s.scanner.next() {
+			s.token(begin+s.scanner.begin, begin+s.scanner.end)
+		}
+		s.invalid += s.scanner.invalid
+	} else {
+		s.text = s.text[:0]
+		for at := 0; at < len(part); {
+			length := s.pieceLength(part[at:])
+			s.prepare(part[at:at+length], begin+at)
+			at += length
+		}
+		part = s.text
+	}
+	tokens := len(s.begins) - first
+	whole := end-begin == len(text)
+	if quoted || tokens == 0 || tokens < s.shingle && !whole {
+		return
+	}
+	width := min(s.shingle, tokens)
+	s.hasher.shingles(part)
+	q := &s.sequence
+	for i, element := range s.hasher.elements {
+		q.Shingles = append(q.Shingles, element)
+		q.Tokens = append(q.Tokens, uint32(first+i))
+		q.Starts = append(q.Starts, s.begins[first+i])
+		q.Ends = append(q.Ends, s.ends[first+i+width-1])
+	}
+}
+
+func (s *Sequencer) token(begin, end int) {
+	s.begins = append(s.begins, uint32(begin))
+	s.ends = append(s.ends, uint32(end))
+}
+
+// pieceLength returns the length of the first stretch of text that can be
+// normalized on its own: to the end of white space, or to a Chinese character where
+// these are tokens.
+func (s *Sequencer) pieceLength(text []byte) int {
+	for at := 1; at < len(text); at++ {
+		if kindsASCII[text[at-1]] == spaceKind && kindsASCII[text[at]] != spaceKind {
+			return at
+		}
+		if s.cutsSolos && text[at] >= firstOfIdeographs && isIdeograph(text[at:]) && !reachesOver(text[:at]) {
+			return at
+		}
+	}
+	return len(text)
+}
+
+// prepare normalizes a piece of the text that begins at the given offset, appends
+// what is left of it to what is hashed, and notes where its tokens are.
+func (s *Sequencer) prepare(piece []byte, offset int) {
+	s.piece = s.piece[:0]
+	if s.normalizer != nil {
+		s.piece = s.normalizer.Append(s.piece, piece)
+	} else {
+		s.piece = append(s.piece, piece...)
+	}
+	aligned := slices.Equal(s.piece, piece) || s.countTokens(s.piece) == s.countTokens(piece)
+	var begin, end int
+	if !aligned {
+		begin, end = s.extent(piece)
+	}
+	s.scanner.reset(piece)
+	s.prepared.reset(s.piece)
+	copied := 0
+	for s.prepared.next() {
+		if aligned {
+			s.scanner.next()
+			begin, end = s.scanner.begin, s.scanner.end
+		}
+		if s.keep != nil && !s.keep(s.prepared.word()) {
+			s.text = append(append(s.text, s.piece[copied:s.prepared.begin]...), ' ')
+			copied = s.prepared.end
+			continue
+		}
+		s.token(offset+begin, offset+end)
+	}
+	s.text = append(s.text, s.piece[copied:]...)
+	s.invalid += s.prepared.invalid
+}
+
+// countTokens returns the number of tokens of a piece.
+func (s *Sequencer) countTokens(piece []byte) int {
+	n := 0
+	for s.scanner.reset(piece); s.scanner.next(); {
+		n++
+	}
+	return n
+}
+
+// extent returns where the first token of a piece begins and the last one ends; all
+// of it, if it has none.
+func (s *Sequencer) extent(piece []byte) (begin, end int) {
+	s.scanner.reset(piece)
+	if !s.scanner.next() {
+		return 0, len(piece)
+	}
+	begin, end = s.scanner.begin, s.scanner.end
+	for s.scanner.next() {
+		end = s.scanner.end
+	}
+	return begin, end
+}
