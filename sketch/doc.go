@@ -28,6 +28,11 @@
 // fingerprinter.go puts these together for documents of several texts with
 // weights, or of features that another program has found: a [Fingerprinter].
 //
+// Where copied passages are looked for a text is a [Sequence] of its shingles with
+// their places, which sequence.go makes of it, without what quotation.go finds
+// quoted; winnow.go selects the shingles that texts are brought together by, and
+// passages.go, a [Matcher], says what two texts have in common and where.
+//
 // Beside the measure above stand the fingerprints of other schemes, each as its
 // article has it and tested against programs in use:
 //
