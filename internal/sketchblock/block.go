@@ -10,13 +10,14 @@
 //	keys     8 n k  band keys
 //	simhash  8 n s  SimHash fingerprints
 //	sizes    4 n    distinct shingles of the document
-//	stored   4 n    how many of them the sets hold: all, or the smallest
+//	stored   4 n    how many hashes the sets hold of it: all, the smallest, or the room of as many
 //	lengths  4 n    bytes of text
 //	id ends  4 n    where the document's id ends in ids; an empty id is none
 //	ids
 //
 // The sets follow each other in the order of the documents: shingle hashes of
-// 48 bits, 6 bytes each, ascending. All integers are little-endian.
+// 48 bits, 6 bytes each, ascending, or sequences of shingles with their places; see
+// [AppendSequence]. All integers are little-endian.
 package sketchblock
 
 import (
@@ -42,6 +43,9 @@ type Document struct {
 	// Set holds the distinct shingle hashes, ascending, below 2^48; where not
 	// all are to be stored, the smallest of them.
 	Set []uint64
+	// Sequence is what is stored in place of Set, as [AppendSequence] wrote it; nil
+	// where Set is.
+	Sequence []byte
 	// Size is the number of distinct shingles, at least len(Set).
 	Size int
 	// Length is the length of the text in bytes.
@@ -91,11 +95,16 @@ func (b *Builder) Add(d Document) {
 		b.simmed = binary.LittleEndian.AppendUint64(b.simmed, word)
 	}
 	b.sizes = binary.LittleEndian.AppendUint32(b.sizes, uint32(d.Size))
-	b.stored = binary.LittleEndian.AppendUint32(b.stored, uint32(len(d.Set)))
+	before := len(b.sets)
+	if d.Sequence != nil {
+		b.sets = append(b.sets, d.Sequence...)
+	} else {
+		b.sets = appendSet(b.sets, d.Set)
+	}
+	b.stored = binary.LittleEndian.AppendUint32(b.stored, uint32((len(b.sets)-before)/HashSize))
 	b.lengths = binary.LittleEndian.AppendUint32(b.lengths, uint32(min(d.Length, math.MaxUint32)))
 	b.ids = append(b.ids, d.ID...)
 	b.idEnds = binary.LittleEndian.AppendUint32(b.idEnds, uint32(len(b.ids)))
-	b.sets = appendSet(b.sets, d.Set)
 }
 
 // Documents returns the documents' bytes in parts; valid until the next Reset.
@@ -183,7 +192,8 @@ func (b *Block) SimHash(words []uint64, i int) []uint64 {
 // Size returns the number of distinct shingles of document i.
 func (b *Block) Size(i int) int { return int(binary.LittleEndian.Uint32(b.sizes[4*i:])) }
 
-// Stored returns how many shingle hashes of document i the block holds.
+// Stored returns how many shingle hashes of document i the block holds, or the
+// size of its sequence in hashes.
 func (b *Block) Stored(i int) int { return int(binary.LittleEndian.Uint32(b.stored[4*i:])) }
 
 // Length returns the length of the text of document i in bytes.
