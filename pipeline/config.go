@@ -58,12 +58,16 @@ type Config struct {
 
 	Measure
 
+	Similarity   transforms.Similarity `group:"Measure" default:"jaccard" placeholder:"WHAT" help:"What is looked for: jaccard (documents of which most is the same) or containment (copied passages: pairs of which one has much of the other, or an excerpt, and where; --threshold is then of the shingles in both over those of the document that has fewer)." json:"similarity"`
+	Excerpt      int                   `group:"Measure" default:"50" placeholder:"N" help:"With containment, words of the shortest copied passage that makes a pair whatever the threshold; 0: none does." json:"excerpt"`
+	NoQuotations bool                  `name:"no-quotations" group:"Measure" help:"With containment, leave out what stands between quotation marks, and lines that begin with >." json:"no_quotations"`
+
 	Verify transforms.Verification `group:"Measure" default:"exact" placeholder:"HOW" help:"What a pair rests on: exact (the full shingle sets of both), sketch (an estimate from 128 hashes each, on less disk), none (a common key)." json:"verify"`
 	Audit  string                  `group:"Measure" default:"auto" placeholder:"N" help:"Measure the recall on about so many documents, for which all near-duplicates are found exactly; auto: 2000 where keys may miss a pair and sets are compared exactly, 500 with exact keys; off." json:"audit"`
 
 	Output       string               `group:"Output" required:"" placeholder:"DIR" help:"Folder for the results; must be empty or new, see --overwrite." json:"output"`
 	Overwrite    bool                 `group:"Output" help:"Replace the results of an earlier job in the output folder. Other files in it are left alone." json:"overwrite"`
-	Emit         []string             `group:"Output" default:"clusters" placeholder:"NAME" help:"What to write: clusters, pairs, unique, removed, sketches (bottom-k and SimHash fingerprints of every document). Rejects, summary and manifest always are." json:"emit"`
+	Emit         []string             `group:"Output" default:"auto" placeholder:"NAME" help:"What to write: auto (clusters; pairs with containment), clusters, pairs, unique, removed, sketches (bottom-k and SimHash fingerprints of every document). Rejects, summary and manifest always are." json:"emit"`
 	OutputFormat output.Format        `group:"Output" default:"jsonl" placeholder:"FORMAT" help:"jsonl, jsonl.zst or jsonl.gz." json:"output_format"`
 	Keep         transforms.Keep      `group:"Output" default:"first" placeholder:"ORDER" help:"Which documents of a cluster are preferred when those to keep are chosen: first, longest." json:"keep"`
 	Split        transforms.SplitMode `group:"Output" default:"component" placeholder:"HOW" help:"What a cluster is: component (documents joined through similar ones) or star (a kept document and those that go for it)." json:"split"`
@@ -128,6 +132,7 @@ func (c *Config) Validate() error {
 	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "--max-document %d: must be above 0 and below 4GiB", c.MaxDocument)
 	check(c.Shingle >= 1 && c.Shingle <= 64, "--shingle %d: must be from 1 to 64", c.Shingle)
 	c.checkMeasure(check)
+	c.checkSimilarity(check)
 	_, err := c.auditSample()
 	check(err == nil, "%v", err)
 	check(c.Threshold > 0 && c.Threshold <= 1, "--threshold %g: must be above 0 and at most 1", c.Threshold)
@@ -137,7 +142,7 @@ func (c *Config) Validate() error {
 	check(slices.Contains([]transforms.Verification{transforms.Exact, transforms.Sketch, transforms.None}, c.Verify),
 		"--verify %s: must be exact, sketch or none", c.Verify)
 	check(len(c.Emit) > 0, "--emit: name at least one output")
-	for _, name := range c.Emit {
+	for _, name := range c.emit() {
 		check(slices.Contains([]string{transforms.Clusters, transforms.Pairs, transforms.Unique, transforms.Removed, transforms.Sketches}, name),
 			"--emit %s: must be clusters, pairs, unique, removed or sketches", name)
 	}
@@ -196,6 +201,8 @@ func (c *Config) scoring() transforms.Scoring {
 // keys returns how documents are brought together.
 func (c *Config) keys() transforms.Keys {
 	switch {
+	case c.Similarity == transforms.Containment:
+		return transforms.PassageKeys
 	case c.Keys != transforms.AutoKeys:
 		return c.Keys
 	case c.Score == transforms.Hamming:
@@ -236,7 +243,7 @@ func (c *Config) auditSample() (int, error) {
 		return 0, nil
 	case "auto":
 		switch {
-		case c.Verify != transforms.Exact || c.keys() == transforms.All || c.scoring() == transforms.Hamming:
+		case c.Verify != transforms.Exact || c.keys() == transforms.All || c.keys() == transforms.PassageKeys || c.scoring() == transforms.Hamming:
 			return 0, nil
 		case c.keys() == transforms.ExactKeys:
 			return autoCheck, nil
@@ -358,14 +365,17 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 	if lanes == 0 {
 		lanes = transforms.Cores()
 	}
+	if c.Similarity == transforms.Containment {
+		bytes *= passageKeyBytes
+	}
 	plan := planMemory(int64(c.Memory), bytes, min(lanes, transforms.Cores()))
 	fields, weights := c.textFields()
 	auditSample, _ := c.auditSample() // Validate has checked it
 	simHashBits := 0
-	if slices.Contains(c.Emit, transforms.Sketches) || c.keys() == transforms.SimHash {
+	if slices.Contains(c.emit(), transforms.Sketches) || c.keys() == transforms.SimHash {
 		simHashBits = c.Bits
 	}
-	return transforms.Job{
+	job := transforms.Job{
 		Temp: temp, Partial: partial, Inputs: inputs,
 		Fields:           corpus.Fields{ID: c.IDField, Texts: fields, Features: c.Features},
 		MaxDocument:      int64(c.MaxDocument),
@@ -374,6 +384,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		StopWordUse:      c.StopWordUse,
 		Weights:          weights,
 		SimHashBits:      simHashBits,
+		Similarity:       c.Similarity,
 		Threshold:        c.Threshold,
 		Keys:             c.keys(),
 		Scoring:          c.scoring(),
@@ -382,7 +393,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		Verify:           c.Verify,
 		Keep:             c.Keep,
 		Split:            c.Split,
-		Emit:             c.Emit,
+		Emit:             c.emit(),
 		Format:           c.OutputFormat,
 		Lanes:            lanes,
 		Splits:           splits,
@@ -393,4 +404,8 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		PlaceBytes:       plan.placeBytes,
 		GroupComparisons: groupComparisons,
 	}
+	if c.Similarity == transforms.Containment {
+		c.fitContainment(&job)
+	}
+	return job
 }

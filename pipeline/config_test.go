@@ -24,6 +24,9 @@ func TestValidate(t *testing.T) {
 		{"no document fits", func(c *Config) { c.MaxDocument = 0 }, "--max-document 0"},
 		{"shingle", func(c *Config) { c.Shingle = 65 }, "--shingle 65"},
 		{"threshold", func(c *Config) { c.Threshold = 1.5 }, "--threshold 1.5"},
+		{"similarity", func(c *Config) { c.Similarity = "looks" }, "--similarity looks"},
+		{"excerpt", func(c *Config) { c.Excerpt = 7 }, "--excerpt 7"},
+		{"quotations", func(c *Config) { c.NoQuotations = true }, "--no-quotations"},
 		{"keys", func(c *Config) { c.Keys = "guess" }, "--keys guess"},
 		{"use of stop words", func(c *Config) { c.StopWordUse = "hope" }, "--stopwords-use hope"},
 		{"bits", func(c *Config) { c.Bits = 100 }, "--bits 100"},
@@ -129,7 +132,7 @@ func TestValidateLimits(t *testing.T) {
 func TestHash(t *testing.T) {
 	counts := map[string]bool{
 		"Input": false, "Reference": false, "Format": false, "IDField": true, "TextField": true, "Features": true, "MaxDocument": true, "MaxRejects": false,
-		"CJKSplit": true, "Normalize": true, "StopWords": true, "StopWordUse": true, "Weight": true, "Seed": true, "Bits": false, "Shingle": true, "Threshold": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true, "Audit": false, "Score": true, "Hamming": false,
+		"CJKSplit": true, "Normalize": true, "StopWords": true, "StopWordUse": true, "Weight": true, "Seed": true, "Bits": false, "Shingle": true, "Similarity": true, "Threshold": true, "Excerpt": true, "NoQuotations": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true, "Audit": false, "Score": true, "Hamming": false,
 		"Output": false, "Overwrite": false, "Emit": false, "OutputFormat": true, "Keep": true, "Split": true,
 		"Temp": false, "Memory": false, "Lanes": false,
 	}

@@ -53,6 +53,7 @@ func testConfig(t testing.TB, input ...string) Config {
 			CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: "auto",
 			StopWordUse: sketch.RemoveStopWords, Score: "auto", Hamming: 3, Bits: 64,
 		},
+		Similarity: transforms.Resemblance, Excerpt: defaultExcerpt,
 		Audit:  "auto",
 		Verify: transforms.Exact,
 		Output: filepath.Join(t.TempDir(), "out"), OutputFormat: "jsonl",

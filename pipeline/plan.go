@@ -29,7 +29,7 @@ type PlanConfig struct {
 // config returns the configuration of a job of this measure.
 func (c *PlanConfig) config() Config {
 	config := Config{
-		Input: c.Input, Measure: c.Measure,
+		Input: c.Input, Measure: c.Measure, Similarity: transforms.Resemblance, Excerpt: defaultExcerpt,
 		Verify: transforms.Exact, Audit: "off",
 		Output: "-", Emit: []string{transforms.Clusters}, OutputFormat: "jsonl", Keep: transforms.First, Split: transforms.Component,
 	}

@@ -51,7 +51,7 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 	if err != nil {
 		return Summary{}, failure{ErrUsage, err}
 	}
-	config.Emit = distinct(config.Emit)
+	config.Emit = config.emit()
 	if err := checkOpenFiles(); err != nil {
 		return Summary{}, failure{ErrStorage, err}
 	}

@@ -55,8 +55,11 @@ type Plan struct {
 	Distance int `json:"distance,omitempty"`
 	// ExpectedRecall is the probability that a pair of exactly the threshold is
 	// compared; 0 where SimHash keys find the candidates for another score, of which
-	// nothing is known beforehand.
+	// nothing is known beforehand, and where passages are looked for.
 	ExpectedRecall float64 `json:"expected_recall"`
+	// Words is, where passages are looked for, how many of them in a row two
+	// documents must have in common to be compared for certain.
+	Words int `json:"words,omitempty"`
 }
 
 // Stage is what one stage took.
@@ -97,6 +100,9 @@ func summarize(config Config, scheme lshbands.Scheme, result transforms.Result, 
 
 // plan describes how candidates are found.
 func plan(config Config, scheme lshbands.Scheme) Plan {
+	if config.Similarity == transforms.Containment {
+		return Plan{Keys: config.keys(), Words: transforms.FoundWords(config.Shingle)}
+	}
 	p := Plan{Keys: config.keys(), Scheme: scheme, ExpectedRecall: 1}
 	switch p.Keys {
 	case transforms.MinHash:

@@ -14,15 +14,15 @@ const (
 	// happens to follow in both texts makes no span longer.
 	MostGap = 10
 
-	// LeastSpan is the number of words of the shortest span worth telling: what is
-	// shorter is found in texts that have nothing to do with each other. The
+	// LeastSpan is the number of words in common of the shortest span worth telling:
+	// what is shorter is found in texts that have nothing to do with each other. The
 	// longest span of a pair is told anyway.
 	LeastSpan = 8
 
 	// mostCombined bounds the combinations of the places of a shingle in two texts
 	// that are looked at. Where there are more, its places go together in their
 	// order.
-	mostCombined = 16
+	mostCombined = 4
 
 	// mostOpen is how many spans before a stretch are tried for it to go on.
 	mostOpen = 32
@@ -32,12 +32,13 @@ const (
 // are in bytes of the texts, from the first word to the end of the last.
 type Span struct {
 	StartA, EndA, StartB, EndB uint32
-	// Words is the number of words that are in both, without those changed.
+	// Words is the number of words in the text where it has fewer, those changed
+	// among them.
 	Words uint32
 }
 
-// swap exchanges the texts.
-func (s Span) swap() Span {
+// Swap returns the span with the texts exchanged.
+func (s Span) Swap() Span {
 	return Span{StartA: s.StartB, EndA: s.EndB, StartB: s.StartA, EndB: s.EndA, Words: s.Words}
 }
 
@@ -72,13 +73,13 @@ func sortedPlaces(shingles []uint64) []place {
 	width := max(min(bits.Len(uint(len(shingles)))-2, 20), 1)
 	shift := elementBits - width
 	ends := make([]uint32, 1<<width+1)
+	places := make([]place, len(shingles))
 	for _, shingle := range shingles {
 		ends[shingle>>shift+1]++
 	}
 	for i := 1; i < len(ends); i++ {
 		ends[i] += ends[i-1]
 	}
-	places := make([]place, len(shingles))
 	for i, shingle := range shingles {
 		places[ends[shingle>>shift]] = place{shingle, uint32(i)}
 		ends[shingle>>shift]++
@@ -104,7 +105,7 @@ type stretch struct{ a, b, length int }
 // chain is a span that may go on: its first and last shingles.
 type chain struct {
 	firstA, lastA, firstB, lastB int
-	words                        int
+	words                        int // that are in both
 }
 
 // Matcher finds what two texts have in common. It reuses its buffers and must not
@@ -123,7 +124,7 @@ type Matcher struct {
 func NewMatcher(shingle int) *Matcher { return &Matcher{shingle: max(shingle, 1)} }
 
 // Match returns how many distinct shingles a and b have in common, and the spans,
-// longest first, then in the order of b. The spans belong to the Matcher, which
+// longest first, then in the order of a. The spans belong to the Matcher, which
 // overwrites them in the next call.
 //
 // Stretches of shingles that follow each other in both texts are taken longest
@@ -146,11 +147,11 @@ func (m *Matcher) Match(a, b *IndexedSequence) (shared int, spans []Span) {
 	m.join()
 	if swapped {
 		for i := range m.spans {
-			m.spans[i] = m.spans[i].swap()
+			m.spans[i] = m.spans[i].Swap()
 		}
 	}
 	slices.SortFunc(m.spans, func(x, y Span) int {
-		return cmp.Or(cmp.Compare(y.Words, x.Words), cmp.Compare(x.StartB, y.StartB), cmp.Compare(x.StartA, y.StartA))
+		return cmp.Or(cmp.Compare(y.Words, x.Words), cmp.Compare(x.StartA, y.StartA), cmp.Compare(x.StartB, y.StartB))
 	})
 	return shared, m.spans
 }
@@ -160,29 +161,28 @@ func (m *Matcher) Match(a, b *IndexedSequence) (shared int, spans []Span) {
 func (m *Matcher) seed() (shared int) {
 	m.seeds = m.seeds[:0]
 	a, b := m.a.places, m.b.places
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0].shingle < b[0].shingle:
-			a = a[1:]
-			continue
-		case a[0].shingle > b[0].shingle:
-			b = b[1:]
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		if x, y := a[i].shingle, b[j].shingle; x != y {
+			// Which of them is less cannot be foreseen, so nothing branches on it.
+			_, less := bits.Sub64(x, y, 0)
+			i += int(less)
+			j += 1 - int(less)
 			continue
 		}
 		shared++
-		inA, inB := timesFirst(a), timesFirst(b)
+		inA, inB := timesFirst(a[i:]), timesFirst(b[j:])
 		if inA*inB <= mostCombined {
-			for _, x := range a[:inA] {
-				for _, y := range b[:inB] {
+			for _, x := range a[i : i+inA] {
+				for _, y := range b[j : j+inB] {
 					m.addSeed(x, y)
 				}
 			}
 		} else {
-			for i := range min(inA, inB) {
-				m.addSeed(a[i], b[i])
+			for k := range min(inA, inB) {
+				m.addSeed(a[i+k], b[j+k])
 			}
 		}
-		a, b = a[inA:], b[inB:]
+		i, j = i+inA, j+inB
 	}
 	slices.Sort(m.seeds)
 	return shared
@@ -336,9 +336,10 @@ func (m *Matcher) tell() {
 }
 
 func (m *Matcher) span(c chain) Span {
+	words := min(m.a.Tokens[c.lastA]-m.a.Tokens[c.firstA], m.b.Tokens[c.lastB]-m.b.Tokens[c.firstB])
 	return Span{
 		StartA: m.a.Starts[c.firstA], EndA: m.a.Ends[c.lastA],
 		StartB: m.b.Starts[c.firstB], EndB: m.b.Ends[c.lastB],
-		Words: uint32(c.words),
+		Words: words + uint32(m.shingle),
 	}
 }

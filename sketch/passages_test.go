@@ -52,18 +52,16 @@ func TestMatchFindsPlanted(t *testing.T) {
 		for range 100 {
 			excerpt := randomWords(random, 30+random.IntN(100), 1e6)
 			edited := slices.Clone(excerpt)
-			changed := 0
 			for i := every; every > 0 && i < len(edited)-1; i += every {
 				edited[i] = "changed"
-				changed++
 			}
 			a, startA, endA := plant(randomWords(random, 500, 1e6), excerpt, random.IntN(400)+10)
 			b, startB, endB := plant(randomWords(random, 2000, 1e6), edited, random.IntN(1900)+10)
 			_, spans, _, _ := matchTexts(t, a, b)
-			want := Span{startA, endA, startB, endB, uint32(len(excerpt) - changed)}
+			want := Span{startA, endA, startB, endB, uint32(len(excerpt))}
 			// A last word behind a changed one is in no stretch of its own.
 			if len(spans) != 1 || spans[0].StartA != want.StartA || spans[0].StartB != want.StartB ||
-				want.EndA-spans[0].EndA > 24 || want.EndB-spans[0].EndB > 24 || want.Words-spans[0].Words > 2 {
+				want.EndA-spans[0].EndA > 24 || want.EndB-spans[0].EndB > 24 || want.Words-spans[0].Words > 3 {
 				t.Fatalf("every %d: spans are %v, want %v", every, spans, want)
 			}
 		}
@@ -113,7 +111,11 @@ func TestMatchGaps(t *testing.T) {
 		for _, s := range spans {
 			words += int(s.Words)
 		}
-		if len(spans) != c.spans || words != c.first+c.second {
+		want := c.first + c.second
+		if c.spans == 1 {
+			want += min(c.gapA, c.gapB)
+		}
+		if len(spans) != c.spans || words != want {
 			t.Errorf("%+v: spans are %v", c, spans)
 		}
 	}
@@ -142,7 +144,7 @@ func checkMatch(t testing.TB, o Options, a, b string) {
 		t.Fatalf("%.100q, %.100q: %d shingles in common, spans %v", a, b, shared, spans)
 	}
 	for i := range swapped {
-		swapped[i] = swapped[i].swap()
+		swapped[i] = swapped[i].Swap()
 	}
 	order := func(x, y Span) int { return strings.Compare(fmt.Sprint(x), fmt.Sprint(y)) }
 	if !slices.Equal(slices.SortedFunc(slices.Values(spans), order), slices.SortedFunc(slices.Values(swapped), order)) {
@@ -164,13 +166,23 @@ func checkMatch(t testing.TB, o Options, a, b string) {
 			t.Fatalf("%.100q, %.100q: spans %v are not longest first", a, b, spans)
 		}
 		inA, inB := words(a[s.StartA:s.EndA]), words(b[s.StartB:s.EndB])
-		n := int(s.Words)
-		if n > len(inA) || n > len(inB) || !slices.Equal(inA[:o.Measure.Shingle], inB[:o.Measure.Shingle]) ||
+		if int(s.Words) != min(len(inA), len(inB)) || !slices.Equal(inA[:o.Measure.Shingle], inB[:o.Measure.Shingle]) ||
 			!slices.Equal(inA[len(inA)-o.Measure.Shingle:], inB[len(inB)-o.Measure.Shingle:]) {
-			t.Fatalf("a span of %d words joins %q and %q", n, inA, inB)
+			t.Fatalf("a span of %d words joins %q and %q", s.Words, inA, inB)
 		}
-		if len(inA) == n && len(inB) == n && !slices.Equal(inA, inB) {
-			t.Fatalf("a span of %d words without a gap joins %q and %q", n, inA, inB)
+		times := map[string]int{}
+		for _, word := range inA {
+			times[word]++
+		}
+		both := 0
+		for _, word := range inB {
+			if times[word] > 0 {
+				times[word]--
+				both++
+			}
+		}
+		if 2*both <= int(s.Words) {
+			t.Fatalf("a span of %d words with %d in common joins %q and %q", s.Words, both, inA, inB)
 		}
 	}
 }

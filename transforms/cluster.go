@@ -67,7 +67,7 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 		}
 		runs = append(runs, labels)
 		for _, d := range []delivery{
-			{Step: edgesStep, Needed: []runfile.Kind{edgesKind}, Extra: []runfile.Kind{edgeShardsKind}},
+			{Step: edgesStep, Needed: []runfile.Kind{edgesKind}, Extra: []runfile.Kind{edgeShardsKind, spansKind}},
 			{Step: documentsStep, Needed: []runfile.Kind{membersKind}, Extra: []runfile.Kind{documentsKind, repeatedKind}},
 		} {
 			if err := d.deliver(f.Job.Temp, f.Job.Lanes, runs, counts, emit); err != nil {
@@ -204,7 +204,7 @@ func sendEdges(ctx context.Context, w *workplace) error {
 		}
 		putEdge(record, e)
 	}
-	return nil
+	return sendSpans(w, positions)
 }
 
 // sendMembers sends the documents of a split that are in clusters to their

@@ -36,6 +36,20 @@ const (
 	// All compares every document with every other whose size allows the
 	// threshold: the yardstick, for small corpora.
 	All Keys = "all"
+	// PassageKeys compares documents that share a passage which winnowing selects.
+	// They are those of Containment.
+	PassageKeys Keys = "passages"
+)
+
+// Similarity says what makes two documents worth a row.
+type Similarity string
+
+const (
+	// Resemblance joins documents of which most is the same, to clusters.
+	Resemblance Similarity = "jaccard"
+	// Containment tells of pairs of which one has much of the other, or a passage
+	// of it, and where.
+	Containment Similarity = "containment"
 )
 
 // Verification says what an edge rests on.
@@ -91,9 +105,17 @@ type Job struct {
 	Weights       []float64
 	// SimHashBits is the length of SimHash fingerprints, 0 where none are wanted.
 	SimHashBits int
-	Threshold   float64
-	Keys        Keys
-	Scoring     Scoring
+	Similarity  Similarity
+	// Threshold is the least Jaccard similarity, or the least containment of one of
+	// two documents in the other.
+	Threshold float64
+	// Excerpt is the number of words of the shortest passage that makes a pair
+	// whatever the containment; 0: none does. ExcludeQuotations leaves quoted words
+	// out. Both are for Containment.
+	Excerpt           int
+	ExcludeQuotations bool
+	Keys              Keys
+	Scoring           Scoring
 	// Distance is the largest Hamming distance of SimHash fingerprints that share a
 	// key.
 	Distance int

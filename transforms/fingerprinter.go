@@ -17,10 +17,12 @@ type fingerprinter struct {
 	files     []corpus.File
 	decoder   *corpus.Decoder
 	sketcher  *sketch.Fingerprinter
+	sequencer *sketch.Sequencer // in place of sketcher where passages are looked for
 	minhash   *sketch.MinHash
 	features  []sketch.Feature
 	signature []uint32
 	keys      []uint64
+	packed    []byte
 }
 
 func (f *fingerprintFn) newFingerprinter() (*fingerprinter, error) {
@@ -37,16 +39,18 @@ func (f *fingerprintFn) newFingerprinter() (*fingerprinter, error) {
 			return nil, err
 		}
 	}
-	sketcher, err := sketch.NewFingerprinter(options)
-	if err != nil {
-		return nil, err
-	}
-	return &fingerprinter{
+	worker := &fingerprinter{
 		job: f.Job, files: f.inputs.Files,
-		decoder:  corpus.NewDecoder(f.Job.Fields),
-		sketcher: sketcher,
-		minhash:  sketch.NewMinHash(f.Job.Scheme.Components()),
-	}, nil
+		decoder: corpus.NewDecoder(f.Job.Fields),
+		minhash: sketch.NewMinHash(f.Job.Scheme.Components()),
+	}
+	var err error
+	if f.Job.Similarity == Containment {
+		worker.sequencer, err = sketch.NewSequencer(options, f.Job.ExcludeQuotations)
+	} else {
+		worker.sketcher, err = sketch.NewFingerprinter(options)
+	}
+	return worker, err
 }
 
 // fingerprint fills the block's builder from its lines.
@@ -92,6 +96,10 @@ func (f *fingerprinter) fingerprint(b *block) error {
 
 // document adds one document to the block.
 func (f *fingerprinter) document(b *block, ref docref.Ref, line []byte, record corpus.Record, length int64) {
+	if f.sequencer != nil {
+		f.text(b, ref, record, length)
+		return
+	}
 	d := f.sketch(line, record)
 	if d.InvalidBytes > 0 {
 		b.counts.InvalidUTF8++
@@ -108,6 +116,18 @@ func (f *fingerprinter) document(b *block, ref docref.Ref, line []byte, record c
 	b.builder.Add(sketchblock.Document{
 		Ref: ref, Digest: d.Digest, Set: d.Set, Size: size, Length: int(length),
 		Keys: f.keys, SimHash: d.SimHash, ID: record.ID,
+	})
+}
+
+// text adds one document to the block as a sequence.
+func (f *fingerprinter) text(b *block, ref docref.Ref, record corpus.Record, length int64) {
+	d, sequence := f.sequencer.Sequence(record.Texts[0])
+	if d.InvalidBytes > 0 {
+		b.counts.InvalidUTF8++
+	}
+	f.packed = packSequence(f.packed, sequence)
+	b.builder.Add(sketchblock.Document{
+		Ref: ref, Digest: d.Digest, Sequence: f.packed, Size: len(d.Set), Length: int(length), ID: record.ID,
 	})
 }
 

@@ -198,8 +198,12 @@ func (f *groupFn) groups(records []candidates.Record, shard int, w *workplace) e
 
 // grouper returns a Grouper whose pairs are written.
 func (f *groupFn) grouper(pairs *pairWriter, failed *error) *candidates.Grouper {
+	threshold := f.Job.Threshold
+	if f.Job.Similarity == Containment {
+		threshold = 0 // a page may be in a book
+	}
 	return &candidates.Grouper{
-		Threshold:      f.Job.Threshold,
+		Threshold:      threshold,
 		MaxComparisons: f.Job.GroupComparisons,
 		Exact:          f.Job.Keys == ExactKeys,
 		FirstInput:     f.firstInput,

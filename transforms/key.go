@@ -31,7 +31,11 @@ func Key(s beam.Scope, job Job, sketches beam.PCollection, counts ...beam.PColle
 	s = s.Scope("key")
 	if len(counts) == 0 {
 		// The fingerprints of SimHash keys stand there, too.
-		tasks := exchange(s, job, delivery{Needed: []runfile.Kind{documentsKind}}, sketches)
+		d := delivery{Needed: []runfile.Kind{documentsKind}}
+		if job.Keys == PassageKeys {
+			d.Extra = []runfile.Kind{setsKind}
+		}
+		tasks := exchange(s, job, d, sketches)
 		return inLanes(s, job, &keyFn{Job: job}, tasks)
 	}
 	tasks := beam.ParDo(s.Scope("order"), &orderFn{Job: job}, together(s.Scope("order"), append(counts, sketches)...))
@@ -78,16 +82,17 @@ type keyFn struct {
 func (f *keyFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	return emitRun(ctx, keyStage, f.Job, element, emit, func(t task, w *workplace) error {
 		switch f.Job.Keys {
+		case PassageKeys:
+			return newPassageKeys(f.Job).split(ctx, w)
 		case ExactKeys:
+			if err := f.prepare(t.Catalog); err != nil {
+				return err
+			}
+			return f.exact(ctx, w)
 		case SimHash:
 			return f.simhash(ctx, w)
-		default:
-			return f.split(ctx, w)
 		}
-		if err := f.prepare(t.Catalog); err != nil {
-			return err
-		}
-		return f.exact(ctx, w)
+		return f.split(ctx, w)
 	})
 }
 
@@ -111,10 +116,10 @@ func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int) e
 	if record.Size == 0 || f.Job.Keys == All {
 		// A document without tokens is like those of the same digest only, and where
 		// all pairs are compared no key is needed but to find identical documents.
-		if err := f.digest(run, record); err != nil {
+		if err := writeDigest(run, f.Job, record); err != nil {
 			return err
 		}
-		return f.id(run, block, i)
+		return writeID(run, f.Job, block, i)
 	}
 	for k := range block.Keys() {
 		key := block.Key(i, k)
@@ -128,27 +133,28 @@ func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int) e
 		copy(record.Previous[1:], record.Previous[:])
 		record.Previous[0] = candidates.PreviousOf(key)
 	}
-	return f.id(run, block, i)
+	return writeID(run, f.Job, block, i)
 }
 
-// digest writes the record of a document whose only key is its digest.
-func (f *keyFn) digest(run *runfile.Writer, record candidates.Record) error {
+// writeDigest writes the record that brings a document together with identical ones
+// only.
+func writeDigest(run *runfile.Writer, job Job, record candidates.Record) error {
 	record.Key, record.First = candidates.KeyOf(record.Digest, 0), true
-	b, err := run.Record(keysKind, shardOf(record.Digest, f.Job.Shards), keySize)
+	b, err := run.Record(keysKind, shardOf(record.Digest, job.Shards), keySize)
 	if err == nil {
 		putKey(b, record)
 	}
 	return err
 }
 
-// id writes the hash of the id of a document, if it has one.
-func (f *keyFn) id(run *runfile.Writer, block *sketchblock.Block, i int) error {
+// writeID writes the hash of the id of a document, if it has one.
+func writeID(run *runfile.Writer, job Job, block *sketchblock.Block, i int) error {
 	id := block.ID(i)
 	if len(id) == 0 {
 		return nil
 	}
 	hash := xxh3.Hash(id)
-	b, err := run.Record(idsKind, shardOf(hash, f.Job.Shards), idSize)
+	b, err := run.Record(idsKind, shardOf(hash, job.Shards), idSize)
 	if err == nil {
 		binary.LittleEndian.PutUint64(b, hash)
 		putRef(b[8:], block.Ref(i))
@@ -248,10 +254,10 @@ func (f *keyFn) exact(ctx context.Context, w *workplace) error {
 func (f *keyFn) exactDocument(run *runfile.Writer, block *sketchblock.Block, i int, set []uint64) error {
 	record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(len(set))}
 	if len(set) == 0 {
-		if err := f.digest(run, record); err != nil {
+		if err := writeDigest(run, f.Job, record); err != nil {
 			return err
 		}
-		return f.id(run, block, i)
+		return writeID(run, f.Job, block, i)
 	}
 	for k, key := range f.prefix.Of(set) {
 		record.Key, record.First = candidates.PrefixKeyOf(key.Hash), k == 0
@@ -263,7 +269,7 @@ func (f *keyFn) exactDocument(run *runfile.Writer, block *sketchblock.Block, i i
 		putKey(b, record)
 		record.SetPrevious(key.Hash)
 	}
-	return f.id(run, block, i)
+	return writeID(run, f.Job, block, i)
 }
 
 // shardOf cuts the range of evenly spread hashes into shards of equal width.

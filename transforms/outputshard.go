@@ -17,6 +17,7 @@ type outputShard struct {
 	input   docref.Ref // where the reference ends
 	members []member
 	edges   []edge
+	spans   []span   // of the edges, in their order
 	first   []uint32 // the first document identical to each
 	choices []keep.Choice
 	size    []uint32 // documents in the cluster, by the number of its first one
@@ -189,6 +190,8 @@ func (s *outputShard) clusterRows(row func([]byte) error) error {
 
 func (s *outputShard) pairRows(row func([]byte) error) error {
 	var b []byte
+	var spans []output.Span
+	more, rest := 0, s.spans
 	for _, e := range s.edges {
 		if distance, is := e.hamming(); is {
 			b = output.AppendHammingPair(b[:0], s.names[e.A], s.names[e.B], int(distance))
@@ -197,10 +200,11 @@ func (s *outputShard) pairRows(row func([]byte) error) error {
 			}
 			continue
 		}
+		spans, more, rest = takeSpans(spans, rest, e)
 		b = output.AppendPair(b[:0], output.Pair{
 			A: s.names[e.A], B: s.names[e.B], Shared: e.Shared, Union: e.union(),
 			SizeA: int(s.members[e.A].size), SizeB: int(s.members[e.B].size),
-			Identical: e.identical(), Estimate: e.estimate(),
+			Identical: e.identical(), Estimate: e.estimate(), Spans: spans, MoreSpans: more,
 		})
 		if err := row(b); err != nil {
 			return err

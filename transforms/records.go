@@ -36,6 +36,8 @@ const (
 	shardMembersKind                         // documents of clusters, by output shard
 	shardEdgesKind                           // edges, by output shard
 	removedKind                              // documents that go, by unique task
+	spansKind                                // passages that the pairs of a part have in common, by part
+	shardSpansKind                           // the same, by output shard
 )
 
 const (

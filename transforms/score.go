@@ -48,6 +48,9 @@ func (f *scoreFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
 	return emitRun(ctx, scoreStage, f.Job, element, emit, func(t task, w *workplace) error {
+		if f.Job.Similarity == Containment {
+			return f.passages(ctx, t.Number, w)
+		}
 		if f.Job.Keys == All {
 			return f.block(ctx, t, w)
 		}

@@ -44,7 +44,7 @@ func (f *keyFn) simhash(ctx context.Context, w *workplace) error {
 	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		keyStage.records.Inc(ctx, int64(block.Len()))
 		for i := range block.Len() {
-			if err := f.id(&w.run, block, i); err != nil {
+			if err := writeID(&w.run, f.Job, block, i); err != nil {
 				return err
 			}
 			fingerprint = block.SimHash(fingerprint[:0], i)

@@ -44,7 +44,7 @@ const (
 // other stages.
 func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ...beam.PCollection) {
 	s = s.Scope("write")
-	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{shardMembersKind, shardEdgesKind, rejectsKind}}, clusters, sketches)
+	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{shardMembersKind, shardEdgesKind, shardSpansKind, rejectsKind}}, clusters, sketches)
 	written := inLanes(s, job, &writeFn{Job: job}, tasks)
 	outcomes := append([]beam.PCollection{written, sketches}, others...)
 	if slices.Contains(job.Emit, Unique) {
@@ -99,11 +99,20 @@ func (f *writeFn) shard(ctx context.Context, t task, o *outcome) error {
 	if err != nil {
 		return err
 	}
-	shard.decide(f.Job.Keep)
-	if f.Job.Split == Star {
-		shard.splitStars()
+	if f.Job.Similarity == Containment {
+		// A passage in common is no reason to go, nor to be one of a cluster.
+		o.Counts.Pairs += int64(len(edges))
+		shard.spans, err = readSpans(&reader, pieces)
+		if err != nil {
+			return err
+		}
+	} else {
+		shard.decide(f.Job.Keep)
+		if f.Job.Split == Star {
+			shard.splitStars()
+		}
+		shard.count(&o.Counts)
 	}
-	shard.count(&o.Counts)
 	writeStage.records.Inc(ctx, int64(len(members)+len(edges)))
 
 	number, shards := t.Number, t.Shards

@@ -43,6 +43,11 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 		fmt.Fprintf(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
 	}
 	fmt.Fprintf(w, "\nplan: %s\n", planText(s))
+	if s.Config.Similarity == transforms.Containment {
+		fmt.Fprintf(w, "found %s (%s of identical documents)\n", counted(n.Pairs, "pair"), count(n.Identical))
+		printCost(w, s)
+		return
+	}
 	if s.Plan.Keys == transforms.MinHash && s.Plan.ExpectedRecall < s.Config.Recall {
 		fmt.Fprintf(w, "note: with these --bands and --rows that is below --recall %g\n", s.Config.Recall)
 	}
@@ -55,6 +60,12 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	if a := s.Audit; a != nil {
 		fmt.Fprintf(w, "audit: %s\n", auditText(a))
 	}
+	printCost(w, s)
+}
+
+// printCost tells what a job left out, what it took and where its results are.
+func printCost(w io.Writer, s pipeline.Summary) {
+	n := s.Counts
 	if s.Skipped.Pairs > 0 {
 		fmt.Fprintf(w, "skipped: %s pairs in %s too dense for all of them, such as one of %s with %s and %s\n",
 			count(s.Skipped.Pairs), counted(s.Skipped.Groups, "group"), counted(s.Skipped.Example.Documents, "document"), s.Skipped.Example.First, s.Skipped.Example.Second)
@@ -70,6 +81,8 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 // planText says how similar documents are found and what that promises.
 func planText(s pipeline.Summary) string {
 	switch {
+	case s.Config.Similarity == transforms.Containment:
+		return fmt.Sprintf("documents with %d words in a row in common are compared, with fewer some", s.Plan.Words)
 	case s.Plan.Keys == transforms.All:
 		return fmt.Sprintf("all pairs of a size that allows the threshold %g are compared", s.Config.Threshold)
 	case s.Plan.Keys == transforms.ExactKeys && s.Skipped.Groups > 0:

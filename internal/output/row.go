@@ -53,6 +53,35 @@ type Pair struct {
 	SizeA, SizeB  int
 	Identical     bool
 	Estimate      bool
+	// Spans are passages that both have, and MoreSpans is how many more there are.
+	Spans     []Span
+	MoreSpans int
+}
+
+// Span is where two documents have a passage in common: in bytes of their texts,
+// from its beginning to behind its end.
+type Span struct {
+	A, B  [2]uint32
+	Words uint32 // that are in both
+}
+
+// appendSpans appends the fields of spans, if there are any.
+func appendSpans(b []byte, spans []Span, more int) []byte {
+	for i, s := range spans {
+		if i == 0 {
+			b = append(b, `,"spans":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = fmt.Appendf(b, `{"a":[%d,%d],"b":[%d,%d],"words":%d}`, s.A[0], s.A[1], s.B[0], s.B[1], s.Words)
+	}
+	if len(spans) > 0 {
+		b = append(b, ']')
+	}
+	if more > 0 {
+		b = fmt.Appendf(b, `,"more_spans":%d`, more)
+	}
+	return b
 }
 
 // AppendPair appends the row of an edge.
@@ -78,6 +107,7 @@ func AppendPair(b []byte, p Pair) []byte {
 	b = AppendFloat(b, shared/float64(p.SizeB))
 	b = append(b, `,"exact":`...)
 	b = strconv.AppendBool(b, !p.Estimate)
+	b = appendSpans(b, p.Spans, p.MoreSpans)
 	return append(b, "}\n"...)
 }
 

@@ -1,0 +1,376 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+
+	"mirrorbeam/sketch"
+	"mirrorbeam/transforms"
+)
+
+// passageRow is a row of pairs with the passages that both have.
+type passageRow struct {
+	pairRow
+	Spans     []spanRow `json:"spans"`
+	MoreSpans int       `json:"more_spans"`
+}
+
+type spanRow struct {
+	A     [2]int `json:"a"`
+	B     [2]int `json:"b"`
+	Words int    `json:"words"`
+}
+
+// containmentConfig is a job that looks for passages.
+func containmentConfig(t testing.TB, input ...string) Config {
+	config := testConfig(t, input...)
+	config.Similarity, config.Threshold, config.Excerpt = transforms.Containment, 0.4, 20
+	config.Emit = []string{autoEmit}
+	return config
+}
+
+// excerpts returns oddities among which there are long documents with passages of
+// others.
+func excerpts(seed uint64) []line {
+	w := newWriter(seed)
+	w.lines = oddities(seed)
+	w.made = len(w.lines)
+	var sources [][]string
+	for range 12 {
+		words := w.text(300 + w.random.IntN(700))
+		sources = append(sources, words)
+		w.add(w.set(words))
+	}
+	for i := range 60 {
+		source := pick(w, sources)
+		length := []int{14, 25, 60, 200}[i%4]
+		at := w.random.IntN(len(source) - length)
+		excerpt := w.change(source[at:at+length], []float64{0, 0, 0.05, 0.1}[w.random.IntN(4)])
+		w.add(w.set(slices.Concat(w.text(w.random.IntN(600)), excerpt, w.text(w.random.IntN(100)))))
+	}
+	w.shuffle()
+	return w.lines
+}
+
+// expectedRows returns the rows that a job must write for documents that are
+// compared for certain, and those that it may write, by their names.
+func expectedRows(t testing.TB, config Config, tr *truth) (must, may map[[2]string]passageRow) {
+	t.Helper()
+	measure := sketch.Measure{Shingle: config.Shingle, CJKSplit: config.CJKSplit}
+	sequencer, err := sketch.NewSequencer(sketch.Options{Measure: measure}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []*sketch.IndexedSequence
+	var runs []map[string]bool
+	for _, d := range tr.documents {
+		_, s := sequencer.Sequence([]byte(d.text))
+		texts = append(texts, sketch.NewIndexedSequence(sketch.Sequence{
+			Shingles: slices.Clone(s.Shingles), Tokens: slices.Clone(s.Tokens), Starts: slices.Clone(s.Starts), Ends: slices.Clone(s.Ends),
+		}))
+		runs = append(runs, naiveShingles(d.text, transforms.FoundWords(config.Shingle), config.CJKSplit))
+	}
+	matcher := sketch.NewMatcher(config.Shingle)
+	must, may = map[[2]string]passageRow{}, map[[2]string]passageRow{}
+	first := tr.firsts()
+	for i := range tr.documents {
+		for j := range i {
+			a, b := &tr.documents[j], &tr.documents[i]
+			if i < tr.references || first[i] != i && first[i] != j || first[j] != j {
+				continue
+			}
+			names := [2]string{a.name, b.name}
+			if first[i] == j {
+				must[names] = passageRow{pairRow: pairRow{A: a.name, B: b.name, Jaccard: 1, ContainmentA: 1, ContainmentB: 1, Exact: true, Identical: true}}
+				may[names] = must[names]
+				continue
+			}
+			n := tr.shared[[2]int{j, i}]
+			row := passageRow{pairRow: pairRow{
+				A: a.name, B: b.name, Jaccard: tr.similarity(i, j), Exact: true,
+				ContainmentA: float64(n) / float64(len(a.set)), ContainmentB: float64(n) / float64(len(b.set)),
+			}}
+			_, spans := matcher.Match(texts[j], texts[i])
+			if n == 0 || max(row.ContainmentA, row.ContainmentB) < config.Threshold && (config.Excerpt == 0 || int(spans[0].Words) < config.Excerpt) {
+				continue
+			}
+			for _, s := range spans {
+				row.Spans = append(row.Spans, spanRow{[2]int{int(s.StartA), int(s.EndA)}, [2]int{int(s.StartB), int(s.EndB)}, int(s.Words)})
+			}
+			may[names] = row
+			for run := range runs[i] {
+				if runs[j][run] {
+					must[names] = row
+					break
+				}
+			}
+		}
+	}
+	return must, may
+}
+
+// checkPassages compares the pairs of a job with what they must be, and returns the
+// rows.
+func checkPassages(t testing.TB, config Config, tr *truth) []passageRow {
+	t.Helper()
+	must, may := expectedRows(t, config, tr)
+	rows := readRows[passageRow](t, config.Output, transforms.Pairs)
+	found := map[[2]string]bool{}
+	for _, row := range rows {
+		names := [2]string{row.A, row.B}
+		want, right := may[names]
+		if !right || found[names] {
+			t.Errorf("%v are no pair, or there twice", names)
+			continue
+		}
+		found[names] = true
+		slices.SortFunc(want.Spans, compareSpans)
+		if more := len(want.Spans) - 16; more > 0 {
+			want.Spans, want.MoreSpans = want.Spans[:16], more
+		}
+		if !reflect.DeepEqual(row, want) {
+			t.Errorf("row\n%+v, want\n%+v", row, want)
+		}
+	}
+	for names := range must {
+		if !found[names] {
+			t.Errorf("%v are missing", names)
+		}
+	}
+	t.Logf("%d pairs, %d of them found for certain, %d may be; %d found", len(rows), len(must), len(may), len(found))
+	return rows
+}
+
+func compareSpans(x, y spanRow) int {
+	if x.Words != y.Words {
+		return y.Words - x.Words
+	}
+	if x.A[0] != y.A[0] {
+		return x.A[0] - y.A[0]
+	}
+	return x.B[0] - y.B[0]
+}
+
+func TestContainment(t *testing.T) {
+	files := cut(excerpts(71), 3)
+	input := putCorpus(t, plain, files...)
+	tr := naiveTruth(3, true, files...)
+	for _, c := range []struct {
+		threshold float64
+		excerpt   int
+	}{{0.4, 20}, {1, 50}, {0.2, 0}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			config := containmentConfig(t, input)
+			config.Threshold, config.Excerpt = c.threshold, c.excerpt
+			summary := runJob(t, config)
+			rows := checkPassages(t, config, tr)
+			counts := summary.Counts
+			if len(rows) < 30 || counts.Pairs != int64(len(rows)) || counts.Clusters != 0 || counts.Removed != 0 || counts.Kept != counts.Documents || summary.Skipped.Pairs != 0 {
+				t.Errorf("%d rows, counts %+v, skipped %+v", len(rows), counts, summary.Skipped)
+			}
+			if summary.Plan != (Plan{Words: 13}) || !slices.Equal(summary.Config.Emit, []string{transforms.Pairs}) {
+				t.Errorf("plan %+v, outputs %v", summary.Plan, summary.Config.Emit)
+			}
+		})
+	}
+}
+
+// A document of the input is compared with the reference and with the input, two of
+// the reference are not.
+func TestContainmentReference(t *testing.T) {
+	parts := cut(excerpts(73), 4)
+	reference := []file{{"y.jsonl", parts[0].lines}, {"z.jsonl", parts[1].lines}}
+	input := []file{{"a.jsonl", parts[2].lines}, {"b.jsonl", parts[3].lines}}
+	tr := naiveTruth(3, true, append(slices.Clone(reference), input...)...)
+	for _, f := range reference {
+		for _, l := range f.lines {
+			if l.kind == documentLine {
+				tr.references++
+			}
+		}
+	}
+	config := containmentConfig(t, putCorpus(t, plain, input...))
+	config.Reference = []string{putCorpus(t, plain, reference...)}
+	runJob(t, config)
+	checkPassages(t, config, tr)
+}
+
+// The same bytes however the job is run and cut.
+func TestContainmentChangesNothing(t *testing.T) {
+	input := putCorpus(t, plain, cut(excerpts(lawSeed), 3)...)
+	config := containmentConfig(t, input)
+	output := func(t *testing.T, change func(c *Config)) string {
+		config := config
+		config.Output = filepath.Join(t.TempDir(), "out")
+		change(&config)
+		runJob(t, config)
+		return string(readOutput(t, config.Output, transforms.Pairs))
+	}
+	want := output(t, func(*Config) {})
+	for name, change := range map[string]func(c *Config){
+		"one lane":    func(c *Config) { c.Lanes = 1 },
+		"seven lanes": func(c *Config) { c.Lanes = 7 },
+		"memory":      func(c *Config) { c.Memory = leastMemory },
+		"compression": func(c *Config) { c.OutputFormat = "jsonl.zst" },
+	} {
+		t.Run(name, func(t *testing.T) { sameText(t, "pairs", output(t, change), want) })
+	}
+	t.Run("direct", func(t *testing.T) {
+		setFlag(t, runners.Runner, "direct")
+		sameText(t, "pairs", output(t, func(*Config) {}), want)
+	})
+	whole, result := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+	for _, inner := range []innerJob{
+		{splitBytes: 20 << 10, shards: 3, placeBytes: 64 << 10, lanes: 2},
+		{splitBytes: 4 << 10, shards: 50, placeBytes: 1 << 10, lanes: 3},
+	} {
+		got, other := runInner(t, config, inner)
+		sameText(t, fmt.Sprintf("%+v", inner), got, whole)
+		if other.Counts != result.Counts {
+			t.Errorf("%+v: counts %+v, want %+v", inner, other.Counts, result.Counts)
+		}
+	}
+}
+
+// What very many documents have in common is not compared all with all, which is
+// told, and what else two of them have in common is found all the same.
+func TestContainmentDense(t *testing.T) {
+	w := newWriter(75)
+	licence := w.text(60)
+	for range 120 {
+		w.add(w.set(slices.Concat(licence, w.text(80))))
+	}
+	copied := w.text(90)
+	for range 3 {
+		w.add(w.set(slices.Concat(licence, w.text(60), copied)))
+	}
+	config := containmentConfig(t, putCorpus(t, plain, cut(w.lines, 2)...))
+	config.Threshold = 0.9
+	want, result := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1, comparisons: 400})
+	if result.Skipped.Groups == 0 || result.Skipped.Pairs < 1000 || result.Counts.Candidates > 3000 {
+		t.Errorf("skipped %+v of %+v", result.Skipped, result.Counts)
+	}
+	if n := strings.Count(want, "\"words\":150"); n != 0 {
+		t.Errorf("%d spans reach over what differs", n)
+	}
+	long := 0
+	for _, words := range []int{89, 90, 91, 92, 93} { // some of the words before and behind may agree
+		long += strings.Count(want, fmt.Sprintf("\"words\":%d}", words))
+	}
+	if long < 3 {
+		t.Errorf("%d pairs have the copied passage, want 3", long)
+	}
+	got, other := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 7, placeBytes: 4 << 10, lanes: 2, comparisons: 400})
+	sameText(t, "pairs", got, want)
+	if !reflect.DeepEqual(other.Skipped, result.Skipped) {
+		t.Errorf("skipped %+v, want %+v", other.Skipped, result.Skipped)
+	}
+}
+
+// Quotations are no passages when they are not wanted.
+func TestContainmentQuotations(t *testing.T) {
+	w := newWriter(77)
+	passage := w.text(40)
+	quoted := "“" + strings.Join(passage, " ") + "”"
+	w.add(strings.Join(slices.Concat(w.text(100), passage, w.text(50)), " "))
+	w.add(strings.Join(slices.Concat(w.text(100), []string{quoted}, w.text(50)), " "))
+	for quotations, want := range map[bool]int{false: 1, true: 0} {
+		config := containmentConfig(t, putCorpus(t, plain, cut(w.lines, 1)...))
+		config.NoQuotations = quotations
+		runJob(t, config)
+		var rows []passageRow
+		if b := readOutput(t, config.Output, transforms.Pairs); len(b) > 0 {
+			rows = decodeRows[passageRow](t, transforms.Pairs, b)
+		}
+		if len(rows) != want {
+			t.Errorf("without quotations %v: %d pairs, want %d", quotations, len(rows), want)
+		}
+	}
+}
+
+// On real texts, against all pairs.
+func TestContainmentCorpora(t *testing.T) {
+	for _, name := range []string{"clough/clough.jsonl.zst", "mirrors/clang_text.jsonl.zst"} {
+		t.Run(strings.Split(name, "/")[0], func(t *testing.T) {
+			input := filepath.Join(corpora, name)
+			if _, err := os.Stat(input); err != nil {
+				t.Skipf("the corpus is not here: %v", err)
+			}
+			// Some hundred documents: all their pairs are much to compare.
+			w := newWriter(79)
+			records := decodeRecords[struct{ ID, Text string }](t, readFile(t, input))
+			for i := 0; i < len(records); i += max(len(records)/100, 1) {
+				w.addAs(records[i].ID, records[i].Text)
+			}
+			f := cut(w.lines, 1)
+			config := containmentConfig(t, putCorpus(t, plain, f...))
+			config.Threshold, config.Excerpt = 0.1, defaultExcerpt
+			summary := runJob(t, config)
+			if summary.Skipped.Pairs > 0 {
+				t.Errorf("skipped %+v", summary.Skipped)
+			}
+			checkPassages(t, config, naiveTruth(3, true, f...))
+		})
+	}
+}
+
+// decodeRecords decodes lines of JSON, whatever other fields they have.
+func decodeRecords[Record any](t testing.TB, b []byte) []Record {
+	t.Helper()
+	var records []Record
+	for line := range bytes.Lines(b) {
+		var r Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+// What does not go with containment is refused, all of it at once.
+func TestContainmentRefuses(t *testing.T) {
+	all := containmentConfig(t, "x.jsonl")
+	if err := all.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		fault  string
+		change func(c *Config)
+	}{
+		{"--excerpt 3", func(c *Config) { c.Excerpt = 3 }},
+		{"--emit clusters", func(c *Config) { c.Emit = append(c.Emit, transforms.Clusters) }},
+		{"--emit unique", func(c *Config) { c.Emit = []string{transforms.Unique, transforms.Removed, transforms.Sketches} }},
+		{"--keys, --bands and --rows", func(c *Config) { c.Rows = 3 }},
+		{"--keys, --bands and --rows", func(c *Config) { c.Keys = transforms.All }},
+		{"--score hamming", func(c *Config) { c.Score = transforms.Hamming }},
+		{"--verify sketch", func(c *Config) { c.Verify = transforms.Sketch }},
+		{"--audit 10", func(c *Config) { c.Audit = "10" }},
+		{"--features", func(c *Config) { c.Features = "features" }},
+		{"--weight", func(c *Config) { c.Weight = map[string]float64{"title": 1} }},
+		{"--stopwords-use require", func(c *Config) { c.StopWords, c.StopWordUse = "list", sketch.RequireStopWords }},
+	}
+	for _, c := range cases {
+		config := containmentConfig(t, "x.jsonl")
+		c.change(&config)
+		c.change(&all)
+		if err := config.Validate(); err == nil || !strings.Contains(err.Error(), c.fault) {
+			t.Errorf("%s: error %v", c.fault, err)
+		}
+	}
+	err := all.Validate()
+	for _, c := range cases[2:] {
+		if err == nil || !strings.Contains(err.Error(), c.fault) {
+			t.Errorf("all wrong: error %v, want one with %s", err, c.fault)
+		}
+	}
+}

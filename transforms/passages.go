@@ -1,0 +1,184 @@
+package transforms
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/sketch"
+)
+
+// mostSpans is how many spans of a pair are listed, the longest.
+const mostSpans = 16
+
+// gatheredTexts are the documents of a place, as sequences.
+type gatheredTexts struct {
+	nodes   []gatheredSet
+	indexed []*sketch.IndexedSequence
+	numbers numbering.Set // of their refs
+}
+
+// readTexts reads the sequences of a place.
+func readTexts(ctx context.Context, w *workplace) (*gatheredTexts, error) {
+	g := &gatheredTexts{}
+	for _, piece := range w.pieces {
+		if piece.Kind != placeSetsKind {
+			continue
+		}
+		buffer, err := w.readPiece(0, piece)
+		if err != nil {
+			return nil, err
+		}
+		scoreStage.bytes.Inc(ctx, int64(len(buffer)))
+		for b := buffer; len(b) > 0; {
+			end := setHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(b[12:]))
+			sequence, err := sketchblock.ParseSequence(sketchblock.Sequence{}, b[setHeader:end])
+			if err != nil {
+				return nil, err
+			}
+			indexed := sketch.NewIndexedSequence(sketch.Sequence(sequence))
+			g.numbers.Add(uint64(getRef(b)))
+			g.nodes = append(g.nodes, gatheredSet{ref: getRef(b), size: indexed.Distinct()})
+			g.indexed = append(g.indexed, indexed)
+			b = b[end:]
+		}
+	}
+	return g, nil
+}
+
+// passages finds what the pairs of a place have in common.
+func (f *scoreFn) passages(ctx context.Context, number int, w *workplace) error {
+	texts, err := readTexts(ctx, w)
+	if err != nil {
+		return err
+	}
+	pairs, err := readPlacePairs(w)
+	if err != nil {
+		return err
+	}
+	// As for sets, parts are numbered behind those of identical documents.
+	graph := edgeWriter{number: f.Job.Shards + number}
+	matcher := sketch.NewMatcher(f.Job.Measure.Shingle)
+	w.outcome.Counts.Candidates += int64(len(pairs))
+	for _, pair := range pairs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		a, hasA := texts.numbers.Find(uint64(pair[0]))
+		b, hasB := texts.numbers.Find(uint64(pair[1]))
+		if !hasA || !hasB {
+			return fmt.Errorf("the sequence of document %d or %d is missing", pair[0], pair[1])
+		}
+		shared, spans := matcher.Match(texts.indexed[a], texts.indexed[b])
+		if !f.reportable(shared, texts.nodes[a].size, texts.nodes[b].size, spans) {
+			continue
+		}
+		if err := f.tell(&graph, w, &texts.nodes[a], &texts.nodes[b], shared, spans); err != nil {
+			return err
+		}
+	}
+	scoreStage.records.Inc(ctx, int64(len(pairs)))
+	return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
+}
+
+// readPlacePairs returns the pairs of a place in order, each once: two documents
+// may have met under several keys.
+func readPlacePairs(w *workplace) ([][2]docref.Ref, error) {
+	packed, err := w.read(0, placePairsKind)
+	if err != nil {
+		return nil, err
+	}
+	pairs := make([][2]docref.Ref, 0, len(packed)/(2*refSize))
+	for ; len(packed) > 0; packed = packed[2*refSize:] {
+		a, b := getRef(packed), getRef(packed[refSize:])
+		pairs = append(pairs, [2]docref.Ref{min(a, b), max(a, b)})
+	}
+	slices.SortFunc(pairs, func(x, y [2]docref.Ref) int {
+		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))
+	})
+	return slices.Compact(pairs), nil
+}
+
+// reportable reports whether a pair of documents of so many shingles, with so many
+// in common, is to be told of.
+func (f *scoreFn) reportable(shared, sizeA, sizeB int, spans []sketch.Span) bool {
+	if shared > 0 && float64(shared)/float64(min(sizeA, sizeB)) >= f.Job.Threshold {
+		return true
+	}
+	return f.Job.Excerpt > 0 && len(spans) > 0 && int(spans[0].Words) >= f.Job.Excerpt
+}
+
+// tell writes the edge of a pair, and its longest spans.
+func (f *scoreFn) tell(graph *edgeWriter, w *workplace, a, b *gatheredSet, shared int, spans []sketch.Span) error {
+	if err := graph.add(&w.run, a, b, newEdge(shared, a.size+b.size-shared, false)); err != nil {
+		return err
+	}
+	told := min(len(spans), mostSpans)
+	for _, s := range spans[:told] {
+		record, err := w.run.Record(spansKind, graph.number, spanSize)
+		if err != nil {
+			return err
+		}
+		putSpan(record, span{A: a.node - 1, B: b.node - 1, Span: s, More: uint32(len(spans) - told)})
+	}
+	return nil
+}
+
+// sendSpans sends the spans of a part to the output shards of their edges.
+func sendSpans(w *workplace, positions []byte) error {
+	packed, err := w.read(1, spansKind)
+	if err != nil {
+		return err
+	}
+	for ; len(packed) > 0; packed = packed[spanSize:] {
+		s := getSpan(packed)
+		a, b := getPosition(positions[s.A*positionSize:]), getPosition(positions[s.B*positionSize:])
+		if a.Number > b.Number {
+			a, b = b, a
+			s.Span = s.Swap()
+		}
+		s.A, s.B = a.Number, b.Number
+		record, err := w.run.Record(shardSpansKind, int(a.Shard), spanSize)
+		if err != nil {
+			return err
+		}
+		putSpan(record, s)
+	}
+	return nil
+}
+
+// readSpans returns the spans of an output shard in the order of its edges, those
+// of an edge longest first.
+func readSpans(reader *runfile.Reader, pieces []runfile.Piece) ([]span, error) {
+	packed, err := reader.ReadKind(nil, pieces, shardSpansKind)
+	if err != nil {
+		return nil, err
+	}
+	spans := make([]span, 0, len(packed)/spanSize)
+	for ; len(packed) > 0; packed = packed[spanSize:] {
+		spans = append(spans, getSpan(packed))
+	}
+	slices.SortFunc(spans, func(x, y span) int {
+		return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B), cmp.Compare(y.Words, x.Words),
+			cmp.Compare(x.StartA, y.StartA), cmp.Compare(x.StartB, y.StartB))
+	})
+	return spans, nil
+}
+
+// takeSpans takes the spans of an edge from the front of those of a shard.
+func takeSpans(rows []output.Span, spans []span, e edge) (of []output.Span, more int, rest []span) {
+	rows = rows[:0]
+	for len(spans) > 0 && spans[0].A == e.A && spans[0].B == e.B {
+		s := spans[0]
+		rows = append(rows, output.Span{A: [2]uint32{s.StartA, s.EndA}, B: [2]uint32{s.StartB, s.EndB}, Words: s.Words})
+		more, spans = int(s.More), spans[1:]
+	}
+	return rows, more, spans
+}
