@@ -177,7 +177,7 @@ func TestContainment(t *testing.T) {
 			if len(rows) < 30 || counts.Pairs != int64(len(rows)) || counts.Clusters != 0 || counts.Removed != 0 || counts.Kept != counts.Documents || summary.Skipped.Pairs != 0 {
 				t.Errorf("%d rows, counts %+v, skipped %+v", len(rows), counts, summary.Skipped)
 			}
-			if summary.Plan != (Plan{Words: 13}) || !slices.Equal(summary.Config.Emit, []string{transforms.Pairs}) {
+			if summary.Plan != (Plan{Words: 9}) || !slices.Equal(summary.Config.Emit, []string{transforms.Pairs}) {
 				t.Errorf("plan %+v, outputs %v", summary.Plan, summary.Config.Emit)
 			}
 		})

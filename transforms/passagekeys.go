@@ -18,7 +18,7 @@ const (
 	passageWords = 6
 
 	// passageWindow is of how many such passages in a row the least one is a key.
-	passageWindow = 8
+	passageWindow = 4
 
 	// PassageComparisons bounds the comparisons of the documents that share a key:
 	// all pairs of 256. More have such a passage from a licence or a form.
