@@ -95,9 +95,11 @@ func plant(in io.Reader, out io.Writer, truth string, least int) error {
 	return list.Close()
 }
 
-// readLong returns the documents of at least so many words.
+// readLong returns the documents of at least so many words, each once: a job lets
+// the first of identical ones stand for all.
 func readLong(in io.Reader, least int) ([]record, error) {
 	var all []record
+	seen := map[string]bool{}
 	decoder := json.NewDecoder(bufio.NewReaderSize(in, 1<<20))
 	for {
 		var r record
@@ -106,7 +108,16 @@ func readLong(in io.Reader, least int) ([]record, error) {
 		} else if err != nil {
 			return nil, fmt.Errorf("record %d: %w", len(all), err)
 		}
-		if len(wordsOf(r.Text)) >= least {
+		words := wordsOf(r.Text)
+		if len(words) < least {
+			continue
+		}
+		var key strings.Builder
+		for _, word := range words {
+			key.WriteString(strings.ToLower(r.Text[word[0]:word[1]]) + " ")
+		}
+		if !seen[key.String()] {
+			seen[key.String()] = true
 			all = append(all, r)
 		}
 	}
