@@ -177,7 +177,7 @@ func TestContainment(t *testing.T) {
 			if len(rows) < 30 || counts.Pairs != int64(len(rows)) || counts.Clusters != 0 || counts.Removed != 0 || counts.Kept != counts.Documents || summary.Skipped.Pairs != 0 {
 				t.Errorf("%d rows, counts %+v, skipped %+v", len(rows), counts, summary.Skipped)
 			}
-			if summary.Plan != (Plan{Words: 9}) || !slices.Equal(summary.Config.Emit, []string{transforms.Pairs}) {
+			if summary.Plan != (Plan{Keys: transforms.PassageKeys, Words: 9}) || !slices.Equal(summary.Config.Emit, []string{transforms.Pairs}) {
 				t.Errorf("plan %+v, outputs %v", summary.Plan, summary.Config.Emit)
 			}
 		})
@@ -350,8 +350,8 @@ func TestContainmentRefuses(t *testing.T) {
 		{"--excerpt 3", func(c *Config) { c.Excerpt = 3 }},
 		{"--emit clusters", func(c *Config) { c.Emit = append(c.Emit, transforms.Clusters) }},
 		{"--emit unique", func(c *Config) { c.Emit = []string{transforms.Unique, transforms.Removed, transforms.Sketches} }},
-		{"--keys, --bands and --rows", func(c *Config) { c.Rows = 3 }},
-		{"--keys, --bands and --rows", func(c *Config) { c.Keys = transforms.All }},
+		{"--keys, --recall, --bands and --rows", func(c *Config) { c.Rows = 3 }},
+		{"--keys, --recall, --bands and --rows", func(c *Config) { c.Keys = transforms.All }},
 		{"--score hamming", func(c *Config) { c.Score = transforms.Hamming }},
 		{"--verify sketch", func(c *Config) { c.Verify = transforms.Sketch }},
 		{"--audit 10", func(c *Config) { c.Audit = "10" }},
