@@ -14,7 +14,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/output"
@@ -75,46 +74,6 @@ type Config struct {
 	Temp   string   `group:"Running" placeholder:"DIR" help:"Folder for temporary files, some 1 to 2 bytes for each byte of text; default: beside the output. Workers of a cluster must share it." json:"temp"`
 	Memory ByteSize `group:"Running" default:"0" placeholder:"SIZE" help:"Size that a process aims to stay below: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no limit. The results are the same." json:"memory"`
 	Lanes  int      `group:"Running" default:"0" placeholder:"N" help:"Tasks of a stage that a local runner works on at a time; 0: one a core. The results are the same." json:"lanes"`
-}
-
-// ByteSize is a number of bytes; as text it may carry a unit: 64MiB, 2GB.
-type ByteSize int64
-
-var byteUnits = []struct {
-	suffix string
-	size   int64
-}{
-	{"KiB", 1 << 10},
-	{"MiB", 1 << 20},
-	{"GiB", 1 << 30},
-	{"TiB", 1 << 40},
-	{"KB", 1e3},
-	{"MB", 1e6},
-	{"GB", 1e9},
-	{"TB", 1e12},
-	{"K", 1 << 10},
-	{"M", 1 << 20},
-	{"G", 1 << 30},
-	{"T", 1 << 40},
-	{"B", 1},
-	{"", 1},
-}
-
-// UnmarshalText reads a number and a unit.
-func (s *ByteSize) UnmarshalText(text []byte) error {
-	for _, unit := range byteUnits {
-		number, found := strings.CutSuffix(string(text), unit.suffix)
-		if !found {
-			continue
-		}
-		value, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if size := value * float64(unit.size); err == nil && size >= 0 && size < math.MaxInt64 {
-			*s = ByteSize(size)
-			return nil
-		}
-		break
-	}
-	return fmt.Errorf("%q is not a size such as 64MiB, 500MB or 1048576", text)
 }
 
 // Validate reports every fault of the configuration at once.

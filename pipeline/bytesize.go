@@ -1,0 +1,48 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// ByteSize is a number of bytes; as text it may carry a unit: 64MiB, 2GB.
+type ByteSize int64
+
+var byteUnits = []struct {
+	suffix string
+	size   int64
+}{
+	{"KiB", 1 << 10},
+	{"MiB", 1 << 20},
+	{"GiB", 1 << 30},
+	{"TiB", 1 << 40},
+	{"KB", 1e3},
+	{"MB", 1e6},
+	{"GB", 1e9},
+	{"TB", 1e12},
+	{"K", 1 << 10},
+	{"M", 1 << 20},
+	{"G", 1 << 30},
+	{"T", 1 << 40},
+	{"B", 1},
+	{"", 1},
+}
+
+// UnmarshalText reads a number and a unit.
+func (s *ByteSize) UnmarshalText(text []byte) error {
+	for _, unit := range byteUnits {
+		number, found := strings.CutSuffix(string(text), unit.suffix)
+		if !found {
+			continue
+		}
+		value, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if size := value * float64(unit.size); err == nil && size >= 0 && size < math.MaxInt64 {
+			*s = ByteSize(size)
+			return nil
+		}
+		break
+	}
+	return fmt.Errorf("%q is not a size such as 64MiB, 500MB or 1048576", text)
+}
