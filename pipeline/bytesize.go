@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -45,4 +46,9 @@ func (s *ByteSize) UnmarshalText(text []byte) error {
 		break
 	}
 	return fmt.Errorf("%q is not a size such as 64MiB, 500MB or 1048576", text)
+}
+
+// UnmarshalJSON reads a number of bytes, which is what a size is in JSON.
+func (s *ByteSize) UnmarshalJSON(encoded []byte) error {
+	return json.Unmarshal(encoded, (*int64)(s))
 }

@@ -66,7 +66,7 @@ type Config struct {
 
 	Output       string               `group:"Output" required:"" placeholder:"DIR" help:"Folder for the results; must be empty or new, see --overwrite." json:"output"`
 	Overwrite    bool                 `group:"Output" help:"Replace the results of an earlier job in the output folder. Other files in it are left alone." json:"overwrite"`
-	Emit         []string             `group:"Output" default:"auto" placeholder:"NAME" help:"What to write: auto (clusters; pairs with containment), clusters, pairs, unique, removed, sketches (bottom-k and SimHash fingerprints of every document). Rejects, summary and manifest always are." json:"emit"`
+	Emit         []string             `group:"Output" default:"auto" placeholder:"NAME" help:"What to write: auto (clusters; pairs with containment), clusters, pairs, unique, removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches). Rejects, summary and manifest always are." json:"emit"`
 	OutputFormat output.Format        `group:"Output" default:"jsonl" placeholder:"FORMAT" help:"jsonl, jsonl.zst or jsonl.gz." json:"output_format"`
 	Keep         transforms.Keep      `group:"Output" default:"first" placeholder:"ORDER" help:"Which documents of a cluster are preferred when those to keep are chosen: first, longest." json:"keep"`
 	Split        transforms.SplitMode `group:"Output" default:"component" placeholder:"HOW" help:"What a cluster is: component (documents joined through similar ones) or star (a kept document and those that go for it)." json:"split"`
@@ -102,9 +102,11 @@ func (c *Config) Validate() error {
 		"--verify %s: must be exact, sketch or none", c.Verify)
 	check(len(c.Emit) > 0, "--emit: name at least one output")
 	for _, name := range c.emit() {
-		check(slices.Contains([]string{transforms.Clusters, transforms.Pairs, transforms.Unique, transforms.Removed, transforms.Sketches}, name),
-			"--emit %s: must be clusters, pairs, unique, removed or sketches", name)
+		check(slices.Contains([]string{transforms.Clusters, transforms.Pairs, transforms.Unique, transforms.Removed, transforms.Sketches, transforms.Index}, name),
+			"--emit %s: must be clusters, pairs, unique, removed, sketches or index", name)
 	}
+	check(!slices.Contains(c.Emit, transforms.Index) || c.Verify == transforms.Exact,
+		"--emit index: holds the full sets of --verify exact, and not those of --verify %s", c.Verify)
 	check(slices.Contains(output.Formats, c.OutputFormat), "--output-format %s: must be jsonl, jsonl.zst or jsonl.gz", c.OutputFormat)
 	check(c.Keep == transforms.First || c.Keep == transforms.Longest, "--keep %s: must be first or longest", c.Keep)
 	check(c.Split == transforms.Component || c.Split == transforms.Star, "--split %s: must be component or star", c.Split)

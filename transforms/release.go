@@ -30,7 +30,7 @@ func releaseRuns(job Job, outcomes []outcome, stage *stage) {
 // releaseSets gives back the sets of the sketch blocks, unless they are to be
 // written.
 func releaseSets(job Job, outcomes []outcome) {
-	if !job.ReleaseRuns || slices.Contains(job.Emit, Sketches) {
+	if !job.ReleaseRuns || slices.Contains(job.Emit, Sketches) || slices.Contains(job.Emit, Index) {
 		return
 	}
 	for _, o := range outcomes {

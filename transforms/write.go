@@ -25,6 +25,7 @@ const (
 	Unique   = "unique"
 	Rejects  = "rejects"
 	Sketches = "sketches"
+	Index    = "index"
 )
 
 // SplitMode says what a cluster is.
@@ -52,6 +53,9 @@ func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ..
 	}
 	if slices.Contains(job.Emit, Sketches) {
 		outcomes = append(outcomes, writeSketches(s.Scope("sketches"), job, sketches))
+	}
+	if slices.Contains(job.Emit, Index) {
+		outcomes = append(outcomes, writeIndex(s.Scope("index"), job, sketches))
 	}
 	beam.ParDo0(s.Scope("finish"), &finishFn{Temp: job.Temp}, together(s.Scope("finish"), outcomes...))
 }

@@ -23,9 +23,12 @@ const (
 	JSONL     Format = "jsonl"
 	JSONLZstd Format = "jsonl.zst"
 	JSONLGzip Format = "jsonl.gz"
+
+	// Binary is of files that are no rows.
+	Binary Format = "bin"
 )
 
-// Formats lists all formats.
+// Formats lists all formats of rows.
 var Formats = []Format{JSONL, JSONLZstd, JSONLGzip}
 
 // File is a finished output file that is not published yet.

@@ -96,6 +96,16 @@ func (f *Folder) Has(name string) bool {
 	return slices.ContainsFunc(f.files, func(file output.File) bool { return file.Output == name })
 }
 
+// Paths returns where the files of an output are, in order.
+func (f *Folder) Paths(name string) (paths []string) {
+	for _, file := range f.files {
+		if file.Output == name {
+			paths = append(paths, f.path(file))
+		}
+	}
+	return paths
+}
+
 // path returns where a file is. Its name may not lead out of the folder.
 func (f *Folder) path(file output.File) string {
 	return filepath.Join(f.Path, filepath.Base(file.Name))

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"mirrorbeam/pipeline"
+)
+
+// queryCommand looks for documents in an index.
+type queryCommand struct {
+	Index     string   `required:"" placeholder:"DIR" help:"Folder with the results of an earlier run, which has emitted an index."`
+	Input     []string `required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern with the documents to look for, in the same fields as those of the run; - is the standard input; may be repeated."`
+	Output    string   `placeholder:"FILE" help:"File for the matches; default: the standard output."`
+	Threshold *float64 `placeholder:"J" help:"Least Jaccard similarity of a match, not below that of the run; default: that of the run."`
+	Top       int      `default:"0" placeholder:"N" help:"How many matches of a document to write, the most similar ones; 0: all."`
+}
+
+// Validate checks the flags.
+func (c *queryCommand) Validate() error {
+	if c.Top < 0 {
+		return fmt.Errorf("--top %d: must be 0 or more", c.Top)
+	}
+	if c.Threshold != nil && !(*c.Threshold > 0 && *c.Threshold <= 1) {
+		return fmt.Errorf("--threshold %g: must be above 0 and at most 1", *c.Threshold)
+	}
+	return nil
+}
+
+// Run looks for the documents and writes what it finds.
+func (c *queryCommand) Run(ctx context.Context) (err error) {
+	start := time.Now()
+	index, err := pipeline.OpenIndex(c.Index)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, index.Close()) }()
+	opened := time.Since(start)
+	out := io.Writer(os.Stdout)
+	if c.Output != "" {
+		file, err := os.Create(c.Output)
+		if err != nil {
+			return unwritable{fmt.Errorf("--output: %w", err)}
+		}
+		defer file.Close()
+		buffered := bufio.NewWriterSize(file, 1<<20)
+		defer func() {
+			if flushErr := errors.Join(buffered.Flush(), file.Close()); err == nil && flushErr != nil {
+				err = unwritable{fmt.Errorf("write matches: %w", flushErr)}
+			}
+		}()
+		out = buffered
+	}
+	q := pipeline.Query{Input: c.Input, Stdin: os.Stdin, Top: c.Top}
+	if c.Threshold != nil {
+		q.Threshold = *c.Threshold
+	}
+	counts, err := index.Query(ctx, q, out)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%s, %s matched by %s of the index; %s rejected", counted(counts.Documents, "document"),
+		count(counts.Matched), count(counts.Matches), count(counts.Rejected))
+	if counts.Rejected > 0 {
+		fmt.Fprintf(os.Stderr, ", such as %s", counts.FirstReject)
+	}
+	took := time.Since(start) - opened
+	fmt.Fprintf(os.Stderr, "\n%.1f s, of which %.1f s to open the index; %.3f ms a document\n",
+		time.Since(start).Seconds(), opened.Seconds(), math.Round(1e3*took.Seconds()/float64(max(counts.Documents, 1))*1e3)/1e3)
+	return nil
+}
+
+// unwritable is a fault of the output.
+type unwritable struct{ error }
+
+// Unwrap returns the kind and the fault.
+func (u unwritable) Unwrap() []error { return []error{pipeline.ErrStorage, u.error} }

@@ -1,0 +1,47 @@
+package output
+
+// Match is a row of a query: a document and one of the index that is like it.
+type Match struct {
+	// ID and Ref, MatchID and MatchRef are JSON strings.
+	ID, Ref, MatchID, MatchRef []byte
+	Shared, Size, MatchSize    int // shingles in both documents, and in each
+	// Identical says that the documents are the same under the measure; they may
+	// have no shingles then.
+	Identical bool
+	// Reference says that the one of the index is of its reference corpus.
+	Reference bool
+}
+
+// Jaccard returns the similarity of the two.
+func (m *Match) Jaccard() float64 {
+	if m.Identical {
+		return 1
+	}
+	return float64(m.Shared) / float64(m.Size+m.MatchSize-m.Shared)
+}
+
+// AppendMatch appends the row of a match.
+func AppendMatch(b []byte, m Match) []byte {
+	b = append(b, `{"id":`...)
+	b = append(b, m.ID...)
+	b = append(b, `,"ref":`...)
+	b = append(b, m.Ref...)
+	b = append(b, `,"match":`...)
+	b = append(b, m.MatchID...)
+	b = append(b, `,"match_ref":`...)
+	b = append(b, m.MatchRef...)
+	if m.Identical {
+		b = append(b, `,"jaccard":1,"containment_a":1,"containment_b":1,"identical":true`...)
+	} else {
+		b = append(b, `,"jaccard":`...)
+		b = AppendFloat(b, m.Jaccard())
+		b = append(b, `,"containment_a":`...)
+		b = AppendFloat(b, float64(m.Shared)/float64(m.Size))
+		b = append(b, `,"containment_b":`...)
+		b = AppendFloat(b, float64(m.Shared)/float64(m.MatchSize))
+	}
+	if m.Reference {
+		b = append(b, `,"reference":true`...)
+	}
+	return append(b, "}\n"...)
+}

@@ -1,0 +1,155 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"mirrorbeam/internal/index"
+	"mirrorbeam/internal/results"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+	"mirrorbeam/transforms"
+)
+
+// Index is the index that a job has left, open for queries by any number of
+// goroutines. Its files are mapped into memory: what of them is used is in the
+// system's page cache, which it may take back. They must not be written to
+// meanwhile.
+type Index struct {
+	// Summary is that of the job.
+	Summary Summary
+
+	files []indexFile
+}
+
+// indexFile is one file of an index.
+type indexFile struct {
+	path     string
+	mapped   []byte
+	header   index.Header
+	segments []segment
+}
+
+// segment is a part of the documents, with its keys.
+type segment struct {
+	*index.Segment
+	keys *lshbands.Table
+}
+
+// OpenIndex opens the index in the output folder of a job. It reads all of it but
+// the sets once, and returns an error of the kind ErrInput if there is none, if the
+// job did not succeed, if another version of this program made it, or if it is
+// damaged; damaged sets are found by the queries that come upon them.
+func OpenIndex(folder string) (*Index, error) {
+	x, err := openIndex(folder)
+	if err != nil {
+		return nil, failure{ErrInput, fmt.Errorf("open index: %w", err)}
+	}
+	return x, nil
+}
+
+func openIndex(folder string) (*Index, error) {
+	published, err := results.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := published.Need(transforms.Index); err != nil {
+		return nil, err
+	}
+	x := &Index{}
+	encoded, err := os.ReadFile(filepath.Join(folder, summaryName))
+	if err == nil {
+		err = json.Unmarshal(encoded, &x.Summary)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", summaryName, err)
+	}
+	for _, path := range published.Paths(transforms.Index) {
+		file, err := openIndexFile(path)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), x.Close())
+		}
+		x.files = append(x.files, file)
+	}
+	return x, nil
+}
+
+func openIndexFile(path string) (indexFile, error) {
+	mapped, err := mapFile(path)
+	if err != nil {
+		return indexFile{}, err
+	}
+	f := indexFile{path: path, mapped: mapped}
+	if err := f.open(); err != nil {
+		return indexFile{}, errors.Join(err, syscall.Munmap(mapped))
+	}
+	return f, nil
+}
+
+// mapFile maps a file into memory.
+func mapFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() == 0 {
+		return nil, errors.New("the file is empty")
+	}
+	mapped, err := syscall.Mmap(int(file.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map into memory: %w", err)
+	}
+	return mapped, nil
+}
+
+// open reads what is in the file.
+func (f *indexFile) open() error {
+	header, segments, err := index.Open(f.mapped)
+	if err != nil {
+		return fmt.Errorf("%w: run the job again", err)
+	}
+	if header.Sketch != sketch.Version || header.Unicode != sketch.UnicodeVersion {
+		return fmt.Errorf("the index was made with version %d of the hashes and Unicode %s, and this program has %d and %s: run the job again with it",
+			header.Sketch, header.Unicode, sketch.Version, sketch.UnicodeVersion)
+	}
+	f.header = header
+	for _, s := range segments {
+		keys, err := lshbands.OpenTable(s.Keys())
+		if err == nil && keys.Len() != s.Postings() {
+			err = fmt.Errorf("there are %d keys for %d postings", keys.Len(), s.Postings())
+		}
+		if err != nil {
+			return fmt.Errorf("%w: run the job again", err)
+		}
+		f.segments = append(f.segments, segment{s, keys})
+	}
+	for _, s := range segments {
+		for document := range s.Documents {
+			if number := s.Ref(document).File() - header.FirstFile; number < 0 || number >= len(header.Files) {
+				return fmt.Errorf("document %d is of a file that is not in the header: run the job again", document)
+			}
+		}
+	}
+	return nil
+}
+
+// Close gives the files back. No query must be under way.
+func (x *Index) Close() error {
+	var faults []error
+	for _, f := range x.files {
+		if err := syscall.Munmap(f.mapped); err != nil {
+			faults = append(faults, fmt.Errorf("close index %s: %w", f.path, err))
+		}
+	}
+	x.files = nil
+	return errors.Join(faults...)
+}

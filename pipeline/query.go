@@ -1,0 +1,299 @@
+package pipeline
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/transforms"
+)
+
+// Query says what documents to look for in an index, and how.
+type Query struct {
+	// Input are files, folders and patterns as in Config; "-" is Stdin.
+	Input []string
+	Stdin io.Reader
+	// Threshold is the least similarity, not below that of the index; 0: that of
+	// the index.
+	Threshold float64
+	// Top is how many matches of a document there are at most, the most similar
+	// ones; 0: all.
+	Top int
+}
+
+// QueryCounts is what a query counted.
+type QueryCounts struct {
+	// Documents that were looked for, Matched ones of them that have a match, and
+	// Matches in all.
+	Documents, Matched, Matches int64
+	// Rejected records could not be read; FirstReject says which the first one was
+	// and why.
+	Rejected    int64
+	FirstReject string
+}
+
+// Query looks for documents and writes their matches to out, a row of JSON each:
+// the documents in the order of the input, the matches of one by similarity, then
+// in document order. It is exact: every document of the index with at least the
+// threshold's similarity is found.
+func (x *Index) Query(ctx context.Context, q Query, out io.Writer) (QueryCounts, error) {
+	config := x.Summary.Config
+	switch {
+	case q.Threshold == 0:
+		q.Threshold = config.Threshold
+	case q.Threshold < config.Threshold:
+		return QueryCounts{}, failure{ErrUsage, fmt.Errorf("--threshold %g: the index was made for %g or more: give at least that, or make an index with --threshold %g", q.Threshold, config.Threshold, q.Threshold)}
+	}
+	run := query{Query: q, index: x, job: config.job(lshbands.Scheme{}, 0, 0, "", "", "")}
+	run.job.SimHashBits = 0
+	if err := run.list(); err != nil {
+		return QueryCounts{}, failure{ErrInput, err}
+	}
+	counts, err := run.run(ctx, out)
+	if err == nil && counts.Documents == 0 && counts.Rejected > 0 {
+		err = failure{ErrInput, fmt.Errorf("no document in the input, %s: %s", unreadable(counts.Rejected), counts.FirstReject)}
+	}
+	return counts, err
+}
+
+// query is one under way.
+type query struct {
+	Query
+
+	index *Index
+	job   transforms.Job
+	files []corpus.File
+	stdin bool
+}
+
+// list lists the input.
+func (q *query) list() (err error) {
+	inputs := slices.Clone(q.Input)
+	inputs = slices.DeleteFunc(inputs, func(input string) bool { return input == "-" })
+	q.stdin = len(inputs) < len(q.Input)
+	if len(inputs) > 0 {
+		q.files, err = corpus.List(inputs)
+	}
+	return err
+}
+
+// portion is a part of the input on its way to rows.
+type portion struct {
+	name   string // of the file
+	batch  corpus.Batch
+	rows   []byte
+	counts QueryCounts
+	done   chan struct{} // closed when rows and counts are there
+}
+
+// run passes portions from a reader to a worker a core and from there to out, in
+// order. Their number bounds the memory.
+func (q *query) run(ctx context.Context, out io.Writer) (sum QueryCounts, err error) {
+	workers := transforms.Cores()
+	waiting, ordered := make(chan *portion), make(chan *portion, 2*workers)
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(waiting)
+		defer close(ordered)
+		return q.read(func(name string, batch corpus.Batch) error {
+			p := &portion{name: name, batch: batch, done: make(chan struct{})}
+			for _, to := range []chan *portion{ordered, waiting} {
+				select {
+				case to <- p:
+				case <-groupCtx.Done():
+					return groupCtx.Err()
+				}
+			}
+			return nil
+		})
+	})
+	for range workers {
+		group.Go(func() error {
+			worker, err := q.newWorker()
+			if err != nil {
+				return err
+			}
+			for p := range waiting {
+				if err := worker.work(groupCtx, p); err != nil {
+					return err
+				}
+				close(p.done)
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		for p := range ordered {
+			select {
+			case <-p.done:
+			case <-groupCtx.Done():
+				return groupCtx.Err()
+			}
+			sum.add(p.counts)
+			if _, err := out.Write(p.rows); err != nil {
+				return failure{ErrStorage, fmt.Errorf("write matches: %w", err)}
+			}
+		}
+		return nil
+	})
+	err = group.Wait()
+	return sum, err
+}
+
+func (c *QueryCounts) add(other QueryCounts) {
+	c.Documents += other.Documents
+	c.Matched += other.Matched
+	c.Matches += other.Matches
+	if c.Rejected == 0 {
+		c.FirstReject = other.FirstReject
+	}
+	c.Rejected += other.Rejected
+}
+
+// read passes on the batches of all files, then those of stdin.
+func (q *query) read(pass func(name string, batch corpus.Batch) error) error {
+	limit := transforms.LineLimit(q.job.MaxDocument)
+	for number, file := range q.files {
+		if err := readCorpusFile(file, number, limit, pass); err != nil {
+			return err
+		}
+	}
+	if q.stdin {
+		return readStream(q.Stdin, limit, pass)
+	}
+	return nil
+}
+
+func readCorpusFile(file corpus.File, number int, limit int64, pass func(name string, batch corpus.Batch) error) error {
+	reader, err := corpus.Open(file, corpus.Stretch{File: number, End: file.Size}, limit)
+	if err != nil {
+		return failure{ErrInput, err}
+	}
+	defer reader.Close()
+	for {
+		batch, err := reader.Next(nil)
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return failure{ErrInput, err}
+		}
+		if err := pass(file.Name, batch); err != nil {
+			return err
+		}
+	}
+}
+
+// readStream reads lines from a stream. A batch ends where the stream makes a
+// pause, so that who writes a line and waits gets the answer.
+func readStream(stream io.Reader, limit int64, pass func(name string, batch corpus.Batch) error) error {
+	reader := bufio.NewReaderSize(stream, corpus.BatchBytes)
+	var batch corpus.Batch
+	for {
+		var err error
+		batch.Data, err = appendLine(batch.Data, reader, limit)
+		switch isEnd := errors.Is(err, io.EOF); {
+		case err != nil && !isEnd:
+			return failure{ErrInput, fmt.Errorf("read -: %w", err)}
+		case !isEnd && reader.Buffered() > 0 && len(batch.Data) < corpus.BatchBytes:
+			continue
+		default:
+			if err := pass("-", batch); err != nil || isEnd {
+				return err
+			}
+			batch = corpus.Batch{Offset: batch.Offset + int64(len(batch.Data))}
+		}
+	}
+}
+
+// appendLine appends the next line with its line feed.
+func appendLine(data []byte, reader *bufio.Reader, limit int64) ([]byte, error) {
+	start := len(data)
+	for {
+		part, err := reader.ReadSlice('\n')
+		data = append(data, part...)
+		if int64(len(data)-start) > limit {
+			return data, fmt.Errorf("a line is longer than %d bytes", limit)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return data, err
+		}
+	}
+}
+
+// queryWorker turns portions into rows. It must not be used by two goroutines at a
+// time.
+type queryWorker struct {
+	top      int
+	sketcher *transforms.Sketcher
+	searcher *searcher
+}
+
+func (q *query) newWorker() (*queryWorker, error) {
+	stopWords := ""
+	if len(q.index.files) > 0 {
+		stopWords = q.index.files[0].header.StopWords
+	}
+	sketcher, err := transforms.NewSketcher(q.job, stopWords)
+	if err != nil {
+		return nil, err
+	}
+	return &queryWorker{top: q.Top, sketcher: sketcher, searcher: newSearcher(q.index, q.Threshold)}, nil
+}
+
+// work fills in rows and counts.
+func (w *queryWorker) work(ctx context.Context, p *portion) error {
+	for _, reject := range p.batch.Rejects {
+		p.reject(reject.Position, reject.Message)
+	}
+	for position, line := range p.batch.Lines() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if corpus.IsBlank(line) {
+			continue
+		}
+		record, fingerprint, err := w.sketcher.Sketch(line)
+		if err != nil {
+			p.reject(position, err.Error())
+			continue
+		}
+		p.counts.Documents++
+		all, err := w.searcher.search(fingerprint)
+		if err != nil {
+			return failure{ErrInput, err}
+		}
+		if w.top > 0 {
+			all = all[:min(len(all), w.top)]
+		}
+		if len(all) == 0 {
+			continue
+		}
+		p.counts.Matched++
+		p.counts.Matches += int64(len(all))
+		ref := output.AppendString(nil, fmt.Sprintf("%s:%d", p.name, position))
+		id := ref
+		if record.HasID {
+			id = output.AppendString(nil, bytes.Clone(record.ID))
+		}
+		for i := range all {
+			p.rows = output.AppendMatch(p.rows, all[i].row(id, ref))
+		}
+	}
+	return nil
+}
+
+func (p *portion) reject(position int64, fault string) {
+	if p.counts.Rejected == 0 {
+		p.counts.FirstReject = fmt.Sprintf("%s:%d: %s", p.name, position, fault)
+	}
+	p.counts.Rejected++
+}

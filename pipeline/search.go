@@ -1,0 +1,164 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/index"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/sketch"
+)
+
+// searcher finds the documents of an index that are like a set: all whose
+// similarity is at least the threshold, by the keys that they share. It must not
+// be used by two goroutines at a time.
+type searcher struct {
+	index     *Index
+	threshold float64
+
+	shared  []uint32 // keys that the sets of a segment share with the one searched for
+	touched []int    // those that share any
+	set     []uint64
+	found   []found
+}
+
+// found is a document of the index that is like the one searched for.
+type found struct {
+	file     *indexFile
+	segment  *segment
+	document int
+	ref      docref.Ref
+	match    output.Match
+}
+
+func newSearcher(x *Index, threshold float64) *searcher {
+	most := 0
+	for _, file := range x.files {
+		for _, segment := range file.segments {
+			most = max(most, segment.Sets)
+		}
+	}
+	return &searcher{index: x, threshold: threshold, shared: make([]uint32, most)}
+}
+
+// search returns the documents that are like a fingerprint, the most similar
+// first, then in document order. They are valid until the next call.
+func (s *searcher) search(of sketch.Fingerprint) ([]found, error) {
+	s.found = s.found[:0]
+	for i := range s.index.files {
+		file := &s.index.files[i]
+		for j := range file.segments {
+			if err := s.searchSegment(file, &file.segments[j], of); err != nil {
+				return nil, fmt.Errorf("search index %s: %w", file.path, err)
+			}
+		}
+	}
+	slices.SortFunc(s.found, func(a, b found) int {
+		return cmp.Or(cmp.Compare(b.match.Jaccard(), a.match.Jaccard()), cmp.Compare(a.ref, b.ref))
+	})
+	return s.found, nil
+}
+
+func (s *searcher) searchSegment(file *indexFile, in *segment, of sketch.Fingerprint) error {
+	size := len(of.Set)
+	if size == 0 {
+		first, end := in.keys.Range(index.DigestKey(of.Digest), 64)
+		for ; first < end; first++ {
+			if set := in.Posting(first); in.Digest(set) == of.Digest {
+				s.add(file, in, set, output.Match{Identical: true})
+			}
+		}
+		return nil
+	}
+	s.collect(in, of.Set)
+	defer func() {
+		for _, set := range s.touched {
+			s.shared[set] = 0
+		}
+	}()
+	for _, set := range s.touched {
+		other := in.Size(set)
+		need := asmkernels.Required(s.threshold, size, other)
+		if int(s.shared[set]) < min(need, index.Common) {
+			continue
+		}
+		if in.Digest(set) == of.Digest {
+			s.add(file, in, set, output.Match{Shared: size, Size: size, MatchSize: size, Identical: true})
+			continue
+		}
+		s.set = in.AppendSet(s.set[:0], set)
+		if sketch.DigestSet(s.set) != in.Digest(set) {
+			return fmt.Errorf("the shingles of %s are damaged: run the job again", refName(file, in.Ref(firstOf(in, set))))
+		}
+		if common := asmkernels.Intersect(of.Set, s.set, need); common >= need {
+			s.add(file, in, set, output.Match{Shared: common, Size: size, MatchSize: other})
+		}
+	}
+	return nil
+}
+
+// collect counts the keys that the sets of a segment have in common with a set, of
+// those whose size allows the similarity.
+func (s *searcher) collect(in *segment, set []uint64) {
+	s.touched = s.touched[:0]
+	size := float64(len(set))
+	least := math.Ceil(s.threshold * size * (1 - 1e-9))
+	most := math.Floor(size / s.threshold * (1 + 1e-9))
+	low, high := in.SetsOfSize(int(least), int(most))
+	if low == high {
+		return
+	}
+	for _, key := range set[:index.KeyCount(s.threshold, len(set))] {
+		first, end := in.keys.Range(key, 64)
+		// The sets of a key ascend, and those of one size are next to each other.
+		first += sort.Search(end-first, func(i int) bool { return in.Posting(first+i) >= low })
+		for ; first < end; first++ {
+			number := in.Posting(first)
+			if number >= high {
+				break
+			}
+			if s.shared[number] == 0 {
+				s.touched = append(s.touched, number)
+			}
+			s.shared[number]++
+		}
+	}
+}
+
+// add adds the documents that have a set.
+func (s *searcher) add(file *indexFile, in *segment, set int, match output.Match) {
+	first, end := in.DocumentsOf(set)
+	for document := first; document < end; document++ {
+		s.found = append(s.found, found{file, in, document, in.Ref(document), match})
+	}
+}
+
+// firstOf returns the first document that has a set.
+func firstOf(in *segment, set int) int {
+	document, _ := in.DocumentsOf(set)
+	return document
+}
+
+// refName returns path:position of a document.
+func refName(file *indexFile, ref docref.Ref) string {
+	return fmt.Sprintf("%s:%d", file.header.Files[ref.File()-file.header.FirstFile], ref.Position())
+}
+
+// row completes the match of a document, whose names are JSON strings, with those
+// of the one that was found.
+func (f *found) row(id, ref []byte) output.Match {
+	match := f.match
+	match.ID, match.Ref = id, ref
+	match.MatchRef = output.AppendString(nil, refName(f.file, f.ref))
+	match.MatchID = match.MatchRef
+	if id := f.segment.ID(f.document); len(id) > 0 {
+		match.MatchID = output.AppendString(nil, id)
+	}
+	match.Reference = f.ref.File() < f.file.header.References
+	return match
+}
