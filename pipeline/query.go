@@ -139,6 +139,9 @@ func (q *query) run(ctx context.Context, out io.Writer) (sum QueryCounts, err er
 				return groupCtx.Err()
 			}
 			sum.add(p.counts)
+			if len(p.rows) == 0 {
+				continue
+			}
 			if _, err := out.Write(p.rows); err != nil {
 				return failure{ErrStorage, fmt.Errorf("write matches: %w", err)}
 			}

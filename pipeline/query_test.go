@@ -1,0 +1,326 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/transforms"
+)
+
+type matchRow struct {
+	ID           string  `json:"id"`
+	Ref          string  `json:"ref"`
+	Match        string  `json:"match"`
+	MatchRef     string  `json:"match_ref"`
+	Jaccard      float64 `json:"jaccard"`
+	ContainmentA float64 `json:"containment_a"`
+	ContainmentB float64 `json:"containment_b"`
+	Identical    bool    `json:"identical"`
+	Reference    bool    `json:"reference"`
+}
+
+// runIndex runs a job that writes an index and opens it.
+func runIndex(t testing.TB, config Config) *Index {
+	t.Helper()
+	config.Emit = []string{transforms.Index}
+	runJob(t, config)
+	x, err := OpenIndex(config.Output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return x
+}
+
+// runQuery returns the matches of a query that must succeed.
+func runQuery(t testing.TB, x *Index, q Query) ([]matchRow, QueryCounts) {
+	t.Helper()
+	var out bytes.Buffer
+	counts, err := x.Query(context.Background(), q, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := decodeRows[matchRow](t, "matches", out.Bytes())
+	if counts.Matches != int64(len(rows)) {
+		t.Errorf("%d matches are counted, there are %d", counts.Matches, len(rows))
+	}
+	return rows, counts
+}
+
+// matchRows returns what a query of all documents must answer.
+func (tr *truth) matchRows(threshold float64) (rows []matchRow) {
+	for i := range tr.documents {
+		a := &tr.documents[i]
+		start := len(rows)
+		for j := range tr.documents {
+			b, jaccard := &tr.documents[j], tr.similarity(i, j)
+			if i == j {
+				jaccard = 1
+			}
+			if jaccard < threshold {
+				continue
+			}
+			row := matchRow{
+				ID: tr.id(i), Ref: a.ref, Match: tr.id(j), MatchRef: b.ref, Jaccard: jaccard,
+				ContainmentA: 1, ContainmentB: 1, Identical: jaccard == 1, Reference: j < tr.references,
+			}
+			if jaccard < 1 {
+				shared := float64(tr.shared[[2]int{min(i, j), max(i, j)}])
+				row.ContainmentA, row.ContainmentB = shared/float64(len(a.set)), shared/float64(len(b.set))
+			}
+			rows = append(rows, row)
+		}
+		slices.SortStableFunc(rows[start:], func(x, y matchRow) int { return int(1e6*y.Jaccard) - int(1e6*x.Jaccard) })
+	}
+	return rows
+}
+
+// TestQueryFindsAllDocuments looks for all documents of a corpus with all that is
+// unusual in the index of the same, at the threshold of the index and above.
+func TestQueryFindsAllDocuments(t *testing.T) {
+	files, reference := cut(oddities(81), 3), file{"reference.jsonl", oddities(82)[:150]}
+	input, known := putCorpus(t, plain, files...), putCorpus(t, plain, reference)
+	tr := naiveTruth(3, true, append([]file{reference}, files...)...)
+	for range reference.lines {
+		if tr.references < len(tr.documents) && strings.HasPrefix(tr.documents[tr.references].ref, reference.name) {
+			tr.references++
+		}
+	}
+	for _, threshold := range []float64{0.2, 0.5, 0.8} {
+		config := testConfig(t, input)
+		config.Reference, config.Threshold = []string{known}, threshold
+		x := runIndex(t, config)
+		for _, asked := range []float64{0, 0.5, 0.9, 1} {
+			if asked > 0 && asked < threshold {
+				continue
+			}
+			want := tr.matchRows(max(asked, threshold))
+			rows, counts := runQuery(t, x, Query{Input: []string{known}, Threshold: asked})
+			more, others := runQuery(t, x, Query{Input: []string{input}, Threshold: asked})
+			sameRows(t, fmt.Sprintf("index of %g, asked for %g", threshold, asked), append(rows, more...), want)
+			if got := counts.Documents + others.Documents; got != int64(len(tr.documents)) {
+				t.Errorf("%d documents were looked for, want %d", got, len(tr.documents))
+			}
+			if got := counts.Rejected + others.Rejected; got != int64(len(tr.rejects)) || !strings.Contains(counts.FirstReject, tr.rejects[0].File) {
+				t.Errorf("%d records were rejected, the first %q, want %d", got, counts.FirstReject, len(tr.rejects))
+			}
+		}
+	}
+}
+
+// TestQueryOfStream asks the standard input, line by line, for the best match.
+func TestQueryOfStream(t *testing.T) {
+	files := cut(synthetic(83), 2)
+	x := runIndex(t, testConfig(t, putCorpus(t, plain, files...)))
+	in, lines := io.Pipe()
+	answers, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		_, err := x.Query(context.Background(), Query{Input: []string{"-"}, Stdin: in, Top: 1}, out)
+		done <- errors.Join(err, out.Close())
+	}()
+	position := 0
+	for _, l := range files[0].lines[:20] {
+		if _, err := io.WriteString(lines, l.raw+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		answer := make([]byte, 4096)
+		n, err := answers.Read(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := decodeRows[matchRow](t, "matches", answer[:n])
+		if want := fmt.Sprintf("-:%d", position); len(rows) != 1 || rows[0].Jaccard != 1 || rows[0].Ref != want {
+			t.Errorf("%s: %+v, want one match with itself, of %s", l.id, rows, want)
+		}
+		position += len(l.raw) + 1
+	}
+	lines.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestQueryOfCorpora compares the answers for all documents of real corpora with
+// all pairs that an independent program found.
+func TestQueryOfCorpora(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real corpora take a minute")
+	}
+	for _, c := range []struct {
+		corpus, pairs string
+		cjk           bool
+	}{
+		{"licenses/all.jsonl.zst", "licenses/exact_w3_j0.5.tsv.zst", false},
+		{"tang/tang.jsonl.zst", "tang/exact_w3cjk_j0.5.tsv.zst", true},
+	} {
+		t.Run(filepath.Dir(c.corpus), func(t *testing.T) {
+			input := filepath.Join(corpora, c.corpus)
+			if _, err := os.Stat(input); err != nil {
+				t.Skipf("the corpus is not here: %v", err)
+			}
+			config := testConfig(t, input)
+			config.Threshold, config.CJKSplit, config.Audit = 0.5, c.cjk, "off"
+			x := runIndex(t, config)
+			want := map[string]float64{}
+			for _, pair := range readTruePairs(t, filepath.Join(corpora, c.pairs)) {
+				want[min(pair.a, pair.b)+"\t"+max(pair.a, pair.b)] = pair.jaccard
+			}
+			rows, _ := runQuery(t, x, Query{Input: []string{input}})
+			times := map[string]int{}
+			for _, row := range rows {
+				if row.ID == row.Match {
+					continue
+				}
+				pair := min(row.ID, row.Match) + "\t" + max(row.ID, row.Match)
+				times[pair]++
+				// The truth has five digits, and no document without words.
+				jaccard, found := want[pair]
+				if difference := jaccard - row.Jaccard; (!found && row.ContainmentA > 0 && !row.Identical) || found && (difference > 1e-5 || difference < -1e-5) {
+					t.Fatalf("%+v; the truth has %g", row, jaccard)
+				}
+			}
+			for pair := range want {
+				if times[pair] != 2 {
+					t.Fatalf("%s is found %d times, want once from each side", pair, times[pair])
+				}
+			}
+			t.Logf("%d pairs, each found from both sides", len(want))
+		})
+	}
+}
+
+// TestOpenIndexSaysWhatIsWrong has folders that are no index, or no good one.
+func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
+	config := testConfig(t, putCorpus(t, plain, cut(synthetic(84), 2)...))
+	x := runIndex(t, config)
+	path := x.files[0].path
+	good := readFile(t, path)
+	refused := func(want string) {
+		t.Helper()
+		x, err := OpenIndex(config.Output)
+		if err == nil {
+			x.Close()
+		}
+		if err == nil || !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error of the input about %q", err, want)
+		}
+	}
+	rewrite := func(content []byte) {
+		t.Helper()
+		os.Remove(path) // what is mapped stays as it is
+		put(t, path, content, plain)
+	}
+	for _, at := range []int{len(good) - 1, len(good) - 20, len(good) / 2, len(good) * 3 / 4} {
+		bad := bytes.Clone(good)
+		bad[at] ^= 4
+		rewrite(bad)
+		x, err := OpenIndex(config.Output)
+		if err == nil {
+			// It is in a set, which is found when it is read.
+			_, err = x.Query(context.Background(), Query{Input: config.Input}, io.Discard)
+			x.Close()
+		}
+		if err == nil || !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "run the job again") {
+			t.Errorf("with another byte %d of %d: %v", at, len(good), err)
+		}
+	}
+	for _, version := range [][2]string{{`"sketch":1`, `"sketch":2`}, {`"unicode":"1`, `"unicode":"2`}} {
+		rewrite(reseal(t, good, version[0], version[1]))
+		refused("made with version")
+	}
+	rewrite(good[:len(good)-100])
+	refused("not whole")
+	rewrite(good)
+	os.Remove(filepath.Join(config.Output, successName))
+	refused("_SUCCESS")
+
+	config = testConfig(t, config.Input...)
+	runJob(t, config)
+	refused("--emit index")
+	config.Output = filepath.Join(t.TempDir(), "nowhere")
+	refused("there is no folder")
+}
+
+// reseal changes the header of an index and makes its sum right.
+func reseal(t *testing.T, file []byte, before, after string) []byte {
+	t.Helper()
+	footer := len(file) - 20
+	start := footer - int(binary.LittleEndian.Uint64(file[footer:]))
+	header := bytes.Replace(file[start:footer], []byte(before), []byte(after), 1)
+	if bytes.Equal(header, file[start:footer]) || len(before) != len(after) {
+		t.Fatalf("the header has no %s: %s", before, header)
+	}
+	changed := append(bytes.Clone(file[:start]), header...)
+	changed = append(changed, file[footer:footer+8]...)
+	changed = binary.LittleEndian.AppendUint32(changed, crc32.Checksum(header, crc32.MakeTable(crc32.Castagnoli)))
+	return append(changed, file[footer+12:]...)
+}
+
+// TestQueryOfDamagedSet looks for a copy of a document whose set in the index is
+// damaged.
+func TestQueryOfDamagedSet(t *testing.T) {
+	config := testConfig(t, putCorpus(t, plain, cut(synthetic(85), 2)...))
+	x := runIndex(t, config)
+	path := x.files[0].path
+	bad := readFile(t, path)
+	elements := x.files[0].header.Segments[0].Columns[0]
+	for at := elements.Offset + 4; at < elements.Offset+elements.Length; at += 12 {
+		bad[at] ^= 1
+	}
+	os.Remove(path)
+	put(t, path, bad, plain)
+	x, err := OpenIndex(config.Output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	_, err = x.Query(context.Background(), Query{Input: config.Input}, io.Discard)
+	if err == nil || !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "are damaged: run the job again") {
+		t.Errorf("a query that reads damaged sets: %v", err)
+	}
+}
+
+func TestQuerySaysWhatIsWrong(t *testing.T) {
+	config := testConfig(t, putCorpus(t, plain, cut(synthetic(86), 2)...))
+	x := runIndex(t, config)
+	rejects := put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{\n[]\n"), plain)
+	for _, c := range []struct {
+		query Query
+		kind  error
+		want  string
+	}{
+		{Query{Input: config.Input, Threshold: 0.7}, ErrUsage, "--threshold 0.7: the index was made for 0.8"},
+		{Query{Input: []string{"/nowhere/at/all"}}, ErrInput, "no file matches"},
+		{Query{Input: []string{rejects}}, ErrInput, "2 records could not be read: bad.jsonl:0: "},
+	} {
+		_, err := x.Query(context.Background(), c.query, io.Discard)
+		if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.query, err, c.want)
+		}
+	}
+	full, out := io.Pipe()
+	full.CloseWithError(errors.New("disk full"))
+	if _, err := x.Query(context.Background(), Query{Input: config.Input}, out); !errors.Is(err, ErrStorage) {
+		t.Errorf("an output that takes nothing: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := x.Query(ctx, Query{Input: config.Input}, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("a query that is cancelled: %v", err)
+	}
+}
