@@ -53,7 +53,7 @@ func TestAuditOfAllDocuments(t *testing.T) {
 			config := testConfig(t, input)
 			config.Emit = []string{transforms.Clusters}
 			config.Bands, config.Rows, config.Threshold, config.Audit = c.bands, c.rows, c.threshold, "100000"
-			if c.bands == 0 {
+			if config.Recall = usualRecall; c.bands == 0 {
 				config.Recall = certain
 			}
 			audit := runJob(t, config).Audit
@@ -108,6 +108,7 @@ func TestAuditFindsThinBands(t *testing.T) {
 		t.Skipf("the corpus is not here: %v", err)
 	}
 	config := testConfig(t, input)
+	config = byKeys(config, transforms.MinHash)
 	config.Threshold, config.Bands, config.Rows, config.Audit = 0.5, 3, 3, "1000"
 	config.Emit = []string{transforms.Clusters}
 	audit := runJob(t, config).Audit

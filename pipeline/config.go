@@ -41,8 +41,8 @@ type Measure struct {
 	Shingle     int                  `group:"Measure" default:"3" placeholder:"N" help:"Adjacent tokens in a shingle." json:"shingle"`
 	Seed        uint64               `group:"Measure" default:"0" placeholder:"N" help:"Key of all hashes: documents that were made to collide, or to be found too often, are harmless with a number that their author does not know." json:"seed"`
 	Threshold   float64              `group:"Measure" default:"0.8" placeholder:"J" help:"Least Jaccard similarity of two near-duplicates: shingles in both over shingles in either." json:"threshold"`
-	Keys        transforms.Keys      `group:"Measure" default:"auto" placeholder:"KEYS" help:"How documents that may be similar are brought together: exact (by their rarest shingles, which misses no pair), minhash (by bands of their MinHash signatures: less work at high thresholds, and a few pairs missed), simhash (by their SimHash fingerprints: none within --hamming bits is missed), all (every pair is compared, for corpora of some ten thousand documents); auto: exact, or minhash where --recall, --bands, --rows or --verify ask for it." json:"keys"`
-	Recall      float64              `group:"Measure" default:"0" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found: 1 asks for exact keys, less for MinHash, which finds more similar pairs more surely; it sets bands and rows. 0: 1 with exact keys, 0.99 with MinHash." json:"recall"`
+	Keys        transforms.Keys      `group:"Measure" default:"auto" placeholder:"KEYS" help:"How documents that may be similar are brought together: minhash (by bands of their MinHash signatures: least work, and a pair in some hundreds or thousands is missed), exact (by their rarest shingles: none is missed), simhash (by their SimHash fingerprints: none within --hamming bits is missed), all (every pair is compared, for corpora of some ten thousand documents); auto: minhash, exact with --recall 1, simhash with --score hamming." json:"keys"`
+	Recall      float64              `group:"Measure" default:"0.99" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found. Below 1 it sets bands and rows of MinHash, which finds more similar pairs more surely; 1 asks for exact keys." json:"recall"`
 	Bands       int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash bands; 0: from threshold and recall." json:"bands"`
 	Rows        int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash rows a band; 0: from threshold and recall." json:"rows"`
 	Score       transforms.Scoring   `group:"Measure" default:"auto" placeholder:"SCORE" help:"What makes two documents near-duplicates: jaccard (the threshold), hamming (their SimHash fingerprints differ in at most --hamming bits); auto: hamming with --keys simhash, else jaccard." json:"score"`
@@ -126,7 +126,7 @@ func (c *Config) checkKeys(check func(ok bool, format string, args ...any)) {
 		"--keys %s: must be auto, exact, minhash, simhash or all", c.Keys)
 	check(slices.Contains([]transforms.Scoring{transforms.AutoScoring, transforms.Jaccard, transforms.Hamming}, c.Score),
 		"--score %s: must be auto, jaccard or hamming", c.Score)
-	check(c.Recall >= 0 && c.Recall <= 1, "--recall %g: must be from above 0 to 1, or 0 for the usual one", c.Recall)
+	check(c.Recall > 0 && c.Recall <= 1, "--recall %g: must be above 0 and at most 1", c.Recall)
 	check(c.Hamming >= 0, "--hamming %d: must be 0 or more", c.Hamming)
 	keys := c.keys()
 	if slices.Contains([]transforms.Keys{transforms.ExactKeys, transforms.SimHash, transforms.All}, keys) {
@@ -134,7 +134,7 @@ func (c *Config) checkKeys(check func(ok bool, format string, args ...any)) {
 	}
 	switch keys {
 	case transforms.MinHash:
-		check(c.Recall < 1, "--recall 1: MinHash cannot promise it; --keys exact can")
+		check(c.Recall != 1, "--recall 1: MinHash cannot promise it; --keys exact can")
 	case transforms.ExactKeys:
 		check(c.Verify == transforms.Exact, "--verify %s: --keys exact needs the full sets of --verify exact; give --keys minhash", c.Verify)
 	case transforms.All:
@@ -168,24 +168,18 @@ func (c *Config) keys() transforms.Keys {
 		return c.Keys
 	case c.Score == transforms.Hamming:
 		return transforms.SimHash
-	case c.Verify != transforms.Exact, c.Bands != 0, c.Rows != 0, c.Recall > 0 && c.Recall < 1:
-		return transforms.MinHash
+	case c.Recall == 1:
+		return transforms.ExactKeys
 	}
-	return transforms.ExactKeys
+	return transforms.MinHash
 }
-
-// defaultRecall is what MinHash keys promise unless told otherwise.
-const defaultRecall = 0.99
 
 // recall returns the recall that is promised at the threshold.
 func (c *Config) recall() float64 {
-	switch {
-	case c.keys() != transforms.MinHash:
-		return 1
-	case c.Recall == 0:
-		return defaultRecall
+	if c.keys() == transforms.MinHash {
+		return c.Recall
 	}
-	return c.Recall
+	return 1
 }
 
 // autoAudit is how many documents an audit samples unless told otherwise: with

@@ -46,6 +46,7 @@ func TestValidate(t *testing.T) {
 		{"lanes", func(c *Config) { c.Lanes = -2 }, "--lanes -2"},
 	}
 	right := testConfig(t, "x.jsonl")
+	right.Recall = usualRecall
 	if err := right.Validate(); err != nil {
 		t.Fatalf("the configuration of all tests: %v", err)
 	}
@@ -84,9 +85,10 @@ func TestValidateLimits(t *testing.T) {
 		{"threshold 0", func(c *Config) { c.Threshold = 0 }, false},
 		{"threshold not a number", func(c *Config) { var zero float64; c.Threshold = zero / zero }, false},
 		{"recall 1", func(c *Config) { c.Recall = 1 }, true},
-		{"recall below 0", func(c *Config) { c.Recall = -0.1 }, false},
+		{"recall 0", func(c *Config) { c.Recall = 0 }, false},
 		{"recall 1 of MinHash", func(c *Config) { c.Keys, c.Recall = transforms.MinHash, 1 }, false},
 		{"exact keys in bands", func(c *Config) { c.Keys, c.Bands = transforms.ExactKeys, 3 }, false},
+		{"recall 1 in bands", func(c *Config) { c.Recall, c.Bands = 1, 3 }, false},
 		{"exact keys of sketches", func(c *Config) { c.Keys, c.Verify = transforms.ExactKeys, transforms.Sketch }, false},
 		{"recall not a number", func(c *Config) { var zero float64; c.Recall = zero / zero }, false},
 		{"largest document", func(c *Config) { c.MaxDocument = 1<<32 - 1 }, true},
@@ -120,6 +122,7 @@ func TestValidateLimits(t *testing.T) {
 		{"too many rows", func(c *Config) { c.Rows = 60 }, false},
 	} {
 		config := testConfig(t, "x.jsonl")
+		config.Recall = usualRecall
 		c.change(&config)
 		if err := config.Validate(); (err == nil) != c.ok {
 			t.Errorf("%s: %v, want right: %v", c.name, err, c.ok)
@@ -137,6 +140,7 @@ func TestHash(t *testing.T) {
 		"Temp": false, "Memory": false, "Lanes": false,
 	}
 	base := testConfig(t, "x.jsonl")
+	base.Recall = usualRecall
 	want := base.Hash()
 	if want == "" || base.Hash() != want {
 		t.Fatalf("hash %q, then %q", want, base.Hash())

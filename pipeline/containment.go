@@ -29,8 +29,8 @@ func (c *Config) checkSimilarity(check func(ok bool, format string, args ...any)
 	for _, name := range c.emit() {
 		check(name == transforms.Pairs, "--emit %s: with --similarity containment there are pairs only: one that has a passage of another is no copy of it", name)
 	}
-	check(c.Keys == transforms.AutoKeys && c.Recall == 0 && c.Bands == 0 && c.Rows == 0,
-		"--keys, --recall, --bands and --rows are for --similarity jaccard: with containment documents are brought together by passages")
+	check(c.Keys == transforms.AutoKeys && c.Bands == 0 && c.Rows == 0,
+		"--keys, --bands and --rows are for --similarity jaccard: with containment documents are brought together by passages")
 	check(c.Score == transforms.AutoScoring, "--score %s: is for --similarity jaccard", c.Score)
 	check(c.Verify == transforms.Exact, "--verify %s: --similarity containment needs the whole texts of exact", c.Verify)
 	check(c.Audit == "auto" || c.Audit == "off", "--audit %s: is for --similarity jaccard", c.Audit)

@@ -52,8 +52,8 @@ func TestCorpora(t *testing.T) {
 				}
 			}
 			for _, threshold := range []float64{0.5, 0.7, 0.8} {
-				config := testConfig(t, input)
-				config.Keys, config.Emit = transforms.MinHash, []string{transforms.Clusters, transforms.Pairs}
+				config := byKeys(testConfig(t, input), transforms.MinHash)
+				config.Emit = []string{transforms.Clusters, transforms.Pairs}
 				config.Threshold, config.CJKSplit = threshold, strings.Contains(c.pairs, "_w3cjk_")
 				summary := runJob(t, config)
 				recall, precision, figures := judge(readRows[pairRow](t, config.Output, transforms.Pairs), pairs, threshold)

@@ -39,7 +39,8 @@ func TestTemplatePages(t *testing.T) {
 				w.add(w.set(page))
 			}
 			config := testConfig(t, putCorpus(t, plain, file{"x.jsonl", w.lines}))
-			config.Emit, config.Keys = []string{transforms.Clusters}, c.keys
+			config = byKeys(config, c.keys)
+			config.Emit = []string{transforms.Clusters}
 			summary := runJob(t, config)
 			n := summary.Counts
 			if c.pairs < 1 && (summary.Skipped.Pairs == 0 || summary.Skipped.Example == nil) {

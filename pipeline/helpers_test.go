@@ -43,14 +43,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// testConfig is a job with the defaults of the command line and all outputs.
+// testConfig is a job with the defaults of the command line, but that no pair may be
+// missed, and all outputs.
 func testConfig(t testing.TB, input ...string) Config {
 	return Config{
 		Input: input,
 		Measure: Measure{
 			Format: "auto", IDField: "id", TextField: "text",
 			MaxDocument: 64 << 20, MaxRejects: -1,
-			CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: "auto",
+			CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: "auto", Recall: 1,
 			StopWordUse: sketch.RemoveStopWords, Score: "auto", Hamming: 3, Bits: 64,
 		},
 		Similarity: transforms.Resemblance, Excerpt: defaultExcerpt,
@@ -61,6 +62,15 @@ func testConfig(t testing.TB, input ...string) Config {
 		Keep:  transforms.First,
 		Split: transforms.Component,
 	}
+}
+
+// byKeys returns the configuration with other keys, and for MinHash the usual recall.
+func byKeys(config Config, keys transforms.Keys) Config {
+	config.Keys = keys
+	if keys == transforms.MinHash {
+		config.Recall = usualRecall
+	}
+	return config
 }
 
 // runJob runs a job that must succeed and leave nothing but its results.

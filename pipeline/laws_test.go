@@ -41,17 +41,19 @@ func lawfulOutput(t testing.TB, config Config) string {
 func TestLanesChangeNothing(t *testing.T) {
 	files := cut(oddities(lawSeed), 4)
 	input := putCorpus(t, plain, files...)
-	var want string
-	for _, lanes := range []int{1, 2, 7} {
-		t.Run(fmt.Sprint(lanes), func(t *testing.T) {
-			config := lawConfig(t, input)
-			config.Lanes = lanes
-			got := lawfulOutput(t, config)
-			if want == "" {
-				want = got
-			}
-			sameText(t, "output", got, want)
-		})
+	for _, keys := range []transforms.Keys{transforms.MinHash, transforms.ExactKeys} {
+		var want string
+		for _, lanes := range []int{1, 2, 7} {
+			t.Run(fmt.Sprintf("%s/%d", keys, lanes), func(t *testing.T) {
+				config := byKeys(lawConfig(t, input), keys)
+				config.Lanes = lanes
+				got := lawfulOutput(t, config)
+				if want == "" {
+					want = got
+				}
+				sameText(t, "output", got, want)
+			})
+		}
 	}
 }
 

@@ -32,6 +32,9 @@ type options struct {
 	steps []keying
 }
 
+// usualRecall is that of a job unless told otherwise.
+const usualRecall = 0.99
+
 // recalls are the steps of recall in which a plan goes to a cheaper or a safer
 // choice.
 var recalls = []float64{0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999}
@@ -41,7 +44,7 @@ var recalls = []float64{0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999}
 // recall below and above its own.
 func listOptions(config *Config) (*options, error) {
 	o := &options{chosen: keying{keys: config.keys()}}
-	recall, given := defaultRecall, lshbands.Scheme{}
+	recall, given := usualRecall, lshbands.Scheme{}
 	if config.keys() == transforms.MinHash {
 		recall, given = config.recall(), lshbands.Scheme{Bands: config.Bands, Rows: config.Rows}
 	}

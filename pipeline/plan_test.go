@@ -45,7 +45,8 @@ func TestPlannedCandidates(t *testing.T) {
 						}
 						config.Input = append(config.Input, path)
 					}
-					config.Keys, config.Threshold, config.Audit, config.Emit = keys, threshold, "off", []string{transforms.Clusters}
+					config = byKeys(config, keys)
+					config.Threshold, config.Audit, config.Emit = threshold, "off", []string{transforms.Clusters}
 					comparePlan(t, config)
 				})
 			}

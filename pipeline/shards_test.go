@@ -78,7 +78,14 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 // is then cut into blocks.
 func TestInnerCutsChangeNothing(t *testing.T) {
 	files := cut(oddities(lawSeed), 3)
-	config := lawConfig(t, putCorpus(t, plain, files...))
+	input := putCorpus(t, plain, files...)
+	for _, keys := range []transforms.Keys{transforms.MinHash, transforms.ExactKeys} {
+		checkInnerCuts(t, byKeys(lawConfig(t, input), keys))
+	}
+}
+
+// checkInnerCuts compares a job in one piece with the same one in many.
+func checkInnerCuts(t *testing.T, config Config) {
 	want, whole := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
 	if whole.Counts.Pairs < 50 {
 		t.Fatalf("a corpus with too little to compare: %+v", whole.Counts)
@@ -91,7 +98,7 @@ func TestInnerCutsChangeNothing(t *testing.T) {
 		{splitBytes: 1500, shards: 50, placeBytes: 256, lanes: 7},
 		{splitBytes: 900, shards: 7, placeBytes: 200, lanes: 2},
 	} {
-		t.Run(fmt.Sprintf("%+v", inner), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s/%+v", config.Keys, inner), func(t *testing.T) {
 			got, result := runInner(t, config, inner)
 			sameText(t, "output", got, want)
 			if result.Counts != whole.Counts {
@@ -152,7 +159,7 @@ func TestDenseGroups(t *testing.T) {
 	files := cut(w.lines, 2)
 	config := testConfig(t, putCorpus(t, plain, files...))
 	config.Emit = []string{transforms.Clusters, transforms.Pairs}
-	bands := config
+	bands := byKeys(config, transforms.MinHash)
 	bands.Bands, bands.Rows = 4, 2 // few wide bands: large groups
 	for _, config := range []Config{config, bands} {
 		t.Run(string(config.keys()), func(t *testing.T) {

@@ -22,8 +22,7 @@ import (
 type Keys string
 
 const (
-	// AutoKeys are exact keys, unless something else is asked for that only MinHash
-	// gives.
+	// AutoKeys are MinHash, or what other choices ask for.
 	AutoKeys Keys = "auto"
 	// MinHash compares documents that share a band of their MinHash signatures.
 	MinHash Keys = "minhash"
