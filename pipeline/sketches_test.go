@@ -47,7 +47,7 @@ func sameSketches(t *testing.T, got, want []sketchRow) {
 // reference, in document order, whether the blocks hold full sets or not.
 func TestSketches(t *testing.T) {
 	files := cut(oddities(71), 3)
-	config := testConfig(t, putCorpus(t, plain, files...))
+	config := byKeys(testConfig(t, putCorpus(t, plain, files...)), transforms.MinHash)
 	config.Reference = []string{putCorpus(t, plain, file{"reference.jsonl", synthetic(72)})}
 	config.Emit, config.Bits = []string{transforms.Clusters, transforms.Sketches}, 192
 	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3, CJKSplit: true}, SimHashBits: 192})
