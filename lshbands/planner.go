@@ -28,6 +28,10 @@ func UsualCosts() Costs {
 	return Costs{Key: 270e-9, Component: 12e-12, Shingle: 28e-9, Comparison: 170e-9}
 }
 
+// FingerprintCosts are those of documents that are compared where they meet, by
+// fingerprints in their keys.
+func FingerprintCosts() Costs { return Costs{Key: 270e-9, Comparison: 1e-9} }
+
 // Workload is what keys are planned for.
 type Workload struct {
 	// Documents that get keys, and the mean number of their distinct shingles.

@@ -1,13 +1,9 @@
 package lshbands
 
-const (
-	// plannedDocuments is how many documents tables are planned for unless the user
-	// says otherwise: with many less or more, others would be a little cheaper, and
-	// none finds more.
-	plannedDocuments = 10e6
-	// plannedComparison is the CPU time of a comparison of two fingerprints.
-	plannedComparison = 1e-9
-)
+// plannedDocuments is how many documents tables are planned for unless the user
+// says otherwise: with many less or more, others would be a little cheaper, and
+// none finds more.
+const plannedDocuments = 10e6
 
 // PlanTables picks the tables for fingerprints of that many bits within a distance.
 // It depends on nothing else, least of all on the data: the fewest tables whose
@@ -18,9 +14,7 @@ func PlanTables(bits, distance int) (*Permuted, error) {
 	if err != nil {
 		return nil, err
 	}
-	costs := UsualCosts()
-	costs.Comparison = plannedComparison
-	load := Workload{Documents: plannedDocuments, RecordBytes: func(float64) float64 { return 0 }, Costs: costs}
+	load := Workload{Documents: plannedDocuments, RecordBytes: func(float64) float64 { return 0 }, Costs: FingerprintCosts()}
 	best, least := schemes[0].Permuted, load.Permuted(schemes[0].Permuted, schemes[0].Blocks, -1)
 	for _, tables := range schemes[1:] {
 		if choice := load.Permuted(tables.Permuted, tables.Blocks, -1); choice.Seconds < least.Seconds {

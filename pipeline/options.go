@@ -12,7 +12,12 @@ import (
 type keying struct {
 	keys   transforms.Keys
 	scheme lshbands.Scheme // of MinHash, zero for others
+	// tables is how many there are for SimHash fingerprints within a distance.
+	tables, distance int
 }
+
+// withScheme returns MinHash keys.
+func withScheme(s lshbands.Scheme) keying { return keying{keys: transforms.MinHash, scheme: s} }
 
 // option is a keying to plan for, and the flags that stand for it.
 type option struct {
@@ -60,7 +65,7 @@ func listOptions(config *Config) (*options, error) {
 	o.add(config, exact, "--keys exact")
 	o.step(config, o.base, recall)
 	for _, s := range lshbands.Schemes(config.Threshold, recall) {
-		o.add(config, keying{transforms.MinHash, s}, bandFlags(s))
+		o.add(config, withScheme(s), bandFlags(s))
 	}
 	var below, above lshbands.Scheme
 	var recallBelow, recallAbove float64
@@ -89,7 +94,7 @@ func (o *options) step(config *Config, s lshbands.Scheme, recall float64) {
 	if usual, err := lshbands.Plan(config.Threshold, recall, lshbands.Scheme{}); err == nil && usual == s {
 		flags = fmt.Sprintf("--recall %g", recall)
 	}
-	keying := keying{transforms.MinHash, s}
+	keying := withScheme(s)
 	o.steps = append(o.steps, keying)
 	o.add(config, keying, flags)
 }

@@ -23,7 +23,7 @@ type PlanConfig struct {
 	Documents  int64         `group:"Plan" default:"0" placeholder:"N" help:"Plan for so many documents of which nothing is known, without --input." json:"documents"`
 	Shingles   float64       `group:"Plan" default:"100" placeholder:"N" help:"Distinct shingles a document, with --documents." json:"shingles"`
 	Memory     ByteSize      `group:"Plan" default:"0" placeholder:"SIZE" help:"Room for the keys of all documents, on disk or in memory; choices that need more are ranked last. 0: no limit." json:"memory"`
-	Comparison time.Duration `group:"Plan" default:"170ns" placeholder:"TIME" help:"CPU time to bring the two documents of a candidate pair together and to compare them." json:"comparison_ns"`
+	Comparison time.Duration `group:"Plan" default:"0s" placeholder:"TIME" help:"CPU time to bring the two documents of a candidate pair together and to compare them; 0: 170ns for sets, 1ns for fingerprints." json:"comparison_ns"`
 }
 
 // config returns the configuration of a job of this measure.
@@ -51,7 +51,7 @@ func (c *PlanConfig) Validate() error {
 	check(len(c.Input) == 0 || c.Documents == 0, "--documents %d: the documents of --input are counted; leave one of the two out", c.Documents)
 	check(c.Documents >= 0, "--documents %d: must be 1 or more", c.Documents)
 	check(c.Shingles > 0 && !math.IsInf(c.Shingles, 0), "--shingles %g: must be above 0", c.Shingles)
-	check(c.Comparison > 0, "--comparison %v: must be above 0", c.Comparison)
+	check(c.Comparison >= 0, "--comparison %v: must be 0 or more", c.Comparison)
 	check(c.Keys != transforms.All, "--keys all: compares all pairs, so there is nothing to plan")
 	config := c.config()
 	return errors.Join(errors.Join(faults...), config.Validate())
@@ -79,9 +79,12 @@ type Advice struct {
 	// OtherSeconds is the CPU time of what does not depend on the choice.
 	OtherSeconds float64 `json:"other_cpu_seconds"`
 	// Curve is the S-curve of Bands, those of the configuration or those that it
-	// would have if it asked for MinHash.
-	Bands lshbands.Scheme `json:"curve_of"`
-	Curve []CurvePoint    `json:"curve"`
+	// would have if it asked for MinHash; none of SimHash keys.
+	Bands lshbands.Scheme `json:"curve_of,omitzero"`
+	Curve []CurvePoint    `json:"curve,omitempty"`
+	// Distances is about how many pairs of the corpus have fingerprints that differ
+	// in none, one and more bits, up to one more than asked for; nil for other keys.
+	Distances []float64 `json:"distances,omitempty"`
 }
 
 // PlannedChoice is a choice and what the corpus says of it.
@@ -122,10 +125,11 @@ type CorpusFacts struct {
 	Wordless int64 `json:"wordless"`
 	// Overlong is about how many are too long to be compared by a plan.
 	Overlong float64 `json:"overlong"`
-	// Identical is about how many documents are equal to an earlier one.
+	// Identical is about how many documents are equal to an earlier one, or have
+	// its fingerprint.
 	Identical float64 `json:"identical"`
 	// Pairs is about how many pairs of documents that are not identical reach the
-	// threshold.
+	// threshold, or are within the distance.
 	Pairs float64 `json:"pairs"`
 	// DocumentShare is the share of the documents that was kept to be compared.
 	DocumentShare float64 `json:"document_share"`
@@ -155,23 +159,21 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 		return nil, failure{ErrUsage, err}
 	}
 	config := c.config()
+	if config.keys() == transforms.SimHash {
+		return planTables(ctx, c, config)
+	}
 	options, err := listOptions(&config)
 	if err != nil {
 		return nil, failure{ErrUsage, err}
 	}
 	advice := &Advice{Config: c, Bands: options.base}
-	workload := lshbands.Workload{
-		Documents: float64(c.Documents), Shingles: c.Shingles, Memory: float64(c.Memory), Costs: lshbands.UsualCosts(),
-	}
-	workload.Costs.Comparison = c.Comparison.Seconds()
+	workload := c.workload(lshbands.UsualCosts())
 	var measured *survey
 	if len(c.Input) > 0 {
 		if measured, err = takeSurvey(ctx, config, options); err != nil {
 			return nil, err
 		}
-		advice.Corpus = &measured.facts
-		workload.Documents, workload.Shingles = float64(measured.facts.Documents+measured.facts.ReferenceDocuments), measured.facts.Shingles
-		advice.OtherSeconds = otherSeconds + float64(measured.facts.Bytes)*otherSecondsPerByte
+		advice.tell(&measured.facts, &workload)
 	}
 	for _, option := range options.all {
 		if measured != nil || option.keys == transforms.MinHash { // exact keys depend on the corpus
@@ -184,13 +186,28 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 	return advice, nil
 }
 
+// workload returns what is known of the work without reading the input.
+func (c *PlanConfig) workload(costs lshbands.Costs) lshbands.Workload {
+	if c.Comparison > 0 {
+		costs.Comparison = c.Comparison.Seconds()
+	}
+	return lshbands.Workload{Documents: float64(c.Documents), Shingles: c.Shingles, Memory: float64(c.Memory), Costs: costs}
+}
+
+// tell takes in what the input is.
+func (a *Advice) tell(facts *CorpusFacts, workload *lshbands.Workload) {
+	a.Corpus = facts
+	a.OtherSeconds = otherSeconds + float64(facts.Bytes)*otherSecondsPerByte
+	workload.Documents, workload.Shingles = float64(facts.Documents+facts.ReferenceDocuments), facts.Shingles
+}
+
 // weigh tells what an option promises and takes.
 func weigh(option option, workload lshbands.Workload, threshold float64, measured *survey) PlannedChoice {
 	choice := PlannedChoice{Keys: option.keys, Flags: option.flags}
 	var estimate sample.Estimate
 	if measured != nil {
 		estimate = measured.estimates[option.keying]
-		choice.CandidatesError, choice.Heaps = estimate.Error, measured.heaps(estimate)
+		choice.CandidatesError, choice.Heaps = estimate.Error, heaps(&measured.inputs, estimate)
 	}
 	if option.keys == transforms.ExactKeys {
 		workload.RecordBytes = transforms.ExactKeyBytes
@@ -234,7 +251,12 @@ func (a *Advice) find(options *options, recall float64) {
 }
 
 // keying returns the keys that the choice is of.
-func (c *PlannedChoice) keying() keying { return keying{c.Keys, c.Scheme} }
+func (c *PlannedChoice) keying() keying {
+	if c.Keys == transforms.SimHash {
+		return keying{keys: c.Keys, tables: int(c.KeysPerDocument), distance: c.Distance}
+	}
+	return keying{keys: c.Keys, scheme: c.Scheme}
+}
 
 const (
 	// curveSteps is in how many steps the S-curve goes from 0 to 1.

@@ -16,6 +16,81 @@ func planConfig(config Config) PlanConfig {
 	return PlanConfig{Input: config.Input, Measure: config.Measure, Shingles: 100, Comparison: 170 * time.Nanosecond}
 }
 
+// TestPlanOfSmallCorpus: of a corpus that is no larger than the samples all
+// candidates are counted, as a run counts them.
+func TestPlanOfSmallCorpus(t *testing.T) {
+	input := putCorpus(t, gzipped, cut(synthetic(21), 4)...)
+	reference := putCorpus(t, plain, cut(synthetic(22), 1)...)
+	for _, keys := range []transforms.Keys{transforms.MinHash, transforms.ExactKeys, transforms.SimHash} {
+		for _, withReference := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, reference %t", keys, withReference), func(t *testing.T) {
+				config := testConfig(t, input)
+				config.Keys, config.Threshold, config.Audit, config.Emit = keys, 0.5, "off", []string{transforms.Clusters}
+				if withReference {
+					config.Reference = []string{reference}
+				}
+				advice, err := MakePlan(context.Background(), planConfig(config))
+				if err != nil {
+					t.Fatal(err)
+				}
+				counts := runJob(t, config).Counts
+				planned, real := advice.Choices[advice.Chosen].Candidates, counts.Candidates
+				if keys == transforms.SimHash {
+					planned, real = advice.Corpus.Pairs, counts.Pairs-counts.Identical
+				}
+				if planned != float64(real) || real == 0 {
+					t.Errorf("%g pairs are planned, %d are in the run", planned, real)
+				}
+				if facts := advice.Corpus; facts.Documents != counts.Documents || facts.ReferenceDocuments != counts.ReferenceDocuments ||
+					facts.Bytes != counts.Bytes+counts.ReferenceBytes || facts.Rejected != counts.Rejected {
+					t.Errorf("the corpus is %+v, in the run %+v", *facts, counts)
+				}
+			})
+		}
+	}
+}
+
+// TestNextChoices: the next choices find less for less, and more.
+func TestNextChoices(t *testing.T) {
+	input := putCorpus(t, plain, cut(synthetic(23), 2)...)
+	for _, change := range []func(c *Config){
+		func(*Config) {},
+		func(c *Config) { c.Recall = 0.99 },
+		func(c *Config) { c.Recall, c.Threshold = 0.9, 0.3 },
+		func(c *Config) { c.Bands, c.Rows = 4, 4 },
+		func(c *Config) { c.Keys = transforms.SimHash },
+		func(c *Config) { c.Keys, c.Hamming, c.Bits = transforms.SimHash, 0, 128 },
+	} {
+		config := testConfig(t, input)
+		change(&config)
+		advice, err := MakePlan(context.Background(), planConfig(config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		chosen := advice.Choices[advice.Chosen]
+		if chosen.Flags != "" {
+			t.Errorf("%+v: the choice of the configuration has the flags %s", chosen, chosen.Flags)
+		}
+		if i := advice.Cheaper; i >= 0 {
+			if c := advice.Choices[i]; c.Flags == "" || c.Seconds >= chosen.Seconds || c.Missed < chosen.Missed {
+				t.Errorf("%+v\nis cheaper than\n%+v", c, chosen)
+			}
+		}
+		if i := advice.Safer; i >= 0 {
+			if c := advice.Choices[i]; c.Flags == "" || c.Missed > chosen.Missed || c.Probability < chosen.Probability || c.Distance < chosen.Distance {
+				t.Errorf("%+v\nis safer than\n%+v", c, chosen)
+			}
+		} else if chosen.Keys != transforms.ExactKeys {
+			t.Errorf("nothing is safer than %+v", chosen)
+		}
+		for i, c := range advice.Choices {
+			if i > 0 && c.Seconds < advice.Choices[i-1].Seconds {
+				t.Error("the ranking is not by CPU time")
+			}
+		}
+	}
+}
+
 // TestPlannedCandidates holds the candidates that are planned for against those
 // of real runs.
 func TestPlannedCandidates(t *testing.T) {
@@ -31,10 +106,11 @@ func TestPlannedCandidates(t *testing.T) {
 			"prose/linux_doc.jsonl.zst", "prose/tweets_tweeteval.jsonl.zst", "prose/unicode_data.jsonl.zst",
 		},
 	} {
-		for _, keys := range []transforms.Keys{transforms.MinHash, transforms.ExactKeys} {
+		for _, keys := range []transforms.Keys{transforms.MinHash, transforms.ExactKeys, transforms.SimHash} {
 			for _, threshold := range []float64{0.5, 0.8} {
-				if threshold < 0.8 && name == "prose" {
-					continue // half a minute each
+				switch {
+				case threshold < 0.8 && name == "prose", keys == transforms.SimHash && (threshold < 0.8 || name == "prose without heaps"):
+					continue // half a minute each; fingerprints know no threshold
 				}
 				t.Run(fmt.Sprintf("%s, %s at %g", name, keys, threshold), func(t *testing.T) {
 					config := testConfig(t)
@@ -63,6 +139,11 @@ func comparePlan(t *testing.T, config Config) {
 	planned, facts := advice.Choices[advice.Chosen], advice.Corpus
 	summary := runJob(t, config)
 	real, pairs := float64(summary.Counts.Candidates), summary.Counts.Pairs-summary.Counts.Identical
+	candidates := planned.Candidates
+	if planned.Keys == transforms.SimHash {
+		// Those within the distance are all that a job keeps of its candidates.
+		real, candidates = float64(pairs), facts.Pairs
+	}
 	t.Logf("%.0f candidates planned +- %.0f, %.0f in the run; %.0f pairs planned, %d in the run; %.0f identical documents planned, %d in the run; 1 of %.0f documents compared",
 		planned.Candidates, planned.CandidatesError, real, facts.Pairs, pairs, facts.Identical, summary.Counts.Identical, 1/facts.DocumentShare)
 	for _, stage := range summary.Stages {
@@ -73,10 +154,13 @@ func comparePlan(t *testing.T, config Config) {
 			}
 		}
 	}
-	if factor := planned.Candidates / real; factor < 0.5 || factor > 2 {
+	if factor := candidates / real; factor < 0.5 || factor > 2 {
 		t.Errorf("%.2f times the candidates of the run are planned: want half to twice", factor)
 	}
-	if planned.CandidatesError == 0 && planned.Candidates != real {
-		t.Errorf("all was counted, and %.0f candidates are planned in place of %.0f", planned.Candidates, real)
+	if planned.CandidatesError == 0 && planned.Keys != transforms.SimHash && candidates != real {
+		t.Errorf("all was counted, and %.0f candidates are planned in place of %.0f", candidates, real)
+	}
+	if share := facts.DocumentShare; share == 1 && facts.Identical != float64(summary.Counts.Identical) {
+		t.Errorf("all documents were compared, and %.0f identical ones are planned in place of %d", facts.Identical, summary.Counts.Identical)
 	}
 }

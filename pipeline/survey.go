@@ -41,46 +41,67 @@ type survey struct {
 	share        float64
 }
 
-// takeSurvey reads the corpus and estimates the candidates of each option. The
-// pairs that it compares are those of the base.
-func takeSurvey(ctx context.Context, config Config, options *options) (*survey, error) {
+// readCorpus reads the corpus of a configuration and returns what it is. The visitors
+// are told about how large it is.
+func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) func() func(*transforms.Surveyed)) (transforms.Inputs, transforms.Counts, error) {
+	var counts transforms.Counts
 	stopWords, err := config.readStopWords()
 	if err != nil {
-		return nil, failure{ErrUsage, err}
+		return transforms.Inputs{}, counts, failure{ErrUsage, err}
 	}
 	inputs, size, err := list(config)
 	if err != nil {
-		return nil, config.fault(ErrInput, err)
+		return inputs, counts, config.fault(ErrInput, err)
 	}
 	inputs.StopWords = stopWords
+	job := config.job(lshbands.Scheme{}, size, len(inputs.Splits), "", "", "")
+	counts, err = transforms.Survey(ctx, job, inputs, newVisitor(size))
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case err != nil:
+		err = config.fault(ErrInput, err)
+	case counts.Documents == 0:
+		err = failure{ErrInput, errors.New("no document in the input: there is nothing to plan for")}
+	}
+	return inputs, counts, err
+}
+
+// newFacts returns what is known of a corpus from its documents and a sample.
+func newFacts(counts transforms.Counts, shingles, wordless int64, sampled *sample.Documents) CorpusFacts {
+	documents, share := sampled.List()
+	facts := CorpusFacts{
+		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,
+		Bytes: counts.Bytes + counts.ReferenceBytes, Rejected: counts.Rejected,
+		Shingles: float64(shingles) / float64(counts.Documents+counts.ReferenceDocuments),
+		Wordless: wordless, Overlong: float64(sampled.Overlong()) / share, DocumentShare: share,
+	}
+	for i := range documents {
+		facts.Identical += float64(documents[i].Copies-1) / share
+	}
+	return facts
+}
+
+// takeSurvey reads the corpus and estimates the candidates of each option. The
+// pairs that it compares are those of the base.
+func takeSurvey(ctx context.Context, config Config, options *options) (*survey, error) {
+	var s *surveyor
+	inputs, counts, err := readCorpus(ctx, config, func(size int64) func() func(*transforms.Surveyed) {
+		s = newSurveyor(options, size)
+		return s.visitor
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := &survey{
+		facts: newFacts(counts, s.shingles.Load(), s.wordless.Load(), s.documents), inputs: inputs,
+		base: options.base, estimates: map[keying]sample.Estimate{},
+	}
 	firstInput, err := inputs.FirstInput()
 	if err != nil {
 		return nil, config.fault(ErrInput, err)
 	}
-	job := config.job(lshbands.Scheme{}, size, len(inputs.Splits), "", "", "")
-	s := newSurveyor(options, size)
-	counts, err := transforms.Survey(ctx, job, inputs, s.visitor)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		return nil, config.fault(ErrInput, err)
-	}
-	if counts.Documents == 0 {
-		return nil, failure{ErrInput, errors.New("no document in the input: there is nothing to plan for")}
-	}
-	m := &survey{inputs: inputs, base: options.base, estimates: map[keying]sample.Estimate{}}
-	documents, share := s.documents.List()
-	m.facts = CorpusFacts{
-		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,
-		Bytes: counts.Bytes + counts.ReferenceBytes, Rejected: counts.Rejected,
-		Shingles: float64(s.shingles.Load()) / float64(counts.Documents+counts.ReferenceDocuments),
-		Wordless: s.wordless.Load(), Overlong: float64(s.documents.Overlong()) / share, DocumentShare: share,
-	}
-	for i := range documents {
-		m.facts.Identical += float64(documents[i].Copies-1) / share
-	}
-	estimator := sample.Estimator{Threshold: job.Threshold, MaxComparisons: job.GroupComparisons, FirstInput: firstInput}
+	estimator := sample.Estimator{Threshold: config.Threshold, MaxComparisons: groupComparisons, FirstInput: firstInput}
 	if err := s.estimate(ctx, m, estimator); err != nil {
 		return nil, err
 	}
@@ -237,7 +258,7 @@ func (s *surveyor) estimate(ctx context.Context, m *survey, estimator sample.Est
 	})
 	estimate(keying{keys: transforms.ExactKeys}, withExactKeys(estimator, order), nil)
 	for i, scheme := range s.schemes {
-		estimate(keying{transforms.MinHash, scheme}, withBands(estimator, scheme), s.keys[i])
+		estimate(withScheme(scheme), withBands(estimator, scheme), s.keys[i])
 	}
 	return group.Wait()
 }
@@ -286,11 +307,11 @@ func (m *survey) missed(scheme lshbands.Scheme, threshold float64) float64 {
 const leastHeap = 100
 
 // heaps names the largest groups of an estimate.
-func (m *survey) heaps(estimate sample.Estimate) []Heap {
+func heaps(inputs *transforms.Inputs, estimate sample.Estimate) []Heap {
 	var heaps []Heap
 	for _, group := range estimate.Groups {
 		if group.Documents >= leastHeap {
-			heaps = append(heaps, Heap{group.Documents, group.Candidates, m.inputs.Name(group.Example)})
+			heaps = append(heaps, Heap{group.Documents, group.Candidates, inputs.Name(group.Example)})
 		}
 	}
 	return heaps

@@ -31,7 +31,7 @@ type Surveyed struct {
 // counted: documents, bytes, rejects.
 func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() func(*Surveyed)) (Counts, error) {
 	// Blocks hold the full sets, and no key of the job.
-	job.Verify = Exact
+	job.Verify, job.Scoring = Exact, Jaccard
 	job.Scheme.Bands = 0
 	f := &fingerprintFn{Job: job, inputs: inputs}
 	workers := Cores()
@@ -100,6 +100,20 @@ func HashKeyBytes(keys float64) float64 {
 func ExactKeyBytes(keys float64) float64 {
 	record := candidates.Record{Key: candidates.PrefixKeyOf(0)}
 	return keys * float64(keySize+4*record.Known())
+}
+
+// FingerprintKeyBytes returns how many bytes the records of so many SimHash keys
+// take, for fingerprints of that many bits.
+func FingerprintKeyBytes(keys float64, bits int) float64 {
+	return keys * float64(fingerprintSize+bits/8)
+}
+
+// AppendFingerprintKeys appends the SimHash keys of a fingerprint.
+func AppendFingerprintKeys(keys []uint64, tables *lshbands.Permuted, fingerprint []uint64) []uint64 {
+	for table := range tables.Tables() {
+		keys = append(keys, prefixKey(table, tables.Prefix(table, fingerprint)))
+	}
+	return keys
 }
 
 // NewPrefixKeys returns the finder of exact keys for a threshold and the bound of

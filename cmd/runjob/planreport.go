@@ -17,14 +17,22 @@ import (
 func printPlan(to io.Writer, a *pipeline.Advice) error {
 	w := bufio.NewWriter(to)
 	printCorpus(w, a)
-	printChoices(w, a)
+	if a.Curve == nil {
+		printTables(w, a)
+	} else {
+		printChoices(w, a)
+	}
 	if a.Chosen >= 0 {
 		printHeaps(w, a.Choices[a.Chosen])
 	}
-	fmt.Fprintf(w, "\nProbability that %s share a key, by similarity:\n\n", bandsText(a.Bands))
-	drawCurve(w, a.Bands.Probability, a.Config.Threshold)
-	if a.Corpus != nil {
-		printPairs(w, a.Curve)
+	if a.Curve == nil {
+		printDistances(w, a)
+	} else {
+		fmt.Fprintf(w, "\nProbability that %s share a key, by similarity:\n\n", bandsText(a.Bands))
+		drawCurve(w, a.Bands.Probability, a.Config.Threshold)
+		if a.Corpus != nil {
+			printPairs(w, a.Curve)
+		}
 	}
 	fmt.Fprintln(w)
 	printAdvice(w, a)
@@ -34,6 +42,14 @@ func printPlan(to io.Writer, a *pipeline.Advice) error {
 // printCorpus tells what was read.
 func printCorpus(w io.Writer, a *pipeline.Advice) {
 	c := a.Corpus
+	within := fmt.Sprintf("of at least %g", a.Config.Threshold)
+	if a.Curve == nil {
+		within = fmt.Sprintf("within %s", counted(int64(a.Config.Hamming), "bit"))
+	}
+	if c == nil && a.Curve == nil {
+		fmt.Fprintf(w, "%s with random fingerprints of %d bits\n\n", counted(a.Config.Documents, "document"), a.Config.Bits)
+		return
+	}
 	if c == nil {
 		wrapped(w, "%s of %.4g distinct shingles each, of which nothing is known: what they have in common, and so the candidates, only --input tells.",
 			counted(a.Config.Documents, "document"), a.Config.Shingles)
@@ -46,10 +62,10 @@ func printCorpus(w io.Writer, a *pipeline.Advice) {
 	}
 	fmt.Fprintf(w, "; %s rejected; %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
 	if c.DocumentShare == 1 {
-		fmt.Fprintf(w, "%s identical to an earlier one; of the others %s of at least %g\n\n", count(rounded(c.Identical)), counted(rounded(c.Pairs), "pair"), a.Config.Threshold)
+		fmt.Fprintf(w, "%s identical to an earlier one; of the others %s %s\n\n", count(rounded(c.Identical)), counted(rounded(c.Pairs), "pair"), within)
 		return
 	}
-	fmt.Fprintf(w, "about %s identical to an earlier one; of the others about %s pairs of at least %g\n", short(c.Identical), short(c.Pairs), a.Config.Threshold)
+	fmt.Fprintf(w, "about %s identical to an earlier one; of the others about %s pairs %s\n", short(c.Identical), short(c.Pairs), within)
 	fmt.Fprintf(w, "(by comparing 1 in %.0f documents)\n\n", 1/c.DocumentShare)
 }
 
@@ -82,6 +98,11 @@ func printChoices(w io.Writer, a *pipeline.Advice) {
 		}
 		fmt.Fprintln(w)
 	}
+	printFooter(w, a)
+}
+
+// printFooter explains the ranking.
+func printFooter(w io.Writer, a *pipeline.Advice) {
 	if a.Chosen >= 0 {
 		fmt.Fprintln(w, "* what 'runjob run' does with these flags")
 	} else {
@@ -90,6 +111,42 @@ func printChoices(w io.Writer, a *pipeline.Advice) {
 	if a.Corpus != nil {
 		fmt.Fprintf(w, "Each on top of %s CPU-s to read, fingerprint, audit and write.\n", seconds(a.OtherSeconds))
 	}
+}
+
+// printTables prints the ranking of SimHash tables.
+func printTables(w io.Writer, a *pipeline.Advice) {
+	fmt.Fprintf(w, "  %6s %-8s %6s %6s %9s %9s %10s %9s %7s\n", "tables", "blocks", "differ", "prefix", "uniform", "a probe", "candidates", "keys", "CPU-s")
+	for i := range a.Choices {
+		c := &a.Choices[i]
+		mark := " "
+		if i == a.Chosen {
+			mark = "*"
+		}
+		blocks := strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Blocks), "[]"), " ", ", ")
+		fmt.Fprintf(w, "%s %6.0f %-8s %6d %6d %9.3g %9.3g %10s %9s %7s", mark, c.KeysPerDocument, blocks, c.Distance, c.PrefixBits,
+			c.UniformPerProbe, c.PerProbe, short(c.Candidates), size(rounded(c.Bytes)), seconds(c.Seconds))
+		if !c.Fits {
+			fmt.Fprint(w, "  too large")
+		}
+		fmt.Fprintln(w)
+	}
+	printFooter(w, a)
+}
+
+// printDistances prints how many pairs there are by the distance of fingerprints.
+func printDistances(w io.Writer, a *pipeline.Advice) {
+	if a.Distances == nil {
+		return
+	}
+	fmt.Fprint(w, "\nPairs by the number of bits in which their fingerprints differ:\n\n  differ")
+	for distance := range a.Distances {
+		fmt.Fprintf(w, "%7d", distance)
+	}
+	fmt.Fprint(w, "\n  pairs ")
+	for _, n := range a.Distances {
+		fmt.Fprintf(w, "%7s", short(n))
+	}
+	fmt.Fprintln(w)
 }
 
 // lower is so many tenths below a similarity.
@@ -170,17 +227,13 @@ func printAdvice(w io.Writer, a *pipeline.Advice) {
 		if c.Seconds > chosen.Seconds {
 			difference = "takes another"
 		}
-		text := fmt.Sprintf("%s: %s (%s) %s %s of %s CPU-s and finds a pair at the threshold with probability %.4f in place of %.4f", title, c.Flags, choiceText(c),
-			difference, seconds(math.Abs(c.Seconds-chosen.Seconds)), seconds(total), c.Probability, chosen.Probability)
-		if a.Corpus != nil {
-			text += fmt.Sprintf("; here that misses about %s pairs in place of %s", short(c.Missed), short(chosen.Missed))
-		}
-		wrapped(w, "%s.", text)
+		wrapped(w, "%s: %s (%s) %s %s of %s CPU-s and %s.", title, c.Flags, choiceText(c),
+			difference, seconds(math.Abs(c.Seconds-chosen.Seconds)), seconds(total), promiseText(a, c))
 	}
 	if a.Cheaper >= 0 {
 		tell("Cheaper", &a.Choices[a.Cheaper])
 	} else {
-		wrapped(w, "Cheaper: nothing, not even with a lower recall.")
+		wrapped(w, "Cheaper: nothing that finds less.")
 	}
 	switch {
 	case a.Safer >= 0:
@@ -190,6 +243,26 @@ func printAdvice(w io.Writer, a *pipeline.Advice) {
 	default:
 		wrapped(w, "Safer: exact keys, which miss no pair; --input tells what they take.")
 	}
+}
+
+// promiseText says what a choice finds, compared with the one of the configuration.
+func promiseText(a *pipeline.Advice, c *pipeline.PlannedChoice) string {
+	chosen := &a.Choices[a.Chosen]
+	if c.Keys == transforms.SimHash {
+		text := fmt.Sprintf("finds pairs within %s in place of %d", counted(int64(c.Distance), "bit"), chosen.Distance)
+		if a.Distances == nil {
+			return text
+		}
+		if c.Distance < chosen.Distance {
+			return text + fmt.Sprintf("; here that misses about %s pairs", short(c.Missed))
+		}
+		return text + fmt.Sprintf("; here these are about %s pairs more", short(a.Distances[c.Distance]))
+	}
+	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f in place of %.4f", c.Probability, chosen.Probability)
+	if a.Corpus != nil {
+		text += fmt.Sprintf("; here that misses about %s pairs in place of %s", short(c.Missed), short(chosen.Missed))
+	}
+	return text
 }
 
 // printBest says whether another choice would be better.
@@ -204,6 +277,8 @@ func printBest(w io.Writer, a *pipeline.Advice, total float64) {
 	case !chosen.Fits:
 		wrapped(w, "Advice: %s (%s) is as sure; the keys of what 'runjob run' does take %s, more than --memory %s.",
 			best.Flags, choiceText(best), size(rounded(chosen.Bytes)), size(int64(a.Config.Memory)))
+	case saved > total/20 && best.Keys == transforms.SimHash:
+		wrapped(w, "Advice: take it as it is, as tables depend on the flags only; %s would save %s of %s CPU-s here.", choiceText(best), seconds(saved), seconds(total))
 	case saved > total/20:
 		wrapped(w, "Advice: %s (%s) is as sure, and saves %s of %s CPU-s.", best.Flags, choiceText(best), seconds(saved), seconds(total))
 	default:
@@ -236,6 +311,9 @@ func wrapped(w io.Writer, format string, args ...any) {
 func choiceText(c *pipeline.PlannedChoice) string {
 	if c.Keys == transforms.ExactKeys {
 		return fmt.Sprintf("%.1f exact keys a document", c.KeysPerDocument)
+	}
+	if c.Keys == transforms.SimHash {
+		return fmt.Sprintf("%s of %d bits", counted(int64(c.KeysPerDocument), "table"), c.PrefixBits)
 	}
 	return bandsText(c.Scheme)
 }

@@ -16,10 +16,9 @@ type Document struct {
 	// Digest tells which documents are identical under the measure. It is evenly
 	// spread.
 	Digest uint64
-	// Set holds the distinct shingle hashes, ascending.
+	// Set is what keys are made of: the distinct shingle hashes, ascending, or a
+	// fingerprint.
 	Set []uint64
-	// SimHash is the SimHash fingerprint; nil where none is wanted.
-	SimHash []uint64
 	// Copies is how many documents of the corpus are identical to this one, itself
 	// included.
 	Copies int
@@ -70,7 +69,7 @@ func (s *Documents) Add(d Document) {
 		return
 	}
 	s.isSorted = false
-	d.Set, d.SimHash, d.Copies = slices.Clone(d.Set), slices.Clone(d.SimHash), 1
+	d.Set, d.Copies = slices.Clone(d.Set), 1
 	s.place[d.Digest] = len(s.list)
 	s.list = append(s.list, d)
 	s.hashes += len(d.Set)

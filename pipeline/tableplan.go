@@ -1,0 +1,249 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/sample"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/transforms"
+)
+
+// tableOption are tables to plan for, and the flags that stand for their distance.
+type tableOption struct {
+	lshbands.Tables
+	flags string
+}
+
+func (o *tableOption) keying() keying {
+	return keying{keys: transforms.SimHash, tables: o.Tables.Tables(), distance: o.Distance()}
+}
+
+// planTables is MakePlan for SimHash keys.
+func planTables(ctx context.Context, c PlanConfig, config Config) (*Advice, error) {
+	most := math.MaxInt
+	if len(c.Input) > 0 {
+		most = mostMeasuredTables
+	}
+	options, chosen, err := listTables(config.Bits, config.Hamming, most)
+	if err != nil {
+		return nil, failure{ErrUsage, err}
+	}
+	advice := &Advice{Config: c}
+	workload := c.workload(lshbands.FingerprintCosts())
+	workload.RecordBytes = func(keys float64) float64 { return transforms.FingerprintKeyBytes(keys, config.Bits) }
+	var measured *fingerprintSurvey
+	if len(c.Input) > 0 {
+		if measured, err = surveyFingerprints(ctx, config, options); err != nil {
+			return nil, err
+		}
+		advice.tell(&measured.facts, &workload)
+		advice.Distances = measured.distances
+	}
+	for i := range options {
+		option := &options[i]
+		choice := PlannedChoice{Keys: transforms.SimHash, Flags: option.flags}
+		candidates := -1. // those of random fingerprints
+		if measured != nil {
+			estimate := measured.estimates[i]
+			candidates, choice.CandidatesError, choice.Heaps = estimate.Candidates, estimate.Error, heaps(&measured.inputs, estimate)
+		}
+		choice.Choice = workload.Permuted(option.Permuted, option.Blocks, candidates)
+		if measured != nil {
+			// Of the pairs within the distance of the configuration.
+			for _, n := range measured.distances[min(choice.Distance, config.Hamming)+1 : config.Hamming+1] {
+				choice.Missed += n
+			}
+		}
+		advice.Choices = append(advice.Choices, choice)
+	}
+	slices.SortStableFunc(advice.Choices, func(a, b PlannedChoice) int { return a.Compare(&b.Choice) })
+	place := func(wanted func(c *PlannedChoice) bool) int {
+		return slices.IndexFunc(advice.Choices, func(c PlannedChoice) bool { return wanted(&c) })
+	}
+	advice.Chosen = place(func(c *PlannedChoice) bool { return c.keying() == chosen })
+	advice.Best = place(func(c *PlannedChoice) bool { return c.Fits && c.Distance == config.Hamming })
+	advice.Cheaper = place(func(c *PlannedChoice) bool {
+		return c.Distance < config.Hamming && c.Seconds < advice.Choices[advice.Chosen].Seconds
+	})
+	advice.Safer = place(func(c *PlannedChoice) bool { return c.Distance > config.Hamming })
+	return advice, nil
+}
+
+// mostMeasuredTables is how many tables there are at most that candidates are
+// measured for: more are of use for thousands of millions of documents.
+const mostMeasuredTables = 64
+
+// listTables lists the tables for fingerprints within a distance, as far as there
+// are at most most, and those that a job would have for one bit less and one more;
+// and which ones it has.
+func listTables(bits, distance, most int) (options []tableOption, chosen keying, err error) {
+	schemes, err := lshbands.TableSchemes(bits, distance)
+	if err != nil {
+		return nil, chosen, err
+	}
+	p, err := lshbands.PlanTables(bits, distance)
+	if err != nil {
+		return nil, chosen, err
+	}
+	for _, tables := range schemes {
+		if tables.Tables() <= max(most, p.Tables()) {
+			options = append(options, tableOption{Tables: tables})
+		}
+	}
+	chosen = keying{keys: transforms.SimHash, tables: p.Tables(), distance: distance}
+	for _, next := range []int{distance - 1, distance + 1} {
+		// There may be none for a distance.
+		p, err := lshbands.PlanTables(bits, next)
+		if err != nil {
+			continue
+		}
+		schemes, err := lshbands.TableSchemes(bits, next)
+		if err != nil {
+			return nil, chosen, err
+		}
+		at := slices.IndexFunc(schemes, func(t lshbands.Tables) bool { return t.Tables() == p.Tables() })
+		options = append(options, tableOption{schemes[at], fmt.Sprintf("--hamming %d", next)})
+	}
+	return options, chosen, nil
+}
+
+// fingerprintSurvey is what has been measured on the fingerprints of a corpus.
+type fingerprintSurvey struct {
+	facts     CorpusFacts
+	inputs    transforms.Inputs
+	estimates []sample.Estimate // by option
+	distances []float64         // pairs by distance, up to one more than asked for
+}
+
+// fingerprintSurveyor collects the samples.
+type fingerprintSurveyor struct {
+	options            []tableOption
+	documents          *sample.Documents
+	keys               []*sample.Keys // by option
+	shingles, wordless atomic.Int64
+}
+
+// surveyFingerprints reads the corpus, estimates the candidates of each option, and
+// counts pairs by their distance.
+func surveyFingerprints(ctx context.Context, config Config, options []tableOption) (*fingerprintSurvey, error) {
+	s := &fingerprintSurveyor{options: options, documents: sample.NewDocuments(sampledFingerprints * config.Bits / 64)}
+	for range options {
+		s.keys = append(s.keys, sample.NewKeys(sampledKeys))
+	}
+	inputs, counts, err := readCorpus(ctx, config, func(int64) func() func(*transforms.Surveyed) { return s.visitor })
+	if err != nil {
+		return nil, err
+	}
+	m := &fingerprintSurvey{
+		facts: newFacts(counts, s.shingles.Load(), s.wordless.Load(), s.documents), inputs: inputs,
+		distances: make([]float64, config.Hamming+2),
+	}
+	firstInput, err := inputs.FirstInput()
+	if err != nil {
+		return nil, config.fault(ErrInput, err)
+	}
+	largest := 0
+	m.estimates = make([]sample.Estimate, len(options))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(min(transforms.Cores(), mostEstimates))
+	for i := range options {
+		if options[i].Distance() > options[largest].Distance() {
+			largest = i
+		}
+		group.Go(func() error {
+			if ctx.Err() == nil {
+				m.estimates[i] = withTables(firstInput, options[i].Permuted).Estimate(s.documents, s.keys[i])
+			}
+			return ctx.Err()
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	share := withTables(firstInput, options[largest].Permuted).EachPair(s.documents, mostDistances, func(a, b *sample.Document) {
+		distance := 0
+		for i, word := range a.Set {
+			distance += bits.OnesCount64(word ^ b.Set[i])
+		}
+		if distance < len(m.distances) {
+			m.distances[distance]++
+		}
+	})
+	for distance := range m.distances {
+		m.distances[distance] /= share
+		if distance <= config.Hamming {
+			m.facts.Pairs += m.distances[distance]
+		}
+	}
+	return m, nil
+}
+
+const (
+	// sampledFingerprints bounds the documents that are kept: some 60 MiB.
+	sampledFingerprints = 1 << 19
+	// mostDistances is about how many pairs of fingerprints are compared.
+	mostDistances = 1 << 24
+)
+
+// visitor returns a visitor of a part of the documents.
+func (s *fingerprintSurveyor) visitor() func(*transforms.Surveyed) {
+	batches := make([][]candidates.Record, len(s.options))
+	var keys []uint64
+	return func(d *transforms.Surveyed) {
+		if d == nil {
+			for i := range batches {
+				s.keys[i].Add(batches[i])
+				batches[i] = batches[i][:0]
+			}
+			return
+		}
+		if len(d.Set) == 0 { // like those of the same bytes only
+			s.wordless.Add(1)
+			return
+		}
+		s.shingles.Add(int64(len(d.Set)))
+		// Documents of one fingerprint stand as one.
+		digest := fingerprintDigest(d.SimHash)
+		if s.documents.Wants(digest) {
+			s.documents.Add(sample.Document{Ref: d.Ref, Digest: digest, Set: d.SimHash})
+		}
+		for i := range s.options {
+			keys = transforms.AppendFingerprintKeys(keys[:0], s.options[i].Permuted, d.SimHash)
+			if slices.ContainsFunc(keys, s.keys[i].Wants) {
+				batches[i] = sample.AppendRecords(batches[i], d.Ref, digest, len(d.SimHash), keys)
+			}
+		}
+	}
+}
+
+// fingerprintDigest returns an evenly spread hash of a fingerprint.
+func fingerprintDigest(fingerprint []uint64) uint64 {
+	digest := uint64(0)
+	for _, word := range fingerprint {
+		digest = asmkernels.SplitMix(digest ^ word)
+	}
+	return digest
+}
+
+// withTables returns an estimator for SimHash keys: no group is dense, and sizes are
+// of no interest.
+func withTables(firstInput docref.Ref, tables *lshbands.Permuted) *sample.Estimator {
+	var keys []uint64
+	return &sample.Estimator{
+		MaxComparisons: math.MaxInt64 / 4, FirstInput: firstInput,
+		AppendRecords: func(records []candidates.Record, d *sample.Document) []candidates.Record {
+			keys = transforms.AppendFingerprintKeys(keys[:0], tables, d.Set)
+			return sample.AppendRecords(records, d.Ref, d.Digest, len(d.Set), keys)
+		},
+	}
+}
