@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"mirrorbeam/lshbands"
@@ -138,15 +139,20 @@ func printDistances(w io.Writer, a *pipeline.Advice) {
 	if a.Distances == nil {
 		return
 	}
-	fmt.Fprint(w, "\nPairs by the number of bits in which their fingerprints differ:\n\n  differ")
-	for distance := range a.Distances {
-		fmt.Fprintf(w, "%7d", distance)
+	fmt.Fprint(w, "\nPairs by the number of bits in which their fingerprints differ:\n")
+	first := 0
+	for part := range slices.Chunk(a.Distances, 10) {
+		fmt.Fprint(w, "\n  differ")
+		for i := range part {
+			fmt.Fprintf(w, "%7d", first+i)
+		}
+		fmt.Fprint(w, "\n  pairs ")
+		for _, n := range part {
+			fmt.Fprintf(w, "%7s", short(n))
+		}
+		fmt.Fprintln(w)
+		first += len(part)
 	}
-	fmt.Fprint(w, "\n  pairs ")
-	for _, n := range a.Distances {
-		fmt.Fprintf(w, "%7s", short(n))
-	}
-	fmt.Fprintln(w)
 }
 
 // lower is so many tenths below a similarity.
