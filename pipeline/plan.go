@@ -99,7 +99,8 @@ type PlannedChoice struct {
 	CandidatesError float64 `json:"candidates_error"`
 	// Missed is about how many pairs at or above the threshold share no key.
 	Missed float64 `json:"missed"`
-	// Heaps are the largest groups of a hundred and more documents under one key.
+	// Heaps are groups of a hundred and more documents under one key: those with the
+	// most candidates.
 	Heaps []Heap `json:"heaps,omitempty"`
 }
 
@@ -158,6 +159,7 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 	if err := c.Validate(); err != nil {
 		return nil, failure{ErrUsage, err}
 	}
+	defer limitMemory(planMemoryBytes)()
 	config := c.config()
 	if config.keys() == transforms.SimHash {
 		return planTables(ctx, c, config)
@@ -185,6 +187,9 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 	advice.Curve = curve(options.base, measured)
 	return advice, nil
 }
+
+// planMemoryBytes is the size that a process which plans aims to stay below.
+const planMemoryBytes = 640 << 20
 
 // workload returns what is known of the work without reading the input.
 func (c *PlanConfig) workload(costs lshbands.Costs) lshbands.Workload {

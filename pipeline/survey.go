@@ -11,6 +11,7 @@ import (
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -175,12 +176,21 @@ func (s *surveyor) visitor() func(*transforms.Surveyed) {
 		signer.sign(d.Set)
 		for i, scheme := range s.schemes {
 			keys := signer.keys(scheme)
-			if slices.ContainsFunc(keys, s.keys[i].Wants) {
-				// Add leaves out those that it does not want.
-				batches[i] = sample.AppendRecords(batches[i], d.Ref, d.Digest, len(d.Set), keys)
-			}
+			batches[i] = appendWanted(batches[i], s.keys[i], d.Ref, d.Digest, len(d.Set), keys)
 		}
 	}
+}
+
+// appendWanted appends those records of a document with these keys that are in the
+// sample.
+func appendWanted(records []candidates.Record, sampled *sample.Keys, ref docref.Ref, digest uint64, size int, keys []uint64) []candidates.Record {
+	if !slices.ContainsFunc(keys, sampled.Wants) {
+		return records
+	}
+	n := len(records)
+	records = sample.AppendRecords(records, ref, digest, size, keys)
+	unwanted := func(r candidates.Record) bool { return !sampled.Wants(r.Key) }
+	return records[:n+len(slices.DeleteFunc(records[n:], unwanted))]
 }
 
 // order returns the order of all shingles as the job would have it: counted in a

@@ -219,9 +219,7 @@ func (s *fingerprintSurveyor) visitor() func(*transforms.Surveyed) {
 		}
 		for i := range s.options {
 			keys = transforms.AppendFingerprintKeys(keys[:0], s.options[i].Permuted, d.SimHash)
-			if slices.ContainsFunc(keys, s.keys[i].Wants) {
-				batches[i] = sample.AppendRecords(batches[i], d.Ref, digest, len(d.SimHash), keys)
-			}
+			batches[i] = appendWanted(batches[i], s.keys[i], d.Ref, digest, len(d.SimHash), keys)
 		}
 	}
 }

@@ -167,7 +167,7 @@ func printHeaps(w io.Writer, c pipeline.PlannedChoice) {
 		fmt.Fprintln(w, "Heaps of documents under one key:")
 	}
 	for _, heap := range c.Heaps {
-		fmt.Fprintf(w, "  %6s such as %s: %s candidates are first met there\n", short(heap.Documents), printable(heap.Example), short(heap.Candidates))
+		fmt.Fprintf(w, "  %6s such as %s: %s candidates\n", short(heap.Documents), printable(heap.Example), short(heap.Candidates))
 	}
 }
 

@@ -57,7 +57,7 @@ type Estimate struct {
 	// Error is the standard error of Candidates, 0 where nothing was left to
 	// chance.
 	Error float64
-	// Groups are the largest groups, the largest first, of different documents.
+	// Groups are those with the most candidates, most first, of different documents.
 	Groups []Group
 	// Dense is how many groups are too large for all their pairs.
 	Dense float64
@@ -303,12 +303,12 @@ func firstOf(group []candidates.Record) docref.Ref {
 	return first
 }
 
-// note names a group if it is among the largest. A heap meets under several keys;
+// note names a group if it is among those with the most candidates. A heap meets under several keys;
 // its groups have the same first document, mostly.
 func (r *Estimate) note(group Group) {
 	for i := range r.Groups {
 		if r.Groups[i].Example == group.Example {
-			if group.Documents > r.Groups[i].Documents {
+			if group.Candidates > r.Groups[i].Candidates {
 				r.Groups[i] = group
 				r.sortGroups()
 			}
@@ -322,7 +322,7 @@ func (r *Estimate) note(group Group) {
 
 func (r *Estimate) sortGroups() {
 	slices.SortFunc(r.Groups, func(a, b Group) int {
-		return cmp.Or(-cmp.Compare(a.Documents, b.Documents), cmp.Compare(a.Example, b.Example))
+		return cmp.Or(-cmp.Compare(a.Candidates, b.Candidates), -cmp.Compare(a.Documents, b.Documents), cmp.Compare(a.Example, b.Example))
 	})
 }
 
