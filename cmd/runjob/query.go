@@ -65,8 +65,8 @@ func (c *queryCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%s, %s matched by %s of the index; %s rejected", counted(counts.Documents, "document"),
-		count(counts.Matched), count(counts.Matches), count(counts.Rejected))
+	fmt.Fprintf(os.Stderr, "%s, %s of them with near-duplicates in the index, %s in all; %s rejected",
+		counted(counts.Documents, "document"), count(counts.Matched), counted(counts.Matches, "pair"), count(counts.Rejected))
 	if counts.Rejected > 0 {
 		fmt.Fprintf(os.Stderr, ", such as %s", counts.FirstReject)
 	}
