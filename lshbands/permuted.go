@@ -29,6 +29,7 @@ const mostFingerprintBits = 1024
 // goroutines may use it.
 type Permuted struct {
 	bits, distance int
+	blocks         []int
 	words          int // of a fingerprint
 	tables         []permutation
 	masks          []uint64 // of the bits in the prefix, as many words for each table
@@ -92,7 +93,7 @@ func newPermuted(bits, distance int, cut func(bits, blocks int) []int, blocks ..
 	if tables > MostTables {
 		return nil, fmt.Errorf("permuted tables of %d bits for distance %d in blocks of %v: there would be %.0f tables, more than %d", bits, distance, blocks, tables, MostTables)
 	}
-	p := &Permuted{bits: bits, distance: distance, words: (bits + 63) / 64}
+	p := &Permuted{bits: bits, distance: distance, blocks: slices.Clone(blocks), words: (bits + 63) / 64}
 	all := make([]int, bits)
 	for i := range all {
 		all[i] = i
@@ -205,6 +206,9 @@ func (p *Permuted) Bits() int { return p.bits }
 // Distance returns the number of bits in which two fingerprints may differ that
 // share a prefix for sure.
 func (p *Permuted) Distance() int { return p.distance }
+
+// Blocks returns the number of blocks at each level.
+func (p *Permuted) Blocks() []int { return slices.Clone(p.blocks) }
 
 // PrefixBits returns the number of bits in the prefix of a table.
 func (p *Permuted) PrefixBits(table int) int { return p.tables[table].prefixBits }

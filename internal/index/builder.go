@@ -1,11 +1,7 @@
 package index
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/json"
-	"fmt"
-	"hash/crc32"
 	"io"
 	"iter"
 
@@ -35,12 +31,7 @@ type Document struct {
 // Builder writes an index. It holds the keys of a segment in memory, not the sets.
 // Not for concurrent use.
 type Builder struct {
-	header Header
-	write  func([]byte) error
-	table  func(keys iter.Seq[uint64]) (io.WriterTo, error)
-	offset int64 // in the file
-
-	segment     SegmentHeader
+	writer
 	segmentKeys int
 	sets        []building
 	byDigest    map[uint64]uint32 // the number of a set in sets
@@ -56,13 +47,7 @@ type building struct {
 	start  uint64
 	size   uint32
 	number uint32 // by size
-}
-
-// documentOf is a document with its set, by its place in sets, then by number.
-type documentOf struct {
-	ref        docref.Ref
-	set        uint32
-	start, end uint32 // of the id
+	keys   uint32 // where its keys begin
 }
 
 // keyOf is a key with the set that has it, by its place in sets, then by number.
@@ -74,7 +59,7 @@ type keyOf struct {
 // NewBuilder returns a builder that passes the bytes of a file to write. Table
 // makes a compressed table of sorted keys.
 func NewBuilder(header Header, write func([]byte) error, table func(keys iter.Seq[uint64]) (io.WriterTo, error)) *Builder {
-	return &Builder{header: header, write: write, table: table, segmentKeys: segmentKeys, byDigest: map[uint64]uint32{}}
+	return &Builder{writer: writer{header: header, write: write, table: table}, segmentKeys: segmentKeys, byDigest: map[uint64]uint32{}}
 }
 
 // Add takes in a document. Those of one set come in document order.
@@ -103,7 +88,9 @@ func (b *Builder) addSet(number uint32, d Document) error {
 		column.Offset = b.offset
 	}
 	size := len(d.Set) / sketchblock.HashSize
-	b.sets = append(b.sets, building{digest: d.Digest, start: uint64(column.Length) / sketchblock.HashSize, size: uint32(size)})
+	b.sets = append(b.sets, building{
+		digest: d.Digest, start: uint64(column.Length) / sketchblock.HashSize, size: uint32(size), keys: uint32(len(b.keys)),
+	})
 	if size == 0 {
 		b.keys = append(b.keys, keyOf{DigestKey(d.Digest), number})
 		return nil
@@ -117,65 +104,48 @@ func (b *Builder) addSet(number uint32, d Document) error {
 	return b.put(d.Set)
 }
 
-func (b *Builder) put(data []byte) error {
-	b.offset += int64(len(data))
-	return b.write(data)
-}
-
-// putColumn writes a column of the segment.
-func (b *Builder) putColumn(column int, data []byte) error {
-	b.segment.Columns[column] = Placement{Offset: b.offset, Length: int64(len(data)), Sum: crc32.Checksum(data, castagnoli)}
-	return b.put(data)
-}
-
 // finishSegment writes what belongs to the sets that were written.
 func (b *Builder) finishSegment() error {
 	if len(b.documents) == 0 {
 		return nil
 	}
 	b.segment.Documents, b.segment.Sets, b.segment.Keys = len(b.documents), len(b.sets), len(b.keys)
-	b.numberSets()
-	b.sort()
+	order := b.numberSets()
+	b.sortKeys(order)
 	var data [columns][]byte
-	order := make([]*building, len(b.sets))
-	for i := range b.sets {
-		order[b.sets[i].number] = &b.sets[i]
+	for _, set := range order {
+		data[starts] = binary.LittleEndian.AppendUint64(data[starts], b.sets[set].start)
+		data[sizes] = binary.LittleEndian.AppendUint32(data[sizes], b.sets[set].size)
+		data[digests] = binary.LittleEndian.AppendUint64(data[digests], b.sets[set].digest)
 	}
-	document := 0
-	for number, set := range order {
-		data[starts] = binary.LittleEndian.AppendUint64(data[starts], set.start)
-		data[sizes] = binary.LittleEndian.AppendUint32(data[sizes], set.size)
-		data[digests] = binary.LittleEndian.AppendUint64(data[digests], set.digest)
-		for document < len(b.documents) && b.documents[document].set == uint32(number) {
-			document++
-		}
-		data[groups] = binary.LittleEndian.AppendUint32(data[groups], uint32(document))
+	for i := range b.documents {
+		b.documents[i].set = b.sets[b.documents[i].set].number
 	}
-	for _, d := range b.documents {
-		data[refs] = binary.LittleEndian.AppendUint64(data[refs], uint64(d.ref))
-		data[ids] = append(data[ids], b.ids[d.start:d.end]...)
-		data[idEnds] = binary.LittleEndian.AppendUint32(data[idEnds], uint32(len(data[ids])))
-	}
+	addDocuments(&data, len(b.sets), b.documents, b.ids)
 	for _, k := range b.keys {
 		data[postings] = binary.LittleEndian.AppendUint32(data[postings], k.set)
 	}
-	for column := starts; column < keys; column++ {
-		if err := b.putColumn(column, data[column]); err != nil {
-			return err
-		}
-	}
-	if err := b.putTable(); err != nil {
+	if err := b.putColumns(&data); err != nil {
 		return err
 	}
-	b.header.Segments = append(b.header.Segments, b.segment)
-	b.segment = SegmentHeader{}
+	err := b.putKeys(func(yield func(uint64) bool) {
+		for i := range b.keys {
+			if !yield(b.keys[i].key) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	b.endSegment()
 	b.sets, b.documents, b.ids, b.keys = b.sets[:0], b.documents[:0], b.ids[:0], b.keys[:0]
 	clear(b.byDigest)
 	return nil
 }
 
-// numberSets numbers the sets by size.
-func (b *Builder) numberSets() {
+// numberSets numbers the sets by size, and returns them in that order.
+func (b *Builder) numberSets() []uint32 {
 	order := make([]uint32, len(b.sets))
 	for i := range order {
 		order[i] = uint32(i)
@@ -184,43 +154,22 @@ func (b *Builder) numberSets() {
 	for number, set := range order {
 		b.sets[set].number = uint32(number)
 	}
+	return order
 }
 
-// sort sorts documents by the number of their set, and keys, those of one by the
-// number of theirs.
-func (b *Builder) sort() {
-	for i := range b.documents {
-		b.documents[i].set = b.sets[b.documents[i].set].number
-	}
-	b.documents = radix.Sort(b.documents, make([]documentOf, len(b.documents)), func(d *documentOf) uint64 { return uint64(d.set) })
-	for i := range b.keys {
-		b.keys[i].set = b.sets[b.keys[i].set].number
-	}
-	scratch := make([]keyOf, len(b.keys))
-	bySet := radix.Sort(b.keys, scratch, func(k *keyOf) uint64 { return uint64(k.set) })
-	if &bySet[0] == &scratch[0] {
-		scratch = b.keys
-	}
-	b.keys = radix.Sort(bySet, scratch, func(k *keyOf) uint64 { return k.key })
-}
-
-// putTable writes the keys.
-func (b *Builder) putTable() error {
-	table, err := b.table(func(yield func(uint64) bool) {
-		for i := range b.keys {
-			if !yield(b.keys[i].key) {
-				return
-			}
+// sortKeys sorts the keys, those of one by the numbers of their sets.
+func (b *Builder) sortKeys(order []uint32) {
+	bySet := make([]keyOf, 0, len(b.keys))
+	for number, set := range order {
+		end := len(b.keys)
+		if int(set)+1 < len(b.sets) {
+			end = int(b.sets[set+1].keys)
 		}
-	})
-	if err != nil {
-		return fmt.Errorf("index: %w", err)
+		for _, k := range b.keys[b.sets[set].keys:end] {
+			bySet = append(bySet, keyOf{k.key, uint32(number)})
+		}
 	}
-	var data bytes.Buffer
-	if _, err := table.WriteTo(&data); err != nil {
-		return fmt.Errorf("index: %w", err)
-	}
-	return b.putColumn(keys, data.Bytes())
+	b.keys = radix.Sort(bySet, b.keys, func(k *keyOf) uint64 { return k.key })
 }
 
 // Close writes what is left.
@@ -228,14 +177,5 @@ func (b *Builder) Close() error {
 	if err := b.finishSegment(); err != nil {
 		return err
 	}
-	encoded, err := json.Marshal(b.header)
-	if err != nil {
-		return fmt.Errorf("index: %w", err)
-	}
-	footer := binary.LittleEndian.AppendUint64(nil, uint64(len(encoded)))
-	footer = binary.LittleEndian.AppendUint32(footer, crc32.Checksum(encoded, castagnoli))
-	if err := b.put(encoded); err != nil {
-		return err
-	}
-	return b.put(append(footer, magic...))
+	return b.close()
 }

@@ -28,6 +28,12 @@
 //
 // All integers are little-endian. A document without elements has one key, of its
 // digest.
+//
+// An index of SimHash fingerprints, of 64 bits, has tables in place of sets and
+// postings: one of the different fingerprints, sorted, of which each stands where a
+// set stands above; one of the digests of documents without elements, which come
+// behind them; and those of the permuted fingerprints (Manku, Jain and Das Sarma,
+// Detecting near-duplicates for web crawling, 2007).
 package index
 
 import (
@@ -70,8 +76,14 @@ type Header struct {
 	// Sketch and Unicode are the versions that the sets were made by.
 	Sketch  int    `json:"sketch"`
 	Unicode string `json:"unicode"`
-	// Threshold is the least that can be searched for.
+	// Threshold is the least Jaccard similarity that can be searched for.
 	Threshold float64 `json:"threshold"`
+	// Bits is the length of the fingerprints that are searched, 0 where sets are;
+	// Distance the largest Hamming distance, and Blocks how many blocks the
+	// fingerprints were cut into at each level to be permuted.
+	Bits     int   `json:"bits,omitempty"`
+	Distance int   `json:"distance,omitempty"`
+	Blocks   []int `json:"blocks,omitempty"`
 	// StopWords is the list of stop words as the user wrote it, empty for none.
 	StopWords string `json:"stop_words,omitempty"`
 	// References is how many files of the corpus, its first ones, are a reference.
@@ -90,6 +102,9 @@ type SegmentHeader struct {
 	Sets      int                `json:"sets"`
 	Keys      int                `json:"keys"`
 	Columns   [columns]Placement `json:"columns"`
+	// Tables are those of an index of fingerprints, but for the first, which is the
+	// column of keys.
+	Tables []Placement `json:"tables,omitempty"`
 }
 
 // Placement is where a column is in the file, and its CRC-32C; the elements have
@@ -121,6 +136,7 @@ type Segment struct {
 	// Documents and Sets are how many there are.
 	Documents, Sets int
 	columns         [columns][]byte
+	tables          [][]byte
 }
 
 // Open reads the index in the bytes of a file, which the segments go on using. It
@@ -133,7 +149,7 @@ func Open(file []byte) (Header, []*Segment, error) {
 	}
 	var segments []*Segment
 	for i, h := range header.Segments {
-		s, err := openSegment(file, h)
+		s, err := openSegment(file, h, header.Bits > 0)
 		if err != nil {
 			return Header{}, nil, fmt.Errorf("segment %d: %w", i, err)
 		}
@@ -162,37 +178,52 @@ func openHeader(file []byte) (header Header, err error) {
 	return header, nil
 }
 
-func openSegment(file []byte, h SegmentHeader) (*Segment, error) {
+func openSegment(file []byte, h SegmentHeader, fingerprints bool) (*Segment, error) {
 	s := &Segment{Documents: h.Documents, Sets: h.Sets}
 	if min(h.Documents, h.Sets, h.Keys) < 0 || max(h.Documents, h.Sets, h.Keys) > math.MaxUint32 {
 		return nil, errors.New("the counts are damaged")
 	}
-	length := [columns]int{
-		starts: 8 * h.Sets, sizes: 4 * h.Sets, digests: 8 * h.Sets, groups: 4 * h.Sets,
-		refs: 8 * h.Documents, idEnds: 4 * h.Documents, postings: 4 * h.Keys,
+	length := [columns]int{groups: 4 * h.Sets, refs: 8 * h.Documents, idEnds: 4 * h.Documents}
+	if !fingerprints {
+		length[starts], length[sizes], length[digests], length[postings] = 8*h.Sets, 4*h.Sets, 8*h.Sets, 4*h.Keys
 	}
 	for i, place := range h.Columns {
-		if place.Offset < 0 || place.Length < 0 || place.Offset > int64(len(file)) || place.Length > int64(len(file))-place.Offset {
-			return nil, fmt.Errorf("column %d is not in the file", i)
+		column, err := place.in(file)
+		if err != nil {
+			return nil, fmt.Errorf("column %d: %w", i, err)
 		}
-		column := file[place.Offset : place.Offset+place.Length : place.Offset+place.Length]
 		switch i {
-		case elements:
-		case ids, keys:
+		case elements, ids, keys:
 			length[i] = len(column)
-			fallthrough
-		default:
-			if len(column) != length[i] || crc32.Checksum(column, castagnoli) != place.Sum {
-				return nil, fmt.Errorf("column %d is damaged", i)
-			}
+		}
+		if len(column) != length[i] || i != elements && crc32.Checksum(column, castagnoli) != place.Sum {
+			return nil, fmt.Errorf("column %d is damaged", i)
 		}
 		s.columns[i] = column
 	}
-	return s, s.check()
+	for i, place := range h.Tables {
+		table, err := place.in(file)
+		if err != nil {
+			return nil, fmt.Errorf("table %d: %w", i, err)
+		}
+		s.tables = append(s.tables, table)
+	}
+	if err := s.checkDocuments(); err != nil || fingerprints {
+		return s, err
+	}
+	return s, s.checkSets()
 }
 
-// check returns an error if reading the columns could go wrong.
-func (s *Segment) check() error {
+// in returns the bytes that are placed in a file.
+func (p Placement) in(file []byte) ([]byte, error) {
+	if p.Offset < 0 || p.Length < 0 || p.Offset > int64(len(file)) || p.Length > int64(len(file))-p.Offset {
+		return nil, errors.New("it is not in the file")
+	}
+	return file[p.Offset : p.Offset+p.Length : p.Offset+p.Length], nil
+}
+
+// checkSets returns an error if reading the sets could go wrong.
+func (s *Segment) checkSets() error {
 	count := uint64(len(s.columns[elements]) / sketchblock.HashSize)
 	before := 0
 	for set := range s.Sets {
@@ -201,6 +232,18 @@ func (s *Segment) check() error {
 			return fmt.Errorf("set %d is not where it should be", set)
 		}
 		before = size
+	}
+	for i := range s.Postings() {
+		if s.Posting(i) >= s.Sets {
+			return fmt.Errorf("posting %d is of a set that is not there", i)
+		}
+	}
+	return nil
+}
+
+// checkDocuments returns an error if reading the documents could go wrong.
+func (s *Segment) checkDocuments() error {
+	for set := range s.Sets {
 		if first, end := s.DocumentsOf(set); first >= end || end > s.Documents {
 			return fmt.Errorf("set %d has the documents %d to %d of %d", set, first, end, s.Documents)
 		}
@@ -212,11 +255,6 @@ func (s *Segment) check() error {
 			return fmt.Errorf("the id of document %d is not where it should be", document)
 		}
 		end = next
-	}
-	for i := range s.Postings() {
-		if s.Posting(i) >= s.Sets {
-			return fmt.Errorf("posting %d is of a set that is not there", i)
-		}
 	}
 	return nil
 }
@@ -275,6 +313,10 @@ func (s *Segment) ID(document int) []byte {
 // Keys returns the sorted keys, as the compressed table that the Builder was given
 // a function to make.
 func (s *Segment) Keys() []byte { return s.columns[keys] }
+
+// Tables returns the tables of an index of fingerprints behind that of Keys: of the
+// digests of documents without elements, then of the permuted fingerprints.
+func (s *Segment) Tables() [][]byte { return s.tables }
 
 // Postings returns the number of keys.
 func (s *Segment) Postings() int { return len(s.columns[postings]) / 4 }

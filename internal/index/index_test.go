@@ -264,7 +264,7 @@ func FuzzOpen(f *testing.F) {
 				place.Sum = crc32.Checksum(file[place.Offset:place.Offset+place.Length], castagnoli)
 			}
 		}
-		if s, err := openSegment(file, h); err == nil {
+		if s, err := openSegment(file, h, shift%2 == 1); err == nil {
 			for set := range s.Sets {
 				s.AppendSet(nil, set)
 				first, end := s.DocumentsOf(set)
