@@ -107,6 +107,8 @@ func (c *Config) Validate() error {
 	}
 	check(!slices.Contains(c.Emit, transforms.Index) || c.Verify == transforms.Exact,
 		"--emit index: holds the full sets of --verify exact, and not those of --verify %s", c.Verify)
+	check(!slices.Contains(c.Emit, transforms.Index) || c.scoring() != transforms.Hamming || c.Bits == 64,
+		"--emit index: holds SimHash fingerprints of --bits 64, and not of --bits %d", c.Bits)
 	check(slices.Contains(output.Formats, c.OutputFormat), "--output-format %s: must be jsonl, jsonl.zst or jsonl.gz", c.OutputFormat)
 	check(c.Keep == transforms.First || c.Keep == transforms.Longest, "--keep %s: must be first or longest", c.Keep)
 	check(c.Split == transforms.Component || c.Split == transforms.Star, "--split %s: must be component or star", c.Split)

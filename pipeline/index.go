@@ -32,12 +32,20 @@ type indexFile struct {
 	mapped   []byte
 	header   index.Header
 	segments []segment
+
+	// tables are how fingerprints are permuted, nil in an index of sets.
+	tables *lshbands.Permuted
 }
 
 // segment is a part of the documents, with its keys.
 type segment struct {
 	*index.Segment
 	keys *lshbands.Table
+
+	// In an index of fingerprints these are the keys, and here are the digests of
+	// documents without shingles and, for each table, the permuted fingerprints.
+	digests  *lshbands.Table
+	permuted []*lshbands.Table
 }
 
 // OpenIndex opens the index in the output folder of a job. It reads all of it but
@@ -122,15 +130,20 @@ func (f *indexFile) open() error {
 			header.Sketch, header.Unicode, sketch.Version, sketch.UnicodeVersion)
 	}
 	f.header = header
-	for _, s := range segments {
-		keys, err := lshbands.OpenTable(s.Keys())
-		if err == nil && keys.Len() != s.Postings() {
-			err = fmt.Errorf("there are %d keys for %d postings", keys.Len(), s.Postings())
+	if header.Bits > 0 {
+		if f.tables, err = lshbands.NewPermuted(header.Bits, header.Distance, header.Blocks...); err != nil {
+			return fmt.Errorf("%w: run the job again", err)
 		}
+		if header.Bits != 64 {
+			return fmt.Errorf("its fingerprints have %d bits and not 64: run the job again", header.Bits)
+		}
+	}
+	for _, s := range segments {
+		opened, err := f.openSegment(s)
 		if err != nil {
 			return fmt.Errorf("%w: run the job again", err)
 		}
-		f.segments = append(f.segments, segment{s, keys})
+		f.segments = append(f.segments, opened)
 	}
 	for _, s := range segments {
 		for document := range s.Documents {
@@ -140,6 +153,34 @@ func (f *indexFile) open() error {
 		}
 	}
 	return nil
+}
+
+// openSegment opens the tables of a segment.
+func (f *indexFile) openSegment(s *index.Segment) (segment, error) {
+	opened := segment{Segment: s}
+	var tables []*lshbands.Table
+	for _, table := range append([][]byte{s.Keys()}, s.Tables()...) {
+		t, err := lshbands.OpenTable(table)
+		if err != nil {
+			return segment{}, err
+		}
+		tables = append(tables, t)
+	}
+	opened.keys = tables[0]
+	if f.tables == nil {
+		if keys, postings := opened.keys.Len(), s.Postings(); keys != postings {
+			return segment{}, fmt.Errorf("there are %d keys for %d postings", keys, postings)
+		}
+		return opened, nil
+	}
+	if len(tables) != 2+f.tables.Tables() {
+		return segment{}, fmt.Errorf("there are %d tables instead of %d", len(tables), 2+f.tables.Tables())
+	}
+	opened.digests, opened.permuted = tables[1], tables[2:]
+	if keys := opened.keys.Len() + opened.digests.Len(); keys != s.Sets {
+		return segment{}, fmt.Errorf("there are %d keys for %d fingerprints", keys, s.Sets)
+	}
+	return opened, nil
 }
 
 // Close gives the files back. No query must be under way.

@@ -25,6 +25,7 @@ type matchRow struct {
 	Jaccard      float64 `json:"jaccard"`
 	ContainmentA float64 `json:"containment_a"`
 	ContainmentB float64 `json:"containment_b"`
+	Hamming      int     `json:"hamming"`
 	Identical    bool    `json:"identical"`
 	Reference    bool    `json:"reference"`
 }

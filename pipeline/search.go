@@ -14,9 +14,10 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// searcher finds the documents of an index that are like a set: all whose
-// similarity is at least the threshold, by the keys that they share. It must not
-// be used by two goroutines at a time.
+// searcher finds the documents of an index that are like another: all whose
+// similarity is at least the threshold, by the keys that they share, or whose
+// fingerprints are within the distance. It must not be used by two goroutines at a
+// time.
 type searcher struct {
 	index     *Index
 	threshold float64
@@ -24,7 +25,12 @@ type searcher struct {
 	shared  []uint32 // keys that the sets of a segment share with the one searched for
 	touched []int    // those that share any
 	set     []uint64
-	found   []found
+
+	permuted, fingerprint [1]uint64
+	candidates            []uint64
+	distances             []uint16
+
+	found []found
 }
 
 // found is a document of the index that is like the one searched for.
@@ -53,18 +59,23 @@ func (s *searcher) search(of sketch.Fingerprint) ([]found, error) {
 	for i := range s.index.files {
 		file := &s.index.files[i]
 		for j := range file.segments {
-			if err := s.searchSegment(file, &file.segments[j], of); err != nil {
+			if file.tables != nil {
+				s.searchFingerprints(file, &file.segments[j], of)
+			} else if err := s.searchSets(file, &file.segments[j], of); err != nil {
 				return nil, fmt.Errorf("search index %s: %w", file.path, err)
 			}
 		}
 	}
 	slices.SortFunc(s.found, func(a, b found) int {
+		if a.file.tables != nil {
+			return cmp.Or(cmp.Compare(a.match.Distance, b.match.Distance), cmp.Compare(a.ref, b.ref))
+		}
 		return cmp.Or(cmp.Compare(b.match.Jaccard(), a.match.Jaccard()), cmp.Compare(a.ref, b.ref))
 	})
 	return s.found, nil
 }
 
-func (s *searcher) searchSegment(file *indexFile, in *segment, of sketch.Fingerprint) error {
+func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprint) error {
 	size := len(of.Set)
 	if size == 0 {
 		first, end := in.keys.Range(index.DigestKey(of.Digest), 64)
@@ -126,6 +137,39 @@ func (s *searcher) collect(in *segment, set []uint64) {
 				s.touched = append(s.touched, number)
 			}
 			s.shared[number]++
+		}
+	}
+}
+
+// searchFingerprints looks into each table for the fingerprints that share the
+// prefix, and takes those within the distance that no table before has shown.
+func (s *searcher) searchFingerprints(file *indexFile, in *segment, of sketch.Fingerprint) {
+	match := output.Match{ByDistance: true}
+	if len(of.Set) == 0 {
+		for first, end := in.digests.Range(of.Digest, 64); first < end; first++ {
+			s.add(file, in, in.keys.Len()+first, match)
+		}
+		return
+	}
+	tables := file.tables
+	for table := range tables.Tables() {
+		keys := in.permuted[table]
+		first, end := keys.Range(tables.Prefix(table, of.SimHash), tables.PrefixBits(table))
+		s.candidates = keys.AppendKeys(s.candidates[:0], first, end)
+		s.distances = slices.Grow(s.distances[:0], len(s.candidates))[:len(s.candidates)]
+		tables.Permute(table, s.permuted[:], of.SimHash)
+		asmkernels.Hamming(s.distances, s.permuted[:], s.candidates)
+		for i, distance := range s.distances {
+			if match.Distance = int(distance); match.Distance > tables.Distance() {
+				continue
+			}
+			tables.Unpermute(table, s.fingerprint[:], s.candidates[i:i+1])
+			if tables.FirstCommon(of.SimHash, s.fingerprint[:]) != table {
+				continue
+			}
+			for number, last := in.keys.Range(s.fingerprint[0], 64); number < last; number++ {
+				s.add(file, in, number, match)
+			}
 		}
 	}
 }

@@ -60,13 +60,22 @@ func (f *indexFn) ProcessElement(ctx context.Context, element []byte, emit func(
 	})
 }
 
+// indexBuilder is what takes the documents in.
+type indexBuilder interface {
+	// add adds the documents of a block.
+	add(w *workplace, block *sketchblock.Block, setsPiece runfile.Piece) error
+	// Close writes what is left.
+	Close() error
+}
+
 // shard writes the documents of the splits of a task and returns how many there
 // are.
 func (f *indexFn) shard(ctx context.Context, t task, m *memory, write func([]byte) error) (documents int64, err error) {
 	first, last := t.Number*f.Job.Splits/t.Shards, (t.Number+1)*f.Job.Splits/t.Shards
-	builder := index.NewBuilder(f.header(first, last), write, func(keys iter.Seq[uint64]) (io.WriterTo, error) {
-		return lshbands.NewTable(keys)
-	})
+	builder, err := f.builder(f.header(first, last), write)
+	if err != nil {
+		return 0, err
+	}
 	for split := first; split < last; split++ {
 		w := &workplace{memory: m}
 		if w.pieces, err = runfile.ReadCatalog(t.Catalog, split); err != nil {
@@ -74,7 +83,7 @@ func (f *indexFn) shard(ctx context.Context, t task, m *memory, write func([]byt
 		}
 		err := w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 			documents += int64(block.Len())
-			return addBlock(builder, w, block, setsPiece)
+			return builder.add(w, block, setsPiece)
 		})
 		w.reader.Close()
 		if err != nil {
@@ -83,6 +92,26 @@ func (f *indexFn) shard(ctx context.Context, t task, m *memory, write func([]byt
 	}
 	return documents, builder.Close()
 }
+
+// builder returns a builder of the index that belongs to the score.
+func (f *indexFn) builder(header index.Header, write func([]byte) error) (indexBuilder, error) {
+	if f.Job.Scoring != Hamming {
+		return setsIndex{index.NewBuilder(header, write, newTable)}, nil
+	}
+	tables, err := lshbands.PlanTables(f.Job.SimHashBits, f.Job.Distance)
+	if err != nil {
+		return nil, err
+	}
+	header.Bits, header.Distance, header.Blocks = tables.Bits(), tables.Distance(), tables.Blocks()
+	var fingerprint, permuted [1]uint64
+	return fingerprintsIndex{index.NewFingerprintBuilder(header, write, newTable, tables.Tables(), func(table int, key uint64) uint64 {
+		fingerprint[0] = key
+		tables.Permute(table, permuted[:], fingerprint[:])
+		return permuted[0]
+	})}, nil
+}
+
+func newTable(keys iter.Seq[uint64]) (io.WriterTo, error) { return lshbands.NewTable(keys) }
 
 // header describes the index of the documents of some splits.
 func (f *indexFn) header(first, last int) index.Header {
@@ -102,19 +131,39 @@ func (f *indexFn) header(first, last int) index.Header {
 	return h
 }
 
-// addBlock adds the documents of a block.
-func addBlock(builder *index.Builder, w *workplace, block *sketchblock.Block, setsPiece runfile.Piece) error {
+// setsIndex is an index of full sets.
+type setsIndex struct{ *index.Builder }
+
+func (x setsIndex) add(w *workplace, block *sketchblock.Block, setsPiece runfile.Piece) error {
 	sets, err := w.readPiece(1, setsPiece)
 	if err != nil {
 		return err
 	}
 	for i := range block.Len() {
 		size := sketchblock.HashSize * block.Stored(i)
-		err := builder.Add(index.Document{Ref: block.Ref(i), ID: block.ID(i), Digest: block.Digest(i), Set: sets[:size]})
+		err := x.Add(index.Document{Ref: block.Ref(i), ID: block.ID(i), Digest: block.Digest(i), Set: sets[:size]})
 		if err != nil {
 			return err
 		}
 		sets = sets[size:]
+	}
+	return nil
+}
+
+// fingerprintsIndex is an index of SimHash fingerprints.
+type fingerprintsIndex struct{ *index.FingerprintBuilder }
+
+func (x fingerprintsIndex) add(_ *workplace, block *sketchblock.Block, _ runfile.Piece) error {
+	var fingerprint [1]uint64
+	for i := range block.Len() {
+		block.SimHash(fingerprint[:0], i)
+		d := index.Fingerprinted{Ref: block.Ref(i), ID: block.ID(i), Fingerprint: fingerprint[0], IsEmpty: block.Size(i) == 0}
+		if d.IsEmpty {
+			d.Fingerprint = block.Digest(i)
+		}
+		if err := x.Add(d); err != nil {
+			return err
+		}
 	}
 	return nil
 }

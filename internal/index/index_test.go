@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"iter"
+	"math/bits"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -218,6 +219,76 @@ func TestOpenRefusesOtherBytes(t *testing.T) {
 			t.Errorf("cut to %d bytes it is opened", i)
 		}
 	}
+}
+
+// TestFingerprintsLeadToTheirDocuments reads everything back, from one segment and
+// from many.
+func TestFingerprintsLeadToTheirDocuments(t *testing.T) {
+	const tables = 3
+	permute := func(table int, fingerprint uint64) uint64 { return bits.RotateLeft64(fingerprint, 8*table) }
+	for _, documentsOfSegment := range []int{1, 50, 1 << 20} {
+		random := rand.New(rand.NewPCG(9, 9))
+		var file bytes.Buffer
+		header := testHeader
+		header.Bits, header.Distance, header.Blocks = 64, 3, []int{6}
+		b := NewFingerprintBuilder(header, func(data []byte) error { file.Write(data); return nil }, newPlainTable, tables, permute)
+		b.segmentDocuments = documentsOfSegment
+		var want []string
+		for i := range 300 {
+			d := Fingerprinted{Ref: docref.Ref(i), Fingerprint: random.Uint64N(100) << 30, IsEmpty: random.IntN(5) == 0}
+			if i%3 > 0 {
+				d.ID = fmt.Appendf(nil, "%d", i)
+			}
+			want = append(want, fmt.Sprint(d.Ref, string(d.ID), d.Fingerprint, d.IsEmpty))
+			if err := b.Add(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		opened, segments, err := Open(file.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(segments) > 1) != (documentsOfSegment < 300) || opened.Bits != 64 || opened.Distance != 3 || len(opened.Blocks) != 1 {
+			t.Errorf("%d segments of %d documents, header %+v", len(segments), documentsOfSegment, opened)
+		}
+		got := make([]string, 300)
+		for _, s := range segments {
+			full, digests := words(s.Keys()), words(s.Tables()[0])
+			if s.Sets != len(full)+len(digests) || len(s.Tables()) != 1+tables {
+				t.Fatalf("%d sets, %d fingerprints and %d digests in %d tables", s.Sets, len(full), len(digests), len(s.Tables()))
+			}
+			for set, key := range append(slices.Clone(full), digests...) {
+				first, end := s.DocumentsOf(set)
+				for i := first; i < end; i++ {
+					got[s.Ref(i)] = fmt.Sprint(s.Ref(i), string(s.ID(i)), key, set >= len(full))
+				}
+			}
+			for table := range tables {
+				var permuted []uint64
+				for _, key := range full {
+					permuted = append(permuted, permute(table, key))
+				}
+				slices.Sort(permuted)
+				if !slices.Equal(words(s.Tables()[1+table]), permuted) {
+					t.Errorf("table %d holds other keys", table)
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("segments of %d documents: the documents are others", documentsOfSegment)
+		}
+	}
+}
+
+// words returns the keys in a plain table.
+func words(table []byte) (all []uint64) {
+	for ; len(table) > 0; table = table[8:] {
+		all = append(all, binary.LittleEndian.Uint64(table))
+	}
+	return all
 }
 
 func TestBuilderSaysWhatWentWrong(t *testing.T) {

@@ -1,5 +1,7 @@
 package output
 
+import "strconv"
+
 // Match is a row of a query: a document and one of the index that is like it.
 type Match struct {
 	// ID and Ref, MatchID and MatchRef are JSON strings.
@@ -8,6 +10,10 @@ type Match struct {
 	// Identical says that the documents are the same under the measure; they may
 	// have no shingles then.
 	Identical bool
+	// ByDistance says that SimHash fingerprints were compared in place of sets, and
+	// Distance is the number of bits in which they differ.
+	ByDistance bool
+	Distance   int
 	// Reference says that the one of the index is of its reference corpus.
 	Reference bool
 }
@@ -30,9 +36,16 @@ func AppendMatch(b []byte, m Match) []byte {
 	b = append(b, m.MatchID...)
 	b = append(b, `,"match_ref":`...)
 	b = append(b, m.MatchRef...)
-	if m.Identical {
+	switch {
+	case m.ByDistance:
+		b = append(b, `,"hamming":`...)
+		b = strconv.AppendInt(b, int64(m.Distance), 10)
+		if m.Distance == 0 {
+			b = append(b, `,"identical":true`...)
+		}
+	case m.Identical:
 		b = append(b, `,"jaccard":1,"containment_a":1,"containment_b":1,"identical":true`...)
-	} else {
+	default:
 		b = append(b, `,"jaccard":`...)
 		b = AppendFloat(b, m.Jaccard())
 		b = append(b, `,"containment_a":`...)
