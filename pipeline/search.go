@@ -95,7 +95,7 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 	for _, set := range s.touched {
 		other := in.Size(set)
 		need := asmkernels.Required(s.threshold, size, other)
-		if int(s.shared[set]) < min(need, index.Common) {
+		if int(s.shared[set]) < s.leastShared(file, need, size, other) {
 			continue
 		}
 		if in.Digest(set) == of.Digest {
@@ -111,6 +111,17 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 		}
 	}
 	return nil
+}
+
+// leastShared returns how many keys two sets of these sizes share at least that have
+// so many elements in common as are needed.
+//
+// What they have in common up to the smaller one of their last keys are shared
+// keys. The rest is not among the keys of the set to which that one belongs.
+func (s *searcher) leastShared(file *indexFile, need, size, other int) int {
+	rest := size - index.KeyCount(s.threshold, size)
+	otherRest := other - index.KeyCount(file.header.Threshold, other)
+	return max(min(need, index.Common), need-max(rest, otherRest))
 }
 
 // collect counts the keys that the sets of a segment have in common with a set, of
