@@ -42,21 +42,11 @@ func (c *queryCommand) Run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, index.Close()) }()
 	opened := time.Since(start)
-	out := io.Writer(os.Stdout)
-	if c.Output != "" {
-		file, err := os.Create(c.Output)
-		if err != nil {
-			return unwritable{fmt.Errorf("--output: %w", err)}
-		}
-		defer file.Close()
-		buffered := bufio.NewWriterSize(file, 1<<20)
-		defer func() {
-			if flushErr := errors.Join(buffered.Flush(), file.Close()); err == nil && flushErr != nil {
-				err = unwritable{fmt.Errorf("write matches: %w", flushErr)}
-			}
-		}()
-		out = buffered
+	out, finish, err := c.open()
+	if err != nil {
+		return unwritable{fmt.Errorf("--output: %w", err)}
 	}
+	defer func() { err = finish(err) }()
 	q := pipeline.Query{Input: c.Input, Stdin: os.Stdin, Top: c.Top}
 	if c.Threshold != nil {
 		q.Threshold = *c.Threshold
@@ -74,6 +64,40 @@ func (c *queryCommand) Run(ctx context.Context) (err error) {
 	fmt.Fprintf(os.Stderr, "\n%.1f s, of which %.1f s to open the index; %.3f ms a document\n",
 		time.Since(start).Seconds(), opened.Seconds(), math.Round(1e3*took.Seconds()/float64(max(counts.Documents, 1))*1e3)/1e3)
 	return nil
+}
+
+// open opens what the matches are written to, and returns what ends that: a file
+// has its name only if there was no error.
+func (c *queryCommand) open() (out io.Writer, finish func(error) error, err error) {
+	if c.Output == "" {
+		return os.Stdout, func(err error) error { return err }, nil
+	}
+	path := c.Output + ".partial"
+	info, err := os.Stat(c.Output)
+	isSpecial := err == nil && !info.Mode().IsRegular() // such as a pipe
+	if isSpecial {
+		path = c.Output
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	buffered := bufio.NewWriterSize(file, 1<<20)
+	return buffered, func(fault error) error {
+		if err := errors.Join(buffered.Flush(), file.Close()); err != nil && fault == nil {
+			fault = unwritable{fmt.Errorf("write matches: %w", err)}
+		}
+		switch {
+		case isSpecial:
+		case fault != nil:
+			os.Remove(path)
+		default:
+			if err := os.Rename(path, c.Output); err != nil {
+				return unwritable{fmt.Errorf("--output: %w", err)}
+			}
+		}
+		return fault
+	}, nil
 }
 
 // unwritable is a fault of the output.
