@@ -24,10 +24,6 @@ type tableOption struct {
 	flags string
 }
 
-func (o *tableOption) keying() keying {
-	return keying{keys: transforms.SimHash, tables: o.Tables.Tables(), distance: o.Distance()}
-}
-
 // planTables is MakePlan for SimHash keys.
 func planTables(ctx context.Context, c PlanConfig, config Config) (*Advice, error) {
 	most := math.MaxInt
@@ -179,6 +175,7 @@ func surveyFingerprints(ctx context.Context, config Config, options []tableOptio
 			m.distances[distance]++
 		}
 	})
+	m.facts.DocumentShare = min(m.facts.DocumentShare, math.Sqrt(share))
 	for distance := range m.distances {
 		m.distances[distance] /= share
 		if distance <= config.Hamming {
