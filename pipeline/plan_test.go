@@ -25,7 +25,7 @@ func TestPlanOfSmallCorpus(t *testing.T) {
 		for _, withReference := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, reference %t", keys, withReference), func(t *testing.T) {
 				config := testConfig(t, input)
-				config.Keys, config.Threshold, config.Audit, config.Emit = keys, 0.5, "off", []string{transforms.Clusters}
+				config.Keys, config.Recall, config.Threshold, config.Audit, config.Emit = keys, 0.99, 0.5, "off", []string{transforms.Clusters}
 				if withReference {
 					config.Reference = []string{reference}
 				}
@@ -54,10 +54,10 @@ func TestPlanOfSmallCorpus(t *testing.T) {
 func TestNextChoices(t *testing.T) {
 	input := putCorpus(t, plain, cut(synthetic(23), 2)...)
 	for _, change := range []func(c *Config){
-		func(*Config) {},
+		func(c *Config) { c.Recall = 1 },
 		func(c *Config) { c.Recall = 0.99 },
 		func(c *Config) { c.Recall, c.Threshold = 0.9, 0.3 },
-		func(c *Config) { c.Bands, c.Rows = 4, 4 },
+		func(c *Config) { c.Recall, c.Bands, c.Rows = 0.99, 4, 4 },
 		func(c *Config) { c.Keys = transforms.SimHash },
 		func(c *Config) { c.Keys, c.Hamming, c.Bits = transforms.SimHash, 0, 128 },
 	} {
