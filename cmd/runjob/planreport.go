@@ -66,8 +66,9 @@ func printCorpus(w io.Writer, a *pipeline.Advice) {
 		fmt.Fprintf(w, "%s identical to an earlier one; of the others %s %s\n\n", count(rounded(c.Identical)), counted(rounded(c.Pairs), "pair"), within)
 		return
 	}
-	fmt.Fprintf(w, "about %s identical to an earlier one; of the others about %s pairs %s\n", short(c.Identical), short(c.Pairs), within)
-	fmt.Fprintf(w, "(by comparing 1 in %.0f documents)\n\n", 1/c.DocumentShare)
+	wrapped(w, "about %s identical to an earlier one; of the others about %s pairs %s (by comparing 1 in %.0f documents)",
+		short(c.Identical), short(c.Pairs), within, 1/c.DocumentShare)
+	fmt.Fprintln(w)
 }
 
 // rounded is a count, which an estimate need not be.
