@@ -34,8 +34,8 @@ func (c *Config) checkSimilarity(check func(ok bool, format string, args ...any)
 	check(c.Score == transforms.AutoScoring, "--score %s: is for --similarity jaccard", c.Score)
 	check(c.Verify == transforms.Exact, "--verify %s: --similarity containment needs the whole texts of exact", c.Verify)
 	check(c.Audit == "auto" || c.Audit == "off", "--audit %s: is for --similarity jaccard", c.Audit)
-	check(c.Features == "", "--features: passages are found in texts; with --similarity containment name a text field")
-	check(len(c.Weight) == 0, "--weight: a place in several texts is none; with --similarity containment name one with --text-field")
+	check(c.Features == "", "--features: with --similarity containment passages are looked for in texts; name a field with --text-field")
+	check(len(c.Weight) == 0, "--weight: with --similarity containment a passage has a place in one text; name its field with --text-field")
 	check(c.StopWords == "" || c.StopWordUse == sketch.RemoveStopWords,
 		"--stopwords-use %s: leaves holes in passages; with --similarity containment only remove can be used", c.StopWordUse)
 }
