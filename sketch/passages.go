@@ -42,65 +42,11 @@ func (s Span) Swap() Span {
 	return Span{StartA: s.StartB, EndA: s.EndB, StartB: s.StartA, EndB: s.EndA, Words: s.Words}
 }
 
-// place says where a shingle is in a sequence.
-type place struct {
-	shingle uint64
-	at      uint32
-}
-
-// IndexedSequence is a sequence that can be matched with others.
-type IndexedSequence struct {
-	Sequence
-	places   []place // by shingle, then in the order of the text
-	distinct int
-}
-
-// NewIndexedSequence indexes s, which must not be changed afterwards.
-func NewIndexedSequence(s Sequence) *IndexedSequence {
-	x := &IndexedSequence{Sequence: s, places: sortedPlaces(s.Shingles)}
-	for i := range x.places {
-		if i == 0 || x.places[i-1].shingle != x.places[i].shingle {
-			x.distinct++
-		}
-	}
-	return x
-}
-
-// sortedPlaces returns the places of shingles by shingle, then in their order.
-// Shingles being evenly spread, one pass by their leading bits leaves little to
-// sort.
-func sortedPlaces(shingles []uint64) []place {
-	width := max(min(bits.Len(uint(len(shingles)))-2, 20), 1)
-	shift := elementBits - width
-	ends := make([]uint32, 1<<width+1)
-	places := make([]place, len(shingles))
-	for _, shingle := range shingles {
-		ends[shingle>>shift+1]++
-	}
-	for i := 1; i < len(ends); i++ {
-		ends[i] += ends[i-1]
-	}
-	for i, shingle := range shingles {
-		places[ends[shingle>>shift]] = place{shingle, uint32(i)}
-		ends[shingle>>shift]++
-	}
-	start := uint32(0)
-	for _, end := range ends[:len(ends)-1] {
-		if end-start > 1 {
-			slices.SortFunc(places[start:end], func(a, b place) int {
-				return cmp.Or(cmp.Compare(a.shingle, b.shingle), cmp.Compare(a.at, b.at))
-			})
-		}
-		start = end
-	}
-	return places
-}
-
-// Distinct returns the number of distinct shingles.
-func (x *IndexedSequence) Distinct() int { return x.distinct }
-
 // stretch is a run of adjacent shingles that two sequences have in common.
-type stretch struct{ a, b, length int }
+type stretch struct {
+	a, b, length int
+	weight       int // the length of the longest near it
+}
 
 // chain is a span that may go on: its first and last shingles.
 type chain struct {
@@ -128,7 +74,7 @@ func NewMatcher(shingle int) *Matcher { return &Matcher{shingle: max(shingle, 1)
 // overwrites them in the next call.
 //
 // Stretches of shingles that follow each other in both texts are taken longest
-// first, each as far as no longer one holds its shingles in either text; then those
+// first, with those that they make a span with, each as far as no longer one holds its shingles in either text; then those
 // of which one text has another copy. Those near each other in both are joined to
 // spans; see [MostGap]. This is the greedy string tiling of plagiarism detection,
 // seeded with shingles. It takes time for the length of the texts, whatever repeats
@@ -202,7 +148,8 @@ func (m *Matcher) addSeed(x, y place) {
 	m.seeds = append(m.seeds, diagonal<<32|uint64(x.at))
 }
 
-// extend finds the stretches that the seeds are in.
+// extend finds the stretches that the seeds are in, and those near a long one that
+// no seed is in, since their shingles are frequent.
 func (m *Matcher) extend() {
 	m.stretches = m.stretches[:0]
 	diagonal, end := uint64(math.MaxUint64), 0 // of the stretch before
@@ -215,16 +162,93 @@ func (m *Matcher) extend() {
 			diagonal, end = seed>>32, 0
 		}
 		b := a + int(diagonal) - m.a.Len()
-		begin := a
-		for begin > end && m.follow(begin-1, b-(a-begin)-1) {
-			begin--
+		s := m.grow(a, b, end, m.a.Len())
+		// What is found beside it is bounded by its own length: whatever the texts
+		// are, this takes time for theirs.
+		rest := 0
+		if s.length+m.shingle > LeastSpan {
+			rest = s.length
 		}
-		last := a
-		for m.follow(last, b+last-a) {
-			last++
+		if before, ok := m.near(s, -1, end, rest); ok {
+			m.stretches = append(m.stretches, before)
 		}
-		m.stretches = append(m.stretches, stretch{begin, b - (a - begin), last - begin + 1})
-		end = last + 1
+		m.stretches = append(m.stretches, s)
+		for rest > 0 {
+			next, ok := m.near(s, 1, s.a+s.length, rest)
+			if !ok {
+				break
+			}
+			m.stretches = append(m.stretches, next)
+			s, rest = next, rest-next.length
+		}
+		end = s.a + s.length
+	}
+	m.weigh()
+}
+
+// grow returns the stretch that shingle a of the one sequence and b of the other
+// are in, which begins at end in the first at the earliest, and goes on for at most
+// so many to one side.
+func (m *Matcher) grow(a, b, end, most int) stretch {
+	begin, last := a, a
+	for begin > end && a-begin < most-1 && m.follow(begin-1, b-(a-begin)-1) {
+		begin--
+	}
+	for last-a < most-1 && m.follow(last, b+last-a) {
+		last++
+	}
+	return stretch{a: begin, b: b - (a - begin), length: last - begin + 1}
+}
+
+// near returns the next stretch on the diagonal of s, on its one or its other side,
+// if it may be of one span with s, or its first so many shingles.
+func (m *Matcher) near(s stretch, side, end, most int) (stretch, bool) {
+	if most == 0 {
+		return stretch{}, false
+	}
+	a, b := s.a, s.b
+	if side > 0 {
+		a, b = a+s.length-1, b+s.length-1
+	}
+	for range MostGap + m.shingle {
+		a, b = a+side, b+side
+		if a < end || b < 0 || a >= m.a.Len() || b >= m.b.Len() {
+			break
+		}
+		if m.a.Shingles[a] == m.b.Shingles[b] {
+			other := m.grow(a, b, end, most)
+			if side > 0 {
+				return other, m.joins(s, other)
+			}
+			return other, m.joins(other, s)
+		}
+	}
+	return stretch{}, false
+}
+
+// joins reports whether two stretches of one diagonal may be of one span.
+func (m *Matcher) joins(s, next stretch) bool {
+	gap := max(m.distance(m.a, s.a+s.length-1, next.a), m.distance(m.b, s.b+s.length-1, next.b))
+	return gap <= MostGap && gap < min(s.length, next.length)+m.shingle-1
+}
+
+// weigh gives each stretch the length of the longest one that it may be of one span
+// with.
+func (m *Matcher) weigh() {
+	for begin := 0; begin < len(m.stretches); {
+		end, weight := begin+1, m.stretches[begin].length
+		for end < len(m.stretches) {
+			s, next := m.stretches[end-1], m.stretches[end]
+			if next.a-next.b != s.a-s.b || !m.joins(s, next) {
+				break
+			}
+			weight = max(weight, next.length)
+			end++
+		}
+		for i := range m.stretches[begin:end] {
+			m.stretches[begin+i].weight = weight
+		}
+		begin = end
 	}
 }
 
@@ -240,7 +264,7 @@ func (m *Matcher) follow(a, b int) bool {
 // choose leaves of the stretches those that tell of passages not told of before.
 func (m *Matcher) choose() {
 	slices.SortFunc(m.stretches, func(x, y stretch) int {
-		return cmp.Or(cmp.Compare(y.length, x.length), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
+		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(y.length, x.length), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
 	})
 	m.chosen = m.chosen[:0]
 	m.coveredA = slices.Grow(m.coveredA[:0], m.a.Len())[:m.a.Len()]
@@ -268,7 +292,7 @@ func (m *Matcher) take(s stretch, least int, wanted func(a, b int) bool) {
 			i++
 		}
 		if i-begin > best.length {
-			best = stretch{s.a + begin, s.b + begin, i - begin}
+			best = stretch{a: s.a + begin, b: s.b + begin, length: i - begin}
 		}
 	}
 	if best.length < least {
