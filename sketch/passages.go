@@ -24,6 +24,10 @@ const (
 	// order.
 	mostCombined = 4
 
+	// mostBeside bounds what is found beside a stretch on its diagonal, in its own
+	// lengths.
+	mostBeside = 8
+
 	// mostOpen is how many spans before a stretch are tried for it to go on.
 	mostOpen = 32
 )
@@ -163,11 +167,11 @@ func (m *Matcher) extend() {
 		}
 		b := a + int(diagonal) - m.a.Len()
 		s := m.grow(a, b, end, m.a.Len())
-		// What is found beside it is bounded by its own length: whatever the texts
-		// are, this takes time for theirs.
+		// What is found beside it is bounded, so that this takes time for the length
+		// of the texts whatever they are.
 		rest := 0
 		if s.length+m.shingle > LeastSpan {
-			rest = s.length
+			rest = mostBeside * s.length
 		}
 		if before, ok := m.near(s, -1, end, rest); ok {
 			m.stretches = append(m.stretches, before)

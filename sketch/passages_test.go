@@ -255,7 +255,7 @@ func TestMatchRepetitive(t *testing.T) {
 		for _, s := range m.stretches {
 			work += s.length
 		}
-		if length := x[0].Len() + x[1].Len(); len(spans) == 0 || work > 4*mostCombined*length {
+		if length := x[0].Len() + x[1].Len(); len(spans) == 0 || work > (2+mostBeside)*mostCombined*length {
 			t.Errorf("%s: %d spans, %d places looked at for %d shingles", name, len(spans), work, length)
 		}
 		if text[0] == text[1] && (len(spans) != 1 || int(spans[0].Words) != x[0].Len()+2) {

@@ -135,7 +135,7 @@ func (f *found) add(pairs map[[2]string]pair, donor, host string, from, at [2]in
 	if covered > 0 {
 		f.located++
 	}
-	f.covered += covered
+	f.covered += min(covered, at[1]-at[0])
 }
 
 // overlap returns how many bytes two stretches have in common.
