@@ -78,11 +78,11 @@ func NewMatcher(shingle int) *Matcher { return &Matcher{shingle: max(shingle, 1)
 // overwrites them in the next call.
 //
 // Stretches of shingles that follow each other in both texts are taken longest
-// first, with those that they make a span with, each as far as no longer one holds its shingles in either text; then those
-// of which one text has another copy. Those near each other in both are joined to
-// spans; see [MostGap]. This is the greedy string tiling of plagiarism detection,
-// seeded with shingles. It takes time for the length of the texts, whatever repeats
-// in them.
+// first, with those that they make a span with, each as far as no longer one holds
+// its shingles in either text; then those of which one text has another copy. Those
+// near each other in both are joined to spans; see [MostGap]. This is the greedy
+// string tiling of plagiarism detection, seeded with shingles. It takes time for the
+// length of the texts, whatever repeats in them.
 func (m *Matcher) Match(a, b *IndexedSequence) (shared int, spans []Span) {
 	// Ties are broken by places in the first one, so that must not be a matter of
 	// the order of the arguments.

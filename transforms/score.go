@@ -94,7 +94,13 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 // documents in two halves of a word. Pairs that share several keys have come more
 // than once.
 func readPairs(w *workplace, sets *gatheredSets) ([]uint64, error) {
-	pairs := w.pairs[0][:0]
+	total := 0
+	for _, piece := range w.pieces {
+		if piece.Kind == placePairsKind {
+			total += int(piece.Length) / (2 * refSize)
+		}
+	}
+	pairs := slices.Grow(w.pairs[0][:0], total)
 	for _, piece := range w.pieces {
 		if piece.Kind != placePairsKind {
 			continue
