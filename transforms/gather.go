@@ -202,7 +202,7 @@ func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
 	}
 	gatherStage.records.Inc(ctx, int64(len(numbers)/numberSize))
 	gatherStage.bytes.Inc(ctx, int64(len(numbers)))
-	wanted := w.pairs[0][:0] // node and place in two halves of a word
+	wanted := w.pairs[:0] // node and place in two halves of a word
 	for ; len(numbers) > 0; numbers = numbers[numberSize:] {
 		a, b := int(binary.LittleEndian.Uint32(numbers)), int(binary.LittleEndian.Uint32(numbers[4:]))
 		place := getPlace(places[a*placeSize:])
@@ -217,7 +217,7 @@ func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
 		putRef(record, getRef(nodes[a*nodeSize:]))
 		putRef(record[refSize:], getRef(nodes[b*nodeSize:]))
 	}
-	w.pairs[0] = wanted
+	w.pairs = wanted
 	slices.Sort(wanted)
 	for _, want := range slices.Compact(wanted) {
 		ref := getRef(nodes[want>>32*nodeSize:])

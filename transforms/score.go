@@ -13,7 +13,6 @@ import (
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/numbering"
-	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/sketch"
@@ -100,7 +99,7 @@ func readPairs(w *workplace, sets *gatheredSets) ([]uint64, error) {
 			total += int(piece.Length) / (2 * refSize)
 		}
 	}
-	pairs := slices.Grow(w.pairs[0][:0], total)
+	pairs := slices.Grow(w.pairs[:0], total)
 	for _, piece := range w.pieces {
 		if piece.Kind != placePairsKind {
 			continue
@@ -117,9 +116,9 @@ func readPairs(w *workplace, sets *gatheredSets) ([]uint64, error) {
 			pairs = append(pairs, pair)
 		}
 	}
-	w.pairs[0] = pairs
-	w.pairs[1] = slices.Grow(w.pairs[1][:0], len(pairs))[:len(pairs)]
-	return slices.Compact(radix.Sort(pairs, w.pairs[1], func(pair *uint64) uint64 { return *pair })), nil
+	w.pairs = pairs
+	slices.Sort(pairs)
+	return slices.Compact(pairs), nil
 }
 
 // score compares two documents and reports whether they are joined by an edge.

@@ -51,7 +51,7 @@ type memory struct {
 	keys    [2][]candidates.Record
 	nodes   numbering.Set
 	hashes  []uint64
-	pairs   [2][]uint64
+	pairs   []uint64
 }
 
 // tasks bounds how many tasks of all stages run at a time in this process: a
