@@ -3,9 +3,11 @@ package pipeline
 import (
 	"fmt"
 	"math/bits"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"mirrorbeam/transforms"
@@ -181,5 +183,44 @@ func TestSimHashReference(t *testing.T) {
 		if filepath.Base(row.A)[0] >= 'y' && filepath.Base(row.B)[0] >= 'y' && row.A[1] == '.' && row.B[1] == '.' {
 			t.Errorf("%+v is within the reference", row)
 		}
+	}
+}
+
+// TestSimHashOfWeightedTexts: documents of equal sets whose fingerprints differ,
+// since their texts weigh otherwise, are pairs exactly within the distance.
+func TestSimHashOfWeightedTexts(t *testing.T) {
+	random := rand.New(rand.NewPCG(35, 36))
+	words := func() string {
+		var text strings.Builder
+		for range 3 + random.IntN(28) {
+			fmt.Fprintf(&text, "w%d ", random.IntN(1000))
+		}
+		return text.String()
+	}
+	var lines strings.Builder
+	for i := range 200 {
+		one, other := words(), words()
+		fmt.Fprintf(&lines, "{\"id\":\"%03da\",\"title\":%q,\"text\":%q}\n{\"id\":\"%03db\",\"title\":%q,\"text\":%q}\n", i, one, other, i, other, one)
+	}
+	config := testConfig(t, put(t, filepath.Join(t.TempDir(), "weighted.jsonl"), []byte(lines.String()), plain))
+	config.Keys, config.Score, config.Hamming, config.Weight = transforms.SimHash, transforms.Jaccard, 6, map[string]float64{"title": 1.1, "text": 1}
+	config.Emit = []string{transforms.Pairs, transforms.Sketches}
+	runJob(t, config)
+	sketches := readRows[sketchRow](t, config.Output, transforms.Sketches)
+	want := map[string]bool{}
+	for i := 0; i < len(sketches); i += 2 {
+		a, b := sketches[i], sketches[i+1]
+		if hammingDistance(fingerprintOf(t, a.SimHash), fingerprintOf(t, b.SimHash)) <= config.Hamming {
+			want[a.ID] = true
+		}
+	}
+	for _, row := range readRows[pairRow](t, config.Output, transforms.Pairs) {
+		if !want[row.A] || row.Jaccard != 1 {
+			t.Errorf("%+v is not a pair", row)
+		}
+		delete(want, row.A)
+	}
+	for name := range want {
+		t.Errorf("the pair of %s is missing", name)
 	}
 }

@@ -168,13 +168,15 @@ func (g *simhashGroups) words(r *fingerprintRecord) []byte {
 	return g.packed[int(r.at)*g.recordSize+fingerprintSize : int(r.at+1)*g.recordSize]
 }
 
-// compare tells which documents are the same to the score, 0 for those: equal
-// fingerprints, or equal sets.
+// compare tells which documents are the same, 0 for those: equal fingerprints, and
+// equal sets where these are the score. Equal sets may have unlike fingerprints,
+// since features may weigh more in one document than in the other.
 func (g *simhashGroups) compare(a, b *fingerprintRecord) int {
+	order := bytes.Compare(g.words(a), g.words(b))
 	if g.job.Scoring == Hamming {
-		return bytes.Compare(g.words(a), g.words(b))
+		return order
 	}
-	return cmp.Compare(a.Digest, b.Digest)
+	return cmp.Or(order, cmp.Compare(a.Digest, b.Digest))
 }
 
 // key handles the records of one key: those of a table at a time, should prefixes
