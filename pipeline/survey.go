@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -62,6 +63,10 @@ func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) 
 		err = ctx.Err()
 	case err != nil:
 		err = config.fault(ErrInput, err)
+	case config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects:
+		err = failure{ErrInput, fmt.Errorf("%s, --max-rejects allows %d", unreadable(counts.Rejected), config.MaxRejects)}
+	case counts.Documents == 0 && counts.Rejected > 0:
+		err = failure{ErrInput, fmt.Errorf("no document in the input, %s: 'runjob run' with the same --input says why", unreadable(counts.Rejected))}
 	case counts.Documents == 0:
 		err = failure{ErrInput, errors.New("no document in the input: there is nothing to plan for")}
 	}
