@@ -90,8 +90,12 @@ func planText(s pipeline.Summary) string {
 	case s.Plan.Keys == transforms.ExactKeys:
 		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g", s.Config.Threshold)
 	case s.Plan.Keys == transforms.SimHash && s.Plan.ExpectedRecall == 1:
-		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d, by %s: none is missed",
-			s.Plan.Bits, s.Plan.Distance, counted(int64(s.Plan.Tables), "table"))
+		missed := "none is missed"
+		if s.Skipped.Groups > 0 {
+			missed += " but for what was skipped"
+		}
+		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d, by %s: %s",
+			s.Plan.Bits, s.Plan.Distance, counted(int64(s.Plan.Tables), "table"), missed)
 	case s.Plan.Keys == transforms.SimHash:
 		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d are candidates for the threshold %g; how many pairs that finds, only the audit tells",
 			s.Plan.Bits, s.Plan.Distance, s.Config.Threshold)
