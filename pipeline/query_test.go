@@ -101,7 +101,7 @@ func TestQueryFindsAllDocuments(t *testing.T) {
 			tr.references++
 		}
 	}
-	for _, threshold := range []float64{0.2, 0.5, 0.8} {
+	for _, threshold := range []float64{1e-300, 0.2, 0.5, 0.8} {
 		config := testConfig(t, input)
 		config.Reference, config.Threshold = []string{known}, threshold
 		x := runIndex(t, config)

@@ -130,7 +130,7 @@ func (s *searcher) collect(in *segment, set []uint64) {
 	s.touched = s.touched[:0]
 	size := float64(len(set))
 	least := math.Ceil(s.threshold * size * (1 - 1e-9))
-	most := math.Floor(size / s.threshold * (1 + 1e-9))
+	most := min(math.Floor(size/s.threshold*(1+1e-9)), math.MaxUint32) // sizes have 32 bits
 	low, high := in.SetsOfSize(int(least), int(most))
 	if low == high {
 		return
