@@ -199,39 +199,64 @@ func readCorpusFile(file corpus.File, number int, limit int64, pass func(name st
 	}
 }
 
+// byteOrderMark may stand at the beginning of a stream, as of a file.
+const byteOrderMark = "\xef\xbb\xbf"
+
 // readStream reads lines from a stream. A batch ends where the stream makes a
 // pause, so that who writes a line and waits gets the answer.
 func readStream(stream io.Reader, limit int64, pass func(name string, batch corpus.Batch) error) error {
 	reader := bufio.NewReaderSize(stream, corpus.BatchBytes)
 	var batch corpus.Batch
+	if mark, _ := reader.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // an error comes again
+		skipped, _ := reader.Discard(len(mark))
+		batch.Offset = int64(skipped)
+	}
 	for {
-		var err error
-		batch.Data, err = appendLine(batch.Data, reader, limit)
+		start := len(batch.Data)
+		data, length, err := appendLine(batch.Data, reader, limit)
+		batch.Data = data
+		isLong := length > limit
+		if isLong {
+			batch.Rejects = append(batch.Rejects, corpus.Reject{
+				Position: batch.Offset + int64(start),
+				Message:  fmt.Sprintf("line of %d bytes is longer than the %d bytes that --max-document allows for", length, limit),
+			})
+		}
 		switch isEnd := errors.Is(err, io.EOF); {
 		case err != nil && !isEnd:
 			return failure{ErrInput, fmt.Errorf("read -: %w", err)}
-		case !isEnd && reader.Buffered() > 0 && len(batch.Data) < corpus.BatchBytes:
+		case !isEnd && !isLong && reader.Buffered() > 0 && len(batch.Data) < corpus.BatchBytes:
 			continue
 		default:
 			if err := pass("-", batch); err != nil || isEnd {
 				return err
 			}
 			batch = corpus.Batch{Offset: batch.Offset + int64(len(batch.Data))}
+			if isLong {
+				batch.Offset += length + 1
+			}
 		}
 	}
 }
 
-// appendLine appends the next line with its line feed.
-func appendLine(data []byte, reader *bufio.Reader, limit int64) ([]byte, error) {
+// appendLine appends the next line with its line feed, unless it is longer than
+// limit: then it reads over it. It returns the length without the line feed.
+func appendLine(data []byte, reader *bufio.Reader, limit int64) (_ []byte, length int64, err error) {
 	start := len(data)
 	for {
-		part, err := reader.ReadSlice('\n')
-		data = append(data, part...)
-		if int64(len(data)-start) > limit {
-			return data, fmt.Errorf("a line is longer than %d bytes", limit)
+		var part []byte
+		part, err = reader.ReadSlice('\n')
+		length += int64(len(part))
+		if err == nil {
+			length--
+		}
+		if length > limit {
+			data = data[:start]
+		} else {
+			data = append(data, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return data, err
+			return data, length, err
 		}
 	}
 }

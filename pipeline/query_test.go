@@ -156,6 +156,39 @@ func TestQueryOfStream(t *testing.T) {
 	}
 }
 
+// TestQueryOfStreamIsThatOfFile: what is unusual in a file is read alike from the
+// standard input: a byte order mark, lines that are too long, no line feed at the
+// end.
+func TestQueryOfStreamIsThatOfFile(t *testing.T) {
+	config := testConfig(t, put(t, filepath.Join(t.TempDir(), "known.jsonl"), []byte(`{"id":"known","text":"one two three four"}`), plain))
+	config.MaxDocument = 1000
+	x := runIndex(t, config)
+	known := `{"id":"asked","text":"One two, three four!"}`
+	for _, content := range []string{
+		"",
+		"\n",
+		"\xef\xbb\xbf",
+		"\xef\xbb\xbf" + known + "\n",
+		known + "\n" + strings.Repeat("x", 3<<20) + "\n" + known,
+		strings.Repeat("x", 3<<20) + "\r\n" + strings.Repeat("y", 2<<20) + "\n" + known + "\n\n",
+		known + "\n" + strings.Repeat("x", 3<<20),
+	} {
+		of := func(q Query) (string, QueryCounts, error) {
+			var out strings.Builder
+			counts, err := x.Query(context.Background(), q, &out)
+			return strings.ReplaceAll(out.String(), "asked.jsonl:", "-:"), counts, err
+		}
+		fromFile, inFile, err := of(Query{Input: []string{put(t, filepath.Join(t.TempDir(), "asked.jsonl"), []byte(content), plain)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inFile.FirstReject = strings.ReplaceAll(inFile.FirstReject, "asked.jsonl:", "-:")
+		if got, counts, err := of(Query{Input: []string{"-"}, Stdin: strings.NewReader(content)}); err != nil || got != fromFile || counts != inFile {
+			t.Errorf("%.60q: %+v %v\n%s\nin a file %+v\n%s", content, counts, err, got, inFile, fromFile)
+		}
+	}
+}
+
 // TestQueryOfCorpora compares the answers for all documents of real corpora with
 // all pairs that an independent program found.
 func TestQueryOfCorpora(t *testing.T) {
