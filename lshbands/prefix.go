@@ -59,7 +59,7 @@ func NewCounter(shingles int64) *Counter {
 // place returns where a hash stands in its line: the word of its cell, the lower
 // bit of it, and its counter. The line is given by the lower bits of the hash.
 func place(hash uint64) (word, bit, counter uint64) {
-	cell := hash >> 32 * cellsPerLine >> 16
+	cell := (hash >> 32) * cellsPerLine >> 16
 	return cell / cellsPerWord, cell % cellsPerWord * 2, hash >> 29 & 7
 }
 

@@ -131,8 +131,13 @@ func (c *Config) checkKeys(check func(ok bool, format string, args ...any)) {
 	check(c.Recall > 0 && c.Recall <= 1, "--recall %g: must be above 0 and at most 1", c.Recall)
 	check(c.Hamming >= 0, "--hamming %d: must be 0 or more", c.Hamming)
 	keys := c.keys()
+	if keys != transforms.SimHash {
+		check(c.Hamming == usualHamming || c.Hamming < 0, "--hamming %d: is for --keys simhash", c.Hamming)
+		check(c.Bits == usualBits || c.Bits%64 != 0 || slices.Contains(c.emit(), transforms.Sketches), "--bits %d: is for --keys simhash and --emit sketches", c.Bits)
+	}
 	if slices.Contains([]transforms.Keys{transforms.ExactKeys, transforms.SimHash, transforms.All}, keys) {
 		check(c.Bands == 0 && c.Rows == 0, "--bands and --rows set the keys of --keys minhash; with --keys %s leave them out", keys)
+		check(c.Recall == usualRecall || c.Recall >= 1 || c.Recall <= 0, "--recall %g: is of the keys of --keys minhash; with --keys %s leave it out", c.Recall, keys)
 	}
 	switch keys {
 	case transforms.MinHash:
@@ -142,7 +147,14 @@ func (c *Config) checkKeys(check func(ok bool, format string, args ...any)) {
 	case transforms.All:
 		check(c.Verify != transforms.None, "--verify none: with --keys all every pair would be one; give exact or sketch")
 	case transforms.SimHash:
-		if _, err := lshbands.PlanTables(c.Bits, c.Hamming); err != nil && c.Hamming >= 0 && c.Bits > 0 && c.Bits%64 == 0 {
+		if c.scoring() == transforms.Hamming {
+			check(c.Threshold == usualThreshold, "--threshold %g: is of the Jaccard similarity; with --score hamming --hamming says how near is near", c.Threshold)
+		} else {
+			check(c.Recall != 1, "--recall 1: SimHash keys cannot promise it, as fingerprints of similar documents may be far apart; --keys exact can")
+		}
+		if c.Hamming >= c.Bits && c.Bits >= 64 {
+			check(false, "--hamming %d: must be below --bits %d", c.Hamming, c.Bits)
+		} else if _, err := lshbands.PlanTables(c.Bits, c.Hamming); err != nil && c.Hamming >= 0 && c.Bits > 0 && c.Bits%64 == 0 {
 			check(false, "--hamming %d, --bits %d: %v; more bits leave room for a larger distance", c.Hamming, c.Bits, err)
 		}
 	}
@@ -295,6 +307,9 @@ func (c *Config) Hash() string {
 	if c.keys() != transforms.SimHash {
 		choices.Bits, choices.Hamming = 0, 0
 	}
+	if c.scoring() == transforms.Hamming {
+		choices.Threshold = 0
+	}
 	if list, err := c.readStopWords(); err == nil && list != "" {
 		choices.StopWords = list // what counts is what is in the file
 	}
@@ -302,6 +317,14 @@ func (c *Config) Hash() string {
 	b, _ := json.Marshal(choices)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])
+}
+
+// indexHash is what an index keeps of Hash, to know the summary beside it again. The
+// list of stop words is in the index: its file may change.
+func (c *Config) indexHash() string {
+	choices := *c
+	choices.StopWords = ""
+	return choices.Hash()
 }
 
 const (
@@ -352,6 +375,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		Split:            c.Split,
 		Emit:             c.emit(),
 		Format:           c.OutputFormat,
+		ConfigHash:       c.indexHash(),
 		Lanes:            lanes,
 		Splits:           splits,
 		Shards:           plan.shards,

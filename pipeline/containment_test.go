@@ -34,6 +34,7 @@ type spanRow struct {
 func containmentConfig(t testing.TB, input ...string) Config {
 	config := testConfig(t, input...)
 	config.Similarity, config.Threshold, config.Excerpt = transforms.Containment, 0.4, 20
+	config.Recall = usualRecall
 	config.Emit = []string{autoEmit}
 	return config
 }
@@ -354,6 +355,8 @@ func TestContainmentRefuses(t *testing.T) {
 		{"--keys, --bands and --rows", func(c *Config) { c.Keys = transforms.All }},
 		{"--score hamming", func(c *Config) { c.Score = transforms.Hamming }},
 		{"--verify sketch", func(c *Config) { c.Verify = transforms.Sketch }},
+		{"--recall 1", func(c *Config) { c.Recall = 1 }},
+		{"--keep and --split", func(c *Config) { c.Split = transforms.Star }},
 		{"--audit 10", func(c *Config) { c.Audit = "10" }},
 		{"--features", func(c *Config) { c.Features = "features" }},
 		{"--weight", func(c *Config) { c.Weight = map[string]float64{"title": 1} }},

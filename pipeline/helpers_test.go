@@ -64,10 +64,11 @@ func testConfig(t testing.TB, input ...string) Config {
 	}
 }
 
-// byKeys returns the configuration with other keys, and for MinHash the usual recall.
+// byKeys returns the configuration with other keys, and for those that cannot promise
+// 1 the usual recall.
 func byKeys(config Config, keys transforms.Keys) Config {
 	config.Keys = keys
-	if keys == transforms.MinHash {
+	if keys == transforms.MinHash || keys == transforms.SimHash {
 		config.Recall = usualRecall
 	}
 	return config

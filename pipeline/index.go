@@ -82,6 +82,9 @@ func openIndex(folder string) (*Index, error) {
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), x.Close())
 		}
 		x.files = append(x.files, file)
+		if file.header.Config != x.Summary.Config.indexHash() {
+			return nil, errors.Join(fmt.Errorf("%s: the index was made with other choices than those in %s, or by another version of this program: run the job again", path, summaryName), x.Close())
+		}
 	}
 	return x, nil
 }

@@ -37,8 +37,13 @@ type options struct {
 	steps []keying
 }
 
-// usualRecall is that of a job unless told otherwise.
-const usualRecall = 0.99
+// What a job has unless told otherwise.
+const (
+	usualRecall    = 0.99
+	usualThreshold = 0.8
+	usualHamming   = 3
+	usualBits      = 64
+)
 
 // recalls are the steps of recall in which a plan goes to a cheaper or a safer
 // choice.

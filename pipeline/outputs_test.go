@@ -74,7 +74,7 @@ func TestTruth(t *testing.T) {
 			if i%2 == 0 {
 				return
 			}
-			config.Keys, config.Output = transforms.All, filepath.Join(t.TempDir(), "all")
+			config.Keys, config.Recall, config.Output = transforms.All, 1, filepath.Join(t.TempDir(), "all")
 			if plan := runJob(t, config).Plan; plan.ExpectedRecall != 1 || plan.Bands != 0 {
 				t.Errorf("plan %+v", plan)
 			}

@@ -25,7 +25,10 @@ func TestPlanOfSmallCorpus(t *testing.T) {
 		for _, withReference := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, reference %t", keys, withReference), func(t *testing.T) {
 				config := testConfig(t, input)
-				config.Keys, config.Recall, config.Threshold, config.Audit, config.Emit = keys, 0.99, 0.5, "off", []string{transforms.Clusters}
+				config.Keys, config.Recall, config.Threshold, config.Audit, config.Emit = keys, usualRecall, 0.5, "off", []string{transforms.Clusters}
+				if keys == transforms.SimHash {
+					config.Threshold = usualThreshold
+				}
 				if withReference {
 					config.Reference = []string{reference}
 				}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -280,6 +281,20 @@ func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
 	rewrite(good[:len(good)-100])
 	refused("not whole")
 	rewrite(good)
+	summary := filepath.Join(config.Output, summaryName)
+	told := readFile(t, summary)
+	for _, other := range []string{`"seed": 7`, `"shingle": 2`, `"threshold": 0.1`} {
+		name, _, _ := strings.Cut(other, ":")
+		changed := regexp.MustCompile(name+`: [0-9.]+`).ReplaceAll(told, []byte(other))
+		if bytes.Equal(changed, told) {
+			t.Fatalf("%s is not in the summary", name)
+		}
+		os.Remove(summary)
+		put(t, summary, changed, plain)
+		refused("other choices")
+	}
+	os.Remove(summary)
+	put(t, summary, told, plain)
 	os.Remove(filepath.Join(config.Output, successName))
 	refused("_SUCCESS")
 

@@ -75,7 +75,8 @@ func TestQueryBySimHash(t *testing.T) {
 func TestQueryOfCandidatesBySimHash(t *testing.T) {
 	files := cut(synthetic(88), 2)
 	config := testConfig(t, putCorpus(t, plain, files...))
-	config.Keys, config.Score, config.Hamming = transforms.SimHash, transforms.Jaccard, 2
+	config = byKeys(config, transforms.SimHash)
+	config.Score, config.Hamming = transforms.Jaccard, 2
 	rows, _ := runQuery(t, runIndex(t, config), Query{Input: config.Input})
 	sameRows(t, "matches", rows, naiveTruth(3, true, files...).matchRows(0.8))
 }

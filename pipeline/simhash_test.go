@@ -124,7 +124,8 @@ func TestSimHashCandidates(t *testing.T) {
 	files := cut(oddities(32), 3)
 	tr := naiveTruth(3, true, files...)
 	config := testConfig(t, putCorpus(t, plain, files...))
-	config.Keys, config.Score, config.Hamming, config.Threshold, config.Audit = transforms.SimHash, transforms.Jaccard, 6, 0.7, "100000"
+	config = byKeys(config, transforms.SimHash)
+	config.Score, config.Hamming, config.Threshold, config.Audit = transforms.Jaccard, 6, 0.7, "100000"
 	config.Emit = []string{transforms.Clusters, transforms.Pairs, transforms.Sketches}
 	summary := runJob(t, config)
 	sketches := readRows[sketchRow](t, config.Output, transforms.Sketches)
@@ -159,10 +160,35 @@ func TestSimHashCutsChangeNothing(t *testing.T) {
 	input := putCorpus(t, plain, cut(oddities(lawSeed), 4)...)
 	for _, score := range []transforms.Scoring{transforms.Hamming, transforms.Jaccard} {
 		config := lawConfig(t, input)
-		config.Keys, config.Score, config.Hamming = transforms.SimHash, score, 8
+		config = byKeys(config, transforms.SimHash)
+		config.Score, config.Hamming = score, 8
 		want, _ := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
 		got, _ := runInner(t, config, innerJob{splitBytes: 5 << 10, shards: 20, placeBytes: 1 << 12, lanes: 3})
 		sameText(t, string(score), got, want)
+	}
+}
+
+// TestSimHashHeaps: where a group has more pairs than are listed, its clusters are
+// whole all the same.
+func TestSimHashHeaps(t *testing.T) {
+	w := newWriter(27)
+	for range 3 {
+		page := w.text(600)
+		for range 100 {
+			w.add(w.set(append(page[:len(page):len(page)], w.text(1)...)))
+		}
+	}
+	config := lawConfig(t, putCorpus(t, plain, file{"x.jsonl", w.lines}))
+	config.Keys, config.Hamming = transforms.SimHash, 8
+	inner := innerJob{splitBytes: 1 << 30, shards: 3, placeBytes: 1 << 30, lanes: 2}
+	_, want := runInner(t, config, inner)
+	inner.comparisons = 1
+	_, got := runInner(t, config, inner)
+	if got.Counts.Pairs >= want.Counts.Pairs || got.Skipped.Pairs == 0 {
+		t.Fatalf("%d of %d pairs are listed, skipped %+v: a corpus without large groups", got.Counts.Pairs, want.Counts.Pairs, got.Skipped)
+	}
+	if got.Counts.Clusters != want.Counts.Clusters || got.Counts.Clustered != want.Counts.Clustered {
+		t.Errorf("%d documents in %d clusters, want %d in %d", got.Counts.Clustered, got.Counts.Clusters, want.Counts.Clustered, want.Counts.Clusters)
 	}
 }
 
@@ -203,7 +229,8 @@ func TestSimHashOfWeightedTexts(t *testing.T) {
 		fmt.Fprintf(&lines, "{\"id\":\"%03da\",\"title\":%q,\"text\":%q}\n{\"id\":\"%03db\",\"title\":%q,\"text\":%q}\n", i, one, other, i, other, one)
 	}
 	config := testConfig(t, put(t, filepath.Join(t.TempDir(), "weighted.jsonl"), []byte(lines.String()), plain))
-	config.Keys, config.Score, config.Hamming, config.Weight = transforms.SimHash, transforms.Jaccard, 6, map[string]float64{"title": 1.1, "text": 1}
+	config = byKeys(config, transforms.SimHash)
+	config.Score, config.Hamming, config.Weight = transforms.Jaccard, 6, map[string]float64{"title": 1.1, "text": 1}
 	config.Emit = []string{transforms.Pairs, transforms.Sketches}
 	runJob(t, config)
 	sketches := readRows[sketchRow](t, config.Output, transforms.Sketches)

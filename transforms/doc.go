@@ -125,6 +125,8 @@ type Job struct {
 	Split  SplitMode
 	Emit   []string
 	Format output.Format
+	// ConfigHash identifies the configuration in an index.
+	ConfigHash string
 
 	// Lanes is how many tasks of a stage a local runner works on at a time, at
 	// least 1. It changes no result.

@@ -116,7 +116,7 @@ func newTable(keys iter.Seq[uint64]) (io.WriterTo, error) { return lshbands.NewT
 // header describes the index of the documents of some splits.
 func (f *indexFn) header(first, last int) index.Header {
 	h := index.Header{
-		Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, Threshold: f.Job.Threshold,
+		Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, Config: f.Job.ConfigHash, Threshold: f.Job.Threshold,
 		StopWords: f.inputs.StopWords, References: f.inputs.references(),
 	}
 	if first == last {
@@ -156,7 +156,7 @@ type fingerprintsIndex struct{ *index.FingerprintBuilder }
 func (x fingerprintsIndex) add(_ *workplace, block *sketchblock.Block, _ runfile.Piece) error {
 	var fingerprint [1]uint64
 	for i := range block.Len() {
-		block.SimHash(fingerprint[:0], i)
+		copy(fingerprint[:], block.SimHash(fingerprint[:0], i))
 		d := index.Fingerprinted{Ref: block.Ref(i), ID: block.ID(i), Fingerprint: fingerprint[0], IsEmpty: block.Size(i) == 0}
 		if d.IsEmpty {
 			d.Fingerprint = block.Digest(i)

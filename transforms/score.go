@@ -73,6 +73,9 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 	}
 	counts.Candidates = int64(len(pairs))
 	for i, pair := range pairs {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		x, y := &sets.sets[pair>>32], &sets.sets[uint32(pair)]
 		e, ok := f.score(x, y)
 		if !ok {
@@ -80,9 +83,6 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 		}
 		if err := graph.add(&w.run, x, y, e); err != nil {
 			return err
-		}
-		if i%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
 		}
 	}
 	scoreStage.records.Inc(ctx, counts.Candidates)

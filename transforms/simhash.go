@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/unionfind"
 	"mirrorbeam/lshbands"
 )
 
@@ -223,14 +224,25 @@ func (g *simhashGroups) group(records []fingerprintRecord) {
 		}
 	}
 	written, skipped := 0, int64(0)
+	var joined unionfind.Forest // by pairs beyond the bound
 	g.matcher.Pairs(table, g.fingerprints, func(i, j, distance int) {
 		a, b := &records[i].Record, &records[j].Record
 		switch {
 		case b.Ref < g.layout.firstInput || a.Size == 0 || b.Size == 0:
-		case written >= g.job.GroupComparisons:
-			skipped++
-		default:
+		case written < g.job.GroupComparisons:
 			written++
+			g.pair(a, b, distance)
+		default:
+			// What holds the documents together goes on being written, so that no
+			// cluster falls apart.
+			if joined == nil {
+				joined = unionfind.New(len(records))
+			}
+			if joined.Find(uint32(i)) == joined.Find(uint32(j)) {
+				skipped++
+				return
+			}
+			joined.Union(uint32(i), uint32(j))
 			g.pair(a, b, distance)
 		}
 	})

@@ -76,6 +76,9 @@ type Header struct {
 	// Sketch and Unicode are the versions that the sets were made by.
 	Sketch  int    `json:"sketch"`
 	Unicode string `json:"unicode"`
+	// Config identifies the configuration of the job, which says what its elements
+	// are.
+	Config string `json:"config"`
 	// Threshold is the least Jaccard similarity that can be searched for.
 	Threshold float64 `json:"threshold"`
 	// Bits is the length of the fingerprints that are searched, 0 where sets are;
