@@ -134,9 +134,14 @@ func sumCounters(outcomes []outcome, temp string, m *memory) (string, error) {
 	m.run.Reset(temp, 0)
 	defer m.run.Abort()
 	readers := make([]runfile.Reader, len(runs))
+	for i, pieces := range runs {
+		defer readers[i].Close()
+		if len(pieces) != len(runs[0]) {
+			return "", fmt.Errorf("add up counts: one of %d parts, one of %d", len(runs[0]), len(pieces))
+		}
+	}
 	for part := range runs[0] {
 		for i, pieces := range runs {
-			defer readers[i].Close()
 			buffer := &m.buffers[min(i, 1)]
 			var err error
 			if *buffer, err = readers[i].Read((*buffer)[:0], pieces[part]); err != nil {

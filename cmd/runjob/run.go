@@ -51,8 +51,12 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	if s.Plan.Keys == transforms.MinHash && s.Plan.ExpectedRecall < s.Config.Recall {
 		fmt.Fprintf(w, "note: with these --bands and --rows that is below --recall %g\n", s.Config.Recall)
 	}
-	fmt.Fprintf(w, "found %s (%s of identical documents): %s in %s; %s removed",
-		counted(n.Pairs, "pair"), count(n.Identical), counted(n.Clustered, "document"), counted(n.Clusters, "cluster"), count(n.Removed))
+	alike := "identical documents"
+	if s.Plan.Keys == transforms.SimHash && s.Plan.ExpectedRecall == 1 {
+		alike = "equal fingerprints"
+	}
+	fmt.Fprintf(w, "found %s (%s of %s): %s in %s; %s removed",
+		counted(n.Pairs, "pair"), count(n.Identical), alike, counted(n.Clustered, "document"), counted(n.Clusters, "cluster"), count(n.Removed))
 	if n.ReferenceDocuments > 0 {
 		fmt.Fprintf(w, " (%s for a reference document)", count(n.RemovedForReference))
 	}
