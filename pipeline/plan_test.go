@@ -19,7 +19,7 @@ func planConfig(config Config) PlanConfig {
 // TestPlanOfSmallCorpus: of a corpus that is no larger than the samples all
 // candidates are counted, as a run counts them.
 func TestPlanOfSmallCorpus(t *testing.T) {
-	input := putCorpus(t, gzipped, cut(synthetic(21), 4)...)
+	input := putCorpus(t, gzipped, cut(oddities(21), 4)...)
 	reference := putCorpus(t, plain, cut(synthetic(22), 1)...)
 	for _, keys := range []transforms.Keys{transforms.MinHash, transforms.ExactKeys, transforms.SimHash} {
 		for _, withReference := range []bool{false, true} {
@@ -43,6 +43,11 @@ func TestPlanOfSmallCorpus(t *testing.T) {
 				}
 				if planned != float64(real) || real == 0 {
 					t.Errorf("%g pairs are planned, %d are in the run", planned, real)
+				}
+				// Those without words are among them; a run does not compare documents of
+				// the reference with each other.
+				if facts := advice.Corpus; !withReference && (facts.Identical != float64(counts.Identical) || facts.Wordless == 0) {
+					t.Errorf("%g identical documents are planned, %d are in the run; %d are without words", facts.Identical, counts.Identical, facts.Wordless)
 				}
 				if facts := advice.Corpus; facts.Documents != counts.Documents || facts.ReferenceDocuments != counts.ReferenceDocuments ||
 					facts.Bytes != counts.Bytes+counts.ReferenceBytes || facts.Rejected != counts.Rejected {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -14,6 +15,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
 )
 
@@ -283,23 +285,11 @@ func (q *query) newWorker() (*queryWorker, error) {
 
 // work fills in rows and counts.
 func (w *queryWorker) work(ctx context.Context, p *portion) error {
-	for _, reject := range p.batch.Rejects {
-		p.reject(reject.Position, reject.Message)
-	}
-	for position, line := range p.batch.Lines() {
+	for d := range p.documents(w.sketcher) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if corpus.IsBlank(line) {
-			continue
-		}
-		record, fingerprint, err := w.sketcher.Sketch(line)
-		if err != nil {
-			p.reject(position, err.Error())
-			continue
-		}
-		p.counts.Documents++
-		all, err := w.searcher.search(fingerprint)
+		all, err := w.searcher.search(d.fingerprint)
 		if err != nil {
 			return failure{ErrInput, err}
 		}
@@ -311,16 +301,47 @@ func (w *queryWorker) work(ctx context.Context, p *portion) error {
 		}
 		p.counts.Matched++
 		p.counts.Matches += int64(len(all))
-		ref := output.AppendString(nil, fmt.Sprintf("%s:%d", p.name, position))
+		ref := output.AppendString(nil, fmt.Sprintf("%s:%d", p.name, d.position))
 		id := ref
-		if record.HasID {
-			id = output.AppendString(nil, bytes.Clone(record.ID))
+		if d.record.HasID {
+			id = output.AppendString(nil, bytes.Clone(d.record.ID))
 		}
 		for i := range all {
 			p.rows = output.AppendMatch(p.rows, all[i].row(id, ref))
 		}
 	}
 	return nil
+}
+
+// document is one of a portion, valid until the next.
+type document struct {
+	position    int64
+	record      corpus.Record
+	fingerprint sketch.Fingerprint
+}
+
+// documents gives the documents of a portion and counts them, and what cannot be
+// read: the first of which is known when a document that follows it is given.
+func (p *portion) documents(sketcher *transforms.Sketcher) iter.Seq[document] {
+	return func(yield func(document) bool) {
+		for _, reject := range p.batch.Rejects {
+			p.reject(reject.Position, reject.Message)
+		}
+		for position, line := range p.batch.Lines() {
+			if corpus.IsBlank(line) {
+				continue
+			}
+			record, fingerprint, err := sketcher.Sketch(line)
+			if err != nil {
+				p.reject(position, err.Error())
+				continue
+			}
+			p.counts.Documents++
+			if !yield(document{position, record, fingerprint}) {
+				return
+			}
+		}
+	}
 }
 
 func (p *portion) reject(position int64, fault string) {

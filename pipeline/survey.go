@@ -2,11 +2,8 @@ package pipeline
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -43,51 +40,6 @@ type survey struct {
 	share        float64
 }
 
-// readCorpus reads the corpus of a configuration and returns what it is. The visitors
-// are told about how large it is.
-func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) func() func(*transforms.Surveyed)) (transforms.Inputs, transforms.Counts, error) {
-	var counts transforms.Counts
-	stopWords, err := config.readStopWords()
-	if err != nil {
-		return transforms.Inputs{}, counts, failure{ErrUsage, err}
-	}
-	inputs, size, err := list(config)
-	if err != nil {
-		return inputs, counts, config.fault(ErrInput, err)
-	}
-	inputs.StopWords = stopWords
-	job := config.job(lshbands.Scheme{}, size, len(inputs.Splits), "", "", "")
-	counts, err = transforms.Survey(ctx, job, inputs, newVisitor(size))
-	switch {
-	case ctx.Err() != nil:
-		err = ctx.Err()
-	case err != nil:
-		err = config.fault(ErrInput, err)
-	case config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects:
-		err = failure{ErrInput, fmt.Errorf("%s, --max-rejects allows %d", unreadable(counts.Rejected), config.MaxRejects)}
-	case counts.Documents == 0 && counts.Rejected > 0:
-		err = failure{ErrInput, fmt.Errorf("no document in the input, %s: 'runjob run' with the same --input says why", unreadable(counts.Rejected))}
-	case counts.Documents == 0:
-		err = failure{ErrInput, errors.New("no document in the input: there is nothing to plan for")}
-	}
-	return inputs, counts, err
-}
-
-// newFacts returns what is known of a corpus from its documents and a sample.
-func newFacts(counts transforms.Counts, shingles, wordless int64, sampled *sample.Documents) CorpusFacts {
-	documents, share := sampled.List()
-	facts := CorpusFacts{
-		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,
-		Bytes: counts.Bytes + counts.ReferenceBytes, Rejected: counts.Rejected,
-		Shingles: float64(shingles) / float64(counts.Documents+counts.ReferenceDocuments),
-		Wordless: wordless, Overlong: float64(sampled.Overlong()) / share, DocumentShare: share,
-	}
-	for i := range documents {
-		facts.Identical += float64(documents[i].Copies-1) / share
-	}
-	return facts
-}
-
 // takeSurvey reads the corpus and estimates the candidates of each option. The
 // pairs that it compares are those of the base.
 func takeSurvey(ctx context.Context, config Config, options *options) (*survey, error) {
@@ -100,7 +52,7 @@ func takeSurvey(ctx context.Context, config Config, options *options) (*survey, 
 		return nil, err
 	}
 	m := &survey{
-		facts: newFacts(counts, s.shingles.Load(), s.wordless.Load(), s.documents), inputs: inputs,
+		facts: s.facts(counts), inputs: inputs,
 		base: options.base, estimates: map[keying]sample.Estimate{},
 	}
 	firstInput, err := inputs.FirstInput()
@@ -121,11 +73,10 @@ func takeSurvey(ctx context.Context, config Config, options *options) (*survey, 
 
 // surveyor collects the samples.
 type surveyor struct {
-	schemes            []lshbands.Scheme
-	documents          *sample.Documents
-	keys               []*sample.Keys // by scheme
-	counters           chan *lshbands.Counter
-	shingles, wordless atomic.Int64
+	census
+	schemes  []lshbands.Scheme
+	keys     []*sample.Keys // by scheme
+	counters chan *lshbands.Counter
 }
 
 // mostCounters is how many counters of shingles there are: few, as one may take 64
@@ -139,7 +90,7 @@ const bytesPerShingle = 2
 
 // newSurveyor returns a surveyor of a corpus of about that many bytes.
 func newSurveyor(options *options, size int64) *surveyor {
-	s := &surveyor{documents: sample.NewDocuments(sampledShingles), counters: make(chan *lshbands.Counter, mostCounters)}
+	s := &surveyor{census: newCensus(sampledShingles), counters: make(chan *lshbands.Counter, mostCounters)}
 	for _, option := range options.all {
 		if option.keys == transforms.MinHash {
 			s.schemes = append(s.schemes, option.scheme)
@@ -169,11 +120,9 @@ func (s *surveyor) visitor() func(*transforms.Surveyed) {
 			shingles = shingles[:0]
 			return
 		}
-		if len(d.Set) == 0 { // like those of the same bytes only
-			s.wordless.Add(1)
+		if !s.hasWords(d) {
 			return
 		}
-		s.shingles.Add(int64(len(d.Set)))
 		shingles = append(shingles, d.Set...)
 		if s.documents.Wants(d.Digest) {
 			s.documents.Add(sample.Document{Ref: d.Ref, Digest: d.Digest, Set: d.Set})

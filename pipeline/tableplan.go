@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -123,16 +122,15 @@ type fingerprintSurvey struct {
 
 // fingerprintSurveyor collects the samples.
 type fingerprintSurveyor struct {
-	options            []tableOption
-	documents          *sample.Documents
-	keys               []*sample.Keys // by option
-	shingles, wordless atomic.Int64
+	census
+	options []tableOption
+	keys    []*sample.Keys // by option
 }
 
 // surveyFingerprints reads the corpus, estimates the candidates of each option, and
 // counts pairs by their distance.
 func surveyFingerprints(ctx context.Context, config Config, options []tableOption) (*fingerprintSurvey, error) {
-	s := &fingerprintSurveyor{options: options, documents: sample.NewDocuments(sampledFingerprints * config.Bits / 64)}
+	s := &fingerprintSurveyor{census: newCensus(sampledFingerprints * config.Bits / 64), options: options}
 	for range options {
 		s.keys = append(s.keys, sample.NewKeys(sampledKeys))
 	}
@@ -141,7 +139,7 @@ func surveyFingerprints(ctx context.Context, config Config, options []tableOptio
 		return nil, err
 	}
 	m := &fingerprintSurvey{
-		facts: newFacts(counts, s.shingles.Load(), s.wordless.Load(), s.documents), inputs: inputs,
+		facts: s.facts(counts), inputs: inputs,
 		distances: make([]float64, config.Hamming+2),
 	}
 	firstInput, err := inputs.FirstInput()
@@ -204,11 +202,9 @@ func (s *fingerprintSurveyor) visitor() func(*transforms.Surveyed) {
 			}
 			return
 		}
-		if len(d.Set) == 0 { // like those of the same bytes only
-			s.wordless.Add(1)
+		if !s.hasWords(d) {
 			return
 		}
-		s.shingles.Add(int64(len(d.Set)))
 		// Documents of one fingerprint stand as one.
 		digest := fingerprintDigest(d.SimHash)
 		if s.documents.Wants(digest) {
