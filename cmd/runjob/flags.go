@@ -58,15 +58,34 @@ func parse(args []string) (command, error) {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	selected, err := parser.Parse(args)
+	selected, err := parser.Parse(joinNegative(args))
 	if helped {
 		return nil, nil
 	}
 	if err != nil {
 		// The parser names the command in front of what Validate says.
-		return nil, usageError{errors.New(strings.TrimPrefix(err.Error(), args[0]+": "))}
+		text := strings.TrimPrefix(err.Error(), args[0]+": ")
+		if args[0] == "plan" && strings.HasPrefix(text, "unknown flag --similarity") {
+			text += ": a plan is for near-duplicates, and there is none for containment"
+		}
+		return nil, usageError{errors.New(text)}
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
+}
+
+// joinNegative joins values such as -1 to their flags, as in --hamming=-1: by
+// themselves the parser takes them for flags.
+func joinNegative(args []string) []string {
+	var joined []string
+	for i, arg := range args {
+		isNegative := len(arg) > 1 && arg[0] == '-' && (arg[1] == '.' || arg[1] >= '0' && arg[1] <= '9')
+		if i > 0 && isNegative && strings.HasPrefix(args[i-1], "--") && len(args[i-1]) > 2 && !strings.Contains(args[i-1], "=") {
+			joined[len(joined)-1] += "=" + arg
+			continue
+		}
+		joined = append(joined, arg)
+	}
+	return joined
 }
 
 // parseNumber reads the value of a flag that takes any number.
