@@ -204,10 +204,15 @@ func readCorpusFile(file corpus.File, number int, limit int64, pass func(name st
 // byteOrderMark may stand at the beginning of a stream, as of a file.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// readStream reads lines from a stream. A batch ends where the stream makes a
+// readStream reads lines from a stream, compressed or not. A batch ends where the stream makes a
 // pause, so that who writes a line and waits gets the answer.
 func readStream(stream io.Reader, limit int64, pass func(name string, batch corpus.Batch) error) error {
-	reader := bufio.NewReaderSize(stream, corpus.BatchBytes)
+	decoded, err := corpus.Decoded(stream)
+	if err != nil {
+		return failure{ErrInput, fmt.Errorf("read -: %w", err)}
+	}
+	defer decoded.Close()
+	reader := bufio.NewReaderSize(decoded, corpus.BatchBytes)
 	var batch corpus.Batch
 	if mark, _ := reader.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // an error comes again
 		skipped, _ := reader.Discard(len(mark))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"time"
 
@@ -61,8 +60,11 @@ func (c *queryCommand) Run(ctx context.Context) (err error) {
 		fmt.Fprintf(os.Stderr, ", such as %s", counts.FirstReject)
 	}
 	took := time.Since(start) - opened
-	fmt.Fprintf(os.Stderr, "\n%.1f s, of which %.1f s to open the index; %.3f ms a document\n",
-		time.Since(start).Seconds(), opened.Seconds(), math.Round(1e3*took.Seconds()/float64(max(counts.Documents, 1))*1e3)/1e3)
+	fmt.Fprintf(os.Stderr, "\n%.1f s, of which %.1f s to open the index", time.Since(start).Seconds(), opened.Seconds())
+	if counts.Documents > 0 {
+		fmt.Fprintf(os.Stderr, "; %.3f ms a document", 1e3*took.Seconds()/float64(counts.Documents))
+	}
+	fmt.Fprintln(os.Stderr)
 	return nil
 }
 

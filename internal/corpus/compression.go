@@ -44,10 +44,13 @@ const (
 	magicUTF16BE   = "\xfe\xff"
 )
 
+// sniffed is how many bytes sniff looks at.
+const sniffed = 6
+
 // sniff tells the compression from the first bytes of a file. Formats that
 // this package does not read are an error that says what to do.
 func sniff(from io.Reader) (Compression, error) {
-	var buffer [6]byte
+	var buffer [sniffed]byte
 	n, err := io.ReadFull(from, buffer[:])
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return None, err

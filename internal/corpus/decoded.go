@@ -1,0 +1,59 @@
+package corpus
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Decoded returns what a stream holds, such as a pipe, which may be plain, gzip or
+// zstd like a file. Unlike in a file, of which the rest can be used, damage is an
+// error; as is a format that is not read. It waits for the first bytes, and after
+// that for no more than there are. Close must be called; it leaves the stream open.
+func Decoded(stream io.Reader) (io.ReadCloser, error) {
+	buffered := bufio.NewReaderSize(stream, BatchBytes)
+	head, err := buffered.Peek(sniffed)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	compression, err := sniff(bytes.NewReader(head))
+	if err != nil {
+		return nil, err
+	}
+	var decoder io.ReadCloser
+	switch compression {
+	case Gzip:
+		decoder, err = gzip.NewReader(buffered)
+	case Zstd:
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
+			decoder = z.IOReadCloser()
+		}
+	default:
+		return io.NopCloser(buffered), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%v stream: %w", compression, err)
+	}
+	return &decoded{decoder, compression}, nil
+}
+
+// decoded names the format in the errors of a decoder.
+type decoded struct {
+	io.ReadCloser
+	compression Compression
+}
+
+// Read decodes.
+func (d *decoded) Read(p []byte) (int, error) {
+	n, err := d.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%v stream: %w", d.compression, err)
+	}
+	return n, err
+}
