@@ -35,14 +35,14 @@ func run(args []string) int {
 	// are parsed first, and Init never returns in a worker.
 	ours, err := parseBeamFlags(args)
 	if err != nil {
-		return report(err)
+		return report(nil, err)
 	}
 	beam.Init()
 	quietLogs()
 
 	command, err := parse(ours)
 	if err != nil {
-		return report(err)
+		return report(nil, err)
 	}
 	if command == nil { // help was asked for and given
 		return exitDone
@@ -51,7 +51,7 @@ func run(args []string) int {
 	defer stop()
 	// The first signal ends the job in good order, a second one the program.
 	context.AfterFunc(ctx, stop)
-	return report(command.Run(ctx))
+	return report(command, command.Run(ctx))
 }
 
 // quietLogs drops what the runners in this process log: they tell every failure
@@ -66,13 +66,14 @@ func quietLogs() {
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
 }
 
-// report prints an error and returns its exit code.
-func report(err error) int {
+// report prints the error of a command, nil if it came before one was known, and
+// returns its exit code.
+func report(of command, err error) int {
 	if err == nil {
 		return exitDone
 	}
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(os.Stderr, "runjob: interrupted; the output folder is as it was")
+		fmt.Fprintln(os.Stderr, "runjob: interrupted"+leftBehind(of))
 		return exitInterrupted
 	}
 	// Several faults come a line each.
@@ -88,4 +89,17 @@ func report(err error) int {
 		return exitStorage
 	}
 	return exitInternal
+}
+
+// leftBehind says what an interrupted command leaves, if it writes anything.
+func leftBehind(of command) string {
+	switch of.(type) {
+	case *runCommand:
+		return "; the output folder is as it was"
+	case *demoCommand:
+		return "; earlier results are as they were"
+	case *queryCommand:
+		return "; not all matches have been written"
+	}
+	return ""
 }

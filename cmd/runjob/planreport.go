@@ -29,7 +29,7 @@ func printPlan(to io.Writer, a *pipeline.Advice) error {
 	if a.Curve == nil {
 		printDistances(w, a)
 	} else {
-		fmt.Fprintf(w, "\nProbability that %s share a key, by similarity:\n\n", bandsText(a.Bands))
+		fmt.Fprintf(w, "\nProbability that %s %s a key, by similarity:\n\n", bandsText(a.Bands), verb(int64(a.Bands.Bands), "share"))
 		drawCurve(w, a.Bands.Probability, a.Config.Threshold)
 		if a.Corpus != nil {
 			printPairs(w, a.Curve)
@@ -66,8 +66,8 @@ func printCorpus(w io.Writer, a *pipeline.Advice) {
 		fmt.Fprintf(w, "%s identical to an earlier one; of the others %s %s\n\n", count(rounded(c.Identical)), counted(rounded(c.Pairs), "pair"), within)
 		return
 	}
-	wrapped(w, "about %s identical to an earlier one; of the others about %s pairs %s (by comparing 1 in %.0f documents)",
-		short(c.Identical), short(c.Pairs), within, 1/c.DocumentShare)
+	wrapped(w, "about %s identical to an earlier one; of the others about %s %s (by comparing 1 in %.0f documents)",
+		short(c.Identical), pairsText(c.Pairs), within, 1/c.DocumentShare)
 	fmt.Fprintln(w)
 }
 
@@ -76,9 +76,12 @@ func rounded(n float64) int64 { return int64(math.Round(n)) }
 
 // printChoices prints the ranking.
 func printChoices(w io.Writer, a *pipeline.Advice) {
-	t := a.Config.Threshold
-	fmt.Fprintf(w, "  %-12s %7s %7s %7s %11s %8s %9s %7s\n", "", fmt.Sprintf("at %.3g", t), fmt.Sprintf("at %.3g", lower(t, 1)), fmt.Sprintf("at %.3g", lower(t, 2)),
-		"candidates", "a probe", "keys", "CPU-s")
+	similarities := marks(a.Config.Threshold)
+	fmt.Fprintf(w, "  %-12s", "")
+	for _, similarity := range similarities {
+		fmt.Fprintf(w, " %7s", fmt.Sprintf("at %.3g", similarity))
+	}
+	fmt.Fprintf(w, " %11s %8s %9s %7s\n", "candidates", "a probe", "keys", "CPU-s")
 	for i := range a.Choices {
 		c := &a.Choices[i]
 		mark := " "
@@ -89,12 +92,19 @@ func printChoices(w io.Writer, a *pipeline.Advice) {
 		if a.Corpus != nil {
 			candidates, probe = short(c.Candidates), fmt.Sprintf("%.3g", c.PerProbe)
 		}
-		name, below, farBelow := "exact", "", "" // which meet is decided by what is rare
+		name := "exact"
 		if c.Keys == transforms.MinHash {
 			name = fmt.Sprintf("%d x %d rows", c.Bands, c.Rows)
-			below, farBelow = fmt.Sprintf("%.4f", c.Scheme.Probability(lower(t, 1))), fmt.Sprintf("%.4f", c.Scheme.Probability(lower(t, 2)))
 		}
-		fmt.Fprintf(w, "%s %-12s %7.4f %7s %7s %11s %8s %9s %7s", mark, name, c.Probability, below, farBelow, candidates, probe, size(rounded(c.Bytes)), seconds(c.Seconds))
+		fmt.Fprintf(w, "%s %-12s %7.4f", mark, name, c.Probability)
+		for _, similarity := range similarities[1:] {
+			probability := "" // of exact keys: which meet is decided by what is rare
+			if c.Keys == transforms.MinHash {
+				probability = fmt.Sprintf("%.4f", c.Scheme.Probability(similarity))
+			}
+			fmt.Fprintf(w, " %7s", probability)
+		}
+		fmt.Fprintf(w, " %11s %8s %9s %7s", candidates, probe, size(rounded(c.Bytes)), seconds(c.Seconds))
 		if !c.Fits {
 			fmt.Fprint(w, "  too large")
 		}
@@ -156,8 +166,17 @@ func printDistances(w io.Writer, a *pipeline.Advice) {
 	}
 }
 
-// lower is so many tenths below a similarity.
-func lower(similarity float64, tenths int) float64 { return max(similarity-float64(tenths)/10, 0) }
+// marks are the similarities for which the ranking tells the probability: the
+// threshold, a tenth less and two, as far as that is above 0.
+func marks(threshold float64) []float64 {
+	marks := []float64{threshold}
+	for _, below := range []float64{0.1, 0.2} {
+		if threshold-below > 1e-9 { // and no rounding error
+			marks = append(marks, threshold-below)
+		}
+	}
+	return marks
+}
 
 // printHeaps names the groups that most of the candidates may come from.
 func printHeaps(w io.Writer, c pipeline.PlannedChoice) {
@@ -260,14 +279,22 @@ func promiseText(a *pipeline.Advice, c *pipeline.PlannedChoice) string {
 		if a.Distances == nil {
 			return text
 		}
-		if c.Distance < chosen.Distance {
-			return text + fmt.Sprintf("; here that misses about %s pairs", short(c.Missed))
+		about := "about "
+		if a.Corpus.DocumentShare == 1 {
+			about = ""
 		}
-		return text + fmt.Sprintf("; here these are about %s pairs more", short(a.Distances[c.Distance]))
+		if c.Distance < chosen.Distance {
+			return text + fmt.Sprintf("; here that misses %s%s", about, pairsText(c.Missed))
+		}
+		return text + fmt.Sprintf("; here these are %s%s more", about, pairsText(a.Distances[c.Distance]))
 	}
 	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f in place of %.4f", c.Probability, chosen.Probability)
-	if a.Corpus != nil {
-		text += fmt.Sprintf("; here that misses about %s pairs in place of %s", short(c.Missed), short(chosen.Missed))
+	switch {
+	case a.Corpus == nil:
+	case max(c.Missed, chosen.Missed) < 0.5: // what bands miss is an expectation
+		text += "; here neither is likely to miss one"
+	default:
+		text += fmt.Sprintf("; here that misses about %s in place of %s", pairsText(c.Missed), short(chosen.Missed))
 	}
 	return text
 }
@@ -320,7 +347,7 @@ func choiceText(c *pipeline.PlannedChoice) string {
 		return fmt.Sprintf("%.1f exact keys a document", c.KeysPerDocument)
 	}
 	if c.Keys == transforms.SimHash {
-		return fmt.Sprintf("%s of %d bits", counted(int64(c.KeysPerDocument), "table"), c.PrefixBits)
+		return fmt.Sprintf("%s of %s", counted(int64(c.KeysPerDocument), "table"), counted(int64(c.PrefixBits), "bit"))
 	}
 	return bandsText(c.Scheme)
 }
@@ -344,6 +371,15 @@ func short(n float64) string {
 		}
 	}
 	return fmt.Sprintf("%.0f", n)
+}
+
+// pairsText writes a number of pairs in a few characters.
+func pairsText(n float64) string {
+	text := short(n)
+	if text == "1" {
+		return "1 pair"
+	}
+	return text + " pairs"
 }
 
 // seconds writes CPU seconds.

@@ -104,8 +104,8 @@ func planText(s pipeline.Summary) string {
 		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d are candidates for the threshold %g; how many pairs that finds, only the audit tells",
 			s.Plan.Bits, s.Plan.Distance, s.Config.Threshold)
 	}
-	return fmt.Sprintf("%s of %s find a pair at the threshold %g with probability %.4f, more similar ones more surely",
-		counted(int64(s.Plan.Bands), "band"), counted(int64(s.Plan.Rows), "row"), s.Config.Threshold, s.Plan.ExpectedRecall)
+	return fmt.Sprintf("%s %s a pair at the threshold %g with probability %.4f, more similar ones more surely",
+		bandsText(s.Plan.Scheme), verb(int64(s.Plan.Bands), "find"), s.Config.Threshold, s.Plan.ExpectedRecall)
 }
 
 // auditText says what the audit has measured.
@@ -128,6 +128,14 @@ func counted(n int64, thing string) string {
 	return count(n) + " " + thing
 }
 
+// verb is what so many things do.
+func verb(n int64, does string) string {
+	if n == 1 {
+		does += "s"
+	}
+	return does
+}
+
 // count writes a number in groups of three digits.
 func count(n int64) string {
 	s := fmt.Sprint(n)
@@ -144,6 +152,8 @@ func size(n int64) string {
 		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 	case n >= 1e6:
 		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n < 50: // no tenth of a kilobyte
+		return fmt.Sprintf("%d B", n)
 	}
 	return fmt.Sprintf("%.1f kB", float64(n)/1e3)
 }

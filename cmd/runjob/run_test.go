@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/lshbands"
 	"mirrorbeam/pipeline"
 	"mirrorbeam/transforms"
 )
@@ -18,6 +19,33 @@ func TestPlanTextOfSkippedPairs(t *testing.T) {
 			if text := planText(summary); strings.Contains(text, "but for what was skipped") != (groups > 0) {
 				t.Errorf("%s, %d groups skipped: %s", keys, groups, text)
 			}
+		}
+	}
+}
+
+func TestPlanTextOfBands(t *testing.T) {
+	for bands, want := range map[int]string{1: "1 band of 3 rows finds a pair ", 7: "7 bands of 3 rows find a pair "} {
+		summary := pipeline.Summary{Plan: pipeline.Plan{Keys: transforms.MinHash, Scheme: lshbands.Scheme{Bands: bands, Rows: 3}}}
+		if text := planText(summary); !strings.HasPrefix(text, want) {
+			t.Errorf("%d bands: %s", bands, text)
+		}
+	}
+}
+
+func TestSize(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 1: "1 B", 49: "49 B", 50: "0.1 kB", 999: "1.0 kB", 64e6: "64.0 MB", 2e9: "2.0 GB"} {
+		if got := size(n); got != want {
+			t.Errorf("%d bytes are written %s, want %s", n, got, want)
+		}
+	}
+}
+
+// TestLeftBehind: only a command that has an output folder says what is in it when
+// it is interrupted.
+func TestLeftBehind(t *testing.T) {
+	for command, want := range map[command]bool{&runCommand{}: true, &planCommand{}: false, &queryCommand{}: false, &evalCommand{}: false, nil: false} {
+		if text := leftBehind(command); strings.Contains(text, "the output folder") != want {
+			t.Errorf("%T: interrupted%s", command, text)
 		}
 	}
 }
