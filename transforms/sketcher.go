@@ -30,7 +30,7 @@ func (s *Sketcher) Sketch(line []byte) (corpus.Record, sketch.Fingerprint, error
 		return corpus.Record{}, sketch.Fingerprint{}, err
 	}
 	if length, limit := recordLength(record), s.fingerprinter.job.MaxDocument; length > limit {
-		return corpus.Record{}, sketch.Fingerprint{}, fmt.Errorf("text of %d bytes is longer than the %d bytes that the index allows", length, limit)
+		return corpus.Record{}, sketch.Fingerprint{}, fmt.Errorf("text of %d bytes is longer than the %d bytes that --max-document allows", length, limit)
 	}
 	return record, s.fingerprinter.sketch(line, record), nil
 }
