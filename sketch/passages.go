@@ -63,6 +63,7 @@ type chain struct {
 type Matcher struct {
 	shingle            int
 	a, b               *IndexedSequence
+	runs               commonRuns
 	seeds              []uint64
 	stretches, chosen  []stretch
 	coveredA, coveredB []bool
@@ -110,6 +111,7 @@ func (m *Matcher) Match(a, b *IndexedSequence) (shared int, spans []Span) {
 // in a, and returns how many distinct ones there are.
 func (m *Matcher) seed() (shared int) {
 	m.seeds = m.seeds[:0]
+	m.runs.reset(m.a, m.b)
 	a, b := m.a.places, m.b.places
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		if x, y := a[i].shingle, b[j].shingle; x != y {
@@ -124,16 +126,15 @@ func (m *Matcher) seed() (shared int) {
 		if inA*inB <= mostCombined {
 			for _, x := range a[i : i+inA] {
 				for _, y := range b[j : j+inB] {
-					m.addSeed(x, y)
+					m.addSeed(int(x.at), int(y.at))
 				}
 			}
 		} else {
-			for k := range min(inA, inB) {
-				m.addSeed(a[i+k], b[j+k])
-			}
+			m.runs.add(a[i:i+inA], b[j:j+inB])
 		}
 		i, j = i+inA, j+inB
 	}
+	m.runs.each(m.addSeed)
 	slices.Sort(m.seeds)
 	return shared
 }
@@ -147,9 +148,8 @@ func timesFirst(places []place) int {
 	return n
 }
 
-func (m *Matcher) addSeed(x, y place) {
-	diagonal := uint64(int(y.at) - int(x.at) + m.a.Len())
-	m.seeds = append(m.seeds, diagonal<<32|uint64(x.at))
+func (m *Matcher) addSeed(a, b int) {
+	m.seeds = append(m.seeds, uint64(b-a+m.a.Len())<<32|uint64(a))
 }
 
 // extend finds the stretches that the seeds are in, and those near a long one that
@@ -183,7 +183,10 @@ func (m *Matcher) extend() {
 				break
 			}
 			m.stretches = append(m.stretches, next)
-			s, rest = next, rest-next.length
+			// One that is cut off may go on to a seed, which has it from its beginning.
+			if rest -= next.length; rest > 0 {
+				s = next
+			}
 		}
 		end = s.a + s.length
 	}

@@ -1,0 +1,243 @@
+package sketch
+
+import "slices"
+
+// mostRuns bounds the lengths of the runs that are found, all together, in the
+// number of places that they are looked for at.
+const mostRuns = 4
+
+// commonRuns finds the longest runs of shingles that two sequences have in common
+// among the places whose shingles are frequent in them. It sorts the suffixes of the
+// runs of such places by prefix doubling (Manber and Myers, "Suffix arrays: a new
+// method for on-line string searches", 1993), so that those with long common
+// prefixes are neighbours. That takes time for n log n for n places, whatever
+// repeats in them.
+type commonRuns struct {
+	a, b *IndexedSequence
+	// points are the places in the order of the texts, b behind a, with the numbers
+	// of their shingles in the low half. All else here is about points.
+	points []uint64
+	// left is how many are neighbours from each on, with itself.
+	left []uint32
+
+	suffixes, ranks          []uint32 // in order, and where in it, alike ones together
+	bySecond, newRanks, ends []uint32
+	prefixes                 []uint32 // in common with the suffix before in order
+	longest                  []run
+	order                    []uint64
+	covered                  []bool
+}
+
+// run is the longest one that begins at a point, and where it does in the other text.
+type run struct{ length, other uint32 }
+
+func (r *commonRuns) reset(a, b *IndexedSequence) {
+	r.a, r.b, r.points = a, b, r.points[:0]
+}
+
+// add takes in the places of a shingle.
+func (r *commonRuns) add(inA, inB []place) {
+	number := uint64(len(r.points))
+	for _, p := range inA {
+		r.points = append(r.points, uint64(p.at)<<32|number)
+	}
+	for _, p := range inB {
+		r.points = append(r.points, uint64(r.a.Len()+int(p.at))<<32|number)
+	}
+}
+
+// each calls seed with a place in a and one in b of each run found: longest first,
+// of each point that none before covers in its text the longest that it begins.
+func (r *commonRuns) each(seed func(a, b int)) {
+	n := len(r.points)
+	if n == 0 {
+		return
+	}
+	slices.Sort(r.points)
+	r.measure()
+	r.sort()
+	r.compare()
+	r.match()
+	r.order = r.order[:0]
+	for p, m := range r.longest {
+		r.order = append(r.order, uint64(n-int(m.length))<<32|uint64(p))
+	}
+	slices.Sort(r.order)
+	r.covered = sized(r.covered, n)
+	clear(r.covered)
+	rest := mostRuns * n
+	for _, o := range r.order {
+		p := int(uint32(o))
+		if r.covered[p] {
+			continue
+		}
+		m := r.longest[p]
+		for i := range int(m.length) {
+			r.covered[p+i] = true
+		}
+		other := int(m.other)
+		first, second := r.place(min(p, other)), r.place(max(p, other))
+		seed(first, second-r.a.Len())
+		// A stretch reaches as far back as it goes, so that counts too.
+		rest -= int(m.length)
+		for p > 0 && other > 0 && r.left[p-1] > 1 && r.left[other-1] > 1 && r.number(p-1) == r.number(other-1) {
+			p, other, rest = p-1, other-1, rest-1
+		}
+		if rest <= 0 {
+			return
+		}
+	}
+}
+
+func (r *commonRuns) place(p int) int     { return int(r.points[p] >> 32) }
+func (r *commonRuns) number(p int) uint32 { return uint32(r.points[p]) }
+func (r *commonRuns) inA(p uint32) bool   { return r.place(int(p)) < r.a.Len() }
+
+// measure notes where runs of neighbours end.
+func (r *commonRuns) measure() {
+	n := len(r.points)
+	r.left = sized(r.left, n)
+	r.left[n-1] = 1
+	for p := n - 2; p >= 0; p-- {
+		r.left[p] = 1
+		if r.neighbours(r.place(p), r.place(p+1)) {
+			r.left[p] += r.left[p+1]
+		}
+	}
+}
+
+// neighbours reports whether the shingles at two places are neighbours in one text.
+func (r *commonRuns) neighbours(x, y int) bool {
+	of := r.a
+	if x >= r.a.Len() {
+		of, x, y = r.b, x-r.a.Len(), y-r.a.Len()
+	}
+	return y == x+1 && y < of.Len() && of.Tokens[y] == of.Tokens[x]+1
+}
+
+// sort puts the suffixes in order; of equal ones the one that is first in the texts
+// is first.
+func (r *commonRuns) sort() {
+	n := len(r.points)
+	r.suffixes, r.ranks = sized(r.suffixes, n), sized(r.ranks, n)
+	r.bySecond, r.newRanks, r.ends = sized(r.bySecond, n), sized(r.newRanks, n), sized(r.ends, n+1)
+	for p := range n {
+		r.bySecond[p], r.ranks[p] = uint32(p), r.number(p)
+	}
+	r.sortByRank()
+	ranks := r.rank(0)
+	for half := 1; ; half *= 2 {
+		// The order of the second halves is that of the suffixes that they are.
+		second := r.bySecond[:0]
+		for p := range n {
+			if int(r.left[p]) <= half {
+				second = append(second, uint32(p))
+			}
+		}
+		for _, s := range r.suffixes {
+			if p := int(s) - half; p >= 0 && int(r.left[p]) > half {
+				second = append(second, uint32(p))
+			}
+		}
+		r.sortByRank()
+		before := ranks
+		if ranks = r.rank(half); ranks == before {
+			return
+		}
+	}
+}
+
+// sortByRank makes suffixes what bySecond is, sorted stably by rank.
+func (r *commonRuns) sortByRank() {
+	clear(r.ends)
+	for _, rank := range r.ranks {
+		r.ends[rank+1]++
+	}
+	for i := 1; i < len(r.ends); i++ {
+		r.ends[i] += r.ends[i-1]
+	}
+	for _, p := range r.bySecond {
+		r.suffixes[r.ends[r.ranks[p]]] = p
+		r.ends[r.ranks[p]]++
+	}
+}
+
+// rank numbers the suffixes, those alike in a rank and in that of what is half
+// further on the same, and returns how many ranks there are.
+func (r *commonRuns) rank(half int) (ranks uint32) {
+	second := func(p uint32) uint32 {
+		if int(r.left[p]) <= half {
+			return 0
+		}
+		return r.ranks[int(p)+half] + 1
+	}
+	for i, p := range r.suffixes {
+		if i > 0 && (r.ranks[p] != r.ranks[r.suffixes[i-1]] || second(p) != second(r.suffixes[i-1])) {
+			ranks++
+		}
+		r.newRanks[p] = ranks
+	}
+	r.ranks, r.newRanks = r.newRanks, r.ranks
+	return ranks + 1
+}
+
+// compare finds the prefixes: one is at most one shorter than that of the suffix
+// that begins one before (Kasai and others, "Linear-time longest-common-prefix
+// computation in suffix arrays", 2001).
+func (r *commonRuns) compare() {
+	n := len(r.points)
+	r.prefixes = sized(r.prefixes, n)
+	at := r.newRanks
+	for i, p := range r.suffixes {
+		at[p] = uint32(i)
+	}
+	length := uint32(0)
+	for p := range uint32(n) {
+		if at[p] == 0 {
+			r.prefixes[0], length = 0, 0
+			continue
+		}
+		q := r.suffixes[at[p]-1]
+		for most := min(r.left[p], r.left[q]); length < most && r.number(int(p+length)) == r.number(int(q+length)); {
+			length++
+		}
+		r.prefixes[at[p]] = length
+		length = max(length, 1) - 1
+	}
+}
+
+// match finds the longest run of each point: with the next suffix of the other text
+// in order, on the one or the other side.
+func (r *commonRuns) match() {
+	n := len(r.points)
+	r.longest = sized(r.longest, n)
+	clear(r.longest)
+	var of [2]run // the last of b, and of a
+	see := func(p, prefix uint32) {
+		for i := range of {
+			of[i].length = min(of[i].length, prefix)
+		}
+		mine, others := 0, 1
+		if r.inA(p) {
+			mine, others = 1, 0
+		}
+		if of[others].length > r.longest[p].length {
+			r.longest[p] = of[others]
+		}
+		of[mine] = run{r.left[p], p}
+	}
+	for i, p := range r.suffixes {
+		see(p, r.prefixes[i])
+	}
+	of = [2]run{}
+	for i := n - 1; i >= 0; i-- {
+		prefix := uint32(0)
+		if i+1 < n {
+			prefix = r.prefixes[i+1]
+		}
+		see(r.suffixes[i], prefix)
+	}
+}
+
+// sized returns s with a length of n, whatever is in it.
+func sized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
