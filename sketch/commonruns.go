@@ -20,12 +20,13 @@ type commonRuns struct {
 	// left is how many are neighbours from each on, with itself.
 	left []uint32
 
-	suffixes, ranks          []uint32 // in order, and where in it, alike ones together
-	bySecond, newRanks, ends []uint32
-	prefixes                 []uint32 // in common with the suffix before in order
-	longest                  []run
-	order                    []uint64
-	covered                  []bool
+	keys            []uint64 // number and point
+	suffixes, ranks []uint32 // in their order, and which rank each has, those alike the same
+	bySecond        []uint32 // suffixes in the order of what follows their first half
+	newRanks, ends  []uint32
+	prefixes        []uint32 // in common with the suffix before in order
+	longest         []run
+	covered         []bool
 }
 
 // run is the longest one that begins at a point, and where it does in the other text.
@@ -48,30 +49,32 @@ func (r *commonRuns) add(inA, inB []place) {
 
 // each calls seed with a place in a and one in b of each run found: longest first,
 // of each point that none before covers in its text the longest that it begins.
-func (r *commonRuns) each(seed func(a, b int)) {
+// None is shorter than least.
+func (r *commonRuns) each(least int, seed func(a, b int)) {
+	slices.Sort(r.points)
+	r.measure(least)
 	n := len(r.points)
 	if n == 0 {
 		return
 	}
-	slices.Sort(r.points)
-	r.measure()
 	r.sort()
 	r.compare()
 	r.match()
-	r.order = r.order[:0]
 	for p, m := range r.longest {
-		r.order = append(r.order, uint64(n-int(m.length))<<32|uint64(p))
+		r.bySecond[p], r.ranks[p] = uint32(p), uint32(n)-m.length
 	}
-	slices.Sort(r.order)
+	r.sortByRank()
 	r.covered = sized(r.covered, n)
 	clear(r.covered)
 	rest := mostRuns * n
-	for _, o := range r.order {
-		p := int(uint32(o))
+	for _, s := range r.suffixes {
+		p, m := int(s), r.longest[s]
+		if int(m.length) < least {
+			return
+		}
 		if r.covered[p] {
 			continue
 		}
-		m := r.longest[p]
 		for i := range int(m.length) {
 			r.covered[p+i] = true
 		}
@@ -93,17 +96,26 @@ func (r *commonRuns) place(p int) int     { return int(r.points[p] >> 32) }
 func (r *commonRuns) number(p int) uint32 { return uint32(r.points[p]) }
 func (r *commonRuns) inA(p uint32) bool   { return r.place(int(p)) < r.a.Len() }
 
-// measure notes where runs of neighbours end.
-func (r *commonRuns) measure() {
-	n := len(r.points)
-	r.left = sized(r.left, n)
-	r.left[n-1] = 1
-	for p := n - 2; p >= 0; p-- {
-		r.left[p] = 1
-		if r.neighbours(r.place(p), r.place(p+1)) {
-			r.left[p] += r.left[p+1]
+// measure notes where runs of neighbours end, and leaves out those that are shorter
+// than least.
+func (r *commonRuns) measure(least int) {
+	r.left = r.left[:0]
+	kept := 0
+	for p := 0; p < len(r.points); {
+		length := 1
+		for p+length < len(r.points) && r.neighbours(r.place(p+length-1), r.place(p+length)) {
+			length++
 		}
+		if length >= least {
+			copy(r.points[kept:], r.points[p:p+length])
+			for left := length; left > 0; left-- {
+				r.left = append(r.left, uint32(left))
+			}
+			kept += length
+		}
+		p += length
 	}
+	r.points = r.points[:kept]
 }
 
 // neighbours reports whether the shingles at two places are neighbours in one text.
@@ -120,12 +132,17 @@ func (r *commonRuns) neighbours(x, y int) bool {
 func (r *commonRuns) sort() {
 	n := len(r.points)
 	r.suffixes, r.ranks = sized(r.suffixes, n), sized(r.ranks, n)
-	r.bySecond, r.newRanks, r.ends = sized(r.bySecond, n), sized(r.newRanks, n), sized(r.ends, n+1)
+	r.bySecond, r.newRanks, r.ends = sized(r.bySecond, n), sized(r.newRanks, n), sized(r.ends, n+2)
+	r.keys = r.keys[:0]
 	for p := range n {
-		r.bySecond[p], r.ranks[p] = uint32(p), r.number(p)
+		r.ranks[p] = r.number(p)
+		r.keys = append(r.keys, uint64(r.ranks[p])<<32|uint64(p))
 	}
-	r.sortByRank()
-	ranks := r.rank(0)
+	slices.Sort(r.keys)
+	for i, key := range r.keys {
+		r.suffixes[i] = uint32(key)
+	}
+	ranks := r.rank(len(r.points))
 	for half := 1; ; half *= 2 {
 		// The order of the second halves is that of the suffixes that they are.
 		second := r.bySecond[:0]

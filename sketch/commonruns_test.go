@@ -68,7 +68,7 @@ func TestMatchLongestRun(t *testing.T) {
 		}
 		a, b := text(), text()
 		want := longestRun(a, b)
-		if want < shingle {
+		if want < max(shingle, LeastSpan) {
 			continue
 		}
 		if want > 50 {

@@ -20,9 +20,13 @@ const (
 	LeastSpan = 8
 
 	// mostCombined bounds the combinations of the places of a shingle in two texts
-	// that are looked at. Where there are more, its places go together in their
-	// order.
+	// that are looked at. Where there are more, the shingle is frequent: its places go
+	// together in their order, and those where the longest runs of frequent ones are.
 	mostCombined = 4
+
+	// mostInOrder bounds the stretches found by places that go together in their
+	// order, in the lengths of the texts.
+	mostInOrder = 4
 
 	// mostBeside bounds what is found beside a stretch on its diagonal, in its own
 	// lengths.
@@ -82,12 +86,18 @@ func NewMatcher(shingle int) *Matcher { return &Matcher{shingle: max(shingle, 1)
 // first, with those that they make a span with, each as far as no longer one holds
 // its shingles in either text; then those of which one text has another copy. Those
 // near each other in both are joined to spans; see [MostGap]. This is the greedy
-// string tiling of plagiarism detection, seeded with shingles. It takes time for the
-// length of the texts, whatever repeats in them.
+// string tiling of plagiarism detection, seeded with shingles and, where these are
+// frequent, with the longest runs of them: of so many words as two texts have in
+// common in a row, if [LeastSpan] or more, there is a span at least. It takes time
+// for n log n for texts of n shingles, whatever repeats in them.
 func (m *Matcher) Match(a, b *IndexedSequence) (shared int, spans []Span) {
 	// Ties are broken by places in the first one, so that must not be a matter of
 	// the order of the arguments.
-	swapped := cmp.Or(cmp.Compare(a.Len(), b.Len()), slices.Compare(a.Shingles, b.Shingles)) > 0
+	order := cmp.Or(cmp.Compare(a.Len(), b.Len()), slices.Compare(a.Shingles, b.Shingles))
+	if order == 0 {
+		order = slices.Compare(a.Tokens, b.Tokens)
+	}
+	swapped := order > 0
 	if swapped {
 		a, b = b, a
 	}
@@ -107,8 +117,8 @@ func (m *Matcher) Match(a, b *IndexedSequence) (shared int, spans []Span) {
 	return shared, m.spans
 }
 
-// seed notes places of shingles that are in both sequences, as diagonal and place
-// in a, and returns how many distinct ones there are.
+// seed notes places of shingles that are in both sequences, as diagonal, place in a
+// and kind, and returns how many distinct ones there are.
 func (m *Matcher) seed() (shared int) {
 	m.seeds = m.seeds[:0]
 	m.runs.reset(m.a, m.b)
@@ -126,18 +136,24 @@ func (m *Matcher) seed() (shared int) {
 		if inA*inB <= mostCombined {
 			for _, x := range a[i : i+inA] {
 				for _, y := range b[j : j+inB] {
-					m.addSeed(int(x.at), int(y.at))
+					m.addSeed(int(x.at), int(y.at), certain)
 				}
 			}
 		} else {
+			for k := range min(inA, inB) {
+				m.addSeed(int(a[i+k].at), int(b[j+k].at), inOrder)
+			}
 			m.runs.add(a[i:i+inA], b[j:j+inB])
 		}
 		i, j = i+inA, j+inB
 	}
-	m.runs.each(m.addSeed)
+	m.runs.each(m.leastRun(), func(a, b int) { m.addSeed(a, b, certain) })
 	slices.Sort(m.seeds)
 	return shared
 }
+
+// leastRun is the number of shingles in a row of the shortest span worth telling.
+func (m *Matcher) leastRun() int { return max(LeastSpan-m.shingle+1, 1) }
 
 // timesFirst returns how often the first shingle is there.
 func timesFirst(places []place) int {
@@ -148,8 +164,12 @@ func timesFirst(places []place) int {
 	return n
 }
 
-func (m *Matcher) addSeed(a, b int) {
-	m.seeds = append(m.seeds, uint64(b-a+m.a.Len())<<32|uint64(a))
+// Kinds of seeds: those that are looked at whatever they cost, and those of frequent
+// shingles that go together in their order.
+const certain, inOrder = 0, 1
+
+func (m *Matcher) addSeed(a, b int, kind uint64) {
+	m.seeds = append(m.seeds, uint64(b-a+m.a.Len())<<32|uint64(a)<<1|kind)
 }
 
 // extend finds the stretches that the seeds are in, and those near a long one that
@@ -157,9 +177,10 @@ func (m *Matcher) addSeed(a, b int) {
 func (m *Matcher) extend() {
 	m.stretches = m.stretches[:0]
 	diagonal, end := uint64(math.MaxUint64), 0 // of the stretch before
+	ordered := mostInOrder * (m.a.Len() + m.b.Len())
 	for _, seed := range m.seeds {
-		a := int(seed & math.MaxUint32)
-		if seed>>32 == diagonal && a < end {
+		a := int(seed & math.MaxUint32 >> 1)
+		if seed>>32 == diagonal && a < end || seed&1 == inOrder && ordered <= 0 {
 			continue
 		}
 		if seed>>32 != diagonal {
@@ -167,6 +188,9 @@ func (m *Matcher) extend() {
 		}
 		b := a + int(diagonal) - m.a.Len()
 		s := m.grow(a, b, end, m.a.Len())
+		if seed&1 == inOrder {
+			ordered -= s.length
+		}
 		// What is found beside it is bounded, so that this takes time for the length
 		// of the texts whatever they are.
 		rest := 0
@@ -281,7 +305,7 @@ func (m *Matcher) choose() {
 	}
 	// Another copy in one text of what the other has but once.
 	for _, s := range m.stretches {
-		m.take(s, max(LeastSpan-m.shingle+1, 1), func(a, b int) bool { return !m.coveredA[a] || !m.coveredB[b] })
+		m.take(s, m.leastRun(), func(a, b int) bool { return !m.coveredA[a] || !m.coveredB[b] })
 	}
 	for _, s := range m.chosen {
 		clear(m.coveredA[s.a : s.a+s.length])

@@ -228,7 +228,26 @@ func TestMatchRepetitive(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 32))
 	const n = 100000
 	repeat := func(words ...string) string { return strings.Repeat(strings.Join(words, " ")+" ", n/len(words)) }
-	line := randomWords(random, 12, 1e6)
+	line, page := randomWords(random, 12, 1e6), randomWords(random, 110, 1e6)
+	// The shingles of a page are so often on their own before copies of it that each
+	// goes together with that of another copy if they go in their order.
+	var alone []string
+	for i := range len(page) - 2 {
+		for range mostCombined + i%100 {
+			alone = append(append(alone, page[i:i+3]...), "x")
+		}
+	}
+	fibonacci, shorter := "a ", "b "
+	for len(fibonacci) < 2*n {
+		fibonacci, shorter = fibonacci+shorter, fibonacci
+	}
+	nested := func(most int) string {
+		var words strings.Builder
+		for i := range most {
+			words.WriteString(strings.Repeat("a ", i) + "b ")
+		}
+		return words.String()
+	}
 	texts := map[string][2]string{
 		"one word":      {repeat("a"), repeat("a")},
 		"fewer":         {repeat("a"), strings.Repeat("a ", n/3)},
@@ -237,6 +256,9 @@ func TestMatchRepetitive(t *testing.T) {
 		"few words":     {strings.Join(randomWords(random, n, 2), " "), strings.Join(randomWords(random, n, 2), " ")},
 		"rare ones":     {repeat(append(strings.Split(repeat("a")[:2000], " "), "r")...), repeat(append(strings.Split(repeat("a")[:1000], " "), "r")...)},
 		"with an edit":  {repeat("a"), repeat("a")[:n] + " b " + repeat("a")[:n]},
+		"out of order":  {repeat(page...), strings.Join(alone, " ") + " " + repeat(page...)},
+		"fibonacci":     {fibonacci, strings.Replace(fibonacci, "a b a a b", "b a a b a", 100)},
+		"longer runs":   {nested(400), nested(300) + nested(350)},
 		"copy of copys": {strings.Repeat(strings.Join(line, " ")+" ", 4), repeat(line...)},
 	}
 	for name, text := range texts {
