@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -75,13 +76,98 @@ func TestMatchLongestRun(t *testing.T) {
 			long++
 		}
 		o := Options{Measure: Measure{Shingle: shingle}}
-		_, spans, _, _ := matchTextsBy(t, o, strings.Join(a, " "), strings.Join(b, " "))
+		_, spans, x, y := matchTextsBy(t, o, strings.Join(a, " "), strings.Join(b, " "))
 		if len(spans) == 0 || int(spans[0].Words) < want {
 			t.Fatalf("round %d, shingles of %d of %d words: spans are %v, %d words in a row are in common\n%q\n%q", round, shingle, of, spans, want, a, b)
+		}
+		m := NewMatcher(shingle)
+		m.Match(x, y)
+		if !slices.ContainsFunc(m.stretches, func(s stretch) bool { return s.length+shingle-1 == want }) {
+			t.Fatalf("round %d, shingles of %d of %d words: the %d words in a row in common are in no stretch\n%q\n%q", round, shingle, of, want, a, b)
 		}
 		checkMatch(t, o, strings.Join(a, " "), strings.Join(b, " "))
 	}
 	if long < 300 {
 		t.Errorf("%d pairs have long runs in common", long)
+	}
+}
+
+// A long run is found whole behind a short one, whatever else has much of it.
+func TestMatchBehindShort(t *testing.T) {
+	random := rand.New(rand.NewPCG(39, 40))
+	short, long := randomWords(random, 8, 1e6), randomWords(random, 200, 1e6)
+	text := func(words ...[]string) string { return strings.Join(slices.Concat(words...), " ") }
+	a := text(short, []string{"x"}, long)
+	b := text(short, []string{"y"}, long, randomWords(random, 50, 1e6), long[20:180])
+	if _, spans, _, _ := matchTexts(t, a, b); spans[0].Words != 209 {
+		t.Errorf("spans are %v", spans)
+	}
+}
+
+// The longest run of each point is as long as the longest there is, and no run that is
+// a seed is too short or one of too many.
+func TestCommonRuns(t *testing.T) {
+	random := rand.New(rand.NewPCG(37, 38))
+	for range 300 {
+		of := uint64(1 + random.IntN(4))
+		index := func() *IndexedSequence {
+			var s Sequence
+			token := uint32(0)
+			for range 1 + random.IntN(80) {
+				// Some shingles are no neighbours, as where a quotation is left out.
+				token += 1 + uint32(random.IntN(20)/19)
+				s.Shingles, s.Tokens = append(s.Shingles, random.Uint64N(of)), append(s.Tokens, token)
+			}
+			return NewIndexedSequence(s)
+		}
+		a, b := index(), index()
+		m := &Matcher{shingle: 1, a: a, b: b}
+		length := func(i, j int) int {
+			if a.Shingles[i] != b.Shingles[j] {
+				return 0
+			}
+			n := 1
+			for m.follow(i+n-1, j+n-1) {
+				n++
+			}
+			return n
+		}
+		var r commonRuns
+		r.reset(a, b)
+		for shingle := range of {
+			of := func(x *IndexedSequence) []place {
+				return slices.DeleteFunc(slices.Clone(x.places), func(p place) bool { return p.shingle != shingle })
+			}
+			r.add(of(a), of(b))
+		}
+		least := 1 + random.IntN(4)
+		found, looked := 0, 0
+		r.each(least, func(i, j int) {
+			found++
+			looked += length(i, j)
+			if length(i, j) < least {
+				t.Fatalf("a run of %d is shorter than %d", length(i, j), least)
+			}
+		})
+		longest := 0
+		for p, got := range r.longest {
+			want := 0
+			if at := r.place(p); at < a.Len() {
+				for j := range b.Len() {
+					want = max(want, length(at, j))
+				}
+			} else {
+				for i := range a.Len() {
+					want = max(want, length(i, at-a.Len()))
+				}
+			}
+			if want >= least && int(got.length) != want {
+				t.Fatalf("the run at point %d is %d long, want %d", p, got.length, want)
+			}
+			longest = max(longest, want)
+		}
+		if (found > 0) != (longest >= least) || looked > (mostRuns+1)*(a.Len()+b.Len()) {
+			t.Fatalf("%d runs of %d in all, the longest has %d, least is %d", found, looked, longest, least)
+		}
 	}
 }
