@@ -97,8 +97,8 @@ func TestMatchBehindShort(t *testing.T) {
 	random := rand.New(rand.NewPCG(39, 40))
 	short, long := randomWords(random, 8, 1e6), randomWords(random, 200, 1e6)
 	text := func(words ...[]string) string { return strings.Join(slices.Concat(words...), " ") }
-	a := text(short, []string{"x"}, long)
-	b := text(short, []string{"y"}, long, randomWords(random, 50, 1e6), long[20:180])
+	part := func() []string { return slices.Concat(randomWords(random, 50, 1e6), long[20:180]) }
+	a, b := text(short, []string{"x"}, long, part()), text(short, []string{"y"}, long, part())
 	if _, spans, _, _ := matchTexts(t, a, b); spans[0].Words != 209 {
 		t.Errorf("spans are %v", spans)
 	}
