@@ -7,8 +7,8 @@ import "runtime/debug"
 type memoryPlan struct {
 	// shards is the number of shards of keys and pairs.
 	shards int
-	// placeBytes bounds the sets that a scoring task holds, at 8 bytes a
-	// shingle.
+	// placeBytes bounds the sets that a scoring task holds, at 8 bytes a shingle,
+	// and the pairs that it holds at a time.
 	placeBytes int64
 	// runBytes is how much of its run file a task holds back.
 	runBytes int

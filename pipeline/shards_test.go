@@ -146,6 +146,31 @@ func TestAllPairsInBlocks(t *testing.T) {
 	}
 }
 
+// TestDensePlaces cuts a component whose pairs take many times the room of its
+// sets: the pairs of a place come in parts, or the component is cut into blocks.
+func TestDensePlaces(t *testing.T) {
+	w := newWriter(6)
+	base := w.text(9)
+	for i := range 150 {
+		w.add(w.set(append(base[:9:9], fmt.Sprint("last", i))))
+	}
+	config := lawConfig(t, putCorpus(t, plain, cut(w.lines, 2)...))
+	want, whole := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+	if all := int64(150 * 149 / 2); whole.Counts.Pairs != all {
+		t.Fatalf("%d pairs, want %d", whole.Counts.Pairs, all)
+	}
+	for _, inner := range []innerJob{
+		{splitBytes: 1 << 30, shards: 1, placeBytes: 12_000, lanes: 1}, // 1,500 hashes or pairs: one place, eight parts
+		{splitBytes: 2 << 10, shards: 7, placeBytes: 2_000, lanes: 2},
+	} {
+		got, result := runInner(t, config, inner)
+		sameText(t, fmt.Sprintf("%+v", inner), got, want)
+		if result.Counts != whole.Counts {
+			t.Errorf("%+v: counts %+v, want %+v", inner, result.Counts, whole.Counts)
+		}
+	}
+}
+
 // TestDenseGroups bounds the comparisons of a group below what its documents
 // need. What is skipped is counted, every pair listed is right, and the output
 // still depends on nothing but the bound.

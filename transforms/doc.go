@@ -142,7 +142,7 @@ type Job struct {
 	// RunBytes is how much of its run file a task holds back in memory, so that
 	// sections grow to a size worth a read.
 	RunBytes int
-	// PlaceBytes bounds the shingle sets that a scoring task holds.
+	// PlaceBytes bounds the shingle sets that a scoring task holds, and its pairs.
 	PlaceBytes int64
 	// AuditSample is about how many documents are sampled to estimate the recall; 0:
 	// none.

@@ -196,36 +196,51 @@ func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
 	if err != nil {
 		return err
 	}
-	numbers, err := w.read(2, numbersKind)
-	if err != nil {
-		return err
-	}
-	gatherStage.records.Inc(ctx, int64(len(numbers)/numberSize))
-	gatherStage.bytes.Inc(ctx, int64(len(numbers)))
 	wanted := w.pairs[:0] // node and place in two halves of a word
-	for ; len(numbers) > 0; numbers = numbers[numberSize:] {
-		a, b := int(binary.LittleEndian.Uint32(numbers)), int(binary.LittleEndian.Uint32(numbers[4:]))
-		place := getPlace(places[a*placeSize:])
-		at := place.Of(getPlace(places[b*placeSize:]))
-		if place.Blocks > 1 {
-			wanted = append(wanted, uint64(a)<<32|uint64(at), uint64(b)<<32|uint64(at))
+	crowded := len(nodes) // how many wanted are worth a search for repeats
+	for _, piece := range w.pieces {
+		if piece.Kind != numbersKind {
+			continue
 		}
-		record, err := w.run.Record(placePairsKind, at, 2*refSize)
+		numbers, err := w.readPiece(2, piece)
 		if err != nil {
 			return err
 		}
-		putRef(record, getRef(nodes[a*nodeSize:]))
-		putRef(record[refSize:], getRef(nodes[b*nodeSize:]))
+		gatherStage.records.Inc(ctx, int64(len(numbers)/numberSize))
+		gatherStage.bytes.Inc(ctx, int64(len(numbers)))
+		for ; len(numbers) > 0; numbers = numbers[numberSize:] {
+			a, b := int(binary.LittleEndian.Uint32(numbers)), int(binary.LittleEndian.Uint32(numbers[4:]))
+			place := getPlace(places[a*placeSize:])
+			at := place.Of(getPlace(places[b*placeSize:]))
+			if place.Blocks > 1 {
+				wanted = append(wanted, uint64(a)<<32|uint64(at), uint64(b)<<32|uint64(at))
+			}
+			record, err := w.run.Record(placePairsKind, at, 2*refSize)
+			if err != nil {
+				return err
+			}
+			putRef(record, getRef(nodes[a*nodeSize:]))
+			putRef(record[refSize:], getRef(nodes[b*nodeSize:]))
+		}
+		if len(wanted) >= crowded {
+			wanted = distinct(wanted)
+			crowded = max(crowded, 2*len(wanted))
+		}
 	}
 	w.pairs = wanted
-	slices.Sort(wanted)
-	for _, want := range slices.Compact(wanted) {
+	for _, want := range distinct(wanted) {
 		ref := getRef(nodes[want>>32*nodeSize:])
 		if err := writeWanted(&w.run, splitOf(f.starts, ref), ref, int(uint32(want))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// distinct sorts words and drops repeats.
+func distinct(words []uint64) []uint64 {
+	slices.Sort(words)
+	return slices.Compact(words)
 }
 
 // sendSets sends the wanted sets of a split to their places.

@@ -67,39 +67,59 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 	// of identical documents.
 	graph := edgeWriter{number: f.Job.Shards + number}
 	counts := &w.outcome.Counts
-	pairs, err := readPairs(w, sets)
+	err = eachPairs(w, sets, int(f.Job.PlaceBytes/8), func(pairs []uint64) error {
+		counts.Candidates += int64(len(pairs))
+		for i, pair := range pairs {
+			if i%1024 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			x, y := &sets.sets[pair>>32], &sets.sets[uint32(pair)]
+			e, ok := f.score(x, y)
+			if !ok {
+				continue
+			}
+			if err := graph.add(&w.run, x, y, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return err
-	}
-	counts.Candidates = int64(len(pairs))
-	for i, pair := range pairs {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		x, y := &sets.sets[pair>>32], &sets.sets[uint32(pair)]
-		e, ok := f.score(x, y)
-		if !ok {
-			continue
-		}
-		if err := graph.add(&w.run, x, y, e); err != nil {
-			return err
-		}
 	}
 	scoreStage.records.Inc(ctx, counts.Candidates)
 	return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
 }
 
-// readPairs returns the pairs of the task, each once, as the numbers of their
-// documents in two halves of a word. Pairs that share several keys have come more
-// than once.
-func readPairs(w *workplace, sets *gatheredSets) ([]uint64, error) {
+// eachPairs visits the pairs of the task in order, each once, as the numbers of
+// their documents in two halves of a word, in parts of about so many. A dense
+// component has many times the pairs that its sets would let expect.
+func eachPairs(w *workplace, sets *gatheredSets, atATime int, visit func([]uint64) error) error {
 	total := 0
 	for _, piece := range w.pieces {
 		if piece.Kind == placePairsKind {
 			total += int(piece.Length) / (2 * refSize)
 		}
 	}
-	pairs := slices.Grow(w.pairs[:0], total)
+	parts := total/max(atATime, 1) + 1
+	for part := range parts {
+		first, end := len(sets.sets)*part/parts, len(sets.sets)*(part+1)/parts
+		w.pairs = slices.Grow(w.pairs[:0], total/parts)
+		pairs, err := readPairs(w, sets, uint32(first), uint32(end))
+		if err != nil {
+			return err
+		}
+		if err := visit(pairs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readPairs returns the pairs whose first document has a number from first to
+// before end. Pairs that share several keys have come more than once.
+func readPairs(w *workplace, sets *gatheredSets, first, end uint32) ([]uint64, error) {
+	pairs := w.pairs[:0]
 	for _, piece := range w.pieces {
 		if piece.Kind != placePairsKind {
 			continue
@@ -109,11 +129,18 @@ func readPairs(w *workplace, sets *gatheredSets) ([]uint64, error) {
 			return nil, err
 		}
 		for b := buffer; len(b) > 0; b = b[2*refSize:] {
-			pair, err := sets.find(getRef(b), getRef(b[refSize:]))
+			x, err := sets.number(getRef(b))
 			if err != nil {
 				return nil, err
 			}
-			pairs = append(pairs, pair)
+			if x < first || x >= end {
+				continue
+			}
+			y, err := sets.find(getRef(b[refSize:]))
+			if err != nil {
+				return nil, err
+			}
+			pairs = append(pairs, uint64(x)<<32|uint64(y))
 		}
 	}
 	w.pairs = pairs
@@ -144,8 +171,7 @@ type gatheredSet struct {
 type gatheredSets struct {
 	sets    []gatheredSet
 	numbers numbering.Set // of their refs
-	// The pairs of a document mostly come one after the other.
-	lastNumber uint32
+	last    uint32        // number that was asked for last
 }
 
 // readSets reads the sets of a place. Their hashes go to memory, which grows as
@@ -183,20 +209,25 @@ func readSets(ctx context.Context, w *workplace, memory *[]uint64) (*gatheredSet
 	return g, nil
 }
 
-// find returns the numbers of the documents of a pair, in two halves of a word.
-func (g *gatheredSets) find(a, b docref.Ref) (uint64, error) {
-	if len(g.sets) == 0 || g.sets[g.lastNumber].ref != a {
-		number, found := g.numbers.Find(uint64(a))
-		if !found {
-			return 0, fmt.Errorf("the set of document %d is missing", a)
-		}
-		g.lastNumber = number
-	}
-	number, found := g.numbers.Find(uint64(b))
+// find returns the number of a document.
+func (g *gatheredSets) find(ref docref.Ref) (uint32, error) {
+	number, found := g.numbers.Find(uint64(ref))
 	if !found {
-		return 0, fmt.Errorf("the set of document %d is missing", b)
+		return 0, fmt.Errorf("the set of document %d is missing", ref)
 	}
-	return uint64(g.lastNumber)<<32 | uint64(number), nil
+	return number, nil
+}
+
+// number is find for the first document of a pair: the pairs of a document mostly
+// come one after the other.
+func (g *gatheredSets) number(ref docref.Ref) (number uint32, err error) {
+	if len(g.sets) == 0 || g.sets[g.last].ref != ref {
+		if number, err = g.find(ref); err != nil {
+			return 0, err
+		}
+		g.last = number
+	}
+	return g.last, nil
 }
 
 // edgeWriter writes the edges of a part and collects its nodes.

@@ -42,10 +42,11 @@ func newStage(name string) *stage {
 	}
 }
 
-// memory is what a task works in. It goes from one task to the next, of
-// whatever stage, since memory that a task would leave to the collector has to be
-// mapped anew for the next, page by page.
+// memory is what a task works in. It goes from one task of a stage to the next,
+// since memory that a task would leave to the collector has to be mapped anew for
+// the next, page by page.
 type memory struct {
+	stage   *stage
 	run     runfile.Writer
 	buffers [3][]byte
 	keys    [2][]candidates.Record
@@ -127,6 +128,10 @@ func (s *stage) run(ctx context.Context, number int, work func(*memory) error) e
 		return ctx.Err()
 	}
 	defer func() { tasks.free <- m }()
+	if m.stage != s {
+		// What another stage needed most of is of no use here.
+		*m = memory{stage: s, run: m.run}
+	}
 	s.tasks.Inc(ctx, 1)
 	s.span.Update(ctx, time.Now().UnixMilli())
 	cpu, err := measure(func() error { return work(m) })
