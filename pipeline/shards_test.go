@@ -73,6 +73,23 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 	return all.String(), result
 }
 
+// wholeJob is a job that is not cut.
+var wholeJob = innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1}
+
+// sameInCuts compares what a whole job made with what the same job makes in cuts.
+func sameInCuts(t *testing.T, config Config, want string, whole transforms.Result, cuts ...innerJob) {
+	t.Helper()
+	for _, inner := range cuts {
+		t.Run(fmt.Sprintf("%s/%+v", config.Keys, inner), func(t *testing.T) {
+			got, result := runInner(t, config, inner)
+			sameText(t, "output", got, want)
+			if result.Counts != whole.Counts {
+				t.Errorf("counts %+v, want %+v", result.Counts, whole.Counts)
+			}
+		})
+	}
+}
+
 // TestInnerCutsChangeNothing runs one corpus in one piece, and in many: splits
 // within lines, shards of a few keys, places for less than one component, which
 // is then cut into blocks.
@@ -86,33 +103,25 @@ func TestInnerCutsChangeNothing(t *testing.T) {
 
 // checkInnerCuts compares a job in one piece with the same one in many.
 func checkInnerCuts(t *testing.T, config Config) {
-	want, whole := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+	want, whole := runInner(t, config, wholeJob)
 	if whole.Counts.Pairs < 50 {
 		t.Fatalf("a corpus with too little to compare: %+v", whole.Counts)
 	}
-	for _, inner := range []innerJob{
-		{splitBytes: 1 << 30, shards: 3, placeBytes: 1 << 30, lanes: 2},
-		{splitBytes: 1 << 30, shards: 50, placeBytes: 1 << 14, lanes: 2},
-		{splitBytes: 20 << 10, shards: 1, placeBytes: 4 << 10, lanes: 3},
-		{splitBytes: 4 << 10, shards: 3, placeBytes: 1 << 10, lanes: 2},
-		{splitBytes: 1500, shards: 50, placeBytes: 256, lanes: 7},
-		{splitBytes: 900, shards: 7, placeBytes: 200, lanes: 2},
-	} {
-		t.Run(fmt.Sprintf("%s/%+v", config.Keys, inner), func(t *testing.T) {
-			got, result := runInner(t, config, inner)
-			sameText(t, "output", got, want)
-			if result.Counts != whole.Counts {
-				t.Errorf("counts %+v, want %+v", result.Counts, whole.Counts)
-			}
-		})
-	}
+	sameInCuts(t, config, want, whole,
+		innerJob{splitBytes: 1 << 30, shards: 3, placeBytes: 1 << 30, lanes: 2},
+		innerJob{splitBytes: 1 << 30, shards: 50, placeBytes: 1 << 14, lanes: 2},
+		innerJob{splitBytes: 20 << 10, shards: 1, placeBytes: 4 << 10, lanes: 3},
+		innerJob{splitBytes: 4 << 10, shards: 3, placeBytes: 1 << 10, lanes: 2},
+		innerJob{splitBytes: 1500, shards: 50, placeBytes: 256, lanes: 7},
+		innerJob{splitBytes: 900, shards: 7, placeBytes: 200, lanes: 2},
+	)
 }
 
 // TestInnerCutsOfCompressed does the same to files that are read whole.
 func TestInnerCutsOfCompressed(t *testing.T) {
 	files := cut(oddities(lawSeed), 4)
 	config := lawConfig(t, putCorpus(t, zstded, files...))
-	want, _ := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+	want, _ := runInner(t, config, wholeJob)
 	for _, inner := range []innerJob{
 		{splitBytes: 1, shards: 50, placeBytes: 1 << 12, lanes: 2},
 		{splitBytes: 100 << 10, shards: 3, placeBytes: 1 << 10, lanes: 1},
@@ -128,22 +137,16 @@ func TestAllPairsInBlocks(t *testing.T) {
 	files := cut(oddities(lawSeed), 3)
 	config := lawConfig(t, putCorpus(t, plain, files...))
 	config.Keys = transforms.All
-	want, whole := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+	want, whole := runInner(t, config, wholeJob)
 	tr := naiveTruth(3, true, files...)
 	if rows := tr.pairRows(config.Threshold); whole.Counts.Pairs != int64(len(rows)) || len(rows) < 50 {
 		t.Errorf("%d pairs, want %d, and more than 50", whole.Counts.Pairs, len(rows))
 	}
-	for _, inner := range []innerJob{
-		{splitBytes: 1 << 30, shards: 3, placeBytes: 64 << 10, lanes: 2},
-		{splitBytes: 4 << 10, shards: 50, placeBytes: 8 << 10, lanes: 3},
-		{splitBytes: 20 << 10, shards: 2, placeBytes: 16, lanes: 2},
-	} {
-		got, result := runInner(t, config, inner)
-		sameText(t, fmt.Sprintf("%+v", inner), got, want)
-		if result.Counts != whole.Counts {
-			t.Errorf("%+v: counts %+v, want %+v", inner, result.Counts, whole.Counts)
-		}
-	}
+	sameInCuts(t, config, want, whole,
+		innerJob{splitBytes: 1 << 30, shards: 3, placeBytes: 64 << 10, lanes: 2},
+		innerJob{splitBytes: 4 << 10, shards: 50, placeBytes: 8 << 10, lanes: 3},
+		innerJob{splitBytes: 20 << 10, shards: 2, placeBytes: 16, lanes: 2},
+	)
 }
 
 // TestDensePlaces cuts a component whose pairs take many times the room of its
@@ -155,20 +158,15 @@ func TestDensePlaces(t *testing.T) {
 		w.add(w.set(append(base[:9:9], fmt.Sprint("last", i))))
 	}
 	config := lawConfig(t, putCorpus(t, plain, cut(w.lines, 2)...))
-	want, whole := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+	want, whole := runInner(t, config, wholeJob)
 	if all := int64(150 * 149 / 2); whole.Counts.Pairs != all {
 		t.Fatalf("%d pairs, want %d", whole.Counts.Pairs, all)
 	}
-	for _, inner := range []innerJob{
-		{splitBytes: 1 << 30, shards: 1, placeBytes: 12_000, lanes: 1}, // 1,500 hashes or pairs: one place, eight parts
-		{splitBytes: 2 << 10, shards: 7, placeBytes: 2_000, lanes: 2},
-	} {
-		got, result := runInner(t, config, inner)
-		sameText(t, fmt.Sprintf("%+v", inner), got, want)
-		if result.Counts != whole.Counts {
-			t.Errorf("%+v: counts %+v, want %+v", inner, result.Counts, whole.Counts)
-		}
-	}
+	sameInCuts(t, config, want, whole,
+		// 1,500 hashes or pairs: one place, eight parts.
+		innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 12_000, lanes: 1},
+		innerJob{splitBytes: 2 << 10, shards: 7, placeBytes: 2_000, lanes: 2},
+	)
 }
 
 // TestDenseGroups bounds the comparisons of a group below what its documents
@@ -193,7 +191,7 @@ func TestDenseGroups(t *testing.T) {
 			if result.Skipped.Pairs == 0 || result.Skipped.Groups == 0 {
 				t.Errorf("%d pairs in %d groups were skipped, more is true", result.Skipped.Pairs, result.Skipped.Groups)
 			}
-			all, unbounded := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+			all, unbounded := runInner(t, config, wholeJob)
 			if unbounded.Skipped != (transforms.Skipped{}) {
 				t.Errorf("skipped %+v below the bound", unbounded.Skipped)
 			}

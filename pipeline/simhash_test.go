@@ -162,7 +162,7 @@ func TestSimHashCutsChangeNothing(t *testing.T) {
 		config := lawConfig(t, input)
 		config = byKeys(config, transforms.SimHash)
 		config.Score, config.Hamming = score, 8
-		want, _ := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+		want, _ := runInner(t, config, wholeJob)
 		got, _ := runInner(t, config, innerJob{splitBytes: 5 << 10, shards: 20, placeBytes: 1 << 12, lanes: 3})
 		sameText(t, string(score), got, want)
 	}

@@ -107,7 +107,7 @@ func TestVerifyLaws(t *testing.T) {
 	config.Threshold = 0.6
 	for _, verify := range []transforms.Verification{transforms.Sketch, transforms.None} {
 		config.Verify = verify
-		want, _ := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1})
+		want, _ := runInner(t, config, wholeJob)
 		got, _ := runInner(t, config, innerJob{splitBytes: 100 << 10, shards: 13, placeBytes: 20 << 10, lanes: 3})
 		sameText(t, string(verify), got, want)
 	}

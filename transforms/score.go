@@ -67,7 +67,7 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 	// of identical documents.
 	graph := edgeWriter{number: f.Job.Shards + number}
 	counts := &w.outcome.Counts
-	err = eachPairs(w, sets, int(f.Job.PlaceBytes/8), func(pairs []uint64) error {
+	err = visitPairs(w, sets, int(f.Job.PlaceBytes/8), func(pairs []uint64) error {
 		counts.Candidates += int64(len(pairs))
 		for i, pair := range pairs {
 			if i%1024 == 0 && ctx.Err() != nil {
@@ -91,10 +91,10 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 	return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
 }
 
-// eachPairs visits the pairs of the task in order, each once, as the numbers of
+// visitPairs visits the pairs of the task in order, each once, as the numbers of
 // their documents in two halves of a word, in parts of about so many. A dense
 // component has many times the pairs that its sets would let expect.
-func eachPairs(w *workplace, sets *gatheredSets, atATime int, visit func([]uint64) error) error {
+func visitPairs(w *workplace, sets *gatheredSets, atATime int, visit func([]uint64) error) error {
 	total := 0
 	for _, piece := range w.pieces {
 		if piece.Kind == placePairsKind {
