@@ -52,31 +52,14 @@ func planMemory(memory, text int64, tasks int) memoryPlan {
 	}
 }
 
-const (
-	// usualGarbage is how much garbage Go lets there be before it collects, in
-	// percent of what is in use, and lessGarbage what a job does with: most of the
-	// time little is in use, and where much is, half the garbage is 100 MiB less at
-	// no cost that could be measured.
-	usualGarbage = 100
-	lessGarbage  = 50
-)
-
 // limitMemory makes the garbage collector work harder as this process nears
-// the size, 0 for none, and returns what ends that. It leaves a GOGC of the user
-// alone.
+// the size, 0 for none, and returns what ends that.
 func limitMemory(memory int64) (restore func()) {
-	percent := debug.SetGCPercent(lessGarbage)
-	if percent != usualGarbage {
-		debug.SetGCPercent(percent)
-	}
 	if memory == 0 {
-		return func() { debug.SetGCPercent(percent) }
+		return func() {}
 	}
 	// The size is the system's view; the collector does not see the program
 	// itself and what is mapped for it.
 	before := debug.SetMemoryLimit(memory - programMemory)
-	return func() {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(before)
-	}
+	return func() { debug.SetMemoryLimit(before) }
 }

@@ -15,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	"mirrorbeam/internal/results"
-	"mirrorbeam/pipeline"
 )
 
 // demoCommand makes a corpus of what every user of Go has on disk and runs the
@@ -43,7 +42,7 @@ func (c *demoCommand) Run(ctx context.Context) error {
 	}
 	config.Input, config.Output = []string{corpus}, output
 	config.Emit, config.Overwrite = []string{"clusters", "pairs"}, true
-	summary, err := pipeline.Run(ctx, config)
+	summary, err := runJob(ctx, config)
 	if err != nil {
 		return err
 	}

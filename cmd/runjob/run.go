@@ -20,7 +20,7 @@ type runCommand struct {
 
 // Run runs the job and prints what came of it.
 func (c *runCommand) Run(ctx context.Context) error {
-	summary, err := pipeline.Run(ctx, c.Config)
+	summary, err := runJob(ctx, c.Config)
 	if err != nil {
 		return err
 	}
