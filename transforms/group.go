@@ -108,6 +108,8 @@ type groupFn struct {
 func (f *groupFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *groupFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+	// All keys are there.
+	tasks.order.drop()
 	return emitRun(ctx, groupStage, f.Job, element, emit, func(t task, w *workplace) error {
 		if t.Step == againStep {
 			return f.again(t.Number, w)

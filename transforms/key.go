@@ -72,10 +72,6 @@ func (f *orderFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 type keyFn struct {
 	Job Job
 
-	// For exact keys, made by the first task that has the catalog.
-	catalog string
-	prefix  *lshbands.PrefixKeys
-
 	tables *lshbands.Permuted // of SimHash keys
 }
 
@@ -85,10 +81,7 @@ func (f *keyFn) ProcessElement(ctx context.Context, element []byte, emit func([]
 		case PassageKeys:
 			return newPassageKeys(f.Job).split(ctx, w)
 		case ExactKeys:
-			if err := f.prepare(t.Catalog); err != nil {
-				return err
-			}
-			return f.exact(ctx, w)
+			return f.exact(ctx, t.Catalog, w)
 		case SimHash:
 			return f.simhash(ctx, w)
 		}
@@ -162,19 +155,6 @@ func writeID(run *runfile.Writer, job Job, block *sketchblock.Block, i int) erro
 	return err
 }
 
-// prepare reads the order of shingles.
-func (f *keyFn) prepare(catalog string) error {
-	if f.catalog == catalog {
-		return nil
-	}
-	order, err := tasks.order.read(catalog)
-	if err != nil {
-		return fmt.Errorf("read order of shingles: %w", err)
-	}
-	f.catalog, f.prefix = catalog, lshbands.NewPrefixKeys(order, f.Job.Threshold, denseDocuments(f.Job.GroupComparisons))
-	return nil
-}
-
 // sharedOrder is the order of shingles that the tasks of this process share.
 type sharedOrder struct {
 	mutex   sync.Mutex
@@ -229,8 +209,14 @@ func denseDocuments(comparisons int) int {
 	return n
 }
 
-// exact writes the records of the documents of one split with exact keys.
-func (f *keyFn) exact(ctx context.Context, w *workplace) error {
+// exact writes the records of the documents of one split with exact keys, in the
+// order of shingles that the catalog leads to.
+func (f *keyFn) exact(ctx context.Context, catalog string, w *workplace) error {
+	order, err := tasks.order.read(catalog)
+	if err != nil {
+		return fmt.Errorf("read order of shingles: %w", err)
+	}
+	prefix := lshbands.NewPrefixKeys(order, f.Job.Threshold, denseDocuments(f.Job.GroupComparisons))
 	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 		sets, err := w.readPiece(1, setsPiece)
 		if err != nil {
@@ -242,7 +228,7 @@ func (f *keyFn) exact(ctx context.Context, w *workplace) error {
 			size := sketchblock.HashSize * block.Stored(i)
 			w.hashes = sketchblock.AppendSet(w.hashes[:0], sets[:size])
 			sets = sets[size:]
-			if err := f.exactDocument(&w.run, block, i, w.hashes); err != nil {
+			if err := f.exactDocument(&w.run, block, i, w.hashes, prefix); err != nil {
 				return err
 			}
 		}
@@ -251,7 +237,7 @@ func (f *keyFn) exact(ctx context.Context, w *workplace) error {
 }
 
 // exactDocument is document for exact keys.
-func (f *keyFn) exactDocument(run *runfile.Writer, block *sketchblock.Block, i int, set []uint64) error {
+func (f *keyFn) exactDocument(run *runfile.Writer, block *sketchblock.Block, i int, set []uint64, prefix *lshbands.PrefixKeys) error {
 	record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(len(set))}
 	if len(set) == 0 {
 		if err := writeDigest(run, f.Job, record); err != nil {
@@ -259,7 +245,7 @@ func (f *keyFn) exactDocument(run *runfile.Writer, block *sketchblock.Block, i i
 		}
 		return writeID(run, f.Job, block, i)
 	}
-	for k, key := range f.prefix.Of(set) {
+	for k, key := range prefix.Of(set) {
 		record.Key, record.First = candidates.PrefixKeyOf(key.Hash), k == 0
 		record.Position, record.AfterDense = key.Position, key.AfterDense
 		b, err := run.Record(keysKind, shardOf(record.Key, f.Job.Shards), keySize+4*record.Known())

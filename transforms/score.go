@@ -92,8 +92,8 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 }
 
 // visitPairs visits the pairs of the task in order, each once, as the numbers of
-// their documents in two halves of a word, in parts of about so many. A dense
-// component has many times the pairs that its sets would let expect.
+// their documents in two halves of a word, so many at a time or fewer, mostly. A
+// dense component has many times the pairs that its sets would let expect.
 func visitPairs(w *workplace, sets *gatheredSets, atATime int, visit func([]uint64) error) error {
 	total := 0
 	for _, piece := range w.pieces {
@@ -101,10 +101,14 @@ func visitPairs(w *workplace, sets *gatheredSets, atATime int, visit func([]uint
 			total += int(piece.Length) / (2 * refSize)
 		}
 	}
-	parts := total/max(atATime, 1) + 1
+	parts := 1
+	if total > atATime {
+		// Where all are pairs, the first documents have twice as many as others.
+		parts = 2*total/max(atATime, 1) + 1
+	}
+	w.pairs = slices.Grow(w.pairs[:0], min(total, atATime))
 	for part := range parts {
 		first, end := len(sets.sets)*part/parts, len(sets.sets)*(part+1)/parts
-		w.pairs = slices.Grow(w.pairs[:0], total/parts)
 		pairs, err := readPairs(w, sets, uint32(first), uint32(end))
 		if err != nil {
 			return err
