@@ -291,7 +291,7 @@ func selectOne(x uint64, index int) int {
 }
 
 // AppendKeys appends the keys at the positions from first up to but not including
-// end.
+// end. It panics, as slicing does, where the table has no such positions.
 func (t *Table) AppendKeys(keys []uint64, first, end int) []uint64 {
 	if first < 0 || end > t.count {
 		panic(errors.New("lshbands: positions outside of the table"))

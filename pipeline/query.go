@@ -201,11 +201,8 @@ func readCorpusFile(file corpus.File, number int, limit int64, pass func(name st
 	}
 }
 
-// byteOrderMark may stand at the beginning of a stream, as of a file.
-const byteOrderMark = "\xef\xbb\xbf"
-
-// readStream reads lines from a stream, compressed or not. A batch ends where the stream makes a
-// pause, so that who writes a line and waits gets the answer.
+// readStream reads lines from a stream, compressed or not. A batch ends where the
+// stream makes a pause, so that who writes a line and waits gets the answer.
 func readStream(stream io.Reader, limit int64, pass func(name string, batch corpus.Batch) error) error {
 	decoded, err := corpus.Decoded(stream)
 	if err != nil {
@@ -214,7 +211,7 @@ func readStream(stream io.Reader, limit int64, pass func(name string, batch corp
 	defer decoded.Close()
 	reader := bufio.NewReaderSize(decoded, corpus.BatchBytes)
 	var batch corpus.Batch
-	if mark, _ := reader.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // an error comes again
+	if mark, _ := reader.Peek(len(corpus.ByteOrderMark)); string(mark) == corpus.ByteOrderMark { // an error comes again
 		skipped, _ := reader.Discard(len(mark))
 		batch.Offset = int64(skipped)
 	}

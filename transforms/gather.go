@@ -196,8 +196,8 @@ func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
 	if err != nil {
 		return err
 	}
-	wanted := w.pairs[:0] // node and place in two halves of a word
-	crowded := len(nodes) // how many wanted are worth a search for repeats
+	wanted := w.pairs[:0]                // node and place in two halves of a word
+	crowded := 4 * len(nodes) / nodeSize // how many wanted are worth a search for repeats
 	for _, piece := range w.pieces {
 		if piece.Kind != numbersKind {
 			continue

@@ -108,7 +108,7 @@ type groupFn struct {
 func (f *groupFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *groupFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	// All keys are there.
+	// All keys are there: nobody asks for the order of shingles any more.
 	tasks.order.drop()
 	return emitRun(ctx, groupStage, f.Job, element, emit, func(t task, w *workplace) error {
 		if t.Step == againStep {

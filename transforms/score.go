@@ -148,8 +148,7 @@ func readPairs(w *workplace, sets *gatheredSets, first, end uint32) ([]uint64, e
 		}
 	}
 	w.pairs = pairs
-	slices.Sort(pairs)
-	return slices.Compact(pairs), nil
+	return distinct(pairs), nil
 }
 
 // score compares two documents and reports whether they are joined by an edge.

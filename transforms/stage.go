@@ -129,7 +129,7 @@ func (s *stage) run(ctx context.Context, number int, work func(*memory) error) e
 	}
 	defer func() { tasks.free <- m }()
 	if m.stage != s {
-		// What another stage needed most of is of no use here.
+		// What another stage worked in would lie idle here, beside what this one needs.
 		*m = memory{stage: s, run: m.run}
 	}
 	s.tasks.Inc(ctx, 1)

@@ -14,9 +14,9 @@ const (
 	// what is in use, unless the user says otherwise (GOGC).
 	usualPercent = 100
 	// A job has ten megabytes in use for most of its time, and some hundred at its
-	// peak. As much garbage as that would be collected 25 times a second at first,
-	// for a tenth of the CPU time or more, and would make the peak half as large again
-	// later: these two let there be 40 MiB, and a quarter of what is in use.
+	// peak. As much garbage as is in use would be collected many times a second at
+	// first and come to hundreds of megabytes later: these two let there be 40 MiB, and
+	// a quarter of what is in use. GODEBUG=gctrace=1 shows what that does.
 	jobPercent  = 25
 	reserveSize = 160 << 20
 )

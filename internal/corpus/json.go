@@ -166,8 +166,8 @@ func (s *scanner) escape(to []byte, i int) ([]byte, int) {
 	return append(to, c), i + 2
 }
 
-// codeUnit returns the value of the sequence \uXXXX at i, or -1 if there is
-// none. It works on the four digits at once: hexadecimal digits are random,
+// codeUnit returns the value of the escape at i, \u and four digits, or -1 if
+// there is none. It works on the four digits at once: hexadecimal digits are random,
 // so a branch for each would be mispredicted.
 func (s *scanner) codeUnit(i int) rune {
 	if i+6 > len(s.line) || s.line[i] != '\\' || s.line[i+1] != 'u' {

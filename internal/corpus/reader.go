@@ -21,7 +21,8 @@ const (
 	// leastLine is the smallest line limit. No shorter line can hold a text.
 	leastLine = 16
 
-	byteOrderMark = "\xef\xbb\xbf"
+	// ByteOrderMark may stand at the beginning of a file or stream.
+	ByteOrderMark = "\xef\xbb\xbf"
 )
 
 // Reader reads one stretch at a time as batches of whole lines. It is not for
@@ -116,11 +117,11 @@ func (r *Reader) openStream(size int64) error {
 
 // skipMark passes over a byte order mark at the start of the file.
 func (r *Reader) skipMark() (err error) {
-	r.carry, err = r.fill(r.carry, len(byteOrderMark))
-	if string(r.carry) == byteOrderMark {
+	r.carry, err = r.fill(r.carry, len(ByteOrderMark))
+	if string(r.carry) == ByteOrderMark {
 		r.carry = r.carry[:0]
 		// The first line starts with its mark, wherever the cut fell.
-		r.end = max(r.end, int64(len(byteOrderMark))+1)
+		r.end = max(r.end, int64(len(ByteOrderMark))+1)
 	}
 	return err
 }

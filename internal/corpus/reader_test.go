@@ -90,8 +90,8 @@ func store(t testing.TB, content []byte) File {
 // reference splits a whole stream at its newlines.
 func reference(content []byte, maxLine int) (f found) {
 	offset := 0
-	if bytes.HasPrefix(content, []byte(byteOrderMark)) {
-		offset = len(byteOrderMark)
+	if bytes.HasPrefix(content, []byte(ByteOrderMark)) {
+		offset = len(ByteOrderMark)
 	}
 	for offset < len(content) {
 		line, _, _ := bytes.Cut(content[offset:], []byte("\n"))
@@ -118,7 +118,7 @@ func TestStretches(t *testing.T) {
 			content[i] = "\n\n\r abcdefghi"[random.IntN(13-random.IntN(12))]
 		}
 		if random.IntN(4) == 0 {
-			content = append([]byte(byteOrderMark), content...)
+			content = append([]byte(ByteOrderMark), content...)
 		}
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
