@@ -61,6 +61,7 @@ var edgeTexts = []string{
 	"नमस्ते दुनिया الْعَرَبِيَّة עִבְרִית",
 	"\u0345\u0399 a\u0345",
 	"²½Ⅷⓐªº_",
+	"º \xf5º e\u0301",
 }
 
 // alphabets are what random texts are made of.

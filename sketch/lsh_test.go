@@ -117,6 +117,7 @@ func TestNormalizeASCII(t *testing.T) {
 		"İstanbul Ä°":              "i stanbul ",
 		"Привет мир":               " ",
 		"a\xffb\xc4c\xb0":          "a b c ",
+		"\xff cafe\u0301":          " caf ",
 	} {
 		if got := string(NormalizeASCII([]byte("x:"), []byte(text))); got != "x:"+want {
 			t.Errorf("NormalizeASCII(%q) = %q, want %q", text, got, "x:"+want)

@@ -144,24 +144,56 @@ func (n *Normalizer) Append(dst, text []byte) []byte {
 	return append(dst, n.folded...)
 }
 
-// appendComposed appends text in the form wanted. It is norm.Form.Append, but
-// that allocates for each text with something to do.
+// appendComposed appends text in the form wanted, and bytes that are not valid
+// UTF-8 as they are. These part the text: golang.org/x/text 0.43 takes all that
+// follows one for composed, or not, by what stands before it.
 func (n *Normalizer) appendComposed(dst, text []byte) []byte {
+	for len(text) > 0 {
+		if valid := validLength(text); valid > 0 {
+			dst = n.appendComposedRun(dst, text[:valid])
+			text = text[valid:]
+		} else {
+			dst = append(dst, text[0])
+			text = text[1:]
+		}
+	}
+	return dst
+}
+
+// validLength returns how many bytes of text are before the first that is not
+// valid UTF-8.
+func validLength(text []byte) int {
+	if utf8.Valid(text) {
+		return len(text)
+	}
+	at := 0
 	for {
-		done := n.form.QuickSpan(text)
-		dst = append(dst, text[:done]...)
-		if text = text[done:]; len(text) == 0 {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			return at
+		}
+		at += size
+	}
+}
+
+// appendComposedRun appends valid UTF-8 in the form wanted. It is
+// norm.Form.Append, but that allocates for each text with something to do.
+func (n *Normalizer) appendComposedRun(dst, run []byte) []byte {
+	for {
+		done := n.form.QuickSpan(run)
+		dst = append(dst, run[:done]...)
+		if run = run[done:]; len(run) == 0 {
 			return dst
 		}
 		// What is to do ends between two characters of ASCII at the latest.
 		end := 1
-		for end < len(text) && (text[end-1] >= utf8.RuneSelf || text[end] >= utf8.RuneSelf) {
+		for end < len(run) && (run[end-1] >= utf8.RuneSelf || run[end] >= utf8.RuneSelf) {
 			end++
 		}
-		for n.segments.Init(n.form, text[:end]); !n.segments.Done(); {
+		for n.segments.Init(n.form, run[:end]); !n.segments.Done(); {
 			dst = append(dst, n.segments.Next()...)
 		}
-		text = text[end:]
+		run = run[end:]
 	}
 }
 

@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -28,6 +29,9 @@ func TestNormalizer(t *testing.T) {
 		{"none", "Cafe\u0301 don't ＡＢＣ\xff", "Cafe\u0301 don't ＡＢＣ\xff"},
 		{"nfc", "Cafe\u0301 \u212b ﬁ ＡＢＣ \xff", "Café Å ﬁ ＡＢＣ \xff"},
 		{"nfkc", "Cafe\u0301 \u212b ﬁ ＡＢＣ ① …", "Café Å fi ABC 1 ..."},
+		{"nfc", "Cafe \xffcafe\u0301 \xc3e\u0301\xed\xa0\x80\u212b", "Cafe \xffcafé \xc3é\xed\xa0\x80Å"},
+		{"nfkc", "º \xf5º", "o \xf5o"},
+		{"nfkc", " \xf5º", " \xf5o"},
 		{"fold", "Straße ΣΊΣΥΦΟΣ ﬁ İ \xc3 ẞ", "strasse σίσυφοσ fi i\u0307 \xc3 ss"},
 		{"fold", strings.Repeat("ΐ", 100), strings.Repeat("\u03b9\u0308\u0301", 100)},
 		{"fold", "ᏣᎳᎩ ꮳꮃꭹ ᏸ", "ᏣᎳᎩ ᏣᎳᎩ Ᏸ"},
@@ -135,6 +139,11 @@ func FuzzNormalizer(f *testing.F) {
 			cherokee := c.steps == "fold" && bytes.ContainsFunc(text, isCherokeeCapital)
 			if c.want != nil && utf8.Valid(text) && !cherokee && !bytes.Equal(got, c.want) {
 				t.Errorf("%s of %q is %q, want %q", c.steps, text, got, c.want)
+			}
+			// What is not valid UTF-8 parts the text.
+			apart := normalizer.Append(append(normalizer.Append(nil, text), 0xff), text)
+			if together := normalizer.Append(nil, slices.Concat(text, []byte{0xff}, text)); !bytes.Equal(together, apart) && utf8.Valid(text) {
+				t.Errorf("%s of %q, a broken byte and again is %q, want %q", c.steps, text, together, apart)
 			}
 			if again := normalizer.Append(nil, got); !bytes.Equal(again, got) {
 				t.Errorf("%s of %q is %q, and of that %q", c.steps, text, got, again)
