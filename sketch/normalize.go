@@ -29,8 +29,9 @@ type Normalization struct {
 
 	// Punctuation takes the punctuation away: an apostrophe, full stop, hyphen
 	// or middle dot between letters and digits, so that don't becomes dont and
-	// N.B.A becomes NBA, and soft hyphens everywhere. Everything else of
-	// category P, and of the punctuation of ASCII, becomes a space.
+	// N.B.A becomes NBA, and soft hyphens everywhere but behind a byte that is
+	// not valid UTF-8. Everything else of category P, and of the punctuation of
+	// ASCII, becomes a space.
 	Punctuation bool
 }
 
@@ -256,6 +257,7 @@ func (n *Normalizer) appendFoldedRun(dst, run []byte) []byte {
 func removePunctuation(text []byte) int {
 	kept := 0
 	inside := false // whether what is kept ends within a word
+	broken := false // whether it ends with a byte that is not valid UTF-8
 	for at := 0; at < len(text); {
 		c := text[at]
 		if kind := kindsASCII[c]; kind != otherKind {
@@ -268,21 +270,21 @@ func removePunctuation(text []byte) int {
 			}
 			text[kept] = c
 			kept++
-			inside = kind == wordKind
+			inside, broken = kind == wordKind, false
 			continue
 		}
 		r, size := utf8.DecodeRune(text[at:])
 		next := at + size
 		switch {
-		case r == softHyphen:
+		case r == softHyphen && !broken: // or it might make a character with the next
 		case joinsWords(r) && inside && beginsWord(text[next:]):
 		case unicode.IsPunct(r):
 			text[kept] = ' '
 			kept++
-			inside = false
+			inside, broken = false, false
 		default:
 			kept += copy(text[kept:], text[at:next])
-			inside = isWordPart(r)
+			inside, broken = isWordPart(r), r == utf8.RuneError && size == 1
 		}
 		at = next
 	}

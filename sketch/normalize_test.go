@@ -41,6 +41,7 @@ func TestNormalizer(t *testing.T) {
 		{"punctuation", "a\u2019\u00adb a-\xff \xff.c d.", "ab a \xff \xff c d "},
 		{"punctuation", "e\u00ad\u0301", "e\u0301"},
 		{"nfc,punctuation", "e\u00ad\u0301", "é"},
+		{"punctuation", "\xc2\u00ad\xad", "\xc2\u00ad\xad"},
 		{"nfkc,fold,punctuation", "Ｏ’Ｎｅｉｌｌ…", "oneill   "},
 	} {
 		if got := string(newNormalizer(t, c.steps).Append([]byte("x:"), []byte(c.text))); got != "x:"+c.want {
