@@ -39,7 +39,8 @@ func FuzzSplits(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sizes []byte, target int64) {
 		target %= 5000
 		var files []File
-		for i, size := range sizes {
+		// Splits of a byte are millions for more files.
+		for i, size := range sizes[:min(len(sizes), 30)] {
 			files = append(files, File{Size: int64(size) * int64(size), Compression: Compression(i % 3 % 2)})
 		}
 		number, position := 0, int64(0)
