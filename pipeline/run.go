@@ -167,14 +167,11 @@ func execute(ctx context.Context, job transforms.Job, memory int64) (*beam.Pipel
 	// which tripled the CPU time of an empty job.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(transforms.Cores() + 1))
 	defer limitMemory(memory)()
-	p, s := beam.NewPipelineWithRoot()
-	graph(s, job)
-	result, err := runPipeline(ctx, p)
-	// The runner may have given up the pipeline while tasks still write.
-	transforms.Drain()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
+	result, err := persist(ctx, job, func(ctx context.Context) (beam.PipelineResult, error) {
+		p, s := beam.NewPipelineWithRoot()
+		graph(s, job)
+		return runPipeline(ctx, p)
+	})
 	if err != nil {
 		return nil, err
 	}
