@@ -100,7 +100,8 @@ func expectedRows(t testing.TB, config Config, tr *truth) (must, may map[[2]stri
 				A: a.name, B: b.name, Jaccard: tr.similarity(i, j), Exact: true,
 				ContainmentA: float64(n) / float64(len(a.set)), ContainmentB: float64(n) / float64(len(b.set)),
 			}}
-			_, spans := matcher.Match(texts[j], texts[i])
+			matcher.Compare(texts[j], texts[i])
+			spans := matcher.Spans()
 			if n == 0 || max(row.ContainmentA, row.ContainmentB) < config.Threshold && (config.Excerpt == 0 || int(spans[0].Words) < config.Excerpt) {
 				continue
 			}

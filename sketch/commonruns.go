@@ -15,6 +15,9 @@ const mostRuns = 4
 // repeats in them.
 type commonRuns struct {
 	a, b *IndexedSequence
+	// added are places, b behind a, with the numbers of their shingles in the low half.
+	added   []uint64
+	numbers []uint32 // one more than that of the shingle at each place, 0 for others
 	// points are the places in the order of the texts, b behind a, with the numbers
 	// of their shingles in the low half. All else here is about points.
 	points []uint64
@@ -34,25 +37,47 @@ type commonRuns struct {
 type run struct{ length, other uint32 }
 
 func (r *commonRuns) reset(a, b *IndexedSequence) {
-	r.a, r.b, r.points = a, b, r.points[:0]
+	r.a, r.b, r.added = a, b, r.added[:0]
 }
 
 // add takes in the places of a shingle.
 func (r *commonRuns) add(inA, inB []place) {
-	number := uint64(len(r.points))
+	number := uint64(len(r.added))
 	for _, p := range inA {
-		r.points = append(r.points, uint64(p.at)<<32|number)
+		r.added = append(r.added, uint64(p.at)<<32|number)
 	}
 	for _, p := range inB {
-		r.points = append(r.points, uint64(r.a.Len()+int(p.at))<<32|number)
+		r.added = append(r.added, uint64(r.a.Len()+int(p.at))<<32|number)
 	}
 }
 
-// each calls seed with a place in a and one in b of each run found: longest first,
-// of each point that none before covers in its text the longest that it begins.
-// None is shorter than least.
-func (r *commonRuns) each(least int, seed func(a, b int)) {
-	slices.Sort(r.points)
+// order makes points of what was added at the given places.
+func (r *commonRuns) order(inA, inB placeSet) {
+	r.numbers = sized(r.numbers, r.a.Len()+r.b.Len())
+	clear(r.numbers)
+	for _, point := range r.added {
+		r.numbers[point>>32] = uint32(point) + 1
+	}
+	r.points = r.points[:0]
+	before := 0
+	for _, places := range []placeSet{inA, inB} {
+		for at := range places.all() {
+			if number := r.numbers[before+at]; number > 0 {
+				r.points = append(r.points, uint64(before+at)<<32|uint64(number-1))
+			}
+		}
+		before = r.a.Len()
+	}
+}
+
+// each calls seed with a place in a and one in b of each run of points at the given
+// places: longest first, of each point that none before covers in its text the longest
+// that it begins. None is shorter than least.
+func (r *commonRuns) each(inA, inB placeSet, least int, seed func(a, b int)) {
+	if len(r.added) == 0 {
+		return
+	}
+	r.order(inA, inB)
 	r.measure(least)
 	n := len(r.points)
 	if n == 0 {

@@ -81,7 +81,8 @@ func TestMatchLongestRun(t *testing.T) {
 			t.Fatalf("round %d, shingles of %d of %d words: spans are %v, %d words in a row are in common\n%q\n%q", round, shingle, of, spans, want, a, b)
 		}
 		m := NewMatcher(shingle)
-		m.Match(x, y)
+		m.Compare(x, y)
+		m.Spans()
 		if !slices.ContainsFunc(m.stretches, func(s stretch) bool { return s.length+shingle-1 == want }) {
 			t.Fatalf("round %d, shingles of %d of %d words: the %d words in a row in common are in no stretch\n%q\n%q", round, shingle, of, want, a, b)
 		}
@@ -102,6 +103,15 @@ func TestMatchBehindShort(t *testing.T) {
 	if _, spans, _, _ := matchTexts(t, a, b); spans[0].Words != 209 {
 		t.Errorf("spans are %v", spans)
 	}
+}
+
+// everyPlace returns the set of all places in a sequence.
+func everyPlace(s *IndexedSequence) (places placeSet) {
+	places.reset(s.Len())
+	for at := range s.Len() {
+		places.add(uint32(at))
+	}
+	return places
 }
 
 // The longest run of each point is as long as the longest there is, and no run that is
@@ -142,7 +152,7 @@ func TestCommonRuns(t *testing.T) {
 		}
 		least := 1 + random.IntN(4)
 		found, looked := 0, 0
-		r.each(least, func(i, j int) {
+		r.each(everyPlace(a), everyPlace(b), least, func(i, j int) {
 			found++
 			looked += length(i, j)
 			if length(i, j) < least {

@@ -3,7 +3,6 @@ package sketch
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 )
 
@@ -18,11 +17,6 @@ const (
 	// what is shorter is found in texts that have nothing to do with each other. The
 	// longest span of a pair is told anyway.
 	LeastSpan = 8
-
-	// mostCombined bounds the combinations of the places of a shingle in two texts
-	// that are looked at. Where there are more, the shingle is frequent: its places go
-	// together in their order, and those where the longest runs of frequent ones are.
-	mostCombined = 4
 
 	// mostInOrder bounds the stretches found by places that go together in their
 	// order, in the lengths of the texts.
@@ -62,25 +56,9 @@ type chain struct {
 	words                        int // that are in both
 }
 
-// Matcher finds what two texts have in common. It reuses its buffers and must not
-// be used by two goroutines at a time.
-type Matcher struct {
-	shingle            int
-	a, b               *IndexedSequence
-	runs               commonRuns
-	seeds              []uint64
-	stretches, chosen  []stretch
-	coveredA, coveredB []bool
-	chains             []chain
-	spans              []Span
-}
-
-// NewMatcher returns a Matcher of sequences of shingles of so many tokens.
-func NewMatcher(shingle int) *Matcher { return &Matcher{shingle: max(shingle, 1)} }
-
-// Match returns how many distinct shingles a and b have in common, and the spans,
-// longest first, then in the order of a. The spans belong to the Matcher, which
-// overwrites them in the next call.
+// Spans returns the passages that the sequences compared last have in common,
+// longest first, then in the order of the first one. They belong to the Matcher,
+// which overwrites them in the next call.
 //
 // Stretches of shingles that follow each other in both texts are taken longest
 // first, with those that they make a span with, each as far as no longer one holds
@@ -90,23 +68,15 @@ func NewMatcher(shingle int) *Matcher { return &Matcher{shingle: max(shingle, 1)
 // frequent, with the longest runs of them: of so many words as two texts have in
 // common in a row, if [LeastSpan] or more, there is a span at least. It takes time
 // for n log n for texts of n shingles, whatever repeats in them.
-func (m *Matcher) Match(a, b *IndexedSequence) (shared int, spans []Span) {
-	// Ties are broken by places in the first one, so that must not be a matter of
-	// the order of the arguments.
-	order := cmp.Or(cmp.Compare(a.Len(), b.Len()), slices.Compare(a.Shingles, b.Shingles))
-	if order == 0 {
-		order = slices.Compare(a.Tokens, b.Tokens)
+func (m *Matcher) Spans() []Span {
+	// What is too far from anything for a span worth telling is left out, unless there
+	// is no such span.
+	m.nearA, m.nearB = m.near(m.a, m.inA, m.nearA), m.near(m.b, m.inB, m.nearB)
+	if m.find(m.nearA, m.nearB); len(m.spans) == 0 {
+		m.find(m.inA, m.inB)
+		m.tellLongest()
 	}
-	swapped := order > 0
-	if swapped {
-		a, b = b, a
-	}
-	m.a, m.b = a, b
-	shared = m.seed()
-	m.extend()
-	m.choose()
-	m.join()
-	if swapped {
+	if m.swapped {
 		for i := range m.spans {
 			m.spans[i] = m.spans[i].Swap()
 		}
@@ -114,62 +84,16 @@ func (m *Matcher) Match(a, b *IndexedSequence) (shared int, spans []Span) {
 	slices.SortFunc(m.spans, func(x, y Span) int {
 		return cmp.Or(cmp.Compare(y.Words, x.Words), cmp.Compare(x.StartA, y.StartA), cmp.Compare(x.StartB, y.StartB))
 	})
-	return shared, m.spans
+	return m.spans
 }
 
-// seed notes places of shingles that are in both sequences, as diagonal, place in a
-// and kind, and returns how many distinct ones there are.
-func (m *Matcher) seed() (shared int) {
-	m.seeds = m.seeds[:0]
-	m.runs.reset(m.a, m.b)
-	a, b := m.a.places, m.b.places
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		if x, y := a[i].shingle, b[j].shingle; x != y {
-			// Which of them is less cannot be foreseen, so nothing branches on it.
-			_, less := bits.Sub64(x, y, 0)
-			i += int(less)
-			j += 1 - int(less)
-			continue
-		}
-		shared++
-		inA, inB := timesFirst(a[i:]), timesFirst(b[j:])
-		if inA*inB <= mostCombined {
-			for _, x := range a[i : i+inA] {
-				for _, y := range b[j : j+inB] {
-					m.addSeed(int(x.at), int(y.at), certain)
-				}
-			}
-		} else {
-			for k := range min(inA, inB) {
-				m.addSeed(int(a[i+k].at), int(b[j+k].at), inOrder)
-			}
-			m.runs.add(a[i:i+inA], b[j:j+inB])
-		}
-		i, j = i+inA, j+inB
-	}
-	m.runs.each(m.leastRun(), func(a, b int) { m.addSeed(a, b, certain) })
-	slices.Sort(m.seeds)
-	return shared
-}
-
-// leastRun is the number of shingles in a row of the shortest span worth telling.
-func (m *Matcher) leastRun() int { return max(LeastSpan-m.shingle+1, 1) }
-
-// timesFirst returns how often the first shingle is there.
-func timesFirst(places []place) int {
-	n := 1
-	for n < len(places) && places[n].shingle == places[0].shingle {
-		n++
-	}
-	return n
-}
-
-// Kinds of seeds: those that are looked at whatever they cost, and those of frequent
-// shingles that go together in their order.
-const certain, inOrder = 0, 1
-
-func (m *Matcher) addSeed(a, b int, kind uint64) {
-	m.seeds = append(m.seeds, uint64(b-a+m.a.Len())<<32|uint64(a)<<1|kind)
+// find finds the spans worth telling of shingles at the given places.
+func (m *Matcher) find(inA, inB placeSet) {
+	m.seed(inA, inB)
+	m.extend()
+	m.choose()
+	m.join()
+	m.tell()
 }
 
 // extend finds the stretches that the seeds are in, and those near a long one that
@@ -179,14 +103,13 @@ func (m *Matcher) extend() {
 	diagonal, end := uint64(math.MaxUint64), 0 // of the stretch before
 	ordered := mostInOrder * (m.a.Len() + m.b.Len())
 	for _, seed := range m.seeds {
-		a := int(seed & math.MaxUint32 >> 1)
+		a, b := m.places(seed)
 		if seed>>32 == diagonal && a < end || seed&1 == inOrder && ordered <= 0 {
 			continue
 		}
 		if seed>>32 != diagonal {
 			diagonal, end = seed>>32, 0
 		}
-		b := a + int(diagonal) - m.a.Len()
 		s := m.grow(a, b, end, m.a.Len())
 		if seed&1 == inOrder {
 			ordered -= s.length
@@ -197,12 +120,12 @@ func (m *Matcher) extend() {
 		if s.length+m.shingle > LeastSpan {
 			rest = mostBeside * s.length
 		}
-		if before, ok := m.near(s, -1, end, rest); ok {
+		if before, ok := m.beside(s, -1, end, rest); ok {
 			m.stretches = append(m.stretches, before)
 		}
 		m.stretches = append(m.stretches, s)
 		for rest > 0 {
-			next, ok := m.near(s, 1, s.a+s.length, rest)
+			next, ok := m.beside(s, 1, s.a+s.length, rest)
 			if !ok {
 				break
 			}
@@ -231,9 +154,9 @@ func (m *Matcher) grow(a, b, end, most int) stretch {
 	return stretch{a: begin, b: b - (a - begin), length: last - begin + 1}
 }
 
-// near returns the next stretch on the diagonal of s, on its one or its other side,
+// beside returns the next stretch on the diagonal of s, on its one or its other side,
 // if it may be of one span with s, or its first so many shingles.
-func (m *Matcher) near(s stretch, side, end, most int) (stretch, bool) {
+func (m *Matcher) beside(s stretch, side, end, most int) (stretch, bool) {
 	if most == 0 {
 		return stretch{}, false
 	}
@@ -354,7 +277,6 @@ func (m *Matcher) join() {
 		c.words += s.length + m.shingle - 1 + min(m.distance(m.a, c.lastA, s.a), m.distance(m.b, c.lastB, s.b), 0)
 		c.lastA, c.lastB = s.a+s.length-1, s.b+s.length-1
 	}
-	m.tell()
 }
 
 // gap returns how many words there are between a chain and a stretch, and whether
@@ -376,18 +298,25 @@ func (m *Matcher) distance(s *IndexedSequence, before, after int) int {
 // tell makes spans of the chains that are worth it.
 func (m *Matcher) tell() {
 	m.spans = m.spans[:0]
-	longest := -1
-	for i, c := range m.chains {
+	for _, c := range m.chains {
 		if c.words >= LeastSpan {
 			m.spans = append(m.spans, m.span(c))
 		}
-		if longest < 0 || c.words > m.chains[longest].words {
-			longest = i
+	}
+}
+
+// tellLongest makes a span of the longest chain, if none is worth it.
+func (m *Matcher) tellLongest() {
+	if len(m.spans) > 0 || len(m.chains) == 0 {
+		return
+	}
+	longest := m.chains[0]
+	for _, c := range m.chains {
+		if c.words > longest.words {
+			longest = c
 		}
 	}
-	if len(m.spans) == 0 && longest >= 0 {
-		m.spans = append(m.spans, m.span(m.chains[longest]))
-	}
+	m.spans = append(m.spans, m.span(longest))
 }
 
 func (m *Matcher) span(c chain) Span {

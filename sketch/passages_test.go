@@ -25,8 +25,9 @@ func matchTextsBy(t testing.TB, o Options, a, b string) (shared int, spans []Spa
 		return NewIndexedSequence(Sequence{slices.Clone(q.Shingles), slices.Clone(q.Tokens), slices.Clone(q.Starts), slices.Clone(q.Ends)})
 	}
 	x, y = index(a), index(b)
-	shared, spans = NewMatcher(o.Measure.Shingle).Match(x, y)
-	return shared, slices.Clone(spans), x, y
+	m := NewMatcher(o.Measure.Shingle)
+	shared = m.Compare(x, y)
+	return shared, m.Spans(), x, y
 }
 
 // randomWords returns n of the words with numbers below of.
@@ -145,6 +146,14 @@ func checkMatch(t testing.TB, o Options, a, b string) {
 	}
 	for i := range swapped {
 		swapped[i] = swapped[i].Swap()
+	}
+	m := NewMatcher(o.Measure.Shingle)
+	m.Compare(x, y)
+	if len(spans) > 0 && !m.MayReach(int(spans[0].Words)) {
+		t.Fatalf("%.100q, %.100q: spans are %v, and are said to be impossible", a, b, spans)
+	}
+	if longest := min(len(x.Tokens), len(y.Tokens)) + o.Measure.Shingle; m.MayReach(longest) {
+		t.Fatalf("%.100q, %.100q: a span of %d words is said to be possible", a, b, longest)
 	}
 	order := func(x, y Span) int { return strings.Compare(fmt.Sprint(x), fmt.Sprint(y)) }
 	if !slices.Equal(slices.SortedFunc(slices.Values(spans), order), slices.SortedFunc(slices.Values(swapped), order)) {
@@ -272,7 +281,8 @@ func TestMatchRepetitive(t *testing.T) {
 			x[i] = NewIndexedSequence(Sequence{slices.Clone(q.Shingles), slices.Clone(q.Tokens), slices.Clone(q.Starts), slices.Clone(q.Ends)})
 		}
 		m := NewMatcher(3)
-		_, spans := m.Match(x[0], x[1])
+		m.Compare(x[0], x[1])
+		spans := m.Spans()
 		work := len(m.seeds)
 		for _, s := range m.stretches {
 			work += s.length
@@ -305,7 +315,8 @@ func BenchmarkMatch(b *testing.B) {
 	b.Run("match", func(b *testing.B) {
 		m := NewMatcher(3)
 		for b.Loop() {
-			m.Match(x, y)
+			m.Compare(x, y)
+			m.Spans()
 		}
 	})
 }

@@ -76,8 +76,13 @@ func (f *scoreFn) passages(ctx context.Context, number int, w *workplace) error 
 		if !hasA || !hasB {
 			return fmt.Errorf("the sequence of document %d or %d is missing", pair[0], pair[1])
 		}
-		shared, spans := matcher.Match(texts.indexed[a], texts.indexed[b])
-		if !f.reportable(shared, texts.nodes[a].size, texts.nodes[b].size, spans) {
+		shared := matcher.Compare(texts.indexed[a], texts.indexed[b])
+		alike := shared > 0 && float64(shared)/float64(min(texts.nodes[a].size, texts.nodes[b].size)) >= f.Job.Threshold
+		if !alike && (f.Job.Excerpt == 0 || !matcher.MayReach(f.Job.Excerpt)) {
+			continue
+		}
+		spans := matcher.Spans()
+		if !alike && int(spans[0].Words) < f.Job.Excerpt {
 			continue
 		}
 		if err := f.tell(&graph, w, &texts.nodes[a], &texts.nodes[b], shared, spans); err != nil {
@@ -104,15 +109,6 @@ func readPlacePairs(w *workplace) ([][2]docref.Ref, error) {
 		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))
 	})
 	return slices.Compact(pairs), nil
-}
-
-// reportable reports whether a pair of documents of so many shingles, with so many
-// in common, is to be told of.
-func (f *scoreFn) reportable(shared, sizeA, sizeB int, spans []sketch.Span) bool {
-	if shared > 0 && float64(shared)/float64(min(sizeA, sizeB)) >= f.Job.Threshold {
-		return true
-	}
-	return f.Job.Excerpt > 0 && len(spans) > 0 && int(spans[0].Words) >= f.Job.Excerpt
 }
 
 // tell writes the edge of a pair, and its longest spans.
