@@ -180,6 +180,10 @@ var faults = []struct {
 		s.write("in.jsonl", bytes.Repeat([]byte("\x7fELF\x02\x01\x01\x00\n"), 1000))
 		return s.runjob().fails(exitInput)
 	}},
+	{"a file of UTF-16", func(s *scene) observed {
+		s.write("in.jsonl", []byte("\xff\xfe{\x00}\x00\n\x00"))
+		return s.runjob().fails(exitInput)
+	}},
 	{"an empty file", func(s *scene) observed {
 		s.write("in.jsonl", nil)
 		return s.runjob().succeeds(0)
