@@ -58,5 +58,5 @@ func (c *Config) emit() []string {
 func (c *Config) fitContainment(job *transforms.Job) {
 	job.Excerpt, job.ExcludeQuotations = c.Excerpt, c.NoQuotations
 	job.GroupComparisons = transforms.PassageComparisons
-	job.PlaceBytes = max(job.PlaceBytes/4, 1)
+	job.PlaceBytes = max(job.PlaceBytes/5, 1)
 }
