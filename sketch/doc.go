@@ -31,8 +31,8 @@
 // Where copied passages are looked for a text is a [Sequence] of its shingles with
 // their places, which sequence.go makes of it, without what quotation.go finds
 // quoted; winnow.go selects the shingles that texts are brought together by, and
-// sequenceindex.go and passages.go, a [Matcher], say what two texts have in common
-// and where.
+// sequenceindex.go, matcher.go and passages.go, a [Matcher], say what two texts have
+// in common and where.
 //
 // Beside the measure above stand the fingerprints of other schemes, each as its
 // article has it and tested against programs in use:
