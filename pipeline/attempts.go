@@ -21,17 +21,17 @@ const mostAttempts = 3
 // machine is so busy that a thread waits that long.
 const breakdown = "panic in stage.Execute bundle processing goroutine"
 
-// persist runs the job's pipeline, and once more from the start where the embedded
-// runner breaks down: by a fault of its own, which says nothing of the job.
-func persist(ctx context.Context, job transforms.Job, run func(context.Context) (beam.PipelineResult, error)) (beam.PipelineResult, error) {
-	for attempt := 1; ; attempt++ {
+// attempt runs the job's pipeline, and begins it anew where the embedded runner breaks
+// down, by a fault of its own that says nothing of the job.
+func attempt(ctx context.Context, job transforms.Job, run func(context.Context) (beam.PipelineResult, error)) (beam.PipelineResult, error) {
+	for attempts := 1; ; attempts++ {
 		result, err := run(ctx)
 		// The runner may have given up the pipeline while tasks still write.
 		transforms.Drain()
 		if ctx.Err() != nil {
 			return result, ctx.Err()
 		}
-		if err == nil || attempt == mostAttempts || !isBreakdown(err) {
+		if err == nil || attempts == mostAttempts || !isBreakdown(err) {
 			return result, err
 		}
 		if err := startOver(job); err != nil {

@@ -12,13 +12,14 @@ import (
 	"mirrorbeam/transforms"
 )
 
-// TestPersist: where the runner breaks down the job is begun anew in empty folders;
+// TestAttempts: where the runner breaks down the job is begun anew in empty folders;
 // what a task says, or somebody who interrupts it, ends the job at once.
-func TestPersist(t *testing.T) {
+func TestAttempts(t *testing.T) {
 	// As Beam 2.77 says it, shortened.
 	broken := errors.New("job job-001 failed:\npanic in stage.Execute bundle processing goroutine: " +
 		"runtime error: invalid memory address or nil pointer dereference, stage: &{ID:stage-074 ...")
 	other := errors.New("job job-001 failed:\nprocess bundle failed")
+	both := errors.New(broken.Error() + "\nmirrorbeam fault storage: write run: no space left on device (end of fault)")
 	tests := []struct {
 		name     string
 		ends     []error // of the attempts, one after the other
@@ -30,6 +31,7 @@ func TestPersist(t *testing.T) {
 		{"broken, then a task fails", []error{broken, other}, 2, other},
 		{"always broken", []error{broken, broken, broken, nil}, mostAttempts, broken},
 		{"a task fails", []error{other, nil}, 1, other},
+		{"broken, and a task fails", []error{both, nil}, 1, both},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -37,7 +39,7 @@ func TestPersist(t *testing.T) {
 			job.Inputs = filepath.Join(job.Temp, "inputs.json")
 			writeEmpty(t, job.Inputs)
 			attempts := 0
-			_, err := persist(t.Context(), job, func(context.Context) (beam.PipelineResult, error) {
+			_, err := attempt(t.Context(), job, func(context.Context) (beam.PipelineResult, error) {
 				for folder, want := range map[string]int{job.Temp: 1, job.Partial: 0} {
 					if entries, err := os.ReadDir(folder); err != nil || len(entries) != want {
 						t.Errorf("attempt %d finds %v, %v: want %d files", attempts, entries, err, want)
@@ -58,11 +60,11 @@ func TestPersist(t *testing.T) {
 	}
 }
 
-// TestPersistInterrupted: an interrupted job is not begun anew.
-func TestPersistInterrupted(t *testing.T) {
+// TestAttemptsInterrupted: an interrupted job is not begun anew.
+func TestAttemptsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	attempts := 0
-	_, err := persist(ctx, transforms.Job{}, func(context.Context) (beam.PipelineResult, error) {
+	_, err := attempt(ctx, transforms.Job{}, func(context.Context) (beam.PipelineResult, error) {
 		attempts++
 		cancel()
 		return nil, errors.New(breakdown)

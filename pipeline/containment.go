@@ -54,7 +54,8 @@ func (c *Config) emit() []string {
 }
 
 // fitContainment changes a job to one that looks for passages, which takes more
-// memory for each shingle and more records for each document.
+// records for each document, and some 40 bytes of memory for each shingle where sets
+// take 8.
 func (c *Config) fitContainment(job *transforms.Job) {
 	job.Excerpt, job.ExcludeQuotations = c.Excerpt, c.NoQuotations
 	job.GroupComparisons = transforms.PassageComparisons

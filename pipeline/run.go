@@ -167,7 +167,7 @@ func execute(ctx context.Context, job transforms.Job, memory int64) (*beam.Pipel
 	// which tripled the CPU time of an empty job.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(transforms.Cores() + 1))
 	defer limitMemory(memory)()
-	result, err := persist(ctx, job, func(ctx context.Context) (beam.PipelineResult, error) {
+	result, err := attempt(ctx, job, func(ctx context.Context) (beam.PipelineResult, error) {
 		p, s := beam.NewPipelineWithRoot()
 		graph(s, job)
 		return runPipeline(ctx, p)

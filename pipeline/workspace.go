@@ -146,8 +146,8 @@ func (w *workspace) clearDead() {
 		if err != nil {
 			continue
 		}
-		os.RemoveAll(folder)
-		os.RemoveAll(filepath.Join(w.output, partialPrefix+filepath.Base(folder)))
+		removeFolder(folder)
+		removeFolder(filepath.Join(w.output, partialPrefix+filepath.Base(folder)))
 		os.Remove(folder + lockSuffix)
 		lock.Close()
 	}
@@ -180,12 +180,25 @@ func (w *workspace) makeFolder(path string) error {
 	return err
 }
 
+// mostRemovals bounds how often a folder is emptied that somebody writes to.
+const mostRemovals = 100
+
+// removeFolder removes a folder with all that is in it. What a runner has given up may
+// write one more file while the folder is emptied, which then cannot be removed.
+func removeFolder(path string) {
+	for range mostRemovals {
+		if err := os.RemoveAll(path); !errors.Is(err, syscall.ENOTEMPTY) {
+			return
+		}
+	}
+}
+
 // sweep removes the run's folders, and those it made for them or for results
 // that were not published.
 func (w *workspace) sweep() {
 	for _, folder := range []string{w.partial, w.temp} {
 		if folder != "" {
-			os.RemoveAll(folder)
+			removeFolder(folder)
 		}
 	}
 	if w.temp != "" {

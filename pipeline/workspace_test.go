@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -252,5 +253,36 @@ func TestJobsSideBySide(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestRemoveFolder removes folders that somebody goes on writing to.
+func TestRemoveFolder(t *testing.T) {
+	for range 20 {
+		folder := filepath.Join(t.TempDir(), "run")
+		if err := os.Mkdir(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		begun, ended := make(chan struct{}), make(chan error)
+		go func() {
+			for i := 0; ; i++ {
+				if err := os.WriteFile(filepath.Join(folder, strconv.Itoa(i)), nil, 0o600); err != nil {
+					ended <- err
+					return
+				}
+				if i == 10 {
+					close(begun)
+				}
+			}
+		}()
+		<-begun
+		removeFolder(folder)
+		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the folder is there (%v)", err)
+			os.Rename(folder, folder+".gone") // or its writer would not end
+		}
+		if err := <-ended; !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
 	}
 }

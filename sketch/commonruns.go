@@ -52,7 +52,7 @@ func (r *commonRuns) add(inA, inB []place) {
 }
 
 // order makes points of what was added at the given places.
-func (r *commonRuns) order(inA, inB placeSet) {
+func (r *commonRuns) order(inA, inB bitSet) {
 	r.numbers = sized(r.numbers, r.a.Len()+r.b.Len())
 	clear(r.numbers)
 	for _, point := range r.added {
@@ -60,7 +60,7 @@ func (r *commonRuns) order(inA, inB placeSet) {
 	}
 	r.points = r.points[:0]
 	before := 0
-	for _, places := range []placeSet{inA, inB} {
+	for _, places := range []bitSet{inA, inB} {
 		for at := range places.all() {
 			if number := r.numbers[before+at]; number > 0 {
 				r.points = append(r.points, uint64(before+at)<<32|uint64(number-1))
@@ -73,7 +73,7 @@ func (r *commonRuns) order(inA, inB placeSet) {
 // each calls seed with a place in a and one in b of each run of points at the given
 // places: longest first, of each point that none before covers in its text the longest
 // that it begins. None is shorter than least.
-func (r *commonRuns) each(inA, inB placeSet, least int, seed func(a, b int)) {
+func (r *commonRuns) each(inA, inB bitSet, least int, seed func(a, b int)) {
 	if len(r.added) == 0 {
 		return
 	}

@@ -106,10 +106,10 @@ func TestMatchBehindShort(t *testing.T) {
 }
 
 // everyPlace returns the set of all places in a sequence.
-func everyPlace(s *IndexedSequence) (places placeSet) {
+func everyPlace(s *IndexedSequence) (places bitSet) {
 	places.reset(s.Len())
 	for at := range s.Len() {
-		places.add(uint32(at))
+		places.add(at)
 	}
 	return places
 }

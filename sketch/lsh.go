@@ -146,15 +146,7 @@ func (l *LSH) flush() {
 // costs an allocation.
 func NormalizeASCII(dst, text []byte) []byte {
 	end := len(dst)
-	for len(text) > 0 {
-		if valid := validLength(text); valid > 0 {
-			dst = append(dst, norm.NFC.Bytes(text[:valid])...)
-			text = text[valid:]
-		} else {
-			dst = append(dst, text[0])
-			text = text[1:]
-		}
-	}
+	dst = appendParts(dst, text, func(dst, valid []byte) []byte { return append(dst, norm.NFC.Bytes(valid)...) })
 	composed := dst[end:]
 	spaced := false
 	for i, c := range composed {

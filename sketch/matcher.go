@@ -18,20 +18,23 @@ type Matcher struct {
 	a, b    *IndexedSequence
 	swapped bool // whether a is the second of those compared
 
-	met              [][2]uint32 // places in a and in b of shingles that are once in both
-	combined, paired [][2]uint32 // of those that are a few times, and of frequent ones
-	runs             commonRuns  // of frequent ones
-	inA, inB         placeSet    // where shingles in common are
-	nearA, nearB     placeSet    // those that a span worth telling may have
+	met              []meeting  // of shingles that are once in both
+	combined, paired []meeting  // of those that are a few times, and of frequent ones
+	runs             commonRuns // of frequent ones
+	inA, inB         bitSet     // places of shingles in common
+	nearA, nearB     bitSet     // those of them that a span worth telling may have
 	clusters         []cluster
 
 	once               []uint32 // for places in a one more than that in b, if one goes with it
 	seeds              []uint64
 	stretches, chosen  []stretch
-	coveredA, coveredB []bool
+	coveredA, coveredB bitSet
 	chains             []chain
 	spans              []Span
 }
+
+// meeting is a place in a and one in b with the same shingle.
+type meeting struct{ a, b uint32 }
 
 // NewMatcher returns a Matcher of sequences of shingles of so many tokens.
 func NewMatcher(shingle int) *Matcher { return &Matcher{shingle: max(shingle, 1)} }
@@ -72,23 +75,23 @@ func (m *Matcher) Compare(a, b *IndexedSequence) (shared int) {
 // meet takes in the places of a shingle that is in both sequences.
 func (m *Matcher) meet(inA, inB []place) {
 	for _, p := range inA {
-		m.inA.add(p.at)
+		m.inA.add(int(p.at))
 	}
 	for _, p := range inB {
-		m.inB.add(p.at)
+		m.inB.add(int(p.at))
 	}
 	switch combinations := len(inA) * len(inB); {
 	case combinations == 1:
-		m.met = append(m.met, [2]uint32{inA[0].at, inB[0].at})
+		m.met = append(m.met, meeting{inA[0].at, inB[0].at})
 	case combinations <= mostCombined:
 		for _, x := range inA {
 			for _, y := range inB {
-				m.combined = append(m.combined, [2]uint32{x.at, y.at})
+				m.combined = append(m.combined, meeting{x.at, y.at})
 			}
 		}
 	default:
 		for i := range min(len(inA), len(inB)) {
-			m.paired = append(m.paired, [2]uint32{inA[i].at, inB[i].at})
+			m.paired = append(m.paired, meeting{inA[i].at, inB[i].at})
 		}
 		m.runs.add(inA, inB)
 	}
@@ -106,7 +109,7 @@ func (m *Matcher) MayReach(words int) bool {
 type cluster struct{ first, last int }
 
 // cluster finds the clusters of places in a sequence.
-func (m *Matcher) cluster(s *IndexedSequence, places placeSet) []cluster {
+func (m *Matcher) cluster(s *IndexedSequence, places bitSet) []cluster {
 	runs := m.clusters[:0]
 	for at := range places.all() {
 		if n := len(runs); n > 0 && runs[n-1].last == at-1 {
@@ -147,7 +150,7 @@ func (m *Matcher) words(s *IndexedSequence, c cluster) int {
 }
 
 // widest returns the number of words of the longest cluster.
-func (m *Matcher) widest(s *IndexedSequence, places placeSet) int {
+func (m *Matcher) widest(s *IndexedSequence, places bitSet) int {
 	widest := 0
 	for _, c := range m.cluster(s, places) {
 		widest = max(widest, m.words(s, c))
@@ -157,7 +160,7 @@ func (m *Matcher) widest(s *IndexedSequence, places placeSet) int {
 
 // near makes kept what is left of places without the clusters that are too short for
 // a span worth telling.
-func (m *Matcher) near(s *IndexedSequence, places, kept placeSet) placeSet {
+func (m *Matcher) near(s *IndexedSequence, places, kept bitSet) bitSet {
 	kept = append(kept[:0], places...)
 	for _, c := range m.cluster(s, places) {
 		if m.words(s, c) < LeastSpan {
@@ -171,13 +174,13 @@ func (m *Matcher) near(s *IndexedSequence, places, kept placeSet) placeSet {
 
 // seed notes which places in both texts to look for stretches at, as diagonal, place
 // in a and kind, in order. Both are to be of the given ones.
-func (m *Matcher) seed(inA, inB placeSet) {
+func (m *Matcher) seed(inA, inB bitSet) {
 	m.seeds = m.seeds[:0]
 	m.once = sized(m.once, m.a.Len())
 	clear(m.once)
 	for _, at := range m.met {
-		if inA.has(at[0]) && inB.has(at[1]) {
-			m.once[at[0]] = at[1] + 1
+		if inA.has(int(at.a)) && inB.has(int(at.b)) {
+			m.once[at.a] = at.b + 1
 		}
 	}
 	for a := range inA.all() {
@@ -185,10 +188,10 @@ func (m *Matcher) seed(inA, inB placeSet) {
 			m.addSeed(a, b, certain)
 		}
 	}
-	for kind, places := range [][][2]uint32{certain: m.combined, inOrder: m.paired} {
-		for _, at := range places {
-			if inA.has(at[0]) && inB.has(at[1]) {
-				m.addSeed(int(at[0]), int(at[1]), uint64(kind))
+	for kind, meetings := range [][]meeting{certain: m.combined, inOrder: m.paired} {
+		for _, at := range meetings {
+			if inA.has(int(at.a)) && inB.has(int(at.b)) {
+				m.addSeed(int(at.a), int(at.b), uint64(kind))
 			}
 		}
 	}

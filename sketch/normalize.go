@@ -149,9 +149,15 @@ func (n *Normalizer) Append(dst, text []byte) []byte {
 // UTF-8 as they are. These part the text: golang.org/x/text 0.43 takes all that
 // follows one for composed, or not, by what stands before it.
 func (n *Normalizer) appendComposed(dst, text []byte) []byte {
+	return appendParts(dst, text, n.appendComposedRun)
+}
+
+// appendParts appends what appendValid makes of each part of text that is valid
+// UTF-8, and the bytes between these as they are.
+func appendParts(dst, text []byte, appendValid func(dst, valid []byte) []byte) []byte {
 	for len(text) > 0 {
 		if valid := validLength(text); valid > 0 {
-			dst = n.appendComposedRun(dst, text[:valid])
+			dst = appendValid(dst, text[:valid])
 			text = text[valid:]
 		} else {
 			dst = append(dst, text[0])

@@ -88,7 +88,7 @@ func (m *Matcher) Spans() []Span {
 }
 
 // find finds the spans worth telling of shingles at the given places.
-func (m *Matcher) find(inA, inB placeSet) {
+func (m *Matcher) find(inA, inB bitSet) {
 	m.seed(inA, inB)
 	m.extend()
 	m.choose()
@@ -221,18 +221,14 @@ func (m *Matcher) choose() {
 		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(y.length, x.length), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
 	})
 	m.chosen = m.chosen[:0]
-	m.coveredA = slices.Grow(m.coveredA[:0], m.a.Len())[:m.a.Len()]
-	m.coveredB = slices.Grow(m.coveredB[:0], m.b.Len())[:m.b.Len()]
+	m.coveredA.reset(m.a.Len())
+	m.coveredB.reset(m.b.Len())
 	for _, s := range m.stretches {
-		m.take(s, 1, func(a, b int) bool { return !m.coveredA[a] && !m.coveredB[b] })
+		m.take(s, 1, func(a, b int) bool { return !m.coveredA.has(a) && !m.coveredB.has(b) })
 	}
 	// Another copy in one text of what the other has but once.
 	for _, s := range m.stretches {
-		m.take(s, m.leastRun(), func(a, b int) bool { return !m.coveredA[a] || !m.coveredB[b] })
-	}
-	for _, s := range m.chosen {
-		clear(m.coveredA[s.a : s.a+s.length])
-		clear(m.coveredB[s.b : s.b+s.length])
+		m.take(s, m.leastRun(), func(a, b int) bool { return !m.coveredA.has(a) || !m.coveredB.has(b) })
 	}
 }
 
@@ -254,7 +250,8 @@ func (m *Matcher) take(s stretch, least int, wanted func(a, b int) bool) {
 	}
 	m.chosen = append(m.chosen, best)
 	for i := range best.length {
-		m.coveredA[best.a+i], m.coveredB[best.b+i] = true, true
+		m.coveredA.add(best.a + i)
+		m.coveredB.add(best.b + i)
 	}
 }
 

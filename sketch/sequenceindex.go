@@ -24,7 +24,7 @@ type IndexedSequence struct {
 	shift    int      // by which these are the leading ones
 	distinct int
 
-	presence      []uint64 // a bit for each value of the leading bits of shingles
+	presence      bitSet // values of more leading bits that shingles have
 	presenceShift int
 }
 
@@ -33,13 +33,13 @@ func NewIndexedSequence(s Sequence) *IndexedSequence {
 	x := &IndexedSequence{Sequence: s}
 	x.sort()
 	width := bits.Len(uint(len(x.places))) + presenceBits
-	x.presence, x.presenceShift = make([]uint64, max(1<<width/64, 1)), elementBits-width
+	x.presenceShift = elementBits - width
+	x.presence.reset(1 << width)
 	for i, p := range x.places {
 		if i == 0 || x.places[i-1].shingle != p.shingle {
 			x.distinct++
 		}
-		bit := p.shingle >> x.presenceShift
-		x.presence[bit/64] |= 1 << (bit % 64)
+		x.presence.add(int(p.shingle >> x.presenceShift))
 	}
 	return x
 }
@@ -47,7 +47,7 @@ func NewIndexedSequence(s Sequence) *IndexedSequence {
 // sort makes the places of the shingles. These being evenly spread, one pass by
 // their leading bits leaves little to sort.
 func (x *IndexedSequence) sort() {
-	width := max(min(bits.Len(uint(x.Len()))-2, 22), 1)
+	width := max(bits.Len(uint(x.Len()))-2, 1)
 	x.shift = elementBits - width
 	x.starts = make([]uint32, 1<<width+1)
 	for _, shingle := range x.Shingles {
@@ -100,6 +100,5 @@ func first(places []place, shingle uint64) []place {
 
 // seemsToHave reports whether the shingle may be there: never wrongly that it is not.
 func (x *IndexedSequence) seemsToHave(shingle uint64) bool {
-	bit := shingle >> x.presenceShift
-	return x.presence[bit/64]>>(bit%64)&1 != 0
+	return x.presence.has(int(shingle >> x.presenceShift))
 }
