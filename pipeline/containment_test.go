@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
@@ -226,8 +225,8 @@ func TestContainmentChangesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { sameText(t, "pairs", output(t, change), want) })
 	}
-	t.Run("direct", func(t *testing.T) {
-		setFlag(t, runners.Runner, "direct")
+	t.Run("portable runner", func(t *testing.T) {
+		startPrism(t)
 		sameText(t, "pairs", output(t, func(*Config) {}), want)
 	})
 	rows, whole := runInner(t, config, wholeJob)

@@ -64,22 +64,21 @@ func (c *Config) fault(kind, err error) error {
 }
 
 const (
-	// filesOfRunner are those that Beam's embedded runner opens, connections of
-	// it and its worker for the most part, and some to spare.
-	filesOfRunner = 16
+	// filesOfProcess are those that the process opens besides, and some to spare.
+	filesOfProcess = 8
 	// filesOfTask are those that a task has open at a time.
 	filesOfTask = 4
 )
 
-// checkOpenFiles refuses to start where the job would run out of files: a runner
-// that does may wait for minutes, or break down without a word of the reason.
+// checkOpenFiles refuses to start where the job would run out of files in the middle
+// of its work.
 func checkOpenFiles() error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return fmt.Errorf("ask for the limit of open files: %w", err)
 	}
 	opened, err := os.ReadDir("/dev/fd")
-	needed := uint64(len(opened) + filesOfRunner + filesOfTask*transforms.Cores())
+	needed := uint64(len(opened) + filesOfProcess + filesOfTask*transforms.Cores())
 	if errors.Is(err, syscall.EMFILE) || limit.Cur < needed {
 		return fmt.Errorf("only %d files may be open at a time, and the job needs %d: raise the limit with 'ulimit -n 1024' and run the job again", limit.Cur, needed)
 	}

@@ -6,8 +6,8 @@ import (
 	"mirrorbeam/transforms"
 )
 
-// graph lays out the job: the way of the data from the input to the results.
-func graph(s beam.Scope, job transforms.Job) {
+// layOut lays out the job: the way of the data from the input to the results.
+func layOut(s beam.Scope, job transforms.Job) {
 	splits := transforms.Read(s, job)
 	sketches := transforms.Fingerprint(s, job, splits)
 	var counts []beam.PCollection

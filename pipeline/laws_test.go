@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
-
 	"mirrorbeam/transforms"
 )
 
@@ -92,20 +90,15 @@ func TestMemoryPlan(t *testing.T) {
 	}
 }
 
-// TestRunners runs the same job on the runners that live in this process.
+// TestRunners runs the same job on a portable runner, whose worker is this process.
 func TestRunners(t *testing.T) {
 	files := cut(oddities(lawSeed), 4)
 	config := lawConfig(t, putCorpus(t, plain, files...))
 	want := lawfulOutput(t, config)
-	for _, runner := range []string{"prism", "direct"} {
-		t.Run(runner, func(t *testing.T) {
-			setFlag(t, runners.Runner, runner)
-			config := config
-			config.Output = filepath.Join(t.TempDir(), "out")
-			sameText(t, "output", lawfulOutput(t, config), want)
-			checkUnique(t, config, files)
-		})
-	}
+	startPrism(t)
+	config.Output = filepath.Join(t.TempDir(), "out")
+	sameText(t, "output", lawfulOutput(t, config), want)
+	checkUnique(t, config, files)
 }
 
 // setFlag sets a flag of Beam for one test.

@@ -9,10 +9,10 @@ import (
 )
 
 // TestRepeatedRuns runs jobs one after the other in one process: after the first
-// ones, which start the job server, neither goroutines nor open files grow, and
+// ones neither goroutines nor open files grow, and
 // nothing is left in the system's temporary folder.
 func TestRepeatedRuns(t *testing.T) {
-	if !inChild(t) { // where no other test has left anything
+	if !inChild(t) {
 		return
 	}
 	input := putCorpus(t, plain, cut(synthetic(61), 2)...)
@@ -40,8 +40,6 @@ func TestRepeatedRuns(t *testing.T) {
 
 // held returns how many goroutines there are and how many files are open, as
 // soon as there are no more than so many or, at the latest, after some seconds.
-// The runner ends some of both after its job; one file it leaves to the garbage
-// collector.
 func held(t *testing.T, fewGoroutines, fewFiles int) (goroutines, files int) {
 	t.Helper()
 	for range 100 {

@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/transforms"
@@ -98,26 +93,6 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 	return summary, nil
 }
 
-// runnerNames are the names under which Beam knows the runners that run jobs,
-// letter by letter.
-var runnerNames = []string{
-	"prism", "PrismRunner", "direct", "DirectRunner", "dataflow", "DataflowRunner",
-	"flink", "FlinkRunner", "spark", "SparkRunner", "portable", "PortableRunner", "universal",
-}
-
-// isLocal reports whether the runner is one of this process.
-func isLocal() bool {
-	return slices.Contains([]string{"", "prism", "PrismRunner", "direct", "DirectRunner"}, *runners.Runner)
-}
-
-// checkRunner refuses a runner that is not there: Beam would end the program.
-func checkRunner() error {
-	if name := *runners.Runner; name != "" && !slices.Contains(runnerNames, name) {
-		return fmt.Errorf("--runner %s: must be one of %s", name, strings.Join(runnerNames, ", "))
-	}
-	return nil
-}
-
 // list returns the input files and splits, and about how many bytes of text
 // they hold.
 func list(config Config) (transforms.Inputs, int64, error) {
@@ -146,8 +121,8 @@ func list(config Config) (transforms.Inputs, int64, error) {
 	return transforms.Inputs{Files: files, Splits: splits}, size, nil
 }
 
-// process is held by the job that a runner works on: the flags of Beam, the
-// number of threads and the temporary folder are the process's.
+// process is held by the job that a runner works on: the memory limit, and the
+// memory that tasks hand on, are the process's.
 var process = make(chan struct{}, 1)
 
 // execute runs the graph on the runner that the flags of Beam name, in a process
@@ -159,49 +134,16 @@ func execute(ctx context.Context, job transforms.Job, memory int64) (*beam.Pipel
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	// For each job Beam leaves a file in the system's temporary folder, and it
-	// breaks down where it cannot.
-	defer setTempDir(job.Temp)()
-	// The embedded runner spins while it waits for the end of a bundle. On as
-	// many threads as there are lanes it would starve the worker it waits for,
-	// which tripled the CPU time of an empty job.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(transforms.Cores() + 1))
 	defer limitMemory(memory)()
-	result, err := attempt(ctx, job, func(ctx context.Context) (beam.PipelineResult, error) {
-		p, s := beam.NewPipelineWithRoot()
-		graph(s, job)
-		return runPipeline(ctx, p)
-	})
-	if err != nil {
-		return nil, err
+	// A runner may have given up the pipeline while tasks still write.
+	defer transforms.Drain()
+	p, s := beam.NewPipelineWithRoot()
+	layOut(s, job)
+	result, err := beam.Run(ctx, runnerName(), p)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	return &result, nil
-}
-
-// runPipeline runs a pipeline. A runner of this process panics where it cannot
-// listen to its workers.
-func runPipeline(ctx context.Context, p *beam.Pipeline) (result beam.PipelineResult, err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("start the runner: %v", fault)
-		}
-	}()
-	return beamx.RunWithMetrics(ctx, p)
-}
-
-// setTempDir makes a folder that of the process's temporary files, and returns
-// what undoes that.
-func setTempDir(folder string) func() {
-	const name = "TMPDIR"
-	before, was := os.LookupEnv(name)
-	os.Setenv(name, folder)
-	return func() {
-		if was {
-			os.Setenv(name, before)
-		} else {
-			os.Unsetenv(name)
-		}
-	}
+	return &result, err
 }
 
 // distinct returns the names without those that stand before.

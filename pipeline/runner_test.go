@@ -12,8 +12,28 @@ import (
 
 	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"google.golang.org/grpc"
 )
+
+// startPrism starts Beam's Prism as a cluster would stand somewhere, and makes it the
+// runner of this test. Its workers are this process, unless told otherwise.
+func startPrism(t *testing.T) {
+	t.Helper()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().(*net.TCPAddr)
+	free.Close()
+	if _, err := prism.CreateJobServer(t.Context(), prism.Options{Port: address.Port}); err != nil {
+		t.Fatal(err)
+	}
+	setFlag(t, runners.Runner, "portable")
+	setFlag(t, jobopts.Endpoint, address.String())
+	setFlag(t, jobopts.EnvironmentType, "LOOPBACK")
+}
 
 // workerPool starts workers as processes of this test binary, as a cluster
 // would start the program on another machine.
@@ -106,7 +126,7 @@ func TestWorkerProcess(t *testing.T) {
 	input := putCorpus(t, plain, files...)
 	want := lawfulOutput(t, lawConfig(t, input))
 
-	// A first job, in this process, has made the job server.
+	startPrism(t)
 	pool := startPool(t)
 	config := lawConfig(t, input)
 	config.Lanes = 3

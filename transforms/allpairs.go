@@ -27,7 +27,7 @@ func init() {
 // Fingerprint and returns one of outcomes with the sets by block.
 func gatherBlocks(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PCollection {
 	tasks := beam.ParDo(s.Scope("place"), &blockFn{Job: job}, together(s.Scope("place"), groups, sketches))
-	return inLanes(s, job, &gatherFn{Job: job}, tasks)
+	return sideBySide(s, &gatherFn{Job: job}, tasks)
 }
 
 // blockFn gives every distinct document a block and makes the tasks that bring
@@ -41,7 +41,7 @@ type blockFn struct {
 func (f *blockFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *blockFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return gatherStage.run(ctx, 0, func(m *memory) error {
+	return gatherStage.runAlone(ctx, 0, emit, func(m *memory, emit func([]byte)) error {
 		outcomes, counts, err := readOutcomes(elements)
 		if err != nil {
 			return err
@@ -52,7 +52,7 @@ func (f *blockFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 			return err
 		}
 		d := delivery{Step: documentsStep, Needed: []runfile.Kind{wantedKind}, Extra: []runfile.Kind{documentsKind, setsKind}}
-		return d.deliver(f.Job.Temp, f.Job.Lanes, append(runs, blocks), counts, emit)
+		return d.deliver(f.Job.Temp, append(runs, blocks), counts, emit)
 	})
 }
 
@@ -127,7 +127,7 @@ func (f *scoreFn) block(ctx context.Context, t task, w *workplace) error {
 			break
 		}
 	}
-	scoreStage.records.Inc(ctx, w.outcome.Counts.Candidates)
+	w.figures.records += w.outcome.Counts.Candidates
 	return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
 }
 

@@ -32,9 +32,9 @@ func init() {
 func Audit(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("audit")
 	tasks := exchange(s.Scope("sample"), job, delivery{Needed: []runfile.Kind{documentsKind}, Extra: []runfile.Kind{setsKind}}, sketches)
-	samples := inLanes(s.Scope("sample"), job, &sampleFn{Job: job}, tasks)
+	samples := sideBySide(s.Scope("sample"), &sampleFn{Job: job}, tasks)
 	tasks = beam.ParDo(s, &auditPlanFn{Job: job}, together(s, sketches, samples))
-	return inLanes(s, job, &auditFn{Job: job}, tasks)
+	return sideBySide(s, &auditFn{Job: job}, tasks)
 }
 
 var auditStage = newStage("audit")
@@ -54,13 +54,14 @@ const sampleHeader = 20
 type sampleFn struct {
 	Job Job
 
+	bundle
 	layout // read in Setup
 }
 
 func (f *sampleFn) Setup() error { return f.read(f.Job.Inputs) }
 
-func (f *sampleFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	return emitRun(ctx, auditStage, f.Job, element, emit, func(t task, w *workplace) error {
+func (f *sampleFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.beginRun(ctx, auditStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
 		limit := ^uint64(0)
 		if share := float64(f.Job.AuditSample) / float64(max(t.Documents, 1)); share < 1 {
 			limit = uint64(share * (1 << 63) * 2)
@@ -108,7 +109,7 @@ type auditPlanFn struct {
 const sampleElements = 1 << 20
 
 func (f *auditPlanFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return auditStage.run(ctx, 0, func(m *memory) error {
+	return auditStage.runAlone(ctx, 0, emit, func(m *memory, emit func([]byte)) error {
 		outcomes, counts, err := readOutcomes(elements)
 		if err != nil {
 			return err
@@ -130,7 +131,7 @@ func (f *auditPlanFn) ProcessElement(ctx context.Context, _ int64, elements func
 		}
 		d := delivery{Needed: []runfile.Kind{documentsKind}, Extra: []runfile.Kind{setsKind, sampleKind}}
 		// The runs of the audit hold all that was drawn; this one takes their place.
-		return d.deliver(f.Job.Temp, f.Job.Lanes, append(runsBut(outcomes, auditStage), sample), counts, emit)
+		return d.deliver(f.Job.Temp, append(runsBut(outcomes, auditStage), sample), counts, emit)
 	})
 }
 
@@ -189,6 +190,7 @@ func splitSamples(packed []byte) (samples [][]byte) {
 type auditFn struct {
 	Job Job
 
+	bundle
 	layout // read in Setup
 
 	// The sample, made by the first task that has the catalog.
@@ -206,8 +208,10 @@ type auditFn struct {
 
 func (f *auditFn) Setup() error { return f.read(f.Job.Inputs) }
 
-func (f *auditFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	return emitRun(ctx, auditStage, f.Job, element, emit, func(t task, w *workplace) error {
+func (f *auditFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	job := f.Job
+	job.Lanes = 1 // the tasks share the sample's index
+	return f.beginRun(ctx, auditStage, job, element, func(ctx context.Context, t task, w *workplace) error {
 		if err := f.prepare(t.Catalog); err != nil {
 			return err
 		}
@@ -219,8 +223,8 @@ func (f *auditFn) ProcessElement(ctx context.Context, element []byte, emit func(
 			if err != nil {
 				return err
 			}
-			auditStage.records.Inc(ctx, int64(block.Len()))
-			auditStage.bytes.Inc(ctx, int64(len(sets)))
+			w.figures.records += int64(block.Len())
+			w.figures.bytes += int64(len(sets))
 			for i := range block.Len() {
 				size := sketchblock.HashSize * block.Stored(i)
 				set = sketchblock.AppendSet(set[:0], sets[:size])

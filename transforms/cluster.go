@@ -30,7 +30,7 @@ func init() {
 func Cluster(s beam.Scope, job Job, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("cluster")
 	tasks := beam.ParDo(s.Scope("label"), &labelFn{Job: job}, together(s.Scope("label"), outcomes...))
-	return inLanes(s, job, &clusterFn{Job: job}, tasks)
+	return sideBySide(s, &clusterFn{Job: job}, tasks)
 }
 
 var clusterStage = newStage("cluster")
@@ -46,7 +46,7 @@ type labelFn struct {
 func (f *labelFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return clusterStage.run(ctx, 0, func(m *memory) error {
+	return clusterStage.runAlone(ctx, 0, emit, func(m *memory, emit func([]byte)) error {
 		outcomes, counts, err := readOutcomes(elements)
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 			return err
 		}
 		releaseSets(f.Job, outcomes)
-		labels, err := f.label(ctx, graph, runs, outputShards(counts), m)
+		labels, err := f.label(graph, runs, outputShards(counts), m)
 		if err != nil || labels == "" {
 			return err
 		}
@@ -70,7 +70,7 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 			{Step: edgesStep, Needed: []runfile.Kind{edgesKind}, Extra: []runfile.Kind{edgeShardsKind, spansKind}},
 			{Step: documentsStep, Needed: []runfile.Kind{membersKind}, Extra: []runfile.Kind{documentsKind, repeatedKind}},
 		} {
-			if err := d.deliver(f.Job.Temp, f.Job.Lanes, runs, counts, emit); err != nil {
+			if err := d.deliver(f.Job.Temp, runs, counts, emit); err != nil {
 				return err
 			}
 		}
@@ -80,8 +80,8 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 
 // label writes the output shards of the nodes of each part and of the documents
 // of each split. It returns the path of the run file, "" if there is no edge.
-func (f *labelFn) label(ctx context.Context, graph *components.Graph, runs []string, shards int, m *memory) (string, error) {
-	clusterStage.records.Inc(ctx, int64(graph.Len()))
+func (f *labelFn) label(graph *components.Graph, runs []string, shards int, m *memory) (string, error) {
+	m.figures.records += int64(graph.Len())
 	order := newOrder(graph.Roots(), shards)
 	run := &m.run
 	run.Reset(f.Job.Temp, f.Job.RunBytes)
@@ -172,10 +172,12 @@ func (o order) of(rank uint32) position {
 // clusters, to their output shards.
 type clusterFn struct {
 	Job Job
+
+	bundle
 }
 
-func (f *clusterFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	return emitRun(ctx, clusterStage, f.Job, element, emit, func(t task, w *workplace) error {
+func (f *clusterFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.beginRun(ctx, clusterStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
 		if t.Step == edgesStep {
 			return sendEdges(ctx, w)
 		}
@@ -193,7 +195,7 @@ func sendEdges(ctx context.Context, w *workplace) error {
 	if err != nil {
 		return err
 	}
-	clusterStage.bytes.Inc(ctx, int64(len(packed)))
+	w.figures.bytes += int64(len(packed))
 	for ; len(packed) > 0; packed = packed[edgeSize:] {
 		e := getEdge(packed)
 		a, b := getPosition(positions[e.A*positionSize:]), getPosition(positions[e.B*positionSize:])

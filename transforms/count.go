@@ -23,7 +23,7 @@ func init() {
 func Count(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("count")
 	tasks := beam.ParDo(s, &countPlanFn{Job: job}, together(s, sketches))
-	return inLanes(s, job, &countFn{Job: job}, tasks)
+	return sideBySide(s, &countFn{Job: job}, tasks)
 }
 
 var countStage = newStage("count")
@@ -57,7 +57,7 @@ func (f *countPlanFn) ProcessElement(_ context.Context, _ int64, elements func(*
 	}
 	for number := range min(tasks, len(splits)) {
 		emit(task{
-			Lane: number % f.Job.Lanes, Number: number, Shards: min(tasks, len(splits)),
+			Number: number, Shards: min(tasks, len(splits)),
 			Documents: counts.Documents, Shingles: shingles, Catalog: catalog,
 		}.encode())
 	}
@@ -67,10 +67,12 @@ func (f *countPlanFn) ProcessElement(_ context.Context, _ int64, elements func(*
 // countFn counts the shingles of some splits.
 type countFn struct {
 	Job Job
+
+	bundle
 }
 
-func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	return emitRun(ctx, countStage, f.Job, element, emit, func(t task, w *workplace) error {
+func (f *countFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.beginRun(ctx, countStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
 		counter := lshbands.NewCounter(t.Shingles)
 		for split := t.Number; split < f.Job.Splits; split += t.Shards {
 			if err := f.split(ctx, t.Catalog, split, w, counter); err != nil {
@@ -102,8 +104,8 @@ func (f *countFn) split(ctx context.Context, catalog string, split int, w *workp
 		if err != nil {
 			return err
 		}
-		countStage.bytes.Inc(ctx, int64(len(sets)))
-		countStage.records.Inc(ctx, int64(len(sets)/sketchblock.HashSize))
+		w.figures.bytes += int64(len(sets))
+		w.figures.records += int64(len(sets) / sketchblock.HashSize)
 		// Where one set ends and the next begins does not matter here.
 		w.hashes = sketchblock.AppendSet(w.hashes[:0], sets)
 		counter.Add(w.hashes)

@@ -128,8 +128,8 @@ type Job struct {
 	// ConfigHash identifies the configuration in an index.
 	ConfigHash string
 
-	// Lanes is how many tasks of a stage a local runner works on at a time, at
-	// least 1. It changes no result.
+	// Lanes is how many tasks of a bundle a process works on at a time, at least 1.
+	// It changes no result.
 	Lanes int
 	// ReleaseRuns allows run files to go as soon as no task that is still to come
 	// reads them: the runner does not run a task twice.

@@ -15,7 +15,7 @@ import (
 
 func init() {
 	register.Function1x2(oneKey)
-	register.Function1x1(laneOf)
+	register.Function1x1(same)
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&exchangeFn{})
 	register.Emitter1[[]byte]()
 	register.Iter1[[]byte]()
@@ -52,38 +52,33 @@ func outputShards(counts Counts) int {
 // tasks.
 func exchange(s beam.Scope, job Job, d delivery, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("exchange")
-	return beam.ParDo(s, &exchangeFn{Temp: job.Temp, Lanes: job.Lanes, Delivery: d}, together(s, outcomes...))
+	return beam.ParDo(s, &exchangeFn{Temp: job.Temp, Delivery: d}, together(s, outcomes...))
 }
 
 // together brings all outcomes to one place: PCollection<KV<int64, []byte>>
-// grouped under one key. An impulse sees to it that there is always one group.
+// grouped under one key. An impulse sees to it that there is always one group. It
+// passes through a step of its own, since portable runners refuse to flatten a bare
+// one (apache/beam#34647).
 func together(s beam.Scope, outcomes ...beam.PCollection) beam.PCollection {
-	all := beam.Flatten(s, append(outcomes, beam.Impulse(s))...)
+	impulse := beam.ParDo(s, same, beam.Impulse(s))
+	all := beam.Flatten(s, append(outcomes, impulse)...)
 	return beam.GroupByKey(s, beam.ParDo(s, oneKey, all))
 }
 
+func same(element []byte) []byte { return element }
+
 func oneKey(element []byte) (int64, []byte) { return 0, element }
 
-// inLanes applies a DoFn to tasks in lanes that a local runner works on in
-// parallel: it takes a stage's elements one after the other, however many
-// cores there are. It returns the outcomes of all.
-func inLanes(s beam.Scope, job Job, fn any, tasks beam.PCollection) beam.PCollection {
-	lanes := []beam.PCollection{tasks}
-	if job.Lanes > 1 {
-		lanes = beam.Partition(s, job.Lanes, laneOf, tasks)
-	}
-	outcomes := make([]beam.PCollection, len(lanes))
-	for i, lane := range lanes {
-		// The reshuffle keeps the runner from fusing the lanes into one stage.
-		outcomes[i] = beam.ParDo(s, fn, beam.Reshuffle(s, lane))
-	}
-	return beam.Flatten(s, outcomes...)
+// sideBySide applies a DoFn that embeds a bundle to tasks and returns their outcomes.
+// The reshuffle lets a runner spread the tasks over workers; it would run them where
+// they were made.
+func sideBySide(s beam.Scope, fn any, tasks beam.PCollection) beam.PCollection {
+	return beam.ParDo(s, fn, beam.Reshuffle(s, tasks))
 }
 
 // task is the work of one element: a shard, or a split, and the catalog with
 // the pieces for it.
 type task struct {
-	Lane   int
 	Number int
 	// Step is that of the delivery.
 	Step int
@@ -96,11 +91,11 @@ type task struct {
 	Catalog  string
 }
 
-const taskHeader = 32
+const taskHeader = 28
 
 func (t task) encode() []byte {
 	b := make([]byte, 0, taskHeader+len(t.Catalog))
-	for _, number := range []int{t.Lane, t.Number, t.Step, t.Shards} {
+	for _, number := range []int{t.Number, t.Step, t.Shards} {
 		b = binary.LittleEndian.AppendUint32(b, uint32(number))
 	}
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.Documents))
@@ -111,13 +106,11 @@ func (t task) encode() []byte {
 func decodeTask(element []byte) task {
 	number := func(i int) int { return int(binary.LittleEndian.Uint32(element[4*i:])) }
 	return task{
-		Lane: number(0), Number: number(1), Step: number(2), Shards: number(3),
-		Documents: int64(binary.LittleEndian.Uint64(element[16:])), Shingles: int64(binary.LittleEndian.Uint64(element[24:])),
+		Number: number(0), Step: number(1), Shards: number(2),
+		Documents: int64(binary.LittleEndian.Uint64(element[12:])), Shingles: int64(binary.LittleEndian.Uint64(element[20:])),
 		Catalog: string(element[taskHeader:]),
 	}
 }
-
-func laneOf(element []byte) int { return int(binary.LittleEndian.Uint32(element)) }
 
 // readOutcomes returns the outcomes of an iterator in the order of stages and
 // tasks, whatever order the runner brings them in, and the sum of their counts.
@@ -160,14 +153,13 @@ func runsBut(outcomes []outcome, stage *stage) []string {
 
 type exchangeFn struct {
 	Temp     string
-	Lanes    int
 	Delivery delivery
 }
 
 func (f *exchangeFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
 	outcomes, counts, err := readOutcomes(elements)
 	if err == nil {
-		err = f.Delivery.deliver(f.Temp, f.Lanes, runsOf(outcomes), counts, emit)
+		err = f.Delivery.deliver(f.Temp, runsOf(outcomes), counts, emit)
 	}
 	if err != nil {
 		return markFault(fmt.Errorf("exchange: %w", err))
@@ -176,7 +168,7 @@ func (f *exchangeFn) ProcessElement(_ context.Context, _ int64, elements func(*[
 }
 
 // deliver writes a catalog of the runs and puts out the tasks.
-func (d delivery) deliver(temp string, lanes int, runs []string, counts Counts, emit func([]byte)) error {
+func (d delivery) deliver(temp string, runs []string, counts Counts, emit func([]byte)) error {
 	all := d.Shards
 	if d.Output {
 		all = outputShards(counts)
@@ -194,23 +186,10 @@ func (d delivery) deliver(temp string, lanes int, runs []string, counts Counts, 
 		}
 	}
 	slices.Sort(shards)
-	for i, shard := range slices.Compact(shards) {
-		emit(task{Lane: i % lanes, Number: shard, Step: d.Step, Shards: all, Documents: counts.Documents, Catalog: catalog}.encode())
+	for _, shard := range slices.Compact(shards) {
+		emit(task{Number: shard, Step: d.Step, Shards: all, Documents: counts.Documents, Catalog: catalog}.encode())
 	}
 	return nil
-}
-
-// emitOutcome runs a task and puts out its outcome.
-func emitOutcome(ctx context.Context, s *stage, number int, emit func([]byte), work func(*outcome, *memory) error) error {
-	o := outcome{Stage: s.name, Number: number}
-	if err := s.run(ctx, number, func(m *memory) error { return work(&o, m) }); err != nil {
-		return err
-	}
-	element, err := o.encode()
-	if err == nil {
-		emit(element)
-	}
-	return err
 }
 
 // workplace is what a task that turns runs into a run has at hand: the pieces it
@@ -235,24 +214,4 @@ func (w *workplace) readPiece(buffer int, piece runfile.Piece) ([]byte, error) {
 	b, err := w.reader.Read(w.buffers[buffer][:0], piece)
 	w.buffers[buffer] = b
 	return b, err
-}
-
-// emitRun runs a task that turns the pieces of its shard into one run.
-func emitRun(ctx context.Context, s *stage, job Job, element []byte, emit func([]byte), work func(task, *workplace) error) error {
-	t := decodeTask(element)
-	return emitOutcome(ctx, s, t.Number, emit, func(o *outcome, m *memory) error {
-		w := &workplace{memory: m, outcome: o}
-		defer w.reader.Close()
-		var err error
-		if w.pieces, err = runfile.ReadCatalog(t.Catalog, t.Number); err != nil {
-			return err
-		}
-		w.run.Reset(job.Temp, job.RunBytes)
-		defer w.run.Abort()
-		if err := work(t, w); err != nil {
-			return err
-		}
-		o.Run, err = w.run.Close()
-		return err
-	})
 }

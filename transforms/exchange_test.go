@@ -62,12 +62,9 @@ func TestElements(t *testing.T) {
 		t.Error("a broken outcome is taken")
 	}
 
-	sent := task{Lane: 3, Number: 1<<31 + 7, Step: 1, Shards: 12, Catalog: "/some where/catalog"}
+	sent := task{Number: 1<<31 + 7, Step: 1, Shards: 12, Documents: 1 << 40, Shingles: 1 << 50, Catalog: "/some where/catalog"}
 	if got := decodeTask(sent.encode()); got != sent {
 		t.Errorf("task %+v, want %+v", got, sent)
-	}
-	if lane := laneOf(sent.encode()); lane != sent.Lane {
-		t.Errorf("lane %d, want %d", lane, sent.Lane)
 	}
 }
 
@@ -161,11 +158,10 @@ func TestDeliver(t *testing.T) {
 		{"none needed", delivery{Needed: []runfile.Kind{numbersKind}}, Counts{}, runs, nil, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			const lanes = 2
 			var numbers []int
-			err := c.d.deliver(dir, lanes, c.runs, c.counts, func(element []byte) {
+			err := c.d.deliver(dir, c.runs, c.counts, func(element []byte) {
 				got := decodeTask(element)
-				if got.Lane != len(numbers)%lanes || got.Step != c.d.Step || got.Shards != c.shards {
+				if got.Step != c.d.Step || got.Shards != c.shards {
 					t.Errorf("task %+v", got)
 				}
 				numbers = append(numbers, got.Number)

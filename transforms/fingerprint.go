@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -31,13 +32,15 @@ const blockBytes = 512 << 10
 // and the rejects: PCollection<[]byte> of tasks to one of outcomes.
 func Fingerprint(s beam.Scope, job Job, splits beam.PCollection) beam.PCollection {
 	s = s.Scope("fingerprint")
-	return inLanes(s, job, &fingerprintFn{Job: job}, splits)
+	return sideBySide(s, &fingerprintFn{Job: job}, splits)
 }
 
 var fingerprintStage = newStage("fingerprint")
 
 type fingerprintFn struct {
 	Job Job
+
+	bundle
 
 	inputs Inputs // read in Setup
 }
@@ -47,15 +50,16 @@ func (f *fingerprintFn) Setup() (err error) {
 	return err
 }
 
-func (f *fingerprintFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+func (f *fingerprintFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	t := decodeTask(element)
-	return emitOutcome(ctx, fingerprintStage, t.Number, emit, func(o *outcome, m *memory) error { return f.split(ctx, t.Number, o, &m.run) })
+	return f.begin(ctx, fingerprintStage, t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error { return f.split(ctx, t.Number, o, m) })
 }
 
 // split fingerprints one split. A split of plain text is one worker's; the
 // single stream of a compressed file is inflated by one goroutine and
 // fingerprinted by as many as there are cores.
-func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, run *runfile.Writer) error {
+func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, m *memory) error {
+	run := &m.run
 	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
 	reader := &splitReader{files: f.inputs.Files, rest: f.inputs.Splits[number], maxLine: lineLimit(f.Job.MaxDocument)}
@@ -67,15 +71,17 @@ func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, run *
 	}
 	var err error
 	if reader.compressed() {
-		err = f.parallel(ctx, reader, write)
+		var others time.Duration
+		others, err = f.parallel(ctx, reader, write)
+		m.figures.cpu += others
 	} else {
 		err = f.serial(ctx, reader, write)
 	}
 	if err != nil {
 		return err
 	}
-	fingerprintStage.records.Inc(ctx, o.Counts.Documents+o.Counts.ReferenceDocuments)
-	fingerprintStage.bytes.Inc(ctx, o.Counts.Bytes+o.Counts.ReferenceBytes)
+	m.figures.records += o.Counts.Documents + o.Counts.ReferenceDocuments
+	m.figures.bytes += o.Counts.Bytes + o.Counts.ReferenceBytes
 	o.Run, err = run.Close()
 	return err
 }
@@ -105,10 +111,9 @@ func (f *fingerprintFn) serial(ctx context.Context, reader *splitReader, write f
 }
 
 // parallel passes blocks from the reader through the workers to write, which
-// gets them in the order of the stream. The number of blocks bounds the memory.
-// Metrics belong to the goroutine of the task, so those of the others are added
-// at the end.
-func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write func(*block) error) error {
+// gets them in the order of the stream. The number of blocks bounds the memory. It
+// returns the CPU time of its goroutines.
+func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write func(*block) error) (time.Duration, error) {
 	workers := Cores()
 	free := make(chan *block, workers+2)
 	for range cap(free) {
@@ -116,7 +121,6 @@ func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write
 	}
 	filled, ordered := make(chan *block, cap(free)), make(chan *block, cap(free))
 	var cpu atomic.Int64
-	defer func() { fingerprintStage.cpuNS.Inc(ctx, cpu.Load()) }()
 	group, groupCtx := errgroup.WithContext(ctx)
 	start := func(work func() error) {
 		group.Go(func() error {
@@ -175,7 +179,8 @@ func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write
 		}
 		return nil
 	})
-	return group.Wait()
+	err := group.Wait()
+	return time.Duration(cpu.Load()), err
 }
 
 // block is a stretch of the input on its way to a sketch block.

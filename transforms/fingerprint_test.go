@@ -49,12 +49,15 @@ func TestFingerprintStreams(t *testing.T) {
 			inputs: Inputs{Files: files, Splits: corpus.Splits(files, 1<<20)},
 		}
 		var o outcome
-		err = f.ProcessElement(ctx, task{}.encode(), func(element []byte) {
+		emit := func(element []byte) {
 			if o, err = decodeOutcome(element); err != nil {
 				t.Fatal(err)
 			}
-		})
-		if err != nil {
+		}
+		if err := f.ProcessElement(ctx, task{}.encode(), emit); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.FinishBundle(ctx, emit); err != nil {
 			t.Fatal(err)
 		}
 		pieces, err := runfile.Pieces(o.Run)

@@ -36,10 +36,10 @@ func Gather(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PColl
 	}
 	place := s.Scope("place")
 	tasks, places := beam.ParDo2(place, &placeFn{Job: job}, together(place, groups))
-	pairs := inLanes(s.Scope("pairs"), job, &gatherFn{Job: job}, tasks)
+	pairs := sideBySide(s.Scope("pairs"), &gatherFn{Job: job}, tasks)
 	wanted := delivery{Step: documentsStep, Needed: []runfile.Kind{wantedKind}, Extra: []runfile.Kind{documentsKind, setsKind}}
 	tasks = exchange(s, job, wanted, sketches, places, pairs)
-	sets := inLanes(s.Scope("sets"), job, &gatherFn{Job: job}, tasks)
+	sets := sideBySide(s.Scope("sets"), &gatherFn{Job: job}, tasks)
 	return beam.Flatten(s, places, pairs, sets)
 }
 
@@ -63,7 +63,8 @@ const (
 )
 
 func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitPlaces func([]byte)) error {
-	return emitOutcome(ctx, gatherStage, 0, emitPlaces, func(o *outcome, m *memory) error {
+	o := outcome{Stage: gatherStage.name}
+	err := gatherStage.runAlone(ctx, 0, emitTask, func(m *memory, emit func([]byte)) error {
 		outcomes, counts, err := readOutcomes(elements)
 		if err != nil {
 			return err
@@ -73,8 +74,16 @@ func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 			return err
 		}
 		d := delivery{Step: edgesStep, Needed: []runfile.Kind{numbersKind}, Extra: []runfile.Kind{nodesKind, placesKind}}
-		return d.deliver(f.Job.Temp, f.Job.Lanes, append(runs, o.Run), counts, emitTask)
+		return d.deliver(f.Job.Temp, append(runs, o.Run), counts, emit)
 	})
+	if err != nil {
+		return err
+	}
+	places, err := o.encode()
+	if err == nil {
+		emitPlaces(places)
+	}
+	return err
 }
 
 // place writes the places of the nodes of each part, and of the documents of each
@@ -171,13 +180,14 @@ func eachPart(runs []string, kind runfile.Kind, m *memory, visit func(shard int,
 type gatherFn struct {
 	Job Job
 
+	bundle
 	layout // read in Setup
 }
 
 func (f *gatherFn) Setup() error { return f.read(f.Job.Inputs) }
 
-func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	return emitRun(ctx, gatherStage, f.Job, element, emit, func(t task, w *workplace) error {
+func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.beginRun(ctx, gatherStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
 		if t.Step == edgesStep {
 			return f.sendPairs(ctx, w)
 		}
@@ -206,8 +216,8 @@ func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
 		if err != nil {
 			return err
 		}
-		gatherStage.records.Inc(ctx, int64(len(numbers)/numberSize))
-		gatherStage.bytes.Inc(ctx, int64(len(numbers)))
+		w.figures.records += int64(len(numbers) / numberSize)
+		w.figures.bytes += int64(len(numbers))
 		for ; len(numbers) > 0; numbers = numbers[numberSize:] {
 			a, b := int(binary.LittleEndian.Uint32(numbers)), int(binary.LittleEndian.Uint32(numbers[4:]))
 			place := getPlace(places[a*placeSize:])

@@ -32,13 +32,13 @@ func init() {
 func Group(s beam.Scope, job Job, keys beam.PCollection) beam.PCollection {
 	s = s.Scope("group")
 	tasks := exchange(s, job, delivery{Step: firstStep, Needed: []runfile.Kind{keysKind, fingerprintsKind, idsKind}}, keys)
-	groups := inLanes(s, job, &groupFn{Job: job}, tasks)
+	groups := sideBySide(s, &groupFn{Job: job}, tasks)
 	if job.Keys == All || job.Keys == SimHash {
 		return groups // none is dense
 	}
 	s = s.Scope("again")
 	tasks = beam.ParDo(s, &denseFn{Job: job}, together(s, keys, groups))
-	return beam.Flatten(s, groups, inLanes(s, job, &groupFn{Job: job}, tasks))
+	return beam.Flatten(s, groups, sideBySide(s, &groupFn{Job: job}, tasks))
 }
 
 // The steps of groupFn.
@@ -75,7 +75,7 @@ func (f *denseFn) ProcessElement(_ context.Context, _ int64, elements func(*[]by
 	list, err := f.write(dense)
 	if err == nil {
 		d := delivery{Step: againStep, Needed: []runfile.Kind{keysKind}, Extra: []runfile.Kind{denseKind}}
-		err = d.deliver(f.Job.Temp, f.Job.Lanes, append(runs, list), counts, emit)
+		err = d.deliver(f.Job.Temp, append(runs, list), counts, emit)
 	}
 	if err != nil {
 		return markFault(fmt.Errorf("list dense groups: %w", err))
@@ -102,15 +102,16 @@ func (f *denseFn) write(dense []uint32) (string, error) {
 type groupFn struct {
 	Job Job
 
+	bundle
 	layout // read in Setup
 }
 
 func (f *groupFn) Setup() error { return f.read(f.Job.Inputs) }
 
-func (f *groupFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+func (f *groupFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	// All keys are there: nobody asks for the order of shingles any more.
 	tasks.order.drop()
-	return emitRun(ctx, groupStage, f.Job, element, emit, func(t task, w *workplace) error {
+	return f.beginRun(ctx, groupStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
 		if t.Step == againStep {
 			return f.again(t.Number, w)
 		}
@@ -130,9 +131,9 @@ func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
 	if err != nil {
 		return err
 	}
-	groupStage.bytes.Inc(ctx, int64(len(records)))
+	w.figures.bytes += int64(len(records))
 	keys := w.sortKeys(records)
-	groupStage.records.Inc(ctx, int64(len(keys)))
+	w.figures.records += int64(len(keys))
 	if err := f.groups(keys, number, w); err != nil {
 		return err
 	}

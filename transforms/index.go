@@ -24,20 +24,21 @@ func init() {
 // near-duplicates of others are found. A file takes the documents of some splits.
 func writeIndex(s beam.Scope, job Job, blocks beam.PCollection) beam.PCollection {
 	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{documentsKind, setsKind}}, blocks)
-	return inLanes(s, job, &indexFn{Job: job}, tasks)
+	return sideBySide(s, &indexFn{Job: job}, tasks)
 }
 
 type indexFn struct {
 	Job Job
 
+	bundle
 	layout // read in Setup
 }
 
 func (f *indexFn) Setup() error { return f.read(f.Job.Inputs) }
 
-func (f *indexFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	t := decodeTask(element)
-	return emitOutcome(ctx, writeStage, t.Number, emit, func(o *outcome, m *memory) error {
+	return f.begin(ctx, writeStage, t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
 		w, err := output.NewWriter(f.Job.Partial, output.File{
 			Name: output.ShardName(Index, t.Number, t.Shards, output.Binary), Output: Index,
 		}, output.Binary)
@@ -54,7 +55,7 @@ func (f *indexFn) ProcessElement(ctx context.Context, element []byte, emit func(
 			return err
 		}
 		file.Rows = documents
-		writeStage.bytes.Inc(ctx, file.Bytes)
+		m.figures.bytes += file.Bytes
 		o.Files = append(o.Files, file)
 		return nil
 	})

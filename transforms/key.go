@@ -36,10 +36,10 @@ func Key(s beam.Scope, job Job, sketches beam.PCollection, counts ...beam.PColle
 			d.Extra = []runfile.Kind{setsKind}
 		}
 		tasks := exchange(s, job, d, sketches)
-		return inLanes(s, job, &keyFn{Job: job}, tasks)
+		return sideBySide(s, &keyFn{Job: job}, tasks)
 	}
 	tasks := beam.ParDo(s.Scope("order"), &orderFn{Job: job}, together(s.Scope("order"), append(counts, sketches)...))
-	return inLanes(s, job, &keyFn{Job: job}, tasks)
+	return sideBySide(s, &keyFn{Job: job}, tasks)
 }
 
 var keyStage = newStage("key")
@@ -54,7 +54,7 @@ type orderFn struct {
 }
 
 func (f *orderFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return keyStage.run(ctx, 0, func(m *memory) error {
+	return keyStage.runAlone(ctx, 0, emit, func(m *memory, emit func([]byte)) error {
 		outcomes, counts, err := readOutcomes(elements)
 		if err != nil {
 			return err
@@ -65,18 +65,27 @@ func (f *orderFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 		}
 		releaseRuns(f.Job, outcomes, countStage)
 		d := delivery{Needed: []runfile.Kind{documentsKind}, Extra: []runfile.Kind{setsKind, orderKind}}
-		return d.deliver(f.Job.Temp, f.Job.Lanes, append(runsBut(outcomes, countStage), order), counts, emit)
+		return d.deliver(f.Job.Temp, append(runsBut(outcomes, countStage), order), counts, emit)
 	})
 }
 
 type keyFn struct {
 	Job Job
 
-	tables *lshbands.Permuted // of SimHash keys
+	bundle
+
+	tables *lshbands.Permuted // of SimHash keys, planned in Setup
 }
 
-func (f *keyFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	return emitRun(ctx, keyStage, f.Job, element, emit, func(t task, w *workplace) error {
+func (f *keyFn) Setup() (err error) {
+	if f.Job.Keys == SimHash {
+		f.tables, err = lshbands.PlanTables(f.Job.SimHashBits, f.Job.Distance)
+	}
+	return err
+}
+
+func (f *keyFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.beginRun(ctx, keyStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
 		switch f.Job.Keys {
 		case PassageKeys:
 			return newPassageKeys(f.Job).split(ctx, w)
@@ -92,7 +101,7 @@ func (f *keyFn) ProcessElement(ctx context.Context, element []byte, emit func([]
 // split writes the key records of the documents of one split.
 func (f *keyFn) split(ctx context.Context, w *workplace) error {
 	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
-		keyStage.records.Inc(ctx, int64(block.Len()))
+		w.figures.records += int64(block.Len())
 		for i := range block.Len() {
 			if err := f.document(&w.run, block, i); err != nil {
 				return err
@@ -222,8 +231,8 @@ func (f *keyFn) exact(ctx context.Context, catalog string, w *workplace) error {
 		if err != nil {
 			return err
 		}
-		keyStage.records.Inc(ctx, int64(block.Len()))
-		keyStage.bytes.Inc(ctx, int64(len(sets)))
+		w.figures.records += int64(block.Len())
+		w.figures.bytes += int64(len(sets))
 		for i := range block.Len() {
 			size := sketchblock.HashSize * block.Stored(i)
 			w.hashes = sketchblock.AppendSet(w.hashes[:0], sets[:size])

@@ -48,7 +48,7 @@ func newPassageKeys(job Job) *passageKeys {
 // split writes the key records of the documents of one split.
 func (k *passageKeys) split(ctx context.Context, w *workplace) error {
 	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
-		keyStage.records.Inc(ctx, int64(block.Len()))
+		w.figures.records += int64(block.Len())
 		packed, err := w.readPiece(1, setsPiece)
 		if err != nil {
 			return err

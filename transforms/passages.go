@@ -36,7 +36,7 @@ func readTexts(ctx context.Context, w *workplace) (*gatheredTexts, error) {
 		if err != nil {
 			return nil, err
 		}
-		scoreStage.bytes.Inc(ctx, int64(len(buffer)))
+		w.figures.bytes += int64(len(buffer))
 		for b := buffer; len(b) > 0; {
 			end := setHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(b[12:]))
 			sequence, err := sketchblock.ParseSequence(sketchblock.Sequence{}, b[setHeader:end])
@@ -89,7 +89,7 @@ func (f *scoreFn) passages(ctx context.Context, number int, w *workplace) error 
 			return err
 		}
 	}
-	scoreStage.records.Inc(ctx, int64(len(pairs)))
+	w.figures.records += int64(len(pairs))
 	return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
 }
 

@@ -15,12 +15,11 @@ func init() {
 // Read makes a task for every split of the inputs: PCollection<[]byte>.
 func Read(s beam.Scope, job Job) beam.PCollection {
 	s = s.Scope("read")
-	return beam.ParDo(s, &readFn{Inputs: job.Inputs, Lanes: job.Lanes}, beam.Impulse(s))
+	return beam.ParDo(s, &readFn{Inputs: job.Inputs}, beam.Impulse(s))
 }
 
 type readFn struct {
 	Inputs string
-	Lanes  int
 }
 
 func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) error {
@@ -29,7 +28,7 @@ func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) 
 		return markFault(fmt.Errorf("read: %w", err))
 	}
 	for number := range inputs.Splits {
-		emit(task{Lane: number % f.Lanes, Number: number}.encode())
+		emit(task{Number: number}.encode())
 	}
 	return nil
 }

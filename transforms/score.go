@@ -29,10 +29,10 @@ func Score(s beam.Scope, job Job, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("score")
 	if job.Keys == All {
 		tasks := exchange(s, job, delivery{Needed: []runfile.Kind{placeSetsKind}}, gathered)
-		return inLanes(s, job, &scoreFn{Job: job}, tasks)
+		return sideBySide(s, &scoreFn{Job: job}, tasks)
 	}
 	tasks := exchange(s, job, delivery{Needed: []runfile.Kind{placePairsKind}, Extra: []runfile.Kind{placeSetsKind}}, gathered)
-	return inLanes(s, job, &scoreFn{Job: job}, tasks)
+	return sideBySide(s, &scoreFn{Job: job}, tasks)
 }
 
 var scoreStage = newStage("score")
@@ -40,13 +40,14 @@ var scoreStage = newStage("score")
 type scoreFn struct {
 	Job Job
 
+	bundle
 	layout // read in Setup
 }
 
 func (f *scoreFn) Setup() error { return f.read(f.Job.Inputs) }
 
-func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	return emitRun(ctx, scoreStage, f.Job, element, emit, func(t task, w *workplace) error {
+func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.beginRun(ctx, scoreStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
 		if f.Job.Similarity == Containment {
 			return f.passages(ctx, t.Number, w)
 		}
@@ -87,7 +88,7 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 	if err != nil {
 		return err
 	}
-	scoreStage.records.Inc(ctx, counts.Candidates)
+	w.figures.records += counts.Candidates
 	return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
 }
 
@@ -198,7 +199,7 @@ func readSets(ctx context.Context, w *workplace, memory *[]uint64) (*gatheredSet
 		if err != nil {
 			return nil, err
 		}
-		scoreStage.bytes.Inc(ctx, int64(len(buffer)))
+		w.figures.bytes += int64(len(buffer))
 		for b := buffer; len(b) > 0; {
 			ref, size := getRef(b), int(binary.LittleEndian.Uint32(b[8:]))
 			end := setHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(b[12:]))

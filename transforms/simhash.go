@@ -35,15 +35,9 @@ func prefixKey(table int, prefix uint64) uint64 {
 
 // simhash writes the records of the documents of one split with SimHash keys.
 func (f *keyFn) simhash(ctx context.Context, w *workplace) error {
-	if f.tables == nil {
-		var err error
-		if f.tables, err = lshbands.PlanTables(f.Job.SimHashBits, f.Job.Distance); err != nil {
-			return err
-		}
-	}
 	var fingerprint []uint64
 	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
-		keyStage.records.Inc(ctx, int64(block.Len()))
+		w.figures.records += int64(block.Len())
 		for i := range block.Len() {
 			if err := writeID(&w.run, f.Job, block, i); err != nil {
 				return err
@@ -125,8 +119,8 @@ func (f *groupFn) simhash(ctx context.Context, shard int, w *workplace) error {
 		edges: refEdges{run: &w.run, shard: shard}, pairs: newPairWriter(w, shard),
 	}
 	records := g.records()
-	groupStage.bytes.Inc(ctx, int64(len(packed)))
-	groupStage.records.Inc(ctx, int64(len(records)))
+	w.figures.bytes += int64(len(packed))
+	w.figures.records += int64(len(records))
 	for start := 0; start < len(records) && g.failed == nil; {
 		end := start + 1
 		for end < len(records) && records[end].key == records[start].key {

@@ -19,20 +19,21 @@ func init() {
 // An output shard takes the documents of some splits.
 func writeSketches(s beam.Scope, job Job, blocks beam.PCollection) beam.PCollection {
 	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{documentsKind, setsKind}}, blocks)
-	return inLanes(s, job, &sketchesFn{Job: job}, tasks)
+	return sideBySide(s, &sketchesFn{Job: job}, tasks)
 }
 
 type sketchesFn struct {
 	Job Job
 
+	bundle
 	layout // read in Setup
 }
 
 func (f *sketchesFn) Setup() error { return f.read(f.Job.Inputs) }
 
-func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	t := decodeTask(element)
-	return emitOutcome(ctx, writeStage, t.Number, emit, func(o *outcome, m *memory) error {
+	return f.begin(ctx, writeStage, t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
 		file := output.File{Name: output.ShardName(Sketches, t.Number, t.Shards, f.Job.Format), Output: Sketches}
 		file, err := writeFile(f.Job, file, func(row func([]byte) error) error {
 			first, last := t.Number*f.Job.Splits/t.Shards, (t.Number+1)*f.Job.Splits/t.Shards
@@ -46,7 +47,7 @@ func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, emit fu
 		if err != nil {
 			return err
 		}
-		writeStage.bytes.Inc(ctx, file.Bytes)
+		m.figures.bytes += file.Bytes
 		o.Files = append(o.Files, file)
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -42,11 +43,32 @@ func newStage(name string) *stage {
 	}
 }
 
+// figures are what a task has cost, and how much went into it.
+type figures struct {
+	records, bytes int64
+	cpu            time.Duration
+	begun, ended   time.Time
+	resident       int64 // bytes that the process held when the task ended
+}
+
+// count adds the figures of a task to the metrics of the stage. Beam lets nobody do
+// that but the goroutine that it has called.
+func (s *stage) count(ctx context.Context, f figures) {
+	s.tasks.Inc(ctx, 1)
+	s.records.Inc(ctx, f.records)
+	s.bytes.Inc(ctx, f.bytes)
+	s.cpuNS.Inc(ctx, int64(f.cpu))
+	s.span.Update(ctx, f.begun.UnixMilli())
+	s.span.Update(ctx, f.ended.UnixMilli())
+	s.resident.Update(ctx, f.resident)
+}
+
 // memory is what a task works in. It goes from one task of a stage to the next,
 // since memory that a task would leave to the collector has to be mapped anew for
 // the next, page by page.
 type memory struct {
 	stage   *stage
+	figures figures // of the task at hand
 	run     runfile.Writer
 	buffers [3][]byte
 	keys    [2][]candidates.Record
@@ -56,7 +78,7 @@ type memory struct {
 }
 
 // tasks bounds how many tasks of all stages run at a time in this process: a
-// runner may start more than there are lanes. A task holds one of the slots and
+// worker of a cluster may be given several bundles. A task holds one of the slots and
 // the memory in it. The owner of the process can wait for all tasks: a runner
 // may give up a pipeline while some still write.
 var tasks = newSlots(runtime.GOMAXPROCS(0))
@@ -117,29 +139,57 @@ func Drain() {
 	tasks.order.drop()
 }
 
-// run does the work of one task and accounts for it.
-func (s *stage) run(ctx context.Context, number int, work func(*memory) error) error {
+// run does the work of one task and returns what that has cost. The error says which
+// task it was.
+func (s *stage) run(ctx context.Context, number int, work func(*memory) error) (figures, error) {
 	tasks.begin()
 	defer tasks.end()
 	var m *memory
 	select {
 	case m = <-tasks.free:
 	case <-ctx.Done():
-		return ctx.Err()
+		return figures{}, ctx.Err()
 	}
 	defer func() { tasks.free <- m }()
 	if m.stage != s {
 		// What another stage worked in would lie idle here, beside what this one needs.
 		*m = memory{stage: s, run: m.run}
 	}
-	s.tasks.Inc(ctx, 1)
-	s.span.Update(ctx, time.Now().UnixMilli())
-	cpu, err := measure(func() error { return work(m) })
-	s.cpuNS.Inc(ctx, int64(cpu))
-	s.span.Update(ctx, time.Now().UnixMilli())
-	s.resident.Update(ctx, residentBytes())
+	m.figures = figures{begun: time.Now()}
+	cpu, err := measure(func() error { return shielded(m, work) })
+	m.figures.cpu += cpu
+	m.figures.ended, m.figures.resident = time.Now(), residentBytes()
 	if err != nil {
-		return markFault(fmt.Errorf("%s %d: %w", s.name, number, err))
+		return m.figures, markFault(fmt.Errorf("%s %d: %w", s.name, number, err))
+	}
+	return m.figures, nil
+}
+
+// shielded makes a panic of the work an error: a task may run in a goroutine of its
+// own, where nobody else would name the task, or clear up after it.
+func shielded(m *memory, work func(*memory) error) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
+		}
+	}()
+	return work(m)
+}
+
+// runAlone does the work of a task in the goroutine that Beam has called. What it puts
+// out is held back until it has ended: an element may begin other tasks, and wait for
+// the slot that this one holds.
+func (s *stage) runAlone(ctx context.Context, number int, emit func([]byte), work func(*memory, func([]byte)) error) error {
+	var elements [][]byte
+	f, err := s.run(ctx, number, func(m *memory) error {
+		return work(m, func(element []byte) { elements = append(elements, element) })
+	})
+	if err != nil {
+		return err
+	}
+	s.count(ctx, f)
+	for _, element := range elements {
+		emit(element)
 	}
 	return nil
 }

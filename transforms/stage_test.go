@@ -29,7 +29,7 @@ func TestDrain(t *testing.T) {
 				return
 			default:
 			}
-			err := stage.run(ctx, 1, func(*memory) error { running.Add(1); running.Add(-1); return nil })
+			_, err := stage.run(ctx, 1, func(*memory) error { running.Add(1); running.Add(-1); return nil })
 			if err != nil {
 				t.Error(err)
 			}
@@ -52,7 +52,7 @@ func TestTaskFaults(t *testing.T) {
 	ctx, cancel := context.WithCancel(metrics.SetBundleID(context.Background(), "test"))
 	stage := newStage("failing")
 	for range 3 * Cores() {
-		err := stage.run(ctx, 7, func(*memory) error { return errors.New("no luck") })
+		_, err := stage.run(ctx, 7, func(*memory) error { return errors.New("no luck") })
 		if _, fault, _ := ParseFault(err.Error()); fault != "failing 7: no luck" {
 			t.Fatalf("fault %q", fault)
 		}
@@ -63,7 +63,7 @@ func TestTaskFaults(t *testing.T) {
 		held = append(held, <-tasks.free)
 	}
 	cancel()
-	if err := stage.run(ctx, 8, func(*memory) error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := stage.run(ctx, 8, func(*memory) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 	for _, m := range held {

@@ -22,11 +22,13 @@ func init() {
 // file. It reads the input again, which is cheaper than to keep it.
 func unique(s beam.Scope, job Job, written, sketches beam.PCollection) beam.PCollection {
 	tasks := exchange(s, job, delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{documentsKind, removedKind}}, written, sketches)
-	return inLanes(s, job, &uniqueFn{Job: job}, tasks)
+	return sideBySide(s, &uniqueFn{Job: job}, tasks)
 }
 
 type uniqueFn struct {
 	Job Job
+
+	bundle
 
 	inputs Inputs // read in Setup
 }
@@ -36,9 +38,9 @@ func (f *uniqueFn) Setup() (err error) {
 	return err
 }
 
-func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	t := decodeTask(element)
-	return emitOutcome(ctx, writeStage, t.Number, emit, func(o *outcome, m *memory) error {
+	return f.begin(ctx, writeStage, t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
 		starts, err := f.inputs.splitStarts()
 		if err != nil {
 			return err

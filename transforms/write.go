@@ -46,7 +46,7 @@ const (
 func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ...beam.PCollection) {
 	s = s.Scope("write")
 	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{shardMembersKind, shardEdgesKind, shardSpansKind, rejectsKind}}, clusters, sketches)
-	written := inLanes(s, job, &writeFn{Job: job}, tasks)
+	written := sideBySide(s, &writeFn{Job: job}, tasks)
 	outcomes := append([]beam.PCollection{written, sketches}, others...)
 	if slices.Contains(job.Emit, Unique) {
 		outcomes = append(outcomes, unique(s.Scope("unique"), job, written, sketches))
@@ -66,6 +66,8 @@ var writeStage = newStage("write")
 type writeFn struct {
 	Job Job
 
+	bundle
+
 	inputs Inputs // read in Setup
 }
 
@@ -74,17 +76,17 @@ func (f *writeFn) Setup() (err error) {
 	return err
 }
 
-func (f *writeFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+func (f *writeFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	t := decodeTask(element)
-	return emitOutcome(ctx, writeStage, t.Number, emit, func(o *outcome, m *memory) error {
+	return f.begin(ctx, writeStage, t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
 		// The largest cluster may need all there is: nothing of earlier tasks is
 		// of use here.
-		*m = memory{}
-		return f.shard(ctx, t, o)
+		*m = memory{figures: m.figures}
+		return f.shard(t, o, m)
 	})
 }
 
-func (f *writeFn) shard(ctx context.Context, t task, o *outcome) error {
+func (f *writeFn) shard(t task, o *outcome, m *memory) error {
 	pieces, err := runfile.ReadCatalog(t.Catalog, t.Number)
 	if err != nil {
 		return err
@@ -117,7 +119,7 @@ func (f *writeFn) shard(ctx context.Context, t task, o *outcome) error {
 		}
 		shard.count(&o.Counts)
 	}
-	writeStage.records.Inc(ctx, int64(len(members)+len(edges)))
+	m.figures.records += int64(len(members) + len(edges))
 
 	number, shards := t.Number, t.Shards
 	for _, rows := range []struct {
@@ -132,7 +134,7 @@ func (f *writeFn) shard(ctx context.Context, t task, o *outcome) error {
 		if err != nil {
 			return err
 		}
-		writeStage.bytes.Inc(ctx, file.Bytes)
+		m.figures.bytes += file.Bytes
 		o.Files = append(o.Files, file)
 	}
 	if number == 0 {

@@ -1,0 +1,57 @@
+package pipeline
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph"
+
+	"mirrorbeam/lshbands"
+	"mirrorbeam/transforms"
+)
+
+// TestGraphShape lays out the graph of each kind of keys and looks for what portable
+// runners refuse or cannot do: a flattened impulse (apache/beam#34647), side inputs,
+// and tasks that are not spread over workers before a stage works on them.
+func TestGraphShape(t *testing.T) {
+	for _, keys := range []transforms.Keys{transforms.MinHash, transforms.ExactKeys, transforms.SimHash, transforms.All, transforms.PassageKeys} {
+		t.Run(string(keys), func(t *testing.T) {
+			config := byKeys(testConfig(t, "-"), keys)
+			config.Keys, config.Audit = keys, "100"
+			config.Emit = []string{transforms.Clusters, transforms.Unique, transforms.Sketches, transforms.Index}
+			p, s := beam.NewPipelineWithRoot()
+			layOut(s, config.job(lshbands.Scheme{Bands: 5, Rows: 2}, 1<<20, 3, "temp", "partial", "inputs"))
+			edges, _, err := p.Build()
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkShape(t, edges)
+		})
+	}
+}
+
+func checkShape(t *testing.T, edges []*graph.MultiEdge) {
+	makers := map[int]graph.Opcode{} // of nodes
+	for _, edge := range edges {
+		for _, out := range edge.Output {
+			makers[out.To.ID()] = edge.Op
+		}
+	}
+	groups := 0
+	for _, edge := range edges {
+		switch {
+		case edge.Op == graph.CoGBK:
+			groups++
+		case edge.Op == graph.Flatten && slices.ContainsFunc(edge.Input, func(in *graph.Inbound) bool { return makers[in.From.ID()] == graph.Impulse }):
+			t.Errorf("%v flattens an impulse", edge)
+		case edge.Op == graph.ParDo && len(edge.Input) > 1:
+			t.Errorf("%v has side inputs", edge)
+		case edge.Op == graph.ParDo && edge.DoFn.FinishBundleFn() != nil && makers[edge.Input[0].From.ID()] != graph.Reshuffle:
+			t.Errorf("%v works on tasks where they were made", edge)
+		}
+	}
+	if groups < 5 || groups > 15 {
+		t.Errorf("%d shuffles: each costs a cluster about a second", groups)
+	}
+}
