@@ -74,7 +74,7 @@ func TestGroupsFindsEveryPair(t *testing.T) {
 	const threshold = 0.6
 	for _, shape := range [][4]int{{2, 1, 1}, {30, 4, 3}, {300, 5, 20}, {2000, 3, 300}, {300, 5, 20, 200}, {300, 5, 20, 300}, {50, 2, 2, 10}, {400, 7, 4}, {200, 20, 30}} {
 		records := randomRecords(random, shape[0], shape[1], shape[2])
-		firstInput := docref.Ref(shape[3]) // those before it are of a reference
+		firstInput := docref.Ref(shape[3])                                // those before it are of a reference
 		first, second := map[uint64]docref.Ref{}, map[uint64]docref.Ref{} // second: of the input
 		for _, r := range records {
 			if ref, ok := first[r.Digest]; !ok || r.Ref < ref {

@@ -28,8 +28,7 @@ type Grouper struct {
 	// Candidate receives a pair of different documents that may reach the
 	// threshold, in any order. A pair may come again under a later key if it has
 	// had no key in common among the MaxPrevious before that, or dense ones only.
-	// Of equal documents it receives the first of all, or the first of the input
-	// where it would receive two of the reference.
+	// Of equal documents it receives one, as [Ends] says.
 	Candidate func(a, b *Record)
 	// Identical receives a document and an earlier one of equal digest, the
 	// first of all that are equal to it. Both may be of the reference.
@@ -119,11 +118,13 @@ func (g *Grouper) distinct(group []Record) []Record {
 // not compared.
 func ofReference(a, b *Record) bool { return a.onlyReference && b.onlyReference }
 
-// pair passes on a pair of two classes. Where both begin with a document of the
-// reference, the later one is known by its first of the input, if it has one.
+// pair passes on a pair of two classes by the documents that [Ends] gives.
 func (g *Grouper) pair(a, b *Record) {
 	if max(a.Ref, b.Ref) < g.FirstInput {
-		if b.onlyReference || a.Ref > b.Ref && !a.onlyReference {
+		if a.Ref > b.Ref {
+			a, b = b, a
+		}
+		if b.onlyReference {
 			a = g.second(a)
 		} else {
 			b = g.second(b)
