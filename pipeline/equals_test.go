@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -264,6 +266,92 @@ func TestEqualDocumentsWithPassages(t *testing.T) {
 			if b := number[row.B]; !row.Identical && b < e.truth.references {
 				t.Errorf("%v joins two documents of the reference", row)
 			}
+		}
+	}
+}
+
+// TestQueryOfEqualDocuments: an index has all documents of the reference and of the
+// input, however many are equal.
+func TestQueryOfEqualDocuments(t *testing.T) {
+	e := makeEquals(t, 180)
+	config := e.config(t)
+	config.Threshold = 0.5
+	x := runIndex(t, config)
+	rows, _ := runQuery(t, x, Query{Input: []string{e.folder}})
+	sameRows(t, "query", rows, e.truth.matchRows(config.Threshold))
+}
+
+// TestReferenceOfRealTexts splits corpora in two: all true pairs but those of two
+// documents of the reference follow from the rows.
+func TestReferenceOfRealTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real corpora take a minute")
+	}
+	for _, name := range []string{"reuters21578/reuters", "licenses/all"} {
+		path := filepath.Join(corpora, name+".jsonl.zst")
+		if _, err := os.Stat(path); err != nil {
+			t.Skipf("the corpus is not here: %v", err)
+		}
+		known, rest := file{name: "r.jsonl"}, file{name: "x.jsonl"}
+		isKnown, n := map[string]bool{}, 0
+		for raw := range strings.Lines(string(readFile(t, path))) {
+			var record struct{ ID string }
+			if err := json.Unmarshal([]byte(raw), &record); err != nil {
+				t.Fatal(err)
+			}
+			part := &rest
+			if isKnown[record.ID] = n%2 == 0; isKnown[record.ID] {
+				part = &known
+			}
+			part.lines = append(part.lines, line{raw: strings.TrimSuffix(raw, "\n")})
+			n++
+		}
+		folder := putCorpus(t, plain, known, rest)
+		all := readTruePairs(t, filepath.Join(corpora, filepath.Dir(name), "exact_w3_j0.5.tsv.zst"))
+		for _, threshold := range []float64{0.5, 0.8} {
+			t.Run(fmt.Sprintf("%s at %g", name, threshold), func(t *testing.T) {
+				config := testConfig(t, filepath.Join(folder, "x*"))
+				config.Reference, config.Threshold = []string{filepath.Join(folder, "r*")}, threshold
+				config.CJKSplit = false
+				config.Emit = []string{transforms.Pairs, transforms.Removed}
+				summary := runJob(t, config)
+				pairs := slices.DeleteFunc(slices.Clone(all), func(p truePair) bool { return isKnown[p.a] && isKnown[p.b] })
+				rows := readRows[pairRow](t, config.Output, transforms.Pairs)
+				recall, precision, figures := judge(rows, pairs, threshold)
+				t.Log(figures)
+				if recall != 1 || precision != 1 || summary.Skipped.Pairs > 0 {
+					t.Errorf("%s, skipped %+v; want all pairs and nothing else", figures, summary.Skipped)
+				}
+				for _, row := range rows {
+					if isKnown[row.A] && isKnown[row.B] && !row.Identical {
+						t.Errorf("%+v joins two documents of the reference", row)
+					}
+				}
+				likeReference := map[string]bool{}
+				for _, p := range pairs {
+					if p.jaccard >= threshold && isKnown[p.a] != isKnown[p.b] {
+						likeReference[p.a], likeReference[p.b] = true, true
+					}
+				}
+				gone := int64(0)
+				for _, row := range readRows[removedRow](t, config.Output, transforms.Removed) {
+					if likeReference[row.ID] {
+						gone++
+					}
+					if isKnown[row.ID] {
+						t.Errorf("%+v is of the reference", row)
+					}
+				}
+				want := int64(0)
+				for id := range likeReference {
+					if !isKnown[id] {
+						want++
+					}
+				}
+				if n := summary.Counts; gone != want || n.RemovedForReference != want || n.Kept+n.Removed != n.Documents {
+					t.Errorf("%d documents are like the reference, %d of them go; counts %+v", want, gone, n)
+				}
+			})
 		}
 	}
 }
