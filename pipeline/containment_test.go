@@ -81,39 +81,53 @@ func expectedRows(t testing.TB, config Config, tr *truth) (must, may map[[2]stri
 	}
 	matcher := sketch.NewMatcher(config.Shingle)
 	must, may = map[[2]string]passageRow{}, map[[2]string]passageRow{}
-	first := tr.firsts()
+	classes := tr.classes()
+	first := classes.first
+	mustName, mayName := map[int]bool{}, map[int]bool{} // the first of identical ones
 	for i := range tr.documents {
+		if i >= tr.references {
+			mustName[first[i]], mayName[first[i]] = true, true
+		}
 		for j := range i {
-			a, b := &tr.documents[j], &tr.documents[i]
-			if i < tr.references || first[i] != i && first[i] != j || first[j] != j {
+			if first[i] != i || first[j] != j {
 				continue
 			}
-			names := [2]string{a.name, b.name}
-			if first[i] == j {
-				must[names] = passageRow{pairRow: pairRow{A: a.name, B: b.name, Jaccard: 1, ContainmentA: 1, ContainmentB: 1, Exact: true, Identical: true}}
-				may[names] = must[names]
-				continue
-			}
+			from, to, ok := classes.ends(j, i)
 			n := tr.shared[[2]int{j, i}]
+			if !ok || n == 0 {
+				continue
+			}
+			a, b := &tr.documents[from], &tr.documents[to]
 			row := passageRow{pairRow: pairRow{
 				A: a.name, B: b.name, Jaccard: tr.similarity(i, j), Exact: true,
 				ContainmentA: float64(n) / float64(len(a.set)), ContainmentB: float64(n) / float64(len(b.set)),
 			}}
-			matcher.Compare(texts[j], texts[i])
+			matcher.Compare(texts[from], texts[to])
 			spans := matcher.Spans()
-			if n == 0 || max(row.ContainmentA, row.ContainmentB) < config.Threshold && (config.Excerpt == 0 || int(spans[0].Words) < config.Excerpt) {
+			if max(row.ContainmentA, row.ContainmentB) < config.Threshold && (config.Excerpt == 0 || int(spans[0].Words) < config.Excerpt) {
 				continue
 			}
 			for _, s := range spans {
 				row.Spans = append(row.Spans, spanRow{[2]int{int(s.StartA), int(s.EndA)}, [2]int{int(s.StartB), int(s.EndB)}, int(s.Words)})
 			}
-			may[names] = row
-			for run := range runs[i] {
-				if runs[j][run] {
-					must[names] = row
+			names := [2]string{a.name, b.name}
+			may[names], mayName[i], mayName[j] = row, true, true
+			for run := range runs[to] {
+				if runs[from][run] {
+					must[names], mustName[i], mustName[j] = row, true, true
 					break
 				}
 			}
+		}
+	}
+	for i, j := range first {
+		a, b := tr.documents[j].name, tr.documents[i].name
+		row := passageRow{pairRow: pairRow{A: a, B: b, Jaccard: 1, ContainmentA: 1, ContainmentB: 1, Exact: true, Identical: true}}
+		if i != j && mayName[j] {
+			may[[2]string{a, b}] = row
+		}
+		if i != j && mustName[j] {
+			must[[2]string{a, b}] = row
 		}
 	}
 	return must, may
@@ -192,13 +206,7 @@ func TestContainmentReference(t *testing.T) {
 	reference := []file{{"y.jsonl", parts[0].lines}, {"z.jsonl", parts[1].lines}}
 	input := []file{{"a.jsonl", parts[2].lines}, {"b.jsonl", parts[3].lines}}
 	tr := naiveTruth(3, true, append(slices.Clone(reference), input...)...)
-	for _, f := range reference {
-		for _, l := range f.lines {
-			if l.kind == documentLine {
-				tr.references++
-			}
-		}
-	}
+	tr.references = countDocuments(reference)
 	config := containmentConfig(t, putCorpus(t, plain, input...))
 	config.Reference = []string{putCorpus(t, plain, reference...)}
 	runJob(t, config)

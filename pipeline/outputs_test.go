@@ -122,6 +122,7 @@ func checkAgainstTruth(t *testing.T, config Config, summary Summary, tr *truth) 
 		{"reference documents", counts.ReferenceDocuments, int64(tr.references)},
 		{"documents = kept + removed", counts.Kept + counts.Removed, counts.Documents},
 		{"removed", counts.Removed, int64(len(removed))},
+		{"removed for the reference", counts.RemovedForReference, tr.likeReference(config.Threshold)},
 		{"rejected", counts.Rejected, int64(len(tr.rejects))},
 		{"pairs", counts.Pairs, int64(len(pairs))},
 		{"identical", counts.Identical, int64(identical)},
@@ -137,22 +138,33 @@ func checkAgainstTruth(t *testing.T, config Config, summary Summary, tr *truth) 
 
 // checkKeepLaw checks on the rows alone that each document that goes has an
 // edge, or is identical, to the one that stays for it, at the similarity stated,
-// and that no edge joins two that stay.
+// and that no edge joins two that stay, but identical ones of the reference. An edge
+// of one document is one of all that are identical to it.
 func checkKeepLaw(t *testing.T, tr *truth, pairs []pairRow, clusters []clusterRow, removed []removedRow) {
 	t.Helper()
 	names := map[string]string{} // by ref
 	first := map[string]string{} // the first identical document, by name
+	isReference := map[string]bool{}
 	for i, j := range tr.firsts() {
 		names[tr.documents[i].ref] = tr.documents[i].name
 		first[tr.documents[i].name] = tr.documents[j].name
-	}
-	edge := map[[2]string]float64{}
-	for _, row := range pairs {
-		edge[[2]string{row.A, row.B}], edge[[2]string{row.B, row.A}] = row.Jaccard, row.Jaccard
+		isReference[tr.documents[i].name] = i < tr.references
 	}
 	gone := map[string]bool{}
 	for _, row := range removed {
 		gone[names[row.Ref]] = true
+	}
+	edge := map[[2]string]float64{} // between classes of identical documents
+	for _, row := range pairs {
+		a, b := first[row.A], first[row.B]
+		edge[[2]string{a, b}], edge[[2]string{b, a}] = row.Jaccard, row.Jaccard
+		ofReference := isReference[row.A] && isReference[row.B]
+		if ofReference && !row.Identical {
+			t.Errorf("%+v joins two documents of the reference", row)
+		}
+		if !gone[row.A] && !gone[row.B] && !ofReference {
+			t.Errorf("%s and %s are joined and both stay", row.A, row.B)
+		}
 	}
 	for _, row := range removed {
 		one, other := first[names[row.Ref]], first[row.KeptID]
@@ -166,10 +178,8 @@ func checkKeepLaw(t *testing.T, tr *truth, pairs []pairRow, clusters []clusterRo
 		if gone[row.KeptID] {
 			t.Errorf("%s goes for %s, which goes too", row.ID, row.KeptID)
 		}
-	}
-	for pair := range edge {
-		if !gone[pair[0]] && !gone[pair[1]] {
-			t.Errorf("%s and %s are joined and both stay", pair[0], pair[1])
+		if isReference[names[row.Ref]] {
+			t.Errorf("%s goes, and is of the reference", row.ID)
 		}
 	}
 	for _, row := range clusters {

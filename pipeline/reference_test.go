@@ -2,8 +2,10 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,13 +22,7 @@ func TestReference(t *testing.T) {
 	reference := []file{{"y.jsonl", parts[0].lines}, {"z.jsonl", parts[1].lines}}
 	input := []file{{"a.jsonl", parts[2].lines}, {"b.jsonl", parts[3].lines}}
 	tr := naiveTruth(3, true, append(slices.Clone(reference), input...)...)
-	for _, f := range reference {
-		for _, l := range f.lines {
-			if l.kind == documentLine {
-				tr.references++
-			}
-		}
-	}
+	tr.references = countDocuments(reference)
 	referenceFolder, inputFolder := putCorpus(t, plain, reference...), putCorpus(t, plain, input...)
 	for _, c := range []struct {
 		keys  transforms.Keys
@@ -51,17 +47,23 @@ func TestReference(t *testing.T) {
 			summary := runJob(t, config)
 			checkAgainstTruth(t, config, summary, tr)
 			checkUnique(t, config, input)
-			forReference := int64(0)
-			for _, row := range readRows[removedRow](t, config.Output, transforms.Removed) {
-				if row.Reference {
-					forReference++
-				}
-			}
-			if n := summary.Counts.RemovedForReference; n != forReference || n == 0 || n == summary.Counts.Removed {
-				t.Errorf("%d documents removed for the reference of %d, want %d", n, summary.Counts.Removed, forReference)
+			if n := summary.Counts; n.RemovedForReference == 0 || n.RemovedForReference == n.Removed {
+				t.Errorf("%d documents removed for the reference of %d", n.RemovedForReference, n.Removed)
 			}
 		})
 	}
+}
+
+// countDocuments returns how many documents files hold.
+func countDocuments(files []file) (n int) {
+	for _, f := range files {
+		for _, l := range f.lines {
+			if l.kind == documentLine {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // TestReferenceOfTheSameNames tells files of one name in input and reference
@@ -98,6 +100,127 @@ func TestReferenceRefused(t *testing.T) {
 			config.Reference = []string{c.reference}
 			if _, err := Run(context.Background(), config); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want one of the input that says %q", err, c.says)
+			}
+		})
+	}
+}
+
+// TestReferenceOfRealTexts splits corpora in two: all true pairs but those of two
+// documents of the reference follow from the rows.
+func TestReferenceOfRealTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real corpora take a minute")
+	}
+	for _, name := range []string{"reuters21578/reuters", "licenses/all"} {
+		path := filepath.Join(corpora, name+".jsonl.zst")
+		if _, err := os.Stat(path); err != nil {
+			t.Skipf("the corpus is not here: %v", err)
+		}
+		known, rest := file{name: "r.jsonl"}, file{name: "x.jsonl"}
+		isKnown, n := map[string]bool{}, 0
+		for raw := range strings.Lines(string(readFile(t, path))) {
+			var record struct{ ID string }
+			if err := json.Unmarshal([]byte(raw), &record); err != nil {
+				t.Fatal(err)
+			}
+			part := &rest
+			if isKnown[record.ID] = n%2 == 0; isKnown[record.ID] {
+				part = &known
+			}
+			part.lines = append(part.lines, line{raw: strings.TrimSuffix(raw, "\n")})
+			n++
+		}
+		folder := putCorpus(t, plain, known, rest)
+		all := readTruePairs(t, filepath.Join(corpora, filepath.Dir(name), "exact_w3_j0.5.tsv.zst"))
+		for _, threshold := range []float64{0.5, 0.8} {
+			t.Run(fmt.Sprintf("%s at %g", name, threshold), func(t *testing.T) {
+				config := testConfig(t, filepath.Join(folder, "x*"))
+				config.Reference, config.Threshold = []string{filepath.Join(folder, "r*")}, threshold
+				config.CJKSplit = false
+				config.Emit = []string{transforms.Pairs, transforms.Removed}
+				summary := runJob(t, config)
+				pairs := slices.DeleteFunc(slices.Clone(all), func(p truePair) bool { return isKnown[p.a] && isKnown[p.b] })
+				rows := readRows[pairRow](t, config.Output, transforms.Pairs)
+				recall, precision, figures := judge(rows, pairs, threshold)
+				t.Log(figures)
+				if recall != 1 || precision != 1 || summary.Skipped.Pairs > 0 {
+					t.Errorf("%s, skipped %+v; want all pairs and nothing else", figures, summary.Skipped)
+				}
+				for _, row := range rows {
+					if isKnown[row.A] && isKnown[row.B] && !row.Identical {
+						t.Errorf("%+v joins two documents of the reference", row)
+					}
+				}
+				likeReference := map[string]bool{}
+				for _, p := range pairs {
+					if p.jaccard >= threshold && isKnown[p.a] != isKnown[p.b] {
+						likeReference[p.a], likeReference[p.b] = true, true
+					}
+				}
+				gone := int64(0)
+				for _, row := range readRows[removedRow](t, config.Output, transforms.Removed) {
+					if likeReference[row.ID] {
+						gone++
+					}
+					if isKnown[row.ID] {
+						t.Errorf("%+v is of the reference", row)
+					}
+				}
+				want := int64(0)
+				for id := range likeReference {
+					if !isKnown[id] {
+						want++
+					}
+				}
+				if n := summary.Counts; gone != want || n.RemovedForReference != want || n.Kept+n.Removed != n.Documents {
+					t.Errorf("%d documents are like the reference, %d of them go; counts %+v", want, gone, n)
+				}
+			})
+		}
+	}
+}
+
+// TestPairOfReferenceDocumentsInTheInput: two documents of the input that are alike are
+// a pair, though each is equal to one of the reference.
+func TestPairOfReferenceDocumentsInTheInput(t *testing.T) {
+	var words []string
+	for i := range 200 {
+		words = append(words, fmt.Sprintf("w%d", i))
+	}
+	one := strings.Join(words, " ")
+	other := strings.Join(words[:190], " ") + " a b"
+	lines := func(names ...string) []line {
+		w := newWriter(1)
+		for i, text := range []string{one, other}[:len(names)] {
+			w.addAs(names[i], text)
+		}
+		return w.lines
+	}
+	folder := putCorpus(t, plain, file{"r.jsonl", lines("r1", "r2")}, file{"x.jsonl", lines("x1", "x2")})
+	for _, keys := range []transforms.Keys{transforms.ExactKeys, transforms.MinHash, transforms.All, transforms.SimHash} {
+		t.Run(string(keys), func(t *testing.T) {
+			config := testConfig(t, filepath.Join(folder, "x*"))
+			config.Reference = []string{filepath.Join(folder, "r*")}
+			if config = byKeys(config, keys); keys == transforms.SimHash {
+				config.Score, config.Hamming = transforms.Jaccard, 16
+			}
+			summary := runJob(t, config)
+			var got []string
+			for _, row := range readRows[pairRow](t, config.Output, transforms.Pairs) {
+				got = append(got, fmt.Sprintf("%s %s %.2f", row.A, row.B, row.Jaccard))
+			}
+			if want := []string{"r1 x1 1.00", "r1 x2 0.94", "r2 x2 1.00"}; !slices.Equal(got, want) {
+				t.Errorf("pairs %q, want %q", got, want)
+			}
+			got = nil
+			for _, row := range readRows[removedRow](t, config.Output, transforms.Removed) {
+				got = append(got, fmt.Sprint(row.ID, " for ", row.KeptID, " ", row.Similarity, " ", row.Reference))
+			}
+			if want := []string{"x1 for r1 1 true", "x2 for r2 1 true"}; !slices.Equal(got, want) {
+				t.Errorf("removed %q, want %q", got, want)
+			}
+			if n := summary.Counts; n.Removed != 2 || n.RemovedForReference != 2 || n.Kept != 0 || n.Pairs != 3 || n.Identical != 2 {
+				t.Errorf("counts %+v", n)
 			}
 		})
 	}

@@ -130,23 +130,62 @@ func (tr *truth) firsts() []int {
 	return first
 }
 
-// edges returns the pairs of documents that pairs must list: identical ones
-// joined to their first, and the first ones among each other.
-func (tr *truth) edges(threshold float64) [][2]int {
-	first := tr.firsts()
+// classes are the classes of identical documents, of which the first so many are of a
+// reference.
+type classes struct {
+	first      []int // of each document, the first one that is identical to it
+	references int
+}
+
+// ends returns the documents that a pair of two classes is known by, given the first
+// of each. Of two first ones of the reference the later one gives way to the first of
+// the input that is identical to it, or the earlier one if the later has none. If
+// neither has one, ok is false.
+func (c classes) ends(i, j int) (a, b int, ok bool) {
+	i, j = min(i, j), max(i, j)
+	if j >= c.references {
+		return i, j, true
+	}
+	if n := slices.Index(c.first[c.references:], j); n >= 0 {
+		return i, c.references + n, true
+	}
+	n := slices.Index(c.first[c.references:], i)
+	return j, c.references + n, n >= 0
+}
+
+// edges returns the pairs of documents that pairs must list: the first of identical
+// ones joined to the first of those that are near it, see ends, and to those identical
+// to it, where one is of the input or the first has an edge.
+func (c classes) edges(isNear func(i, j int) bool) [][2]int {
+	named := map[int]bool{}
+	for _, i := range c.first[c.references:] {
+		named[i] = true
+	}
 	var edges [][2]int
-	for i := range first {
-		for j := i + 1; j < len(first); j++ {
-			s := tr.similarity(i, j)
-			if j < tr.references {
+	for j := range c.first {
+		for i := range j {
+			if c.first[i] != i || c.first[j] != j || !isNear(i, j) {
 				continue
 			}
-			if s == 1 && first[j] == i || s < 1 && s >= threshold && first[i] == i && first[j] == j {
-				edges = append(edges, [2]int{i, j})
+			if a, b, ok := c.ends(i, j); ok {
+				edges = append(edges, [2]int{a, b})
+				named[i], named[j] = true, true
 			}
 		}
 	}
+	for i, first := range c.first {
+		if first != i && named[first] {
+			edges = append(edges, [2]int{first, i})
+		}
+	}
 	return edges
+}
+
+func (tr *truth) classes() classes { return classes{tr.firsts(), tr.references} }
+
+// edges returns the pairs of documents that pairs must list.
+func (tr *truth) edges(threshold float64) [][2]int {
+	return tr.classes().edges(func(i, j int) bool { return tr.similarity(i, j) >= threshold })
 }
 
 // components gives for each document the first of its component.
@@ -229,6 +268,21 @@ func (tr *truth) kept(threshold float64, longest bool) []int {
 		decided[first[i]] = kept[i]
 	}
 	return kept
+}
+
+// likeReference returns how many documents of the input are near-duplicates of one
+// of the reference.
+func (tr *truth) likeReference(threshold float64) int64 {
+	n := int64(0)
+	for i := tr.references; i < len(tr.documents); i++ {
+		for j := range tr.references {
+			if tr.similarity(i, j) >= threshold {
+				n++
+				break
+			}
+		}
+	}
+	return n
 }
 
 // clusterRows returns the rows of clusters.

@@ -11,6 +11,7 @@ import (
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -60,10 +61,15 @@ func (f *blockFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 // the run file, "" if there is no document.
 func (f *blockFn) blocks(runs []string, m *memory) (string, error) {
 	var documents []candidates.Sized
+	inputs := map[docref.Ref]docref.Ref{} // of documents of the reference, the equal ones of the input
 	var part components.Part
 	err := eachPart(runs, nodesKind, m, func(_ int, nodes []byte) error {
 		part = decodePart(part, nodes)
 		for i, ref := range part.Refs {
+			if first := part.Refs[part.Parents[i]]; first != ref {
+				inputs[first] = ref
+				continue
+			}
 			documents = append(documents, candidates.Sized{Ref: ref, Size: part.Weights[i]})
 		}
 		return nil
@@ -83,7 +89,7 @@ func (f *blockFn) blocks(runs []string, m *memory) (string, error) {
 	defer run.Abort()
 	for _, i := range order {
 		ref := documents[i].Ref
-		if err := writeWanted(run, splitOf(f.starts, ref), ref, int(blocks[i])); err != nil {
+		if err := writeWanted(run, splitOf(f.starts, ref), want{ref, int(blocks[i]), inputs[ref]}); err != nil {
 			return "", err
 		}
 	}
@@ -136,15 +142,17 @@ func (f *scoreFn) block(ctx context.Context, t task, w *workplace) error {
 func (f *scoreFn) compare(w *workplace, graph *edgeWriter, document *gatheredSet, others []gatheredSet) error {
 	from := sort.Search(len(others), func(i int) bool { return f.sizesAllow(&others[i], document) })
 	for i := from; i < len(others); i++ {
-		if document.ref < f.firstInput && others[i].ref < f.firstInput {
+		other := &others[i]
+		x, y, compared := candidates.Ends(other.class(), document.class(), f.firstInput)
+		if !compared {
 			continue
 		}
 		w.outcome.Counts.Candidates++
-		e, ok := f.score(&others[i], document)
+		e, ok := f.score(other, document)
 		if !ok {
 			continue
 		}
-		if err := graph.add(&w.run, &others[i], document, e); err != nil {
+		if err := graph.add(&w.run, other.of(x), document.of(y), e); err != nil {
 			return err
 		}
 	}

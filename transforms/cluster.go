@@ -82,7 +82,7 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 // of each split. It returns the path of the run file, "" if there is no edge.
 func (f *labelFn) label(graph *components.Graph, runs []string, shards int, m *memory) (string, error) {
 	m.figures.records += int64(graph.Len())
-	order := newOrder(graph.Roots(), shards)
+	order := newOrder(graph.Roots(), f.listed(graph), shards)
 	run := &m.run
 	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
@@ -100,6 +100,9 @@ func (f *labelFn) label(graph *components.Graph, runs []string, shards int, m *m
 		return "", err
 	}
 	for rank, root := range graph.Roots() {
+		if !order.has(uint32(rank)) {
+			continue
+		}
 		ref := graph.Ref(rank)
 		b, err := run.Record(membersKind, splitOf(f.starts, ref), memberSize)
 		if err != nil {
@@ -110,6 +113,18 @@ func (f *labelFn) label(graph *components.Graph, runs []string, shards int, m *m
 		order.of(root).put(b[refSize+positionSize:])
 	}
 	return run.Close()
+}
+
+// listed tells of each component, by its root, whether it is listed. One that no
+// document of the input is in is not: it is equal documents of the reference.
+func (f *labelFn) listed(graph *components.Graph) []bool {
+	roots := graph.Roots()
+	listed := make([]bool, len(roots))
+	input := sort.Search(len(roots), func(rank int) bool { return graph.Ref(rank) >= f.firstInput })
+	for _, root := range roots[input:] {
+		listed[root] = true
+	}
+	return listed
 }
 
 const (
@@ -134,36 +149,49 @@ func getPosition(b []byte) position {
 
 // order is the order of the documents in the output.
 type order struct {
-	places []uint32 // by rank
+	places []uint32 // by rank, or nowhere
 	starts []uint32 // of the shards
 }
 
-// newOrder orders ranks by root, then by rank, and cuts the order into shards of
-// nearly equal numbers of documents without cutting a component.
-func newOrder(roots []uint32, shards int) order {
+// nowhere is the place of a document that is not listed, and its shard.
+const nowhere = ^uint32(0)
+
+// newOrder orders ranks of listed roots by root, then by rank, and cuts the order
+// into shards of nearly equal numbers of documents without cutting a component.
+func newOrder(roots []uint32, listed []bool, shards int) order {
 	n := len(roots)
 	ends := make([]uint32, n+1)
 	for _, root := range roots {
-		ends[root+1]++
+		if listed[root] {
+			ends[root+1]++
+		}
 	}
 	for i := range n {
 		ends[i+1] += ends[i]
 	}
 	o := order{places: make([]uint32, n), starts: make([]uint32, shards)}
 	for shard := range shards {
-		want := uint32(int64(n) * int64(shard) / int64(shards))
+		want := uint32(int64(ends[n]) * int64(shard) / int64(shards))
 		// The components that start at or behind the cut belong to the shard.
 		o.starts[shard] = ends[sort.Search(n, func(root int) bool { return ends[root] >= want })]
 	}
 	for rank, root := range roots {
-		o.places[rank] = ends[root]
-		ends[root]++
+		if o.places[rank] = nowhere; listed[root] {
+			o.places[rank] = ends[root]
+			ends[root]++
+		}
 	}
 	return o
 }
 
+// has reports whether a document is listed.
+func (o order) has(rank uint32) bool { return o.places[rank] != nowhere }
+
 func (o order) of(rank uint32) position {
 	place := o.places[rank]
+	if place == nowhere {
+		return position{Shard: nowhere}
+	}
 	shard := sort.Search(len(o.starts), func(i int) bool { return o.starts[i] > place }) - 1
 	return position{uint32(shard), place - o.starts[shard]}
 }
@@ -199,6 +227,9 @@ func sendEdges(ctx context.Context, w *workplace) error {
 	for ; len(packed) > 0; packed = packed[edgeSize:] {
 		e := getEdge(packed)
 		a, b := getPosition(positions[e.A*positionSize:]), getPosition(positions[e.B*positionSize:])
+		if a.Shard == nowhere {
+			continue
+		}
 		e.A, e.B = min(a.Number, b.Number), max(a.Number, b.Number)
 		record, err := w.run.Record(shardEdgesKind, int(a.Shard), edgeSize)
 		if err != nil {

@@ -116,22 +116,30 @@ func (f *placeFn) place(runs []string, m *memory) (string, error) {
 			continue
 		}
 		ref := graph.Ref(rank)
-		if err := writeWanted(run, splitOf(f.starts, ref), ref, int(place.First)); err != nil {
+		if err := writeWanted(run, splitOf(f.starts, ref), want{ref: ref, place: int(place.First)}); err != nil {
 			return "", err
 		}
 	}
 	return run.Close()
 }
 
-// wantedSize is the size of a record that says that a document is wanted at a
-// place.
-const wantedSize = refSize + 4
+// want says that a document is wanted at a place. Where it is of the reference and
+// stands for an equal one of the input as well, input is the first of these.
+type want struct {
+	ref   docref.Ref
+	place int
+	input docref.Ref
+}
 
-func writeWanted(run *runfile.Writer, split int, ref docref.Ref, place int) error {
+// wantedSize is the size of a want's record.
+const wantedSize = 2*refSize + 4
+
+func writeWanted(run *runfile.Writer, split int, w want) error {
 	b, err := run.Record(wantedKind, split, wantedSize)
 	if err == nil {
-		putRef(b, ref)
-		binary.LittleEndian.PutUint32(b[refSize:], uint32(place))
+		putRef(b, w.ref)
+		putRef(b[refSize:], w.input)
+		binary.LittleEndian.PutUint32(b[2*refSize:], uint32(w.place))
 	}
 	return err
 }
@@ -238,9 +246,9 @@ func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
 		}
 	}
 	w.pairs = wanted
-	for _, want := range distinct(wanted) {
-		ref := getRef(nodes[want>>32*nodeSize:])
-		if err := writeWanted(&w.run, splitOf(f.starts, ref), ref, int(uint32(want))); err != nil {
+	for _, at := range distinct(wanted) {
+		ref := getRef(nodes[at>>32*nodeSize:])
+		if err := writeWanted(&w.run, splitOf(f.starts, ref), want{ref: ref, place: int(uint32(at))}); err != nil {
 			return err
 		}
 	}
@@ -270,7 +278,7 @@ func sendSets(ctx context.Context, w *workplace) error {
 		for i := 0; i < block.Len() && len(wanted) > 0; i++ {
 			size := sketchblock.HashSize * block.Stored(i)
 			for ; len(wanted) > 0 && wanted[0].ref == block.Ref(i); wanted = wanted[1:] {
-				if err := sendSet(&w.run, wanted[0].place, block, i, sets[:size]); err != nil {
+				if err := sendSet(&w.run, wanted[0], block, i, sets[:size]); err != nil {
 					return err
 				}
 			}
@@ -278,12 +286,6 @@ func sendSets(ctx context.Context, w *workplace) error {
 		}
 		return nil
 	})
-}
-
-// want says that a document is wanted at a place.
-type want struct {
-	ref   docref.Ref
-	place int
 }
 
 // readWanted returns what is wanted of a split, ordered by document and place, each
@@ -295,7 +297,9 @@ func readWanted(w *workplace) ([]want, error) {
 	}
 	wanted := make([]want, 0, len(packed)/wantedSize)
 	for ; len(packed) > 0; packed = packed[wantedSize:] {
-		wanted = append(wanted, want{getRef(packed), int(binary.LittleEndian.Uint32(packed[refSize:]))})
+		wanted = append(wanted, want{
+			ref: getRef(packed), input: getRef(packed[refSize:]), place: int(binary.LittleEndian.Uint32(packed[2*refSize:])),
+		})
 	}
 	slices.SortFunc(wanted, func(a, b want) int {
 		return cmp.Or(cmp.Compare(a.ref, b.ref), cmp.Compare(a.place, b.place))
@@ -303,21 +307,22 @@ func readWanted(w *workplace) ([]want, error) {
 	return slices.Compact(wanted), nil
 }
 
-// sendSet sends the set of document i of the block to a place.
-func sendSet(run *runfile.Writer, place int, block *sketchblock.Block, i int, set []byte) error {
-	b, err := run.Record(placeSetsKind, place, setHeader+len(set))
+// sendSet sends the set of document i of the block to the place where it is wanted.
+func sendSet(run *runfile.Writer, wanted want, block *sketchblock.Block, i int, set []byte) error {
+	b, err := run.Record(placeSetsKind, wanted.place, setHeader+len(set))
 	if err == nil {
 		putRef(b, block.Ref(i))
 		binary.LittleEndian.PutUint32(b[8:], uint32(block.Size(i)))
 		binary.LittleEndian.PutUint32(b[12:], uint32(block.Stored(i)))
+		putRef(b[16:], wanted.input)
 		copy(b[setHeader:], set)
 	}
 	return err
 }
 
 // setHeader is the size of what stands before the hashes of a set that travels:
-// ref, size, hashes stored.
-const setHeader = 16
+// ref, size, hashes stored, ref of the equal document of the input, see want.
+const setHeader = 24
 
 // eachBlock visits the sketch blocks of a split in order, with the piece that
 // holds the sets of the block. The block lies in the first buffer.

@@ -184,7 +184,7 @@ func (f *groupFn) groups(records []candidates.Record, shard int, w *workplace) e
 	if f.Job.Keys == All {
 		// Keys only tell what is identical.
 		g.Candidate = func(_, _ *candidates.Record) {}
-		if err := writeDistinct(&w.run, shard, records); err != nil {
+		if err := f.writeDistinct(&w.run, shard, records); err != nil {
 			return err
 		}
 	}
@@ -195,7 +195,6 @@ func (f *groupFn) groups(records []candidates.Record, shard int, w *workplace) e
 	if err := writePart(&w.run, nodesKind, shard, pairs.part); err != nil {
 		return err
 	}
-	w.outcome.Counts.Identical = stars.edges
 	return writePart(&w.run, edgeNodesKind, shard, stars.part)
 }
 
@@ -307,15 +306,20 @@ func (w *pairWriter) number(r *candidates.Record) uint32 {
 	return r.Mark - 1
 }
 
-// writeDistinct writes the first of the documents under each key as nodes without
-// edges: every one of them is compared with every other.
-func writeDistinct(run *runfile.Writer, shard int, records []candidates.Record) error {
-	n := uint32(0)
+// writeDistinct writes the first of the documents under each key as a node: every
+// one of them is compared with every other. Where that is of the reference, the first
+// equal one of the input, if there is one, is a node joined to it.
+func (f *groupFn) writeDistinct(run *runfile.Writer, shard int, records []candidates.Record) error {
+	n, first := uint32(0), uint32(0)
 	for i, r := range records {
-		if r.Size == 0 || i > 0 && records[i-1].Digest == r.Digest {
+		isEqual := i > 0 && records[i-1].Digest == r.Digest
+		if !isEqual {
+			first = n
+		}
+		if r.Size == 0 || isEqual && (records[i-1].Ref >= f.firstInput || r.Ref < f.firstInput) {
 			continue
 		}
-		if err := writeNode(run, nodesKind, shard, r.Ref, r.Size, n); err != nil {
+		if err := writeNode(run, nodesKind, shard, r.Ref, r.Size, first); err != nil {
 			return err
 		}
 		n++
@@ -330,16 +334,14 @@ type starWriter struct {
 	part   components.Part
 	center docref.Ref
 	number uint32
-	edges  int64
 }
 
 func (w *starWriter) add(run *runfile.Writer, shard int, first, other *candidates.Record) error {
-	if w.edges == 0 || w.center != first.Ref {
+	if len(w.part.Refs) == 0 || w.center != first.Ref {
 		w.center, w.number = first.Ref, uint32(len(w.part.Refs))
 		w.node(first)
 	}
 	w.node(other)
-	w.edges++
 	b, err := run.Record(edgesKind, shard, edgeSize)
 	if err == nil {
 		putEdge(b, edge{A: w.number, B: uint32(len(w.part.Refs) - 1), Shared: first.Size, total: first.Size})

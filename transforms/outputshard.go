@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/unionfind"
 )
 
 // outputShard holds the clusters of an output shard. A document is known by its
@@ -17,8 +18,8 @@ type outputShard struct {
 	input   docref.Ref // where the reference ends
 	members []member
 	edges   []edge
-	spans   []span   // of the edges, in their order
-	first   []uint32 // the first document identical to each
+	spans   []span           // of the edges, in their order
+	first   unionfind.Forest // the first document identical to each
 	choices []keep.Choice
 	size    []uint32 // documents in the cluster, by the number of its first one
 	names   [][]byte // what other rows call a document, as a JSON string
@@ -54,15 +55,13 @@ func newOutputShard(inputs *Inputs, members []member, edges []edge) (*outputShar
 		return nil, err
 	}
 	s := &outputShard{inputs: inputs, input: input, members: members, edges: edges}
-	s.first = make([]uint32, len(members))
-	for i := range s.first {
-		s.first[i] = uint32(i)
-	}
+	s.first = unionfind.New(len(members))
 	for _, e := range edges {
 		if e.identical() {
-			s.first[e.B] = e.A
+			s.first.Union(e.A, e.B)
 		}
 	}
+	s.first.Flatten()
 	s.countSizes()
 	s.names = make([][]byte, len(members))
 	var arena []byte
@@ -102,7 +101,7 @@ func (s *outputShard) appendID(b []byte, i int) []byte {
 }
 
 // decide chooses the documents that stay. Those of the reference come before all
-// others and are not joined to each other, so all of them stay.
+// others and stay.
 func (s *outputShard) decide(preference Keep) {
 	order := make([]uint32, len(s.members))
 	for i := range order {
@@ -121,13 +120,27 @@ func (s *outputShard) decide(preference Keep) {
 			return 1
 		})
 	}
-	s.choices = keep.Choose(order, s.first, func(yield func(keep.Edge) bool) {
-		for _, e := range s.edges {
-			if !e.identical() && !yield(keep.Edge{A: e.A, B: e.B, Similarity: e.similarity()}) {
-				return
-			}
+	s.choices = keep.Choose(order, s.first, s.rivals)
+	for i := range s.choices {
+		if i := uint32(i); s.reference(i) {
+			s.choices[i] = keep.Choice{Kept: i, Similarity: 1}
 		}
-	})
+	}
+}
+
+// rivals passes the edges of which one document may go for the other, from the first
+// of those that are identical to each. Two classes that the reference begins both
+// stay: what they have of the input goes for their own documents.
+func (s *outputShard) rivals(yield func(keep.Edge) bool) {
+	for _, e := range s.edges {
+		a, b := s.first[e.A], s.first[e.B]
+		if a == b || s.reference(a) && s.reference(b) {
+			continue
+		}
+		if !yield(keep.Edge{A: a, B: b, Similarity: e.similarity()}) {
+			return
+		}
+	}
 }
 
 // splitStars makes each kept document and those that go for it a cluster, known
@@ -144,20 +157,45 @@ func (s *outputShard) splitStars() {
 	s.countSizes()
 }
 
+// countPairs counts the rows of pairs.
+func (s *outputShard) countPairs(counts *Counts) {
+	counts.Pairs += int64(len(s.edges))
+	for _, e := range s.edges {
+		if e.identical() {
+			counts.Identical++
+		}
+	}
+}
+
+// count counts what became of the documents.
 func (s *outputShard) count(counts *Counts) {
+	isLikeReference := s.likeReference()
 	for i := range s.members {
 		if s.size[i] > 1 {
 			counts.Clusters++
 			counts.Clustered += int64(s.size[i])
 		}
-		if kept := s.choices[i].Kept; kept != uint32(i) {
+		if s.choices[i].Kept != uint32(i) {
 			counts.Removed++
-			if s.reference(kept) {
+			if isLikeReference[s.first[i]] {
 				counts.RemovedForReference++
 			}
 		}
 	}
-	counts.Pairs += int64(len(s.edges))
+}
+
+// likeReference tells of each class of identical documents, by the first of it,
+// whether one of the reference is in it or joined to it.
+func (s *outputShard) likeReference() []bool {
+	is := make([]bool, len(s.members))
+	for i := range s.members {
+		is[i] = s.reference(uint32(i))
+	}
+	for edge := range s.rivals {
+		is[edge.A] = is[edge.A] || s.reference(edge.B)
+		is[edge.B] = is[edge.B] || s.reference(edge.A)
+	}
+	return is
 }
 
 // clusterRows, pairRows and removedRows pass the rows of an output in order.

@@ -119,7 +119,8 @@ func TestShardOf(t *testing.T) {
 }
 
 // TestOrder cuts clusters into output shards: none is torn apart, they stand by
-// their first documents, and shards are as even as that allows.
+// their first documents, shards are as even as that allows, and what is not listed
+// has no place.
 func TestOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
@@ -134,12 +135,23 @@ func TestOrder(t *testing.T) {
 			size[roots[i]]++
 			largest = max(largest, size[roots[i]])
 		}
-		ranks := make([]int, n)
-		for i := range ranks {
-			ranks[i] = i
+		listed := make([]bool, n)
+		for i := range listed {
+			listed[i] = random.IntN(4) > 0
+		}
+		var ranks []int
+		for i, root := range roots {
+			if listed[root] {
+				ranks = append(ranks, i)
+			}
 		}
 		slices.SortStableFunc(ranks, func(a, b int) int { return int(roots[a]) - int(roots[b]) })
-		o := newOrder(roots, shards)
+		o := newOrder(roots, listed, shards)
+		for i, root := range roots {
+			if o.has(uint32(i)) != listed[root] || !listed[root] && o.of(uint32(i)).Shard != nowhere {
+				t.Fatalf("roots %v: document %d is at %+v, listed: %v", roots, i, o.of(uint32(i)), listed[root])
+			}
+		}
 		next, count := position{}, make([]int, shards)
 		for i, rank := range ranks {
 			got := o.of(uint32(rank))
@@ -152,7 +164,7 @@ func TestOrder(t *testing.T) {
 			next.Number++
 			count[got.Shard]++
 		}
-		if n > 0 && slices.Max(count) > n/shards+largest {
+		if n > 0 && slices.Max(count) > len(ranks)/shards+largest {
 			t.Errorf("roots %v: shards of %v", roots, count)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/numbering"
@@ -169,6 +170,24 @@ type gatheredSet struct {
 	size int      // distinct shingles of the document
 	set  []uint64 // their hashes, or the smallest of them
 	node uint32   // number among the nodes with an edge, plus 1
+	// input is the equal document of the input, see want, or nil.
+	input *gatheredSet
+}
+
+// class returns the documents that the set stands for.
+func (s *gatheredSet) class() candidates.Class {
+	if s.input == nil {
+		return candidates.Class{First: s.ref, Input: s.ref}
+	}
+	return candidates.Class{First: s.ref, Input: s.input.ref}
+}
+
+// of returns the document of that name among those that the set stands for.
+func (s *gatheredSet) of(ref docref.Ref) *gatheredSet {
+	if ref == s.ref {
+		return s
+	}
+	return s.input
 }
 
 // gatheredSets are the documents of a place.
@@ -206,7 +225,11 @@ func readSets(ctx context.Context, w *workplace, memory *[]uint64) (*gatheredSet
 			start := len(hashes)
 			hashes = sketchblock.AppendSet(hashes, b[setHeader:end])
 			g.numbers.Add(uint64(ref))
-			g.sets = append(g.sets, gatheredSet{ref: ref, size: size, set: hashes[start:len(hashes):len(hashes)]})
+			set := gatheredSet{ref: ref, size: size, set: hashes[start:len(hashes):len(hashes)]}
+			if input := getRef(b[16:]); input != 0 {
+				set.input = &gatheredSet{ref: input, size: size}
+			}
+			g.sets = append(g.sets, set)
 			b = b[end:]
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/runfile"
@@ -82,10 +83,24 @@ func (f *keyFn) fingerprint(run *runfile.Writer, block *sketchblock.Block, i, ta
 
 // fingerprintRecord is a record whose fingerprint lies elsewhere.
 type fingerprintRecord struct {
-	key   uint64
 	at    uint32 // number of the record, which its fingerprint is found by
 	table uint32
+	// input is the first document of the input among those that are the same, if
+	// the record stands for them.
+	input docref.Ref
 	candidates.Record
+}
+
+func (r *fingerprintRecord) class() candidates.Class {
+	return candidates.Class{First: r.Ref, Input: r.input}
+}
+
+// of returns the record of another document that is the same.
+func (r *fingerprintRecord) of(ref docref.Ref) *candidates.Record {
+	if ref == r.Ref {
+		return &r.Record
+	}
+	return &candidates.Record{Ref: ref, Size: r.Size}
 }
 
 // simhashGroups finds the pairs within the distance in a shard of SimHash keys.
@@ -123,7 +138,7 @@ func (f *groupFn) simhash(ctx context.Context, shard int, w *workplace) error {
 	w.figures.records += int64(len(records))
 	for start := 0; start < len(records) && g.failed == nil; {
 		end := start + 1
-		for end < len(records) && records[end].key == records[start].key {
+		for end < len(records) && records[end].Key == records[start].Key {
 			end++
 		}
 		if end-start > 1 {
@@ -138,7 +153,6 @@ func (f *groupFn) simhash(ctx context.Context, shard int, w *workplace) error {
 		return g.failed
 	}
 	w.outcome.Skipped.add(g.skipped)
-	w.outcome.Counts.Identical = g.edges.stars
 	if err := writePart(&w.run, nodesKind, shard, g.pairs.part); err != nil {
 		return err
 	}
@@ -151,11 +165,14 @@ func (g *simhashGroups) records() []fingerprintRecord {
 	for i := range records {
 		b := g.packed[i*g.recordSize:]
 		records[i] = fingerprintRecord{
-			key: binary.LittleEndian.Uint64(b), at: uint32(i), table: binary.LittleEndian.Uint32(b[28:]),
-			Record: candidates.Record{Ref: getRef(b[8:]), Digest: binary.LittleEndian.Uint64(b[16:]), Size: binary.LittleEndian.Uint32(b[24:])},
+			at: uint32(i), table: binary.LittleEndian.Uint32(b[28:]), input: getRef(b[8:]),
+			Record: candidates.Record{
+				Key: binary.LittleEndian.Uint64(b), Ref: getRef(b[8:]),
+				Digest: binary.LittleEndian.Uint64(b[16:]), Size: binary.LittleEndian.Uint32(b[24:]),
+			},
 		}
 	}
-	return radix.Sort(records, make([]fingerprintRecord, len(records)), func(r *fingerprintRecord) uint64 { return r.key })
+	return radix.Sort(records, make([]fingerprintRecord, len(records)), func(r *fingerprintRecord) uint64 { return r.Key })
 }
 
 // words returns the bytes of the fingerprint of a record.
@@ -190,24 +207,32 @@ func (g *simhashGroups) key(records []fingerprintRecord) {
 	}
 }
 
-// group handles the documents that share a prefix. Those that are the same stand as
-// one, the first of them.
-func (g *simhashGroups) group(records []fingerprintRecord) {
-	table := int(records[0].table)
+// distinct returns the first of those documents of a group that are the same; it
+// stands for all. The stars of these are written in the first table.
+func (g *simhashGroups) distinct(records []fingerprintRecord) []fingerprintRecord {
 	n := 0
 	for i := range records {
 		r := &records[i]
-		if n > 0 && g.compare(&records[n-1], r) == 0 {
-			if table == 0 && r.Ref >= g.layout.firstInput {
-				g.add(&records[n-1].Record, &r.Record, g.same(&r.Record))
-				g.edges.stars++
-			}
+		if n == 0 || g.compare(&records[n-1], r) != 0 {
+			records[n] = *r
+			n++
 			continue
 		}
-		records[n] = *r
-		n++
+		first := &records[n-1]
+		if first.input < g.layout.firstInput && r.Ref >= g.layout.firstInput {
+			first.input = r.Ref
+		}
+		if r.table == 0 {
+			g.add(&first.Record, &r.Record, g.same(&r.Record))
+		}
 	}
-	if records = records[:n]; n < 2 {
+	return records[:n]
+}
+
+// group handles the documents that share a prefix.
+func (g *simhashGroups) group(records []fingerprintRecord) {
+	table := int(records[0].table)
+	if records = g.distinct(records); len(records) < 2 {
 		return
 	}
 	slices.SortFunc(records, func(a, b fingerprintRecord) int { return cmp.Compare(a.Ref, b.Ref) })
@@ -220,9 +245,10 @@ func (g *simhashGroups) group(records []fingerprintRecord) {
 	written, skipped := 0, int64(0)
 	var joined unionfind.Forest // by pairs beyond the bound
 	g.matcher.Pairs(table, g.fingerprints, func(i, j, distance int) {
-		a, b := &records[i].Record, &records[j].Record
+		x, y, compared := candidates.Ends(records[i].class(), records[j].class(), g.layout.firstInput)
+		a, b := records[i].of(x), records[j].of(y)
 		switch {
-		case b.Ref < g.layout.firstInput || a.Size == 0 || b.Size == 0:
+		case !compared || a.Size == 0 || b.Size == 0:
 		case written < g.job.GroupComparisons:
 			written++
 			g.pair(a, b, distance)
@@ -283,7 +309,6 @@ type refEdges struct {
 	shard   int
 	numbers numbering.Set
 	part    components.Part
-	stars   int64 // how many edges join documents that are the same
 }
 
 func (w *refEdges) add(a, b *candidates.Record, e edge) error {

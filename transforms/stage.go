@@ -238,8 +238,8 @@ type Counts struct {
 	Clustered          int64 `json:"clustered"`
 	Kept               int64 `json:"kept"`
 	Removed            int64 `json:"removed"`
-	// RemovedForReference counts those of Removed whose kept document is of the
-	// reference.
+	// RemovedForReference counts those of Removed that are near-duplicates of a
+	// document of the reference, whatever document is kept for them.
 	RemovedForReference int64 `json:"removed_for_reference,omitempty"`
 	Pairs               int64 `json:"pairs"`
 }

@@ -105,9 +105,9 @@ func (f *writeFn) shard(t task, o *outcome, m *memory) error {
 	if err != nil {
 		return err
 	}
+	shard.countPairs(&o.Counts)
 	if f.Job.Similarity == Containment {
 		// A passage in common is no reason to go, nor to be one of a cluster.
-		o.Counts.Pairs += int64(len(edges))
 		shard.spans, err = readSpans(&reader, pieces)
 		if err != nil {
 			return err

@@ -58,7 +58,7 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	fmt.Fprintf(w, "found %s (%s of %s): %s in %s; %s removed",
 		counted(n.Pairs, "pair"), count(n.Identical), alike, counted(n.Clustered, "document"), counted(n.Clusters, "cluster"), count(n.Removed))
 	if n.ReferenceDocuments > 0 {
-		fmt.Fprintf(w, " (%s for a reference document)", count(n.RemovedForReference))
+		fmt.Fprintf(w, " (%s like a reference document)", count(n.RemovedForReference))
 	}
 	fmt.Fprintf(w, ", %s kept\n", count(n.Kept))
 	if a := s.Audit; a != nil {

@@ -30,6 +30,10 @@ type Record struct {
 	// AfterDense says of an exact key that one before it may be of a dense group.
 	AfterDense bool
 
+	// onlyReference says that no document of the input is in the class of equal
+	// documents that the record stands for; see distinct.
+	onlyReference bool
+
 	// Mark is for the receiver of pairs to use.
 	Mark uint32
 }

@@ -74,11 +74,14 @@ func TestGroupsFindsEveryPair(t *testing.T) {
 	const threshold = 0.6
 	for _, shape := range [][4]int{{2, 1, 1}, {30, 4, 3}, {300, 5, 20}, {2000, 3, 300}, {300, 5, 20, 200}, {300, 5, 20, 300}, {50, 2, 2, 10}, {400, 7, 4}, {200, 20, 30}} {
 		records := randomRecords(random, shape[0], shape[1], shape[2])
-		firstInput := docref.Ref(shape[3]) // those before it are of a reference
-		first := map[uint64]docref.Ref{}
+		firstInput := docref.Ref(shape[3])                                // those before it are of a reference
+		first, second := map[uint64]docref.Ref{}, map[uint64]docref.Ref{} // second: of the input
 		for _, r := range records {
 			if ref, ok := first[r.Digest]; !ok || r.Ref < ref {
 				first[r.Digest] = r.Ref
+			}
+			if ref, ok := second[r.Digest]; r.Ref >= firstInput && (!ok || r.Ref < ref) {
+				second[r.Digest] = r.Ref
 			}
 		}
 		want := map[[2]docref.Ref]bool{}
@@ -86,20 +89,38 @@ func TestGroupsFindsEveryPair(t *testing.T) {
 		byKey := map[uint64][]Record{}
 		for _, r := range records {
 			byKey[r.Key] = append(byKey[r.Key], r)
-			if first[r.Digest] != r.Ref && r.Ref >= firstInput {
+			if first[r.Digest] != r.Ref {
 				stars[[2]docref.Ref{first[r.Digest], r.Ref}] = true
 			}
 		}
+		mixed := 0
 		for _, group := range byKey {
 			for _, a := range group {
 				for _, b := range group {
 					low, high := min(a.Size, b.Size), max(a.Size, b.Size)
-					if a.Ref < b.Ref && b.Ref >= firstInput && a.Digest != b.Digest && first[a.Digest] == a.Ref && first[b.Digest] == b.Ref &&
-						float64(low)/float64(high) >= threshold {
-						want[[2]docref.Ref{a.Ref, b.Ref}] = true
+					if first[a.Digest] >= first[b.Digest] || float64(low)/float64(high) < threshold {
+						continue
 					}
+					x, y := first[a.Digest], first[b.Digest]
+					if y < firstInput { // both begin in the reference
+						secondA, hasA := second[a.Digest]
+						secondB, hasB := second[b.Digest]
+						switch {
+						case hasB:
+							y = secondB
+						case hasA:
+							x = secondA
+						default:
+							continue
+						}
+						mixed++
+					}
+					want[[2]docref.Ref{min(x, y), max(x, y)}] = true
 				}
 			}
+		}
+		if firstInput > 0 && int(firstInput) < shape[0] && mixed == 0 {
+			t.Errorf("shape %v: no pair of classes that both begin in the reference", shape)
 		}
 		got := group(records, threshold, 1<<30, firstInput)
 		if len(got.pairs) != len(want) || got.skipped != 0 {
@@ -177,6 +198,35 @@ func TestDenseGroupOfReference(t *testing.T) {
 	for p := range got.pairs {
 		if p.b < references {
 			t.Fatalf("%v is within the reference", p)
+		}
+	}
+}
+
+// TestReferenceThatTheInputCopies: where the input is a copy of the reference, it has
+// the pairs that it would have alone, also where groups are dense.
+func TestReferenceThatTheInputCopies(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	const documents, threshold = 400, 0.6
+	for _, bound := range []int{1 << 30, 2000, 300} {
+		records := randomRecords(random, documents, 5, 12)
+		slices.SortFunc(records, byKey)
+		// One of each class, so that neither side has copies of its own.
+		records = slices.CompactFunc(records, func(a, b Record) bool { return a.Key == b.Key && a.Digest == b.Digest })
+		alone := group(slices.Clone(records), threshold, bound, 0)
+		for _, r := range slices.Clone(records) {
+			r.Ref += documents
+			records = append(records, r)
+		}
+		got := group(records, threshold, bound, documents)
+		if len(got.pairs) != len(alone.pairs) || got.skipped != alone.skipped || len(got.dense) != len(alone.dense) || bound < 1000 && len(got.dense) == 0 {
+			t.Errorf("bound %d: %d pairs, %d skipped in %d groups; without a reference %d, %d in %d", bound,
+				len(got.pairs), got.skipped, len(got.dense), len(alone.pairs), alone.skipped, len(alone.dense))
+		}
+		for p, times := range alone.pairs {
+			p.b += documents
+			if got.pairs[p] != times {
+				t.Errorf("bound %d: %v came %d times, without a reference %d", bound, p, got.pairs[p], times)
+			}
 		}
 	}
 }

@@ -19,17 +19,16 @@ func (g *Grouper) Again(records []Record) {
 		// Only documents with a dense key before can have met under one.
 		n := 0
 		for i := range group {
-			if i > 0 && group[i].Digest == group[i-1].Digest || !g.hasDense(&group[i]) {
-				continue
+			if g.hasDense(&group[i]) {
+				group[n] = group[i]
+				n++
 			}
-			group[n] = group[i]
-			n++
 		}
 		if n < 2 {
 			return
 		}
 		dense := g.DenseKeys[group[0].hash()]
-		if group = distinct(group[:n]); group == nil {
+		if group = g.distinct(group[:n]); group == nil {
 			return
 		}
 		if dense {
@@ -71,8 +70,8 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 	for i := range group {
 		a := &group[i]
 		for j := i + 1; j < g.limit(group, i); j++ {
-			if b := &group[j]; (a.Ref >= g.FirstInput || b.Ref >= g.FirstInput) && wanted(a, b) {
-				g.Candidate(a, b)
+			if b := &group[j]; !ofReference(a, b) && wanted(a, b) {
+				g.pair(a, b)
 			}
 		}
 	}

@@ -22,15 +22,16 @@ type Grouper struct {
 	MaxComparisons int
 	// Exact says that keys are those of PrefixKeyOf.
 	Exact bool
-	// FirstInput is the first document that is not of the reference corpus: two
-	// documents before it are not compared.
+	// FirstInput is the first document that is not of the reference corpus. Two
+	// classes of equal documents, all of them before it, are not compared.
 	FirstInput docref.Ref
 	// Candidate receives a pair of different documents that may reach the
 	// threshold, in any order. A pair may come again under a later key if it has
 	// had no key in common among the MaxPrevious before that, or dense ones only.
+	// Of equal documents it receives one, as [Ends] says.
 	Candidate func(a, b *Record)
 	// Identical receives a document and an earlier one of equal digest, the
-	// first of all that are equal to it.
+	// first of all that are equal to it. Both may be of the reference.
 	Identical func(first, other *Record)
 
 	// Dense receives each dense group, ordered by size of the documents, and how
@@ -41,7 +42,10 @@ type Grouper struct {
 	// Again.
 	DenseKeys map[uint32]bool
 
-	inputs []int // where in a group documents stand that are not of the reference
+	inputs []int // where in a group classes stand that have a document of the input
+	// seconds are the first documents of the input in those classes of a group that
+	// the reference begins, by digest.
+	seconds []Record
 }
 
 // Groups goes through sorted records, some of which it reorders, and handles every
@@ -51,11 +55,11 @@ func (g *Grouper) Groups(records []Record) {
 		for i, first := 1, 0; i < len(group); i++ {
 			if group[i].Digest != group[first].Digest {
 				first = i
-			} else if group[i].First && group[i].Ref >= g.FirstInput {
+			} else if group[i].First {
 				g.Identical(&group[first], &group[i])
 			}
 		}
-		if group = distinct(group); group != nil {
+		if group = g.distinct(group); group != nil {
 			g.group(group)
 		}
 	})
@@ -84,11 +88,23 @@ func (g *Grouper) wanted(a, b *Record) bool {
 	return !a.met(b)
 }
 
-// distinct returns a group ordered by size without documents that are identical to
-// an earlier one: these stand as one, the first of them, as they share all keys.
-// It returns nil if there is nothing to compare.
-func distinct(group []Record) []Record {
-	group = slices.CompactFunc(group, func(a, b Record) bool { return a.Digest == b.Digest })
+// distinct returns a group ordered by size in which the first of equal documents
+// stands for its class, as they share all keys. It returns nil if there is nothing
+// to compare. What it notes of the classes holds until it is called again.
+func (g *Grouper) distinct(group []Record) []Record {
+	g.seconds = g.seconds[:0]
+	n := 0
+	for _, r := range group {
+		if n == 0 || group[n-1].Digest != r.Digest {
+			r.onlyReference = r.Ref < g.FirstInput
+			group[n] = r
+			n++
+		} else if first := &group[n-1]; first.onlyReference && r.Ref >= g.FirstInput {
+			first.onlyReference = false
+			g.seconds = append(g.seconds, r)
+		}
+	}
+	group = group[:n]
 	if len(group) < 2 || group[0].Size == 0 && group[len(group)-1].Size == 0 {
 		return nil
 	}
@@ -98,8 +114,34 @@ func distinct(group []Record) []Record {
 	return group
 }
 
-// isDense reports whether the group has too many pairs, without those within the
-// reference.
+// ofReference reports whether two classes have no document of the input: these are
+// not compared.
+func ofReference(a, b *Record) bool { return a.onlyReference && b.onlyReference }
+
+// pair passes on a pair of two classes by the documents that [Ends] gives.
+func (g *Grouper) pair(a, b *Record) {
+	if max(a.Ref, b.Ref) < g.FirstInput {
+		if a.Ref > b.Ref {
+			a, b = b, a
+		}
+		if b.onlyReference {
+			a = g.second(a)
+		} else {
+			b = g.second(b)
+		}
+	}
+	g.Candidate(a, b)
+}
+
+// second returns the first document of the input in a class that the reference
+// begins.
+func (g *Grouper) second(first *Record) *Record {
+	at, _ := slices.BinarySearchFunc(g.seconds, first.Digest, func(r Record, digest uint64) int { return cmp.Compare(r.Digest, digest) })
+	return &g.seconds[at]
+}
+
+// isDense reports whether the group has too many pairs, without those of which
+// both are of the reference only.
 func (g *Grouper) isDense(group []Record) bool {
 	n, references := len(group), g.splitReference(group)
 	return n*(n-1)/2-references*(references-1)/2 > g.MaxComparisons
@@ -121,19 +163,19 @@ func (g *Grouper) group(group []Record) {
 	for i := range group {
 		a := &group[i]
 		limit := g.limit(group, i)
-		if a.Ref >= g.FirstInput {
+		if !a.onlyReference {
 			for j := i + 1; j < limit; j++ {
 				if b := &group[j]; g.wanted(a, b) {
-					g.Candidate(a, b)
+					g.pair(a, b)
 				}
 			}
 			continue
 		}
-		// Of the reference: only the documents of the input are of interest.
+		// Of the reference: only what is in the input is of interest.
 		next, _ := slices.BinarySearch(g.inputs, i+1)
 		for ; next < len(g.inputs) && g.inputs[next] < limit; next++ {
 			if b := &group[g.inputs[next]]; g.wanted(a, b) {
-				g.Candidate(a, b)
+				g.pair(a, b)
 			}
 		}
 	}
@@ -154,19 +196,19 @@ func (g *Grouper) dense(group []Record) {
 		limit := g.limit(group, i)
 		bound := min(limit, i+1+window)
 		for j := i + 1; j < bound; j++ {
-			if b := &group[j]; j != first && (a.Ref >= g.FirstInput || b.Ref >= g.FirstInput) && g.wanted(a, b) {
-				g.Candidate(a, b)
+			if b := &group[j]; j != first && !ofReference(a, b) && g.wanted(a, b) {
+				g.pair(a, b)
 			}
 		}
-		switch {
-		case a.Ref < g.FirstInput:
+		if a.onlyReference {
 			from, _ := slices.BinarySearch(g.inputs, bound)
 			to, _ := slices.BinarySearch(g.inputs, limit)
 			skipped += int64(to - from)
-		case bound <= first && first < limit: // the star has compared them
-			skipped += int64(limit - bound - 1)
-		default:
+		} else {
 			skipped += int64(limit - bound)
+		}
+		if bound <= first && first < limit && !ofReference(a, &group[first]) {
+			skipped-- // the star has compared them
 		}
 	}
 	g.Dense(group, skipped)
@@ -194,22 +236,22 @@ func (g *Grouper) star(group []Record, wanted func(first, other *Record) bool) i
 	for i := range group {
 		other := &group[i]
 		low, high := min(first.Size, other.Size), max(first.Size, other.Size)
-		if i != at && other.Ref >= g.FirstInput && float64(low)/float64(high) >= g.Threshold && wanted(first, other) {
-			g.Candidate(first, other)
+		if i != at && !ofReference(first, other) && float64(low)/float64(high) >= g.Threshold && wanted(first, other) {
+			g.pair(first, other)
 		}
 	}
 	return at
 }
 
-// splitReference notes which of the records are not of the reference, if there
-// is one, and returns how many are.
+// splitReference notes which of the classes have a document of the input, if there
+// is a reference, and returns how many have none.
 func (g *Grouper) splitReference(records []Record) int {
 	if g.FirstInput == 0 {
 		return 0
 	}
 	g.inputs = g.inputs[:0]
 	for i := range records {
-		if records[i].Ref >= g.FirstInput {
+		if !records[i].onlyReference {
 			g.inputs = append(g.inputs, i)
 		}
 	}

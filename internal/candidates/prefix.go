@@ -37,7 +37,7 @@ func (g *Grouper) reach(a, b *Record) bool {
 }
 
 // unmet returns how many pairs of a group of exact keys have another key before,
-// without those within the reference.
+// without those of which both are of the reference only.
 func (g *Grouper) unmet(group []Record) int {
 	type class struct{ all, references int }
 	classes := map[uint64]class{}
@@ -52,7 +52,7 @@ func (g *Grouper) unmet(group []Record) int {
 		c := classes[before]
 		c.all++
 		sum.all++
-		if r.Ref < g.FirstInput {
+		if r.onlyReference {
 			c.references++
 			sum.references++
 		}
@@ -80,7 +80,7 @@ func (g *Grouper) againBefore(group []Record) {
 		if r := &group[i]; !r.First {
 			part := parts[r.Previous[0]]
 			delete(parts, r.Previous[0])
-			if part = distinct(part); part != nil && !g.isDense(part) {
+			if part = g.distinct(part); part != nil && !g.isDense(part) {
 				g.compare(part, func(a, b *Record) bool { return a.metBefore(b) })
 			}
 		}

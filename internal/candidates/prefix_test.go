@@ -76,7 +76,7 @@ func TestPrefixGroupsMissNoPair(t *testing.T) {
 	for _, threshold := range []float64{0.3, 0.6, 0.8, 0.95} {
 		for _, template := range []int{0, 10} {
 			documents, records := prefixJoin(random, 40, 6, threshold, template)
-			got, again := groupExact(records, threshold, 1<<30)
+			got, again := groupExact(records, threshold, 1<<30, 0)
 			if again > 0 {
 				t.Fatalf("%g: a second time without a dense group", threshold)
 			}
@@ -114,11 +114,11 @@ func TestPrefixGroupsMissNoPair(t *testing.T) {
 }
 
 // groupExact returns how often each pair came, and how many came the second time.
-func groupExact(records []Record, threshold float64, bound int) (map[[2]docref.Ref]int, int) {
+func groupExact(records []Record, threshold float64, bound int, firstInput docref.Ref) (map[[2]docref.Ref]int, int) {
 	pairs := map[[2]docref.Ref]int{}
 	dense := map[uint32]bool{}
 	g := &Grouper{
-		Threshold: threshold, MaxComparisons: bound, Exact: true,
+		Threshold: threshold, MaxComparisons: bound, Exact: true, FirstInput: firstInput,
 		Candidate: func(a, b *Record) { pairs[[2]docref.Ref{min(a.Ref, b.Ref), max(a.Ref, b.Ref)}]++ },
 		Identical: func(_, _ *Record) {},
 		Dense:     func(group []Record, _ int64) { dense[group[0].hash()] = true },
@@ -134,12 +134,9 @@ func groupExact(records []Record, threshold float64, bound int) (map[[2]docref.R
 	return pairs, len(pairs) - first
 }
 
-// TestPrefixGroupsAfterDense: a pair that shares a shingle of a group that is not
-// dense is compared, though it has met under a dense one where it was skipped.
-func TestPrefixGroupsAfterDense(t *testing.T) {
-	const n, bound = 200, 2000
-	var records []Record
-	// The first shingle is that of all, against the counts; ten share the next.
+// afterDense makes documents whose first shingle is that of all, against the counts;
+// ten share the next.
+func afterDense(n int) (records []Record) {
 	for ref := range n {
 		r := Record{Ref: docref.Ref(ref + 1), Digest: uint64(ref), Size: uint32(100 + ref%7), First: true}
 		r.Key, r.Position = PrefixKeyOf(1<<40), 0
@@ -149,7 +146,38 @@ func TestPrefixGroupsAfterDense(t *testing.T) {
 		r.Key, r.Position = PrefixKeyOf(uint64(2+ref/10)<<30), 60
 		records = append(records, r)
 	}
-	got, again := groupExact(records, 0.5, bound)
+	return records
+}
+
+// TestPrefixGroupsOfReference: where the input is a copy of the reference, it has the
+// pairs that it would have alone, also those that come the second time.
+func TestPrefixGroupsOfReference(t *testing.T) {
+	const n, offset = 200, 1 << 20
+	for _, bound := range []int{1 << 30, 2000} {
+		records := afterDense(n)
+		alone, again := groupExact(slices.Clone(records), 0.5, bound, 0)
+		for _, r := range slices.Clone(records) {
+			r.Ref += offset
+			records = append(records, r)
+		}
+		got, gotAgain := groupExact(records, 0.5, bound, offset)
+		if len(got) != len(alone) || gotAgain != again || (bound == 2000) != (again > 0) {
+			t.Errorf("bound %d: %d pairs, %d of them the second time; without a reference %d, %d", bound, len(got), gotAgain, len(alone), again)
+		}
+		for pair, times := range alone {
+			if got[[2]docref.Ref{pair[0], pair[1] + offset}] != times {
+				t.Errorf("bound %d: %v did not come %d times", bound, pair, times)
+			}
+		}
+	}
+}
+
+// TestPrefixGroupsAfterDense: a pair that shares a shingle of a group that is not
+// dense is compared, though it has met under a dense one where it was skipped.
+func TestPrefixGroupsAfterDense(t *testing.T) {
+	const n, bound = 200, 2000
+	records := afterDense(n)
+	got, again := groupExact(records, 0.5, bound, 0)
 	if again == 0 {
 		t.Fatal("nothing came the second time")
 	}

@@ -25,7 +25,8 @@ type Document struct {
 }
 
 // Documents is a sample of documents: those whose digest is below a limit, the
-// first of identical ones. Any number of goroutines may add to it.
+// last of identical ones, which is of the reference only if all are. Any number of
+// goroutines may add to it.
 type Documents struct {
 	capacity int
 	shift    atomic.Uint32
@@ -64,7 +65,7 @@ func (s *Documents) Add(d Document) {
 	}
 	if at, known := s.place[d.Digest]; known {
 		s.list[at].Copies++
-		s.list[at].Ref = min(s.list[at].Ref, d.Ref)
+		s.list[at].Ref = max(s.list[at].Ref, d.Ref)
 		s.isSorted = false
 		return
 	}

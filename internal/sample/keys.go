@@ -13,7 +13,6 @@
 package sample
 
 import (
-	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -54,11 +53,19 @@ func (s *Keys) Add(records []candidates.Record) {
 	}
 }
 
-// compact drops identical documents but the first and, where too much is left,
-// half of the keys.
+// compact drops identical documents but the last, which is of the reference only if
+// all are, and, where too much is left, half of the keys.
 func (s *Keys) compact() {
 	s.records = candidates.Sort(s.records, make([]candidates.Record, len(s.records)))
-	s.records = slices.CompactFunc(s.records, func(a, b candidates.Record) bool { return a.Key == b.Key && a.Digest == b.Digest })
+	n := 0
+	for i, r := range s.records {
+		if next := i + 1; next < len(s.records) && s.records[next].Key == r.Key && s.records[next].Digest == r.Digest {
+			continue
+		}
+		s.records[n] = r
+		n++
+	}
+	s.records = s.records[:n]
 	for len(s.records) > s.capacity {
 		s.shift.Add(1)
 		s.records = s.records[:sort.Search(len(s.records), func(i int) bool { return !s.Wants(s.records[i].Key) })]
@@ -66,7 +73,7 @@ func (s *Keys) compact() {
 }
 
 // Records returns the sample, sorted as [candidates.Sort] does, and the share of
-// the key space that it holds. Of identical documents it has the first.
+// the key space that it holds. Of identical documents it has the last.
 func (s *Keys) Records() (records []candidates.Record, share float64) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

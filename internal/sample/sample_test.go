@@ -179,8 +179,8 @@ func TestCopiesAndOverlongDocuments(t *testing.T) {
 	}
 	documents.Add(Document{Ref: 10, Digest: 2, Set: make([]uint64, 11)})
 	list, share := documents.List()
-	if len(list) != 1 || list[0].Ref != 5 || list[0].Copies != 5 || share != 1 || documents.Overlong() != 1 {
-		t.Errorf("the sample is %+v, %g, %d overlong; want 5 copies, the first at 5, and one overlong", list, share, documents.Overlong())
+	if len(list) != 1 || list[0].Ref != 9 || list[0].Copies != 5 || share != 1 || documents.Overlong() != 1 {
+		t.Errorf("the sample is %+v, %g, %d overlong; want 5 copies, the last at 9, and one overlong", list, share, documents.Overlong())
 	}
 }
 
