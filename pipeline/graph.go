@@ -15,7 +15,7 @@ func layOut(s beam.Scope, job transforms.Job) {
 		counts = append(counts, transforms.Count(s, job, sketches))
 	}
 	keys := transforms.Key(s, job, sketches, counts...)
-	groups := transforms.Group(s, job, keys)
+	groups := transforms.Group(s, job, keys, sketches)
 	if job.Scoring == transforms.Hamming {
 		// The fingerprints are in the keys: pairs are scored as soon as they meet.
 		clusters := transforms.Cluster(s, job, sketches, groups)

@@ -242,7 +242,7 @@ func withBands(e sample.Estimator, scheme lshbands.Scheme) *sample.Estimator {
 
 // withExactKeys returns an estimator for exact keys.
 func withExactKeys(e sample.Estimator, order *lshbands.Counter) *sample.Estimator {
-	prefix := transforms.NewPrefixKeys(order, e.Threshold, e.MaxComparisons)
+	prefix := transforms.NewPrefixKeys(order, e.Threshold, int(e.MaxComparisons))
 	e.Exact = true
 	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
 		return transforms.AppendExactRecords(records, d.Ref, d.Digest, d.Set, prefix)

@@ -6,60 +6,19 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
-
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 )
 
-func init() {
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&blockFn{})
-}
-
 // Where all pairs are compared there are no candidates to gather. The documents,
 // ordered by size, are cut into blocks; each set is sent once, to its block; and
 // the task of a block compares it with itself and with the blocks of smaller
 // documents before it, as far as their sizes allow the threshold.
 
-// gatherBlocks is Gather for all pairs: it takes the outcomes of Group and
-// Fingerprint and returns one of outcomes with the sets by block.
-func gatherBlocks(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PCollection {
-	tasks := beam.ParDo(s.Scope("place"), &blockFn{Job: job}, together(s.Scope("place"), groups, sketches))
-	return sideBySide(s, &gatherFn{Job: job}, tasks)
-}
-
-// blockFn gives every distinct document a block and makes the tasks that bring
-// the sets there.
-type blockFn struct {
-	Job Job
-
-	layout // read in Setup
-}
-
-func (f *blockFn) Setup() error { return f.read(f.Job.Inputs) }
-
-func (f *blockFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return gatherStage.runAlone(ctx, 0, emit, func(m *memory, emit func([]byte)) error {
-		outcomes, counts, err := readOutcomes(elements)
-		if err != nil {
-			return err
-		}
-		runs := runsOf(outcomes)
-		blocks, err := f.blocks(runs, m)
-		if err != nil || blocks == "" {
-			return err
-		}
-		d := delivery{Step: documentsStep, Needed: []runfile.Kind{wantedKind}, Extra: []runfile.Kind{documentsKind, setsKind}}
-		return d.deliver(f.Job.Temp, append(runs, blocks), counts, emit)
-	})
-}
-
-// blocks writes the block of every document, by split. It returns the path of
-// the run file, "" if there is no document.
-func (f *blockFn) blocks(runs []string, m *memory) (string, error) {
+// blocks writes the block of every document, by split, and a mark for each block.
+func (f *placeFn) blocks(runs []string, m *memory) error {
 	var documents []candidates.Sized
 	inputs := map[docref.Ref]docref.Ref{} // of documents of the reference, the equal ones of the input
 	var part components.Part
@@ -75,7 +34,7 @@ func (f *blockFn) blocks(runs []string, m *memory) (string, error) {
 		return nil
 	})
 	if err != nil {
-		return "", err
+		return err
 	}
 	// A task holds two blocks, at 8 bytes a shingle.
 	blocks := candidates.Blocks(documents, f.Job.PlaceBytes/16)
@@ -84,16 +43,21 @@ func (f *blockFn) blocks(runs []string, m *memory) (string, error) {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(documents[i].Ref, documents[j].Ref) })
-	run := &m.run
-	run.Reset(f.Job.Temp, f.Job.RunBytes)
-	defer run.Abort()
 	for _, i := range order {
 		ref := documents[i].Ref
-		if err := writeWanted(run, splitOf(f.starts, ref), want{ref, int(blocks[i]), inputs[ref]}); err != nil {
-			return "", err
+		if err := writeWanted(&m.run, splitOf(f.starts, ref), want{ref, int(blocks[i]), inputs[ref]}); err != nil {
+			return err
 		}
 	}
-	return run.Close()
+	if len(blocks) == 0 {
+		return nil
+	}
+	for block := range blocks[len(blocks)-1] + 1 {
+		if _, err := m.run.Record(blocksKind, int(block), 1); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // block compares the documents of a block with each other and with those of the

@@ -209,6 +209,11 @@ func (w *workplace) read(buffer int, kind runfile.Kind) ([]byte, error) {
 	return b, err
 }
 
+// has reports whether the task is given a piece of a kind.
+func (w *workplace) has(kind runfile.Kind) bool {
+	return slices.ContainsFunc(w.pieces, func(piece runfile.Piece) bool { return piece.Kind == kind })
+}
+
 // readPiece returns one piece in one of the memory's buffers.
 func (w *workplace) readPiece(buffer int, piece runfile.Piece) ([]byte, error) {
 	b, err := w.reader.Read(w.buffers[buffer][:0], piece)

@@ -31,9 +31,6 @@ func init() {
 // returns one of outcomes with the pairs and sets by place.
 func Gather(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("gather")
-	if job.Keys == All {
-		return gatherBlocks(s, job, groups, sketches)
-	}
 	place := s.Scope("place")
 	tasks, places := beam.ParDo2(place, &placeFn{Job: job}, together(place, groups))
 	pairs := sideBySide(s.Scope("pairs"), &gatherFn{Job: job}, tasks)
@@ -87,17 +84,23 @@ func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 }
 
 // place writes the places of the nodes of each part, and of the documents of each
-// split that have but one. It returns the path of the run file, "" if there is no
-// pair.
+// split that have but one, or are in a heap. It returns the path of the run file, ""
+// if there is no pair.
 func (f *placeFn) place(runs []string, m *memory) (string, error) {
+	run := &m.run
+	run.Reset(f.Job.Temp, f.Job.RunBytes)
+	defer run.Abort()
+	if f.Job.Keys == All {
+		if err := f.blocks(runs, m); err != nil {
+			return "", err
+		}
+		return run.Close()
+	}
 	graph, err := readGraph(runs, nodesKind, m)
 	if err != nil {
 		return "", err
 	}
-	places, _ := graph.Places(max(f.Job.PlaceBytes/8, 1))
-	run := &m.run
-	run.Reset(f.Job.Temp, f.Job.RunBytes)
-	defer run.Abort()
+	places, count := graph.Places(max(f.Job.PlaceBytes/8, 1))
 	err = eachPart(runs, nodesKind, m, func(shard int, nodes []byte) error {
 		for ; len(nodes) > 0; nodes = nodes[nodeSize:] {
 			b, err := run.Record(placesKind, shard, placeSize)
@@ -119,6 +122,9 @@ func (f *placeFn) place(runs []string, m *memory) (string, error) {
 		if err := writeWanted(run, splitOf(f.starts, ref), want{ref: ref, place: int(place.First)}); err != nil {
 			return "", err
 		}
+	}
+	if err := f.heaps(runs, count, m); err != nil {
+		return "", err
 	}
 	return run.Close()
 }
@@ -315,14 +321,15 @@ func sendSet(run *runfile.Writer, wanted want, block *sketchblock.Block, i int, 
 		binary.LittleEndian.PutUint32(b[8:], uint32(block.Size(i)))
 		binary.LittleEndian.PutUint32(b[12:], uint32(block.Stored(i)))
 		putRef(b[16:], wanted.input)
+		binary.LittleEndian.PutUint32(b[24:], uint32(block.Length(i)))
 		copy(b[setHeader:], set)
 	}
 	return err
 }
 
 // setHeader is the size of what stands before the hashes of a set that travels:
-// ref, size, hashes stored, ref of the equal document of the input, see want.
-const setHeader = 24
+// ref, size, hashes stored, ref of the equal document of the input (see want), length.
+const setHeader = 28
 
 // eachBlock visits the sketch blocks of a split in order, with the piece that
 // holds the sets of the block. The block lies in the first buffer.

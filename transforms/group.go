@@ -3,7 +3,6 @@ package transforms
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -19,85 +18,37 @@ import (
 
 func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&groupFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&denseFn{})
 }
 
 // Group brings the documents of a key together and finds the candidate pairs,
 // which are a part of the candidate graph for each shard, the stars of identical
-// documents, and the documents whose id is not theirs alone: PCollection<[]byte>
-// of key outcomes to one of outcomes.
+// documents, and the documents whose id is not theirs alone.
 //
-// Where there are groups too dense for all pairs, the shards are gone through
-// once more when all such groups are known.
-func Group(s beam.Scope, job Job, keys beam.PCollection) beam.PCollection {
+// Groups of very many pairs wait until all are known: as many of them are compared, the
+// smallest first, as the corpus allows for. What is larger is dense. The documents of
+// dense groups are gathered in heaps.
+//
+// It takes the outcomes of Key and Fingerprint, PCollection<[]byte> each, and returns
+// one of outcomes.
+func Group(s beam.Scope, job Job, keys, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("group")
 	tasks := exchange(s, job, delivery{Step: firstStep, Needed: []runfile.Kind{keysKind, fingerprintsKind, idsKind}}, keys)
 	groups := sideBySide(s, &groupFn{Job: job}, tasks)
 	if job.Keys == All || job.Keys == SimHash {
-		return groups // none is dense
+		return groups // none waits
 	}
-	s = s.Scope("again")
-	tasks = beam.ParDo(s, &denseFn{Job: job}, together(s, keys, groups))
+	s = s.Scope("crowds")
+	tasks = beam.ParDo(s, &crowdFn{Job: job}, together(s, keys, sketches, groups))
 	return beam.Flatten(s, groups, sideBySide(s, &groupFn{Job: job}, tasks))
 }
 
 // The steps of groupFn.
 const (
 	firstStep = iota
-	againStep
+	crowdsStep
 )
 
 var groupStage = newStage("group")
-
-// denseFn makes the tasks that go through the shards once more, if there are
-// dense groups.
-type denseFn struct {
-	Job Job
-}
-
-func (f *denseFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	outcomes, counts, err := readOutcomes(elements)
-	if err != nil {
-		return markFault(err)
-	}
-	var runs []string
-	var dense []uint32
-	for _, o := range outcomes {
-		dense = append(dense, o.Dense...)
-		if o.Stage == keyStage.name && o.Run != "" {
-			runs = append(runs, o.Run)
-		}
-	}
-	if len(dense) == 0 {
-		releaseRuns(f.Job, outcomes, keyStage)
-		return nil
-	}
-	list, err := f.write(dense)
-	if err == nil {
-		d := delivery{Step: againStep, Needed: []runfile.Kind{keysKind}, Extra: []runfile.Kind{denseKind}}
-		err = d.deliver(f.Job.Temp, append(runs, list), counts, emit)
-	}
-	if err != nil {
-		return markFault(fmt.Errorf("list dense groups: %w", err))
-	}
-	return nil
-}
-
-// write writes the dense keys for every shard and returns the path of the run.
-func (f *denseFn) write(dense []uint32) (string, error) {
-	run := runfile.NewWriter(f.Job.Temp, f.Job.RunBytes)
-	defer run.Abort()
-	for shard := range f.Job.Shards {
-		for _, key := range dense {
-			b, err := run.Record(denseKind, shard, denseSize)
-			if err != nil {
-				return "", err
-			}
-			binary.LittleEndian.PutUint32(b, key)
-		}
-	}
-	return run.Close()
-}
 
 type groupFn struct {
 	Job Job
@@ -112,8 +63,8 @@ func (f *groupFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 	// All keys are there: nobody asks for the order of shingles any more.
 	tasks.order.drop()
 	return f.beginRun(ctx, groupStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
-		if t.Step == againStep {
-			return f.again(t.Number, w)
+		if t.Step == crowdsStep {
+			return f.crowds(t.Number, w)
 		}
 		return f.shard(ctx, t.Number, w)
 	})
@@ -176,10 +127,11 @@ func (f *groupFn) groups(records []candidates.Record, shard int, w *workplace) e
 			failed = err
 		}
 	}
-	g.Dense = func(group []candidates.Record, skipped int64) {
-		w.outcome.Dense = append(w.outcome.Dense, candidates.PreviousOf(group[0].Key))
-		first, second := firstTwo(group)
-		w.outcome.Skipped.add(f.layout.skipped(first, second, len(group), skipped))
+	g.Crowded = func(group []candidates.Record, pairs int64) {
+		w.outcome.Crowds = addCrowd(w.outcome.Crowds, group[0].Key, pairs)
+		if err := writeCrowd(&w.run, shard, group, g.Copies()); err != nil {
+			failed = err
+		}
 	}
 	if f.Job.Keys == All {
 		// Keys only tell what is identical.
@@ -206,7 +158,7 @@ func (f *groupFn) grouper(pairs *pairWriter, failed *error) *candidates.Grouper 
 	}
 	return &candidates.Grouper{
 		Threshold:      threshold,
-		MaxComparisons: f.Job.GroupComparisons,
+		MaxComparisons: fewComparisons,
 		Exact:          f.Job.Keys == ExactKeys,
 		FirstInput:     f.firstInput,
 		Candidate: func(a, b *candidates.Record) {
@@ -215,56 +167,6 @@ func (f *groupFn) grouper(pairs *pairWriter, failed *error) *candidates.Grouper 
 			}
 		},
 	}
-}
-
-// firstTwo returns the first two documents of a group.
-func firstTwo(group []candidates.Record) (first, second docref.Ref) {
-	first, second = group[0].Ref, group[1].Ref
-	for _, r := range group {
-		switch {
-		case r.Ref < first:
-			first, second = r.Ref, first
-		case r.Ref != first && r.Ref < second:
-			second = r.Ref
-		}
-	}
-	return first, second
-}
-
-// skipped describes a dense group of so many documents, of which some pairs were
-// skipped, by two of them.
-func (l *layout) skipped(first, second docref.Ref, documents int, pairs int64) Skipped {
-	return Skipped{Pairs: pairs, Groups: 1, Example: &SkippedGroup{
-		Documents: int64(documents),
-		First:     string(l.inputs.refText(nil, first)), Second: string(l.inputs.refText(nil, second)),
-	}}
-}
-
-// again goes through a shard once more, when the dense groups are known.
-func (f *groupFn) again(shard int, w *workplace) error {
-	packed, err := w.read(0, denseKind)
-	if err != nil {
-		return err
-	}
-	dense := map[uint32]bool{}
-	for ; len(packed) > 0; packed = packed[denseSize:] {
-		dense[binary.LittleEndian.Uint32(packed)] = true
-	}
-	records, err := w.read(0, keysKind)
-	if err != nil {
-		return err
-	}
-	// Parts are numbered behind those of the first time.
-	part := f.Job.Shards + shard
-	var failed error
-	pairs := newPairWriter(w, part)
-	g := f.grouper(&pairs, &failed)
-	g.DenseKeys = dense
-	g.Again(w.sortKeys(records))
-	if failed != nil {
-		return failed
-	}
-	return writePart(&w.run, nodesKind, part, pairs.part)
 }
 
 // pairWriter writes the pairs of a shard, by the numbers of their documents, and

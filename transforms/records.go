@@ -20,7 +20,8 @@ const (
 	repeatedKind                             // documents whose id is not theirs alone, by split
 	counterKind                              // a counter of shingles, shard 0
 	orderKind                                // the order of shingles, shard 0
-	denseKind                                // dense keys, by range of keys
+	crowdsKind                               // key records of groups that wait, by range of keys
+	limitKind                                // which of these are dense, by range of keys
 	nodesKind                                // nodes of a part of the candidate graph, by range of keys
 	numbersKind                              // candidate pairs of that part
 	placesKind                               // the place of each of its nodes
@@ -38,13 +39,15 @@ const (
 	removedKind                              // documents that go, by unique task
 	spansKind                                // passages that the pairs of a part have in common, by part
 	shardSpansKind                           // the same, by output shard
+	heapMembersKind                          // documents of dense groups, by range of keys
+	heapsKind                                // a mark of each heap, by place
+	blocksKind                               // a mark of each block, by place
 )
 
 const (
 	keySize    = 32 // and 4 for each previous key
 	idSize     = 16
 	refSize    = 8
-	denseSize  = 4
 	numberSize = 8
 	nodeSize   = 16
 	placeSize  = 8
@@ -156,6 +159,10 @@ const (
 	estimateMark = 1 << 31
 	// hammingMark: what is counted are bits that agree, and all bits.
 	hammingMark = 1 << 30
+	// heapMark: it joins a document of a heap to a leader.
+	heapMark = 1 << 29
+
+	marks = estimateMark | hammingMark | heapMark
 )
 
 // hammingEdge returns an edge of fingerprints that differ in so many of their bits.
@@ -174,7 +181,7 @@ func newEdge(shared, union int, estimate bool) edge {
 
 // union returns how many shingles are in either document, estimate whether the
 // similarity is an estimate.
-func (e edge) union() uint32  { return e.total &^ (estimateMark | hammingMark) }
+func (e edge) union() uint32  { return e.total &^ marks }
 func (e edge) estimate() bool { return e.total&estimateMark != 0 }
 
 // hamming returns the Hamming distance of the nodes' fingerprints, if that is what

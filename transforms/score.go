@@ -28,11 +28,8 @@ func init() {
 // of outcomes with edges.
 func Score(s beam.Scope, job Job, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("score")
-	if job.Keys == All {
-		tasks := exchange(s, job, delivery{Needed: []runfile.Kind{placeSetsKind}}, gathered)
-		return sideBySide(s, &scoreFn{Job: job}, tasks)
-	}
-	tasks := exchange(s, job, delivery{Needed: []runfile.Kind{placePairsKind}, Extra: []runfile.Kind{placeSetsKind}}, gathered)
+	d := delivery{Needed: []runfile.Kind{placePairsKind, heapsKind, blocksKind}, Extra: []runfile.Kind{placeSetsKind}}
+	tasks := exchange(s, job, d, gathered)
 	return sideBySide(s, &scoreFn{Job: job}, tasks)
 }
 
@@ -49,11 +46,13 @@ func (f *scoreFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.beginRun(ctx, scoreStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
-		if f.Job.Similarity == Containment {
+		switch {
+		case f.Job.Similarity == Containment:
 			return f.passages(ctx, t.Number, w)
-		}
-		if f.Job.Keys == All {
+		case w.has(blocksKind):
 			return f.block(ctx, t, w)
+		case w.has(heapsKind):
+			return f.heap(ctx, t.Number, w)
 		}
 		return f.place(ctx, t.Number, w)
 	})

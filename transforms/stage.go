@@ -217,9 +217,9 @@ type outcome struct {
 	Sampled int `json:",omitempty"`
 	// SampledAll says that these are all documents with words.
 	SampledAll bool `json:",omitempty"`
-	// Dense are the keys of groups too dense for all pairs.
-	Dense []uint32      `json:",omitempty"`
-	Files []output.File `json:",omitempty"`
+	// Crowds are the groups that wait until all are known.
+	Crowds []crowd       `json:",omitempty"`
+	Files  []output.File `json:",omitempty"`
 }
 
 // Counts is what the tasks counted of the corpus; see summary.json in the
@@ -251,6 +251,9 @@ type Skipped struct {
 	Pairs int64 `json:"pairs"`
 	// Groups too dense to compare all pairs.
 	Groups int64 `json:"groups"`
+	// Kept is how many documents of such groups are kept that were not compared with
+	// all others of the group that are kept.
+	Kept int64 `json:"kept"`
 	// Example is the largest of them, nil if there is none.
 	Example *SkippedGroup `json:"example,omitempty"`
 }
@@ -269,6 +272,7 @@ type SkippedGroup struct {
 func (s *Skipped) add(other Skipped) {
 	s.Pairs += other.Pairs
 	s.Groups += other.Groups
+	s.Kept += other.Kept
 	if s.Example == nil || other.Example != nil && cmp.Or(
 		cmp.Compare(other.Example.Documents, s.Example.Documents),
 		cmp.Compare(s.Example.First, other.Example.First),

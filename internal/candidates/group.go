@@ -2,6 +2,7 @@ package candidates
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"sort"
 
@@ -10,16 +11,17 @@ import (
 
 // Grouper finds the candidate pairs of the groups of documents under one key.
 //
-// A group of more than MaxComparisons pairs is dense: too large for all of them.
-// Groups compares only some there and names its key. When the dense keys of all
-// groups are known, Again compares what has met under dense keys only, in the
-// other groups of the documents.
+// A group of more than MaxComparisons pairs is crowded: whether it can be compared
+// fully depends on all the others. Groups passes it on. When all groups are known,
+// Crowds compares the crowded ones up to a higher bound. What is above that is dense,
+// and Again compares what has met under dense keys only, in other groups of the
+// documents.
 type Grouper struct {
 	// Threshold is the least Jaccard similarity of interest: a pair whose sizes
 	// rule it out is dropped.
 	Threshold float64
-	// MaxComparisons bounds the pairs of one group.
-	MaxComparisons int
+	// MaxComparisons bounds the pairs of one group that have not met before.
+	MaxComparisons int64
 	// Exact says that keys are those of PrefixKeyOf.
 	Exact bool
 	// FirstInput is the first document that is not of the reference corpus. Two
@@ -34,12 +36,12 @@ type Grouper struct {
 	// first of all that are equal to it. Both may be of the reference.
 	Identical func(first, other *Record)
 
-	// Dense receives each dense group, ordered by size of the documents, and how
-	// many of its pairs were skipped by Groups.
-	Dense func(records []Record, skipped int64)
+	// Crowded receives each group with too many pairs, ordered by size, and how many
+	// these are. None of them has been compared.
+	Crowded func(group []Record, pairs int64)
 
-	// DenseKeys are those of all dense groups, as [PreviousOf] gives them; for
-	// Again.
+	// DenseKeys are those of all dense groups, as [PreviousOf] gives them; for Crowds
+	// and Again.
 	DenseKeys map[uint32]bool
 
 	inputs []int // where in a group classes stand that have a document of the input
@@ -60,10 +62,24 @@ func (g *Grouper) Groups(records []Record) {
 			}
 		}
 		if group = g.distinct(group); group != nil {
-			g.group(group)
+			g.group(group, g.wanted)
 		}
 	})
 }
+
+// Crowds goes through the sorted records of crowded groups, as Groups does, but for
+// identical documents.
+func (g *Grouper) Crowds(records []Record) {
+	eachGroup(records, func(group []Record) {
+		if group = g.distinct(group); group != nil {
+			g.group(group, func(a, b *Record) bool { return g.wanted(a, b) || !g.Exact && g.metDense(a, b) > 0 })
+		}
+	})
+}
+
+// Copies returns the documents of the input that stand for a class which the reference
+// begins, beside those of the group that was passed on last.
+func (g *Grouper) Copies() []Record { return g.seconds }
 
 // eachGroup visits the groups of two or more.
 func eachGroup(records []Record, visit func([]Record)) {
@@ -140,32 +156,74 @@ func (g *Grouper) second(first *Record) *Record {
 	return &g.seconds[at]
 }
 
-// isDense reports whether the group has too many pairs, without those of which
-// both are of the reference only.
-func (g *Grouper) isDense(group []Record) bool {
-	n, references := len(group), g.splitReference(group)
-	return n*(n-1)/2-references*(references-1)/2 > g.MaxComparisons
-}
-
-// group handles the distinct records of one key, ordered by size. A pair that
-// agrees in one of the keys known before has met in that group and is not looked
-// at again.
-//
-// In a dense group each document is compared with the first one, and with as many
-// neighbours in the order of sizes as the bound allows: near-duplicates have nearly
-// the same size, so the star and the chains of neighbours hold together what
-// belongs together.
-func (g *Grouper) group(group []Record) {
-	if g.isDense(group) && (!g.Exact || g.unmet(group) > g.MaxComparisons) {
-		g.dense(group)
+// group handles the distinct records of one key, ordered by size.
+func (g *Grouper) group(group []Record, wanted func(a, b *Record) bool) {
+	if len(group) <= fewDocuments {
+		g.compare(group, wanted)
 		return
 	}
+	major, pairs := g.unmet(group)
+	if pairs > g.MaxComparisons {
+		g.Crowded(group, pairs)
+		return
+	}
+	g.compareAcross(group, major, wanted)
+}
+
+// fewDocuments is up to how many documents of a group it is not worth to know which of
+// them have the same key before.
+const fewDocuments = 64
+
+// compareAcross is compare for a large group that has few pairs which have not met:
+// nearly all documents have the major key before, and have met there.
+func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *Record) bool) {
+	var others []int
+	for i := range group {
+		if g.before(&group[i]) != major {
+			others = append(others, i)
+		}
+	}
+	for n, i := range others {
+		from := sort.Search(i, func(k int) bool { return float64(group[k].Size)/float64(group[i].Size) >= g.Threshold })
+		end := g.limit(group, i)
+		done := others[:n] // which have been compared with this one
+		for j := from; j < end; j++ {
+			if len(done) > 0 && j > done[len(done)-1] {
+				done = nil
+			}
+			if _, before := slices.BinarySearch(done, j); before || j == i {
+				continue
+			}
+			if a, b := &group[min(i, j)], &group[max(i, j)]; !ofReference(a, b) && wanted(a, b) {
+				g.pair(a, b)
+			}
+		}
+	}
+}
+
+// before returns what tells the documents of a group apart that have another key before
+// it.
+func (g *Grouper) before(r *Record) uint64 {
+	switch {
+	case r.First:
+		return bits.RotateLeft64(uint64(r.Ref), 32) // nobody else's
+	case g.Exact:
+		return uint64(r.Previous[0])<<32 | uint64(r.Previous[1])
+	}
+	return uint64(r.Previous[0])
+}
+
+// compare passes on all wanted pairs of a group that is ordered by size. A pair that
+// agrees in one of the keys known before has met in that group and is not looked at
+// again.
+func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
+	g.splitReference(group)
 	for i := range group {
 		a := &group[i]
 		limit := g.limit(group, i)
 		if !a.onlyReference {
 			for j := i + 1; j < limit; j++ {
-				if b := &group[j]; g.wanted(a, b) {
+				if b := &group[j]; wanted(a, b) {
 					g.pair(a, b)
 				}
 			}
@@ -174,44 +232,27 @@ func (g *Grouper) group(group []Record) {
 		// Of the reference: only what is in the input is of interest.
 		next, _ := slices.BinarySearch(g.inputs, i+1)
 		for ; next < len(g.inputs) && g.inputs[next] < limit; next++ {
-			if b := &group[g.inputs[next]]; g.wanted(a, b) {
+			if b := &group[g.inputs[next]]; wanted(a, b) {
 				g.pair(a, b)
 			}
 		}
 	}
 }
 
-// dense handles a dense group.
-func (g *Grouper) dense(group []Record) {
-	first := g.star(group, g.wanted)
-	// A quarter of the bound: such a group may be one heap of similar documents,
-	// every pair of which is kept and written.
-	window := max(g.MaxComparisons/len(group)/4-1, 1)
-	skipped := int64(0)
+// Star passes on the pairs of the first document of a group that Crowded has received
+// with the others.
+func (g *Grouper) Star(group []Record) {
+	first := 0
 	for i := range group {
-		if i == first {
-			continue
-		}
-		a := &group[i]
-		limit := g.limit(group, i)
-		bound := min(limit, i+1+window)
-		for j := i + 1; j < bound; j++ {
-			if b := &group[j]; j != first && !ofReference(a, b) && g.wanted(a, b) {
-				g.pair(a, b)
-			}
-		}
-		if a.onlyReference {
-			from, _ := slices.BinarySearch(g.inputs, bound)
-			to, _ := slices.BinarySearch(g.inputs, limit)
-			skipped += int64(to - from)
-		} else {
-			skipped += int64(limit - bound)
-		}
-		if bound <= first && first < limit && !ofReference(a, &group[first]) {
-			skipped-- // the star has compared them
+		if group[i].Ref < group[first].Ref {
+			first = i
 		}
 	}
-	g.Dense(group, skipped)
+	for i := range group {
+		if i != first && !ofReference(&group[first], &group[i]) {
+			g.pair(&group[first], &group[i])
+		}
+	}
 }
 
 // limit returns the end of the records behind record i whose sizes allow the
@@ -223,37 +264,44 @@ func (g *Grouper) limit(group []Record, i int) int {
 	})
 }
 
-// star compares the first document of a group with those others that are wanted,
-// and returns where it stands.
-func (g *Grouper) star(group []Record, wanted func(first, other *Record) bool) int {
-	at := 0
-	for i := range group {
-		if group[i].Ref < group[at].Ref {
-			at = i
-		}
-	}
-	first := &group[at]
-	for i := range group {
-		other := &group[i]
-		low, high := min(first.Size, other.Size), max(first.Size, other.Size)
-		if i != at && !ofReference(first, other) && float64(low)/float64(high) >= g.Threshold && wanted(first, other) {
-			g.pair(first, other)
-		}
-	}
-	return at
-}
-
 // splitReference notes which of the classes have a document of the input, if there
-// is a reference, and returns how many have none.
-func (g *Grouper) splitReference(records []Record) int {
-	if g.FirstInput == 0 {
-		return 0
-	}
+// is a reference.
+func (g *Grouper) splitReference(records []Record) {
 	g.inputs = g.inputs[:0]
+	if g.FirstInput == 0 {
+		return
+	}
 	for i := range records {
 		if !records[i].onlyReference {
 			g.inputs = append(g.inputs, i)
 		}
 	}
-	return len(records) - len(g.inputs)
+}
+
+// unmet returns how many pairs of a group have another key before, without those of
+// which both are of the reference only, and the key that most documents have before.
+func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
+	type class struct{ all, references int64 }
+	classes := map[uint64]class{}
+	var sum class
+	for i := range group {
+		before := g.before(&group[i])
+		c := classes[before]
+		c.all++
+		sum.all++
+		if group[i].onlyReference {
+			c.references++
+			sum.references++
+		}
+		classes[before] = c
+	}
+	count := func(c class) int64 { return c.all*(c.all-1)/2 - c.references*(c.references-1)/2 }
+	pairs = count(sum)
+	for before, c := range classes {
+		pairs -= count(c)
+		if most := classes[major].all; c.all > most || c.all == most && before < major {
+			major = before
+		}
+	}
+	return major, pairs
 }

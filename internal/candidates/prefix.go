@@ -1,7 +1,5 @@
 package candidates
 
-import "math/bits"
-
 // Exact keys are shingles of 48 bits, the rarest of each document in an order that
 // all share (see PrefixKeys in package lshbands). A record holds, in place of hashes
 // of several keys before it, the one shingle that was the key before, whole, and
@@ -34,55 +32,4 @@ func (g *Grouper) reach(a, b *Record) bool {
 	}
 	most := min(a.Size-a.Position, b.Size-b.Position)
 	return float64(most)*(1+g.Threshold) >= g.Threshold*float64(a.Size+b.Size)*(1-1e-9)
-}
-
-// unmet returns how many pairs of a group of exact keys have another key before,
-// without those of which both are of the reference only.
-func (g *Grouper) unmet(group []Record) int {
-	type class struct{ all, references int }
-	classes := map[uint64]class{}
-	pairs := func(c class) int { return c.all*(c.all-1)/2 - c.references*(c.references-1)/2 }
-	var sum class
-	for i := range group {
-		r := &group[i]
-		before := uint64(r.Previous[0])<<32 | uint64(r.Previous[1])
-		if r.First {
-			before = bits.RotateLeft64(uint64(r.Ref), 32) // nobody else's
-		}
-		c := classes[before]
-		c.all++
-		sum.all++
-		if r.onlyReference {
-			c.references++
-			sum.references++
-		}
-		classes[before] = c
-	}
-	n := pairs(sum)
-	for _, c := range classes {
-		n -= pairs(c)
-	}
-	return n
-}
-
-// againBefore is Again for exact keys: what has met only under a dense shingle is
-// compared under the next one, unless even these are too many. Since rare shingles
-// come first, what follows a dense one is hardly rarer, and what is similar has
-// mostly met before.
-func (g *Grouper) againBefore(group []Record) {
-	parts := map[uint32][]Record{}
-	for i := range group {
-		if r := &group[i]; !r.First && g.DenseKeys[r.Previous[0]] {
-			parts[r.Previous[0]] = append(parts[r.Previous[0]], *r)
-		}
-	}
-	for i := range group {
-		if r := &group[i]; !r.First {
-			part := parts[r.Previous[0]]
-			delete(parts, r.Previous[0])
-			if part = g.distinct(part); part != nil && !g.isDense(part) {
-				g.compare(part, func(a, b *Record) bool { return a.metBefore(b) })
-			}
-		}
-	}
 }

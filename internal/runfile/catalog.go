@@ -190,13 +190,8 @@ type Reader struct {
 
 // Read appends the bytes of the piece to buffer and checks them.
 func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
-	if r.path != p.Path {
-		r.Close()
-		file, err := os.Open(p.Path)
-		if err != nil {
-			return buffer, fmt.Errorf("open run: %w", err)
-		}
-		r.path, r.file = p.Path, file
+	if err := r.open(p.Path); err != nil {
+		return buffer, err
 	}
 	n := len(buffer)
 	buffer = slices.Grow(buffer, int(p.Length))[:n+int(p.Length)]
@@ -207,6 +202,33 @@ func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
 		return buffer[:n], fmt.Errorf("read run %s: the bytes at %d are damaged (check sum)", p.Path, p.Offset)
 	}
 	return buffer, nil
+}
+
+// ReadStretch appends a stretch of the piece to buffer. Only Read checks the sum.
+func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte, error) {
+	if err := r.open(p.Path); err != nil {
+		return buffer, err
+	}
+	n := len(buffer)
+	buffer = slices.Grow(buffer, length)[:n+length]
+	if _, err := r.file.ReadAt(buffer[n:], p.Offset+int64(offset)); err != nil {
+		return buffer[:n], fmt.Errorf("read run %s: %w", p.Path, err)
+	}
+	return buffer, nil
+}
+
+// open opens a run file unless it is open.
+func (r *Reader) open(path string) error {
+	if r.path == path {
+		return nil
+	}
+	r.Close()
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open run: %w", err)
+	}
+	r.path, r.file = path, file
+	return nil
 }
 
 // ReadKind appends all pieces of a kind to buffer, one behind the other.

@@ -30,7 +30,7 @@ const (
 type Estimator struct {
 	// Threshold, MaxComparisons, Exact and FirstInput are those of the Grouper.
 	Threshold      float64
-	MaxComparisons int
+	MaxComparisons int64
 	Exact          bool
 	FirstInput     docref.Ref
 	// AppendRecords appends the records of a document's keys, in their order.
@@ -44,7 +44,11 @@ func (e *Estimator) grouper() *candidates.Grouper {
 		Threshold: e.Threshold, MaxComparisons: e.MaxComparisons, Exact: e.Exact, FirstInput: e.FirstInput,
 		DenseKeys: map[uint32]bool{},
 	}
-	g.Dense = func(group []candidates.Record, _ int64) { g.DenseKeys[candidates.PreviousOf(group[0].Key)] = true }
+	// In place of all pairs, each document is compared with some leaders.
+	g.Crowded = func(group []candidates.Record, _ int64) {
+		g.DenseKeys[candidates.PreviousOf(group[0].Key)] = true
+		g.Star(group)
+	}
 	return g
 }
 
@@ -132,7 +136,7 @@ func (e *Estimator) count(pieces iter.Seq[[]candidates.Record], share float64) (
 		pairs = slices.Compact(pairs)
 	}
 	g := e.grouper()
-	g.MaxComparisons = int(math.Ceil(float64(e.MaxComparisons) / perPair))
+	g.MaxComparisons = int64(math.Ceil(float64(e.MaxComparisons) / perPair))
 	g.Candidate = func(a, b *candidates.Record) {
 		found++
 		if pairs = append(pairs, [2]docref.Ref{min(a.Ref, b.Ref), max(a.Ref, b.Ref)}); len(pairs) == 2*mostPairs {
@@ -189,7 +193,7 @@ func (e *Estimator) estimate(t *thinned, keys *Keys) (Estimate, bool) {
 	degrees := make([]float64, len(t.documents)) // pairs in large groups
 	g := e.grouper()
 	// A sample of documents has the square of their share of the pairs.
-	g.MaxComparisons = int(math.Ceil(float64(e.MaxComparisons) / perPair))
+	g.MaxComparisons = int64(math.Ceil(float64(e.MaxComparisons) / perPair))
 	g.Candidate = func(a, b *candidates.Record) {
 		// A record knows MaxPrevious of the keys before.
 		isFirst := a.Position <= candidates.MaxPrevious || t.isFirst(a, b)
@@ -342,7 +346,7 @@ func (e *Estimator) EachPair(documents *Documents, most int, visit func(a, b *Do
 		t.halve()
 	}
 	g := e.grouper()
-	g.MaxComparisons = math.MaxInt
+	g.MaxComparisons = math.MaxInt64
 	g.Candidate = func(a, b *candidates.Record) {
 		if t.isFirst(a, b) {
 			visit(&t.documents[a.Mark-1], &t.documents[b.Mark-1])

@@ -1,0 +1,110 @@
+package leaders
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+const threshold = 0.8
+
+func prefix(n int) int { return min(n-int(math.Ceil(threshold*float64(n)*(1-1e-9)))+1, n) }
+
+func jaccard(a, b []uint64) float64 {
+	shared := 0
+	for _, element := range a {
+		if _, found := slices.BinarySearch(b, element); found {
+			shared++
+		}
+	}
+	return float64(shared) / float64(len(a)+len(b)-shared)
+}
+
+// lead goes through sets as a job does and returns the leaders, and how many sets were
+// not compared with all leaders.
+func lead(sets [][]uint64) (leaders [][]uint64, unchecked int) {
+	x := New(prefix)
+	for _, set := range sets {
+		candidates, isComplete := x.Candidates(set)
+		isLike := slices.ContainsFunc(candidates, func(leader uint32) bool { return jaccard(set, x.Set(leader)) >= threshold })
+		if isLike {
+			continue
+		}
+		if !isComplete {
+			unchecked++
+		}
+		x.Add(set)
+		leaders = append(leaders, set)
+	}
+	return leaders, unchecked
+}
+
+// variants makes sets that are each a few elements away from one of some bases.
+func variants(random *rand.Rand, n, bases, size, changes int) [][]uint64 {
+	var base, all [][]uint64
+	for range bases {
+		var set []uint64
+		for range size {
+			set = append(set, random.Uint64N(1<<48))
+		}
+		base = append(base, set)
+	}
+	for range n {
+		set := slices.Clone(base[random.IntN(bases)])
+		for range random.IntN(changes + 1) {
+			set[random.IntN(size)] = random.Uint64N(1 << 48)
+		}
+		slices.Sort(set)
+		all = append(all, slices.Compact(set))
+	}
+	return all
+}
+
+// TestLeadersAreAll: where few leaders are enough, no two of them are alike and every
+// set is like one, as if all had been compared with all leaders.
+func TestLeadersAreAll(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, shape := range [][4]int{{1000, 1, 60, 3}, {1000, 40, 60, 3}, {1000, 40, 60, 12}, {300, 300, 20, 2}, {50, 1, 1, 1}} {
+		sets := variants(random, shape[0], shape[1], shape[2], shape[3])
+		leaders, unchecked := lead(sets)
+		var want [][]uint64
+		for _, set := range sets {
+			if !slices.ContainsFunc(want, func(leader []uint64) bool { return jaccard(set, leader) >= threshold }) {
+				want = append(want, set)
+			}
+		}
+		if unchecked > 0 {
+			t.Errorf("%v: %d sets were not compared with all leaders", shape, unchecked)
+		}
+		if !slices.EqualFunc(leaders, want, slices.Equal[[]uint64]) {
+			t.Errorf("%v: %d leaders, want %d", shape, len(leaders), len(want))
+		}
+	}
+}
+
+// TestLeadersSayWhatTheyMiss: where there are more leaders than a set may be compared
+// with, those that were not compared with all are counted.
+func TestLeadersSayWhatTheyMiss(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var universe []uint64
+	for range 60 {
+		universe = append(universe, random.Uint64N(1<<48))
+	}
+	slices.Sort(universe)
+	var sets [][]uint64
+	for range 700 {
+		set := slices.DeleteFunc(slices.Clone(universe), func(uint64) bool { return random.IntN(4) == 0 })
+		sets = append(sets, set)
+	}
+	leaders, unchecked := lead(sets)
+	alike := 0
+	for i, set := range leaders {
+		if slices.ContainsFunc(leaders[:i], func(leader []uint64) bool { return jaccard(set, leader) >= threshold }) {
+			alike++
+		}
+	}
+	if alike == 0 || alike > unchecked {
+		t.Errorf("%d of %d leaders are like another one, %d are said to be unchecked", alike, len(leaders), unchecked)
+	}
+}
