@@ -118,6 +118,10 @@ var faults = []struct {
 		s.write("in.jsonl", between(""))
 		return s.limited("-n 24").fails(exitStorage)
 	}},
+	{"2 GB of address space (`ulimit -v 2000000`)", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		return s.limited("-v 2000000").fails(exitStorage)
+	}},
 	{"40 open files", func(s *scene) observed {
 		s.write("in.jsonl", randomCorpus(10_000))
 		return s.limited("-n 40", "--emit", "clusters,pairs,unique,removed").succeeds(10_000)

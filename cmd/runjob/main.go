@@ -53,6 +53,9 @@ func run(args []string) int {
 		}
 		beam.Init() // which does not return in a worker
 	}
+	if err := checkLimits(); err != nil {
+		return report(nil, err)
+	}
 	out := &standardOutput{}
 	command, err := parse(args, out)
 	if out.fault != nil || err != nil || command == nil { // nil: help was asked for and given
