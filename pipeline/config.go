@@ -89,6 +89,7 @@ func (c *Config) Validate() error {
 	check(c.Format == "auto" || c.Format == "jsonl", "--format %s: must be auto or jsonl", c.Format)
 	check(c.TextField != "", "--text-field: must not be empty")
 	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "--max-document %d: must be above 0 and below 4GiB", c.MaxDocument)
+	check(c.MaxRejects >= -1, "--max-rejects %d: must be 0 or more, or -1 for no limit", c.MaxRejects)
 	check(c.Shingle >= 1 && c.Shingle <= 64, "--shingle %d: must be from 1 to 64", c.Shingle)
 	c.checkMeasure(check)
 	c.checkSimilarity(check)

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
 )

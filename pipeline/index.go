@@ -1,11 +1,8 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"syscall"
 
 	"mirrorbeam/internal/index"
@@ -69,12 +66,8 @@ func openIndex(folder string) (*Index, error) {
 		return nil, err
 	}
 	x := &Index{}
-	encoded, err := os.ReadFile(filepath.Join(folder, summaryName))
-	if err == nil {
-		err = json.Unmarshal(encoded, &x.Summary)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", summaryName, err)
+	if err := published.ReadJSON(summaryName, &x.Summary); err != nil {
+		return nil, err
 	}
 	for _, path := range published.Paths(transforms.Index) {
 		file, err := openIndexFile(path)
@@ -103,7 +96,7 @@ func openIndexFile(path string) (indexFile, error) {
 
 // mapFile maps a file into memory.
 func mapFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
+	file, err := results.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -24,9 +24,12 @@ import (
 // stage to one bundle, which works on them side by side.
 const localRunner = "direct"
 
-// runnerNames are the runners that --runner may name. All but the local one and
-// Dataflow are reached through a job server, whose address is --endpoint.
-var runnerNames = []string{localRunner, "dataflow", "flink", "spark", "portable", "universal"}
+// runnerNames are the runners that Beam may be asked for, by both names of each. All
+// but the local one and Dataflow are reached through a job server, whose address is
+// --endpoint.
+var runnerNames = []string{
+	localRunner, "DirectRunner", "dataflow", "DataflowRunner", "flink", "FlinkRunner", "spark", "SparkRunner", "portable", "PortableRunner", "universal",
+}
 
 // runnerName returns the runner that --runner names.
 func runnerName() string {
@@ -37,18 +40,16 @@ func runnerName() string {
 }
 
 // isLocal reports whether the runner is the one of this process.
-func isLocal() bool { return runnerName() == localRunner }
+func isLocal() bool { return runnerName() == localRunner || runnerName() == "DirectRunner" }
 
 // checkRunner refuses a runner that cannot run a job: Beam would end the program, or
 // fail when all is prepared.
 func checkRunner() error {
 	name := runnerName()
 	switch {
-	case name == "prism":
-		return fmt.Errorf("--runner prism: Beam's Prism would let anybody who reaches this machine run programs on it: leave --runner out, which runs the job in this process, or start a Prism of your own and give --runner portable --endpoint HOST:PORT")
 	case !slices.Contains(runnerNames, name):
 		return fmt.Errorf("--runner %s: must be one of %s", name, strings.Join(runnerNames, ", "))
-	case !isLocal() && name != "dataflow" && *jobopts.Endpoint == "":
+	case !isLocal() && name != "dataflow" && name != "DataflowRunner" && *jobopts.Endpoint == "":
 		return fmt.Errorf("--runner %s: give the address of its job server with --endpoint HOST:PORT", name)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -27,15 +28,22 @@ type demoCommand struct {
 const maxDemoFiles = 20_000
 
 // Run makes the corpus, runs the job and prints what came of it.
-func (c *demoCommand) Run(ctx context.Context) error {
+func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	corpus := filepath.Join(c.Output, "corpus.jsonl")
-	n, err := writeDemoCorpus(corpus)
+	roots, err := goFolders()
 	if err != nil {
-		return fmt.Errorf("make demo corpus: %w", err)
+		return unusable{fmt.Errorf("make demo corpus: %w", err)}
+	}
+	n, err := writeDemoCorpus(corpus, roots)
+	if err != nil {
+		return unwritable{fmt.Errorf("make demo corpus: %w: name another folder with --output", err)}
+	}
+	if n == 0 {
+		return unusable{fmt.Errorf("make demo corpus: no licence or document below %s", strings.Join(roots, " or "))}
 	}
 	output := filepath.Join(c.Output, "results")
-	fmt.Fprintf(os.Stderr, "%s licences and documents of Go and its modules -> %s\n", count(int64(n)), corpus)
-	fmt.Fprintf(os.Stderr, "$ runjob run --input %s --output %s --emit clusters,pairs --overwrite\n\n", corpus, output)
+	say(os.Stderr, "%s licences and documents of Go and its modules -> %s\n", count(int64(n)), corpus)
+	say(os.Stderr, "$ runjob run --input %s --output %s --emit clusters,pairs --overwrite\n\n", corpus, output)
 	config, err := defaultConfig()
 	if err != nil {
 		return err
@@ -51,10 +59,10 @@ func (c *demoCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := (&tour{results: folder}).show(ctx, os.Stdout); err != nil {
+	if err := (&tour{results: folder}).show(ctx, out); err != nil {
 		return err
 	}
-	fmt.Printf(`
+	say(out, `
 What to try next:
   runjob run --input %[1]s --output looser --threshold 0.5 --emit clusters,pairs
   runjob run --input %[1]s --output best --keep longest --emit removed,unique
@@ -63,13 +71,9 @@ What to try next:
 	return nil
 }
 
-// writeDemoCorpus writes the licences and documentation in the module cache and
-// in the Go tree to a JSONL file and returns how many there are.
-func writeDemoCorpus(path string) (int, error) {
-	roots, err := goFolders()
-	if err != nil {
-		return 0, err
-	}
+// writeDemoCorpus writes the licences and documentation below some folders to a JSONL
+// file and returns how many there are.
+func writeDemoCorpus(path string, roots []string) (int, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return 0, err
 	}
@@ -106,9 +110,6 @@ func writeDemoCorpus(path string) (int, error) {
 		if err != nil {
 			return n, err
 		}
-	}
-	if n == 0 {
-		return 0, fmt.Errorf("no licence or document below %s", strings.Join(roots, " or "))
 	}
 	return n, errors.Join(out.Flush(), f.Close())
 }

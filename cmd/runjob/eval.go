@@ -3,10 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
+	"io"
 	"math"
-	"os"
 	"slices"
 
 	"mirrorbeam/internal/corpus"
@@ -36,19 +35,16 @@ func (c *evalCommand) Validate() error {
 }
 
 // Run measures and prints.
-func (c *evalCommand) Run(ctx context.Context) error {
+func (c *evalCommand) Run(ctx context.Context, out io.Writer) error {
 	report, err := c.evaluate(ctx)
 	if err != nil {
 		// Nothing but the truth and the results can be at fault.
 		return unusable{err}
 	}
-	if !c.JSON {
-		return report.print(os.Stdout)
+	if c.JSON {
+		return printJSON(out, report)
 	}
-	encoder := json.NewEncoder(os.Stdout)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(report)
+	return report.print(out)
 }
 
 // unusable is a fault of what is read, a fault of the input.
@@ -253,7 +249,7 @@ func (e *evaluator) showTexts(ctx context.Context) error {
 	for _, name := range names {
 		if _, found := texts[name]; !found && !lost[name] {
 			lost[name] = true
-			e.note(fmt.Sprintf("%s names no document of the input, or several, which rows call path:position", printable(name)))
+			e.note(fmt.Sprintf("%s names no document of the input, or several, which rows call path:position", name))
 		}
 	}
 	return nil
@@ -271,7 +267,7 @@ func (e *evaluator) noteDoubts() {
 		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts from %g on: what is between is wrong", looked, known))
 	}
 	if !e.isMet {
-		e.note(fmt.Sprintf("no document of the truth, such as %s, is in the results: does it call documents as rows do, by id or path:position?", printable(e.documents.Name(0))))
+		e.note(fmt.Sprintf("no document of the truth, such as %s, is in the results: does it call documents as rows do, by id or path:position?", e.documents.Name(0)))
 	}
 	scores := e.report.ListedPairs
 	if scores == nil {

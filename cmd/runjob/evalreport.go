@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"mirrorbeam/internal/evaluation"
 )
@@ -95,43 +94,32 @@ func excerpt(text string) string {
 	return string(start)
 }
 
-// printable puts the replacement character for what a terminal would take for
-// an order.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
-}
-
 // print writes the report for people.
 func (r *evalReport) print(to io.Writer) error {
 	w := bufio.NewWriter(to)
-	fmt.Fprintf(w, "truth %s: %s of %s", r.Truth.File, counted(int64(r.Truth.Pairs), "pair"), counted(int64(r.Truth.Documents), "document"))
+	say(w, "truth %s: %s of %s", r.Truth.File, counted(int64(r.Truth.Pairs), "pair"), counted(int64(r.Truth.Documents), "document"))
 	if r.Truth.Below > 0 {
-		fmt.Fprintf(w, "; %s below the threshold %g", counted(r.Truth.Below, "line"), r.Truth.Threshold)
+		say(w, "; %s below the threshold %g", counted(r.Truth.Below, "line"), r.Truth.Threshold)
 	}
-	fmt.Fprintf(w, "\nresults in %s: %s, threshold %g, %s, %s\n\n", r.Results.Folder, counted(r.Results.Documents, "document"),
+	say(w, "\nresults in %s: %s, threshold %g, %s, %s\n\n", r.Results.Folder, counted(r.Results.Documents, "document"),
 		r.Results.Threshold, counted(r.Results.Pairs, "pair"), counted(r.Results.Clusters, "cluster"))
 	r.printScores(w)
 	printExamples(w, "The most similar pairs that were missed:", r.Missed)
 	printExamples(w, "The least similar pairs that are wrong:", r.Wrong)
 	if len(r.Notes) > 0 {
-		fmt.Fprintln(w)
+		say(w, "\n")
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintln(w, "note:", note)
+		say(w, "note: %s\n", note)
 	}
 	return w.Flush()
 }
 
 // printScores prints the table.
 func (r *evalReport) printScores(w io.Writer) {
-	fmt.Fprintf(w, "%-34s %9s %9s %9s\n", "", "precision", "recall", "F1")
+	say(w, "%-34s %9s %9s %9s\n", "", "precision", "recall", "F1")
 	row := func(name string, score evaluation.Score, counts string) {
-		fmt.Fprintf(w, "%-34s %9.5f %9.5f %9.5f%s\n", name, score.Precision, score.Recall, score.F1, counts)
+		say(w, "%-34s %9.5f %9.5f %9.5f%s\n", name, score.Precision, score.Recall, score.F1, counts)
 	}
 	pairs := func(name string, scores *pairScore) {
 		if scores == nil {
@@ -148,7 +136,7 @@ func (r *evalReport) printScores(w io.Writer) {
 	row("clusters, by pairs", r.Clusters.Pairwise, "")
 	row("clusters, B-cubed", r.Clusters.BCubed, "")
 	row("  without documents that are alone", r.Clusters.BCubedClustered, "")
-	fmt.Fprintf(w, "%-34s %9.5f\n", "clusters, adjusted Rand index", r.Clusters.AdjustedRand)
+	say(w, "%-34s %9.5f\n", "clusters, adjusted Rand index", r.Clusters.AdjustedRand)
 }
 
 // printExamples prints pairs with their texts.
@@ -156,7 +144,7 @@ func printExamples(w io.Writer, title string, examples []example) {
 	if len(examples) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s\n", title)
+	say(w, "\n%s\n", title)
 	for _, x := range examples {
 		line := "  similarity "
 		if x.Similarity == nil {
@@ -167,12 +155,12 @@ func printExamples(w io.Writer, title string, examples []example) {
 		if x.InOneCluster {
 			line += ", but in one cluster"
 		}
-		fmt.Fprintf(w, "%s\n     - %s\n", line, printable(x.A))
+		say(w, "%s\n     - %s\n", line, x.A)
 		printText(w, x.ExcerptA)
-		fmt.Fprintf(w, "     + %s\n", printable(x.B))
+		say(w, "     + %s\n", x.B)
 		printText(w, x.ExcerptB)
 		for _, line := range x.Difference {
-			fmt.Fprintln(w, "       "+printable(line))
+			say(w, "       %s\n", line)
 		}
 	}
 }
@@ -180,6 +168,6 @@ func printExamples(w io.Writer, title string, examples []example) {
 // printText prints the beginning of a text, if it is known.
 func printText(w io.Writer, text string) {
 	if text != "" {
-		fmt.Fprintf(w, "       | %s\n", printable(text))
+		say(w, "       | %s\n", text)
 	}
 }

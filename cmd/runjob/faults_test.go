@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -117,6 +118,10 @@ var faults = []struct {
 		s.write("in.jsonl", between(""))
 		return s.limited("-n 24").fails(exitStorage)
 	}},
+	{"2 GB of address space (`ulimit -v 2000000`)", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		return s.limited("-v 2000000").fails(exitStorage)
+	}},
 	{"40 open files", func(s *scene) observed {
 		s.write("in.jsonl", randomCorpus(10_000))
 		return s.limited("-n 40", "--emit", "clusters,pairs,unique,removed").succeeds(10_000)
@@ -155,6 +160,19 @@ var faults = []struct {
 	}},
 	{"SIGTERM", func(s *scene) observed { return s.interrupted(syscall.SIGTERM) }},
 	{"Ctrl-C", func(s *scene) observed { return s.interrupted(syscall.SIGINT) }},
+	{"SIGHUP, as when a terminal is closed", func(s *scene) observed {
+		// What is caught here is not ignored by the program, whoever started the test.
+		caught := make(chan os.Signal, 1)
+		signal.Notify(caught, syscall.SIGHUP)
+		defer signal.Stop(caught)
+		return s.interrupted(syscall.SIGHUP)
+	}},
+	{"SIGHUP to a job under `nohup`", func(s *scene) observed {
+		s.write("in.jsonl", largeCorpus())
+		j := s.command("nohup", append([]string{"runjob"}, jobArgs(nil)...)...).pausedAtWork("run-*")
+		j.signal(syscall.SIGHUP, syscall.SIGCONT)
+		return j.succeeds(lines(largeCorpus()))
+	}},
 
 	{"a gzip file that is cut short", func(s *scene) observed {
 		var packed bytes.Buffer

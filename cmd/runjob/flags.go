@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -24,27 +23,42 @@ type commands struct {
 	Eval  evalCommand  `cmd:"" help:"Measure the results of an earlier run against near-duplicates that you know."`
 	Query queryCommand `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run."`
 
-	BeamHelp beamHelp `name:"help-beam" help:"Show the flags of Apache Beam (--runner, --endpoint, --project and so on), which may be given with any command."`
+	BeamHelp beamHelp `name:"help-beam" help:"Show the flags of Apache Beam (--runner, --endpoint, --project and so on) that 'run' and 'demo' take."`
 }
 
 // command is a sub-command with its flags set.
 type command interface {
-	Run(ctx context.Context) error
+	// Run does what the command is for, and writes its results to the standard
+	// output, out.
+	Run(ctx context.Context, out io.Writer) error
 }
 
 // usageError is a fault of the command line.
 type usageError struct{ error }
 
-// parse returns the sub-command that the arguments ask for, or nil if they asked
-// for help, which it has printed then.
-func parse(args []string) (command, error) {
+// Unwrap returns the fault.
+func (u usageError) Unwrap() error { return u.error }
+
+// parse hands Beam its flags and returns the sub-command that the arguments ask for,
+// or nil if they asked for help, which it has printed to out then.
+func parse(args []string, out io.Writer) (command, error) {
+	args, beams, err := cutBeamFlags(args)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	if err := setBeamFlags(args[0], beams); err != nil {
+		return nil, err
+	}
 	var c commands
 	helped := false
 	parser, err := kong.New(&c,
 		kong.Name("runjob"),
 		kong.Description("Finds the near-duplicate documents of a corpus, verifies every pair, and writes the clusters they form."),
 		kong.Exit(func(int) { helped = true }),
-		kong.Writers(os.Stdout, os.Stderr),
+		kong.Writers(out, os.Stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(helpWithDefault),
 		kong.KindMapper(reflect.Float64, kong.MapperFunc(parseNumber)),
@@ -55,22 +69,26 @@ func parse(args []string) (command, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
 	selected, err := parser.Parse(joinNegative(args))
 	if helped {
 		return nil, nil
 	}
 	if err != nil {
-		// The parser names the command in front of what Validate says.
-		text := strings.TrimPrefix(err.Error(), args[0]+": ")
-		if args[0] == "plan" && strings.HasPrefix(text, "unknown flag --similarity") {
-			text += ": a plan is for near-duplicates, and there is none for containment"
-		}
-		return nil, usageError{errors.New(text)}
+		return nil, usageError{withoutCommand(explainFlag(err, parser, args, beams), args[0])}
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
+}
+
+// withoutCommand returns the fault that a parser's error is about: it names the command
+// in front of what Validate says.
+func withoutCommand(err error, command string) error {
+	text := strings.TrimPrefix(err.Error(), command+": ")
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		if inner.Error() == text {
+			return inner
+		}
+	}
+	return errors.New(text)
 }
 
 // joinNegative joins values such as -1 to their flags, as in --hamming=-1: by
@@ -132,53 +150,9 @@ func helpWithDefault(value *kong.Value) string {
 	return strings.TrimSuffix(value.Help, ".") + " (default " + value.Default + ")."
 }
 
-// parseBeamFlags hands the arguments that are flags of Beam to its parser and
-// returns the others. Flags of Beam have underscores where ours have hyphens, so
-// none has two meanings.
-func parseBeamFlags(args []string) ([]string, error) {
-	// Beam's errors come back to be reported like ours.
-	flag.CommandLine.Init("runjob", flag.ContinueOnError)
-	flag.CommandLine.SetOutput(io.Discard)
-	var ours, beams []string
-	for i := 0; i < len(args); i++ {
-		if args[i] == "--" {
-			ours = append(ours, args[i:]...)
-			break
-		}
-		name, _, hasValue := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
-		known := flag.Lookup(name)
-		if !strings.HasPrefix(args[i], "-") || known == nil {
-			ours = append(ours, args[i])
-			continue
-		}
-		beams = append(beams, args[i])
-		boolean, ok := known.Value.(interface{ IsBoolFlag() bool })
-		if !hasValue && !(ok && boolean.IsBoolFlag()) && i+1 < len(args) {
-			i++
-			beams = append(beams, args[i])
-		}
-	}
-	if err := flag.CommandLine.Parse(beams); err != nil {
-		return nil, usageError{err}
-	}
-	return ours, nil
-}
-
-// beamHelp prints the flags of Beam and ends the program.
-type beamHelp bool
-
-// BeforeReset is called by the parser when the flag is met.
-func (beamHelp) BeforeReset(app *kong.Kong) error {
-	fmt.Fprintln(app.Stdout, "Flags of Apache Beam:")
-	flag.CommandLine.SetOutput(app.Stdout)
-	flag.PrintDefaults()
-	app.Exit(0)
-	return nil
-}
-
 // defaultConfig returns the configuration of a job without any flag.
 func defaultConfig() (pipeline.Config, error) {
-	selected, err := parse([]string{"run", "--input", "-", "--output", "-"})
+	selected, err := parse([]string{"run", "--input", "-", "--output", "-"}, io.Discard)
 	if err != nil {
 		return pipeline.Config{}, err
 	}

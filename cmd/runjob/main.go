@@ -1,14 +1,26 @@
-// Command runjob finds the near-duplicate documents of a corpus.
+// Command runjob finds the near-duplicate documents of a corpus. 'runjob --help' lists
+// its sub-commands.
+//
+// Results that were asked for go to the standard output, messages to the standard
+// error. The exit code is
+//
+//	0    where all went well, rejects or not
+//	1    after a fault of the program
+//	2    where the command line is wrong
+//	3    where the input cannot be used
+//	4    where an output, the temporary folder or the standard output cannot be
+//	     written to, or a limit of the machine is too low
+//	130  after an interruption: Ctrl-C, SIGTERM, or SIGHUP unless it is ignored
+//	141  where the reader of the standard output went away, as head does
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -25,33 +37,48 @@ const (
 	exitInput       = 3
 	exitStorage     = 4
 	exitInterrupted = 130
+	exitUnread      = 141 // that of a program which SIGPIPE has ended
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
 
 // run runs the command line and returns the exit code.
 func run(args []string) int {
-	// A runner starts its workers as this program with flags of Beam only: they
-	// are parsed first, and Init never returns in a worker.
-	ours, err := parseBeamFlags(args)
-	if err != nil {
+	// A write to a pipe that nobody reads is an error and not the end: what was begun
+	// must be cleared away.
+	signal.Ignore(syscall.SIGPIPE)
+	if isWorker(args) {
+		if err := parseWorkerFlags(args); err != nil {
+			return report(nil, err)
+		}
+		beam.Init() // which does not return in a worker
+	}
+	if err := checkLimits(); err != nil {
 		return report(nil, err)
+	}
+	out := &standardOutput{}
+	command, err := parse(args, out)
+	if out.fault != nil || err != nil || command == nil { // nil: help was asked for and given
+		return report(nil, cmp.Or(out.fault, err))
 	}
 	beam.Init()
 	quietLogs()
-
-	command, err := parse(ours)
-	if err != nil {
-		return report(nil, err)
-	}
-	if command == nil { // help was asked for and given
-		return exitDone
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	// The first signal ends the job in good order, a second one the program.
 	context.AfterFunc(ctx, stop)
-	return report(command, command.Run(ctx))
+	err = command.Run(ctx, out)
+	return report(command, cmp.Or(err, out.fault))
+}
+
+// endings are the signals that ask the program to end. A user who has it ignore the
+// end of the terminal (nohup) wants the job to go on.
+func endings() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // quietLogs drops what the runners in this process log: they tell every failure
@@ -60,7 +87,7 @@ func run(args []string) int {
 func quietLogs() {
 	level := slog.LevelWarn
 	switch *runners.Runner {
-	case "", "prism", "PrismRunner", "direct", "DirectRunner":
+	case "", "direct", "DirectRunner":
 		level = slog.LevelError + 1
 	}
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
@@ -73,15 +100,20 @@ func report(of command, err error) int {
 		return exitDone
 	}
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(os.Stderr, "runjob: interrupted"+leftBehind(of))
+		say(os.Stderr, "runjob: interrupted%s\n", leftBehind(of))
 		return exitInterrupted
 	}
-	// Several faults come a line each.
-	fmt.Fprintln(os.Stderr, "runjob:", strings.ReplaceAll(err.Error(), "\n", "\nrunjob: "))
+	var gone unread
+	if errors.As(err, &gone) {
+		return exitUnread
+	}
+	for _, line := range faultLines(err) {
+		say(os.Stderr, "runjob: %s\n", line)
+	}
 	var usage usageError
 	switch {
 	case errors.As(err, &usage), errors.Is(err, pipeline.ErrUsage):
-		fmt.Fprintln(os.Stderr, "See 'runjob --help' or 'runjob run --help'.")
+		say(os.Stderr, "See 'runjob --help' or 'runjob run --help'.\n")
 		return exitUsage
 	case errors.Is(err, pipeline.ErrInput):
 		return exitInput

@@ -2,8 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"os"
+	"io"
 
 	"mirrorbeam/pipeline"
 )
@@ -15,16 +14,13 @@ type planCommand struct {
 }
 
 // Run makes the plan and prints it.
-func (c *planCommand) Run(ctx context.Context) error {
+func (c *planCommand) Run(ctx context.Context, out io.Writer) error {
 	advice, err := pipeline.MakePlan(ctx, c.PlanConfig)
 	if err != nil {
 		return err
 	}
-	if !c.JSON {
-		return printPlan(os.Stdout, advice)
+	if c.JSON {
+		return printJSON(out, advice)
 	}
-	encoder := json.NewEncoder(os.Stdout)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(advice)
+	return printPlan(out, advice)
 }

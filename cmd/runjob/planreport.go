@@ -29,13 +29,13 @@ func printPlan(to io.Writer, a *pipeline.Advice) error {
 	if a.Curve == nil {
 		printDistances(w, a)
 	} else {
-		fmt.Fprintf(w, "\nProbability that %s %s a key, by similarity:\n\n", bandsText(a.Bands), verb(int64(a.Bands.Bands), "share"))
+		say(w, "\nProbability that %s %s a key, by similarity:\n\n", bandsText(a.Bands), verb(int64(a.Bands.Bands), "share"))
 		drawCurve(w, a.Bands.Probability, a.Config.Threshold)
 		if a.Corpus != nil {
 			printPairs(w, a.Curve)
 		}
 	}
-	fmt.Fprintln(w)
+	say(w, "\n")
 	printAdvice(w, a)
 	return w.Flush()
 }
@@ -48,27 +48,27 @@ func printCorpus(w io.Writer, a *pipeline.Advice) {
 		within = fmt.Sprintf("within %s", counted(int64(a.Config.Hamming), "bit"))
 	}
 	if c == nil && a.Curve == nil {
-		fmt.Fprintf(w, "%s with random fingerprints of %d bits\n\n", counted(a.Config.Documents, "document"), a.Config.Bits)
+		say(w, "%s with random fingerprints of %d bits\n\n", counted(a.Config.Documents, "document"), a.Config.Bits)
 		return
 	}
 	if c == nil {
 		wrapped(w, "%s of %.4g distinct shingles each, of which nothing is known: what they have in common, and so the candidates, only --input tells.",
 			counted(a.Config.Documents, "document"), a.Config.Shingles)
-		fmt.Fprintln(w)
+		say(w, "\n")
 		return
 	}
-	fmt.Fprintf(w, "%s, %s", counted(c.Documents+c.ReferenceDocuments, "document"), size(c.Bytes))
+	say(w, "%s, %s", counted(c.Documents+c.ReferenceDocuments, "document"), size(c.Bytes))
 	if c.ReferenceDocuments > 0 {
-		fmt.Fprintf(w, ", %s of them in the reference", count(c.ReferenceDocuments))
+		say(w, ", %s of them in the reference", count(c.ReferenceDocuments))
 	}
-	fmt.Fprintf(w, "; %s rejected; %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
+	say(w, "; %s rejected; %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
 	if c.DocumentShare == 1 {
-		fmt.Fprintf(w, "%s identical to an earlier one; of the others %s %s\n\n", count(rounded(c.Identical)), counted(rounded(c.Pairs), "pair"), within)
+		say(w, "%s identical to an earlier one; of the others %s %s\n\n", count(rounded(c.Identical)), counted(rounded(c.Pairs), "pair"), within)
 		return
 	}
 	wrapped(w, "about %s identical to an earlier one; of the others about %s %s (by comparing 1 in %.0f documents)",
 		short(c.Identical), pairsText(c.Pairs), within, 1/c.DocumentShare)
-	fmt.Fprintln(w)
+	say(w, "\n")
 }
 
 // rounded is a count, which an estimate need not be.
@@ -77,11 +77,11 @@ func rounded(n float64) int64 { return int64(math.Round(n)) }
 // printChoices prints the ranking.
 func printChoices(w io.Writer, a *pipeline.Advice) {
 	similarities := marks(a.Config.Threshold)
-	fmt.Fprintf(w, "  %-12s", "")
+	say(w, "  %-12s", "")
 	for _, similarity := range similarities {
-		fmt.Fprintf(w, " %7s", fmt.Sprintf("at %.3g", similarity))
+		say(w, " %7s", fmt.Sprintf("at %.3g", similarity))
 	}
-	fmt.Fprintf(w, " %11s %8s %9s %7s\n", "candidates", "a probe", "keys", "CPU-s")
+	say(w, " %11s %8s %9s %7s\n", "candidates", "a probe", "keys", "CPU-s")
 	for i := range a.Choices {
 		c := &a.Choices[i]
 		mark := " "
@@ -96,19 +96,19 @@ func printChoices(w io.Writer, a *pipeline.Advice) {
 		if c.Keys == transforms.MinHash {
 			name = fmt.Sprintf("%d x %d rows", c.Bands, c.Rows)
 		}
-		fmt.Fprintf(w, "%s %-12s %7.4f", mark, name, c.Probability)
+		say(w, "%s %-12s %7.4f", mark, name, c.Probability)
 		for _, similarity := range similarities[1:] {
 			probability := "" // of exact keys: which meet is decided by what is rare
 			if c.Keys == transforms.MinHash {
 				probability = fmt.Sprintf("%.4f", c.Scheme.Probability(similarity))
 			}
-			fmt.Fprintf(w, " %7s", probability)
+			say(w, " %7s", probability)
 		}
-		fmt.Fprintf(w, " %11s %8s %9s %7s", candidates, probe, size(rounded(c.Bytes)), seconds(c.Seconds))
+		say(w, " %11s %8s %9s %7s", candidates, probe, size(rounded(c.Bytes)), seconds(c.Seconds))
 		if !c.Fits {
-			fmt.Fprint(w, "  too large")
+			say(w, "  too large")
 		}
-		fmt.Fprintln(w)
+		say(w, "\n")
 	}
 	printFooter(w, a)
 }
@@ -116,18 +116,18 @@ func printChoices(w io.Writer, a *pipeline.Advice) {
 // printFooter explains the ranking.
 func printFooter(w io.Writer, a *pipeline.Advice) {
 	if a.Chosen >= 0 {
-		fmt.Fprintln(w, "* what 'runjob run' does with these flags")
+		say(w, "* what 'runjob run' does with these flags\n")
 	} else {
-		fmt.Fprintln(w, "'runjob run' would take exact keys, whose number only --input tells")
+		say(w, "'runjob run' would take exact keys, whose number only --input tells\n")
 	}
 	if a.Corpus != nil {
-		fmt.Fprintf(w, "Each on top of %s CPU-s to read, fingerprint, audit and write.\n", seconds(a.OtherSeconds))
+		say(w, "Each on top of %s CPU-s to read, fingerprint, audit and write.\n", seconds(a.OtherSeconds))
 	}
 }
 
 // printTables prints the ranking of SimHash tables.
 func printTables(w io.Writer, a *pipeline.Advice) {
-	fmt.Fprintf(w, "  %6s %-8s %6s %6s %9s %9s %10s %9s %7s\n", "tables", "blocks", "differ", "prefix", "uniform", "a probe", "candidates", "keys", "CPU-s")
+	say(w, "  %6s %-8s %6s %6s %9s %9s %10s %9s %7s\n", "tables", "blocks", "differ", "prefix", "uniform", "a probe", "candidates", "keys", "CPU-s")
 	for i := range a.Choices {
 		c := &a.Choices[i]
 		mark := " "
@@ -135,12 +135,12 @@ func printTables(w io.Writer, a *pipeline.Advice) {
 			mark = "*"
 		}
 		blocks := strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Blocks), "[]"), " ", ", ")
-		fmt.Fprintf(w, "%s %6.0f %-8s %6d %6d %9.3g %9.3g %10s %9s %7s", mark, c.KeysPerDocument, blocks, c.Distance, c.PrefixBits,
+		say(w, "%s %6.0f %-8s %6d %6d %9.3g %9.3g %10s %9s %7s", mark, c.KeysPerDocument, blocks, c.Distance, c.PrefixBits,
 			c.UniformPerProbe, c.PerProbe, short(c.Candidates), size(rounded(c.Bytes)), seconds(c.Seconds))
 		if !c.Fits {
-			fmt.Fprint(w, "  too large")
+			say(w, "  too large")
 		}
-		fmt.Fprintln(w)
+		say(w, "\n")
 	}
 	printFooter(w, a)
 }
@@ -150,18 +150,18 @@ func printDistances(w io.Writer, a *pipeline.Advice) {
 	if a.Distances == nil {
 		return
 	}
-	fmt.Fprint(w, "\nPairs by the number of bits in which their fingerprints differ:\n")
+	say(w, "\nPairs by the number of bits in which their fingerprints differ:\n")
 	first := 0
 	for part := range slices.Chunk(a.Distances, 10) {
-		fmt.Fprint(w, "\n  differ")
+		say(w, "\n  differ")
 		for i := range part {
-			fmt.Fprintf(w, "%7d", first+i)
+			say(w, "%7d", first+i)
 		}
-		fmt.Fprint(w, "\n  pairs ")
+		say(w, "\n  pairs ")
 		for _, n := range part {
-			fmt.Fprintf(w, "%7s", short(n))
+			say(w, "%7s", short(n))
 		}
-		fmt.Fprintln(w)
+		say(w, "\n")
 		first += len(part)
 	}
 }
@@ -181,13 +181,13 @@ func marks(threshold float64) []float64 {
 // printHeaps names the groups that most of the candidates may come from.
 func printHeaps(w io.Writer, c pipeline.PlannedChoice) {
 	if c.CandidatesError > 0 {
-		fmt.Fprintf(w, "Candidates are estimates: %s, give or take %s.\n", short(c.Candidates), short(2*c.CandidatesError))
+		say(w, "Candidates are estimates: %s, give or take %s.\n", short(c.Candidates), short(2*c.CandidatesError))
 	}
 	if len(c.Heaps) > 0 {
-		fmt.Fprintln(w, "Heaps of documents under one key:")
+		say(w, "Heaps of documents under one key:\n")
 	}
 	for _, heap := range c.Heaps {
-		fmt.Fprintf(w, "  %6s such as %s: %s candidates\n", short(heap.Documents), printable(heap.Example), short(heap.Candidates))
+		say(w, "  %6s such as %s: %s candidates\n", short(heap.Documents), heap.Example, short(heap.Candidates))
 	}
 }
 
@@ -209,7 +209,7 @@ func drawCurve(w io.Writer, probability func(float64) float64, threshold float64
 				row[column] = '*'
 			}
 		}
-		fmt.Fprintf(w, "  %4.1f |%s\n", float64(line)/curveLines, strings.TrimRight(string(row), " "))
+		say(w, "  %4.1f |%s\n", float64(line)/curveLines, strings.TrimRight(string(row), " "))
 	}
 	axis := []byte(strings.Repeat("+-----", curveColumns/6) + "+")
 	axis[mark] = ':'
@@ -217,12 +217,12 @@ func drawCurve(w io.Writer, probability func(float64) float64, threshold float64
 	for tenth := 1; tenth <= 10; tenth++ {
 		labels += fmt.Sprintf("%6.1f", float64(tenth)/10)
 	}
-	fmt.Fprintf(w, "        %s\n        %s\n", axis, labels)
+	say(w, "        %s\n        %s\n", axis, labels)
 }
 
 // printPairs prints under the curve how many pairs of the corpus there are.
 func printPairs(w io.Writer, curve []pipeline.CurvePoint) {
-	fmt.Fprint(w, "  pairs ")
+	say(w, "  pairs ")
 	perTenth := (len(curve) - 1) / 10
 	for i := 0; i+perTenth < len(curve); i += perTenth {
 		n, known := 0., true
@@ -235,9 +235,9 @@ func printPairs(w io.Writer, curve []pipeline.CurvePoint) {
 		if known {
 			text = short(n)
 		}
-		fmt.Fprintf(w, "%6s", text)
+		say(w, "%6s", text)
 	}
-	fmt.Fprintln(w)
+	say(w, "\n")
 }
 
 // printAdvice says what other choices would bring.
@@ -318,27 +318,6 @@ func printBest(w io.Writer, a *pipeline.Advice, total float64) {
 	default:
 		wrapped(w, "Advice: take it as it is; nothing as sure saves a twentieth of the job.")
 	}
-}
-
-// lineWidth is what fits a terminal.
-const lineWidth = 80
-
-// wrapped writes a paragraph in lines of at most lineWidth, if its words allow.
-func wrapped(w io.Writer, format string, args ...any) {
-	column := 0
-	for word := range strings.FieldsSeq(fmt.Sprintf(format, args...)) {
-		switch {
-		case column == 0:
-		case column+1+len(word) > lineWidth:
-			fmt.Fprintln(w)
-			column = 0
-		default:
-			word = " " + word
-		}
-		fmt.Fprint(w, word)
-		column += len(word)
-	}
-	fmt.Fprintln(w)
 }
 
 // choiceText names a choice.

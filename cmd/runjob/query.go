@@ -33,7 +33,7 @@ func (c *queryCommand) Validate() error {
 }
 
 // Run looks for the documents and writes what it finds.
-func (c *queryCommand) Run(ctx context.Context) (err error) {
+func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	start := time.Now()
 	index, err := pipeline.OpenIndex(c.Index)
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *queryCommand) Run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, index.Close()) }()
 	opened := time.Since(start)
-	out, finish, err := c.open()
+	out, finish, err := c.open(stdout)
 	if err != nil {
 		return unwritable{fmt.Errorf("--output: %w", err)}
 	}
@@ -54,25 +54,25 @@ func (c *queryCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%s, %s of them with near-duplicates in the index, %s in all; %s rejected",
+	say(os.Stderr, "%s, %s of them with near-duplicates in the index, %s in all; %s rejected",
 		counted(counts.Documents, "document"), count(counts.Matched), counted(counts.Matches, "pair"), count(counts.Rejected))
 	if counts.Rejected > 0 {
-		fmt.Fprintf(os.Stderr, ", such as %s", counts.FirstReject)
+		say(os.Stderr, ", such as %s", counts.FirstReject)
 	}
 	took := time.Since(start) - opened
-	fmt.Fprintf(os.Stderr, "\n%.1f s, of which %.1f s to open the index", time.Since(start).Seconds(), opened.Seconds())
+	say(os.Stderr, "\n%.1f s, of which %.1f s to open the index", time.Since(start).Seconds(), opened.Seconds())
 	if counts.Documents > 0 {
-		fmt.Fprintf(os.Stderr, "; %.3f ms a document", 1e3*took.Seconds()/float64(counts.Documents))
+		say(os.Stderr, "; %.3f ms a document", 1e3*took.Seconds()/float64(counts.Documents))
 	}
-	fmt.Fprintln(os.Stderr)
+	say(os.Stderr, "\n")
 	return nil
 }
 
 // open opens what the matches are written to, and returns what ends that: a file
 // has its name only if there was no error.
-func (c *queryCommand) open() (out io.Writer, finish func(error) error, err error) {
+func (c *queryCommand) open(stdout io.Writer) (out io.Writer, finish func(error) error, err error) {
 	if c.Output == "" {
-		return os.Stdout, func(err error) error { return err }, nil
+		return stdout, func(err error) error { return err }, nil
 	}
 	path := c.Output + ".partial"
 	info, err := os.Stat(c.Output)

@@ -19,7 +19,7 @@ type runCommand struct {
 }
 
 // Run runs the job and prints what came of it.
-func (c *runCommand) Run(ctx context.Context) error {
+func (c *runCommand) Run(ctx context.Context, _ io.Writer) error {
 	summary, err := runJob(ctx, c.Config)
 	if err != nil {
 		return err
@@ -31,38 +31,38 @@ func (c *runCommand) Run(ctx context.Context) error {
 // printSummary tells in a few lines what a job did.
 func printSummary(w io.Writer, s pipeline.Summary) {
 	n := s.Counts
-	fmt.Fprintf(w, "%s, %s", counted(n.Documents, "document"), size(n.Bytes))
+	say(w, "%s, %s", counted(n.Documents, "document"), size(n.Bytes))
 	if n.ReferenceDocuments > 0 {
-		fmt.Fprintf(w, "; %s in the reference, %s", count(n.ReferenceDocuments), size(n.ReferenceBytes))
+		say(w, "; %s in the reference, %s", count(n.ReferenceDocuments), size(n.ReferenceBytes))
 	}
-	fmt.Fprintf(w, "; %s rejected", count(n.Rejected))
+	say(w, "; %s rejected", count(n.Rejected))
 	if n.Rejected > 0 {
-		fmt.Fprintf(w, ", see %s", filepath.Join(s.Config.Output, "rejects-*"))
+		say(w, ", see %s", filepath.Join(s.Config.Output, "rejects-*"))
 	}
 	if n.InvalidUTF8 > 0 {
-		fmt.Fprintf(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
+		say(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
 	}
-	fmt.Fprintf(w, "\nplan: %s\n", planText(s))
+	say(w, "\nplan: %s\n", planText(s))
 	if s.Config.Similarity == transforms.Containment {
-		fmt.Fprintf(w, "found %s (%s of identical documents)\n", counted(n.Pairs, "pair"), count(n.Identical))
+		say(w, "found %s (%s of identical documents)\n", counted(n.Pairs, "pair"), count(n.Identical))
 		printCost(w, s)
 		return
 	}
 	if s.Plan.Keys == transforms.MinHash && s.Plan.ExpectedRecall < s.Config.Recall {
-		fmt.Fprintf(w, "note: with these --bands and --rows that is below --recall %g\n", s.Config.Recall)
+		say(w, "note: with these --bands and --rows that is below --recall %g\n", s.Config.Recall)
 	}
 	alike := "identical documents"
 	if s.Plan.Keys == transforms.SimHash && s.Plan.ExpectedRecall == 1 {
 		alike = "equal fingerprints"
 	}
-	fmt.Fprintf(w, "found %s (%s of %s): %s in %s; %s removed",
+	say(w, "found %s (%s of %s): %s in %s; %s removed",
 		counted(n.Pairs, "pair"), count(n.Identical), alike, counted(n.Clustered, "document"), counted(n.Clusters, "cluster"), count(n.Removed))
 	if n.ReferenceDocuments > 0 {
-		fmt.Fprintf(w, " (%s like a reference document)", count(n.RemovedForReference))
+		say(w, " (%s like a reference document)", count(n.RemovedForReference))
 	}
-	fmt.Fprintf(w, ", %s kept\n", count(n.Kept))
+	say(w, ", %s kept\n", count(n.Kept))
 	if a := s.Audit; a != nil {
-		fmt.Fprintf(w, "audit: %s\n", auditText(a))
+		say(w, "audit: %s\n", auditText(a))
 	}
 	printCost(w, s)
 }
@@ -71,15 +71,15 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 func printCost(w io.Writer, s pipeline.Summary) {
 	n := s.Counts
 	if s.Skipped.Pairs > 0 {
-		fmt.Fprintf(w, "skipped: %s pairs in %s too dense for all of them, such as one of %s with %s and %s\n",
+		say(w, "skipped: %s pairs in %s too dense for all of them, such as one of %s with %s and %s\n",
 			count(s.Skipped.Pairs), counted(s.Skipped.Groups, "group"), counted(s.Skipped.Example.Documents, "document"), s.Skipped.Example.First, s.Skipped.Example.Second)
 	}
-	fmt.Fprintf(w, "%.1f s, %.1f CPU-s (%.0f MB per CPU-second), %s memory, %s of temporary files\n",
+	say(w, "%.1f s, %.1f CPU-s (%.0f MB per CPU-second), %s memory, %s of temporary files\n",
 		s.Seconds, s.CPUSeconds, float64(n.Bytes+n.ReferenceBytes)/1e6/max(s.CPUSeconds, 0.001), size(s.PeakMemoryBytes), size(s.TempBytes))
 	if limit := int64(s.Config.Memory); limit > 0 && s.PeakMemoryBytes > limit {
-		fmt.Fprintf(w, "note: that is more memory than --memory %s; the largest cluster, or the number of documents with copies, needs it\n", size(limit))
+		say(w, "note: that is more memory than --memory %s; the largest cluster, or the number of documents with copies, needs it\n", size(limit))
 	}
-	fmt.Fprintf(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(s.Config.Emit, ", "))
+	say(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(s.Config.Emit, ", "))
 }
 
 // planText says how similar documents are found and what that promises.

@@ -84,6 +84,9 @@ func (s *scene) limited(limit string, args ...string) *job {
 	return s.command("sh", append([]string{"-c", "ulimit " + limit + ` && exec runjob "$@"`, "sh"}, jobArgs(args)...)...)
 }
 
+// nobody is a user whom the modes of files stop.
+const nobody = 65534
+
 // unprivileged prepares the main job for a user whom the modes of files stop. It
 // opens the scene to that user, and the program.
 func (s *scene) unprivileged(args ...string) *job {
@@ -104,7 +107,6 @@ func (s *scene) unprivileged(args ...string) *job {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	const nobody = 65534
 	j := s.command("./runjob", jobArgs(args)...)
 	j.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	return j

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -46,7 +45,7 @@ func (t *tour) largest(w io.Writer) {
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(t.clusters[b][0].Size, t.clusters[a][0].Size), cmp.Compare(a, b))
 	})
-	fmt.Fprintln(w, "\nThe largest clusters, each by its first document:")
+	say(w, "\nThe largest clusters, each by its first document:\n")
 	for _, name := range names[:min(5, len(names))] {
 		kept := 0
 		for _, row := range t.clusters[name] {
@@ -54,7 +53,7 @@ func (t *tour) largest(w io.Writer) {
 				kept++
 			}
 		}
-		fmt.Fprintf(w, "%6d documents, %d kept   %s\n", t.clusters[name][0].Size, kept, name)
+		say(w, "%6d documents, %d kept   %s\n", t.clusters[name][0].Size, kept, name)
 	}
 }
 
@@ -78,9 +77,9 @@ func (t *tour) nearPair(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nA pair that is no copy: similarity %.3f\n     - %s\n     + %s\n", jaccard, a, b)
+	say(w, "\nA pair that is no copy: similarity %.3f\n     - %s\n     + %s\n", jaccard, a, b)
 	for _, line := range difference(words(texts[a]), words(texts[b])) {
-		fmt.Fprintln(w, "       "+line)
+		say(w, "       %s\n", line)
 	}
 	return nil
 }
@@ -99,9 +98,9 @@ func (t *tour) removed(w io.Writer) error {
 	slices.SortFunc(rows, func(a, b results.Member) int {
 		return cmp.Or(cmp.Compare(a.Similarity, b.Similarity), cmp.Compare(a.ID, b.ID))
 	})
-	fmt.Fprintf(w, "\n%s would be removed; those least like the one that stays:\n", counted(int64(len(rows)), "document"))
+	say(w, "\n%s would be removed; those least like the one that stays:\n", counted(int64(len(rows)), "document"))
 	for _, row := range rows[:min(4, len(rows))] {
-		fmt.Fprintf(w, "   %.3f   %s\n", row.Similarity, row.ID)
+		say(w, "   %.3f   %s\n", row.Similarity, row.ID)
 	}
 	return nil
 }

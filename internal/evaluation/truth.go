@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/output"
 )
 
 // Truth is what is known of some documents.
@@ -27,13 +28,15 @@ type Truth struct {
 // fields, empty lines and those that start with # are left out. A line with a
 // similarity below the threshold says that its pair is none. A pair that stands
 // there more than once, either way round, is one, of the largest of its
-// similarities.
+// similarities. The names are bytes: they are taken for what rows of results call
+// these documents, see [output.AppendText].
 //
 // Documents get their numbers from documents. Errors name the file as given and
 // the line.
 func ReadTruth(file string, lines iter.Seq2[[]byte, error], threshold float64, documents *Documents) (*Truth, error) {
 	truth := &Truth{}
 	var known numbering.Set
+	var nameA, nameB []byte
 	number := 0
 	for line, err := range lines {
 		if err != nil {
@@ -47,7 +50,8 @@ func ReadTruth(file string, lines iter.Seq2[[]byte, error], threshold float64, d
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, number, err)
 		}
-		pair := newPair(documents.Add(a), documents.Add(b), similarity)
+		nameA, nameB = output.AppendText(nameA[:0], a), output.AppendText(nameB[:0], b)
+		pair := newPair(documents.Add(nameA), documents.Add(nameB), similarity)
 		if similarity < threshold {
 			truth.Below++
 			continue

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"testing/quick"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -66,26 +65,6 @@ func TestAbortLeavesNothing(t *testing.T) {
 	w.Abort()
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
-	}
-}
-
-func TestAppendStringIsJSON(t *testing.T) {
-	check := func(s string) bool {
-		var got string
-		if err := json.Unmarshal(AppendString(nil, s), &got); err != nil {
-			return false
-		}
-		want, _ := json.Marshal(s)
-		var same string
-		return json.Unmarshal(want, &same) == nil && got == same
-	}
-	for _, s := range []string{"", "plain", `a "quote" \ and`, "tab\t", "<&>", "größe 漢", "bad \xff byte", "\u2028"} {
-		if !check(s) {
-			t.Errorf("AppendString(%q) = %s", s, AppendString(nil, s))
-		}
-	}
-	if err := quick.Check(check, nil); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -1,35 +1,10 @@
 package output
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 )
-
-// AppendString appends s as a JSON string. Invalid UTF-8 becomes U+FFFD.
-func AppendString[S ~string | ~[]byte](b []byte, s S) []byte {
-	plain := true
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			plain = false
-			break
-		}
-	}
-	if plain {
-		b = append(b, '"')
-		b = append(b, s...)
-		return append(b, '"')
-	}
-	var quoted strings.Builder
-	encoder := json.NewEncoder(&quoted)
-	encoder.SetEscapeHTML(false)
-	// A string is always encodable.
-	_ = encoder.Encode(string(s))
-	return append(b, strings.TrimSuffix(quoted.String(), "\n")...)
-}
 
 // AppendFloat appends x, which is finite, in as few digits as tell it from its
 // neighbours.

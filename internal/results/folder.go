@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"mirrorbeam/internal/output"
 )
@@ -72,23 +74,33 @@ func Open(path string) (*Folder, error) {
 	var manifest struct {
 		Files []output.File `json:"files"`
 	}
-	if err := f.readJSON("manifest.json", &manifest); err != nil {
+	if err := f.ReadJSON("manifest.json", &manifest); err != nil {
 		return nil, err
 	}
-	if err := f.readJSON("summary.json", &f.Summary); err != nil {
+	if err := f.ReadJSON("summary.json", &f.Summary); err != nil {
 		return nil, err
 	}
 	f.files = manifest.Files
 	for _, file := range f.files {
-		info, err := os.Stat(f.path(file))
-		if err != nil {
+		if err := f.check(file); err != nil {
 			return nil, fmt.Errorf("results in %s are not whole: %w: run the job again", path, err)
-		}
-		if info.Size() != file.Bytes {
-			return nil, fmt.Errorf("results in %s are not whole: %s has %d bytes and manifest.json says %d: run the job again", path, file.Name, info.Size(), file.Bytes)
 		}
 	}
 	return f, nil
+}
+
+// check returns an error unless a file is there in its full length.
+func (f *Folder) check(file output.File) error {
+	info, err := os.Stat(f.path(file))
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return irregular(f.path(file), info)
+	case info.Size() != file.Bytes:
+		return fmt.Errorf("%s has %d bytes and manifest.json says %d", file.Name, info.Size(), file.Bytes)
+	}
+	return nil
 }
 
 // Has reports whether the job has written an output, such as pairs.
@@ -111,9 +123,45 @@ func (f *Folder) path(file output.File) string {
 	return filepath.Join(f.Path, filepath.Base(file.Name))
 }
 
-// readJSON reads a file of one JSON value.
-func (f *Folder) readJSON(name string, value any) error {
-	b, err := os.ReadFile(filepath.Join(f.Path, name))
+// OpenFile opens a file of results. It is an error at once if anything but a file has
+// its name: to open a pipe would be to wait for somebody who writes to it.
+func OpenFile(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = irregular(path, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// irregular says what has the name of a file in place of one.
+func irregular(path string, info fs.FileInfo) error {
+	kind := "a device"
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		kind = "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "a pipe"
+	case mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	}
+	return fmt.Errorf("%s is %s and no file", path, kind)
+}
+
+// ReadJSON reads a file of the folder that holds one JSON value.
+func (f *Folder) ReadJSON(name string, value any) error {
+	file, err := OpenFile(filepath.Join(f.Path, name))
+	if err != nil {
+		return fmt.Errorf("results in %s cannot be read: %s: %w", f.Path, name, err)
+	}
+	defer file.Close()
+	b, err := io.ReadAll(file)
 	if err == nil {
 		err = json.Unmarshal(b, value)
 	}

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"mirrorbeam/internal/output"
@@ -130,6 +132,39 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	}
 	if err := f.Need("removed", "unique"); err == nil || !strings.Contains(err.Error(), "only clusters, pairs, and needed is removed or unique: run it again with --emit removed,unique") {
 		t.Errorf("needs what is not there: %v", err)
+	}
+}
+
+// TestOpenRefusesWhatIsNoFile: nobody writes to the pipe, so whoever waited for it
+// would wait for ever.
+func TestOpenRefusesWhatIsNoFile(t *testing.T) {
+	for _, name := range []string{"manifest.json", "summary.json", "pairs-00001-of-00002.jsonl"} {
+		for kind, put := range map[string]func(path string) error{
+			"a pipe":   func(path string) error { return syscall.Mkfifo(path, 0o666) },
+			"a folder": func(path string) error { return os.Mkdir(path, 0o777) },
+			"a device": func(path string) error { return os.Symlink("/dev/zero", path) },
+		} {
+			folder := writeFolder(t, output.JSONL, "")
+			path := filepath.Join(folder, name)
+			if err := errors.Join(os.Remove(path), put(path)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Open(folder); err == nil || !strings.Contains(err.Error(), path+" is "+kind+" and no file") {
+				t.Errorf("%s is %s: %v", name, kind, err)
+			}
+		}
+	}
+}
+
+// TestTextsOfNamesThatAreNotUTF8: a document is found by what rows call it.
+func TestTextsOfNamesThatAreNotUTF8(t *testing.T) {
+	f, err := Open(writeFolder(t, output.JSONL, "{\"id\":\"\xff\",\"text\":\"one\"}\n{\"id\":\"\xfe\",\"text\":\"two\"}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts, err := f.Texts(t.Context(), []string{"\ufffdff", "\ufffdfe", "\ufffd"})
+	if want := map[string]string{"\ufffdff": "one", "\ufffdfe": "two"}; err != nil || !maps.Equal(texts, want) {
+		t.Errorf("%q, %v, want %q", texts, err, want)
 	}
 }
 

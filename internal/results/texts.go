@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/output"
 )
 
 // Texts finds documents in the input of the job by the names that its rows call
@@ -96,9 +97,10 @@ func (s *search) read(ctx context.Context, file corpus.File, number int) error {
 				continue // a reject of the job, too
 			}
 			if record.HasID {
-				s.meet(record.ID, record)
+				s.name = output.AppendText(s.name[:0], record.ID)
+				s.meet(s.name, record)
 			}
-			s.name = append(append(s.name[:0], file.Name...), ':')
+			s.name = append(output.AppendText(s.name[:0], file.Name), ':')
 			s.name = strconv.AppendInt(s.name, position, 10)
 			s.meet(s.name, record)
 		}

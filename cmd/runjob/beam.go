@@ -1,0 +1,214 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// runnerFlag is the flag of Beam that chooses a runner.
+const runnerFlag = "runner"
+
+// runner is a runner of Beam that runs jobs.
+type runner struct {
+	// names are what --runner may call it, the usual one first.
+	names []string
+	// flags are the flags of Beam that mean something to it, beside --runner.
+	flags []string
+}
+
+// runnersOfBeam lists the runners, the one of a job without --runner first.
+func runnersOfBeam() []runner {
+	// What Beam's runners/universal hands to a job service.
+	portable := []string{
+		"endpoint", "environment_type", "environment_config", "experiments", "job_name", "retain_docker_containers", "worker_binary",
+	}
+	return []runner{
+		{names: []string{"direct", "DirectRunner"}},
+		{names: []string{"flink", "FlinkRunner"}, flags: append([]string{"parallelism"}, portable...)},
+		{names: []string{"portable", "PortableRunner", "universal"}, flags: append([]string{"parallelism"}, portable...)},
+		{names: []string{"spark", "SparkRunner"}, flags: portable},
+		// What Beam's runners/dataflow makes the options of a job from.
+		{names: []string{"dataflow", "DataflowRunner"}, flags: []string{
+			"project", "region", "staging_location", "temp_location", "job_name", "labels", "experiments",
+			"dataflow_endpoint", "dataflow_kms_key", "dataflow_service_options", "environment_config", "sdk_container_image", "worker_binary",
+			"num_workers", "max_num_workers", "autoscaling_algorithm", "flexrs_goal", "number_of_worker_harness_threads",
+			"worker_machine_type", "min_cpu_platform", "disk_size_gb", "disk_type", "disk_provisioned_iops", "disk_provisioned_throughput_mibps",
+			"zone", "worker_region", "worker_zone", "network", "subnetwork", "use_public_ips", "no_use_public_ips", "service_account_email", "cpu_profiling",
+		}},
+	}
+}
+
+// refusals are flags of Beam that no runner is given, by the reason.
+func refusals() map[string]string {
+	const waits = "this process publishes the results when the job has ended, so it waits for the end"
+	const unrun = "the job would not be run, and there would be no results to publish"
+	return map[string]string{"async": waits, "execute_async": waits, "dry_run": unrun, "template_location": unrun}
+}
+
+// runnerNamed returns the runner of that name, if there is one.
+func runnerNamed(name string) (runner, bool) {
+	all := runnersOfBeam()
+	i := slices.IndexFunc(all, func(r runner) bool { return slices.Contains(r.names, name) })
+	if i < 0 {
+		return runner{}, false
+	}
+	return all[i], true
+}
+
+// beamFlag is a flag of Beam on the command line.
+type beamFlag struct{ name, value string }
+
+// cutBeamFlags parts the arguments into ours and the flags of Beam that some runner
+// takes or that are refused for a reason. Flags of Beam have underscores where ours
+// have hyphens, so none has two meanings.
+func cutBeamFlags(args []string) (ours []string, beams []beamFlag, err error) {
+	known := map[string]bool{runnerFlag: true}
+	for name := range refusals() {
+		known[name] = true
+	}
+	for _, r := range runnersOfBeam() {
+		for _, name := range r.flags {
+			known[name] = true
+		}
+	}
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(ours, args[i:]...), beams, nil
+		}
+		name, value, hasValue := strings.Cut(strings.TrimPrefix(args[i], "--"), "=")
+		switch {
+		case !strings.HasPrefix(args[i], "--") || !known[name]:
+			ours = append(ours, args[i])
+			continue
+		case hasValue:
+		case isSwitch(name):
+			value = "true"
+		case i+1 == len(args) || strings.HasPrefix(args[i+1], "--"):
+			return nil, nil, usageError{fmt.Errorf("--%s: give it a value", name)}
+		default:
+			i++
+			value = args[i]
+		}
+		beams = append(beams, beamFlag{name, value})
+	}
+	return ours, beams, nil
+}
+
+// isSwitch reports whether a flag of Beam needs no value.
+func isSwitch(name string) bool {
+	boolean, ok := flag.Lookup(name).Value.(interface{ IsBoolFlag() bool })
+	return ok && boolean.IsBoolFlag()
+}
+
+// setBeamFlags hands flags to Beam if the command runs a job and they mean something
+// to the runner. Every fault is told at once.
+func setBeamFlags(command string, beams []beamFlag) error {
+	chosen, err := chosenRunner(beams)
+	if err != nil {
+		return usageError{err}
+	}
+	var faults []error
+	for _, given := range beams {
+		fault := chosen.refuse(command, given.name)
+		if fault == nil {
+			if err := flag.Set(given.name, given.value); err != nil {
+				fault = fmt.Errorf("--%s: %q is no value for it: %w", given.name, given.value, err)
+			}
+		}
+		faults = append(faults, fault)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// chosenRunner returns the runner that the flags of Beam name, or the usual one.
+func chosenRunner(beams []beamFlag) (runner, error) {
+	chosen, names := runnersOfBeam()[0], []string{}
+	for _, r := range runnersOfBeam() {
+		names = append(names, r.names[0])
+	}
+	for _, given := range beams {
+		if given.name != runnerFlag {
+			continue
+		}
+		var known bool
+		if given.value == "prism" {
+			return runner{}, errors.New("--runner prism: Beam's Prism lets anybody who reaches this machine run programs on it: leave --runner out, or start a Prism of your own and give --runner portable --endpoint HOST:PORT")
+		}
+		if chosen, known = runnerNamed(given.value); !known {
+			return runner{}, fmt.Errorf("--runner %s: must be one of %s", given.value, strings.Join(names, ", "))
+		}
+	}
+	return chosen, nil
+}
+
+// runsJob reports whether a command runs a job, and so takes flags of Beam.
+func runsJob(command string) bool { return command == "run" || command == "demo" }
+
+// refuse returns why a flag of Beam is not taken, nil if it is.
+func (r runner) refuse(command, name string) error {
+	switch reason, refused := refusals()[name]; {
+	case refused:
+		return fmt.Errorf("--%s: %s; leave it out", name, reason)
+	case !runsJob(command):
+		return fmt.Errorf("--%s: is for 'runjob run' and 'runjob demo', which run a job; leave it out", name)
+	case name == runnerFlag || slices.Contains(r.flags, name):
+		return nil
+	}
+	var others []string
+	for _, other := range runnersOfBeam() {
+		if slices.Contains(other.flags, name) {
+			others = append(others, other.names[0])
+		}
+	}
+	return fmt.Errorf("--%s: means nothing to --runner %s; it is for --runner %s", name, r.names[0], strings.Join(others, ", "))
+}
+
+// isWorker reports whether a runner has started this program as one of its workers.
+func isWorker(args []string) bool {
+	return len(args) > 0 && (args[0] == "--worker" || args[0] == "--worker=true")
+}
+
+// parseWorkerFlags hands all arguments of a worker to Beam, whatever they are.
+func parseWorkerFlags(args []string) error {
+	// Beam's errors come back to be reported like ours.
+	flag.CommandLine.Init("runjob", flag.ContinueOnError)
+	flag.CommandLine.SetOutput(io.Discard)
+	if err := flag.CommandLine.Parse(args); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// beamHelp prints the flags of Beam and ends the program.
+type beamHelp bool
+
+// BeforeReset is called by the parser when the flag is met.
+func (beamHelp) BeforeReset(app *kong.Kong) error {
+	say(app.Stdout, "Flags of Apache Beam that 'runjob run' and 'runjob demo' take:\n\n")
+	say(app.Stdout, "  --%s\n", runnerFlag)
+	var flags []string
+	for _, r := range runnersOfBeam() {
+		list := "no other flag"
+		if len(r.flags) > 0 {
+			list = "--" + strings.Join(r.flags, ", --")
+		}
+		paragraph(app.Stdout, 6, fmt.Sprintf("%s: %s", strings.Join(r.names, ", "), list))
+		flags = append(flags, r.flags...)
+	}
+	slices.Sort(flags)
+	for _, name := range slices.Compact(flags) {
+		say(app.Stdout, "\n  --%s\n", name)
+		paragraph(app.Stdout, 6, flag.Lookup(name).Usage)
+	}
+	app.Exit(0)
+	return nil
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"mirrorbeam/internal/output"
+)
+
+// say writes to people. Lines end where the format says so: names, texts and errors
+// among the arguments are shown, whatever they hold, and cannot steer a terminal.
+func say(w io.Writer, format string, args ...any) {
+	shown := slices.Clone(args)
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case string:
+			shown[i] = visible(arg)
+		case []byte:
+			shown[i] = visible(string(arg))
+		case error:
+			shown[i] = visible(arg.Error())
+		case fmt.Stringer:
+			shown[i] = visible(arg.String())
+		}
+	}
+	// Who writes to the standard output looks for its fault at the end.
+	fmt.Fprintf(w, format, shown...)
+}
+
+// visible writes what a terminal would obey as Go does in a string, as in \n and
+// \u202e, and bytes that are not UTF-8 as in \xff.
+func visible(text string) string {
+	if utf8.ValidString(text) && strings.IndexFunc(text, output.IsControl) < 0 {
+		return text
+	}
+	var b []byte
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			b = fmt.Appendf(b, `\x%02x`, text[0])
+		case output.IsControl(r):
+			b = append(b, strings.Trim(strconv.QuoteRuneToASCII(r), "'")...)
+		default:
+			b = append(b, text[:size]...)
+		}
+		text = text[size:]
+	}
+	return string(b)
+}
+
+// lineWidth is what fits a terminal.
+const lineWidth = 80
+
+// wrapped writes a paragraph in lines of at most lineWidth, if its words allow.
+func wrapped(w io.Writer, format string, args ...any) { paragraph(w, 0, fmt.Sprintf(format, args...)) }
+
+// paragraph writes a text in lines that begin with that many spaces.
+func paragraph(w io.Writer, indent int, text string) {
+	column := 0
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case column == 0:
+		case column+1+len(word) > lineWidth:
+			say(w, "\n")
+			column = 0
+		default:
+			word = " " + word
+		}
+		if column == 0 {
+			say(w, "%*s", indent, "")
+			column = indent
+		}
+		say(w, "%s", word)
+		column += len(word)
+	}
+	say(w, "\n")
+}
+
+// printJSON writes one JSON value that does not steer a terminal either.
+func printJSON(w io.Writer, value any) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	var text []byte
+	for _, r := range b.String() {
+		if r != '\n' && output.IsControl(r) { // which is in a string
+			text = fmt.Appendf(text, `\u%04x`, r)
+		} else {
+			text = utf8.AppendRune(text, r)
+		}
+	}
+	_, err := w.Write(text)
+	return err
+}
+
+// faultLines returns the lines in which an error is told: one for each of several
+// faults that were joined. A line feed in the text of a fault makes no line.
+func faultLines(err error) []string {
+	var parts []error
+	switch err := err.(type) {
+	case interface{ Unwrap() []error }:
+		parts = err.Unwrap()
+	case interface{ Unwrap() error }:
+		parts = []error{err.Unwrap()}
+	}
+	var texts, lines []string
+	for _, part := range parts {
+		if part.Error() == err.Error() { // all that is around it is its kind
+			return faultLines(part)
+		}
+		texts = append(texts, part.Error())
+		lines = append(lines, faultLines(part)...)
+	}
+	if len(parts) > 1 && strings.Join(texts, "\n") == err.Error() {
+		return lines
+	}
+	return []string{err.Error()}
+}
+
+// standardOutput is the standard output. It remembers its first fault, for reports
+// that do not look for it at every line.
+type standardOutput struct{ fault error }
+
+// Write writes unless an earlier write failed.
+func (o *standardOutput) Write(b []byte) (n int, err error) {
+	if o.fault != nil {
+		return 0, o.fault
+	}
+	n, err = os.Stdout.Write(b)
+	switch {
+	case errors.Is(err, syscall.EPIPE):
+		o.fault = unread{err}
+	case err != nil:
+		o.fault = unwritable{fmt.Errorf("write to the standard output: %w", err)}
+	}
+	return n, o.fault
+}
+
+// unread says that nobody reads the standard output any more.
+type unread struct{ error }
+
+// Unwrap returns the fault.
+func (u unread) Unwrap() error { return u.error }

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// explainFlag names the nearest flag where err is that of a flag which is not there;
+// it returns other errors as they are.
+func explainFlag(err error, parser *kong.Kong, args []string, beams []beamFlag) error {
+	name, isUnknown := strings.CutPrefix(err.Error(), "unknown flag ")
+	if !isUnknown {
+		return err
+	}
+	name, _, _ = strings.Cut(name, ", did you mean")
+	if !strings.HasPrefix(name, "--") {
+		name = singleDash(args, name)
+	}
+	if args[0] == "plan" && name == "--similarity" {
+		return fmt.Errorf("unknown flag %s: a plan is for near-duplicates, and there is none for containment", name)
+	}
+	if like := nearest(name, flagsOf(parser, args[0], beams)); like != "" {
+		return fmt.Errorf("unknown flag %s, did you mean %q?", name, like)
+	}
+	return fmt.Errorf("unknown flag %s", name)
+}
+
+// singleDash returns the argument that begins with a flag of one letter, without its
+// value: the parser takes the -t of -threshold for a flag.
+func singleDash(args []string, letter string) string {
+	for _, arg := range args {
+		if strings.HasPrefix(arg, letter) {
+			name, _, _ := strings.Cut(arg, "=")
+			return name
+		}
+	}
+	return letter
+}
+
+// flagsOf lists the flags that a command takes, those of Beam for the chosen runner
+// among them.
+func flagsOf(parser *kong.Kong, command string, beams []beamFlag) []string {
+	var flags []string
+	for _, node := range append(slices.Clone(parser.Model.Children), parser.Model.Node) {
+		if node.Name != command && node != parser.Model.Node {
+			continue
+		}
+		for _, f := range node.Flags {
+			flags = append(flags, "--"+f.Name)
+			if f.Tag.Negatable != "" {
+				flags = append(flags, "--no-"+f.Name)
+			}
+		}
+	}
+	if !runsJob(command) {
+		return flags
+	}
+	flags = append(flags, "--"+runnerFlag)
+	if chosen, err := chosenRunner(beams); err == nil {
+		for _, name := range chosen.flags {
+			flags = append(flags, "--"+name)
+		}
+	}
+	return flags
+}
+
+// nearest returns the flag that a name was likely meant to be, empty if none is like
+// it: one that begins so, or else the one with the fewest letters to change.
+func nearest(name string, flags []string) string {
+	name = "--" + strings.ReplaceAll(strings.TrimLeft(name, "-"), "_", "-")
+	best, fewest := "", max(2, (len(name)-2)/3)+1
+	for _, candidate := range flags {
+		distance := edits(name, strings.ReplaceAll(candidate, "_", "-"))
+		if strings.HasPrefix(candidate, name) && len(name) > len("--") {
+			distance = 0
+		}
+		if distance < fewest {
+			best, fewest = candidate, distance
+		}
+	}
+	return best
+}
+
+// edits returns how many letters must be added, taken away or replaced to make b of a
+// (Levenshtein).
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			changed := diagonal
+			if a[i] != b[j] {
+				changed++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(changed, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

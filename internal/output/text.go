@@ -1,0 +1,91 @@
+package output
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// AppendText appends s as valid UTF-8. Different strings stay different: each byte
+// that is not part of valid UTF-8 is written as U+FFFD and the two lower-case
+// hexadecimal digits of the byte. So is each of the three bytes of a U+FFFD in s
+// that has two such digits behind it. All other strings stay as they are.
+func AppendText[S ~string | ~[]byte](b []byte, s S) []byte {
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			b = append(b, s[i])
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
+		if r == utf8.RuneError && (size == 1 || startsWithHex(s[i+size:])) {
+			for _, c := range []byte(s[i : i+size]) {
+				b = fmt.Appendf(b, "%c%02x", utf8.RuneError, c)
+			}
+		} else {
+			b = append(b, s[i:i+size]...)
+		}
+		i += size
+	}
+	return b
+}
+
+// startsWithHex reports whether s begins with two lower-case hexadecimal digits.
+func startsWithHex[S ~string | ~[]byte](s S) bool {
+	isHex := func(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
+	return len(s) >= 2 && isHex(s[0]) && isHex(s[1])
+}
+
+// AppendString appends s as a JSON string, as [AppendText] writes it. Characters
+// that control a terminal are escaped.
+func AppendString[S ~string | ~[]byte](b []byte, s S) []byte {
+	b = append(b, '"')
+	if isPlain(s) {
+		b = append(b, s...)
+	} else {
+		b = appendEscaped(b, string(AppendText(nil, s)))
+	}
+	return append(b, '"')
+}
+
+// isPlain reports whether s stands for itself in a JSON string. It may say no where
+// it could say yes.
+func isPlain[S ~string | ~[]byte](s S) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// appendEscaped appends valid UTF-8 with the escapes of a JSON string.
+func appendEscaped(b []byte, text string) []byte {
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, `\n`...)
+		case r == '\r':
+			b = append(b, `\r`...)
+		case r == '\t':
+			b = append(b, `\t`...)
+		case IsControl(r):
+			b = fmt.Appendf(b, `\u%04x`, r)
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return b
+}
+
+// IsControl reports whether a terminal may obey a character in place of showing it:
+// the controls of ASCII and Latin-1, the ends of lines and paragraphs, and those
+// that change the direction of the text behind them.
+func IsControl(r rune) bool {
+	switch {
+	case r < ' ', r >= 0x7f && r <= 0x9f:
+		return true
+	}
+	return r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+}

@@ -1,0 +1,106 @@
+package output
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/quick"
+	"unicode/utf8"
+)
+
+// TestAppendStringIsJSON: a row reads back as the text of the name, and nothing in it
+// controls a terminal.
+func TestAppendStringIsJSON(t *testing.T) {
+	check := func(s string) bool {
+		row := AppendString(nil, s)
+		var got string
+		if err := json.Unmarshal(row, &got); err != nil {
+			return false
+		}
+		return got == string(AppendText(nil, s)) && strings.IndexFunc(string(row), IsControl) < 0
+	}
+	for _, s := range []string{
+		"", "plain", `a "quote" \ and`, "tab\t", "<&>", "größe 漢", "bad \xff byte", "\u2028",
+		"\x1b[31m", "DEL \x7f", "CSI \u009b31m", "\u202egpj", "\u2066isolated", "\r\n\b\x00",
+	} {
+		if !check(s) {
+			t.Errorf("AppendString(%q) = %s", s, AppendString(nil, s))
+		}
+	}
+	if err := quick.Check(check, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAppendText(t *testing.T) {
+	for s, want := range map[string]string{
+		"":                      "",
+		"größe 漢 😀":             "größe 漢 😀",
+		"\xff":                  "\ufffdff",
+		"\xfe":                  "\ufffdfe",
+		"caf\xe9 au lait":       "caf\ufffde9 au lait",
+		"\xe6\xbc":              "\ufffde6\ufffdbc",
+		"a replaced \ufffd one": "a replaced \ufffd one",
+		"\ufffdFF":              "\ufffdFF",
+		"\ufffdf":               "\ufffdf",
+		"\ufffdff":              "\ufffdef\ufffdbf\ufffdbdff",
+		"\ufffd\xff":            "\ufffd\ufffdff",
+	} {
+		if got := string(AppendText([]byte("before "), []byte(s))); got != "before "+want {
+			t.Errorf("AppendText(%q) = %q, want %q", s, got, want)
+		}
+	}
+}
+
+// textOf undoes AppendText: that it can be undone shows that different strings stay
+// different.
+func textOf(text string) string {
+	var b []byte
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && startsWithHex(text[i+size:]) {
+			c, _ := strconv.ParseUint(text[i+size:i+size+2], 16, 8)
+			b = append(b, byte(c))
+			i += size + 2
+			continue
+		}
+		b = append(b, text[i:i+size]...)
+		i += size
+	}
+	return string(b)
+}
+
+// checkText checks that AppendText gives UTF-8 which can be undone, and leaves a
+// string alone that needs nothing.
+func checkText(t *testing.T, s string) {
+	t.Helper()
+	text := string(AppendText(nil, s))
+	if !utf8.ValidString(text) || textOf(text) != s {
+		t.Errorf("%q is written as %q, which is read as %q", s, text, textOf(text))
+	}
+	if utf8.ValidString(s) && !strings.ContainsRune(s, utf8.RuneError) && text != s {
+		t.Errorf("%q is written as %q", s, text)
+	}
+}
+
+// TestAppendTextKeepsNamesApart asks for strings of what matters to the rule.
+func TestAppendTextKeepsNamesApart(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	parts := []string{"\ufffd", "\xef", "\xbf", "\xbd", "\xff", "e", "f", "b", "d", "F", "0", "é", "\xf0\x9f"}
+	for range 20_000 {
+		var s strings.Builder
+		for range random.IntN(9) {
+			s.WriteString(parts[random.IntN(len(parts))])
+		}
+		checkText(t, s.String())
+	}
+}
+
+func FuzzAppendText(f *testing.F) {
+	for _, s := range []string{"", "\xff", "\ufffd", "\ufffdff", "\ufffd\xff", "\xef\xbf"} {
+		f.Add(s)
+	}
+	f.Fuzz(checkText)
+}
