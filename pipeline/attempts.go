@@ -43,7 +43,7 @@ func attempt(ctx context.Context, job transforms.Job, run func(context.Context) 
 // isBreakdown reports whether err is that of a runner which broke down, and no task
 // says why.
 func isBreakdown(err error) bool {
-	_, _, ofTask := transforms.ParseFault(err.Error())
+	_, ofTask := transforms.FaultOf(err)
 	return !ofTask && strings.Contains(err.Error(), breakdown)
 }
 

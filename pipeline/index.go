@@ -10,6 +10,7 @@ import (
 
 	"mirrorbeam/internal/index"
 	"mirrorbeam/internal/results"
+	"mirrorbeam/internal/workspace"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
@@ -69,12 +70,12 @@ func openIndex(folder string) (*Index, error) {
 		return nil, err
 	}
 	x := &Index{}
-	encoded, err := os.ReadFile(filepath.Join(folder, summaryName))
+	encoded, err := os.ReadFile(filepath.Join(folder, workspace.SummaryName))
 	if err == nil {
 		err = json.Unmarshal(encoded, &x.Summary)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", summaryName, err)
+		return nil, fmt.Errorf("%s: %w", workspace.SummaryName, err)
 	}
 	for _, path := range published.Paths(transforms.Index) {
 		file, err := openIndexFile(path)
@@ -83,7 +84,7 @@ func openIndex(folder string) (*Index, error) {
 		}
 		x.files = append(x.files, file)
 		if file.header.Config != x.Summary.Config.indexHash() {
-			return nil, errors.Join(fmt.Errorf("%s: the index was made with other choices than those in %s, or by another version of this program: run the job again", path, summaryName), x.Close())
+			return nil, errors.Join(fmt.Errorf("%s: the index was made with other choices than those in %s, or by another version of this program: run the job again", path, workspace.SummaryName), x.Close())
 		}
 	}
 	return x, nil

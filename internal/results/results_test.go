@@ -40,7 +40,7 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Rename(file.Temporary, filepath.Join(folder, file.Name)); err != nil {
+		if err := os.Rename(filepath.Join(folder, file.Temporary), filepath.Join(folder, file.Name)); err != nil {
 			t.Fatal(err)
 		}
 		file.Temporary = ""
