@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 )
@@ -162,6 +163,16 @@ func (t target) renameIfThere(from, to string) error {
 		return err
 	}
 	return t.disk.rename(from, to)
+}
+
+// IsInterrupted reports whether a job was killed while it gave the results in an output
+// folder their names. The next job with that folder finishes it.
+func IsInterrupted(path string) bool {
+	tokens, err := target{path: path}.tokens()
+	return err == nil && slices.ContainsFunc(tokens, func(token string) bool {
+		_, err := os.Stat(target{path: path}.journal(token))
+		return err == nil
+	})
 }
 
 // finishJournal does to the end what a run had begun that died, if anything.

@@ -93,6 +93,9 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 		return nil, unusable(err)
 	}
 	w.Partial = partial
+	if err := checkRoom(partial); err != nil {
+		return nil, unusable(err)
+	}
 	return w, nil
 }
 
@@ -243,7 +246,23 @@ func (w *Workspace) makeTemp(parent string) error {
 	if _, err := lock.Write(w.record().encode()); err != nil {
 		return err
 	}
-	return w.record().mark(w.disk, temp)
+	if err := w.record().mark(w.disk, temp); err != nil {
+		return err
+	}
+	return checkRoom(temp)
+}
+
+// longestName is the length in bytes of no shorter name than any that a run gives a
+// file in its folders.
+const longestName = 64
+
+// checkRoom refuses a folder whose path is so long that files in it cannot be named.
+func checkRoom(folder string) error {
+	_, err := os.Lstat(filepath.Join(folder, strings.Repeat("x", longestName)))
+	if errors.Is(err, syscall.ENAMETOOLONG) {
+		return fmt.Errorf("its path is too long, the files in it would have one of %d bytes: %w", len(folder)+1+longestName, syscall.ENAMETOOLONG)
+	}
+	return nil
 }
 
 // makeFolder makes a folder unless it is there, and what is missing above it.

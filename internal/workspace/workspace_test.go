@@ -254,6 +254,30 @@ func TestWorkingFolder(t *testing.T) {
 	}
 }
 
+// TestLongPaths: a folder that leaves no room for the names in it is refused before any
+// work, and nothing of it stays.
+func TestLongPaths(t *testing.T) {
+	for _, length := range []int{3900, 4000, 4030, 4060, 4090, 5000} {
+		g := newGround(t)
+		options := g.options()
+		path := g.root + strings.Repeat("/"+strings.Repeat("x", 200), 30)
+		options.Output = strings.TrimSuffix(path[:length], "/")
+		w, err := Open(options)
+		if err != nil && !strings.Contains(err.Error(), "too long") {
+			t.Errorf("of %d bytes: %v", length, err)
+		}
+		if (err == nil) != (length == 3900) {
+			t.Errorf("of %d bytes: error %v", length, err)
+		}
+		if err == nil {
+			w.Close()
+		}
+		if found := g.paths(); len(found) > 0 {
+			t.Errorf("of %d bytes: %d folders are left", length, len(found))
+		}
+	}
+}
+
 // TestPrivate: nobody else may look into the folders of a run; the results are as open
 // as the user's other files, and their folder keeps its mode.
 func TestPrivate(t *testing.T) {
