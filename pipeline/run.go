@@ -60,16 +60,18 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 		return Summary{}, failure{ErrUsage, err}
 	}
 	start := time.Now()
-	inputs, size, err := list(config)
-	if err != nil {
-		return Summary{}, config.fault(ErrInput, err)
-	}
-	inputs.StopWords = stopWords
+	// What a dead run has left must be gone before the inputs are listed, or it might be
+	// among them.
 	work, err := config.openWorkspace()
 	if err != nil {
 		return Summary{}, failure{ErrStorage, err}
 	}
 	defer work.Close()
+	inputs, size, err := list(config)
+	if err != nil {
+		return Summary{}, config.fault(ErrInput, err)
+	}
+	inputs.StopWords = stopWords
 	inputsPath := filepath.Join(work.Temp, "inputs.json")
 	if err := transforms.WriteInputs(inputsPath, inputs); err != nil {
 		return Summary{}, config.fault(ErrStorage, err)

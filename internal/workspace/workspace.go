@@ -79,7 +79,7 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 		return nil, unusable(err)
 	}
 	if err := w.recoverOutput(); err != nil {
-		return nil, unusable(err)
+		return nil, fmt.Errorf("what an earlier job left of its work on the output folder %s cannot be cleared away: %w: remove the cause, and run the job again", filepath.Clean(options.Output), err)
 	}
 	if err := w.checkOutput(options); err != nil {
 		return nil, err
