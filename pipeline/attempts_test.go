@@ -19,7 +19,7 @@ func TestAttempts(t *testing.T) {
 	broken := errors.New("job job-001 failed:\npanic in stage.Execute bundle processing goroutine: " +
 		"runtime error: invalid memory address or nil pointer dereference, stage: &{ID:stage-074 ...")
 	other := errors.New("job job-001 failed:\nprocess bundle failed")
-	both := errors.New(broken.Error() + "\nmirrorbeam fault storage: write run: no space left on device (end of fault)")
+	both := errors.New(broken.Error() + "\nmirrorbeam fault: \"storage\" \"ENOSPC\" \"\" \"write run: no space left on device\"")
 	tests := []struct {
 		name     string
 		ends     []error // of the attempts, one after the other
