@@ -23,7 +23,7 @@ func cancelAtWork(t *testing.T, config Config, written int) context.Context {
 	go func() {
 		defer close(ended)
 		for ctx.Err() == nil {
-			files, _ := filepath.Glob(filepath.Join(config.Output+".temp", runPrefix+"*", "*"))
+			files, _ := filepath.Glob(filepath.Join(config.Output+".temp", "run-*", "*"))
 			if len(files) >= 2+written { // the lock, the list of inputs, and theirs
 				cancel()
 			}

@@ -86,6 +86,7 @@ func (c *Config) Validate() error {
 	}
 	check(len(c.Input) > 0, "--input: give at least one file, folder or pattern")
 	check(c.Output != "", "--output: give a folder")
+	c.checkFolders(check)
 	check(c.Format == "auto" || c.Format == "jsonl", "--format %s: must be auto or jsonl", c.Format)
 	check(c.TextField != "", "--text-field: must not be empty")
 	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "--max-document %d: must be above 0 and below 4GiB", c.MaxDocument)

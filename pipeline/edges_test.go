@@ -196,12 +196,12 @@ func TestChangedInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	work, err := openWorkspace(config)
+	work, err := config.openWorkspace()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer work.sweep()
-	list := filepath.Join(work.temp, "inputs.json")
+	defer work.Close()
+	list := filepath.Join(work.Temp, "inputs.json")
 	if err := transforms.WriteInputs(list, inputs); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestChangedInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = execute(context.Background(), config.job(scheme, size, len(inputs.Splits), work.temp, work.partial, list), 0)
+	_, err = execute(context.Background(), config.job(scheme, size, len(inputs.Splits), work.Temp, work.Partial, list), 0)
 	if err != nil {
 		err = config.explain(err)
 	}

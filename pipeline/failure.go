@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -13,54 +14,64 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/workspace"
 	"mirrorbeam/transforms"
 )
 
 // explain reduces the error of a runner to what a task said. Runners wrap it in
-// the plan of the stage, line by line; all that is left of its type is the text.
+// the plan of the stage, line by line.
 func (c *Config) explain(err error) error {
-	kind, text, found := transforms.ParseFault(err.Error())
+	fault, found := transforms.FaultOf(err)
 	if !found {
 		return c.fault(nil, err)
 	}
-	err = errors.New(text)
-	switch kind {
+	var kind error
+	switch fault.Kind {
 	case transforms.InputFault:
-		return c.fault(ErrInput, err)
+		kind = ErrInput
 	case transforms.StorageFault:
-		return c.fault(ErrStorage, err)
+		kind = ErrStorage
 	}
-	return err
+	return c.withRemedy(kind, fault, errors.New(fault.Text))
 }
 
 // fault is an error of a kind, or of none. Where a limit of the machine is
 // behind it, it says so first, and what to do.
 func (c *Config) fault(kind, err error) error {
-	text := err.Error()
-	says := func(errno syscall.Errno) bool { return strings.Contains(text, errno.Error()) }
-	where, flag := "the temporary folder "+c.tempFolder(), "--temp"
-	if strings.Contains(text, partialPrefix) {
-		where, flag = "the output folder "+c.Output, "--output"
-	}
-	remedy := ""
-	switch {
-	case says(syscall.EMFILE), says(syscall.ENFILE):
-		remedy = "no more files can be opened: raise the limit with 'ulimit -n 1024' and run the job again"
-	case says(syscall.ENOSPC):
-		remedy = fmt.Sprintf("the disk of %s is full: make room on it, or name a folder on another disk with %s", where, flag)
-	case says(syscall.EDQUOT):
-		remedy = fmt.Sprintf("your quota on the disk of %s is used up: make room on it, or name a folder on another disk with %s", where, flag)
-	case says(syscall.EFBIG):
-		remedy = fmt.Sprintf("a file in %s may not grow so large: raise the limit with 'ulimit -f unlimited' and run the job again", where)
-	}
+	return c.withRemedy(kind, transforms.NewFault(err), err)
+}
+
+// withRemedy is the error of a fault. The remedy rests on the number of the
+// system's error, never on words: they may be those of a file name.
+func (c *Config) withRemedy(kind error, fault transforms.Fault, err error) error {
+	remedy := c.remedy(fault)
 	switch {
 	case remedy != "":
-		// Of what a runner wraps around it the last line is the cause.
-		return failure{ErrStorage, fmt.Errorf("%s (%s)", remedy, text[strings.LastIndexByte(text, '\n')+1:])}
+		return failure{ErrStorage, fmt.Errorf("%s (%w)", remedy, err)}
 	case kind != nil:
 		return failure{kind, err}
 	}
 	return err
+}
+
+// remedy says what helps against a limit of the machine, "" where none is behind the
+// fault.
+func (c *Config) remedy(fault transforms.Fault) string {
+	where, flag := "the temporary folder "+c.tempFolder(), "--temp"
+	if workspace.IsPartial(fault.Path) {
+		where, flag = "the output folder "+c.Output, "--output"
+	}
+	switch fault.Errno {
+	case "EMFILE", "ENFILE":
+		return "no more files can be opened: raise the limit with 'ulimit -n 1024' and run the job again"
+	case "ENOSPC":
+		return fmt.Sprintf("the disk of %s is full: make room on it, or name a folder on another disk with %s", where, flag)
+	case "EDQUOT":
+		return fmt.Sprintf("your quota on the disk of %s is used up: make room on it, or name a folder on another disk with %s", where, flag)
+	case "EFBIG":
+		return fmt.Sprintf("a file in %s may not grow so large: raise the limit with 'ulimit -f unlimited' and run the job again", where)
+	}
+	return ""
 }
 
 const (
@@ -85,13 +96,14 @@ func checkOpenFiles() error {
 	return nil
 }
 
-// firstReject returns the first reject in words.
-func firstReject(result transforms.Result) string {
+// firstReject returns the first reject in words. The files of the result are in the
+// folder.
+func firstReject(folder string, result transforms.Result) string {
 	for _, file := range result.Files {
 		if file.Output != transforms.Rejects {
 			continue
 		}
-		row, err := firstRow(file)
+		row, err := firstRow(folder, file)
 		if err != nil {
 			break
 		}
@@ -106,8 +118,8 @@ type rejectRow struct {
 	Error    string
 }
 
-func firstRow(file output.File) (row rejectRow, err error) {
-	f, err := os.Open(file.Temporary)
+func firstRow(folder string, file output.File) (row rejectRow, err error) {
+	f, err := os.Open(filepath.Join(folder, file.Temporary))
 	if err != nil {
 		return row, err
 	}

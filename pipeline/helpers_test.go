@@ -20,6 +20,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/klauspost/compress/zstd"
 
+	"mirrorbeam/internal/workspace"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
 )
@@ -82,7 +83,7 @@ func runJob(t testing.TB, config Config) Summary {
 		t.Fatalf("run: %v", err)
 	}
 	checkNoLeftovers(t, config)
-	for _, name := range []string{successName, summaryName, manifestName} {
+	for _, name := range []string{workspace.SuccessName, workspace.SummaryName, workspace.ManifestName} {
 		if _, err := os.Stat(filepath.Join(config.Output, name)); err != nil {
 			t.Errorf("after success: %v", err)
 		}
@@ -100,7 +101,7 @@ func checkNoLeftovers(t testing.TB, config Config) {
 			t.Errorf("the temporary folder is still there (%v)", err)
 		}
 	}
-	for _, pattern := range []string{filepath.Join(temp, runPrefix+"*"), filepath.Join(config.Output, partialPrefix+"*")} {
+	for _, pattern := range []string{filepath.Join(temp, "run-*"), filepath.Join(config.Output, ".partial-*")} {
 		if left, _ := filepath.Glob(pattern); len(left) > 0 {
 			t.Errorf("left behind: %v", left)
 		}

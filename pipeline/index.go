@@ -7,6 +7,7 @@ import (
 
 	"mirrorbeam/internal/index"
 	"mirrorbeam/internal/results"
+	"mirrorbeam/internal/workspace"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
@@ -66,7 +67,7 @@ func openIndex(folder string) (*Index, error) {
 		return nil, err
 	}
 	x := &Index{}
-	if err := published.ReadJSON(summaryName, &x.Summary); err != nil {
+	if err := published.ReadJSON(workspace.SummaryName, &x.Summary); err != nil {
 		return nil, err
 	}
 	for _, path := range published.Paths(transforms.Index) {
@@ -76,7 +77,7 @@ func openIndex(folder string) (*Index, error) {
 		}
 		x.files = append(x.files, file)
 		if file.header.Config != x.Summary.Config.indexHash() {
-			return nil, errors.Join(fmt.Errorf("%s: the index was made with other choices than those in %s, or by another version of this program: run the job again", path, summaryName), x.Close())
+			return nil, errors.Join(fmt.Errorf("%s: the index was made with other choices than those in %s, or by another version of this program: run the job again", path, workspace.SummaryName), x.Close())
 		}
 	}
 	return x, nil

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/workspace"
 	"mirrorbeam/transforms"
 )
 
@@ -220,8 +221,8 @@ func TestManifest(t *testing.T) {
 			config := testConfig(t, input)
 			config.OutputFormat = format
 			runJob(t, config)
-			var got manifest
-			if err := json.Unmarshal(readFile(t, filepath.Join(config.Output, manifestName)), &got); err != nil {
+			var got struct{ Files []output.File }
+			if err := json.Unmarshal(readFile(t, filepath.Join(config.Output, workspace.ManifestName)), &got); err != nil {
 				t.Fatal(err)
 			}
 			published := tree(t, config.Output)
@@ -241,7 +242,7 @@ func TestManifest(t *testing.T) {
 				}
 				delete(published, f.Name)
 			}
-			for _, name := range []string{manifestName, summaryName, successName} {
+			for _, name := range []string{workspace.ManifestName, workspace.SummaryName, workspace.SuccessName} {
 				delete(published, name)
 			}
 			if len(published) > 0 {
@@ -284,7 +285,7 @@ func TestSummaryFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameText(t, summaryName, string(readFile(t, filepath.Join(config.Output, summaryName))), string(want)+"\n")
+	sameText(t, workspace.SummaryName, string(readFile(t, filepath.Join(config.Output, workspace.SummaryName))), string(want)+"\n")
 	if summary.ConfigHash != config.Hash() {
 		t.Errorf("the hash is %s, want %s", summary.ConfigHash, config.Hash())
 	}
@@ -300,7 +301,7 @@ func TestSummaryFile(t *testing.T) {
 			t.Errorf("stage %d is %+v, want %s at work", i, stage, name)
 		}
 	}
-	if info, err := os.Stat(filepath.Join(config.Output, successName)); err != nil || info.Size() != 0 {
+	if info, err := os.Stat(filepath.Join(config.Output, workspace.SuccessName)); err != nil || info.Size() != 0 {
 		t.Errorf("mark of success: %v, %v", info, err)
 	}
 }

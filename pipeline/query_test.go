@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/workspace"
 	"mirrorbeam/transforms"
 )
 
@@ -281,7 +282,7 @@ func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
 	rewrite(good[:len(good)-100])
 	refused("not whole")
 	rewrite(good)
-	summary := filepath.Join(config.Output, summaryName)
+	summary := filepath.Join(config.Output, workspace.SummaryName)
 	told := readFile(t, summary)
 	for _, other := range []string{`"seed": 7`, `"shingle": 2`, `"threshold": 0.1`} {
 		name, _, _ := strings.Cut(other, ":")
@@ -295,7 +296,7 @@ func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
 	}
 	os.Remove(summary)
 	put(t, summary, told, plain)
-	os.Remove(filepath.Join(config.Output, successName))
+	os.Remove(filepath.Join(config.Output, workspace.SuccessName))
 	refused("_SUCCESS")
 
 	config = testConfig(t, config.Input...)

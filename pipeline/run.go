@@ -55,39 +55,41 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 		return Summary{}, failure{ErrUsage, err}
 	}
 	start := time.Now()
+	// What a dead run has left must be gone before the inputs are listed, or it might be
+	// among them.
+	work, err := config.openWorkspace()
+	if err != nil {
+		return Summary{}, failure{ErrStorage, err}
+	}
+	defer work.Close()
 	inputs, size, err := list(config)
 	if err != nil {
 		return Summary{}, config.fault(ErrInput, err)
 	}
 	inputs.StopWords = stopWords
-	work, err := openWorkspace(config)
-	if err != nil {
-		return Summary{}, failure{ErrStorage, err}
-	}
-	defer work.sweep()
-	inputsPath := filepath.Join(work.temp, "inputs.json")
+	inputsPath := filepath.Join(work.Temp, "inputs.json")
 	if err := transforms.WriteInputs(inputsPath, inputs); err != nil {
 		return Summary{}, config.fault(ErrStorage, err)
 	}
-	job := config.job(scheme, size, len(inputs.Splits), work.temp, work.partial, inputsPath)
+	job := config.job(scheme, size, len(inputs.Splits), work.Temp, work.Partial, inputsPath)
 	metrics, err := execute(ctx, job, int64(config.Memory))
 	if err != nil {
 		return Summary{}, config.explain(err)
 	}
-	result, err := transforms.ReadResult(work.temp)
+	result, err := transforms.ReadResult(work.Temp)
 	if err != nil {
 		return Summary{}, err
 	}
-	if err := accept(config, result, size); err != nil {
+	if err := accept(config, result, size, work.Partial); err != nil {
 		return Summary{}, failure{ErrInput, err}
 	}
-	audited, err := transforms.ReadAudit(work.temp)
+	audited, err := transforms.ReadAudit(work.Temp)
 	if err != nil {
 		return Summary{}, err
 	}
-	summary := summarize(config, scheme, result, metrics, transforms.TempBytes(work.temp), time.Since(start))
+	summary := summarize(config, scheme, result, metrics, transforms.TempBytes(work.Temp), time.Since(start))
 	summary.Audit = audited
-	if err := work.publish(result.Files, summary); err != nil {
+	if err := work.Publish(result.Files, summary); err != nil {
 		return Summary{}, config.fault(ErrStorage, err)
 	}
 	return summary, nil
@@ -157,20 +159,20 @@ func distinct(names []string) []string {
 	return all
 }
 
-// accept refuses a result that the user would not want.
-func accept(config Config, result transforms.Result, size int64) error {
+// accept refuses a result that the user would not want. Its files are in the folder.
+func accept(config Config, result transforms.Result, size int64, folder string) error {
 	counts := result.Counts
 	if config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects {
-		return fmt.Errorf("%s, --max-rejects allows %d: %s", unreadable(counts.Rejected), config.MaxRejects, firstReject(result))
+		return fmt.Errorf("%s, --max-rejects allows %d: %s", unreadable(counts.Rejected), config.MaxRejects, firstReject(folder, result))
 	}
 	if len(config.Reference) > 0 && counts.ReferenceDocuments == 0 {
 		if counts.Rejected > 0 {
-			return fmt.Errorf("no document in the --reference, %s: %s", unreadable(counts.Rejected), firstReject(result))
+			return fmt.Errorf("no document in the --reference, %s: %s", unreadable(counts.Rejected), firstReject(folder, result))
 		}
 		return errors.New("no document in the --reference: nothing can be compared with it")
 	}
 	if counts.Documents == 0 && counts.Rejected > 0 {
-		return fmt.Errorf("no document in %d bytes of input, %s: %s", size, unreadable(counts.Rejected), firstReject(result))
+		return fmt.Errorf("no document in %d bytes of input, %s: %s", size, unreadable(counts.Rejected), firstReject(folder, result))
 	}
 	return nil
 }

@@ -37,16 +37,16 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 	}
 	inputs.Splits = corpus.Splits(inputs.Files, inner.splitBytes)
 	config.Output = filepath.Join(t.TempDir(), "out")
-	work, err := openWorkspace(config)
+	work, err := config.openWorkspace()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer work.sweep()
-	path := filepath.Join(work.temp, "inputs.json")
+	defer work.Close()
+	path := filepath.Join(work.Temp, "inputs.json")
 	if err := transforms.WriteInputs(path, inputs); err != nil {
 		t.Fatal(err)
 	}
-	job := config.job(scheme, size, len(inputs.Splits), work.temp, work.partial, path)
+	job := config.job(scheme, size, len(inputs.Splits), work.Temp, work.Partial, path)
 	job.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
 	if inner.comparisons > 0 {
 		job.GroupComparisons = inner.comparisons
@@ -54,7 +54,7 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 	if _, err := execute(context.Background(), job, 0); err != nil {
 		t.Fatal(err)
 	}
-	result, err := transforms.ReadResult(work.temp)
+	result, err := transforms.ReadResult(work.Temp)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 	for _, name := range []string{transforms.Clusters, transforms.Pairs, transforms.Removed, transforms.Rejects, transforms.Unique} {
 		for _, f := range result.Files {
 			if f.Output == name {
-				b, err := os.ReadFile(f.Temporary)
+				b, err := os.ReadFile(filepath.Join(work.Partial, f.Temporary))
 				if err != nil {
 					t.Fatal(err)
 				}

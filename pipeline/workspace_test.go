@@ -3,16 +3,20 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+
+	"mirrorbeam/internal/workspace"
 	"mirrorbeam/transforms"
 )
 
@@ -30,6 +34,8 @@ func TestRefusals(t *testing.T) {
 		says   string
 	}{
 		{"usage", func(c *Config) { c.Threshold = 2 }, ErrUsage, "--threshold 2"},
+		{"output is an address", func(c *Config) { c.Output = "gs://bucket/out" }, ErrUsage, "--output gs://bucket/out: only local paths"},
+		{"temp is an address", func(c *Config) { c.Temp = "file:///tmp" }, ErrUsage, "--temp file:///tmp: only local paths"},
 		{"no match", func(c *Config) { c.Input = append(c.Input, "nothing/here*") }, ErrInput, "nothing/here*"},
 		{"too many rejects", func(c *Config) { c.MaxRejects = 9 }, ErrInput, "10 records"},
 		{"first reject of zstd", func(c *Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.zst" }, ErrInput, "a.jsonl:"},
@@ -102,8 +108,8 @@ func TestOverwrite(t *testing.T) {
 	runJob(t, config)
 	names := slices.Sorted(maps.Keys(tree(t, config.Output)))
 	want := []string{
-		successName, "clusters-00000-of-00001.jsonl", "clusters-of-mine.jsonl", manifestName, "mine.txt",
-		"pairs-00000-of-00001.jsonl", "rejects-00000-of-00001.jsonl", summaryName,
+		workspace.SuccessName, "clusters-00000-of-00001.jsonl", "clusters-of-mine.jsonl", workspace.ManifestName, "mine.txt",
+		"pairs-00000-of-00001.jsonl", "rejects-00000-of-00001.jsonl", workspace.SummaryName,
 	}
 	if slices.Sort(want); !slices.Equal(names, want) {
 		t.Errorf("the folder holds %q, want %q", names, want)
@@ -114,43 +120,6 @@ func TestOverwrite(t *testing.T) {
 	sameText(t, "output", lawful(t, config.Output), lawful(t, fresh.Output))
 }
 
-// TestDeadRuns sweeps what a run left that died, and nothing that lives.
-func TestDeadRuns(t *testing.T) {
-	config := testConfig(t, putCorpus(t, plain, cut(synthetic(24), 1)...))
-	config.Temp = filepath.Join(t.TempDir(), "temp")
-	dead, alive := filepath.Join(config.Temp, runPrefix+"DEAD"), filepath.Join(config.Temp, runPrefix+"ALIVE")
-	for _, folder := range []string{dead, alive} {
-		put(t, folder+lockSuffix, nil, plain)
-		put(t, filepath.Join(folder, "run-file"), []byte("x"), plain)
-		put(t, filepath.Join(config.Output, partialPrefix+filepath.Base(folder), "clusters"), []byte("x"), plain)
-	}
-	mine := put(t, filepath.Join(config.Temp, "mine.txt"), []byte("mine"), plain)
-	lock, err := lockFile(alive+lockSuffix, os.O_RDWR)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lock.Close()
-	if _, err := Run(context.Background(), config); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]bool{
-		dead:               false,
-		dead + lockSuffix:  false,
-		alive:              true,
-		alive + lockSuffix: true,
-		mine:               true,
-		filepath.Join(config.Output, partialPrefix+filepath.Base(dead)):  false,
-		filepath.Join(config.Output, partialPrefix+filepath.Base(alive)): true,
-	} {
-		if _, err := os.Stat(path); (err == nil) != want {
-			t.Errorf("%s is there: %v, want %v", path, err == nil, want)
-		}
-	}
-	if left, _ := filepath.Glob(filepath.Join(config.Temp, "*")); len(left) != 3 {
-		t.Errorf("the temporary folder holds %q", left)
-	}
-}
-
 // TestDeadWhilePublishing: a job that died while it published its results leaves
 // some without a mark of success, which the next one replaces. What is not in
 // their manifest is somebody else's.
@@ -159,7 +128,7 @@ func TestDeadWhilePublishing(t *testing.T) {
 	runJob(t, config)
 	want := lawful(t, config.Output)
 	die := func() {
-		for _, name := range []string{successName, summaryName, "pairs-00000-of-00001.jsonl"} {
+		for _, name := range []string{workspace.SuccessName, workspace.SummaryName, "pairs-00000-of-00001.jsonl"} {
 			if err := os.Remove(filepath.Join(config.Output, name)); err != nil {
 				t.Fatal(err)
 			}
@@ -181,15 +150,33 @@ func TestDeadWhilePublishing(t *testing.T) {
 
 	for _, content := range []string{"", "[]", "{}", `{"files":[]}`, `{"name":"an app"}`} {
 		config := testConfig(t, config.Input...)
-		put(t, filepath.Join(config.Output, manifestName), []byte(content), plain)
+		put(t, filepath.Join(config.Output, workspace.ManifestName), []byte(content), plain)
 		for _, config.Overwrite = range []bool{false, true} {
-			if _, err := Run(context.Background(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), manifestName) {
+			if _, err := Run(context.Background(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), workspace.ManifestName) {
 				t.Errorf("with a manifest %q of somebody else, --overwrite %v: %v", content, config.Overwrite, err)
 			}
 		}
-		if after := tree(t, config.Output); len(after) != 1 || after[manifestName] != content {
+		if after := tree(t, config.Output); len(after) != 1 || after[workspace.ManifestName] != content {
 			t.Errorf("%q became %v", content, after)
 		}
+	}
+}
+
+// TestDeadInsideInput: what a killed job has left of its temporary files is no input of
+// the next one, even if it lies among the inputs.
+func TestDeadInsideInput(t *testing.T) {
+	input := putCorpus(t, plain, cut(synthetic(29), 2)...)
+	config := testConfig(t, input)
+	config.Output = filepath.Join(input, "out")
+	const token = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	temp := filepath.Join(config.Output+".temp", "run-"+token)
+	record := []byte(fmt.Sprintf("mirrorbeam run %s\noutput %q\ntemp %q\n", token, config.Output, temp))
+	for _, path := range []string{temp + ".lock", filepath.Join(temp, ".mirrorbeam-run")} {
+		put(t, path, record, plain)
+	}
+	put(t, filepath.Join(temp, "inputs.json"), []byte("{}\n"), plain)
+	if summary := runJob(t, config); summary.Counts.Rejected != 0 {
+		t.Errorf("%d rejects", summary.Counts.Rejected)
 	}
 }
 
@@ -207,6 +194,44 @@ func TestFolderInTheWay(t *testing.T) {
 	}
 	if !maps.Equal(before, tree(t, config.Output)) {
 		t.Error("the failed job changed the folder")
+	}
+}
+
+// TestNamesOfBytes: a path is bytes, be they UTF-8 or not.
+func TestNamesOfBytes(t *testing.T) {
+	config := testConfig(t, putCorpus(t, plain, cut(synthetic(28), 2)...))
+	runJob(t, config)
+	want := lawful(t, config.Output)
+	root := t.TempDir()
+	setFlag(t, runners.Runner, "direct") // prism hands TMPDIR to what takes UTF-8 only
+	config.Output = filepath.Join(root, "caf\xe9", "\xff\xfe")
+	config.Temp = filepath.Join(root, "temp\xc3")
+	runJob(t, config)
+	sameText(t, "output", lawful(t, config.Output), want)
+	if entries, err := os.ReadDir(root); err != nil || len(entries) != 1 || entries[0].Name() != "caf\xe9" {
+		t.Errorf("the job made %q (%v)", entries, err)
+	}
+}
+
+// TestHostileNames: the kind of a fault does not rest on words, which may be those of a
+// file name.
+func TestHostileNames(t *testing.T) {
+	config := testConfig(t)
+	for _, name := range []string{"no space left on device", "too many open files", "file too large", "disk quota exceeded"} {
+		_, missing := os.Open(filepath.Join(t.TempDir(), name))
+		for _, err := range []error{
+			config.fault(ErrInput, missing),
+			config.explain(fmt.Errorf("stage: %w", transforms.Fault{Kind: transforms.InputFault, Errno: "ENOENT", Text: missing.Error()})),
+			config.explain(errors.New("plan\n" + transforms.NewFault(missing).Error())),
+		} {
+			if strings.Contains(err.Error(), "make room") || strings.Contains(err.Error(), "ulimit") {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+	}
+	full := &fs.PathError{Op: "write", Path: filepath.Join(config.Output, ".partial-run-A", "pairs-B"), Err: syscall.ENOSPC}
+	if err := config.fault(nil, full); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "the disk of the output folder") {
+		t.Errorf("a full disk: %v", err)
 	}
 }
 
@@ -253,36 +278,5 @@ func TestJobsSideBySide(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
-	}
-}
-
-// TestRemoveFolder removes folders that somebody goes on writing to.
-func TestRemoveFolder(t *testing.T) {
-	for range 20 {
-		folder := filepath.Join(t.TempDir(), "run")
-		if err := os.Mkdir(folder, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		begun, ended := make(chan struct{}), make(chan error)
-		go func() {
-			for i := 0; ; i++ {
-				if err := os.WriteFile(filepath.Join(folder, strconv.Itoa(i)), nil, 0o600); err != nil {
-					ended <- err
-					return
-				}
-				if i == 10 {
-					close(begun)
-				}
-			}
-		}()
-		<-begun
-		removeFolder(folder)
-		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("the folder is there (%v)", err)
-			os.Rename(folder, folder+".gone") // or its writer would not end
-		}
-		if err := <-ended; !errors.Is(err, fs.ErrNotExist) {
-			t.Error(err)
-		}
 	}
 }

@@ -52,7 +52,7 @@ func outputShards(counts Counts) int {
 // tasks.
 func exchange(s beam.Scope, job Job, d delivery, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("exchange")
-	return beam.ParDo(s, &exchangeFn{Temp: job.Temp, Delivery: d}, together(s, outcomes...))
+	return beam.ParDo(s, &exchangeFn{Temp: []byte(job.Temp), Delivery: d}, together(s, outcomes...))
 }
 
 // together brings all outcomes to one place: PCollection<KV<int64, []byte>>
@@ -152,14 +152,14 @@ func runsBut(outcomes []outcome, stage *stage) []string {
 }
 
 type exchangeFn struct {
-	Temp     string
+	Temp     []byte // a path travels as bytes, see Job.MarshalJSON
 	Delivery delivery
 }
 
 func (f *exchangeFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
 	outcomes, counts, err := readOutcomes(elements)
 	if err == nil {
-		err = f.Delivery.deliver(f.Temp, runsOf(outcomes), counts, emit)
+		err = f.Delivery.deliver(string(f.Temp), runsOf(outcomes), counts, emit)
 	}
 	if err != nil {
 		return markFault(fmt.Errorf("exchange: %w", err))

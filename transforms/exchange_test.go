@@ -202,7 +202,7 @@ func TestReadResult(t *testing.T) {
 		t.Error("no result, yet no error")
 	}
 	finish := func(outcomes ...outcome) error {
-		f := &finishFn{Temp: dir}
+		f := &finishFn{Temp: []byte(dir)}
 		return f.ProcessElement(t.Context(), 0, func(element *[]byte) bool {
 			if len(outcomes) == 0 {
 				return false

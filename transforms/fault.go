@@ -2,8 +2,13 @@ package transforms
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // FaultKind says whose fault an error of a task is.
@@ -21,35 +26,90 @@ type inputError struct{ error }
 
 func (e inputError) Unwrap() error { return e.error }
 
-// An error reaches the driver as text only, wrapped by the runner. The marks
-// tell where the text of the task starts, what kind it is, and where it ends.
-const (
-	faultStart = "mirrorbeam fault "
-	faultEnd   = " (end of fault)"
-)
-
-// markFault makes the text of an error so that ParseFault finds it again.
-func markFault(err error) error {
-	kind := OtherFault
-	var errno syscall.Errno
-	var read inputError
-	switch {
-	case errors.As(err, &read):
-		kind = InputFault
-	case errors.As(err, &errno):
-		kind = StorageFault
-	}
-	return errors.New(faultStart + string(kind) + ": " + err.Error() + faultEnd)
+// Fault is an error of a task as its driver sees it.
+type Fault struct {
+	Kind FaultKind
+	// Errno is the name of the system's error that is behind it, such as ENOSPC, or
+	// "". Its number may be another one on the worker's system.
+	Errno string
+	// Path is the file of that error, or "".
+	Path string
+	// Text is the message for the user.
+	Text string
 }
 
-// ParseFault returns the kind and the text of the fault of a task that an error
-// of a runner tells of.
-func ParseFault(text string) (kind FaultKind, fault string, found bool) {
-	at := strings.LastIndex(text, faultStart)
-	if at < 0 {
-		return "", "", false
+// NewFault describes an error.
+func NewFault(err error) Fault {
+	fault := Fault{Kind: OtherFault, Text: err.Error()}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		fault.Kind, fault.Errno = StorageFault, unix.ErrnoName(errno)
 	}
-	text, _, _ = strings.Cut(text[at+len(faultStart):], faultEnd)
-	name, fault, _ := strings.Cut(text, ": ")
-	return FaultKind(name), fault, true
+	var read inputError
+	if errors.As(err, &read) {
+		fault.Kind = InputFault
+	}
+	var file *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &file):
+		fault.Path = file.Path
+	case errors.As(err, &link):
+		fault.Path = link.New
+	}
+	return fault
+}
+
+// faultMark stands before a fault in the text of an error.
+const faultMark = "mirrorbeam fault:"
+
+// Error encodes the fault: the text is all that is left of an error on its way
+// through a runner, which wraps it in text of its own. Each part is quoted, so that
+// no file name in it can pass for another part.
+func (f Fault) Error() string {
+	b := []byte(faultMark)
+	for _, part := range []string{string(f.Kind), f.Errno, f.Path, f.Text} {
+		b = strconv.AppendQuoteToASCII(append(b, ' '), part)
+	}
+	return string(b)
+}
+
+// markFault makes the error of a task one that FaultOf finds again.
+func markFault(err error) error { return NewFault(err) }
+
+// FaultOf returns the fault of a task that is behind the error of a runner, if it
+// was one of a task.
+func FaultOf(err error) (fault Fault, found bool) {
+	if errors.As(err, &fault) {
+		return fault, true
+	}
+	// The first mark is ours: one further on may be part of a file name.
+	for text := err.Error(); ; {
+		_, after, found := strings.Cut(text, faultMark)
+		if !found {
+			return Fault{}, false
+		}
+		if fault, is := parseFault(after); is {
+			return fault, true
+		}
+		text = after
+	}
+}
+
+// parseFault reads what follows a mark.
+func parseFault(text string) (fault Fault, is bool) {
+	var kind string
+	for _, part := range []*string{&kind, &fault.Errno, &fault.Path, &fault.Text} {
+		rest, found := strings.CutPrefix(text, " ")
+		quoted, err := strconv.QuotedPrefix(rest)
+		if !found || err != nil {
+			return Fault{}, false
+		}
+		if *part, err = strconv.Unquote(quoted); err != nil {
+			return Fault{}, false
+		}
+		text = rest[len(quoted):]
+	}
+	fault.Kind = FaultKind(kind)
+	return fault, true
 }

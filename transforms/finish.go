@@ -27,7 +27,7 @@ type Result struct {
 
 // finishFn sums up the outcomes of all stages.
 type finishFn struct {
-	Temp string
+	Temp []byte // a path travels as bytes, see Job.MarshalJSON
 }
 
 func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool) error {
@@ -52,7 +52,7 @@ func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]b
 		return fmt.Errorf("%d documents were counted, %d sketches written", counts.Documents, rows)
 	}
 	slices.SortFunc(result.Files, func(a, b output.File) int { return cmp.Compare(a.Name, b.Name) })
-	path := resultPath(f.Temp)
+	path := resultPath(string(f.Temp))
 	b, err := json.Marshal(result)
 	if err == nil {
 		err = os.WriteFile(path+".partial", b, 0o666)

@@ -15,15 +15,15 @@ func init() {
 // Read makes a task for every split of the inputs: PCollection<[]byte>.
 func Read(s beam.Scope, job Job) beam.PCollection {
 	s = s.Scope("read")
-	return beam.ParDo(s, &readFn{Inputs: job.Inputs}, beam.Impulse(s))
+	return beam.ParDo(s, &readFn{Inputs: []byte(job.Inputs)}, beam.Impulse(s))
 }
 
 type readFn struct {
-	Inputs string
+	Inputs []byte // a path travels as bytes, see Job.MarshalJSON
 }
 
 func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) error {
-	inputs, err := readInputs(f.Inputs)
+	inputs, err := readInputs(string(f.Inputs))
 	if err != nil {
 		return markFault(fmt.Errorf("read: %w", err))
 	}

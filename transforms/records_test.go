@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,12 +11,14 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/unionfind"
 )
@@ -209,29 +212,60 @@ func TestSplitOf(t *testing.T) {
 	}
 }
 
-// TestFaults: an error comes back out of what a runner makes of it.
+// TestFaults: an error comes back out of what a runner makes of it, whatever the
+// names of files in it.
 func TestFaults(t *testing.T) {
-	_, missing := os.Open("/does/not/exist")
+	hostile := faultMark + ` "input" "" "" "x" (end) ` + faultMark + "\xff\n no space left on device"
+	_, missing := os.Open("/does/not/exist/" + hostile)
+	full := &os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.ENOSPC}
 	for _, c := range []struct {
 		err  error
-		kind FaultKind
+		want Fault
 	}{
-		{errors.New("digest is wrong"), OtherFault},
-		{fmt.Errorf("read (all): %w", missing), StorageFault},
-		{inputError{missing}, InputFault},
-		{fmt.Errorf("split 3: %w", inputError{errors.New("cut short: twice (here)")}), InputFault},
-		{fs.ErrInvalid, OtherFault},
+		{errors.New("digest is wrong"), Fault{Kind: OtherFault}},
+		{errors.New(hostile), Fault{Kind: OtherFault}},
+		{fmt.Errorf("read (all): %w", missing), Fault{Kind: StorageFault, Errno: "ENOENT", Path: "/does/not/exist/" + hostile}},
+		{inputError{missing}, Fault{Kind: InputFault, Errno: "ENOENT", Path: "/does/not/exist/" + hostile}},
+		{fmt.Errorf("split 3: %w", inputError{errors.New("cut short: twice (here)")}), Fault{Kind: InputFault}},
+		{fmt.Errorf("write: %w", full), Fault{Kind: StorageFault, Errno: "ENOSPC", Path: "b"}},
+		{fs.ErrInvalid, Fault{Kind: OtherFault}},
 	} {
-		text := fmt.Sprintf("job failed: bundle 7\n\tcaused by:\n%v\n\tcaused by:\nfull error:\n%v (in plan)\nmore", markFault(c.err), markFault(c.err))
-		kind, fault, found := ParseFault(text)
-		if !found || kind != c.kind || fault != c.err.Error() {
-			t.Errorf("%v: kind %q, text %q, found %v", c.err, kind, fault, found)
+		c.want.Text = c.err.Error()
+		if got, found := FaultOf(fmt.Errorf("wrapped: %w", markFault(c.err))); !found || got != c.want {
+			t.Errorf("%v: wrapped, it is %+v, found %v, want %+v", c.err, got, found, c.want)
+		}
+		text := fmt.Sprintf("job failed: "+faultMark+" bundle 7\n\tcaused by:\n%v\n\tcaused by:\nfull error:\n%v (in plan)\nmore", markFault(c.err), markFault(c.err))
+		if got, found := FaultOf(errors.New(text)); !found || got != c.want {
+			t.Errorf("%v: as text, it is %+v, found %v, want %+v", c.err, got, found, c.want)
 		}
 	}
-	if _, _, found := ParseFault("a runner's own fault"); found {
+	if _, found := FaultOf(errors.New("a runner's own fault")); found {
 		t.Error("found a fault where there is none")
 	}
-	if text := markFault(errors.New("x")).Error(); strings.Contains(text, "\n") {
+	if text := markFault(errors.New("x\ny")).Error(); strings.Contains(text, "\n") {
 		t.Errorf("a fault of several lines: %q", text)
+	}
+}
+
+// TestPathsTravel: names that are not UTF-8 come through the encodings of Beam.
+func TestPathsTravel(t *testing.T) {
+	const path = "/tmp/caf\xe9/\xff"
+	job := Job{Temp: path, Partial: path + "p", Inputs: path + "i", Lanes: 3, Emit: []string{Pairs}}
+	checkTravels(t, &writeFn{Job: job}, &writeFn{})
+	checkTravels(t, &exchangeFn{Temp: path, Lanes: 2, Delivery: delivery{Step: 1, Output: true}}, &exchangeFn{})
+	checkTravels(t, &finishFn{Temp: []byte(path)}, &finishFn{})
+	checkTravels(t, &readFn{Inputs: []byte(path), Lanes: 1}, &readFn{})
+	checkTravels(t, &outcome{Stage: "key", Run: path, Counts: Counts{Documents: 7}, Files: []output.File{{Name: "n", Temporary: "t"}}}, &outcome{})
+}
+
+// checkTravels encodes a value into another one.
+func checkTravels(t *testing.T, from, to any) {
+	t.Helper()
+	b, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(b, to)
+	}
+	if err != nil || !reflect.DeepEqual(from, to) {
+		t.Errorf("%s made %+v, want %+v (%v)", b, to, from, err)
 	}
 }

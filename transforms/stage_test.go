@@ -53,7 +53,7 @@ func TestTaskFaults(t *testing.T) {
 	stage := newStage("failing")
 	for range 3 * Cores() {
 		_, err := stage.run(ctx, 7, func(*memory) error { return errors.New("no luck") })
-		if _, fault, _ := ParseFault(err.Error()); fault != "failing 7: no luck" {
+		if fault, _ := FaultOf(err); fault.Text != "failing 7: no luck" {
 			t.Fatalf("fault %q", fault)
 		}
 	}

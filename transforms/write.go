@@ -57,7 +57,7 @@ func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ..
 	if slices.Contains(job.Emit, Index) {
 		outcomes = append(outcomes, writeIndex(s.Scope("index"), job, sketches))
 	}
-	beam.ParDo0(s.Scope("finish"), &finishFn{Temp: job.Temp}, together(s.Scope("finish"), outcomes...))
+	beam.ParDo0(s.Scope("finish"), &finishFn{Temp: []byte(job.Temp)}, together(s.Scope("finish"), outcomes...))
 }
 
 var writeStage = newStage("write")

@@ -25,6 +25,9 @@ type evalCommand struct {
 
 // Validate checks the flags.
 func (c *evalCommand) Validate() error {
+	if err := pipeline.CheckPath("--output", c.Output); err != nil {
+		return err
+	}
 	if c.Worst < 0 {
 		return fmt.Errorf("--worst %d: must be 0 or more", c.Worst)
 	}

@@ -72,8 +72,8 @@ var faults = []struct {
 	}},
 	{"a disk that is full when all but the manifest is written", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
-		// For the disk itself, two folders, clusters and rejects.
-		return s.cleared(s.onSmallDisk("nr_inodes=5", "--temp", "temp", "--output", "disk/out"))
+		// For the disk itself, two folders, the mark of one, clusters and rejects.
+		return s.cleared(s.onSmallDisk("nr_inodes=6", "--temp", "temp", "--output", "disk/out"))
 	}},
 	{"a limit of the size of files, and earlier results to `--overwrite`", func(s *scene) observed {
 		s.write("in.jsonl", randomCorpus(10_000))
@@ -146,6 +146,28 @@ var faults = []struct {
 			s.t.Errorf("%s has %d bytes and is not as after a job in an empty folder", name, len(got))
 		}
 		return seen
+	}},
+	{"`--output` in a bucket", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		return s.runjob("--output", "gs://bucket/out").fails(exitUsage)
+	}},
+	{"`--output` is a link to a folder that is not there", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		if err := os.Symlink("nowhere", filepath.Join(s.dir, "link")); err != nil {
+			s.t.Fatal(err)
+		}
+		seen := s.runjob("--output", "link").fails(exitStorage)
+		if _, err := os.Lstat(filepath.Join(s.dir, "link")); err != nil {
+			s.t.Errorf("the link is gone: %v", err)
+		}
+		return seen
+	}},
+	{"`--overwrite`, and a file that no job has written by the name of a result", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		s.write("out/manifest.json", []byte(`{"files":[{"name":"thesis.docx"}]}`))
+		s.write("out/thesis.docx", []byte("mine"))
+		s.before = s.outputs()
+		return s.runjob("--overwrite").fails(exitStorage)
 	}},
 	{"another job on the same output folder", func(s *scene) observed {
 		s.write("in.jsonl", largeCorpus())

@@ -23,6 +23,9 @@ type queryCommand struct {
 
 // Validate checks the flags.
 func (c *queryCommand) Validate() error {
+	if err := errors.Join(pipeline.CheckPath("--index", c.Index), pipeline.CheckPath("--output", c.Output)); err != nil {
+		return err
+	}
 	if c.Top < 0 {
 		return fmt.Errorf("--top %d: must be 0 or more", c.Top)
 	}

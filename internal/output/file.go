@@ -41,7 +41,7 @@ type File struct {
 	Input string `json:"input,omitempty"`
 	Rows  int64  `json:"rows"`
 	Bytes int64  `json:"bytes"`
-	// Temporary is where it is now.
+	// Temporary is its name for now, in the folder where it was made.
 	Temporary string `json:"temporary,omitempty"`
 }
 
@@ -55,6 +55,7 @@ const writeBuffer = 256 << 10
 // Writer writes one output file. Not for concurrent use.
 type Writer struct {
 	file     File
+	path     string // where it is for now
 	out      *os.File
 	counted  *counter
 	pressed  io.WriteCloser // nil where the format does not compress
@@ -75,12 +76,13 @@ func (c *counter) Write(b []byte) (int, error) {
 
 // NewWriter makes a file in the folder dir, under a random name.
 func NewWriter(dir string, file File, format Format) (*Writer, error) {
-	file.Temporary = filepath.Join(dir, file.Output+"-"+rand.Text())
-	out, err := os.OpenFile(file.Temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	file.Temporary = file.Output + "-" + rand.Text()
+	path := filepath.Join(dir, file.Temporary)
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", file.Name, err)
 	}
-	w := &Writer{file: file, out: out, counted: &counter{w: out}}
+	w := &Writer{file: file, path: path, out: out, counted: &counter{w: out}}
 	var sink io.Writer = w.counted
 	switch format {
 	case JSONLZstd:
@@ -117,7 +119,7 @@ func (w *Writer) Close() (File, error) {
 	err = errors.Join(err, w.out.Close())
 	w.out = nil
 	if err != nil {
-		os.Remove(w.file.Temporary)
+		os.Remove(w.path)
 		return File{}, fmt.Errorf("finish %s: %w", w.file.Name, err)
 	}
 	w.file.Bytes = w.counted.n
@@ -134,6 +136,6 @@ func (w *Writer) Abort() {
 		w.pressed.Close()
 	}
 	w.out.Close()
-	os.Remove(w.file.Temporary)
+	os.Remove(w.path)
 	w.out = nil
 }

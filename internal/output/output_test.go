@@ -28,7 +28,7 @@ func TestWriterWritesEveryFormat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := os.Open(file.Temporary)
+		f, err := os.Open(filepath.Join(dir, file.Temporary))
 		if err != nil {
 			t.Fatal(err)
 		}

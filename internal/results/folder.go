@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/workspace"
 )
 
 // Summary is the part of summary.json that says what the other files mean.
@@ -54,10 +55,26 @@ type Folder struct {
 	files []output.File
 }
 
+// mostOpenings bounds how often results are opened that a job replaces meanwhile.
+const mostOpenings = 10
+
 // Open reads the manifest and the summary of the results in a folder. It is an
 // error if there are none, if the job did not succeed, or if a file that the
 // manifest lists is not there in its full length.
-func Open(path string) (*Folder, error) {
+func Open(path string) (f *Folder, err error) {
+	for range mostOpenings {
+		before, _ := os.Stat(path)
+		f, err = open(path)
+		// A job that overwrites the results puts another folder in their place.
+		if after, _ := os.Stat(path); before == nil || after == nil || os.SameFile(before, after) {
+			break
+		}
+	}
+	return f, err
+}
+
+// open opens the results in a folder that may be exchanged meanwhile.
+func open(path string) (*Folder, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -69,6 +86,9 @@ func Open(path string) (*Folder, error) {
 	}
 	f := &Folder{Path: path}
 	if _, err := os.Stat(filepath.Join(path, "_SUCCESS")); err != nil {
+		if workspace.IsInterrupted(path) {
+			return nil, fmt.Errorf("the results in %s are not whole: the job was killed while it published them: run it again with the same --output, which finishes that first", path)
+		}
 		return nil, fmt.Errorf("no results of a job are in %s: there is no _SUCCESS in it: run the job, or wait for its end", path)
 	}
 	var manifest struct {

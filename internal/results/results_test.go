@@ -42,7 +42,7 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Rename(file.Temporary, filepath.Join(folder, file.Name)); err != nil {
+		if err := os.Rename(filepath.Join(folder, file.Temporary), filepath.Join(folder, file.Name)); err != nil {
 			t.Fatal(err)
 		}
 		file.Temporary = ""
@@ -120,6 +120,14 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 		}
 	}
 	path := writeFolder(t, output.JSONL, "")
+	journal := filepath.Join(path, ".partial-run-ABCDEFGHIJKLMNOPQRSTUVWXYZ", "journal.json")
+	if err := errors.Join(os.Mkdir(filepath.Dir(journal), 0o700), os.WriteFile(journal, nil, 0o600), os.Remove(filepath.Join(path, "_SUCCESS"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "killed while it published them: run it again") {
+		t.Errorf("half published: %v", err)
+	}
+	path = writeFolder(t, output.JSONL, "")
 	if _, err := Open(filepath.Join(path, "_SUCCESS")); err == nil || !strings.Contains(err.Error(), "is no folder") {
 		t.Errorf("a file: %v", err)
 	}

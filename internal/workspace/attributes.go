@@ -1,0 +1,103 @@
+package workspace
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// copyAttributes gives a folder the owner, the group, the mode and the extended
+// attributes of another one, access lists among them.
+func (d disk) copyAttributes(from, to string) error {
+	if err := d.ask("copy attributes", from); err != nil {
+		return err
+	}
+	model, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	made, err := os.Stat(to)
+	if err != nil {
+		return err
+	}
+	if want, have := ownerOf(model), ownerOf(made); want != have {
+		if err := os.Chown(to, want.user, want.group); err != nil {
+			return err
+		}
+	}
+	if err := os.Chmod(to, model.Mode()&(fs.ModePerm|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)); err != nil {
+		return err
+	}
+	return copyExtended(from, to)
+}
+
+type owner struct{ user, group int }
+
+func ownerOf(info fs.FileInfo) owner {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return owner{int(stat.Uid), int(stat.Gid)}
+	}
+	return owner{-1, -1}
+}
+
+// copyExtended makes the extended attributes of to those of from.
+func copyExtended(from, to string) error {
+	wanted, err := extended(from)
+	if err != nil {
+		return err
+	}
+	had, err := extended(to)
+	if err != nil {
+		return err
+	}
+	for name, value := range wanted {
+		if old, is := had[name]; is && bytes.Equal(old, value) {
+			continue
+		}
+		if err := unix.Setxattr(to, name, value, 0); err != nil {
+			return fmt.Errorf("set attribute %s of %s: %w", name, to, err)
+		}
+	}
+	for name := range had {
+		if _, keeps := wanted[name]; keeps {
+			continue
+		}
+		if err := unix.Removexattr(to, name); err != nil {
+			return fmt.Errorf("remove attribute %s of %s: %w", name, to, err)
+		}
+	}
+	return nil
+}
+
+// extended returns the extended attributes of a file, none where the file system
+// has no such thing.
+func extended(path string) (map[string][]byte, error) {
+	names := make([]byte, 64<<10)
+	n, err := unix.Listxattr(path, names)
+	if errors.Is(err, syscall.ENOTSUP) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list attributes of %s: %w", path, err)
+	}
+	values := map[string][]byte{}
+	for name := range strings.SplitSeq(string(names[:n]), "\x00") {
+		if name == "" {
+			continue
+		}
+		value := make([]byte, 64<<10)
+		n, err := unix.Getxattr(path, name, value)
+		if err != nil {
+			return nil, fmt.Errorf("read attribute %s of %s: %w", name, path, err)
+		}
+		values[name] = slices.Clip(value[:n])
+	}
+	return values, nil
+}

@@ -1,0 +1,8 @@
+package workspace
+
+import "golang.org/x/sys/unix"
+
+// exchange swaps two names. Where the file system cannot, it says so.
+func exchange(a, b string) error {
+	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+}

@@ -1,0 +1,8 @@
+//go:build !linux && !darwin
+
+package workspace
+
+import "errors"
+
+// exchange fails: this system cannot swap two names.
+func exchange(_, _ string) error { return errors.ErrUnsupported }

@@ -1,0 +1,198 @@
+package workspace
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+const (
+	journalName = "journal.json"
+	// setAsideName is the folder among the partial results for the earlier ones.
+	setAsideName = "earlier"
+)
+
+// journal says what is being renamed where two folders cannot be exchanged. From the
+// time that it stands to the time that it goes, whoever finds it can do the work to
+// its end.
+type journal struct {
+	// Old are the files of earlier results that are set aside, the mark of success
+	// first.
+	Old []string `json:"old"`
+	// New are the files that get their names, the mark of success last.
+	New []move `json:"new"`
+}
+
+// publishByJournal sets the old results aside and gives the new ones their names. A
+// journal that is written first lets the next job finish it.
+func (p publication) publishByJournal() error {
+	j := journal{Old: slices.DeleteFunc(slices.Clone(p.old.names), func(name string) bool { return name == SuccessName }), New: p.moves}
+	j.Old = append([]string{SuccessName}, j.Old...)
+	if err := p.begin(j); err != nil {
+		return err
+	}
+	err := p.forward(j, p.token)
+	if err == nil {
+		_ = p.end(p.token) // it tells of nothing that is left to do
+		return nil
+	}
+	back := p.back(j, p.token)
+	if back == nil {
+		back = p.end(p.token)
+	}
+	if back != nil {
+		return fmt.Errorf("%w: %w", errInterrupted, errors.Join(err, back))
+	}
+	return err
+}
+
+func (t target) journal(token string) string { return filepath.Join(t.partial(token), journalName) }
+
+func (t target) aside(token, name string) string {
+	return filepath.Join(t.partial(token), setAsideName, name)
+}
+
+// begin writes the journal.
+func (p publication) begin(j journal) error {
+	if err := p.disk.mkdir(p.aside(p.token, "")); err != nil {
+		return err
+	}
+	content, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	draft := p.journal(p.token) + ".draft"
+	if err := p.disk.writeFile(draft, content); err != nil {
+		return err
+	}
+	if err := p.disk.sync(p.partial(p.token)); err != nil {
+		return err
+	}
+	if err := p.disk.rename(draft, p.journal(p.token)); err != nil {
+		return err
+	}
+	if err := p.disk.sync(p.partial(p.token)); err != nil {
+		if end := p.end(p.token); end != nil {
+			return fmt.Errorf("%w: %w", errInterrupted, errors.Join(err, end))
+		}
+		return err
+	}
+	return nil
+}
+
+// end removes the journal: what it says is done, or undone.
+func (t target) end(token string) error {
+	if err := t.disk.remove(t.journal(token)); err != nil {
+		return err
+	}
+	return t.disk.sync(t.partial(token))
+}
+
+// forward does what a journal says that is not done yet.
+func (t target) forward(j journal, token string) error {
+	hasBegun := false
+	for _, m := range j.New {
+		info, err := t.disk.lstat(filepath.Join(t.partial(token), m.From))
+		if err != nil {
+			return err
+		}
+		hasBegun = hasBegun || info == nil
+	}
+	// The first new file gets its name after the last old one is set aside.
+	if !hasBegun {
+		if err := t.setAside(j, token); err != nil {
+			return err
+		}
+	}
+	for _, m := range j.New {
+		if m.To == SuccessName {
+			if err := t.disk.sync(t.path); err != nil {
+				return err
+			}
+		}
+		if err := t.renameIfThere(filepath.Join(t.partial(token), m.From), t.at(m.To)); err != nil {
+			return err
+		}
+	}
+	return t.disk.sync(t.path)
+}
+
+// setAside moves the old results out of the way.
+func (t target) setAside(j journal, token string) error {
+	for _, name := range j.Old {
+		if err := t.renameIfThere(t.at(name), t.aside(token, name)); err != nil {
+			return err
+		}
+	}
+	for _, folder := range []string{t.aside(token, ""), t.path} {
+		if err := t.disk.sync(folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// back undoes what forward has done, the last step first.
+func (t target) back(j journal, token string) error {
+	for _, m := range slices.Backward(j.New) {
+		from := filepath.Join(t.partial(token), m.From)
+		info, err := t.disk.lstat(from)
+		if err == nil && info == nil {
+			err = t.renameIfThere(t.at(m.To), from)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Backward(j.Old) {
+		if err := t.renameIfThere(t.aside(token, name), t.at(name)); err != nil {
+			return err
+		}
+	}
+	return t.disk.sync(t.path)
+}
+
+// renameIfThere renames a file unless it is gone, or a folder has taken its name.
+func (t target) renameIfThere(from, to string) error {
+	info, err := t.disk.lstat(from)
+	if err != nil || info == nil || info.IsDir() {
+		return err
+	}
+	return t.disk.rename(from, to)
+}
+
+// IsInterrupted reports whether a job was killed while it gave the results in an output
+// folder their names. The next job with that folder finishes it.
+func IsInterrupted(path string) bool {
+	tokens, err := target{path: path}.tokens()
+	return err == nil && slices.ContainsFunc(tokens, func(token string) bool {
+		_, err := os.Stat(target{path: path}.journal(token))
+		return err == nil
+	})
+}
+
+// finishJournal does to the end what a run had begun that died, if anything.
+func (t target) finishJournal(token string) error {
+	content, err := t.disk.readFile(t.journal(token))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var j journal
+	if err == nil {
+		err = json.Unmarshal(content, &j)
+	}
+	if err == nil {
+		err = t.forward(j, token)
+	}
+	if err == nil {
+		err = t.end(token)
+	}
+	if err != nil {
+		return fmt.Errorf("finish publishing what an earlier job had begun: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// mostLockings bounds how often a lock is taken of a path that becomes another
+// file at the same time.
+const mostLockings = 10
+
+// lockFile opens a file or folder and takes its lock, or fails at once. The lock is
+// of what has that path when it returns.
+func lockFile(path string, flags int) (*os.File, error) {
+	for range mostLockings {
+		file, err := os.OpenFile(path, flags, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+			file.Close()
+			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+		}
+		held, err := file.Stat()
+		if err == nil {
+			if named, err := os.Stat(path); err == nil && os.SameFile(held, named) {
+				return file, nil
+			}
+		}
+		file.Close()
+	}
+	return nil, &fs.PathError{Op: "lock", Path: path, Err: syscall.EWOULDBLOCK}
+}
+
+// record says what a run has made. It stands in the run's lock and, as a mark, in
+// each of its folders: what has none, or another one, was made by somebody else.
+type record struct {
+	token  string // random, part of the names of the lock and of the folders
+	output string // where results are published
+	temp   string // the run's folder of temporary files
+}
+
+const (
+	runPrefix     = "run-"
+	partialPrefix = ".partial-"
+	stagingPrefix = ".publish-"
+	lockSuffix    = ".lock"
+	markName      = ".mirrorbeam-run"
+)
+
+// recordForm is the first line of a record, tokenForm is what rand.Text makes.
+const (
+	recordForm = "mirrorbeam run "
+	tokenForm  = `[A-Z2-7]{26}`
+)
+
+// encode writes a record. Paths are quoted: any byte may be in one.
+func (r record) encode() []byte {
+	return fmt.Appendf(nil, "%s%s\noutput %q\ntemp %q\n", recordForm, r.token, r.output, r.temp)
+}
+
+// decodeRecord reads what encode has written.
+func decodeRecord(content []byte) (r record, err error) {
+	lines := strings.Split(string(content), "\n")
+	if len(lines) != 4 || lines[3] != "" {
+		return r, errors.New("not the record of a run")
+	}
+	for i, field := range []struct {
+		start string
+		value *string
+	}{{recordForm, &r.token}, {"output ", &r.output}, {"temp ", &r.temp}} {
+		value, found := strings.CutPrefix(lines[i], field.start)
+		if found && i > 0 {
+			value, err = strconv.Unquote(value)
+		}
+		if !found || err != nil {
+			return r, errors.New("not the record of a run")
+		}
+		*field.value = value
+	}
+	if !isToken(r.token) {
+		return r, errors.New("not the record of a run")
+	}
+	return r, nil
+}
+
+func isToken(s string) bool {
+	return regexp.MustCompile("^" + tokenForm + "$").MatchString(s)
+}
+
+// IsPartial reports whether a file is one of results that are not published yet.
+func IsPartial(path string) bool {
+	return strings.HasPrefix(filepath.Base(filepath.Dir(path)), partialPrefix+runPrefix)
+}
+
+func (r record) lock() string { return r.temp + lockSuffix }
+
+// mark makes a folder and marks it as the run's.
+func (r record) mark(d disk, folder string) error {
+	if err := d.mkdir(folder); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, markName), r.encode(), 0o600)
+}
+
+// marked returns the mark of a folder, if it is one of the run with that token.
+func marked(folder, token string) (r record, is bool) {
+	content, err := os.ReadFile(filepath.Join(folder, markName))
+	if err != nil {
+		return r, false
+	}
+	r, err = decodeRecord(content)
+	return r, err == nil && r.token == token
+}
+
+// removeMarked removes a folder that is marked with the token. One without a mark
+// goes only if it holds nothing: its run died before it had marked it.
+func removeMarked(d disk, folder, token string) error {
+	if _, is := marked(folder, token); is {
+		return d.removeFolder(folder)
+	}
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(entries) == 1 && entries[0].Name() == markName {
+		if info, err := entries[0].Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+			return d.removeFolder(folder)
+		}
+	}
+	if len(entries) > 0 {
+		return nil
+	}
+	return removeEmpty(folder)
+}
+
+// removeEmpty removes a folder, if it is one and holds nothing.
+func removeEmpty(folder string) error {
+	if info, err := os.Lstat(folder); err != nil || !info.IsDir() {
+		return nil
+	}
+	if err := os.Remove(folder); !errors.Is(err, syscall.ENOTEMPTY) {
+		return err
+	}
+	return nil
+}
+
+// clearTemp removes what dead runs have left in a folder of temporary files, and
+// what their locks say that they have left in the output folder of theirs.
+func (w *Workspace) clearTemp(parent string) {
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		token, isRun := strings.CutPrefix(strings.TrimSuffix(entry.Name(), lockSuffix), runPrefix)
+		if isRun && isToken(token) && strings.HasSuffix(entry.Name(), lockSuffix) && entry.Type().IsRegular() {
+			w.clearLock(filepath.Join(parent, entry.Name()), token)
+		}
+	}
+}
+
+// clearLock clears away the run of a lock, unless the run lives.
+func (w *Workspace) clearLock(path, token string) {
+	lock, err := lockFile(path, os.O_RDWR)
+	if err != nil {
+		return // it lives, or it is another user's
+	}
+	defer lock.Close()
+	content, err := io.ReadAll(lock)
+	if err != nil {
+		return
+	}
+	folder := strings.TrimSuffix(path, lockSuffix)
+	r, err := decodeRecord(content)
+	if len(content) == 0 {
+		r, err = record{token: token, temp: folder}, nil // it died at once
+	}
+	if err != nil || r.token != token {
+		return // somebody else's
+	}
+	if r.output != "" && !w.clearOutput(r) {
+		return
+	}
+	if err := removeMarked(w.disk, folder, token); err != nil {
+		return
+	}
+	if _, err := os.Lstat(folder); errors.Is(err, fs.ErrNotExist) {
+		os.Remove(path)
+	}
+}
+
+// clearOutput clears away what a dead run has left in its output folder, and
+// reports whether nothing is left there.
+func (w *Workspace) clearOutput(r record) bool {
+	if r.output == w.Output {
+		return w.target().recover(r.token) == nil
+	}
+	if _, err := os.Stat(r.output); errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	lock, err := lockFile(r.output, os.O_RDONLY)
+	if err != nil {
+		return false // a job is at work there, which clears it
+	}
+	defer lock.Close()
+	return target{w.disk, r.output}.recover(r.token) == nil
+}

@@ -1,0 +1,242 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// situation is one in which results are published.
+type situation struct {
+	name           string
+	hasOld, others bool
+	refuses        func(operation string) error // what the disk cannot do at all
+}
+
+func situations() (all []situation) {
+	noExchange := func(operation string) error {
+		if operation == "exchange" {
+			return syscall.EINVAL
+		}
+		return nil
+	}
+	anything := func(string) error { return nil }
+	for _, others := range []bool{false, true} {
+		with := map[bool]string{false: "", true: " beside other files"}[others]
+		all = append(all,
+			situation{"first results" + with, false, others, anything},
+			situation{"exchange" + with, true, others, anything},
+			situation{"journal" + with, true, others, noExchange})
+	}
+	return all
+}
+
+// prepare sets the ground for a situation.
+func (s situation) prepare(t *testing.T) ground {
+	t.Helper()
+	g := newGround(t)
+	if s.hasOld {
+		if err := publish(g.options(), "old", disk{}); err != nil {
+			t.Fatal(err)
+		}
+	} else if err := os.Mkdir(g.output(), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if s.others {
+		g.putOthers()
+	}
+	return g
+}
+
+// before is the name of the results that stand before the job.
+func (s situation) before() string { return map[bool]string{false: "", true: "old"}[s.hasOld] }
+
+// count returns how many operations publishing takes.
+func (s situation) count(t *testing.T) int {
+	n := 0
+	g := s.prepare(t)
+	if err := publish(g.options(), "new", disk{func(operation, _ string) error { n++; return s.refuses(operation) }}); err != nil {
+		t.Fatalf("%s: %v", s.name, err)
+	}
+	if name := g.standing(); name != "new" {
+		t.Fatalf("%s: the results %q stand", s.name, name)
+	}
+	return n
+}
+
+// TestFailures lets each operation of publishing fail once, and each with all after it:
+// the old results stand whole if there is an error, the new ones if there is none.
+func TestFailures(t *testing.T) {
+	for _, s := range situations() {
+		for _, lasting := range []bool{false, true} {
+			stood := map[string]int{}
+			total := s.count(t)
+			for n := range total {
+				g, i := s.prepare(t), 0
+				where := ""
+				err := publish(g.options(), "new", disk{func(operation, path string) error {
+					i++
+					if i-1 == n || lasting && i > n {
+						if i-1 == n {
+							where = operation + " " + path
+						}
+						return syscall.EIO
+					}
+					return s.refuses(operation)
+				}})
+				when := fmt.Sprintf("%s, operation %d of %d (%s) fails, lasting %v: %v", s.name, n, total, where, lasting, err)
+				name := g.standing()
+				want := s.before()
+				if err == nil {
+					want = "new"
+				}
+				isOpen := errors.Is(err, errInterrupted)
+				if name != want && !isOpen && !(lasting && name == "new") {
+					t.Fatalf("%s: the results %q stand, want %q", when, name, want)
+				}
+				if isOpen {
+					name = "interrupted"
+				}
+				stood[name]++
+				if s.others {
+					g.checkOthers(when)
+				}
+				g.checkNext(s.others)
+			}
+			t.Logf("%s: %d operations fail, lasting %v: %v", s.name, total, lasting, stood)
+		}
+	}
+}
+
+// TestKills ends a job at each operation of publishing: nothing happens from there on.
+// The old results or the new ones stand whole. Where folders cannot be exchanged a
+// journal may be left, by which the next job makes the new ones whole.
+func TestKills(t *testing.T) {
+	for _, s := range situations() {
+		stood := map[string]int{}
+		total := s.count(t)
+		for n := range total {
+			g := s.prepare(t)
+			_ = publish(g.options(), "new", s.killedAt(n))
+			stood[g.checkKilled(s, fmt.Sprintf("%s, killed at operation %d of %d", s.name, n, total))]++
+			g.checkNext(s.others)
+		}
+		t.Logf("%s: killed at %d operations: %v", s.name, total, stood)
+	}
+}
+
+// TestKilledTwice kills the next job, too, while it clears away what the first has
+// left.
+func TestKilledTwice(t *testing.T) {
+	for _, s := range situations() {
+		total := s.count(t)
+		for n := 0; n < total; n += 4 {
+			for m, isDone := 0, false; !isDone; m += 2 {
+				g := s.prepare(t)
+				_ = publish(g.options(), "new", s.killedAt(n))
+				w, err := open(g.options(), s.killedAt(m))
+				if isDone = err == nil; isDone {
+					w.Close()
+				}
+				g.checkKilled(s, fmt.Sprintf("%s, killed at operation %d, then at %d", s.name, n, m))
+				g.checkNext(s.others)
+			}
+		}
+	}
+}
+
+// killedAt is a disk on which nothing happens from operation n on.
+func (s situation) killedAt(n int) disk {
+	i := 0
+	return disk{func(operation, _ string) error {
+		if i++; i > n {
+			return errKilled
+		}
+		return s.refuses(operation)
+	}}
+}
+
+// checkKilled checks the output folder after a job was killed that published there,
+// and returns the name of the results that stand.
+func (g ground) checkKilled(s situation, when string) string {
+	g.t.Helper()
+	if s.others {
+		g.checkOthers(when)
+	}
+	name := g.standing()
+	switch {
+	case name == "new", name == s.before():
+		return name
+	case strings.HasPrefix(s.name, "exchange"):
+		g.t.Fatalf("%s: the results %q stand", when, name)
+	}
+	// Whoever opens the folder next makes them whole.
+	if w, err := Open(g.options()); err != nil {
+		g.t.Fatalf("%s: %v", when, err)
+	} else {
+		w.Close()
+	}
+	if name := g.standing(); name != "new" {
+		g.t.Fatalf("%s: after the journal is done the results %q stand", when, name)
+	}
+	return "interrupted, then new"
+}
+
+// childVariable holds the operation at which a process kills itself.
+const childVariable = "MIRRORBEAM_TEST_KILL_AT"
+
+// TestKilledProcess kills a real process at some operations of publishing.
+func TestKilledProcess(t *testing.T) {
+	if at := os.Getenv(childVariable); at != "" {
+		killAt(t, at)
+		return
+	}
+	for _, s := range situations() {
+		if !s.others {
+			continue
+		}
+		total, stood := s.count(t), map[string]int{}
+		for n := 0; n < total; n += 3 {
+			g := s.prepare(t)
+			child := exec.Command(os.Args[0], "-test.run=^TestKilledProcess$")
+			child.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s", childVariable, n, g.root))
+			if strings.HasPrefix(s.name, "journal") {
+				child.Env = append(child.Env, childVariable+"_JOURNAL=1")
+			}
+			out, err := child.CombinedOutput()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+				t.Fatalf("%s, operation %d: %v\n%s", s.name, n, err, out)
+			}
+			stood[g.checkKilled(s, fmt.Sprintf("%s, SIGKILL at operation %d of %d", s.name, n, total))]++
+			g.checkNext(s.others)
+		}
+		t.Logf("%s: SIGKILL at every third of %d operations: %v", s.name, total, stood)
+	}
+}
+
+// killAt publishes in this process and kills it at an operation.
+func killAt(t *testing.T, at string) {
+	number, root, _ := strings.Cut(at, " ")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := 0
+	err = publish(ground{t, root}.options(), "new", disk{func(operation, _ string) error {
+		if i == n {
+			return errors.Join(syscall.Kill(os.Getpid(), syscall.SIGKILL), errors.New("not killed"))
+		}
+		i++
+		if operation == "exchange" && os.Getenv(childVariable+"_JOURNAL") != "" {
+			return syscall.EINVAL
+		}
+		return nil
+	}})
+	t.Fatalf("operation %d did not kill the process (%v)", n, err)
+}

@@ -1,0 +1,227 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// errNotExchanged says that the folders could not be exchanged, and that nothing
+// has changed.
+var errNotExchanged = errors.New("the folders cannot be exchanged")
+
+// publishByExchange builds the whole new folder beside the target, gives it what is
+// somebody else's in the target, and exchanges the two. So at any time either the
+// old results or the new ones stand in the target, and nothing of others is missing.
+//
+// It fails with errNotExchanged where the disk cannot do that, or the target has
+// something that a new folder cannot be given.
+func (p *publication) publishByExchange() error {
+	if isWorkingFolder(p.path) {
+		return errNotExchanged
+	}
+	staging := p.staging(p.token)
+	err := p.stage(staging)
+	if err == nil {
+		err = p.disk.exchange(staging, p.path)
+	}
+	if err != nil {
+		return p.unstage(err)
+	}
+	err = p.disk.sync(filepath.Dir(p.path))
+	if err == nil {
+		err = p.giveBack(p.token)
+	}
+	if err != nil {
+		if back := p.disk.exchange(staging, p.path); back != nil {
+			return fmt.Errorf("the new results are in place, but other files of the folder may be in %s: %w", staging, errors.Join(err, back))
+		}
+		return p.unstage(err)
+	}
+	// The results stand: what of the old ones cannot be removed is not worth
+	// failing for. The next job tries again.
+	_ = p.discard(staging, p.token)
+	return nil
+}
+
+// unstage removes the folder beside the target after a failure.
+func (p publication) unstage(cause error) error {
+	if err := p.settle(p.token); err != nil {
+		return errors.Join(cause, err)
+	}
+	return fmt.Errorf("%w: %w", errNotExchanged, cause)
+}
+
+// stage builds the new folder and locks it: once it has the target's name, other jobs
+// must find it taken.
+func (p *publication) stage(staging string) error {
+	if err := p.disk.mkdir(staging); err != nil {
+		return err
+	}
+	for _, m := range p.moves {
+		if err := p.disk.link(p.from(m), filepath.Join(staging, m.To)); err != nil {
+			return err
+		}
+	}
+	entries, err := p.disk.readDir(p.path)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		switch {
+		case p.at(name) == p.partial(p.token), p.old.has(name) && !entry.IsDir():
+		case entry.IsDir():
+			// A folder cannot have two names. Until it is given back, a link leads to
+			// where it will be after the exchange.
+			err = p.disk.symlink(placeholder(staging, name), filepath.Join(staging, name))
+		default:
+			err = p.disk.link(p.at(name), filepath.Join(staging, name))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := p.disk.copyAttributes(p.path, staging); err != nil {
+		return err
+	}
+	for _, folder := range []string{staging, filepath.Dir(staging)} {
+		if err := p.disk.sync(folder); err != nil {
+			return err
+		}
+	}
+	lock, err := lockFile(staging, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	p.locks = append(p.locks, lock)
+	return nil
+}
+
+// placeholder is what a link holds that stands for a folder of somebody else's.
+func placeholder(staging, name string) string {
+	return filepath.Join("..", filepath.Base(staging), name)
+}
+
+func isPlaceholder(path, staging string) bool {
+	held, err := os.Readlink(path)
+	return err == nil && held == placeholder(staging, filepath.Base(path))
+}
+
+// settle removes the folder that a run has built beside the target, after the
+// exchange or before it: what is somebody else's is given back to the target, and
+// results are removed.
+func (t target) settle(token string) error {
+	staging := t.staging(token)
+	info, err := t.disk.lstat(staging)
+	if err != nil || info == nil {
+		return err
+	}
+	if err := t.giveBack(token); err != nil {
+		return fmt.Errorf("move what is left in %s back to %s: %w", staging, t.path, err)
+	}
+	if err := t.discard(staging, token); err != nil {
+		return fmt.Errorf("remove %s: %w", staging, err)
+	}
+	return nil
+}
+
+// giveBack moves all that is somebody else's from the folder beside the target into
+// the target, unless it is there.
+func (t target) giveBack(token string) error {
+	staging := t.staging(token)
+	others, _, err := target{t.disk, staging}.others(token)
+	if err != nil {
+		return err
+	}
+	for _, name := range others {
+		if err := t.giveBackOne(staging, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveBackOne leaves what has a name in both folders to discard: until then the two
+// can be exchanged again.
+func (t target) giveBackOne(staging, name string) error {
+	here, there := filepath.Join(staging, name), t.at(name)
+	isDone, err := t.isGivenBack(staging, name)
+	if err != nil || isDone {
+		return err
+	}
+	theirs, err := t.disk.lstat(there)
+	switch {
+	case err != nil:
+		return err
+	case theirs == nil:
+		return t.disk.rename(here, there)
+	case isPlaceholder(there, staging):
+		return t.disk.exchange(here, there)
+	}
+	return &os.PathError{Op: "move", Path: here, Err: syscall.EEXIST}
+}
+
+// isGivenBack reports whether a file beside the target is nothing but a second name
+// of one in the target.
+func (t target) isGivenBack(staging, name string) (bool, error) {
+	here := filepath.Join(staging, name)
+	if isPlaceholder(here, staging) {
+		return true, nil
+	}
+	mine, err := t.disk.lstat(here)
+	if err != nil {
+		return false, err
+	}
+	theirs, err := t.disk.lstat(t.at(name))
+	return err == nil && theirs != nil && os.SameFile(mine, theirs), err
+}
+
+// discard removes the folder beside the target: second names of what is somebody
+// else's, and results, their manifest last.
+func (t target) discard(staging, token string) error {
+	beside := target{t.disk, staging}
+	others, listed, err := beside.others(token)
+	if err != nil {
+		return err
+	}
+	for _, name := range others {
+		isGivenBack, err := t.isGivenBack(staging, name)
+		if err != nil {
+			return err
+		}
+		if isGivenBack {
+			if err := t.disk.remove(beside.at(name)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range listed.names() {
+		if err := beside.removeFile(name); err != nil {
+			return err
+		}
+	}
+	if err := removeMarked(t.disk, beside.partial(token), token); err != nil {
+		return err
+	}
+	return t.disk.remove(staging)
+}
+
+// others returns the names of what is somebody else's in a folder with results: what
+// its manifest does not list.
+func (t target) others(token string) (names []string, listed manifest, err error) {
+	if listed, err = t.disk.readManifest(t.path); err != nil {
+		return nil, listed, err
+	}
+	results := earlier{names: listed.names()}
+	entries, err := t.disk.readDir(t.path)
+	for _, entry := range entries {
+		isResult := results.has(entry.Name()) && !entry.IsDir()
+		if !isResult && t.at(entry.Name()) != t.partial(token) {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, listed, err
+}

@@ -1,0 +1,315 @@
+// Package workspace holds the folders of a run: that of its temporary files, that of
+// its results before they are published, and the output folder, where it publishes
+// them. Jobs that use the same folders do not meet, and what dead ones have left is
+// cleared away; nothing else ever is.
+package workspace
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Options says where a run works.
+type Options struct {
+	// Output is the folder for the results. It is made if it is missing.
+	Output string
+	// Temp is the folder in which the run makes its own for temporary files.
+	Temp string
+	// Overwrite allows results of an earlier job in the output folder, which are
+	// replaced, and other files, which are left alone.
+	Overwrite bool
+}
+
+// Workspace is the folders of one run, for which it holds the locks.
+type Workspace struct {
+	// Output is where the results are published, an absolute path without links.
+	Output string
+	// Temp is the run's folder of temporary files, an absolute path. Only the user
+	// may enter it.
+	Temp string
+	// Partial is the run's folder of results that are not published yet, in Output.
+	// Only the user may enter it.
+	Partial string
+
+	disk  disk
+	token string
+	locks []*os.File
+	made  []string // folders that were missing, to be removed if they are empty
+	usual string   // folder of temporary files, which dead runs may have left empty
+	// isInterrupted says that the next job needs what is in Partial.
+	isInterrupted bool
+}
+
+// UsualTemp returns the folder of temporary files for an output folder: the one
+// beside it.
+func UsualTemp(output string) string {
+	clean := filepath.Clean(output)
+	if name := filepath.Base(clean); name == "." || name == ".." {
+		if path, err := filepath.Abs(clean); err == nil {
+			clean = path
+		}
+	}
+	return clean + ".temp"
+}
+
+// Open makes the run's folders and clears away what dead runs have left in them. The
+// error says what is wrong with which folder, and what to do.
+func Open(options Options) (*Workspace, error) { return open(options, disk{}) }
+
+func open(options Options, d disk) (_ *Workspace, err error) {
+	w := &Workspace{disk: d, token: rand.Text(), usual: UsualTemp(options.Output)}
+	defer func() {
+		if err != nil {
+			w.Close()
+		}
+	}()
+	unusable := func(err error) error {
+		return fmt.Errorf("the output folder %s cannot be used: %w: name another one with --output", filepath.Clean(options.Output), err)
+	}
+	if err := w.openOutput(options.Output); errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, fmt.Errorf("another job is writing to the output folder %s: wait for it, or give another folder", filepath.Clean(options.Output))
+	} else if err != nil {
+		return nil, unusable(err)
+	}
+	if err := w.recoverOutput(); err != nil {
+		return nil, fmt.Errorf("what an earlier job left of its work on the output folder %s cannot be cleared away: %w: remove the cause, and run the job again", filepath.Clean(options.Output), err)
+	}
+	if err := w.checkOutput(options); err != nil {
+		return nil, err
+	}
+	if err := w.openTemp(options.Temp); err != nil {
+		return nil, fmt.Errorf("the temporary folder %s cannot be used: %w: name another one with --temp", options.Temp, err)
+	}
+	partial := w.target().partial(w.token)
+	if err := w.record().mark(w.disk, partial); err != nil {
+		os.Remove(partial)
+		return nil, unusable(err)
+	}
+	w.Partial = partial
+	if err := checkRoom(partial); err != nil {
+		return nil, unusable(err)
+	}
+	return w, nil
+}
+
+func (w *Workspace) target() target { return target{w.disk, w.Output} }
+
+func (w *Workspace) record() record { return record{w.token, w.Output, w.Temp} }
+
+// openOutput makes the output folder and locks it. Tasks may run in processes with
+// another working folder: the path is made absolute.
+func (w *Workspace) openOutput(path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if err := w.makeFolder(path); err != nil {
+		return err
+	}
+	// What takes the folder's place must be beside the folder, not beside a link.
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return err
+	}
+	if _, err := os.ReadDir(path); err != nil {
+		return err
+	}
+	lock, err := lockFile(path, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	w.Output, w.locks = path, append(w.locks, lock)
+	return nil
+}
+
+// recoverOutput clears away what dead runs have left in the output folder and beside
+// it. What publishing they had begun is done to the end.
+func (w *Workspace) recoverOutput() error {
+	tokens, err := w.target().tokens()
+	if err != nil {
+		return err
+	}
+	for _, token := range tokens {
+		if err := w.recoverRun(token); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recoverRun clears away what a run has left, unless it lives.
+func (w *Workspace) recoverRun(token string) error {
+	t := w.target()
+	beside := target{w.disk, t.staging(token)}
+	r, is := marked(t.partial(token), token)
+	if !is {
+		r, is = marked(beside.partial(token), token)
+	}
+	if !is {
+		// Nothing proves that what is there was made by that run: only folders without
+		// anything in them go.
+		return errors.Join(
+			removeMarked(w.disk, beside.partial(token), token), removeEmpty(beside.path),
+			removeMarked(w.disk, t.partial(token), token))
+	}
+	lock, err := lockFile(r.lock(), os.O_RDWR)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil
+	}
+	if err == nil {
+		lock.Close()
+	}
+	if err := t.recover(token); err != nil {
+		return err
+	}
+	w.clearLock(r.lock(), token)
+	return nil
+}
+
+// tokens returns those of the runs that have marks in the folder, or published what
+// is there.
+func (t target) tokens() (tokens []string, err error) {
+	entries, err := os.ReadDir(t.path)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		token, is := strings.CutPrefix(entry.Name(), partialPrefix+runPrefix)
+		if is && isToken(token) && entry.IsDir() {
+			tokens = append(tokens, token)
+		}
+	}
+	// A manifest of somebody else's is a fault that is found later.
+	if m, err := t.disk.readManifest(t.path); err == nil && m.Token != "" {
+		tokens = append(tokens, m.Token)
+	}
+	return tokens, nil
+}
+
+// checkOutput refuses an output folder with files that may not be replaced.
+func (w *Workspace) checkOutput(options Options) error {
+	shown := filepath.Clean(options.Output)
+	old, err := w.target().earlier()
+	if err != nil {
+		return fmt.Errorf("the output folder %s holds what no job has written: %w: give another folder, or move the file away", shown, err)
+	}
+	if options.Overwrite {
+		return nil
+	}
+	entries, err := os.ReadDir(w.Output)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		isUnfinished := !old.whole && old.has(entry.Name())
+		if !isUnfinished && !strings.HasPrefix(entry.Name(), partialPrefix) {
+			return fmt.Errorf("the output folder %s is not empty (it holds %s): give another one, or --overwrite to replace the results of an earlier job", shown, entry.Name())
+		}
+	}
+	return nil
+}
+
+// openTemp makes the run's own folder of temporary files. A lock beside it, held from
+// before the folder is made, tells other runs that it was not left behind.
+func (w *Workspace) openTemp(parent string) error {
+	// Another run that made the parent may just be removing it.
+	for range 3 {
+		err := w.makeTemp(parent)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return w.makeTemp(parent)
+}
+
+func (w *Workspace) makeTemp(parent string) error {
+	parent, err := filepath.Abs(parent)
+	if err != nil {
+		return err
+	}
+	if err := w.makeFolder(parent); err != nil {
+		return err
+	}
+	w.clearTemp(parent)
+	temp := filepath.Join(parent, runPrefix+w.token)
+	lock, err := lockFile(temp+lockSuffix, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	w.Temp, w.locks = temp, append(w.locks, lock)
+	if _, err := lock.Write(w.record().encode()); err != nil {
+		return err
+	}
+	if err := w.record().mark(w.disk, temp); err != nil {
+		return err
+	}
+	return checkRoom(temp)
+}
+
+// longestName is the length in bytes of no shorter name than any that a run gives a
+// file in its folders.
+const longestName = 64
+
+// checkRoom refuses a folder whose path is so long that files in it cannot be named.
+func checkRoom(folder string) error {
+	_, err := os.Lstat(filepath.Join(folder, strings.Repeat("x", longestName)))
+	if errors.Is(err, syscall.ENAMETOOLONG) {
+		return fmt.Errorf("its path is too long, the files in it would have one of %d bytes: %w", len(folder)+1+longestName, syscall.ENAMETOOLONG)
+	}
+	return nil
+}
+
+// makeFolder makes a folder unless it is there, and what is missing above it.
+func (w *Workspace) makeFolder(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.IsDir():
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if target, err := os.Readlink(path); err == nil {
+		return fmt.Errorf("it is a symbolic link to %s, which is not there", target)
+	}
+	err = os.Mkdir(path, 0o777)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := w.makeFolder(filepath.Dir(path)); err != nil {
+			return err
+		}
+		err = os.Mkdir(path, 0o777)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil // another run has just made it
+	}
+	if err == nil {
+		w.made = append(w.made, path)
+	}
+	return err
+}
+
+// Close removes the run's folders, those that it made for them if they are empty, and
+// gives the locks back.
+func (w *Workspace) Close() {
+	if w.Partial != "" && !w.isInterrupted {
+		_ = w.disk.removeFolder(w.Partial)
+	}
+	if w.Temp != "" {
+		if err := w.disk.removeFolder(w.Temp); err == nil {
+			os.Remove(w.Temp + lockSuffix) // else by it the next job finds the folder
+		}
+	}
+	for _, lock := range w.locks {
+		lock.Close()
+	}
+	// The usual folder of temporary files goes in any case: a run that died may have
+	// left it.
+	for _, folder := range slices.Backward(append(w.made, w.usual)) {
+		_ = removeEmpty(folder)
+	}
+}
