@@ -56,7 +56,7 @@ func (t *tally) add(other tally, times int64) {
 }
 
 // groups is how many groups the documents are dealt to for the bootstrap.
-const groups = 1024
+const groups = 256
 
 // Estimate sums up what was seen. Joined reports whether two documents are in one
 // component.
@@ -165,7 +165,7 @@ func (e *estimate) result(samples int) Result {
 }
 
 // resamples is how often the documents are drawn anew for an interval.
-const resamples = 2000
+const resamples = 1000
 
 // interval returns the share of the pairs that were found, and where it is with a
 // confidence of 95 %. The interval is that of the bootstrap by document (Efron and
