@@ -183,7 +183,7 @@ func TestAuditOfMuchAlike(t *testing.T) {
 			if a == nil || a.Recall != 1 || a.Listed > a.Recall || a.Wide || a.Partnered < 100 {
 				t.Errorf("audit %+v, want all pairs together", a)
 			}
-			if name == "equal" && (a.Low != 1 || a.Listed != 1 || a.Pairs != documents*(documents-1)) {
+			if name == "equal" && (a.Low < 0.999 || a.Listed != 1 || a.Pairs != int64(a.Sampled)*(documents-1)) {
 				t.Errorf("audit %+v, want all equal pairs", a)
 			}
 			// What is set aside for the sample, and some megabytes of classes.

@@ -12,7 +12,7 @@ import (
 // UsualSample is about how many documents an audit samples at most unless told
 // otherwise. Its memory and its work are bounded for so many; where more are asked
 // for they grow in proportion.
-const UsualSample = 20_000
+const UsualSample = 5000
 
 // auditShares says which share of the documents Fingerprint sets aside for the audit.
 type auditShares struct {
