@@ -62,7 +62,7 @@ type Config struct {
 	NoQuotations bool                  `name:"no-quotations" group:"Measure" help:"With containment, leave out what stands between quotation marks, and lines that begin with >." json:"no_quotations"`
 
 	Verify transforms.Verification `group:"Measure" default:"exact" placeholder:"HOW" help:"What a pair rests on: exact (the full shingle sets of both), sketch (an estimate from 128 hashes each, on less disk), none (a common key)." json:"verify"`
-	Audit  string                  `group:"Measure" default:"auto" placeholder:"N" help:"Measure the recall on about so many documents, for which all near-duplicates are found exactly; auto: 2000 where keys may miss a pair and sets are compared exactly, 500 with exact keys; off." json:"audit"`
+	Audit  string                  `group:"Measure" default:"auto" placeholder:"N" help:"Measure the recall on a sample of at most N documents; auto: 5000 where keys may miss a pair and sets are compared exactly, 1250 with exact keys; off." json:"audit"`
 
 	Output       string               `group:"Output" required:"" placeholder:"DIR" help:"Folder for the results; must be empty or new, see --overwrite." json:"output"`
 	Overwrite    bool                 `group:"Output" help:"Replace the results of an earlier job in the output folder. Other files in it are left alone." json:"overwrite"`
@@ -198,10 +198,9 @@ func (c *Config) recall() float64 {
 	return 1
 }
 
-// autoAudit is how many documents an audit samples unless told otherwise: with
-// the usual share of near-duplicates the recall is known to a hundredth, at some
-// hundredths of the cost of the job.
-const autoAudit = 2000
+// autoAudit is how many documents an audit samples at most unless told otherwise.
+// Its work is bounded, so long or much alike documents are fewer.
+const autoAudit = transforms.UsualSample
 
 // autoCheck is how many it samples where no pair can be missed, to see that none
 // is.

@@ -57,7 +57,7 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 		if err != nil {
 			return err
 		}
-		if err := writeAudit(f.Job.Temp, outcomes, graph); err != nil {
+		if err := writeAudit(f.Job, outcomes, graph, f.firstInput, m); err != nil {
 			return err
 		}
 		releaseSets(f.Job, outcomes)

@@ -42,11 +42,13 @@ type fingerprintFn struct {
 
 	bundle
 
-	inputs Inputs // read in Setup
+	inputs Inputs      // read in Setup
+	shares auditShares // of the documents to set aside, made in Setup
 }
 
 func (f *fingerprintFn) Setup() (err error) {
 	f.inputs, err = readInputs(f.Job.Inputs)
+	f.shares = newAuditShares(f.Job, f.inputs)
 	return err
 }
 
@@ -189,6 +191,8 @@ type block struct {
 	batches []corpus.Batch
 	builder *sketchblock.Builder
 	rejects []byte
+	sampled []byte // documents set aside for the audit
+	probed  []byte // others, to look for partners in
 	counts  Counts
 	done    chan struct{} // closed when fingerprinted, where that is another goroutine's work
 }
@@ -206,6 +210,7 @@ func (b *block) reset() {
 		b.text = nil
 	}
 	b.text, b.batches, b.rejects, b.counts = b.text[:0], b.batches[:0], b.rejects[:0], Counts{}
+	b.sampled, b.probed = b.sampled[:0], b.probed[:0]
 }
 
 func (b *block) reject(file string, position int64, fault string) {
@@ -223,8 +228,17 @@ func (b *block) write(run *runfile.Writer, split int) error {
 			return err
 		}
 	}
-	if len(b.rejects) > 0 {
-		return run.Section(rejectsKind, 0, b.rejects)
+	for _, section := range []struct {
+		kind  runfile.Kind
+		shard int
+		bytes []byte
+	}{{sampleKind, split, b.sampled}, {probeKind, split, b.probed}, {rejectsKind, 0, b.rejects}} {
+		if len(section.bytes) == 0 {
+			continue
+		}
+		if err := run.Section(section.kind, section.shard, section.bytes); err != nil {
+			return err
+		}
 	}
 	return nil
 }

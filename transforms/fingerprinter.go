@@ -14,6 +14,7 @@ import (
 // fingerprinter turns lines into fingerprints; not for concurrent use.
 type fingerprinter struct {
 	job       Job
+	shares    auditShares
 	files     []corpus.File
 	decoder   *corpus.Decoder
 	sketcher  *sketch.Fingerprinter
@@ -40,7 +41,7 @@ func (f *fingerprintFn) newFingerprinter() (*fingerprinter, error) {
 		}
 	}
 	worker := &fingerprinter{
-		job: f.Job, files: f.inputs.Files,
+		job: f.Job, shares: f.shares, files: f.inputs.Files,
 		decoder: corpus.NewDecoder(f.Job.Fields),
 		minhash: sketch.NewMinHash(f.Job.Scheme.Components()),
 	}
@@ -107,6 +108,7 @@ func (f *fingerprinter) document(b *block, ref docref.Ref, line []byte, record c
 	f.signature = f.minhash.Signature(f.signature, d.Set)
 	f.keys = f.job.Scheme.AppendKeys(f.keys[:0], f.signature)
 	size := len(d.Set)
+	b.setAside(f.shares, ref, d.Digest, d.Set, f.files[ref.File()].Reference)
 	switch {
 	case f.job.Scoring == Hamming && !slices.Contains(f.job.Emit, Sketches):
 		d.Set = nil // nobody reads it

@@ -28,8 +28,8 @@ const (
 	wantedKind                               // documents to be scored and their places, by split
 	placeSetsKind                            // sets of documents, by place
 	placePairsKind                           // pairs to be scored, by place
-	sampleKind                               // sampled documents with their sets
-	auditKind                                // pairs of a sampled document and a partner
+	sampleKind                               // sampled documents: with their sets by split, then with their classes
+	auditKind                                // classes of equal documents that are partners of sampled ones
 	edgeNodesKind                            // nodes of a part of the similarity graph, by part
 	edgesKind                                // verified edges of that part
 	edgeShardsKind                           // the output shard of each of its nodes
@@ -42,6 +42,7 @@ const (
 	heapMembersKind                          // documents of dense groups, by range of keys
 	heapsKind                                // a mark of each heap, by place
 	blocksKind                               // a mark of each block, by place
+	probeKind                                // documents to look for partners in, with their sets, by split
 )
 
 const (

@@ -252,7 +252,7 @@ func TestPathsTravel(t *testing.T) {
 	const path = "/tmp/caf\xe9/\xff"
 	job := Job{Temp: path, Partial: path + "p", Inputs: path + "i", Lanes: 3, Emit: []string{Pairs}}
 	checkTravels(t, &writeFn{Job: job}, &writeFn{})
-	checkTravels(t, &exchangeFn{Temp: path, Lanes: 2, Delivery: delivery{Step: 1, Output: true}}, &exchangeFn{})
+	checkTravels(t, &exchangeFn{Temp: []byte(path), Delivery: delivery{Step: 1, Output: true}}, &exchangeFn{})
 	checkTravels(t, &finishFn{Temp: []byte(path)}, &finishFn{})
 	checkTravels(t, &readFn{Inputs: []byte(path), Lanes: 1}, &readFn{})
 	checkTravels(t, &outcome{Stage: "key", Run: path, Counts: Counts{Documents: 7}, Files: []output.File{{Name: "n", Temporary: "t"}}}, &outcome{})

@@ -111,13 +111,25 @@ func planText(s pipeline.Summary) string {
 // auditText says what the audit has measured.
 func auditText(a *audit.Result) string {
 	if a.Pairs == 0 {
-		return fmt.Sprintf("none of %s sampled has a near-duplicate, so nothing is known of the recall", counted(int64(a.Sampled), "document"))
+		return fmt.Sprintf("%s sampled, no near-duplicate of them seen, so nothing is known of the recall", counted(int64(a.Sampled), "document"))
 	}
 	if a.Low == a.High {
-		return fmt.Sprintf("all %s with words were checked: %.2f %% of their pairs were found", counted(int64(a.Sampled), "document"), 100*a.Recall)
+		return fmt.Sprintf("all %s with words were checked: of their pairs %.2f %% are listed, %.2f %% are in one cluster",
+			counted(int64(a.Sampled), "document"), 100*a.Listed, 100*a.Recall)
 	}
-	return fmt.Sprintf("%s sampled, %s of them with near-duplicates: %.2f %% of their %s were found (95 %% confidence: %.2f to %.2f %%)",
-		counted(int64(a.Sampled), "document"), count(int64(a.Partnered)), 100*a.Recall, counted(a.Pairs, "pair"), 100*a.Low, 100*a.High)
+	if a.Wide {
+		return fmt.Sprintf("%s of %s sampled show little of the recall: from %.0f to %.0f %% of all pairs are in one cluster (95 %% confidence); to know more give --audit %d",
+			counted(a.Pairs, "pair"), counted(int64(a.Sampled), "document"), 100*a.Low, 100*a.High, largerAudit(a))
+	}
+	return fmt.Sprintf("%s sampled, %s of them with near-duplicates: of their %s %.2f %% are listed (95 %% confidence: %.2f to %.2f %%), %.2f %% are in one cluster (%.2f to %.2f %%)",
+		counted(int64(a.Sampled), "document"), count(int64(a.Partnered)), counted(a.Pairs, "pair"),
+		100*a.Listed, 100*a.ListedLow, 100*a.ListedHigh, 100*a.Recall, 100*a.Low, 100*a.High)
+}
+
+// largerAudit returns how many documents would be worth sampling after an audit that
+// saw little: enough for all its bounds to grow tenfold.
+func largerAudit(a *audit.Result) int {
+	return 10 * max(a.Sampled, transforms.UsualSample)
 }
 
 // counted writes a number of things.

@@ -1,192 +1,143 @@
 // Package audit estimates what share of the similar pairs of a corpus a job has
-// found: for some documents, chosen without regard to their content, it finds all
-// partners among all documents, exactly, and sees which of them the job has.
+// found. It samples documents without regard to their content, and looks for the
+// partners of each among a share of all documents, chosen in the same way. So every
+// pair has the same chance to be seen, and the share of found pairs among those that
+// were seen is an estimate of the recall.
 package audit
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
-	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/docref"
 )
 
-// Index finds the sampled documents that may be similar to another one: an inverted
-// index with the prefix filter of set-similarity joins (Chaudhuri, Ganti and
-// Kaushik, A primitive operator for similarity joins in data cleaning, 2006).
-//
-// A set with a Jaccard similarity of at least the threshold to one of n elements
-// has at least a share of threshold of them. So the two have an element in common
-// among the first n - threshold*n + 1 of each, in any order that is the same for
-// all; the sets are in ascending order.
-type Index struct {
-	threshold float64
-	elements  numbering.Set // in the prefixes of samples
-	lists     [][]uint32    // the samples with each element
-	sizes     []int         // of the samples
-	filter    []uint64      // a bit for each element, by its lower bits
+// hashBits is the length of [Hash].
+const hashBits = 63
 
-	seen    []bool // samples that the document at hand has met
-	touched []uint32
+// Hash spreads numbers evenly over 63 bits, whatever they are.
+func Hash(x uint64) uint64 {
+	x *= 0x9e3779b97f4a7c15
+	x ^= x >> 32
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 29
+	x *= 0x94d049bb133111eb
+	return (x ^ x>>32) >> (64 - hashBits)
 }
 
-// filterBits is the length of the filter, 128 KiB: most elements of most documents
-// are in no sample, and end there.
-const filterBits = 1 << 20
-
-// NewIndex returns an empty index for a threshold above 0.
-func NewIndex(threshold float64) *Index {
-	return &Index{threshold: threshold, filter: make([]uint64, filterBits/64)}
+// Limit returns the limit that a share of all hashes is below, for shares from 0 to 1.
+func Limit(share float64) uint64 {
+	return uint64(math.Ldexp(min(max(share, 0), 1), hashBits))
 }
 
-// prefix returns the elements of which a partner has one.
-func (x *Index) prefix(set []uint64) []uint64 {
-	// A little less than the share: rounding must not lose a partner.
-	least := int(math.Ceil(x.threshold * float64(len(set)) * (1 - 1e-9)))
-	return set[:min(len(set)-least+1, len(set))]
+// Class is a class of equal documents that are similar to sampled ones: those of
+// its documents that were looked at.
+type Class struct {
+	Digest uint64
+	// Inputs and References count documents of the input and of the reference.
+	Inputs, References int64
+	// First and Last are documents of the input, Reference is the first of the
+	// reference. Each holds only where there is one.
+	First, Last, Reference docref.Ref
+	// Partners are the sampled classes that this one is similar to, by number.
+	Partners []Partner
 }
 
-// Add adds the set of a sampled document, in ascending order, whose number is the
-// count of those before.
-func (x *Index) Add(set []uint64) {
-	sample := uint32(len(x.sizes))
-	x.sizes = append(x.sizes, len(set))
-	x.seen = append(x.seen, false)
-	for _, element := range x.prefix(set) {
-		number, isNew := x.elements.Add(element)
-		if isNew {
-			x.lists = append(x.lists, nil)
+// Partner is the number of a class of equal sampled documents. Its highest bit says
+// that the class at hand is the same class.
+type Partner uint32
+
+const sameClass = 1 << 31
+
+// NewPartner returns the Partner of a class with that number below 2^31.
+func NewPartner(class uint32, same bool) Partner {
+	if same {
+		class |= sameClass
+	}
+	return Partner(class)
+}
+
+// number returns the number of the class.
+func (p Partner) number() uint32 { return uint32(p) &^ sameClass }
+
+// isSame reports whether the class is the same as the one that has the partner.
+func (p Partner) isSame() bool { return p&sameClass != 0 }
+
+// Count takes in one more document of the class.
+func (c *Class) Count(ref docref.Ref, isReference bool) {
+	one := Class{Inputs: 1, First: ref, Last: ref}
+	if isReference {
+		one = Class{References: 1, Reference: ref}
+	}
+	c.merge(one)
+}
+
+// merge takes in other documents of the class.
+func (c *Class) merge(other Class) {
+	if other.Inputs > 0 {
+		if c.Inputs == 0 {
+			c.First, c.Last = other.First, other.Last
 		}
-		x.lists[number] = append(x.lists[number], sample)
-		x.filter[element%filterBits/64] |= 1 << (element % 64)
+		c.First, c.Last = min(c.First, other.First), max(c.Last, other.Last)
+		c.Inputs += other.Inputs
+	}
+	if other.References > 0 {
+		if c.References == 0 {
+			c.Reference = other.Reference
+		}
+		c.Reference = min(c.Reference, other.Reference)
+		c.References += other.References
 	}
 }
 
-// Candidates calls visit once for each sample that may be similar to a set, in
-// ascending order: for all that are, and few others.
-func (x *Index) Candidates(set []uint64, visit func(sample int)) {
-	x.touched = x.touched[:0]
-	for _, element := range x.prefix(set) {
-		if x.filter[element%filterBits/64]>>(element%64)&1 == 0 {
+// Classes collects what many tasks saw. The zero Classes is empty.
+type Classes struct {
+	list    []Class
+	byHash  map[uint64]int // number of a class by its digest
+	samples []sample
+	own     []int // the class of each sampled class, by number, plus 1
+}
+
+// sample is a sampled document.
+type sample struct {
+	class uint32 // number of the sampled class
+	group uint32 // of the bootstrap
+}
+
+// AddSample takes in a sampled document of the sampled class with that number.
+func (c *Classes) AddSample(class uint32, ref docref.Ref) {
+	c.samples = append(c.samples, sample{class, uint32(Hash(uint64(ref)) % groups)})
+}
+
+// Add takes in a class. Other tasks may have seen other documents of it.
+func (c *Classes) Add(class Class) {
+	if c.byHash == nil {
+		c.byHash = map[uint64]int{}
+	}
+	at, known := c.byHash[class.Digest]
+	if known {
+		c.list[at].merge(class)
+		return
+	}
+	at = len(c.list)
+	c.byHash[class.Digest] = at
+	class.Partners = slices.Clone(class.Partners)
+	c.list = append(c.list, class)
+	for _, partner := range class.Partners {
+		if !partner.isSame() {
 			continue
 		}
-		number, found := x.elements.Find(element)
-		if !found {
-			continue
+		for int(partner.number()) >= len(c.own) {
+			c.own = append(c.own, 0)
 		}
-		for _, sample := range x.lists[number] {
-			if !x.seen[sample] {
-				x.seen[sample] = true
-				x.touched = append(x.touched, sample)
-			}
-		}
-	}
-	slices.Sort(x.touched)
-	for _, sample := range x.touched {
-		x.seen[sample] = false
-		low, high := min(len(set), x.sizes[sample]), max(len(set), x.sizes[sample])
-		if float64(low)/float64(high) >= x.threshold {
-			visit(int(sample))
-		}
+		c.own[partner.number()] = at + 1
 	}
 }
 
-// Result is what an audit says of a job.
-type Result struct {
-	// Sampled is how many documents were sampled, Partnered how many of them have
-	// a partner, and Pairs how many partners they have.
-	Sampled   int   `json:"sampled"`
-	Partnered int   `json:"partnered"`
-	Pairs     int64 `json:"pairs"`
-	// Recall is the share of these pairs that the job has found, and from Low to
-	// High is where that of all pairs is, with a confidence of 95 %; all three are
-	// the same where every document was sampled.
-	Recall float64 `json:"recall"`
-	Low    float64 `json:"low"`
-	High   float64 `json:"high"`
-	// Recapture is a second estimate of the recall, of pairs that other keys have
-	// in common: those of them that the job has found too. It is 0 where they have
-	// none.
-	Recapture float64 `json:"recapture"`
-}
-
-// Sample is what the audit saw of one sampled document.
-type Sample struct {
-	// Partners is how many documents are similar to it, Found how many of them
-	// the job has found.
-	Partners, Found int
-	// Recaptured is how many partners other keys have found, BothFound how many
-	// of these the job has too.
-	Recaptured, BothFound int
-}
-
-// resamples is how often the samples are drawn anew for the interval.
-const resamples = 2000
-
-// Estimate sums up the samples. The interval is that of the bootstrap by document
-// (Efron and Tibshirani, An introduction to the bootstrap, 1993): the pairs of one
-// document are found or missed together. Where no pair was missed, nothing varies;
-// then the lower end is where three documents in all that have a partner would be
-// expected to show a miss (the rule of three). Where the samples are all documents
-// that there are, the recall is known.
-func Estimate(samples []Sample, all bool) Result {
-	r := Result{Sampled: len(samples), Recall: 1, Low: 0, High: 1}
-	var partnered []Sample
-	found, recaptured, both := int64(0), 0, 0
-	for _, s := range samples {
-		if s.Partners == 0 {
-			continue
-		}
-		partnered = append(partnered, s)
-		r.Pairs += int64(s.Partners)
-		found += int64(s.Found)
-		recaptured += s.Recaptured
-		both += s.BothFound
+// classOf returns the number in list of the sampled class of a partner.
+func (c *Classes) classOf(p Partner) (int, bool) {
+	if number := int(p.number()); number < len(c.own) && c.own[number] > 0 {
+		return c.own[number] - 1, true
 	}
-	r.Partnered = len(partnered)
-	if recaptured > 0 {
-		r.Recapture = float64(both) / float64(recaptured)
-	}
-	if r.Pairs == 0 {
-		return r
-	}
-	r.Recall = float64(found) / float64(r.Pairs)
-	if all {
-		r.Low, r.High = r.Recall, r.Recall
-		return r
-	}
-	ruleOfThree := max(1-3/float64(len(partnered)), 0)
-	if found == r.Pairs {
-		r.Low = ruleOfThree
-		return r
-	}
-	random := rand.New(rand.NewPCG(uint64(len(samples)), uint64(r.Pairs)))
-	recalls := make([]float64, resamples)
-	for i := range recalls {
-		pairs, found := 0, 0
-		for range partnered {
-			s := partnered[random.IntN(len(partnered))]
-			pairs += s.Partners
-			found += s.Found
-		}
-		recalls[i] = float64(found) / float64(pairs)
-	}
-	slices.Sort(recalls)
-	r.Low, r.High = recalls[resamples*25/1000], recalls[resamples*975/1000]
-	if missed := countMissed(partnered); missed < 5 {
-		// Too few to tell how they vary.
-		r.Low, r.High = min(r.Low, ruleOfThree), 1
-	}
-	return r
-}
-
-// countMissed returns how many samples have a partner that was missed.
-func countMissed(samples []Sample) int {
-	n := 0
-	for _, s := range samples {
-		if s.Found < s.Partners {
-			n++
-		}
-	}
-	return n
+	return 0, false
 }

@@ -99,7 +99,7 @@ func (b *Builder) Add(d Document) {
 	if d.Sequence != nil {
 		b.sets = append(b.sets, d.Sequence...)
 	} else {
-		b.sets = appendSet(b.sets, d.Set)
+		b.sets = AppendPacked(b.sets, d.Set)
 	}
 	b.stored = binary.LittleEndian.AppendUint32(b.stored, uint32((len(b.sets)-before)/HashSize))
 	b.lengths = binary.LittleEndian.AppendUint32(b.lengths, uint32(min(d.Length, math.MaxUint32)))
@@ -208,8 +208,8 @@ func (b *Block) ID(i int) []byte {
 	return b.id[start:binary.LittleEndian.Uint32(b.ends[4*i:])]
 }
 
-// appendSet appends hashes to b, 6 bytes each.
-func appendSet(b []byte, set []uint64) []byte {
+// AppendPacked appends hashes to b, 6 bytes each; see [AppendSet].
+func AppendPacked(b []byte, set []uint64) []byte {
 	n := len(b)
 	need := n + HashSize*len(set)
 	if need+2 > cap(b) {

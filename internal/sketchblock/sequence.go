@@ -27,7 +27,7 @@ type Sequence struct {
 func AppendSequence(b []byte, s Sequence) []byte {
 	start := len(b)
 	b = binary.AppendUvarint(b, uint64(len(s.Shingles)))
-	b = appendSet(b, s.Shingles)
+	b = AppendPacked(b, s.Shingles)
 	at, token := uint32(0), uint32(math.MaxUint32) // of the one before
 	for i := range s.Shingles {
 		begins := uint64(s.Starts[i]-at) << 1

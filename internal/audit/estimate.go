@@ -1,0 +1,233 @@
+package audit
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"mirrorbeam/internal/docref"
+)
+
+// Result is what an audit says of a job.
+type Result struct {
+	// Sampled is how many documents were sampled, Partnered how many of them have
+	// a partner among the documents looked at, and Pairs how many such partners
+	// they have in all.
+	Sampled   int   `json:"sampled"`
+	Partnered int   `json:"partnered"`
+	Pairs     int64 `json:"pairs"`
+	// Recall is the share of all pairs, from 0 to 1, that are in one component of
+	// verified edges. It is between Low and High with a confidence of 95 %; all
+	// three are the same where every document was sampled.
+	Recall float64 `json:"recall"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	// Listed is the share of all pairs that follow from the edges themselves: the
+	// two are joined by an edge, are equal to two that are, or are equal. ListedLow
+	// and ListedHigh are to it what Low and High are to Recall.
+	Listed     float64 `json:"listed"`
+	ListedLow  float64 `json:"listed_low"`
+	ListedHigh float64 `json:"listed_high"`
+	// Wide says that one of the intervals is wider than a tenth: too few pairs were
+	// seen to say much.
+	Wide bool `json:"wide,omitempty"`
+}
+
+// wide is the width from which on an interval says little.
+const wide = 0.1
+
+// Scope says what an audit looked at.
+type Scope struct {
+	// AllSampled says that every document with words was sampled, AllProbed that
+	// every document was looked at as a partner.
+	AllSampled, AllProbed bool
+}
+
+// tally counts pairs. One with a document of the reference counts twice in all but
+// pairs: only one of its documents can be sampled, of other pairs both can.
+type tally struct {
+	pairs, weight, listed, together int64
+}
+
+func (t *tally) add(other tally, times int64) {
+	t.pairs += times * other.pairs
+	t.weight += times * other.weight
+	t.listed += times * other.listed
+	t.together += times * other.together
+}
+
+// groups is how many groups the documents are dealt to for the bootstrap.
+const groups = 256
+
+// Estimate sums up what was seen. Joined reports whether two documents are in one
+// component.
+func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope Scope) Result {
+	sampled := make([]tally, len(c.own)) // of each document of a sampled class
+	samples := make([]int64, len(c.own))
+	for _, s := range c.samples {
+		if int(s.class) < len(samples) {
+			samples[s.class]++
+		}
+	}
+	e := estimate{scope: scope}
+	for i := range c.list {
+		class := &c.list[i]
+		var seen tally // from the side of the class
+		for _, partner := range class.Partners {
+			t := c.tally(i, partner, l, joined)
+			sampled[partner.number()].add(t, 1)
+			seen.add(t, samples[partner.number()])
+		}
+		e.probed.deal(class.Digest, seen, class.Inputs+class.References)
+	}
+	for _, s := range c.samples {
+		if int(s.class) >= len(sampled) || sampled[s.class].weight == 0 {
+			continue
+		}
+		t := sampled[s.class]
+		e.partnered++
+		if t.listed < t.weight {
+			e.unlisted++
+		}
+		if t.together < t.weight {
+			e.apart++
+		}
+		e.sampled[s.group].add(t, 1)
+		e.total.add(t, 1)
+	}
+	return e.result(len(c.samples))
+}
+
+// tally counts the pairs of one sampled document of a partner with the documents of
+// class number i.
+func (c *Classes) tally(i int, partner Partner, l *Listing, joined func(a, b docref.Ref) bool) tally {
+	at, ok := c.classOf(partner)
+	if !ok {
+		return tally{}
+	}
+	class, other := &c.list[i], &c.list[at]
+	inputs, references := class.Inputs, class.References
+	if partner.isSame() {
+		inputs-- // the sampled one itself
+	}
+	t := tally{pairs: inputs + references, weight: inputs + 2*references}
+	switch {
+	case partner.isSame():
+		if inputs == 0 || joined(class.First, class.Last) {
+			t.together += inputs
+		}
+		if references > 0 && joined(class.First, class.Reference) {
+			t.together += 2 * references
+		}
+		t.listed = t.together
+	case l.isListed(i, at):
+		t.listed, t.together = t.weight, t.weight
+	case class.Inputs > 0 && joined(other.First, class.First), class.References > 0 && joined(other.First, class.Reference):
+		t.together = t.weight
+	}
+	return t
+}
+
+// dealt holds what was counted of the documents of each group.
+type dealt [groups]tally
+
+// deal spreads the sum of that many equal documents evenly over the groups.
+func (d *dealt) deal(hash uint64, sum tally, documents int64) {
+	start := int64(hash % groups)
+	portion := func(total, i, n int64) int64 { return total*(i+1)/n - total*i/n }
+	for i := range min(documents, groups) {
+		n := min(documents, groups)
+		g := &d[(start+i)%groups]
+		g.add(tally{
+			pairs: portion(sum.pairs, i, n), weight: portion(sum.weight, i, n),
+			listed: portion(sum.listed, i, n), together: portion(sum.together, i, n),
+		}, 1)
+	}
+}
+
+// estimate is what was seen of all pairs.
+type estimate struct {
+	scope     Scope
+	total     tally
+	sampled   dealt // by the sampled document of a pair
+	probed    dealt // by the other one
+	partnered int
+	// unlisted and apart count sampled documents with a pair that is not listed, or
+	// not together.
+	unlisted, apart int
+}
+
+func (e *estimate) result(samples int) Result {
+	r := Result{Sampled: samples, Partnered: e.partnered, Pairs: e.total.pairs}
+	r.Recall, r.Low, r.High = e.interval(func(t *tally) int64 { return t.together }, e.apart)
+	r.Listed, r.ListedLow, r.ListedHigh = e.interval(func(t *tally) int64 { return t.listed }, e.unlisted)
+	r.Wide = r.High-r.Low > wide || r.ListedHigh-r.ListedLow > wide
+	return r
+}
+
+// resamples is how often the documents are drawn anew for an interval.
+const resamples = 1000
+
+// interval returns the share of the pairs that were found, and where it is with a
+// confidence of 95 %. The interval is that of the bootstrap by document (Efron and
+// Tibshirani, An introduction to the bootstrap, 1993): the pairs of one document
+// are found or missed together. Documents are dealt to groups, which are drawn in
+// their place. Where no pair was missed, nothing varies; then the lower end is where
+// three documents in all that have a partner would be expected to show a miss (the
+// rule of three).
+func (e *estimate) interval(found func(*tally) int64, missed int) (share, low, high float64) {
+	all := e.scope.AllSampled && e.scope.AllProbed
+	if e.total.weight == 0 {
+		if all {
+			return 1, 1, 1
+		}
+		return 1, 0, 1
+	}
+	share = float64(found(&e.total)) / float64(e.total.weight)
+	if all {
+		return share, share, share
+	}
+	ruleOfThree := max(1-3/float64(e.partnered), 0)
+	if missed == 0 {
+		return share, ruleOfThree, 1
+	}
+	random := rand.New(rand.NewPCG(uint64(e.partnered), uint64(e.total.pairs)))
+	shares := e.sampled.redraw(random, found, share)
+	if !e.scope.AllProbed {
+		// The other documents of the pairs are a sample as well.
+		for i, other := range e.probed.redraw(random, found, share) {
+			shares[i] = min(max(shares[i]+other-share, 0), 1)
+		}
+	}
+	slices.Sort(shares)
+	low, high = shares[resamples*25/1000], shares[resamples*975/1000]
+	if missed < 5 {
+		// Too few to tell how they vary.
+		low, high = min(low, ruleOfThree), 1
+	}
+	return share, low, high
+}
+
+// redraw returns the shares of found pairs in samples drawn from the groups that
+// have any. A sample without a pair has the usual share.
+func (d *dealt) redraw(random *rand.Rand, found func(*tally) int64, usual float64) []float64 {
+	var list []tally
+	for i := range d {
+		if d[i].weight > 0 {
+			list = append(list, d[i])
+		}
+	}
+	shares := make([]float64, resamples)
+	for i := range shares {
+		weight, hits := int64(0), int64(0)
+		for range list {
+			t := &list[random.IntN(len(list))]
+			weight += t.weight
+			hits += found(t)
+		}
+		shares[i] = usual
+		if weight > 0 {
+			shares[i] = float64(hits) / float64(weight)
+		}
+	}
+	return shares
+}

@@ -1,0 +1,92 @@
+package audit
+
+import (
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/numbering"
+)
+
+// Listing sees which audited pairs of classes are joined by a verified edge. Edges
+// pass by one at a time and are not kept. Since one document of a class stands for
+// all of them, the star that joins equal documents says which.
+type Listing struct {
+	refs    numbering.Set // of documents of audited classes
+	classes []uint32      // by number of the ref
+	filter  []uint64      // a bit for the hash of each ref: few documents are audited
+	pairs   numbering.Set // of different classes
+	joined  []bool        // by number of the pair
+}
+
+const filterBits = 1 << 20
+
+// NewListing returns a Listing of the pairs that the classes form.
+func NewListing(c *Classes) *Listing {
+	l := &Listing{filter: make([]uint64, filterBits/64)}
+	for i := range c.list {
+		class := &c.list[i]
+		if class.Inputs > 0 {
+			l.name(class.First, uint32(i))
+			l.name(class.Last, uint32(i))
+		}
+		if class.References > 0 {
+			l.name(class.Reference, uint32(i))
+		}
+		for _, partner := range class.Partners {
+			if other, ok := c.classOf(partner); ok && !partner.isSame() {
+				l.pairs.Add(pairKey(i, other))
+			}
+		}
+	}
+	l.joined = make([]bool, len(l.pairs.Keys))
+	return l
+}
+
+func pairKey(a, b int) uint64 { return uint64(min(a, b))<<32 | uint64(max(a, b)) }
+
+// name notes a document of a class.
+func (l *Listing) name(ref docref.Ref, class uint32) {
+	if _, isNew := l.refs.Add(uint64(ref)); isNew {
+		l.classes = append(l.classes, class)
+		l.filter[Hash(uint64(ref))%filterBits/64] |= 1 << (Hash(uint64(ref)) % 64)
+	}
+}
+
+// Class returns the number of the audited class that a document is known to be in.
+func (l *Listing) Class(ref docref.Ref) (class uint32, known bool) {
+	hash := Hash(uint64(ref))
+	if l.filter[hash%filterBits/64]>>(hash%64)&1 == 0 {
+		return 0, false
+	}
+	number, known := l.refs.Find(uint64(ref))
+	if !known {
+		return 0, false
+	}
+	return l.classes[number], true
+}
+
+// Star takes in documents of one class of equal ones: those that may stand for it,
+// and any others. Only what is said of an audited class is kept.
+func (l *Listing) Star(representatives []docref.Ref, others []docref.Ref) {
+	for _, refs := range [][]docref.Ref{representatives, others} {
+		for _, ref := range refs {
+			if class, known := l.Class(ref); known {
+				for _, representative := range representatives {
+					l.name(representative, class)
+				}
+				return
+			}
+		}
+	}
+}
+
+// Edge takes in a verified edge between documents of two audited classes.
+func (l *Listing) Edge(a, b uint32) {
+	if number, audited := l.pairs.Find(pairKey(int(a), int(b))); audited {
+		l.joined[number] = true
+	}
+}
+
+// isListed reports whether an edge has joined two classes of c.
+func (l *Listing) isListed(a, b int) bool {
+	number, audited := l.pairs.Find(pairKey(a, b))
+	return audited && l.joined[number]
+}
