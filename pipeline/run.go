@@ -15,7 +15,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
-	"mirrorbeam/internal/corpus"
 	"mirrorbeam/transforms"
 )
 
@@ -60,9 +59,9 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 		return Summary{}, failure{ErrUsage, err}
 	}
 	start := time.Now()
-	inputs, size, err := list(config)
+	inputs, size, err := listApart(ctx, config)
 	if err != nil {
-		return Summary{}, config.fault(ErrInput, err)
+		return Summary{}, err
 	}
 	inputs.StopWords = stopWords
 	work, err := openWorkspace(config)
@@ -116,34 +115,6 @@ func checkRunner() error {
 		return fmt.Errorf("--runner %s: must be one of %s", name, strings.Join(runnerNames, ", "))
 	}
 	return nil
-}
-
-// list returns the input files and splits, and about how many bytes of text
-// they hold.
-func list(config Config) (transforms.Inputs, int64, error) {
-	files, err := corpus.List(config.Input)
-	if err != nil {
-		return transforms.Inputs{}, 0, err
-	}
-	if len(config.Reference) > 0 {
-		reference, err := corpus.List(config.Reference)
-		if err != nil {
-			return transforms.Inputs{}, 0, fmt.Errorf("--reference: %w", err)
-		}
-		if files, err = corpus.WithReference(reference, files); err != nil {
-			return transforms.Inputs{}, 0, err
-		}
-	}
-	size := int64(0)
-	for i := range files {
-		size += files[i].TextSize()
-		// Workers may run in processes with another working folder.
-		if files[i].Path, err = filepath.Abs(files[i].Path); err != nil {
-			return transforms.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
-		}
-	}
-	splits := corpus.Splits(files, max(splitBytes, size/maxSplits))
-	return transforms.Inputs{Files: files, Splits: splits}, size, nil
 }
 
 // process is held by the job that a runner works on: the flags of Beam, the

@@ -37,10 +37,11 @@ func TestFingerprintStreams(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		files, err := corpus.List([]string{path})
+		listing, err := corpus.List(t.Context(), []string{path}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		files := listing.Files
 		f := &fingerprintFn{
 			Job: Job{
 				Temp: t.TempDir(), Fields: corpus.Fields{ID: "id", Texts: []string{"text"}}, MaxDocument: 1 << 20,

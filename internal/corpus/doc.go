@@ -2,7 +2,8 @@
 // corpus, cuts them into splits, reads a split as batches of whole lines, and
 // takes the id and the text out of a line.
 //
-//	files, err := corpus.List(inputs)
+//	listing, err := corpus.List(ctx, inputs, nil)
+//	files := listing.Files
 //	for _, split := range corpus.Splits(files, 64<<20) {
 //		for _, stretch := range split {
 //			reader, err := corpus.Open(files[stretch.File], stretch, maxLine)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 )
@@ -65,7 +66,7 @@ func (r *Reader) Reset(file File, s Stretch) error {
 	if s.Start > 0 && file.Compression != None {
 		return fmt.Errorf("open input %s: a %v file cannot be read from its middle", file.Path, file.Compression)
 	}
-	handle, err := os.Open(file.Path)
+	handle, info, err := open(file.Path)
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("open input %s: the file went away while the job ran: %w", file.Path, err)
 	}
@@ -76,7 +77,7 @@ func (r *Reader) Reset(file File, s Stretch) error {
 	r.position, r.end = s.Start, s.End
 	r.carry, r.rejects, r.skips = r.carry[:0], nil, false
 	r.exhausted = s.Start >= s.End
-	if err := r.checkUnchanged(); err != nil {
+	if err := r.checkUnchanged(info); err != nil {
 		return err
 	}
 	if err := r.openStream(file.Size); err != nil {
@@ -187,7 +188,11 @@ func (r *Reader) lastNewline(data []byte, offset int64) int {
 // batch hands data and the rejects so far to the caller.
 func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	if len(data) == 0 && len(r.rejects) == 0 {
-		if err := r.checkUnchanged(); err != nil {
+		info, err := r.handle.Stat()
+		if err != nil {
+			return Batch{}, fmt.Errorf("read input: %w", err)
+		}
+		if err := r.checkUnchanged(info); err != nil {
 			return Batch{}, err
 		}
 		return Batch{}, io.EOF
@@ -266,11 +271,7 @@ func (r *Reader) stop(err error) error {
 }
 
 // checkUnchanged fails where the file is not as it was when it was listed.
-func (r *Reader) checkUnchanged() error {
-	info, err := r.handle.Stat()
-	if err != nil {
-		return fmt.Errorf("read input: %w", err)
-	}
+func (r *Reader) checkUnchanged(info fs.FileInfo) error {
 	if info.Size() != r.file.Size {
 		return r.resized(info.Size())
 	}
