@@ -35,14 +35,14 @@ func Identify(path string) (Identity, error) {
 }
 
 // open opens a file for reading. It does not wait, as for a named pipe that
-// nobody writes to: such a file is an error.
+// nobody writes to: such a file is an error. A folder is one when it is read.
 func open(path string) (*os.File, fs.FileInfo, error) {
 	handle, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	info, err := handle.Stat()
-	if err == nil && !info.Mode().IsRegular() {
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		err = irregular(path, info.Mode())
 	}
 	if err != nil {
@@ -60,8 +60,6 @@ func irregular(path string, mode fs.FileMode) error {
 		kind = "a named pipe"
 	case mode&fs.ModeSocket != 0:
 		kind = "a socket"
-	case mode.IsDir():
-		kind = "a folder"
 	}
 	return fmt.Errorf("%s is not a regular file but %s: write its content to a file, or leave it out", path, kind)
 }
