@@ -3,6 +3,7 @@ package transforms
 import (
 	"context"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -39,11 +40,11 @@ var fingerprintStage = newStage("fingerprint")
 type fingerprintFn struct {
 	Job Job
 
-	inputs Inputs // read in Setup
+	inputs *Inputs // read in Setup
 }
 
 func (f *fingerprintFn) Setup() (err error) {
-	f.inputs, err = readInputs(f.Job.Inputs)
+	f.inputs, err = opened.open(f.Job.Inputs)
 	return err
 }
 
@@ -73,6 +74,11 @@ func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, run *
 	}
 	if err != nil {
 		return err
+	}
+	if slices.Contains(f.Job.Emit, Unique) {
+		if err := writeSums(run, number, reader.sums); err != nil {
+			return err
+		}
 	}
 	fingerprintStage.records.Inc(ctx, o.Counts.Documents+o.Counts.ReferenceDocuments)
 	fingerprintStage.bytes.Inc(ctx, o.Counts.Bytes+o.Counts.ReferenceBytes)
@@ -223,97 +229,3 @@ func (b *block) write(run *runfile.Writer, split int) error {
 	}
 	return nil
 }
-
-// splitReader reads the stretches of a split one after the other.
-type splitReader struct {
-	files   []corpus.File
-	rest    corpus.Split
-	maxLine int64
-	reader  *corpus.Reader // nil before the first stretch
-	reading bool           // the reader is within rest[0]
-	buffer  []byte
-	rejects []corpus.Reject // of the stretch, that come after what was read
-}
-
-// compressed reports whether the split holds compressed files.
-func (r *splitReader) compressed() bool {
-	for _, stretch := range r.rest {
-		if r.files[stretch.File].Compression != corpus.None {
-			return true
-		}
-	}
-	return false
-}
-
-// fill reads about blockBytes into the block, which it empties first: a batch
-// of a large file, or several small ones. It returns io.EOF where nothing is
-// left.
-func (r *splitReader) fill(b *block) error {
-	b.reset()
-	for len(b.text) < blockBytes && len(r.rest) > 0 {
-		if err := r.open(); err != nil {
-			return inputError{err}
-		}
-		batch, err := r.reader.Next(r.buffer)
-		if err == io.EOF {
-			if len(r.rejects) > 0 {
-				b.batches = append(b.batches, corpus.Batch{File: r.rest[0].File, Rejects: r.rejects})
-			}
-			r.rest, r.reading, r.rejects = r.rest[1:], false, nil
-			continue
-		} else if err != nil {
-			return inputError{err}
-		}
-		r.buffer = batch.Data
-		r.order(&batch)
-		if len(b.batches) == 0 && len(batch.Data) >= blockBytes/2 {
-			// A large batch changes hands, which spares a copy.
-			r.buffer, b.text = b.text, batch.Data
-			b.batches = append(b.batches, batch)
-			return nil
-		}
-		start := len(b.text)
-		b.text = append(b.text, batch.Data...)
-		batch.Data = b.text[start:len(b.text):len(b.text)]
-		b.batches = append(b.batches, batch)
-	}
-	if len(b.batches) == 0 {
-		return io.EOF
-	}
-	return nil
-}
-
-// order holds rejects back that come after the lines of the batch, since a
-// stream may break in the middle of a line.
-func (r *splitReader) order(batch *corpus.Batch) {
-	all := append(r.rejects, batch.Rejects...)
-	end, n := batch.Offset+int64(len(batch.Data)), 0
-	for n < len(all) && all[n].Position < end {
-		n++
-	}
-	batch.Rejects, r.rejects = all[:n:n], all[n:]
-}
-
-// open opens the next stretch unless one is open.
-func (r *splitReader) open() (err error) {
-	if r.reading {
-		return nil
-	}
-	r.reading = true
-	stretch := r.rest[0]
-	if r.reader == nil {
-		r.reader, err = corpus.Open(r.files[stretch.File], stretch, r.maxLine)
-		return err
-	}
-	return r.reader.Reset(r.files[stretch.File], stretch)
-}
-
-func (r *splitReader) close() {
-	if r.reader != nil {
-		r.reader.Close() // a file that was only read
-	}
-}
-
-// lineLimit is the longest line that may hold a document of the largest size:
-// JSON takes up to six bytes for one.
-func lineLimit(maxDocument int64) int64 { return 6*maxDocument + 1<<20 }

@@ -47,7 +47,7 @@ func TestFingerprintStreams(t *testing.T) {
 				Temp: t.TempDir(), Fields: corpus.Fields{ID: "id", Texts: []string{"text"}}, MaxDocument: 1 << 20,
 				Measure: sketch.Measure{Shingle: 3}, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Verify: Exact,
 			},
-			inputs: Inputs{Files: files, Splits: corpus.Splits(files, 1<<20)},
+			inputs: &Inputs{Files: files, Splits: corpus.Splits(files, 1<<20)},
 		}
 		var o outcome
 		err = f.ProcessElement(ctx, task{}.encode(), func(element []byte) {

@@ -24,7 +24,7 @@ type readFn struct {
 }
 
 func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) error {
-	inputs, err := readInputs(f.Inputs)
+	inputs, err := opened.open(f.Inputs)
 	if err != nil {
 		return markFault(fmt.Errorf("read: %w", err))
 	}

@@ -38,6 +38,7 @@ const (
 	removedKind                              // documents that go, by unique task
 	spansKind                                // passages that the pairs of a part have in common, by part
 	shardSpansKind                           // the same, by output shard
+	sumsKind                                 // check sums of the stretches of a split, by split
 )
 
 const (

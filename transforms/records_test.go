@@ -172,7 +172,7 @@ func TestSplitOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	read, err := readInputs(path)
-	if err != nil || !reflect.DeepEqual(read, in) {
+	if err != nil || !reflect.DeepEqual(*read, in) {
 		t.Fatalf("inputs %+v (%v)", read, err)
 	}
 	starts, err := read.splitStarts()

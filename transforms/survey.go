@@ -33,7 +33,7 @@ func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() func(
 	// Blocks hold the full sets, and no key of the job.
 	job.Verify, job.Scoring = Exact, Jaccard
 	job.Scheme.Bands = 0
-	f := &fingerprintFn{Job: job, inputs: inputs}
+	f := &fingerprintFn{Job: job, inputs: &inputs}
 	workers := Cores()
 	free, filled := make(chan *block, 2*workers), make(chan *block, 2*workers)
 	for range cap(free) {

@@ -66,11 +66,11 @@ var writeStage = newStage("write")
 type writeFn struct {
 	Job Job
 
-	inputs Inputs // read in Setup
+	inputs *Inputs // read in Setup
 }
 
 func (f *writeFn) Setup() (err error) {
-	f.inputs, err = readInputs(f.Job.Inputs)
+	f.inputs, err = opened.open(f.Job.Inputs)
 	return err
 }
 
@@ -99,7 +99,7 @@ func (f *writeFn) shard(ctx context.Context, t task, o *outcome) error {
 	if err != nil {
 		return err
 	}
-	shard, err := newOutputShard(&f.inputs, members, edges)
+	shard, err := newOutputShard(f.inputs, members, edges)
 	if err != nil {
 		return err
 	}
