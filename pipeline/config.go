@@ -383,6 +383,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		Splits:           splits,
 		Shards:           plan.shards,
 		RunBytes:         plan.runBytes,
+		WindowBytes:      plan.windowBytes,
 		ReleaseRuns:      isLocal(),
 		AuditSample:      auditSample,
 		PlaceBytes:       plan.placeBytes,

@@ -189,7 +189,7 @@ func (q *query) read(pass func(name string, batch corpus.Batch) error) error {
 }
 
 func readCorpusFile(file corpus.File, number int, limit int64, pass func(name string, batch corpus.Batch) error) error {
-	reader, err := corpus.Open(file, corpus.Stretch{File: number, End: file.Size}, limit)
+	reader, err := corpus.Open(file, corpus.Stretch{File: number, End: file.Size}, corpus.Limits{Line: limit})
 	if err != nil {
 		return failure{ErrInput, err}
 	}

@@ -59,7 +59,7 @@ func (f *fingerprintFn) ProcessElement(ctx context.Context, element []byte, emit
 func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, run *runfile.Writer) error {
 	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
-	reader := &splitReader{files: f.inputs.Files, rest: f.inputs.Splits[number], maxLine: lineLimit(f.Job.MaxDocument)}
+	reader := newSplitReader(ctx, f.Job, f.inputs.Files, f.inputs.Splits[number])
 	defer reader.close()
 	write := func(b *block) error {
 		o.Counts.Add(b.counts)
@@ -92,6 +92,7 @@ func (f *fingerprintFn) serial(ctx context.Context, reader *splitReader, write f
 		return err
 	}
 	b := newBlock(f.Job)
+	defer b.release()
 	for {
 		if err := reader.fill(b); err == io.EOF {
 			return nil
@@ -101,6 +102,7 @@ func (f *fingerprintFn) serial(ctx context.Context, reader *splitReader, write f
 		if err := worker.fingerprint(b); err != nil {
 			return err
 		}
+		b.release()
 		if err := write(b); err != nil {
 			return err
 		}
@@ -118,12 +120,15 @@ func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write
 	workers := Cores()
 	free := make(chan *block, workers+2)
 	for range cap(free) {
-		free <- newBlock(f.Job)
+		b := newBlock(f.Job)
+		defer b.release()
+		free <- b
 	}
 	filled, ordered := make(chan *block, cap(free)), make(chan *block, cap(free))
 	var cpu atomic.Int64
 	defer func() { fingerprintStage.cpuNS.Inc(ctx, cpu.Load()) }()
 	group, groupCtx := errgroup.WithContext(ctx)
+	reader.ctx = groupCtx
 	start := func(work func() error) {
 		group.Go(func() error {
 			used, err := measure(work)
@@ -159,6 +164,7 @@ func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write
 			}
 			for b := range filled {
 				err := worker.fingerprint(b)
+				b.release()
 				close(b.done)
 				if err != nil {
 					return err
@@ -191,6 +197,7 @@ type block struct {
 	builder *sketchblock.Builder
 	rejects []byte
 	counts  Counts
+	holds   bool          // the right to hold a long line
 	done    chan struct{} // closed when fingerprinted, where that is another goroutine's work
 }
 
@@ -207,6 +214,16 @@ func (b *block) reset() {
 		b.text = nil
 	}
 	b.text, b.batches, b.rejects, b.counts = b.text[:0], b.batches[:0], b.rejects[:0], Counts{}
+}
+
+// release frees the text, which has been fingerprinted or will not be, where it
+// is that of a long line.
+func (b *block) release() {
+	if !b.holds {
+		return
+	}
+	b.text, b.batches, b.holds = nil, nil, false
+	longLines.Release(1)
 }
 
 func (b *block) reject(file string, position int64, fault string) {

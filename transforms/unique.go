@@ -44,11 +44,11 @@ func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, emit func
 		if err != nil {
 			return err
 		}
-		c := &copier{job: f.Job, files: f.inputs.Files, staying: newStaying(f.inputs.Splits, t, m)}
+		c := &copier{ctx: ctx, job: f.Job, files: f.inputs.Files, staying: newStaying(f.inputs.Splits, t, m)}
 		defer c.close()
 		from, to := f.inputs.filesOf(t.Number, starts)
 		for number := max(from, f.inputs.references()); number < to; number++ {
-			file, err := c.file(ctx, number, f.inputs.references())
+			file, err := c.file(number, f.inputs.references())
 			if err != nil {
 				return err
 			}
@@ -61,16 +61,18 @@ func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, emit func
 // copier copies the records that stay of one input file after the other. What it
 // works in goes from file to file, as there may be a hundred thousand of them.
 type copier struct {
+	ctx     context.Context // of the task
 	job     Job
 	files   []corpus.File
 	staying *staying
 	reader  *corpus.Reader // nil before the first file
 	buffer  []byte
+	holds   bool // the right to hold a long line, which is in buffer
 	writer  output.Writer
 }
 
 // file copies the records of one input file that stay.
-func (c *copier) file(ctx context.Context, number, references int) (output.File, error) {
+func (c *copier) file(number, references int) (output.File, error) {
 	file := output.File{
 		Name:   output.ShardName(Unique, number-references, len(c.files)-references, c.job.Format),
 		Output: Unique, Input: c.files[number].Path,
@@ -84,7 +86,7 @@ func (c *copier) file(ctx context.Context, number, references int) (output.File,
 			return c.writer.Close()
 		}
 		if err == nil {
-			err = c.stretch(ctx, stretch, sum)
+			err = c.stretch(stretch, sum)
 		}
 		if err != nil {
 			return output.File{}, err
@@ -94,7 +96,7 @@ func (c *copier) file(ctx context.Context, number, references int) (output.File,
 
 // stretch copies the records of a stretch, which must have the sum that it had
 // when it was read first.
-func (c *copier) stretch(ctx context.Context, stretch corpus.Stretch, want stretchSum) error {
+func (c *copier) stretch(stretch corpus.Stretch, want stretchSum) error {
 	if err := c.open(stretch); err != nil {
 		return inputError{err}
 	}
@@ -111,8 +113,8 @@ func (c *copier) stretch(ctx context.Context, stretch corpus.Stretch, want stret
 		if err := c.batch(batch); err != nil {
 			return err
 		}
-		if err := ctx.Err(); err != nil {
-			return err
+		if c.release(); c.ctx.Err() != nil {
+			return c.ctx.Err()
 		}
 	}
 	if sum != want {
@@ -126,8 +128,24 @@ func (c *copier) open(stretch corpus.Stretch) (err error) {
 	if c.reader != nil {
 		return c.reader.Reset(c.files[stretch.File], stretch)
 	}
-	c.reader, err = corpus.Open(c.files[stretch.File], stretch, lineLimit(c.job.MaxDocument))
+	limits := corpus.Limits{Line: lineLimit(c.job.MaxDocument), Window: c.job.WindowBytes, Hold: c.hold}
+	c.reader, err = corpus.Open(c.files[stretch.File], stretch, limits)
 	return err
+}
+
+// hold waits for the right to hold a long line.
+func (c *copier) hold() error {
+	err := longLines.Acquire(c.ctx, 1)
+	c.holds = err == nil
+	return err
+}
+
+// release gives the right back.
+func (c *copier) release() {
+	if c.holds {
+		c.buffer, c.holds = nil, false
+		longLines.Release(1)
+	}
 }
 
 // batch copies the records of a batch.
@@ -156,6 +174,7 @@ func (c *copier) batch(batch corpus.Batch) error {
 
 // close frees what the copier works in.
 func (c *copier) close() {
+	c.release()
 	c.writer.Abort()
 	c.staying.reader.Close()
 	if c.reader != nil {

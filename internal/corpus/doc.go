@@ -6,7 +6,7 @@
 //	files := listing.Files
 //	for _, split := range corpus.Splits(files, 64<<20) {
 //		for _, stretch := range split {
-//			reader, err := corpus.Open(files[stretch.File], stretch, maxLine)
+//			reader, err := corpus.Open(files[stretch.File], stretch, limits)
 //			for {
 //				batch, err := reader.Next(buffer)   // io.EOF at the end
 //				for position, line := range batch.Lines() {

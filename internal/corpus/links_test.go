@@ -121,7 +121,7 @@ func TestOpenPipe(t *testing.T) {
 	if err := syscall.Mkfifo("p.jsonl", 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(File{Path: "p.jsonl", Size: 3}, Stretch{End: 3}, 1<<20)
+	_, err := Open(File{Path: "p.jsonl", Size: 3}, Stretch{End: 3}, Limits{Line: 1 << 20})
 	if err == nil || !strings.Contains(err.Error(), "named pipe") {
 		t.Errorf("error %v", err)
 	}

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,10 @@ const (
 	// shall not weigh on the rest of a job.
 	keepBytes = 8 << 20
 
+	// LongLine is the length from which a line is measured before it is held, so
+	// that it takes no more memory than its length, and none if it is too long.
+	LongLine = keepBytes
+
 	// leastLine is the smallest line limit. No shorter line can hold a text.
 	leastLine = 16
 
@@ -26,10 +31,26 @@ const (
 	ByteOrderMark = "\xef\xbb\xbf"
 )
 
+// Limits bound what a Reader holds in memory.
+type Limits struct {
+	// Line is the longest line in bytes, its newline not counted. Longer ones
+	// become rejects, without being held. Limits below 16 count as 16.
+	Line int64
+	// Window is the largest zstd window in bytes: frames that need a larger one
+	// become rejects. 0 stands for DefaultWindow.
+	Window int64
+	// Hold, if not nil, is called before Next holds a line of more than LongLine
+	// bytes. It may wait, and its error is that of Next.
+	Hold func() error
+}
+
 // Reader reads one stretch at a time as batches of whole lines. It is not for
 // concurrent use.
 type Reader struct {
-	limit  int // longest line without its newline
+	limits Limits
+	limit  int     // longest line without its newline
+	long   int     // LongLine, but in tests
+	scout  *Reader // runs ahead to measure long lines; nil before the first
 	file   File
 	number int
 	handle *os.File
@@ -45,12 +66,10 @@ type Reader struct {
 	exhausted bool     // source has nothing more
 }
 
-// Open opens a file for one stretch of it. Lines of more than maxLine bytes,
-// their newlines not counted, become rejects; limits below 16 count as 16.
-// Close must be called in the end.
-func Open(file File, s Stretch, maxLine int64) (*Reader, error) {
+// Open opens a file for one stretch of it. Close must be called in the end.
+func Open(file File, s Stretch, limits Limits) (*Reader, error) {
 	const most = math.MaxInt - 1
-	r := &Reader{limit: int(min(max(maxLine, leastLine), most))}
+	r := &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine}
 	if err := r.Reset(file, s); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -109,7 +128,7 @@ func (r *Reader) openStream(size int64) error {
 			r.zstd = new(zstdStream)
 		}
 		r.source, r.end = r.zstd, math.MaxInt64
-		return r.zstd.reset(r.handle, size)
+		return r.zstd.reset(r.handle, size, cmp.Or(r.limits.Window, DefaultWindow))
 	default:
 		r.source = r.handle
 	}
@@ -153,7 +172,8 @@ func (r *Reader) Next(buffer []byte) (Batch, error) {
 	}
 	// A batch has at most limit+1 bytes, so that no line in it, with its
 	// newline, can be longer than the limit.
-	for size := min(BatchBytes, r.limit+1); ; size = min(2*size, r.limit+1) {
+	most := min(r.long, r.limit+1)
+	for size := min(BatchBytes, most); ; size = min(2*size, most) {
 		var err error
 		if data, err = r.fill(data, size); err != nil {
 			return Batch{}, err
@@ -162,11 +182,13 @@ func (r *Reader) Next(buffer []byte) (Batch, error) {
 			r.carry = append(r.carry, data[last+1:]...)
 			return r.batch(offset, data[:last+1])
 		}
-		if len(data) < size { // the stream's last line
+		switch {
+		case len(data) < size: // the stream's last line
 			return r.batch(offset, data)
-		}
-		if len(data) > r.limit {
+		case len(data) > r.limit:
 			return r.rejectLine(offset, data)
+		case len(data) >= r.long:
+			return r.longLine(offset, data)
 		}
 	}
 }
@@ -302,8 +324,11 @@ func (r *Reader) closeFile() error {
 	if r.handle == nil {
 		return nil
 	}
-	handle := r.handle
-	r.handle = nil
+	handle, scout := r.handle, r.scout
+	r.handle, r.scout = nil, nil
+	if scout != nil {
+		scout.Close() // a file that was only read
+	}
 	if err := handle.Close(); err != nil {
 		return fmt.Errorf("close input: %w", err)
 	}

@@ -82,7 +82,7 @@ type search struct {
 
 // read looks through one file.
 func (s *search) read(ctx context.Context, file corpus.File, number int) error {
-	reader, err := corpus.Open(file, corpus.Stretch{File: number, End: file.Size}, s.maxLine)
+	reader, err := corpus.Open(file, corpus.Stretch{File: number, End: file.Size}, corpus.Limits{Line: s.maxLine, Window: corpus.MaxWindow})
 	if err != nil {
 		return err
 	}
