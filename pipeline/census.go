@@ -20,8 +20,10 @@ func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) 
 	if err != nil {
 		return transforms.Inputs{}, counts, failure{ErrUsage, err}
 	}
-	inputs, size, err := list(config)
-	if err != nil {
+	inputs, size, err := list(ctx, config)
+	if ctx.Err() != nil {
+		return inputs, counts, ctx.Err()
+	} else if err != nil {
 		return inputs, counts, config.fault(ErrInput, err)
 	}
 	inputs.StopWords = stopWords

@@ -72,8 +72,11 @@ type Config struct {
 	Split        transforms.SplitMode `group:"Output" default:"component" placeholder:"HOW" help:"What a cluster is: component (documents joined through similar ones) or star (a kept document and those that go for it)." json:"split"`
 
 	Temp   string   `group:"Running" placeholder:"DIR" help:"Folder for temporary files, some 1 to 2 bytes for each byte of text; default: beside the output. Workers of a cluster must share it." json:"temp"`
-	Memory ByteSize `group:"Running" default:"0" placeholder:"SIZE" help:"Size that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no limit. The results are the same." json:"memory"`
+	Memory ByteSize `group:"Running" default:"0" placeholder:"SIZE" help:"Size that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no limit. The results are the same, but that .zst files with a window above an eighth of it are rejects." json:"memory"`
 	Lanes  int      `group:"Running" default:"0" placeholder:"N" help:"Tasks of a stage that a local runner works on at a time; 0: one a core. The results are the same." json:"lanes"`
+
+	// Progress, if not nil, is given a line now and then where a step takes long.
+	Progress func(line string) `kong:"-" json:"-"`
 }
 
 // Validate reports every fault of the configuration at once.
@@ -381,6 +384,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		Splits:           splits,
 		Shards:           plan.shards,
 		RunBytes:         plan.runBytes,
+		WindowBytes:      plan.windowBytes,
 		ReleaseRuns:      isLocal(),
 		AuditSample:      auditSample,
 		PlaceBytes:       plan.placeBytes,

@@ -192,7 +192,7 @@ func TestChangedInput(t *testing.T) {
 	failing(t)
 	path := put(t, filepath.Join(t.TempDir(), "x.jsonl"), file{"x.jsonl", synthetic(57)}.content(), plain)
 	config := testConfig(t, path)
-	inputs, size, err := list(config)
+	inputs, size, err := list(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

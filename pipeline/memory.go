@@ -1,6 +1,10 @@
 package pipeline
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+
+	"mirrorbeam/internal/corpus"
+)
 
 // memoryPlan is how a job is cut so that its tasks stay within a size. It
 // changes no result.
@@ -12,6 +16,9 @@ type memoryPlan struct {
 	placeBytes int64
 	// runBytes is how much of its run file a task holds back.
 	runBytes int
+	// windowBytes is the largest zstd window that is held. Files with a larger
+	// one are rejects, so it depends on the size alone.
+	windowBytes int64
 }
 
 const (
@@ -26,6 +33,9 @@ const (
 	leastPlaceBytes, mostPlaceBytes = 1 << 20, 16 << 20
 	leastRunBytes, mostRunBytes     = 1 << 20, 8 << 20
 
+	// leastWindow is the window that every decoder must take, by RFC 8878.
+	leastWindow = 8 << 20
+
 	// leastMemory is less than which a job is not worth a try with.
 	leastMemory = 100 << 20
 	// baseMemory is what a process takes without any task, programMemory the
@@ -39,16 +49,20 @@ const (
 // planMemory cuts a job over so many bytes of text for a process of that size in
 // bytes, 0 for ample, that works on tasks tasks at a time.
 func planMemory(memory, text int64, tasks int) memoryPlan {
+	window := int64(corpus.DefaultWindow)
 	if memory == 0 {
 		memory = ampleMemory
+	} else {
+		window = min(max(memory/8, leastWindow), corpus.MaxWindow)
 	}
 	// Half is left to the garbage of a task, and to what is not a task's.
 	task := max((memory-baseMemory)/int64(2*tasks), 4<<20)
 	return memoryPlan{
 		// The keys of a text take up to its own size while they are sorted.
-		shards:     int(max(min(text/shardBytes+1, fewShards), min(text/task+1, maxShards))),
-		placeBytes: min(max(task/2, leastPlaceBytes), mostPlaceBytes),
-		runBytes:   int(min(max(task/4, leastRunBytes), mostRunBytes)),
+		shards:      int(max(min(text/shardBytes+1, fewShards), min(text/task+1, maxShards))),
+		placeBytes:  min(max(task/2, leastPlaceBytes), mostPlaceBytes),
+		runBytes:    int(min(max(task/4, leastRunBytes), mostRunBytes)),
+		windowBytes: window,
 	}
 }
 

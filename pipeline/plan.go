@@ -24,6 +24,9 @@ type PlanConfig struct {
 	Shingles   float64       `group:"Plan" default:"100" placeholder:"N" help:"Distinct shingles a document, with --documents." json:"shingles"`
 	Memory     ByteSize      `group:"Plan" default:"0" placeholder:"SIZE" help:"Room for the keys of all documents, on disk or in memory; choices that need more are ranked last. 0: no limit." json:"memory"`
 	Comparison time.Duration `group:"Plan" default:"0s" placeholder:"TIME" help:"CPU time to bring the two documents of a candidate pair together and to compare them; 0: 170ns for sets, 1ns for fingerprints." json:"comparison_ns"`
+
+	// Progress is as in Config.
+	Progress func(line string) `kong:"-" json:"-"`
 }
 
 // config returns the configuration of a job of this measure.
@@ -31,7 +34,8 @@ func (c *PlanConfig) config() Config {
 	config := Config{
 		Input: c.Input, Measure: c.Measure, Similarity: transforms.Resemblance, Excerpt: defaultExcerpt,
 		Verify: transforms.Exact, Audit: "off",
-		Output: "-", Emit: []string{transforms.Clusters}, OutputFormat: "jsonl", Keep: transforms.First, Split: transforms.Component,
+		Progress: c.Progress,
+		Output:   "-", Emit: []string{transforms.Clusters}, OutputFormat: "jsonl", Keep: transforms.First, Split: transforms.Component,
 	}
 	if len(c.Input) == 0 {
 		config.Input = []string{"-"}

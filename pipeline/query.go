@@ -30,6 +30,8 @@ type Query struct {
 	// Top is how many matches of a document there are at most, the most similar
 	// ones; 0: all.
 	Top int
+	// Progress, if not nil, is given a line now and then where a step takes long.
+	Progress func(line string)
 }
 
 // QueryCounts is what a query counted.
@@ -61,7 +63,9 @@ func (x *Index) Query(ctx context.Context, q Query, out io.Writer) (QueryCounts,
 	if config.scoring() != transforms.Hamming {
 		run.job.SimHashBits = 0
 	}
-	if err := run.list(); err != nil {
+	if err := run.list(ctx); ctx.Err() != nil {
+		return QueryCounts{}, ctx.Err()
+	} else if err != nil {
 		return QueryCounts{}, failure{ErrInput, err}
 	}
 	counts, err := run.run(ctx, out)
@@ -82,13 +86,15 @@ type query struct {
 }
 
 // list lists the input.
-func (q *query) list() (err error) {
+func (q *query) list(ctx context.Context) error {
 	inputs := slices.Clone(q.Input)
 	inputs = slices.DeleteFunc(inputs, func(input string) bool { return input == "-" })
 	q.stdin = len(inputs) < len(q.Input)
-	if len(inputs) > 0 {
-		q.files, err = corpus.List(inputs)
+	if len(inputs) == 0 {
+		return nil
 	}
+	found, err := listCorpus(ctx, inputs, "input", q.Progress)
+	q.files = found.Files
 	return err
 }
 
@@ -183,7 +189,7 @@ func (q *query) read(pass func(name string, batch corpus.Batch) error) error {
 }
 
 func readCorpusFile(file corpus.File, number int, limit int64, pass func(name string, batch corpus.Batch) error) error {
-	reader, err := corpus.Open(file, corpus.Stretch{File: number, End: file.Size}, limit)
+	reader, err := corpus.Open(file, corpus.Stretch{File: number, End: file.Size}, corpus.Limits{Line: limit})
 	if err != nil {
 		return failure{ErrInput, err}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/corpus"
 	"mirrorbeam/transforms"
 )
 
@@ -55,18 +54,16 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 		return Summary{}, failure{ErrUsage, err}
 	}
 	start := time.Now()
-	// What a dead run has left must be gone before the inputs are listed, or it might be
-	// among them.
+	inputs, size, err := listApart(ctx, config)
+	if err != nil {
+		return Summary{}, err
+	}
+	inputs.StopWords = stopWords
 	work, err := config.openWorkspace()
 	if err != nil {
 		return Summary{}, failure{ErrStorage, err}
 	}
 	defer work.Close()
-	inputs, size, err := list(config)
-	if err != nil {
-		return Summary{}, config.fault(ErrInput, err)
-	}
-	inputs.StopWords = stopWords
 	inputsPath := filepath.Join(work.Temp, "inputs.json")
 	if err := transforms.WriteInputs(inputsPath, inputs); err != nil {
 		return Summary{}, config.fault(ErrStorage, err)
@@ -93,34 +90,6 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 		return Summary{}, config.fault(ErrStorage, err)
 	}
 	return summary, nil
-}
-
-// list returns the input files and splits, and about how many bytes of text
-// they hold.
-func list(config Config) (transforms.Inputs, int64, error) {
-	files, err := corpus.List(config.Input)
-	if err != nil {
-		return transforms.Inputs{}, 0, err
-	}
-	if len(config.Reference) > 0 {
-		reference, err := corpus.List(config.Reference)
-		if err != nil {
-			return transforms.Inputs{}, 0, fmt.Errorf("--reference: %w", err)
-		}
-		if files, err = corpus.WithReference(reference, files); err != nil {
-			return transforms.Inputs{}, 0, err
-		}
-	}
-	size := int64(0)
-	for i := range files {
-		size += files[i].TextSize()
-		// Workers may run in processes with another working folder.
-		if files[i].Path, err = filepath.Abs(files[i].Path); err != nil {
-			return transforms.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
-		}
-	}
-	splits := corpus.Splits(files, max(splitBytes, size/maxSplits))
-	return transforms.Inputs{Files: files, Splits: splits}, size, nil
 }
 
 // process is held by the job that a runner works on: the memory limit, and the

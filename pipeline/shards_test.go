@@ -31,7 +31,7 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs, size, err := list(config)
+	inputs, size, err := list(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,6 +96,8 @@ type Job struct {
 
 	Fields      corpus.Fields
 	MaxDocument int64
+	// WindowBytes is the largest window of a zstd file that is read, in bytes.
+	WindowBytes int64
 	Measure     sketch.Measure
 	// Normalization, StopWordUse and Weights change texts and what they count;
 	// see [sketch.Options].

@@ -3,6 +3,7 @@ package transforms
 import (
 	"context"
 	"io"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -42,13 +43,14 @@ type fingerprintFn struct {
 
 	bundle
 
-	inputs Inputs      // read in Setup
+	inputs *Inputs     // read in Setup
 	shares auditShares // of the documents to set aside, made in Setup
 }
 
 func (f *fingerprintFn) Setup() (err error) {
-	f.inputs, err = readInputs(f.Job.Inputs)
-	f.shares = newAuditShares(f.Job, f.inputs)
+	if f.inputs, err = opened.open(f.Job.Inputs); err == nil {
+		f.shares = newAuditShares(f.Job, f.inputs)
+	}
 	return err
 }
 
@@ -64,7 +66,7 @@ func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, m *me
 	run := &m.run
 	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
-	reader := &splitReader{files: f.inputs.Files, rest: f.inputs.Splits[number], maxLine: lineLimit(f.Job.MaxDocument)}
+	reader := newSplitReader(ctx, f.Job, f.inputs.Files, f.inputs.Splits[number])
 	defer reader.close()
 	write := func(b *block) error {
 		o.Counts.Add(b.counts)
@@ -84,6 +86,11 @@ func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, m *me
 	}
 	m.figures.records += o.Counts.Documents + o.Counts.ReferenceDocuments
 	m.figures.bytes += o.Counts.Bytes + o.Counts.ReferenceBytes
+	if slices.Contains(f.Job.Emit, Unique) {
+		if err := writeSums(run, number, reader.sums); err != nil {
+			return err
+		}
+	}
 	o.Run, err = run.Close()
 	return err
 }
@@ -94,6 +101,7 @@ func (f *fingerprintFn) serial(ctx context.Context, reader *splitReader, write f
 		return err
 	}
 	b := newBlock(f.Job)
+	defer b.release()
 	for {
 		if err := reader.fill(b); err == io.EOF {
 			return nil
@@ -103,6 +111,7 @@ func (f *fingerprintFn) serial(ctx context.Context, reader *splitReader, write f
 		if err := worker.fingerprint(b); err != nil {
 			return err
 		}
+		b.release()
 		if err := write(b); err != nil {
 			return err
 		}
@@ -119,11 +128,14 @@ func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write
 	workers := Cores()
 	free := make(chan *block, workers+2)
 	for range cap(free) {
-		free <- newBlock(f.Job)
+		b := newBlock(f.Job)
+		defer b.release()
+		free <- b
 	}
 	filled, ordered := make(chan *block, cap(free)), make(chan *block, cap(free))
 	var cpu atomic.Int64
 	group, groupCtx := errgroup.WithContext(ctx)
+	reader.ctx = groupCtx
 	start := func(work func() error) {
 		group.Go(func() error {
 			used, err := measure(work)
@@ -159,6 +171,7 @@ func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write
 			}
 			for b := range filled {
 				err := worker.fingerprint(b)
+				b.release()
 				close(b.done)
 				if err != nil {
 					return err
@@ -194,6 +207,7 @@ type block struct {
 	sampled []byte // documents set aside for the audit
 	probed  []byte // others, to look for partners in
 	counts  Counts
+	holds   bool          // the right to hold a long line
 	done    chan struct{} // closed when fingerprinted, where that is another goroutine's work
 }
 
@@ -211,6 +225,16 @@ func (b *block) reset() {
 	}
 	b.text, b.batches, b.rejects, b.counts = b.text[:0], b.batches[:0], b.rejects[:0], Counts{}
 	b.sampled, b.probed = b.sampled[:0], b.probed[:0]
+}
+
+// release frees the text, which has been fingerprinted or will not be, where it
+// is that of a long line.
+func (b *block) release() {
+	if !b.holds {
+		return
+	}
+	b.text, b.batches, b.holds = nil, nil, false
+	longLines.Release(1)
 }
 
 func (b *block) reject(file string, position int64, fault string) {
@@ -242,97 +266,3 @@ func (b *block) write(run *runfile.Writer, split int) error {
 	}
 	return nil
 }
-
-// splitReader reads the stretches of a split one after the other.
-type splitReader struct {
-	files   []corpus.File
-	rest    corpus.Split
-	maxLine int64
-	reader  *corpus.Reader // nil before the first stretch
-	reading bool           // the reader is within rest[0]
-	buffer  []byte
-	rejects []corpus.Reject // of the stretch, that come after what was read
-}
-
-// compressed reports whether the split holds compressed files.
-func (r *splitReader) compressed() bool {
-	for _, stretch := range r.rest {
-		if r.files[stretch.File].Compression != corpus.None {
-			return true
-		}
-	}
-	return false
-}
-
-// fill reads about blockBytes into the block, which it empties first: a batch
-// of a large file, or several small ones. It returns io.EOF where nothing is
-// left.
-func (r *splitReader) fill(b *block) error {
-	b.reset()
-	for len(b.text) < blockBytes && len(r.rest) > 0 {
-		if err := r.open(); err != nil {
-			return inputError{err}
-		}
-		batch, err := r.reader.Next(r.buffer)
-		if err == io.EOF {
-			if len(r.rejects) > 0 {
-				b.batches = append(b.batches, corpus.Batch{File: r.rest[0].File, Rejects: r.rejects})
-			}
-			r.rest, r.reading, r.rejects = r.rest[1:], false, nil
-			continue
-		} else if err != nil {
-			return inputError{err}
-		}
-		r.buffer = batch.Data
-		r.order(&batch)
-		if len(b.batches) == 0 && len(batch.Data) >= blockBytes/2 {
-			// A large batch changes hands, which spares a copy.
-			r.buffer, b.text = b.text, batch.Data
-			b.batches = append(b.batches, batch)
-			return nil
-		}
-		start := len(b.text)
-		b.text = append(b.text, batch.Data...)
-		batch.Data = b.text[start:len(b.text):len(b.text)]
-		b.batches = append(b.batches, batch)
-	}
-	if len(b.batches) == 0 {
-		return io.EOF
-	}
-	return nil
-}
-
-// order holds rejects back that come after the lines of the batch, since a
-// stream may break in the middle of a line.
-func (r *splitReader) order(batch *corpus.Batch) {
-	all := append(r.rejects, batch.Rejects...)
-	end, n := batch.Offset+int64(len(batch.Data)), 0
-	for n < len(all) && all[n].Position < end {
-		n++
-	}
-	batch.Rejects, r.rejects = all[:n:n], all[n:]
-}
-
-// open opens the next stretch unless one is open.
-func (r *splitReader) open() (err error) {
-	if r.reading {
-		return nil
-	}
-	r.reading = true
-	stretch := r.rest[0]
-	if r.reader == nil {
-		r.reader, err = corpus.Open(r.files[stretch.File], stretch, r.maxLine)
-		return err
-	}
-	return r.reader.Reset(r.files[stretch.File], stretch)
-}
-
-func (r *splitReader) close() {
-	if r.reader != nil {
-		r.reader.Close() // a file that was only read
-	}
-}
-
-// lineLimit is the longest line that may hold a document of the largest size:
-// JSON takes up to six bytes for one.
-func lineLimit(maxDocument int64) int64 { return 6*maxDocument + 1<<20 }

@@ -37,16 +37,17 @@ func TestFingerprintStreams(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		files, err := corpus.List([]string{path})
+		listing, err := corpus.List(t.Context(), []string{path}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		files := listing.Files
 		f := &fingerprintFn{
 			Job: Job{
 				Temp: t.TempDir(), Fields: corpus.Fields{ID: "id", Texts: []string{"text"}}, MaxDocument: 1 << 20,
 				Measure: sketch.Measure{Shingle: 3}, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Verify: Exact,
 			},
-			inputs: Inputs{Files: files, Splits: corpus.Splits(files, 1<<20)},
+			inputs: &Inputs{Files: files, Splits: corpus.Splits(files, 1<<20)},
 		}
 		var o outcome
 		emit := func(element []byte) {

@@ -1,10 +1,13 @@
 package transforms
 
 import (
-	"encoding/json"
+	"bytes"
+	"encoding/gob"
 	"fmt"
 	"os"
 	"sort"
+	"sync"
+	"weak"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
@@ -18,14 +21,16 @@ type Inputs struct {
 	Files  []corpus.File
 	Splits []corpus.Split
 	// StopWords is the list of stop words as the user wrote it, empty for none.
-	StopWords string `json:",omitempty"`
+	StopWords string
 }
 
-// WriteInputs writes the inputs to path.
+// WriteInputs writes the inputs to path. Paths are bytes in no particular
+// encoding, which they keep.
 func WriteInputs(path string, inputs Inputs) error {
-	b, err := json.Marshal(inputs)
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(inputs)
 	if err == nil {
-		err = os.WriteFile(path, b, 0o666)
+		err = os.WriteFile(path, b.Bytes(), 0o666)
 	}
 	if err != nil {
 		return fmt.Errorf("write list of inputs: %w", err)
@@ -34,27 +39,53 @@ func WriteInputs(path string, inputs Inputs) error {
 }
 
 // readInputs reads what WriteInputs wrote.
-func readInputs(path string) (inputs Inputs, err error) {
+func readInputs(path string) (*Inputs, error) {
 	b, err := os.ReadFile(path)
+	inputs := new(Inputs)
 	if err == nil {
-		err = json.Unmarshal(b, &inputs)
+		err = gob.NewDecoder(bytes.NewReader(b)).Decode(inputs)
 	}
 	if err != nil {
-		err = fmt.Errorf("read list of inputs: %w", err)
+		return nil, fmt.Errorf("read list of inputs: %w", err)
+	}
+	return inputs, nil
+}
+
+// opened are the inputs of the job at work in this process. A runner sets up a
+// DoFn for each lane of each stage: the list of a hundred thousand files is read
+// once for all of them, and goes with the last.
+var opened sharedInputs
+
+type sharedInputs struct {
+	mutex  sync.Mutex
+	path   string
+	inputs weak.Pointer[Inputs]
+}
+
+// open returns the inputs that WriteInputs wrote to path. Nobody may change them.
+func (s *sharedInputs) open(path string) (*Inputs, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if inputs := s.inputs.Value(); inputs != nil && s.path == path {
+		return inputs, nil
+	}
+	inputs, err := readInputs(path)
+	if err == nil {
+		s.path, s.inputs = path, weak.Make(inputs)
 	}
 	return inputs, err
 }
 
 // layout is what DoFns need to know of the inputs, read in their Setup.
 type layout struct {
-	inputs     Inputs
+	inputs     *Inputs
 	starts     []docref.Ref // of the splits, see splitStarts
 	firstInput docref.Ref   // where the reference ends
 }
 
 // read reads the inputs that WriteInputs wrote to path.
 func (l *layout) read(path string) (err error) {
-	if l.inputs, err = readInputs(path); err != nil {
+	if l.inputs, err = opened.open(path); err != nil {
 		return err
 	}
 	if l.firstInput, err = l.inputs.firstInput(); err != nil {

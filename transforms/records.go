@@ -43,6 +43,7 @@ const (
 	heapsKind                                // a mark of each heap, by place
 	blocksKind                               // a mark of each block, by place
 	probeKind                                // documents to look for partners in, with their sets, by split
+	sumsKind                                 // check sums of the stretches of a split, by split
 )
 
 const (

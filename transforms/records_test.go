@@ -187,7 +187,7 @@ func TestSplitOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	read, err := readInputs(path)
-	if err != nil || !reflect.DeepEqual(read, in) {
+	if err != nil || !reflect.DeepEqual(*read, in) {
 		t.Fatalf("inputs %+v (%v)", read, err)
 	}
 	starts, err := read.splitStarts()
@@ -254,7 +254,7 @@ func TestPathsTravel(t *testing.T) {
 	checkTravels(t, &writeFn{Job: job}, &writeFn{})
 	checkTravels(t, &exchangeFn{Temp: []byte(path), Delivery: delivery{Step: 1, Output: true}}, &exchangeFn{})
 	checkTravels(t, &finishFn{Temp: []byte(path)}, &finishFn{})
-	checkTravels(t, &readFn{Inputs: []byte(path), Lanes: 1}, &readFn{})
+	checkTravels(t, &readFn{Inputs: []byte(path)}, &readFn{})
 	checkTravels(t, &outcome{Stage: "key", Run: path, Counts: Counts{Documents: 7}, Files: []output.File{{Name: "n", Temporary: "t"}}}, &outcome{})
 }
 

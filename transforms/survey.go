@@ -33,11 +33,13 @@ func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() func(
 	// Blocks hold the full sets, and no key of the job.
 	job.Verify, job.Scoring = Exact, Jaccard
 	job.Scheme.Bands = 0
-	f := &fingerprintFn{Job: job, inputs: inputs}
+	f := &fingerprintFn{Job: job, inputs: &inputs}
 	workers := Cores()
 	free, filled := make(chan *block, 2*workers), make(chan *block, 2*workers)
 	for range cap(free) {
-		free <- newBlock(job)
+		b := newBlock(job)
+		defer b.release()
+		free <- b
 	}
 	splits := make(chan int)
 	counts := make(chan Counts, workers)
@@ -143,7 +145,7 @@ func (in *Inputs) Name(ref docref.Ref) string { return string(in.refText(nil, re
 
 // readSplit passes the blocks of a split on.
 func (f *fingerprintFn) readSplit(ctx context.Context, number int, free, filled chan *block) error {
-	reader := &splitReader{files: f.inputs.Files, rest: f.inputs.Splits[number], maxLine: lineLimit(f.Job.MaxDocument)}
+	reader := newSplitReader(ctx, f.Job, f.inputs.Files, f.inputs.Splits[number])
 	defer reader.close()
 	for {
 		var b *block
@@ -182,6 +184,7 @@ func (f *fingerprintFn) survey(ctx context.Context, free chan<- *block, filled <
 		if err := worker.fingerprint(b); err != nil {
 			return total, err
 		}
+		b.release()
 		total.Add(b.counts)
 		documents = documents[:0]
 		for _, part := range b.builder.Documents() {

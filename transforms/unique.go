@@ -3,6 +3,8 @@ package transforms
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -11,7 +13,6 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/runfile"
-	"mirrorbeam/internal/sketchblock"
 )
 
 func init() {
@@ -21,7 +22,7 @@ func init() {
 // unique writes the records that stay, byte for byte, a file for each input
 // file. It reads the input again, which is cheaper than to keep it.
 func unique(s beam.Scope, job Job, written, sketches beam.PCollection) beam.PCollection {
-	tasks := exchange(s, job, delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{documentsKind, removedKind}}, written, sketches)
+	tasks := exchange(s, job, delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{documentsKind, removedKind, sumsKind}}, written, sketches)
 	return sideBySide(s, &uniqueFn{Job: job}, tasks)
 }
 
@@ -30,11 +31,11 @@ type uniqueFn struct {
 
 	bundle
 
-	inputs Inputs // read in Setup
+	inputs *Inputs // read in Setup
 }
 
 func (f *uniqueFn) Setup() (err error) {
-	f.inputs, err = readInputs(f.Job.Inputs)
+	f.inputs, err = opened.open(f.Job.Inputs)
 	return err
 }
 
@@ -45,9 +46,11 @@ func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, _ func([]
 		if err != nil {
 			return err
 		}
+		c := &copier{ctx: ctx, job: f.Job, files: f.inputs.Files, staying: newStaying(f.inputs.Splits, t, m)}
+		defer c.close()
 		from, to := f.inputs.filesOf(t.Number, starts)
 		for number := max(from, f.inputs.references()); number < to; number++ {
-			file, err := f.file(ctx, t, number, m)
+			file, err := c.file(number, f.inputs.references())
 			if err != nil {
 				return err
 			}
@@ -57,78 +60,126 @@ func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, _ func([]
 	})
 }
 
-// file copies the records of one input file that stay.
-func (f *uniqueFn) file(ctx context.Context, t task, number int, m *memory) (output.File, error) {
-	in := f.inputs.Files[number]
-	staying, err := f.staying(ctx, t, number, m)
-	if err != nil {
-		return output.File{}, err
-	}
-	reader, err := corpus.Open(in, corpus.Stretch{File: number, End: in.Size}, lineLimit(f.Job.MaxDocument))
-	if err != nil {
-		return output.File{}, inputError{err}
-	}
-	defer reader.Close()
-	references := f.inputs.references()
-	file := output.File{
-		Name:   output.ShardName(Unique, number-references, len(f.inputs.Files)-references, f.Job.Format),
-		Output: Unique, Input: in.Path,
-	}
-	return writeFile(f.Job, file, func(row func([]byte) error) error {
-		var buffer []byte
-		for {
-			batch, err := reader.Next(buffer)
-			if err == io.EOF {
-				return nil
-			} else if err != nil {
-				return inputError{err}
-			}
-			buffer = batch.Data
-			end := batch.Offset + int64(len(batch.Data))
-			for ; len(staying) > 0 && staying[0] < end; staying = staying[1:] {
-				record := batch.Data[staying[0]-batch.Offset:]
-				if n := bytes.IndexByte(record, '\n'); n >= 0 {
-					record = record[:n+1]
-				} else {
-					// The last line of a file may lack its line feed.
-					record = append(record, '\n')
-				}
-				if err := row(record); err != nil {
-					return err
-				}
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-	})
+// copier copies the records that stay of one input file after the other. What it
+// works in goes from file to file, as there may be a hundred thousand of them.
+type copier struct {
+	ctx     context.Context // of the task
+	job     Job
+	files   []corpus.File
+	staying *staying
+	reader  *corpus.Reader // nil before the first file
+	buffer  []byte
+	holds   bool // the right to hold a long line, which is in buffer
+	writer  output.Writer
 }
 
-// staying returns the positions of the documents of a file that stay, ascending.
-func (f *uniqueFn) staying(ctx context.Context, t task, number int, m *memory) ([]int64, error) {
-	w := &workplace{memory: m}
-	defer w.reader.Close()
-	var positions []int64
-	for split := t.Number; split < len(f.inputs.Splits) && f.inputs.Splits[split][0].File <= number; split++ {
-		var err error
-		if w.pieces, err = runfile.ReadCatalog(t.Catalog, split); err != nil {
-			return nil, err
+// file copies the records of one input file that stay.
+func (c *copier) file(number, references int) (output.File, error) {
+	file := output.File{
+		Name:   output.ShardName(Unique, number-references, len(c.files)-references, c.job.Format),
+		Output: Unique, Input: c.files[number].Path,
+	}
+	if err := c.writer.Reset(c.job.Partial, file, c.job.Format); err != nil {
+		return output.File{}, err
+	}
+	for {
+		stretch, sum, err := c.staying.next(number)
+		if errors.Is(err, io.EOF) {
+			return c.writer.Close()
 		}
-		removed, err := readRefs(&w.reader, w.pieces, removedKind)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = c.stretch(stretch, sum)
 		}
-		err = w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
-			for i := range block.Len() {
-				if ref := block.Ref(i); ref.File() == number && !removed[ref] {
-					positions = append(positions, ref.Position())
-				}
-			}
-			return nil
-		})
 		if err != nil {
-			return nil, err
+			return output.File{}, err
 		}
 	}
-	return positions, nil
+}
+
+// stretch copies the records of a stretch, which must have the sum that it had
+// when it was read first.
+func (c *copier) stretch(stretch corpus.Stretch, want stretchSum) error {
+	if err := c.open(stretch); err != nil {
+		return inputError{err}
+	}
+	var sum stretchSum
+	for {
+		batch, err := c.reader.Next(c.buffer)
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return inputError{err}
+		}
+		c.buffer = batch.Data
+		sum.add(batch)
+		if err := c.batch(batch); err != nil {
+			return err
+		}
+		if c.release(); c.ctx.Err() != nil {
+			return c.ctx.Err()
+		}
+	}
+	if sum != want {
+		return inputError{fmt.Errorf("read input %s: the file changed while the job ran: its bytes %d to %d do not give what they gave when they were read first", c.files[stretch.File].Path, stretch.Start, stretch.End)}
+	}
+	return nil
+}
+
+// open begins to read a stretch.
+func (c *copier) open(stretch corpus.Stretch) (err error) {
+	if c.reader != nil {
+		return c.reader.Reset(c.files[stretch.File], stretch)
+	}
+	limits := corpus.Limits{Line: lineLimit(c.job.MaxDocument), Window: c.job.WindowBytes, Hold: c.hold}
+	c.reader, err = corpus.Open(c.files[stretch.File], stretch, limits)
+	return err
+}
+
+// hold waits for the right to hold a long line.
+func (c *copier) hold() error {
+	err := longLines.Acquire(c.ctx, 1)
+	c.holds = err == nil
+	return err
+}
+
+// release gives the right back.
+func (c *copier) release() {
+	if c.holds {
+		c.buffer, c.holds = nil, false
+		longLines.Release(1)
+	}
+}
+
+// batch copies the records of a batch.
+func (c *copier) batch(batch corpus.Batch) error {
+	end := batch.Offset + int64(len(batch.Data))
+	for {
+		position, found, err := c.staying.before(batch.File, end)
+		if err != nil || !found {
+			return err
+		}
+		if position < batch.Offset {
+			continue // the file has changed, as its check sum will say
+		}
+		record := batch.Data[position-batch.Offset:]
+		if n := bytes.IndexByte(record, '\n'); n >= 0 {
+			record = record[:n+1]
+		} else {
+			// The last line of a file may lack its line feed.
+			record = append(record, '\n')
+		}
+		if err := c.writer.Row(record); err != nil {
+			return err
+		}
+	}
+}
+
+// close frees what the copier works in.
+func (c *copier) close() {
+	c.release()
+	c.writer.Abort()
+	c.staying.reader.Close()
+	if c.reader != nil {
+		c.reader.Close() // a file that was only read
+	}
 }

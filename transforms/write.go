@@ -68,11 +68,11 @@ type writeFn struct {
 
 	bundle
 
-	inputs Inputs // read in Setup
+	inputs *Inputs // read in Setup
 }
 
 func (f *writeFn) Setup() (err error) {
-	f.inputs, err = readInputs(f.Job.Inputs)
+	f.inputs, err = opened.open(f.Job.Inputs)
 	return err
 }
 
@@ -101,7 +101,7 @@ func (f *writeFn) shard(t task, o *outcome, m *memory) error {
 	if err != nil {
 		return err
 	}
-	shard, err := newOutputShard(&f.inputs, members, edges)
+	shard, err := newOutputShard(f.inputs, members, edges)
 	if err != nil {
 		return err
 	}

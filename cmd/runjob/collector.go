@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"os"
 	"runtime"
 	"runtime/debug"
 
@@ -26,8 +28,12 @@ func runJob(ctx context.Context, config pipeline.Config) (pipeline.Summary, erro
 	if config.Memory == 0 {
 		defer easeCollector()()
 	}
+	config.Progress = showProgress
 	return pipeline.Run(ctx, config)
 }
+
+// showProgress tells the user what takes long.
+func showProgress(line string) { fmt.Fprintln(os.Stderr, "runjob:", line) }
 
 // easeCollector makes the collector begin later where little is in use, and sooner
 // where much is, and returns what ends that. It leaves what the user has said of the

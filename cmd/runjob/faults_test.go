@@ -228,6 +228,23 @@ var faults = []struct {
 		s.write("in.jsonl", nil)
 		return s.runjob().succeeds(0)
 	}},
+	{"a named pipe in an input folder", func(s *scene) observed {
+		s.write("folder/in.jsonl", between(""))
+		if err := syscall.Mkfifo(filepath.Join(s.dir, "folder/pipe.jsonl"), 0o666); err != nil {
+			s.t.Fatal(err)
+		}
+		return s.runjob("--input", "folder").fails(exitInput)
+	}},
+	{"`--output` in an input folder", func(s *scene) observed {
+		s.write("folder/in.jsonl", between(""))
+		return s.runjob("--input", "folder", "--output", "folder/results").fails(exitUsage)
+	}},
+	{"a zstd file that needs a window of 2 GiB", func(s *scene) observed {
+		// Magic, descriptor, window of 1<<31, one raw block that is the last.
+		s.write("folder/large.jsonl.zst", []byte("\x28\xb5\x2f\xfd\x00\xa8\x19\x00\x00{}\n"))
+		s.write("folder/in.jsonl", between(""))
+		return s.runjob("--input", "folder").succeeds(3)
+	}},
 	{"a folder without a file to read", func(s *scene) observed {
 		s.write("folder/notes.txt", []byte("text"))
 		return s.runjob("--input", "folder").fails(exitInput)

@@ -61,6 +61,7 @@ func parse(args []string, out io.Writer) (command, error) {
 		kong.Writers(out, os.Stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(helpWithDefault),
+		kong.KindMapper(reflect.String, kong.MapperFunc(parseText)),
 		kong.KindMapper(reflect.Float64, kong.MapperFunc(parseNumber)),
 		kong.KindMapper(reflect.Int, kong.MapperFunc(parseWholeNumber)),
 		kong.KindMapper(reflect.Int64, kong.MapperFunc(parseWholeNumber)),
@@ -104,6 +105,17 @@ func joinNegative(args []string) []string {
 		joined = append(joined, arg)
 	}
 	return joined
+}
+
+// parseText reads the value of a flag that takes any bytes, such as a path. The
+// parser's own way is through JSON, which has no bytes that are not UTF-8.
+func parseText(from *kong.DecodeContext, to reflect.Value) error {
+	token, err := from.Scan.PopValue("string")
+	if err != nil {
+		return err
+	}
+	to.SetString(token.String())
+	return nil
 }
 
 // parseNumber reads the value of a flag that takes any number.

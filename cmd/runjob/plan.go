@@ -15,6 +15,7 @@ type planCommand struct {
 
 // Run makes the plan and prints it.
 func (c *planCommand) Run(ctx context.Context, out io.Writer) error {
+	c.Progress = showProgress
 	advice, err := pipeline.MakePlan(ctx, c.PlanConfig)
 	if err != nil {
 		return err

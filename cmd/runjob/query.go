@@ -49,7 +49,7 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 		return unwritable{fmt.Errorf("--output: %w", err)}
 	}
 	defer func() { err = finish(err) }()
-	q := pipeline.Query{Input: c.Input, Stdin: interruptible{ctx, os.Stdin}, Top: c.Top}
+	q := pipeline.Query{Input: c.Input, Stdin: interruptible{ctx, os.Stdin}, Top: c.Top, Progress: showProgress}
 	if c.Threshold != nil {
 		q.Threshold = *c.Threshold
 	}

@@ -31,7 +31,7 @@ func Decoded(stream io.Reader) (io.ReadCloser, error) {
 		decoder, err = gzip.NewReader(buffered)
 	case Zstd:
 		var z *zstd.Decoder
-		if z, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
+		if z, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(DefaultWindow)); err == nil {
 			decoder = z.IOReadCloser()
 		}
 	default:

@@ -2,10 +2,11 @@
 // corpus, cuts them into splits, reads a split as batches of whole lines, and
 // takes the id and the text out of a line.
 //
-//	files, err := corpus.List(inputs)
+//	listing, err := corpus.List(ctx, inputs, nil)
+//	files := listing.Files
 //	for _, split := range corpus.Splits(files, 64<<20) {
 //		for _, stretch := range split {
-//			reader, err := corpus.Open(files[stretch.File], stretch, maxLine)
+//			reader, err := corpus.Open(files[stretch.File], stretch, limits)
 //			for {
 //				batch, err := reader.Next(buffer)   // io.EOF at the end
 //				for position, line := range batch.Lines() {

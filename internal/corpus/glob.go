@@ -1,27 +1,56 @@
 package corpus
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // walk matches the tree below one directory against a pattern, and puts the
 // files that match into the lister.
+//
+// It goes through the folders in breadth, those behind symbolic links last,
+// and enters each once for what is left of the pattern there. So the time is
+// bounded whatever links there are, and a folder is known by the path to it
+// that leads through the fewest.
 type walk struct {
 	lister   *lister
 	base     string                 // the fixed part of the input
 	isHidden func(name string) bool // names that a pattern does not see by itself
 	takes    func(name string) bool // file names that are wanted
+	names    bool                   // the pattern names what is to be read in a folder
 	matched  bool                   // whether any file was put
+
+	waiting, linked []place // to be entered: first those without a further link
+	entered         map[visit]bool
+}
+
+// place is a folder below the base, and what is left of the pattern there.
+type place struct {
+	relative string
+	elements []string
+	links    int
+	results  map[string]bool // files there that a job has written, nil for none
+}
+
+// visit is a folder with the number of elements that are left there.
+type visit struct {
+	folder   Identity
+	elements int
+}
+
+// folder expands a directory.
+func (l *lister) folder(ctx context.Context, base string) (matched bool, err error) {
+	w := walk{lister: l, base: base, isHidden: isHiddenOrMarked, takes: isJSONLines}
+	err = w.run(ctx, []string{"**"})
+	return w.matched, err
 }
 
 // glob expands a pattern.
-func (l *lister) glob(pattern string) (matched bool, err error) {
+func (l *lister) glob(ctx context.Context, pattern string) (matched bool, err error) {
 	base := ""
 	if filepath.IsAbs(pattern) {
 		base = string(filepath.Separator)
@@ -41,110 +70,160 @@ func (l *lister) glob(pattern string) (matched bool, err error) {
 		}
 	}
 	anything := func(string) bool { return true }
-	w := walk{lister: l, base: filepath.Clean(base), isHidden: isHidden, takes: anything}
-	err = w.match("", elements)
+	last := elements[len(elements)-1]
+	w := walk{
+		lister: l, base: filepath.Clean(base), isHidden: isHidden, takes: anything,
+		names: len(elements) == 1 && last != "**" || !hasMeta(last[:1]),
+	}
+	err = w.run(ctx, elements)
 	return w.matched, err
 }
 
-// match puts the files whose path below the directory at relative matches the
-// elements.
-func (w *walk) match(relative string, elements []string) error {
-	element, rest := elements[0], elements[1:]
-	if !hasMeta(element) {
-		return w.follow(filepath.Join(relative, element), rest, len(rest) == 0)
+// run puts the files whose path below the base matches the elements.
+func (w *walk) run(ctx context.Context, elements []string) error {
+	links, err := linksTo(w.base)
+	if err != nil {
+		return err
 	}
-	anyDepth, isEnd, below := element == "**", len(rest) == 0, rest
-	if anyDepth {
-		below = elements
-		if !isEnd {
-			if err := w.match(relative, rest); err != nil {
+	w.entered = map[visit]bool{}
+	w.linked = []place{{elements: elements, links: links}}
+	for len(w.linked) > 0 {
+		w.waiting, w.linked = w.linked, nil
+		for len(w.waiting) > 0 {
+			next := w.waiting[0]
+			w.waiting = w.waiting[1:]
+			if err := ctx.Err(); err != nil {
 				return err
+			}
+			if err := w.enter(next); err != nil {
+				return fmt.Errorf("list inputs: %w", err)
 			}
 		}
 	}
-	entries, err := os.ReadDir(filepath.Join(w.base, relative))
+	return nil
+}
+
+// enter matches what is in a folder against the next element.
+func (w *walk) enter(p place) error {
+	folder := filepath.Join(w.base, p.relative)
+	info, err := os.Stat(folder)
+	if isAbsent(err) || err == nil && !w.isNew(p, folder, identityOf(info)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	element, rest := p.elements[0], p.elements[1:]
+	if !hasMeta(element) {
+		return w.follow(p, element, rest, len(rest) == 0)
+	}
+	if element == "**" && len(rest) > 0 {
+		w.waiting = append(w.waiting, place{relative: p.relative, elements: rest, links: p.links})
+	}
+	entries, err := os.ReadDir(folder)
 	if isAbsent(err) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("list inputs: %w", err)
+		return err
+	}
+	if !w.names {
+		if p.results, err = resultsIn(folder, entries); err != nil {
+			return err
+		}
 	}
 	for _, entry := range entries {
-		name := entry.Name()
-		if w.isHidden(name) && !strings.HasPrefix(element, ".") {
-			continue
-		}
-		path := filepath.Join(relative, name)
-		switch matches, _ := filepath.Match(element, name); {
-		case !matches:
-		case entry.Type().IsRegular():
-			// The common case needs no system call.
-			if isEnd {
-				err = w.put(path)
-			}
-		case entry.Type()&fs.ModeSymlink != 0 && anyDepth && w.isLoop(path):
-		default:
-			err = w.follow(path, below, isEnd)
-		}
-		if err != nil {
+		if err := w.entry(p, entry); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// follow goes on at a path that matched so far, be it a file, a directory or a
-// link to either: a directory with the elements, a file only at the end.
-func (w *walk) follow(relative string, elements []string, isEnd bool) error {
-	info, err := os.Stat(filepath.Join(w.base, relative))
+// isNew reports whether a folder has not been entered with as many elements
+// left, and takes down that it has.
+func (w *walk) isNew(p place, path string, folder Identity) bool {
+	v := visit{folder, len(p.elements)}
+	if w.entered[v] {
+		return false
+	}
+	w.entered[v] = folder != Identity{}
+	if _, known := w.lister.searched[folder]; !known && p.elements[0] == "**" && folder != (Identity{}) {
+		w.lister.searched[folder] = path
+	}
+	return true
+}
+
+// entry matches one entry of a folder.
+func (w *walk) entry(p place, entry fs.DirEntry) error {
+	element, below := p.elements[0], p.elements[1:]
+	name, isEnd := entry.Name(), len(below) == 0
+	if element == "**" {
+		below = p.elements
+	}
+	matches, _ := filepath.Match(element, name)
 	switch {
-	case isAbsent(err) && !(isEnd && w.isLostFile(relative)):
+	case !matches, w.isHidden(name) && !strings.HasPrefix(element, "."), isLeftover(name):
 		return nil
-	case err != nil:
-		return fmt.Errorf("list inputs: %w", err)
+	case entry.Type().IsRegular():
+		// The common case needs no system call.
+		if isEnd {
+			return w.put(p, name, p.links)
+		}
+		return nil
+	}
+	return w.follow(p, name, below, isEnd)
+}
+
+// follow goes on at a name that matched so far, be it a file, a directory or a
+// link to either: a directory with the elements, a file only at the end.
+func (w *walk) follow(p place, name string, elements []string, isEnd bool) error {
+	relative := filepath.Join(p.relative, name)
+	path := filepath.Join(w.base, relative)
+	direct, err := os.Lstat(path)
+	if isAbsent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	info, links, queue := direct, p.links, &w.waiting
+	if direct.Mode()&fs.ModeSymlink != 0 {
+		links, queue = links+1, &w.linked
+		info, err = os.Stat(path)
+		switch {
+		case isAbsent(err) && isEnd && w.takes(name):
+			return fmt.Errorf("the symbolic link %s leads nowhere: its documents are lost: mend the link or remove it", path)
+		case isAbsent(err):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	switch {
 	case info.IsDir() && len(elements) > 0:
-		return w.match(relative, elements)
+		*queue = append(*queue, place{relative: relative, elements: elements, links: links})
 	case info.Mode().IsRegular() && isEnd:
-		return w.put(relative)
+		return w.put(p, name, links)
+	case !info.IsDir() && isEnd && w.takes(name):
+		return irregular(path, info.Mode())
 	}
 	return nil
 }
 
-// put hands a matching file to the lister.
-func (w *walk) put(relative string) error {
-	if !w.takes(filepath.Base(relative)) {
+// put hands a matching file of a folder to the lister.
+func (w *walk) put(p place, name string, links int) error {
+	if !w.takes(name) {
 		return nil
 	}
+	folder := filepath.Join(w.base, p.relative)
+	if p.results[name] {
+		return fmt.Errorf("%s holds results of an earlier job, such as %s: name the files that you want, such as %s, or leave the folder out",
+			folder, name, filepath.Join(folder, "unique-*"))
+	}
 	w.matched = true
-	return w.lister.put(filepath.Join(w.base, relative), relative)
-}
-
-// isLostFile reports whether the path is a symbolic link by the name of a
-// wanted file. If it leads nowhere, its documents are lost.
-func (w *walk) isLostFile(relative string) bool {
-	info, err := os.Lstat(filepath.Join(w.base, relative))
-	return err == nil && info.Mode()&fs.ModeSymlink != 0 && w.takes(info.Name())
-}
-
-// isLoop reports whether a link leads to a directory that it lies in.
-func (w *walk) isLoop(relative string) bool {
-	target, err := os.Stat(filepath.Join(w.base, relative))
-	if err != nil || !target.IsDir() {
-		return false
-	}
-	for relative != "." {
-		relative = filepath.Dir(relative)
-		above, err := os.Stat(filepath.Join(w.base, relative))
-		if err == nil && os.SameFile(target, above) {
-			return true
-		}
-	}
-	return false
-}
-
-// isAbsent reports whether a path does not exist, or leads through a file.
-func isAbsent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+	relative := filepath.Join(p.relative, name)
+	return w.lister.put(filepath.Join(w.base, relative), relative, links)
 }
 
 // hasMeta reports whether a path holds a character with a meaning in globs.

@@ -40,7 +40,7 @@ func eachBatch(ctx context.Context, path string, visit func(Batch) bool) error {
 	if err := inspect(&file); err != nil {
 		return err
 	}
-	reader, err := Open(file, Stretch{End: file.Size}, longestLine)
+	reader, err := Open(file, Stretch{End: file.Size}, Limits{Line: longestLine})
 	if err != nil {
 		return err
 	}

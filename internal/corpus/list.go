@@ -2,15 +2,14 @@ package corpus
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 )
 
 // MaxFiles is the number of files that a corpus can hold: file numbers have
@@ -19,7 +18,8 @@ const MaxFiles = 1 << 24
 
 // File is one input file.
 type File struct {
-	// Path opens the file. It is relative where the input was.
+	// Path opens the file. It is relative where the input was. It is bytes in
+	// no particular encoding.
 	Path string
 	// Name stands for the file in the names of documents: its path relative
 	// to the fixed part of its input, with slashes, without .gz or .zst.
@@ -30,11 +30,44 @@ type File struct {
 	// Modified is when the content last changed, in nanoseconds of Unix time; 0
 	// where it is not known.
 	Modified int64
+	// Identity is equal for all paths to the file on this machine.
+	Identity Identity
 	// Compression is how the content is stored, whatever the file is called.
 	Compression Compression
 	// Reference marks a file of the reference corpus, which the input is
 	// compared with.
-	Reference bool `json:",omitempty"`
+	Reference bool
+}
+
+// Listing is what inputs stand for.
+type Listing struct {
+	// Files are sorted by Name.
+	Files []File
+
+	searched map[Identity]string // the path of each folder searched at any depth
+}
+
+// Searched reports whether a path is a folder that was searched at any depth,
+// or lies in one, however links lead to it, and returns that folder. The path
+// need not exist.
+func (l Listing) Searched(path string) (folder string, found bool, err error) {
+	above, err := existing(path)
+	if err != nil {
+		return "", false, fmt.Errorf("find out where %s is: %w", path, err)
+	}
+	for {
+		info, err := os.Stat(above)
+		if err != nil {
+			return "", false, fmt.Errorf("find out where %s is: %w", path, err)
+		}
+		if folder, found = l.searched[identityOf(info)]; found {
+			return folder, true, nil
+		}
+		if above == filepath.Dir(above) {
+			return "", false, nil
+		}
+		above = filepath.Dir(above)
+	}
 }
 
 // NoMatchError says which inputs stand for no file.
@@ -53,8 +86,7 @@ func (e *NoMatchError) Error() string {
 		"each also with .gz or .zst; any other name needs a glob such as 'corpus/**/*.txt'", strings.Join(quoted, ", "))
 }
 
-// List expands inputs into files, sorted by Name. An input is a file, a
-// directory or a glob.
+// List expands inputs into files. An input is a file, a directory or a glob.
 //
 //   - A directory stands for its *.jsonl, *.ndjson and *.json files at any
 //     depth, each also with .gz or .zst, but for names that start with "." or
@@ -64,67 +96,82 @@ func (e *NoMatchError) Error() string {
 //     shell, hidden names are matched only by an element that starts with ".".
 //     A glob matches files, not directories.
 //
-// The result does not depend on the order of the inputs, and a file that
-// several of them match is listed once, under the longest of its names. Files
-// that would share a Name carry their whole path, with its suffix, instead.
+// The result does not depend on the order of the inputs. A file is listed
+// once, however many inputs match it and links lead to it: under the path that
+// leads through the fewest links, and of several under the longest name. No
+// folder is searched twice for the same input. Files that would share a Name
+// carry their whole path, with its suffix, instead. The working folders that a
+// killed job has left are passed over.
 //
 // The error is a [NoMatchError] where inputs match nothing. It is also an
-// error when a file cannot be read, is neither plain nor gzip nor zstd, or
-// when there are more than [MaxFiles].
-func List(inputs []string) ([]File, error) {
-	l := lister{found: map[string]File{}}
+// error when a file cannot be read, is neither plain nor gzip nor zstd, is no
+// regular file, or is a result of a job that the input does not name; when
+// there are more than [MaxFiles]; and when the context ends. With an error
+// comes a listing without files that knows the folders searched so far.
+//
+// Where progress is not nil it is called every few seconds with the number of
+// files found so far. It must not block.
+func List(ctx context.Context, inputs []string, progress func(files int64)) (Listing, error) {
+	l := lister{found: map[string]candidate{}, searched: map[Identity]string{}}
+	listing := Listing{searched: l.searched}
+	defer l.report(progress)()
 	var missing []string
 	for _, input := range inputs {
-		switch matched, err := l.add(input); {
+		switch matched, err := l.add(ctx, input); {
 		case err != nil:
-			return nil, err
+			return listing, err
 		case !matched && !slices.Contains(missing, input):
 			missing = append(missing, input)
 		}
 	}
 	if len(missing) > 0 {
-		return nil, &NoMatchError{Inputs: missing}
+		return listing, &NoMatchError{Inputs: missing}
 	}
 	if len(l.found) == 0 {
-		return nil, errors.New("list inputs: no input is given")
+		return listing, errors.New("list inputs: no input is given")
 	}
-	if len(l.found) > MaxFiles {
-		return nil, fmt.Errorf("list inputs: %d files are more than the %d that a job can hold: concatenate small files or split the corpus", len(l.found), MaxFiles)
+	found := slices.SortedFunc(maps.Values(l.found), candidate.compare)
+	if err := inspectAll(ctx, found); err != nil {
+		return listing, err
 	}
-	files := make([]File, 0, len(l.found))
-	for _, file := range l.found {
-		files = append(files, file)
+	files := distinct(found)
+	if len(files) > MaxFiles {
+		return listing, fmt.Errorf("list inputs: %d files are more than the %d that a job can hold: concatenate small files or split the corpus", len(files), MaxFiles)
 	}
 	separateNames(files)
-	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
-	if err := inspectAll(files); err != nil {
-		return nil, err
+	sortByName(files)
+	listing.Files = files
+	return listing, nil
+}
+
+// distinct returns each file once: the first of the candidates for it.
+func distinct(candidates []candidate) []File {
+	files := make([]File, 0, len(candidates))
+	met := make(map[Identity]bool, len(candidates))
+	for _, c := range candidates {
+		if !met[c.Identity] {
+			files = append(files, c.File)
+		}
+		met[c.Identity] = c.Identity != Identity{}
 	}
-	return files, nil
+	return files
 }
 
 // WithReference puts the files of a reference corpus before those of the input,
 // both as [List] gives them, and marks them. Names are made unique among all.
-// It is an error when a file is in both.
+// It is an error when a file is in both, by whatever path.
 func WithReference(reference, input []File) ([]File, error) {
-	paths := make(map[string]bool, len(reference))
+	known := make(map[Identity]string, len(reference))
 	files := make([]File, 0, len(reference)+len(input))
 	for _, file := range reference {
-		path, err := filepath.Abs(file.Path)
-		if err != nil {
-			return nil, fmt.Errorf("list reference: %w", err)
-		}
-		paths[path] = true
+		known[file.Identity] = file.Path
 		file.Reference = true
 		files = append(files, file)
 	}
+	delete(known, Identity{})
 	for _, file := range input {
-		path, err := filepath.Abs(file.Path)
-		if err != nil {
-			return nil, fmt.Errorf("list inputs: %w", err)
-		}
-		if paths[path] {
-			return nil, fmt.Errorf("list inputs: %s is in --input and in --reference: every document would be a copy of itself", file.Path)
+		if path, isBoth := known[file.Identity]; isBoth {
+			return nil, fmt.Errorf("list inputs: %s of --input and %s of --reference are one file: every document would be a copy of itself", file.Path, path)
 		}
 		files = append(files, file)
 	}
@@ -132,65 +179,13 @@ func WithReference(reference, input []File) ([]File, error) {
 		return nil, fmt.Errorf("list inputs: %d files of input and reference are more than the %d that a job can hold: concatenate small files", len(files), MaxFiles)
 	}
 	separateNames(files)
-	for _, part := range [][]File{files[:len(reference)], files[len(reference):]} {
-		slices.SortFunc(part, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
-	}
+	sortByName(files[:len(reference)])
+	sortByName(files[len(reference):])
 	return files, nil
 }
 
-// lister collects files by absolute path.
-type lister struct {
-	found map[string]File
-}
-
-// add expands one input and reports whether it stands for any file.
-func (l *lister) add(input string) (matched bool, err error) {
-	switch {
-	case input == "":
-		return false, errors.New("list inputs: an input is empty")
-	case input == "-":
-		return false, errors.New("list inputs: standard input cannot be read in this version: write it to a file first")
-	case strings.Contains(input, "://"):
-		return false, fmt.Errorf("list inputs: %q: only local files are read in this version: copy or mount it first", input)
-	}
-	info, err := os.Stat(input)
-	switch {
-	case err == nil && info.IsDir():
-		w := walk{lister: l, base: filepath.Clean(input), isHidden: isHiddenOrMarked, takes: isJSONLines}
-		err = w.match("", []string{"**"})
-		return w.matched, err
-	case err == nil && info.Mode().IsRegular():
-		return true, l.put(filepath.Clean(input), filepath.Base(input))
-	case err == nil:
-		return false, fmt.Errorf("list inputs: %q is not a regular file: write its content to one first", input)
-	case hasMeta(input):
-		return l.glob(input)
-	case errors.Is(err, os.ErrNotExist):
-		return false, nil
-	}
-	return false, fmt.Errorf("list inputs: %w", err)
-}
-
-// put records the file at path under its name relative to the input. Of
-// several names for a file the longest stays: it tells the most, and the
-// choice does not depend on the order of inputs.
-func (l *lister) put(path, relative string) error {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return fmt.Errorf("list inputs: %w", err)
-	}
-	file := File{Path: path, Name: dropCompressionSuffix(filepath.ToSlash(relative))}
-	if known, ok := l.found[absolute]; ok {
-		order := cmp.Or(
-			cmp.Compare(len(known.Name), len(file.Name)),
-			strings.Compare(file.Name, known.Name),
-			strings.Compare(file.Path, known.Path))
-		if order >= 0 {
-			return nil
-		}
-	}
-	l.found[absolute] = file
-	return nil
+func sortByName(files []File) {
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // separateNames gives files that share a name their whole path. A path may in
@@ -213,74 +208,19 @@ func separateNames(files []File) {
 	}
 }
 
-// inspectAll fills in Size, Modified and Compression. Files are opened side by side,
-// for network file systems. The error is that of the first faulty file.
-func inspectAll(files []File) error {
-	faults := make([]error, len(files))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(len(files), 4*runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
-				faults[i] = inspect(&files[i])
-			}
-		})
-	}
-	workers.Wait()
-	var first error
-	more := -1
-	for _, err := range faults {
-		if err != nil {
-			first = cmp.Or(first, err)
-			more++
-		}
-	}
-	if more > 0 {
-		return fmt.Errorf("list inputs: %w (and %d more files with faults)", first, more)
-	}
-	if first != nil {
-		return fmt.Errorf("list inputs: %w", first)
-	}
-	return nil
+// candidate is a path to a file.
+type candidate struct {
+	File
+	links int // symbolic links that the path leads through below its input
 }
 
-// inspect fills in Size, Modified and Compression of one file.
-func inspect(file *File) error {
-	handle, err := os.Open(file.Path)
-	if errors.Is(err, os.ErrPermission) {
-		return fmt.Errorf("%w: make the file readable, or leave it out", err)
-	}
-	if err != nil {
-		return err
-	}
-	defer handle.Close()
-	info, err := handle.Stat()
-	if err != nil {
-		return err
-	}
-	file.Size, file.Modified = info.Size(), info.ModTime().UnixNano()
-	file.Compression, err = sniff(handle)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file.Path, err)
-	}
-	return nil
-}
-
-// dropCompressionSuffix makes a compressed file and its plain copy share a name.
-func dropCompressionSuffix(name string) string {
-	for _, suffix := range []string{".gz", ".zst"} {
-		if stem := len(name) - len(suffix); stem > 0 && strings.EqualFold(name[stem:], suffix) {
-			return name[:stem]
-		}
-	}
-	return name
-}
-
-// isJSONLines reports whether a directory's file is taken for documents.
-func isJSONLines(name string) bool {
-	switch strings.ToLower(filepath.Ext(dropCompressionSuffix(name))) {
-	case ".jsonl", ".ndjson", ".json":
-		return true
-	}
-	return false
+// compare orders candidates: of the paths to one file the first is listed. A
+// long name tells the most, and the choice does not depend on the order of
+// inputs.
+func (c candidate) compare(other candidate) int {
+	return cmp.Or(
+		cmp.Compare(c.links, other.links),
+		cmp.Compare(len(other.Name), len(c.Name)),
+		strings.Compare(c.Name, other.Name),
+		strings.Compare(c.Path, other.Path))
 }

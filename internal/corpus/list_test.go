@@ -30,6 +30,12 @@ func plant(t *testing.T, contents map[string]string) string {
 	return dir
 }
 
+// list lists the files that inputs stand for.
+func list(t *testing.T, inputs ...string) ([]File, error) {
+	listing, err := List(t.Context(), inputs, nil)
+	return listing.Files, err
+}
+
 // namesAndPaths shortens a list to what most tests look at.
 func namesAndPaths(files []File) []string {
 	var lines []string
@@ -78,7 +84,7 @@ func TestList(t *testing.T) {
 		t.Run(test.about, func(t *testing.T) {
 			inputs := slices.Clone(test.inputs)
 			for range 5 {
-				files, err := List(inputs)
+				files, err := list(t, inputs...)
 				if _, isNoMatch := errors.AsType[*NoMatchError](err); err != nil && !(isNoMatch && test.want == nil) {
 					t.Fatal(err)
 				}
@@ -96,7 +102,7 @@ func TestListInspects(t *testing.T) {
 	plant(t, map[string]string{
 		"a.jsonl.gz": "{}\n", "b.jsonl": "\x1f\x8brest", "c.jsonl": "\x28\xb5\x2f\xfd", "d.jsonl.zst": "\x5e\x2a\x4d\x18\x00\x00\x00\x00", "e.jsonl": "",
 	})
-	files, err := List([]string{"."})
+	files, err := list(t, ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +118,7 @@ func TestListInspects(t *testing.T) {
 		if err != nil || file.Modified != info.ModTime().UnixNano() {
 			t.Errorf("%s was modified at %d, %v (%v)", file.Path, file.Modified, info, err)
 		}
-		files[i].Modified = 0
+		files[i].Modified, files[i].Identity = 0, Identity{}
 	}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -129,7 +135,7 @@ func TestListFollowsLinks(t *testing.T) {
 		}
 	}
 	for _, inputs := range [][]string{{"c"}, {"c/**/*.jsonl"}} {
-		files, err := List(inputs)
+		files, err := list(t, inputs...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +155,7 @@ func TestListFollowsLinks(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(dir, "c/lost.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := List([]string{"c"}); err == nil || !strings.Contains(err.Error(), "c/lost.jsonl") {
+	if _, err := list(t, "c"); err == nil || !strings.Contains(err.Error(), "c/lost.jsonl") {
 		t.Errorf("error of a dangling link is %v, want one that names it", err)
 	}
 }
@@ -175,12 +181,12 @@ func TestListErrors(t *testing.T) {
 		{[]string{"l.jsonl"}, "lz4"},
 		{[]string{"*.jsonl"}, "(and 3 more files with faults)"},
 	} {
-		if _, err := List(test.inputs); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := list(t, test.inputs...); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("List(%q): error %v, want one with %q", test.inputs, err, test.want)
 		}
 	}
 
-	_, err := List([]string{"gone/*.jsonl", "b.jsonl", "gone.jsonl", "empty", "empty/z.txt/x*", "gone.jsonl"})
+	_, err := list(t, []string{"gone/*.jsonl", "b.jsonl", "gone.jsonl", "empty", "empty/z.txt/x*", "gone.jsonl"}...)
 	noMatch, ok := errors.AsType[*NoMatchError](err)
 	if !ok {
 		t.Fatalf("error %v, want a NoMatchError", err)
@@ -203,7 +209,7 @@ func TestListUnreadable(t *testing.T) {
 	if err := os.Chmod("b.jsonl", 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := List([]string{"."}); !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "b.jsonl") {
+	if _, err := list(t, "."); !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "b.jsonl") {
 		t.Errorf("error %v, want a permission error that names b.jsonl", err)
 	}
 }
@@ -213,7 +219,7 @@ func TestListUnreadable(t *testing.T) {
 func TestWithReference(t *testing.T) {
 	plant(t, map[string]string{"in/a.jsonl": "{}\n", "in/b.jsonl": "{}\n", "ref/b.jsonl": "{}\n", "ref/z.jsonl": "{}\n"})
 	list := func(inputs ...string) []File {
-		files, err := List(inputs)
+		files, err := list(t, inputs...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +230,7 @@ func TestWithReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range files {
-		files[i].Modified = 0
+		files[i].Modified, files[i].Identity = 0, Identity{}
 	}
 	want := []File{
 		{Path: "ref/b.jsonl", Name: "ref/b.jsonl", Size: 3, Reference: true},
@@ -235,7 +241,7 @@ func TestWithReference(t *testing.T) {
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if _, err := WithReference(list("ref"), list("ref/b.jsonl", "in")); err == nil || !strings.Contains(err.Error(), "ref/b.jsonl is in") {
+	if _, err := WithReference(list("ref"), list("ref/b.jsonl", "in")); err == nil || !strings.Contains(err.Error(), "ref/b.jsonl of --input and ref/b.jsonl of --reference are one file") {
 		t.Errorf("error %v, want one that names the file in both", err)
 	}
 }

@@ -2,9 +2,11 @@ package corpus
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 )
@@ -18,6 +20,10 @@ const (
 	// shall not weigh on the rest of a job.
 	keepBytes = 8 << 20
 
+	// LongLine is the length from which a line is measured before it is held, so
+	// that it takes no more memory than its length, and none if it is too long.
+	LongLine = keepBytes
+
 	// leastLine is the smallest line limit. No shorter line can hold a text.
 	leastLine = 16
 
@@ -25,10 +31,26 @@ const (
 	ByteOrderMark = "\xef\xbb\xbf"
 )
 
+// Limits bound what a Reader holds in memory.
+type Limits struct {
+	// Line is the longest line in bytes, its newline not counted. Longer ones
+	// become rejects, without being held. Limits below 16 count as 16.
+	Line int64
+	// Window is the largest zstd window in bytes: frames that need a larger one
+	// become rejects. 0 stands for DefaultWindow.
+	Window int64
+	// Hold, if not nil, is called before Next holds a line of more than LongLine
+	// bytes. It may wait, and its error is that of Next.
+	Hold func() error
+}
+
 // Reader reads one stretch at a time as batches of whole lines. It is not for
 // concurrent use.
 type Reader struct {
-	limit  int // longest line without its newline
+	limits Limits
+	limit  int     // longest line without its newline
+	long   int     // LongLine, but in tests
+	scout  *Reader // runs ahead to measure long lines; nil before the first
 	file   File
 	number int
 	handle *os.File
@@ -44,12 +66,10 @@ type Reader struct {
 	exhausted bool     // source has nothing more
 }
 
-// Open opens a file for one stretch of it. Lines of more than maxLine bytes,
-// their newlines not counted, become rejects; limits below 16 count as 16.
-// Close must be called in the end.
-func Open(file File, s Stretch, maxLine int64) (*Reader, error) {
+// Open opens a file for one stretch of it. Close must be called in the end.
+func Open(file File, s Stretch, limits Limits) (*Reader, error) {
 	const most = math.MaxInt - 1
-	r := &Reader{limit: int(min(max(maxLine, leastLine), most))}
+	r := &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine}
 	if err := r.Reset(file, s); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -65,7 +85,7 @@ func (r *Reader) Reset(file File, s Stretch) error {
 	if s.Start > 0 && file.Compression != None {
 		return fmt.Errorf("open input %s: a %v file cannot be read from its middle", file.Path, file.Compression)
 	}
-	handle, err := os.Open(file.Path)
+	handle, info, err := open(file.Path)
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("open input %s: the file went away while the job ran: %w", file.Path, err)
 	}
@@ -76,7 +96,7 @@ func (r *Reader) Reset(file File, s Stretch) error {
 	r.position, r.end = s.Start, s.End
 	r.carry, r.rejects, r.skips = r.carry[:0], nil, false
 	r.exhausted = s.Start >= s.End
-	if err := r.checkUnchanged(); err != nil {
+	if err := r.checkUnchanged(info); err != nil {
 		return err
 	}
 	if err := r.openStream(file.Size); err != nil {
@@ -108,7 +128,7 @@ func (r *Reader) openStream(size int64) error {
 			r.zstd = new(zstdStream)
 		}
 		r.source, r.end = r.zstd, math.MaxInt64
-		return r.zstd.reset(r.handle, size)
+		return r.zstd.reset(r.handle, size, cmp.Or(r.limits.Window, DefaultWindow))
 	default:
 		r.source = r.handle
 	}
@@ -152,7 +172,8 @@ func (r *Reader) Next(buffer []byte) (Batch, error) {
 	}
 	// A batch has at most limit+1 bytes, so that no line in it, with its
 	// newline, can be longer than the limit.
-	for size := min(BatchBytes, r.limit+1); ; size = min(2*size, r.limit+1) {
+	most := min(r.long, r.limit+1)
+	for size := min(BatchBytes, most); ; size = min(2*size, most) {
 		var err error
 		if data, err = r.fill(data, size); err != nil {
 			return Batch{}, err
@@ -161,11 +182,13 @@ func (r *Reader) Next(buffer []byte) (Batch, error) {
 			r.carry = append(r.carry, data[last+1:]...)
 			return r.batch(offset, data[:last+1])
 		}
-		if len(data) < size { // the stream's last line
+		switch {
+		case len(data) < size: // the stream's last line
 			return r.batch(offset, data)
-		}
-		if len(data) > r.limit {
+		case len(data) > r.limit:
 			return r.rejectLine(offset, data)
+		case len(data) >= r.long:
+			return r.longLine(offset, data)
 		}
 	}
 }
@@ -187,7 +210,11 @@ func (r *Reader) lastNewline(data []byte, offset int64) int {
 // batch hands data and the rejects so far to the caller.
 func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	if len(data) == 0 && len(r.rejects) == 0 {
-		if err := r.checkUnchanged(); err != nil {
+		info, err := r.handle.Stat()
+		if err != nil {
+			return Batch{}, fmt.Errorf("read input: %w", err)
+		}
+		if err := r.checkUnchanged(info); err != nil {
 			return Batch{}, err
 		}
 		return Batch{}, io.EOF
@@ -266,11 +293,7 @@ func (r *Reader) stop(err error) error {
 }
 
 // checkUnchanged fails where the file is not as it was when it was listed.
-func (r *Reader) checkUnchanged() error {
-	info, err := r.handle.Stat()
-	if err != nil {
-		return fmt.Errorf("read input: %w", err)
-	}
+func (r *Reader) checkUnchanged(info fs.FileInfo) error {
 	if info.Size() != r.file.Size {
 		return r.resized(info.Size())
 	}
@@ -301,8 +324,11 @@ func (r *Reader) closeFile() error {
 	if r.handle == nil {
 		return nil
 	}
-	handle := r.handle
-	r.handle = nil
+	handle, scout := r.handle, r.scout
+	r.handle, r.scout = nil, nil
+	if scout != nil {
+		scout.Close() // a file that was only read
+	}
 	if err := handle.Close(); err != nil {
 		return fmt.Errorf("close input: %w", err)
 	}

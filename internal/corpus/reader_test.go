@@ -53,7 +53,7 @@ func readAll(t testing.TB, file File, maxLine int64, cuts ...int64) found {
 		s := Stretch{Start: start, End: end}
 		var err error
 		if r == nil {
-			r, err = Open(file, s, maxLine)
+			r, err = Open(file, s, Limits{Line: maxLine})
 		} else {
 			err = r.Reset(file, s)
 		}
@@ -175,7 +175,7 @@ func TestLargeBatches(t *testing.T) {
 // of a batch.
 func TestLongLineIsNotHeld(t *testing.T) {
 	file := store(t, append(bytes.Repeat([]byte("x"), 64<<20), "\nshort\n"...))
-	r, err := Open(file, Stretch{End: file.Size}, BatchBytes)
+	r, err := Open(file, Stretch{End: file.Size}, Limits{Line: BatchBytes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,12 +197,12 @@ func TestReadFailures(t *testing.T) {
 	if err := os.Truncate(file.Path, file.Size-5); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(file, whole, 100); err == nil || !strings.Contains(err.Error(), "changed while the job ran: it had 2000000 bytes when it was listed and now has 1999995") {
+	if _, err := Open(file, whole, Limits{Line: 100}); err == nil || !strings.Contains(err.Error(), "changed while the job ran: it had 2000000 bytes when it was listed and now has 1999995") {
 		t.Errorf("a file that shrank before it was opened: %v", err)
 	}
 
 	file.Size, file.Modified = file.Size-5, 0
-	r, err := Open(file, whole, BatchBytes)
+	r, err := Open(file, whole, Limits{Line: BatchBytes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestReadFailures(t *testing.T) {
 	}
 
 	file.Size = BatchBytes
-	if r, err = Open(file, Stretch{End: BatchBytes}, BatchBytes); err != nil {
+	if r, err = Open(file, Stretch{End: BatchBytes}, Limits{Line: BatchBytes}); err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
@@ -232,12 +232,12 @@ func TestReadFailures(t *testing.T) {
 	if err := os.Remove(file.Path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(file, whole, 100); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), file.Path) {
+	if _, err := Open(file, whole, Limits{Line: 100}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), file.Path) {
 		t.Errorf("a file that vanished: %v", err)
 	}
 
 	packed := store(t, gzipped(t, content))
-	if _, err := Open(packed, Stretch{Start: 5, End: packed.Size}, 100); err == nil || !strings.Contains(err.Error(), "from its middle") {
+	if _, err := Open(packed, Stretch{Start: 5, End: packed.Size}, Limits{Line: 100}); err == nil || !strings.Contains(err.Error(), "from its middle") {
 		t.Errorf("the middle of a gzip file: %v", err)
 	}
 	for _, compression := range []Compression{None, Gzip, Zstd} {
@@ -247,7 +247,7 @@ func TestReadFailures(t *testing.T) {
 			t.Fatal(err)
 		}
 		directory := File{Path: path, Size: info.Size(), Compression: compression}
-		r, err := Open(directory, Stretch{End: 10}, 100)
+		r, err := Open(directory, Stretch{End: 10}, Limits{Line: 100})
 		if err == nil {
 			_, err = collect(r)
 		}
@@ -274,7 +274,7 @@ func TestLinesDoNotAllocate(t *testing.T) {
 func TestNextDoesNotAllocate(t *testing.T) {
 	content := []byte(strings.Repeat("a line of a file\n", 500_000))
 	for _, file := range []File{store(t, content), store(t, gzipped(t, content)), store(t, zstded(t, content))} {
-		r, err := Open(file, Stretch{End: file.Size}, 1<<20)
+		r, err := Open(file, Stretch{End: file.Size}, Limits{Line: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +332,7 @@ func BenchmarkRead(b *testing.B) {
 			buffer := make([]byte, 0, BatchBytes)
 			b.SetBytes(int64(len(content)))
 			for b.Loop() {
-				r, err := Open(file, Stretch{End: file.Size}, 1<<26)
+				r, err := Open(file, Stretch{End: file.Size}, Limits{Line: 1 << 26})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -369,7 +369,7 @@ func BenchmarkSmallFiles(b *testing.B) {
 		b.Run(form.name, func(b *testing.B) {
 			file := store(b, form.packed)
 			s := Stretch{End: file.Size}
-			r, err := Open(file, s, 1<<20)
+			r, err := Open(file, s, Limits{Line: 1 << 20})
 			if err != nil {
 				b.Fatal(err)
 			}

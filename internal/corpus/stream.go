@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"os"
 
 	"github.com/klauspost/compress/gzip"
@@ -15,8 +16,13 @@ import (
 // inputBytes is the read-ahead on a compressed file.
 const inputBytes = 128 << 10
 
-// maxWindow is the largest zstd window: that of zstd --long=31.
-const maxWindow = 1 << 31
+const (
+	// MaxWindow is the largest zstd window in bytes: that of zstd --long=31.
+	MaxWindow = 1 << 31
+	// DefaultWindow is the largest that is held unless more is allowed: that of
+	// zstd --long=27, which is where zstd itself asks to be told.
+	DefaultWindow = 128 << 20
+)
 
 // fault is damage in the data of a compressed stream, as opposed to a failure
 // to read it. A stream returns it in place of an error.
@@ -157,13 +163,14 @@ type zstdStream struct {
 }
 
 // reset starts over on a file of the given size.
-func (z *zstdStream) reset(file *os.File, size int64) (err error) {
+func (z *zstdStream) reset(file *os.File, size, window int64) (err error) {
 	z.frames.input.reset(file, size)
+	z.frames.window = window
 	z.frames.wasWhole = true
 	if z.decoder == nil {
 		// A decoder with a concurrency of 1 is the fastest per core and
 		// starts no goroutines.
-		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(MaxWindow))
 		if err != nil {
 			return err
 		}
@@ -179,6 +186,9 @@ func (z *zstdStream) Read(p []byte) (int, error) {
 		return n, nil // the decoder repeats its error
 	}
 	if errors.Is(err, io.EOF) {
+		if z.frames.refused != nil {
+			return 0, z.frames.refused
+		}
 		if z.frames.hasJunk {
 			return 0, z.frames.input.junk(Zstd, "frame", z.frames.wasWhole)
 		}
@@ -214,15 +224,17 @@ type zstdFrames struct {
 	input    input
 	piece    int64 // bytes left to pass of the header, block or checksum at hand
 	inFrame  bool
-	isLast   bool // the last block of the frame has been passed, or is at hand
-	checksum bool // the frame ends with a checksum
-	hasJunk  bool // the stream was ended before bytes that are no frame
-	wasWhole bool // no frame so far had a wrong checksum
+	isLast   bool  // the last block of the frame has been passed, or is at hand
+	checksum bool  // the frame ends with a checksum
+	hasJunk  bool  // the stream was ended before bytes that are no frame
+	wasWhole bool  // no frame so far had a wrong checksum
+	window   int64 // the largest that a frame may need
+	refused  error // the fault of a frame that needs a larger one
 }
 
 // restart expects a frame next.
 func (f *zstdFrames) restart() {
-	f.piece, f.inFrame, f.isLast, f.checksum, f.hasJunk = 0, false, false, false, false
+	f.piece, f.inFrame, f.isLast, f.checksum, f.hasJunk, f.refused = 0, false, false, false, false, nil
 }
 
 // Read passes at most the piece at hand.
@@ -291,7 +303,42 @@ func (f *zstdFrames) nextFrame() error {
 		f.checksum = descriptor&4 != 0
 		f.piece = zstdHeaderBytes(descriptor)
 	}
+	return f.checkWindow()
+}
+
+// checkWindow ends the stream before a frame that needs too large a window.
+func (f *zstdFrames) checkWindow() error {
+	header, err := f.input.Peek(int(f.piece))
+	if err != nil || len(header) <= 5 {
+		return f.input.counted.err // cut short, as the decoder will say
+	}
+	if window := zstdWindow(header); window > uint64(f.window) {
+		f.refused = &fault{last: true, message: fmt.Sprintf(
+			"zstd frame needs a window of %d MiB, and at most %d MiB are held: recompress the file with zstd --long=%d, or give a --memory of eight times that window; documents after this point are lost",
+			(window+1<<20-1)>>20, f.window>>20, bits.Len64(uint64(f.window))-1)}
+		return io.EOF
+	}
 	return nil
+}
+
+// zstdWindow is how many bytes a decoder must keep, by the header of a frame.
+func zstdWindow(header []byte) uint64 {
+	descriptor, fields := header[4], header[5:]
+	if isSingleSegment := descriptor>>5&1 == 1; !isSingleSegment {
+		exponent, eighths := fields[0]>>3, uint64(fields[0]&7)
+		return 1<<(10+exponent) + eighths<<(7+exponent)
+	}
+	// The window is the content.
+	if dictionary := descriptor & 3; dictionary > 0 {
+		fields = fields[1<<(dictionary-1):]
+	}
+	var size [8]byte
+	copy(size[:], fields)
+	content := binary.LittleEndian.Uint64(size[:])
+	if len(fields) == 2 {
+		content += 256
+	}
+	return content
 }
 
 // zstdHeaderBytes is the length of a frame's header, by its descriptor.

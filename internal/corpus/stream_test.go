@@ -216,7 +216,7 @@ func TestLongWindow(t *testing.T) {
 		t.Fatalf("%d bytes: the match across the window was not found", len(packed))
 	}
 	file := store(t, packed)
-	r, err := Open(file, Stretch{End: file.Size}, 1<<20)
+	r, err := Open(file, Stretch{End: file.Size}, Limits{Line: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,17 +234,44 @@ func TestLongWindow(t *testing.T) {
 	}
 }
 
-// TestWindowBeyondDefault reads a frame whose header asks for the 2 GiB window
-// of zstd --ultra --long=31, which decoders refuse unless they are told.
-func TestWindowBeyondDefault(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reserves 2 GiB")
-	}
+// TestLargeWindow reads a frame whose header asks for the 2 GiB window of zstd
+// --ultra --long=31: it is refused, and read where that much may be held.
+func TestLargeWindow(t *testing.T) {
 	// Magic, descriptor, window of 1<<31, one raw block that is the last.
 	frame := []byte("\x28\xb5\x2f\xfd\x00\xa8\x19\x00\x00{}\n")
-	got := readAll(t, store(t, frame), 1<<20)
-	if len(got.Lines) != 1 || got.Lines[0] != "0:{}" || len(got.Rejects) != 0 {
+	got := readAll(t, store(t, join(zstded(t, []byte("[]\n")), frame)), 1<<20)
+	const want = "zstd frame needs a window of 2048 MiB, and at most 128 MiB are held: recompress the file with zstd --long=27"
+	if len(got.Lines) != 1 || got.Lines[0] != "0:[]" || len(got.Rejects) != 1 || got.Rejects[0].Position != 3 || !strings.HasPrefix(got.Rejects[0].Message, want) {
 		t.Errorf("got %+v", got)
+	}
+	// A frame of a single segment needs a window of its size.
+	encoder, err := zstd.NewWriter(nil, zstd.WithSingleSegment(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer encoder.Close()
+	file := store(t, encoder.EncodeAll(bytes.Repeat([]byte("{}\n"), 1<<20), nil))
+	for window, rejects := range map[int64]int{1 << 20: 1, 4 << 20: 0} {
+		r, err := Open(file, Stretch{End: file.Size}, Limits{Line: 100, Window: window})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := collect(r); err != nil || len(got.Rejects) != rejects {
+			t.Errorf("window %d: rejects %v (%v)", window, got.Rejects, err)
+		}
+		r.Close()
+	}
+	if testing.Short() {
+		return // it reserves 2 GiB
+	}
+	file = store(t, frame)
+	r, err := Open(file, Stretch{End: file.Size}, Limits{Line: 100, Window: MaxWindow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got, err := collect(r); err != nil || len(got.Lines) != 1 || got.Lines[0] != "0:{}" || len(got.Rejects) != 0 {
+		t.Errorf("got %+v (%v)", got, err)
 	}
 }
 
@@ -257,7 +284,7 @@ func TestNoGoroutinesLeak(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 20 {
 		for _, file := range files {
-			r, err := Open(file, Stretch{End: file.Size}, 1<<20)
+			r, err := Open(file, Stretch{End: file.Size}, Limits{Line: 1 << 20})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -52,13 +52,14 @@ func ShardName(output string, shard, shards int, format Format) string {
 
 const writeBuffer = 256 << 10
 
-// Writer writes one output file. Not for concurrent use.
+// Writer writes one output file, and after Reset another one. Not for
+// concurrent use.
 type Writer struct {
 	file     File
 	path     string // where it is for now
 	out      *os.File
 	counted  *counter
-	pressed  io.WriteCloser // nil where the format does not compress
+	pressed  resettable // nil where the format does not compress
 	buffered *bufio.Writer
 }
 
@@ -76,29 +77,56 @@ func (c *counter) Write(b []byte) (int, error) {
 
 // NewWriter makes a file in the folder dir, under a random name.
 func NewWriter(dir string, file File, format Format) (*Writer, error) {
+	w := &Writer{}
+	if err := w.Reset(dir, file, format); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// resettable is a compressor that can go on to another file.
+type resettable interface {
+	io.WriteCloser
+	Reset(io.Writer)
+}
+
+// Reset makes the writer, whose file is finished or dropped, one of another file
+// as NewWriter would, and keeps its memory. The format must be that of before.
+func (w *Writer) Reset(dir string, file File, format Format) error {
+	w.Abort()
 	file.Temporary = file.Output + "-" + rand.Text()
 	path := filepath.Join(dir, file.Temporary)
 	out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
-		return nil, fmt.Errorf("create %s: %w", file.Name, err)
+		return fmt.Errorf("create %s: %w", file.Name, err)
 	}
-	w := &Writer{file: file, path: path, out: out, counted: &counter{w: out}}
+	w.file, w.path, w.out, w.counted = file, path, out, &counter{w: out}
+	if w.buffered == nil {
+		if w.pressed, err = newCompressor(format); err != nil {
+			w.Abort()
+			return fmt.Errorf("create %s: %w", file.Name, err)
+		}
+		w.buffered = bufio.NewWriterSize(nil, writeBuffer)
+	}
 	var sink io.Writer = w.counted
+	if w.pressed != nil {
+		w.pressed.Reset(w.counted)
+		sink = w.pressed
+	}
+	w.buffered.Reset(sink)
+	return nil
+}
+
+// newCompressor returns what compresses for a format, nil where nothing does.
+func newCompressor(format Format) (resettable, error) {
 	switch format {
 	case JSONLZstd:
 		// Tasks are what runs in parallel, so each encoder is given one core.
-		encoder, err := zstd.NewWriter(sink, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			w.Abort()
-			return nil, fmt.Errorf("create %s: %w", file.Name, err)
-		}
-		w.pressed, sink = encoder, encoder
+		return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	case JSONLGzip:
-		encoder := gzip.NewWriter(sink)
-		w.pressed, sink = encoder, encoder
+		return gzip.NewWriter(nil), nil
 	}
-	w.buffered = bufio.NewWriterSize(sink, writeBuffer)
-	return w, nil
+	return nil, nil
 }
 
 // Row writes one row, which ends in a line feed.

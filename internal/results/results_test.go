@@ -231,7 +231,7 @@ no JSON
 	}
 	// The same file as input and as reference is an error, as it is in a job.
 	f.Summary.Config.Reference = f.Summary.Config.Input
-	if _, err := f.Texts(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "is in --input and in --reference") {
+	if _, err := f.Texts(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "of --reference are one file") {
 		t.Errorf("with a reference: %v", err)
 	}
 	f.Summary.Config.Input = []string{filepath.Join(path, "gone.jsonl")}

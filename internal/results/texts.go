@@ -28,13 +28,7 @@ func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, 
 	if config.Features != "" {
 		return nil, errors.New("the documents have features and no texts")
 	}
-	files, err := corpus.List(config.Input)
-	if err == nil && len(config.Reference) > 0 {
-		var reference []corpus.File
-		if reference, err = corpus.List(config.Reference); err == nil {
-			files, err = corpus.WithReference(reference, files)
-		}
-	}
+	files, err := config.list(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +51,19 @@ func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, 
 	return s.texts, nil
 }
 
+// list returns the files of the input and of the reference.
+func (c *Config) list(ctx context.Context) ([]corpus.File, error) {
+	input, err := corpus.List(ctx, c.Input, nil)
+	if err != nil || len(c.Reference) == 0 {
+		return input.Files, err
+	}
+	reference, err := corpus.List(ctx, c.Reference, nil)
+	if err != nil {
+		return nil, fmt.Errorf("--reference: %w", err)
+	}
+	return corpus.WithReference(reference.Files, input.Files)
+}
+
 // textFields returns the fields of a document's text.
 func (c *Config) textFields() []string {
 	if len(c.Weight) > 0 {
@@ -76,7 +83,7 @@ type search struct {
 
 // read looks through one file.
 func (s *search) read(ctx context.Context, file corpus.File, number int) error {
-	reader, err := corpus.Open(file, corpus.Stretch{File: number, End: file.Size}, s.maxLine)
+	reader, err := corpus.Open(file, corpus.Stretch{File: number, End: file.Size}, corpus.Limits{Line: s.maxLine, Window: corpus.MaxWindow})
 	if err != nil {
 		return err
 	}

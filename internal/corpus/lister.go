@@ -1,0 +1,127 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// lister collects the files that inputs stand for.
+type lister struct {
+	found    map[string]candidate // by absolute path
+	searched map[Identity]string  // folders searched at any depth
+	count    atomic.Int64         // of found, for others to read
+}
+
+// quiet is how long listing goes on before it says how far it is.
+const quiet = 5 * time.Second
+
+// report calls progress from time to time until the function that it returns
+// is called.
+func (l *lister) report(progress func(files int64)) (end func()) {
+	if progress == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var reporter sync.WaitGroup
+	reporter.Go(func() {
+		ticker := time.NewTicker(quiet)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				progress(l.count.Load())
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() {
+		close(done)
+		reporter.Wait()
+	}
+}
+
+// add expands one input and reports whether it stands for any file.
+func (l *lister) add(ctx context.Context, input string) (matched bool, err error) {
+	switch {
+	case input == "":
+		return false, errors.New("list inputs: an input is empty")
+	case input == "-":
+		return false, errors.New("list inputs: standard input cannot be read in this version: write it to a file first")
+	case strings.Contains(input, "://"):
+		return false, fmt.Errorf("list inputs: %q: only local files are read in this version: copy or mount it first", input)
+	}
+	info, err := os.Stat(input)
+	switch {
+	case err == nil && info.IsDir():
+		return l.folder(ctx, filepath.Clean(input))
+	case err == nil && info.Mode().IsRegular():
+		path := filepath.Clean(input)
+		links, err := linksTo(path)
+		if err != nil {
+			return false, err
+		}
+		return true, l.put(path, filepath.Base(path), links)
+	case err == nil:
+		return false, fmt.Errorf("list inputs: %w", irregular(input, info.Mode()))
+	case hasMeta(input):
+		return l.glob(ctx, input)
+	case errors.Is(err, os.ErrNotExist):
+		return false, nil
+	}
+	return false, fmt.Errorf("list inputs: %w", err)
+}
+
+// linksTo returns 1 where a path leads through symbolic links, else 0: also
+// where nothing is there.
+func linksTo(path string) (int, error) {
+	real, err := filepath.EvalSymlinks(path)
+	switch {
+	case isAbsent(err), err == nil && real == path:
+		return 0, nil
+	case err != nil:
+		return 0, fmt.Errorf("list inputs: %w", err)
+	}
+	return 1, nil
+}
+
+// put records the file at a path under its name relative to the input.
+func (l *lister) put(path, relative string, links int) error {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return fmt.Errorf("list inputs: %w", err)
+	}
+	c := candidate{File: File{Path: path, Name: dropCompressionSuffix(filepath.ToSlash(relative))}, links: links}
+	if known, ok := l.found[absolute]; ok && known.compare(c) <= 0 {
+		return nil
+	}
+	l.found[absolute] = c
+	l.count.Store(int64(len(l.found)))
+	return nil
+}
+
+// dropCompressionSuffix makes a compressed file and its plain copy share a name.
+func dropCompressionSuffix(name string) string {
+	for _, suffix := range []string{".gz", ".zst"} {
+		if stem := len(name) - len(suffix); stem > 0 && strings.EqualFold(name[stem:], suffix) {
+			return name[:stem]
+		}
+	}
+	return name
+}
+
+// isJSONLines reports whether a directory's file is taken for documents.
+func isJSONLines(name string) bool {
+	switch strings.ToLower(filepath.Ext(dropCompressionSuffix(name))) {
+	case ".jsonl", ".ndjson", ".json":
+		return true
+	}
+	return false
+}

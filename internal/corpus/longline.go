@@ -1,0 +1,85 @@
+package corpus
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// longLine reads a line of at least r.long bytes, of which data is the start. It
+// is measured first: a buffer that grows with what comes would take three times
+// as much, and a line that is too long shall take nothing.
+func (r *Reader) longLine(offset int64, data []byte) (Batch, error) {
+	length, err := r.measure(offset)
+	if err != nil {
+		return Batch{}, err
+	}
+	if length > int64(r.limit) {
+		return r.rejectLine(offset, data)
+	}
+	if r.limits.Hold != nil {
+		if err := r.limits.Hold(); err != nil {
+			return Batch{}, err
+		}
+	}
+	size := int(length) + 1 // with the newline
+	if data, err = r.fill(data, size); err != nil {
+		return Batch{}, err
+	}
+	if len(data) == size && data[length] != '\n' {
+		return Batch{}, fmt.Errorf("read input %s: the file changed while the job ran: the line at %d has another length than when it was measured", r.file.Path, offset)
+	}
+	return r.batch(offset, data)
+}
+
+// measure returns the length of the line at offset, without its newline. A
+// second reader, which stays behind the first but for such a line, goes there:
+// so a compressed file is decoded twice at most.
+func (r *Reader) measure(offset int64) (length int64, err error) {
+	if r.scout == nil {
+		scout := &Reader{limits: r.limits, limit: r.limit, long: r.long}
+		r.scout = scout
+		if err := scout.Reset(r.file, Stretch{File: r.number, End: r.file.Size}); err != nil {
+			return 0, err
+		}
+	}
+	s := r.scout
+	if err := s.advance(offset); err != nil {
+		return 0, err
+	}
+	if n := bytes.IndexByte(s.carry, '\n'); n >= 0 {
+		s.carry = s.carry[:copy(s.carry, s.carry[n+1:])]
+		return int64(n), nil
+	}
+	length = int64(len(s.carry))
+	s.carry = s.carry[:0]
+	_, rest, err := s.skipLine(nil)
+	s.rejects = nil // the first reader meets them, too
+	return length + rest, err
+}
+
+// advance goes on to a position in the decoded stream.
+func (r *Reader) advance(position int64) error {
+	if r.file.Compression == None {
+		r.carry, r.position, r.exhausted = r.carry[:0], position, false
+		_, err := r.handle.Seek(position, io.SeekStart)
+		return err
+	}
+	var buffer []byte
+	for !r.exhausted || len(r.carry) > 0 {
+		ahead := r.position - position // of what is wanted
+		if ahead >= 0 {
+			r.carry = r.carry[:copy(r.carry, r.carry[int64(len(r.carry))-ahead:])]
+			return nil
+		}
+		var err error
+		if buffer, err = r.fill(buffer[:0], BatchBytes); err != nil {
+			return err
+		}
+		r.carry = append(r.carry[:0], buffer...)
+		if len(buffer) == 0 {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package transforms
+
+import (
+	"fmt"
+	"io"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+)
+
+// staying gives the stretches of the input and the documents in them that stay,
+// both in the order of the corpus from one split on. It holds one block at a
+// time, and reads each once.
+type staying struct {
+	workplace
+	catalog string
+	splits  []corpus.Split // still to come
+
+	split   int             // the number of the one at hand
+	rest    corpus.Split    // its stretches that are still to come,
+	sums    []stretchSum    // their check sums,
+	blocks  []runfile.Piece // its blocks that are still to come,
+	removed map[docref.Ref]bool
+	refs    []docref.Ref // and the documents that stay of the block at hand
+}
+
+// newStaying begins at the split of a task.
+func newStaying(splits []corpus.Split, t task, m *memory) *staying {
+	first := min(t.Number, len(splits))
+	return &staying{workplace: workplace{memory: m}, catalog: t.Catalog, splits: splits[first:], split: first - 1}
+}
+
+// next returns the next stretch of a file and its check sum, or io.EOF. Those of
+// earlier files are passed over.
+func (s *staying) next(file int) (corpus.Stretch, stretchSum, error) {
+	for {
+		for len(s.rest) == 0 {
+			if len(s.splits) == 0 || s.splits[0][0].File > file {
+				return corpus.Stretch{}, stretchSum{}, io.EOF
+			}
+			if err := s.load(); err != nil {
+				return corpus.Stretch{}, stretchSum{}, err
+			}
+		}
+		stretch, sum := s.rest[0], s.sums[0]
+		if stretch.File > file {
+			return corpus.Stretch{}, stretchSum{}, io.EOF
+		}
+		s.rest, s.sums = s.rest[1:], s.sums[1:]
+		if stretch.File == file {
+			return stretch, sum, nil
+		}
+	}
+}
+
+// load goes on to the next split.
+func (s *staying) load() (err error) {
+	s.rest, s.splits = s.splits[0], s.splits[1:]
+	s.split++
+	if s.pieces, err = runfile.ReadCatalog(s.catalog, s.split); err != nil {
+		return err
+	}
+	if s.removed, err = readRefs(&s.reader, s.pieces, removedKind); err != nil {
+		return err
+	}
+	if s.sums, err = readSums(&s.reader, s.pieces); err != nil {
+		return err
+	}
+	if len(s.sums) != len(s.rest) {
+		return fmt.Errorf("split %d has %d stretches and %d check sums", s.split, len(s.rest), len(s.sums))
+	}
+	s.refs, s.blocks = s.refs[:0], s.blocks[:0]
+	for _, piece := range s.pieces {
+		if piece.Kind == documentsKind {
+			s.blocks = append(s.blocks, piece)
+		}
+	}
+	return nil
+}
+
+// before returns the position of the next document of a file that stays, if it is
+// before end. Documents of earlier files are passed over.
+func (s *staying) before(file int, end int64) (position int64, found bool, err error) {
+	for {
+		for len(s.refs) == 0 {
+			if len(s.blocks) == 0 {
+				return 0, false, nil
+			}
+			if err := s.block(); err != nil {
+				return 0, false, err
+			}
+		}
+		next := s.refs[0]
+		if next.File() > file || next.File() == file && next.Position() >= end {
+			return 0, false, nil
+		}
+		s.refs = s.refs[1:]
+		if next.File() == file {
+			return next.Position(), true, nil
+		}
+	}
+}
+
+// block goes on to the next block.
+func (s *staying) block() error {
+	buffer, err := s.readPiece(0, s.blocks[0])
+	if err != nil {
+		return err
+	}
+	s.blocks = s.blocks[1:]
+	block, err := sketchblock.Parse(buffer)
+	if err != nil {
+		return err
+	}
+	s.refs = s.refs[:0]
+	for i := range block.Len() {
+		if ref := block.Ref(i); !s.removed[ref] {
+			s.refs = append(s.refs, ref)
+		}
+	}
+	return nil
+}

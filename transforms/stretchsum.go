@@ -1,0 +1,53 @@
+package transforms
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/runfile"
+)
+
+// stretchSum is a check sum of what was read of a stretch. A stretch that is read
+// again, as it was, has the same.
+type stretchSum struct {
+	lines, rejects uint32 // CRC-32C
+}
+
+const sumSize = 8
+
+// add adds the next batch of the stretch.
+func (s *stretchSum) add(batch corpus.Batch) {
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	s.lines = crc32.Update(s.lines, castagnoli, batch.Data)
+	for _, reject := range batch.Rejects {
+		s.rejects = crc32.Update(s.rejects, castagnoli, fmt.Appendln(nil, reject.Position, reject.Message))
+	}
+}
+
+// writeSums writes the sums of the stretches of a split, in their order.
+func writeSums(run *runfile.Writer, split int, sums []stretchSum) error {
+	for _, sum := range sums {
+		b, err := run.Record(sumsKind, split, sumSize)
+		if err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint32(b, sum.lines)
+		binary.LittleEndian.PutUint32(b[4:], sum.rejects)
+	}
+	return nil
+}
+
+// readSums reads what writeSums wrote.
+func readSums(reader *runfile.Reader, pieces []runfile.Piece) ([]stretchSum, error) {
+	packed, err := reader.ReadKind(nil, pieces, sumsKind)
+	if err != nil {
+		return nil, err
+	}
+	sums := make([]stretchSum, 0, len(packed)/sumSize)
+	for ; len(packed) > 0; packed = packed[sumSize:] {
+		sums = append(sums, stretchSum{lines: binary.LittleEndian.Uint32(packed), rejects: binary.LittleEndian.Uint32(packed[4:])})
+	}
+	return sums, nil
+}
