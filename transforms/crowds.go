@@ -23,11 +23,11 @@ func init() {
 const (
 	fewComparisons = 128 * 127 / 2
 
-	// A corpus of up to smallCorpus documents is compared fully, whatever its groups are.
-	// In a larger one crowds have spareComparisons pairs together, and comparisonsEach
+	// SmallCorpus is up to how many documents a corpus is compared fully, whatever its
+	// groups are. In a larger one crowds have spareComparisons pairs together, and comparisonsEach
 	// for each document. A pair that is listed takes some .35 microseconds, a document
 	// that is like no other 3 to 7.
-	smallCorpus      = 4096
+	SmallCorpus      = 4096
 	spareComparisons = 4 << 20
 	comparisonsEach  = 8
 )
@@ -35,7 +35,7 @@ const (
 // allowedComparisons returns how many pairs of crowds are compared in a corpus of that
 // many documents.
 func allowedComparisons(documents int64) int64 {
-	if documents <= smallCorpus {
+	if documents <= SmallCorpus {
 		return documents * documents
 	}
 	return spareComparisons + comparisonsEach*documents

@@ -249,7 +249,7 @@ func (g *simhashGroups) group(records []fingerprintRecord) {
 		a, b := records[i].of(x), records[j].of(y)
 		switch {
 		case !compared || a.Size == 0 || b.Size == 0:
-		case written < fewComparisons+128*len(records):
+		case written < min(g.job.GroupComparisons, fewComparisons+128*len(records)):
 			written++
 			g.pair(a, b, distance)
 		default:

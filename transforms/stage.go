@@ -217,6 +217,8 @@ type outcome struct {
 	Sampled int `json:",omitempty"`
 	// SampledAll says that these are all documents with words.
 	SampledAll bool `json:",omitempty"`
+	// AllPairs says that the task has compared all pairs of documents.
+	AllPairs bool `json:",omitempty"`
 	// Crowds are the groups that wait until all are known.
 	Crowds []crowd       `json:",omitempty"`
 	Files  []output.File `json:",omitempty"`
