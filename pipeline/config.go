@@ -187,7 +187,7 @@ func (c *Config) keys() transforms.Keys {
 		return c.Keys
 	case c.Score == transforms.Hamming:
 		return transforms.SimHash
-	case c.Recall > 0 && c.Recall < 1 || c.Bands > 0 || c.Rows > 0 || c.Verify != transforms.Exact:
+	case c.Recall > 0 && c.Recall < 1 || c.Bands != 0 || c.Rows != 0 || c.Verify != transforms.Exact:
 		return transforms.MinHash
 	}
 	return transforms.ExactKeys

@@ -157,7 +157,7 @@ func (f *groupFn) grouper(pairs *pairWriter, failed *error) *candidates.Grouper 
 	}
 	return &candidates.Grouper{
 		Threshold:      threshold,
-		MaxComparisons: fewComparisons,
+		MaxComparisons: min(fewComparisons, int64(f.Job.GroupComparisons)),
 		Exact:          f.Job.Keys == ExactKeys,
 		FirstInput:     f.firstInput,
 		Candidate: func(a, b *candidates.Record) {
