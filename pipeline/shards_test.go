@@ -42,7 +42,7 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 		t.Fatal(err)
 	}
 	defer work.Close()
-	path := filepath.Join(work.Temp, "inputs.json")
+	path := filepath.Join(work.Temp, "inputs.gob")
 	if err := transforms.WriteInputs(path, inputs); err != nil {
 		t.Fatal(err)
 	}
