@@ -71,7 +71,7 @@ type Choice struct {
 	// Bytes is the room that the keys take.
 	Bytes float64 `json:"bytes"`
 	// Seconds is the CPU time for keys and candidates.
-	Seconds float64 `json:"cpu_seconds"`
+	Seconds float64 `json:"-"`
 	// Fits reports whether the keys have room in the memory.
 	Fits bool `json:"fits"`
 }

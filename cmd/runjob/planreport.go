@@ -120,9 +120,6 @@ func printFooter(w io.Writer, a *pipeline.Advice) {
 	} else {
 		say(w, "'runjob run' would take exact keys, whose number only --input tells\n")
 	}
-	if a.Corpus != nil {
-		say(w, "Each on top of %s CPU-s to read, fingerprint, audit and write.\n", seconds(a.OtherSeconds))
-	}
 }
 
 // printTables prints the ranking of SimHash tables.
@@ -246,7 +243,7 @@ func printAdvice(w io.Writer, a *pipeline.Advice) {
 		return
 	}
 	chosen := &a.Choices[a.Chosen]
-	total := a.OtherSeconds + chosen.Seconds
+	total := chosen.Seconds
 	printBest(w, a, total)
 	tell := func(title string, c *pipeline.PlannedChoice) {
 		difference := "saves"
