@@ -69,28 +69,29 @@ func (w *Work) needs() Needs {
 	return n
 }
 
-// CPU seconds of a job's steps. They are of a core of an AMD EPYC (Zen 5) that others
-// share, fitted to the jobs in docs/plan.md; scripts/plancosts measures them again.
+// CPU seconds of a job's steps, of a core of an AMD EPYC (Zen 5) that others share. They
+// are fitted to the jobs in docs/plan.md by non-negative least squares of relative
+// errors, but for those of signatures and fingerprints, which were timed alone.
+// scripts/plancosts measures the jobs again and fits them.
 const (
-	startSeconds     = 50e-3
-	byteSeconds      = 3.2e-9 // read, find words
-	shingleSeconds   = 18e-9  // hash, sort, store
-	documentSeconds  = 0.4e-6
-	signatureSeconds = 12e-12
+	startSeconds     = 46e-3
+	byteSeconds      = 6.4e-9 // to read, to find words, to hash and to store shingles
+	documentSeconds  = 0.3e-6
+	signatureSeconds = 15e-12
 	weighSeconds     = 0.15e-9
-	orderSeconds     = 18e-9
-	recordSeconds    = 150e-9
-	gatherSeconds    = 5e-9 // a shingle
-	listSeconds      = 150e-9
-	candidateSeconds = 30e-9
-	scanSeconds      = 0.3e-9
-	edgeSeconds      = 200e-9
-	auditSeconds     = 25e-3
-	probeSeconds     = 8e-9
+	orderSeconds     = 12e-9
+	recordSeconds    = 0.3e-6
+	gatherSeconds    = 12e-9 // for a shingle
+	listSeconds      = 0.3e-6
+	candidateSeconds = 48e-9
+	scanSeconds      = 0.25e-9
+	edgeSeconds      = 50e-9
+	auditSeconds     = 20e-3
+	probeSeconds     = 3.3e-9
 )
 
 func (w *Work) seconds() float64 {
-	seconds := startSeconds + w.Bytes*byteSeconds + w.Shingles*shingleSeconds + w.Documents*documentSeconds +
+	seconds := startSeconds + w.Bytes*byteSeconds + w.Documents*documentSeconds +
 		w.Signature*signatureSeconds + w.Weighed*weighSeconds + w.Ordered*orderSeconds + w.Records*recordSeconds +
 		w.GatheredShingles*gatherSeconds + w.Listed*listSeconds + w.comparing() + w.Edges*edgeSeconds
 	if w.Probed > 0 {
@@ -102,24 +103,27 @@ func (w *Work) seconds() float64 {
 // comparing is the part of the seconds that comparing candidates takes.
 func (w *Work) comparing() float64 { return w.Candidates*candidateSeconds + w.Scanned*scanSeconds }
 
-// Sizes of what a job holds.
+// Bytes of memory, fitted in the same way. Much is garbage that the collector has not
+// come to yet.
 const (
-	baseBytes       = 50 << 20
-	blockShare      = 0.5 // of the text that is read at a time
-	shardRecordSize = 440 // a key record of the shard at hand, with what the collector leaves
-	edgeMemory      = 60
-	auditMemory     = 14 << 20
+	processMemory   = 53e6
+	textMemory      = 2.2 // for a byte of text, of textAtATime at most
+	textAtATime     = 20e6
+	documentMemory  = 27
+	shardMemory     = 300 // for a key record of the shards at hand
+	gatheredMemory  = 6.4 // for a shingle that is compared, of gatheredAtATime at most
+	gatheredAtATime = 16e6
+	edgeMemory      = 21
+	auditMemory     = 4.2 // for a shingle that an audit looks at, of auditAtATime at most
+	auditAtATime    = 2e6
 )
 
+// memory returns about the largest resident size of a process that works on all tasks.
 func (w *Work) memory() float64 {
-	memory := baseBytes + min(w.Bytes*1.2, 40<<20)
-	memory += w.Lanes * w.Records / max(w.Shards, 1) * shardRecordSize
-	memory += w.Edges * edgeMemory
-	memory += min(w.GatheredShingles*8, 64<<20)
-	if w.Probed > 0 {
-		memory += min(auditMemory, w.Probed*64)
-	}
-	return memory
+	return processMemory + min(w.Bytes, textAtATime)*textMemory + w.Documents*documentMemory +
+		w.Lanes*w.Records/max(w.Shards, 1)*shardMemory +
+		min(w.GatheredShingles, gatheredAtATime)*gatheredMemory + w.Edges*edgeMemory +
+		min(w.Probed, auditAtATime)*auditMemory
 }
 
 // Bytes on disk of what stages hand on.

@@ -20,9 +20,15 @@ const (
 	shinglesPerLine = 256
 )
 
+// spread is how much documents differ in the share of their shingles that others have,
+// beyond chance: 0 not at all, 1 where others have all or nothing.
+const spread = 0.35
+
 // exactKeys returns the mean number of exact keys of a document, in a corpus of so many
-// shingles that these documents are a share of.
-func exactKeys(documents []sample.Document, share, threshold, shingles float64) float64 {
+// shingles that these documents are a share of. Copied documents are a share of the
+// corpus; most partners of theirs are not in the sample, and all their shingles are
+// those of others.
+func exactKeys(documents []sample.Document, share, threshold, shingles, copied float64) float64 {
 	half := slices.DeleteFunc(slices.Clone(documents), func(d sample.Document) bool {
 		return d.Hash > uint64(share*math.MaxInt64)
 	})
@@ -33,15 +39,17 @@ func exactKeys(documents []sample.Document, share, threshold, shingles float64) 
 	stay := min(max((1-found)/max(1-now.shared(), 1e-9), 0), 1)
 	distinct := now.distinct * math.Pow(max(now.distinct/max(before.distinct, 1), 1), doublings)
 	stay *= math.Exp(-distinct / cellsOf(shingles))
-	sum, copies := 0., 0.
+	sum, longest, copies := 0., 0., 0.
 	for i := range documents {
 		d := &documents[i]
 		length := float64(lshbands.PrefixLength(threshold, len(d.Set)))
 		unique := float64(now.unique[i])
-		sum += float64(d.Copies) * expectedAbove(length-unique*stay, math.Sqrt(unique*stay*(1-stay)))
+		deviation := math.Sqrt((unique + spread*spread*unique*unique) * stay * (1 - stay))
+		sum += float64(d.Copies) * expectedAbove(length-unique*stay, deviation)
+		longest += float64(d.Copies) * length
 		copies += float64(d.Copies)
 	}
-	return sum / max(copies, 1)
+	return min(sum+(longest-sum)*copied, longest) / max(copies, 1)
 }
 
 // cellsOf returns how many cells the counter for so many shingles has.

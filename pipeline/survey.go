@@ -146,6 +146,7 @@ func (m *survey) estimate(ctx context.Context, config Config, c *census, options
 	documents, share := c.documents.List()
 	estimator := sample.Estimator{
 		Threshold: config.Threshold, FirstInput: firstInput, CrowdedPairs: transforms.CrowdedPairs,
+		PlaceElements: float64(m.job.PlaceBytes) / 8,
 		LargestCompared: func(pairs []float64) float64 {
 			return transforms.LargestCompared(pairs, m.facts.Documents+m.facts.ReferenceDocuments)
 		},
@@ -171,7 +172,7 @@ func (m *survey) estimate(ctx context.Context, config Config, c *census, options
 const (
 	bytesPerRecord = 256
 	leastRecords   = 1 << 15
-	mostRecords    = 1 << 18
+	mostRecords    = 1 << 19
 	fewerRecords   = 4
 )
 
@@ -227,7 +228,9 @@ func (m *survey) estimateExact(e sample.Estimator, documents []sample.Document, 
 	}
 	estimate := e.Estimate(documents, share, memory)
 	if share < 1 {
-		estimate.Keys = exactKeys(documents, share, e.Threshold, all)
+		alike := estimate.Alike / max(estimate.Candidates-estimate.HeapCandidates, 1)
+		copied := estimate.Hidden * alike / float64(m.facts.Documents+m.facts.ReferenceDocuments)
+		estimate.Keys = exactKeys(documents, share, e.Threshold, all, min(copied, 1))
 	}
 	return estimate
 }

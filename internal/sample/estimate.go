@@ -9,6 +9,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/leaders"
+	"mirrorbeam/internal/unionfind"
 )
 
 const (
@@ -40,6 +41,9 @@ type Estimator struct {
 	CrowdedPairs    float64
 	// Leaders returns an index of leaders. It is there where LargestCompared is.
 	Leaders func() *leaders.Index
+	// PlaceElements is how many elements of sets come to one place. The documents of a
+	// larger component of candidates come to several. 0: no limit.
+	PlaceElements float64
 	// Compare reports the similarity of two documents, for Similar and Alike. Nil:
 	// that of their sets.
 	Compare func(a, b *Document) float64
@@ -57,9 +61,11 @@ type Estimate struct {
 	Elements float64
 	// Alike is how many candidates reach the threshold, heaps aside.
 	Alike float64
-	// Documents are those with a candidate, DocumentElements the elements of their
-	// sets together.
+	// Documents are those with a candidate. DocumentElements are the elements of their
+	// sets together, and of those in heaps, once for each place that they come to.
 	Documents, DocumentElements float64
+	// Hidden are those of Documents whose partners are not in the sample.
+	Hidden float64
 	// HeapDocuments are those of groups too large for all their pairs, HeapCandidates
 	// the pairs of documents and leaders that are compared there.
 	HeapDocuments, HeapCandidates float64
@@ -205,8 +211,10 @@ func (e *Estimator) settle(crowds []crowd, pairs *met, result *Estimate) (dense 
 func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 	degrees := make([]float64, len(t.documents))
 	elements := 0.
+	components := unionfind.New(len(t.documents))
 	for _, pair := range pairs {
-		a, b := pair>>32, uint64(uint32(pair))
+		a, b := uint32(pair>>32), uint32(pair)
+		components.Union(a, b)
 		degrees[a]++
 		degrees[b]++
 		elements += float64(len(t.documents[a].Set) + len(t.documents[b].Set))
@@ -215,6 +223,10 @@ func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 	result.Candidates, result.Elements = float64(len(pairs))*perPair, elements*perPair
 	result.Error = math.Sqrt(varianceOf(degrees, t.share))
 	one, some := weights(degrees, t.share)
+	loads := make([]float64, len(t.documents)) // of components, at their roots
+	for i := range t.documents {
+		loads[components.Find(uint32(i))] += float64(len(t.documents[i].Set)) / t.share
+	}
 	for i, degree := range degrees {
 		weight := some
 		switch degree {
@@ -224,8 +236,20 @@ func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 			weight = one
 		}
 		result.Documents += weight
-		result.DocumentElements += weight * float64(len(t.documents[i].Set))
+		result.Hidden += weight - 1/t.share
+		result.DocumentElements += weight * float64(len(t.documents[i].Set)) * e.places(loads[components.Find(uint32(i))], degree/t.share)
 	}
+}
+
+// places returns to how many places a document comes that is in so many pairs, in a
+// component of so many elements.
+func (e *Estimator) places(load, pairs float64) float64 {
+	if e.PlaceElements == 0 || load <= e.PlaceElements {
+		return 1
+	}
+	// As components.Graph cuts them.
+	blocks := math.Ceil(load / max(e.PlaceElements/2, min(2*e.PlaceElements, load/8)))
+	return (blocks + 1) * (1 - math.Pow(blocks/(blocks+1), pairs))
 }
 
 // varianceOf returns the variance of the number of pairs that is extrapolated from
