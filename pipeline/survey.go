@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/lshbands"
@@ -37,10 +39,14 @@ func takeSurvey(ctx context.Context, config Config, options *options) (*survey, 
 		return nil, err
 	}
 	m.facts = c.facts(counts)
-	if m.facts.Documents+m.facts.ReferenceDocuments <= mostLengths {
-		m.estimates[keying{keys: transforms.All}] = m.allPairs(c)
+	firstInput, err := m.inputs.FirstInput()
+	if err != nil {
+		return nil, config.fault(ErrInput, err)
 	}
-	if err := m.estimate(ctx, config, c, options); err != nil {
+	if m.facts.Documents+m.facts.ReferenceDocuments <= mostLengths {
+		m.estimates[keying{keys: transforms.All}] = m.allPairs(c, firstInput)
+	}
+	if err := m.estimate(ctx, config, c, firstInput, options); err != nil {
 		return nil, err
 	}
 	exact := m.estimates[keying{keys: transforms.ExactKeys}]
@@ -76,25 +82,45 @@ func (m *survey) read(ctx context.Context, config Config) (c *census, counts tra
 }
 
 // allPairs counts the pairs that all pairs are: those whose sizes allow the threshold.
-// The sizes of documents are about as the lengths of their texts.
-func (m *survey) allPairs(c *census) sample.Estimate {
-	total := int64(0)
-	for _, l := range c.lengths {
-		total += l.length
+func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
+	lengths, perUnit, distinct := c.lengths, 1., 1.
+	if documents, share := c.documents.List(); share == 1 {
+		lengths = lengths[:0]
+		for i := range documents {
+			lengths = append(lengths, length{int64(len(documents[i].Set)), documents[i].Ref < firstInput})
+		}
+	} else {
+		// The sizes of documents are about as the lengths of their texts.
+		total := int64(0)
+		for _, l := range lengths {
+			total += l.length
+		}
+		all := float64(len(lengths))
+		perUnit = m.facts.Shingles * all / float64(max(total, 1))
+		distinct = max(1-(m.facts.Identical+float64(m.facts.Wordless))/all, 0)
 	}
-	all := float64(len(c.lengths))
-	perByte := m.facts.Shingles * all / float64(max(total, 1))
-	distinct := 1 - (m.facts.Identical+float64(m.facts.Wordless))/all
-	slices.SortFunc(c.lengths, func(a, b length) int { return int(a.length - b.length) })
-	estimate := sample.Estimate{Share: 1, Documents: all * distinct, DocumentElements: all * m.facts.Shingles * distinct}
-	// Of the reference and of the input, from the first that is long enough on.
+	estimate := pairsOf(lengths, m.threshold)
+	estimate.Documents *= distinct
+	estimate.DocumentElements *= distinct * perUnit
+	estimate.Candidates *= distinct * distinct
+	estimate.Elements *= distinct * distinct * perUnit
+	return estimate
+}
+
+// pairsOf counts the pairs of different documents of these lengths, but for those of
+// which both are of the reference.
+func pairsOf(all []length, threshold float64) sample.Estimate {
+	slices.SortFunc(all, func(a, b length) int { return cmp.Compare(a.length, b.length) })
+	estimate := sample.Estimate{Share: 1, Documents: float64(len(all))}
+	// How many there are from the first that is long enough on, of the input and of the
+	// reference, and how long they are together.
 	var counts, lengths [2]float64
 	from := 0
-	for _, longer := range c.lengths {
-		for ; float64(c.lengths[from].length) < m.threshold*float64(longer.length); from++ {
-			side := sideOf(c.lengths[from])
+	for _, longer := range all {
+		for ; float64(all[from].length) < threshold*float64(longer.length)*(1-1e-9); from++ {
+			side := sideOf(all[from])
 			counts[side]--
-			lengths[side] -= float64(c.lengths[from].length)
+			lengths[side] -= float64(all[from].length)
 		}
 		own := sideOf(longer)
 		for side := range counts {
@@ -105,9 +131,8 @@ func (m *survey) allPairs(c *census) sample.Estimate {
 		}
 		counts[own]++
 		lengths[own] += float64(longer.length)
+		estimate.DocumentElements += float64(longer.length)
 	}
-	estimate.Candidates *= distinct * distinct
-	estimate.Elements *= distinct * distinct * perByte
 	return estimate
 }
 
@@ -138,11 +163,7 @@ func (s *signer) keys(set []uint64) []uint64 {
 }
 
 // estimate estimates the candidates of all options, side by side.
-func (m *survey) estimate(ctx context.Context, config Config, c *census, options *options) error {
-	firstInput, err := m.inputs.FirstInput()
-	if err != nil {
-		return config.fault(ErrInput, err)
-	}
+func (m *survey) estimate(ctx context.Context, config Config, c *census, firstInput docref.Ref, options *options) error {
 	documents, share := c.documents.List()
 	estimator := sample.Estimator{
 		Threshold: config.Threshold, FirstInput: firstInput, CrowdedPairs: transforms.CrowdedPairs,
