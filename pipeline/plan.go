@@ -24,7 +24,7 @@ type PlanConfig struct {
 	Documents  int64         `group:"Plan" default:"0" placeholder:"N" help:"Plan for so many documents of which nothing is known, without --input." json:"documents"`
 	Shingles   float64       `group:"Plan" default:"100" placeholder:"N" help:"Distinct shingles a document, with --documents." json:"shingles"`
 	Memory     ByteSize      `group:"Plan" default:"0" placeholder:"SIZE" help:"Room for the keys of all documents, on disk or in memory; choices that need more are ranked last. 0: no limit." json:"memory"`
-	Comparison time.Duration `group:"Plan" default:"0s" placeholder:"TIME" help:"CPU time to bring the two documents of a candidate pair together and to compare them; 0: 170ns for sets, 1ns for fingerprints." json:"comparison_ns"`
+	Comparison time.Duration `group:"Plan" default:"0s" placeholder:"TIME" help:"CPU time to compare the two documents of a candidate pair; 0: as it was measured, by the sizes of their sets." json:"comparison_ns"`
 
 	// Progress is as in Config.
 	Progress func(line string) `kong:"-" json:"-"`
@@ -187,7 +187,7 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 	}
 	for _, option := range options.all {
 		if measured.has(option.keying) {
-			advice.Choices = append(advice.Choices, weigh(option, workload, c.Threshold, measured))
+			advice.Choices = append(advice.Choices, weigh(option, workload, &c, measured))
 		}
 	}
 	slices.SortStableFunc(advice.Choices, func(a, b PlannedChoice) int { return a.Compare(&b.Choice) })
@@ -228,7 +228,7 @@ func (a *Advice) tell(facts *CorpusFacts, workload *lshbands.Workload) {
 }
 
 // weigh tells what an option promises and takes.
-func weigh(option option, workload lshbands.Workload, threshold float64, measured *survey) PlannedChoice {
+func weigh(option option, workload lshbands.Workload, c *PlanConfig, measured *survey) PlannedChoice {
 	choice := PlannedChoice{Keys: option.keys, Flags: option.flags}
 	var estimate sample.Estimate
 	if measured != nil {
@@ -238,7 +238,7 @@ func weigh(option option, workload lshbands.Workload, threshold float64, measure
 	switch option.keys {
 	case transforms.MinHash:
 		workload.RecordBytes = transforms.HashKeyBytes
-		choice.Choice = workload.MinHash(option.scheme, threshold, estimate.Candidates)
+		choice.Choice = workload.MinHash(option.scheme, c.Threshold, estimate.Candidates)
 	case transforms.ExactKeys:
 		workload.RecordBytes = transforms.ExactKeyBytes
 		choice.Choice = workload.Exact(estimate.Keys, estimate.Candidates)
@@ -256,8 +256,8 @@ func weigh(option option, workload lshbands.Workload, threshold float64, measure
 	work := measured.work(option.keying)
 	choice.Work = &work
 	choice.Needs = work.needs()
-	if workload.Costs.Comparison != lshbands.UsualCosts().Comparison {
-		choice.CPUSeconds += work.Candidates*workload.Costs.Comparison - work.comparing()
+	if c.Comparison > 0 {
+		choice.CPUSeconds += work.Candidates*c.Comparison.Seconds() - work.comparing()
 	}
 	choice.Seconds = choice.CPUSeconds
 	return choice
