@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"sync"
 	"sync/atomic"
 
 	"mirrorbeam/internal/corpus"
@@ -14,20 +16,19 @@ import (
 
 // readCorpus reads the corpus of a configuration and returns what it is. The visitors
 // are told about how large it is.
-func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) func() func(*transforms.Surveyed)) (transforms.Inputs, transforms.Counts, error) {
-	var counts transforms.Counts
+func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) func() transforms.Visitor) (inputs transforms.Inputs, job transforms.Job, counts transforms.Counts, err error) {
 	stopWords, err := config.readStopWords()
 	if err != nil {
-		return transforms.Inputs{}, counts, failure{ErrUsage, err}
+		return inputs, job, counts, failure{ErrUsage, err}
 	}
 	inputs, size, err := list(ctx, config)
 	if ctx.Err() != nil {
-		return inputs, counts, ctx.Err()
+		return inputs, job, counts, ctx.Err()
 	} else if err != nil {
-		return inputs, counts, config.fault(ErrInput, err)
+		return inputs, job, counts, config.fault(ErrInput, err)
 	}
 	inputs.StopWords = stopWords
-	job := config.job(lshbands.Scheme{}, size, len(inputs.Splits), "", "", "")
+	job = config.job(lshbands.Scheme{}, size, len(inputs.Splits), "", "", "")
 	counts, err = transforms.Survey(ctx, job, inputs, newVisitor(size))
 	switch {
 	case ctx.Err() != nil:
@@ -41,7 +42,7 @@ func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) 
 	case counts.Documents == 0:
 		err = failure{ErrInput, errors.New("no document in the input: there is nothing to plan for")}
 	}
-	return inputs, counts, err
+	return inputs, job, counts, err
 }
 
 // firstUnreadable reads the input once more, up to the first record that cannot be
@@ -80,33 +81,98 @@ func firstUnreadable(ctx context.Context, job transforms.Job, inputs transforms.
 
 // census takes down of the documents of a corpus what does not depend on keys.
 type census struct {
-	documents          *sample.Documents
-	shingles, wordless atomic.Int64
+	documents *sample.Documents
 	// copies are the documents without words, each with its digest for a set, as
 	// they are like those of the same bytes only.
 	copies *sample.Documents
+
+	sampled, shingles, wordless atomic.Int64
+	bytes                       atomic.Int64 // of the sampled
+
+	mutex      sync.Mutex
+	lengths    []length // of the first documents that were read, all of a small corpus
+	references int
+}
+
+// length is that of a document.
+type length struct {
+	length      int64
+	isReference bool
 }
 
 // sampledWordless bounds the different documents without words that are kept to count
-// their copies: some 30 MiB.
+// their copies.
 const sampledWordless = 1 << 18
 
-// newCensus returns one that keeps documents with so many shingles together.
-func newCensus(shingles int) census {
-	return census{documents: sample.NewDocuments(shingles), copies: sample.NewDocuments(sampledWordless)}
+// Of a large corpus a plan fingerprints a part, which is as cheap as it is small. It
+// reads all: to read takes a tenth of a job.
+const (
+	wholeBytes   = 2 << 20  // of text are fingerprinted whatever it takes
+	mostBytes    = 40 << 20 // at most
+	sampledShare = 1. / 6   // of what is between
+)
+
+// halvings returns how often a corpus of that many bytes of text is halved for a
+// sample.
+func halvings(size int64) uint32 {
+	wanted := min(max(float64(size)*sampledShare, wholeBytes), mostBytes)
+	n := uint32(0)
+	for float64(size) > wanted {
+		size /= 2
+		n++
+	}
+	return n
+}
+
+// newCensus returns one of a corpus of about that many bytes of text, that keeps
+// documents with so many shingles together.
+func newCensus(shingles int, size int64) *census {
+	n := halvings(size)
+	return &census{documents: sample.NewDocuments(shingles, n), copies: sample.NewDocuments(sampledWordless, n)}
+}
+
+// visitor returns a visitor that shows a part of the documents that are sampled to add.
+func (c *census) visitor(add func(d *transforms.Surveyed)) transforms.Visitor {
+	var lengths []length
+	return transforms.Visitor{
+		Wants: func(seen *transforms.Seen) bool {
+			lengths = append(lengths, length{seen.Length, seen.Reference})
+			return c.documents.Wants(seen.Hash) || c.copies.Wants(seen.Hash)
+		},
+		Visit: func(d *transforms.Surveyed) {
+			if d == nil {
+				c.addLengths(lengths)
+				lengths = lengths[:0]
+				return
+			}
+			if c.hasWords(d) && c.documents.Wants(d.Hash) {
+				add(d)
+			}
+		},
+	}
+}
+
+// mostLengths is up to how many documents all pairs are weighed.
+const mostLengths = 4 * transforms.SmallCorpus
+
+// addLengths takes down the lengths of documents.
+func (c *census) addLengths(lengths []length) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.lengths = append(c.lengths, lengths[:min(len(lengths), mostLengths-len(c.lengths))]...)
 }
 
 // hasWords takes down the size of a document and reports whether it has words. One
 // that has none is taken down for good.
 func (c *census) hasWords(d *transforms.Surveyed) bool {
+	c.sampled.Add(1)
+	c.bytes.Add(int64(d.Bytes))
 	c.shingles.Add(int64(len(d.Set)))
 	if len(d.Set) > 0 {
 		return true
 	}
 	c.wordless.Add(1)
-	if c.copies.Wants(d.Digest) {
-		c.copies.Add(sample.Document{Ref: d.Ref, Digest: d.Digest, Set: []uint64{d.Digest}})
-	}
+	c.copies.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: d.Digest, Set: []uint64{d.Digest}})
 	return false
 }
 
@@ -114,15 +180,19 @@ func (c *census) hasWords(d *transforms.Surveyed) bool {
 func (c *census) facts(counts transforms.Counts) CorpusFacts {
 	facts := CorpusFacts{
 		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,
-		Bytes: counts.Bytes + counts.ReferenceBytes, Rejected: counts.Rejected,
-		Shingles: float64(c.shingles.Load()) / float64(counts.Documents+counts.ReferenceDocuments),
-		Wordless: c.wordless.Load(), DocumentShare: 1,
+		Bytes: counts.Bytes + counts.ReferenceBytes, Rejected: counts.Rejected, DocumentShare: 1,
+		SampledDocuments: c.sampled.Load(), SampledBytes: c.bytes.Load(),
 	}
+	all := float64(facts.Documents + facts.ReferenceDocuments)
+	perSampled := all / float64(max(facts.SampledDocuments, 1))
+	if facts.SampledBytes > 0 {
+		// Long documents make up for few of them.
+		facts.Shingles = float64(c.shingles.Load()) * float64(facts.Bytes) / float64(facts.SampledBytes) / all
+	}
+	facts.Wordless = int64(math.Round(float64(c.wordless.Load()) * perSampled))
 	for _, sampled := range []*sample.Documents{c.documents, c.copies} {
 		documents, share := sampled.List()
-		for i := range documents {
-			facts.Identical += float64(documents[i].Copies-1) / share
-		}
+		facts.Identical += sample.Identical(documents, share)
 		facts.Overlong += float64(sampled.Overlong()) / share
 		facts.DocumentShare = min(facts.DocumentShare, share)
 	}

@@ -49,9 +49,13 @@ const (
 // choice.
 var recalls = []float64{0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999}
 
-// listOptions lists exact keys, the bands of one to eight rows that find a pair at
-// the threshold as surely as the configuration asks for, and those a step of
-// recall below and above its own.
+// Bands of so many rows fewer and more than those of the configuration are worth a
+// look: with fewer there are many more candidates, with more many more keys.
+const fewerRows, moreRows = 1, 2
+
+// listOptions lists the two exact ways, the bands of about as many rows as the
+// configuration has that find a pair at the threshold as surely as it asks for, and
+// those a step of recall below and above its own.
 func listOptions(config *Config) (*options, error) {
 	o := &options{chosen: keying{keys: config.keys()}}
 	recall, given := usualRecall, lshbands.Scheme{}
@@ -68,9 +72,12 @@ func listOptions(config *Config) (*options, error) {
 	exact := keying{keys: transforms.ExactKeys}
 	o.steps = append(o.steps, exact)
 	o.add(config, exact, "--keys exact")
+	o.add(config, keying{keys: transforms.All}, "--keys all")
 	o.step(config, o.base, recall)
 	for _, s := range lshbands.Schemes(config.Threshold, recall) {
-		o.add(config, withScheme(s), bandFlags(s))
+		if s.Rows >= o.base.Rows-fewerRows && s.Rows <= o.base.Rows+moreRows {
+			o.add(config, withScheme(s), bandFlags(s))
+		}
 	}
 	var below, above lshbands.Scheme
 	var recallBelow, recallAbove float64
@@ -102,6 +109,22 @@ func (o *options) step(config *Config, s lshbands.Scheme, recall float64) {
 	keying := withScheme(s)
 	o.steps = append(o.steps, keying)
 	o.add(config, keying, flags)
+}
+
+// settle says what the configuration stands for in a corpus of that many documents.
+func (o *options) settle(config *Config, documents int64) {
+	if documents > config.allPairsUpTo() {
+		return
+	}
+	o.chosen = keying{keys: transforms.All}
+	for i := range o.all {
+		switch o.all[i].keys {
+		case transforms.All:
+			o.all[i].flags = ""
+		case transforms.ExactKeys:
+			o.all[i].flags = "--keys exact"
+		}
+	}
 }
 
 // add adds an option unless it is there.

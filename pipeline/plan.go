@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -23,7 +24,7 @@ type PlanConfig struct {
 	Documents  int64         `group:"Plan" default:"0" placeholder:"N" help:"Plan for so many documents of which nothing is known, without --input." json:"documents"`
 	Shingles   float64       `group:"Plan" default:"100" placeholder:"N" help:"Distinct shingles a document, with --documents." json:"shingles"`
 	Memory     ByteSize      `group:"Plan" default:"0" placeholder:"SIZE" help:"Room for the keys of all documents, on disk or in memory; choices that need more are ranked last. 0: no limit." json:"memory"`
-	Comparison time.Duration `group:"Plan" default:"0s" placeholder:"TIME" help:"CPU time to bring the two documents of a candidate pair together and to compare them; 0: 170ns for sets, 1ns for fingerprints." json:"comparison_ns"`
+	Comparison time.Duration `group:"Plan" default:"0s" placeholder:"TIME" help:"CPU time to compare the two documents of a candidate pair; 0: as it was measured, by the sizes of their sets." json:"comparison_ns"`
 
 	// Progress is as in Config.
 	Progress func(line string) `kong:"-" json:"-"`
@@ -80,8 +81,6 @@ type Advice struct {
 	// none.
 	Cheaper int `json:"cheaper"`
 	Safer   int `json:"safer"`
-	// OtherSeconds is the CPU time of what does not depend on the choice.
-	OtherSeconds float64 `json:"other_cpu_seconds"`
 	// Curve is the S-curve of Bands, those of the configuration or those that it
 	// would have if it asked for MinHash; none of SimHash keys.
 	Bands lshbands.Scheme `json:"curve_of,omitzero"`
@@ -101,6 +100,11 @@ type PlannedChoice struct {
 	// CandidatesError is the standard error of Candidates, 0 where these are no
 	// estimate.
 	CandidatesError float64 `json:"candidates_error"`
+	// Needs is what a job takes that writes clusters; without an input, all but
+	// CPUSeconds is zero, and that is for keys and candidates only.
+	Needs
+	// Work is what the job has to do for that, nil without an input.
+	Work *Work `json:"work,omitempty"`
 	// Missed is about how many pairs at or above the threshold share no key.
 	Missed float64 `json:"missed"`
 	// Heaps are groups of a hundred and more documents under one key: those with the
@@ -116,6 +120,8 @@ type Heap struct {
 	Candidates float64 `json:"candidates"`
 	// Example is one of the documents, as path:position.
 	Example string `json:"example"`
+	// Dense says that only leaders of the heap are compared with its documents.
+	Dense bool `json:"dense"`
 }
 
 // CorpusFacts tell what a corpus is.
@@ -136,6 +142,9 @@ type CorpusFacts struct {
 	// Pairs is about how many pairs of documents that are not identical reach the
 	// threshold, or are within the distance.
 	Pairs float64 `json:"pairs"`
+	// SampledDocuments were fingerprinted, whose lines have SampledBytes. All were read.
+	SampledDocuments int64 `json:"sampled_documents"`
+	SampledBytes     int64 `json:"sampled_bytes"`
 	// DocumentShare is the share of the documents that was kept to be compared.
 	DocumentShare float64 `json:"document_share"`
 }
@@ -150,13 +159,6 @@ type CurvePoint struct {
 	Pairs *float64 `json:"pairs,omitempty"`
 }
 
-// What a job takes whatever its keys are, to read, fingerprint, audit, cluster and
-// write: for an empty input, and for each byte.
-const (
-	otherSeconds        = 0.1
-	otherSecondsPerByte = 9e-9
-)
-
 // MakePlan ranks the ways to find candidates for a corpus, which it reads, or for
 // a number of documents. It writes nothing. Errors are of the kinds of [Run].
 func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
@@ -164,6 +166,7 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 		return nil, failure{ErrUsage, err}
 	}
 	defer limitMemory(planMemoryBytes)()
+	defer debug.SetGCPercent(debug.SetGCPercent(planGarbage))
 	config := c.config()
 	if config.keys() == transforms.SimHash {
 		return planTables(ctx, c, config)
@@ -180,10 +183,11 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 			return nil, err
 		}
 		advice.tell(&measured.facts, &workload)
+		options.settle(&config, measured.facts.Documents+measured.facts.ReferenceDocuments)
 	}
 	for _, option := range options.all {
-		if measured != nil || option.keys == transforms.MinHash { // exact keys depend on the corpus
-			advice.Choices = append(advice.Choices, weigh(option, workload, c.Threshold, measured))
+		if measured.has(option.keying) {
+			advice.Choices = append(advice.Choices, weigh(option, workload, &c, measured))
 		}
 	}
 	slices.SortStableFunc(advice.Choices, func(a, b PlannedChoice) int { return a.Compare(&b.Choice) })
@@ -192,8 +196,22 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 	return advice, nil
 }
 
+// has reports whether anything can be said of the keys: of exact ones it depends on the
+// corpus.
+func (m *survey) has(k keying) bool {
+	if m == nil {
+		return k.keys == transforms.MinHash
+	}
+	_, has := m.estimates[k]
+	return has
+}
+
 // planMemoryBytes is the size that a process which plans aims to stay below.
 const planMemoryBytes = 640 << 20
+
+// planGarbage is how much garbage there may be for what is kept, in percent: little is
+// kept for long.
+const planGarbage = 400
 
 // workload returns what is known of the work without reading the input.
 func (c *PlanConfig) workload(costs lshbands.Costs) lshbands.Workload {
@@ -206,28 +224,42 @@ func (c *PlanConfig) workload(costs lshbands.Costs) lshbands.Workload {
 // tell takes in what the input is.
 func (a *Advice) tell(facts *CorpusFacts, workload *lshbands.Workload) {
 	a.Corpus = facts
-	a.OtherSeconds = otherSeconds + float64(facts.Bytes)*otherSecondsPerByte
 	workload.Documents, workload.Shingles = float64(facts.Documents+facts.ReferenceDocuments), facts.Shingles
 }
 
 // weigh tells what an option promises and takes.
-func weigh(option option, workload lshbands.Workload, threshold float64, measured *survey) PlannedChoice {
+func weigh(option option, workload lshbands.Workload, c *PlanConfig, measured *survey) PlannedChoice {
 	choice := PlannedChoice{Keys: option.keys, Flags: option.flags}
 	var estimate sample.Estimate
 	if measured != nil {
 		estimate = measured.estimates[option.keying]
 		choice.CandidatesError, choice.Heaps = estimate.Error, heaps(&measured.inputs, estimate)
 	}
-	if option.keys == transforms.ExactKeys {
+	switch option.keys {
+	case transforms.MinHash:
+		workload.RecordBytes = transforms.HashKeyBytes
+		choice.Choice = workload.MinHash(option.scheme, c.Threshold, estimate.Candidates)
+	case transforms.ExactKeys:
 		workload.RecordBytes = transforms.ExactKeyBytes
 		choice.Choice = workload.Exact(estimate.Keys, estimate.Candidates)
+	default:
+		workload.RecordBytes = transforms.HashKeyBytes
+		choice.Choice = workload.Exact(1, estimate.Candidates)
+	}
+	if measured == nil {
+		choice.CPUSeconds = choice.Seconds
 		return choice
 	}
-	if measured != nil {
-		choice.Missed = measured.missed(option.scheme, threshold)
+	if option.keys == transforms.MinHash {
+		choice.Missed = measured.missed(option.scheme)
 	}
-	workload.RecordBytes = transforms.HashKeyBytes
-	choice.Choice = workload.MinHash(option.scheme, threshold, estimate.Candidates)
+	work := measured.work(option.keying)
+	choice.Work = &work
+	choice.Needs = work.needs()
+	if c.Comparison > 0 {
+		choice.CPUSeconds += work.Candidates*c.Comparison.Seconds() - work.comparing()
+	}
+	choice.Seconds = choice.CPUSeconds
 	return choice
 }
 
@@ -287,9 +319,10 @@ func curve(scheme lshbands.Scheme, measured *survey) []CurvePoint {
 		}
 	}
 	if measured != nil {
-		for _, similarity := range measured.similarities {
+		estimate := measured.estimates[withScheme(scheme)]
+		for _, similarity := range estimate.Similar {
 			if n := points[int(similarity*curveSteps)].Pairs; n != nil {
-				*n += measured.weight(similarity)
+				*n += estimate.Weight / scheme.Probability(similarity)
 			}
 		}
 	}

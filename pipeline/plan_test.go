@@ -6,14 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"mirrorbeam/transforms"
 )
 
 // planConfig plans for the job of a configuration.
 func planConfig(config Config) PlanConfig {
-	return PlanConfig{Input: config.Input, Measure: config.Measure, Shingles: 100, Comparison: 170 * time.Nanosecond}
+	return PlanConfig{Input: config.Input, Measure: config.Measure, Shingles: 100}
 }
 
 // TestPlanOfSmallCorpus: of a corpus that is no larger than the samples all
@@ -65,9 +64,10 @@ func TestNextChoices(t *testing.T) {
 	input := putCorpus(t, plain, cut(synthetic(23), 2)...)
 	for _, change := range []func(c *Config){
 		func(c *Config) { c.Recall = 1 },
-		func(c *Config) { c.Recall = 0.99 },
-		func(c *Config) { c.Recall, c.Threshold = 0.9, 0.3 },
-		func(c *Config) { c.Recall, c.Bands, c.Rows = 0.99, 4, 4 },
+		func(c *Config) { c.Keys = transforms.AutoKeys },
+		func(c *Config) { c.Keys, c.Recall = transforms.AutoKeys, 0.99 },
+		func(c *Config) { c.Keys, c.Recall, c.Threshold = transforms.AutoKeys, 0.9, 0.3 },
+		func(c *Config) { c.Keys, c.Recall, c.Bands, c.Rows = transforms.AutoKeys, 0.99, 4, 4 },
 		func(c *Config) { c.Keys = transforms.SimHash },
 		func(c *Config) { c.Keys, c.Hamming, c.Bits = transforms.SimHash, 0, 128 },
 	} {
@@ -82,7 +82,7 @@ func TestNextChoices(t *testing.T) {
 			t.Errorf("%+v: the choice of the configuration has the flags %s", chosen, chosen.Flags)
 		}
 		if i := advice.Cheaper; i >= 0 {
-			if c := advice.Choices[i]; c.Flags == "" || c.Seconds >= chosen.Seconds || c.Missed < chosen.Missed {
+			if c := advice.Choices[i]; c.Flags == "" || c.CPUSeconds >= chosen.CPUSeconds || c.Missed < chosen.Missed {
 				t.Errorf("%+v\nis cheaper than\n%+v", c, chosen)
 			}
 		}
@@ -90,49 +90,40 @@ func TestNextChoices(t *testing.T) {
 			if c := advice.Choices[i]; c.Flags == "" || c.Missed > chosen.Missed || c.Probability < chosen.Probability || c.Distance < chosen.Distance {
 				t.Errorf("%+v\nis safer than\n%+v", c, chosen)
 			}
-		} else if chosen.Keys != transforms.ExactKeys {
+		} else if chosen.Probability < 1 {
 			t.Errorf("nothing is safer than %+v", chosen)
 		}
 		for i, c := range advice.Choices {
-			if i > 0 && c.Seconds < advice.Choices[i-1].Seconds {
+			if i > 0 && c.CPUSeconds < advice.Choices[i-1].CPUSeconds {
 				t.Error("the ranking is not by CPU time")
 			}
 		}
 	}
 }
 
-// TestPlannedCandidates holds the candidates that are planned for against those
-// of real runs.
-func TestPlannedCandidates(t *testing.T) {
-	if testing.Short() {
-		t.Skip("real corpora take a minute")
+// TestPlannedWork holds what is planned against what real jobs count: candidates, key
+// records, and the size of temporary files. CPU time depends on the machine.
+func TestPlannedWork(t *testing.T) {
+	inputs := map[string]string{"synthetic": putCorpus(t, plain, cut(synthetic(24), 2)...)}
+	if !testing.Short() {
+		for name, path := range map[string]string{
+			"all pairs of long texts": "mirrors/powershell_docs.jsonl.zst",
+			"news":                    "reuters21578/reuters.jsonl.zst",
+			"help":                    "prose/libreoffice_help.jsonl.zst",
+			"licenses":                "licenses/all.jsonl.zst",
+		} {
+			inputs[name] = filepath.Join(corpora, path)
+		}
 	}
-	for name, input := range map[string][]string{
-		"mirrors": {"mirrors"},
-		"prose":   {"prose"},
-		"prose without heaps": { // of template pages
-			"prose/debian_langdocs.jsonl.zst", "prose/dict_entries.jsonl.zst", "prose/fortunes.jsonl.zst",
-			"prose/gnome_help.jsonl.zst", "prose/goldminer_zh.jsonl.zst", "prose/libreoffice_help.jsonl.zst",
-			"prose/linux_doc.jsonl.zst", "prose/tweets_tweeteval.jsonl.zst", "prose/unicode_data.jsonl.zst",
-		},
-	} {
-		for _, keys := range []transforms.Keys{transforms.MinHash, transforms.ExactKeys, transforms.SimHash} {
+	for name, input := range inputs {
+		for _, keys := range []transforms.Keys{transforms.AutoKeys, transforms.MinHash} {
 			for _, threshold := range []float64{0.5, 0.8} {
-				switch {
-				case threshold < 0.8 && name == "prose", keys == transforms.SimHash && (threshold < 0.8 || name == "prose without heaps"):
-					continue // half a minute each; fingerprints know no threshold
-				}
 				t.Run(fmt.Sprintf("%s, %s at %g", name, keys, threshold), func(t *testing.T) {
-					config := testConfig(t)
-					for _, path := range input {
-						path = filepath.Join(corpora, path)
-						if _, err := os.Stat(path); err != nil {
-							t.Skipf("the corpus is not here: %v", err)
-						}
-						config.Input = append(config.Input, path)
+					if _, err := os.Stat(input); err != nil {
+						t.Skipf("the corpus is not here: %v", err)
 					}
-					config = byKeys(config, keys)
-					config.Threshold, config.Audit, config.Emit = threshold, "off", []string{transforms.Clusters}
+					config := byKeys(testConfig(t, input), keys)
+					config.Threshold, config.Audit, config.Emit = threshold, "auto", []string{transforms.Clusters}
 					comparePlan(t, config)
 				})
 			}
@@ -146,31 +137,78 @@ func comparePlan(t *testing.T, config Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	planned, facts := advice.Choices[advice.Chosen], advice.Corpus
-	summary := runJob(t, config)
-	real, pairs := float64(summary.Counts.Candidates), summary.Counts.Pairs-summary.Counts.Identical
-	candidates := planned.Candidates
-	if planned.Keys == transforms.SimHash {
-		// Those within the distance are all that a job keeps of its candidates.
-		real, candidates = float64(pairs), facts.Pairs
+	planned, summary := advice.Choices[advice.Chosen], runJob(t, config)
+	if planned.Keys != summary.Plan.Keys {
+		t.Errorf("keys %s are planned, the run has %s", planned.Keys, summary.Plan.Keys)
 	}
-	t.Logf("%.0f candidates planned +- %.0f, %.0f in the run; %.0f pairs planned, %d in the run; %.0f identical documents planned, %d in the run; 1 of %.0f documents compared",
-		planned.Candidates, planned.CandidatesError, real, facts.Pairs, pairs, facts.Identical, summary.Counts.Identical, 1/facts.DocumentShare)
+	records := 0.
 	for _, stage := range summary.Stages {
 		if stage.Name == "group" {
-			t.Logf("%.1f MB of keys planned, %.1f in the run", planned.Bytes/1e6, float64(stage.Bytes)/1e6)
-			if factor := planned.Bytes / float64(stage.Bytes); factor < 0.8 || factor > 1.25 {
-				t.Errorf("%.2f times the bytes of keys of the run are planned", factor)
-			}
+			records = float64(stage.Records)
 		}
 	}
-	if factor := candidates / real; factor < 0.5 || factor > 2 {
-		t.Errorf("%.2f times the candidates of the run are planned: want half to twice", factor)
+	for _, figure := range []struct {
+		name          string
+		planned, real float64
+		atMost, few   float64 // times the real one, and what is too few to tell
+	}{
+		{"candidates", planned.Candidates, float64(summary.Counts.Candidates), 2, 2000},
+		{"key records", planned.Work.Records, records, 1.5, 100},
+		{"bytes of temporary files", planned.TempBytes, float64(summary.TempBytes), 1.3, 4 << 20},
+	} {
+		factor := figure.planned / figure.real
+		t.Logf("%.0f %s planned, %.0f in the run", figure.planned, figure.name, figure.real)
+		if max(figure.planned, figure.real) > figure.few && (factor > figure.atMost || factor < 1/figure.atMost) {
+			t.Errorf("%.2f times the %s of the run are planned: want %g times at most", factor, figure.name, figure.atMost)
+		}
 	}
-	if planned.CandidatesError == 0 && planned.Keys != transforms.SimHash && candidates != real {
-		t.Errorf("all was counted, and %.0f candidates are planned in place of %.0f", candidates, real)
+	if planned.CPUSeconds <= 0 || planned.MemoryBytes <= processMemory {
+		t.Errorf("the job takes %+v", planned.Needs)
 	}
-	if share := facts.DocumentShare; share == 1 && facts.Identical != float64(summary.Counts.Identical) {
-		t.Errorf("all documents were compared, and %.0f identical ones are planned in place of %d", facts.Identical, summary.Counts.Identical)
+	if facts := advice.Corpus; facts.Documents != summary.Counts.Documents || facts.Bytes != summary.Counts.Bytes {
+		t.Errorf("the corpus is %+v, in the run %+v", *facts, summary.Counts)
+	}
+}
+
+// TestPlanReadsASample: a small corpus is fingerprinted fully, of a larger one a sixth
+// at most, up to a bound.
+func TestPlanReadsASample(t *testing.T) {
+	for size := int64(1); size < 1<<50; size = size*3/2 + 1 {
+		sampled := float64(size) / float64(int64(1)<<halvings(size))
+		if want := min(max(float64(size)*sampledShare, wholeBytes), mostBytes); sampled > want*1.01 || sampled < min(want/2.1, float64(size)) {
+			t.Errorf("of %d bytes %.0f are fingerprinted, want %.0f at most", size, sampled, want)
+		}
+	}
+	w := newWriter(25)
+	for range 12000 {
+		w.add(w.set(w.text(150)))
+	}
+	config := testConfig(t, putCorpus(t, plain, cut(w.lines, 3)...))
+	advice, err := MakePlan(context.Background(), planConfig(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := advice.Corpus
+	if facts.Documents != 12000 || facts.SampledBytes < facts.Bytes/16 || facts.SampledBytes > max(facts.Bytes/5, wholeBytes) {
+		t.Errorf("%+v: want a sixth fingerprinted at most", *facts)
+	}
+	if facts.DocumentShare > 0.5 || advice.Choices[advice.Chosen].Keys != transforms.ExactKeys {
+		t.Errorf("%+v, %+v", *facts, advice.Choices[advice.Chosen])
+	}
+}
+
+// TestFewLongDocumentsArePlanned: where none of few long documents is in the sample the
+// corpus is read once more.
+func TestFewLongDocumentsArePlanned(t *testing.T) {
+	w := newWriter(26)
+	for range 2 {
+		w.add(w.set(w.text(500000)))
+	}
+	advice, err := MakePlan(context.Background(), planConfig(testConfig(t, putCorpus(t, plain, cut(w.lines, 1)...))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if facts := advice.Corpus; facts.SampledDocuments != 2 || facts.Shingles < 1000 {
+		t.Errorf("%+v: want both documents", *facts)
 	}
 }

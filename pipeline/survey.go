@@ -1,270 +1,346 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
-	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
 )
 
-const (
-	// sampledShingles bounds the documents that a survey keeps to compare them: 64
-	// MiB of sets.
-	sampledShingles = 8 << 20
-	// sampledKeys bounds the records that it keeps for each choice: 7 to 14
-	// MiB.
-	sampledKeys = 1 << 17
-	// sampledPairs is about how many pairs are compared for the distribution of
-	// similarities.
-	sampledPairs = 1 << 21
-)
+// sampledShingles bounds the documents that a survey keeps: 64 MiB of sets.
+const sampledShingles = 8 << 20
 
 // survey is what has been measured on a corpus.
 type survey struct {
 	facts     CorpusFacts
 	inputs    transforms.Inputs
+	job       transforms.Job
 	estimates map[keying]sample.Estimate
-	// similarities are those of different pairs under the keys of base, share the
-	// share of all such pairs that they are.
-	base         lshbands.Scheme
-	similarities []float64
-	share        float64
+	base      lshbands.Scheme
+	threshold float64
 }
 
-// takeSurvey reads the corpus and estimates the candidates of each option. The
-// pairs that it compares are those of the base.
+// takeSurvey reads the corpus and estimates the candidates of each option.
 func takeSurvey(ctx context.Context, config Config, options *options) (*survey, error) {
-	var s *surveyor
-	inputs, counts, err := readCorpus(ctx, config, func(size int64) func() func(*transforms.Surveyed) {
-		s = newSurveyor(options, size)
-		return s.visitor
-	})
+	m := &survey{base: options.base, threshold: config.Threshold, estimates: map[keying]sample.Estimate{}}
+	c, counts, err := m.read(ctx, config)
 	if err != nil {
 		return nil, err
 	}
-	m := &survey{
-		facts: s.facts(counts), inputs: inputs,
-		base: options.base, estimates: map[keying]sample.Estimate{},
-	}
-	firstInput, err := inputs.FirstInput()
+	m.facts = c.facts(counts)
+	firstInput, err := m.inputs.FirstInput()
 	if err != nil {
 		return nil, config.fault(ErrInput, err)
 	}
-	estimator := sample.Estimator{Threshold: config.Threshold, MaxComparisons: groupComparisons, FirstInput: firstInput}
-	if err := s.estimate(ctx, m, estimator); err != nil {
+	if m.facts.Documents+m.facts.ReferenceDocuments <= mostLengths {
+		m.estimates[keying{keys: transforms.All}] = m.allPairs(c, firstInput)
+	}
+	if err := m.estimate(ctx, config, c, firstInput, options); err != nil {
 		return nil, err
 	}
-	for _, similarity := range m.similarities {
+	exact := m.estimates[keying{keys: transforms.ExactKeys}]
+	for _, similarity := range exact.Similar {
 		if similarity >= config.Threshold {
-			m.facts.Pairs += m.weight(similarity)
+			m.facts.Pairs += exact.Weight
 		}
 	}
 	return m, nil
 }
 
-// surveyor collects the samples.
-type surveyor struct {
-	census
-	schemes  []lshbands.Scheme
-	keys     []*sample.Keys // by scheme
-	counters chan *lshbands.Counter
-}
+// leastSampled is how many documents are too few for a sample of a larger corpus.
+const leastSampled = 4
 
-// mostCounters is how many counters of shingles there are: few, as one may take 64
-// MiB, and counting is a small part of the work.
-const mostCounters = 2
-
-// bytesPerShingle is how much text there is at least, as the sizes of files tell,
-// for each distinct shingle of a document: a fourth of what is usual, since some
-// files are compressed to less than is thought.
-const bytesPerShingle = 2
-
-// newSurveyor returns a surveyor of a corpus of about that many bytes.
-func newSurveyor(options *options, size int64) *surveyor {
-	s := &surveyor{census: newCensus(sampledShingles), counters: make(chan *lshbands.Counter, mostCounters)}
-	for _, option := range options.all {
-		if option.keys == transforms.MinHash {
-			s.schemes = append(s.schemes, option.scheme)
-			s.keys = append(s.keys, sample.NewKeys(sampledKeys))
-		}
-	}
-	for range min(mostCounters, transforms.Cores()) {
-		s.counters <- lshbands.NewCounter(size / bytesPerShingle)
-	}
-	return s
-}
-
-// visitor returns a visitor of a part of the documents.
-func (s *surveyor) visitor() func(*transforms.Surveyed) {
-	signer := newSigner(s.schemes...)
-	batches := make([][]candidates.Record, len(s.schemes))
-	var shingles []uint64
-	return func(d *transforms.Surveyed) {
-		if d == nil {
-			for i := range batches {
-				s.keys[i].Add(batches[i])
-				batches[i] = batches[i][:0]
+// read reads the corpus, once more and fully where it has few documents which all
+// happen to be outside of the sample.
+func (m *survey) read(ctx context.Context, config Config) (c *census, counts transforms.Counts, err error) {
+	take := func(limit int64) error {
+		m.inputs, m.job, counts, err = readCorpus(ctx, config, func(size int64) func() transforms.Visitor {
+			c = newCensus(sampledShingles, min(size, limit))
+			return func() transforms.Visitor {
+				return c.visitor(func(d *transforms.Surveyed) {
+					c.documents.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: d.Digest, Set: d.Set})
+				})
 			}
-			counter := <-s.counters
-			counter.Add(shingles) // where a set ends does not matter
-			s.counters <- counter
-			shingles = shingles[:0]
-			return
-		}
-		if !s.hasWords(d) {
-			return
-		}
-		shingles = append(shingles, d.Set...)
-		if s.documents.Wants(d.Digest) {
-			s.documents.Add(sample.Document{Ref: d.Ref, Digest: d.Digest, Set: d.Set})
-		}
-		signer.sign(d.Set)
-		for i, scheme := range s.schemes {
-			keys := signer.keys(scheme)
-			batches[i] = appendWanted(batches[i], s.keys[i], d.Ref, d.Digest, len(d.Set), keys)
-		}
+		})
+		return err
 	}
+	if err := take(math.MaxInt64); err != nil || c.sampled.Load() >= leastSampled {
+		return c, counts, err
+	}
+	return c, counts, take(0)
 }
 
-// appendWanted appends those records of a document with these keys that are in the
-// sample.
-func appendWanted(records []candidates.Record, sampled *sample.Keys, ref docref.Ref, digest uint64, size int, keys []uint64) []candidates.Record {
-	if !slices.ContainsFunc(keys, sampled.Wants) {
-		return records
+// allPairs counts the pairs that all pairs are: those whose sizes allow the threshold.
+func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
+	lengths, perUnit, distinct := c.lengths, 1., 1.
+	if documents, share := c.documents.List(); share == 1 {
+		lengths = lengths[:0]
+		for i := range documents {
+			lengths = append(lengths, length{int64(len(documents[i].Set)), documents[i].Ref < firstInput})
+		}
+	} else {
+		// The sizes of documents are about as the lengths of their texts.
+		total := int64(0)
+		for _, l := range lengths {
+			total += l.length
+		}
+		all := float64(len(lengths))
+		perUnit = m.facts.Shingles * all / float64(max(total, 1))
+		distinct = max(1-(m.facts.Identical+float64(m.facts.Wordless))/all, 0)
 	}
-	n := len(records)
-	records = sample.AppendRecords(records, ref, digest, size, keys)
-	unwanted := func(r candidates.Record) bool { return !sampled.Wants(r.Key) }
-	return records[:n+len(slices.DeleteFunc(records[n:], unwanted))]
+	estimate := pairsOf(lengths, m.threshold)
+	estimate.Documents *= distinct
+	estimate.DocumentElements *= distinct * perUnit
+	estimate.Candidates *= distinct * distinct
+	estimate.Elements *= distinct * distinct * perUnit
+	return estimate
 }
 
-// order returns the order of all shingles as the job would have it: counted in a
-// counter for just so many, which one for twice as many folds down to.
-func (s *surveyor) order() (*lshbands.Counter, error) {
-	sum := (<-s.counters).Bytes()
-	for len(s.counters) > 0 {
-		lshbands.AddCounts(sum, (<-s.counters).Bytes())
+// pairsOf counts the pairs of different documents of these lengths, but for those of
+// which both are of the reference.
+func pairsOf(all []length, threshold float64) sample.Estimate {
+	slices.SortFunc(all, func(a, b length) int { return cmp.Compare(a.length, b.length) })
+	estimate := sample.Estimate{Share: 1, Documents: float64(len(all))}
+	// How many there are from the first that is long enough on, of the input and of the
+	// reference, and how long they are together.
+	var counts, lengths [2]float64
+	from := 0
+	for _, longer := range all {
+		for ; float64(all[from].length) < threshold*float64(longer.length)*(1-1e-9); from++ {
+			side := sideOf(all[from])
+			counts[side]--
+			lengths[side] -= float64(all[from].length)
+		}
+		own := sideOf(longer)
+		for side := range counts {
+			if own == 0 || side == 0 {
+				estimate.Candidates += counts[side]
+				estimate.Elements += lengths[side] + counts[side]*float64(longer.length)
+			}
+		}
+		counts[own]++
+		lengths[own] += float64(longer.length)
+		estimate.DocumentElements += float64(longer.length)
 	}
-	for want := len(lshbands.NewCounter(s.shingles.Load()).Bytes()); len(sum) > want; {
-		half := len(sum) / 2
-		lshbands.AddCounts(sum[:half], sum[half:])
-		sum = sum[:half]
-	}
-	order, err := lshbands.CounterOf(int64(len(sum)))
-	if err != nil {
-		return nil, err
-	}
-	copy(order.Bytes(), sum)
-	return order, nil
+	return estimate
 }
 
-// signer computes keys of sets for several schemes; not for concurrent use.
+func sideOf(l length) int {
+	if l.isReference {
+		return 1
+	}
+	return 0
+}
+
+// signer computes keys of sets for a scheme; not for concurrent use.
 type signer struct {
+	scheme    lshbands.Scheme
 	minhash   *sketch.MinHash
 	signature []uint32
 	buffer    []uint64
 }
 
-func newSigner(schemes ...lshbands.Scheme) *signer {
-	components := 0
-	for _, scheme := range schemes {
-		components = max(components, scheme.Components())
-	}
-	return &signer{minhash: sketch.NewMinHash(components)}
+func newSigner(scheme lshbands.Scheme) *signer {
+	return &signer{scheme: scheme, minhash: sketch.NewMinHash(scheme.Components())}
 }
 
-// sign computes the signature of a set.
-func (s *signer) sign(set []uint64) { s.signature = s.minhash.Signature(s.signature, set) }
-
-// keys returns the keys of the signed set; valid until the next call.
-func (s *signer) keys(scheme lshbands.Scheme) []uint64 {
-	s.buffer = scheme.AppendKeys(s.buffer[:0], s.signature)
+// keys returns the keys of a set; valid until the next call.
+func (s *signer) keys(set []uint64) []uint64 {
+	s.signature = s.minhash.Signature(s.signature, set)
+	s.buffer = s.scheme.AppendKeys(s.buffer[:0], s.signature)
 	return s.buffer
 }
 
-// estimate estimates the candidates of all options, side by side, and compares
-// pairs.
-func (s *surveyor) estimate(ctx context.Context, m *survey, estimator sample.Estimator) error {
-	order, err := s.order()
-	if err != nil {
-		return err
+// estimate estimates the candidates of all options, side by side.
+func (m *survey) estimate(ctx context.Context, config Config, c *census, firstInput docref.Ref, options *options) error {
+	documents, share := c.documents.List()
+	estimator := sample.Estimator{
+		Threshold: config.Threshold, FirstInput: firstInput, CrowdedPairs: transforms.CrowdedPairs,
+		PlaceElements: float64(m.job.PlaceBytes) / 8,
+		LargestCompared: func(pairs []float64) float64 {
+			return transforms.LargestCompared(pairs, m.facts.Documents+m.facts.ReferenceDocuments)
+		},
+		Leaders: func() *leaders.Index {
+			return leaders.New(func(n int) int { return lshbands.PrefixLength(config.Threshold, n) })
+		},
 	}
+	return m.estimateAll(ctx, options, func(option *option, memory *sample.Memory) sample.Estimate {
+		e := estimator
+		e.MostRecords = min(max(int(m.facts.Bytes/bytesPerRecord), leastRecords), mostRecords)
+		if option.keys == transforms.ExactKeys {
+			return m.estimateExact(e, documents, share, memory)
+		}
+		if option.keying != options.chosen {
+			e.MostRecords /= fewerRecords
+		}
+		return withBands(e, option.scheme).Estimate(documents, share, memory)
+	})
+}
+
+// The records that are looked at for an estimate: one for some bytes of text, so that a
+// plan takes little of a job, and fewer where the configuration does not ask for it.
+const (
+	bytesPerRecord = 256
+	leastRecords   = 1 << 15
+	mostRecords    = 1 << 19
+	fewerRecords   = 4
+)
+
+// estimateAll makes the estimates of all options but for all pairs, side by side.
+func (m *survey) estimateAll(ctx context.Context, options *options, estimate func(*option, *sample.Memory) sample.Estimate) error {
+	todo := make(chan *option, len(options.all))
+	for i := range options.all {
+		if options.all[i].keys != transforms.All {
+			todo <- &options.all[i]
+		}
+	}
+	close(todo)
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(min(transforms.Cores(), mostEstimates))
 	var mutex sync.Mutex
-	estimate := func(keying keying, estimator *sample.Estimator, keys *sample.Keys) {
+	for range min(transforms.Cores(), mostEstimates) {
 		group.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
+			var memory sample.Memory
+			for option := range todo {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				found := estimate(option, &memory)
+				mutex.Lock()
+				m.estimates[option.keying] = found
+				mutex.Unlock()
 			}
-			estimate := estimator.Estimate(s.documents, keys)
-			mutex.Lock()
-			defer mutex.Unlock()
-			m.estimates[keying] = estimate
 			return nil
 		})
-	}
-	group.Go(func() error {
-		m.share = withBands(estimator, m.base).EachPair(s.documents, sampledPairs, func(a, b *sample.Document) {
-			shared := asmkernels.Intersect(a.Set, b.Set, 0)
-			m.similarities = append(m.similarities, float64(shared)/float64(len(a.Set)+len(b.Set)-shared))
-		})
-		return ctx.Err()
-	})
-	estimate(keying{keys: transforms.ExactKeys}, withExactKeys(estimator, order), nil)
-	for i, scheme := range s.schemes {
-		estimate(withScheme(scheme), withBands(estimator, scheme), s.keys[i])
 	}
 	return group.Wait()
 }
 
-// mostEstimates is how many estimates are made at a time: one takes some 30 MiB.
+// mostEstimates is how many estimates are made at a time: one takes some 50 MiB.
 const mostEstimates = 4
 
 // withBands returns an estimator for MinHash keys.
 func withBands(e sample.Estimator, scheme lshbands.Scheme) *sample.Estimator {
 	signer := newSigner(scheme)
 	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
-		signer.sign(d.Set)
-		return sample.AppendRecords(records, d.Ref, d.Digest, len(d.Set), signer.keys(scheme))
+		return sample.AppendRecords(records, d.Ref, d.Digest, len(d.Set), signer.keys(d.Set))
 	}
 	return &e
 }
 
-// withExactKeys returns an estimator for exact keys.
-func withExactKeys(e sample.Estimator, order *lshbands.Counter) *sample.Estimator {
-	prefix := transforms.NewPrefixKeys(order, e.Threshold, int(e.MaxComparisons))
+// estimateExact estimates the candidates of exact keys. The order of shingles is that of
+// the sample, in a counter in which about as many of them share a cell as in the job's.
+func (m *survey) estimateExact(e sample.Estimator, documents []sample.Document, share float64, memory *sample.Memory) sample.Estimate {
+	all := (float64(m.facts.Documents) + float64(m.facts.ReferenceDocuments)) * m.facts.Shingles
+	prefix := transforms.NewPrefixKeys(count(documents, int64(all*share+0.5)), e.Threshold, groupComparisons)
 	e.Exact = true
 	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
 		return transforms.AppendExactRecords(records, d.Ref, d.Digest, d.Set, prefix)
 	}
-	return &e
+	estimate := e.Estimate(documents, share, memory)
+	if share < 1 {
+		alike := estimate.Alike / max(estimate.Candidates-estimate.HeapCandidates, 1)
+		copied := estimate.Hidden * alike / float64(m.facts.Documents+m.facts.ReferenceDocuments)
+		estimate.Keys = exactKeys(documents, share, e.Threshold, all, min(copied, 1))
+	}
+	return estimate
 }
 
-// weight returns for how many pairs of the corpus one of that similarity stands.
-func (m *survey) weight(similarity float64) float64 {
-	return 1 / (m.share * m.base.Probability(similarity))
+// mostCopies is how many identical documents are counted: shingles of more are not
+// rare.
+const mostCopies = 16
+
+// count counts the shingles of documents, in a counter that is made for so many.
+func count(documents []sample.Document, shingles int64) *lshbands.Counter {
+	order := lshbands.NewCounter(shingles)
+	for i := range documents {
+		for range min(documents[i].Copies, mostCopies) {
+			order.Add(documents[i].Set)
+		}
+	}
+	return order
+}
+
+// meanOf returns the mean of a number of all documents, with copies.
+func meanOf(documents []sample.Document, number func(d *sample.Document) int) float64 {
+	sum, copies := 0, 0
+	for i := range documents {
+		sum += number(&documents[i]) * documents[i].Copies
+		copies += documents[i].Copies
+	}
+	return float64(sum) / float64(max(copies, 1))
 }
 
 // missed returns about how many pairs at or above the threshold share no key of
 // the scheme.
-func (m *survey) missed(scheme lshbands.Scheme, threshold float64) float64 {
+func (m *survey) missed(scheme lshbands.Scheme) float64 {
+	exact := m.estimates[keying{keys: transforms.ExactKeys}]
 	n := 0.
-	for _, similarity := range m.similarities {
-		if similarity >= threshold {
-			n += m.weight(similarity) * (1 - scheme.Probability(similarity))
+	for _, similarity := range exact.Similar {
+		if similarity >= m.threshold {
+			n += exact.Weight * (1 - scheme.Probability(similarity))
 		}
 	}
 	return n
+}
+
+// work returns what a job with these keys has to do.
+func (m *survey) work(k keying) Work {
+	facts, estimate := &m.facts, m.estimates[k]
+	documents := float64(facts.Documents + facts.ReferenceDocuments)
+	w := Work{
+		Documents: documents, Bytes: float64(facts.Bytes), Shingles: documents * facts.Shingles,
+		Gathered: estimate.Documents + estimate.HeapDocuments, GatheredShingles: estimate.DocumentElements,
+		Candidates: estimate.Candidates,
+		Lanes:      float64(min(m.job.Lanes, transforms.Cores())), Shards: float64(m.job.Shards),
+	}
+	alike := 0.
+	switch k.keys {
+	case transforms.MinHash:
+		w.bands(k.scheme.Components(), k.scheme.Bands)
+	case transforms.ExactKeys:
+		w.Ordered = w.Shingles
+		w.Records = documents * estimate.Keys
+		w.RecordBytes = documents * transforms.ExactKeyBytes(estimate.Keys)
+	default:
+		w.Records, w.RecordBytes = documents, documents*transforms.HashKeyBytes(1)
+		alike = facts.Pairs
+	}
+	alike = max(alike, estimate.Alike)
+	w.Edges = alike + estimate.HeapDocuments + facts.Identical
+	w.Scanned = scanned(estimate.Elements, min(alike/max(estimate.Candidates, 1), 1), m.threshold)
+	if k.keys != transforms.All {
+		w.Listed = estimate.Candidates - estimate.HeapCandidates
+	}
+	sampled, probed := m.auditShares(k)
+	w.Probed = w.Shingles * probed
+	if probed > 0 {
+		w.SetAside = w.Shingles*sampled + transforms.AuditElements(w.Shingles)
+		if probed < 1 {
+			w.SetAside += w.Probed
+		}
+	}
+	return w
+}
+
+// auditShares returns the shares of the documents that the audit of a job with these
+// keys samples and looks at.
+func (m *survey) auditShares(k keying) (sampled, probed float64) {
+	job := m.job
+	if job.AuditSample == 0 && k.keys == transforms.MinHash {
+		job.AuditSample = autoAudit
+	}
+	return transforms.AuditShares(job, &m.inputs)
 }
 
 // leastHeap is how many documents a group has to have to be named.
@@ -275,7 +351,7 @@ func heaps(inputs *transforms.Inputs, estimate sample.Estimate) []Heap {
 	var heaps []Heap
 	for _, group := range estimate.Groups {
 		if group.Documents >= leastHeap {
-			heaps = append(heaps, Heap{group.Documents, group.Candidates, inputs.Name(group.Example)})
+			heaps = append(heaps, Heap{group.Documents, group.Candidates, inputs.Name(group.Example), group.Dense})
 		}
 	}
 	return heaps

@@ -53,7 +53,12 @@ func planTables(ctx context.Context, c PlanConfig, config Config) (*Advice, erro
 			candidates, choice.CandidatesError, choice.Heaps = estimate.Candidates, estimate.Error, heaps(&measured.inputs, estimate)
 		}
 		choice.Choice = workload.Permuted(option.Permuted, option.Blocks, candidates)
+		choice.CPUSeconds = choice.Seconds
 		if measured != nil {
+			work := measured.work(choice.Choice, config.Bits)
+			choice.Work, choice.Needs = &work, work.needs()
+			choice.CPUSeconds += choice.Candidates * workload.Costs.Comparison
+			choice.Seconds = choice.CPUSeconds
 			// Of the pairs within the distance of the configuration.
 			for _, n := range measured.distances[min(choice.Distance, config.Hamming)+1 : config.Hamming+1] {
 				choice.Missed += n
@@ -116,36 +121,48 @@ func listTables(bits, distance, most int) (options []tableOption, chosen keying,
 type fingerprintSurvey struct {
 	facts     CorpusFacts
 	inputs    transforms.Inputs
+	job       transforms.Job
 	estimates []sample.Estimate // by option
 	distances []float64         // pairs by distance, up to one more than asked for
 }
 
-// fingerprintSurveyor collects the samples.
-type fingerprintSurveyor struct {
-	census
-	options []tableOption
-	keys    []*sample.Keys // by option
+// work returns what a job with these tables has to do. It keeps no sets.
+func (m *fingerprintSurvey) work(c lshbands.Choice, bits int) Work {
+	facts := &m.facts
+	documents := float64(facts.Documents + facts.ReferenceDocuments)
+	return Work{
+		Documents: documents, Bytes: float64(facts.Bytes), Weighed: documents * facts.Shingles * float64(bits),
+		Records: documents * c.KeysPerDocument, RecordBytes: c.Bytes, Kept: float64(bits / 8),
+		Edges: facts.Pairs + facts.Identical,
+		Lanes: float64(min(m.job.Lanes, transforms.Cores())), Shards: float64(m.job.Shards),
+	}
 }
 
 // surveyFingerprints reads the corpus, estimates the candidates of each option, and
 // counts pairs by their distance.
 func surveyFingerprints(ctx context.Context, config Config, options []tableOption) (*fingerprintSurvey, error) {
-	s := &fingerprintSurveyor{census: newCensus(sampledFingerprints * config.Bits / 64), options: options}
-	for range options {
-		s.keys = append(s.keys, sample.NewKeys(sampledKeys))
-	}
-	inputs, counts, err := readCorpus(ctx, config, func(int64) func() func(*transforms.Surveyed) { return s.visitor })
+	var c *census
+	inputs, job, counts, err := readCorpus(ctx, config, func(size int64) func() transforms.Visitor {
+		c = newCensus(sampledFingerprints*config.Bits/64, size)
+		return func() transforms.Visitor {
+			return c.visitor(func(d *transforms.Surveyed) {
+				// Documents of one fingerprint stand as one.
+				c.documents.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: fingerprintDigest(d.SimHash), Set: d.SimHash})
+			})
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
 	m := &fingerprintSurvey{
-		facts: s.facts(counts), inputs: inputs,
+		facts: c.facts(counts), inputs: inputs, job: job,
 		distances: make([]float64, config.Hamming+2),
 	}
 	firstInput, err := inputs.FirstInput()
 	if err != nil {
 		return nil, config.fault(ErrInput, err)
 	}
+	documents, share := c.documents.List()
 	largest := 0
 	m.estimates = make([]sample.Estimate, len(options))
 	group, ctx := errgroup.WithContext(ctx)
@@ -156,7 +173,7 @@ func surveyFingerprints(ctx context.Context, config Config, options []tableOptio
 		}
 		group.Go(func() error {
 			if ctx.Err() == nil {
-				m.estimates[i] = withTables(firstInput, options[i].Permuted).Estimate(s.documents, s.keys[i])
+				m.estimates[i] = withTables(firstInput, options[i].Permuted).Estimate(documents, share, new(sample.Memory))
 			}
 			return ctx.Err()
 		})
@@ -164,58 +181,20 @@ func surveyFingerprints(ctx context.Context, config Config, options []tableOptio
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	share := withTables(firstInput, options[largest].Permuted).EachPair(s.documents, mostDistances, func(a, b *sample.Document) {
-		distance := 0
-		for i, word := range a.Set {
-			distance += bits.OnesCount64(word ^ b.Set[i])
+	m.facts.DocumentShare = min(m.facts.DocumentShare, m.estimates[largest].Share)
+	for _, distance := range m.estimates[largest].Similar {
+		if int(distance) < len(m.distances) {
+			m.distances[int(distance)] += m.estimates[largest].Weight
 		}
-		if distance < len(m.distances) {
-			m.distances[distance]++
-		}
-	})
-	m.facts.DocumentShare = min(m.facts.DocumentShare, math.Sqrt(share))
-	for distance := range m.distances {
-		m.distances[distance] /= share
-		if distance <= config.Hamming {
-			m.facts.Pairs += m.distances[distance]
-		}
+	}
+	for distance := range m.distances[:config.Hamming+1] {
+		m.facts.Pairs += m.distances[distance]
 	}
 	return m, nil
 }
 
-const (
-	// sampledFingerprints bounds the documents that are kept: some 60 MiB.
-	sampledFingerprints = 1 << 19
-	// mostDistances is about how many pairs of fingerprints are compared.
-	mostDistances = 1 << 24
-)
-
-// visitor returns a visitor of a part of the documents.
-func (s *fingerprintSurveyor) visitor() func(*transforms.Surveyed) {
-	batches := make([][]candidates.Record, len(s.options))
-	var keys []uint64
-	return func(d *transforms.Surveyed) {
-		if d == nil {
-			for i := range batches {
-				s.keys[i].Add(batches[i])
-				batches[i] = batches[i][:0]
-			}
-			return
-		}
-		if !s.hasWords(d) {
-			return
-		}
-		// Documents of one fingerprint stand as one.
-		digest := fingerprintDigest(d.SimHash)
-		if s.documents.Wants(digest) {
-			s.documents.Add(sample.Document{Ref: d.Ref, Digest: digest, Set: d.SimHash})
-		}
-		for i := range s.options {
-			keys = transforms.AppendFingerprintKeys(keys[:0], s.options[i].Permuted, d.SimHash)
-			batches[i] = appendWanted(batches[i], s.keys[i], d.Ref, digest, len(d.SimHash), keys)
-		}
-	}
-}
+// sampledFingerprints bounds the documents that are kept: some 60 MiB.
+const sampledFingerprints = 1 << 19
 
 // fingerprintDigest returns an evenly spread hash of a fingerprint.
 func fingerprintDigest(fingerprint []uint64) uint64 {
@@ -231,7 +210,15 @@ func fingerprintDigest(fingerprint []uint64) uint64 {
 func withTables(firstInput docref.Ref, tables *lshbands.Permuted) *sample.Estimator {
 	var keys []uint64
 	return &sample.Estimator{
-		MaxComparisons: math.MaxInt64 / 4, FirstInput: firstInput,
+		MostRecords: mostRecords,
+		FirstInput:  firstInput,
+		Compare: func(a, b *sample.Document) float64 {
+			distance := 0
+			for i, word := range a.Set {
+				distance += bits.OnesCount64(word ^ b.Set[i])
+			}
+			return float64(distance)
+		},
 		AppendRecords: func(records []candidates.Record, d *sample.Document) []candidates.Record {
 			keys = transforms.AppendFingerprintKeys(keys[:0], tables, d.Set)
 			return sample.AppendRecords(records, d.Ref, d.Digest, len(d.Set), keys)

@@ -24,6 +24,9 @@ type fingerprinter struct {
 	signature []uint32
 	keys      []uint64
 	packed    []byte
+	// wants, if not nil, says which documents are fingerprinted; others are only
+	// counted.
+	wants func(line []byte, record corpus.Record, isReference bool) bool
 }
 
 func (f *fingerprintFn) newFingerprinter() (*fingerprinter, error) {
@@ -86,6 +89,9 @@ func (f *fingerprinter) fingerprint(b *block) error {
 				continue
 			}
 			*documents++
+			if f.wants != nil && !f.wants(line, record, file.Reference) {
+				continue
+			}
 			f.document(b, ref, line, record, length)
 		}
 		for _, reject := range rejects {

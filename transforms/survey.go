@@ -3,19 +3,36 @@ package transforms
 import (
 	"context"
 	"io"
+	"math"
 	"sync"
 
+	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
+	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/lshbands"
 )
 
-// Surveyed is a document as [Survey] shows it. Its slices are valid until the
-// next one.
+// Seen is a document that a survey has read, before it is fingerprinted.
+type Seen struct {
+	// Hash is evenly spread and the same for equal texts.
+	Hash uint64
+	// Bytes is the length of its line.
+	Bytes int
+	// Length is that of its text in bytes, or the number of its features.
+	Length int64
+	// Reference says that it is of the reference corpus.
+	Reference bool
+}
+
+// Surveyed is a fingerprinted document as [Survey] shows it. Its slices are valid
+// until the next one.
 type Surveyed struct {
+	Seen
 	Ref    docref.Ref
 	Digest uint64
 	// Set holds the distinct shingle hashes, ascending.
@@ -24,12 +41,19 @@ type Surveyed struct {
 	SimHash []uint64
 }
 
-// Survey reads and fingerprints the documents of the inputs as the job does,
-// without Beam and without writing anything, on all cores. Each core has a visitor
-// of its own, which newVisitor makes and which gets a part of the documents, in no
-// order; after the last of a block it gets nil. Survey returns what it has
-// counted: documents, bytes, rejects.
-func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() func(*Surveyed)) (Counts, error) {
+// Visitor gets a part of the documents of a survey, in no order.
+type Visitor struct {
+	// Wants gets each document that was read and says whether to fingerprint it.
+	Wants func(*Seen) bool
+	// Visit gets those that Wants wants, and nil after the last of a block.
+	Visit func(*Surveyed)
+}
+
+// Survey reads the documents of the inputs as the job does, without Beam and without
+// writing anything, on all cores, and fingerprints those that the visitors want.
+// Each core has a visitor of its own, which newVisitor makes. Survey returns what it
+// has counted: documents, bytes, rejects.
+func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() Visitor) (Counts, error) {
 	// Blocks hold the full sets, and no key of the job.
 	job.Verify, job.Scoring = Exact, Jaccard
 	job.Scheme.Bands = 0
@@ -169,18 +193,27 @@ func (f *fingerprintFn) readSplit(ctx context.Context, number int, free, filled 
 }
 
 // survey shows the documents of blocks to a visitor.
-func (f *fingerprintFn) survey(ctx context.Context, free chan<- *block, filled <-chan *block, visit func(*Surveyed)) (Counts, error) {
+func (f *fingerprintFn) survey(ctx context.Context, free chan<- *block, filled <-chan *block, visitor Visitor) (Counts, error) {
 	var total Counts
 	worker, err := f.newFingerprinter()
 	if err != nil {
 		return total, err
 	}
+	var wanted []Seen // of the block at hand
+	worker.wants = func(line []byte, record corpus.Record, isReference bool) bool {
+		seen := Seen{hashOf(record), len(line), recordLength(record), isReference}
+		if !visitor.Wants(&seen) {
+			return false
+		}
+		wanted = append(wanted, seen)
+		return true
+	}
 	var documents []byte
-	var d Surveyed
 	for b := range filled {
 		if ctx.Err() != nil {
 			return total, ctx.Err()
 		}
+		wanted = wanted[:0]
 		if err := worker.fingerprint(b); err != nil {
 			return total, err
 		}
@@ -190,21 +223,64 @@ func (f *fingerprintFn) survey(ctx context.Context, free chan<- *block, filled <
 		for _, part := range b.builder.Documents() {
 			documents = append(documents, part...)
 		}
-		stored, err := sketchblock.Parse(documents)
-		if err != nil {
+		if err := show(documents, b.builder.Sets(), wanted, visitor.Visit); err != nil {
 			return total, err
 		}
-		sets := b.builder.Sets()
-		for i := range stored.Len() {
-			size := sketchblock.HashSize * stored.Stored(i)
-			d.Ref, d.Digest = stored.Ref(i), stored.Digest(i)
-			d.Set = sketchblock.AppendSet(d.Set[:0], sets[:size])
-			d.SimHash = stored.SimHash(d.SimHash[:0], i)
-			sets = sets[size:]
-			visit(&d)
-		}
-		visit(nil)
 		free <- b
 	}
 	return total, nil
 }
+
+// show passes the documents of a sketch block on.
+func show(documents, sets []byte, seen []Seen, visit func(*Surveyed)) error {
+	stored, err := sketchblock.Parse(documents)
+	if err != nil {
+		return err
+	}
+	var d Surveyed
+	for i := range stored.Len() {
+		size := sketchblock.HashSize * stored.Stored(i)
+		d.Seen, d.Ref, d.Digest = seen[i], stored.Ref(i), stored.Digest(i)
+		d.Set = sketchblock.AppendSet(d.Set[:0], sets[:size])
+		d.SimHash = stored.SimHash(d.SimHash[:0], i)
+		sets = sets[size:]
+		visit(&d)
+	}
+	visit(nil)
+	return nil
+}
+
+// hashOf returns a hash of the texts or features of a record.
+func hashOf(record corpus.Record) uint64 {
+	hash := uint64(0)
+	for _, text := range record.Texts {
+		hash = asmkernels.SplitMix(hash ^ xxh3.Hash(text))
+	}
+	for _, feature := range record.Features {
+		hash = asmkernels.SplitMix(hash ^ feature.Hash ^ math.Float64bits(feature.Weight))
+	}
+	return hash
+}
+
+// CrowdedPairs is up to how many pairs a group is compared whatever the corpus is.
+const CrowdedPairs = fewComparisons
+
+// LargestCompared returns up to how many pairs a group is compared, in a corpus of
+// that many documents whose groups of more than [CrowdedPairs] have these pairs.
+func LargestCompared(pairs []float64, documents int64) float64 {
+	crowds := make([]crowd, len(pairs))
+	for i := range pairs {
+		crowds[i].Pairs = int64(pairs[i])
+	}
+	return float64(crowdLimit(crowds, allowedComparisons(documents)))
+}
+
+// AuditShares returns the share of the documents that an audit samples, and that in
+// which it looks for partners; 0 where there is none.
+func AuditShares(job Job, inputs *Inputs) (sampled, probed float64) {
+	shares := newAuditShares(job, inputs)
+	return shares.sampled, shares.probed
+}
+
+// AuditElements is how many shingles an audit holds at most, of a corpus of that many.
+func AuditElements(all float64) float64 { return float64(auditShares{scale: 1}.elements(int64(all))) }

@@ -61,13 +61,14 @@ func printCorpus(w io.Writer, a *pipeline.Advice) {
 	if c.ReferenceDocuments > 0 {
 		say(w, ", %s of them in the reference", count(c.ReferenceDocuments))
 	}
-	say(w, "; %s rejected; %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
-	if c.DocumentShare == 1 {
+	if c.SampledDocuments == c.Documents+c.ReferenceDocuments {
+		say(w, "; %s rejected; %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
 		say(w, "%s identical to an earlier one; of the others %s %s\n\n", count(rounded(c.Identical)), counted(rounded(c.Pairs), "pair"), within)
 		return
 	}
-	wrapped(w, "about %s identical to an earlier one; of the others about %s %s (by comparing 1 in %.0f documents)",
-		short(c.Identical), pairsText(c.Pairs), within, 1/c.DocumentShare)
+	say(w, "; %s rejected; about %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
+	wrapped(w, "about %s identical to an earlier one; of the others about %s %s", short(c.Identical), pairsText(c.Pairs), within)
+	wrapped(w, "All of it was read, and %s of it (%s) fingerprinted: all below is estimated.", counted(c.SampledDocuments, "document"), size(c.SampledBytes))
 	say(w, "\n")
 }
 
@@ -81,48 +82,72 @@ func printChoices(w io.Writer, a *pipeline.Advice) {
 	for _, similarity := range similarities {
 		say(w, " %7s", fmt.Sprintf("at %.3g", similarity))
 	}
-	say(w, " %11s %8s %9s %7s\n", "candidates", "a probe", "keys", "CPU-s")
+	if a.Corpus != nil {
+		say(w, " %11s %9s %9s %7s\n", "candidates", "memory", "disk", "CPU-s")
+	} else {
+		say(w, " %9s %7s\n", "keys", "CPU-s")
+	}
 	for i := range a.Choices {
-		c := &a.Choices[i]
-		mark := " "
-		if i == a.Chosen {
-			mark = "*"
-		}
-		candidates, probe := "?", "?"
-		if a.Corpus != nil {
-			candidates, probe = short(c.Candidates), fmt.Sprintf("%.3g", c.PerProbe)
-		}
-		name := "exact"
-		if c.Keys == transforms.MinHash {
-			name = fmt.Sprintf("%d x %d rows", c.Bands, c.Rows)
-		}
-		say(w, "%s %-12s %7.4f", mark, name, c.Probability)
-		for _, similarity := range similarities[1:] {
-			probability := "" // of exact keys: which meet is decided by what is rare
-			if c.Keys == transforms.MinHash {
-				probability = fmt.Sprintf("%.4f", c.Scheme.Probability(similarity))
-			}
-			say(w, " %7s", probability)
-		}
-		say(w, " %11s %8s %9s %7s", candidates, probe, size(rounded(c.Bytes)), seconds(c.Seconds))
-		if !c.Fits {
-			say(w, "  too large")
-		}
-		say(w, "\n")
+		printChoice(w, a, i, similarities)
 	}
 	printFooter(w, a)
 }
 
-// printFooter explains the ranking.
-func printFooter(w io.Writer, a *pipeline.Advice) {
-	if a.Chosen >= 0 {
-		say(w, "* what 'runjob run' does with these flags\n")
-	} else {
-		say(w, "'runjob run' would take exact keys, whose number only --input tells\n")
+// printChoice prints a line of the ranking.
+func printChoice(w io.Writer, a *pipeline.Advice, i int, similarities []float64) {
+	c := &a.Choices[i]
+	mark := " "
+	if i == a.Chosen {
+		mark = "*"
+	}
+	say(w, "%s %-12s %7.4f", mark, choiceName(c), c.Probability)
+	for _, similarity := range similarities[1:] {
+		probability := "" // of exact ways: which meet is decided by what is rare
+		if c.Keys == transforms.MinHash {
+			probability = fmt.Sprintf("%.4f", c.Scheme.Probability(similarity))
+		}
+		say(w, " %7s", probability)
 	}
 	if a.Corpus != nil {
-		say(w, "Each on top of %s CPU-s to read, fingerprint, audit and write.\n", seconds(a.OtherSeconds))
+		say(w, " %11s %9s %9s", short(c.Candidates), size(rounded(c.MemoryBytes)), size(rounded(c.TempBytes)))
+	} else {
+		say(w, " %9s", size(rounded(c.Bytes)))
 	}
+	say(w, " %7s", seconds(c.CPUSeconds))
+	if !c.Fits {
+		say(w, "  keys too large")
+	}
+	say(w, "\n")
+}
+
+// choiceName names a choice in the ranking.
+func choiceName(c *pipeline.PlannedChoice) string {
+	switch c.Keys {
+	case transforms.MinHash:
+		return fmt.Sprintf("%d x %d rows", c.Bands, c.Rows)
+	case transforms.All:
+		return "all pairs"
+	}
+	return "exact keys"
+}
+
+// printFooter explains the ranking.
+func printFooter(w io.Writer, a *pipeline.Advice) {
+	if a.Chosen < 0 {
+		say(w, "'runjob run' would take exact keys, whose number only --input tells\n")
+		return
+	}
+	say(w, "* what 'runjob run' does with these flags\n")
+	if a.Corpus == nil {
+		return
+	}
+	c := &a.Choices[a.Chosen]
+	audit := ""
+	if c.AuditSeconds > 0 {
+		audit = fmt.Sprintf(", %s of them for the audit", seconds(c.AuditSeconds))
+	}
+	wrapped(w, "The job takes about %s CPU-s%s, %s of memory and %s of temporary files, if it writes clusters only.",
+		seconds(c.CPUSeconds), audit, size(rounded(c.MemoryBytes)), size(rounded(c.TempBytes)))
 }
 
 // printTables prints the ranking of SimHash tables.
@@ -136,7 +161,7 @@ func printTables(w io.Writer, a *pipeline.Advice) {
 		}
 		blocks := strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Blocks), "[]"), " ", ", ")
 		say(w, "%s %6.0f %-8s %6d %6d %9.3g %9.3g %10s %9s %7s", mark, c.KeysPerDocument, blocks, c.Distance, c.PrefixBits,
-			c.UniformPerProbe, c.PerProbe, short(c.Candidates), size(rounded(c.Bytes)), seconds(c.Seconds))
+			c.UniformPerProbe, c.PerProbe, short(c.Candidates), size(rounded(c.Bytes)), seconds(c.CPUSeconds))
 		if !c.Fits {
 			say(w, "  too large")
 		}
@@ -187,7 +212,11 @@ func printHeaps(w io.Writer, c pipeline.PlannedChoice) {
 		say(w, "Heaps of documents under one key:\n")
 	}
 	for _, heap := range c.Heaps {
-		say(w, "  %6s such as %s: %s candidates\n", short(heap.Documents), heap.Example, short(heap.Candidates))
+		treated := "all compared"
+		if heap.Dense {
+			treated = "too many: leaders are compared"
+		}
+		say(w, "  %6s such as %s: %s, %s\n", short(heap.Documents), heap.Example, pairsText(heap.Candidates), treated)
 	}
 }
 
@@ -246,15 +275,15 @@ func printAdvice(w io.Writer, a *pipeline.Advice) {
 		return
 	}
 	chosen := &a.Choices[a.Chosen]
-	total := a.OtherSeconds + chosen.Seconds
+	total := chosen.CPUSeconds
 	printBest(w, a, total)
 	tell := func(title string, c *pipeline.PlannedChoice) {
 		difference := "saves"
-		if c.Seconds > chosen.Seconds {
+		if c.CPUSeconds > chosen.CPUSeconds {
 			difference = "takes another"
 		}
 		wrapped(w, "%s: %s (%s) %s %s of %s CPU-s and %s.", title, c.Flags, choiceText(c),
-			difference, seconds(math.Abs(c.Seconds-chosen.Seconds)), seconds(total), promiseText(a, c))
+			difference, seconds(math.Abs(c.CPUSeconds-chosen.CPUSeconds)), seconds(total), promiseText(a, c))
 	}
 	if a.Cheaper >= 0 {
 		tell("Cheaper", &a.Choices[a.Cheaper])
@@ -307,7 +336,7 @@ func printBest(w io.Writer, a *pipeline.Advice, total float64) {
 		return
 	}
 	best := &a.Choices[a.Best]
-	switch saved := chosen.Seconds - best.Seconds; {
+	switch saved := chosen.CPUSeconds - best.CPUSeconds; {
 	case !chosen.Fits:
 		wrapped(w, "Advice: %s (%s) is as sure; the keys of what 'runjob run' does take %s, more than --memory %s.",
 			best.Flags, choiceText(best), size(rounded(chosen.Bytes)), size(int64(a.Config.Memory)))
@@ -324,6 +353,9 @@ func printBest(w io.Writer, a *pipeline.Advice, total float64) {
 func choiceText(c *pipeline.PlannedChoice) string {
 	if c.Keys == transforms.ExactKeys {
 		return fmt.Sprintf("%.1f exact keys a document", c.KeysPerDocument)
+	}
+	if c.Keys == transforms.All {
+		return "all pairs"
 	}
 	if c.Keys == transforms.SimHash {
 		return fmt.Sprintf("%s of %s", counted(int64(c.KeysPerDocument), "table"), counted(int64(c.PrefixBits), "bit"))

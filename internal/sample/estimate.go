@@ -2,25 +2,22 @@ package sample
 
 import (
 	"cmp"
-	"iter"
-	"maps"
 	"math"
 	"slices"
 
+	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/leaders"
+	"mirrorbeam/internal/unionfind"
 )
 
 const (
-	// leastSeen is how many other documents of a group must be in the sample of
-	// documents for a pair of the group to be looked for there, in place of under
-	// its key.
-	leastSeen = 8
-
-	// mostMeetings bounds the time of an estimate, mostPairs its memory.
-	mostMeetings = 1 << 26
-	mostPairs    = 1 << 21
-
+	// mostMeetings bounds the time of an estimate, mostPairs its time and memory.
+	mostMeetings = 1 << 22
+	mostPairs    = 1 << 20
+	// mostElements is about how many elements of sets are compared.
+	mostElements = 1 << 20
 	// largestGroups is how many groups are named.
 	largestGroups = 3
 )
@@ -28,43 +25,58 @@ const (
 // Estimator estimates how many candidate pairs keys would give a job, which is
 // what [candidates.Grouper] makes of all records.
 type Estimator struct {
-	// Threshold, MaxComparisons, Exact and FirstInput are those of the Grouper.
-	Threshold      float64
-	MaxComparisons int64
-	Exact          bool
-	FirstInput     docref.Ref
+	// MostRecords bounds the records of keys that are looked at, and so the time and the
+	// memory.
+	MostRecords int
+	// Threshold, Exact and FirstInput are those of the Grouper.
+	Threshold  float64
+	Exact      bool
+	FirstInput docref.Ref
 	// AppendRecords appends the records of a document's keys, in their order.
 	AppendRecords func(records []candidates.Record, d *Document) []candidates.Record
+	// LargestCompared returns up to how many pairs a group is compared, given those of
+	// all groups that have more than CrowdedPairs with different keys before. The documents of larger
+	// groups are compared with leaders. Nil: all pairs of all groups are compared.
+	LargestCompared func(pairs []float64) float64
+	CrowdedPairs    float64
+	// Leaders returns an index of leaders. It is there where LargestCompared is.
+	Leaders func() *leaders.Index
+	// PlaceElements is how many elements of sets come to one place. The documents of a
+	// larger component of candidates come to several. 0: no limit.
+	PlaceElements float64
+	// Compare reports the similarity of two documents, for Similar and Alike. Nil:
+	// that of their sets.
+	Compare func(a, b *Document) float64
 }
 
-// grouper returns a Grouper that has nobody to tell of pairs yet. It notes the keys
-// of dense groups.
-func (e *Estimator) grouper() *candidates.Grouper {
-	g := &candidates.Grouper{
-		Threshold: e.Threshold, MaxComparisons: e.MaxComparisons, Exact: e.Exact, FirstInput: e.FirstInput,
-		DenseKeys: map[uint32]bool{},
-	}
-	// In place of all pairs, each document is compared with some leaders.
-	g.Crowded = func(group []candidates.Record, _ int64) {
-		g.DenseKeys[candidates.PreviousOf(group[0].Key)] = true
-		g.Star(group)
-	}
-	return g
-}
-
-// Estimate is what an Estimator finds.
+// Estimate is what an Estimator finds. All numbers are of the corpus.
 type Estimate struct {
 	// Keys is the mean number of keys of a document.
 	Keys float64
-	// Candidates is the number of different candidate pairs.
+	// Candidates is the number of different candidate pairs, with those of heaps.
 	Candidates float64
-	// Error is the standard error of Candidates, 0 where nothing was left to
-	// chance.
+	// Error is the standard error of Candidates, 0 where nothing was left to chance.
 	Error float64
+	// Elements are those of both sets, over all candidates.
+	Elements float64
+	// Alike is how many candidates reach the threshold, heaps aside.
+	Alike float64
+	// Documents are those with a candidate. DocumentElements are the elements of their
+	// sets together, and of those in heaps, once for each place that they come to.
+	Documents, DocumentElements float64
+	// Hidden are those of Documents whose partners are not in the sample.
+	Hidden float64
+	// HeapDocuments are those of groups too large for all their pairs, HeapCandidates
+	// the pairs of documents and leaders that are compared there.
+	HeapDocuments, HeapCandidates float64
+	// Similar are the similarities of pairs that share a key, of dense groups too. Each
+	// stands for Weight pairs.
+	Similar []float64
+	Weight  float64
 	// Groups are those with the most candidates, most first, of different documents.
 	Groups []Group
-	// Dense is how many groups are too large for all their pairs.
-	Dense float64
+	// Share is that of the documents which were looked at.
+	Share float64
 }
 
 // Group is a group of documents under one key.
@@ -74,228 +86,265 @@ type Group struct {
 	Documents, Candidates float64
 	// Example is its first document in the sample.
 	Example docref.Ref
+	// Dense says that it is too large for all its pairs.
+	Dense bool
 }
 
-// AppendRecords appends the records of a document with these keys, which are
-// hashes.
-func AppendRecords(records []candidates.Record, ref docref.Ref, digest uint64, size int, keys []uint64) []candidates.Record {
-	record := candidates.Record{Ref: ref, Digest: digest, Size: uint32(size)}
-	for i, key := range keys {
-		record.Key, record.Position, record.First = candidates.KeyOf(key, min(i, candidates.MaxPrevious)), uint32(i), i == 0
-		records = append(records, record)
-		copy(record.Previous[1:], record.Previous[:])
-		record.Previous[0] = candidates.PreviousOf(key)
-	}
-	return records
-}
-
-// Estimate estimates the candidates from both samples. Keys are nil where they
-// were not known when the sample was taken; the documents then have to do. If not,
-// two documents have a key in common only if it is the same one in the order of
-// both.
-//
-// A pair is looked for in the sample of documents if at least leastSeen others of
-// the group in which it meets first are there, and under its key if not. As that
-// does not depend on whether the pair itself is there, every pair is counted once
-// on average.
-func (e *Estimator) Estimate(documents *Documents, keys *Keys) Estimate {
-	t := e.thin(documents)
-	if keys != nil {
-		if records, share := keys.Records(); share == 1 {
-			if estimate, ok := e.count(slices.Values([][]candidates.Record{records}), 1); ok {
-				estimate.Keys = t.keys
-				return estimate
-			}
-		}
-	}
+// Estimate estimates the candidates from a sample, of which these are all documents.
+func (e *Estimator) Estimate(documents []Document, share float64, m *Memory) Estimate {
+	t := e.thin(documents, share, m)
 	for {
-		var estimate Estimate
-		var ok bool
-		if keys == nil {
-			estimate, ok = e.count(t.groups, t.share)
-		} else {
-			estimate, ok = e.estimate(&t, keys)
-		}
-		if ok {
-			estimate.Keys = t.keys
+		if estimate, ok := e.count(&t); ok {
 			return estimate
 		}
 		t.halve()
+		t = e.thin(t.documents, t.share, m)
 	}
 }
 
-// count counts different candidates among a share of the documents, whose records
-// come in pieces that hold whole groups. It returns false where these are too many.
-func (e *Estimator) count(pieces iter.Seq[[]candidates.Record], share float64) (Estimate, bool) {
-	var result Estimate
-	perPair := 1 / (share * share)
-	var pairs [][2]docref.Ref
-	found, meetings, isTooMany := 0, 0, false
-	distinct := func() {
-		slices.SortFunc(pairs, func(a, b [2]docref.Ref) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
-		pairs = slices.Compact(pairs)
-	}
-	g := e.grouper()
-	g.MaxComparisons = int64(math.Ceil(float64(e.MaxComparisons) / perPair))
-	g.Candidate = func(a, b *candidates.Record) {
-		found++
-		if pairs = append(pairs, [2]docref.Ref{min(a.Ref, b.Ref), max(a.Ref, b.Ref)}); len(pairs) == 2*mostPairs {
-			distinct()
-			isTooMany = len(pairs) > mostPairs
+// met are the pairs that have met: two numbers of documents in one word.
+type met []uint64
+
+func (m *met) add(a, b *candidates.Record) {
+	*m = append(*m, uint64(min(a.Mark, b.Mark)-1)<<32|uint64(max(a.Mark, b.Mark)-1))
+}
+
+// distinct sorts the pairs and drops repeats.
+func (m *met) distinct() {
+	slices.Sort(*m)
+	*m = slices.Compact(*m)
+}
+
+// crowd is a group of very many pairs.
+type crowd struct {
+	group Group
+	unmet float64  // pairs with different keys before, in the corpus
+	pairs met      // in the sample
+	marks []uint32 // of its documents
+}
+
+// count counts what is in a sample. It returns false where that is too much.
+func (e *Estimator) count(t *thinned) (Estimate, bool) {
+	result := Estimate{Keys: t.keys, Share: t.share}
+	var pairs met
+	var crowds []crowd
+	perPair := 1 / (t.share * t.share)
+	g := candidates.Grouper{Threshold: e.Threshold, MaxComparisons: math.MaxInt64, Exact: e.Exact, FirstInput: e.FirstInput}
+	g.Candidate = pairs.add
+	g.Identical = func(_, _ *candidates.Record) {}
+	meetings := 0
+	for group := range groups(t.records) {
+		before := len(pairs)
+		unmet := float64(e.unmet(group)) * perPair
+		g.Groups(group)
+		found := Group{Documents: float64(len(group)) / t.share, Candidates: float64(len(pairs)-before) * perPair, Example: firstOf(group)}
+		if e.LargestCompared != nil && unmet > e.CrowdedPairs {
+			crowds = append(crowds, crowd{found, unmet, slices.Clone(pairs[before:]), marksOf(group)})
+			pairs = pairs[:before]
+		} else {
+			result.note(found)
 		}
-	}
-	for piece := range pieces {
-		for group := range groups(piece) {
-			before := found
-			g.Groups(group)
-			result.note(Group{float64(len(group)) / share, float64(found-before) * perPair, firstOf(group)})
-			if meetings += len(group) * (len(group) - 1) / 2; meetings > mostMeetings || isTooMany {
+		if meetings += len(group) * (len(group) - 1) / 2; meetings > mostMeetings {
+			return result, false
+		}
+		if len(pairs) > 2*mostPairs {
+			if pairs.distinct(); len(pairs) > mostPairs {
 				return result, false
 			}
 		}
 	}
-	if len(g.DenseKeys) > 0 {
-		for piece := range pieces {
-			g.Again(piece)
-		}
-	}
-	distinct()
-	degrees := map[docref.Ref]float64{}
-	for _, pair := range pairs {
-		degrees[pair[0]]++
-		degrees[pair[1]]++
-	}
-	result.Candidates, result.Dense = float64(len(pairs))*perPair, float64(len(g.DenseKeys))
-	result.Error = math.Sqrt(varianceOf(maps.Values(degrees), share))
+	dense, heap := e.settle(crowds, &pairs, &result)
+	pairs.distinct()
+	e.describe(t, pairs, &result)
+	all := append(dense, pairs...)
+	all.distinct()
+	e.compareAll(t, all, &result)
+	e.addHeap(t, heap, &result)
 	return result, true
+}
+
+// unmet returns how many pairs of a group have another key before.
+func (e *Estimator) unmet(group []candidates.Record) int {
+	classes := map[uint64]int{}
+	pairs := len(group) * (len(group) - 1) / 2
+	for i := range group {
+		r := &group[i]
+		before := uint64(r.Previous[0])
+		switch {
+		case r.First:
+			continue // nobody else's
+		case e.Exact:
+			before = before<<32 | uint64(r.Previous[1])
+		}
+		pairs -= classes[before]
+		classes[before]++
+	}
+	return pairs
+}
+
+// settle decides which crowds are compared, and adds their pairs. It returns the pairs
+// and documents of the others.
+func (e *Estimator) settle(crowds []crowd, pairs *met, result *Estimate) (dense met, heap []uint32) {
+	if len(crowds) == 0 {
+		return nil, nil
+	}
+	sizes := make([]float64, len(crowds))
+	for i := range crowds {
+		sizes[i] = crowds[i].unmet
+	}
+	largest := e.LargestCompared(sizes)
+	for i := range crowds {
+		c := &crowds[i]
+		if c.group.Dense = sizes[i] > largest; c.group.Dense {
+			dense = append(dense, c.pairs...)
+			heap = append(heap, c.marks...)
+		} else {
+			*pairs = append(*pairs, c.pairs...)
+		}
+		result.note(c.group)
+	}
+	slices.Sort(heap)
+	return dense, slices.Compact(heap)
+}
+
+// describe counts different pairs, and the documents in them.
+func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
+	degrees := make([]float64, len(t.documents))
+	elements := 0.
+	components := unionfind.New(len(t.documents))
+	for _, pair := range pairs {
+		a, b := uint32(pair>>32), uint32(pair)
+		components.Union(a, b)
+		degrees[a]++
+		degrees[b]++
+		elements += float64(len(t.documents[a].Set) + len(t.documents[b].Set))
+	}
+	perPair := 1 / (t.share * t.share)
+	result.Candidates, result.Elements = float64(len(pairs))*perPair, elements*perPair
+	result.Error = math.Sqrt(varianceOf(degrees, t.share))
+	one, some := weights(degrees, t.share)
+	loads := make([]float64, len(t.documents)) // of components, at their roots
+	for i := range t.documents {
+		loads[components.Find(uint32(i))] += float64(len(t.documents[i].Set)) / t.share
+	}
+	for i, degree := range degrees {
+		weight := some
+		switch degree {
+		case 0:
+			continue
+		case 1:
+			weight = one
+		}
+		result.Documents += weight
+		result.Hidden += weight - 1/t.share
+		result.DocumentElements += weight * float64(len(t.documents[i].Set)) * e.places(loads[components.Find(uint32(i))], degree/t.share)
+	}
+}
+
+// places returns to how many places a document comes that is in so many pairs, in a
+// component of so many elements.
+func (e *Estimator) places(load, pairs float64) float64 {
+	if e.PlaceElements == 0 || load <= e.PlaceElements {
+		return 1
+	}
+	// As components.Graph cuts them.
+	blocks := math.Ceil(load / max(e.PlaceElements/2, min(2*e.PlaceElements, load/8)))
+	return (blocks + 1) * (1 - math.Pow(blocks/(blocks+1), pairs))
 }
 
 // varianceOf returns the variance of the number of pairs that is extrapolated from
 // those in a share of the documents, each of which is in so many: pairs of one
 // document come and go together.
-func varianceOf(degrees iter.Seq[float64], share float64) float64 {
+func varianceOf(degrees []float64, share float64) float64 {
 	sum := 0.
-	for degree := range degrees {
+	for _, degree := range degrees {
 		sum += degree * degree
 	}
 	return sum * (1 - share) / (share * share * share * share)
 }
 
-// estimate estimates the candidates of large groups by the documents that are left,
-// and those of small ones by their keys. It returns false where there are too many
-// documents.
-func (e *Estimator) estimate(t *thinned, keys *Keys) (Estimate, bool) {
-	var result Estimate
-	perPair := 1 / (t.share * t.share)
-	found, meetings := 0, 0
-	isLarge := false
-	var late meetingAgain
-	degrees := make([]float64, len(t.documents)) // pairs in large groups
-	g := e.grouper()
-	// A sample of documents has the square of their share of the pairs.
-	g.MaxComparisons = int64(math.Ceil(float64(e.MaxComparisons) / perPair))
-	g.Candidate = func(a, b *candidates.Record) {
-		// A record knows MaxPrevious of the keys before.
-		isFirst := a.Position <= candidates.MaxPrevious || t.isFirst(a, b)
-		switch {
-		case !isLarge:
-			late.note(a, isFirst)
-		case isFirst:
-			found++
-			degrees[a.Mark-1]++
-			degrees[b.Mark-1]++
+// weights returns for how many documents one stands that is in one pair of a sample,
+// and one that is in several. How likely a document's partners are to be missing is
+// told by how many documents are in two pairs for each that is in one.
+func weights(degrees []float64, share float64) (one, some float64) {
+	var ones, twos float64
+	for _, degree := range degrees {
+		switch degree {
+		case 1:
+			ones++
+		case 2:
+			twos++
 		}
 	}
-	for group := range t.groups {
-		if meetings += len(group) * (len(group) - 1) / 2; meetings > mostMeetings {
-			return result, false
-		}
-		before := found
-		isLarge = t.share == 1 || len(group) >= leastSeen+2
-		g.Groups(group)
-		if isLarge {
-			result.note(Group{float64(len(group)) / t.share, float64(found-before) * perPair, firstOf(group)})
-		}
-	}
-	if len(g.DenseKeys) > 0 {
-		isLarge = true
-		g.Candidate = func(a, b *candidates.Record) { found++ }
-		for group := range t.groups {
-			if t.share == 1 || len(group) >= leastSeen+2 {
-				g.Again(group)
-			}
-		}
-	}
-	result.Candidates = float64(found) * perPair
-	result.Dense = float64(len(g.DenseKeys))
-	variance := varianceOf(slices.Values(degrees), t.share)
-	if t.share < 1 {
-		variance += e.addSmall(t, keys, g, late.share(), &result)
-	}
-	result.Error = math.Sqrt(variance)
-	return result, true
+	partners := 1 + 2*twos/max(ones, 1)/share*(1-share)
+	return 1 / share / (1 - math.Pow(1-share, partners)), 1 / share
 }
 
-// meetingAgain counts the pairs that meet under a key which knows not all before
-// it, and how many of them meet for the first time.
-type meetingAgain struct{ all, first float64 }
-
-func (m *meetingAgain) note(r *candidates.Record, isFirst bool) {
-	if r.Position > candidates.MaxPrevious {
-		m.all++
-		if isFirst {
-			m.first++
+// compareAll compares some of the pairs and notes their similarities.
+func (e *Estimator) compareAll(t *thinned, pairs met, result *Estimate) {
+	elements := 0
+	for _, pair := range pairs {
+		elements += len(t.documents[pair>>32].Set) + len(t.documents[uint32(pair)].Set)
+	}
+	step := elements/mostElements + 1
+	result.Weight = float64(step) / (t.share * t.share)
+	// Pairs of one document stand side by side: any step meets many documents.
+	for i := 0; i < len(pairs); i += step {
+		result.Similar = append(result.Similar, e.similarity(&t.documents[pairs[i]>>32], &t.documents[uint32(pairs[i])]))
+	}
+	alike := 0.
+	for _, similarity := range result.Similar {
+		if similarity >= e.Threshold {
+			alike++
 		}
 	}
+	result.Alike = result.Candidates * alike / float64(max(len(result.Similar), 1))
 }
 
-// share returns the share of those that meet for the first time.
-func (m *meetingAgain) share() float64 {
-	if m.all == 0 {
-		return 1
+func (e *Estimator) similarity(a, b *Document) float64 {
+	if e.Compare != nil {
+		return e.Compare(a, b)
 	}
-	return m.first / m.all
+	shared := asmkernels.Intersect(a.Set, b.Set, 0)
+	return float64(shared) / float64(len(a.Set)+len(b.Set)-shared)
 }
 
-// addSmall adds the pairs that are looked for under their keys, and returns the
-// variance of their number. Late is the share of those under a late key that have
-// not met before.
-func (e *Estimator) addSmall(t *thinned, keys *Keys, g *candidates.Grouper, late float64, result *Estimate) (variance float64) {
-	seen, found := 0, 0.
-	one := func(r *candidates.Record) int {
-		if isBelow(r.Digest, t.shift) {
-			return 1
-		}
-		return 0
+// addHeap compares the documents of dense groups with leaders, as a job does.
+func (e *Estimator) addHeap(t *thinned, heap []uint32, result *Estimate) {
+	if len(heap) == 0 {
+		return
 	}
-	g.MaxComparisons = e.MaxComparisons
-	g.Candidate = func(a, b *candidates.Record) {
-		switch {
-		case seen-one(a)-one(b) >= leastSeen:
-		case a.Position > candidates.MaxPrevious:
-			found += late
-		default:
-			found++
+	index := e.Leaders()
+	compared, elements, sets := 0, 0, 0
+	for _, mark := range heap {
+		d := &t.documents[mark-1]
+		sets += len(d.Set)
+		with, _ := index.Candidates(d.Set)
+		isAlike := false
+		for _, number := range with {
+			leader := &Document{Set: index.Set(number)}
+			compared++
+			elements += len(d.Set) + len(leader.Set)
+			isAlike = isAlike || e.similarity(d, leader) >= e.Threshold
+		}
+		if !isAlike {
+			index.Add(d.Set)
 		}
 	}
-	records, share := keys.Records()
-	for group := range groups(records) {
-		seen, found = 0, 0
-		for i := range group {
-			seen += one(&group[i])
-		}
-		if seen >= leastSeen+2 {
-			continue
-		}
-		g.Groups(group)
-		if len(g.DenseKeys) > 0 {
-			g.Again(group)
-		}
-		n := found / share
-		result.Candidates += n
-		variance += n * n * (1 - share)
+	result.HeapDocuments = float64(len(heap)) / t.share
+	result.HeapCandidates = float64(compared) / t.share
+	result.Candidates += result.HeapCandidates
+	result.Elements += float64(elements) / t.share
+	result.DocumentElements += float64(sets) / t.share
+}
+
+// marksOf returns the marks of a group.
+func marksOf(group []candidates.Record) []uint32 {
+	marks := make([]uint32, len(group))
+	for i := range group {
+		marks[i] = group[i].Mark
 	}
-	return variance
+	return marks
 }
 
 // firstOf returns the first document of a group.
@@ -307,8 +356,8 @@ func firstOf(group []candidates.Record) docref.Ref {
 	return first
 }
 
-// note names a group if it is among those with the most candidates. A heap meets under several keys;
-// its groups have the same first document, mostly.
+// note names a group if it is among those with the most candidates. A heap meets under
+// several keys; its groups have the same first document, mostly.
 func (r *Estimate) note(group Group) {
 	for i := range r.Groups {
 		if r.Groups[i].Example == group.Example {
@@ -328,32 +377,4 @@ func (r *Estimate) sortGroups() {
 	slices.SortFunc(r.Groups, func(a, b Group) int {
 		return cmp.Or(-cmp.Compare(a.Candidates, b.Candidates), -cmp.Compare(a.Documents, b.Documents), cmp.Compare(a.Example, b.Example))
 	})
-}
-
-// EachPair visits different candidate pairs of the sample of documents, each once,
-// and returns the share of all that these are. It visits at most some most pairs
-// of documents with a common key, which is the same one in the order of both.
-func (e *Estimator) EachPair(documents *Documents, most int, visit func(a, b *Document)) (share float64) {
-	t := e.thin(documents)
-	for {
-		meetings := 0
-		for group := range t.groups {
-			meetings += len(group) * (len(group) - 1) / 2
-		}
-		if meetings <= most {
-			break
-		}
-		t.halve()
-	}
-	g := e.grouper()
-	g.MaxComparisons = math.MaxInt64
-	g.Candidate = func(a, b *candidates.Record) {
-		if t.isFirst(a, b) {
-			visit(&t.documents[a.Mark-1], &t.documents[b.Mark-1])
-		}
-	}
-	for group := range t.groups {
-		g.Groups(group)
-	}
-	return t.share * t.share
 }

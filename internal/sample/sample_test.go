@@ -9,6 +9,7 @@ import (
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/leaders"
 )
 
 // corpus makes documents whose keys are the elements of their sets: small groups,
@@ -16,7 +17,7 @@ import (
 func corpus(random *rand.Rand, n int) []Document {
 	var all []Document
 	add := func(keys ...uint64) {
-		all = append(all, Document{Ref: docref.Ref(len(all)), Digest: random.Uint64(), Set: keys})
+		all = append(all, Document{Ref: docref.Ref(len(all)), Hash: random.Uint64(), Digest: random.Uint64(), Set: keys})
 	}
 	for range n {
 		a, b, c := random.Uint64(), random.Uint64(), random.Uint64()
@@ -46,7 +47,7 @@ func corpus(random *rand.Rand, n int) []Document {
 
 // estimator takes the elements of a document's set for its keys.
 var estimator = Estimator{
-	MaxComparisons: math.MaxInt32,
+	MostRecords: 1 << 20,
 	AppendRecords: func(records []candidates.Record, d *Document) []candidates.Record {
 		return AppendRecords(records, d.Ref, d.Digest, len(d.Set), d.Set)
 	},
@@ -60,7 +61,7 @@ func count(all []Document) int {
 	}
 	n := 0
 	g := candidates.Grouper{
-		MaxComparisons: estimator.MaxComparisons,
+		MaxComparisons: math.MaxInt64,
 		Candidate:      func(_, _ *candidates.Record) { n++ },
 		Identical:      func(_, _ *candidates.Record) {},
 	}
@@ -68,74 +69,76 @@ func count(all []Document) int {
 	return n
 }
 
-// take takes both samples of documents, from several goroutines.
-func take(all []Document, documentCapacity, keyCapacity int) (*Documents, *Keys) {
-	documents, keys := NewDocuments(documentCapacity), NewKeys(keyCapacity)
+// take takes a sample, from several goroutines.
+func take(all []Document, capacity int) *Documents {
+	documents := NewDocuments(capacity, 0)
 	var workers sync.WaitGroup
 	for part := range slices.Chunk(all, len(all)/3+1) {
 		workers.Go(func() {
 			for _, d := range part {
-				if documents.Wants(d.Digest) {
+				if documents.Wants(d.Hash) {
 					documents.Add(d)
-				}
-				if slices.ContainsFunc(d.Set, keys.Wants) {
-					keys.Add(AppendRecords(nil, d.Ref, d.Digest, len(d.Set), d.Set))
 				}
 			}
 		})
 	}
 	workers.Wait()
-	return documents, keys
+	return documents
+}
+
+// estimate makes an estimate from a sample.
+func estimate(e Estimator, documents *Documents) Estimate {
+	list, share := documents.List()
+	return e.Estimate(list, share, new(Memory))
 }
 
 func TestWholeCorpusIsCounted(t *testing.T) {
 	all := corpus(rand.New(rand.NewPCG(1, 2)), 500)
 	want := float64(count(all))
-	for name, capacities := range map[string][2]int{
-		"all keys":                     {100, 1 << 20},
-		"all documents":                {1 << 20, 100},
-		"all keys and all documents":   {1 << 20, 1 << 20},
-		"all keys and hardly anything": {1, 1 << 20},
-	} {
-		documents, keys := take(all, capacities[0], capacities[1])
-		if got := estimator.Estimate(documents, keys); got.Candidates != want || got.Error != 0 {
-			t.Errorf("%s: %.0f +- %.1f candidates, want %.0f", name, got.Candidates, got.Error, want)
-		}
-		if _, share := documents.List(); share < 1 || documents.Overlong() > 0 {
-			continue
-		}
-		if got := estimator.Estimate(documents, nil); got.Candidates != want || got.Error != 0 || got.Keys != 3 {
-			t.Errorf("%s, without keys: %.0f +- %.1f candidates of %g keys, want %.0f of 3", name, got.Candidates, got.Error, got.Keys, want)
+	got := estimate(estimator, take(all, 1<<20))
+	if got.Candidates != want || got.Error != 0 || got.Keys != 3 || got.Share != 1 {
+		t.Errorf("%.0f +- %.1f candidates of %g keys, want %.0f of 3", got.Candidates, got.Error, got.Keys, want)
+	}
+	inPairs := map[docref.Ref]bool{}
+	for pair := range pairsOf(all) {
+		inPairs[pair[0]], inPairs[pair[1]] = true, true
+	}
+	if n := float64(len(inPairs)); got.Documents != n || got.DocumentElements != 3*n || got.Elements != 6*want || float64(len(got.Similar))*got.Weight != want {
+		t.Errorf("%+v; want %g documents of 3 elements", got, n)
+	}
+}
+
+// pairsOf compares all pairs of the last of identical documents.
+func pairsOf(all []Document) map[[2]docref.Ref]bool {
+	documents, _ := take(all, 1<<20).List()
+	pairs := map[[2]docref.Ref]bool{}
+	for i := range documents {
+		for j := range i {
+			for k := range documents[i].Set {
+				if documents[i].Set[k] == documents[j].Set[k] {
+					pairs[[2]docref.Ref{documents[j].Ref, documents[i].Ref}] = true
+				}
+			}
 		}
 	}
+	return pairs
 }
 
 // TestEstimateIsUnbiased draws samples of many corpora and compares with what is
 // there: the mean of the error, in standard errors, is nothing, and its spread
 // what Error says.
 func TestEstimateIsUnbiased(t *testing.T) {
-	for _, name := range []string{"documents and keys", "documents only"} {
-		t.Run(name, func(t *testing.T) { checkBias(t, name == "documents only") })
-	}
-}
-
-func checkBias(t *testing.T, withoutKeys bool) {
 	const trials = 150
 	sum, squares, errors := 0., 0., 0.
 	for trial := range trials {
 		random := rand.New(rand.NewPCG(uint64(trial), 7))
 		all := corpus(random, 1000)
 		want := float64(count(all))
-		documents, keys := take(all, 3000, 3000)
-		_, share := documents.List()
-		_, keyShare := keys.Records()
-		if share > 0.5 || keyShare > 0.5 {
-			t.Fatalf("the samples have %g and %g of all", share, keyShare)
+		documents := take(all, 3000)
+		if _, share := documents.List(); share > 0.5 {
+			t.Fatalf("the sample has %g of all", share)
 		}
-		if withoutKeys {
-			keys = nil
-		}
-		got := estimator.Estimate(documents, keys)
+		got := estimate(estimator, documents)
 		difference := got.Candidates/want - 1
 		sum += difference
 		squares += difference * difference
@@ -155,12 +158,12 @@ func checkBias(t *testing.T, withoutKeys bool) {
 func TestOrderDoesNotMatter(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	all := corpus(random, 1000)
-	documents, keys := take(all, 1000, 1000)
-	want := estimator.Estimate(documents, keys)
+	documents := take(all, 1000)
+	want := estimate(estimator, documents)
 	wantList, wantShare := documents.List()
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	documents, keys = take(all, 1000, 1000)
-	got := estimator.Estimate(documents, keys)
+	documents = take(all, 1000)
+	got := estimate(estimator, documents)
 	list, share := documents.List()
 	if got.Candidates != want.Candidates || got.Error != want.Error || !slices.Equal(got.Groups, want.Groups) {
 		t.Errorf("in another order the estimate is %+v, not %+v", got, want)
@@ -173,42 +176,65 @@ func TestOrderDoesNotMatter(t *testing.T) {
 }
 
 func TestCopiesAndOverlongDocuments(t *testing.T) {
-	documents := NewDocuments(160)
+	documents := NewDocuments(160, 0)
 	for ref := range docref.Ref(5) {
-		documents.Add(Document{Ref: 9 - ref, Digest: 1, Set: []uint64{1, 2}})
+		documents.Add(Document{Ref: 9 - ref, Hash: uint64(ref % 2), Digest: 1, Set: []uint64{1, 2}})
 	}
 	documents.Add(Document{Ref: 10, Digest: 2, Set: make([]uint64, 11)})
 	list, share := documents.List()
-	if len(list) != 1 || list[0].Ref != 9 || list[0].Copies != 5 || share != 1 || documents.Overlong() != 1 {
-		t.Errorf("the sample is %+v, %g, %d overlong; want 5 copies, the last at 9, and one overlong", list, share, documents.Overlong())
+	if len(list) != 1 || list[0].Ref != 9 || list[0].Copies != 5 || list[0].Texts != 2 || share != 1 || documents.Overlong() != 1 {
+		t.Errorf("the sample is %+v, %g, %d overlong; want 5 copies of 2 texts, the last at 9, and one overlong", list, share, documents.Overlong())
+	}
+	if n := Identical(list, share); n != 4 {
+		t.Errorf("%g are identical to an earlier one, want 4", n)
+	}
+}
+
+// TestIdenticalOfASample: classes of two and of many different texts are told apart.
+func TestIdenticalOfASample(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	for _, texts := range []int{1, 2, 5, 200} {
+		documents := NewDocuments(1<<20, 3)
+		const all = 40000
+		for i := range all {
+			if hash := random.Uint64(); documents.Wants(hash) {
+				documents.Add(Document{Ref: docref.Ref(i), Hash: hash, Digest: uint64(i / texts), Set: []uint64{1}})
+			}
+		}
+		list, share := documents.List()
+		want := float64(all - all/texts)
+		if got := Identical(list, share); math.Abs(got-want) > 0.15*want {
+			t.Errorf("classes of %d texts: %.0f are identical to an earlier one, want %.0f", texts, got, want)
+		}
 	}
 }
 
 // TestHeapIsNamed: the largest group comes with its size and its first document.
 func TestHeapIsNamed(t *testing.T) {
 	all := corpus(rand.New(rand.NewPCG(5, 6)), 5000)
-	documents, keys := take(all, 6000, 3000)
-	got := estimator.Estimate(documents, keys)
+	got := estimate(estimator, take(all, 6000))
 	if len(got.Groups) == 0 || math.Abs(got.Groups[0].Documents-500) > 150 || math.Abs(got.Groups[0].Candidates-500*499/2) > 75000 {
 		t.Errorf("the groups are %+v; want one of some 500 documents first", got.Groups)
 	}
 }
 
-func TestEachPairOnce(t *testing.T) {
-	all := corpus(rand.New(rand.NewPCG(8, 9)), 300)
-	documents, _ := take(all, 1<<20, 1)
-	seen := map[[2]docref.Ref]bool{}
-	share := estimator.EachPair(documents, math.MaxInt, func(a, b *Document) {
-		pair := [2]docref.Ref{min(a.Ref, b.Ref), max(a.Ref, b.Ref)}
-		if seen[pair] {
-			t.Errorf("pair %v came twice", pair)
+// TestDenseGroupComesToLeaders: the pairs of a group that is too large are not
+// candidates; its documents are compared with leaders.
+func TestDenseGroupComesToLeaders(t *testing.T) {
+	all := corpus(rand.New(rand.NewPCG(5, 6)), 5000)
+	for _, capacity := range []int{1 << 20, 10000} {
+		e := estimator
+		e.Threshold, e.CrowdedPairs = 0.3, 1000
+		e.LargestCompared = func(pairs []float64) float64 {
+			if len(pairs) != 1 {
+				t.Errorf("%d groups are crowded, want one", len(pairs))
+			}
+			return 10000
 		}
-		seen[pair] = true
-	})
-	if want := count(all); share != 1 || len(seen) != want {
-		t.Errorf("%d pairs, a share of %g; want %d, all", len(seen), share, want)
-	}
-	if share := estimator.EachPair(documents, 1000, func(_, _ *Document) {}); share == 1 {
-		t.Error("a thousand meetings are allowed, and all pairs were visited")
+		e.Leaders = func() *leaders.Index { return leaders.New(func(n int) int { return n }) }
+		got := estimate(e, take(all, capacity))
+		if math.Abs(got.HeapDocuments-500) > 150 || got.HeapCandidates > 64*got.HeapDocuments || !got.Groups[0].Dense || got.Candidates > 60000 {
+			t.Errorf("%+v; want a heap of 500 documents", got)
+		}
 	}
 }

@@ -1,0 +1,102 @@
+package sample
+
+import (
+	"math"
+	"slices"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
+)
+
+// AppendRecords appends the records of a document with these keys, which are
+// hashes.
+func AppendRecords(records []candidates.Record, ref docref.Ref, digest uint64, size int, keys []uint64) []candidates.Record {
+	record := candidates.Record{Ref: ref, Digest: digest, Size: uint32(size)}
+	for i, key := range keys {
+		record.Key, record.Position, record.First = candidates.KeyOf(key, min(i, candidates.MaxPrevious)), uint32(i), i == 0
+		records = append(records, record)
+		copy(record.Previous[1:], record.Previous[:])
+		record.Previous[0] = candidates.PreviousOf(key)
+	}
+	return records
+}
+
+// Memory is what an estimate works in. It goes from one to the next, not to two at a
+// time.
+type Memory struct {
+	records, scratch []candidates.Record
+}
+
+// thinned is a sample of documents, thinned out to what an estimate can take in.
+type thinned struct {
+	documents []Document
+	share     float64
+	keys      float64             // mean number of a document of the corpus
+	records   []candidates.Record // sorted; Mark is the number of the document plus 1
+}
+
+// firstDocuments is how many documents tell about how many records there are.
+const firstDocuments = 64
+
+// thin takes as large a part of a sample, of which these are all documents, as has at
+// most mostRecords records.
+func (e *Estimator) thin(documents []Document, share float64, m *Memory) thinned {
+	t := thinned{documents: documents, share: share}
+	if few := documents[:min(firstDocuments, len(documents))]; len(few) < len(documents) {
+		e.addRecords(&thinned{documents: few}, math.MaxInt, m)
+		for len(m.records)/len(few)*len(t.documents) > e.MostRecords {
+			t.halve()
+		}
+	}
+	for !e.addRecords(&t, e.MostRecords, m) {
+		t.halve()
+	}
+	m.scratch = slices.Grow(m.scratch[:0], len(m.records))[:len(m.records)]
+	t.records = candidates.Sort(m.records, m.scratch)
+	return t
+}
+
+// addRecords makes the records of the documents. It returns false where these are more
+// than most.
+func (e *Estimator) addRecords(t *thinned, most int, m *Memory) bool {
+	m.records = slices.Grow(m.records[:0], min(most, e.MostRecords))
+	keys, copies := 0, 0
+	for i := range t.documents {
+		d := &t.documents[i]
+		start := len(m.records)
+		m.records = e.AppendRecords(m.records, d)
+		for j := start; j < len(m.records); j++ {
+			m.records[j].Mark = uint32(i) + 1
+		}
+		keys += (len(m.records) - start) * d.Copies
+		copies += d.Copies
+		if len(m.records) > most && len(t.documents) > 1 {
+			return false
+		}
+	}
+	t.keys = float64(keys) / float64(max(copies, 1))
+	return true
+}
+
+// halve drops half of the documents.
+func (t *thinned) halve() {
+	t.share /= 2
+	limit := uint64(t.share * math.MaxInt64 * 2)
+	t.documents = slices.DeleteFunc(slices.Clone(t.documents), func(d Document) bool { return d.Hash > limit })
+}
+
+// groups gives the groups of two or more.
+func groups(records []candidates.Record) func(yield func([]candidates.Record) bool) {
+	return func(yield func([]candidates.Record) bool) {
+		for start := 0; start < len(records); {
+			end := start + 1
+			for end < len(records) && records[end].Key == records[start].Key {
+				end++
+			}
+			if end-start > 1 && !yield(records[start:end]) {
+				return
+			}
+			start = end
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package pipeline
+
+import (
+	"mirrorbeam/transforms"
+)
+
+// Work is what a job has to do, as a plan counts or estimates it.
+type Work struct {
+	// Documents, their Bytes and distinct Shingles in sum.
+	Documents float64 `json:"documents"`
+	Bytes     float64 `json:"bytes"`
+	Shingles  float64 `json:"shingles"`
+	// Signature is how many components of MinHash signatures are computed, over all
+	// shingles.
+	Signature float64 `json:"signature"`
+	// Weighed are bits of SimHash fingerprints, over all shingles.
+	Weighed float64 `json:"weighed"`
+	// Records is the number of key records, of RecordBytes together.
+	Records     float64 `json:"records"`
+	RecordBytes float64 `json:"record_bytes"`
+	// Gathered are documents with a candidate, GatheredShingles those of their sets.
+	Gathered         float64 `json:"gathered"`
+	GatheredShingles float64 `json:"gathered_shingles"`
+	// Listed are pairs with a common key, which are written and sorted. All pairs are not.
+	Listed float64 `json:"listed"`
+	// Candidates are scored, which looks at Scanned elements of sets.
+	Candidates float64 `json:"candidates"`
+	Scanned    float64 `json:"scanned"`
+	// Edges are candidates that reach the threshold, and documents joined to a heap or
+	// to an equal document.
+	Edges float64 `json:"edges"`
+	// Probed are the shingles that an audit looks at, SetAside those that it keeps apart;
+	// 0 without one.
+	Probed   float64 `json:"probed"`
+	SetAside float64 `json:"set_aside"`
+	// Ordered are the shingles that are counted, and looked up, to find the rarest.
+	Ordered float64 `json:"ordered"`
+	// Kept is how many bytes of its keys a document has in its sketch block.
+	Kept float64 `json:"kept"`
+	// Lanes is how many tasks run at a time, Shards how many of them have keys.
+	Lanes  float64 `json:"lanes"`
+	Shards float64 `json:"shards"`
+}
+
+// scanned returns the elements of sets that are looked at to compare pairs, of which a
+// share is alike: a pair that is not is given up as soon as too many elements have
+// no partner.
+func scanned(elements, alike, threshold float64) float64 {
+	return elements * (alike + (1-alike)*(1-threshold)/(1+threshold))
+}
+
+// Needs is what a job takes.
+type Needs struct {
+	CPUSeconds  float64 `json:"cpu_seconds"`
+	MemoryBytes float64 `json:"memory_bytes"`
+	TempBytes   float64 `json:"temp_bytes"`
+	// AuditSeconds is the part of CPUSeconds that the audit takes.
+	AuditSeconds float64 `json:"audit_cpu_seconds"`
+}
+
+// needs returns what the work takes.
+func (w *Work) needs() Needs {
+	n := Needs{CPUSeconds: w.seconds(), MemoryBytes: w.memory(), TempBytes: w.disk()}
+	if w.Probed > 0 {
+		unaudited := *w
+		unaudited.Probed, unaudited.SetAside = 0, 0
+		n.AuditSeconds = n.CPUSeconds - unaudited.seconds()
+	}
+	return n
+}
+
+// CPU seconds of a job's steps, of a core of an AMD EPYC (Zen 5) that others share. They
+// are fitted to the jobs in docs/plan.md by non-negative least squares of relative
+// errors, but for those of signatures and fingerprints, which were timed alone.
+// scripts/plancosts measures the jobs again and fits them.
+const (
+	startSeconds     = 46e-3
+	byteSeconds      = 6.4e-9 // to read, to find words, to hash and to store shingles
+	documentSeconds  = 0.3e-6
+	signatureSeconds = 15e-12
+	weighSeconds     = 0.15e-9
+	orderSeconds     = 12e-9
+	recordSeconds    = 0.3e-6
+	gatherSeconds    = 12e-9 // for a shingle
+	listSeconds      = 0.3e-6
+	candidateSeconds = 48e-9
+	scanSeconds      = 0.25e-9
+	edgeSeconds      = 50e-9
+	auditSeconds     = 20e-3
+	probeSeconds     = 3.3e-9
+)
+
+func (w *Work) seconds() float64 {
+	seconds := startSeconds + w.Bytes*byteSeconds + w.Documents*documentSeconds +
+		w.Signature*signatureSeconds + w.Weighed*weighSeconds + w.Ordered*orderSeconds + w.Records*recordSeconds +
+		w.GatheredShingles*gatherSeconds + w.Listed*listSeconds + w.comparing() + w.Edges*edgeSeconds
+	if w.Probed > 0 {
+		seconds += auditSeconds + w.Probed*probeSeconds
+	}
+	return seconds
+}
+
+// comparing is the part of the seconds that comparing candidates takes.
+func (w *Work) comparing() float64 { return w.Candidates*candidateSeconds + w.Scanned*scanSeconds }
+
+// Bytes of memory, fitted in the same way. Much is garbage that the collector has not
+// come to yet.
+const (
+	processMemory   = 53e6
+	textMemory      = 2.2 // for a byte of text, of textAtATime at most
+	textAtATime     = 20e6
+	documentMemory  = 27
+	shardMemory     = 300 // for a key record of the shards at hand
+	gatheredMemory  = 6.4 // for a shingle that is compared, of gatheredAtATime at most
+	gatheredAtATime = 16e6
+	edgeMemory      = 21
+	auditMemory     = 4.2 // for a shingle that an audit looks at, of auditAtATime at most
+	auditAtATime    = 2e6
+)
+
+// memory returns about the largest resident size of a process that works on all tasks.
+func (w *Work) memory() float64 {
+	return processMemory + min(w.Bytes, textAtATime)*textMemory + w.Documents*documentMemory +
+		w.Lanes*w.Records/max(w.Shards, 1)*shardMemory +
+		min(w.GatheredShingles, gatheredAtATime)*gatheredMemory + w.Edges*edgeMemory +
+		min(w.Probed, auditAtATime)*auditMemory
+}
+
+// Bytes on disk of what stages hand on.
+const (
+	documentBytes = 44 // in a sketch block, with an id of some characters
+	idBytes       = 16
+	shingleBytes  = 6
+	setBytes      = 28 // before its shingles
+	pairBytes     = 16
+	numberBytes   = 8
+)
+
+// disk returns the most that the temporary files take: when keys have been grouped, or
+// when pairs have been scored.
+func (w *Work) disk() float64 {
+	blocks := w.Documents*(documentBytes+w.Kept) + (w.Shingles+w.SetAside)*shingleBytes
+	pairs := w.Listed * numberBytes
+	grouped := blocks + w.Documents*idBytes + w.RecordBytes + pairs
+	scored := blocks + pairs + w.Listed*pairBytes + w.Gathered*setBytes + w.GatheredShingles*shingleBytes + w.Edges*pairBytes
+	return max(grouped, scored)
+}
+
+// bands adds what MinHash keys take.
+func (w *Work) bands(components, bands int) {
+	w.Signature = w.Shingles * float64(components)
+	w.Records = w.Documents * float64(bands)
+	w.RecordBytes = w.Documents * transforms.HashKeyBytes(float64(bands))
+	w.Kept = 8 * float64(bands)
+}
