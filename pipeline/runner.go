@@ -18,6 +18,8 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
+
+	_ "mirrorbeam/internal/username" // for Beam, see there
 )
 
 // localRunner runs a job in this process. It opens no port, and hands the tasks of a
