@@ -89,9 +89,8 @@ type census struct {
 	sampled, shingles, wordless atomic.Int64
 	bytes                       atomic.Int64 // of the sampled
 
-	mutex      sync.Mutex
-	lengths    []length // of the first documents that were read, all of a small corpus
-	references int
+	mutex   sync.Mutex
+	lengths []length // of the first documents that were read, all of a small corpus
 }
 
 // length is that of a document.

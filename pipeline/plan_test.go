@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -165,6 +166,9 @@ func comparePlan(t *testing.T, config Config) {
 	if planned.CPUSeconds <= 0 || planned.MemoryBytes <= processMemory {
 		t.Errorf("the job takes %+v", planned.Needs)
 	}
+	if (planned.AuditSeconds > 0) != (summary.Audit != nil) {
+		t.Errorf("the audit takes %g of the planned CPU seconds, in the run it is %+v", planned.AuditSeconds, summary.Audit)
+	}
 	if facts := advice.Corpus; facts.Documents != summary.Counts.Documents || facts.Bytes != summary.Counts.Bytes {
 		t.Errorf("the corpus is %+v, in the run %+v", *facts, summary.Counts)
 	}
@@ -210,5 +214,29 @@ func TestFewLongDocumentsArePlanned(t *testing.T) {
 	}
 	if facts := advice.Corpus; facts.SampledDocuments != 2 || facts.Shingles < 1000 {
 		t.Errorf("%+v: want both documents", *facts)
+	}
+}
+
+// TestAllPairsAreCounted: by lengths, as comparing each document with all others does.
+func TestAllPairsAreCounted(t *testing.T) {
+	random := rand.New(rand.NewPCG(27, 28))
+	for range 100 {
+		all := make([]length, 1+random.IntN(50))
+		for i := range all {
+			all[i] = length{int64(1 + random.IntN(30)), random.IntN(4) == 0}
+		}
+		threshold := 0.05 + random.Float64()*0.95
+		var candidates, elements float64
+		for i, a := range all {
+			for _, b := range all[:i] {
+				if low, high := float64(min(a.length, b.length)), float64(max(a.length, b.length)); low/high >= threshold && !(a.isReference && b.isReference) {
+					candidates++
+					elements += low + high
+				}
+			}
+		}
+		if got := pairsOf(all, threshold); got.Candidates != candidates || got.Elements != elements {
+			t.Fatalf("%v at %g: %g pairs of %g elements, want %g of %g", all, threshold, got.Candidates, got.Elements, candidates, elements)
+		}
 	}
 }

@@ -191,7 +191,7 @@ func (m *survey) estimate(ctx context.Context, config Config, c *census, firstIn
 // The records that are looked at for an estimate: one for some bytes of text, so that a
 // plan takes little of a job, and fewer where the configuration does not ask for it.
 const (
-	bytesPerRecord = 256
+	bytesPerRecord = 512
 	leastRecords   = 1 << 15
 	mostRecords    = 1 << 19
 	fewerRecords   = 4
