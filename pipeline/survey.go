@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/leaders"
@@ -168,6 +169,10 @@ func (m *survey) estimate(ctx context.Context, config Config, c *census, firstIn
 	estimator := sample.Estimator{
 		Threshold: config.Threshold, FirstInput: firstInput, CrowdedPairs: transforms.CrowdedPairs,
 		PlaceElements: float64(m.job.PlaceBytes) / 8,
+		Compare: func(a, b *sample.Document) float64 {
+			shared := asmkernels.Intersect(a.Set, b.Set, 0)
+			return float64(shared) / float64(len(a.Set)+len(b.Set)-shared)
+		},
 		LargestCompared: func(pairs []float64) float64 {
 			return transforms.LargestCompared(pairs, m.facts.Documents+m.facts.ReferenceDocuments)
 		},

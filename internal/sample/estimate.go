@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/leaders"
@@ -44,8 +43,7 @@ type Estimator struct {
 	// PlaceElements is how many elements of sets come to one place. The documents of a
 	// larger component of candidates come to several. 0: no limit.
 	PlaceElements float64
-	// Compare reports the similarity of two documents, for Similar and Alike. Nil:
-	// that of their sets.
+	// Compare returns the similarity of two documents, for Similar and Alike.
 	Compare func(a, b *Document) float64
 }
 
@@ -290,7 +288,7 @@ func (e *Estimator) compareAll(t *thinned, pairs met, result *Estimate) {
 	result.Weight = float64(step) / (t.share * t.share)
 	// Pairs of one document stand side by side: any step meets many documents.
 	for i := 0; i < len(pairs); i += step {
-		result.Similar = append(result.Similar, e.similarity(&t.documents[pairs[i]>>32], &t.documents[uint32(pairs[i])]))
+		result.Similar = append(result.Similar, e.Compare(&t.documents[pairs[i]>>32], &t.documents[uint32(pairs[i])]))
 	}
 	alike := 0.
 	for _, similarity := range result.Similar {
@@ -299,14 +297,6 @@ func (e *Estimator) compareAll(t *thinned, pairs met, result *Estimate) {
 		}
 	}
 	result.Alike = result.Candidates * alike / float64(max(len(result.Similar), 1))
-}
-
-func (e *Estimator) similarity(a, b *Document) float64 {
-	if e.Compare != nil {
-		return e.Compare(a, b)
-	}
-	shared := asmkernels.Intersect(a.Set, b.Set, 0)
-	return float64(shared) / float64(len(a.Set)+len(b.Set)-shared)
 }
 
 // addHeap compares the documents of dense groups with leaders, as a job does.
@@ -325,7 +315,7 @@ func (e *Estimator) addHeap(t *thinned, heap []uint32, result *Estimate) {
 			leader := &Document{Set: index.Set(number)}
 			compared++
 			elements += len(d.Set) + len(leader.Set)
-			isAlike = isAlike || e.similarity(d, leader) >= e.Threshold
+			isAlike = isAlike || e.Compare(d, leader) >= e.Threshold
 		}
 		if !isAlike {
 			index.Add(d.Set)

@@ -48,6 +48,15 @@ func corpus(random *rand.Rand, n int) []Document {
 // estimator takes the elements of a document's set for its keys.
 var estimator = Estimator{
 	MostRecords: 1 << 20,
+	Compare: func(a, b *Document) float64 {
+		shared := 0.
+		for _, element := range a.Set {
+			if slices.Contains(b.Set, element) {
+				shared++
+			}
+		}
+		return shared / (float64(len(a.Set)+len(b.Set)) - shared)
+	},
 	AppendRecords: func(records []candidates.Record, d *Document) []candidates.Record {
 		return AppendRecords(records, d.Ref, d.Digest, len(d.Set), d.Set)
 	},
