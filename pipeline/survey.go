@@ -59,7 +59,7 @@ func takeSurvey(ctx context.Context, config Config, options *options) (*survey, 
 	if err != nil {
 		return nil, config.fault(ErrInput, err)
 	}
-	estimator := sample.Estimator{Threshold: config.Threshold, MaxComparisons: groupComparisons, FirstInput: firstInput}
+	estimator := sample.Estimator{Threshold: config.Threshold, MaxComparisons: plannedComparisons, FirstInput: firstInput}
 	if err := s.estimate(ctx, m, estimator); err != nil {
 		return nil, err
 	}
@@ -227,6 +227,10 @@ func (s *surveyor) estimate(ctx context.Context, m *survey, estimator sample.Est
 	return group.Wait()
 }
 
+// plannedComparisons are the pairs of a group that a plan takes for dense: a job knows
+// all groups when it decides, a plan a sample of them. All pairs of 4,096.
+const plannedComparisons = 4096 * 4095 / 2
+
 // mostEstimates is how many estimates are made at a time: one takes some 30 MiB.
 const mostEstimates = 4
 
@@ -242,7 +246,7 @@ func withBands(e sample.Estimator, scheme lshbands.Scheme) *sample.Estimator {
 
 // withExactKeys returns an estimator for exact keys.
 func withExactKeys(e sample.Estimator, order *lshbands.Counter) *sample.Estimator {
-	prefix := transforms.NewPrefixKeys(order, e.Threshold, int(e.MaxComparisons))
+	prefix := lshbands.NewPrefixKeys(order, e.Threshold)
 	e.Exact = true
 	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
 		return transforms.AppendExactRecords(records, d.Ref, d.Digest, d.Set, prefix)

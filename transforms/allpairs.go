@@ -68,7 +68,7 @@ func (f *scoreFn) block(ctx context.Context, t task, w *workplace) error {
 		return err
 	}
 	own.sortBySize()
-	graph := edgeWriter{number: f.Job.Shards + t.Number}
+	graph := f.part(t.Number)
 	others, hashes := own, []uint64(nil)
 	for block := t.Number; ; {
 		for i := range own.sets {
@@ -112,7 +112,7 @@ func (f *scoreFn) compare(w *workplace, graph *edgeWriter, document *gatheredSet
 			continue
 		}
 		w.outcome.Counts.Candidates++
-		e, ok := f.score(other, document)
+		e, ok := f.Job.score(other, document)
 		if !ok {
 			continue
 		}

@@ -267,7 +267,8 @@ func (g *simhashGroups) group(records []fingerprintRecord) {
 		}
 	})
 	if skipped > 0 {
-		g.skipped.add(g.layout.skipped(records[0].Ref, records[1].Ref, len(records), skipped))
+		group := skippedGroup{int64(len(records)), records[0].Ref, records[1].Ref}
+		g.skipped.add(g.layout.skipped(&group, skipped))
 	}
 }
 

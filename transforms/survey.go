@@ -118,18 +118,11 @@ func AppendFingerprintKeys(keys []uint64, tables *lshbands.Permuted, fingerprint
 	return keys
 }
 
-// NewPrefixKeys returns the finder of exact keys for a threshold and the bound of
-// comparisons in a group.
-func NewPrefixKeys(order *lshbands.Counter, threshold float64, comparisons int) *lshbands.PrefixKeys {
-	return lshbands.NewPrefixKeys(order, threshold, denseDocuments(comparisons))
-}
-
 // AppendExactRecords appends the records of the exact keys of a document.
 func AppendExactRecords(records []candidates.Record, ref docref.Ref, digest uint64, set []uint64, keys *lshbands.PrefixKeys) []candidates.Record {
 	record := candidates.Record{Ref: ref, Digest: digest, Size: uint32(len(set))}
 	for k, key := range keys.Of(set) {
-		record.Key, record.First = candidates.PrefixKeyOf(key.Hash), k == 0
-		record.Position, record.AfterDense = key.Position, key.AfterDense
+		record.Key, record.Position, record.First = candidates.PrefixKeyOf(key.Hash), key.Position, k == 0
 		records = append(records, record)
 		record.SetPrevious(key.Hash)
 	}

@@ -42,11 +42,10 @@ type Estimator struct {
 func (e *Estimator) grouper() *candidates.Grouper {
 	g := &candidates.Grouper{
 		Threshold: e.Threshold, MaxComparisons: e.MaxComparisons, Exact: e.Exact, FirstInput: e.FirstInput,
-		DenseKeys: map[uint32]bool{},
 	}
 	// In place of all pairs, each document is compared with some leaders.
 	g.Crowded = func(group []candidates.Record, _ int64) {
-		g.DenseKeys[candidates.PreviousOf(group[0].Key)] = true
+		g.DenseKeys.Add(g.KeyID(&group[0]))
 		g.Star(group)
 	}
 	return g
@@ -154,7 +153,7 @@ func (e *Estimator) count(pieces iter.Seq[[]candidates.Record], share float64) (
 			}
 		}
 	}
-	if len(g.DenseKeys) > 0 {
+	if len(g.DenseKeys.Keys) > 0 {
 		for piece := range pieces {
 			g.Again(piece)
 		}
@@ -165,7 +164,7 @@ func (e *Estimator) count(pieces iter.Seq[[]candidates.Record], share float64) (
 		degrees[pair[0]]++
 		degrees[pair[1]]++
 	}
-	result.Candidates, result.Dense = float64(len(pairs))*perPair, float64(len(g.DenseKeys))
+	result.Candidates, result.Dense = float64(len(pairs))*perPair, float64(len(g.DenseKeys.Keys))
 	result.Error = math.Sqrt(varianceOf(maps.Values(degrees), share))
 	return result, true
 }
@@ -217,7 +216,7 @@ func (e *Estimator) estimate(t *thinned, keys *Keys) (Estimate, bool) {
 			result.note(Group{float64(len(group)) / t.share, float64(found-before) * perPair, firstOf(group)})
 		}
 	}
-	if len(g.DenseKeys) > 0 {
+	if len(g.DenseKeys.Keys) > 0 {
 		isLarge = true
 		g.Candidate = func(a, b *candidates.Record) { found++ }
 		for group := range t.groups {
@@ -227,7 +226,7 @@ func (e *Estimator) estimate(t *thinned, keys *Keys) (Estimate, bool) {
 		}
 	}
 	result.Candidates = float64(found) * perPair
-	result.Dense = float64(len(g.DenseKeys))
+	result.Dense = float64(len(g.DenseKeys.Keys))
 	variance := varianceOf(slices.Values(degrees), t.share)
 	if t.share < 1 {
 		variance += e.addSmall(t, keys, g, late.share(), &result)
@@ -288,7 +287,7 @@ func (e *Estimator) addSmall(t *thinned, keys *Keys, g *candidates.Grouper, late
 			continue
 		}
 		g.Groups(group)
-		if len(g.DenseKeys) > 0 {
+		if len(g.DenseKeys.Keys) > 0 {
 			g.Again(group)
 		}
 		n := found / share
