@@ -16,11 +16,11 @@ import (
 
 // innerJob is what a job is cut into inside; Config does not show it.
 type innerJob struct {
-	splitBytes  int64
-	shards      int
-	placeBytes  int64
-	comparisons int
-	lanes       int
+	splitBytes int64
+	shards     int
+	placeBytes int64
+	bounds     transforms.Bounds // none: the usual ones
+	lanes      int
 }
 
 // runInner does what Run does, up to the results, with other cuts. It returns
@@ -48,8 +48,8 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 	}
 	job := config.job(scheme, size, len(inputs.Splits), work.Temp, work.Partial, path)
 	job.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
-	if inner.comparisons > 0 {
-		job.GroupComparisons = inner.comparisons
+	if inner.bounds != (transforms.Bounds{}) {
+		job.Bounds = inner.bounds
 	}
 	if _, err := execute(context.Background(), job, 0); err != nil {
 		t.Fatal(err)

@@ -33,18 +33,24 @@ type Bounds struct {
 	// A pair that is listed takes some 2 microseconds, a document that is like no other
 	// 3 to 7.
 	Spare, Each int64
-	// Star is how many documents of a heap that are like one leader are compared with
-	// each other, where they share a key that is not dense.
+	// Passages is how many pairs of documents that share a passage are compared, if
+	// passages are looked for.
+	Passages int64
+	// Star is up to how many documents of a heap that are like one leader are compared
+	// with each other, where they share a key that is not dense. With SimHash keys it is
+	// how many pairs a group lists for each document, beside those of Group.
 	Star int
 }
 
 // UsualBounds returns the bounds of all jobs but for tests.
 func UsualBounds() Bounds {
-	return Bounds{Group: fewComparisons, Corpus: 4096, Spare: 4 << 20, Each: 8, Star: 128}
+	return Bounds{
+		Group:  128 * 127 / 2, // all pairs of 128 documents
+		Corpus: 4096, Spare: 4 << 20, Each: 8,
+		Passages: 256 * 255 / 2, // more have such a passage from a licence or a form
+		Star:     128,
+	}
 }
-
-// fewComparisons are all pairs of 128 documents.
-const fewComparisons = 128 * 127 / 2
 
 // allowed returns how many pairs of crowds are compared in a corpus of that many
 // documents.
@@ -105,7 +111,7 @@ func (f *crowdFn) ProcessElement(_ context.Context, _ int64, elements func(*[]by
 // there.
 func (f *crowdFn) limit(crowds []crowd, documents int64) int64 {
 	if f.Job.Similarity == Containment {
-		return passageComparisons
+		return f.Job.Bounds.Passages
 	}
 	return crowdLimit(crowds, f.Job.Bounds.allowed(documents))
 }

@@ -239,7 +239,10 @@ func (e edge) similarity() float64 { return float64(e.Shared) / float64(e.union(
 
 // identical reports whether the edge joins documents that are the same under
 // the measure.
-func (e edge) identical() bool { return e.Shared == e.total&^hammingMark }
+func (e edge) identical() bool { return e.Shared == e.total&^(hammingMark|heapMark) }
+
+// heap reports whether the edge joins a document of a heap to a leader.
+func (e edge) heap() bool { return e.total&heapMark != 0 }
 
 func putEdge(b []byte, e edge) {
 	binary.LittleEndian.PutUint32(b, e.A)
