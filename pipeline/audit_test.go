@@ -85,7 +85,7 @@ func TestAuditOfAllDocuments(t *testing.T) {
 		{1, 3, 0.6, 0.3, 0.97},
 	} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
-			config := testConfig(t, input)
+			config := byKeys(testConfig(t, input), transforms.MinHash)
 			config.Emit = []string{transforms.Clusters, transforms.Pairs}
 			config.Bands, config.Rows, config.Threshold, config.Audit = c.bands, c.rows, c.threshold, "100000"
 			if config.Recall = usualRecall; c.bands == 0 {

@@ -41,8 +41,8 @@ type Measure struct {
 	Shingle     int                  `group:"Measure" default:"3" placeholder:"N" help:"Adjacent tokens in a shingle." json:"shingle"`
 	Seed        uint64               `group:"Measure" default:"0" placeholder:"N" help:"Key of all hashes: documents that were made to collide, or to be found too often, are harmless with a number that their author does not know." json:"seed"`
 	Threshold   float64              `group:"Measure" default:"0.8" placeholder:"J" help:"Least Jaccard similarity of two near-duplicates: shingles in both over shingles in either." json:"threshold"`
-	Keys        transforms.Keys      `group:"Measure" default:"auto" placeholder:"KEYS" help:"How documents that may be similar are brought together: minhash (by bands of their MinHash signatures: least work, and a pair in some hundreds or thousands is missed), exact (by their rarest shingles: none is missed), simhash (by their SimHash fingerprints: none within --hamming bits is missed), all (every pair is compared, for corpora of some ten thousand documents); auto: minhash, exact with --recall 1, simhash with --score hamming." json:"keys"`
-	Recall      float64              `group:"Measure" default:"0.99" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found. Below 1 it sets bands and rows of MinHash, which finds more similar pairs more surely; 1 asks for exact keys." json:"recall"`
+	Keys        transforms.Keys      `group:"Measure" default:"auto" placeholder:"KEYS" help:"How documents that may be similar are brought together: exact (by their rarest shingles: none is missed), all (every pair is compared, for corpora of some thousand documents), minhash (by bands of their MinHash signatures: a pair in some hundreds or thousands is missed), simhash (by their SimHash fingerprints: none within --hamming bits is missed). auto: exact or all, whichever is cheaper; minhash with --recall below 1, with --bands or --rows, and with --verify other than exact; simhash with --score hamming." json:"keys"`
+	Recall      float64              `group:"Measure" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found. Below 1 it asks for MinHash and sets its bands and rows, which find more similar pairs more surely. Default: 1, or 0.99 with --keys minhash." json:"recall"`
 	Bands       int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash bands; 0: from threshold and recall." json:"bands"`
 	Rows        int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash rows a band; 0: from threshold and recall." json:"rows"`
 	Score       transforms.Scoring   `group:"Measure" default:"auto" placeholder:"SCORE" help:"What makes two documents near-duplicates: jaccard (the threshold), hamming (their SimHash fingerprints differ in at most --hamming bits); auto: hamming with --keys simhash, else jaccard." json:"score"`
@@ -133,7 +133,7 @@ func (c *Config) checkKeys(check func(ok bool, format string, args ...any)) {
 		"--keys %s: must be auto, exact, minhash, simhash or all", c.Keys)
 	check(slices.Contains([]transforms.Scoring{transforms.AutoScoring, transforms.Jaccard, transforms.Hamming}, c.Score),
 		"--score %s: must be auto, jaccard or hamming", c.Score)
-	check(c.Recall > 0 && c.Recall <= 1, "--recall %g: must be above 0 and at most 1", c.Recall)
+	check(c.Recall >= 0 && c.Recall <= 1, "--recall %g: must be above 0 and at most 1", c.Recall)
 	check(c.Hamming >= 0, "--hamming %d: must be 0 or more", c.Hamming)
 	keys := c.keys()
 	if keys != transforms.SimHash {
@@ -142,7 +142,7 @@ func (c *Config) checkKeys(check func(ok bool, format string, args ...any)) {
 	}
 	if slices.Contains([]transforms.Keys{transforms.ExactKeys, transforms.SimHash, transforms.All}, keys) {
 		check(c.Bands == 0 && c.Rows == 0, "--bands and --rows set the keys of --keys minhash; with --keys %s leave them out", keys)
-		check(c.Recall == usualRecall || c.Recall >= 1 || c.Recall <= 0, "--recall %g: is of the keys of --keys minhash; with --keys %s leave it out", c.Recall, keys)
+		check(c.Recall >= 1 || c.Recall <= 0, "--recall %g: applies only to --keys minhash; with --keys %s leave it out", c.Recall, keys)
 	}
 	switch keys {
 	case transforms.MinHash:
@@ -187,27 +187,26 @@ func (c *Config) keys() transforms.Keys {
 		return c.Keys
 	case c.Score == transforms.Hamming:
 		return transforms.SimHash
-	case c.Recall == 1:
-		return transforms.ExactKeys
+	case c.Recall > 0 && c.Recall < 1 || c.Bands != 0 || c.Rows != 0 || c.Verify != transforms.Exact:
+		return transforms.MinHash
 	}
-	return transforms.MinHash
+	return transforms.ExactKeys
 }
 
 // recall returns the recall that is promised at the threshold.
 func (c *Config) recall() float64 {
-	if c.keys() == transforms.MinHash {
-		return c.Recall
+	switch {
+	case c.keys() != transforms.MinHash:
+		return 1
+	case c.Recall == 0:
+		return usualRecall
 	}
-	return 1
+	return c.Recall
 }
 
 // autoAudit is how many documents an audit samples at most unless told otherwise.
 // Its work is bounded, so long or much alike documents are fewer.
 const autoAudit = transforms.UsualSample
-
-// autoCheck is how many it samples where no pair can be missed, to see that none
-// is.
-const autoCheck = autoAudit / 4
 
 // auditSample returns how many documents are to be sampled, 0 for none.
 func (c *Config) auditSample() (int, error) {
@@ -216,10 +215,8 @@ func (c *Config) auditSample() (int, error) {
 		return 0, nil
 	case "auto":
 		switch {
-		case c.Verify != transforms.Exact || c.keys() == transforms.All || c.keys() == transforms.PassageKeys || c.scoring() == transforms.Hamming:
+		case c.Verify != transforms.Exact || slices.Contains([]transforms.Keys{transforms.ExactKeys, transforms.All, transforms.PassageKeys}, c.keys()) || c.scoring() == transforms.Hamming:
 			return 0, nil
-		case c.keys() == transforms.ExactKeys:
-			return autoCheck, nil
 		}
 		return autoAudit, nil
 	}
@@ -368,6 +365,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		Threshold:     c.Threshold,
 		Keys:          c.keys(),
 		Scoring:       c.scoring(),
+		AllPairsUpTo:  c.allPairsUpTo(),
 		Distance:      c.Hamming,
 		Scheme:        scheme,
 		Verify:        c.Verify,

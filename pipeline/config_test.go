@@ -46,7 +46,7 @@ func TestValidate(t *testing.T) {
 		{"lanes", func(c *Config) { c.Lanes = -2 }, "--lanes -2"},
 	}
 	right := testConfig(t, "x.jsonl")
-	right.Recall = usualRecall
+	right.Keys = transforms.AutoKeys
 	if err := right.Validate(); err != nil {
 		t.Fatalf("the configuration of all tests: %v", err)
 	}
@@ -85,7 +85,7 @@ func TestValidateLimits(t *testing.T) {
 		{"threshold 0", func(c *Config) { c.Threshold = 0 }, false},
 		{"threshold not a number", func(c *Config) { var zero float64; c.Threshold = zero / zero }, false},
 		{"recall 1", func(c *Config) { c.Recall = 1 }, true},
-		{"recall 0", func(c *Config) { c.Recall = 0 }, false},
+		{"recall below 0", func(c *Config) { c.Recall = -1 }, false},
 		{"recall 1 of MinHash", func(c *Config) { c.Keys, c.Recall = transforms.MinHash, 1 }, false},
 		{"exact keys in bands", func(c *Config) { c.Keys, c.Bands = transforms.ExactKeys, 3 }, false},
 		{"recall 1 in bands", func(c *Config) { c.Recall, c.Bands = 1, 3 }, false},
@@ -129,7 +129,7 @@ func TestValidateLimits(t *testing.T) {
 		{"too many rows", func(c *Config) { c.Rows = 60 }, false},
 	} {
 		config := testConfig(t, "x.jsonl")
-		config.Recall = usualRecall
+		config.Keys = transforms.AutoKeys
 		c.change(&config)
 		if err := config.Validate(); (err == nil) != c.ok {
 			t.Errorf("%s: %v, want right: %v", c.name, err, c.ok)
@@ -144,10 +144,10 @@ func TestHash(t *testing.T) {
 		"Input": false, "Reference": false, "Format": false, "IDField": true, "TextField": true, "Features": true, "MaxDocument": true, "MaxRejects": false,
 		"CJKSplit": true, "Normalize": true, "StopWords": true, "StopWordUse": true, "Weight": true, "Seed": true, "Bits": false, "Shingle": true, "Similarity": true, "Threshold": true, "Excerpt": true, "NoQuotations": true, "Keys": true, "Recall": true, "Bands": true, "Rows": true, "Verify": true, "Audit": false, "Score": true, "Hamming": false,
 		"Output": false, "Overwrite": false, "Emit": false, "OutputFormat": true, "Keep": true, "Split": true,
-		"Temp": false, "Memory": false, "Lanes": false,
+		"Temp": false, "Memory": false, "Lanes": false, "Progress": false,
 	}
 	base := testConfig(t, "x.jsonl")
-	base.Recall = usualRecall
+	base.Keys, base.Recall = transforms.AutoKeys, usualRecall
 	want := base.Hash()
 	if want == "" || base.Hash() != want {
 		t.Fatalf("hash %q, then %q", want, base.Hash())
@@ -184,6 +184,8 @@ func TestHash(t *testing.T) {
 			field.Set(reflect.ValueOf(map[string]float64{"another": 2}))
 		case reflect.Struct:
 			field.Field(0).SetBool(true)
+		case reflect.Func:
+			field.Set(reflect.ValueOf(func(string) {}))
 		default:
 			t.Fatalf("%s is of kind %v", name, field.Kind())
 		}

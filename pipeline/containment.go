@@ -31,7 +31,7 @@ func (c *Config) checkSimilarity(check func(ok bool, format string, args ...any)
 	}
 	check(c.Keys == transforms.AutoKeys && c.Bands == 0 && c.Rows == 0,
 		"--keys, --bands and --rows are for --similarity jaccard: with containment documents are brought together by passages")
-	check(c.Recall != 1, "--recall 1: is for --similarity jaccard; docs/containment.md says which passages are found")
+	check(c.Recall == 0, "--recall %g: is for --similarity jaccard; docs/containment.md says which passages are found", c.Recall)
 	check(c.Keep == transforms.First && c.Split == transforms.Component, "--keep and --split are about clusters, which --similarity containment has none of")
 	check(c.Score == transforms.AutoScoring, "--score %s: is for --similarity jaccard", c.Score)
 	check(c.Verify == transforms.Exact, "--verify %s: --similarity containment needs the whole texts of exact", c.Verify)

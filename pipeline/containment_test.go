@@ -32,7 +32,7 @@ type spanRow struct {
 func containmentConfig(t testing.TB, input ...string) Config {
 	config := testConfig(t, input...)
 	config.Similarity, config.Threshold, config.Excerpt = transforms.Containment, 0.4, 20
-	config.Recall = usualRecall
+	config.Keys = transforms.AutoKeys
 	config.Emit = []string{autoEmit}
 	return config
 }

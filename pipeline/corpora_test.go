@@ -42,7 +42,7 @@ func TestCorpora(t *testing.T) {
 			pairs := readTruePairs(t, filepath.Join(corpora, c.pairs))
 			for _, threshold := range []float64{0.5, 0.6, 0.7, 0.8, 0.9} {
 				config := testConfig(t, input)
-				config.Emit = []string{transforms.Pairs}
+				config.Emit, config.Audit = []string{transforms.Pairs}, "500"
 				config.Threshold, config.CJKSplit = threshold, strings.Contains(c.pairs, "_w3cjk_")
 				summary := runJob(t, config)
 				recall, precision, figures := judge(readRows[pairRow](t, config.Output, transforms.Pairs), pairs, threshold)

@@ -201,7 +201,7 @@ func TestChangedInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer work.Close()
-	list := filepath.Join(work.Temp, "inputs.json")
+	list := filepath.Join(work.Temp, "inputs.gob")
 	if err := transforms.WriteInputs(list, inputs); err != nil {
 		t.Fatal(err)
 	}

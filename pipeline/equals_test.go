@@ -184,7 +184,7 @@ func TestEqualDocumentsOfFingerprints(t *testing.T) {
 				config := e.config(t)
 				config.Keys, config.Score, config.Hamming = transforms.SimHash, score, 10
 				if score == transforms.Jaccard {
-					config.Recall, config.Threshold = usualRecall, 0.5
+					config.Threshold = 0.5
 				}
 				config.Keep = []transforms.Keep{transforms.First, transforms.Longest}[seed%2]
 				summary := runJob(t, config)

@@ -52,7 +52,7 @@ func testConfig(t testing.TB, input ...string) Config {
 		Measure: Measure{
 			Format: "auto", IDField: "id", TextField: "text",
 			MaxDocument: 64 << 20, MaxRejects: -1,
-			CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: "auto", Recall: 1,
+			CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: transforms.ExactKeys,
 			StopWordUse: sketch.RemoveStopWords, Score: "auto", Hamming: 3, Bits: 64,
 		},
 		Similarity: transforms.Resemblance, Excerpt: defaultExcerpt,
@@ -65,13 +65,9 @@ func testConfig(t testing.TB, input ...string) Config {
 	}
 }
 
-// byKeys returns the configuration with other keys, and for those that cannot promise
-// 1 the usual recall.
+// byKeys returns the configuration with other keys.
 func byKeys(config Config, keys transforms.Keys) Config {
 	config.Keys = keys
-	if keys == transforms.MinHash || keys == transforms.SimHash {
-		config.Recall = usualRecall
-	}
 	return config
 }
 

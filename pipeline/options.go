@@ -120,3 +120,13 @@ func (o *options) add(config *Config, k keying, flags string) {
 
 // bandFlags are the flags for bands and rows.
 func bandFlags(s lshbands.Scheme) string { return fmt.Sprintf("--bands %d --rows %d", s.Bands, s.Rows) }
+
+// allPairsUpTo is up to how many documents a corpus is compared pair by pair. Both
+// exact ways find the same there. Pairs cost less: the work for one grows with the
+// documents, and is that of exact keys at some ten thousand.
+func (c *Config) allPairsUpTo() int64 {
+	if c.Keys == transforms.AutoKeys && c.keys() == transforms.ExactKeys {
+		return transforms.SmallCorpus
+	}
+	return 0
+}

@@ -30,7 +30,7 @@ func TestPlanOfSmallCorpus(t *testing.T) {
 		for n, reference := range references {
 			t.Run(fmt.Sprintf("%s, reference %d", keys, n), func(t *testing.T) {
 				config := testConfig(t, input)
-				config.Keys, config.Recall, config.Threshold, config.Audit, config.Emit = keys, usualRecall, 0.5, "off", []string{transforms.Clusters}
+				config.Keys, config.Threshold, config.Audit, config.Emit = keys, 0.5, "off", []string{transforms.Clusters}
 				if keys == transforms.SimHash {
 					config.Threshold = usualThreshold
 				}

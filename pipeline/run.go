@@ -64,7 +64,7 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 		return Summary{}, failure{ErrStorage, err}
 	}
 	defer work.Close()
-	inputsPath := filepath.Join(work.Temp, "inputs.json")
+	inputsPath := filepath.Join(work.Temp, "inputs.gob")
 	if err := transforms.WriteInputs(inputsPath, inputs); err != nil {
 		return Summary{}, config.fault(ErrStorage, err)
 	}

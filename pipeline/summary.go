@@ -85,7 +85,7 @@ func summarize(config Config, scheme lshbands.Scheme, result transforms.Result, 
 		Version: version(), Config: config, ConfigHash: config.Hash(),
 		Sketch: SketchVersion{sketch.Version, sketch.UnicodeVersion},
 		Counts: result.Counts, Skipped: result.Skipped,
-		Plan:      plan(config, scheme),
+		Plan:      plan(config, scheme, result.AllPairs),
 		Stages:    stages(pipeline),
 		Seconds:   round(elapsed.Seconds()),
 		TempBytes: tempBytes,
@@ -99,11 +99,14 @@ func summarize(config Config, scheme lshbands.Scheme, result transforms.Result, 
 }
 
 // plan describes how candidates are found.
-func plan(config Config, scheme lshbands.Scheme) Plan {
+func plan(config Config, scheme lshbands.Scheme, allPairs bool) Plan {
 	if config.Similarity == transforms.Containment {
 		return Plan{Keys: config.keys(), Words: transforms.FoundWords(config.Shingle)}
 	}
 	p := Plan{Keys: config.keys(), Scheme: scheme, ExpectedRecall: 1}
+	if allPairs {
+		p.Keys = transforms.All
+	}
 	switch p.Keys {
 	case transforms.MinHash:
 		p.ExpectedRecall = scheme.Probability(config.Threshold)

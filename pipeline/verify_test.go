@@ -36,7 +36,7 @@ func TestVerifyModes(t *testing.T) {
 	const threshold = 0.5
 	for _, verify := range []transforms.Verification{transforms.Sketch, transforms.None} {
 		t.Run(string(verify), func(t *testing.T) {
-			config := testConfig(t, input)
+			config := byKeys(testConfig(t, input), transforms.MinHash)
 			config.Verify, config.Threshold, config.Recall = verify, threshold, 0.9999
 			summary := runJob(t, config)
 			rows := readRows[pairRow](t, config.Output, transforms.Pairs)

@@ -162,24 +162,6 @@ func TestDeadWhilePublishing(t *testing.T) {
 	}
 }
 
-// TestDeadInsideInput: what a killed job has left of its temporary files is no input of
-// the next one, even if it lies among the inputs.
-func TestDeadInsideInput(t *testing.T) {
-	input := putCorpus(t, plain, cut(synthetic(29), 2)...)
-	config := testConfig(t, input)
-	config.Output = filepath.Join(input, "out")
-	const token = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	temp := filepath.Join(config.Output+".temp", "run-"+token)
-	record := []byte(fmt.Sprintf("mirrorbeam run %s\noutput %q\ntemp %q\n", token, config.Output, temp))
-	for _, path := range []string{temp + ".lock", filepath.Join(temp, ".mirrorbeam-run")} {
-		put(t, path, record, plain)
-	}
-	put(t, filepath.Join(temp, "inputs.json"), []byte("{}\n"), plain)
-	if summary := runJob(t, config); summary.Counts.Rejected != 0 {
-		t.Errorf("%d rejects", summary.Counts.Rejected)
-	}
-}
-
 // TestFolderInTheWay: where a result cannot have its name, those of the earlier
 // job stay.
 func TestFolderInTheWay(t *testing.T) {

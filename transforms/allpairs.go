@@ -3,6 +3,7 @@ package transforms
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sort"
 
@@ -10,6 +11,7 @@ import (
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
 )
 
 // Where all pairs are compared there are no candidates to gather. The documents,
@@ -17,12 +19,87 @@ import (
 // the task of a block compares it with itself and with the blocks of smaller
 // documents before it, as far as their sizes allow the threshold.
 
-// blocks writes the block of every document, by split, and a mark for each block.
-func (f *placeFn) blocks(runs []string, m *memory) error {
+// comparesAll reports whether all pairs of a corpus are compared.
+func (j *Job) comparesAll(counts Counts) bool {
+	return j.Keys == All || counts.Documents+counts.ReferenceDocuments <= j.AllPairsUpTo
+}
+
+// digests writes a record for each document of a split that brings it together with
+// equal ones only.
+func (f *keyFn) digests(ctx context.Context, w *workplace) error {
+	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+		w.figures.records += int64(block.Len())
+		for i := range block.Len() {
+			record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(block.Size(i))}
+			if err := writeDigestAs(digestsKind, &w.run, f.Job, record); err != nil {
+				return err
+			}
+			if err := writeID(&w.run, f.Job, block, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// equals writes the stars of equal documents of a shard, and its distinct documents.
+func (f *groupFn) equals(shard int, w *workplace) error {
+	packed, err := w.read(0, digestsKind)
+	if err != nil {
+		return err
+	}
+	w.figures.bytes += int64(len(packed))
+	records := w.sortKeys(packed, shard, f.Job.Shards)
+	w.figures.records += int64(len(records))
+	if err := f.writeDistinct(&w.run, shard, records); err != nil {
+		return err
+	}
+	var failed error
+	var stars starWriter
+	g := candidates.Grouper{
+		MaxComparisons: math.MaxInt64, FirstInput: f.firstInput,
+		Candidate: func(_, _ *candidates.Record) {},
+		Identical: func(first, other *candidates.Record) {
+			if err := stars.add(&w.run, shard, first, other); err != nil {
+				failed = err
+			}
+		},
+	}
+	g.Groups(records)
+	if failed != nil {
+		return failed
+	}
+	return writePart(&w.run, edgeNodesKind, shard, stars.part)
+}
+
+// writeDistinct writes the first of the documents under each key as a node: every
+// one of them is compared with every other. Where that is of the reference, the first
+// equal one of the input, if there is one, is a node joined to it.
+func (f *groupFn) writeDistinct(run *runfile.Writer, shard int, records []candidates.Record) error {
+	n, first := uint32(0), uint32(0)
+	for i, r := range records {
+		isEqual := i > 0 && records[i-1].Digest == r.Digest
+		if !isEqual {
+			first = n
+		}
+		if r.Size == 0 || isEqual && (records[i-1].Ref >= f.firstInput || r.Ref < f.firstInput) {
+			continue
+		}
+		if err := writeNode(run, distinctKind, shard, r.Ref, r.Size, first); err != nil {
+			return err
+		}
+		n++
+	}
+	return nil
+}
+
+// blocks writes the block of every distinct document, by split, and a mark for each
+// block. It reports whether there are any.
+func (f *placeFn) blocks(runs []string, m *memory) (bool, error) {
 	var documents []candidates.Sized
 	inputs := map[docref.Ref]docref.Ref{} // of documents of the reference, the equal ones of the input
 	var part components.Part
-	err := eachPart(runs, nodesKind, m, func(_ int, nodes []byte) error {
+	err := eachPart(runs, distinctKind, m, func(_ int, nodes []byte) error {
 		part = decodePart(part, nodes)
 		for i, ref := range part.Refs {
 			if first := part.Refs[part.Parents[i]]; first != ref {
@@ -33,8 +110,8 @@ func (f *placeFn) blocks(runs []string, m *memory) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
+	if err != nil || len(documents) == 0 {
+		return false, err
 	}
 	// A task holds two blocks, at 8 bytes a shingle.
 	blocks := candidates.Blocks(documents, f.Job.PlaceBytes/16)
@@ -46,18 +123,15 @@ func (f *placeFn) blocks(runs []string, m *memory) error {
 	for _, i := range order {
 		ref := documents[i].Ref
 		if err := writeWanted(&m.run, splitOf(f.starts, ref), want{ref, int(blocks[i]), inputs[ref]}); err != nil {
-			return err
+			return false, err
 		}
-	}
-	if len(blocks) == 0 {
-		return nil
 	}
 	for block := range blocks[len(blocks)-1] + 1 {
 		if _, err := m.run.Record(blocksKind, int(block), 1); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // block compares the documents of a block with each other and with those of the
@@ -68,6 +142,7 @@ func (f *scoreFn) block(ctx context.Context, t task, w *workplace) error {
 		return err
 	}
 	own.sortBySize()
+	w.outcome.AllPairs = true
 	graph := f.part(t.Number)
 	others, hashes := own, []uint64(nil)
 	for block := t.Number; ; {

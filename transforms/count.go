@@ -46,6 +46,9 @@ func (f *countPlanFn) ProcessElement(_ context.Context, _ int64, elements func(*
 	if err != nil {
 		return markFault(err)
 	}
+	if f.Job.comparesAll(counts) {
+		return nil
+	}
 	shingles := int64(0)
 	for _, o := range outcomes {
 		shingles += o.Shingles

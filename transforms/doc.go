@@ -116,7 +116,10 @@ type Job struct {
 	Excerpt           int
 	ExcludeQuotations bool
 	Keys              Keys
-	Scoring           Scoring
+	// AllPairsUpTo is up to how many documents the pairs of a corpus are all compared
+	// where Keys are exact, which is cheaper there and finds the same; 0: never.
+	AllPairsUpTo int64
+	Scoring      Scoring
 	// Distance is the largest Hamming distance of SimHash fingerprints that share a
 	// key.
 	Distance int

@@ -48,7 +48,7 @@ type fingerprintFn struct {
 }
 
 func (f *fingerprintFn) Setup() (err error) {
-	if f.inputs, err = opened.open(f.Job.Inputs); err == nil {
+	if f.inputs, err = tasks.inputs.open(f.Job.Inputs); err == nil {
 		f.shares = newAuditShares(f.Job, f.inputs)
 	}
 	return err
@@ -234,7 +234,7 @@ func (b *block) release() {
 		return
 	}
 	b.text, b.batches, b.holds = nil, nil, false
-	longLines.Release(1)
+	tasks.longLines.Release(1)
 }
 
 func (b *block) reject(file string, position int64, fault string) {

@@ -23,6 +23,8 @@ type Result struct {
 	Counts  Counts
 	Skipped Skipped
 	Files   []output.File
+	// AllPairs says that all pairs of documents were compared.
+	AllPairs bool
 }
 
 // finishFn sums up the outcomes of all stages.
@@ -39,6 +41,7 @@ func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]b
 	result := Result{Counts: counts}
 	for _, o := range outcomes {
 		result.Skipped.add(o.Skipped)
+		result.AllPairs = result.AllPairs || o.AllPairs
 		result.Files = append(result.Files, o.Files...)
 	}
 	if rows := result.rows(Rejects); rows != counts.Rejected {

@@ -91,10 +91,9 @@ func (f *placeFn) place(runs []string, m *memory) (string, error) {
 	run := &m.run
 	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
-	if f.Job.Keys == All {
-		if err := f.blocks(runs, m); err != nil {
-			return "", err
-		}
+	if all, err := f.blocks(runs, m); err != nil {
+		return "", err
+	} else if all {
 		return run.Close()
 	}
 	graph, err := readGraph(runs, nodesKind, m)

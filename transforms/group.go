@@ -32,7 +32,7 @@ func init() {
 // one of outcomes.
 func Group(s beam.Scope, job Job, keys, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("group")
-	tasks := exchange(s, job, delivery{Step: firstStep, Needed: []runfile.Kind{keysKind, fingerprintsKind, idsKind}}, keys)
+	tasks := exchange(s, job, delivery{Step: firstStep, Needed: []runfile.Kind{keysKind, digestsKind, fingerprintsKind, idsKind}}, keys)
 	groups := sideBySide(s, &groupFn{Job: job}, tasks)
 	if job.Keys == All || job.Keys == SimHash {
 		return groups // none waits
@@ -78,6 +78,12 @@ func (f *groupFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
 	if f.Job.Keys == SimHash {
 		if err := f.simhash(ctx, number, w); err != nil {
+			return err
+		}
+		return f.ids(w)
+	}
+	if w.has(digestsKind) {
+		if err := f.equals(number, w); err != nil {
 			return err
 		}
 		return f.ids(w)
@@ -139,13 +145,6 @@ func (f *groupFn) groups(records []candidates.Record, shard int, w *workplace) e
 		w.outcome.Crowds = append(w.outcome.Crowds, crowd{g.KeyID(&group[0]), pairs})
 		if err := writeCrowd(&w.run, shard, group, pairs); err != nil {
 			failed = err
-		}
-	}
-	if f.Job.Keys == All {
-		// Keys only tell what is identical.
-		g.Candidate = func(_, _ *candidates.Record) {}
-		if err := f.writeDistinct(&w.run, shard, records); err != nil {
-			return err
 		}
 	}
 	g.Groups(records)
@@ -214,27 +213,6 @@ func (w *pairWriter) number(r *candidates.Record) uint32 {
 		r.Mark = number + 1
 	}
 	return r.Mark - 1
-}
-
-// writeDistinct writes the first of the documents under each key as a node: every
-// one of them is compared with every other. Where that is of the reference, the first
-// equal one of the input, if there is one, is a node joined to it.
-func (f *groupFn) writeDistinct(run *runfile.Writer, shard int, records []candidates.Record) error {
-	n, first := uint32(0), uint32(0)
-	for i, r := range records {
-		isEqual := i > 0 && records[i-1].Digest == r.Digest
-		if !isEqual {
-			first = n
-		}
-		if r.Size == 0 || isEqual && (records[i-1].Ref >= f.firstInput || r.Ref < f.firstInput) {
-			continue
-		}
-		if err := writeNode(run, nodesKind, shard, r.Ref, r.Size, first); err != nil {
-			return err
-		}
-		n++
-	}
-	return nil
 }
 
 // starWriter writes the edges from the first of identical documents to the

@@ -51,11 +51,9 @@ func readInputs(path string) (*Inputs, error) {
 	return inputs, nil
 }
 
-// opened are the inputs of the job at work in this process. A runner sets up a
-// DoFn for each lane of each stage: the list of a hundred thousand files is read
-// once for all of them, and goes with the last.
-var opened sharedInputs
-
+// sharedInputs are the inputs of the job at work in this process. A runner sets up
+// many DoFns: the list of a hundred thousand files is read once for all of them, and
+// goes with the last.
 type sharedInputs struct {
 	mutex  sync.Mutex
 	path   string
@@ -85,7 +83,7 @@ type layout struct {
 
 // read reads the inputs that WriteInputs wrote to path.
 func (l *layout) read(path string) (err error) {
-	if l.inputs, err = opened.open(path); err != nil {
+	if l.inputs, err = tasks.inputs.open(path); err != nil {
 		return err
 	}
 	if l.firstInput, err = l.inputs.firstInput(); err != nil {

@@ -48,6 +48,10 @@ var keyStage = newStage("key")
 // orderShard is where the order of shingles stands in the catalog.
 const orderShard = 0
 
+// allPairsStep is that of the tasks of keyFn where a corpus is small enough for all of
+// its pairs.
+const allPairsStep = 1
+
 // orderFn makes an order of the shingles of what was counted, and the tasks that
 // make keys by it.
 type orderFn struct {
@@ -59,6 +63,10 @@ func (f *orderFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 		outcomes, counts, err := readOutcomes(elements)
 		if err != nil {
 			return err
+		}
+		if f.Job.comparesAll(counts) {
+			d := delivery{Step: allPairsStep, Needed: []runfile.Kind{documentsKind}}
+			return d.deliver(f.Job.Temp, runsBut(outcomes, countStage), counts, emit)
 		}
 		order, err := sumCounters(outcomes, f.Job.Temp, m)
 		if err != nil || order == "" {
@@ -88,9 +96,14 @@ func (f *keyFn) Setup() (err error) {
 func (f *keyFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.beginRun(ctx, keyStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
 		switch f.Job.Keys {
+		case All:
+			return f.digests(ctx, w)
 		case PassageKeys:
 			return newPassageKeys(f.Job).split(ctx, w)
 		case ExactKeys:
+			if t.Step == allPairsStep {
+				return f.digests(ctx, w)
+			}
 			return f.exact(ctx, t.Catalog, w)
 		case SimHash:
 			return f.simhash(ctx, w)
@@ -116,9 +129,8 @@ func (f *keyFn) split(ctx context.Context, w *workplace) error {
 // to find out whether it is the only one with it.
 func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int) error {
 	record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(block.Size(i))}
-	if record.Size == 0 || f.Job.Keys == All {
-		// A document without tokens is like those of the same digest only, and where
-		// all pairs are compared no key is needed but to find identical documents.
+	if record.Size == 0 {
+		// A document without tokens is like those of the same digest only.
 		if err := writeDigest(run, f.Job, record); err != nil {
 			return err
 		}
@@ -142,8 +154,12 @@ func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int) e
 // writeDigest writes the record that brings a document together with identical ones
 // only.
 func writeDigest(run *runfile.Writer, job Job, record candidates.Record) error {
+	return writeDigestAs(keysKind, run, job, record)
+}
+
+func writeDigestAs(kind runfile.Kind, run *runfile.Writer, job Job, record candidates.Record) error {
 	record.Key, record.First = candidates.KeyOf(record.Digest, 0), true
-	b, err := run.Record(keysKind, shardOf(record.Digest, job.Shards), keySize)
+	b, err := run.Record(kind, shardOf(record.Digest, job.Shards), keySize)
 	if err == nil {
 		putKey(b, record)
 	}

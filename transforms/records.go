@@ -45,6 +45,8 @@ const (
 	blocksKind                               // a mark of each block, by place
 	probeKind                                // documents to look for partners in, with their sets, by split
 	sumsKind                                 // check sums of the stretches of a split, by split
+	digestsKind                              // key records that only bring equal documents together, by range of keys
+	distinctKind                             // documents that are compared with all others, by range of keys
 )
 
 const (

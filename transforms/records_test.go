@@ -201,7 +201,7 @@ func TestSplitOf(t *testing.T) {
 			{{File: 0, End: 10}, {File: 1, End: 10}}, {{File: 3, End: 50}}, {{File: 3, Start: 50, End: 100}}, {{File: 4, End: 5}},
 		},
 	}
-	path := filepath.Join(t.TempDir(), "inputs.json")
+	path := filepath.Join(t.TempDir(), "inputs.gob")
 	if err := WriteInputs(path, in); err != nil {
 		t.Fatal(err)
 	}

@@ -4,15 +4,8 @@ import (
 	"context"
 	"io"
 
-	"golang.org/x/sync/semaphore"
-
 	"mirrorbeam/internal/corpus"
 )
-
-// longLines is the right to hold a line of more than corpus.LongLine bytes. One
-// task of the process has it at a time, and gives it back when the documents of the
-// line are fingerprinted or copied: together many would take more than there is.
-var longLines = semaphore.NewWeighted(1)
 
 // splitReader reads the stretches of a split one after the other.
 type splitReader struct {
@@ -39,7 +32,7 @@ func newSplitReader(ctx context.Context, job Job, files []corpus.File, split cor
 
 // hold waits for the right to hold a long line.
 func (r *splitReader) hold() error {
-	err := longLines.Acquire(r.ctx, 1)
+	err := tasks.longLines.Acquire(r.ctx, 1)
 	r.holds = err == nil
 	return err
 }
@@ -136,7 +129,7 @@ func (r *splitReader) open() (err error) {
 
 func (r *splitReader) close() {
 	if r.holds {
-		longLines.Release(1)
+		tasks.longLines.Release(1)
 	}
 	if r.reader != nil {
 		r.reader.Close() // a file that was only read

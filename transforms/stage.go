@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"golang.org/x/sync/semaphore"
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/numbering"
@@ -84,8 +85,13 @@ type memory struct {
 var tasks = newSlots(runtime.GOMAXPROCS(0))
 
 type slots struct {
-	free  chan *memory
-	order sharedOrder
+	free   chan *memory
+	order  sharedOrder
+	inputs sharedInputs
+	// longLines is the right to hold a line of more than corpus.LongLine bytes. One
+	// task has it at a time, and gives it back when the documents of the line are
+	// fingerprinted or copied: together many would take more than there is.
+	longLines *semaphore.Weighted
 
 	// Not a WaitGroup, which allows no task to begin while one waits for all.
 	mutex   sync.Mutex
@@ -94,7 +100,7 @@ type slots struct {
 }
 
 func newSlots(n int) *slots {
-	s := &slots{free: make(chan *memory, n)}
+	s := &slots{free: make(chan *memory, n), longLines: semaphore.NewWeighted(1)}
 	s.idle.L = &s.mutex
 	for range n {
 		s.free <- &memory{}
@@ -217,6 +223,8 @@ type outcome struct {
 	Sampled int `json:",omitempty"`
 	// SampledAll says that these are all documents with words.
 	SampledAll bool `json:",omitempty"`
+	// AllPairs says that the task has compared all pairs of documents.
+	AllPairs bool `json:",omitempty"`
 	// Crowds are the groups that wait until all are known.
 	Crowds []crowd       `json:",omitempty"`
 	Files  []output.File `json:",omitempty"`

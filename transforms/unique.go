@@ -35,7 +35,7 @@ type uniqueFn struct {
 }
 
 func (f *uniqueFn) Setup() (err error) {
-	f.inputs, err = opened.open(f.Job.Inputs)
+	f.inputs, err = tasks.inputs.open(f.Job.Inputs)
 	return err
 }
 
@@ -137,7 +137,7 @@ func (c *copier) open(stretch corpus.Stretch) (err error) {
 
 // hold waits for the right to hold a long line.
 func (c *copier) hold() error {
-	err := longLines.Acquire(c.ctx, 1)
+	err := tasks.longLines.Acquire(c.ctx, 1)
 	c.holds = err == nil
 	return err
 }
@@ -146,7 +146,7 @@ func (c *copier) hold() error {
 func (c *copier) release() {
 	if c.holds {
 		c.buffer, c.holds = nil, false
-		longLines.Release(1)
+		tasks.longLines.Release(1)
 	}
 }
 

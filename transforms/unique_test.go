@@ -2,6 +2,8 @@ package transforms
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -116,16 +118,11 @@ func uniqueOf(t *testing.T, dir string, change func()) (contents []string, err e
 	}
 	var runs []string
 	for number := range inputs.Splits {
-		f := &fingerprintFn{Job: job, inputs: inputs}
-		if err := f.ProcessElement(ctx, task{Number: number}.encode(), func(element []byte) {
-			o, err := decodeOutcome(element)
-			if err != nil {
-				t.Fatal(err)
-			}
-			runs = append(runs, o.Run)
-		}); err != nil {
+		outcomes, err := workOn(ctx, &fingerprintFn{Job: job, inputs: inputs}, task{Number: number})
+		if err != nil {
 			t.Fatal(err)
 		}
+		runs = append(runs, runsOf(outcomes)...)
 	}
 	catalog, _, err := runfile.WriteCatalog(job.Temp, runs, nil, []runfile.Kind{documentsKind, removedKind, sumsKind})
 	if err != nil {
@@ -133,22 +130,35 @@ func uniqueOf(t *testing.T, dir string, change func()) (contents []string, err e
 	}
 	change()
 	for number := range inputs.Splits {
-		f := &uniqueFn{Job: job, inputs: inputs}
-		if err := f.ProcessElement(ctx, task{Number: number, Catalog: catalog}.encode(), func(element []byte) {
-			o, err := decodeOutcome(element)
-			if err != nil {
-				t.Fatal(err)
-			}
+		outcomes, err := workOn(ctx, &uniqueFn{Job: job, inputs: inputs}, task{Number: number, Catalog: catalog})
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range outcomes {
 			for _, file := range o.Files {
-				content, err := os.ReadFile(file.Temporary)
+				content, err := os.ReadFile(filepath.Join(job.Partial, file.Temporary))
 				if err != nil {
 					t.Fatal(err)
 				}
 				contents = append(contents, string(content))
 			}
-		}); err != nil {
-			return nil, err
 		}
 	}
 	return contents, nil
+}
+
+// workOn has a DoFn work on a bundle of one task.
+func workOn(ctx context.Context, f interface {
+	ProcessElement(context.Context, []byte, func([]byte)) error
+	FinishBundle(context.Context, func([]byte)) error
+}, t task,
+) (outcomes []outcome, err error) {
+	emit := func(element []byte) {
+		o, fault := decodeOutcome(element)
+		outcomes, err = append(outcomes, o), errors.Join(err, fault)
+	}
+	if err := errors.Join(f.ProcessElement(ctx, t.encode(), emit), f.FinishBundle(ctx, emit)); err != nil {
+		return nil, err
+	}
+	return outcomes, err
 }

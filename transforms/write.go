@@ -72,7 +72,7 @@ type writeFn struct {
 }
 
 func (f *writeFn) Setup() (err error) {
-	f.inputs, err = opened.open(f.Job.Inputs)
+	f.inputs, err = tasks.inputs.open(f.Job.Inputs)
 	return err
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"os"
 	"runtime"
@@ -33,7 +32,7 @@ func runJob(ctx context.Context, config pipeline.Config) (pipeline.Summary, erro
 }
 
 // showProgress tells the user what takes long.
-func showProgress(line string) { fmt.Fprintln(os.Stderr, "runjob:", line) }
+func showProgress(line string) { say(os.Stderr, "runjob: %s\n", line) }
 
 // easeCollector makes the collector begin later where little is in use, and sooner
 // where much is, and returns what ends that. It leaves what the user has said of the

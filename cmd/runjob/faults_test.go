@@ -285,7 +285,7 @@ func (s *scene) changing(change func(path string) error) observed {
 	s.t.Helper()
 	s.write("in/a.jsonl", largeCorpus())
 	s.write("in/z.jsonl", between(""))
-	j := s.runjob("--input", "in").pausedAtWork("inputs.json")
+	j := s.runjob("--input", "in").pausedAtWork("inputs.gob")
 	if err := change(filepath.Join(s.dir, "in/z.jsonl")); err != nil {
 		s.t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func planText(s pipeline.Summary) string {
 	case s.Config.Similarity == transforms.Containment:
 		return fmt.Sprintf("documents with %d words in a row in common are compared, with fewer some", s.Plan.Words)
 	case s.Plan.Keys == transforms.All:
-		return fmt.Sprintf("all pairs of a size that allows the threshold %g are compared", s.Config.Threshold)
+		return fmt.Sprintf("all pairs are compared: recall 1 by construction at the threshold %g", s.Config.Threshold)
 	case s.Plan.Keys == transforms.ExactKeys && s.Skipped.Groups > 0:
 		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g, but for what was skipped", s.Config.Threshold)
 	case s.Plan.Keys == transforms.ExactKeys:

@@ -1,0 +1,68 @@
+package pipeline
+
+import (
+	"path/filepath"
+	"testing"
+
+	"mirrorbeam/transforms"
+)
+
+// TestAutoKeys: the three exact ways give the same bytes, with and without a reference,
+// and auto takes all pairs for a small corpus.
+func TestAutoKeys(t *testing.T) {
+	input := putCorpus(t, plain, cut(oddities(lawSeed), 4)...)
+	reference := putCorpus(t, plain, cut(synthetic(22), 1)...)
+	for name, references := range map[string][]string{"alone": nil, "with a reference": {reference}} {
+		t.Run(name, func(t *testing.T) {
+			want := ""
+			for _, keys := range []transforms.Keys{transforms.ExactKeys, transforms.All, transforms.AutoKeys} {
+				config := byKeys(lawConfig(t, input), keys)
+				config.Reference = references
+				config.Output = filepath.Join(t.TempDir(), "out")
+				summary := runJob(t, config)
+				wantKeys := keys
+				if keys == transforms.AutoKeys {
+					wantKeys = transforms.All
+				}
+				if summary.Plan.Keys != wantKeys || summary.Plan.ExpectedRecall != 1 || summary.Audit != nil {
+					t.Errorf("--keys %s: plan %+v, audit %+v", keys, summary.Plan, summary.Audit)
+				}
+				got := lawful(t, config.Output)
+				if want == "" {
+					want = got
+				}
+				sameText(t, string(keys), got, want)
+			}
+		})
+	}
+}
+
+// TestAutoKeysOfLargeCorpus: a corpus of more documents is compared by exact keys.
+func TestAutoKeysOfLargeCorpus(t *testing.T) {
+	w := newWriter(91)
+	for range transforms.SmallCorpus + 1 {
+		w.add(w.set(w.text(12)))
+	}
+	config := byKeys(testConfig(t, putCorpus(t, plain, cut(w.lines, 1)...)), transforms.AutoKeys)
+	if summary := runJob(t, config); summary.Plan.Keys != transforms.ExactKeys {
+		t.Errorf("plan %+v", summary.Plan)
+	}
+	for _, c := range []struct {
+		change func(*Config)
+		want   transforms.Keys
+	}{
+		{func(*Config) {}, transforms.ExactKeys},
+		{func(c *Config) { c.Recall = 1 }, transforms.ExactKeys},
+		{func(c *Config) { c.Recall = 0.9 }, transforms.MinHash},
+		{func(c *Config) { c.Bands = 9 }, transforms.MinHash},
+		{func(c *Config) { c.Verify = transforms.Sketch }, transforms.MinHash},
+		{func(c *Config) { c.Score = transforms.Hamming }, transforms.SimHash},
+		{func(c *Config) { c.Similarity = transforms.Containment }, transforms.PassageKeys},
+	} {
+		config := config
+		c.change(&config)
+		if got := config.keys(); got != c.want {
+			t.Errorf("%+v: keys %s, want %s", config.Measure, got, c.want)
+		}
+	}
+}
