@@ -109,8 +109,6 @@ type PrefixKey struct {
 	Hash uint64
 	// Position is how many shingles of the document come before it in the order.
 	Position uint32
-	// AfterDense says that a key before may be that of a dense group.
-	AfterDense bool
 }
 
 // lookAhead is how many shingles are looked up before the count of those found so
@@ -122,7 +120,6 @@ const lookAhead = 32
 type PrefixKeys struct {
 	order     *Counter
 	threshold float64
-	dense     byte // class of a shingle that may be in a dense group
 
 	shared  []uint64 // shingles that other documents may have
 	classes []byte   // theirs
@@ -131,9 +128,9 @@ type PrefixKeys struct {
 }
 
 // NewPrefixKeys returns a finder of keys for the Jaccard similarity threshold,
-// from above 0 to 1. A group is dense if it has at least that many documents.
-func NewPrefixKeys(order *Counter, threshold float64, dense int) *PrefixKeys {
-	return &PrefixKeys{order: order, threshold: threshold, dense: class(uint32(min(dense, math.MaxUint16)))}
+// from above 0 to 1.
+func NewPrefixKeys(order *Counter, threshold float64) *PrefixKeys {
+	return &PrefixKeys{order: order, threshold: threshold}
 }
 
 // PrefixLength returns how many of the n shingles of a document, the first ones
@@ -193,7 +190,6 @@ func (p *PrefixKeys) rarest(n int, position uint32) []PrefixKey {
 		ends[class] = sum
 		sum += count
 	}
-	dense := ends[p.dense] // where those begin
 	p.keys = append(p.keys[:0], make([]PrefixKey, n)...)
 	// Stable: within a class in the order of hashes.
 	for i, hash := range p.shared {
@@ -202,9 +198,6 @@ func (p *PrefixKeys) rarest(n int, position uint32) []PrefixKey {
 			p.keys[at] = PrefixKey{Hash: hash, Position: position + at}
 			ends[class]++
 		}
-	}
-	for at := dense + 1; at < uint32(n); at++ {
-		p.keys[at].AfterDense = true
 	}
 	return p.keys
 }

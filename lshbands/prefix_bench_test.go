@@ -45,7 +45,7 @@ func BenchmarkPrefixKeys(b *testing.B) {
 					c.Add(sets[i])
 				}
 			}
-			p := NewPrefixKeys(c, 0.8, 1000)
+			p := NewPrefixKeys(c, 0.8)
 			i := 0
 			for b.Loop() {
 				p.Of(sets[i%len(sets)])

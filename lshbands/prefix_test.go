@@ -56,7 +56,7 @@ func TestPrefixKeysMissNoPair(t *testing.T) {
 				for _, set := range sets {
 					counter.Add(set)
 				}
-				finder := NewPrefixKeys(counter, threshold, 20)
+				finder := NewPrefixKeys(counter, threshold)
 				keys := make([][]PrefixKey, len(sets))
 				for i, set := range sets {
 					keys[i] = slices.Clone(finder.Of(set))
@@ -97,9 +97,6 @@ func checkKeys(t *testing.T, set []uint64, keys []PrefixKey, threshold float64) 
 		if want := length - len(keys) + i; int(key.Position) != want {
 			t.Fatalf("key %d of %d is at %d of a prefix of %d", i, len(keys), key.Position, length)
 		}
-		if i > 0 && keys[i-1].AfterDense && !key.AfterDense {
-			t.Fatalf("key %d is not after what key %d is after", i, i-1)
-		}
 	}
 }
 
@@ -130,7 +127,7 @@ func TestPrefixKeysSendNothingAlone(t *testing.T) {
 		alone = append(alone, set)
 		counter.Add(set)
 	}
-	finder, sent := NewPrefixKeys(counter, 0.8, 1000), 0
+	finder, sent := NewPrefixKeys(counter, 0.8), 0
 	for _, set := range alone {
 		sent += len(finder.Of(set))
 	}
@@ -147,13 +144,10 @@ func TestPrefixKeysSendNothingAlone(t *testing.T) {
 			counter.Add(common[i : i+1])
 		}
 	}
-	keys := NewPrefixKeys(counter, 0.5, 400).Of(common)
+	keys := NewPrefixKeys(counter, 0.5).Of(common)
 	for i, key := range keys {
 		if key.Hash != common[i] {
 			t.Fatalf("key %d of %d is not the one of the next count", i, len(keys))
-		}
-		if after := i > 0 && 5+40*(i-1) >= 400; key.AfterDense != after {
-			t.Errorf("key %d: after a dense one: %v", i, key.AfterDense)
 		}
 	}
 }

@@ -333,10 +333,6 @@ const (
 	// task nothing, little enough that the last ones end together.
 	splitBytes = 8 << 20
 	maxSplits  = 1024
-
-	// groupComparisons bounds the comparisons in a group of documents with one
-	// key: all pairs of 4,096.
-	groupComparisons = 4096 * 4095 / 2
 )
 
 // job returns what the workers need to know, for inputs of that many bytes of
@@ -358,35 +354,35 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 	}
 	job := transforms.Job{
 		Temp: temp, Partial: partial, Inputs: inputs,
-		Fields:           corpus.Fields{ID: c.IDField, Texts: fields, Features: c.Features},
-		MaxDocument:      int64(c.MaxDocument),
-		Measure:          sketch.Measure{Shingle: c.Shingle, CJKSplit: c.CJKSplit, Seed: c.Seed},
-		Normalization:    c.Normalize,
-		StopWordUse:      c.StopWordUse,
-		Weights:          weights,
-		SimHashBits:      simHashBits,
-		Similarity:       c.Similarity,
-		Threshold:        c.Threshold,
-		Keys:             c.keys(),
-		Scoring:          c.scoring(),
-		AllPairsUpTo:     c.allPairsUpTo(),
-		Distance:         c.Hamming,
-		Scheme:           scheme,
-		Verify:           c.Verify,
-		Keep:             c.Keep,
-		Split:            c.Split,
-		Emit:             c.emit(),
-		Format:           c.OutputFormat,
-		ConfigHash:       c.indexHash(),
-		Lanes:            lanes,
-		Splits:           splits,
-		Shards:           plan.shards,
-		RunBytes:         plan.runBytes,
-		WindowBytes:      plan.windowBytes,
-		ReleaseRuns:      isLocal(),
-		AuditSample:      auditSample,
-		PlaceBytes:       plan.placeBytes,
-		GroupComparisons: groupComparisons,
+		Fields:        corpus.Fields{ID: c.IDField, Texts: fields, Features: c.Features},
+		MaxDocument:   int64(c.MaxDocument),
+		Measure:       sketch.Measure{Shingle: c.Shingle, CJKSplit: c.CJKSplit, Seed: c.Seed},
+		Normalization: c.Normalize,
+		StopWordUse:   c.StopWordUse,
+		Weights:       weights,
+		SimHashBits:   simHashBits,
+		Similarity:    c.Similarity,
+		Threshold:     c.Threshold,
+		Keys:          c.keys(),
+		Scoring:       c.scoring(),
+		AllPairsUpTo:  c.allPairsUpTo(),
+		Distance:      c.Hamming,
+		Scheme:        scheme,
+		Verify:        c.Verify,
+		Keep:          c.Keep,
+		Split:         c.Split,
+		Emit:          c.emit(),
+		Format:        c.OutputFormat,
+		ConfigHash:    c.indexHash(),
+		Lanes:         lanes,
+		Splits:        splits,
+		Shards:        plan.shards,
+		RunBytes:      plan.runBytes,
+		WindowBytes:   plan.windowBytes,
+		ReleaseRuns:   isLocal(),
+		AuditSample:   auditSample,
+		PlaceBytes:    plan.placeBytes,
+		Bounds:        transforms.UsualBounds(),
 	}
 	if c.Similarity == transforms.Containment {
 		c.fitContainment(&job)

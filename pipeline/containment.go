@@ -58,6 +58,5 @@ func (c *Config) emit() []string {
 // take 8.
 func (c *Config) fitContainment(job *transforms.Job) {
 	job.Excerpt, job.ExcludeQuotations = c.Excerpt, c.NoQuotations
-	job.GroupComparisons = transforms.PassageComparisons
 	job.PlaceBytes = max(job.PlaceBytes/5, 1)
 }

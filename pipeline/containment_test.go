@@ -257,7 +257,7 @@ func TestContainmentDense(t *testing.T) {
 	}
 	config := containmentConfig(t, putCorpus(t, plain, cut(w.lines, 2)...))
 	config.Threshold = 0.9
-	want, result := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1, comparisons: 400})
+	want, result := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1, bounds: transforms.Bounds{Group: 400, Passages: 400}})
 	if result.Skipped.Groups == 0 || result.Skipped.Pairs < 1000 || result.Counts.Candidates > 3000 {
 		t.Errorf("skipped %+v of %+v", result.Skipped, result.Counts)
 	}
@@ -271,7 +271,7 @@ func TestContainmentDense(t *testing.T) {
 	if long < 3 {
 		t.Errorf("%d pairs have the copied passage, want 3", long)
 	}
-	got, other := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 7, placeBytes: 4 << 10, lanes: 2, comparisons: 400})
+	got, other := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 7, placeBytes: 4 << 10, lanes: 2, bounds: transforms.Bounds{Group: 400, Passages: 400}})
 	sameText(t, "pairs", got, want)
 	if !reflect.DeepEqual(other.Skipped, result.Skipped) {
 		t.Errorf("skipped %+v, want %+v", other.Skipped, result.Skipped)

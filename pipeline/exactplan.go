@@ -85,7 +85,7 @@ func newSharing(documents []sample.Document) sharing {
 		shingles += len(documents[i].Set) * min(documents[i].Copies, mostCopies)
 	}
 	order := count(documents, int64(shingles*spareCells))
-	prefix := lshbands.NewPrefixKeys(order, math.SmallestNonzeroFloat32, math.MaxInt32)
+	prefix := lshbands.NewPrefixKeys(order, math.SmallestNonzeroFloat32)
 	for i := range documents {
 		d := &documents[i]
 		unique := len(d.Set) - len(prefix.Of(d.Set))

@@ -16,11 +16,11 @@ import (
 
 // innerJob is what a job is cut into inside; Config does not show it.
 type innerJob struct {
-	splitBytes  int64
-	shards      int
-	placeBytes  int64
-	comparisons int
-	lanes       int
+	splitBytes int64
+	shards     int
+	placeBytes int64
+	bounds     transforms.Bounds // none: the usual ones
+	lanes      int
 }
 
 // runInner does what Run does, up to the results, with other cuts. It returns
@@ -48,8 +48,8 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 	}
 	job := config.job(scheme, size, len(inputs.Splits), work.Temp, work.Partial, path)
 	job.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
-	if inner.comparisons > 0 {
-		job.GroupComparisons = inner.comparisons
+	if inner.bounds != (transforms.Bounds{}) {
+		job.Bounds = inner.bounds
 	}
 	if _, err := execute(context.Background(), job, 0); err != nil {
 		t.Fatal(err)
@@ -169,6 +169,10 @@ func TestDensePlaces(t *testing.T) {
 	)
 }
 
+// denseBounds make a group of more than 64 documents a dense one, and a star of more than
+// 8 one whose pairs are not compared.
+var denseBounds = transforms.Bounds{Group: 400, Star: 8}
+
 // TestDenseGroups bounds the comparisons of a group below what its documents
 // need. What is skipped is counted, every pair listed is right, and the output
 // still depends on nothing but the bound.
@@ -186,7 +190,7 @@ func TestDenseGroups(t *testing.T) {
 	bands.Bands, bands.Rows = 4, 2 // few wide bands: large groups
 	for _, config := range []Config{config, bands} {
 		t.Run(string(config.keys()), func(t *testing.T) {
-			dense := innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, comparisons: 400, lanes: 1}
+			dense := innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, bounds: denseBounds, lanes: 1}
 			want, result := runInner(t, config, dense)
 			if result.Skipped.Pairs == 0 || result.Skipped.Groups == 0 {
 				t.Errorf("%d pairs in %d groups were skipped, more is true", result.Skipped.Pairs, result.Skipped.Groups)
@@ -212,8 +216,8 @@ func TestDenseGroups(t *testing.T) {
 				t.Errorf("example %+v", e)
 			}
 			for _, inner := range []innerJob{
-				{splitBytes: 3 << 10, shards: 3, placeBytes: 1 << 10, comparisons: 400, lanes: 2},
-				{splitBytes: 10 << 10, shards: 50, placeBytes: 1 << 20, comparisons: 400, lanes: 5},
+				{splitBytes: 3 << 10, shards: 3, placeBytes: 1 << 10, bounds: denseBounds, lanes: 2},
+				{splitBytes: 10 << 10, shards: 50, placeBytes: 1 << 20, bounds: denseBounds, lanes: 5},
 			} {
 				got, other := runInner(t, config, inner)
 				sameText(t, fmt.Sprintf("%+v", inner), got, want)

@@ -178,7 +178,7 @@ func TestSimHashHeaps(t *testing.T) {
 	config.Keys, config.Hamming = transforms.SimHash, 8
 	inner := innerJob{splitBytes: 1 << 30, shards: 3, placeBytes: 1 << 30, lanes: 2}
 	_, want := runInner(t, config, inner)
-	inner.comparisons = 1
+	inner.bounds = transforms.Bounds{Group: 1}
 	_, got := runInner(t, config, inner)
 	if got.Counts.Pairs >= want.Counts.Pairs || got.Skipped.Pairs == 0 {
 		t.Fatalf("%d of %d pairs are listed, skipped %+v: a corpus without large groups", got.Counts.Pairs, want.Counts.Pairs, got.Skipped)

@@ -167,7 +167,7 @@ func (s *signer) keys(set []uint64) []uint64 {
 func (m *survey) estimate(ctx context.Context, config Config, c *census, firstInput docref.Ref, options *options) error {
 	documents, share := c.documents.List()
 	estimator := sample.Estimator{
-		Threshold: config.Threshold, FirstInput: firstInput, CrowdedPairs: transforms.CrowdedPairs,
+		Threshold: config.Threshold, FirstInput: firstInput, CrowdedPairs: float64(transforms.CrowdedPairs()),
 		PlaceElements: float64(m.job.PlaceBytes) / 8,
 		Compare: func(a, b *sample.Document) float64 {
 			shared := asmkernels.Intersect(a.Set, b.Set, 0)
@@ -177,7 +177,7 @@ func (m *survey) estimate(ctx context.Context, config Config, c *census, firstIn
 			return transforms.LargestCompared(pairs, m.facts.Documents+m.facts.ReferenceDocuments)
 		},
 		Leaders: func() *leaders.Index {
-			return leaders.New(func(n int) int { return lshbands.PrefixLength(config.Threshold, n) })
+			return leaders.New(config.Threshold, func(n int) int { return lshbands.PrefixLength(config.Threshold, n) })
 		},
 	}
 	return m.estimateAll(ctx, options, func(option *option, memory *sample.Memory) sample.Estimate {
@@ -247,7 +247,7 @@ func withBands(e sample.Estimator, scheme lshbands.Scheme) *sample.Estimator {
 // the sample, in a counter in which about as many of them share a cell as in the job's.
 func (m *survey) estimateExact(e sample.Estimator, documents []sample.Document, share float64, memory *sample.Memory) sample.Estimate {
 	all := (float64(m.facts.Documents) + float64(m.facts.ReferenceDocuments)) * m.facts.Shingles
-	prefix := transforms.NewPrefixKeys(count(documents, int64(all*share+0.5)), e.Threshold, groupComparisons)
+	prefix := lshbands.NewPrefixKeys(count(documents, int64(all*share+0.5)), e.Threshold)
 	e.Exact = true
 	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
 		return transforms.AppendExactRecords(records, d.Ref, d.Digest, d.Set, prefix)

@@ -49,7 +49,7 @@ func (f *groupFn) equals(shard int, w *workplace) error {
 		return err
 	}
 	w.figures.bytes += int64(len(packed))
-	records := w.sortKeys(packed)
+	records := w.sortKeys(packed, shard, f.Job.Shards)
 	w.figures.records += int64(len(records))
 	if err := f.writeDistinct(&w.run, shard, records); err != nil {
 		return err
@@ -143,7 +143,7 @@ func (f *scoreFn) block(ctx context.Context, t task, w *workplace) error {
 	}
 	own.sortBySize()
 	w.outcome.AllPairs = true
-	graph := edgeWriter{number: f.Job.Shards + t.Number}
+	graph := f.part(t.Number)
 	others, hashes := own, []uint64(nil)
 	for block := t.Number; ; {
 		for i := range own.sets {
@@ -187,7 +187,7 @@ func (f *scoreFn) compare(w *workplace, graph *edgeWriter, document *gatheredSet
 			continue
 		}
 		w.outcome.Counts.Candidates++
-		e, ok := f.score(other, document)
+		e, ok := f.Job.score(other, document)
 		if !ok {
 			continue
 		}

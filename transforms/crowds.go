@@ -11,6 +11,7 @@ import (
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -18,37 +19,56 @@ func init() {
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&crowdFn{})
 }
 
-// Groups of more than fewComparisons pairs that have not met before are crowds: they
-// wait until it is known how many there are.
-const (
-	fewComparisons = 128 * 127 / 2
+// Bounds say how many documents that are much alike are compared with each other.
+// They change which pairs are listed.
+type Bounds struct {
+	// Group is how many pairs that have not met before a group of documents under one
+	// key has at most, if it is compared whatever others there are. One of more pairs
+	// is a crowd: it waits until all are known.
+	Group int64
+	// Corpus is up to how many documents a corpus is compared fully, whatever its
+	// groups are.
+	Corpus int64
+	// In a larger corpus crowds have Spare pairs together, and Each for each document.
+	// A pair that is listed takes some 2 microseconds, a document that is like no other
+	// 3 to 7.
+	Spare, Each int64
+	// Passages is how many pairs of documents that share a passage are compared, if
+	// passages are looked for.
+	Passages int64
+	// Star is up to how many documents of a heap that are like one leader are compared
+	// with each other, where they share a key that is not dense. With SimHash keys it is
+	// how many pairs a group lists for each document, beside those of Group.
+	Star int
+}
 
-	// SmallCorpus is up to how many documents a corpus is compared fully, whatever its
-	// groups are. In a larger one crowds have spareComparisons pairs together, and comparisonsEach
-	// for each document. A pair that is listed takes some .35 microseconds, a document
-	// that is like no other 3 to 7.
-	SmallCorpus      = 4096
-	spareComparisons = 4 << 20
-	comparisonsEach  = 8
-)
+// SmallCorpus is up to how many documents a corpus is compared fully, whatever its groups
+// are.
+const SmallCorpus = 4096
 
-// allowedComparisons returns how many pairs of crowds are compared in a corpus of that
-// many documents.
-func allowedComparisons(documents int64) int64 {
-	if documents <= SmallCorpus {
+// UsualBounds returns the bounds of all jobs but for tests.
+func UsualBounds() Bounds {
+	return Bounds{
+		Group:  128 * 127 / 2, // all pairs of 128 documents
+		Corpus: SmallCorpus, Spare: 4 << 20, Each: 8,
+		Passages: 256 * 255 / 2, // more have such a passage from a licence or a form
+		Star:     128,
+	}
+}
+
+// allowed returns how many pairs of crowds are compared in a corpus of that many
+// documents.
+func (b *Bounds) allowed(documents int64) int64 {
+	if documents <= b.Corpus {
 		return documents * documents
 	}
-	return spareComparisons + comparisonsEach*documents
+	return b.Spare + b.Each*documents
 }
 
 // crowd is a group that waits, as its task tells of it.
 type crowd struct {
-	Key   uint32 // as candidates.PreviousOf gives it
+	ID    uint64 // of the key, as candidates.Grouper.KeyID gives it
 	Pairs int64
-}
-
-func addCrowd(crowds []crowd, key uint64, pairs int64) []crowd {
-	return append(crowds, crowd{candidates.PreviousOf(key), pairs})
 }
 
 // crowdFn decides which crowds are compared and makes the tasks that do so.
@@ -76,7 +96,7 @@ func (f *crowdFn) ProcessElement(_ context.Context, _ int64, elements func(*[]by
 	}
 	d := delivery{Step: crowdsStep, Needed: []runfile.Kind{crowdsKind}, Extra: []runfile.Kind{limitKind}}
 	isNeeded := func(o outcome) bool { return o.Stage == groupStage.name }
-	if dense && f.Job.Keys != ExactKeys {
+	if dense && f.Job.Keys == MinHash {
 		// What has met under dense keys only is compared under others.
 		d.Needed = append(d.Needed, keysKind)
 		isNeeded = func(o outcome) bool { return o.Stage != fingerprintStage.name }
@@ -95,9 +115,9 @@ func (f *crowdFn) ProcessElement(_ context.Context, _ int64, elements func(*[]by
 // there.
 func (f *crowdFn) limit(crowds []crowd, documents int64) int64 {
 	if f.Job.Similarity == Containment {
-		return int64(f.Job.GroupComparisons)
+		return f.Job.Bounds.Passages
 	}
-	return crowdLimit(crowds, allowedComparisons(documents))
+	return crowdLimit(crowds, f.Job.Bounds.allowed(documents))
 }
 
 // crowdLimit returns the largest number of pairs, a power of two, such that the crowds
@@ -116,107 +136,178 @@ func crowdLimit(crowds []crowd, allowed int64) int64 {
 	return 1 << 62
 }
 
-// write writes the limit and the keys of dense groups for every shard, and says whether
-// there are any. It returns the path of the run.
+// limitShard is where the limit and the dense keys stand in the catalog.
+const limitShard = 0
+
+// write writes the limit and the keys of dense groups, and says whether there are any.
+// It returns the path of the run.
 func (f *crowdFn) write(crowds []crowd, limit int64) (path string, dense bool, err error) {
 	run := runfile.NewWriter(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
 	packed := binary.LittleEndian.AppendUint64(nil, uint64(limit))
 	for _, c := range crowds {
 		if c.Pairs > limit {
-			packed = binary.LittleEndian.AppendUint32(packed, c.Key)
+			packed = binary.LittleEndian.AppendUint64(packed, c.ID)
 			dense = true
 		}
 	}
-	for shard := range f.Job.Shards {
-		if err := run.Section(limitKind, shard, packed); err != nil {
-			return "", false, err
-		}
+	if err := run.Section(limitKind, limitShard, packed); err != nil {
+		return "", false, err
 	}
 	path, err = run.Close()
 	return path, dense, err
 }
 
-// writeCrowd writes the records of a group that waits, and those of the documents that
-// stand for a class beside them.
-func writeCrowd(run *runfile.Writer, shard int, group, copies []candidates.Record) error {
-	for _, records := range [][]candidates.Record{group, copies} {
-		for i := range records {
-			b, err := run.Record(crowdsKind, shard, keySize+4*records[i].Known())
-			if err != nil {
-				return err
-			}
-			putKey(b, records[i])
+// readLimit returns what write wrote.
+func readLimit(w *workplace, catalog string) (limit int64, dense numbering.Set, err error) {
+	pieces, err := runfile.ReadCatalog(catalog, limitShard)
+	if err != nil {
+		return 0, dense, err
+	}
+	packed, err := w.reader.ReadKind(nil, pieces, limitKind)
+	if err != nil {
+		return 0, dense, err
+	}
+	limit = int64(binary.LittleEndian.Uint64(packed))
+	for packed = packed[8:]; len(packed) > 0; packed = packed[8:] {
+		dense.Add(binary.LittleEndian.Uint64(packed))
+	}
+	return limit, dense, nil
+}
+
+// A crowd is written as its key, how many pairs and documents it has, and these.
+const crowdHeader = 20
+
+func writeCrowd(run *runfile.Writer, shard int, group []candidates.Record, pairs int64) error {
+	b, err := run.Record(crowdsKind, shard, crowdHeader)
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint64(b, group[0].Key)
+	binary.LittleEndian.PutUint64(b[8:], uint64(pairs))
+	binary.LittleEndian.PutUint32(b[16:], uint32(len(group)))
+	for i := range group {
+		r := &group[i]
+		size := crowdedSize + 4*r.Known()
+		if r.Input != r.Ref {
+			size += refSize
 		}
+		if b, err = run.Record(crowdsKind, shard, size); err != nil {
+			return err
+		}
+		putCrowded(b, r)
 	}
 	return nil
 }
 
+// crowdReader reads crowds one after the other.
+type crowdReader struct {
+	packed []byte
+
+	key       uint64
+	pairs     int64
+	documents int
+}
+
+// next goes on to the next crowd. Its documents must have been read.
+func (c *crowdReader) next() bool {
+	if len(c.packed) == 0 {
+		return false
+	}
+	c.key = binary.LittleEndian.Uint64(c.packed)
+	c.pairs = int64(binary.LittleEndian.Uint64(c.packed[8:]))
+	c.documents = int(binary.LittleEndian.Uint32(c.packed[16:]))
+	c.packed = c.packed[crowdHeader:]
+	return true
+}
+
+// record reads the next document of the crowd.
+func (c *crowdReader) record(r *candidates.Record) {
+	r.Key = c.key
+	c.packed = getCrowded(c.packed, r)
+}
+
+// group reads the documents of the crowd.
+func (c *crowdReader) group(memory []candidates.Record) []candidates.Record {
+	group := slices.Grow(memory[:0], c.documents)[:c.documents]
+	for i := range group {
+		c.record(&group[i])
+	}
+	return group
+}
+
 // crowds compares the crowds of a shard that are not dense, gathers the documents of
 // those that are in heaps, and compares what has met under dense keys only.
-func (f *groupFn) crowds(shard int, w *workplace) error {
-	packed, err := w.read(0, limitKind)
+func (f *groupFn) crowds(t task, w *workplace) error {
+	limit, dense, err := readLimit(w, t.Catalog)
 	if err != nil {
 		return err
 	}
-	limit := int64(binary.LittleEndian.Uint64(packed))
-	dense := map[uint32]bool{}
-	for packed = packed[8:]; len(packed) > 0; packed = packed[4:] {
-		dense[binary.LittleEndian.Uint32(packed)] = true
-	}
 	// Parts are numbered behind those of the first time.
-	part := f.Job.Shards + shard
+	part := f.Job.Shards + t.Number
 	var failed error
 	pairs := newPairWriter(w, part)
 	g := f.grouper(&pairs, &failed)
 	g.DenseKeys = dense
-	records, err := w.read(0, keysKind)
+	packed, err := w.read(0, keysKind)
 	if err != nil {
 		return err
 	}
-	g.Again(w.sortKeys(records))
-	if records, err = w.read(0, crowdsKind); err != nil {
+	g.Again(w.sortKeys(packed, t.Number, f.Job.Shards))
+	if packed, err = w.read(0, crowdsKind); err != nil {
 		return err
 	}
-	heaps := heapWriter{run: &w.run, part: part, dense: g}
-	g.MaxComparisons = limit
-	g.Crowded = func(group []candidates.Record, skipped int64) {
-		if f.Job.Similarity == Containment {
-			g.Star(group)
-			first, second := firstTwo(group)
-			w.outcome.Skipped.add(f.layout.skipped(first, second, len(group), skipped-int64(len(group)-1)))
-			return
-		}
-		if err := heaps.add(group, g.Copies()); err != nil {
-			failed = err
+	heaps := heapWriter{run: &w.run, part: part, grouper: g}
+	for crowd := (crowdReader{packed: packed}); failed == nil && crowd.next(); {
+		switch {
+		case crowd.pairs <= limit:
+			w.keys = crowd.group(w.keys)
+			g.Crowd(w.keys)
+		case f.Job.Similarity == Containment:
+			w.keys = crowd.group(w.keys)
+			g.Star(w.keys)
+			w.outcome.Skipped.add(f.layout.starred(w.keys, crowd.pairs))
+		default:
+			failed = heaps.add(&crowd)
 		}
 	}
-	g.Crowds(w.sortKeys(records))
 	if failed != nil {
 		return failed
 	}
 	return writePart(&w.run, nodesKind, part, pairs.part)
 }
 
-// firstTwo returns the first two documents of a group.
-func firstTwo(group []candidates.Record) (first, second docref.Ref) {
-	first, second = group[0].Ref, group[1].Ref
-	for _, r := range group {
-		switch {
-		case r.Ref < first:
-			first, second = r.Ref, first
-		case r.Ref != first && r.Ref < second:
-			second = r.Ref
-		}
+// starred describes a dense group whose documents are compared with the first one.
+func (l *layout) starred(group []candidates.Record, pairs int64) Skipped {
+	var s skippedGroup
+	for i := range group {
+		s.note(group[i].Ref)
 	}
-	return first, second
+	return l.skipped(&s, pairs-int64(len(group)-1))
 }
 
-// skipped describes a dense group of so many documents, of which some pairs were
-// skipped, by two of them.
-func (l *layout) skipped(first, second docref.Ref, documents int, pairs int64) Skipped {
+// skippedGroup is how a dense group is known to the user.
+type skippedGroup struct {
+	documents     int64
+	first, second docref.Ref
+}
+
+// note notes a document of the group.
+func (s *skippedGroup) note(ref docref.Ref) {
+	switch s.documents++; {
+	case s.documents == 1:
+		s.first = ref
+	case ref < s.first:
+		s.first, s.second = ref, s.first
+	case s.documents == 2 || ref < s.second:
+		s.second = ref
+	}
+}
+
+// skipped describes a dense group, some pairs of which were skipped.
+func (l *layout) skipped(s *skippedGroup, pairs int64) Skipped {
 	return Skipped{Pairs: pairs, Groups: 1, Example: &SkippedGroup{
-		Documents: int64(documents),
-		First:     string(l.inputs.refText(nil, first)), Second: string(l.inputs.refText(nil, second)),
+		Documents: s.documents,
+		First:     string(l.inputs.refText(nil, s.first)), Second: string(l.inputs.refText(nil, s.second)),
 	}}
 }

@@ -152,6 +152,6 @@ type Job struct {
 	// AuditSample is about how many documents are sampled to estimate the recall; 0:
 	// none.
 	AuditSample int
-	// GroupComparisons bounds the pairs compared in one group.
-	GroupComparisons int
+	// Bounds say what is compared of documents that are much alike.
+	Bounds Bounds
 }

@@ -66,7 +66,8 @@ func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 		if err != nil {
 			return err
 		}
-		runs := runsOf(outcomes)
+		releaseRuns(f.Job, outcomes, gatherStage) // those of heaps
+		runs := runsBut(outcomes, gatherStage)
 		if o.Run, err = f.place(runs, m); err != nil || o.Run == "" {
 			return err
 		}
@@ -84,7 +85,7 @@ func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 }
 
 // place writes the places of the nodes of each part, and of the documents of each
-// split that have but one, or are in a heap. It returns the path of the run file, ""
+// split that have but one. It returns the path of the run file, ""
 // if there is no pair.
 func (f *placeFn) place(runs []string, m *memory) (string, error) {
 	run := &m.run
@@ -99,14 +100,19 @@ func (f *placeFn) place(runs []string, m *memory) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	places, count := graph.Places(max(f.Job.PlaceBytes/8, 1))
+	stars, err := readStars(runs, m)
+	if err != nil {
+		return "", err
+	}
+	places, _ := graph.Places(max(f.Job.PlaceBytes/8, 1))
 	err = eachPart(runs, nodesKind, m, func(shard int, nodes []byte) error {
 		for ; len(nodes) > 0; nodes = nodes[nodeSize:] {
 			b, err := run.Record(placesKind, shard, placeSize)
 			if err != nil {
 				return err
 			}
-			putPlace(b, places[graph.Rank(getRef(nodes))])
+			ref := getRef(nodes)
+			putPlace(b, places[graph.Rank(ref)], stars.star(ref))
 		}
 		return nil
 	})
@@ -121,9 +127,6 @@ func (f *placeFn) place(runs []string, m *memory) (string, error) {
 		if err := writeWanted(run, splitOf(f.starts, ref), want{ref: ref, place: int(place.First)}); err != nil {
 			return "", err
 		}
-	}
-	if err := f.heaps(runs, count, m); err != nil {
-		return "", err
 	}
 	return run.Close()
 }
@@ -208,8 +211,8 @@ func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, _ func([]
 	})
 }
 
-// sendPairs sends the pairs of a part to their places, and says which documents of
-// components with several places are wanted where.
+// sendPairs sends the pairs of a part to their places, but for those of one star, and
+// says which documents of components with several places are wanted where.
 func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
 	nodes, err := w.read(0, nodesKind)
 	if err != nil {
@@ -233,6 +236,9 @@ func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
 		w.figures.bytes += int64(len(numbers))
 		for ; len(numbers) > 0; numbers = numbers[numberSize:] {
 			a, b := int(binary.LittleEndian.Uint32(numbers)), int(binary.LittleEndian.Uint32(numbers[4:]))
+			if star := getStar(places[a*placeSize:]); star != 0 && star == getStar(places[b*placeSize:]) {
+				continue
+			}
 			place := getPlace(places[a*placeSize:])
 			at := place.Of(getPlace(places[b*placeSize:]))
 			if place.Blocks > 1 {

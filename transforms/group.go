@@ -26,7 +26,7 @@ func init() {
 //
 // Groups of very many pairs wait until all are known: as many of them are compared, the
 // smallest first, as the corpus allows for. What is larger is dense. The documents of
-// dense groups are gathered in heaps.
+// dense groups are gathered in heaps, and scored there.
 //
 // It takes the outcomes of Key and Fingerprint, PCollection<[]byte> each, and returns
 // one of outcomes.
@@ -39,7 +39,11 @@ func Group(s beam.Scope, job Job, keys, sketches beam.PCollection) beam.PCollect
 	}
 	s = s.Scope("crowds")
 	tasks = beam.ParDo(s, &crowdFn{Job: job}, together(s, keys, sketches, groups))
-	return beam.Flatten(s, groups, sideBySide(s, &groupFn{Job: job}, tasks))
+	groups = beam.Flatten(s, groups, sideBySide(s, &groupFn{Job: job}, tasks))
+	if job.Similarity == Containment {
+		return groups // a dense group is compared with its first document
+	}
+	return beam.Flatten(s, groups, heaps(s, job, groups, sketches))
 }
 
 // The steps of groupFn.
@@ -64,7 +68,7 @@ func (f *groupFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 	tasks.order.drop()
 	return f.beginRun(ctx, groupStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
 		if t.Step == crowdsStep {
-			return f.crowds(t.Number, w)
+			return f.crowds(t, w)
 		}
 		return f.shard(ctx, t.Number, w)
 	})
@@ -89,7 +93,7 @@ func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
 		return err
 	}
 	w.figures.bytes += int64(len(records))
-	keys := w.sortKeys(records)
+	keys := w.sortKeys(records, number, f.Job.Shards)
 	w.figures.records += int64(len(keys))
 	if err := f.groups(keys, number, w); err != nil {
 		return err
@@ -107,18 +111,22 @@ func (f *groupFn) ids(w *workplace) error {
 	return f.repeated(ids, &w.run)
 }
 
-// sortKeys returns the key records in the task's memory, sorted.
-func (w *workplace) sortKeys(packed []byte) []candidates.Record {
-	most := len(packed) / keySize
-	for i := range w.keys {
-		w.keys[i] = slices.Grow(w.keys[i][:0], most)[:most]
+// sortKeys returns the key records of a shard in the task's memory, sorted.
+func (w *workplace) sortKeys(packed []byte, shard, shards int) []candidates.Record {
+	low, high := rangeOf(shard, shards)
+	buckets, n := candidates.NewBuckets(len(packed)/keySize, low, high), 0
+	for rest := packed; len(rest) > 0; n++ {
+		key := binary.LittleEndian.Uint64(rest)
+		buckets.Count(key)
+		rest = rest[keySize+4*candidates.KnownOf(key):]
 	}
-	records, n := w.keys[0], 0
-	for len(packed) > 0 {
-		packed = getKey(packed, &records[n])
-		n++
+	buckets.Counted()
+	w.keys = slices.Grow(w.keys[:0], n)[:n]
+	for rest := packed; len(rest) > 0; {
+		rest = getKey(rest, &w.keys[buckets.Place(binary.LittleEndian.Uint64(rest))])
 	}
-	return candidates.Sort(records[:n], w.keys[1])
+	buckets.Sort(w.keys)
+	return w.keys
 }
 
 // groups writes the candidate pairs and the stars of identical documents, which
@@ -134,8 +142,8 @@ func (f *groupFn) groups(records []candidates.Record, shard int, w *workplace) e
 		}
 	}
 	g.Crowded = func(group []candidates.Record, pairs int64) {
-		w.outcome.Crowds = addCrowd(w.outcome.Crowds, group[0].Key, pairs)
-		if err := writeCrowd(&w.run, shard, group, g.Copies()); err != nil {
+		w.outcome.Crowds = append(w.outcome.Crowds, crowd{g.KeyID(&group[0]), pairs})
+		if err := writeCrowd(&w.run, shard, group, pairs); err != nil {
 			failed = err
 		}
 	}
@@ -157,7 +165,7 @@ func (f *groupFn) grouper(pairs *pairWriter, failed *error) *candidates.Grouper 
 	}
 	return &candidates.Grouper{
 		Threshold:      threshold,
-		MaxComparisons: min(fewComparisons, int64(f.Job.GroupComparisons)),
+		MaxComparisons: f.Job.Bounds.Group,
 		Exact:          f.Job.Keys == ExactKeys,
 		FirstInput:     f.firstInput,
 		Candidate: func(a, b *candidates.Record) {
@@ -195,7 +203,7 @@ func (w *pairWriter) add(a, b *candidates.Record) error {
 
 // number returns the number of a record's document, which it notes in the record.
 func (w *pairWriter) number(r *candidates.Record) uint32 {
-	if r.Mark == 0 {
+	if r.Mark == 0 || w.part.Refs[r.Mark-1] != r.Ref {
 		number, isNew := w.nodes.Add(uint64(r.Ref))
 		if isNew {
 			w.part.Refs = append(w.part.Refs, r.Ref)

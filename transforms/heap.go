@@ -1,27 +1,38 @@
 package transforms
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
-	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
-	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/runfile"
-	"mirrorbeam/internal/sketchblock"
-	"mirrorbeam/internal/unionfind"
-	"mirrorbeam/lshbands"
 )
 
+func init() {
+	register.DoFn5x1[context.Context, int64, func(*[]byte) bool, func([]byte), func([]byte), error](&joinFn{})
+}
+
 // A heap is the documents of dense groups that have documents in common. Its pairs are
-// too many to be compared. Its documents come to one place instead, in the order in
-// which they are preferred. Each is compared with the leaders so far, and becomes one
-// if it is like none of them. So the leaders are what stays of the heap, and the edges
-// to them hold together what belongs together.
+// too many to be compared. So its documents come to one place, in the order in which
+// they are preferred, and are compared with a few leaders; see heapFn.
+
+// heaps gathers and scores the heaps: it takes the outcomes of the groups and of
+// Fingerprint, PCollection<[]byte> each, and returns one of outcomes with edges and
+// stars.
+func heaps(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PCollection {
+	s = s.Scope("heaps")
+	tasks, joined := beam.ParDo2(s, &joinFn{Job: job}, together(s, groups, sketches))
+	sets := sideBySide(s.Scope("sets"), &gatherFn{Job: job}, tasks)
+	d := delivery{Needed: []runfile.Kind{heapsKind}, Extra: []runfile.Kind{placeSetsKind}}
+	scored := sideBySide(s, &heapFn{Job: job}, exchange(s, job, d, joined, sets))
+	return beam.Flatten(s, joined, sets, scored)
+}
 
 // heapMemberSize is the size of a document of a heap: its ref, that of the equal
 // document of the input (see want), and that of another document of the heap.
@@ -29,18 +40,22 @@ const heapMemberSize = 3 * refSize
 
 // heapWriter writes the documents of dense groups.
 type heapWriter struct {
-	run   *runfile.Writer
-	part  int
-	dense *candidates.Grouper // knows the dense keys
+	run     *runfile.Writer
+	part    int
+	grouper *candidates.Grouper // knows the dense keys
 }
 
 // add adds the documents of a dense group. Of those that have had a dense key before,
 // which are in its heap, one for each such key joins the two.
-func (w *heapWriter) add(group, copies []candidates.Record) error {
-	joined := map[uint32]bool{}
-	for i := range group {
-		r := &group[i]
-		if key, has := w.dense.DenseBefore(r); has {
+func (w *heapWriter) add(crowd *crowdReader) error {
+	var other docref.Ref
+	joined := map[uint64]bool{}
+	var r candidates.Record
+	for i := range crowd.documents {
+		if crowd.record(&r); i == 0 {
+			other = r.Ref
+		}
+		if key, has := w.grouper.DenseBefore(&r); has {
 			if joined[key] {
 				continue
 			}
@@ -50,33 +65,94 @@ func (w *heapWriter) add(group, copies []candidates.Record) error {
 		if err != nil {
 			return err
 		}
+		input := r.Input
+		if input == r.Ref {
+			input = 0
+		}
 		putRef(b, r.Ref)
-		putRef(b[refSize:], copyOf(r, copies))
-		putRef(b[2*refSize:], group[0].Ref)
+		putRef(b[refSize:], input)
+		putRef(b[2*refSize:], other)
 	}
 	return nil
 }
 
-// copyOf returns the document of the input that is equal to one of the reference, 0 if
-// there is none. Copies are ordered by digest.
-func copyOf(r *candidates.Record, copies []candidates.Record) docref.Ref {
-	at, found := slices.BinarySearchFunc(copies, r.Digest, func(c candidates.Record, digest uint64) int { return cmp.Compare(c.Digest, digest) })
-	if !found {
-		return 0
-	}
-	return copies[at].Ref
+// joinFn joins dense groups to heaps and makes the tasks that bring the sets of their
+// documents together. It puts out the tasks, and an outcome that names the heaps.
+type joinFn struct {
+	Job Job
+
+	layout // read in Setup
 }
 
-// heaps joins dense groups to heaps, gives each a place, from the first one on, and
-// says which documents are wanted there.
-func (f *placeFn) heaps(runs []string, firstPlace int, m *memory) error {
+func (f *joinFn) Setup() error { return f.read(f.Job.Inputs) }
+
+func (f *joinFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitHeaps func([]byte)) error {
+	o := outcome{Stage: gatherStage.name}
+	err := gatherStage.runAlone(ctx, 0, emitTask, func(m *memory, emit func([]byte)) error {
+		outcomes, counts, err := readOutcomes(elements)
+		if err != nil {
+			return err
+		}
+		if o.Run, err = f.join(runsBut(outcomes, fingerprintStage), m); err != nil || o.Run == "" {
+			return err
+		}
+		d := delivery{Step: documentsStep, Needed: []runfile.Kind{wantedKind}, Extra: []runfile.Kind{documentsKind, setsKind}}
+		return d.deliver(f.Job.Temp, append(runsOf(outcomes), o.Run), counts, emit)
+	})
+	if err != nil {
+		return err
+	}
+	joined, err := o.encode()
+	if err == nil {
+		emitHeaps(joined)
+	}
+	return err
+}
+
+// join joins dense groups to heaps, says which documents are wanted in each, and how
+// many these are. It returns the path of the run file, "" if there is no heap.
+func (f *joinFn) join(runs []string, m *memory) (string, error) {
+	m.run.Reset(f.Job.Temp, f.Job.RunBytes)
+	defer m.run.Abort()
+	graph, inputs, err := readHeaps(runs, m)
+	if err != nil {
+		return "", err
+	}
+	heaps := map[uint32]int{} // by root
+	var sizes []uint32
+	for rank, root := range graph.Roots() {
+		heap, known := heaps[root]
+		if !known {
+			heap = len(heaps)
+			heaps[root] = heap
+			sizes = append(sizes, 0)
+		}
+		sizes[heap]++
+		ref := graph.Ref(rank)
+		if err := writeWanted(&m.run, splitOf(f.starts, ref), want{ref, heap, inputs[ref]}); err != nil {
+			return "", err
+		}
+	}
+	for heap, size := range sizes {
+		b, err := m.run.Record(heapsKind, heap, 4)
+		if err != nil {
+			return "", err
+		}
+		binary.LittleEndian.PutUint32(b, size)
+	}
+	return m.run.Close()
+}
+
+// readHeaps returns the graph of the documents of dense groups, and the equal documents
+// of the input of those that are of the reference.
+func readHeaps(runs []string, m *memory) (*components.Graph, map[docref.Ref]docref.Ref, error) {
 	var graph components.Graph
 	inputs := map[docref.Ref]docref.Ref{}
 	err := eachPart(runs, heapMembersKind, m, func(_ int, members []byte) error {
 		var part components.Part
-		var numbers numbering.Set
+		m.nodes.Reset()
 		number := func(ref docref.Ref) uint32 {
-			n, isNew := numbers.Add(uint64(ref))
+			n, isNew := m.nodes.Add(uint64(ref))
 			if isNew {
 				part.Refs, part.Weights, part.Parents = append(part.Refs, ref), append(part.Weights, 0), append(part.Parents, n)
 			}
@@ -92,202 +168,36 @@ func (f *placeFn) heaps(runs []string, firstPlace int, m *memory) error {
 		graph.Add(part)
 		return nil
 	})
-	if err != nil {
-		return err
-	}
 	graph.Finish()
-	places := map[uint32]int{} // by root
-	for rank, root := range graph.Roots() {
-		place, known := places[root]
-		if !known {
-			place = firstPlace + len(places)
-			places[root] = place
-			if _, err := m.run.Record(heapsKind, place, 1); err != nil {
-				return err
+	return &graph, inputs, err
+}
+
+// stars are the documents of which too many are like one leader: a pair of them is not
+// worth a row.
+type stars struct {
+	documents, leaders numbering.Set
+	of                 []uint32 // by number of the document: that of its leader
+}
+
+// readStars reads the stars of all heaps.
+func readStars(runs []string, m *memory) (*stars, error) {
+	s := &stars{}
+	err := eachPart(runs, starsKind, m, func(_ int, packed []byte) error {
+		for ; len(packed) > 0; packed = packed[starSize:] {
+			if _, isNew := s.documents.Add(uint64(getRef(packed))); isNew {
+				leader, _ := s.leaders.Add(uint64(getRef(packed[refSize:])))
+				s.of = append(s.of, leader)
 			}
 		}
-		ref := graph.Ref(rank)
-		if err := writeWanted(&m.run, splitOf(f.starts, ref), want{ref, place, inputs[ref]}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// heapMember is a document of a heap and where its set lies.
-type heapMember struct {
-	gatheredSet
-	length uint32
-	piece  int // of the place
-	offset int // of the set in the piece
-	stored int // hashes
-}
-
-// heapMembers returns the documents of a heap in the order in which they are preferred,
-// those of the reference first.
-func (f *scoreFn) heapMembers(w *workplace) ([]heapMember, error) {
-	var members []heapMember
-	for i, piece := range w.pieces {
-		if piece.Kind != placeSetsKind {
-			continue
-		}
-		buffer, err := w.readPiece(0, piece)
-		if err != nil {
-			return nil, err
-		}
-		w.figures.bytes += int64(len(buffer))
-		for at := 0; at < len(buffer); {
-			b := buffer[at:]
-			m := heapMember{
-				gatheredSet: gatheredSet{ref: getRef(b), size: int(binary.LittleEndian.Uint32(b[8:]))},
-				piece:       i, offset: at + setHeader, stored: int(binary.LittleEndian.Uint32(b[12:])),
-				length: binary.LittleEndian.Uint32(b[24:]),
-			}
-			if input := getRef(b[16:]); input != 0 {
-				m.input = &gatheredSet{ref: input, size: m.size}
-			}
-			members = append(members, m)
-			at = m.offset + sketchblock.HashSize*m.stored
-		}
-	}
-	slices.SortFunc(members, func(a, b heapMember) int {
-		aReference, bReference := a.ref < f.firstInput, b.ref < f.firstInput
-		switch {
-		case aReference && !bReference:
-			return -1
-		case bReference && !aReference:
-			return 1
-		case f.Job.Keep == Longest && !aReference && a.length != b.length:
-			return cmp.Compare(b.length, a.length)
-		}
-		return cmp.Compare(a.ref, b.ref)
-	})
-	return members, nil
-}
-
-// heap scores the documents of a heap with its leaders.
-func (f *scoreFn) heap(ctx context.Context, number int, w *workplace) error {
-	members, err := f.heapMembers(w)
-	if err != nil {
-		return err
-	}
-	index := leaders.New(func(n int) int { return lshbands.PrefixLength(f.Job.Threshold, n) })
-	h := heapScorer{f: f, w: w, graph: edgeWriter{number: f.Job.Shards + number}, index: index}
-	for i := range members {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		m := &members[i]
-		if w.buffers[1], err = w.reader.ReadStretch(w.buffers[1][:0], w.pieces[m.piece], m.offset, sketchblock.HashSize*m.stored); err != nil {
-			return err
-		}
-		w.hashes = sketchblock.AppendSet(w.hashes[:0], w.buffers[1])
-		m.set = w.hashes
-		if err := h.member(&m.gatheredSet); err != nil {
-			return err
-		}
-		m.set = nil
-	}
-	n := int64(len(members))
-	w.outcome.Counts.Candidates += h.compared
-	w.figures.records += n
-	refs := make([]docref.Ref, len(members))
-	for i := range members {
-		refs[i] = members[i].ref
-	}
-	slices.Sort(refs)
-	w.outcome.Skipped = f.layout.skipped(refs[0], refs[1], len(members), n*(n-1)/2-h.compared)
-	w.outcome.Skipped.Kept = h.unchecked
-	return writePart(&w.run, edgeNodesKind, h.graph.number, h.graph.part)
-}
-
-// heapScorer compares the documents of a heap, one after the other.
-type heapScorer struct {
-	f     *scoreFn
-	w     *workplace
-	graph edgeWriter
-	index *leaders.Index
-
-	leaders   []gatheredSet
-	joined    unionfind.Forest // leaders, by edges
-	compared  int64
-	unchecked int64 // leaders that were not compared with all before them
-}
-
-// member compares a document with the leaders, writes the edges that are worth a row,
-// and makes it a leader if it is like none, or of the reference.
-func (h *heapScorer) member(m *gatheredSet) error {
-	candidates, isComplete := h.index.Candidates(m.set)
-	alike, err := h.compare(m, candidates)
-	if err != nil {
-		return err
-	}
-	if alike && m.ref >= h.f.firstInput {
 		return nil
-	}
-	isLeader := h.index.Add(m.set)
-	if isLeader {
-		leader := *m
-		leader.set = h.index.Set(uint32(len(h.leaders)))
-		h.leaders = append(h.leaders, leader)
-		h.joined = append(h.joined, uint32(len(h.joined)))
-	}
-	if !alike && (!isComplete || !isLeader) {
-		h.unchecked++
-	}
-	return nil
-}
-
-// found is a leader that a document is like.
-type foundLeader struct {
-	leader uint32
-	edge   edge
-}
-
-// compare compares a document with leaders. Of the edges to those that it is like it
-// writes the one of the greatest similarity, that to the most similar one of the
-// reference, and those that join what was not joined.
-func (h *heapScorer) compare(m *gatheredSet, with []uint32) (alike bool, err error) {
-	var found []foundLeader
-	for _, number := range with {
-		leader := &h.leaders[number]
-		if low, high := min(m.size, leader.size), max(m.size, leader.size); float64(low)/float64(high) < h.f.Job.Threshold {
-			continue
-		}
-		if _, _, compared := candidates.Ends(leader.class(), m.class(), h.f.firstInput); !compared {
-			continue
-		}
-		h.compared++
-		if e, ok := h.f.score(leader, m); ok {
-			found = append(found, foundLeader{number, e})
-		}
-	}
-	slices.SortFunc(found, func(a, b foundLeader) int {
-		return cmp.Or(cmp.Compare(b.edge.similarity(), a.edge.similarity()), cmp.Compare(a.leader, b.leader))
 	})
-	hasReference := false
-	for i, l := range found {
-		leader := &h.leaders[l.leader]
-		isReference := leader.ref < h.f.firstInput
-		if i > 0 && h.joined.Find(l.leader) == h.joined.Find(found[0].leader) && (hasReference || !isReference) {
-			continue
-		}
-		hasReference = hasReference || isReference
-		h.joined.Union(found[0].leader, l.leader)
-		x, y, _ := candidates.Ends(leader.class(), m.class(), h.f.firstInput)
-		e := l.edge
-		e.total |= heapMark
-		if err := h.graph.add(&h.w.run, endOf(leader, m, x), endOf(leader, m, y), e); err != nil {
-			return false, err
-		}
-	}
-	return len(found) > 0, nil
+	return s, err
 }
 
-// endOf returns the document of that name among those that two sets stand for.
-func endOf(a, b *gatheredSet, ref docref.Ref) *gatheredSet {
-	if a.ref == ref || a.input != nil && a.input.ref == ref {
-		return a.of(ref)
+// star returns the number of a document's star, from 1 on, 0 if it is in none.
+func (s *stars) star(ref docref.Ref) uint32 {
+	if number, found := s.documents.Find(uint64(ref)); found {
+		return s.of[number] + 1
 	}
-	return b.of(ref)
+	return 0
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 	"sync"
 
@@ -225,15 +226,6 @@ func (o *sharedOrder) drop() {
 	o.catalog, o.order = "", nil
 }
 
-// denseDocuments returns how many documents a dense group has at least.
-func denseDocuments(comparisons int) int {
-	n := 1
-	for n*(n-1)/2 <= comparisons {
-		n++
-	}
-	return n
-}
-
 // exact writes the records of the documents of one split with exact keys, in the
 // order of shingles that the catalog leads to.
 func (f *keyFn) exact(ctx context.Context, catalog string, w *workplace) error {
@@ -241,7 +233,7 @@ func (f *keyFn) exact(ctx context.Context, catalog string, w *workplace) error {
 	if err != nil {
 		return fmt.Errorf("read order of shingles: %w", err)
 	}
-	prefix := lshbands.NewPrefixKeys(order, f.Job.Threshold, denseDocuments(f.Job.GroupComparisons))
+	prefix := lshbands.NewPrefixKeys(order, f.Job.Threshold)
 	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 		sets, err := w.readPiece(1, setsPiece)
 		if err != nil {
@@ -271,8 +263,7 @@ func (f *keyFn) exactDocument(run *runfile.Writer, block *sketchblock.Block, i i
 		return writeID(run, f.Job, block, i)
 	}
 	for k, key := range prefix.Of(set) {
-		record.Key, record.First = candidates.PrefixKeyOf(key.Hash), k == 0
-		record.Position, record.AfterDense = key.Position, key.AfterDense
+		record.Key, record.Position, record.First = candidates.PrefixKeyOf(key.Hash), key.Position, k == 0
 		b, err := run.Record(keysKind, shardOf(record.Key, f.Job.Shards), keySize+4*record.Known())
 		if err != nil {
 			return err
@@ -281,6 +272,16 @@ func (f *keyFn) exactDocument(run *runfile.Writer, block *sketchblock.Block, i i
 		record.SetPrevious(key.Hash)
 	}
 	return writeID(run, f.Job, block, i)
+}
+
+// rangeOf returns the least and the greatest [candidates.KeyOf] of a shard.
+func rangeOf(shard, shards int) (low, high uint64) {
+	low, _ = bits.Div64(uint64(shard), 0, uint64(shards))
+	high = math.MaxUint64
+	if shard+1 < shards {
+		high, _ = bits.Div64(uint64(shard+1), 0, uint64(shards))
+	}
+	return candidates.KeyOf(low, 0), candidates.KeyOf(high, 7)
 }
 
 // shardOf cuts the range of evenly spread hashes into shards of equal width.

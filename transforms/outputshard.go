@@ -101,23 +101,22 @@ func (s *outputShard) appendID(b []byte, i int) []byte {
 }
 
 // decide chooses the documents that stay. Those of the reference come before all
-// others and stay.
+// others and stay. Then come the leaders of heaps: what is like one has been compared with
+// few others, so it would have nobody to go for if its leader went.
 func (s *outputShard) decide(preference Keep) {
 	order := make([]uint32, len(s.members))
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	if preference == Longest {
+	if leads := s.leaders(preference); preference == Longest || leads != nil {
 		slices.SortStableFunc(order, func(a, b uint32) int {
-			switch {
-			case !s.reference(a) && !s.reference(b):
-				return cmp.Compare(s.members[b].length, s.members[a].length)
-			case s.reference(a) && s.reference(b):
-				return 0
-			case s.reference(a):
-				return -1
+			if !s.reference(a) && !s.reference(b) && leads != nil && leads[s.first[a]] != leads[s.first[b]] {
+				if leads[s.first[a]] {
+					return -1
+				}
+				return 1
 			}
-			return 1
+			return s.prefer(preference, a, b)
 		})
 	}
 	s.choices = keep.Choose(order, s.first, s.rivals)
@@ -126,6 +125,60 @@ func (s *outputShard) decide(preference Keep) {
 			s.choices[i] = keep.Choice{Kept: i, Similarity: 1}
 		}
 	}
+}
+
+// prefer orders documents as those to keep are preferred.
+func (s *outputShard) prefer(preference Keep, a, b uint32) int {
+	switch {
+	case s.reference(a) != s.reference(b):
+		if s.reference(a) {
+			return -1
+		}
+		return 1
+	case preference == Longest && !s.reference(a) && s.members[a].length != s.members[b].length:
+		return cmp.Compare(s.members[b].length, s.members[a].length)
+	}
+	return cmp.Compare(a, b)
+}
+
+// heapEdges passes the edges of heaps: the classes of the leader and of the document that
+// is like it, by their first documents. The leader is the one that is preferred.
+func (s *outputShard) heapEdges(preference Keep, visit func(leader, other uint32)) {
+	for _, e := range s.edges {
+		if !e.heap() {
+			continue
+		}
+		leader, other := s.first[e.A], s.first[e.B]
+		if s.prefer(preference, other, leader) < 0 {
+			leader, other = other, leader
+		}
+		visit(leader, other)
+	}
+}
+
+// leaders tells of each class, by its first document, whether it leads others of a heap.
+// It returns nil where none does.
+func (s *outputShard) leaders(preference Keep) (leads []bool) {
+	s.heapEdges(preference, func(leader, _ uint32) {
+		if leads == nil {
+			leads = make([]bool, len(s.members))
+		}
+		leads[leader] = true
+	})
+	return leads
+}
+
+// leaderless returns how many classes of the input stay though they are like a leader,
+// which has gone for a document of another heap: nobody has compared them with each other.
+func (s *outputShard) leaderless(preference Keep) int64 {
+	stays := func(first uint32) bool { return s.first[s.choices[first].Kept] == first }
+	left := map[uint32]bool{}
+	s.heapEdges(preference, func(leader, other uint32) {
+		if !stays(leader) && stays(other) && !s.reference(other) {
+			left[other] = true
+		}
+	})
+	return int64(len(left))
 }
 
 // rivals passes the edges of which one document may go for the other, from the first

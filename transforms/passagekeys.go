@@ -19,10 +19,6 @@ const (
 
 	// passageWindow is of how many such passages in a row the least one is a key.
 	passageWindow = 4
-
-	// PassageComparisons bounds the comparisons of the documents that share a key:
-	// all pairs of 256. More have such a passage from a licence or a form.
-	PassageComparisons = 256 * 255 / 2
 )
 
 // FoundWords returns how many words in a row two documents must have in common to

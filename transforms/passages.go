@@ -64,7 +64,7 @@ func (f *scoreFn) passages(ctx context.Context, number int, w *workplace) error 
 		return err
 	}
 	// As for sets, parts are numbered behind those of identical documents.
-	graph := edgeWriter{number: f.Job.Shards + number}
+	graph := f.part(number)
 	matcher := sketch.NewMatcher(f.Job.Measure.Shingle)
 	w.outcome.Counts.Candidates += int64(len(pairs))
 	for _, pair := range pairs {

@@ -40,7 +40,8 @@ const (
 	spansKind                                // passages that the pairs of a part have in common, by part
 	shardSpansKind                           // the same, by output shard
 	heapMembersKind                          // documents of dense groups, by range of keys
-	heapsKind                                // a mark of each heap, by place
+	heapsKind                                // how many documents a heap has, by heap
+	starsKind                                // documents that are like one leader, by heap
 	blocksKind                               // a mark of each block, by place
 	probeKind                                // documents to look for partners in, with their sets, by split
 	sumsKind                                 // check sums of the stretches of a split, by split
@@ -54,15 +55,13 @@ const (
 	refSize    = 8
 	numberSize = 8
 	nodeSize   = 16
-	placeSize  = 8
+	placeSize  = 12
 	edgeSize   = 16
 )
 
-// What a key record says besides, in bits of the position.
-const (
-	firstKey   = 1 << 30
-	afterDense = 1 << 31
-)
+// firstKey says in a bit of a key record's position that it is of the document's first
+// key.
+const firstKey = 1 << 30
 
 func putKey(b []byte, r candidates.Record) {
 	binary.LittleEndian.PutUint64(b, r.Key)
@@ -72,9 +71,6 @@ func putKey(b []byte, r candidates.Record) {
 	position := r.Position
 	if r.First {
 		position |= firstKey
-	}
-	if r.AfterDense {
-		position |= afterDense
 	}
 	binary.LittleEndian.PutUint32(b[28:], position)
 	for i, key := range r.Previous[:r.Known()] {
@@ -91,8 +87,7 @@ func getKey(b []byte, r *candidates.Record) []byte {
 		Size:   binary.LittleEndian.Uint32(b[24:]),
 	}
 	position := binary.LittleEndian.Uint32(b[28:])
-	r.Position = position &^ (firstKey | afterDense)
-	r.First, r.AfterDense = position&firstKey != 0, position&afterDense != 0
+	r.Position, r.First = position&^firstKey, position&firstKey != 0
 	b = b[keySize:]
 	for i := range r.Known() {
 		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
@@ -100,14 +95,58 @@ func getKey(b []byte, r *candidates.Record) []byte {
 	return b[4*r.Known():]
 }
 
+// crowdedSize is the size of a document of a crowd, and 4 for each previous key, and
+// refSize where another document of its class is the first of the input.
+const crowdedSize = 16
+
+// hasInput says in a bit of the position that this is so.
+const hasInput = 1 << 31
+
+func putCrowded(b []byte, r *candidates.Record) {
+	putRef(b, r.Ref)
+	binary.LittleEndian.PutUint32(b[8:], r.Size)
+	position := r.Position
+	if r.First {
+		position |= firstKey
+	}
+	if r.Input != r.Ref {
+		position |= hasInput
+		putRef(b[len(b)-refSize:], r.Input)
+	}
+	binary.LittleEndian.PutUint32(b[12:], position)
+	for i, key := range r.Previous[:r.Known()] {
+		binary.LittleEndian.PutUint32(b[crowdedSize+4*i:], key)
+	}
+}
+
+// getCrowded reads a document of a crowd with that key, and returns what follows it.
+func getCrowded(b []byte, r *candidates.Record) []byte {
+	ref := getRef(b)
+	*r = candidates.Record{Key: r.Key, Ref: ref, Input: ref, Size: binary.LittleEndian.Uint32(b[8:])}
+	position := binary.LittleEndian.Uint32(b[12:])
+	r.Position, r.First = position&^(firstKey|hasInput), position&firstKey != 0
+	b = b[crowdedSize:]
+	for i := range r.Known() {
+		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	b = b[4*r.Known():]
+	if position&hasInput != 0 {
+		r.Input = getRef(b)
+		b = b[refSize:]
+	}
+	return b
+}
+
 func putRef(b []byte, ref docref.Ref) { binary.LittleEndian.PutUint64(b, uint64(ref)) }
 
 func getRef(b []byte) docref.Ref { return docref.Ref(binary.LittleEndian.Uint64(b)) }
 
-func putPlace(b []byte, p components.Place) {
+// putPlace writes the place of a node and the star that it is in, 0 if it is in none.
+func putPlace(b []byte, p components.Place, star uint32) {
 	binary.LittleEndian.PutUint32(b, p.First)
 	binary.LittleEndian.PutUint16(b[4:], p.Blocks)
 	binary.LittleEndian.PutUint16(b[6:], p.Block)
+	binary.LittleEndian.PutUint32(b[8:], star)
 }
 
 func getPlace(b []byte) components.Place {
@@ -117,6 +156,8 @@ func getPlace(b []byte) components.Place {
 		Block:  binary.LittleEndian.Uint16(b[6:]),
 	}
 }
+
+func getStar(b []byte) uint32 { return binary.LittleEndian.Uint32(b[8:]) }
 
 // writePart writes the nodes of a part of a graph.
 func writePart(run *runfile.Writer, kind runfile.Kind, shard int, part components.Part) error {
@@ -200,7 +241,10 @@ func (e edge) similarity() float64 { return float64(e.Shared) / float64(e.union(
 
 // identical reports whether the edge joins documents that are the same under
 // the measure.
-func (e edge) identical() bool { return e.Shared == e.total&^hammingMark }
+func (e edge) identical() bool { return e.Shared == e.total&^(hammingMark|heapMark) }
+
+// heap reports whether the edge joins a document of a heap to a leader.
+func (e edge) heap() bool { return e.total&heapMark != 0 }
 
 func putEdge(b []byte, e edge) {
 	binary.LittleEndian.PutUint32(b, e.A)

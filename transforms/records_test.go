@@ -44,7 +44,24 @@ func TestRecords(t *testing.T) {
 	ref := docref.Ref(1<<63 | 7)
 	check("ref", refSize, func(b []byte) { putRef(b, ref) }, func(b []byte) any { return getRef(b) }, ref)
 	place := components.Place{First: 1<<31 | 1, Blocks: 1<<15 | 2, Block: 1<<14 | 3}
-	check("place", placeSize, func(b []byte) { putPlace(b, place) }, func(b []byte) any { return getPlace(b) }, place)
+	check("place", placeSize, func(b []byte) { putPlace(b, place, 1<<31|4) }, func(b []byte) any { return getPlace(b) }, place)
+	check("star", placeSize, func(b []byte) { putPlace(b, place, 1<<31|4) }, func(b []byte) any { return getStar(b) }, uint32(1<<31|4))
+	for _, crowded := range []candidates.Record{
+		{Key: 1<<63 | 2, Ref: 1<<62 | 2, Input: 1<<62 | 2, Size: 1<<31 | 4, Position: 1<<29 | 1, First: true, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}},
+		{Key: 1<<63 | 6, Ref: 3, Input: 1<<61 | 3, Size: 5, Position: 7, Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6}},
+	} {
+		size := crowdedSize + 4*crowded.Known()
+		if crowded.Input != crowded.Ref {
+			size += refSize
+		}
+		check("document of a crowd", size, func(b []byte) { putCrowded(b, &crowded) }, func(b []byte) any {
+			got := candidates.Record{Key: crowded.Key}
+			if rest := getCrowded(b, &got); len(rest) > 0 {
+				t.Errorf("%d bytes are left of a document of a crowd", len(rest))
+			}
+			return got
+		}, crowded)
+	}
 	for _, estimate := range []bool{false, true} {
 		e := newEdge(1<<30|3, 1<<30|4, estimate)
 		e.A, e.B = 1<<31|1, 1<<30|2
@@ -64,6 +81,8 @@ func TestEdgeIdentical(t *testing.T) {
 		{newEdge(0, 0, false), true}, // two documents without tokens
 		{newEdge(4, 5, false), false},
 		{newEdge(128, 128, true), false},
+		{edge{Shared: 5, total: 5 | heapMark}, true},
+		{edge{Shared: 5, total: 5 | heapMark | estimateMark}, false},
 	} {
 		if got := c.identical(); got != c.want {
 			t.Errorf("%+v: %v", c.edge, got)

@@ -28,7 +28,7 @@ func init() {
 // of outcomes with edges.
 func Score(s beam.Scope, job Job, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("score")
-	d := delivery{Needed: []runfile.Kind{placePairsKind, heapsKind, blocksKind}, Extra: []runfile.Kind{placeSetsKind}}
+	d := delivery{Needed: []runfile.Kind{placePairsKind, blocksKind}, Extra: []runfile.Kind{placeSetsKind}}
 	tasks := exchange(s, job, d, gathered)
 	return sideBySide(s, &scoreFn{Job: job}, tasks)
 }
@@ -51,12 +51,14 @@ func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 			return f.passages(ctx, t.Number, w)
 		case w.has(blocksKind):
 			return f.block(ctx, t, w)
-		case w.has(heapsKind):
-			return f.heap(ctx, t.Number, w)
 		}
 		return f.place(ctx, t.Number, w)
 	})
 }
+
+// part returns the part of the similarity graph that a task makes. They have even
+// numbers behind those that Group made of identical documents.
+func (f *scoreFn) part(number int) edgeWriter { return edgeWriter{number: f.Job.Shards + 2*number} }
 
 // place scores the pairs of a place.
 func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
@@ -64,9 +66,7 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 	if err != nil {
 		return err
 	}
-	// Parts of the similarity graph are numbered behind those that Group made
-	// of identical documents.
-	graph := edgeWriter{number: f.Job.Shards + number}
+	graph := f.part(number)
 	counts := &w.outcome.Counts
 	err = visitPairs(w, sets, int(f.Job.PlaceBytes/8), func(pairs []uint64) error {
 		counts.Candidates += int64(len(pairs))
@@ -75,7 +75,7 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 				return ctx.Err()
 			}
 			x, y := &sets.sets[pair>>32], &sets.sets[uint32(pair)]
-			e, ok := f.score(x, y)
+			e, ok := f.Job.score(x, y)
 			if !ok {
 				continue
 			}
@@ -153,14 +153,14 @@ func readPairs(w *workplace, sets *gatheredSets, first, end uint32) ([]uint64, e
 }
 
 // score compares two documents and reports whether they are joined by an edge.
-func (f *scoreFn) score(a, b *gatheredSet) (edge, bool) {
-	if f.Job.Verify == Exact {
-		need := asmkernels.Required(f.Job.Threshold, a.size, b.size)
+func (j *Job) score(a, b *gatheredSet) (edge, bool) {
+	if j.Verify == Exact {
+		need := asmkernels.Required(j.Threshold, a.size, b.size)
 		shared := asmkernels.Intersect(a.set, b.set, need)
 		return newEdge(shared, a.size+b.size-shared, false), shared >= need
 	}
 	shared, union, exact := sketch.Overlap(a.set, b.set, a.size, b.size, bottomK)
-	return newEdge(shared, union, !exact), f.Job.Verify == None || float64(shared)/float64(union) >= f.Job.Threshold
+	return newEdge(shared, union, !exact), j.Verify == None || float64(shared)/float64(union) >= j.Threshold
 }
 
 // gatheredSet is a document at the place where it is scored.

@@ -242,15 +242,16 @@ func (g *simhashGroups) group(records []fingerprintRecord) {
 			g.fingerprints = append(g.fingerprints, binary.LittleEndian.Uint64(b))
 		}
 	}
-	written, skipped := 0, int64(0)
+	listed := g.job.Bounds.Group + int64(g.job.Bounds.Star*len(records))
+	skipped := int64(0)
 	var joined unionfind.Forest // by pairs beyond the bound
 	g.matcher.Pairs(table, g.fingerprints, func(i, j, distance int) {
 		x, y, compared := candidates.Ends(records[i].class(), records[j].class(), g.layout.firstInput)
 		a, b := records[i].of(x), records[j].of(y)
 		switch {
 		case !compared || a.Size == 0 || b.Size == 0:
-		case written < min(g.job.GroupComparisons, fewComparisons+128*len(records)):
-			written++
+		case listed > 0:
+			listed--
 			g.pair(a, b, distance)
 		default:
 			// What holds the documents together goes on being written, so that no
@@ -267,7 +268,8 @@ func (g *simhashGroups) group(records []fingerprintRecord) {
 		}
 	})
 	if skipped > 0 {
-		g.skipped.add(g.layout.skipped(records[0].Ref, records[1].Ref, len(records), skipped))
+		group := skippedGroup{int64(len(records)), records[0].Ref, records[1].Ref}
+		g.skipped.add(g.layout.skipped(&group, skipped))
 	}
 }
 

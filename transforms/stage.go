@@ -72,7 +72,7 @@ type memory struct {
 	figures figures // of the task at hand
 	run     runfile.Writer
 	buffers [3][]byte
-	keys    [2][]candidates.Record
+	keys    []candidates.Record
 	nodes   numbering.Set
 	hashes  []uint64
 	pairs   []uint64

@@ -142,18 +142,11 @@ func AppendFingerprintKeys(keys []uint64, tables *lshbands.Permuted, fingerprint
 	return keys
 }
 
-// NewPrefixKeys returns the finder of exact keys for a threshold and the bound of
-// comparisons in a group.
-func NewPrefixKeys(order *lshbands.Counter, threshold float64, comparisons int) *lshbands.PrefixKeys {
-	return lshbands.NewPrefixKeys(order, threshold, denseDocuments(comparisons))
-}
-
 // AppendExactRecords appends the records of the exact keys of a document.
 func AppendExactRecords(records []candidates.Record, ref docref.Ref, digest uint64, set []uint64, keys *lshbands.PrefixKeys) []candidates.Record {
 	record := candidates.Record{Ref: ref, Digest: digest, Size: uint32(len(set))}
 	for k, key := range keys.Of(set) {
-		record.Key, record.First = candidates.PrefixKeyOf(key.Hash), k == 0
-		record.Position, record.AfterDense = key.Position, key.AfterDense
+		record.Key, record.Position, record.First = candidates.PrefixKeyOf(key.Hash), key.Position, k == 0
 		records = append(records, record)
 		record.SetPrevious(key.Hash)
 	}
@@ -262,8 +255,8 @@ func hashOf(record corpus.Record) uint64 {
 	return hash
 }
 
-// CrowdedPairs is up to how many pairs a group is compared whatever the corpus is.
-const CrowdedPairs = fewComparisons
+// CrowdedPairs returns up to how many pairs a group is compared whatever the corpus is.
+func CrowdedPairs() int64 { return UsualBounds().Group }
 
 // LargestCompared returns up to how many pairs a group is compared, in a corpus of
 // that many documents whose groups of more than [CrowdedPairs] have these pairs.
@@ -272,7 +265,8 @@ func LargestCompared(pairs []float64, documents int64) float64 {
 	for i := range pairs {
 		crowds[i].Pairs = int64(pairs[i])
 	}
-	return float64(crowdLimit(crowds, allowedComparisons(documents)))
+	bounds := UsualBounds()
+	return float64(crowdLimit(crowds, bounds.allowed(documents)))
 }
 
 // AuditShares returns the share of the documents that an audit samples, and that in

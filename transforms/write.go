@@ -114,6 +114,7 @@ func (f *writeFn) shard(t task, o *outcome, m *memory) error {
 		}
 	} else {
 		shard.decide(f.Job.Keep)
+		o.Skipped.Kept = shard.leaderless(f.Job.Keep)
 		if f.Job.Split == Star {
 			shard.splitStars()
 		}
@@ -165,7 +166,7 @@ func writeFile(job Job, file output.File, write func(row func([]byte) error) err
 }
 
 // readEdges returns the edges of an output shard, sorted by A, then B, each once: a
-// pair of documents may have been scored in several groups.
+// pair of documents may have been scored in several groups, and in a heap.
 func readEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]edge, error) {
 	total := 0
 	for _, piece := range pieces {
@@ -188,7 +189,22 @@ func readEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]edge, error) {
 		}
 	}
 	edges = radix.Sort(edges, make([]edge, len(edges)), func(e *edge) uint64 { return uint64(e.A)<<32 | uint64(e.B) })
-	return slices.CompactFunc(edges, func(a, b edge) bool { return a.A == b.A && a.B == b.B }), nil
+	return compactEdges(edges), nil
+}
+
+// compactEdges drops repeats of sorted edges. They differ in the mark of a heap only, which
+// stays if one has it.
+func compactEdges(edges []edge) []edge {
+	n := 0
+	for _, e := range edges {
+		if n > 0 && edges[n-1].A == e.A && edges[n-1].B == e.B {
+			edges[n-1].total |= e.total & heapMark
+			continue
+		}
+		edges[n] = e
+		n++
+	}
+	return edges[:n]
 }
 
 // writeRejects writes the rejects of all splits in the order of the corpus.

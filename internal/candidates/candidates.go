@@ -1,13 +1,7 @@
 // Package candidates finds the pairs of documents that share a key.
 package candidates
 
-import (
-	"cmp"
-	"math/bits"
-	"slices"
-
-	"mirrorbeam/internal/docref"
-)
+import "mirrorbeam/internal/docref"
 
 // Record says that a document has a key.
 type Record struct {
@@ -25,17 +19,26 @@ type Record struct {
 	// Previous holds hashes of the document's keys before this one, the latest
 	// first; for exact keys see SetPrevious.
 	Previous [MaxPrevious]uint32
+	// Input is, in a record that stands for a class of equal documents, the first of
+	// them that is of the input, or Ref where none is; see [Class].
+	Input docref.Ref
 	// First says that this is the document's first key.
 	First bool
-	// AfterDense says of an exact key that one before it may be of a dense group.
-	AfterDense bool
-
-	// onlyReference says that no document of the input is in the class of equal
-	// documents that the record stands for; see distinct.
-	onlyReference bool
-
-	// Mark is for the receiver of pairs to use.
+	// Mark is for the receiver of pairs to use. A record of Input has that of Ref.
 	Mark uint32
+}
+
+// class returns the documents that the record stands for.
+func (r *Record) class() Class { return Class{First: r.Ref, Input: r.Input} }
+
+// of returns the record of another document of the class, with the same mark.
+func (r *Record) of(ref docref.Ref) *Record {
+	if ref == r.Ref {
+		return r
+	}
+	other := *r
+	other.Ref = ref
+	return &other
 }
 
 // MaxPrevious is how many keys a document is known to have had before a key: all
@@ -48,8 +51,11 @@ const previousMask = 7
 // the record holds.
 func KeyOf(hash uint64, previous int) uint64 { return hash&^previousMask | uint64(previous) }
 
+// KnownOf returns how many previous keys a record of that Key holds.
+func KnownOf(key uint64) int { return int(key & previousMask) }
+
 // Known returns how many of the previous keys are in use.
-func (r *Record) Known() int { return int(r.Key & previousMask) }
+func (r *Record) Known() int { return KnownOf(r.Key) }
 
 // hash returns what other records of the document hold of this key in Previous.
 func (r *Record) hash() uint32 { return PreviousOf(r.Key) }
@@ -65,50 +71,4 @@ func (r *Record) met(other *Record) bool {
 		}
 	}
 	return false
-}
-
-// Sort brings records of one key together; scratch is as long as records. It
-// returns the slice that holds the result. Keys being evenly spread, one pass
-// by their leading bits leaves little to sort.
-func Sort(records, scratch []Record) []Record {
-	width := bits.Len(uint(len(records)))
-	if width < 8 {
-		slices.SortFunc(records, byKey)
-		return records
-	}
-	width = min(width, 20)
-	// A shard holds keys of one range, which the bits that all share are cut off
-	// from.
-	low, high := records[0].Key, records[0].Key
-	for i := range records {
-		low, high = min(low, records[i].Key), max(high, records[i].Key)
-	}
-	shift := max(bits.Len64(high-low)-width, 0)
-	ends := make([]uint32, 1<<width+1)
-	for i := range records {
-		ends[(records[i].Key-low)>>shift+1]++
-	}
-	for i := 1; i < len(ends); i++ {
-		ends[i] += ends[i-1]
-	}
-	scratch = scratch[:len(records)]
-	for i := range records {
-		at := (records[i].Key - low) >> shift
-		scratch[ends[at]] = records[i]
-		ends[at]++
-	}
-	start := uint32(0)
-	for _, end := range ends[:len(ends)-1] {
-		if end-start > 1 {
-			slices.SortFunc(scratch[start:end], byKey)
-		}
-		start = end
-	}
-	return scratch
-}
-
-// byKey orders by key, then brings identical documents together, first one
-// first.
-func byKey(a, b Record) int {
-	return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Digest, b.Digest), cmp.Compare(a.Ref, b.Ref))
 }

@@ -2,20 +2,19 @@ package candidates
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 	"sort"
 
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/numbering"
 )
 
 // Grouper finds the candidate pairs of the groups of documents under one key.
 //
 // A group of more than MaxComparisons pairs is crowded: whether it can be compared
 // fully depends on all the others. Groups passes it on. When all groups are known,
-// Crowds compares the crowded ones up to a higher bound. What is above that is dense,
-// and Again compares what has met under dense keys only, in other groups of the
-// documents.
+// Crowd compares those that are not dense, and Again compares what has met under dense
+// keys only, in other groups of the documents.
 type Grouper struct {
 	// Threshold is the least Jaccard similarity of interest: a pair whose sizes
 	// rule it out is dropped.
@@ -35,19 +34,15 @@ type Grouper struct {
 	// Identical receives a document and an earlier one of equal digest, the
 	// first of all that are equal to it. Both may be of the reference.
 	Identical func(first, other *Record)
-
-	// Crowded receives each group with too many pairs, ordered by size, and how many
-	// these are. None of them has been compared.
+	// Crowded receives each group with too many pairs, and how many these are. Of
+	// equal documents one record is in it. None of the pairs has been compared.
 	Crowded func(group []Record, pairs int64)
 
-	// DenseKeys are those of all dense groups, as [PreviousOf] gives them; for Crowds
-	// and Again.
-	DenseKeys map[uint32]bool
+	// DenseKeys are those of all dense groups, by [Grouper.KeyID]; for Crowd and Again.
+	DenseKeys numbering.Set
 
-	inputs []int // where in a group classes stand that have a document of the input
-	// seconds are the first documents of the input in those classes of a group that
-	// the reference begins, by digest.
-	seconds []Record
+	inputs  []int // where in a group classes stand that have a document of the input
+	befores []uint64
 }
 
 // Groups goes through sorted records, some of which it reorders, and handles every
@@ -61,25 +56,30 @@ func (g *Grouper) Groups(records []Record) {
 				g.Identical(&group[first], &group[i])
 			}
 		}
-		if group = g.distinct(group); group != nil {
-			g.group(group, g.wanted)
+		if group = g.distinct(group); len(group) < 2 {
+			return
 		}
+		if len(group) <= fewDocuments {
+			g.compare(group, g.wanted)
+			return
+		}
+		major, pairs := g.unmet(group)
+		if pairs > g.MaxComparisons {
+			g.Crowded(group, pairs)
+			return
+		}
+		g.compareAcross(group, major, g.wanted)
 	})
 }
 
-// Crowds goes through the sorted records of crowded groups, as Groups does, but for
-// identical documents.
-func (g *Grouper) Crowds(records []Record) {
-	eachGroup(records, func(group []Record) {
-		if group = g.distinct(group); group != nil {
-			g.group(group, func(a, b *Record) bool { return g.wanted(a, b) || !g.Exact && g.metDense(a, b) > 0 })
-		}
+// Crowd compares a group that Crowded has received, but for the pairs that have met
+// before. It reorders the group.
+func (g *Grouper) Crowd(group []Record) {
+	major, _ := g.unmet(group)
+	g.compareAcross(group, major, func(a, b *Record) bool {
+		return g.wanted(a, b) || !g.Exact && g.metDense(a, b)
 	})
 }
-
-// Copies returns the documents of the input that stand for a class which the reference
-// begins, beside those of the group that was passed on last.
-func (g *Grouper) Copies() []Record { return g.seconds }
 
 // eachGroup visits the groups of two or more.
 func eachGroup(records []Record, visit func([]Record)) {
@@ -104,124 +104,56 @@ func (g *Grouper) wanted(a, b *Record) bool {
 	return !a.met(b)
 }
 
-// distinct returns a group ordered by size in which the first of equal documents
-// stands for its class, as they share all keys. It returns nil if there is nothing
-// to compare. What it notes of the classes holds until it is called again.
+// distinct returns the records of a group in which the first of equal documents stands
+// for its class, as they share all keys. Documents without shingles are like their
+// equals only: where all are such, it returns none.
 func (g *Grouper) distinct(group []Record) []Record {
-	g.seconds = g.seconds[:0]
-	n := 0
+	n, most := 0, uint32(0)
 	for _, r := range group {
+		most = max(most, r.Size)
 		if n == 0 || group[n-1].Digest != r.Digest {
-			r.onlyReference = r.Ref < g.FirstInput
+			r.Input = r.Ref
 			group[n] = r
 			n++
-		} else if first := &group[n-1]; first.onlyReference && r.Ref >= g.FirstInput {
-			first.onlyReference = false
-			g.seconds = append(g.seconds, r)
+		} else if first := &group[n-1]; first.Input < g.FirstInput && r.Ref >= g.FirstInput {
+			first.Input = r.Ref
 		}
 	}
-	group = group[:n]
-	if len(group) < 2 || group[0].Size == 0 && group[len(group)-1].Size == 0 {
+	if most == 0 {
 		return nil
 	}
-	slices.SortFunc(group, func(a, b Record) int {
-		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
-	})
-	return group
+	return group[:n]
 }
 
-// ofReference reports whether two classes have no document of the input: these are
-// not compared.
-func ofReference(a, b *Record) bool { return a.onlyReference && b.onlyReference }
+// ofReference reports whether no document of the input is in the class that a record
+// stands for. Two such classes are not compared.
+func (g *Grouper) ofReference(r *Record) bool { return r.Input < g.FirstInput }
 
 // pair passes on a pair of two classes by the documents that [Ends] gives.
 func (g *Grouper) pair(a, b *Record) {
-	if max(a.Ref, b.Ref) < g.FirstInput {
-		if a.Ref > b.Ref {
-			a, b = b, a
-		}
-		if b.onlyReference {
-			a = g.second(a)
-		} else {
-			b = g.second(b)
-		}
+	if x, y, ok := Ends(a.class(), b.class(), g.FirstInput); ok {
+		g.Candidate(a.of(x), b.of(y))
 	}
-	g.Candidate(a, b)
-}
-
-// second returns the first document of the input in a class that the reference
-// begins.
-func (g *Grouper) second(first *Record) *Record {
-	at, _ := slices.BinarySearchFunc(g.seconds, first.Digest, func(r Record, digest uint64) int { return cmp.Compare(r.Digest, digest) })
-	return &g.seconds[at]
-}
-
-// group handles the distinct records of one key, ordered by size.
-func (g *Grouper) group(group []Record, wanted func(a, b *Record) bool) {
-	if len(group) <= fewDocuments {
-		g.compare(group, wanted)
-		return
-	}
-	major, pairs := g.unmet(group)
-	if pairs > g.MaxComparisons {
-		g.Crowded(group, pairs)
-		return
-	}
-	g.compareAcross(group, major, wanted)
 }
 
 // fewDocuments is up to how many documents of a group it is not worth to know which of
 // them have the same key before.
 const fewDocuments = 64
 
-// compareAcross is compare for a large group that has few pairs which have not met:
-// nearly all documents have the major key before, and have met there.
-func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *Record) bool) {
-	var others []int
-	for i := range group {
-		if g.before(&group[i]) != major {
-			others = append(others, i)
-		}
-	}
-	for n, i := range others {
-		from := sort.Search(i, func(k int) bool { return float64(group[k].Size)/float64(group[i].Size) >= g.Threshold })
-		end := g.limit(group, i)
-		done := others[:n] // which have been compared with this one
-		for j := from; j < end; j++ {
-			if len(done) > 0 && j > done[len(done)-1] {
-				done = nil
-			}
-			if _, before := slices.BinarySearch(done, j); before || j == i {
-				continue
-			}
-			if a, b := &group[min(i, j)], &group[max(i, j)]; !ofReference(a, b) && wanted(a, b) {
-				g.pair(a, b)
-			}
-		}
-	}
+// bySize orders documents by size, then by ref.
+func bySize(a, b Record) int {
+	return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
 }
 
-// before returns what tells the documents of a group apart that have another key before
-// it.
-func (g *Grouper) before(r *Record) uint64 {
-	switch {
-	case r.First:
-		return bits.RotateLeft64(uint64(r.Ref), 32) // nobody else's
-	case g.Exact:
-		return uint64(r.Previous[0])<<32 | uint64(r.Previous[1])
-	}
-	return uint64(r.Previous[0])
-}
-
-// compare passes on all wanted pairs of a group that is ordered by size. A pair that
-// agrees in one of the keys known before has met in that group and is not looked at
-// again.
+// compare passes on all wanted pairs of a group. A pair that agrees in one of the keys
+// known before has met in that group and is not looked at again.
 func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
-	g.splitReference(group)
+	slices.SortFunc(group, bySize)
+	g.noteInputs(group)
 	for i := range group {
 		a := &group[i]
 		limit := g.limit(group, i)
-		if !a.onlyReference {
+		if !g.ofReference(a) {
 			for j := i + 1; j < limit; j++ {
 				if b := &group[j]; wanted(a, b) {
 					g.pair(a, b)
@@ -229,10 +161,52 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 			}
 			continue
 		}
-		// Of the reference: only what is in the input is of interest.
 		next, _ := slices.BinarySearch(g.inputs, i+1)
 		for ; next < len(g.inputs) && g.inputs[next] < limit; next++ {
 			if b := &group[g.inputs[next]]; wanted(a, b) {
+				g.pair(a, b)
+			}
+		}
+	}
+}
+
+// noteInputs notes which of the classes have a document of the input, if there is a
+// reference.
+func (g *Grouper) noteInputs(records []Record) {
+	g.inputs = g.inputs[:0]
+	if g.FirstInput == 0 {
+		return
+	}
+	for i := range records {
+		if !g.ofReference(&records[i]) {
+			g.inputs = append(g.inputs, i)
+		}
+	}
+}
+
+// compareAcross is compare for a large group. Pairs of documents that all have the major
+// key before have met there, so nothing is lost where nearly all have it.
+func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *Record) bool) {
+	slices.SortFunc(group, bySize)
+	var others []int
+	for i := range group {
+		if r := &group[i]; r.First || g.previousID(r, 0) != major {
+			others = append(others, i)
+		}
+	}
+	for n, i := range others {
+		from := sort.Search(i, func(k int) bool { return float64(group[k].Size)/float64(group[i].Size) >= g.Threshold })
+		end := g.limit(group, i)
+		done := others[:n] // which have been compared with this one
+		isReference := g.ofReference(&group[i])
+		for j := from; j < end; j++ {
+			if len(done) > 0 && j > done[len(done)-1] {
+				done = nil
+			}
+			if _, before := slices.BinarySearch(done, j); before || j == i || isReference && g.ofReference(&group[j]) {
+				continue
+			}
+			if a, b := &group[min(i, j)], &group[max(i, j)]; wanted(a, b) {
 				g.pair(a, b)
 			}
 		}
@@ -249,7 +223,7 @@ func (g *Grouper) Star(group []Record) {
 		}
 	}
 	for i := range group {
-		if i != first && !ofReference(&group[first], &group[i]) {
+		if i != first {
 			g.pair(&group[first], &group[i])
 		}
 	}
@@ -264,44 +238,41 @@ func (g *Grouper) limit(group []Record, i int) int {
 	})
 }
 
-// splitReference notes which of the classes have a document of the input, if there
-// is a reference.
-func (g *Grouper) splitReference(records []Record) {
-	g.inputs = g.inputs[:0]
-	if g.FirstInput == 0 {
-		return
-	}
-	for i := range records {
-		if !records[i].onlyReference {
-			g.inputs = append(g.inputs, i)
-		}
-	}
-}
-
 // unmet returns how many pairs of a group have another key before, without those of
 // which both are of the reference only, and the key that most documents have before.
 func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
-	type class struct{ all, references int64 }
-	classes := map[uint64]class{}
-	var sum class
+	var all, ofReference, most int64
+	g.befores = g.befores[:0]
 	for i := range group {
-		before := g.before(&group[i])
-		c := classes[before]
-		c.all++
-		sum.all++
-		if group[i].onlyReference {
-			c.references++
-			sum.references++
+		r := &group[i]
+		all++
+		isReference := uint64(0)
+		if g.ofReference(r) {
+			ofReference++
+			isReference = 1
 		}
-		classes[before] = c
+		if !r.First { // what is nobody else's is in no pair that has met
+			g.befores = append(g.befores, g.previousID(r, 0)<<1|isReference)
+		}
 	}
-	count := func(c class) int64 { return c.all*(c.all-1)/2 - c.references*(c.references-1)/2 }
-	pairs = count(sum)
-	for before, c := range classes {
-		pairs -= count(c)
-		if most := classes[major].all; c.all > most || c.all == most && before < major {
-			major = before
+	pairs = PairsOf(all, ofReference)
+	slices.Sort(g.befores)
+	for rest := g.befores; len(rest) > 0; {
+		before, n, references := rest[0]>>1, int64(0), int64(0)
+		for ; len(rest) > 0 && rest[0]>>1 == before; rest = rest[1:] {
+			n++
+			references += int64(rest[0] & 1)
+		}
+		pairs -= PairsOf(n, references)
+		if n > most {
+			major, most = before, n
 		}
 	}
 	return major, pairs
+}
+
+// PairsOf returns how many pairs of classes are to be compared, some of which are of the
+// reference only.
+func PairsOf(all, ofReference int64) int64 {
+	return all*(all-1)/2 - ofReference*(ofReference-1)/2
 }

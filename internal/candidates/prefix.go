@@ -17,6 +17,11 @@ func (r *Record) SetPrevious(shingle uint64) {
 	r.Previous[1] = uint32(shingle >> 16)
 }
 
+// previousShingle returns what SetPrevious has noted.
+func (r *Record) previousShingle() uint64 {
+	return uint64(r.Previous[1])<<16 | uint64(r.Previous[0]>>13)&0xffff
+}
+
 // metBefore reports whether two records of one shingle have the same key before
 // it. If so they have met there or, by induction, under an earlier one.
 func (r *Record) metBefore(other *Record) bool {
@@ -25,11 +30,9 @@ func (r *Record) metBefore(other *Record) bool {
 
 // reach reports whether two records under the first shingle that they have in
 // common can have as many as the threshold asks for: no more than what follows
-// in both.
+// in both. It need not be their first where an earlier one is of a dense group, but
+// then the two are in its heap.
 func (g *Grouper) reach(a, b *Record) bool {
-	if a.AfterDense && b.AfterDense {
-		return true // it may not be their first
-	}
 	most := min(a.Size-a.Position, b.Size-b.Position)
 	return float64(most)*(1+g.Threshold) >= g.Threshold*float64(a.Size+b.Size)*(1-1e-9)
 }

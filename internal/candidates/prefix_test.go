@@ -63,130 +63,76 @@ func prefixJoin(random *rand.Rand, families, members int, threshold float64, tem
 			records = append(records, r)
 			r.SetPrevious(shingle)
 			r.First = false
-			r.AfterDense = r.AfterDense || count[shingle] > 20
 		}
 	}
 	random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 	return documents, records
 }
 
-// TestPrefixGroupsMissNoPair compares with all pairs of all documents.
+// inBoth returns how many shingles two documents have in common, which are few enough to
+// look at each.
+func inBoth(a, b []uint64) int {
+	n := 0
+	for _, shingle := range a {
+		if slices.Contains(b, shingle) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestPrefixGroupsMissNoPair compares with all pairs of all documents: those that reach the
+// threshold are compared, unless they have the key of a dense group in common, and so are
+// in its heap.
 func TestPrefixGroupsMissNoPair(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
+	left := 0
 	for _, threshold := range []float64{0.3, 0.6, 0.8, 0.95} {
-		for _, template := range []int{0, 10} {
-			documents, records := prefixJoin(random, 40, 6, threshold, template)
-			got, again := groupExact(records, threshold, 1<<30, 0)
-			if again > 0 {
-				t.Fatalf("%g: a second time without a dense group", threshold)
-			}
-			// Of identical documents only the first is compared.
-			digests := map[uint64]bool{}
-			documents = slices.DeleteFunc(documents, func(d prefixDocument) bool {
-				seen := digests[d.digest]
-				digests[d.digest] = true
-				return seen
-			})
-			pairs, repeats := 0, 0
-			for i, a := range documents {
-				for _, b := range documents[:i] {
-					n := 0
-					for _, shingle := range a.shingles {
-						if slices.Contains(b.shingles, shingle) {
-							n++
+		for _, template := range []int{0, 10, 40} {
+			for _, b := range []bounds{unbounded, {100, 1 << 60}, {100, 4000}, {100, 500}} {
+				documents, records := prefixJoin(random, 40, 6, threshold, template)
+				got := group(records, Grouper{Threshold: threshold, Exact: true}, b)
+				found := map[[2]docref.Ref]int{}
+				for p, times := range got.pairs {
+					found[[2]docref.Ref{p.a, p.b}] += times
+				}
+				// Of identical documents only the first is compared.
+				digests := map[uint64]bool{}
+				documents = slices.DeleteFunc(documents, func(d prefixDocument) bool {
+					seen := digests[d.digest]
+					digests[d.digest] = true
+					return seen
+				})
+				pairs, repeats := 0, 0
+				for i, x := range documents {
+					for _, y := range documents[:i] {
+						n := inBoth(x.shingles, y.shingles)
+						times := found[[2]docref.Ref{y.ref, x.ref}]
+						repeats += max(times-1, 0)
+						if float64(n)/float64(len(x.shingles)+len(y.shingles)-n) < threshold {
+							continue
+						}
+						pairs++
+						dense := func(shingle uint64) bool {
+							return slices.Contains(got.dense, shingle) && slices.Contains(y.shingles[:y.keys], shingle)
+						}
+						switch {
+						case times > 0:
+						case slices.ContainsFunc(x.shingles[:x.keys], dense):
+							left++
+						default:
+							t.Fatalf("%g, %v: documents of %d and %d with %d in common were not compared", threshold, b, len(x.shingles), len(y.shingles), n)
 						}
 					}
-					times := got[[2]docref.Ref{b.ref, a.ref}]
-					repeats += max(times-1, 0)
-					if float64(n)/float64(len(a.shingles)+len(b.shingles)-n) < threshold {
-						continue
-					}
-					if pairs++; times == 0 {
-						t.Fatalf("%g: documents of %d and %d with %d in common were not compared", threshold, len(a.shingles), len(b.shingles), n)
-					}
+				}
+				if pairs == 0 && threshold < 0.9 || repeats > 5*len(got.pairs) {
+					t.Errorf("%g, %v: %d pairs, %d candidates, %d repeats", threshold, b, pairs, len(got.pairs), repeats)
 				}
 			}
-			if pairs == 0 && threshold < 0.9 || repeats > 5*len(got) {
-				t.Errorf("%g: %d pairs, %d candidates, %d repeats", threshold, pairs, len(got), repeats)
-			}
 		}
 	}
-}
-
-// groupExact returns how often each pair came, and how many came the second time.
-func groupExact(records []Record, threshold float64, bound int, firstInput docref.Ref) (map[[2]docref.Ref]int, int) {
-	pairs := map[[2]docref.Ref]int{}
-	dense := map[uint32]bool{}
-	g := &Grouper{
-		Threshold: threshold, MaxComparisons: bound, Exact: true, FirstInput: firstInput,
-		Candidate: func(a, b *Record) { pairs[[2]docref.Ref{min(a.Ref, b.Ref), max(a.Ref, b.Ref)}]++ },
-		Identical: func(_, _ *Record) {},
-		Dense:     func(group []Record, _ int64) { dense[group[0].hash()] = true },
-		DenseKeys: dense,
-	}
-	again := slices.Clone(records)
-	g.Groups(Sort(records, make([]Record, len(records))))
-	if len(dense) == 0 {
-		return pairs, 0
-	}
-	first := len(pairs)
-	g.Again(Sort(again, make([]Record, len(again))))
-	return pairs, len(pairs) - first
-}
-
-// afterDense makes documents whose first shingle is that of all, against the counts;
-// ten share the next.
-func afterDense(n int) (records []Record) {
-	for ref := range n {
-		r := Record{Ref: docref.Ref(ref + 1), Digest: uint64(ref), Size: uint32(100 + ref%7), First: true}
-		r.Key, r.Position = PrefixKeyOf(1<<40), 0
-		records = append(records, r)
-		r.SetPrevious(1 << 40)
-		r.First, r.AfterDense = false, true
-		r.Key, r.Position = PrefixKeyOf(uint64(2+ref/10)<<30), 60
-		records = append(records, r)
-	}
-	return records
-}
-
-// TestPrefixGroupsOfReference: where the input is a copy of the reference, it has the
-// pairs that it would have alone, also those that come the second time.
-func TestPrefixGroupsOfReference(t *testing.T) {
-	const n, offset = 200, 1 << 20
-	for _, bound := range []int{1 << 30, 2000} {
-		records := afterDense(n)
-		alone, again := groupExact(slices.Clone(records), 0.5, bound, 0)
-		for _, r := range slices.Clone(records) {
-			r.Ref += offset
-			records = append(records, r)
-		}
-		got, gotAgain := groupExact(records, 0.5, bound, offset)
-		if len(got) != len(alone) || gotAgain != again || (bound == 2000) != (again > 0) {
-			t.Errorf("bound %d: %d pairs, %d of them the second time; without a reference %d, %d", bound, len(got), gotAgain, len(alone), again)
-		}
-		for pair, times := range alone {
-			if got[[2]docref.Ref{pair[0], pair[1] + offset}] != times {
-				t.Errorf("bound %d: %v did not come %d times", bound, pair, times)
-			}
-		}
-	}
-}
-
-// TestPrefixGroupsAfterDense: a pair that shares a shingle of a group that is not
-// dense is compared, though it has met under a dense one where it was skipped.
-func TestPrefixGroupsAfterDense(t *testing.T) {
-	const n, bound = 200, 2000
-	records := afterDense(n)
-	got, again := groupExact(records, 0.5, bound, 0)
-	if again == 0 {
-		t.Fatal("nothing came the second time")
-	}
-	for a := range n {
-		for b := range a {
-			if a/10 == b/10 && got[[2]docref.Ref{docref.Ref(b + 1), docref.Ref(a + 1)}] == 0 {
-				t.Fatalf("documents %d and %d were not compared", a, b)
-			}
-		}
+	if left == 0 {
+		t.Error("no pair was left to a heap")
 	}
 }
 

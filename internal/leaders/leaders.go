@@ -19,6 +19,9 @@ const (
 	// mostElements bounds the elements of all leaders together, of 8 bytes each, and
 	// with them the index: some 100 MB in all.
 	mostElements = 1 << 22
+	// mostOfOne bounds those of one leader, so that a few large ones do not take all the
+	// room.
+	mostOfOne = mostElements / 16
 )
 
 // Index holds the leaders and finds those that may be like another set: an inverted
@@ -26,7 +29,10 @@ const (
 // A primitive operator for similarity joins in data cleaning, 2006). Not for concurrent
 // use.
 type Index struct {
-	prefix func(n int) int
+	threshold float64
+	prefix    func(n int) int
+
+	least, most int // sizes of those that had no room, 0 if there are none
 
 	sets     [][]uint64
 	held     int           // elements of all leaders
@@ -36,19 +42,24 @@ type Index struct {
 	touched  []uint32
 }
 
-// New returns an empty index. Prefix returns how many of the first elements of a set of
+// New returns an empty index for sets that are alike from the Jaccard similarity threshold
+// on. Prefix returns how many of the first elements of a set of
 // n, in ascending order, hold one in common with every set that is like it.
-func New(prefix func(n int) int) *Index {
-	return &Index{prefix: prefix}
+func New(threshold float64, prefix func(n int) int) *Index {
+	return &Index{threshold: threshold, prefix: prefix}
 }
 
 // Add makes a copy of a set a leader, whose number is the count of those before. It
-// returns false where there is no room for another one.
+// returns false where there is no room for it.
 func (x *Index) Add(set []uint64) bool {
-	if x.held += len(set); x.held > mostElements && len(x.sets) > 0 {
-		x.held -= len(set)
+	if len(set) > mostOfOne || x.held+len(set) > mostElements {
+		if x.most == 0 {
+			x.least = len(set)
+		}
+		x.least, x.most = min(x.least, len(set)), max(x.most, len(set))
 		return false
 	}
+	x.held += len(set)
 	number := uint32(len(x.sets))
 	x.sets = append(x.sets, slices.Clone(set))
 	x.seen = append(x.seen, 0)
@@ -68,11 +79,11 @@ func (x *Index) Add(set []uint64) bool {
 func (x *Index) Set(leader uint32) []uint64 { return x.sets[leader] }
 
 // Candidates returns leaders that may be like a set, those first that share most of
-// its first elements. It says whether these are all that may be. They are valid until
-// the next call.
+// its first elements. It says whether these are all that may be, of all that were to be
+// added. They are valid until the next call.
 func (x *Index) Candidates(set []uint64) (candidates []uint32, isComplete bool) {
 	x.touched = x.touched[:0]
-	isComplete = true
+	isComplete = float64(len(set)) < x.threshold*float64(x.least) || float64(len(set))*x.threshold > float64(x.most)
 	for _, element := range set[:x.prefix(len(set))] {
 		list, found := x.elements.Find(element)
 		if !found {

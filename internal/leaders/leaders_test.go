@@ -24,7 +24,7 @@ func jaccard(a, b []uint64) float64 {
 // lead goes through sets as a job does and returns the leaders, and how many sets were
 // not compared with all leaders.
 func lead(sets [][]uint64) (leaders [][]uint64, unchecked int) {
-	x := New(prefix)
+	x := New(threshold, prefix)
 	for _, set := range sets {
 		candidates, isComplete := x.Candidates(set)
 		isLike := slices.ContainsFunc(candidates, func(leader uint32) bool { return jaccard(set, x.Set(leader)) >= threshold })
@@ -106,5 +106,40 @@ func TestLeadersSayWhatTheyMiss(t *testing.T) {
 	}
 	if alike == 0 || alike > unchecked {
 		t.Errorf("%d of %d leaders are like another one, %d are said to be unchecked", alike, len(leaders), unchecked)
+	}
+}
+
+// TestFullIndex: a set that may be like a leader without room is not said to have been
+// compared with all.
+func TestFullIndex(t *testing.T) {
+	x := New(threshold, prefix)
+	next := uint64(0)
+	set := func(n int) []uint64 {
+		s := make([]uint64, n)
+		for i := range s {
+			next++
+			s[i] = next
+		}
+		return s
+	}
+	complete := func(n int) bool {
+		_, isComplete := x.Candidates(set(n))
+		return isComplete
+	}
+	if x.Add(set(mostOfOne + 1)) {
+		t.Fatal("room for more elements of one than there may be")
+	}
+	if complete(mostOfOne) || complete(2*mostOfOne/10*6) || !complete(100) || !complete(2*mostOfOne) {
+		t.Error("a large leader that had no room may be like a small set, or is not like itself")
+	}
+	held := 0
+	for x.Add(set(mostOfOne)) {
+		held += mostOfOne
+	}
+	if held != mostElements || complete(mostOfOne) || !complete(100) {
+		t.Errorf("room for %d elements", held)
+	}
+	if x.Add(set(100)) || complete(100) || complete(81) || complete(124) {
+		t.Error("a set that may be like one that had no room is said to have been compared with all")
 	}
 }

@@ -1,0 +1,65 @@
+package transforms
+
+import (
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/unionfind"
+)
+
+// shardOf4 is an output shard of four documents of those lengths, with edges; the first
+// documents are of a reference.
+func shardOf4(references int, lengths [4]uint32, edges ...edge) *outputShard {
+	s := &outputShard{input: docref.Ref(10 + references), edges: edges, first: unionfind.New(4)}
+	for i, length := range lengths {
+		s.members = append(s.members, member{ref: docref.Ref(10 + i), length: length})
+	}
+	return s
+}
+
+// TestLeadersComeFirst: a leader stays before documents that come first, so that those
+// that are like it have one to go for. What is left without is counted.
+func TestLeadersComeFirst(t *testing.T) {
+	plain := func(a, b uint32) edge { return edge{a, b, 9, 10} }
+	heap := func(a, b uint32) edge { return edge{a, b, 9, 10 | heapMark} }
+	even := [4]uint32{5, 5, 5, 5}
+	for _, c := range []struct {
+		name       string
+		shard      *outputShard
+		preference Keep
+		want       []uint32
+		leaderless int64
+	}{
+		{"no heap", shardOf4(0, even, plain(0, 1), plain(1, 2)), First, []uint32{0, 0, 2, 3}, 0},
+		{"a leader and one before it", shardOf4(0, even, plain(0, 1), heap(1, 2), heap(1, 3)), First, []uint32{1, 1, 1, 1}, 0},
+		{"the first is the leader", shardOf4(0, even, heap(0, 1), plain(1, 2)), First, []uint32{0, 0, 2, 3}, 0},
+		{"the longest is the leader", shardOf4(0, [4]uint32{4, 4, 6, 9}, heap(0, 2), heap(1, 2), plain(2, 3)), Longest, []uint32{2, 2, 2, 2}, 0},
+		{"two leaders that are alike", shardOf4(0, even, plain(0, 1), heap(0, 2), heap(1, 3)), First, []uint32{0, 0, 0, 3}, 1},
+		{"a leader goes for a reference", shardOf4(1, even, plain(0, 1), heap(1, 2), heap(1, 3)), First, []uint32{0, 0, 2, 3}, 2},
+		{"a reference leads", shardOf4(2, [4]uint32{1, 1, 2, 3}, heap(0, 2), heap(1, 3), plain(2, 3)), Longest, []uint32{0, 1, 0, 1}, 0},
+	} {
+		c.shard.decide(c.preference)
+		var got []uint32
+		for _, choice := range c.shard.choices {
+			got = append(got, choice.Kept)
+		}
+		if !slices.Equal(got, c.want) || c.shard.leaderless(c.preference) != c.leaderless {
+			t.Errorf("%s: kept %d, want %d; %d without a leader, want %d", c.name, got, c.want, c.shard.leaderless(c.preference), c.leaderless)
+		}
+	}
+}
+
+// TestCompactEdges: a pair that was scored in a heap and elsewhere is one edge of the heap,
+// whichever came first.
+func TestCompactEdges(t *testing.T) {
+	plain, heap, other := edge{1, 2, 9, 10}, edge{1, 2, 9, 10 | heapMark}, edge{1, 3, 9, 10}
+	for _, edges := range [][]edge{{plain, heap, other}, {heap, plain, other}, {plain, heap, plain, other, other}} {
+		if got := compactEdges(slices.Clone(edges)); !slices.Equal(got, []edge{heap, other}) {
+			t.Errorf("%v: %v", edges, got)
+		}
+	}
+	if got := compactEdges([]edge{plain, plain}); !slices.Equal(got, []edge{plain}) {
+		t.Errorf("%v", got)
+	}
+}

@@ -1,0 +1,314 @@
+package transforms
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/leaders"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/unionfind"
+	"mirrorbeam/lshbands"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&heapFn{})
+}
+
+// heapFn scores a heap. Its documents come in the order in which they are preferred. Each
+// is compared with the leaders so far, and becomes one if it is like none of them. So the
+// leaders are what stays of the heap, and the edges to them hold together what belongs
+// together.
+type heapFn struct {
+	Job Job
+
+	bundle
+	layout // read in Setup
+}
+
+func (f *heapFn) Setup() error { return f.read(f.Job.Inputs) }
+
+func (f *heapFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.beginRun(ctx, scoreStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
+		members, err := f.members(w)
+		if err != nil {
+			return err
+		}
+		// Parts of heaps have odd numbers behind those that Group made.
+		h := heapScorer{f: f, w: w, graph: edgeWriter{number: f.Job.Shards + 2*t.Number + 1}}
+		h.index = leaders.New(f.Job.Threshold, func(n int) int { return lshbands.PrefixLength(f.Job.Threshold, n) })
+		if err := h.members(ctx, members); err != nil {
+			return err
+		}
+		h.count(members)
+		if err := h.writeStars(members, t.Number); err != nil {
+			return err
+		}
+		return writePart(&w.run, edgeNodesKind, h.graph.number, h.graph.part)
+	})
+}
+
+// heapMember is a document of a heap and where its set lies.
+type heapMember struct {
+	ref, input           docref.Ref // see want
+	size, length, stored uint32     // of the set, the text, and what is there of the set
+	piece                uint32     // of the task
+	offset               int        // of the set in the piece
+}
+
+// members returns the documents of a heap in the order in which they are preferred, those
+// of the reference first.
+func (f *heapFn) members(w *workplace) ([]heapMember, error) {
+	packed, err := w.read(1, heapsKind)
+	if err != nil {
+		return nil, err
+	}
+	want := int(binary.LittleEndian.Uint32(packed))
+	members := make([]heapMember, 0, want)
+	for i, piece := range w.pieces {
+		if piece.Kind != placeSetsKind {
+			continue
+		}
+		buffer, err := w.readPiece(0, piece)
+		if err != nil {
+			return nil, err
+		}
+		w.figures.bytes += int64(len(buffer))
+		for at := 0; at < len(buffer); {
+			b := buffer[at:]
+			m := heapMember{
+				ref: getRef(b), input: getRef(b[16:]),
+				size: binary.LittleEndian.Uint32(b[8:]), stored: binary.LittleEndian.Uint32(b[12:]), length: binary.LittleEndian.Uint32(b[24:]),
+				piece: uint32(i), offset: at + setHeader,
+			}
+			members = append(members, m)
+			at = m.offset + m.bytes()
+		}
+	}
+	if len(members) != want {
+		return nil, fmt.Errorf("%d sets of a heap of %d documents came", len(members), want)
+	}
+	slices.SortFunc(members, f.prefer)
+	return members, nil
+}
+
+// bytes returns how many bytes the set takes.
+func (m *heapMember) bytes() int { return sketchblock.HashSize * int(m.stored) }
+
+// prefer orders documents as those to keep are preferred.
+func (f *heapFn) prefer(a, b heapMember) int {
+	aReference, bReference := a.ref < f.firstInput, b.ref < f.firstInput
+	switch {
+	case aReference && !bReference:
+		return -1
+	case bReference && !aReference:
+		return 1
+	case f.Job.Keep == Longest && !aReference && a.length != b.length:
+		return cmp.Compare(b.length, a.length)
+	}
+	return cmp.Compare(a.ref, b.ref)
+}
+
+// heapScorer compares the documents of a heap, one after the other.
+type heapScorer struct {
+	f     *heapFn
+	w     *workplace
+	graph edgeWriter
+	index *leaders.Index
+
+	leaders   []gatheredSet
+	joined    unionfind.Forest // leaders, by edges
+	found     []foundLeader    // of the document at hand
+	star      []uint32         // of each document, the leader that it is most like
+	sizes     []int            // of the stars
+	compared  int64
+	unchecked int64 // leaders of the input that were not compared with all before them
+}
+
+// members goes through the documents.
+func (h *heapScorer) members(ctx context.Context, members []heapMember) error {
+	isInOrder := slices.IsSortedFunc(members, func(a, b heapMember) int { return cmp.Compare(a.piece, b.piece) })
+	held := ^uint32(0) // the piece in the buffer
+	h.star = make([]uint32, len(members))
+	for i := range members {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		m := &members[i]
+		if isInOrder && m.piece != held {
+			held = m.piece
+			if _, err := h.w.readPiece(0, h.w.pieces[held]); err != nil {
+				return err
+			}
+		}
+		packed, err := h.set(m, isInOrder)
+		if err != nil {
+			return err
+		}
+		h.w.hashes = sketchblock.AppendSet(h.w.hashes[:0], packed)
+		document := gatheredSet{ref: m.ref, size: int(m.size), set: h.w.hashes}
+		if m.input != 0 {
+			document.input = &gatheredSet{ref: m.input, size: document.size}
+		}
+		if h.star[i], err = h.member(&document); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set returns the bytes of a set, whose piece may be held.
+func (h *heapScorer) set(m *heapMember, isHeld bool) ([]byte, error) {
+	if isHeld {
+		return h.w.buffers[0][m.offset : m.offset+m.bytes()], nil
+	}
+	var err error
+	h.w.buffers[1], err = h.w.reader.ReadStretch(h.w.buffers[1][:0], h.w.pieces[m.piece], m.offset, m.bytes())
+	return h.w.buffers[1], err
+}
+
+// noLeader stands for none.
+const noLeader = ^uint32(0)
+
+// member compares a document with the leaders, writes the edges that are worth a row,
+// and makes it a leader if it is like none, or of the reference. It returns the leader
+// that it is most like, which may be itself.
+func (h *heapScorer) member(m *gatheredSet) (star uint32, err error) {
+	candidates, isComplete := h.index.Candidates(m.set)
+	if err := h.compare(m, candidates); err != nil {
+		return noLeader, err
+	}
+	isReference := m.ref < h.f.firstInput
+	if star = noLeader; len(h.found) > 0 {
+		star = h.found[0].leader
+		h.sizes[star]++
+		if !isReference {
+			return star, nil
+		}
+	}
+	if isLeader := h.index.Add(m.set); !isLeader {
+		isComplete = false
+	} else {
+		h.lead(m)
+		if star == noLeader {
+			star = uint32(len(h.leaders) - 1)
+		}
+	}
+	if len(h.found) == 0 && !isComplete && !isReference {
+		h.unchecked++
+	}
+	return star, nil
+}
+
+// lead makes a document a leader, whose set the index holds.
+func (h *heapScorer) lead(m *gatheredSet) {
+	number := uint32(len(h.leaders))
+	leader := *m
+	leader.set = h.index.Set(number)
+	h.leaders = append(h.leaders, leader)
+	h.joined = append(h.joined, number)
+	h.sizes = append(h.sizes, 1)
+}
+
+// foundLeader is a leader that a document is like.
+type foundLeader struct {
+	leader uint32
+	edge   edge
+}
+
+// compare finds the leaders that a document is like, the most similar ones first. Of the
+// edges to these it writes the first, that to the most similar one of the reference, and
+// those that join what was not joined.
+func (h *heapScorer) compare(m *gatheredSet, with []uint32) error {
+	h.found = h.found[:0]
+	for _, number := range with {
+		if e, ok := h.score(&h.leaders[number], m); ok {
+			h.found = append(h.found, foundLeader{number, e})
+		}
+	}
+	slices.SortFunc(h.found, func(a, b foundLeader) int {
+		return cmp.Or(cmp.Compare(b.edge.similarity(), a.edge.similarity()), cmp.Compare(a.leader, b.leader))
+	})
+	hasReference := false
+	for i, l := range h.found {
+		leader, first := &h.leaders[l.leader], h.found[0].leader
+		isReference := leader.ref < h.f.firstInput
+		if i > 0 && h.joined.Find(l.leader) == h.joined.Find(first) && (hasReference || !isReference) {
+			continue
+		}
+		hasReference = hasReference || isReference
+		h.joined.Union(first, l.leader)
+		if err := h.add(leader, m, l.edge); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// score compares a document with a leader. In a heap a key in common is not enough:
+// without verification, too, an edge has an estimate that reaches the threshold.
+func (h *heapScorer) score(leader, m *gatheredSet) (edge, bool) {
+	job := &h.f.Job
+	if low, high := min(m.size, leader.size), max(m.size, leader.size); float64(low)/float64(high) < job.Threshold {
+		return edge{}, false
+	}
+	if _, _, compared := candidates.Ends(leader.class(), m.class(), h.f.firstInput); !compared {
+		return edge{}, false
+	}
+	h.compared++
+	e, ok := job.score(leader, m)
+	return e, ok && (job.Verify != None || e.similarity() >= job.Threshold)
+}
+
+// add writes an edge between a leader and a document.
+func (h *heapScorer) add(leader, m *gatheredSet, e edge) error {
+	x, y, _ := candidates.Ends(leader.class(), m.class(), h.f.firstInput)
+	e.total |= heapMark
+	return h.graph.add(&h.w.run, leader.of(x), m.of(y), e)
+}
+
+// count counts what was compared, and what was not.
+func (h *heapScorer) count(members []heapMember) {
+	var group skippedGroup
+	ofReference := int64(0)
+	for i := range members {
+		group.note(members[i].ref)
+		if max(members[i].ref, members[i].input) < h.f.firstInput {
+			ofReference++
+		}
+	}
+	h.w.figures.records += group.documents
+	h.w.outcome.Counts.Candidates += h.compared
+	h.w.outcome.Skipped = h.f.layout.skipped(&group, candidates.PairsOf(group.documents, ofReference)-h.compared)
+	h.w.outcome.Skipped.Kept = h.unchecked
+}
+
+// starSize is the size of a document of a star: its ref, and that of the leader.
+const starSize = 2 * refSize
+
+// writeStars writes the documents of the stars whose pairs are not worth a row each.
+func (h *heapScorer) writeStars(members []heapMember, number int) error {
+	for i, star := range h.star {
+		if star == noLeader || h.sizes[star] <= h.f.Job.Bounds.Star {
+			continue
+		}
+		for _, ref := range []docref.Ref{members[i].ref, members[i].input} {
+			if ref == 0 {
+				continue
+			}
+			b, err := h.w.run.Record(starsKind, number, starSize)
+			if err != nil {
+				return err
+			}
+			putRef(b, ref)
+			putRef(b[refSize:], h.leaders[star].ref)
+		}
+	}
+	return nil
+}
