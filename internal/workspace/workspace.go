@@ -47,8 +47,11 @@ type Workspace struct {
 	isInterrupted bool
 }
 
+// mostNameBytes is the length in bytes of the longest name that file systems take.
+const mostNameBytes = 255
+
 // UsualTemp returns the folder of temporary files for an output folder: the one
-// beside it.
+// beside it, with the same name and .temp, shortened if it would be too long.
 func UsualTemp(output string) string {
 	clean := filepath.Clean(output)
 	if name := filepath.Base(clean); name == "." || name == ".." {
@@ -56,7 +59,11 @@ func UsualTemp(output string) string {
 			clean = path
 		}
 	}
-	return clean + ".temp"
+	const ending = ".temp"
+	if name := filepath.Base(clean); len(name) > mostNameBytes-len(ending) && len(name) <= mostNameBytes {
+		clean = filepath.Join(filepath.Dir(clean), name[:mostNameBytes-len(ending)])
+	}
+	return clean + ending
 }
 
 // Open makes the run's folders and clears away what dead runs have left in them. The
