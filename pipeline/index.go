@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"mirrorbeam/internal/index"
+	"mirrorbeam/internal/regular"
 	"mirrorbeam/internal/results"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/lshbands"
@@ -97,7 +98,7 @@ func openIndexFile(path string) (indexFile, error) {
 
 // mapFile maps a file into memory.
 func mapFile(path string) ([]byte, error) {
-	file, err := results.OpenFile(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -38,8 +38,8 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 	if err := config.Validate(); err != nil {
 		return Summary{}, failure{ErrUsage, err}
 	}
-	if err := checkRunner(); err != nil {
-		return Summary{}, failure{ErrUsage, err}
+	if err := CheckRunner(ctx); err != nil {
+		return Summary{}, err
 	}
 	scheme, err := config.scheme()
 	if err != nil {
@@ -110,7 +110,7 @@ func execute(ctx context.Context, job transforms.Job, memory int64) (*beam.Pipel
 	defer transforms.Drain()
 	p, s := beam.NewPipelineWithRoot()
 	layOut(s, job)
-	result, err := beam.Run(ctx, runnerName(), p)
+	result, err := runOn(ctx, p)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -1,10 +1,18 @@
 package pipeline
 
 import (
+	"context"
+	"flag"
 	"fmt"
+	"net"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/gcpopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
@@ -44,15 +52,91 @@ func runnerName() string {
 // isLocal reports whether the runner is the one of this process.
 func isLocal() bool { return runnerName() == localRunner || runnerName() == "DirectRunner" }
 
-// checkRunner refuses a runner that cannot run a job: Beam would end the program, or
-// fail when all is prepared.
-func checkRunner() error {
+// isDataflow reports whether the runner is Google's Dataflow, which has no job server.
+func isDataflow() bool { return runnerName() == "dataflow" || runnerName() == "DataflowRunner" }
+
+// CheckRunner refuses the runner that --runner names if it cannot run a job: Beam would
+// end the program, or fail when all is prepared. The error is of the kind ErrUsage where
+// flags are missing, and ErrStorage where the job server cannot be reached.
+func CheckRunner(ctx context.Context) error {
 	name := runnerName()
 	switch {
 	case !slices.Contains(runnerNames, name):
-		return fmt.Errorf("--runner %s: must be one of %s", name, strings.Join(runnerNames, ", "))
-	case !isLocal() && name != "dataflow" && name != "DataflowRunner" && *jobopts.Endpoint == "":
-		return fmt.Errorf("--runner %s: give the address of its job server with --endpoint HOST:PORT", name)
+		return failure{ErrUsage, fmt.Errorf("--runner %s: must be one of %s", name, strings.Join(runnerNames, ", "))}
+	case isLocal():
+		return nil
+	case isDataflow():
+		return checkDataflow(ctx, name)
+	}
+	return reachServer(ctx, name, *jobopts.Endpoint)
+}
+
+// checkDataflow refuses a job for Dataflow without what Beam needs to send it there. As
+// in Beam, the project and the region may also come from the settings of gcloud.
+func checkDataflow(ctx context.Context, name string) error {
+	staging := flag.Lookup("staging_location").Value.String()
+	var missing []string
+	if staging == "" {
+		missing = append(missing, "--staging_location gs://BUCKET/FOLDER")
+	}
+	// To ask gcloud takes seconds, so it is asked only if all else is there.
+	if *gcpopts.Project == "" && (staging == "" || gcpopts.GetProjectFromFlagOrEnvironment(ctx) == "") {
+		missing = append(missing, "--project NAME")
+	}
+	if *gcpopts.Region == "" && (staging == "" || gcpopts.GetRegion(ctx) == "") {
+		missing = append(missing, "--region NAME")
+	}
+	if len(missing) > 0 {
+		return failure{ErrUsage, fmt.Errorf("--runner %s: give %s, and --temp_location gs://BUCKET/FOLDER unless files of the job may lie in the staging location", name, strings.Join(missing, ", "))}
 	}
 	return nil
+}
+
+// longestDial is how long a job server may take to answer. Beam itself waits two minutes
+// and says nothing.
+const longestDial = 5 * time.Second
+
+// reachServer returns an error unless something answers at the address of a job server.
+func reachServer(ctx context.Context, name, address string) error {
+	if address == "" {
+		return failure{ErrUsage, fmt.Errorf("--runner %s: give the address of its job server with --endpoint HOST:PORT", name)}
+	}
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return failure{ErrUsage, fmt.Errorf("--endpoint %s: must be HOST:PORT, as in localhost:8099", address)}
+	}
+	dialer := net.Dialer{Timeout: longestDial}
+	connection, err := dialer.DialContext(ctx, "tcp", address)
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	} else if err != nil {
+		err = failure{ErrStorage, fmt.Errorf("--endpoint %s: no job server answers there: %w: start the job server, or correct the address", address, err)}
+	} else {
+		connection.Close()
+	}
+	return err
+}
+
+// runOn runs a pipeline on the runner that was chosen.
+func runOn(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error) {
+	if !isLocal() {
+		binary, err := workerBinary()
+		if err != nil {
+			return nil, err
+		}
+		*jobopts.WorkerBinary = binary
+	}
+	return beam.Run(ctx, runnerName(), p)
+}
+
+// workerBinary returns the program that workers run: the one of --worker_binary, or else
+// this one. Workers are Linux machines; elsewhere Beam is left to compile one.
+func workerBinary() (string, error) {
+	if *jobopts.WorkerBinary != "" || runtime.GOOS != "linux" {
+		return *jobopts.WorkerBinary, nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program, which workers are to run: %w: name it with --worker_binary", err)
+	}
+	return path, nil
 }

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"mirrorbeam/internal/results"
+	"mirrorbeam/pipeline"
 )
 
 // demoCommand makes a corpus of what every user of Go has on disk and runs the
@@ -27,8 +28,14 @@ type demoCommand struct {
 // maxDemoFiles keeps the demo to some seconds.
 const maxDemoFiles = 20_000
 
+// Validate checks the flags.
+func (c *demoCommand) Validate() error { return pipeline.CheckPath("--output", c.Output) }
+
 // Run makes the corpus, runs the job and prints what came of it.
 func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
+	if err := pipeline.CheckRunner(ctx); err != nil {
+		return err
+	}
 	corpus := filepath.Join(c.Output, "corpus.jsonl")
 	roots, err := goFolders()
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -91,6 +92,14 @@ var faults = []struct {
 		s.lock("locked")
 		return s.unprivileged("--temp", "locked").fails(exitStorage)
 	}},
+	{"`--temp` is a folder that everybody may write to", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		folder := filepath.Join(s.dir, "open")
+		if err := errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, 0o777)); err != nil {
+			s.t.Fatal(err)
+		}
+		return s.runjob("--temp", "open").fails(exitStorage)
+	}},
 	{"`--temp` is a file", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
 		return s.runjob("--temp", "in.jsonl").fails(exitStorage)
@@ -168,6 +177,17 @@ var faults = []struct {
 		s.write("out/thesis.docx", []byte("mine"))
 		s.before = s.outputs()
 		return s.runjob("--overwrite").fails(exitStorage)
+	}},
+	{"a named pipe by the name of `manifest.json`", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		if err := errors.Join(os.Mkdir(filepath.Join(s.dir, "out.d"), 0o777), syscall.Mkfifo(filepath.Join(s.dir, "out.d/manifest.json"), 0o666)); err != nil {
+			s.t.Fatal(err)
+		}
+		return s.runjob("--output", "out.d", "--overwrite").fails(exitStorage)
+	}},
+	{"a job server that does not answer", func(s *scene) observed {
+		s.write("in.jsonl", between(""))
+		return s.runjob("--runner", "portable", "--endpoint", "127.0.0.1:1").fails(exitStorage)
 	}},
 	{"another job on the same output folder", func(s *scene) observed {
 		s.write("in.jsonl", largeCorpus())

@@ -9,7 +9,7 @@
 //	2    where the command line is wrong
 //	3    where the input cannot be used
 //	4    where an output, the temporary folder or the standard output cannot be
-//	     written to, or a limit of the machine is too low
+//	     written to, a limit of the machine is too low, or a job server does not answer
 //	130  after an interruption: Ctrl-C, SIGTERM, or SIGHUP unless it is ignored
 //	141  where the reader of the standard output went away, as head does
 package main

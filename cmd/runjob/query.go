@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"mirrorbeam/pipeline"
@@ -77,13 +79,16 @@ func (c *queryCommand) open(stdout io.Writer) (out io.Writer, finish func(error)
 	if c.Output == "" {
 		return stdout, func(err error) error { return err }, nil
 	}
-	path := c.Output + ".partial"
 	info, err := os.Stat(c.Output)
 	isSpecial := err == nil && !info.Mode().IsRegular() // such as a pipe
-	if isSpecial {
-		path = c.Output
+	final, path := c.Output, c.Output
+	if !isSpecial {
+		if final, err = followed(c.Output); err != nil {
+			return nil, nil, err
+		}
+		path = final + ".partial"
 	}
-	file, err := os.Create(path)
+	file, err := create(path, isSpecial)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,12 +102,37 @@ func (c *queryCommand) open(stdout io.Writer) (out io.Writer, finish func(error)
 		case fault != nil:
 			os.Remove(path)
 		default:
-			if err := os.Rename(path, c.Output); err != nil {
+			if err := os.Rename(path, final); err != nil {
 				return unwritable{fmt.Errorf("--output: %w", err)}
 			}
 		}
 		return fault
 	}, nil
+}
+
+// followed returns the path of what symbolic links lead to, so that they stay links.
+// A link to nothing is an error.
+func followed(path string) (string, error) {
+	final, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return final, err
+	}
+	if target, err := os.Readlink(path); err == nil {
+		return "", fmt.Errorf("%s is a symbolic link to %s, which is not there: make the file, or name another one", path, target)
+	}
+	return path, nil
+}
+
+// create opens what is there already, or else makes a new file. A link by its name,
+// which somebody else may have left, is replaced and not followed.
+func create(path string, isThere bool) (*os.File, error) {
+	if isThere {
+		return os.OpenFile(path, os.O_WRONLY, 0)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 }
 
 // unwritable is a fault of the output.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -48,6 +49,11 @@ type File struct {
 // ShardName returns the name of one of the files of an output.
 func ShardName(output string, shard, shards int, format Format) string {
 	return fmt.Sprintf("%s-%05d-of-%05d.%s", output, shard, shards, format)
+}
+
+// IsShardName reports whether ShardName may have given a name, of whatever output.
+func IsShardName(name string) bool {
+	return regexp.MustCompile(`^[a-z]+-[0-9]{5,}-of-[0-9]{5,}\.(jsonl|jsonl\.zst|jsonl\.gz|bin)$`).MatchString(name)
 }
 
 const writeBuffer = 256 << 10

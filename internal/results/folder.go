@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/regular"
 	"mirrorbeam/internal/workspace"
 )
 
@@ -116,7 +115,7 @@ func (f *Folder) check(file output.File) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return irregular(f.path(file), info)
+		return regular.Check(f.path(file), info)
 	case info.Size() != file.Bytes:
 		return fmt.Errorf("%s has %d bytes and manifest.json says %d", file.Name, info.Size(), file.Bytes)
 	}
@@ -143,45 +142,9 @@ func (f *Folder) path(file output.File) string {
 	return filepath.Join(f.Path, filepath.Base(file.Name))
 }
 
-// OpenFile opens a file of results. It is an error at once if anything but a file has
-// its name: to open a pipe would be to wait for somebody who writes to it.
-func OpenFile(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = irregular(path, info)
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
-}
-
-// irregular says what has the name of a file in place of one.
-func irregular(path string, info fs.FileInfo) error {
-	kind := "a device"
-	switch mode := info.Mode(); {
-	case mode.IsDir():
-		kind = "a folder"
-	case mode&fs.ModeNamedPipe != 0:
-		kind = "a pipe"
-	case mode&fs.ModeSocket != 0:
-		kind = "a socket"
-	}
-	return fmt.Errorf("%s is %s and no file", path, kind)
-}
-
 // ReadJSON reads a file of the folder that holds one JSON value.
 func (f *Folder) ReadJSON(name string, value any) error {
-	file, err := OpenFile(filepath.Join(f.Path, name))
-	if err != nil {
-		return fmt.Errorf("results in %s cannot be read: %s: %w", f.Path, name, err)
-	}
-	defer file.Close()
-	b, err := io.ReadAll(file)
+	b, err := regular.Read(filepath.Join(f.Path, name))
 	if err == nil {
 		err = json.Unmarshal(b, value)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
+
+	"mirrorbeam/internal/regular"
 )
 
 // disk is where all folders and files of publishing are changed. A test sets
@@ -62,6 +64,18 @@ func (d disk) rename(from, to string) error {
 	return os.Rename(from, to)
 }
 
+// renameIn renames a file in or below a folder. No link on the way leads out of it.
+func (d disk) renameIn(folder, from, to string) error {
+	if err := d.ask("rename", filepath.Join(folder, from)); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(root.Rename(from, to), root.Close())
+}
+
 // exchange gives each of two files or folders the name of the other, at once.
 func (d disk) exchange(a, b string) error {
 	if err := d.ask("exchange", a); err != nil {
@@ -88,7 +102,7 @@ func (d disk) readFile(path string) ([]byte, error) {
 	if err := d.ask("read", path); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	return regular.Read(path)
 }
 
 func (d disk) readDir(path string) ([]fs.DirEntry, error) {

@@ -8,6 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/regular"
 )
 
 const (
@@ -52,13 +55,16 @@ func (p publication) publishByJournal() error {
 
 func (t target) journal(token string) string { return filepath.Join(t.partial(token), journalName) }
 
-func (t target) aside(token, name string) string {
-	return filepath.Join(t.partial(token), setAsideName, name)
+func (t target) aside(token string) string { return t.at(below(token, setAsideName)) }
+
+// below returns the path in the target of what is in a run's folder of partial results.
+func below(token string, names ...string) string {
+	return filepath.Join(partialPrefix+runPrefix+token, filepath.Join(names...))
 }
 
 // begin writes the journal.
 func (p publication) begin(j journal) error {
-	if err := p.disk.mkdir(p.aside(p.token, "")); err != nil {
+	if err := p.disk.mkdir(p.aside(p.token)); err != nil {
 		return err
 	}
 	content, err := json.Marshal(j)
@@ -92,6 +98,33 @@ func (t target) end(token string) error {
 	return t.disk.sync(t.partial(token))
 }
 
+// check refuses a journal with names that no job gives.
+func (j journal) check() error {
+	names := slices.Clone(j.Old)
+	for _, m := range j.New {
+		names = append(names, m.To)
+		if !isPlain(m.From) {
+			return fmt.Errorf("%s names %q, which no job does", journalName, m.From)
+		}
+	}
+	for _, name := range names {
+		if !isResult(name) {
+			return fmt.Errorf("%s names %q, which no job does", journalName, name)
+		}
+	}
+	return nil
+}
+
+// isPlain reports whether a name is that of a file in a folder, and leads nowhere else.
+func isPlain(name string) bool {
+	return filepath.IsLocal(name) && name == filepath.Base(name) && name != "."
+}
+
+// isResult reports whether a job gives that name to a file in its output folder.
+func isResult(name string) bool {
+	return output.IsShardName(name) || slices.Contains([]string{ManifestName, SummaryName, SuccessName}, name)
+}
+
 // forward does what a journal says that is not done yet.
 func (t target) forward(j journal, token string) error {
 	hasBegun := false
@@ -99,6 +132,9 @@ func (t target) forward(j journal, token string) error {
 		info, err := t.disk.lstat(filepath.Join(t.partial(token), m.From))
 		if err != nil {
 			return err
+		}
+		if info != nil && !info.Mode().IsRegular() {
+			return regular.Check(info.Name(), info)
 		}
 		hasBegun = hasBegun || info == nil
 	}
@@ -114,7 +150,7 @@ func (t target) forward(j journal, token string) error {
 				return err
 			}
 		}
-		if err := t.renameIfThere(filepath.Join(t.partial(token), m.From), t.at(m.To)); err != nil {
+		if err := t.renameIfThere(below(token, m.From), m.To); err != nil {
 			return err
 		}
 	}
@@ -124,11 +160,11 @@ func (t target) forward(j journal, token string) error {
 // setAside moves the old results out of the way.
 func (t target) setAside(j journal, token string) error {
 	for _, name := range j.Old {
-		if err := t.renameIfThere(t.at(name), t.aside(token, name)); err != nil {
+		if err := t.renameIfThere(name, below(token, setAsideName, name)); err != nil {
 			return err
 		}
 	}
-	for _, folder := range []string{t.aside(token, ""), t.path} {
+	for _, folder := range []string{t.aside(token), t.path} {
 		if err := t.disk.sync(folder); err != nil {
 			return err
 		}
@@ -139,30 +175,31 @@ func (t target) setAside(j journal, token string) error {
 // back undoes what forward has done, the last step first.
 func (t target) back(j journal, token string) error {
 	for _, m := range slices.Backward(j.New) {
-		from := filepath.Join(t.partial(token), m.From)
-		info, err := t.disk.lstat(from)
+		from := below(token, m.From)
+		info, err := t.disk.lstat(t.at(from))
 		if err == nil && info == nil {
-			err = t.renameIfThere(t.at(m.To), from)
+			err = t.renameIfThere(m.To, from)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	for _, name := range slices.Backward(j.Old) {
-		if err := t.renameIfThere(t.aside(token, name), t.at(name)); err != nil {
+		if err := t.renameIfThere(below(token, setAsideName, name), name); err != nil {
 			return err
 		}
 	}
 	return t.disk.sync(t.path)
 }
 
-// renameIfThere renames a file unless it is gone, or a folder has taken its name.
+// renameIfThere renames a file in or below the target unless it is gone, or a folder
+// has taken its name.
 func (t target) renameIfThere(from, to string) error {
-	info, err := t.disk.lstat(from)
+	info, err := t.disk.lstat(t.at(from))
 	if err != nil || info == nil || info.IsDir() {
 		return err
 	}
-	return t.disk.rename(from, to)
+	return t.disk.renameIn(t.path, from, to)
 }
 
 // IsInterrupted reports whether a job was killed while it gave the results in an output
@@ -177,13 +214,19 @@ func IsInterrupted(path string) bool {
 
 // finishJournal does to the end what a run had begun that died, if anything.
 func (t target) finishJournal(token string) error {
-	content, err := t.disk.readFile(t.journal(token))
+	if err := t.disk.ask("read", t.journal(token)); err != nil {
+		return fmt.Errorf("finish publishing what an earlier job had begun: %w", err)
+	}
+	content, err := readOwn(t.journal(token))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	var j journal
 	if err == nil {
 		err = json.Unmarshal(content, &j)
+	}
+	if err == nil {
+		err = j.check()
 	}
 	if err == nil {
 		err = t.forward(j, token)

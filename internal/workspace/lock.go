@@ -21,7 +21,8 @@ const mostLockings = 10
 // of what has that path when it returns.
 func lockFile(path string, flags int) (*os.File, error) {
 	for range mostLockings {
-		file, err := os.OpenFile(path, flags, 0o600)
+		// Without links and without waiting: a path may be a pipe of somebody else's.
+		file, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 		if err != nil {
 			return nil, err
 		}
@@ -31,7 +32,7 @@ func lockFile(path string, flags int) (*os.File, error) {
 		}
 		held, err := file.Stat()
 		if err == nil {
-			if named, err := os.Stat(path); err == nil && os.SameFile(held, named) {
+			if named, err := os.Lstat(path); err == nil && os.SameFile(held, named) {
 				return file, nil
 			}
 		}
@@ -111,9 +112,13 @@ func (r record) mark(d disk, folder string) error {
 	return os.WriteFile(filepath.Join(folder, markName), r.encode(), 0o600)
 }
 
-// marked returns the mark of a folder, if it is one of the run with that token.
+// marked returns the mark of a folder, if a run of the user with that token has made
+// both.
 func marked(folder, token string) (r record, is bool) {
-	content, err := os.ReadFile(filepath.Join(folder, markName))
+	if !isOwnFolder(folder) {
+		return r, false
+	}
+	content, err := readOwn(filepath.Join(folder, markName))
 	if err != nil {
 		return r, false
 	}
@@ -127,10 +132,10 @@ func removeMarked(d disk, folder, token string) error {
 	if _, is := marked(folder, token); is {
 		return d.removeFolder(folder)
 	}
-	entries, err := os.ReadDir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if !isOwnFolder(folder) {
+		return nil // there is none, or it is somebody else's
 	}
+	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return err
 	}
@@ -178,6 +183,9 @@ func (w *Workspace) clearLock(path, token string) {
 		return // it lives, or it is another user's
 	}
 	defer lock.Close()
+	if info, err := lock.Stat(); err != nil || !info.Mode().IsRegular() || !isOwn(info) {
+		return // somebody else's
+	}
 	content, err := io.ReadAll(lock)
 	if err != nil {
 		return
@@ -204,8 +212,9 @@ func (w *Workspace) clearLock(path, token string) {
 // clearOutput clears away what a dead run has left in its output folder, and
 // reports whether nothing is left there.
 func (w *Workspace) clearOutput(r record) bool {
+	t := target{w.disk, r.output}
 	if r.output == w.Output {
-		return w.target().recover(r.token) == nil
+		return t.clear(r)
 	}
 	if _, err := os.Stat(r.output); errors.Is(err, fs.ErrNotExist) {
 		return true
@@ -215,5 +224,15 @@ func (w *Workspace) clearOutput(r record) bool {
 		return false // a job is at work there, which clears it
 	}
 	defer lock.Close()
-	return target{w.disk, r.output}.recover(r.token) == nil
+	return t.clear(r)
+}
+
+// clear clears away what a run has left in the target, whose own record must be the
+// same as that in the lock of the run.
+func (t target) clear(r record) bool {
+	found, is := t.recordOf(r.token)
+	if !is {
+		return t.removeUnmarked(r.token) == nil
+	}
+	return found == r && t.recover(r.token) == nil
 }

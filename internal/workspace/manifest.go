@@ -42,7 +42,7 @@ func parseManifest(content []byte) (m manifest, err error) {
 		return m, fmt.Errorf("%q is no token", m.Token)
 	}
 	for _, file := range m.Files {
-		if !strings.HasPrefix(file.Name, file.Output+"-") || file.Name != filepath.Base(file.Name) {
+		if !output.IsShardName(file.Name) || !strings.HasPrefix(file.Name, file.Output+"-") {
 			return m, fmt.Errorf("it lists %q, a name that no job gives", file.Name)
 		}
 	}

@@ -116,7 +116,7 @@ func isPlaceholder(path, staging string) bool {
 func (t target) settle(token string) error {
 	staging := t.staging(token)
 	info, err := t.disk.lstat(staging)
-	if err != nil || info == nil {
+	if err != nil || info == nil || !t.isStaged(token) {
 		return err
 	}
 	if err := t.giveBack(token); err != nil {
@@ -126,6 +126,20 @@ func (t target) settle(token string) error {
 		return fmt.Errorf("remove %s: %w", staging, err)
 	}
 	return nil
+}
+
+// isStaged reports whether a folder is beside the target that a run of the user may
+// have made there: the new folder has the owner of the old one.
+func (t target) isStaged(token string) bool {
+	info, err := os.Lstat(t.staging(token))
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	if ownerOf(info).user == os.Geteuid() {
+		return true
+	}
+	own, err := os.Lstat(t.path)
+	return err == nil && ownerOf(own).user == ownerOf(info).user
 }
 
 // giveBack moves all that is somebody else's from the folder beside the target into

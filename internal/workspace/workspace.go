@@ -47,8 +47,11 @@ type Workspace struct {
 	isInterrupted bool
 }
 
+// mostNameBytes is the length in bytes of the longest name that file systems take.
+const mostNameBytes = 255
+
 // UsualTemp returns the folder of temporary files for an output folder: the one
-// beside it.
+// beside it, with the same name and .temp, shortened if it would be too long.
 func UsualTemp(output string) string {
 	clean := filepath.Clean(output)
 	if name := filepath.Base(clean); name == "." || name == ".." {
@@ -56,7 +59,11 @@ func UsualTemp(output string) string {
 			clean = path
 		}
 	}
-	return clean + ".temp"
+	const ending = ".temp"
+	if name := filepath.Base(clean); len(name) > mostNameBytes-len(ending) && len(name) <= mostNameBytes {
+		clean = filepath.Join(filepath.Dir(clean), name[:mostNameBytes-len(ending)])
+	}
+	return clean + ending
 }
 
 // Open makes the run's folders and clears away what dead runs have left in them. The
@@ -110,7 +117,7 @@ func (w *Workspace) openOutput(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.makeFolder(path); err != nil {
+	if err := w.makeFolder(path, 0o777); err != nil {
 		return err
 	}
 	// What takes the folder's place must be beside the folder, not beside a link.
@@ -146,17 +153,9 @@ func (w *Workspace) recoverOutput() error {
 // recoverRun clears away what a run has left, unless it lives.
 func (w *Workspace) recoverRun(token string) error {
 	t := w.target()
-	beside := target{w.disk, t.staging(token)}
-	r, is := marked(t.partial(token), token)
+	r, is := t.recordOf(token)
 	if !is {
-		r, is = marked(beside.partial(token), token)
-	}
-	if !is {
-		// Nothing proves that what is there was made by that run: only folders without
-		// anything in them go.
-		return errors.Join(
-			removeMarked(w.disk, beside.partial(token), token), removeEmpty(beside.path),
-			removeMarked(w.disk, t.partial(token), token))
+		return t.removeUnmarked(token)
 	}
 	lock, err := lockFile(r.lock(), os.O_RDWR)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -170,6 +169,26 @@ func (w *Workspace) recoverRun(token string) error {
 	}
 	w.clearLock(r.lock(), token)
 	return nil
+}
+
+// recordOf returns what a run has recorded in the target, or beside it. Only what a run
+// of the same user has left counts: another user's is another's to clear away.
+func (t target) recordOf(token string) (r record, is bool) {
+	if r, is = marked(t.partial(token), token); !is && t.isStaged(token) {
+		r, is = marked(target{t.disk, t.staging(token)}.partial(token), token)
+	}
+	return r, is
+}
+
+// removeUnmarked removes folders by the names of a run. Nothing proves that the run has
+// made them: only those without anything in them go.
+func (t target) removeUnmarked(token string) error {
+	var err error
+	if t.isStaged(token) {
+		beside := target{t.disk, t.staging(token)}
+		err = errors.Join(removeMarked(t.disk, beside.partial(token), token), removeEmpty(beside.path))
+	}
+	return errors.Join(err, removeMarked(t.disk, t.partial(token), token))
 }
 
 // tokens returns those of the runs that have marks in the folder, or published what
@@ -233,12 +252,15 @@ func (w *Workspace) makeTemp(parent string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.makeFolder(parent); err != nil {
+	if err := w.makeFolder(parent, 0o755); err != nil {
+		return err
+	}
+	if err := checkParent(parent); err != nil {
 		return err
 	}
 	w.clearTemp(parent)
 	temp := filepath.Join(parent, runPrefix+w.token)
-	lock, err := lockFile(temp+lockSuffix, os.O_RDWR|os.O_CREATE)
+	lock, err := lockFile(temp+lockSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}
@@ -266,7 +288,7 @@ func checkRoom(folder string) error {
 }
 
 // makeFolder makes a folder unless it is there, and what is missing above it.
-func (w *Workspace) makeFolder(path string) error {
+func (w *Workspace) makeFolder(path string, mode fs.FileMode) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && !info.IsDir():
@@ -277,12 +299,12 @@ func (w *Workspace) makeFolder(path string) error {
 	if target, err := os.Readlink(path); err == nil {
 		return fmt.Errorf("it is a symbolic link to %s, which is not there", target)
 	}
-	err = os.Mkdir(path, 0o777)
+	err = os.Mkdir(path, mode)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := w.makeFolder(filepath.Dir(path)); err != nil {
+		if err := w.makeFolder(filepath.Dir(path), mode); err != nil {
 			return err
 		}
-		err = os.Mkdir(path, 0o777)
+		err = os.Mkdir(path, mode)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return nil // another run has just made it

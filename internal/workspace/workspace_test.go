@@ -278,6 +278,23 @@ func TestLongPaths(t *testing.T) {
 	}
 }
 
+// TestLongNames: the output folder may have the longest name there is. One that is longer
+// is refused, as the output folder.
+func TestLongNames(t *testing.T) {
+	for _, length := range []int{250, 251, 255, 256} {
+		g := newGround(t)
+		out := filepath.Join(g.root, strings.Repeat("n", length))
+		err := publish(Options{Output: out, Temp: UsualTemp(out)}, "new", disk{})
+		if (err == nil) != (length <= 255) || err != nil && !strings.Contains(err.Error(), "name another one with --output") {
+			t.Errorf("of %d bytes: %v", length, err)
+		}
+		if err == nil {
+			check(t, true, filepath.Join(out, SuccessName))
+			check(t, false, UsualTemp(out))
+		}
+	}
+}
+
 // TestPrivate: nobody else may look into the folders of a run; the results are as open
 // as the user's other files, and their folder keeps its mode.
 func TestPrivate(t *testing.T) {

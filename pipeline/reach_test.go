@@ -1,0 +1,59 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+)
+
+// TestCheckRunner: a runner is refused before there is any work if flags are missing, or
+// if its job server does not answer. An interruption stays one.
+func TestCheckRunner(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for _, c := range []struct {
+		ctx              context.Context
+		runner, endpoint string
+		want             error
+	}{
+		{t.Context(), "", "", nil},
+		{t.Context(), "portable", "", ErrUsage},
+		{t.Context(), "portable", "localhost", ErrUsage},
+		{t.Context(), "portable", "127.0.0.1:1", ErrStorage},
+		{t.Context(), "flink", listener.Addr().String(), nil},
+		{ended, "flink", "127.0.0.1:1", context.Canceled},
+		{t.Context(), "dataflow", "", ErrUsage},
+		{t.Context(), "unknown", "", ErrUsage},
+	} {
+		setFlag(t, runners.Runner, c.runner)
+		setFlag(t, jobopts.Endpoint, c.endpoint)
+		if err := CheckRunner(c.ctx); !errors.Is(err, c.want) {
+			t.Errorf("--runner %s --endpoint %s: %v, want %v", c.runner, c.endpoint, err, c.want)
+		}
+	}
+}
+
+// TestWorkerBinary: workers run this program unless another one is named.
+func TestWorkerBinary(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for named, want := range map[string]string{"": map[bool]string{true: self}[runtime.GOOS == "linux"], "other": "other"} {
+		setFlag(t, jobopts.WorkerBinary, named)
+		if got, err := workerBinary(); err != nil || got != want {
+			t.Errorf("--worker_binary %q: workers run %q, want %q (%v)", named, got, want, err)
+		}
+	}
+}
