@@ -21,7 +21,7 @@ type walk struct {
 	base     string                 // the fixed part of the input
 	isHidden func(name string) bool // names that a pattern does not see by itself
 	takes    func(name string) bool // file names that are wanted
-	names    bool                   // the pattern names what is to be read in a folder
+	names    bool                   // the pattern begins the names of the files to be read
 	matched  bool                   // whether any file was put
 
 	waiting, linked []place // to be entered: first those without a further link
@@ -73,7 +73,7 @@ func (l *lister) glob(ctx context.Context, pattern string) (matched bool, err er
 	last := elements[len(elements)-1]
 	w := walk{
 		lister: l, base: filepath.Clean(base), isHidden: isHidden, takes: anything,
-		names: len(elements) == 1 && last != "**" || !hasMeta(last[:1]),
+		names: !hasMeta(last[:1]),
 	}
 	err = w.run(ctx, elements)
 	return w.matched, err

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/regular"
 )
 
 // resultsIn returns the names of the files of a folder that a job has written,
@@ -24,7 +24,7 @@ func resultsIn(folder string, entries []fs.DirEntry) (map[string]bool, error) {
 	if !has[manifestName] || len(has) == 1 {
 		return nil, nil
 	}
-	b, err := os.ReadFile(filepath.Join(folder, manifestName))
+	b, err := regular.Read(filepath.Join(folder, manifestName))
 	if isAbsent(err) {
 		return nil, nil // a job is just replacing it
 	}
