@@ -176,8 +176,8 @@ func (m *survey) estimate(ctx context.Context, config Config, c *census, firstIn
 		LargestCompared: func(pairs []float64) float64 {
 			return transforms.LargestCompared(pairs, m.facts.Documents+m.facts.ReferenceDocuments)
 		},
-		Leaders: func() *leaders.Index {
-			return leaders.New(config.Threshold, func(n int) int { return lshbands.PrefixLength(config.Threshold, n) })
+		Leaders: func(documents int) *leaders.Index {
+			return leaders.New(documents, config.Threshold, func(n int) int { return lshbands.PrefixLength(config.Threshold, n) })
 		},
 	}
 	return m.estimateAll(ctx, options, func(option *option, memory *sample.Memory) sample.Estimate {

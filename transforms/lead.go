@@ -42,7 +42,7 @@ func (f *heapFn) ProcessElement(ctx context.Context, element []byte, _ func([]by
 		}
 		// Parts of heaps have odd numbers behind those that Group made.
 		h := heapScorer{f: f, w: w, graph: edgeWriter{number: f.Job.Shards + 2*t.Number + 1}}
-		h.index = leaders.New(f.Job.Threshold, func(n int) int { return lshbands.PrefixLength(f.Job.Threshold, n) })
+		h.index = leaders.New(len(members), f.Job.Threshold, func(n int) int { return lshbands.PrefixLength(f.Job.Threshold, n) })
 		if err := h.members(ctx, members); err != nil {
 			return err
 		}

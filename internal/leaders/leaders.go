@@ -4,18 +4,18 @@
 package leaders
 
 import (
-	"cmp"
 	"slices"
 
 	"mirrorbeam/internal/numbering"
 )
 
 const (
-	// mostListed bounds the leaders that are looked for by one element, and mostCompared
-	// those that a set is compared with. So the work for a set is bounded, however many
-	// leaders there are.
-	mostListed   = 64
-	mostCompared = 64
+	// fewCompared is how many leaders a set is compared with at most where there are very
+	// many sets. Where there are fewer it is compared with more, up to some comparisons
+	// for all sets together, which take about a second. So the work is bounded, however
+	// many leaders there are.
+	fewCompared = 64
+	comparisons = 1 << 24
 	// mostElements bounds the elements of all leaders together, of 8 bytes each, and
 	// with them the index: some 100 MB in all.
 	mostElements = 1 << 22
@@ -31,6 +31,7 @@ const (
 type Index struct {
 	threshold float64
 	prefix    func(n int) int
+	bound     int // leaders that are listed for an element, and that a set is compared with
 
 	least, most int // sizes of those that had no room, 0 if there are none
 
@@ -40,13 +41,14 @@ type Index struct {
 	lists    [][]uint32    // the leaders with each element
 	seen     []uint32      // how many elements of the set at hand each leader has
 	touched  []uint32
+	chosen   []uint32
 }
 
-// New returns an empty index for sets that are alike from the Jaccard similarity threshold
-// on. Prefix returns how many of the first elements of a set of
-// n, in ascending order, hold one in common with every set that is like it.
-func New(threshold float64, prefix func(n int) int) *Index {
-	return &Index{threshold: threshold, prefix: prefix}
+// New returns an empty index for that many sets, which are alike from the Jaccard
+// similarity threshold on. Prefix returns how many of the first elements of a set of n,
+// in ascending order, hold one in common with every set that is like it.
+func New(sets int, threshold float64, prefix func(n int) int) *Index {
+	return &Index{threshold: threshold, prefix: prefix, bound: max(fewCompared, comparisons/max(sets, 1))}
 }
 
 // Add makes a copy of a set a leader, whose number is the count of those before. It
@@ -68,7 +70,7 @@ func (x *Index) Add(set []uint64) bool {
 		if isNew {
 			x.lists = append(x.lists, nil)
 		}
-		if len(x.lists[list]) <= mostListed { // one more says that some are missing
+		if len(x.lists[list]) <= x.bound { // one more says that some are missing
 			x.lists[list] = append(x.lists[list], number)
 		}
 	}
@@ -78,9 +80,9 @@ func (x *Index) Add(set []uint64) bool {
 // Set returns the set of a leader.
 func (x *Index) Set(leader uint32) []uint64 { return x.sets[leader] }
 
-// Candidates returns leaders that may be like a set, those first that share most of
-// its first elements. It says whether these are all that may be, of all that were to be
-// added. They are valid until the next call.
+// Candidates returns leaders that may be like a set. It says whether these are all that
+// may be, of all that were to be added; if not, they are those that share most of its
+// first elements. They are valid until the next call.
 func (x *Index) Candidates(set []uint64) (candidates []uint32, isComplete bool) {
 	x.touched = x.touched[:0]
 	isComplete = float64(len(set)) < x.threshold*float64(x.least) || float64(len(set))*x.threshold > float64(x.most)
@@ -90,8 +92,8 @@ func (x *Index) Candidates(set []uint64) (candidates []uint32, isComplete bool) 
 			continue
 		}
 		leaders := x.lists[list]
-		if len(leaders) > mostListed {
-			leaders, isComplete = leaders[:mostListed], false
+		if len(leaders) > x.bound {
+			leaders, isComplete = leaders[:x.bound], false
 		}
 		for _, leader := range leaders {
 			if x.seen[leader] == 0 {
@@ -100,14 +102,36 @@ func (x *Index) Candidates(set []uint64) (candidates []uint32, isComplete bool) 
 			x.seen[leader]++
 		}
 	}
-	slices.SortFunc(x.touched, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(x.seen[b], x.seen[a]), cmp.Compare(a, b))
-	})
+	candidates = x.touched
+	if len(candidates) > x.bound {
+		candidates, isComplete = x.choose(), false
+	}
 	for _, leader := range x.touched {
 		x.seen[leader] = 0
 	}
-	if len(x.touched) > mostCompared {
-		return x.touched[:mostCompared], false
+	return candidates, isComplete
+}
+
+// choose returns as many of the leaders that were touched as a set is compared with:
+// those that share most elements with it.
+func (x *Index) choose() []uint32 {
+	var having [256]int // how many leaders share so many elements, or more at the end
+	for _, leader := range x.touched {
+		having[min(x.seen[leader], 255)]++
 	}
-	return x.touched, isComplete
+	least, room := uint32(255), x.bound
+	for ; having[least] <= room; least-- {
+		room -= having[least]
+	}
+	x.chosen = x.chosen[:0]
+	for _, leader := range x.touched {
+		switch shared := min(x.seen[leader], 255); {
+		case shared == least && room > 0:
+			room--
+		case shared <= least:
+			continue
+		}
+		x.chosen = append(x.chosen, leader)
+	}
+	return x.chosen
 }

@@ -21,10 +21,10 @@ func jaccard(a, b []uint64) float64 {
 	return float64(shared) / float64(len(a)+len(b)-shared)
 }
 
-// lead goes through sets as a job does and returns the leaders, and how many sets were
-// not compared with all leaders.
-func lead(sets [][]uint64) (leaders [][]uint64, unchecked int) {
-	x := New(threshold, prefix)
+// lead goes through sets as a job of that many does and returns the leaders, and how many
+// sets were not compared with all leaders.
+func lead(sets [][]uint64, of int) (leaders [][]uint64, unchecked int) {
+	x := New(of, threshold, prefix)
 	for _, set := range sets {
 		candidates, isComplete := x.Candidates(set)
 		isLike := slices.ContainsFunc(candidates, func(leader uint32) bool { return jaccard(set, x.Set(leader)) >= threshold })
@@ -67,7 +67,7 @@ func TestLeadersAreAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, shape := range [][4]int{{1000, 1, 60, 3}, {1000, 40, 60, 3}, {1000, 40, 60, 12}, {300, 300, 20, 2}, {50, 1, 1, 1}} {
 		sets := variants(random, shape[0], shape[1], shape[2], shape[3])
-		leaders, unchecked := lead(sets)
+		leaders, unchecked := lead(sets, len(sets))
 		var want [][]uint64
 		for _, set := range sets {
 			if !slices.ContainsFunc(want, func(leader []uint64) bool { return jaccard(set, leader) >= threshold }) {
@@ -97,22 +97,24 @@ func TestLeadersSayWhatTheyMiss(t *testing.T) {
 		set := slices.DeleteFunc(slices.Clone(universe), func(uint64) bool { return random.IntN(4) == 0 })
 		sets = append(sets, set)
 	}
-	leaders, unchecked := lead(sets)
-	alike := 0
-	for i, set := range leaders {
-		if slices.ContainsFunc(leaders[:i], func(leader []uint64) bool { return jaccard(set, leader) >= threshold }) {
-			alike++
+	for _, of := range []int{len(sets), 1 << 30} {
+		leaders, unchecked := lead(sets, of)
+		alike := 0
+		for i, set := range leaders {
+			if slices.ContainsFunc(leaders[:i], func(leader []uint64) bool { return jaccard(set, leader) >= threshold }) {
+				alike++
+			}
 		}
-	}
-	if alike == 0 || alike > unchecked {
-		t.Errorf("%d of %d leaders are like another one, %d are said to be unchecked", alike, len(leaders), unchecked)
+		if alike > unchecked || (of > len(sets)) != (alike > 0) {
+			t.Errorf("of %d: %d of %d leaders are like another one, %d are said to be unchecked", of, alike, len(leaders), unchecked)
+		}
 	}
 }
 
 // TestFullIndex: a set that may be like a leader without room is not said to have been
 // compared with all.
 func TestFullIndex(t *testing.T) {
-	x := New(threshold, prefix)
+	x := New(1, threshold, prefix)
 	next := uint64(0)
 	set := func(n int) []uint64 {
 		s := make([]uint64, n)

@@ -38,8 +38,9 @@ type Estimator struct {
 	// groups are compared with leaders. Nil: all pairs of all groups are compared.
 	LargestCompared func(pairs []float64) float64
 	CrowdedPairs    float64
-	// Leaders returns an index of leaders. It is there where LargestCompared is.
-	Leaders func() *leaders.Index
+	// Leaders returns an index of leaders for that many documents. It is there where
+	// LargestCompared is.
+	Leaders func(documents int) *leaders.Index
 	// PlaceElements is how many elements of sets come to one place. The documents of a
 	// larger component of candidates come to several. 0: no limit.
 	PlaceElements float64
@@ -304,7 +305,7 @@ func (e *Estimator) addHeap(t *thinned, heap []uint32, result *Estimate) {
 	if len(heap) == 0 {
 		return
 	}
-	index := e.Leaders()
+	index := e.Leaders(int(float64(len(heap)) / t.share))
 	compared, elements, sets := 0, 0, 0
 	for _, mark := range heap {
 		d := &t.documents[mark-1]
