@@ -51,7 +51,7 @@ func checkShape(t *testing.T, edges []*graph.MultiEdge) {
 			t.Errorf("%v works on tasks where they were made", edge)
 		}
 	}
-	if groups < 5 || groups > 15 {
+	if groups < 5 || groups > 16 {
 		t.Errorf("%d shuffles: each costs a cluster about a second", groups)
 	}
 }

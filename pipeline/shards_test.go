@@ -169,9 +169,9 @@ func TestDensePlaces(t *testing.T) {
 	)
 }
 
-// denseBounds make a group of more than 64 documents a dense one, and a star of more than
-// 8 one whose pairs are not compared.
-var denseBounds = transforms.Bounds{Group: 400, Star: 8}
+// denseBounds make a group of more than 64 documents a dense one. Stars of more than 8
+// documents are not compared.
+var denseBounds = transforms.Bounds{Group: 30}
 
 // TestDenseGroups bounds the comparisons of a group below what its documents
 // need. What is skipped is counted, every pair listed is right, and the output

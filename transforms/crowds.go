@@ -30,16 +30,15 @@ type Bounds struct {
 	// groups are.
 	Corpus int64
 	// In a larger corpus crowds have Spare pairs together, and Each for each document.
-	// A pair that is listed takes some 2 microseconds, a document that is like no other
-	// 3 to 7.
+	// So have the stars of heaps: the documents that are like one leader. A pair that
+	// is listed takes some 2 microseconds, a document that is like no other 3 to 7.
 	Spare, Each int64
 	// Passages is how many pairs of documents that share a passage are compared, if
 	// passages are looked for.
 	Passages int64
-	// Star is up to how many documents of a heap that are like one leader are compared
-	// with each other, where they share a key that is not dense. With SimHash keys it is
-	// how many pairs a group lists for each document, beside those of Group.
-	Star int
+	// Listed is how many pairs a group lists for each document beside those of Group, if
+	// keys are of SimHash.
+	Listed int64
 }
 
 // SmallCorpus is up to how many documents a corpus is compared fully, whatever its groups
@@ -52,7 +51,7 @@ func UsualBounds() Bounds {
 		Group:  128 * 127 / 2, // all pairs of 128 documents
 		Corpus: SmallCorpus, Spare: 4 << 20, Each: 8,
 		Passages: 256 * 255 / 2, // more have such a passage from a licence or a form
-		Star:     128,
+		Listed:   128,
 	}
 }
 

@@ -146,9 +146,12 @@ func runsOf(outcomes []outcome) []string {
 	return runs
 }
 
-// runsBut returns the run files of the outcomes, except those of a stage.
-func runsBut(outcomes []outcome, stage *stage) []string {
-	return runsOf(slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.Stage == stage.name }))
+// runsBut returns the run files of the outcomes, except those of some stages.
+func runsBut(outcomes []outcome, stages ...*stage) []string {
+	isOne := func(o outcome) bool {
+		return slices.ContainsFunc(stages, func(s *stage) bool { return o.Stage == s.name })
+	}
+	return runsOf(slices.DeleteFunc(slices.Clone(outcomes), isOne))
 }
 
 type exchangeFn struct {

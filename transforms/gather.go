@@ -32,7 +32,7 @@ func init() {
 func Gather(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("gather")
 	place := s.Scope("place")
-	tasks, places := beam.ParDo2(place, &placeFn{Job: job}, together(place, groups))
+	tasks, places := beam.ParDo2(place, &placeFn{Job: job}, together(place, groups, sketches))
 	pairs := sideBySide(s.Scope("pairs"), &gatherFn{Job: job}, tasks)
 	wanted := delivery{Step: documentsStep, Needed: []runfile.Kind{wantedKind}, Extra: []runfile.Kind{documentsKind, setsKind}}
 	tasks = exchange(s, job, wanted, sketches, places, pairs)
@@ -67,8 +67,8 @@ func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 			return err
 		}
 		releaseRuns(f.Job, outcomes, gatherStage) // those of heaps
-		runs := runsBut(outcomes, gatherStage)
-		if o.Run, err = f.place(runs, m); err != nil || o.Run == "" {
+		runs := runsBut(outcomes, gatherStage, fingerprintStage)
+		if o.Run, err = f.place(runs, counts.Documents+counts.ReferenceDocuments, m); err != nil || o.Run == "" {
 			return err
 		}
 		d := delivery{Step: edgesStep, Needed: []runfile.Kind{numbersKind}, Extra: []runfile.Kind{nodesKind, placesKind}}
@@ -87,7 +87,7 @@ func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 // place writes the places of the nodes of each part, and of the documents of each
 // split that have but one. It returns the path of the run file, ""
 // if there is no pair.
-func (f *placeFn) place(runs []string, m *memory) (string, error) {
+func (f *placeFn) place(runs []string, documents int64, m *memory) (string, error) {
 	run := &m.run
 	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
@@ -100,7 +100,7 @@ func (f *placeFn) place(runs []string, m *memory) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	stars, err := readStars(runs, m)
+	stars, err := f.readStars(runs, documents, m)
 	if err != nil {
 		return "", err
 	}

@@ -172,31 +172,44 @@ func readHeaps(runs []string, m *memory) (*components.Graph, map[docref.Ref]docr
 	return &graph, inputs, err
 }
 
-// stars are the documents of which too many are like one leader: a pair of them is not
-// worth a row.
+// stars are the documents of heaps that are like one leader, where these are many.
 type stars struct {
 	documents, leaders numbering.Set
 	of                 []uint32 // by number of the document: that of its leader
+	sizes              []int64  // by number of the leader
+	limit              int64    // pairs of a star that are compared
 }
 
-// readStars reads the stars of all heaps.
-func readStars(runs []string, m *memory) (*stars, error) {
+// readStars reads the large stars of all heaps. As with crowds, the smallest are compared
+// as far as the bounds allow: to list more pairs of documents that are much alike is of
+// no use.
+func (f *placeFn) readStars(runs []string, documents int64, m *memory) (*stars, error) {
 	s := &stars{}
 	err := eachPart(runs, starsKind, m, func(_ int, packed []byte) error {
 		for ; len(packed) > 0; packed = packed[starSize:] {
 			if _, isNew := s.documents.Add(uint64(getRef(packed))); isNew {
-				leader, _ := s.leaders.Add(uint64(getRef(packed[refSize:])))
+				leader, isNew := s.leaders.Add(uint64(getRef(packed[refSize:])))
+				if isNew {
+					s.sizes = append(s.sizes, 0)
+				}
+				s.sizes[leader]++
 				s.of = append(s.of, leader)
 			}
 		}
 		return nil
 	})
+	var crowds []crowd
+	for _, size := range s.sizes {
+		crowds = append(crowds, crowd{Pairs: candidates.PairsOf(size, 0)})
+	}
+	s.limit = crowdLimit(crowds, f.Job.Bounds.allowed(documents))
 	return s, err
 }
 
-// star returns the number of a document's star, from 1 on, 0 if it is in none.
+// star returns the number of a document's star whose pairs are not compared, from 1 on, 0
+// if it is in none.
 func (s *stars) star(ref docref.Ref) uint32 {
-	if number, found := s.documents.Find(uint64(ref)); found {
+	if number, found := s.documents.Find(uint64(ref)); found && candidates.PairsOf(s.sizes[s.of[number]], 0) > s.limit {
 		return s.of[number] + 1
 	}
 	return 0

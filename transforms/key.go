@@ -82,15 +82,20 @@ type keyFn struct {
 	Job Job
 
 	bundle
+	layout // read in Setup
 
 	tables *lshbands.Permuted // of SimHash keys, planned in Setup
 }
 
-func (f *keyFn) Setup() (err error) {
+func (f *keyFn) Setup() error {
 	if f.Job.Keys == SimHash {
-		f.tables, err = lshbands.PlanTables(f.Job.SimHashBits, f.Job.Distance)
+		tables, err := lshbands.PlanTables(f.Job.SimHashBits, f.Job.Distance)
+		if err != nil {
+			return err
+		}
+		f.tables = tables
 	}
-	return err
+	return f.read(f.Job.Inputs)
 }
 
 func (f *keyFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
@@ -99,7 +104,7 @@ func (f *keyFn) ProcessElement(ctx context.Context, element []byte, _ func([]byt
 		case All:
 			return f.digests(ctx, w)
 		case PassageKeys:
-			return newPassageKeys(f.Job).split(ctx, w)
+			return newPassageKeys(f.Job, f.firstInput).split(ctx, w)
 		case ExactKeys:
 			if t.Step == allPairsStep {
 				return f.digests(ctx, w)
@@ -114,10 +119,11 @@ func (f *keyFn) ProcessElement(ctx context.Context, element []byte, _ func([]byt
 
 // split writes the key records of the documents of one split.
 func (f *keyFn) split(ctx context.Context, w *workplace) error {
+	known := repeats{firstInput: f.firstInput}
 	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		w.figures.records += int64(block.Len())
 		for i := range block.Len() {
-			if err := f.document(&w.run, block, i); err != nil {
+			if err := f.document(&w.run, block, i, &known); err != nil {
 				return err
 			}
 		}
@@ -127,7 +133,7 @@ func (f *keyFn) split(ctx context.Context, w *workplace) error {
 
 // document writes the records of one document: its keys, and a hash of its id
 // to find out whether it is the only one with it.
-func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int) error {
+func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int, known *repeats) error {
 	record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(block.Size(i))}
 	if record.Size == 0 {
 		// A document without tokens is like those of the same digest only.
@@ -136,7 +142,11 @@ func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int) e
 		}
 		return writeID(run, f.Job, block, i)
 	}
-	for k := range block.Keys() {
+	keys := block.Keys()
+	if known.has(record.Ref, record.Digest, block.Key(i, 0)) {
+		keys = 1
+	}
+	for k := range keys {
 		key := block.Key(i, k)
 		previous := min(k, candidates.MaxPrevious)
 		record.Key, record.Position, record.First = candidates.KeyOf(key, previous), uint32(k), k == 0
@@ -234,6 +244,7 @@ func (f *keyFn) exact(ctx context.Context, catalog string, w *workplace) error {
 		return fmt.Errorf("read order of shingles: %w", err)
 	}
 	prefix := lshbands.NewPrefixKeys(order, f.Job.Threshold)
+	known := repeats{firstInput: f.firstInput}
 	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 		sets, err := w.readPiece(1, setsPiece)
 		if err != nil {
@@ -244,8 +255,13 @@ func (f *keyFn) exact(ctx context.Context, catalog string, w *workplace) error {
 		for i := range block.Len() {
 			size := sketchblock.HashSize * block.Stored(i)
 			w.hashes = sketchblock.AppendSet(w.hashes[:0], sets[:size])
+			isRepeat := known.has(block.Ref(i), block.Digest(i), xxh3.Hash(sets[:size]))
 			sets = sets[size:]
-			if err := f.exactDocument(&w.run, block, i, w.hashes, prefix); err != nil {
+			keys := prefix.Of(w.hashes)
+			if isRepeat {
+				keys = keys[:min(len(keys), 1)]
+			}
+			if err := f.exactDocument(&w.run, block, i, keys); err != nil {
 				return err
 			}
 		}
@@ -254,15 +270,15 @@ func (f *keyFn) exact(ctx context.Context, catalog string, w *workplace) error {
 }
 
 // exactDocument is document for exact keys.
-func (f *keyFn) exactDocument(run *runfile.Writer, block *sketchblock.Block, i int, set []uint64, prefix *lshbands.PrefixKeys) error {
-	record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(len(set))}
-	if len(set) == 0 {
+func (f *keyFn) exactDocument(run *runfile.Writer, block *sketchblock.Block, i int, keys []lshbands.PrefixKey) error {
+	record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(block.Size(i))}
+	if record.Size == 0 {
 		if err := writeDigest(run, f.Job, record); err != nil {
 			return err
 		}
 		return writeID(run, f.Job, block, i)
 	}
-	for k, key := range prefix.Of(set) {
+	for k, key := range keys {
 		record.Key, record.Position, record.First = candidates.PrefixKeyOf(key.Hash), key.Position, k == 0
 		b, err := run.Record(keysKind, shardOf(record.Key, f.Job.Shards), keySize+4*record.Known())
 		if err != nil {

@@ -126,7 +126,7 @@ type heapScorer struct {
 	joined    unionfind.Forest // leaders, by edges
 	found     []foundLeader    // of the document at hand
 	star      []uint32         // of each document, the leader that it is most like
-	sizes     []int            // of the stars
+	sizes     []int64          // of the stars
 	compared  int64
 	unchecked int64 // leaders of the input that were not compared with all before them
 }
@@ -292,10 +292,10 @@ func (h *heapScorer) count(members []heapMember) {
 // starSize is the size of a document of a star: its ref, and that of the leader.
 const starSize = 2 * refSize
 
-// writeStars writes the documents of the stars whose pairs are not worth a row each.
+// writeStars writes the documents of the stars that have many pairs.
 func (h *heapScorer) writeStars(members []heapMember, number int) error {
 	for i, star := range h.star {
-		if star == noLeader || h.sizes[star] <= h.f.Job.Bounds.Star {
+		if star == noLeader || candidates.PairsOf(h.sizes[star], 0) <= h.f.Job.Bounds.Group {
 			continue
 		}
 		for _, ref := range []docref.Ref{members[i].ref, members[i].input} {

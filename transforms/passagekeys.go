@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 
+	"github.com/zeebo/xxh3"
+
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/sketch"
@@ -35,10 +38,14 @@ type passageKeys struct {
 	passages []uint64
 	selected []uint32
 	seen     map[uint64]struct{}
+	known    repeats
 }
 
-func newPassageKeys(job Job) *passageKeys {
-	return &passageKeys{job: job, combined: max(passageWords-job.Measure.Shingle+1, 1), seen: map[uint64]struct{}{}}
+func newPassageKeys(job Job, firstInput docref.Ref) *passageKeys {
+	return &passageKeys{
+		job: job, combined: max(passageWords-job.Measure.Shingle+1, 1), seen: map[uint64]struct{}{},
+		known: repeats{firstInput: firstInput},
+	}
 }
 
 // split writes the key records of the documents of one split.
@@ -70,6 +77,9 @@ func (k *passageKeys) document(run *runfile.Writer, block *sketchblock.Block, i 
 	}
 	if err := writeID(run, k.job, block, i); err != nil {
 		return err
+	}
+	if k.known.has(record.Ref, record.Digest, xxh3.Hash(packed)) {
+		return nil
 	}
 	if k.sequence, err = sketchblock.ParseSequence(k.sequence, packed); err != nil {
 		return err

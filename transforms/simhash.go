@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
@@ -37,6 +38,7 @@ func prefixKey(table int, prefix uint64) uint64 {
 // simhash writes the records of the documents of one split with SimHash keys.
 func (f *keyFn) simhash(ctx context.Context, w *workplace) error {
 	var fingerprint []uint64
+	known := repeats{firstInput: f.firstInput}
 	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		w.figures.records += int64(block.Len())
 		for i := range block.Len() {
@@ -53,7 +55,15 @@ func (f *keyFn) simhash(ctx context.Context, w *workplace) error {
 				}
 				continue
 			}
-			for table := range f.tables.Tables() {
+			tables := f.tables.Tables()
+			mark := uint64(0)
+			for _, word := range fingerprint {
+				mark = asmkernels.SplitMix(mark ^ word)
+			}
+			if known.has(block.Ref(i), block.Digest(i), mark) {
+				tables = 1
+			}
+			for table := range tables {
 				key := prefixKey(table, f.tables.Prefix(table, fingerprint))
 				if err := f.fingerprint(&w.run, block, i, table, key, fingerprint); err != nil {
 					return err
@@ -242,7 +252,7 @@ func (g *simhashGroups) group(records []fingerprintRecord) {
 			g.fingerprints = append(g.fingerprints, binary.LittleEndian.Uint64(b))
 		}
 	}
-	listed := g.job.Bounds.Group + int64(g.job.Bounds.Star*len(records))
+	listed := g.job.Bounds.Group + g.job.Bounds.Listed*int64(len(records))
 	skipped := int64(0)
 	var joined unionfind.Forest // by pairs beyond the bound
 	g.matcher.Pairs(table, g.fingerprints, func(i, j, distance int) {

@@ -182,7 +182,7 @@ func TestCrowdsAndAgain(t *testing.T) {
 		}
 		isDense := func(band int, key uint64) bool { return slices.Contains(got.dense, bandID(band, PreviousOf(key))) }
 		// How many documents of a group have a dense key before it.
-		after := map[uint64]int{}
+		after := map[uint64]int64{}
 		for _, of := range keysOf {
 			has := false
 			for band, key := range of {
@@ -209,7 +209,7 @@ func TestCrowdsAndAgain(t *testing.T) {
 						sharesDense = true
 						continue
 					}
-					needed = !sharesDense || after[x[band]] <= fewDocuments
+					needed = !sharesDense || PairsOf(after[x[band]], 0) <= 4*b.few
 					break
 				}
 				times := found[[2]docref.Ref{docref.Ref(j + 1), docref.Ref(i + 1)}]

@@ -40,9 +40,9 @@ func (g *Grouper) DenseBefore(r *Record) (id uint64, has bool) {
 }
 
 // Again goes through sorted records once more, when DenseKeys are known. It compares the
-// pairs of small groups that have met under dense keys only, where not all pairs are
-// compared. The pairs of large groups are left to the heaps that they are in. Exact keys
-// need none of that: what comes after a dense one is denser.
+// pairs of a group that have met under dense keys only, where not all pairs are compared.
+// Where these may be more than four times MaxComparisons, they are left to the heaps that
+// they are in. Exact keys need none of that: what comes after a dense one is denser.
 func (g *Grouper) Again(records []Record) {
 	eachGroup(records, func(group []Record) {
 		if _, isDense := g.DenseKeys.Find(g.KeyID(&group[0])); isDense {
@@ -59,7 +59,7 @@ func (g *Grouper) Again(records []Record) {
 		if n < 2 {
 			return
 		}
-		if group = g.distinct(group[:n]); len(group) <= fewDocuments {
+		if group = g.distinct(group[:n]); PairsOf(int64(len(group)), 0) <= 4*g.MaxComparisons {
 			g.compare(group, g.metDense)
 		}
 	})

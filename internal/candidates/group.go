@@ -73,12 +73,16 @@ func (g *Grouper) Groups(records []Record) {
 }
 
 // Crowd compares a group that Crowded has received, but for the pairs that have met
-// before. It reorders the group.
+// before. If they have met under dense keys only, they are compared as well, where this is
+// no more work. It reorders the group.
 func (g *Grouper) Crowd(group []Record) {
-	major, _ := g.unmet(group)
-	g.compareAcross(group, major, func(a, b *Record) bool {
-		return g.wanted(a, b) || !g.Exact && g.metDense(a, b)
-	})
+	major, pairs := g.unmet(group)
+	wanted := func(a, b *Record) bool { return g.wanted(a, b) || !g.Exact && g.metDense(a, b) }
+	if _, isDense := g.DenseKeys.Find(major); isDense && PairsOf(int64(len(group)), 0) <= 2*pairs {
+		g.compare(group, wanted)
+		return
+	}
+	g.compareAcross(group, major, wanted)
 }
 
 // eachGroup visits the groups of two or more.
