@@ -44,13 +44,10 @@ func (f *keyFn) digests(ctx context.Context, w *workplace) error {
 
 // equals writes the stars of equal documents of a shard, and its distinct documents.
 func (f *groupFn) equals(shard int, w *workplace) error {
-	packed, err := w.read(0, digestsKind)
+	records, err := w.sortKeys(digestsKind, shard, f.Job.Shards)
 	if err != nil {
 		return err
 	}
-	w.figures.bytes += int64(len(packed))
-	records := w.sortKeys(packed, shard, f.Job.Shards)
-	w.figures.records += int64(len(records))
 	if err := f.writeDistinct(&w.run, shard, records); err != nil {
 		return err
 	}

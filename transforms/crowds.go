@@ -227,12 +227,12 @@ func (c *crowdReader) record(r *candidates.Record) {
 }
 
 // group reads the documents of the crowd.
-func (c *crowdReader) group(memory []candidates.Record) []candidates.Record {
-	group := slices.Grow(memory[:0], c.documents)[:c.documents]
-	for i := range group {
-		c.record(&group[i])
+func (c *crowdReader) group(w *workplace) []candidates.Record {
+	w.growKeys(c.documents)
+	for i := range w.keys {
+		c.record(&w.keys[i])
 	}
-	return group
+	return w.keys
 }
 
 // crowds compares the crowds of a shard that are not dense, gathers the documents of
@@ -248,24 +248,24 @@ func (f *groupFn) crowds(t task, w *workplace) error {
 	pairs := newPairWriter(w, part)
 	g := f.grouper(&pairs, &failed)
 	g.DenseKeys = dense
-	packed, err := w.read(0, keysKind)
+	keys, err := w.sortKeys(keysKind, t.Number, f.Job.Shards)
 	if err != nil {
 		return err
 	}
-	g.Again(w.sortKeys(packed, t.Number, f.Job.Shards))
-	if packed, err = w.read(0, crowdsKind); err != nil {
+	g.Again(keys)
+	packed, err := w.read(0, crowdsKind)
+	if err != nil {
 		return err
 	}
 	heaps := heapWriter{run: &w.run, part: part, grouper: g}
 	for crowd := (crowdReader{packed: packed}); failed == nil && crowd.next(); {
 		switch {
 		case crowd.pairs <= limit:
-			w.keys = crowd.group(w.keys)
-			g.Crowd(w.keys)
+			g.Crowd(crowd.group(w))
 		case f.Job.Similarity == Containment:
-			w.keys = crowd.group(w.keys)
-			g.Star(w.keys)
-			w.outcome.Skipped.add(f.layout.starred(w.keys, crowd.pairs))
+			group := crowd.group(w)
+			g.Star(group)
+			w.outcome.Skipped.add(f.layout.starred(group, crowd.pairs))
 		default:
 			failed = heaps.add(&crowd)
 		}

@@ -3,7 +3,6 @@ package transforms
 import (
 	"context"
 	"encoding/binary"
-	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -88,13 +87,10 @@ func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
 		}
 		return f.ids(w)
 	}
-	records, err := w.read(0, keysKind)
+	keys, err := w.sortKeys(keysKind, number, f.Job.Shards)
 	if err != nil {
 		return err
 	}
-	w.figures.bytes += int64(len(records))
-	keys := w.sortKeys(records, number, f.Job.Shards)
-	w.figures.records += int64(len(keys))
 	if err := f.groups(keys, number, w); err != nil {
 		return err
 	}
@@ -111,22 +107,62 @@ func (f *groupFn) ids(w *workplace) error {
 	return f.repeated(ids, &w.run)
 }
 
-// sortKeys returns the key records of a shard in the task's memory, sorted.
-func (w *workplace) sortKeys(packed []byte, shard, shards int) []candidates.Record {
+// sortKeys returns the key records of a shard in the task's memory, sorted. It reads them
+// twice, piece by piece: a shard may be the records of very many documents under one key.
+func (w *workplace) sortKeys(kind runfile.Kind, shard, shards int) ([]candidates.Record, error) {
+	size := int64(0)
+	for _, piece := range w.pieces {
+		if piece.Kind == kind {
+			size += piece.Length
+		}
+	}
 	low, high := rangeOf(shard, shards)
-	buckets, n := candidates.NewBuckets(len(packed)/keySize, low, high), 0
-	for rest := packed; len(rest) > 0; n++ {
-		key := binary.LittleEndian.Uint64(rest)
+	buckets, n := candidates.NewBuckets(int(size)/keySize, low, high), 0
+	err := w.eachKey(kind, func(packed []byte) []byte {
+		key := binary.LittleEndian.Uint64(packed)
 		buckets.Count(key)
-		rest = rest[keySize+4*candidates.KnownOf(key):]
+		n++
+		return packed[keySize+4*candidates.KnownOf(key):]
+	})
+	if err != nil {
+		return nil, err
 	}
 	buckets.Counted()
-	w.keys = slices.Grow(w.keys[:0], n)[:n]
-	for rest := packed; len(rest) > 0; {
-		rest = getKey(rest, &w.keys[buckets.Place(binary.LittleEndian.Uint64(rest))])
-	}
+	w.growKeys(n)
+	err = w.eachKey(kind, func(packed []byte) []byte {
+		return getKey(packed, &w.keys[buckets.Place(binary.LittleEndian.Uint64(packed))])
+	})
+	w.figures.bytes += size
+	w.figures.records += int64(n)
 	buckets.Sort(w.keys)
-	return w.keys
+	return w.keys, err
+}
+
+// eachKey visits the key records of a kind. Visit returns what follows a record.
+func (w *workplace) eachKey(kind runfile.Kind, visit func(packed []byte) []byte) error {
+	for _, piece := range w.pieces {
+		if piece.Kind != kind {
+			continue
+		}
+		packed, err := w.readPiece(0, piece)
+		if err != nil {
+			return err
+		}
+		for len(packed) > 0 {
+			packed = visit(packed)
+		}
+	}
+	return nil
+}
+
+// growKeys makes room for n records, of which nothing is kept. What was there before goes
+// first: the two may be all the memory that there is.
+func (w *workplace) growKeys(n int) {
+	if n > cap(w.keys) {
+		w.keys = nil
+		w.keys = make([]candidates.Record, n)
+	}
+	w.keys = w.keys[:n]
 }
 
 // groups writes the candidate pairs and the stars of identical documents, which

@@ -189,29 +189,29 @@ func (g *Grouper) noteInputs(records []Record) {
 }
 
 // compareAcross is compare for a large group. Pairs of documents that all have the major
-// key before have met there, so nothing is lost where nearly all have it.
+// key before have met there. So it looks at some twice as many pairs as have not met.
 func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *Record) bool) {
-	slices.SortFunc(group, bySize)
-	var others []int
+	others := 0 // brought to the front
 	for i := range group {
 		if r := &group[i]; r.First || g.previousID(r, 0) != major {
-			others = append(others, i)
+			group[i], group[others] = group[others], group[i]
+			others++
 		}
 	}
-	for n, i := range others {
-		from := sort.Search(i, func(k int) bool { return float64(group[k].Size)/float64(group[i].Size) >= g.Threshold })
-		end := g.limit(group, i)
-		done := others[:n] // which have been compared with this one
-		isReference := g.ofReference(&group[i])
-		for j := from; j < end; j++ {
-			if len(done) > 0 && j > done[len(done)-1] {
-				done = nil
+	for i := range others {
+		a := &group[i]
+		isReference := g.ofReference(a)
+		for j := i + 1; j < len(group); j++ {
+			b := &group[j]
+			low, high := a, b
+			if bySize(*a, *b) > 0 {
+				low, high = b, a
 			}
-			if _, before := slices.BinarySearch(done, j); before || j == i || isReference && g.ofReference(&group[j]) {
+			if float64(low.Size)/float64(high.Size) < g.Threshold || isReference && g.ofReference(b) {
 				continue
 			}
-			if a, b := &group[min(i, j)], &group[max(i, j)]; wanted(a, b) {
-				g.pair(a, b)
+			if wanted(low, high) {
+				g.pair(low, high)
 			}
 		}
 	}
