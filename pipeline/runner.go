@@ -22,6 +22,7 @@ import (
 	// The runners, but for Prism: its job server listens on all interfaces, asks nobody
 	// who they are, and starts any program that a job names.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow"
+	//lint:ignore SA1019 Its successor is Prism, see above.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"

@@ -276,16 +276,6 @@ func count(documents []sample.Document, shingles int64) *lshbands.Counter {
 	return order
 }
 
-// meanOf returns the mean of a number of all documents, with copies.
-func meanOf(documents []sample.Document, number func(d *sample.Document) int) float64 {
-	sum, copies := 0, 0
-	for i := range documents {
-		sum += number(&documents[i]) * documents[i].Copies
-		copies += documents[i].Copies
-	}
-	return float64(sum) / float64(max(copies, 1))
-}
-
 // missed returns about how many pairs at or above the threshold share no key of
 // the scheme.
 func (m *survey) missed(scheme lshbands.Scheme) float64 {

@@ -57,9 +57,6 @@ func KnownOf(key uint64) int { return int(key & previousMask) }
 // Known returns how many of the previous keys are in use.
 func (r *Record) Known() int { return KnownOf(r.Key) }
 
-// hash returns what other records of the document hold of this key in Previous.
-func (r *Record) hash() uint32 { return PreviousOf(r.Key) }
-
 // PreviousOf returns what later records hold of the hash of a key.
 func PreviousOf(hash uint64) uint32 { return uint32(hash >> 3) }
 
