@@ -68,7 +68,7 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 		runs = append(runs, labels)
 		for _, d := range []delivery{
 			{Step: edgesStep, Needed: []runfile.Kind{edgesKind}, Extra: []runfile.Kind{edgeShardsKind, spansKind}},
-			{Step: documentsStep, Needed: []runfile.Kind{membersKind}, Extra: []runfile.Kind{documentsKind, repeatedKind}},
+			{Step: documentsStep, Needed: []runfile.Kind{membersKind}, Extra: []runfile.Kind{documentsKind, repeatedKind, uncheckedKind}},
 		} {
 			if err := d.deliver(f.Job.Temp, runs, counts, emit); err != nil {
 				return err
@@ -251,13 +251,17 @@ func sendMembers(ctx context.Context, w *workplace) error {
 	if err != nil {
 		return err
 	}
+	unchecked, err := readRefs(&w.reader, w.pieces, uncheckedKind)
+	if err != nil {
+		return err
+	}
 	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		for i := 0; i < block.Len() && len(members) > 0; i++ {
 			ref := block.Ref(i)
 			if getRef(members) != ref {
 				continue
 			}
-			if err := writeMember(&w.run, members, block, i, repeated[ref]); err != nil {
+			if err := writeMember(&w.run, members, block, i, flagsOf(repeated[ref], unchecked[ref])); err != nil {
 				return err
 			}
 			members = members[memberSize:]
@@ -280,13 +284,28 @@ func readRefs(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind)
 }
 
 // memberHeader is the size of a member's record without its id: number, number
-// of the first document of its cluster, ref, size, length, whether the id is
-// repeated, length of the id.
+// of the first document of its cluster, ref, size, length, flags, length of the id.
 const memberHeader = 32
+
+// The flags of a member: see there.
+const (
+	repeatedFlag = 1 << iota
+	uncheckedFlag
+)
+
+func flagsOf(repeated, unchecked bool) (flags uint32) {
+	if repeated {
+		flags |= repeatedFlag
+	}
+	if unchecked {
+		flags |= uncheckedFlag
+	}
+	return flags
+}
 
 // writeMember writes the record of document i of the block for its output
 // shard.
-func writeMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i int, repeated bool) error {
+func writeMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i int, flags uint32) error {
 	at, first := getPosition(member[refSize:]), getPosition(member[refSize+positionSize:])
 	id := block.ID(i)
 	b, err := run.Record(shardMembersKind, int(at.Shard), memberHeader+len(id))
@@ -298,10 +317,7 @@ func writeMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 	putRef(b[8:], block.Ref(i))
 	binary.LittleEndian.PutUint32(b[16:], uint32(block.Size(i)))
 	binary.LittleEndian.PutUint32(b[20:], uint32(block.Length(i)))
-	binary.LittleEndian.PutUint32(b[24:], 0)
-	if repeated {
-		b[24] = 1
-	}
+	binary.LittleEndian.PutUint32(b[24:], flags)
 	binary.LittleEndian.PutUint32(b[28:], uint32(len(id)))
 	copy(b[memberHeader:], id)
 	return nil
@@ -312,7 +328,8 @@ type member struct {
 	first        uint32 // number of the first document of the cluster
 	ref          docref.Ref
 	size, length uint32
-	repeated     bool
+	repeated     bool // the id is another document's, too
+	unchecked    bool // it leads documents of a heap, and was not compared with all that do
 	id           []byte
 }
 
@@ -332,7 +349,7 @@ func readMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]member, erro
 		members[binary.LittleEndian.Uint32(b)] = member{
 			first: binary.LittleEndian.Uint32(b[4:]), ref: getRef(b[8:]),
 			size: binary.LittleEndian.Uint32(b[16:]), length: binary.LittleEndian.Uint32(b[20:]),
-			repeated: b[24] == 1, id: b[memberHeader:end],
+			repeated: b[24]&repeatedFlag != 0, unchecked: b[24]&uncheckedFlag != 0, id: b[memberHeader:end],
 		}
 		b = b[end:]
 	}

@@ -44,9 +44,22 @@ func TestLeadersComeFirst(t *testing.T) {
 		for _, choice := range c.shard.choices {
 			got = append(got, choice.Kept)
 		}
-		if !slices.Equal(got, c.want) || c.shard.leaderless(c.preference) != c.leaderless {
-			t.Errorf("%s: kept %d, want %d; %d without a leader, want %d", c.name, got, c.want, c.shard.leaderless(c.preference), c.leaderless)
+		if !slices.Equal(got, c.want) || c.shard.unchecked(c.preference) != c.leaderless {
+			t.Errorf("%s: kept %d, want %d; %d without a leader, want %d", c.name, got, c.want, c.shard.unchecked(c.preference), c.leaderless)
 		}
+	}
+}
+
+// TestUncheckedLeaders: of the leaders that heaps have counted those are taken off that go.
+func TestUncheckedLeaders(t *testing.T) {
+	s := shardOf4(0, [4]uint32{1, 1, 1, 1}, edge{0, 1, 9, 10 | heapMark}, edge{0, 2, 9, 10}, edge{1, 3, 9, 9})
+	s.first = unionfind.Forest{0, 1, 2, 1}
+	for i := range s.members {
+		s.members[i].unchecked = i != 3 // which is equal to another one
+	}
+	s.decide(First)
+	if got := s.unchecked(First); got != -2 { // 1 and 2 go
+		t.Errorf("%d, want -2", got)
 	}
 }
 

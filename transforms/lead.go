@@ -202,8 +202,18 @@ func (h *heapScorer) member(m *gatheredSet) (star uint32, err error) {
 	}
 	if len(h.found) == 0 && !isComplete && !isReference {
 		h.unchecked++
+		return star, h.writeUnchecked(m.ref)
 	}
 	return star, nil
+}
+
+// writeUnchecked writes that a document was not compared with all leaders before it.
+func (h *heapScorer) writeUnchecked(ref docref.Ref) error {
+	b, err := h.w.run.Record(uncheckedKind, splitOf(h.f.starts, ref), refSize)
+	if err == nil {
+		putRef(b, ref)
+	}
+	return err
 }
 
 // lead makes a document a leader, whose set the index holds.

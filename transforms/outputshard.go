@@ -168,17 +168,23 @@ func (s *outputShard) leaders(preference Keep) (leads []bool) {
 	return leads
 }
 
-// leaderless returns how many classes of the input stay though they are like a leader,
-// which has gone for a document of another heap: nobody has compared them with each other.
-func (s *outputShard) leaderless(preference Keep) int64 {
+// unchecked returns how many classes of the input stay, and were not compared with all
+// others of their heap that stay, beside what heaps have counted, of which some go: those
+// that are like a leader which has gone for a document of another heap.
+func (s *outputShard) unchecked(preference Keep) (n int64) {
 	stays := func(first uint32) bool { return s.first[s.choices[first].Kept] == first }
+	for i := range s.members {
+		if s.members[i].unchecked && !stays(s.first[i]) {
+			n--
+		}
+	}
 	left := map[uint32]bool{}
 	s.heapEdges(preference, func(leader, other uint32) {
 		if !stays(leader) && stays(other) && !s.reference(other) {
 			left[other] = true
 		}
 	})
-	return int64(len(left))
+	return n + int64(len(left))
 }
 
 // rivals passes the edges of which one document may go for the other, from the first

@@ -42,6 +42,7 @@ const (
 	heapMembersKind                          // documents of dense groups, by range of keys
 	heapsKind                                // how many documents a heap has, by heap
 	starsKind                                // documents that are like one leader, by heap
+	uncheckedKind                            // leaders that were not compared with all others, by split
 	blocksKind                               // a mark of each block, by place
 	probeKind                                // documents to look for partners in, with their sets, by split
 	sumsKind                                 // check sums of the stretches of a split, by split

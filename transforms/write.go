@@ -114,7 +114,7 @@ func (f *writeFn) shard(t task, o *outcome, m *memory) error {
 		}
 	} else {
 		shard.decide(f.Job.Keep)
-		o.Skipped.Kept = shard.leaderless(f.Job.Keep)
+		o.Skipped.Kept = shard.unchecked(f.Job.Keep)
 		if f.Job.Split == Star {
 			shard.splitStars()
 		}
