@@ -123,10 +123,6 @@ var faults = []struct {
 		s.write("in.jsonl", between(""))
 		return s.limited("-n 16").fails(exitStorage)
 	}},
-	{"24 open files", func(s *scene) observed {
-		s.write("in.jsonl", between(""))
-		return s.limited("-n 24").fails(exitStorage)
-	}},
 	{"2 GB of address space (`ulimit -v 2000000`)", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
 		return s.limited("-v 2000000").fails(exitStorage)
