@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"mirrorbeam/internal/output"
@@ -194,4 +195,15 @@ func (g ground) paths() map[string]bool {
 		g.t.Fatal(err)
 	}
 	return found
+}
+
+// diskOf returns a disk that asks before each operation. Files are synced side by side: it
+// asks for one at a time.
+func diskOf(ask func(operation, path string) error) disk {
+	var mutex sync.Mutex
+	return disk{func(operation, path string) error {
+		mutex.Lock()
+		defer mutex.Unlock()
+		return ask(operation, path)
+	}}
 }

@@ -60,7 +60,7 @@ func (s situation) before() string { return map[bool]string{false: "", true: "ol
 func (s situation) count(t *testing.T) int {
 	n := 0
 	g := s.prepare(t)
-	if err := publish(g.options(), "new", disk{func(operation, _ string) error { n++; return s.refuses(operation) }}); err != nil {
+	if err := publish(g.options(), "new", diskOf(func(operation, _ string) error { n++; return s.refuses(operation) })); err != nil {
 		t.Fatalf("%s: %v", s.name, err)
 	}
 	if name := g.standing(); name != "new" {
@@ -79,7 +79,7 @@ func TestFailures(t *testing.T) {
 			for n := range total {
 				g, i := s.prepare(t), 0
 				where := ""
-				err := publish(g.options(), "new", disk{func(operation, path string) error {
+				err := publish(g.options(), "new", diskOf(func(operation, path string) error {
 					i++
 					if i-1 == n || lasting && i > n {
 						if i-1 == n {
@@ -88,7 +88,7 @@ func TestFailures(t *testing.T) {
 						return syscall.EIO
 					}
 					return s.refuses(operation)
-				}})
+				}))
 				when := fmt.Sprintf("%s, operation %d of %d (%s) fails, lasting %v: %v", s.name, n, total, where, lasting, err)
 				name := g.standing()
 				want := s.before()
@@ -153,12 +153,12 @@ func TestKilledTwice(t *testing.T) {
 // killedAt is a disk on which nothing happens from operation n on.
 func (s situation) killedAt(n int) disk {
 	i := 0
-	return disk{func(operation, _ string) error {
+	return diskOf(func(operation, _ string) error {
 		if i++; i > n {
 			return errKilled
 		}
 		return s.refuses(operation)
-	}}
+	})
 }
 
 // checkKilled checks the output folder after a job was killed that published there,
@@ -228,7 +228,7 @@ func killAt(t *testing.T, at string) {
 		t.Fatal(err)
 	}
 	i := 0
-	err = publish(ground{t, root}.options(), "new", disk{func(operation, _ string) error {
+	err = publish(ground{t, root}.options(), "new", diskOf(func(operation, _ string) error {
 		if i == n {
 			return errors.Join(syscall.Kill(os.Getpid(), syscall.SIGKILL), errors.New("not killed"))
 		}
@@ -237,6 +237,6 @@ func killAt(t *testing.T, at string) {
 			return syscall.EINVAL
 		}
 		return nil
-	}})
+	}))
 	t.Fatalf("operation %d did not kill the process (%v)", n, err)
 }

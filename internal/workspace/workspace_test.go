@@ -341,7 +341,7 @@ func TestOneAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	tries := 0
-	if err := publish(g.options(), "new", disk{func(operation, path string) error {
+	if err := publish(g.options(), "new", diskOf(func(operation, path string) error {
 		tries++
 		if w, err := Open(g.options()); err == nil {
 			w.Close()
@@ -350,7 +350,7 @@ func TestOneAtATime(t *testing.T) {
 			t.Error(err)
 		}
 		return nil
-	}}); err != nil || tries < 50 {
+	})); err != nil || tries < 50 {
 		t.Errorf("%d tries (%v)", tries, err)
 	}
 }
