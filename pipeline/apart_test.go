@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/output"
 )
 
 // TestApart: folders that a job writes to are apart from what it reads, whatever
@@ -80,7 +80,7 @@ func TestResultsAsInput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	put(t, "in.jsonl", file{"in.jsonl", synthetic(82)}.content(), plain)
 	config := testConfig(t, "in.jsonl")
-	config.Output, config.Emit = "o", []string{transforms.Unique}
+	config.Output, config.Emit = "o", []string{output.Unique}
 	first := runJob(t, config)
 	if err := os.Symlink("o", "alias"); err != nil {
 		t.Fatal(err)

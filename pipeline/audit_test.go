@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 )
 
 // clusterRecall returns the share of the similar pairs of documents with words
@@ -85,21 +86,21 @@ func TestAuditOfAllDocuments(t *testing.T) {
 		{1, 3, 0.6, 0.3, 0.97},
 	} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
-			config := byKeys(testConfig(t, input), transforms.MinHash)
-			config.Emit = []string{transforms.Clusters, transforms.Pairs}
+			config := byKeys(testConfig(t, input), methods.MinHash)
+			config.Emit = []string{output.Clusters, output.Pairs}
 			config.Bands, config.Rows, config.Threshold, config.Audit = c.bands, c.rows, c.threshold, "100000"
 			if config.Recall = usualRecall; c.bands == 0 {
 				config.Recall = certain
 			}
 			audit := runJob(t, config).Audit
-			want, pairs := clusterRecall(tr, readRows[clusterRow](t, config.Output, transforms.Clusters), c.threshold)
+			want, pairs := clusterRecall(tr, readRows[clusterRow](t, config.Output, output.Clusters), c.threshold)
 			if audit == nil || math.Abs(audit.Recall-want) > 1e-12 || audit.Pairs != 2*pairs {
 				t.Fatalf("audit %+v, the recall is %g of %d pairs", audit, want, pairs)
 			}
 			if want < c.low || want > c.high || audit.Low > want || audit.High < want || audit.High-audit.Low > 0.2 {
 				t.Errorf("a recall of %g, audit %+v; want one from %g to %g", want, audit, c.low, c.high)
 			}
-			listed := listedRecall(tr, readRows[pairRow](t, config.Output, transforms.Pairs), c.threshold)
+			listed := listedRecall(tr, readRows[pairRow](t, config.Output, output.Pairs), c.threshold)
 			if math.Abs(audit.Listed-listed) > 1e-12 || audit.ListedLow != audit.Listed || audit.Low != audit.Recall || audit.Wide {
 				t.Errorf("audit %+v, %g of the pairs are listed", audit, listed)
 			}
@@ -112,7 +113,7 @@ func TestAuditOfAllDocuments(t *testing.T) {
 func TestAuditDependsOnDocumentsOnly(t *testing.T) {
 	files := cut(synthetic(92), 2)
 	config := testConfig(t, putCorpus(t, plain, files...))
-	config.Audit, config.Emit = "60", []string{transforms.Clusters}
+	config.Audit, config.Emit = "60", []string{output.Clusters}
 	want := runJob(t, config).Audit
 	if want == nil || want.Sampled < 20 || want.Sampled > 120 || want.Pairs == 0 {
 		t.Fatalf("audit %+v of about 60", want)
@@ -143,12 +144,12 @@ func TestAuditFindsThinBands(t *testing.T) {
 		t.Skipf("the corpus is not here: %v", err)
 	}
 	config := testConfig(t, input)
-	config = byKeys(config, transforms.MinHash)
+	config = byKeys(config, methods.MinHash)
 	config.Threshold, config.Bands, config.Rows, config.Audit = 0.5, 3, 3, "1000"
-	config.Emit = []string{transforms.Clusters}
+	config.Emit = []string{output.Clusters}
 	audit := runJob(t, config).Audit
 	pairs := readTruePairs(t, filepath.Join(corpora, "mirrors", "installguide_text.exact_w3cjk_j0.5.tsv.zst"))
-	exact := inClusters(readRows[clusterRow](t, config.Output, transforms.Clusters), pairs, config.Threshold)
+	exact := inClusters(readRows[clusterRow](t, config.Output, output.Clusters), pairs, config.Threshold)
 	if exact > 0.95 || exact < audit.Low || exact > audit.High || audit.High-audit.Low > 0.05 || audit.Sampled > 1000 {
 		t.Errorf("%.4f of the pairs are in clusters, the audit says %+v", exact, *audit)
 	}
@@ -173,8 +174,8 @@ func TestAuditOfMuchAlike(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			config := byKeys(testConfig(t, path), transforms.MinHash)
-			config.Emit = []string{transforms.Clusters}
+			config := byKeys(testConfig(t, path), methods.MinHash)
+			config.Emit = []string{output.Clusters}
 			config.Audit = "off"
 			without := runJob(t, config).TempBytes
 			config.Audit, config.Output = "auto", t.TempDir()
@@ -214,11 +215,11 @@ func TestAuditTellsListedFromTogether(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "chains.jsonl")
 	file.write(t, path)
-	config := byKeys(testConfig(t, path), transforms.MinHash)
+	config := byKeys(testConfig(t, path), methods.MinHash)
 	config.Threshold, config.Bands, config.Rows, config.Audit = 0.6, 5, 4, "100000"
-	config.Emit = []string{transforms.Clusters, transforms.Pairs}
+	config.Emit = []string{output.Clusters, output.Pairs}
 	a := runJob(t, config).Audit
-	rows := readRows[pairRow](t, config.Output, transforms.Pairs)
+	rows := readRows[pairRow](t, config.Output, output.Pairs)
 	if a.Listed >= a.Recall-0.01 || a.Low != a.Recall || a.Recall < 0.9 {
 		t.Errorf("audit %+v, want fewer pairs listed than together", a)
 	}
@@ -259,15 +260,15 @@ func TestAuditCountsReference(t *testing.T) {
 	folder := t.TempDir()
 	reference.write(t, filepath.Join(folder, "reference.jsonl"))
 	input.write(t, filepath.Join(folder, "input.jsonl"))
-	config := byKeys(testConfig(t, filepath.Join(folder, "input.jsonl")), transforms.MinHash)
-	config.Reference, config.Emit = []string{filepath.Join(folder, "reference.jsonl")}, []string{transforms.Pairs}
+	config := byKeys(testConfig(t, filepath.Join(folder, "input.jsonl")), methods.MinHash)
+	config.Reference, config.Emit = []string{filepath.Join(folder, "reference.jsonl")}, []string{output.Pairs}
 	config.Audit = "100000"
 	if a := runJob(t, config).Audit; a == nil || a.Sampled != 200 || a.Partnered != 200 || a.Pairs != 600 || a.Listed < 0.95 || a.Low != a.Recall {
 		t.Errorf("audit %+v, want 600 pairs with the reference", a)
 	}
 	config.Bands, config.Rows, config.Output = 1, 16, t.TempDir()
 	a := runJob(t, config).Audit
-	if rows := readRows[pairRow](t, config.Output, transforms.Pairs); a.Listed > 0.9 || a.Pairs != 600 || len(rows) == 0 {
+	if rows := readRows[pairRow](t, config.Output, output.Pairs); a.Listed > 0.9 || a.Pairs != 600 || len(rows) == 0 {
 		t.Errorf("thin bands: audit %+v, %d rows", a, len(rows))
 	}
 }

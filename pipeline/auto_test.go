@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/transforms"
 )
 
@@ -15,14 +16,14 @@ func TestAutoKeys(t *testing.T) {
 	for name, references := range map[string][]string{"alone": nil, "with a reference": {reference}} {
 		t.Run(name, func(t *testing.T) {
 			want := ""
-			for _, keys := range []transforms.Keys{transforms.ExactKeys, transforms.All, transforms.AutoKeys} {
+			for _, keys := range []methods.Name{methods.Exact, methods.All, methods.Auto} {
 				config := byKeys(lawConfig(t, input), keys)
 				config.Reference = references
 				config.Output = filepath.Join(t.TempDir(), "out")
 				summary := runJob(t, config)
 				wantKeys := keys
-				if keys == transforms.AutoKeys {
-					wantKeys = transforms.All
+				if keys == methods.Auto {
+					wantKeys = methods.All
 				}
 				if summary.Plan.Keys != wantKeys || summary.Plan.ExpectedRecall != 1 || summary.Audit != nil {
 					t.Errorf("--keys %s: plan %+v, audit %+v", keys, summary.Plan, summary.Audit)
@@ -43,21 +44,21 @@ func TestAutoKeysOfLargeCorpus(t *testing.T) {
 	for range transforms.SmallCorpus + 1 {
 		w.add(w.set(w.text(12)))
 	}
-	config := byKeys(testConfig(t, putCorpus(t, plain, cut(w.lines, 1)...)), transforms.AutoKeys)
-	if summary := runJob(t, config); summary.Plan.Keys != transforms.ExactKeys {
+	config := byKeys(testConfig(t, putCorpus(t, plain, cut(w.lines, 1)...)), methods.Auto)
+	if summary := runJob(t, config); summary.Plan.Keys != methods.Exact {
 		t.Errorf("plan %+v", summary.Plan)
 	}
 	for _, c := range []struct {
 		change func(*Config)
-		want   transforms.Keys
+		want   methods.Name
 	}{
-		{func(*Config) {}, transforms.ExactKeys},
-		{func(c *Config) { c.Recall = 1 }, transforms.ExactKeys},
-		{func(c *Config) { c.Recall = 0.9 }, transforms.MinHash},
-		{func(c *Config) { c.Bands = 9 }, transforms.MinHash},
-		{func(c *Config) { c.Verify = transforms.Sketch }, transforms.MinHash},
-		{func(c *Config) { c.Score = transforms.Hamming }, transforms.SimHash},
-		{func(c *Config) { c.Similarity = transforms.Containment }, transforms.PassageKeys},
+		{func(*Config) {}, methods.Exact},
+		{func(c *Config) { c.Recall = 1 }, methods.Exact},
+		{func(c *Config) { c.Recall = 0.9 }, methods.MinHash},
+		{func(c *Config) { c.Bands = 9 }, methods.MinHash},
+		{func(c *Config) { c.Verify = methods.VerifySketch }, methods.MinHash},
+		{func(c *Config) { c.Score = methods.Hamming }, methods.SimHash},
+		{func(c *Config) { c.Similarity = methods.Containment }, methods.Passages},
 	} {
 		config := config
 		c.change(&config)

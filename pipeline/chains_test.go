@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/output"
 )
 
 // TestChains runs on corpora whose documents form long chains at a low threshold:
@@ -21,13 +22,13 @@ func TestChains(t *testing.T) {
 			}
 			config := testConfig(t, input)
 			config.Threshold = 0.5
-			config.Emit = []string{transforms.Clusters, transforms.Removed}
-			largest := map[transforms.SplitMode]int{}
-			for _, split := range []transforms.SplitMode{transforms.Component, transforms.Star} {
+			config.Emit = []string{output.Clusters, output.Removed}
+			largest := map[clusters.Split]int{}
+			for _, split := range []clusters.Split{clusters.Component, clusters.Star} {
 				config.Split, config.Output = split, filepath.Join(t.TempDir(), "out")
 				summary := runJob(t, config)
 				kept := map[string]int{}
-				for _, row := range readRows[clusterRow](t, config.Output, transforms.Clusters) {
+				for _, row := range readRows[clusterRow](t, config.Output, output.Clusters) {
 					largest[split] = max(largest[split], row.Size)
 					if row.Kept {
 						kept[row.Cluster]++
@@ -37,7 +38,7 @@ func TestChains(t *testing.T) {
 					}
 				}
 				for cluster, n := range kept {
-					if split == transforms.Star && n != 1 {
+					if split == clusters.Star && n != 1 {
 						t.Errorf("the star of %s keeps %d documents", cluster, n)
 					}
 				}
@@ -45,7 +46,7 @@ func TestChains(t *testing.T) {
 					t.Errorf("%s: %d of %d clusters keep a document", split, len(kept), summary.Counts.Clusters)
 				}
 			}
-			if largest[transforms.Star] > largest[transforms.Component] || largest[transforms.Component] > 300 {
+			if largest[clusters.Star] > largest[clusters.Component] || largest[clusters.Component] > 300 {
 				t.Errorf("the largest clusters have %v documents", largest)
 			}
 		})

@@ -15,7 +15,10 @@ import (
 	"slices"
 	"strconv"
 
+	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -41,11 +44,11 @@ type Measure struct {
 	Shingle     int                  `group:"Measure" default:"3" placeholder:"N" help:"Adjacent tokens in a shingle." json:"shingle"`
 	Seed        uint64               `group:"Measure" default:"0" placeholder:"N" help:"Key of all hashes: documents that were made to collide, or to be found too often, are harmless with a number that their author does not know." json:"seed"`
 	Threshold   float64              `group:"Measure" default:"0.8" placeholder:"J" help:"Least Jaccard similarity of two near-duplicates: shingles in both over shingles in either." json:"threshold"`
-	Keys        transforms.Keys      `group:"Measure" default:"auto" placeholder:"KEYS" help:"How documents that may be similar are brought together: exact (by their rarest shingles: none is missed), all (every pair is compared, for corpora of some thousand documents), minhash (by bands of their MinHash signatures: a pair in some hundreds or thousands is missed), simhash (by their SimHash fingerprints: none within --hamming bits is missed). auto: exact or all, whichever is cheaper; minhash with --recall below 1, with --bands or --rows, and with --verify other than exact; simhash with --score hamming." json:"keys"`
+	Keys        methods.Name         `group:"Measure" default:"auto" placeholder:"KEYS" help:"How documents that may be similar are brought together: exact (by their rarest shingles: none is missed), all (every pair is compared, for corpora of some thousand documents), minhash (by bands of their MinHash signatures: a pair in some hundreds or thousands is missed), simhash (by their SimHash fingerprints: none within --hamming bits is missed). auto: exact or all, whichever is cheaper; minhash with --recall below 1, with --bands or --rows, and with --verify other than exact; simhash with --score hamming." json:"keys"`
 	Recall      float64              `group:"Measure" placeholder:"P" help:"Least probability that a pair of exactly the threshold is found. Below 1 it asks for MinHash and sets its bands and rows, which find more similar pairs more surely. Default: 1, or 0.99 with --keys minhash." json:"recall"`
 	Bands       int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash bands; 0: from threshold and recall." json:"bands"`
 	Rows        int                  `group:"Measure" default:"0" placeholder:"N" help:"MinHash rows a band; 0: from threshold and recall." json:"rows"`
-	Score       transforms.Scoring   `group:"Measure" default:"auto" placeholder:"SCORE" help:"What makes two documents near-duplicates: jaccard (the threshold), hamming (their SimHash fingerprints differ in at most --hamming bits); auto: hamming with --keys simhash, else jaccard." json:"score"`
+	Score       methods.Scoring      `group:"Measure" default:"auto" placeholder:"SCORE" help:"What makes two documents near-duplicates: jaccard (the threshold), hamming (their SimHash fingerprints differ in at most --hamming bits); auto: hamming with --keys simhash, else jaccard." json:"score"`
 	Hamming     int                  `group:"Measure" default:"3" placeholder:"K" help:"Most bits in which SimHash fingerprints may differ, with --keys simhash." json:"hamming"`
 	Bits        int                  `group:"Measure" default:"64" placeholder:"N" help:"Length of SimHash fingerprints, for --keys simhash and in sketches: a multiple of 64 up to 1024." json:"bits"`
 }
@@ -57,19 +60,19 @@ type Config struct {
 
 	Measure
 
-	Similarity   transforms.Similarity `group:"Measure" default:"jaccard" placeholder:"WHAT" help:"What is looked for: jaccard (documents of which most is the same) or containment (copied passages: pairs of which one has much of the other, or an excerpt, and where; --threshold is then of the shingles in both over those of the document that has fewer)." json:"similarity"`
-	Excerpt      int                   `group:"Measure" default:"50" placeholder:"N" help:"With containment, words of the shortest copied passage that makes a pair whatever the threshold; 0: none does." json:"excerpt"`
-	NoQuotations bool                  `name:"no-quotations" group:"Measure" help:"With containment, leave out what stands between quotation marks, and lines that begin with >." json:"no_quotations"`
+	Similarity   methods.Similarity `group:"Measure" default:"jaccard" placeholder:"WHAT" help:"What is looked for: jaccard (documents of which most is the same) or containment (copied passages: pairs of which one has much of the other, or an excerpt, and where; --threshold is then of the shingles in both over those of the document that has fewer)." json:"similarity"`
+	Excerpt      int                `group:"Measure" default:"50" placeholder:"N" help:"With containment, words of the shortest copied passage that makes a pair whatever the threshold; 0: none does." json:"excerpt"`
+	NoQuotations bool               `name:"no-quotations" group:"Measure" help:"With containment, leave out what stands between quotation marks, and lines that begin with >." json:"no_quotations"`
 
-	Verify transforms.Verification `group:"Measure" default:"exact" placeholder:"HOW" help:"What a pair rests on: exact (the full shingle sets of both), sketch (an estimate from 128 hashes each, on less disk), none (a common key)." json:"verify"`
-	Audit  string                  `group:"Measure" default:"auto" placeholder:"N" help:"Measure the recall on a sample of at most N documents; auto: 5000 where keys may miss a pair and sets are compared exactly, 1250 with exact keys; off." json:"audit"`
+	Verify methods.Verification `group:"Measure" default:"exact" placeholder:"HOW" help:"What a pair rests on: exact (the full shingle sets of both), sketch (an estimate from 128 hashes each, on less disk), none (a common key)." json:"verify"`
+	Audit  string               `group:"Measure" default:"auto" placeholder:"N" help:"Measure the recall on a sample of at most N documents; auto: 5000 where keys may miss a pair and sets are compared exactly, 1250 with exact keys; off." json:"audit"`
 
-	Output       string               `group:"Output" required:"" placeholder:"DIR" help:"Folder for the results; must be empty or new, see --overwrite." json:"output"`
-	Overwrite    bool                 `group:"Output" help:"Replace the results of an earlier job in the output folder. Other files in it are left alone." json:"overwrite"`
-	Emit         []string             `group:"Output" default:"auto" placeholder:"NAME" help:"What to write: auto (clusters; pairs with containment), clusters, pairs, unique, removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches). Rejects, summary and manifest always are." json:"emit"`
-	OutputFormat output.Format        `group:"Output" default:"jsonl" placeholder:"FORMAT" help:"jsonl, jsonl.zst or jsonl.gz." json:"output_format"`
-	Keep         transforms.Keep      `group:"Output" default:"first" placeholder:"ORDER" help:"Which documents of a cluster are preferred when those to keep are chosen: first, longest." json:"keep"`
-	Split        transforms.SplitMode `group:"Output" default:"component" placeholder:"HOW" help:"What a cluster is: component (documents joined through similar ones) or star (a kept document and those that go for it)." json:"split"`
+	Output       string          `group:"Output" required:"" placeholder:"DIR" help:"Folder for the results; must be empty or new, see --overwrite." json:"output"`
+	Overwrite    bool            `group:"Output" help:"Replace the results of an earlier job in the output folder. Other files in it are left alone." json:"overwrite"`
+	Emit         []string        `group:"Output" default:"auto" placeholder:"NAME" help:"What to write: auto (clusters; pairs with containment), clusters, pairs, unique, removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches). Rejects, summary and manifest always are." json:"emit"`
+	OutputFormat output.Format   `group:"Output" default:"jsonl" placeholder:"FORMAT" help:"jsonl, jsonl.zst or jsonl.gz." json:"output_format"`
+	Keep         keep.Preference `group:"Output" default:"first" placeholder:"ORDER" help:"Which documents of a cluster are preferred when those to keep are chosen: first, longest." json:"keep"`
+	Split        clusters.Split  `group:"Output" default:"component" placeholder:"HOW" help:"What a cluster is: component (documents joined through similar ones) or star (a kept document and those that go for it)." json:"split"`
 
 	Temp   string   `group:"Running" placeholder:"DIR" help:"Folder for temporary files, some 1 to 2 bytes for each byte of text; default: beside the output. Workers of a cluster must share it." json:"temp"`
 	Memory ByteSize `group:"Running" default:"0" placeholder:"SIZE" help:"Size that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no limit. The results are the same, but that .zst files with a window above an eighth of it are rejects." json:"memory"`
@@ -103,20 +106,20 @@ func (c *Config) Validate() error {
 	c.checkKeys(check)
 	check(c.Bands >= 0 && c.Bands <= lshbands.MaxBands, "--bands %d: must be from 0 to %d", c.Bands, lshbands.MaxBands)
 	check(c.Rows >= 0 && c.Rows <= 64, "--rows %d: must be from 0 to 64", c.Rows)
-	check(slices.Contains([]transforms.Verification{transforms.Exact, transforms.Sketch, transforms.None}, c.Verify),
+	check(slices.Contains([]methods.Verification{methods.VerifyExact, methods.VerifySketch, methods.VerifyNone}, c.Verify),
 		"--verify %s: must be exact, sketch or none", c.Verify)
 	check(len(c.Emit) > 0, "--emit: name at least one output")
 	for _, name := range c.emit() {
-		check(slices.Contains([]string{transforms.Clusters, transforms.Pairs, transforms.Unique, transforms.Removed, transforms.Sketches, transforms.Index}, name),
+		check(slices.Contains([]string{output.Clusters, output.Pairs, output.Unique, output.Removed, output.Sketches, output.Index}, name),
 			"--emit %s: must be clusters, pairs, unique, removed, sketches or index", name)
 	}
-	check(!slices.Contains(c.Emit, transforms.Index) || c.Verify == transforms.Exact,
+	check(!slices.Contains(c.Emit, output.Index) || c.Verify == methods.VerifyExact,
 		"--emit index: holds the full sets of --verify exact, and not those of --verify %s", c.Verify)
-	check(!slices.Contains(c.Emit, transforms.Index) || c.scoring() != transforms.Hamming || c.Bits == 64,
+	check(!slices.Contains(c.Emit, output.Index) || c.scoring() != methods.Hamming || c.Bits == 64,
 		"--emit index: holds SimHash fingerprints of --bits 64, and not of --bits %d", c.Bits)
 	check(slices.Contains(output.Formats, c.OutputFormat), "--output-format %s: must be jsonl, jsonl.zst or jsonl.gz", c.OutputFormat)
-	check(c.Keep == transforms.First || c.Keep == transforms.Longest, "--keep %s: must be first or longest", c.Keep)
-	check(c.Split == transforms.Component || c.Split == transforms.Star, "--split %s: must be component or star", c.Split)
+	check(c.Keep == keep.First || c.Keep == keep.Longest, "--keep %s: must be first or longest", c.Keep)
+	check(c.Split == clusters.Component || c.Split == clusters.Star, "--split %s: must be component or star", c.Split)
 	check(c.Memory == 0 || c.Memory >= leastMemory, "--memory %d: must be at least 100MiB, or 0 for no limit", c.Memory)
 	check(c.Lanes >= 0 && c.Lanes <= 1024, "--lanes %d: must be from 0 to 1024", c.Lanes)
 	if len(faults) == 0 {
@@ -129,30 +132,30 @@ func (c *Config) Validate() error {
 
 // checkKeys checks how documents are brought together and compared.
 func (c *Config) checkKeys(check func(ok bool, format string, args ...any)) {
-	check(slices.Contains([]transforms.Keys{transforms.AutoKeys, transforms.ExactKeys, transforms.MinHash, transforms.SimHash, transforms.All}, c.Keys),
+	check(slices.Contains([]methods.Name{methods.Auto, methods.Exact, methods.MinHash, methods.SimHash, methods.All}, c.Keys),
 		"--keys %s: must be auto, exact, minhash, simhash or all", c.Keys)
-	check(slices.Contains([]transforms.Scoring{transforms.AutoScoring, transforms.Jaccard, transforms.Hamming}, c.Score),
+	check(slices.Contains([]methods.Scoring{methods.AutoScoring, methods.Jaccard, methods.Hamming}, c.Score),
 		"--score %s: must be auto, jaccard or hamming", c.Score)
 	check(c.Recall >= 0 && c.Recall <= 1, "--recall %g: must be above 0 and at most 1", c.Recall)
 	check(c.Hamming >= 0, "--hamming %d: must be 0 or more", c.Hamming)
 	keys := c.keys()
-	if keys != transforms.SimHash {
+	if keys != methods.SimHash {
 		check(c.Hamming == usualHamming || c.Hamming < 0, "--hamming %d: is for --keys simhash", c.Hamming)
-		check(c.Bits == usualBits || c.Bits%64 != 0 || slices.Contains(c.emit(), transforms.Sketches), "--bits %d: is for --keys simhash and --emit sketches", c.Bits)
+		check(c.Bits == usualBits || c.Bits%64 != 0 || slices.Contains(c.emit(), output.Sketches), "--bits %d: is for --keys simhash and --emit sketches", c.Bits)
 	}
-	if slices.Contains([]transforms.Keys{transforms.ExactKeys, transforms.SimHash, transforms.All}, keys) {
+	if slices.Contains([]methods.Name{methods.Exact, methods.SimHash, methods.All}, keys) {
 		check(c.Bands == 0 && c.Rows == 0, "--bands and --rows set the keys of --keys minhash; with --keys %s leave them out", keys)
 		check(c.Recall >= 1 || c.Recall <= 0, "--recall %g: applies only to --keys minhash; with --keys %s leave it out", c.Recall, keys)
 	}
 	switch keys {
-	case transforms.MinHash:
+	case methods.MinHash:
 		check(c.Recall != 1, "--recall 1: MinHash cannot promise it; --keys exact can")
-	case transforms.ExactKeys:
-		check(c.Verify == transforms.Exact, "--verify %s: --keys exact needs the full sets of --verify exact; give --keys minhash", c.Verify)
-	case transforms.All:
-		check(c.Verify != transforms.None, "--verify none: with --keys all every pair would be one; give exact or sketch")
-	case transforms.SimHash:
-		if c.scoring() == transforms.Hamming {
+	case methods.Exact:
+		check(c.Verify == methods.VerifyExact, "--verify %s: --keys exact needs the full sets of --verify exact; give --keys minhash", c.Verify)
+	case methods.All:
+		check(c.Verify != methods.VerifyNone, "--verify none: with --keys all every pair would be one; give exact or sketch")
+	case methods.SimHash:
+		if c.scoring() == methods.Hamming {
 			check(c.Threshold == usualThreshold, "--threshold %g: is of the Jaccard similarity; with --score hamming --hamming says how near is near", c.Threshold)
 		} else {
 			check(c.Recall != 1, "--recall 1: SimHash keys cannot promise it, as fingerprints of similar documents may be far apart; --keys exact can")
@@ -163,40 +166,40 @@ func (c *Config) checkKeys(check func(ok bool, format string, args ...any)) {
 			check(false, "--hamming %d, --bits %d: %v; more bits leave room for a larger distance", c.Hamming, c.Bits, err)
 		}
 	}
-	check(c.Score != transforms.Hamming || keys == transforms.SimHash, "--score hamming: compares SimHash fingerprints, which are the keys of --keys simhash, not of --keys %s", keys)
-	check(c.scoring() != transforms.Hamming || c.Verify == transforms.Exact, "--verify %s: is about sets, --score hamming compares fingerprints; leave it out", c.Verify)
+	check(c.Score != methods.Hamming || keys == methods.SimHash, "--score hamming: compares SimHash fingerprints, which are the keys of --keys simhash, not of --keys %s", keys)
+	check(c.scoring() != methods.Hamming || c.Verify == methods.VerifyExact, "--verify %s: is about sets, --score hamming compares fingerprints; leave it out", c.Verify)
 }
 
 // scoring returns what makes two documents near-duplicates.
-func (c *Config) scoring() transforms.Scoring {
+func (c *Config) scoring() methods.Scoring {
 	switch {
-	case c.Score != transforms.AutoScoring:
+	case c.Score != methods.AutoScoring:
 		return c.Score
-	case c.keys() == transforms.SimHash:
-		return transforms.Hamming
+	case c.keys() == methods.SimHash:
+		return methods.Hamming
 	}
-	return transforms.Jaccard
+	return methods.Jaccard
 }
 
 // keys returns how documents are brought together.
-func (c *Config) keys() transforms.Keys {
+func (c *Config) keys() methods.Name {
 	switch {
-	case c.Similarity == transforms.Containment:
-		return transforms.PassageKeys
-	case c.Keys != transforms.AutoKeys:
+	case c.Similarity == methods.Containment:
+		return methods.Passages
+	case c.Keys != methods.Auto:
 		return c.Keys
-	case c.Score == transforms.Hamming:
-		return transforms.SimHash
-	case c.Recall > 0 && c.Recall < 1 || c.Bands != 0 || c.Rows != 0 || c.Verify != transforms.Exact:
-		return transforms.MinHash
+	case c.Score == methods.Hamming:
+		return methods.SimHash
+	case c.Recall > 0 && c.Recall < 1 || c.Bands != 0 || c.Rows != 0 || c.Verify != methods.VerifyExact:
+		return methods.MinHash
 	}
-	return transforms.ExactKeys
+	return methods.Exact
 }
 
 // recall returns the recall that is promised at the threshold.
 func (c *Config) recall() float64 {
 	switch {
-	case c.keys() != transforms.MinHash:
+	case c.keys() != methods.MinHash:
 		return 1
 	case c.Recall == 0:
 		return usualRecall
@@ -215,7 +218,7 @@ func (c *Config) auditSample() (int, error) {
 		return 0, nil
 	case "auto":
 		switch {
-		case c.Verify != transforms.Exact || slices.Contains([]transforms.Keys{transforms.ExactKeys, transforms.All, transforms.PassageKeys}, c.keys()) || c.scoring() == transforms.Hamming:
+		case c.Verify != methods.VerifyExact || slices.Contains([]methods.Name{methods.Exact, methods.All, methods.Passages}, c.keys()) || c.scoring() == methods.Hamming:
 			return 0, nil
 		}
 		return autoAudit, nil
@@ -224,10 +227,10 @@ func (c *Config) auditSample() (int, error) {
 	if err != nil || n <= 0 {
 		return 0, fmt.Errorf("--audit %s: must be auto, off or a number above 0", c.Audit)
 	}
-	if c.scoring() == transforms.Hamming {
+	if c.scoring() == methods.Hamming {
 		return 0, fmt.Errorf("--audit %d: measures the recall of pairs by their Jaccard similarity; with --score hamming leave it out", n)
 	}
-	if c.Verify != transforms.Exact {
+	if c.Verify != methods.VerifyExact {
 		return 0, fmt.Errorf("--audit %d: counts exactly, for which it needs the full sets of --verify exact", n)
 	}
 	return n, nil
@@ -291,7 +294,7 @@ func (c *Config) readStopWords() (string, error) {
 
 // scheme returns the bands and rows of the job, none where its keys are others.
 func (c *Config) scheme() (lshbands.Scheme, error) {
-	if c.keys() != transforms.MinHash {
+	if c.keys() != methods.MinHash {
 		return lshbands.Scheme{}, nil
 	}
 	return lshbands.Plan(c.Threshold, c.recall(), lshbands.Scheme{Bands: c.Bands, Rows: c.Rows})
@@ -305,10 +308,10 @@ func (c *Config) Hash() string {
 	choices.Keys, choices.Recall = c.keys(), c.recall()
 	choices.Emit, choices.MaxRejects, choices.Format, choices.Audit = nil, 0, "", ""
 	choices.Score = c.scoring()
-	if c.keys() != transforms.SimHash {
+	if c.keys() != methods.SimHash {
 		choices.Bits, choices.Hamming = 0, 0
 	}
-	if c.scoring() == transforms.Hamming {
+	if c.scoring() == methods.Hamming {
 		choices.Threshold = 0
 	}
 	if list, err := c.readStopWords(); err == nil && list != "" {
@@ -342,14 +345,14 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 	if lanes == 0 {
 		lanes = transforms.Cores()
 	}
-	if c.Similarity == transforms.Containment {
+	if c.Similarity == methods.Containment {
 		bytes *= passageKeyBytes
 	}
 	plan := planMemory(int64(c.Memory), bytes, min(lanes, transforms.Cores()))
 	fields, weights := c.textFields()
 	auditSample, _ := c.auditSample() // Validate has checked it
 	simHashBits := 0
-	if slices.Contains(c.emit(), transforms.Sketches) || c.keys() == transforms.SimHash {
+	if slices.Contains(c.emit(), output.Sketches) || c.keys() == methods.SimHash {
 		simHashBits = c.Bits
 	}
 	job := transforms.Job{
@@ -384,7 +387,7 @@ func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, part
 		PlaceBytes:    plan.placeBytes,
 		Bounds:        transforms.UsualBounds(),
 	}
-	if c.Similarity == transforms.Containment {
+	if c.Similarity == methods.Containment {
 		c.fitContainment(&job)
 	}
 	return job

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/transforms"
 )
 
 // TestValidate gives every field a wrong value, one at a time, then all at once:
@@ -38,7 +39,7 @@ func TestValidate(t *testing.T) {
 		{"rows", func(c *Config) { c.Rows = -1 }, "--rows -1"},
 		{"verify", func(c *Config) { c.Verify = "hope" }, "--verify hope"},
 		{"audit", func(c *Config) { c.Audit = "some" }, "--audit some"},
-		{"emit", func(c *Config) { c.Emit = []string{transforms.Clusters, "fame"} }, "--emit fame"},
+		{"emit", func(c *Config) { c.Emit = []string{output.Clusters, "fame"} }, "--emit fame"},
 		{"output format", func(c *Config) { c.OutputFormat = "xml" }, "--output-format xml"},
 		{"keep", func(c *Config) { c.Keep = "last" }, "--keep last"},
 		{"split", func(c *Config) { c.Split = "pairs" }, "--split pairs"},
@@ -46,7 +47,7 @@ func TestValidate(t *testing.T) {
 		{"lanes", func(c *Config) { c.Lanes = -2 }, "--lanes -2"},
 	}
 	right := testConfig(t, "x.jsonl")
-	right.Keys = transforms.AutoKeys
+	right.Keys = methods.Auto
 	if err := right.Validate(); err != nil {
 		t.Fatalf("the configuration of all tests: %v", err)
 	}
@@ -86,10 +87,10 @@ func TestValidateLimits(t *testing.T) {
 		{"threshold not a number", func(c *Config) { var zero float64; c.Threshold = zero / zero }, false},
 		{"recall 1", func(c *Config) { c.Recall = 1 }, true},
 		{"recall below 0", func(c *Config) { c.Recall = -1 }, false},
-		{"recall 1 of MinHash", func(c *Config) { c.Keys, c.Recall = transforms.MinHash, 1 }, false},
-		{"exact keys in bands", func(c *Config) { c.Keys, c.Bands = transforms.ExactKeys, 3 }, false},
+		{"recall 1 of MinHash", func(c *Config) { c.Keys, c.Recall = methods.MinHash, 1 }, false},
+		{"exact keys in bands", func(c *Config) { c.Keys, c.Bands = methods.Exact, 3 }, false},
 		{"recall 1 in bands", func(c *Config) { c.Recall, c.Bands = 1, 3 }, false},
-		{"exact keys of sketches", func(c *Config) { c.Keys, c.Verify = transforms.ExactKeys, transforms.Sketch }, false},
+		{"exact keys of sketches", func(c *Config) { c.Keys, c.Verify = methods.Exact, methods.VerifySketch }, false},
 		{"recall not a number", func(c *Config) { var zero float64; c.Recall = zero / zero }, false},
 		{"largest document", func(c *Config) { c.MaxDocument = 1<<32 - 1 }, true},
 		{"larger document", func(c *Config) { c.MaxDocument = 1 << 32 }, false},
@@ -106,30 +107,30 @@ func TestValidateLimits(t *testing.T) {
 		{"features, normalized", func(c *Config) { c.Features, c.Normalize.NFC = "features", true }, false},
 		{"audit of a few", func(c *Config) { c.Audit = "5" }, true},
 		{"audit of none", func(c *Config) { c.Audit = "0" }, false},
-		{"audit of sketches", func(c *Config) { c.Audit, c.Verify = "5", transforms.Sketch }, false},
-		{"sketches without audit", func(c *Config) { c.Verify = transforms.Sketch }, true},
-		{"all pairs", func(c *Config) { c.Keys = transforms.All }, true},
-		{"all pairs in bands", func(c *Config) { c.Keys, c.Bands = transforms.All, 3 }, false},
-		{"all pairs unseen", func(c *Config) { c.Keys, c.Verify = transforms.All, transforms.None }, false},
-		{"Hamming distance", func(c *Config) { c.Score = transforms.Hamming }, true},
-		{"Hamming distance of shingles", func(c *Config) { c.Keys, c.Score = transforms.ExactKeys, transforms.Hamming }, false},
-		{"Hamming distance of sketches", func(c *Config) { c.Score, c.Verify = transforms.Hamming, transforms.Sketch }, false},
-		{"Hamming distance with audit", func(c *Config) { c.Score, c.Audit = transforms.Hamming, "5" }, false},
-		{"SimHash, then Jaccard", func(c *Config) { c.Keys, c.Score = transforms.SimHash, transforms.Jaccard }, true},
-		{"SimHash, then Jaccard, of recall 1", func(c *Config) { c.Keys, c.Score, c.Recall = transforms.SimHash, transforms.Jaccard, 1 }, false},
-		{"SimHash of a threshold", func(c *Config) { c.Keys, c.Threshold = transforms.SimHash, 0.7 }, false},
-		{"SimHash, then Jaccard, of a threshold", func(c *Config) { c.Keys, c.Score, c.Threshold = transforms.SimHash, transforms.Jaccard, 0.7 }, true},
+		{"audit of sketches", func(c *Config) { c.Audit, c.Verify = "5", methods.VerifySketch }, false},
+		{"sketches without audit", func(c *Config) { c.Verify = methods.VerifySketch }, true},
+		{"all pairs", func(c *Config) { c.Keys = methods.All }, true},
+		{"all pairs in bands", func(c *Config) { c.Keys, c.Bands = methods.All, 3 }, false},
+		{"all pairs unseen", func(c *Config) { c.Keys, c.Verify = methods.All, methods.VerifyNone }, false},
+		{"Hamming distance", func(c *Config) { c.Score = methods.Hamming }, true},
+		{"Hamming distance of shingles", func(c *Config) { c.Keys, c.Score = methods.Exact, methods.Hamming }, false},
+		{"Hamming distance of sketches", func(c *Config) { c.Score, c.Verify = methods.Hamming, methods.VerifySketch }, false},
+		{"Hamming distance with audit", func(c *Config) { c.Score, c.Audit = methods.Hamming, "5" }, false},
+		{"SimHash, then Jaccard", func(c *Config) { c.Keys, c.Score = methods.SimHash, methods.Jaccard }, true},
+		{"SimHash, then Jaccard, of recall 1", func(c *Config) { c.Keys, c.Score, c.Recall = methods.SimHash, methods.Jaccard, 1 }, false},
+		{"SimHash of a threshold", func(c *Config) { c.Keys, c.Threshold = methods.SimHash, 0.7 }, false},
+		{"SimHash, then Jaccard, of a threshold", func(c *Config) { c.Keys, c.Score, c.Threshold = methods.SimHash, methods.Jaccard, 0.7 }, true},
 		{"distance without SimHash", func(c *Config) { c.Hamming = 5 }, false},
 		{"bits without SimHash", func(c *Config) { c.Bits = 128 }, false},
-		{"bits of sketches", func(c *Config) { c.Bits, c.Emit = 128, []string{transforms.Sketches} }, true},
-		{"exact keys of another recall", func(c *Config) { c.Keys, c.Recall = transforms.ExactKeys, 0.5 }, false},
-		{"SimHash in bands", func(c *Config) { c.Keys, c.Bands = transforms.SimHash, 3 }, false},
-		{"SimHash of all bits", func(c *Config) { c.Keys, c.Hamming = transforms.SimHash, 64 }, false},
+		{"bits of sketches", func(c *Config) { c.Bits, c.Emit = 128, []string{output.Sketches} }, true},
+		{"exact keys of another recall", func(c *Config) { c.Keys, c.Recall = methods.Exact, 0.5 }, false},
+		{"SimHash in bands", func(c *Config) { c.Keys, c.Bands = methods.SimHash, 3 }, false},
+		{"SimHash of all bits", func(c *Config) { c.Keys, c.Hamming = methods.SimHash, 64 }, false},
 		{"too few bands", func(c *Config) { c.Bands = 2 }, false},
 		{"too many rows", func(c *Config) { c.Rows = 60 }, false},
 	} {
 		config := testConfig(t, "x.jsonl")
-		config.Keys = transforms.AutoKeys
+		config.Keys = methods.Auto
 		c.change(&config)
 		if err := config.Validate(); (err == nil) != c.ok {
 			t.Errorf("%s: %v, want right: %v", c.name, err, c.ok)
@@ -147,7 +148,7 @@ func TestHash(t *testing.T) {
 		"Temp": false, "Memory": false, "Lanes": false, "Progress": false,
 	}
 	base := testConfig(t, "x.jsonl")
-	base.Keys, base.Recall = transforms.AutoKeys, usualRecall
+	base.Keys, base.Recall = methods.Auto, usualRecall
 	want := base.Hash()
 	if want == "" || base.Hash() != want {
 		t.Fatalf("hash %q, then %q", want, base.Hash())

@@ -3,6 +3,10 @@ package pipeline
 import (
 	"slices"
 
+	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
 )
@@ -19,22 +23,22 @@ const (
 
 // checkSimilarity checks what the similarity is, and what goes with it.
 func (c *Config) checkSimilarity(check func(ok bool, format string, args ...any)) {
-	if c.Similarity != transforms.Containment {
-		check(c.Similarity == transforms.Resemblance, "--similarity %s: must be jaccard or containment", c.Similarity)
+	if c.Similarity != methods.Containment {
+		check(c.Similarity == methods.Resemblance, "--similarity %s: must be jaccard or containment", c.Similarity)
 		check(c.Excerpt == defaultExcerpt, "--excerpt %d: is for --similarity containment", c.Excerpt)
 		check(!c.NoQuotations, "--no-quotations: is for --similarity containment")
 		return
 	}
 	check(c.Excerpt == 0 || c.Excerpt >= sketch.LeastSpan, "--excerpt %d: must be at least %d words, or 0 for none", c.Excerpt, sketch.LeastSpan)
 	for _, name := range c.emit() {
-		check(name == transforms.Pairs, "--emit %s: with --similarity containment there are pairs only: one that has a passage of another is no copy of it", name)
+		check(name == output.Pairs, "--emit %s: with --similarity containment there are pairs only: one that has a passage of another is no copy of it", name)
 	}
-	check(c.Keys == transforms.AutoKeys && c.Bands == 0 && c.Rows == 0,
+	check(c.Keys == methods.Auto && c.Bands == 0 && c.Rows == 0,
 		"--keys, --bands and --rows are for --similarity jaccard: with containment documents are brought together by passages")
 	check(c.Recall == 0, "--recall %g: is for --similarity jaccard; docs/containment.md says which passages are found", c.Recall)
-	check(c.Keep == transforms.First && c.Split == transforms.Component, "--keep and --split are about clusters, which --similarity containment has none of")
-	check(c.Score == transforms.AutoScoring, "--score %s: is for --similarity jaccard", c.Score)
-	check(c.Verify == transforms.Exact, "--verify %s: --similarity containment needs the whole texts of exact", c.Verify)
+	check(c.Keep == keep.First && c.Split == clusters.Component, "--keep and --split are about clusters, which --similarity containment has none of")
+	check(c.Score == methods.AutoScoring, "--score %s: is for --similarity jaccard", c.Score)
+	check(c.Verify == methods.VerifyExact, "--verify %s: --similarity containment needs the whole texts of exact", c.Verify)
 	check(c.Audit == "auto" || c.Audit == "off", "--audit %s: is for --similarity jaccard", c.Audit)
 	check(c.Features == "", "--features: with --similarity containment passages are looked for in texts; name a field with --text-field")
 	check(len(c.Weight) == 0, "--weight: with --similarity containment a passage has a place in one text; name its field with --text-field")
@@ -47,10 +51,10 @@ func (c *Config) emit() []string {
 	if !slices.Equal(c.Emit, []string{autoEmit}) {
 		return distinct(c.Emit)
 	}
-	if c.Similarity == transforms.Containment {
-		return []string{transforms.Pairs}
+	if c.Similarity == methods.Containment {
+		return []string{output.Pairs}
 	}
-	return []string{transforms.Clusters}
+	return []string{output.Clusters}
 }
 
 // fitContainment changes a job to one that looks for passages, which takes more

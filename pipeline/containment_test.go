@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
 )
@@ -31,8 +34,8 @@ type spanRow struct {
 // containmentConfig is a job that looks for passages.
 func containmentConfig(t testing.TB, input ...string) Config {
 	config := testConfig(t, input...)
-	config.Similarity, config.Threshold, config.Excerpt = transforms.Containment, 0.4, 20
-	config.Keys = transforms.AutoKeys
+	config.Similarity, config.Threshold, config.Excerpt = methods.Containment, 0.4, 20
+	config.Keys = methods.Auto
 	config.Emit = []string{autoEmit}
 	return config
 }
@@ -137,7 +140,7 @@ func expectedRows(t testing.TB, config Config, tr *truth) (must, may map[[2]stri
 func checkPassages(t testing.TB, config Config, tr *truth) []passageRow {
 	t.Helper()
 	must, may := expectedRows(t, config, tr)
-	rows := readRows[passageRow](t, config.Output, transforms.Pairs)
+	rows := readRows[passageRow](t, config.Output, output.Pairs)
 	found := map[[2]string]bool{}
 	for _, row := range rows {
 		names := [2]string{row.A, row.B}
@@ -191,7 +194,7 @@ func TestContainment(t *testing.T) {
 			if len(rows) < 30 || counts.Pairs != int64(len(rows)) || counts.Clusters != 0 || counts.Removed != 0 || counts.Kept != counts.Documents || summary.Skipped.Pairs != 0 {
 				t.Errorf("%d rows, counts %+v, skipped %+v", len(rows), counts, summary.Skipped)
 			}
-			if summary.Plan != (Plan{Keys: transforms.PassageKeys, Words: 9}) || !slices.Equal(summary.Config.Emit, []string{transforms.Pairs}) {
+			if summary.Plan != (Plan{Keys: methods.Passages, Words: 9}) || !slices.Equal(summary.Config.Emit, []string{output.Pairs}) {
 				t.Errorf("plan %+v, outputs %v", summary.Plan, summary.Config.Emit)
 			}
 		})
@@ -221,7 +224,7 @@ func TestContainmentChangesNothing(t *testing.T) {
 		config.Output = filepath.Join(t.TempDir(), "out")
 		change(&config)
 		runJob(t, config)
-		return string(readOutput(t, config.Output, transforms.Pairs))
+		return string(readOutput(t, config.Output, output.Pairs))
 	}
 	want := output(t, func(*Config) {})
 	for name, change := range map[string]func(c *Config){
@@ -290,8 +293,8 @@ func TestContainmentQuotations(t *testing.T) {
 		config.NoQuotations = quotations
 		runJob(t, config)
 		var rows []passageRow
-		if b := readOutput(t, config.Output, transforms.Pairs); len(b) > 0 {
-			rows = decodeRows[passageRow](t, transforms.Pairs, b)
+		if b := readOutput(t, config.Output, output.Pairs); len(b) > 0 {
+			rows = decodeRows[passageRow](t, output.Pairs, b)
 		}
 		if len(rows) != want {
 			t.Errorf("without quotations %v: %d pairs, want %d", quotations, len(rows), want)
@@ -350,14 +353,14 @@ func TestContainmentRefuses(t *testing.T) {
 		change func(c *Config)
 	}{
 		{"--excerpt 3", func(c *Config) { c.Excerpt = 3 }},
-		{"--emit clusters", func(c *Config) { c.Emit = append(c.Emit, transforms.Clusters) }},
-		{"--emit unique", func(c *Config) { c.Emit = []string{transforms.Unique, transforms.Removed, transforms.Sketches} }},
+		{"--emit clusters", func(c *Config) { c.Emit = append(c.Emit, output.Clusters) }},
+		{"--emit unique", func(c *Config) { c.Emit = []string{output.Unique, output.Removed, output.Sketches} }},
 		{"--keys, --bands and --rows", func(c *Config) { c.Rows = 3 }},
-		{"--keys, --bands and --rows", func(c *Config) { c.Keys = transforms.All }},
-		{"--score hamming", func(c *Config) { c.Score = transforms.Hamming }},
-		{"--verify sketch", func(c *Config) { c.Verify = transforms.Sketch }},
+		{"--keys, --bands and --rows", func(c *Config) { c.Keys = methods.All }},
+		{"--score hamming", func(c *Config) { c.Score = methods.Hamming }},
+		{"--verify sketch", func(c *Config) { c.Verify = methods.VerifySketch }},
 		{"--recall 1", func(c *Config) { c.Recall = 1 }},
-		{"--keep and --split", func(c *Config) { c.Split = transforms.Star }},
+		{"--keep and --split", func(c *Config) { c.Split = clusters.Star }},
 		{"--audit 10", func(c *Config) { c.Audit = "10" }},
 		{"--features", func(c *Config) { c.Features = "features" }},
 		{"--weight", func(c *Config) { c.Weight = map[string]float64{"title": 1} }},

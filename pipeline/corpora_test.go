@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 )
 
 // corpora is where real texts with all their pairs lie. They are not part of
@@ -42,28 +43,28 @@ func TestCorpora(t *testing.T) {
 			pairs := readTruePairs(t, filepath.Join(corpora, c.pairs))
 			for _, threshold := range []float64{0.5, 0.6, 0.7, 0.8, 0.9} {
 				config := testConfig(t, input)
-				config.Emit, config.Audit = []string{transforms.Pairs}, "500"
+				config.Emit, config.Audit = []string{output.Pairs}, "500"
 				config.Threshold, config.CJKSplit = threshold, strings.Contains(c.pairs, "_w3cjk_")
 				summary := runJob(t, config)
-				recall, precision, figures := judge(readRows[pairRow](t, config.Output, transforms.Pairs), pairs, threshold)
+				recall, precision, figures := judge(readRows[pairRow](t, config.Output, output.Pairs), pairs, threshold)
 				t.Logf("exact keys, %g: %s; %d candidates", threshold, figures, summary.Counts.Candidates)
 				if recall != 1 || precision != 1 || summary.Skipped.Pairs > 0 || summary.Audit.Recall != 1 {
 					t.Errorf("exact keys, %g: %s, skipped %+v, audit %+v; want all pairs and nothing else", threshold, figures, summary.Skipped, summary.Audit)
 				}
 			}
 			for _, threshold := range []float64{0.5, 0.7, 0.8} {
-				config := byKeys(testConfig(t, input), transforms.MinHash)
-				config.Emit = []string{transforms.Clusters, transforms.Pairs}
+				config := byKeys(testConfig(t, input), methods.MinHash)
+				config.Emit = []string{output.Clusters, output.Pairs}
 				config.Threshold, config.CJKSplit = threshold, strings.Contains(c.pairs, "_w3cjk_")
 				summary := runJob(t, config)
-				recall, precision, figures := judge(readRows[pairRow](t, config.Output, transforms.Pairs), pairs, threshold)
+				recall, precision, figures := judge(readRows[pairRow](t, config.Output, output.Pairs), pairs, threshold)
 				t.Logf("%g: %s; %d candidates, %d clusters, skipped %d", threshold, figures,
 					summary.Counts.Candidates, summary.Counts.Clusters, summary.Skipped.Pairs)
 				if recall < 0.99 || precision < 1 {
 					t.Errorf("%g: %s; want a recall of 0.99 and a precision of 1", threshold, figures)
 				}
 				audits++
-				exact := inClusters(readRows[clusterRow](t, config.Output, transforms.Clusters), pairs, threshold)
+				exact := inClusters(readRows[clusterRow](t, config.Output, output.Clusters), pairs, threshold)
 				if audit := summary.Audit; audit.Low <= exact && exact <= audit.High {
 					covered++
 				} else {
@@ -71,13 +72,13 @@ func TestCorpora(t *testing.T) {
 				}
 			}
 			config := testConfig(t, input)
-			config.Emit = []string{transforms.Clusters, transforms.Pairs}
-			config.Threshold, config.CJKSplit, config.Keys = 0.8, strings.Contains(c.pairs, "_w3cjk_"), transforms.All
+			config.Emit = []string{output.Clusters, output.Pairs}
+			config.Threshold, config.CJKSplit, config.Keys = 0.8, strings.Contains(c.pairs, "_w3cjk_"), methods.All
 			if strings.HasPrefix(c.corpus, "tang/") {
 				return // five thousand million pairs
 			}
 			runJob(t, config)
-			if recall, precision, figures := judge(readRows[pairRow](t, config.Output, transforms.Pairs), pairs, config.Threshold); recall != 1 || precision != 1 {
+			if recall, precision, figures := judge(readRows[pairRow](t, config.Output, output.Pairs), pairs, config.Threshold); recall != 1 || precision != 1 {
 				t.Errorf("all pairs: %s; want all and nothing else", figures)
 			}
 		})

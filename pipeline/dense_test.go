@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 )
 
 // TestTemplatePages runs on 20,000 pages of one template, far more than are
@@ -20,12 +21,12 @@ func TestTemplatePages(t *testing.T) {
 		common, shared int // words of all pages, and of those of a variant
 		variants       int
 		pairs          float64 // the least share of all pairs that must be listed
-		keys           transforms.Keys
+		keys           methods.Name
 	}{
-		{"one heap", 120, 0, 1, 0, transforms.MinHash},
-		{"variants", 60, 60, 100, 0.99, transforms.MinHash},
-		{"one heap", 120, 0, 1, 0, transforms.ExactKeys},
-		{"variants", 60, 60, 100, 1, transforms.ExactKeys},
+		{"one heap", 120, 0, 1, 0, methods.MinHash},
+		{"variants", 60, 60, 100, 0.99, methods.MinHash},
+		{"one heap", 120, 0, 1, 0, methods.Exact},
+		{"variants", 60, 60, 100, 1, methods.Exact},
 	} {
 		t.Run(fmt.Sprintf("%s by %s keys", c.name, c.keys), func(t *testing.T) {
 			w := newWriter(81)
@@ -40,7 +41,7 @@ func TestTemplatePages(t *testing.T) {
 			}
 			config := testConfig(t, putCorpus(t, plain, file{"x.jsonl", w.lines}))
 			config = byKeys(config, c.keys)
-			config.Emit = []string{transforms.Clusters}
+			config.Emit = []string{output.Clusters}
 			summary := runJob(t, config)
 			n := summary.Counts
 			if c.pairs < 1 && (summary.Skipped.Pairs == 0 || summary.Skipped.Example == nil) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/output"
 	"mirrorbeam/transforms"
 )
 
@@ -30,9 +31,9 @@ func TestNothingToDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := testConfig(t, put(t, filepath.Join(t.TempDir(), "x.jsonl"), []byte(how.content), how.compression))
-			config.Emit = []string{transforms.Clusters, transforms.Pairs, transforms.Removed}
+			config.Emit = []string{output.Clusters, output.Pairs, output.Removed}
 			summary := runJob(t, config)
-			for _, name := range append(config.Emit, transforms.Rejects) {
+			for _, name := range append(config.Emit, output.Rejects) {
 				if b := readOutput(t, config.Output, name); len(b) > 0 {
 					t.Errorf("%s holds %q", name, b)
 				}
@@ -99,7 +100,7 @@ func TestTooLong(t *testing.T) {
 		summary := runJob(t, config)
 		tr := naiveTruth(3, true, file{"x.jsonl", w.lines})
 		checkAgainstTruth(t, config, summary, tr)
-		if rows := readRows[rejectedRow](t, config.Output, transforms.Rejects); len(rows) == 0 || !strings.Contains(rows[0].Error, "1001 bytes") {
+		if rows := readRows[rejectedRow](t, config.Output, output.Rejects); len(rows) == 0 || !strings.Contains(rows[0].Error, "1001 bytes") {
 			t.Errorf("rejects %+v", rows)
 		}
 	}
@@ -122,7 +123,7 @@ func TestBrokenStreams(t *testing.T) {
 			}
 			config := testConfig(t, dir)
 			summary := runJob(t, config)
-			rows := readRows[rejectedRow](t, config.Output, transforms.Rejects)
+			rows := readRows[rejectedRow](t, config.Output, output.Rejects)
 			lost := slices.ContainsFunc(rows, func(row rejectedRow) bool {
 				return row.File == "a.jsonl" && strings.Contains(row.Error, "cut short")
 			})
@@ -169,16 +170,16 @@ func TestFields(t *testing.T) {
 	}
 	config := testConfig(t, putCorpus(t, plain, file{"x.jsonl", lines}))
 	runJob(t, config)
-	want := string(readOutput(t, config.Output, transforms.Pairs))
+	want := string(readOutput(t, config.Output, output.Pairs))
 	config = testConfig(t, putCorpus(t, plain, file{"x.jsonl", other}))
 	config.IDField, config.TextField = "name", "body"
 	runJob(t, config)
-	sameText(t, "pairs", string(readOutput(t, config.Output, transforms.Pairs)), want)
+	sameText(t, "pairs", string(readOutput(t, config.Output, output.Pairs)), want)
 
 	t.Run("no id", func(t *testing.T) {
 		config.IDField, config.Output = "", filepath.Join(t.TempDir(), "out")
 		runJob(t, config)
-		for _, row := range readRows[clusterRow](t, config.Output, transforms.Clusters) {
+		for _, row := range readRows[clusterRow](t, config.Output, output.Clusters) {
 			if row.ID != row.Ref || !strings.HasPrefix(row.Cluster, "x.jsonl:") {
 				t.Fatalf("%+v", row)
 			}

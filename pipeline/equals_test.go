@@ -6,7 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 )
 
 // equals is a corpus in which most documents are equal to others, of the reference
@@ -111,17 +114,17 @@ func checkFollows(t *testing.T, tr *truth, rows []pairRow, isTrue func(i, j int)
 func TestEqualDocuments(t *testing.T) {
 	for seed := range uint64(8) {
 		e := makeEquals(t, 100+seed)
-		for n, keys := range []transforms.Keys{transforms.ExactKeys, transforms.All, transforms.MinHash} {
+		for n, keys := range []methods.Name{methods.Exact, methods.All, methods.MinHash} {
 			t.Run(fmt.Sprintf("%s, %d", keys, seed), func(t *testing.T) {
 				config := e.config(t)
 				config.Keys, config.Threshold = keys, []float64{0.5, 0.8}[seed%2]
-				config.Keep = []transforms.Keep{transforms.First, transforms.Longest}[(int(seed)+n)%2]
-				config.Split = []transforms.SplitMode{transforms.Component, transforms.Star}[seed/2%2]
-				if keys == transforms.MinHash {
+				config.Keep = []keep.Preference{keep.First, keep.Longest}[(int(seed)+n)%2]
+				config.Split = []clusters.Split{clusters.Component, clusters.Star}[seed/2%2]
+				if keys == methods.MinHash {
 					config.Recall = certain
 				}
 				summary := runJob(t, config)
-				rows := readRows[pairRow](t, config.Output, transforms.Pairs)
+				rows := readRows[pairRow](t, config.Output, output.Pairs)
 				checkFollows(t, e.truth, rows, func(i, j int) bool { return e.truth.similarity(i, j) >= config.Threshold })
 				checkAgainstTruth(t, config, summary, e.truth)
 				checkUnique(t, config, e.input)
@@ -138,14 +141,14 @@ func TestEqualDocuments(t *testing.T) {
 func TestEqualDocumentsAtUsualRecall(t *testing.T) {
 	for seed := range uint64(3) {
 		e := makeEquals(t, 120+seed)
-		config := byKeys(e.config(t), transforms.MinHash)
+		config := byKeys(e.config(t), methods.MinHash)
 		config.Threshold = 0.5
 		runJob(t, config)
 		right := map[pairRow]bool{}
 		for _, row := range e.truth.pairRows(config.Threshold) {
 			right[row] = true
 		}
-		rows := readRows[pairRow](t, config.Output, transforms.Pairs)
+		rows := readRows[pairRow](t, config.Output, output.Pairs)
 		for _, row := range rows {
 			if !right[row] {
 				t.Errorf("%+v is wrong, or there twice", row)
@@ -172,28 +175,28 @@ func TestEqualDocumentsOfFingerprints(t *testing.T) {
 	for seed := range uint64(4) {
 		e := makeEquals(t, 140+seed)
 		everything := testConfig(t, e.folder)
-		everything.Emit = []string{transforms.Sketches}
-		everything.Keys = transforms.SimHash
+		everything.Emit = []string{output.Sketches}
+		everything.Keys = methods.SimHash
 		runJob(t, everything)
-		sketches := readRows[sketchRow](t, everything.Output, transforms.Sketches)
+		sketches := readRows[sketchRow](t, everything.Output, output.Sketches)
 		distance := func(i, j int) int {
 			return hammingDistance(fingerprintOf(t, sketches[i].SimHash), fingerprintOf(t, sketches[j].SimHash))
 		}
-		for _, score := range []transforms.Scoring{transforms.Hamming, transforms.Jaccard} {
+		for _, score := range []methods.Scoring{methods.Hamming, methods.Jaccard} {
 			t.Run(fmt.Sprintf("%s, %d", score, seed), func(t *testing.T) {
 				config := e.config(t)
-				config.Keys, config.Score, config.Hamming = transforms.SimHash, score, 10
-				if score == transforms.Jaccard {
+				config.Keys, config.Score, config.Hamming = methods.SimHash, score, 10
+				if score == methods.Jaccard {
 					config.Threshold = 0.5
 				}
-				config.Keep = []transforms.Keep{transforms.First, transforms.Longest}[seed%2]
+				config.Keep = []keep.Preference{keep.First, keep.Longest}[seed%2]
 				summary := runJob(t, config)
-				rows := readRows[pairRow](t, config.Output, transforms.Pairs)
+				rows := readRows[pairRow](t, config.Output, output.Pairs)
 				isTrue := func(i, j int) bool {
 					switch {
 					case sketches[i].Shingles == 0 || sketches[j].Shingles == 0:
 						return e.truth.similarity(i, j) == 1
-					case score == transforms.Jaccard && e.truth.similarity(i, j) < config.Threshold:
+					case score == methods.Jaccard && e.truth.similarity(i, j) < config.Threshold:
 						return false
 					}
 					return distance(i, j) <= config.Hamming
@@ -202,7 +205,7 @@ func TestEqualDocumentsOfFingerprints(t *testing.T) {
 				checkUnique(t, config, e.input)
 				gone, forReference := int64(0), int64(0)
 				removed := map[string]bool{}
-				for _, row := range readRows[removedRow](t, config.Output, transforms.Removed) {
+				for _, row := range readRows[removedRow](t, config.Output, output.Removed) {
 					removed[row.Ref] = true
 					gone++
 				}
@@ -220,7 +223,7 @@ func TestEqualDocumentsOfFingerprints(t *testing.T) {
 					counts.Pairs != int64(len(rows)) {
 					t.Errorf("counts %+v; %d go, %d of them for the reference, %d rows", counts, gone, forReference, len(rows))
 				}
-				if score == transforms.Hamming {
+				if score == methods.Hamming {
 					want := simhashPairs(t, e.truth, sketches, config.Hamming)
 					for _, row := range rows {
 						delete(want, fmt.Sprint(row.A, "|", row.B, "|", row.Hamming))

@@ -100,7 +100,7 @@ func checkOpenFiles() error {
 // folder.
 func firstReject(folder string, result transforms.Result) string {
 	for _, file := range result.Files {
-		if file.Output != transforms.Rejects {
+		if file.Output != output.Rejects {
 			continue
 		}
 		row, err := firstRow(folder, file)

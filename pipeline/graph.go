@@ -3,6 +3,7 @@ package pipeline
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/transforms"
 )
 
@@ -11,12 +12,12 @@ func layOut(s beam.Scope, job transforms.Job) {
 	splits := transforms.Read(s, job)
 	sketches := transforms.Fingerprint(s, job, splits)
 	var counts []beam.PCollection
-	if job.Keys == transforms.ExactKeys {
+	if job.Keys == methods.Exact {
 		counts = append(counts, transforms.Count(s, job, sketches))
 	}
 	keys := transforms.Key(s, job, sketches, counts...)
 	groups := transforms.Group(s, job, keys, sketches)
-	if job.Scoring == transforms.Hamming {
+	if job.Scoring == methods.Hamming {
 		// The fingerprints are in the keys: pairs are scored as soon as they meet.
 		clusters := transforms.Cluster(s, job, sketches, groups)
 		transforms.Write(s, job, clusters, sketches, groups)

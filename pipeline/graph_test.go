@@ -7,19 +7,20 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph"
 
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/transforms"
 )
 
 // TestGraphShape lays out the graph of each kind of keys and looks for what portable
 // runners refuse or cannot do: a flattened impulse (apache/beam#34647), side inputs,
 // and tasks that are not spread over workers before a stage works on them.
 func TestGraphShape(t *testing.T) {
-	for _, keys := range []transforms.Keys{transforms.MinHash, transforms.ExactKeys, transforms.SimHash, transforms.All, transforms.PassageKeys} {
+	for _, keys := range []methods.Name{methods.MinHash, methods.Exact, methods.SimHash, methods.All, methods.Passages} {
 		t.Run(string(keys), func(t *testing.T) {
 			config := byKeys(testConfig(t, "-"), keys)
 			config.Keys, config.Audit = keys, "100"
-			config.Emit = []string{transforms.Clusters, transforms.Unique, transforms.Sketches, transforms.Index}
+			config.Emit = []string{output.Clusters, output.Unique, output.Sketches, output.Index}
 			p, s := beam.NewPipelineWithRoot()
 			layOut(s, config.job(lshbands.Scheme{Bands: 5, Rows: 2}, 1<<20, 3, "temp", "partial", "inputs"))
 			edges, _, err := p.Build()

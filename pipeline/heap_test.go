@@ -8,6 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/transforms"
 )
 
@@ -50,7 +54,7 @@ func heapCorpus(seed uint64, n int, partsOf10 int) []line {
 }
 
 // heapConfig is a job over a corpus with heaps.
-func heapConfig(t *testing.T, keys transforms.Keys, input, reference string) Config {
+func heapConfig(t *testing.T, keys methods.Name, input, reference string) Config {
 	config := byKeys(testConfig(t, input), keys)
 	if reference != "" {
 		config.Reference = []string{reference}
@@ -77,9 +81,9 @@ func rowsOf(t *testing.T, text string) (rows heapRows) {
 		}
 		parts[at].WriteString(line)
 	}
-	rows.clusters = decodeRows[clusterRow](t, transforms.Clusters, []byte(parts[transforms.Clusters].String()))
-	rows.pairs = decodeRows[pairRow](t, transforms.Pairs, []byte(parts[transforms.Pairs].String()))
-	rows.removed = decodeRows[removedRow](t, transforms.Removed, []byte(parts[transforms.Removed].String()))
+	rows.clusters = decodeRows[clusterRow](t, output.Clusters, []byte(parts[output.Clusters].String()))
+	rows.pairs = decodeRows[pairRow](t, output.Pairs, []byte(parts[output.Pairs].String()))
+	rows.removed = decodeRows[removedRow](t, output.Removed, []byte(parts[output.Removed].String()))
 	return rows
 }
 
@@ -97,17 +101,17 @@ func TestHeaps(t *testing.T) {
 		both := naiveTruth(3, true, append(slices.Clone(known), files...)...)
 		both.references = countDocuments(known)
 		for _, c := range []struct {
-			keys      transforms.Keys
-			keep      transforms.Keep
-			split     transforms.SplitMode
+			keys      methods.Name
+			keep      keep.Preference
+			split     clusters.Split
 			reference bool
 		}{
-			{transforms.ExactKeys, transforms.First, transforms.Component, false},
-			{transforms.ExactKeys, transforms.Longest, transforms.Star, false},
-			{transforms.ExactKeys, transforms.First, transforms.Star, true},
-			{transforms.ExactKeys, transforms.Longest, transforms.Component, true},
-			{transforms.MinHash, transforms.Longest, transforms.Component, false},
-			{transforms.MinHash, transforms.First, transforms.Component, true},
+			{methods.Exact, keep.First, clusters.Component, false},
+			{methods.Exact, keep.Longest, clusters.Star, false},
+			{methods.Exact, keep.First, clusters.Star, true},
+			{methods.Exact, keep.Longest, clusters.Component, true},
+			{methods.MinHash, keep.Longest, clusters.Component, false},
+			{methods.MinHash, keep.First, clusters.Component, true},
 		} {
 			t.Run(fmt.Sprintf("%d/%+v", seed, c), func(t *testing.T) {
 				config, tr := heapConfig(t, c.keys, input, ""), alone
@@ -122,7 +126,7 @@ func TestHeaps(t *testing.T) {
 				if result.Skipped.Groups == 0 {
 					t.Fatalf("a corpus without heaps: %+v", result.Counts)
 				}
-				h := heapCheck{tr: tr, rows: rowsOf(t, text), threshold: config.Threshold, isExact: c.keys == transforms.ExactKeys}
+				h := heapCheck{tr: tr, rows: rowsOf(t, text), threshold: config.Threshold, isExact: c.keys == methods.Exact}
 				h.check(t, result.Skipped)
 				for _, inner := range []innerJob{
 					{splitBytes: 30 << 10, shards: 3, placeBytes: 64 << 10, bounds: denseBounds, lanes: 2},

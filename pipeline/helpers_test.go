@@ -20,9 +20,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/klauspost/compress/zstd"
 
+	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/sketch"
-	"mirrorbeam/transforms"
 )
 
 // workerUmask is set in worker processes only, so that the files they make can
@@ -52,21 +55,21 @@ func testConfig(t testing.TB, input ...string) Config {
 		Measure: Measure{
 			Format: "auto", IDField: "id", TextField: "text",
 			MaxDocument: 64 << 20, MaxRejects: -1,
-			CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: transforms.ExactKeys,
+			CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: methods.Exact,
 			StopWordUse: sketch.RemoveStopWords, Score: "auto", Hamming: 3, Bits: 64,
 		},
-		Similarity: transforms.Resemblance, Excerpt: defaultExcerpt,
+		Similarity: methods.Resemblance, Excerpt: defaultExcerpt,
 		Audit:  "auto",
-		Verify: transforms.Exact,
+		Verify: methods.VerifyExact,
 		Output: filepath.Join(t.TempDir(), "out"), OutputFormat: "jsonl",
-		Emit:  []string{transforms.Clusters, transforms.Pairs, transforms.Unique, transforms.Removed},
-		Keep:  transforms.First,
-		Split: transforms.Component,
+		Emit:  []string{output.Clusters, output.Pairs, output.Unique, output.Removed},
+		Keep:  keep.First,
+		Split: clusters.Component,
 	}
 }
 
 // byKeys returns the configuration with other keys.
-func byKeys(config Config, keys transforms.Keys) Config {
+func byKeys(config Config, keys methods.Name) Config {
 	config.Keys = keys
 	return config
 }
@@ -204,7 +207,7 @@ func decodeRows[Row any](t testing.TB, name string, b []byte) []Row {
 // lawful returns the bytes that must not depend on how a job is run.
 func lawful(t testing.TB, dir string) string {
 	t.Helper()
-	return "clusters\n" + string(readOutput(t, dir, transforms.Clusters)) + "pairs\n" + string(readOutput(t, dir, transforms.Pairs))
+	return "clusters\n" + string(readOutput(t, dir, output.Clusters)) + "pairs\n" + string(readOutput(t, dir, output.Pairs))
 }
 
 // sameText fails with the first line in which two texts differ.

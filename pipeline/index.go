@@ -6,12 +6,12 @@ import (
 	"syscall"
 
 	"mirrorbeam/internal/index"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/regular"
 	"mirrorbeam/internal/results"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
-	"mirrorbeam/transforms"
 )
 
 // Index is the index that a job has left, open for queries by any number of
@@ -64,14 +64,14 @@ func openIndex(folder string) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := published.Need(transforms.Index); err != nil {
+	if err := published.Need(output.Index); err != nil {
 		return nil, err
 	}
 	x := &Index{}
 	if err := published.ReadJSON(workspace.SummaryName, &x.Summary); err != nil {
 		return nil, err
 	}
-	for _, path := range published.Paths(transforms.Index) {
+	for _, path := range published.Paths(output.Index) {
 		file, err := openIndexFile(path)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), x.Close())

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 )
 
 // The law of these tests: clusters and pairs are the same bytes however a job is
@@ -39,7 +40,7 @@ func lawfulOutput(t testing.TB, config Config) string {
 func TestLanesChangeNothing(t *testing.T) {
 	files := cut(oddities(lawSeed), 4)
 	input := putCorpus(t, plain, files...)
-	for _, keys := range []transforms.Keys{transforms.MinHash, transforms.ExactKeys} {
+	for _, keys := range []methods.Name{methods.MinHash, methods.Exact} {
 		var want string
 		for _, lanes := range []int{1, 2, 7} {
 			t.Run(fmt.Sprintf("%s/%d", keys, lanes), func(t *testing.T) {
@@ -209,13 +210,13 @@ func TestCutsChangeNothing(t *testing.T) {
 	lines := synthetic(lawSeed)
 	config := lawConfig(t, putCorpus(t, plain, cut(lines, 1)...))
 	runJob(t, config)
-	wantPairs := string(readOutput(t, config.Output, transforms.Pairs))
+	wantPairs := string(readOutput(t, config.Output, output.Pairs))
 	wantClusters := clustersWithoutRefs(t, config)
 	for _, parts := range []int{2, 3, 4} {
 		t.Run(fmt.Sprint(parts), func(t *testing.T) {
 			config := lawConfig(t, putCorpus(t, plain, cut(lines, parts)...))
 			runJob(t, config)
-			sameText(t, "pairs", string(readOutput(t, config.Output, transforms.Pairs)), wantPairs)
+			sameText(t, "pairs", string(readOutput(t, config.Output, output.Pairs)), wantPairs)
 			sameRows(t, "clusters", clustersWithoutRefs(t, config), wantClusters)
 		})
 	}
@@ -223,7 +224,7 @@ func TestCutsChangeNothing(t *testing.T) {
 
 func clustersWithoutRefs(t testing.TB, config Config) []clusterRow {
 	t.Helper()
-	rows := readRows[clusterRow](t, config.Output, transforms.Clusters)
+	rows := readRows[clusterRow](t, config.Output, output.Clusters)
 	for i := range rows {
 		rows[i].Ref = ""
 	}
@@ -241,7 +242,7 @@ func TestLineEnds(t *testing.T) {
 	dir := t.TempDir()
 	config := lawConfig(t, put(t, filepath.Join(dir, "unix.jsonl"), []byte(strings.Join(raw, "\n")+"\n"), plain))
 	runJob(t, config)
-	want, unique := string(readOutput(t, config.Output, transforms.Pairs)), string(readOutput(t, config.Output, transforms.Unique))
+	want, unique := string(readOutput(t, config.Output, output.Pairs)), string(readOutput(t, config.Output, output.Unique))
 	for name, content := range map[string]string{
 		"no last end": strings.Join(raw, "\n"),
 		"carriage":    strings.Join(raw, "\r\n") + "\r\n",
@@ -250,8 +251,8 @@ func TestLineEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			config := lawConfig(t, put(t, filepath.Join(t.TempDir(), "x.jsonl"), []byte(content), plain))
 			runJob(t, config)
-			sameText(t, "pairs", string(readOutput(t, config.Output, transforms.Pairs)), want)
-			got := string(readOutput(t, config.Output, transforms.Unique))
+			sameText(t, "pairs", string(readOutput(t, config.Output, output.Pairs)), want)
+			got := string(readOutput(t, config.Output, output.Unique))
 			if name == "carriage" {
 				sameText(t, "unique", got, strings.ReplaceAll(unique, "\n", "\r\n"))
 			} else {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/transforms"
 )
@@ -149,7 +150,7 @@ func isResult(name string) bool {
 		return true
 	}
 	outputs := []string{
-		transforms.Clusters, transforms.Pairs, transforms.Removed, transforms.Unique, transforms.Rejects, transforms.Sketches, transforms.Index,
+		output.Clusters, output.Pairs, output.Removed, output.Unique, output.Rejects, output.Sketches, output.Index,
 	}
 	return slices.ContainsFunc(outputs, func(output string) bool { return strings.HasPrefix(name, output+"-") })
 }

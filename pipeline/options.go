@@ -4,20 +4,21 @@ import (
 	"fmt"
 	"slices"
 
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/transforms"
 )
 
 // keying is a way to make keys.
 type keying struct {
-	keys   transforms.Keys
+	keys   methods.Name
 	scheme lshbands.Scheme // of MinHash, zero for others
 	// tables is how many there are for SimHash fingerprints within a distance.
 	tables, distance int
 }
 
 // withScheme returns MinHash keys.
-func withScheme(s lshbands.Scheme) keying { return keying{keys: transforms.MinHash, scheme: s} }
+func withScheme(s lshbands.Scheme) keying { return keying{keys: methods.MinHash, scheme: s} }
 
 // option is a keying to plan for, and the flags that stand for it.
 type option struct {
@@ -59,20 +60,20 @@ const fewerRows, moreRows = 1, 2
 func listOptions(config *Config) (*options, error) {
 	o := &options{chosen: keying{keys: config.keys()}}
 	recall, given := usualRecall, lshbands.Scheme{}
-	if config.keys() == transforms.MinHash {
+	if config.keys() == methods.MinHash {
 		recall, given = config.recall(), lshbands.Scheme{Bands: config.Bands, Rows: config.Rows}
 	}
 	var err error
 	if o.base, err = lshbands.Plan(config.Threshold, recall, given); err != nil {
 		return nil, err
 	}
-	if config.keys() == transforms.MinHash {
+	if config.keys() == methods.MinHash {
 		o.chosen.scheme = o.base
 	}
-	exact := keying{keys: transforms.ExactKeys}
+	exact := keying{keys: methods.Exact}
 	o.steps = append(o.steps, exact)
 	o.add(config, exact, "--keys exact")
-	o.add(config, keying{keys: transforms.All}, "--keys all")
+	o.add(config, keying{keys: methods.All}, "--keys all")
 	o.step(config, o.base, recall)
 	for _, s := range lshbands.Schemes(config.Threshold, recall) {
 		if s.Rows >= o.base.Rows-fewerRows && s.Rows <= o.base.Rows+moreRows {
@@ -116,12 +117,12 @@ func (o *options) settle(config *Config, documents int64) {
 	if documents > config.allPairsUpTo() {
 		return
 	}
-	o.chosen = keying{keys: transforms.All}
+	o.chosen = keying{keys: methods.All}
 	for i := range o.all {
 		switch o.all[i].keys {
-		case transforms.All:
+		case methods.All:
 			o.all[i].flags = ""
-		case transforms.ExactKeys:
+		case methods.Exact:
 			o.all[i].flags = "--keys exact"
 		}
 	}
@@ -135,7 +136,7 @@ func (o *options) add(config *Config, k keying, flags string) {
 	switch {
 	case k == o.chosen:
 		flags = ""
-	case k.keys == transforms.MinHash && config.Keys == transforms.ExactKeys:
+	case k.keys == methods.MinHash && config.Keys == methods.Exact:
 		flags = "--keys minhash " + flags
 	}
 	o.all = append(o.all, option{k, flags})
@@ -148,7 +149,7 @@ func bandFlags(s lshbands.Scheme) string { return fmt.Sprintf("--bands %d --rows
 // exact ways find the same there. Pairs cost less: the work for one grows with the
 // documents, and is that of exact keys at some ten thousand.
 func (c *Config) allPairsUpTo() int64 {
-	if c.Keys == transforms.AutoKeys && c.keys() == transforms.ExactKeys {
+	if c.Keys == methods.Auto && c.keys() == methods.Exact {
 		return transforms.SmallCorpus
 	}
 	return 0

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/transforms"
@@ -50,13 +53,13 @@ func TestTruth(t *testing.T) {
 			config := testConfig(t, input)
 			config.Threshold, config.Shingle, config.CJKSplit = c.threshold, c.width, c.cjk
 			if c.longest {
-				config.Keep = transforms.Longest
+				config.Keep = keep.Longest
 			}
 			if c.star {
-				config.Split = transforms.Star
+				config.Split = clusters.Star
 			}
 			summary := runJob(t, config)
-			if plan := summary.Plan; plan.ExpectedRecall != 1 || plan.Keys != transforms.ExactKeys {
+			if plan := summary.Plan; plan.ExpectedRecall != 1 || plan.Keys != methods.Exact {
 				t.Errorf("plan %+v", plan)
 			}
 			checkAgainstTruth(t, config, summary, truths[measure])
@@ -64,7 +67,7 @@ func TestTruth(t *testing.T) {
 			// Other keys give the same, to the byte: that of all pairs, and bands enough to
 			// miss none of these.
 			want := lawful(t, config.Output)
-			config.Keys, config.Output = transforms.MinHash, filepath.Join(t.TempDir(), "minhash")
+			config.Keys, config.Output = methods.MinHash, filepath.Join(t.TempDir(), "minhash")
 			if config.Recall = certain; c.threshold == 1 {
 				config.Recall = 0.99
 			}
@@ -75,7 +78,7 @@ func TestTruth(t *testing.T) {
 			if i%2 == 0 {
 				return
 			}
-			config.Keys, config.Recall, config.Output = transforms.All, 1, filepath.Join(t.TempDir(), "all")
+			config.Keys, config.Recall, config.Output = methods.All, 1, filepath.Join(t.TempDir(), "all")
 			if plan := runJob(t, config).Plan; plan.ExpectedRecall != 1 || plan.Bands != 0 {
 				t.Errorf("plan %+v", plan)
 			}
@@ -87,16 +90,16 @@ func TestTruth(t *testing.T) {
 // checkAgainstTruth compares the rows of a job, and its counts, with the truth.
 func checkAgainstTruth(t *testing.T, config Config, summary Summary, tr *truth) {
 	t.Helper()
-	longest, star := config.Keep == transforms.Longest, config.Split == transforms.Star
-	pairs := readRows[pairRow](t, config.Output, transforms.Pairs)
-	clusters := readRows[clusterRow](t, config.Output, transforms.Clusters)
-	removed := readRows[removedRow](t, config.Output, transforms.Removed)
+	longest, star := config.Keep == keep.Longest, config.Split == clusters.Star
+	pairs := readRows[pairRow](t, config.Output, output.Pairs)
+	clusters := readRows[clusterRow](t, config.Output, output.Clusters)
+	removed := readRows[removedRow](t, config.Output, output.Removed)
 	sameRows(t, "pairs", pairs, tr.pairRows(config.Threshold))
 	sameRows(t, "clusters", clusters, tr.clusterRows(config.Threshold, longest, star))
 	sameRows(t, "removed", removed, tr.removedRows(config.Threshold, longest, star))
 	checkKeepLaw(t, tr, pairs, clusters, removed)
 
-	rejects := readRows[rejectedRow](t, config.Output, transforms.Rejects)
+	rejects := readRows[rejectedRow](t, config.Output, output.Rejects)
 	for i := range rejects {
 		if rejects[i].Error == "" {
 			t.Errorf("reject without a reason: %+v", rejects[i])
@@ -195,7 +198,7 @@ func checkKeepLaw(t *testing.T, tr *truth, pairs []pairRow, clusters []clusterRo
 func checkUnique(t *testing.T, config Config, files []file) {
 	t.Helper()
 	gone := map[string]bool{}
-	for _, row := range readRows[removedRow](t, config.Output, transforms.Removed) {
+	for _, row := range readRows[removedRow](t, config.Output, output.Removed) {
 		gone[row.Ref] = true
 	}
 	for i, f := range files {
@@ -207,7 +210,7 @@ func checkUnique(t *testing.T, config Config, files []file) {
 			}
 			position += len(l.raw) + 1
 		}
-		name := output.ShardName(transforms.Unique, i, len(files), config.OutputFormat)
+		name := output.ShardName(output.Unique, i, len(files), config.OutputFormat)
 		sameText(t, name, string(readFile(t, filepath.Join(config.Output, name))), want.String())
 	}
 }
@@ -237,7 +240,7 @@ func TestManifest(t *testing.T) {
 				if f.Bytes != int64(len(content)) || f.Rows != int64(rows) || f.Temporary != "" {
 					t.Errorf("%+v: it has %d bytes, %d rows", f, len(content), rows)
 				}
-				if f.Output == transforms.Unique {
+				if f.Output == output.Unique {
 					inputs = append(inputs, f.Input)
 				}
 				delete(published, f.Name)
@@ -322,26 +325,26 @@ func TestOutputShards(t *testing.T) {
 	if n := summary.Counts; n.Documents != 2*twins || n.Clusters != twins || n.Pairs != twins || n.Removed != twins {
 		t.Errorf("counts %+v", n)
 	}
-	for _, name := range []string{transforms.Clusters, transforms.Pairs, transforms.Removed} {
+	for _, name := range []string{output.Clusters, output.Pairs, output.Removed} {
 		for shard := range 2 {
 			rows := strings.Count(string(readFile(t, filepath.Join(config.Output, output.ShardName(name, shard, 2, "jsonl")))), "\n")
-			if want := twins / 2; name == transforms.Clusters && rows != 2*want || name != transforms.Clusters && rows != want {
+			if want := twins / 2; name == output.Clusters && rows != 2*want || name != output.Clusters && rows != want {
 				t.Errorf("shard %d of %s has %d rows", shard, name, rows)
 			}
 		}
 	}
-	for i, row := range readRows[clusterRow](t, config.Output, transforms.Clusters) {
+	for i, row := range readRows[clusterRow](t, config.Output, output.Clusters) {
 		id := i/2 + i%2*twins
 		want := clusterRow{Cluster: fmt.Sprint(i / 2), ID: fmt.Sprint(id), Ref: row.Ref, Kept: i%2 == 0, Similarity: 1, Size: 2, Least: 1, Mean: 1}
 		if row != want {
 			t.Fatalf("row %d is %+v, want %+v", i, row, want)
 		}
 	}
-	for i, row := range readRows[pairRow](t, config.Output, transforms.Pairs) {
+	for i, row := range readRows[pairRow](t, config.Output, output.Pairs) {
 		if row.A != fmt.Sprint(i) || row.B != fmt.Sprint(i+twins) || !row.Identical {
 			t.Fatalf("pair %d is %+v", i, row)
 		}
 	}
 	unique := content.String()[:strings.Index(content.String(), fmt.Sprintf("{\"id\":%d,", twins))]
-	sameText(t, "unique", string(readOutput(t, config.Output, transforms.Unique)), unique)
+	sameText(t, "unique", string(readOutput(t, config.Output, output.Unique)), unique)
 }

@@ -9,6 +9,10 @@ import (
 	"slices"
 	"time"
 
+	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/transforms"
@@ -33,10 +37,10 @@ type PlanConfig struct {
 // config returns the configuration of a job of this measure.
 func (c *PlanConfig) config() Config {
 	config := Config{
-		Input: c.Input, Measure: c.Measure, Similarity: transforms.Resemblance, Excerpt: defaultExcerpt,
-		Verify: transforms.Exact, Audit: "off",
+		Input: c.Input, Measure: c.Measure, Similarity: methods.Resemblance, Excerpt: defaultExcerpt,
+		Verify: methods.VerifyExact, Audit: "off",
 		Progress: c.Progress,
-		Output:   "-", Emit: []string{transforms.Clusters}, OutputFormat: "jsonl", Keep: transforms.First, Split: transforms.Component,
+		Output:   "-", Emit: []string{output.Clusters}, OutputFormat: "jsonl", Keep: keep.First, Split: clusters.Component,
 	}
 	if len(c.Input) == 0 {
 		config.Input = []string{"-"}
@@ -57,7 +61,7 @@ func (c *PlanConfig) Validate() error {
 	check(c.Documents >= 0, "--documents %d: must be 1 or more", c.Documents)
 	check(c.Shingles > 0 && !math.IsInf(c.Shingles, 0), "--shingles %g: must be above 0", c.Shingles)
 	check(c.Comparison >= 0, "--comparison %v: must be 0 or more", c.Comparison)
-	check(c.Keys != transforms.All, "--keys all: compares all pairs, so there is nothing to plan")
+	check(c.Keys != methods.All, "--keys all: compares all pairs, so there is nothing to plan")
 	config := c.config()
 	return errors.Join(errors.Join(faults...), config.Validate())
 }
@@ -92,7 +96,7 @@ type Advice struct {
 
 // PlannedChoice is a choice and what the corpus says of it.
 type PlannedChoice struct {
-	Keys transforms.Keys `json:"keys"`
+	Keys methods.Name `json:"keys"`
 	lshbands.Choice
 	// Flags are what makes 'runjob run' take it, in place of other flags of keys;
 	// empty for that of the configuration.
@@ -168,7 +172,7 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 	defer limitMemory(planMemoryBytes)()
 	defer debug.SetGCPercent(debug.SetGCPercent(planGarbage))
 	config := c.config()
-	if config.keys() == transforms.SimHash {
+	if config.keys() == methods.SimHash {
 		return planTables(ctx, c, config)
 	}
 	options, err := listOptions(&config)
@@ -200,7 +204,7 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 // corpus.
 func (m *survey) has(k keying) bool {
 	if m == nil {
-		return k.keys == transforms.MinHash
+		return k.keys == methods.MinHash
 	}
 	_, has := m.estimates[k]
 	return has
@@ -236,10 +240,10 @@ func weigh(option option, workload lshbands.Workload, c *PlanConfig, measured *s
 		choice.CandidatesError, choice.Heaps = estimate.Error, heaps(&measured.inputs, estimate)
 	}
 	switch option.keys {
-	case transforms.MinHash:
+	case methods.MinHash:
 		workload.RecordBytes = transforms.HashKeyBytes
 		choice.Choice = workload.MinHash(option.scheme, c.Threshold, estimate.Candidates)
-	case transforms.ExactKeys:
+	case methods.Exact:
 		workload.RecordBytes = transforms.ExactKeyBytes
 		choice.Choice = workload.Exact(estimate.Keys, estimate.Candidates)
 	default:
@@ -250,7 +254,7 @@ func weigh(option option, workload lshbands.Workload, c *PlanConfig, measured *s
 		choice.CPUSeconds = choice.Seconds
 		return choice
 	}
-	if option.keys == transforms.MinHash {
+	if option.keys == methods.MinHash {
 		choice.Missed = measured.missed(option.scheme)
 	}
 	work := measured.work(option.keying)
@@ -293,7 +297,7 @@ func (a *Advice) find(options *options, recall float64) {
 
 // keying returns the keys that the choice is of.
 func (c *PlannedChoice) keying() keying {
-	if c.Keys == transforms.SimHash {
+	if c.Keys == methods.SimHash {
 		return keying{keys: c.Keys, tables: int(c.KeysPerDocument), distance: c.Distance}
 	}
 	return keying{keys: c.Keys, scheme: c.Scheme}

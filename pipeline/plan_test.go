@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 )
 
 // planConfig plans for the job of a configuration.
@@ -26,12 +27,12 @@ func TestPlanOfSmallCorpus(t *testing.T) {
 		{putCorpus(t, plain, cut(synthetic(22), 1)...)},
 		{putCorpus(t, plain, append(cut(oddities(21), 4)[:2], file{"more.jsonl", synthetic(22)})...)},
 	}
-	for _, keys := range []transforms.Keys{transforms.MinHash, transforms.ExactKeys, transforms.SimHash} {
+	for _, keys := range []methods.Name{methods.MinHash, methods.Exact, methods.SimHash} {
 		for n, reference := range references {
 			t.Run(fmt.Sprintf("%s, reference %d", keys, n), func(t *testing.T) {
 				config := testConfig(t, input)
-				config.Keys, config.Threshold, config.Audit, config.Emit = keys, 0.5, "off", []string{transforms.Clusters}
-				if keys == transforms.SimHash {
+				config.Keys, config.Threshold, config.Audit, config.Emit = keys, 0.5, "off", []string{output.Clusters}
+				if keys == methods.SimHash {
 					config.Threshold = usualThreshold
 				}
 				config.Reference = reference
@@ -41,7 +42,7 @@ func TestPlanOfSmallCorpus(t *testing.T) {
 				}
 				counts := runJob(t, config).Counts
 				planned, real := advice.Choices[advice.Chosen].Candidates, counts.Candidates
-				if keys == transforms.SimHash {
+				if keys == methods.SimHash {
 					planned, real = advice.Corpus.Pairs, counts.Pairs-counts.Identical
 				}
 				if planned != float64(real) || real == 0 {
@@ -65,12 +66,12 @@ func TestNextChoices(t *testing.T) {
 	input := putCorpus(t, plain, cut(synthetic(23), 2)...)
 	for _, change := range []func(c *Config){
 		func(c *Config) { c.Recall = 1 },
-		func(c *Config) { c.Keys = transforms.AutoKeys },
-		func(c *Config) { c.Keys, c.Recall = transforms.AutoKeys, 0.99 },
-		func(c *Config) { c.Keys, c.Recall, c.Threshold = transforms.AutoKeys, 0.9, 0.3 },
-		func(c *Config) { c.Keys, c.Recall, c.Bands, c.Rows = transforms.AutoKeys, 0.99, 4, 4 },
-		func(c *Config) { c.Keys = transforms.SimHash },
-		func(c *Config) { c.Keys, c.Hamming, c.Bits = transforms.SimHash, 0, 128 },
+		func(c *Config) { c.Keys = methods.Auto },
+		func(c *Config) { c.Keys, c.Recall = methods.Auto, 0.99 },
+		func(c *Config) { c.Keys, c.Recall, c.Threshold = methods.Auto, 0.9, 0.3 },
+		func(c *Config) { c.Keys, c.Recall, c.Bands, c.Rows = methods.Auto, 0.99, 4, 4 },
+		func(c *Config) { c.Keys = methods.SimHash },
+		func(c *Config) { c.Keys, c.Hamming, c.Bits = methods.SimHash, 0, 128 },
 	} {
 		config := testConfig(t, input)
 		change(&config)
@@ -117,14 +118,14 @@ func TestPlannedWork(t *testing.T) {
 		}
 	}
 	for name, input := range inputs {
-		for _, keys := range []transforms.Keys{transforms.AutoKeys, transforms.MinHash} {
+		for _, keys := range []methods.Name{methods.Auto, methods.MinHash} {
 			for _, threshold := range []float64{0.5, 0.8} {
 				t.Run(fmt.Sprintf("%s, %s at %g", name, keys, threshold), func(t *testing.T) {
 					if _, err := os.Stat(input); err != nil {
 						t.Skipf("the corpus is not here: %v", err)
 					}
 					config := byKeys(testConfig(t, input), keys)
-					config.Threshold, config.Audit, config.Emit = threshold, "auto", []string{transforms.Clusters}
+					config.Threshold, config.Audit, config.Emit = threshold, "auto", []string{output.Clusters}
 					comparePlan(t, config)
 				})
 			}
@@ -196,7 +197,7 @@ func TestPlanReadsASample(t *testing.T) {
 	if facts.Documents != 12000 || facts.SampledBytes < facts.Bytes/16 || facts.SampledBytes > max(facts.Bytes/5, wholeBytes) {
 		t.Errorf("%+v: want a sixth fingerprinted at most", *facts)
 	}
-	if facts.DocumentShare > 0.5 || advice.Choices[advice.Chosen].Keys != transforms.ExactKeys {
+	if facts.DocumentShare > 0.5 || advice.Choices[advice.Chosen].Keys != methods.Exact {
 		t.Errorf("%+v, %+v", *facts, advice.Choices[advice.Chosen])
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -52,7 +53,7 @@ type QueryCounts struct {
 func (x *Index) Query(ctx context.Context, q Query, out io.Writer) (QueryCounts, error) {
 	config := x.Summary.Config
 	switch {
-	case config.scoring() == transforms.Hamming && q.Threshold != 0:
+	case config.scoring() == methods.Hamming && q.Threshold != 0:
 		return QueryCounts{}, failure{ErrUsage, fmt.Errorf("--threshold %g: the index is of SimHash fingerprints within --hamming %d; leave it out", q.Threshold, config.Hamming)}
 	case q.Threshold == 0:
 		q.Threshold = config.Threshold
@@ -60,7 +61,7 @@ func (x *Index) Query(ctx context.Context, q Query, out io.Writer) (QueryCounts,
 		return QueryCounts{}, failure{ErrUsage, fmt.Errorf("--threshold %g: the index was made for %g or more: give at least that, or make an index with --threshold %g", q.Threshold, config.Threshold, q.Threshold)}
 	}
 	run := query{Query: q, index: x, job: config.job(lshbands.Scheme{}, 0, 0, "", "", "")}
-	if config.scoring() != transforms.Hamming {
+	if config.scoring() != methods.Hamming {
 		run.job.SimHashBits = 0
 	}
 	if err := run.list(ctx); ctx.Err() != nil {

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/workspace"
-	"mirrorbeam/transforms"
 )
 
 type matchRow struct {
@@ -35,7 +35,7 @@ type matchRow struct {
 // runIndex runs a job that writes an index and opens it.
 func runIndex(t testing.TB, config Config) *Index {
 	t.Helper()
-	config.Emit = []string{transforms.Index}
+	config.Emit = []string{output.Index}
 	runJob(t, config)
 	x, err := OpenIndex(config.Output)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 )
 
 // TestQueryBySimHash looks for all documents of a corpus in an index of their
@@ -20,15 +21,15 @@ func TestQueryBySimHash(t *testing.T) {
 	tr := naiveTruth(3, true, files...)
 	for _, distance := range []int{0, 3, 12} {
 		config := testConfig(t, input)
-		config.Keys, config.Hamming = transforms.SimHash, distance
-		config.Emit = []string{transforms.Sketches, transforms.Index}
+		config.Keys, config.Hamming = methods.SimHash, distance
+		config.Emit = []string{output.Sketches, output.Index}
 		runJob(t, config)
 		x, err := OpenIndex(config.Output)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { x.Close() })
-		sketches := readRows[sketchRow](t, config.Output, transforms.Sketches)
+		sketches := readRows[sketchRow](t, config.Output, output.Sketches)
 		var want []string
 		near := 0
 		for i, a := range sketches {
@@ -75,8 +76,8 @@ func TestQueryBySimHash(t *testing.T) {
 func TestQueryOfCandidatesBySimHash(t *testing.T) {
 	files := cut(synthetic(88), 2)
 	config := testConfig(t, putCorpus(t, plain, files...))
-	config = byKeys(config, transforms.SimHash)
-	config.Score, config.Hamming = transforms.Jaccard, 2
+	config = byKeys(config, methods.SimHash)
+	config.Score, config.Hamming = methods.Jaccard, 2
 	rows, _ := runQuery(t, runIndex(t, config), Query{Input: config.Input})
 	sameRows(t, "matches", rows, naiveTruth(3, true, files...).matchRows(0.8))
 }

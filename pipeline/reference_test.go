@@ -11,7 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 )
 
 // TestReference compares an input with a reference corpus, by exact keys, by bands
@@ -25,22 +28,22 @@ func TestReference(t *testing.T) {
 	tr.references = countDocuments(reference)
 	referenceFolder, inputFolder := putCorpus(t, plain, reference...), putCorpus(t, plain, input...)
 	for _, c := range []struct {
-		keys  transforms.Keys
-		keep  transforms.Keep
-		split transforms.SplitMode
+		keys  methods.Name
+		keep  keep.Preference
+		split clusters.Split
 		lanes int
 	}{
-		{transforms.ExactKeys, transforms.First, transforms.Component, 1},
-		{transforms.ExactKeys, transforms.Longest, transforms.Star, 4},
-		{transforms.MinHash, transforms.Longest, transforms.Star, 2},
-		{transforms.All, transforms.Longest, transforms.Component, 3},
-		{transforms.All, transforms.First, transforms.Star, 1},
+		{methods.Exact, keep.First, clusters.Component, 1},
+		{methods.Exact, keep.Longest, clusters.Star, 4},
+		{methods.MinHash, keep.Longest, clusters.Star, 2},
+		{methods.All, keep.Longest, clusters.Component, 3},
+		{methods.All, keep.First, clusters.Star, 1},
 	} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			config := testConfig(t, inputFolder)
 			config.Reference = []string{referenceFolder}
 			config.Threshold = 0.5
-			if c.keys == transforms.MinHash {
+			if c.keys == methods.MinHash {
 				config.Recall = certain
 			}
 			config.Keys, config.Keep, config.Split, config.Lanes = c.keys, c.keep, c.split, c.lanes
@@ -74,7 +77,7 @@ func TestReferenceOfTheSameNames(t *testing.T) {
 	config := testConfig(t, inputFolder)
 	config.Reference = []string{filepath.Join(referenceFolder, "x*")}
 	runJob(t, config)
-	rows := readRows[removedRow](t, config.Output, transforms.Removed)
+	rows := readRows[removedRow](t, config.Output, output.Removed)
 	if len(rows) != 5 {
 		t.Errorf("%d documents go, want all 5", len(rows))
 	}
@@ -137,10 +140,10 @@ func TestReferenceOfRealTexts(t *testing.T) {
 				config := testConfig(t, filepath.Join(folder, "x*"))
 				config.Reference, config.Threshold = []string{filepath.Join(folder, "r*")}, threshold
 				config.CJKSplit = false
-				config.Emit = []string{transforms.Pairs, transforms.Removed}
+				config.Emit = []string{output.Pairs, output.Removed}
 				summary := runJob(t, config)
 				pairs := slices.DeleteFunc(slices.Clone(all), func(p truePair) bool { return isKnown[p.a] && isKnown[p.b] })
-				rows := readRows[pairRow](t, config.Output, transforms.Pairs)
+				rows := readRows[pairRow](t, config.Output, output.Pairs)
 				recall, precision, figures := judge(rows, pairs, threshold)
 				t.Log(figures)
 				if recall != 1 || precision != 1 || summary.Skipped.Pairs > 0 {
@@ -158,7 +161,7 @@ func TestReferenceOfRealTexts(t *testing.T) {
 					}
 				}
 				gone := int64(0)
-				for _, row := range readRows[removedRow](t, config.Output, transforms.Removed) {
+				for _, row := range readRows[removedRow](t, config.Output, output.Removed) {
 					if likeReference[row.ID] {
 						gone++
 					}
@@ -197,23 +200,23 @@ func TestPairOfReferenceDocumentsInTheInput(t *testing.T) {
 		return w.lines
 	}
 	folder := putCorpus(t, plain, file{"r.jsonl", lines("r1", "r2")}, file{"x.jsonl", lines("x1", "x2")})
-	for _, keys := range []transforms.Keys{transforms.ExactKeys, transforms.MinHash, transforms.All, transforms.SimHash} {
+	for _, keys := range []methods.Name{methods.Exact, methods.MinHash, methods.All, methods.SimHash} {
 		t.Run(string(keys), func(t *testing.T) {
 			config := testConfig(t, filepath.Join(folder, "x*"))
 			config.Reference = []string{filepath.Join(folder, "r*")}
-			if config = byKeys(config, keys); keys == transforms.SimHash {
-				config.Score, config.Hamming = transforms.Jaccard, 16
+			if config = byKeys(config, keys); keys == methods.SimHash {
+				config.Score, config.Hamming = methods.Jaccard, 16
 			}
 			summary := runJob(t, config)
 			var got []string
-			for _, row := range readRows[pairRow](t, config.Output, transforms.Pairs) {
+			for _, row := range readRows[pairRow](t, config.Output, output.Pairs) {
 				got = append(got, fmt.Sprintf("%s %s %.2f", row.A, row.B, row.Jaccard))
 			}
 			if want := []string{"r1 x1 1.00", "r1 x2 0.94", "r2 x2 1.00"}; !slices.Equal(got, want) {
 				t.Errorf("pairs %q, want %q", got, want)
 			}
 			got = nil
-			for _, row := range readRows[removedRow](t, config.Output, transforms.Removed) {
+			for _, row := range readRows[removedRow](t, config.Output, output.Removed) {
 				got = append(got, fmt.Sprint(row.ID, " for ", row.KeptID, " ", row.Similarity, " ", row.Reference))
 			}
 			if want := []string{"x1 for r1 1 true", "x2 for r2 1 true"}; !slices.Equal(got, want) {

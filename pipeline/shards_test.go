@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/transforms"
 )
 
@@ -59,7 +61,7 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 		t.Fatal(err)
 	}
 	var all strings.Builder
-	for _, name := range []string{transforms.Clusters, transforms.Pairs, transforms.Removed, transforms.Rejects, transforms.Unique} {
+	for _, name := range []string{output.Clusters, output.Pairs, output.Removed, output.Rejects, output.Unique} {
 		for _, f := range result.Files {
 			if f.Output == name {
 				b, err := os.ReadFile(filepath.Join(work.Partial, f.Temporary))
@@ -96,7 +98,7 @@ func sameInCuts(t *testing.T, config Config, want string, whole transforms.Resul
 func TestInnerCutsChangeNothing(t *testing.T) {
 	files := cut(oddities(lawSeed), 3)
 	input := putCorpus(t, plain, files...)
-	for _, keys := range []transforms.Keys{transforms.MinHash, transforms.ExactKeys} {
+	for _, keys := range []methods.Name{methods.MinHash, methods.Exact} {
 		checkInnerCuts(t, byKeys(lawConfig(t, input), keys))
 	}
 }
@@ -136,7 +138,7 @@ func TestInnerCutsOfCompressed(t *testing.T) {
 func TestAllPairsInBlocks(t *testing.T) {
 	files := cut(oddities(lawSeed), 3)
 	config := lawConfig(t, putCorpus(t, plain, files...))
-	config.Keys = transforms.All
+	config.Keys = methods.All
 	want, whole := runInner(t, config, wholeJob)
 	tr := naiveTruth(3, true, files...)
 	if rows := tr.pairRows(config.Threshold); whole.Counts.Pairs != int64(len(rows)) || len(rows) < 50 {
@@ -185,8 +187,8 @@ func TestDenseGroups(t *testing.T) {
 	w.families(5, 5, 30, 60)
 	files := cut(w.lines, 2)
 	config := testConfig(t, putCorpus(t, plain, files...))
-	config.Emit = []string{transforms.Clusters, transforms.Pairs}
-	bands := byKeys(config, transforms.MinHash)
+	config.Emit = []string{output.Clusters, output.Pairs}
+	bands := byKeys(config, methods.MinHash)
 	bands.Bands, bands.Rows = 4, 2 // few wide bands: large groups
 	for _, config := range []Config{config, bands} {
 		t.Run(string(config.keys()), func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/output"
 )
 
 // TestShortDocuments names the traps that short and empty documents are: what
@@ -48,7 +48,7 @@ func TestShortDocuments(t *testing.T) {
 				t.Errorf("counts %+v: all %d are documents", n, len(c.texts))
 			}
 			var clusters []string
-			for _, row := range readRows[clusterRow](t, config.Output, transforms.Clusters) {
+			for _, row := range readRows[clusterRow](t, config.Output, output.Clusters) {
 				clusters = append(clusters, row.Cluster+" "+row.ID)
 			}
 			var want []string

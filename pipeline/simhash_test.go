@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/transforms"
 )
 
@@ -85,12 +87,12 @@ func TestSimHash(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d bits within %d", c.bits, c.distance), func(t *testing.T) {
 			config := testConfig(t, input)
-			config.Keys, config.Bits, config.Hamming = transforms.SimHash, c.bits, c.distance
-			config.Emit = append(config.Emit, transforms.Sketches)
+			config.Keys, config.Bits, config.Hamming = methods.SimHash, c.bits, c.distance
+			config.Emit = append(config.Emit, output.Sketches)
 			summary := runJob(t, config)
-			want := simhashPairs(t, tr, readRows[sketchRow](t, config.Output, transforms.Sketches), c.distance)
+			want := simhashPairs(t, tr, readRows[sketchRow](t, config.Output, output.Sketches), c.distance)
 			near := 0
-			for _, row := range readRows[pairRow](t, config.Output, transforms.Pairs) {
+			for _, row := range readRows[pairRow](t, config.Output, output.Pairs) {
 				key := fmt.Sprint(row.A, "|", row.B, "|", row.Hamming)
 				if !want[key] || row.Identical != (row.Hamming == 0) || !row.Exact {
 					t.Errorf("%+v is not a pair", row)
@@ -120,11 +122,11 @@ func TestSimHashCandidates(t *testing.T) {
 	files := cut(oddities(32), 3)
 	tr := naiveTruth(3, true, files...)
 	config := testConfig(t, putCorpus(t, plain, files...))
-	config = byKeys(config, transforms.SimHash)
-	config.Score, config.Hamming, config.Threshold, config.Audit = transforms.Jaccard, 6, 0.7, "100000"
-	config.Emit = []string{transforms.Clusters, transforms.Pairs, transforms.Sketches}
+	config = byKeys(config, methods.SimHash)
+	config.Score, config.Hamming, config.Threshold, config.Audit = methods.Jaccard, 6, 0.7, "100000"
+	config.Emit = []string{output.Clusters, output.Pairs, output.Sketches}
 	summary := runJob(t, config)
-	sketches := readRows[sketchRow](t, config.Output, transforms.Sketches)
+	sketches := readRows[sketchRow](t, config.Output, output.Sketches)
 	fingerprints := map[string][]uint64{}
 	for i, row := range sketches {
 		fingerprints[tr.documents[i].name] = fingerprintOf(t, row.SimHash)
@@ -134,7 +136,7 @@ func TestSimHashCandidates(t *testing.T) {
 		return !row.Identical && hammingDistance(fingerprints[row.A], fingerprints[row.B]) > config.Hamming
 	})
 	got := map[pairRow]bool{}
-	for _, row := range readRows[pairRow](t, config.Output, transforms.Pairs) {
+	for _, row := range readRows[pairRow](t, config.Output, output.Pairs) {
 		got[row] = true
 	}
 	for _, row := range within {
@@ -145,7 +147,7 @@ func TestSimHashCandidates(t *testing.T) {
 	if len(got) != len(within) || len(within) == len(all) {
 		t.Errorf("%d pairs, want %d of %d", len(got), len(within), len(all))
 	}
-	want, _ := clusterRecall(tr, readRows[clusterRow](t, config.Output, transforms.Clusters), config.Threshold)
+	want, _ := clusterRecall(tr, readRows[clusterRow](t, config.Output, output.Clusters), config.Threshold)
 	if summary.Audit == nil || summary.Audit.Recall != want || want == 1 || summary.Plan.ExpectedRecall != 0 {
 		t.Errorf("audit %+v, the recall is %g; plan %+v", summary.Audit, want, summary.Plan)
 	}
@@ -154,9 +156,9 @@ func TestSimHashCandidates(t *testing.T) {
 // TestSimHashCutsChangeNothing: lanes, memory and shards change no byte.
 func TestSimHashCutsChangeNothing(t *testing.T) {
 	input := putCorpus(t, plain, cut(oddities(lawSeed), 4)...)
-	for _, score := range []transforms.Scoring{transforms.Hamming, transforms.Jaccard} {
+	for _, score := range []methods.Scoring{methods.Hamming, methods.Jaccard} {
 		config := lawConfig(t, input)
-		config = byKeys(config, transforms.SimHash)
+		config = byKeys(config, methods.SimHash)
 		config.Score, config.Hamming = score, 8
 		want, _ := runInner(t, config, wholeJob)
 		got, _ := runInner(t, config, innerJob{splitBytes: 5 << 10, shards: 20, placeBytes: 1 << 12, lanes: 3})
@@ -175,7 +177,7 @@ func TestSimHashHeaps(t *testing.T) {
 		}
 	}
 	config := lawConfig(t, putCorpus(t, plain, file{"x.jsonl", w.lines}))
-	config.Keys, config.Hamming = transforms.SimHash, 8
+	config.Keys, config.Hamming = methods.SimHash, 8
 	inner := innerJob{splitBytes: 1 << 30, shards: 3, placeBytes: 1 << 30, lanes: 2}
 	_, want := runInner(t, config, inner)
 	inner.bounds = transforms.Bounds{Group: 1}
@@ -205,11 +207,11 @@ func TestSimHashOfWeightedTexts(t *testing.T) {
 		fmt.Fprintf(&lines, "{\"id\":\"%03da\",\"title\":%q,\"text\":%q}\n{\"id\":\"%03db\",\"title\":%q,\"text\":%q}\n", i, one, other, i, other, one)
 	}
 	config := testConfig(t, put(t, filepath.Join(t.TempDir(), "weighted.jsonl"), []byte(lines.String()), plain))
-	config = byKeys(config, transforms.SimHash)
-	config.Score, config.Hamming, config.Weight = transforms.Jaccard, 6, map[string]float64{"title": 1.1, "text": 1}
-	config.Emit = []string{transforms.Pairs, transforms.Sketches}
+	config = byKeys(config, methods.SimHash)
+	config.Score, config.Hamming, config.Weight = methods.Jaccard, 6, map[string]float64{"title": 1.1, "text": 1}
+	config.Emit = []string{output.Pairs, output.Sketches}
 	runJob(t, config)
-	sketches := readRows[sketchRow](t, config.Output, transforms.Sketches)
+	sketches := readRows[sketchRow](t, config.Output, output.Sketches)
 	want := map[string]bool{}
 	for i := 0; i < len(sketches); i += 2 {
 		a, b := sketches[i], sketches[i+1]
@@ -217,7 +219,7 @@ func TestSimHashOfWeightedTexts(t *testing.T) {
 			want[a.ID] = true
 		}
 	}
-	for _, row := range readRows[pairRow](t, config.Output, transforms.Pairs) {
+	for _, row := range readRows[pairRow](t, config.Output, output.Pairs) {
 		if !want[row.A] || row.Jaccard != 1 {
 			t.Errorf("%+v is not a pair", row)
 		}

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/sketch"
-	"mirrorbeam/transforms"
 )
 
 type sketchRow struct {
@@ -47,9 +48,9 @@ func sameSketches(t *testing.T, got, want []sketchRow) {
 // reference, in document order, whether the blocks hold full sets or not.
 func TestSketches(t *testing.T) {
 	files := cut(oddities(71), 3)
-	config := byKeys(testConfig(t, putCorpus(t, plain, files...)), transforms.MinHash)
+	config := byKeys(testConfig(t, putCorpus(t, plain, files...)), methods.MinHash)
 	config.Reference = []string{putCorpus(t, plain, file{"reference.jsonl", synthetic(72)})}
-	config.Emit, config.Bits = []string{transforms.Clusters, transforms.Sketches}, 192
+	config.Emit, config.Bits = []string{output.Clusters, output.Sketches}, 192
 	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3, CJKSplit: true}, SimHashBits: 192})
 	if err != nil {
 		t.Fatal(err)
@@ -59,11 +60,11 @@ func TestSketches(t *testing.T) {
 	for i := range tr.documents {
 		want = append(want, wantSketch(tr.id(i), tr.documents[i].ref, fingerprinter.Texts([][]byte{[]byte(tr.documents[i].text)})))
 	}
-	for _, verify := range []transforms.Verification{transforms.Exact, transforms.Sketch} {
+	for _, verify := range []methods.Verification{methods.VerifyExact, methods.VerifySketch} {
 		config.Verify, config.Lanes = verify, 1+len(verify)%3
 		config.Output = filepath.Join(t.TempDir(), "out")
 		runJob(t, config)
-		sameSketches(t, readRows[sketchRow](t, config.Output, transforms.Sketches), want)
+		sameSketches(t, readRows[sketchRow](t, config.Output, output.Sketches), want)
 	}
 }
 
@@ -117,13 +118,13 @@ func TestMeasures(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := testConfig(t, putMeasured(t, records))
-			config.Keys = transforms.All
+			config.Keys = methods.All
 			c.change(&config)
 			if summary := runJob(t, config); summary.Counts.Documents != int64(len(records)) {
 				t.Errorf("counts %+v", summary.Counts)
 			}
 			var pairs []string
-			for _, row := range readRows[pairRow](t, config.Output, transforms.Pairs) {
+			for _, row := range readRows[pairRow](t, config.Output, output.Pairs) {
 				pairs = append(pairs, row.A+"-"+row.B)
 			}
 			if got := strings.Join(pairs, " "); got != c.want {
@@ -141,10 +142,10 @@ func TestWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := testConfig(t, putMeasured(t, records))
-	config.Emit, config.Weight = []string{transforms.Sketches}, map[string]float64{"title": 3, "text": 1}
+	config.Emit, config.Weight = []string{output.Sketches}, map[string]float64{"title": 3, "text": 1}
 	runJob(t, config)
 	want := wantSketch("a", "x.jsonl:0", fingerprinter.Texts([][]byte{[]byte(records[0].Text), []byte(records[0].Title)}))
-	sameSketches(t, readRows[sketchRow](t, config.Output, transforms.Sketches), []sketchRow{want})
+	sameSketches(t, readRows[sketchRow](t, config.Output, output.Sketches), []sketchRow{want})
 }
 
 // TestSeed: a seed changes all hashes and no pair.
@@ -152,12 +153,12 @@ func TestSeed(t *testing.T) {
 	files := cut(oddities(74), 2)
 	config := testConfig(t, putCorpus(t, plain, files...))
 	config.Seed = 1<<63 | 5
-	config.Emit = append(config.Emit, transforms.Sketches)
+	config.Emit = append(config.Emit, output.Sketches)
 	checkAgainstTruth(t, config, runJob(t, config), naiveTruth(3, true, files...))
-	keyed := readRows[sketchRow](t, config.Output, transforms.Sketches)
+	keyed := readRows[sketchRow](t, config.Output, output.Sketches)
 	config.Seed, config.Output = 0, filepath.Join(t.TempDir(), "out")
 	runJob(t, config)
-	for i, row := range readRows[sketchRow](t, config.Output, transforms.Sketches) {
+	for i, row := range readRows[sketchRow](t, config.Output, output.Sketches) {
 		if row.Shingles > 0 && slices.Equal(row.Fingerprint, keyed[i].Fingerprint) {
 			t.Fatalf("%+v with a seed and without", row)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
 	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
@@ -45,7 +46,7 @@ type SketchVersion struct {
 
 // Plan is how candidates are found and what that promises.
 type Plan struct {
-	Keys transforms.Keys `json:"keys"`
+	Keys methods.Name `json:"keys"`
 	// Scheme is that of MinHash keys; zero for others.
 	lshbands.Scheme
 	// Tables is the number of permuted tables of SimHash keys, for fingerprints of
@@ -100,22 +101,22 @@ func summarize(config Config, scheme lshbands.Scheme, result transforms.Result, 
 
 // plan describes how candidates are found.
 func plan(config Config, scheme lshbands.Scheme, allPairs bool) Plan {
-	if config.Similarity == transforms.Containment {
+	if config.Similarity == methods.Containment {
 		return Plan{Keys: config.keys(), Words: transforms.FoundWords(config.Shingle)}
 	}
 	p := Plan{Keys: config.keys(), Scheme: scheme, ExpectedRecall: 1}
 	if allPairs {
-		p.Keys = transforms.All
+		p.Keys = methods.All
 	}
 	switch p.Keys {
-	case transforms.MinHash:
+	case methods.MinHash:
 		p.ExpectedRecall = scheme.Probability(config.Threshold)
-	case transforms.SimHash:
+	case methods.SimHash:
 		p.Bits, p.Distance = config.Bits, config.Hamming
 		if tables, err := lshbands.PlanTables(p.Bits, p.Distance); err == nil { // Validate has seen to it
 			p.Tables = tables.Tables()
 		}
-		if config.scoring() != transforms.Hamming {
+		if config.scoring() != methods.Hamming {
 			p.ExpectedRecall = 0
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/leaders"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -45,12 +46,12 @@ func takeSurvey(ctx context.Context, config Config, options *options) (*survey, 
 		return nil, config.fault(ErrInput, err)
 	}
 	if m.facts.Documents+m.facts.ReferenceDocuments <= mostLengths {
-		m.estimates[keying{keys: transforms.All}] = m.allPairs(c, firstInput)
+		m.estimates[keying{keys: methods.All}] = m.allPairs(c, firstInput)
 	}
 	if err := m.estimate(ctx, config, c, firstInput, options); err != nil {
 		return nil, err
 	}
-	exact := m.estimates[keying{keys: transforms.ExactKeys}]
+	exact := m.estimates[keying{keys: methods.Exact}]
 	for _, similarity := range exact.Similar {
 		if similarity >= config.Threshold {
 			m.facts.Pairs += exact.Weight
@@ -183,7 +184,7 @@ func (m *survey) estimate(ctx context.Context, config Config, c *census, firstIn
 	return m.estimateAll(ctx, options, func(option *option, memory *sample.Memory) sample.Estimate {
 		e := estimator
 		e.MostRecords = min(max(int(m.facts.Bytes/bytesPerRecord), leastRecords), mostRecords)
-		if option.keys == transforms.ExactKeys {
+		if option.keys == methods.Exact {
 			return m.estimateExact(e, documents, share, memory)
 		}
 		if option.keying != options.chosen {
@@ -206,7 +207,7 @@ const (
 func (m *survey) estimateAll(ctx context.Context, options *options, estimate func(*option, *sample.Memory) sample.Estimate) error {
 	todo := make(chan *option, len(options.all))
 	for i := range options.all {
-		if options.all[i].keys != transforms.All {
+		if options.all[i].keys != methods.All {
 			todo <- &options.all[i]
 		}
 	}
@@ -279,7 +280,7 @@ func count(documents []sample.Document, shingles int64) *lshbands.Counter {
 // missed returns about how many pairs at or above the threshold share no key of
 // the scheme.
 func (m *survey) missed(scheme lshbands.Scheme) float64 {
-	exact := m.estimates[keying{keys: transforms.ExactKeys}]
+	exact := m.estimates[keying{keys: methods.Exact}]
 	n := 0.
 	for _, similarity := range exact.Similar {
 		if similarity >= m.threshold {
@@ -301,9 +302,9 @@ func (m *survey) work(k keying) Work {
 	}
 	alike := 0.
 	switch k.keys {
-	case transforms.MinHash:
+	case methods.MinHash:
 		w.bands(k.scheme.Components(), k.scheme.Bands)
-	case transforms.ExactKeys:
+	case methods.Exact:
 		w.Ordered = w.Shingles
 		w.Records = documents * estimate.Keys
 		w.RecordBytes = documents * transforms.ExactKeyBytes(estimate.Keys)
@@ -314,7 +315,7 @@ func (m *survey) work(k keying) Work {
 	alike = max(alike, estimate.Alike)
 	w.Edges = alike + estimate.HeapDocuments + facts.Identical
 	w.Scanned = scanned(estimate.Elements, min(alike/max(estimate.Candidates, 1), 1), m.threshold)
-	if k.keys != transforms.All {
+	if k.keys != methods.All {
 		w.Listed = estimate.Candidates - estimate.HeapCandidates
 	}
 	sampled, probed := m.auditShares(k)
@@ -332,7 +333,7 @@ func (m *survey) work(k keying) Work {
 // keys samples and looks at.
 func (m *survey) auditShares(k keying) (sampled, probed float64) {
 	job := m.job
-	if job.AuditSample == 0 && k.keys == transforms.MinHash {
+	if job.AuditSample == 0 && k.keys == methods.MinHash {
 		job.AuditSample = autoAudit
 	}
 	return transforms.AuditShares(job, &m.inputs)

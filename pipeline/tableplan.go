@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/transforms"
@@ -46,7 +47,7 @@ func planTables(ctx context.Context, c PlanConfig, config Config) (*Advice, erro
 	}
 	for i := range options {
 		option := &options[i]
-		choice := PlannedChoice{Keys: transforms.SimHash, Flags: option.flags}
+		choice := PlannedChoice{Keys: methods.SimHash, Flags: option.flags}
 		candidates := -1. // those of random fingerprints
 		if measured != nil {
 			estimate := measured.estimates[i]
@@ -100,7 +101,7 @@ func listTables(bits, distance, most int) (options []tableOption, chosen keying,
 			options = append(options, tableOption{Tables: tables})
 		}
 	}
-	chosen = keying{keys: transforms.SimHash, tables: p.Tables(), distance: distance}
+	chosen = keying{keys: methods.SimHash, tables: p.Tables(), distance: distance}
 	for _, next := range []int{distance - 1, distance + 1} {
 		// There may be none for a distance.
 		p, err := lshbands.PlanTables(bits, next)

@@ -4,7 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 )
 
 // sketchSize is the number of hashes that are kept of a document where its full
@@ -34,13 +35,13 @@ func TestVerifyModes(t *testing.T) {
 		place[tr.documents[i].name] = i
 	}
 	const threshold = 0.5
-	for _, verify := range []transforms.Verification{transforms.Sketch, transforms.None} {
+	for _, verify := range []methods.Verification{methods.VerifySketch, methods.VerifyNone} {
 		t.Run(string(verify), func(t *testing.T) {
-			config := byKeys(testConfig(t, input), transforms.MinHash)
+			config := byKeys(testConfig(t, input), methods.MinHash)
 			config.Verify, config.Threshold, config.Recall = verify, threshold, 0.9999
 			summary := runJob(t, config)
-			rows := readRows[pairRow](t, config.Output, transforms.Pairs)
-			checkKeepLaw(t, tr, rows, readRows[clusterRow](t, config.Output, transforms.Clusters), readRows[removedRow](t, config.Output, transforms.Removed))
+			rows := readRows[pairRow](t, config.Output, output.Pairs)
+			checkKeepLaw(t, tr, rows, readRows[clusterRow](t, config.Output, output.Clusters), readRows[removedRow](t, config.Output, output.Removed))
 			checkUnique(t, config, files)
 			if summary.Counts.Pairs != int64(len(rows)) {
 				t.Errorf("%d pairs are counted, %d listed", summary.Counts.Pairs, len(rows))
@@ -72,10 +73,10 @@ func TestVerifyModes(t *testing.T) {
 						t.Errorf("%+v: a containment is %g, the truth is %g", row, c[0], c[1])
 					}
 				}
-				if verify == transforms.Sketch && row.Jaccard < threshold {
+				if verify == methods.VerifySketch && row.Jaccard < threshold {
 					t.Errorf("%+v is below the threshold", row)
 				}
-				if j > 0.7 || verify == transforms.None { // far from where low estimates are dropped
+				if j > 0.7 || verify == methods.VerifyNone { // far from where low estimates are dropped
 					errors += row.Jaccard - j
 					variance += j * (1 - j) / sketchSize
 					estimates++
@@ -105,7 +106,7 @@ func TestVerifyModes(t *testing.T) {
 func TestVerifyLaws(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, verifyCorpus()...))
 	config.Threshold = 0.6
-	for _, verify := range []transforms.Verification{transforms.Sketch, transforms.None} {
+	for _, verify := range []methods.Verification{methods.VerifySketch, methods.VerifyNone} {
 		config.Verify = verify
 		want, _ := runInner(t, config, wholeJob)
 		got, _ := runInner(t, config, innerJob{splitBytes: 100 << 10, shards: 13, placeBytes: 20 << 10, lanes: 3})

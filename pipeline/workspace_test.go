@@ -16,6 +16,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/transforms"
 )
@@ -86,7 +87,7 @@ func TestOverwrite(t *testing.T) {
 	put(t, filepath.Join(config.Output, "clusters-of-mine.jsonl"), []byte("mine too"), plain)
 
 	config.Input = []string{putCorpus(t, plain, cut(synthetic(23), 1)...)}
-	config.OutputFormat, config.Emit = "jsonl", []string{transforms.Clusters, transforms.Pairs}
+	config.OutputFormat, config.Emit = "jsonl", []string{output.Clusters, output.Pairs}
 	before := tree(t, config.Output)
 	if _, err := Run(context.Background(), config); !errors.Is(err, ErrStorage) {
 		t.Fatalf("without overwrite: %v", err)
@@ -166,11 +167,11 @@ func TestDeadWhilePublishing(t *testing.T) {
 // job stay.
 func TestFolderInTheWay(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(27), 2)...))
-	config.Emit = []string{transforms.Pairs}
+	config.Emit = []string{output.Pairs}
 	runJob(t, config)
 	put(t, filepath.Join(config.Output, "clusters-00000-of-00001.jsonl", "mine.txt"), []byte("mine"), plain)
 	before := tree(t, config.Output)
-	config.Emit, config.Overwrite = []string{transforms.Clusters}, true
+	config.Emit, config.Overwrite = []string{output.Clusters}, true
 	if _, err := Run(context.Background(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "clusters-00000-of-00001.jsonl: move it away") {
 		t.Errorf("error %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -21,7 +22,7 @@ import (
 
 // comparesAll reports whether all pairs of a corpus are compared.
 func (j *Job) comparesAll(counts Counts) bool {
-	return j.Keys == All || counts.Documents+counts.ReferenceDocuments <= j.AllPairsUpTo
+	return j.Keys == methods.All || counts.Documents+counts.ReferenceDocuments <= j.AllPairsUpTo
 }
 
 // digests writes a record for each document of a split that brings it together with

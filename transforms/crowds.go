@@ -11,6 +11,7 @@ import (
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/runfile"
 )
@@ -95,7 +96,7 @@ func (f *crowdFn) ProcessElement(_ context.Context, _ int64, elements func(*[]by
 	}
 	d := delivery{Step: crowdsStep, Needed: []runfile.Kind{crowdsKind}, Extra: []runfile.Kind{limitKind}}
 	isNeeded := func(o outcome) bool { return o.Stage == groupStage.name }
-	if dense && f.Job.Keys == MinHash {
+	if dense && f.Job.Keys == methods.MinHash {
 		// What has met under dense keys only is compared under others.
 		d.Needed = append(d.Needed, keysKind)
 		isNeeded = func(o outcome) bool { return o.Stage != fingerprintStage.name }
@@ -113,7 +114,7 @@ func (f *crowdFn) ProcessElement(_ context.Context, _ int64, elements func(*[]by
 // texts for passages takes hundreds of times what two sets take, so it is a small one
 // there.
 func (f *crowdFn) limit(crowds []crowd, documents int64) int64 {
-	if f.Job.Similarity == Containment {
+	if f.Job.Similarity == methods.Containment {
 		return f.Job.Bounds.Passages
 	}
 	return crowdLimit(crowds, f.Job.Bounds.allowed(documents))
@@ -262,7 +263,7 @@ func (f *groupFn) crowds(t task, w *workplace) error {
 		switch {
 		case crowd.pairs <= limit:
 			g.Crowd(crowd.group(w))
-		case f.Job.Similarity == Containment:
+		case f.Job.Similarity == methods.Containment:
 			group := crowd.group(w)
 			g.Star(group)
 			w.outcome.Skipped.add(f.layout.starred(group, crowd.pairs))

@@ -12,78 +12,13 @@
 package transforms
 
 import (
+	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
-)
-
-// Keys says how documents that may be similar are brought together.
-type Keys string
-
-const (
-	// AutoKeys are MinHash, or what other choices ask for.
-	AutoKeys Keys = "auto"
-	// MinHash compares documents that share a band of their MinHash signatures.
-	MinHash Keys = "minhash"
-	// ExactKeys compares documents that share one of their rarest shingles: a
-	// prefix filter, which misses no pair.
-	ExactKeys Keys = "exact"
-	// SimHash compares documents whose SimHash fingerprints share a prefix in one of
-	// several permutations, so that none within the distance is missed.
-	SimHash Keys = "simhash"
-	// All compares every document with every other whose size allows the
-	// threshold: the yardstick, for small corpora.
-	All Keys = "all"
-	// PassageKeys compares documents that share a passage which winnowing selects.
-	// They are those of Containment.
-	PassageKeys Keys = "passages"
-)
-
-// Similarity says what makes two documents worth a row.
-type Similarity string
-
-const (
-	// Resemblance joins documents of which most is the same, to clusters.
-	Resemblance Similarity = "jaccard"
-	// Containment tells of pairs of which one has much of the other, or a passage
-	// of it, and where.
-	Containment Similarity = "containment"
-)
-
-// Verification says what an edge rests on.
-type Verification string
-
-const (
-	// Exact compares the full shingle sets of every candidate pair.
-	Exact Verification = "exact"
-	// Sketch estimates the similarity from the smallest hashes of both.
-	Sketch Verification = "sketch"
-	// None takes every candidate pair for an edge; similarities are estimates.
-	None Verification = "none"
-)
-
-// Scoring is what makes two documents near-duplicates.
-type Scoring string
-
-const (
-	// AutoScoring is Hamming with SimHash keys, else Jaccard.
-	AutoScoring Scoring = "auto"
-	// Jaccard is the share of the shingles of both that are in either.
-	Jaccard Scoring = "jaccard"
-	// Hamming is the number of bits in which their SimHash fingerprints differ.
-	Hamming Scoring = "hamming"
-)
-
-// Keep says which documents of a cluster come first when those to be kept are
-// chosen.
-type Keep string
-
-const (
-	// First prefers the first in document order.
-	First Keep = "first"
-	// Longest prefers the longest text, then the first.
-	Longest Keep = "longest"
 )
 
 // Job is what the workers know of a job. It travels in the DoFns.
@@ -106,7 +41,7 @@ type Job struct {
 	Weights       []float64
 	// SimHashBits is the length of SimHash fingerprints, 0 where none are wanted.
 	SimHashBits int
-	Similarity  Similarity
+	Similarity  methods.Similarity
 	// Threshold is the least Jaccard similarity, or the least containment of one of
 	// two documents in the other.
 	Threshold float64
@@ -115,19 +50,19 @@ type Job struct {
 	// out. Both are for Containment.
 	Excerpt           int
 	ExcludeQuotations bool
-	Keys              Keys
+	Keys              methods.Name
 	// AllPairsUpTo is up to how many documents the pairs of a corpus are all compared
 	// where Keys are exact, which is cheaper there and finds the same; 0: never.
 	AllPairsUpTo int64
-	Scoring      Scoring
+	Scoring      methods.Scoring
 	// Distance is the largest Hamming distance of SimHash fingerprints that share a
 	// key.
 	Distance int
 	// Scheme is that of MinHash keys; without bands for others.
 	Scheme lshbands.Scheme
-	Verify Verification
-	Keep   Keep
-	Split  SplitMode
+	Verify methods.Verification
+	Keep   keep.Preference
+	Split  clusters.Split
 	Emit   []string
 	Format output.Format
 	// ConfigHash identifies the configuration in an index.

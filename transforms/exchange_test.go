@@ -217,13 +217,13 @@ func TestReadResult(t *testing.T) {
 	}
 	a := outcome{Stage: "fingerprint", Counts: Counts{Documents: 5, Rejected: 2}}
 	b := outcome{Stage: "write", Counts: Counts{Removed: 2}, Files: []output.File{
-		{Name: "unique-1", Output: Unique, Rows: 3}, {Name: "rejects-1", Output: Rejects, Rows: 2},
+		{Name: "unique-1", Output: output.Unique, Rows: 3}, {Name: "rejects-1", Output: output.Rejects, Rows: 2},
 	}}
 	if err := finish(b, a); err != nil {
 		t.Fatal(err)
 	}
 	result, err := ReadResult(dir)
-	if err != nil || result.Counts.Kept != 3 || len(result.Files) != 2 || result.Files[0].Output != Rejects {
+	if err != nil || result.Counts.Kept != 3 || len(result.Files) != 2 || result.Files[0].Output != output.Rejects {
 		t.Errorf("%+v, %v", result, err)
 	}
 	// What was written must be what was counted.

@@ -86,7 +86,7 @@ func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, m *me
 	}
 	m.figures.records += o.Counts.Documents + o.Counts.ReferenceDocuments
 	m.figures.bytes += o.Counts.Bytes + o.Counts.ReferenceBytes
-	if slices.Contains(f.Job.Emit, Unique) {
+	if slices.Contains(f.Job.Emit, output.Unique) {
 		if err := writeSums(run, number, reader.sums); err != nil {
 			return err
 		}

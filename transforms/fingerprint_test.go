@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -45,7 +46,7 @@ func TestFingerprintStreams(t *testing.T) {
 		f := &fingerprintFn{
 			Job: Job{
 				Temp: t.TempDir(), Fields: corpus.Fields{ID: "id", Texts: []string{"text"}}, MaxDocument: 1 << 20,
-				Measure: sketch.Measure{Shingle: 3}, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Verify: Exact,
+				Measure: sketch.Measure{Shingle: 3}, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Verify: methods.VerifyExact,
 			},
 			inputs: &Inputs{Files: files, Splits: corpus.Splits(files, 1<<20)},
 		}

@@ -7,6 +7,8 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/sketch"
 )
@@ -49,7 +51,7 @@ func (f *fingerprintFn) newFingerprinter() (*fingerprinter, error) {
 		minhash: sketch.NewMinHash(f.Job.Scheme.Components()),
 	}
 	var err error
-	if f.Job.Similarity == Containment {
+	if f.Job.Similarity == methods.Containment {
 		worker.sequencer, err = sketch.NewSequencer(options, f.Job.ExcludeQuotations)
 	} else {
 		worker.sketcher, err = sketch.NewFingerprinter(options)
@@ -116,9 +118,9 @@ func (f *fingerprinter) document(b *block, ref docref.Ref, line []byte, record c
 	size := len(d.Set)
 	b.setAside(f.shares, ref, d.Digest, d.Set, f.files[ref.File()].Reference)
 	switch {
-	case f.job.Scoring == Hamming && !slices.Contains(f.job.Emit, Sketches):
+	case f.job.Scoring == methods.Hamming && !slices.Contains(f.job.Emit, output.Sketches):
 		d.Set = nil // nobody reads it
-	case f.job.Verify != Exact || f.job.Scoring == Hamming:
+	case f.job.Verify != methods.VerifyExact || f.job.Scoring == methods.Hamming:
 		d.Set = sketch.BottomK(d.Set, bottomK)
 	}
 	b.builder.Add(sketchblock.Document{

@@ -44,14 +44,14 @@ func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]b
 		result.AllPairs = result.AllPairs || o.AllPairs
 		result.Files = append(result.Files, o.Files...)
 	}
-	if rows := result.rows(Rejects); rows != counts.Rejected {
+	if rows := result.rows(output.Rejects); rows != counts.Rejected {
 		return fmt.Errorf("%d rejects were counted, %d written", counts.Rejected, rows)
 	}
-	if rows := result.rows(Unique); slices.ContainsFunc(result.Files, isUnique) && rows != counts.Kept {
+	if rows := result.rows(output.Unique); slices.ContainsFunc(result.Files, isUnique) && rows != counts.Kept {
 		return fmt.Errorf("%d documents are kept, %d records were written to unique", counts.Kept, rows)
 	}
-	isSketches := func(file output.File) bool { return file.Output == Sketches }
-	if rows := result.rows(Sketches); slices.ContainsFunc(result.Files, isSketches) && rows != counts.Documents {
+	isSketches := func(file output.File) bool { return file.Output == output.Sketches }
+	if rows := result.rows(output.Sketches); slices.ContainsFunc(result.Files, isSketches) && rows != counts.Documents {
 		return fmt.Errorf("%d documents were counted, %d sketches written", counts.Documents, rows)
 	}
 	slices.SortFunc(result.Files, func(a, b output.File) int { return cmp.Compare(a.Name, b.Name) })
@@ -83,7 +83,7 @@ func ReadResult(temp string) (result Result, err error) {
 	return result, err
 }
 
-func isUnique(file output.File) bool { return file.Output == Unique }
+func isUnique(file output.File) bool { return file.Output == output.Unique }
 
 // rows returns the number of rows of an output.
 func (r *Result) rows(output string) int64 {

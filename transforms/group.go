@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/runfile"
@@ -33,13 +34,13 @@ func Group(s beam.Scope, job Job, keys, sketches beam.PCollection) beam.PCollect
 	s = s.Scope("group")
 	tasks := exchange(s, job, delivery{Step: firstStep, Needed: []runfile.Kind{keysKind, digestsKind, fingerprintsKind, idsKind}}, keys)
 	groups := sideBySide(s, &groupFn{Job: job}, tasks)
-	if job.Keys == All || job.Keys == SimHash {
+	if job.Keys == methods.All || job.Keys == methods.SimHash {
 		return groups // none waits
 	}
 	s = s.Scope("crowds")
 	tasks = beam.ParDo(s, &crowdFn{Job: job}, together(s, keys, sketches, groups))
 	groups = beam.Flatten(s, groups, sideBySide(s, &groupFn{Job: job}, tasks))
-	if job.Similarity == Containment {
+	if job.Similarity == methods.Containment {
 		return groups // a dense group is compared with its first document
 	}
 	return beam.Flatten(s, groups, heaps(s, job, groups, sketches))
@@ -75,7 +76,7 @@ func (f *groupFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 
 // shard goes through a shard for the first time.
 func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
-	if f.Job.Keys == SimHash {
+	if f.Job.Keys == methods.SimHash {
 		if err := f.simhash(ctx, number, w); err != nil {
 			return err
 		}
@@ -196,13 +197,13 @@ func (f *groupFn) groups(records []candidates.Record, shard int, w *workplace) e
 // grouper returns a Grouper whose pairs are written.
 func (f *groupFn) grouper(pairs *pairWriter, failed *error) *candidates.Grouper {
 	threshold := f.Job.Threshold
-	if f.Job.Similarity == Containment {
+	if f.Job.Similarity == methods.Containment {
 		threshold = 0 // a page may be in a book
 	}
 	return &candidates.Grouper{
 		Threshold:      threshold,
 		MaxComparisons: f.Job.Bounds.Group,
-		Exact:          f.Job.Keys == ExactKeys,
+		Exact:          f.Job.Keys == methods.Exact,
 		FirstInput:     f.firstInput,
 		Candidate: func(a, b *candidates.Record) {
 			if err := pairs.add(a, b); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/unionfind"
 )
 
@@ -27,17 +28,17 @@ func TestLeadersComeFirst(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		shard      *outputShard
-		preference Keep
+		preference keep.Preference
 		want       []uint32
 		leaderless int64
 	}{
-		{"no heap", shardOf4(0, even, plain(0, 1), plain(1, 2)), First, []uint32{0, 0, 2, 3}, 0},
-		{"a leader and one before it", shardOf4(0, even, plain(0, 1), heap(1, 2), heap(1, 3)), First, []uint32{1, 1, 1, 1}, 0},
-		{"the first is the leader", shardOf4(0, even, heap(0, 1), plain(1, 2)), First, []uint32{0, 0, 2, 3}, 0},
-		{"the longest is the leader", shardOf4(0, [4]uint32{4, 4, 6, 9}, heap(0, 2), heap(1, 2), plain(2, 3)), Longest, []uint32{2, 2, 2, 2}, 0},
-		{"two leaders that are alike", shardOf4(0, even, plain(0, 1), heap(0, 2), heap(1, 3)), First, []uint32{0, 0, 0, 3}, 1},
-		{"a leader goes for a reference", shardOf4(1, even, plain(0, 1), heap(1, 2), heap(1, 3)), First, []uint32{0, 0, 2, 3}, 2},
-		{"a reference leads", shardOf4(2, [4]uint32{1, 1, 2, 3}, heap(0, 2), heap(1, 3), plain(2, 3)), Longest, []uint32{0, 1, 0, 1}, 0},
+		{"no heap", shardOf4(0, even, plain(0, 1), plain(1, 2)), keep.First, []uint32{0, 0, 2, 3}, 0},
+		{"a leader and one before it", shardOf4(0, even, plain(0, 1), heap(1, 2), heap(1, 3)), keep.First, []uint32{1, 1, 1, 1}, 0},
+		{"the first is the leader", shardOf4(0, even, heap(0, 1), plain(1, 2)), keep.First, []uint32{0, 0, 2, 3}, 0},
+		{"the longest is the leader", shardOf4(0, [4]uint32{4, 4, 6, 9}, heap(0, 2), heap(1, 2), plain(2, 3)), keep.Longest, []uint32{2, 2, 2, 2}, 0},
+		{"two leaders that are alike", shardOf4(0, even, plain(0, 1), heap(0, 2), heap(1, 3)), keep.First, []uint32{0, 0, 0, 3}, 1},
+		{"a leader goes for a reference", shardOf4(1, even, plain(0, 1), heap(1, 2), heap(1, 3)), keep.First, []uint32{0, 0, 2, 3}, 2},
+		{"a reference leads", shardOf4(2, [4]uint32{1, 1, 2, 3}, heap(0, 2), heap(1, 3), plain(2, 3)), keep.Longest, []uint32{0, 1, 0, 1}, 0},
 	} {
 		c.shard.decide(c.preference)
 		var got []uint32
@@ -57,8 +58,8 @@ func TestUncheckedLeaders(t *testing.T) {
 	for i := range s.members {
 		s.members[i].unchecked = i != 3 // which is equal to another one
 	}
-	s.decide(First)
-	if got := s.unchecked(First); got != -2 { // 1 and 2 go
+	s.decide(keep.First)
+	if got := s.unchecked(keep.First); got != -2 { // 1 and 2 go
 		t.Errorf("%d, want -2", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/index"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -40,7 +41,7 @@ func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 	t := decodeTask(element)
 	return f.begin(ctx, writeStage, t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
 		w, err := output.NewWriter(f.Job.Partial, output.File{
-			Name: output.ShardName(Index, t.Number, t.Shards, output.Binary), Output: Index,
+			Name: output.ShardName(output.Index, t.Number, t.Shards, output.Binary), Output: output.Index,
 		}, output.Binary)
 		if err != nil {
 			return err
@@ -96,7 +97,7 @@ func (f *indexFn) shard(ctx context.Context, t task, m *memory, write func([]byt
 
 // builder returns a builder of the index that belongs to the score.
 func (f *indexFn) builder(header index.Header, write func([]byte) error) (indexBuilder, error) {
-	if f.Job.Scoring != Hamming {
+	if f.Job.Scoring != methods.Hamming {
 		return setsIndex{index.NewBuilder(header, write, newTable)}, nil
 	}
 	tables, err := lshbands.PlanTables(f.Job.SimHashBits, f.Job.Distance)

@@ -13,6 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/lshbands"
@@ -33,7 +34,7 @@ func Key(s beam.Scope, job Job, sketches beam.PCollection, counts ...beam.PColle
 	if len(counts) == 0 {
 		// The fingerprints of SimHash keys stand there, too.
 		d := delivery{Needed: []runfile.Kind{documentsKind}}
-		if job.Keys == PassageKeys {
+		if job.Keys == methods.Passages {
 			d.Extra = []runfile.Kind{setsKind}
 		}
 		tasks := exchange(s, job, d, sketches)
@@ -88,7 +89,7 @@ type keyFn struct {
 }
 
 func (f *keyFn) Setup() error {
-	if f.Job.Keys == SimHash {
+	if f.Job.Keys == methods.SimHash {
 		tables, err := lshbands.PlanTables(f.Job.SimHashBits, f.Job.Distance)
 		if err != nil {
 			return err
@@ -101,16 +102,16 @@ func (f *keyFn) Setup() error {
 func (f *keyFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.beginRun(ctx, keyStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
 		switch f.Job.Keys {
-		case All:
+		case methods.All:
 			return f.digests(ctx, w)
-		case PassageKeys:
+		case methods.Passages:
 			return newPassageKeys(f.Job, f.firstInput).split(ctx, w)
-		case ExactKeys:
+		case methods.Exact:
 			if t.Step == allPairsStep {
 				return f.digests(ctx, w)
 			}
 			return f.exact(ctx, t.Catalog, w)
-		case SimHash:
+		case methods.SimHash:
 			return f.simhash(ctx, w)
 		}
 		return f.split(ctx, w)

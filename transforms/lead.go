@@ -11,7 +11,9 @@ import (
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/leaders"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/unionfind"
 	"mirrorbeam/lshbands"
@@ -109,7 +111,7 @@ func (f *heapFn) prefer(a, b heapMember) int {
 		return -1
 	case bReference && !aReference:
 		return 1
-	case f.Job.Keep == Longest && !aReference && a.length != b.length:
+	case f.Job.Keep == keep.Longest && !aReference && a.length != b.length:
 		return cmp.Compare(b.length, a.length)
 	}
 	return cmp.Compare(a.ref, b.ref)
@@ -273,7 +275,7 @@ func (h *heapScorer) score(leader, m *gatheredSet) (edge, bool) {
 	}
 	h.compared++
 	e, ok := job.score(leader, m)
-	return e, ok && (job.Verify != None || e.similarity() >= job.Threshold)
+	return e, ok && (job.Verify != methods.VerifyNone || e.similarity() >= job.Threshold)
 }
 
 // add writes an edge between a leader and a document.

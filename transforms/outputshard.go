@@ -103,12 +103,12 @@ func (s *outputShard) appendID(b []byte, i int) []byte {
 // decide chooses the documents that stay. Those of the reference come before all
 // others and stay. Then come the leaders of heaps: what is like one has been compared with
 // few others, so it would have nobody to go for if its leader went.
-func (s *outputShard) decide(preference Keep) {
+func (s *outputShard) decide(preference keep.Preference) {
 	order := make([]uint32, len(s.members))
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	if leads := s.leaders(preference); preference == Longest || leads != nil {
+	if leads := s.leaders(preference); preference == keep.Longest || leads != nil {
 		slices.SortStableFunc(order, func(a, b uint32) int {
 			if !s.reference(a) && !s.reference(b) && leads != nil && leads[s.first[a]] != leads[s.first[b]] {
 				if leads[s.first[a]] {
@@ -128,14 +128,14 @@ func (s *outputShard) decide(preference Keep) {
 }
 
 // prefer orders documents as those to keep are preferred.
-func (s *outputShard) prefer(preference Keep, a, b uint32) int {
+func (s *outputShard) prefer(preference keep.Preference, a, b uint32) int {
 	switch {
 	case s.reference(a) != s.reference(b):
 		if s.reference(a) {
 			return -1
 		}
 		return 1
-	case preference == Longest && !s.reference(a) && s.members[a].length != s.members[b].length:
+	case preference == keep.Longest && !s.reference(a) && s.members[a].length != s.members[b].length:
 		return cmp.Compare(s.members[b].length, s.members[a].length)
 	}
 	return cmp.Compare(a, b)
@@ -143,7 +143,7 @@ func (s *outputShard) prefer(preference Keep, a, b uint32) int {
 
 // heapEdges passes the edges of heaps: the classes of the leader and of the document that
 // is like it, by their first documents. The leader is the one that is preferred.
-func (s *outputShard) heapEdges(preference Keep, visit func(leader, other uint32)) {
+func (s *outputShard) heapEdges(preference keep.Preference, visit func(leader, other uint32)) {
 	for _, e := range s.edges {
 		if !e.heap() {
 			continue
@@ -158,7 +158,7 @@ func (s *outputShard) heapEdges(preference Keep, visit func(leader, other uint32
 
 // leaders tells of each class, by its first document, whether it leads others of a heap.
 // It returns nil where none does.
-func (s *outputShard) leaders(preference Keep) (leads []bool) {
+func (s *outputShard) leaders(preference keep.Preference) (leads []bool) {
 	s.heapEdges(preference, func(leader, _ uint32) {
 		if leads == nil {
 			leads = make([]bool, len(s.members))
@@ -171,7 +171,7 @@ func (s *outputShard) leaders(preference Keep) (leads []bool) {
 // unchecked returns how many classes of the input stay, and were not compared with all
 // others of their heap that stay, beside what heaps have counted, of which some go: those
 // that are like a leader which has gone for a document of another heap.
-func (s *outputShard) unchecked(preference Keep) (n int64) {
+func (s *outputShard) unchecked(preference keep.Preference) (n int64) {
 	stays := func(first uint32) bool { return s.first[s.choices[first].Kept] == first }
 	for i := range s.members {
 		if s.members[i].unchecked && !stays(s.first[i]) {

@@ -269,7 +269,7 @@ func TestFaults(t *testing.T) {
 // TestPathsTravel: names that are not UTF-8 come through the encodings of Beam.
 func TestPathsTravel(t *testing.T) {
 	const path = "/tmp/caf\xe9/\xff"
-	job := Job{Temp: path, Partial: path + "p", Inputs: path + "i", Lanes: 3, Emit: []string{Pairs}}
+	job := Job{Temp: path, Partial: path + "p", Inputs: path + "i", Lanes: 3, Emit: []string{output.Pairs}}
 	checkTravels(t, &writeFn{Job: job}, &writeFn{})
 	checkTravels(t, &exchangeFn{Temp: []byte(path), Delivery: delivery{Step: 1, Output: true}}, &exchangeFn{})
 	checkTravels(t, &finishFn{Temp: []byte(path)}, &finishFn{})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -30,7 +31,7 @@ func releaseRuns(job Job, outcomes []outcome, stage *stage) {
 // releaseSets gives back the sets of the sketch blocks, unless they are to be
 // written.
 func releaseSets(job Job, outcomes []outcome) {
-	if !job.ReleaseRuns || slices.Contains(job.Emit, Sketches) || slices.Contains(job.Emit, Index) {
+	if !job.ReleaseRuns || slices.Contains(job.Emit, output.Sketches) || slices.Contains(job.Emit, output.Index) {
 		return
 	}
 	for _, o := range outcomes {

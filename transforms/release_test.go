@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -45,9 +46,9 @@ func TestRelease(t *testing.T) {
 		emit        []string
 		runs, holes bool // released
 	}{
-		{"local", true, []string{Clusters}, true, true},
-		{"sketches are written", true, []string{Sketches}, true, false},
-		{"cluster", false, []string{Clusters}, false, false},
+		{"local", true, []string{output.Clusters}, true, true},
+		{"sketches are written", true, []string{output.Sketches}, true, false},
+		{"cluster", false, []string{output.Clusters}, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			job := Job{Temp: t.TempDir(), ReleaseRuns: c.allowed, Emit: c.emit}

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -47,7 +48,7 @@ func (f *scoreFn) Setup() error { return f.read(f.Job.Inputs) }
 func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.beginRun(ctx, scoreStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
 		switch {
-		case f.Job.Similarity == Containment:
+		case f.Job.Similarity == methods.Containment:
 			return f.passages(ctx, t.Number, w)
 		case w.has(blocksKind):
 			return f.block(ctx, t, w)
@@ -154,13 +155,13 @@ func readPairs(w *workplace, sets *gatheredSets, first, end uint32) ([]uint64, e
 
 // score compares two documents and reports whether they are joined by an edge.
 func (j *Job) score(a, b *gatheredSet) (edge, bool) {
-	if j.Verify == Exact {
+	if j.Verify == methods.VerifyExact {
 		need := asmkernels.Required(j.Threshold, a.size, b.size)
 		shared := asmkernels.Intersect(a.set, b.set, need)
 		return newEdge(shared, a.size+b.size-shared, false), shared >= need
 	}
 	shared, union, exact := sketch.Overlap(a.set, b.set, a.size, b.size, bottomK)
-	return newEdge(shared, union, !exact), j.Verify == None || float64(shared)/float64(union) >= j.Threshold
+	return newEdge(shared, union, !exact), j.Verify == methods.VerifyNone || float64(shared)/float64(union) >= j.Threshold
 }
 
 // gatheredSet is a document at the place where it is scored.

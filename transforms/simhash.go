@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/runfile"
@@ -195,7 +196,7 @@ func (g *simhashGroups) words(r *fingerprintRecord) []byte {
 // since features may weigh more in one document than in the other.
 func (g *simhashGroups) compare(a, b *fingerprintRecord) int {
 	order := bytes.Compare(g.words(a), g.words(b))
-	if g.job.Scoring == Hamming {
+	if g.job.Scoring == methods.Hamming {
 		return order
 	}
 	return cmp.Or(order, cmp.Compare(a.Digest, b.Digest))
@@ -285,7 +286,7 @@ func (g *simhashGroups) group(records []fingerprintRecord) {
 
 // same returns the edge to a document that is the same.
 func (g *simhashGroups) same(r *candidates.Record) edge {
-	if g.job.Scoring == Hamming {
+	if g.job.Scoring == methods.Hamming {
 		return hammingEdge(0, g.job.SimHashBits)
 	}
 	return newEdge(int(r.Size), int(r.Size), false)
@@ -293,7 +294,7 @@ func (g *simhashGroups) same(r *candidates.Record) edge {
 
 // pair passes on a pair within the distance, the first one before.
 func (g *simhashGroups) pair(a, b *candidates.Record, distance int) {
-	if g.job.Scoring == Hamming {
+	if g.job.Scoring == methods.Hamming {
 		g.add(a, b, hammingEdge(distance, g.job.SimHashBits))
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/lshbands"
 )
@@ -55,7 +56,7 @@ type Visitor struct {
 // has counted: documents, bytes, rejects.
 func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() Visitor) (Counts, error) {
 	// Blocks hold the full sets, and no key of the job.
-	job.Verify, job.Scoring = Exact, Jaccard
+	job.Verify, job.Scoring = methods.VerifyExact, methods.Jaccard
 	job.Scheme.Bands = 0
 	f := &fingerprintFn{Job: job, inputs: &inputs}
 	workers := Cores()

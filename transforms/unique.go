@@ -76,8 +76,8 @@ type copier struct {
 // file copies the records of one input file that stay.
 func (c *copier) file(number, references int) (output.File, error) {
 	file := output.File{
-		Name:   output.ShardName(Unique, number-references, len(c.files)-references, c.job.Format),
-		Output: Unique, Input: c.files[number].Path,
+		Name:   output.ShardName(output.Unique, number-references, len(c.files)-references, c.job.Format),
+		Output: output.Unique, Input: c.files[number].Path,
 	}
 	if err := c.writer.Reset(c.job.Partial, file, c.job.Format); err != nil {
 		return output.File{}, err

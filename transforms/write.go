@@ -8,6 +8,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/runfile"
@@ -16,27 +18,6 @@ import (
 func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&writeFn{})
 }
-
-// The outputs that rows are written to.
-const (
-	Clusters = "clusters"
-	Pairs    = "pairs"
-	Removed  = "removed"
-	Unique   = "unique"
-	Rejects  = "rejects"
-	Sketches = "sketches"
-	Index    = "index"
-)
-
-// SplitMode says what a cluster is.
-type SplitMode string
-
-const (
-	// Component: documents joined by edges, directly or through others.
-	Component SplitMode = "component"
-	// Star: a document that is kept and those that go for it.
-	Star SplitMode = "star"
-)
 
 // Write decides which documents of each cluster stay and writes the output
 // files, under temporary names, and a result that lists them.
@@ -48,13 +29,13 @@ func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ..
 	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{shardMembersKind, shardEdgesKind, shardSpansKind, rejectsKind}}, clusters, sketches)
 	written := sideBySide(s, &writeFn{Job: job}, tasks)
 	outcomes := append([]beam.PCollection{written, sketches}, others...)
-	if slices.Contains(job.Emit, Unique) {
+	if slices.Contains(job.Emit, output.Unique) {
 		outcomes = append(outcomes, unique(s.Scope("unique"), job, written, sketches))
 	}
-	if slices.Contains(job.Emit, Sketches) {
+	if slices.Contains(job.Emit, output.Sketches) {
 		outcomes = append(outcomes, writeSketches(s.Scope("sketches"), job, sketches))
 	}
-	if slices.Contains(job.Emit, Index) {
+	if slices.Contains(job.Emit, output.Index) {
 		outcomes = append(outcomes, writeIndex(s.Scope("index"), job, sketches))
 	}
 	beam.ParDo0(s.Scope("finish"), &finishFn{Temp: []byte(job.Temp)}, together(s.Scope("finish"), outcomes...))
@@ -106,7 +87,7 @@ func (f *writeFn) shard(t task, o *outcome, m *memory) error {
 		return err
 	}
 	shard.countPairs(&o.Counts)
-	if f.Job.Similarity == Containment {
+	if f.Job.Similarity == methods.Containment {
 		// A passage in common is no reason to go, nor to be one of a cluster.
 		shard.spans, err = readSpans(&reader, pieces)
 		if err != nil {
@@ -115,7 +96,7 @@ func (f *writeFn) shard(t task, o *outcome, m *memory) error {
 	} else {
 		shard.decide(f.Job.Keep)
 		o.Skipped.Kept = shard.unchecked(f.Job.Keep)
-		if f.Job.Split == Star {
+		if f.Job.Split == clusters.Star {
 			shard.splitStars()
 		}
 		shard.count(&o.Counts)
@@ -126,7 +107,7 @@ func (f *writeFn) shard(t task, o *outcome, m *memory) error {
 	for _, rows := range []struct {
 		output string
 		write  func(row func([]byte) error) error
-	}{{Clusters, shard.clusterRows}, {Pairs, shard.pairRows}, {Removed, shard.removedRows}} {
+	}{{output.Clusters, shard.clusterRows}, {output.Pairs, shard.pairRows}, {output.Removed, shard.removedRows}} {
 		if !slices.Contains(f.Job.Emit, rows.output) {
 			continue
 		}
@@ -145,7 +126,7 @@ func (f *writeFn) shard(t task, o *outcome, m *memory) error {
 		}
 		o.Files = append(o.Files, file)
 	}
-	if !slices.Contains(f.Job.Emit, Unique) {
+	if !slices.Contains(f.Job.Emit, output.Unique) {
 		return nil
 	}
 	o.Run, err = shard.writeRemovedRefs(f.Job)
@@ -209,7 +190,7 @@ func compactEdges(edges []edge) []edge {
 
 // writeRejects writes the rejects of all splits in the order of the corpus.
 func writeRejects(job Job, reader *runfile.Reader, pieces []runfile.Piece) (output.File, error) {
-	file := output.File{Name: output.ShardName(Rejects, 0, 1, job.Format), Output: Rejects}
+	file := output.File{Name: output.ShardName(output.Rejects, 0, 1, job.Format), Output: output.Rejects}
 	return writeFile(job, file, func(row func([]byte) error) error {
 		var buffer []byte
 		for _, piece := range pieces {

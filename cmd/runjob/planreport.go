@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/pipeline"
-	"mirrorbeam/transforms"
 )
 
 // printPlan writes a plan for people: what the corpus is, the ranking, the
@@ -103,7 +103,7 @@ func printChoice(w io.Writer, a *pipeline.Advice, i int, similarities []float64)
 	say(w, "%s %-12s %7.4f", mark, choiceName(c), c.Probability)
 	for _, similarity := range similarities[1:] {
 		probability := "" // of exact ways: which meet is decided by what is rare
-		if c.Keys == transforms.MinHash {
+		if c.Keys == methods.MinHash {
 			probability = fmt.Sprintf("%.4f", c.Scheme.Probability(similarity))
 		}
 		say(w, " %7s", probability)
@@ -123,9 +123,9 @@ func printChoice(w io.Writer, a *pipeline.Advice, i int, similarities []float64)
 // choiceName names a choice in the ranking.
 func choiceName(c *pipeline.PlannedChoice) string {
 	switch c.Keys {
-	case transforms.MinHash:
+	case methods.MinHash:
 		return fmt.Sprintf("%d x %d rows", c.Bands, c.Rows)
-	case transforms.All:
+	case methods.All:
 		return "all pairs"
 	}
 	return "exact keys"
@@ -254,7 +254,7 @@ func printAdvice(w io.Writer, a *pipeline.Advice) {
 // promiseText says what a choice finds, compared with the one of the configuration.
 func promiseText(a *pipeline.Advice, c *pipeline.PlannedChoice) string {
 	chosen := &a.Choices[a.Chosen]
-	if c.Keys == transforms.SimHash {
+	if c.Keys == methods.SimHash {
 		text := fmt.Sprintf("finds pairs within %s in place of %d", counted(int64(c.Distance), "bit"), chosen.Distance)
 		if a.Distances == nil {
 			return text
@@ -291,7 +291,7 @@ func printBest(w io.Writer, a *pipeline.Advice, total float64) {
 	case !chosen.Fits:
 		wrapped(w, "Advice: %s (%s) is as sure; the keys of what 'runjob run' does take %s, more than --memory %s.",
 			best.Flags, choiceText(best), size(rounded(chosen.Bytes)), size(int64(a.Config.Memory)))
-	case saved > total/20 && best.Keys == transforms.SimHash:
+	case saved > total/20 && best.Keys == methods.SimHash:
 		wrapped(w, "Advice: take it as it is, as tables depend on the flags only; %s would save %s of %s CPU-s here.", choiceText(best), seconds(saved), seconds(total))
 	case saved > total/20:
 		wrapped(w, "Advice: %s (%s) is as sure, and saves %s of %s CPU-s.", best.Flags, choiceText(best), seconds(saved), seconds(total))
@@ -302,13 +302,13 @@ func printBest(w io.Writer, a *pipeline.Advice, total float64) {
 
 // choiceText names a choice.
 func choiceText(c *pipeline.PlannedChoice) string {
-	if c.Keys == transforms.ExactKeys {
+	if c.Keys == methods.Exact {
 		return fmt.Sprintf("%.1f exact keys a document", c.KeysPerDocument)
 	}
-	if c.Keys == transforms.All {
+	if c.Keys == methods.All {
 		return "all pairs"
 	}
-	if c.Keys == transforms.SimHash {
+	if c.Keys == methods.SimHash {
 		return fmt.Sprintf("%s of %s", counted(int64(c.KeysPerDocument), "table"), counted(int64(c.PrefixBits), "bit"))
 	}
 	return bandsText(c.Scheme)

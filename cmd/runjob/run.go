@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/pipeline"
 	"mirrorbeam/transforms"
 )
@@ -43,16 +44,16 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 		say(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
 	}
 	say(w, "\nplan: %s\n", planText(s))
-	if s.Config.Similarity == transforms.Containment {
+	if s.Config.Similarity == methods.Containment {
 		say(w, "found %s (%s of identical documents)\n", counted(n.Pairs, "pair"), count(n.Identical))
 		printCost(w, s)
 		return
 	}
-	if s.Plan.Keys == transforms.MinHash && s.Plan.ExpectedRecall < s.Config.Recall {
+	if s.Plan.Keys == methods.MinHash && s.Plan.ExpectedRecall < s.Config.Recall {
 		say(w, "note: with these --bands and --rows that is below --recall %g\n", s.Config.Recall)
 	}
 	alike := "identical documents"
-	if s.Plan.Keys == transforms.SimHash && s.Plan.ExpectedRecall == 1 {
+	if s.Plan.Keys == methods.SimHash && s.Plan.ExpectedRecall == 1 {
 		alike = "equal fingerprints"
 	}
 	say(w, "found %s (%s of %s): %s in %s; %s removed",
@@ -85,22 +86,22 @@ func printCost(w io.Writer, s pipeline.Summary) {
 // planText says how similar documents are found and what that promises.
 func planText(s pipeline.Summary) string {
 	switch {
-	case s.Config.Similarity == transforms.Containment:
+	case s.Config.Similarity == methods.Containment:
 		return fmt.Sprintf("documents with %d words in a row in common are compared, with fewer some", s.Plan.Words)
-	case s.Plan.Keys == transforms.All:
+	case s.Plan.Keys == methods.All:
 		return fmt.Sprintf("all pairs are compared: recall 1 by construction at the threshold %g", s.Config.Threshold)
-	case s.Plan.Keys == transforms.ExactKeys && s.Skipped.Groups > 0:
+	case s.Plan.Keys == methods.Exact && s.Skipped.Groups > 0:
 		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g, but for what was skipped", s.Config.Threshold)
-	case s.Plan.Keys == transforms.ExactKeys:
+	case s.Plan.Keys == methods.Exact:
 		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g", s.Config.Threshold)
-	case s.Plan.Keys == transforms.SimHash && s.Plan.ExpectedRecall == 1:
+	case s.Plan.Keys == methods.SimHash && s.Plan.ExpectedRecall == 1:
 		missed := "none is missed"
 		if s.Skipped.Groups > 0 {
 			missed += " but for what was skipped"
 		}
 		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d, by %s: %s",
 			s.Plan.Bits, s.Plan.Distance, counted(int64(s.Plan.Tables), "table"), missed)
-	case s.Plan.Keys == transforms.SimHash:
+	case s.Plan.Keys == methods.SimHash:
 		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d are candidates for the threshold %g; how many pairs that finds, only the audit tells",
 			s.Plan.Bits, s.Plan.Distance, s.Config.Threshold)
 	}

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/pipeline"
-	"mirrorbeam/transforms"
 )
 
 // TestPlanTextOfSkippedPairs: keys that miss nothing by construction are said to
 // miss what a job skipped, if it did.
 func TestPlanTextOfSkippedPairs(t *testing.T) {
-	for _, keys := range []transforms.Keys{transforms.ExactKeys, transforms.SimHash} {
+	for _, keys := range []methods.Name{methods.Exact, methods.SimHash} {
 		summary := pipeline.Summary{Plan: pipeline.Plan{Keys: keys, ExpectedRecall: 1}}
 		for _, groups := range []int64{0, 1} {
 			summary.Skipped.Groups = groups
@@ -25,7 +25,7 @@ func TestPlanTextOfSkippedPairs(t *testing.T) {
 
 func TestPlanTextOfBands(t *testing.T) {
 	for bands, want := range map[int]string{1: "1 band of 3 rows finds a pair ", 7: "7 bands of 3 rows find a pair "} {
-		summary := pipeline.Summary{Plan: pipeline.Plan{Keys: transforms.MinHash, Scheme: lshbands.Scheme{Bands: bands, Rows: 3}}}
+		summary := pipeline.Summary{Plan: pipeline.Plan{Keys: methods.MinHash, Scheme: lshbands.Scheme{Bands: bands, Rows: 3}}}
 		if text := planText(summary); !strings.HasPrefix(text, want) {
 			t.Errorf("%d bands: %s", bands, text)
 		}

@@ -1,0 +1,2 @@
+// Package clusters makes clusters of documents that are joined by edges.
+package clusters

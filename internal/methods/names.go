@@ -1,0 +1,58 @@
+package methods
+
+// Name names a method: how documents that may be similar are brought together.
+type Name string
+
+const (
+	// Auto are MinHash, or what other choices ask for.
+	Auto Name = "auto"
+	// MinHash compares documents that share a band of their MinHash signatures.
+	MinHash Name = "minhash"
+	// Exact compares documents that share one of their rarest shingles: a
+	// prefix filter, which misses no pair.
+	Exact Name = "exact"
+	// SimHash compares documents whose SimHash fingerprints share a prefix in one of
+	// several permutations, so that none within the distance is missed.
+	SimHash Name = "simhash"
+	// All compares every document with every other whose size allows the
+	// threshold: the yardstick, for small corpora.
+	All Name = "all"
+	// Passages compares documents that share a passage which winnowing selects.
+	// They are those of Containment.
+	Passages Name = "passages"
+)
+
+// Similarity says what makes two documents worth a row.
+type Similarity string
+
+const (
+	// Resemblance joins documents of which most is the same, to clusters.
+	Resemblance Similarity = "jaccard"
+	// Containment tells of pairs of which one has much of the other, or a passage
+	// of it, and where.
+	Containment Similarity = "containment"
+)
+
+// Verification says what an edge rests on.
+type Verification string
+
+const (
+	// VerifyExact compares the full shingle sets of every candidate pair.
+	VerifyExact Verification = "exact"
+	// VerifySketch estimates the similarity from the smallest hashes of both.
+	VerifySketch Verification = "sketch"
+	// VerifyNone takes every candidate pair for an edge; similarities are estimates.
+	VerifyNone Verification = "none"
+)
+
+// Scoring is what makes two documents near-duplicates.
+type Scoring string
+
+const (
+	// AutoScoring is Hamming with SimHash keys, else Jaccard.
+	AutoScoring Scoring = "auto"
+	// Jaccard is the share of the shingles of both that are in either.
+	Jaccard Scoring = "jaccard"
+	// Hamming is the number of bits in which their SimHash fingerprints differ.
+	Hamming Scoring = "hamming"
+)
