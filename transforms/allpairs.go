@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -32,7 +33,7 @@ func (f *keyFn) digests(ctx context.Context, w *workplace) error {
 		w.figures.records += int64(block.Len())
 		for i := range block.Len() {
 			record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(block.Size(i))}
-			if err := writeDigestAs(digestsKind, &w.run, f.Job, record); err != nil {
+			if err := writeDigestAs(records.Digests, &w.run, f.Job, record); err != nil {
 				return err
 			}
 			if err := writeID(&w.run, f.Job, block, i); err != nil {
@@ -45,11 +46,11 @@ func (f *keyFn) digests(ctx context.Context, w *workplace) error {
 
 // equals writes the stars of equal documents of a shard, and its distinct documents.
 func (f *groupFn) equals(shard int, w *workplace) error {
-	records, err := w.sortKeys(digestsKind, shard, f.Job.Shards)
+	keys, err := w.sortKeys(records.Digests, shard, f.Job.Shards)
 	if err != nil {
 		return err
 	}
-	if err := f.writeDistinct(&w.run, shard, records); err != nil {
+	if err := f.writeDistinct(&w.run, shard, keys); err != nil {
 		return err
 	}
 	var failed error
@@ -63,27 +64,27 @@ func (f *groupFn) equals(shard int, w *workplace) error {
 			}
 		},
 	}
-	g.Groups(records)
+	g.Groups(keys)
 	if failed != nil {
 		return failed
 	}
-	return writePart(&w.run, edgeNodesKind, shard, stars.part)
+	return records.WritePart(&w.run, records.EdgeNodes, shard, stars.part)
 }
 
 // writeDistinct writes the first of the documents under each key as a node: every
 // one of them is compared with every other. Where that is of the reference, the first
 // equal one of the input, if there is one, is a node joined to it.
-func (f *groupFn) writeDistinct(run *runfile.Writer, shard int, records []candidates.Record) error {
+func (f *groupFn) writeDistinct(run *runfile.Writer, shard int, keys []candidates.Record) error {
 	n, first := uint32(0), uint32(0)
-	for i, r := range records {
-		isEqual := i > 0 && records[i-1].Digest == r.Digest
+	for i, r := range keys {
+		isEqual := i > 0 && keys[i-1].Digest == r.Digest
 		if !isEqual {
 			first = n
 		}
-		if r.Size == 0 || isEqual && (records[i-1].Ref >= f.firstInput || r.Ref < f.firstInput) {
+		if r.Size == 0 || isEqual && (keys[i-1].Ref >= f.firstInput || r.Ref < f.firstInput) {
 			continue
 		}
-		if err := writeNode(run, distinctKind, shard, r.Ref, r.Size, first); err != nil {
+		if err := records.WriteNode(run, records.Distinct, shard, r.Ref, r.Size, first); err != nil {
 			return err
 		}
 		n++
@@ -97,8 +98,8 @@ func (f *placeFn) blocks(runs []string, m *memory) (bool, error) {
 	var documents []candidates.Sized
 	inputs := map[docref.Ref]docref.Ref{} // of documents of the reference, the equal ones of the input
 	var part components.Part
-	err := eachPart(runs, distinctKind, m, func(_ int, nodes []byte) error {
-		part = decodePart(part, nodes)
+	err := eachPart(runs, records.Distinct, m, func(_ int, nodes []byte) error {
+		part = records.DecodePart(part, nodes)
 		for i, ref := range part.Refs {
 			if first := part.Refs[part.Parents[i]]; first != ref {
 				inputs[first] = ref
@@ -120,12 +121,12 @@ func (f *placeFn) blocks(runs []string, m *memory) (bool, error) {
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(documents[i].Ref, documents[j].Ref) })
 	for _, i := range order {
 		ref := documents[i].Ref
-		if err := writeWanted(&m.run, splitOf(f.starts, ref), want{ref, int(blocks[i]), inputs[ref]}); err != nil {
+		if err := records.WriteWanted(&m.run, splitOf(f.starts, ref), records.Want{ref, int(blocks[i]), inputs[ref]}); err != nil {
 			return false, err
 		}
 	}
 	for block := range blocks[len(blocks)-1] + 1 {
-		if _, err := m.run.Record(blocksKind, int(block), 1); err != nil {
+		if _, err := m.run.Record(records.Blocks, int(block), 1); err != nil {
 			return false, err
 		}
 	}
@@ -171,7 +172,7 @@ func (f *scoreFn) block(ctx context.Context, t task, w *workplace) error {
 		}
 	}
 	w.figures.records += w.outcome.Counts.Candidates
-	return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
+	return records.WritePart(&w.run, records.EdgeNodes, graph.number, graph.part)
 }
 
 // compare scores a document with those of others that are large enough; they

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -63,7 +64,7 @@ func (f *auditPlanFn) ProcessElement(ctx context.Context, _ int64, elements func
 		if err != nil {
 			return err
 		}
-		d := delivery{Needed: []runfile.Kind{documentsKind}, Extra: []runfile.Kind{setsKind, sampleKind, probeKind}}
+		d := delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Sample, records.Probe}}
 		return d.deliver(f.Job.Temp, append(runsOf(outcomes), path), counts, emit)
 	})
 }
@@ -75,12 +76,12 @@ func (f *auditPlanFn) draw(m *memory, outcomes []outcome) (audit.Sample, error) 
 		shingles += o.Shingles
 	}
 	drawing := audit.NewDrawing(f.Job.AuditSample, newAuditShares(f.Job, f.inputs).elements(shingles))
-	err := eachRecordOf(outcomes, fingerprintStage, sampleKind, m, func(packed []byte) error {
+	err := eachRecordOf(outcomes, fingerprintStage, records.Sample, m, func(packed []byte) error {
 		for len(packed) > 0 {
-			var d setAside
-			d, packed = nextSetAside(packed)
-			drawing.Add(d.ref, d.digest, func() []uint64 {
-				return sketchblock.AppendSet(make([]uint64, 0, len(d.set)/sketchblock.HashSize), d.set)
+			var d records.SetAside
+			d, packed = records.NextSetAside(packed)
+			drawing.Add(d.Ref, d.Digest, func() []uint64 {
+				return sketchblock.AppendSet(make([]uint64, 0, len(d.Set)/sketchblock.HashSize), d.Set)
 			})
 		}
 		return nil
@@ -217,7 +218,7 @@ func (p *partnerSearch) blocks(ctx context.Context) error {
 		p.w.figures.bytes += int64(len(sets))
 		for i := range block.Len() {
 			size := sketchblock.HashSize * block.Stored(i)
-			if err := p.document(setAside{block.Ref(i), block.Digest(i), sets[:size]}); err != nil {
+			if err := p.document(records.SetAside{block.Ref(i), block.Digest(i), sets[:size]}); err != nil {
 				return err
 			}
 			sets = sets[size:]
@@ -230,7 +231,7 @@ func (p *partnerSearch) blocks(ctx context.Context) error {
 // setAside goes through the documents of the split that Fingerprint has set aside.
 func (p *partnerSearch) setAside(ctx context.Context) error {
 	for _, piece := range p.w.pieces {
-		if piece.Kind != sampleKind && piece.Kind != probeKind {
+		if piece.Kind != records.Sample && piece.Kind != records.Probe {
 			continue
 		}
 		packed, err := p.w.readPiece(1, piece)
@@ -239,8 +240,8 @@ func (p *partnerSearch) setAside(ctx context.Context) error {
 		}
 		p.w.figures.bytes += int64(len(packed))
 		for len(packed) > 0 {
-			var d setAside
-			d, packed = nextSetAside(packed)
+			var d records.SetAside
+			d, packed = records.NextSetAside(packed)
 			if err := p.document(d); err != nil {
 				return err
 			}
@@ -254,49 +255,49 @@ func (p *partnerSearch) setAside(ctx context.Context) error {
 }
 
 // document looks at one document.
-func (p *partnerSearch) document(d setAside) error {
-	isReference := d.ref < p.firstInput
-	if len(d.set) == 0 || auditHash(d.ref, d.digest, isReference) >= p.sample.ProbedBelow {
+func (p *partnerSearch) document(d records.SetAside) error {
+	isReference := d.Ref < p.firstInput
+	if len(d.Set) == 0 || auditHash(d.Ref, d.Digest, isReference) >= p.sample.ProbedBelow {
 		return nil
 	}
 	if number := p.class(d); number >= 0 {
-		p.classes[number].Count(d.ref, isReference)
+		p.classes[number].Count(d.Ref, isReference)
 	}
-	if isReference || !p.sample.Has(d.ref) {
+	if isReference || !p.sample.Has(d.Ref) {
 		return nil
 	}
-	b, err := p.w.run.Record(sampleKind, 0, sampledSize)
+	b, err := p.w.run.Record(records.Sample, 0, records.SampledSize)
 	if err == nil {
-		putRef(b, d.ref)
-		binary.LittleEndian.PutUint32(b[refSize:], p.sample.classes[d.digest])
+		records.PutRef(b, d.Ref)
+		binary.LittleEndian.PutUint32(b[records.RefSize:], p.sample.classes[d.Digest])
 	}
 	return err
 }
 
 // class returns the number of a document's class in classes, -1 if it has no
 // partner.
-func (p *partnerSearch) class(d setAside) int {
-	recent := &p.recent[audit.Hash(d.digest)%recentClasses]
-	if recent.known && recent.digest == d.digest {
+func (p *partnerSearch) class(d records.SetAside) int {
+	recent := &p.recent[audit.Hash(d.Digest)%recentClasses]
+	if recent.known && recent.digest == d.Digest {
 		return recent.number
 	}
-	*recent = recentClass{digest: d.digest, number: -1, known: true}
+	*recent = recentClass{digest: d.Digest, number: -1, known: true}
 	if partners := p.partners(d); len(partners) > 0 {
 		recent.number = len(p.classes)
-		p.classes = append(p.classes, audit.Class{Digest: d.digest, Partners: partners})
+		p.classes = append(p.classes, audit.Class{Digest: d.Digest, Partners: partners})
 	}
 	return recent.number
 }
 
 // partners returns the sampled classes that are similar to a document.
-func (p *partnerSearch) partners(d setAside) (partners []audit.Partner) {
-	p.w.hashes = sketchblock.AppendSet(p.w.hashes[:0], d.set)
+func (p *partnerSearch) partners(d records.SetAside) (partners []audit.Partner) {
+	p.w.hashes = sketchblock.AppendSet(p.w.hashes[:0], d.Set)
 	set := p.w.hashes
 	for _, class := range p.probe.Candidates(set) {
 		other := p.sample.Sets[class]
 		need := asmkernels.Required(p.threshold, len(set), len(other))
 		if asmkernels.Intersect(set, other, need) >= need {
-			partners = append(partners, audit.NewPartner(class, p.sample.Digests[class] == d.digest))
+			partners = append(partners, audit.NewPartner(class, p.sample.Digests[class] == d.Digest))
 		}
 	}
 	return partners
@@ -305,12 +306,12 @@ func (p *partnerSearch) partners(d setAside) (partners []audit.Partner) {
 // write writes the classes that have partners.
 func (p *partnerSearch) write() error {
 	for i := range p.classes {
-		if err := writeClass(&p.w.run, &p.classes[i]); err != nil {
+		if err := records.WriteClass(&p.w.run, &p.classes[i]); err != nil {
 			return err
 		}
 	}
 	if p.sample.ProbedBelow == audit.Limit(1) {
-		_, err := p.w.run.Record(probeKind, 0, 1) // says that all documents were looked at
+		_, err := p.w.run.Record(records.Probe, 0, 1) // says that all documents were looked at
 		return err
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -55,9 +56,9 @@ func readClasses(outcomes []outcome, m *memory) (*audit.Classes, audit.Scope, er
 	if classes == nil {
 		return nil, scope, nil
 	}
-	err := eachRecordOf(outcomes, auditStage, sampleKind, m, func(packed []byte) error {
-		for ; len(packed) > 0; packed = packed[sampledSize:] {
-			classes.AddSample(binary.LittleEndian.Uint32(packed[refSize:]), getRef(packed))
+	err := eachRecordOf(outcomes, auditStage, records.Sample, m, func(packed []byte) error {
+		for ; len(packed) > 0; packed = packed[records.SampledSize:] {
+			classes.AddSample(binary.LittleEndian.Uint32(packed[records.RefSize:]), records.GetRef(packed))
 		}
 		return nil
 	})
@@ -65,9 +66,9 @@ func readClasses(outcomes []outcome, m *memory) (*audit.Classes, audit.Scope, er
 		return nil, scope, err
 	}
 	var class audit.Class
-	err = eachRecordOf(outcomes, auditStage, auditKind, m, func(packed []byte) error {
+	err = eachRecordOf(outcomes, auditStage, records.Audit, m, func(packed []byte) error {
 		for len(packed) > 0 {
-			packed = nextClass(packed, &class)
+			packed = records.NextClass(packed, &class)
 			classes.Add(class)
 		}
 		return nil
@@ -75,7 +76,7 @@ func readClasses(outcomes []outcome, m *memory) (*audit.Classes, audit.Scope, er
 	if err != nil {
 		return nil, scope, err
 	}
-	err = eachRecordOf(outcomes, auditStage, probeKind, m, func([]byte) error {
+	err = eachRecordOf(outcomes, auditStage, records.Probe, m, func([]byte) error {
 		scope.AllProbed = true
 		return nil
 	})
@@ -95,12 +96,12 @@ func eachEdges(outcomes []outcome, stage *stage, m *memory, part func(nodes []by
 		if err != nil {
 			return err
 		}
-		if m.buffers[0], err = reader.ReadKind(m.buffers[0][:0], pieces, edgeNodesKind); err != nil {
+		if m.buffers[0], err = reader.ReadKind(m.buffers[0][:0], pieces, records.EdgeNodes); err != nil {
 			return err
 		}
 		visit := part(m.buffers[0])
 		for _, piece := range pieces {
-			if piece.Kind != edgesKind {
+			if piece.Kind != records.Edges {
 				continue
 			}
 			if m.buffers[1], err = reader.Read(m.buffers[1][:0], piece); err != nil {
@@ -131,13 +132,13 @@ func listStars(l *audit.Listing, outcomes []outcome, firstInput docref.Ref, m *m
 // listStarsOf is listStars for one section. The edges of a star come one after the
 // other.
 func listStarsOf(l *audit.Listing, nodes, edges []byte, firstInput docref.Ref) {
-	ref := func(node uint32) docref.Ref { return getRef(nodes[nodeSize*node:]) }
+	ref := func(node uint32) docref.Ref { return records.GetRef(nodes[records.NodeSize*node:]) }
 	var representatives, known []docref.Ref
 	for len(edges) > 0 {
-		center := getEdge(edges).A
+		center := records.GetEdge(edges).A
 		representatives, known = append(representatives[:0], ref(center)), known[:0]
-		for ; len(edges) > 0 && getEdge(edges).A == center; edges = edges[edgeSize:] {
-			other := ref(getEdge(edges).B)
+		for ; len(edges) > 0 && records.GetEdge(edges).A == center; edges = edges[records.EdgeSize:] {
+			other := ref(records.GetEdge(edges).B)
 			if ref(center) < firstInput && other >= firstInput && len(representatives) == 1 {
 				representatives = append(representatives, other)
 			}
@@ -155,16 +156,16 @@ func listEdges(l *audit.Listing, outcomes []outcome, m *memory) error {
 	var classes []uint32 // of the nodes of a part
 	return eachEdges(outcomes, scoreStage, m, func(nodes []byte) func([]byte) {
 		classes = classes[:0]
-		for ; len(nodes) > 0; nodes = nodes[nodeSize:] {
-			class, known := l.Class(getRef(nodes))
+		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
+			class, known := l.Class(records.GetRef(nodes))
 			if !known {
 				class = none
 			}
 			classes = append(classes, class)
 		}
 		return func(edges []byte) {
-			for ; len(edges) > 0; edges = edges[edgeSize:] {
-				if e := getEdge(edges); classes[e.A] != none && classes[e.B] != none {
+			for ; len(edges) > 0; edges = edges[records.EdgeSize:] {
+				if e := records.GetEdge(edges); classes[e.A] != none && classes[e.B] != none {
 					l.Edge(classes[e.A], classes[e.B])
 				}
 			}

@@ -5,6 +5,7 @@ import (
 
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -68,30 +69,6 @@ func auditHash(ref docref.Ref, digest uint64, isReference bool) uint64 {
 	return audit.Hash(uint64(ref))
 }
 
-// setAside is a document that is set aside for the audit. Its set is packed.
-type setAside struct {
-	ref    docref.Ref
-	digest uint64
-	set    []byte
-}
-
-// setAsideHeader is the size of such a document before its set: ref, digest, number
-// of hashes.
-const setAsideHeader = 20
-
-func appendSetAside(b []byte, ref docref.Ref, digest uint64, set []uint64) []byte {
-	b = binary.LittleEndian.AppendUint64(b, uint64(ref))
-	b = binary.LittleEndian.AppendUint64(b, digest)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(set)))
-	return sketchblock.AppendPacked(b, set)
-}
-
-// nextSetAside reads the first document and returns the bytes of the others.
-func nextSetAside(packed []byte) (setAside, []byte) {
-	end := setAsideHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(packed[16:]))
-	return setAside{getRef(packed), binary.LittleEndian.Uint64(packed[8:]), packed[setAsideHeader:end]}, packed[end:]
-}
-
 // setAside keeps a document of the block for the audit, if it is chosen.
 func (b *block) setAside(shares auditShares, ref docref.Ref, digest uint64, set []uint64, isReference bool) {
 	if shares.probed == 0 || len(set) == 0 {
@@ -100,9 +77,9 @@ func (b *block) setAside(shares auditShares, ref docref.Ref, digest uint64, set 
 	hash := auditHash(ref, digest, isReference)
 	switch {
 	case !isReference && hash < audit.Limit(shares.sampled):
-		b.sampled = appendSetAside(b.sampled, ref, digest, set)
+		b.sampled = records.AppendSetAside(b.sampled, ref, digest, set)
 	case shares.probed < 1 && hash < audit.Limit(shares.probed):
-		b.probed = appendSetAside(b.probed, ref, digest, set)
+		b.probed = records.AppendSetAside(b.probed, ref, digest, set)
 	}
 }
 
@@ -133,9 +110,9 @@ func writeSample(m *memory, job Job, s *audit.Sample) (string, error) {
 			set = s.Sets[class]
 			sets++
 		}
-		packed = appendSetAside(packed, ref, s.Digests[class], set)
+		packed = records.AppendSetAside(packed, ref, s.Digests[class], set)
 	}
-	if err := run.Section(sampleKind, sampleShard(job), packed); err != nil {
+	if err := run.Section(records.Sample, sampleShard(job), packed); err != nil {
 		return "", err
 	}
 	return run.Close()
@@ -149,66 +126,22 @@ func readSample(job Job, catalog string) (s audit.Sample, err error) {
 	}
 	var reader runfile.Reader
 	defer reader.Close()
-	packed, err := reader.ReadKind(nil, pieces, sampleKind)
+	packed, err := reader.ReadKind(nil, pieces, records.Sample)
 	if err != nil {
 		return s, err
 	}
 	s.ProbedBelow, s.Cut = binary.LittleEndian.Uint64(packed), packed[8] == 1
 	elements := make([]uint64, 0, len(packed)/sketchblock.HashSize)
 	for packed = packed[sampleHeader:]; len(packed) > 0; {
-		var d setAside
-		d, packed = nextSetAside(packed)
-		s.Documents = append(s.Documents, d.ref)
-		if len(d.set) > 0 {
-			s.Digests = append(s.Digests, d.digest)
+		var d records.SetAside
+		d, packed = records.NextSetAside(packed)
+		s.Documents = append(s.Documents, d.Ref)
+		if len(d.Set) > 0 {
+			s.Digests = append(s.Digests, d.Digest)
 			start := len(elements)
-			elements = sketchblock.AppendSet(elements, d.set)
+			elements = sketchblock.AppendSet(elements, d.Set)
 			s.Sets = append(s.Sets, elements[start:])
 		}
 	}
 	return s, nil
-}
-
-// sampledSize is the size of what a task says of a sampled document: its ref and
-// the number of its class.
-const sampledSize = refSize + 4
-
-// classHeader is the size of a class of equal documents before its partners: digest,
-// first and last document of the input, first of the reference, numbers of both and
-// of the partners.
-const classHeader = 52
-
-func writeClass(run *runfile.Writer, c *audit.Class) error {
-	b, err := run.Record(auditKind, 0, classHeader+4*len(c.Partners))
-	if err != nil {
-		return err
-	}
-	binary.LittleEndian.PutUint64(b, c.Digest)
-	putRef(b[8:], c.First)
-	putRef(b[16:], c.Last)
-	putRef(b[24:], c.Reference)
-	binary.LittleEndian.PutUint64(b[32:], uint64(c.Inputs))
-	binary.LittleEndian.PutUint64(b[40:], uint64(c.References))
-	binary.LittleEndian.PutUint32(b[48:], uint32(len(c.Partners)))
-	for i, partner := range c.Partners {
-		binary.LittleEndian.PutUint32(b[classHeader+4*i:], uint32(partner))
-	}
-	return nil
-}
-
-// nextClass reads the first class, into the memory of c, and returns the bytes of
-// the others.
-func nextClass(packed []byte, c *audit.Class) []byte {
-	*c = audit.Class{
-		Digest: binary.LittleEndian.Uint64(packed),
-		First:  getRef(packed[8:]), Last: getRef(packed[16:]), Reference: getRef(packed[24:]),
-		Inputs: int64(binary.LittleEndian.Uint64(packed[32:])), References: int64(binary.LittleEndian.Uint64(packed[40:])),
-		Partners: c.Partners[:0],
-	}
-	n := int(binary.LittleEndian.Uint32(packed[48:]))
-	packed = packed[classHeader:]
-	for i := range n {
-		c.Partners = append(c.Partners, audit.Partner(binary.LittleEndian.Uint32(packed[4*i:])))
-	}
-	return packed[4*n:]
 }

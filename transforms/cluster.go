@@ -2,14 +2,13 @@ package transforms
 
 import (
 	"context"
-	"encoding/binary"
 	"sort"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/components"
-	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -53,7 +52,7 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 		}
 		releaseRuns(f.Job, outcomes, gatherStage)
 		runs := runsBut(outcomes, gatherStage)
-		graph, err := readGraph(runs, edgeNodesKind, m)
+		graph, err := readGraph(runs, records.EdgeNodes, m)
 		if err != nil {
 			return err
 		}
@@ -67,8 +66,8 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 		}
 		runs = append(runs, labels)
 		for _, d := range []delivery{
-			{Step: edgesStep, Needed: []runfile.Kind{edgesKind}, Extra: []runfile.Kind{edgeShardsKind, spansKind}},
-			{Step: documentsStep, Needed: []runfile.Kind{membersKind}, Extra: []runfile.Kind{documentsKind, repeatedKind, uncheckedKind}},
+			{Step: edgesStep, Needed: []runfile.Kind{records.Edges}, Extra: []runfile.Kind{records.EdgeShards, records.Spans}},
+			{Step: documentsStep, Needed: []runfile.Kind{records.Members}, Extra: []runfile.Kind{records.Documents, records.Repeated, records.Unchecked}},
 		} {
 			if err := d.deliver(f.Job.Temp, runs, counts, emit); err != nil {
 				return err
@@ -86,13 +85,13 @@ func (f *labelFn) label(graph *components.Graph, runs []string, shards int, m *m
 	run := &m.run
 	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
-	err := eachPart(runs, edgeNodesKind, m, func(part int, nodes []byte) error {
-		for ; len(nodes) > 0; nodes = nodes[nodeSize:] {
-			b, err := run.Record(edgeShardsKind, part, positionSize)
+	err := eachPart(runs, records.EdgeNodes, m, func(part int, nodes []byte) error {
+		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
+			b, err := run.Record(records.EdgeShards, part, records.PositionSize)
 			if err != nil {
 				return err
 			}
-			order.of(graph.Rank(getRef(nodes))).put(b)
+			order.of(graph.Rank(records.GetRef(nodes))).Put(b)
 		}
 		return nil
 	})
@@ -104,13 +103,13 @@ func (f *labelFn) label(graph *components.Graph, runs []string, shards int, m *m
 			continue
 		}
 		ref := graph.Ref(rank)
-		b, err := run.Record(membersKind, splitOf(f.starts, ref), memberSize)
+		b, err := run.Record(records.Members, splitOf(f.starts, ref), records.MemberSize)
 		if err != nil {
 			return "", err
 		}
-		putRef(b, ref)
-		order.of(uint32(rank)).put(b[refSize:])
-		order.of(root).put(b[refSize+positionSize:])
+		records.PutRef(b, ref)
+		order.of(uint32(rank)).Put(b[records.RefSize:])
+		order.of(root).Put(b[records.RefSize+records.PositionSize:])
 	}
 	return run.Close()
 }
@@ -125,26 +124,6 @@ func (f *labelFn) listed(graph *components.Graph) []bool {
 		listed[root] = true
 	}
 	return listed
-}
-
-const (
-	positionSize = 8
-	memberSize   = refSize + 2*positionSize
-)
-
-// position is where a document stands in the output: the shard, and its number
-// among the shard's documents, which are ordered by cluster, then by ref.
-type position struct {
-	Shard, Number uint32
-}
-
-func (p position) put(b []byte) {
-	binary.LittleEndian.PutUint32(b, p.Shard)
-	binary.LittleEndian.PutUint32(b[4:], p.Number)
-}
-
-func getPosition(b []byte) position {
-	return position{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])}
 }
 
 // order is the order of the documents in the output.
@@ -187,13 +166,13 @@ func newOrder(roots []uint32, listed []bool, shards int) order {
 // has reports whether a document is listed.
 func (o order) has(rank uint32) bool { return o.places[rank] != nowhere }
 
-func (o order) of(rank uint32) position {
+func (o order) of(rank uint32) records.Position {
 	place := o.places[rank]
 	if place == nowhere {
-		return position{Shard: nowhere}
+		return records.Position{Shard: nowhere}
 	}
 	shard := sort.Search(len(o.starts), func(i int) bool { return o.starts[i] > place }) - 1
-	return position{uint32(shard), place - o.starts[shard]}
+	return records.Position{uint32(shard), place - o.starts[shard]}
 }
 
 // clusterFn sends the edges of a part, or the documents of a split that are in
@@ -215,27 +194,27 @@ func (f *clusterFn) ProcessElement(ctx context.Context, element []byte, _ func([
 
 // sendEdges sends the edges of a part to their output shards.
 func sendEdges(ctx context.Context, w *workplace) error {
-	positions, err := w.read(0, edgeShardsKind)
+	positions, err := w.read(0, records.EdgeShards)
 	if err != nil {
 		return err
 	}
-	packed, err := w.read(1, edgesKind)
+	packed, err := w.read(1, records.Edges)
 	if err != nil {
 		return err
 	}
 	w.figures.bytes += int64(len(packed))
-	for ; len(packed) > 0; packed = packed[edgeSize:] {
-		e := getEdge(packed)
-		a, b := getPosition(positions[e.A*positionSize:]), getPosition(positions[e.B*positionSize:])
+	for ; len(packed) > 0; packed = packed[records.EdgeSize:] {
+		e := records.GetEdge(packed)
+		a, b := records.GetPosition(positions[e.A*records.PositionSize:]), records.GetPosition(positions[e.B*records.PositionSize:])
 		if a.Shard == nowhere {
 			continue
 		}
 		e.A, e.B = min(a.Number, b.Number), max(a.Number, b.Number)
-		record, err := w.run.Record(shardEdgesKind, int(a.Shard), edgeSize)
+		record, err := w.run.Record(records.ShardEdges, int(a.Shard), records.EdgeSize)
 		if err != nil {
 			return err
 		}
-		putEdge(record, e)
+		records.PutEdge(record, e)
 	}
 	return sendSpans(w, positions)
 }
@@ -243,115 +222,29 @@ func sendEdges(ctx context.Context, w *workplace) error {
 // sendMembers sends the documents of a split that are in clusters to their
 // output shards.
 func sendMembers(ctx context.Context, w *workplace) error {
-	members, err := w.read(1, membersKind)
+	members, err := w.read(1, records.Members)
 	if err != nil {
 		return err
 	}
-	repeated, err := readRefs(&w.reader, w.pieces, repeatedKind)
+	repeated, err := records.ReadRefs(&w.reader, w.pieces, records.Repeated)
 	if err != nil {
 		return err
 	}
-	unchecked, err := readRefs(&w.reader, w.pieces, uncheckedKind)
+	unchecked, err := records.ReadRefs(&w.reader, w.pieces, records.Unchecked)
 	if err != nil {
 		return err
 	}
 	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		for i := 0; i < block.Len() && len(members) > 0; i++ {
 			ref := block.Ref(i)
-			if getRef(members) != ref {
+			if records.GetRef(members) != ref {
 				continue
 			}
-			if err := writeMember(&w.run, members, block, i, flagsOf(repeated[ref], unchecked[ref])); err != nil {
+			if err := records.WriteMember(&w.run, members, block, i, records.FlagsOf(repeated[ref], unchecked[ref])); err != nil {
 				return err
 			}
-			members = members[memberSize:]
+			members = members[records.MemberSize:]
 		}
 		return nil
 	})
-}
-
-// readRefs returns a set of documents.
-func readRefs(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind) (map[docref.Ref]bool, error) {
-	packed, err := reader.ReadKind(nil, pieces, kind)
-	if err != nil {
-		return nil, err
-	}
-	refs := make(map[docref.Ref]bool, len(packed)/refSize)
-	for ; len(packed) > 0; packed = packed[refSize:] {
-		refs[getRef(packed)] = true
-	}
-	return refs, nil
-}
-
-// memberHeader is the size of a member's record without its id: number, number
-// of the first document of its cluster, ref, size, length, flags, length of the id.
-const memberHeader = 32
-
-// The flags of a member: see there.
-const (
-	repeatedFlag = 1 << iota
-	uncheckedFlag
-)
-
-func flagsOf(repeated, unchecked bool) (flags uint32) {
-	if repeated {
-		flags |= repeatedFlag
-	}
-	if unchecked {
-		flags |= uncheckedFlag
-	}
-	return flags
-}
-
-// writeMember writes the record of document i of the block for its output
-// shard.
-func writeMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i int, flags uint32) error {
-	at, first := getPosition(member[refSize:]), getPosition(member[refSize+positionSize:])
-	id := block.ID(i)
-	b, err := run.Record(shardMembersKind, int(at.Shard), memberHeader+len(id))
-	if err != nil {
-		return err
-	}
-	binary.LittleEndian.PutUint32(b, at.Number)
-	binary.LittleEndian.PutUint32(b[4:], first.Number)
-	putRef(b[8:], block.Ref(i))
-	binary.LittleEndian.PutUint32(b[16:], uint32(block.Size(i)))
-	binary.LittleEndian.PutUint32(b[20:], uint32(block.Length(i)))
-	binary.LittleEndian.PutUint32(b[24:], flags)
-	binary.LittleEndian.PutUint32(b[28:], uint32(len(id)))
-	copy(b[memberHeader:], id)
-	return nil
-}
-
-// member is a document of a cluster at its output shard.
-type member struct {
-	first        uint32 // number of the first document of the cluster
-	ref          docref.Ref
-	size, length uint32
-	repeated     bool // the id is another document's, too
-	unchecked    bool // it leads documents of a heap, and was not compared with all that do
-	id           []byte
-}
-
-// readMembers returns the documents of an output shard by number.
-func readMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]member, error) {
-	packed, err := reader.ReadKind(nil, pieces, shardMembersKind)
-	if err != nil {
-		return nil, err
-	}
-	n := 0
-	for b := packed; len(b) > 0; b = b[memberHeader+binary.LittleEndian.Uint32(b[28:]):] {
-		n++
-	}
-	members := make([]member, n)
-	for b := packed; len(b) > 0; {
-		end := memberHeader + binary.LittleEndian.Uint32(b[28:])
-		members[binary.LittleEndian.Uint32(b)] = member{
-			first: binary.LittleEndian.Uint32(b[4:]), ref: getRef(b[8:]),
-			size: binary.LittleEndian.Uint32(b[16:]), length: binary.LittleEndian.Uint32(b[20:]),
-			repeated: b[24]&repeatedFlag != 0, unchecked: b[24]&uncheckedFlag != 0, id: b[memberHeader:end],
-		}
-		b = b[end:]
-	}
-	return members, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/lshbands"
@@ -54,7 +55,7 @@ func (f *countPlanFn) ProcessElement(_ context.Context, _ int64, elements func(*
 		shingles += o.Shingles
 	}
 	tasks := max(f.Job.Lanes, int(shingles*sketchblock.HashSize/bytesPerCounter))
-	catalog, splits, err := runfile.WriteCatalog(f.Job.Temp, runsOf(outcomes), []runfile.Kind{documentsKind}, []runfile.Kind{setsKind})
+	catalog, splits, err := runfile.WriteCatalog(f.Job.Temp, runsOf(outcomes), []runfile.Kind{records.Documents}, []runfile.Kind{records.Sets})
 	if err != nil {
 		return markFault(fmt.Errorf("make tasks of counting: %w", err))
 	}
@@ -85,7 +86,7 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 		packed := counter.Bytes()
 		for part := 0; len(packed) > 0; part++ {
 			n := min(counterPart, len(packed))
-			if err := w.run.Section(counterKind, part, packed[:n]); err != nil {
+			if err := w.run.Section(records.Counter, part, packed[:n]); err != nil {
 				return err
 			}
 			packed = packed[n:]
@@ -100,7 +101,7 @@ func (f *countFn) split(ctx context.Context, catalog string, split int, w *workp
 		return err
 	}
 	for _, piece := range w.pieces {
-		if piece.Kind != setsKind {
+		if piece.Kind != records.Sets {
 			continue
 		}
 		sets, err := w.readPiece(1, piece)
@@ -156,7 +157,7 @@ func sumCounters(outcomes []outcome, temp string, m *memory) (string, error) {
 				lshbands.AddCounts(m.buffers[0], m.buffers[1])
 			}
 		}
-		if err := m.run.Section(orderKind, orderShard, m.buffers[0]); err != nil {
+		if err := m.run.Section(records.Order, orderShard, m.buffers[0]); err != nil {
 			return "", err
 		}
 	}

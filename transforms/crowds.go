@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -94,11 +95,11 @@ func (f *crowdFn) ProcessElement(_ context.Context, _ int64, elements func(*[]by
 	if err != nil {
 		return markFault(fmt.Errorf("list dense groups: %w", err))
 	}
-	d := delivery{Step: crowdsStep, Needed: []runfile.Kind{crowdsKind}, Extra: []runfile.Kind{limitKind}}
+	d := delivery{Step: crowdsStep, Needed: []runfile.Kind{records.Crowds}, Extra: []runfile.Kind{records.Limit}}
 	isNeeded := func(o outcome) bool { return o.Stage == groupStage.name }
 	if dense && f.Job.Keys == methods.MinHash {
 		// What has met under dense keys only is compared under others.
-		d.Needed = append(d.Needed, keysKind)
+		d.Needed = append(d.Needed, records.Keys)
 		isNeeded = func(o outcome) bool { return o.Stage != fingerprintStage.name }
 	} else {
 		releaseRuns(f.Job, outcomes, keyStage)
@@ -151,7 +152,7 @@ func (f *crowdFn) write(crowds []crowd, limit int64) (path string, dense bool, e
 			dense = true
 		}
 	}
-	if err := run.Section(limitKind, limitShard, packed); err != nil {
+	if err := run.Section(records.Limit, limitShard, packed); err != nil {
 		return "", false, err
 	}
 	path, err = run.Close()
@@ -164,7 +165,7 @@ func readLimit(w *workplace, catalog string) (limit int64, dense numbering.Set, 
 	if err != nil {
 		return 0, dense, err
 	}
-	packed, err := w.reader.ReadKind(nil, pieces, limitKind)
+	packed, err := w.reader.ReadKind(nil, pieces, records.Limit)
 	if err != nil {
 		return 0, dense, err
 	}
@@ -175,63 +176,11 @@ func readLimit(w *workplace, catalog string) (limit int64, dense numbering.Set, 
 	return limit, dense, nil
 }
 
-// A crowd is written as its key, how many pairs and documents it has, and these.
-const crowdHeader = 20
-
-func writeCrowd(run *runfile.Writer, shard int, group []candidates.Record, pairs int64) error {
-	b, err := run.Record(crowdsKind, shard, crowdHeader)
-	if err != nil {
-		return err
-	}
-	binary.LittleEndian.PutUint64(b, group[0].Key)
-	binary.LittleEndian.PutUint64(b[8:], uint64(pairs))
-	binary.LittleEndian.PutUint32(b[16:], uint32(len(group)))
-	for i := range group {
-		r := &group[i]
-		size := crowdedSize + 4*r.Known()
-		if r.Input != r.Ref {
-			size += refSize
-		}
-		if b, err = run.Record(crowdsKind, shard, size); err != nil {
-			return err
-		}
-		putCrowded(b, r)
-	}
-	return nil
-}
-
-// crowdReader reads crowds one after the other.
-type crowdReader struct {
-	packed []byte
-
-	key       uint64
-	pairs     int64
-	documents int
-}
-
-// next goes on to the next crowd. Its documents must have been read.
-func (c *crowdReader) next() bool {
-	if len(c.packed) == 0 {
-		return false
-	}
-	c.key = binary.LittleEndian.Uint64(c.packed)
-	c.pairs = int64(binary.LittleEndian.Uint64(c.packed[8:]))
-	c.documents = int(binary.LittleEndian.Uint32(c.packed[16:]))
-	c.packed = c.packed[crowdHeader:]
-	return true
-}
-
-// record reads the next document of the crowd.
-func (c *crowdReader) record(r *candidates.Record) {
-	r.Key = c.key
-	c.packed = getCrowded(c.packed, r)
-}
-
-// group reads the documents of the crowd.
-func (c *crowdReader) group(w *workplace) []candidates.Record {
-	w.growKeys(c.documents)
+// readCrowd reads the documents of a crowd.
+func readCrowd(c *records.CrowdReader, w *workplace) []candidates.Record {
+	w.growKeys(c.Documents)
 	for i := range w.keys {
-		c.record(&w.keys[i])
+		c.Record(&w.keys[i])
 	}
 	return w.keys
 }
@@ -249,24 +198,24 @@ func (f *groupFn) crowds(t task, w *workplace) error {
 	pairs := newPairWriter(w, part)
 	g := f.grouper(&pairs, &failed)
 	g.DenseKeys = dense
-	keys, err := w.sortKeys(keysKind, t.Number, f.Job.Shards)
+	keys, err := w.sortKeys(records.Keys, t.Number, f.Job.Shards)
 	if err != nil {
 		return err
 	}
 	g.Again(keys)
-	packed, err := w.read(0, crowdsKind)
+	packed, err := w.read(0, records.Crowds)
 	if err != nil {
 		return err
 	}
 	heaps := heapWriter{run: &w.run, part: part, grouper: g}
-	for crowd := (crowdReader{packed: packed}); failed == nil && crowd.next(); {
+	for crowd := (records.CrowdReader{Packed: packed}); failed == nil && crowd.Next(); {
 		switch {
-		case crowd.pairs <= limit:
-			g.Crowd(crowd.group(w))
+		case crowd.Pairs <= limit:
+			g.Crowd(readCrowd(&crowd, w))
 		case f.Job.Similarity == methods.Containment:
-			group := crowd.group(w)
+			group := readCrowd(&crowd, w)
 			g.Star(group)
-			w.outcome.Skipped.add(f.layout.starred(group, crowd.pairs))
+			w.outcome.Skipped.add(f.layout.starred(group, crowd.Pairs))
 		default:
 			failed = heaps.add(&crowd)
 		}
@@ -274,7 +223,7 @@ func (f *groupFn) crowds(t task, w *workplace) error {
 	if failed != nil {
 		return failed
 	}
-	return writePart(&w.run, nodesKind, part, pairs.part)
+	return records.WritePart(&w.run, records.Nodes, part, pairs.part)
 }
 
 // starred describes a dense group whose documents are compared with the first one.

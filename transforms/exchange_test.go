@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -137,9 +138,9 @@ func writeRun(t *testing.T, dir string, number byte, kind runfile.Kind, shards .
 func TestDeliver(t *testing.T) {
 	dir := t.TempDir()
 	runs := []string{
-		writeRun(t, dir, 1, keysKind, 5, 0, 2),
-		writeRun(t, dir, 2, keysKind, 2, 9),
-		writeRun(t, dir, 3, idsKind, 2, 7),
+		writeRun(t, dir, 1, records.Keys, 5, 0, 2),
+		writeRun(t, dir, 2, records.Keys, 2, 9),
+		writeRun(t, dir, 3, records.Ids, 2, 7),
 	}
 	for _, c := range []struct {
 		name   string
@@ -149,13 +150,13 @@ func TestDeliver(t *testing.T) {
 		want   []int
 		shards int
 	}{
-		{"needed", delivery{Needed: []runfile.Kind{keysKind}, Extra: []runfile.Kind{idsKind}}, Counts{}, runs, []int{0, 2, 5, 9}, 0},
-		{"two needed", delivery{Needed: []runfile.Kind{keysKind, idsKind}}, Counts{}, runs, []int{0, 2, 5, 7, 9}, 0},
-		{"all below a number", delivery{Shards: 4, Needed: []runfile.Kind{keysKind}}, Counts{}, runs, []int{0, 1, 2, 3, 5, 9}, 4},
+		{"needed", delivery{Needed: []runfile.Kind{records.Keys}, Extra: []runfile.Kind{records.Ids}}, Counts{}, runs, []int{0, 2, 5, 9}, 0},
+		{"two needed", delivery{Needed: []runfile.Kind{records.Keys, records.Ids}}, Counts{}, runs, []int{0, 2, 5, 7, 9}, 0},
+		{"all below a number", delivery{Shards: 4, Needed: []runfile.Kind{records.Keys}}, Counts{}, runs, []int{0, 1, 2, 3, 5, 9}, 4},
 		{"output", delivery{Output: true}, Counts{Documents: 2*documentsPerShard + 1}, runs, []int{0, 1, 2}, 3},
 		{"output of nothing", delivery{Output: true}, Counts{}, nil, []int{0}, 1},
-		{"nothing", delivery{Needed: []runfile.Kind{keysKind}}, Counts{}, nil, nil, 0},
-		{"none needed", delivery{Needed: []runfile.Kind{numbersKind}}, Counts{}, runs, nil, 0},
+		{"nothing", delivery{Needed: []runfile.Kind{records.Keys}}, Counts{}, nil, nil, 0},
+		{"none needed", delivery{Needed: []runfile.Kind{records.Numbers}}, Counts{}, runs, nil, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var numbers []int
@@ -174,8 +175,8 @@ func TestDeliver(t *testing.T) {
 				}
 				var reader runfile.Reader
 				defer reader.Close()
-				keys, err := reader.ReadKind(nil, pieces, keysKind)
-				ids, err2 := reader.ReadKind(nil, pieces, idsKind)
+				keys, err := reader.ReadKind(nil, pieces, records.Keys)
+				ids, err2 := reader.ReadKind(nil, pieces, records.Ids)
 				if err != nil || err2 != nil || string(keys) != "\x01\x02\x02\x02" || string(ids) != "\x03\x02" {
 					t.Errorf("keys %q, ids %q (%v, %v)", keys, ids, err, err2)
 				}

@@ -13,6 +13,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -245,10 +246,10 @@ func (b *block) reject(file string, position int64, fault string) {
 // write adds the block to the run file of the split.
 func (b *block) write(run *runfile.Writer, split int) error {
 	if b.builder.Len() > 0 {
-		if err := run.Section(documentsKind, split, b.builder.Documents()...); err != nil {
+		if err := run.Section(records.Documents, split, b.builder.Documents()...); err != nil {
 			return err
 		}
-		if err := run.Section(setsKind, split, b.builder.Sets()); err != nil {
+		if err := run.Section(records.Sets, split, b.builder.Sets()); err != nil {
 			return err
 		}
 	}
@@ -256,7 +257,7 @@ func (b *block) write(run *runfile.Writer, split int) error {
 		kind  runfile.Kind
 		shard int
 		bytes []byte
-	}{{sampleKind, split, b.sampled}, {probeKind, split, b.probed}, {rejectsKind, 0, b.rejects}} {
+	}{{records.Sample, split, b.sampled}, {records.Probe, split, b.probed}, {records.Rejects, 0, b.rejects}} {
 		if len(section.bytes) == 0 {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -69,7 +70,7 @@ func TestFingerprintStreams(t *testing.T) {
 		var reader runfile.Reader
 		defer reader.Close()
 		var all []byte
-		for _, kind := range []runfile.Kind{documentsKind, setsKind, rejectsKind} {
+		for _, kind := range []runfile.Kind{records.Documents, records.Sets, records.Rejects} {
 			if all, err = reader.ReadKind(all, pieces, kind); err != nil {
 				t.Fatal(err)
 			}

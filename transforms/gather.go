@@ -1,7 +1,6 @@
 package transforms
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -10,7 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/components"
-	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -34,7 +33,7 @@ func Gather(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PColl
 	place := s.Scope("place")
 	tasks, places := beam.ParDo2(place, &placeFn{Job: job}, together(place, groups, sketches))
 	pairs := sideBySide(s.Scope("pairs"), &gatherFn{Job: job}, tasks)
-	wanted := delivery{Step: documentsStep, Needed: []runfile.Kind{wantedKind}, Extra: []runfile.Kind{documentsKind, setsKind}}
+	wanted := delivery{Step: documentsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets}}
 	tasks = exchange(s, job, wanted, sketches, places, pairs)
 	sets := sideBySide(s.Scope("sets"), &gatherFn{Job: job}, tasks)
 	return beam.Flatten(s, places, pairs, sets)
@@ -71,7 +70,7 @@ func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 		if o.Run, err = f.place(runs, counts.Documents+counts.ReferenceDocuments, m); err != nil || o.Run == "" {
 			return err
 		}
-		d := delivery{Step: edgesStep, Needed: []runfile.Kind{numbersKind}, Extra: []runfile.Kind{nodesKind, placesKind}}
+		d := delivery{Step: edgesStep, Needed: []runfile.Kind{records.Numbers}, Extra: []runfile.Kind{records.Nodes, records.Places}}
 		return d.deliver(f.Job.Temp, append(runs, o.Run), counts, emit)
 	})
 	if err != nil {
@@ -96,7 +95,7 @@ func (f *placeFn) place(runs []string, documents int64, m *memory) (string, erro
 	} else if all {
 		return run.Close()
 	}
-	graph, err := readGraph(runs, nodesKind, m)
+	graph, err := readGraph(runs, records.Nodes, m)
 	if err != nil {
 		return "", err
 	}
@@ -105,14 +104,14 @@ func (f *placeFn) place(runs []string, documents int64, m *memory) (string, erro
 		return "", err
 	}
 	places, _ := graph.Places(max(f.Job.PlaceBytes/8, 1))
-	err = eachPart(runs, nodesKind, m, func(shard int, nodes []byte) error {
-		for ; len(nodes) > 0; nodes = nodes[nodeSize:] {
-			b, err := run.Record(placesKind, shard, placeSize)
+	err = eachPart(runs, records.Nodes, m, func(shard int, nodes []byte) error {
+		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
+			b, err := run.Record(records.Places, shard, records.PlaceSize)
 			if err != nil {
 				return err
 			}
-			ref := getRef(nodes)
-			putPlace(b, places[graph.Rank(ref)], stars.star(ref))
+			ref := records.GetRef(nodes)
+			records.PutPlace(b, places[graph.Rank(ref)], stars.star(ref))
 		}
 		return nil
 	})
@@ -124,32 +123,11 @@ func (f *placeFn) place(runs []string, documents int64, m *memory) (string, erro
 			continue
 		}
 		ref := graph.Ref(rank)
-		if err := writeWanted(run, splitOf(f.starts, ref), want{ref: ref, place: int(place.First)}); err != nil {
+		if err := records.WriteWanted(run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: int(place.First)}); err != nil {
 			return "", err
 		}
 	}
 	return run.Close()
-}
-
-// want says that a document is wanted at a place. Where it is of the reference and
-// stands for an equal one of the input as well, input is the first of these.
-type want struct {
-	ref   docref.Ref
-	place int
-	input docref.Ref
-}
-
-// wantedSize is the size of a want's record.
-const wantedSize = 2*refSize + 4
-
-func writeWanted(run *runfile.Writer, split int, w want) error {
-	b, err := run.Record(wantedKind, split, wantedSize)
-	if err == nil {
-		putRef(b, w.ref)
-		putRef(b[refSize:], w.input)
-		binary.LittleEndian.PutUint32(b[2*refSize:], uint32(w.place))
-	}
-	return err
 }
 
 // readGraph joins the parts of a graph in the run files.
@@ -157,7 +135,7 @@ func readGraph(runs []string, kind runfile.Kind, m *memory) (*components.Graph, 
 	var graph components.Graph
 	var part components.Part
 	err := eachPart(runs, kind, m, func(_ int, nodes []byte) error {
-		part = decodePart(part, nodes)
+		part = records.DecodePart(part, nodes)
 		graph.Add(part)
 		return nil
 	})
@@ -214,42 +192,42 @@ func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, _ func([]
 // sendPairs sends the pairs of a part to their places, but for those of one star, and
 // says which documents of components with several places are wanted where.
 func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
-	nodes, err := w.read(0, nodesKind)
+	nodes, err := w.read(0, records.Nodes)
 	if err != nil {
 		return err
 	}
-	places, err := w.read(1, placesKind)
+	places, err := w.read(1, records.Places)
 	if err != nil {
 		return err
 	}
-	wanted := w.pairs[:0]                // node and place in two halves of a word
-	crowded := 4 * len(nodes) / nodeSize // how many wanted are worth a search for repeats
+	wanted := w.pairs[:0]                        // node and place in two halves of a word
+	crowded := 4 * len(nodes) / records.NodeSize // how many wanted are worth a search for repeats
 	for _, piece := range w.pieces {
-		if piece.Kind != numbersKind {
+		if piece.Kind != records.Numbers {
 			continue
 		}
 		numbers, err := w.readPiece(2, piece)
 		if err != nil {
 			return err
 		}
-		w.figures.records += int64(len(numbers) / numberSize)
+		w.figures.records += int64(len(numbers) / records.NumberSize)
 		w.figures.bytes += int64(len(numbers))
-		for ; len(numbers) > 0; numbers = numbers[numberSize:] {
+		for ; len(numbers) > 0; numbers = numbers[records.NumberSize:] {
 			a, b := int(binary.LittleEndian.Uint32(numbers)), int(binary.LittleEndian.Uint32(numbers[4:]))
-			if star := getStar(places[a*placeSize:]); star != 0 && star == getStar(places[b*placeSize:]) {
+			if star := records.GetStar(places[a*records.PlaceSize:]); star != 0 && star == records.GetStar(places[b*records.PlaceSize:]) {
 				continue
 			}
-			place := getPlace(places[a*placeSize:])
-			at := place.Of(getPlace(places[b*placeSize:]))
+			place := records.GetPlace(places[a*records.PlaceSize:])
+			at := place.Of(records.GetPlace(places[b*records.PlaceSize:]))
 			if place.Blocks > 1 {
 				wanted = append(wanted, uint64(a)<<32|uint64(at), uint64(b)<<32|uint64(at))
 			}
-			record, err := w.run.Record(placePairsKind, at, 2*refSize)
+			record, err := w.run.Record(records.PlacePairs, at, 2*records.RefSize)
 			if err != nil {
 				return err
 			}
-			putRef(record, getRef(nodes[a*nodeSize:]))
-			putRef(record[refSize:], getRef(nodes[b*nodeSize:]))
+			records.PutRef(record, records.GetRef(nodes[a*records.NodeSize:]))
+			records.PutRef(record[records.RefSize:], records.GetRef(nodes[b*records.NodeSize:]))
 		}
 		if len(wanted) >= crowded {
 			wanted = distinct(wanted)
@@ -258,8 +236,8 @@ func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
 	}
 	w.pairs = wanted
 	for _, at := range distinct(wanted) {
-		ref := getRef(nodes[at>>32*nodeSize:])
-		if err := writeWanted(&w.run, splitOf(f.starts, ref), want{ref: ref, place: int(uint32(at))}); err != nil {
+		ref := records.GetRef(nodes[at>>32*records.NodeSize:])
+		if err := records.WriteWanted(&w.run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: int(uint32(at))}); err != nil {
 			return err
 		}
 	}
@@ -274,12 +252,13 @@ func distinct(words []uint64) []uint64 {
 
 // sendSets sends the wanted sets of a split to their places.
 func sendSets(ctx context.Context, w *workplace) error {
-	wanted, err := readWanted(w)
+	packed, err := w.read(1, records.Wanted)
 	if err != nil {
 		return err
 	}
+	wanted := records.DecodeWanted(packed)
 	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
-		if len(wanted) == 0 || wanted[0].ref > block.Ref(block.Len()-1) {
+		if len(wanted) == 0 || wanted[0].Ref > block.Ref(block.Len()-1) {
 			return nil
 		}
 		sets, err := w.readPiece(2, setsPiece)
@@ -288,8 +267,8 @@ func sendSets(ctx context.Context, w *workplace) error {
 		}
 		for i := 0; i < block.Len() && len(wanted) > 0; i++ {
 			size := sketchblock.HashSize * block.Stored(i)
-			for ; len(wanted) > 0 && wanted[0].ref == block.Ref(i); wanted = wanted[1:] {
-				if err := sendSet(&w.run, wanted[0], block, i, sets[:size]); err != nil {
+			for ; len(wanted) > 0 && wanted[0].Ref == block.Ref(i); wanted = wanted[1:] {
+				if err := records.WriteSet(&w.run, wanted[0], block, i, sets[:size]); err != nil {
 					return err
 				}
 			}
@@ -299,52 +278,15 @@ func sendSets(ctx context.Context, w *workplace) error {
 	})
 }
 
-// readWanted returns what is wanted of a split, ordered by document and place, each
-// once.
-func readWanted(w *workplace) ([]want, error) {
-	packed, err := w.read(1, wantedKind)
-	if err != nil {
-		return nil, err
-	}
-	wanted := make([]want, 0, len(packed)/wantedSize)
-	for ; len(packed) > 0; packed = packed[wantedSize:] {
-		wanted = append(wanted, want{
-			ref: getRef(packed), input: getRef(packed[refSize:]), place: int(binary.LittleEndian.Uint32(packed[2*refSize:])),
-		})
-	}
-	slices.SortFunc(wanted, func(a, b want) int {
-		return cmp.Or(cmp.Compare(a.ref, b.ref), cmp.Compare(a.place, b.place))
-	})
-	return slices.Compact(wanted), nil
-}
-
-// sendSet sends the set of document i of the block to the place where it is wanted.
-func sendSet(run *runfile.Writer, wanted want, block *sketchblock.Block, i int, set []byte) error {
-	b, err := run.Record(placeSetsKind, wanted.place, setHeader+len(set))
-	if err == nil {
-		putRef(b, block.Ref(i))
-		binary.LittleEndian.PutUint32(b[8:], uint32(block.Size(i)))
-		binary.LittleEndian.PutUint32(b[12:], uint32(block.Stored(i)))
-		putRef(b[16:], wanted.input)
-		binary.LittleEndian.PutUint32(b[24:], uint32(block.Length(i)))
-		copy(b[setHeader:], set)
-	}
-	return err
-}
-
-// setHeader is the size of what stands before the hashes of a set that travels:
-// ref, size, hashes stored, ref of the equal document of the input (see want), length.
-const setHeader = 28
-
 // eachBlock visits the sketch blocks of a split in order, with the piece that
 // holds the sets of the block. The block lies in the first buffer.
 func (w *workplace) eachBlock(ctx context.Context, visit func(*sketchblock.Block, runfile.Piece) error) error {
 	var documents, sets []runfile.Piece
 	for _, piece := range w.pieces {
 		switch piece.Kind {
-		case documentsKind:
+		case records.Documents:
 			documents = append(documents, piece)
-		case setsKind:
+		case records.Sets:
 			sets = append(sets, piece)
 		}
 	}

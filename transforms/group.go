@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/radix"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -32,7 +33,7 @@ func init() {
 // one of outcomes.
 func Group(s beam.Scope, job Job, keys, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("group")
-	tasks := exchange(s, job, delivery{Step: firstStep, Needed: []runfile.Kind{keysKind, digestsKind, fingerprintsKind, idsKind}}, keys)
+	tasks := exchange(s, job, delivery{Step: firstStep, Needed: []runfile.Kind{records.Keys, records.Digests, records.Fingerprints, records.Ids}}, keys)
 	groups := sideBySide(s, &groupFn{Job: job}, tasks)
 	if job.Keys == methods.All || job.Keys == methods.SimHash {
 		return groups // none waits
@@ -82,13 +83,13 @@ func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
 		}
 		return f.ids(w)
 	}
-	if w.has(digestsKind) {
+	if w.has(records.Digests) {
 		if err := f.equals(number, w); err != nil {
 			return err
 		}
 		return f.ids(w)
 	}
-	keys, err := w.sortKeys(keysKind, number, f.Job.Shards)
+	keys, err := w.sortKeys(records.Keys, number, f.Job.Shards)
 	if err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
 // ids finds out which documents of a shard of ids have one that is not theirs
 // alone.
 func (f *groupFn) ids(w *workplace) error {
-	ids, err := w.read(0, idsKind)
+	ids, err := w.read(0, records.Ids)
 	if err != nil {
 		return err
 	}
@@ -117,13 +118,13 @@ func (w *workplace) sortKeys(kind runfile.Kind, shard, shards int) ([]candidates
 			size += piece.Length
 		}
 	}
-	low, high := rangeOf(shard, shards)
-	buckets, n := candidates.NewBuckets(int(size)/keySize, low, high), 0
+	low, high := records.RangeOf(shard, shards)
+	buckets, n := candidates.NewBuckets(int(size)/records.KeySize, low, high), 0
 	err := w.eachKey(kind, func(packed []byte) []byte {
 		key := binary.LittleEndian.Uint64(packed)
 		buckets.Count(key)
 		n++
-		return packed[keySize+4*candidates.KnownOf(key):]
+		return packed[records.KeySize+4*candidates.KnownOf(key):]
 	})
 	if err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (w *workplace) sortKeys(kind runfile.Kind, shard, shards int) ([]candidates
 	buckets.Counted()
 	w.growKeys(n)
 	err = w.eachKey(kind, func(packed []byte) []byte {
-		return getKey(packed, &w.keys[buckets.Place(binary.LittleEndian.Uint64(packed))])
+		return records.GetKey(packed, &w.keys[buckets.Place(binary.LittleEndian.Uint64(packed))])
 	})
 	w.figures.bytes += size
 	w.figures.records += int64(n)
@@ -168,7 +169,7 @@ func (w *workplace) growKeys(n int) {
 
 // groups writes the candidate pairs and the stars of identical documents, which
 // are edges already.
-func (f *groupFn) groups(records []candidates.Record, shard int, w *workplace) error {
+func (f *groupFn) groups(keys []candidates.Record, shard int, w *workplace) error {
 	var failed error
 	var stars starWriter
 	pairs := newPairWriter(w, shard)
@@ -180,18 +181,18 @@ func (f *groupFn) groups(records []candidates.Record, shard int, w *workplace) e
 	}
 	g.Crowded = func(group []candidates.Record, pairs int64) {
 		w.outcome.Crowds = append(w.outcome.Crowds, crowd{g.KeyID(&group[0]), pairs})
-		if err := writeCrowd(&w.run, shard, group, pairs); err != nil {
+		if err := records.WriteCrowd(&w.run, shard, group, pairs); err != nil {
 			failed = err
 		}
 	}
-	g.Groups(records)
+	g.Groups(keys)
 	if failed != nil {
 		return failed
 	}
-	if err := writePart(&w.run, nodesKind, shard, pairs.part); err != nil {
+	if err := records.WritePart(&w.run, records.Nodes, shard, pairs.part); err != nil {
 		return err
 	}
-	return writePart(&w.run, edgeNodesKind, shard, stars.part)
+	return records.WritePart(&w.run, records.EdgeNodes, shard, stars.part)
 }
 
 // grouper returns a Grouper whose pairs are written.
@@ -230,7 +231,7 @@ func newPairWriter(w *workplace, shard int) pairWriter {
 func (w *pairWriter) add(a, b *candidates.Record) error {
 	x, y := w.number(a), w.number(b)
 	w.part.Parents.Union(x, y)
-	record, err := w.run.Record(numbersKind, w.shard, numberSize)
+	record, err := w.run.Record(records.Numbers, w.shard, records.NumberSize)
 	if err == nil {
 		binary.LittleEndian.PutUint32(record, x)
 		binary.LittleEndian.PutUint32(record[4:], y)
@@ -267,9 +268,9 @@ func (w *starWriter) add(run *runfile.Writer, shard int, first, other *candidate
 		w.node(first)
 	}
 	w.node(other)
-	b, err := run.Record(edgesKind, shard, edgeSize)
+	b, err := run.Record(records.Edges, shard, records.EdgeSize)
 	if err == nil {
-		putEdge(b, edge{A: w.number, B: uint32(len(w.part.Refs) - 1), Shared: first.Size, total: first.Size})
+		records.PutEdge(b, records.Edge{A: w.number, B: uint32(len(w.part.Refs) - 1), Shared: first.Size, Total: first.Size})
 	}
 	return err
 }
@@ -286,21 +287,21 @@ func (f *groupFn) repeated(packed []byte, run *runfile.Writer) error {
 		hash uint64
 		ref  docref.Ref
 	}
-	records := make([]record, len(packed)/idSize)
-	for i := range records {
-		b := packed[i*idSize:]
-		records[i] = record{binary.LittleEndian.Uint64(b), getRef(b[8:])}
+	keys := make([]record, len(packed)/records.IdSize)
+	for i := range keys {
+		b := packed[i*records.IdSize:]
+		keys[i] = record{binary.LittleEndian.Uint64(b), records.GetRef(b[8:])}
 	}
-	records = radix.Sort(records, make([]record, len(records)), func(r *record) uint64 { return r.hash })
-	for i, r := range records {
-		if (i == 0 || records[i-1].hash != r.hash) && (i+1 == len(records) || records[i+1].hash != r.hash) {
+	keys = radix.Sort(keys, make([]record, len(keys)), func(r *record) uint64 { return r.hash })
+	for i, r := range keys {
+		if (i == 0 || keys[i-1].hash != r.hash) && (i+1 == len(keys) || keys[i+1].hash != r.hash) {
 			continue
 		}
-		b, err := run.Record(repeatedKind, splitOf(f.starts, r.ref), refSize)
+		b, err := run.Record(records.Repeated, splitOf(f.starts, r.ref), records.RefSize)
 		if err != nil {
 			return err
 		}
-		putRef(b, r.ref)
+		records.PutRef(b, r.ref)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -29,14 +30,10 @@ func heaps(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PColle
 	s = s.Scope("heaps")
 	tasks, joined := beam.ParDo2(s, &joinFn{Job: job}, together(s, groups, sketches))
 	sets := sideBySide(s.Scope("sets"), &gatherFn{Job: job}, tasks)
-	d := delivery{Needed: []runfile.Kind{heapsKind}, Extra: []runfile.Kind{placeSetsKind}}
+	d := delivery{Needed: []runfile.Kind{records.Heaps}, Extra: []runfile.Kind{records.PlaceSets}}
 	scored := sideBySide(s, &heapFn{Job: job}, exchange(s, job, d, joined, sets))
 	return beam.Flatten(s, joined, sets, scored)
 }
-
-// heapMemberSize is the size of a document of a heap: its ref, that of the equal
-// document of the input (see want), and that of another document of the heap.
-const heapMemberSize = 3 * refSize
 
 // heapWriter writes the documents of dense groups.
 type heapWriter struct {
@@ -47,12 +44,12 @@ type heapWriter struct {
 
 // add adds the documents of a dense group. Of those that have had a dense key before,
 // which are in its heap, one for each such key joins the two.
-func (w *heapWriter) add(crowd *crowdReader) error {
+func (w *heapWriter) add(crowd *records.CrowdReader) error {
 	var other docref.Ref
 	joined := map[uint64]bool{}
 	var r candidates.Record
-	for i := range crowd.documents {
-		if crowd.record(&r); i == 0 {
+	for i := range crowd.Documents {
+		if crowd.Record(&r); i == 0 {
 			other = r.Ref
 		}
 		if key, has := w.grouper.DenseBefore(&r); has {
@@ -61,7 +58,7 @@ func (w *heapWriter) add(crowd *crowdReader) error {
 			}
 			joined[key] = true
 		}
-		b, err := w.run.Record(heapMembersKind, w.part, heapMemberSize)
+		b, err := w.run.Record(records.HeapMembers, w.part, records.HeapMemberSize)
 		if err != nil {
 			return err
 		}
@@ -69,9 +66,9 @@ func (w *heapWriter) add(crowd *crowdReader) error {
 		if input == r.Ref {
 			input = 0
 		}
-		putRef(b, r.Ref)
-		putRef(b[refSize:], input)
-		putRef(b[2*refSize:], other)
+		records.PutRef(b, r.Ref)
+		records.PutRef(b[records.RefSize:], input)
+		records.PutRef(b[2*records.RefSize:], other)
 	}
 	return nil
 }
@@ -96,7 +93,7 @@ func (f *joinFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]b
 		if o.Run, err = f.join(runsBut(outcomes, fingerprintStage), m); err != nil || o.Run == "" {
 			return err
 		}
-		d := delivery{Step: documentsStep, Needed: []runfile.Kind{wantedKind}, Extra: []runfile.Kind{documentsKind, setsKind}}
+		d := delivery{Step: documentsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets}}
 		return d.deliver(f.Job.Temp, append(runsOf(outcomes), o.Run), counts, emit)
 	})
 	if err != nil {
@@ -129,12 +126,12 @@ func (f *joinFn) join(runs []string, m *memory) (string, error) {
 		}
 		sizes[heap]++
 		ref := graph.Ref(rank)
-		if err := writeWanted(&m.run, splitOf(f.starts, ref), want{ref, heap, inputs[ref]}); err != nil {
+		if err := records.WriteWanted(&m.run, splitOf(f.starts, ref), records.Want{ref, heap, inputs[ref]}); err != nil {
 			return "", err
 		}
 	}
 	for heap, size := range sizes {
-		b, err := m.run.Record(heapsKind, heap, 4)
+		b, err := m.run.Record(records.Heaps, heap, 4)
 		if err != nil {
 			return "", err
 		}
@@ -148,7 +145,7 @@ func (f *joinFn) join(runs []string, m *memory) (string, error) {
 func readHeaps(runs []string, m *memory) (*components.Graph, map[docref.Ref]docref.Ref, error) {
 	var graph components.Graph
 	inputs := map[docref.Ref]docref.Ref{}
-	err := eachPart(runs, heapMembersKind, m, func(_ int, members []byte) error {
+	err := eachPart(runs, records.HeapMembers, m, func(_ int, members []byte) error {
 		var part components.Part
 		m.nodes.Reset()
 		number := func(ref docref.Ref) uint32 {
@@ -158,8 +155,8 @@ func readHeaps(runs []string, m *memory) (*components.Graph, map[docref.Ref]docr
 			}
 			return n
 		}
-		for ; len(members) > 0; members = members[heapMemberSize:] {
-			ref, input, other := getRef(members), getRef(members[refSize:]), getRef(members[2*refSize:])
+		for ; len(members) > 0; members = members[records.HeapMemberSize:] {
+			ref, input, other := records.GetRef(members), records.GetRef(members[records.RefSize:]), records.GetRef(members[2*records.RefSize:])
 			part.Parents.Union(number(ref), number(other))
 			if input != 0 {
 				inputs[ref] = input
@@ -185,10 +182,10 @@ type stars struct {
 // no use.
 func (f *placeFn) readStars(runs []string, documents int64, m *memory) (*stars, error) {
 	s := &stars{}
-	err := eachPart(runs, starsKind, m, func(_ int, packed []byte) error {
-		for ; len(packed) > 0; packed = packed[starSize:] {
-			if _, isNew := s.documents.Add(uint64(getRef(packed))); isNew {
-				leader, isNew := s.leaders.Add(uint64(getRef(packed[refSize:])))
+	err := eachPart(runs, records.Stars, m, func(_ int, packed []byte) error {
+		for ; len(packed) > 0; packed = packed[records.StarSize:] {
+			if _, isNew := s.documents.Add(uint64(records.GetRef(packed))); isNew {
+				leader, isNew := s.leaders.Add(uint64(records.GetRef(packed[records.RefSize:])))
 				if isNew {
 					s.sizes = append(s.sizes, 0)
 				}

@@ -6,15 +6,16 @@ import (
 
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/unionfind"
 )
 
 // shardOf4 is an output shard of four documents of those lengths, with edges; the first
 // documents are of a reference.
-func shardOf4(references int, lengths [4]uint32, edges ...edge) *outputShard {
+func shardOf4(references int, lengths [4]uint32, edges ...records.Edge) *outputShard {
 	s := &outputShard{input: docref.Ref(10 + references), edges: edges, first: unionfind.New(4)}
 	for i, length := range lengths {
-		s.members = append(s.members, member{ref: docref.Ref(10 + i), length: length})
+		s.members = append(s.members, records.Member{Ref: docref.Ref(10 + i), Length: length})
 	}
 	return s
 }
@@ -22,8 +23,8 @@ func shardOf4(references int, lengths [4]uint32, edges ...edge) *outputShard {
 // TestLeadersComeFirst: a leader stays before documents that come first, so that those
 // that are like it have one to go for. What is left without is counted.
 func TestLeadersComeFirst(t *testing.T) {
-	plain := func(a, b uint32) edge { return edge{a, b, 9, 10} }
-	heap := func(a, b uint32) edge { return edge{a, b, 9, 10 | heapMark} }
+	plain := func(a, b uint32) records.Edge { return records.Edge{a, b, 9, 10} }
+	heap := func(a, b uint32) records.Edge { return records.Edge{a, b, 9, 10 | records.HeapMark} }
 	even := [4]uint32{5, 5, 5, 5}
 	for _, c := range []struct {
 		name       string
@@ -53,27 +54,13 @@ func TestLeadersComeFirst(t *testing.T) {
 
 // TestUncheckedLeaders: of the leaders that heaps have counted those are taken off that go.
 func TestUncheckedLeaders(t *testing.T) {
-	s := shardOf4(0, [4]uint32{1, 1, 1, 1}, edge{0, 1, 9, 10 | heapMark}, edge{0, 2, 9, 10}, edge{1, 3, 9, 9})
+	s := shardOf4(0, [4]uint32{1, 1, 1, 1}, records.Edge{0, 1, 9, 10 | records.HeapMark}, records.Edge{0, 2, 9, 10}, records.Edge{1, 3, 9, 9})
 	s.first = unionfind.Forest{0, 1, 2, 1}
 	for i := range s.members {
-		s.members[i].unchecked = i != 3 // which is equal to another one
+		s.members[i].Unchecked = i != 3 // which is equal to another one
 	}
 	s.decide(keep.First)
 	if got := s.unchecked(keep.First); got != -2 { // 1 and 2 go
 		t.Errorf("%d, want -2", got)
-	}
-}
-
-// TestCompactEdges: a pair that was scored in a heap and elsewhere is one edge of the heap,
-// whichever came first.
-func TestCompactEdges(t *testing.T) {
-	plain, heap, other := edge{1, 2, 9, 10}, edge{1, 2, 9, 10 | heapMark}, edge{1, 3, 9, 10}
-	for _, edges := range [][]edge{{plain, heap, other}, {heap, plain, other}, {plain, heap, plain, other, other}} {
-		if got := compactEdges(slices.Clone(edges)); !slices.Equal(got, []edge{heap, other}) {
-			t.Errorf("%v: %v", edges, got)
-		}
-	}
-	if got := compactEdges([]edge{plain, plain}); !slices.Equal(got, []edge{plain}) {
-		t.Errorf("%v", got)
 	}
 }

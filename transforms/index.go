@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/index"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/lshbands"
@@ -24,7 +25,7 @@ func init() {
 // writeIndex writes an index of all documents, the reference included, in which
 // near-duplicates of others are found. A file takes the documents of some splits.
 func writeIndex(s beam.Scope, job Job, blocks beam.PCollection) beam.PCollection {
-	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{documentsKind, setsKind}}, blocks)
+	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}, blocks)
 	return sideBySide(s, &indexFn{Job: job}, tasks)
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"math"
-	"math/bits"
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -14,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/lshbands"
@@ -33,9 +32,9 @@ func Key(s beam.Scope, job Job, sketches beam.PCollection, counts ...beam.PColle
 	s = s.Scope("key")
 	if len(counts) == 0 {
 		// The fingerprints of SimHash keys stand there, too.
-		d := delivery{Needed: []runfile.Kind{documentsKind}}
+		d := delivery{Needed: []runfile.Kind{records.Documents}}
 		if job.Keys == methods.Passages {
-			d.Extra = []runfile.Kind{setsKind}
+			d.Extra = []runfile.Kind{records.Sets}
 		}
 		tasks := exchange(s, job, d, sketches)
 		return sideBySide(s, &keyFn{Job: job}, tasks)
@@ -66,7 +65,7 @@ func (f *orderFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 			return err
 		}
 		if f.Job.comparesAll(counts) {
-			d := delivery{Step: allPairsStep, Needed: []runfile.Kind{documentsKind}}
+			d := delivery{Step: allPairsStep, Needed: []runfile.Kind{records.Documents}}
 			return d.deliver(f.Job.Temp, runsBut(outcomes, countStage), counts, emit)
 		}
 		order, err := sumCounters(outcomes, f.Job.Temp, m)
@@ -74,7 +73,7 @@ func (f *orderFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 			return err
 		}
 		releaseRuns(f.Job, outcomes, countStage)
-		d := delivery{Needed: []runfile.Kind{documentsKind}, Extra: []runfile.Kind{setsKind, orderKind}}
+		d := delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Order}}
 		return d.deliver(f.Job.Temp, append(runsBut(outcomes, countStage), order), counts, emit)
 	})
 }
@@ -151,11 +150,11 @@ func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int, k
 		key := block.Key(i, k)
 		previous := min(k, candidates.MaxPrevious)
 		record.Key, record.Position, record.First = candidates.KeyOf(key, previous), uint32(k), k == 0
-		b, err := run.Record(keysKind, shardOf(key, f.Job.Shards), keySize+4*previous)
+		b, err := run.Record(records.Keys, records.ShardOf(key, f.Job.Shards), records.KeySize+4*previous)
 		if err != nil {
 			return err
 		}
-		putKey(b, record)
+		records.PutKey(b, record)
 		copy(record.Previous[1:], record.Previous[:])
 		record.Previous[0] = candidates.PreviousOf(key)
 	}
@@ -165,14 +164,14 @@ func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int, k
 // writeDigest writes the record that brings a document together with identical ones
 // only.
 func writeDigest(run *runfile.Writer, job Job, record candidates.Record) error {
-	return writeDigestAs(keysKind, run, job, record)
+	return writeDigestAs(records.Keys, run, job, record)
 }
 
 func writeDigestAs(kind runfile.Kind, run *runfile.Writer, job Job, record candidates.Record) error {
 	record.Key, record.First = candidates.KeyOf(record.Digest, 0), true
-	b, err := run.Record(kind, shardOf(record.Digest, job.Shards), keySize)
+	b, err := run.Record(kind, records.ShardOf(record.Digest, job.Shards), records.KeySize)
 	if err == nil {
-		putKey(b, record)
+		records.PutKey(b, record)
 	}
 	return err
 }
@@ -184,10 +183,10 @@ func writeID(run *runfile.Writer, job Job, block *sketchblock.Block, i int) erro
 		return nil
 	}
 	hash := xxh3.Hash(id)
-	b, err := run.Record(idsKind, shardOf(hash, job.Shards), idSize)
+	b, err := run.Record(records.Ids, records.ShardOf(hash, job.Shards), records.IdSize)
 	if err == nil {
 		binary.LittleEndian.PutUint64(b, hash)
-		putRef(b[8:], block.Ref(i))
+		records.PutRef(b[8:], block.Ref(i))
 	}
 	return err
 }
@@ -212,7 +211,7 @@ func (o *sharedOrder) read(catalog string) (*lshbands.Counter, error) {
 	}
 	size := int64(0)
 	for _, piece := range pieces {
-		if piece.Kind == orderKind {
+		if piece.Kind == records.Order {
 			size += piece.Length
 		}
 	}
@@ -223,7 +222,7 @@ func (o *sharedOrder) read(catalog string) (*lshbands.Counter, error) {
 	var reader runfile.Reader
 	defer reader.Close()
 	// It fills the memory of the counter.
-	if _, err := reader.ReadKind(order.Bytes()[:0], pieces, orderKind); err != nil {
+	if _, err := reader.ReadKind(order.Bytes()[:0], pieces, records.Order); err != nil {
 		return nil, err
 	}
 	o.catalog, o.order = catalog, order
@@ -281,28 +280,12 @@ func (f *keyFn) exactDocument(run *runfile.Writer, block *sketchblock.Block, i i
 	}
 	for k, key := range keys {
 		record.Key, record.Position, record.First = candidates.PrefixKeyOf(key.Hash), key.Position, k == 0
-		b, err := run.Record(keysKind, shardOf(record.Key, f.Job.Shards), keySize+4*record.Known())
+		b, err := run.Record(records.Keys, records.ShardOf(record.Key, f.Job.Shards), records.KeySize+4*record.Known())
 		if err != nil {
 			return err
 		}
-		putKey(b, record)
+		records.PutKey(b, record)
 		record.SetPrevious(key.Hash)
 	}
 	return writeID(run, f.Job, block, i)
-}
-
-// rangeOf returns the least and the greatest [candidates.KeyOf] of a shard.
-func rangeOf(shard, shards int) (low, high uint64) {
-	low, _ = bits.Div64(uint64(shard), 0, uint64(shards))
-	high = math.MaxUint64
-	if shard+1 < shards {
-		high, _ = bits.Div64(uint64(shard+1), 0, uint64(shards))
-	}
-	return candidates.KeyOf(low, 0), candidates.KeyOf(high, 7)
-}
-
-// shardOf cuts the range of evenly spread hashes into shards of equal width.
-func shardOf(hash uint64, shards int) int {
-	high, _ := bits.Mul64(hash, uint64(shards))
-	return int(high)
 }

@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/unionfind"
 	"mirrorbeam/lshbands"
@@ -52,7 +53,7 @@ func (f *heapFn) ProcessElement(ctx context.Context, element []byte, _ func([]by
 		if err := h.writeStars(members, t.Number); err != nil {
 			return err
 		}
-		return writePart(&w.run, edgeNodesKind, h.graph.number, h.graph.part)
+		return records.WritePart(&w.run, records.EdgeNodes, h.graph.number, h.graph.part)
 	})
 }
 
@@ -67,14 +68,14 @@ type heapMember struct {
 // members returns the documents of a heap in the order in which they are preferred, those
 // of the reference first.
 func (f *heapFn) members(w *workplace) ([]heapMember, error) {
-	packed, err := w.read(1, heapsKind)
+	packed, err := w.read(1, records.Heaps)
 	if err != nil {
 		return nil, err
 	}
 	want := int(binary.LittleEndian.Uint32(packed))
 	members := make([]heapMember, 0, want)
 	for i, piece := range w.pieces {
-		if piece.Kind != placeSetsKind {
+		if piece.Kind != records.PlaceSets {
 			continue
 		}
 		buffer, err := w.readPiece(0, piece)
@@ -85,9 +86,9 @@ func (f *heapFn) members(w *workplace) ([]heapMember, error) {
 		for at := 0; at < len(buffer); {
 			b := buffer[at:]
 			m := heapMember{
-				ref: getRef(b), input: getRef(b[16:]),
+				ref: records.GetRef(b), input: records.GetRef(b[16:]),
 				size: binary.LittleEndian.Uint32(b[8:]), stored: binary.LittleEndian.Uint32(b[12:]), length: binary.LittleEndian.Uint32(b[24:]),
-				piece: uint32(i), offset: at + setHeader,
+				piece: uint32(i), offset: at + records.SetHeader,
 			}
 			members = append(members, m)
 			at = m.offset + m.bytes()
@@ -211,9 +212,9 @@ func (h *heapScorer) member(m *gatheredSet) (star uint32, err error) {
 
 // writeUnchecked writes that a document was not compared with all leaders before it.
 func (h *heapScorer) writeUnchecked(ref docref.Ref) error {
-	b, err := h.w.run.Record(uncheckedKind, splitOf(h.f.starts, ref), refSize)
+	b, err := h.w.run.Record(records.Unchecked, splitOf(h.f.starts, ref), records.RefSize)
 	if err == nil {
-		putRef(b, ref)
+		records.PutRef(b, ref)
 	}
 	return err
 }
@@ -231,7 +232,7 @@ func (h *heapScorer) lead(m *gatheredSet) {
 // foundLeader is a leader that a document is like.
 type foundLeader struct {
 	leader uint32
-	edge   edge
+	edge   records.Edge
 }
 
 // compare finds the leaders that a document is like, the most similar ones first. Of the
@@ -245,7 +246,7 @@ func (h *heapScorer) compare(m *gatheredSet, with []uint32) error {
 		}
 	}
 	slices.SortFunc(h.found, func(a, b foundLeader) int {
-		return cmp.Or(cmp.Compare(b.edge.similarity(), a.edge.similarity()), cmp.Compare(a.leader, b.leader))
+		return cmp.Or(cmp.Compare(b.edge.Similarity(), a.edge.Similarity()), cmp.Compare(a.leader, b.leader))
 	})
 	hasReference := false
 	for i, l := range h.found {
@@ -265,23 +266,23 @@ func (h *heapScorer) compare(m *gatheredSet, with []uint32) error {
 
 // score compares a document with a leader. In a heap a key in common is not enough:
 // without verification, too, an edge has an estimate that reaches the threshold.
-func (h *heapScorer) score(leader, m *gatheredSet) (edge, bool) {
+func (h *heapScorer) score(leader, m *gatheredSet) (records.Edge, bool) {
 	job := &h.f.Job
 	if low, high := min(m.size, leader.size), max(m.size, leader.size); float64(low)/float64(high) < job.Threshold {
-		return edge{}, false
+		return records.Edge{}, false
 	}
 	if _, _, compared := candidates.Ends(leader.class(), m.class(), h.f.firstInput); !compared {
-		return edge{}, false
+		return records.Edge{}, false
 	}
 	h.compared++
 	e, ok := job.score(leader, m)
-	return e, ok && (job.Verify != methods.VerifyNone || e.similarity() >= job.Threshold)
+	return e, ok && (job.Verify != methods.VerifyNone || e.Similarity() >= job.Threshold)
 }
 
 // add writes an edge between a leader and a document.
-func (h *heapScorer) add(leader, m *gatheredSet, e edge) error {
+func (h *heapScorer) add(leader, m *gatheredSet, e records.Edge) error {
 	x, y, _ := candidates.Ends(leader.class(), m.class(), h.f.firstInput)
-	e.total |= heapMark
+	e.Total |= records.HeapMark
 	return h.graph.add(&h.w.run, leader.of(x), m.of(y), e)
 }
 
@@ -301,9 +302,6 @@ func (h *heapScorer) count(members []heapMember) {
 	h.w.outcome.Skipped.Kept = h.unchecked
 }
 
-// starSize is the size of a document of a star: its ref, and that of the leader.
-const starSize = 2 * refSize
-
 // writeStars writes the documents of the stars that have many pairs.
 func (h *heapScorer) writeStars(members []heapMember, number int) error {
 	for i, star := range h.star {
@@ -314,12 +312,12 @@ func (h *heapScorer) writeStars(members []heapMember, number int) error {
 			if ref == 0 {
 				continue
 			}
-			b, err := h.w.run.Record(starsKind, number, starSize)
+			b, err := h.w.run.Record(records.Stars, number, records.StarSize)
 			if err != nil {
 				return err
 			}
-			putRef(b, ref)
-			putRef(b[refSize:], h.leaders[star].ref)
+			records.PutRef(b, ref)
+			records.PutRef(b[records.RefSize:], h.leaders[star].ref)
 		}
 	}
 	return nil

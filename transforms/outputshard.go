@@ -7,6 +7,7 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/unionfind"
 )
@@ -16,9 +17,9 @@ import (
 type outputShard struct {
 	inputs  *Inputs
 	input   docref.Ref // where the reference ends
-	members []member
-	edges   []edge
-	spans   []span           // of the edges, in their order
+	members []records.Member
+	edges   []records.Edge
+	spans   []records.Span   // of the edges, in their order
 	first   unionfind.Forest // the first document identical to each
 	choices []keep.Choice
 	size    []uint32 // documents in the cluster, by the number of its first one
@@ -39,7 +40,7 @@ func (s *outputShard) cohesions() []cohesion {
 		if c.Kept == uint32(i) {
 			continue
 		}
-		of := &all[s.members[i].first]
+		of := &all[s.members[i].First]
 		if of.gone == 0 || c.Similarity < of.least {
 			of.least = c.Similarity
 		}
@@ -49,7 +50,7 @@ func (s *outputShard) cohesions() []cohesion {
 	return all
 }
 
-func newOutputShard(inputs *Inputs, members []member, edges []edge) (*outputShard, error) {
+func newOutputShard(inputs *Inputs, members []records.Member, edges []records.Edge) (*outputShard, error) {
 	input, err := inputs.firstInput()
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func newOutputShard(inputs *Inputs, members []member, edges []edge) (*outputShar
 	s := &outputShard{inputs: inputs, input: input, members: members, edges: edges}
 	s.first = unionfind.New(len(members))
 	for _, e := range edges {
-		if e.identical() {
+		if e.Identical() {
 			s.first.Union(e.A, e.B)
 		}
 	}
@@ -67,7 +68,7 @@ func newOutputShard(inputs *Inputs, members []member, edges []edge) (*outputShar
 	var arena []byte
 	for i := range members {
 		start := len(arena)
-		if members[i].repeated {
+		if members[i].Repeated {
 			arena = s.appendRef(arena, i)
 		} else {
 			arena = s.appendID(arena, i)
@@ -78,26 +79,26 @@ func newOutputShard(inputs *Inputs, members []member, edges []edge) (*outputShar
 }
 
 // reference reports whether a document is of the reference corpus.
-func (s *outputShard) reference(i uint32) bool { return s.members[i].ref < s.input }
+func (s *outputShard) reference(i uint32) bool { return s.members[i].Ref < s.input }
 
 func (s *outputShard) countSizes() {
 	s.size = make([]uint32, len(s.members))
 	for i := range s.members {
-		s.size[s.members[i].first]++
+		s.size[s.members[i].First]++
 	}
 }
 
 // appendRef appends path:position as a JSON string, appendID the user's id or,
 // without one, the ref.
 func (s *outputShard) appendRef(b []byte, i int) []byte {
-	return output.AppendString(b, s.inputs.refText(nil, s.members[i].ref))
+	return output.AppendString(b, s.inputs.refText(nil, s.members[i].Ref))
 }
 
 func (s *outputShard) appendID(b []byte, i int) []byte {
-	if len(s.members[i].id) == 0 {
+	if len(s.members[i].Id) == 0 {
 		return s.appendRef(b, i)
 	}
-	return output.AppendString(b, s.members[i].id)
+	return output.AppendString(b, s.members[i].Id)
 }
 
 // decide chooses the documents that stay. Those of the reference come before all
@@ -135,8 +136,8 @@ func (s *outputShard) prefer(preference keep.Preference, a, b uint32) int {
 			return -1
 		}
 		return 1
-	case preference == keep.Longest && !s.reference(a) && s.members[a].length != s.members[b].length:
-		return cmp.Compare(s.members[b].length, s.members[a].length)
+	case preference == keep.Longest && !s.reference(a) && s.members[a].Length != s.members[b].Length:
+		return cmp.Compare(s.members[b].Length, s.members[a].Length)
 	}
 	return cmp.Compare(a, b)
 }
@@ -145,7 +146,7 @@ func (s *outputShard) prefer(preference keep.Preference, a, b uint32) int {
 // is like it, by their first documents. The leader is the one that is preferred.
 func (s *outputShard) heapEdges(preference keep.Preference, visit func(leader, other uint32)) {
 	for _, e := range s.edges {
-		if !e.heap() {
+		if !e.Heap() {
 			continue
 		}
 		leader, other := s.first[e.A], s.first[e.B]
@@ -174,7 +175,7 @@ func (s *outputShard) leaders(preference keep.Preference) (leads []bool) {
 func (s *outputShard) unchecked(preference keep.Preference) (n int64) {
 	stays := func(first uint32) bool { return s.first[s.choices[first].Kept] == first }
 	for i := range s.members {
-		if s.members[i].unchecked && !stays(s.first[i]) {
+		if s.members[i].Unchecked && !stays(s.first[i]) {
 			n--
 		}
 	}
@@ -196,7 +197,7 @@ func (s *outputShard) rivals(yield func(keep.Edge) bool) {
 		if a == b || s.reference(a) && s.reference(b) {
 			continue
 		}
-		if !yield(keep.Edge{A: a, B: b, Similarity: e.similarity()}) {
+		if !yield(keep.Edge{A: a, B: b, Similarity: e.Similarity()}) {
 			return
 		}
 	}
@@ -211,7 +212,7 @@ func (s *outputShard) splitStars() {
 		if star[c.Kept] == none {
 			star[c.Kept] = uint32(i)
 		}
-		s.members[i].first = star[c.Kept]
+		s.members[i].First = star[c.Kept]
 	}
 	s.countSizes()
 }
@@ -220,7 +221,7 @@ func (s *outputShard) splitStars() {
 func (s *outputShard) countPairs(counts *Counts) {
 	counts.Pairs += int64(len(s.edges))
 	for _, e := range s.edges {
-		if e.identical() {
+		if e.Identical() {
 			counts.Identical++
 		}
 	}
@@ -265,11 +266,11 @@ func (s *outputShard) clusterRows(row func([]byte) error) error {
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(s.members[a].first, s.members[b].first) })
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(s.members[a].First, s.members[b].First) })
 	cohesions := s.cohesions()
 	var b []byte
 	for _, i := range order {
-		first := s.members[i].first
+		first := s.members[i].First
 		if s.size[first] < 2 {
 			continue
 		}
@@ -290,7 +291,7 @@ func (s *outputShard) pairRows(row func([]byte) error) error {
 	var spans []output.Span
 	more, rest := 0, s.spans
 	for _, e := range s.edges {
-		if distance, is := e.hamming(); is {
+		if distance, is := e.Hamming(); is {
 			b = output.AppendHammingPair(b[:0], s.names[e.A], s.names[e.B], int(distance))
 			if err := row(b); err != nil {
 				return err
@@ -299,9 +300,9 @@ func (s *outputShard) pairRows(row func([]byte) error) error {
 		}
 		spans, more, rest = takeSpans(spans, rest, e)
 		b = output.AppendPair(b[:0], output.Pair{
-			A: s.names[e.A], B: s.names[e.B], Shared: e.Shared, Union: e.union(),
-			SizeA: int(s.members[e.A].size), SizeB: int(s.members[e.B].size),
-			Identical: e.identical(), Estimate: e.estimate(), Spans: spans, MoreSpans: more,
+			A: s.names[e.A], B: s.names[e.B], Shared: e.Shared, Union: e.Union(),
+			SizeA: int(s.members[e.A].Size), SizeB: int(s.members[e.B].Size),
+			Identical: e.Identical(), Estimate: e.Estimate(), Spans: spans, MoreSpans: more,
 		})
 		if err := row(b); err != nil {
 			return err
@@ -317,7 +318,7 @@ func (s *outputShard) removedRows(row func([]byte) error) error {
 			continue
 		}
 		b = output.AppendRemoved(b[:0], output.Member{
-			ID: s.appendID(nil, i), Ref: s.appendRef(nil, i), Cluster: s.names[s.members[i].first],
+			ID: s.appendID(nil, i), Ref: s.appendRef(nil, i), Cluster: s.names[s.members[i].First],
 			KeptID: s.names[c.Kept], Similarity: c.Similarity, Reference: s.reference(c.Kept),
 		})
 		if err := row(b); err != nil {
@@ -339,12 +340,12 @@ func (s *outputShard) writeRemovedRefs(job Job) (string, error) {
 		if c.Kept == uint32(i) {
 			continue
 		}
-		ref := s.members[i].ref
-		b, err := run.Record(removedKind, splitOf(starts, ref), refSize)
+		ref := s.members[i].Ref
+		b, err := run.Record(records.Removed, splitOf(starts, ref), records.RefSize)
 		if err != nil {
 			return "", err
 		}
-		putRef(b, ref)
+		records.PutRef(b, ref)
 	}
 	return run.Close()
 }

@@ -2,13 +2,13 @@ package transforms
 
 import (
 	"context"
-	"encoding/binary"
 
 	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/sketch"
@@ -97,11 +97,11 @@ func (k *passageKeys) document(run *runfile.Writer, block *sketchblock.Block, i 
 		}
 		k.seen[passage] = struct{}{}
 		record.Key = candidates.KeyOf(asmkernels.SplitMix(passage), 1)
-		b, err := run.Record(keysKind, shardOf(record.Key, k.job.Shards), keySize+4)
+		b, err := run.Record(records.Keys, records.ShardOf(record.Key, k.job.Shards), records.KeySize+4)
 		if err != nil {
 			return err
 		}
-		putKey(b, record)
+		records.PutKey(b, record)
 		record.Previous[0] = candidates.PreviousOf(record.Key)
 	}
 	return nil
@@ -110,31 +110,4 @@ func (k *passageKeys) document(run *runfile.Writer, block *sketchblock.Block, i 
 // packSequence returns a sequence as a sketch block takes it in, in the memory of b.
 func packSequence(b []byte, s sketch.Sequence) []byte {
 	return sketchblock.AppendSequence(b[:0], sketchblock.Sequence(s))
-}
-
-// The size of a span's record: its pair, where it is, its words, and how many more
-// spans the pair has than are listed.
-const spanSize = 32
-
-// span is a span of a pair of two nodes of a part, or of two members of an output
-// shard.
-type span struct {
-	A, B uint32
-	sketch.Span
-	// More is how many spans of the pair are not listed.
-	More uint32
-}
-
-func putSpan(b []byte, s span) {
-	for i, field := range []uint32{s.A, s.B, s.StartA, s.EndA, s.StartB, s.EndB, s.Words, s.More} {
-		binary.LittleEndian.PutUint32(b[4*i:], field)
-	}
-}
-
-func getSpan(b []byte) span {
-	field := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
-	return span{
-		A: field(0), B: field(1), More: field(7),
-		Span: sketch.Span{StartA: field(2), EndA: field(3), StartB: field(4), EndB: field(5), Words: field(6)},
-	}
 }

@@ -10,7 +10,7 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/sketch"
 )
@@ -29,7 +29,7 @@ type gatheredTexts struct {
 func readTexts(ctx context.Context, w *workplace) (*gatheredTexts, error) {
 	g := &gatheredTexts{}
 	for _, piece := range w.pieces {
-		if piece.Kind != placeSetsKind {
+		if piece.Kind != records.PlaceSets {
 			continue
 		}
 		buffer, err := w.readPiece(0, piece)
@@ -38,14 +38,14 @@ func readTexts(ctx context.Context, w *workplace) (*gatheredTexts, error) {
 		}
 		w.figures.bytes += int64(len(buffer))
 		for b := buffer; len(b) > 0; {
-			end := setHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(b[12:]))
-			sequence, err := sketchblock.ParseSequence(sketchblock.Sequence{}, b[setHeader:end])
+			end := records.SetHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(b[12:]))
+			sequence, err := sketchblock.ParseSequence(sketchblock.Sequence{}, b[records.SetHeader:end])
 			if err != nil {
 				return nil, err
 			}
 			indexed := sketch.NewIndexedSequence(sketch.Sequence(sequence))
-			g.numbers.Add(uint64(getRef(b)))
-			g.nodes = append(g.nodes, gatheredSet{ref: getRef(b), size: indexed.Distinct()})
+			g.numbers.Add(uint64(records.GetRef(b)))
+			g.nodes = append(g.nodes, gatheredSet{ref: records.GetRef(b), size: indexed.Distinct()})
 			g.indexed = append(g.indexed, indexed)
 			b = b[end:]
 		}
@@ -90,19 +90,19 @@ func (f *scoreFn) passages(ctx context.Context, number int, w *workplace) error 
 		}
 	}
 	w.figures.records += int64(len(pairs))
-	return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
+	return records.WritePart(&w.run, records.EdgeNodes, graph.number, graph.part)
 }
 
 // readPlacePairs returns the pairs of a place in order, each once: two documents
 // may have met under several keys.
 func readPlacePairs(w *workplace) ([][2]docref.Ref, error) {
-	packed, err := w.read(0, placePairsKind)
+	packed, err := w.read(0, records.PlacePairs)
 	if err != nil {
 		return nil, err
 	}
-	pairs := make([][2]docref.Ref, 0, len(packed)/(2*refSize))
-	for ; len(packed) > 0; packed = packed[2*refSize:] {
-		a, b := getRef(packed), getRef(packed[refSize:])
+	pairs := make([][2]docref.Ref, 0, len(packed)/(2*records.RefSize))
+	for ; len(packed) > 0; packed = packed[2*records.RefSize:] {
+		a, b := records.GetRef(packed), records.GetRef(packed[records.RefSize:])
 		pairs = append(pairs, [2]docref.Ref{min(a, b), max(a, b)})
 	}
 	slices.SortFunc(pairs, func(x, y [2]docref.Ref) int {
@@ -113,63 +113,45 @@ func readPlacePairs(w *workplace) ([][2]docref.Ref, error) {
 
 // tell writes the edge of a pair, and its longest spans.
 func (f *scoreFn) tell(graph *edgeWriter, w *workplace, a, b *gatheredSet, shared int, spans []sketch.Span) error {
-	if err := graph.add(&w.run, a, b, newEdge(shared, a.size+b.size-shared, false)); err != nil {
+	if err := graph.add(&w.run, a, b, records.NewEdge(shared, a.size+b.size-shared, false)); err != nil {
 		return err
 	}
 	told := min(len(spans), mostSpans)
 	for _, s := range spans[:told] {
-		record, err := w.run.Record(spansKind, graph.number, spanSize)
+		record, err := w.run.Record(records.Spans, graph.number, records.SpanSize)
 		if err != nil {
 			return err
 		}
-		putSpan(record, span{A: a.node - 1, B: b.node - 1, Span: s, More: uint32(len(spans) - told)})
+		records.PutSpan(record, records.Span{A: a.node - 1, B: b.node - 1, Span: s, More: uint32(len(spans) - told)})
 	}
 	return nil
 }
 
 // sendSpans sends the spans of a part to the output shards of their edges.
 func sendSpans(w *workplace, positions []byte) error {
-	packed, err := w.read(1, spansKind)
+	packed, err := w.read(1, records.Spans)
 	if err != nil {
 		return err
 	}
-	for ; len(packed) > 0; packed = packed[spanSize:] {
-		s := getSpan(packed)
-		a, b := getPosition(positions[s.A*positionSize:]), getPosition(positions[s.B*positionSize:])
+	for ; len(packed) > 0; packed = packed[records.SpanSize:] {
+		s := records.GetSpan(packed)
+		a, b := records.GetPosition(positions[s.A*records.PositionSize:]), records.GetPosition(positions[s.B*records.PositionSize:])
 		if a.Number > b.Number {
 			a, b = b, a
 			s.Span = s.Swap()
 		}
 		s.A, s.B = a.Number, b.Number
-		record, err := w.run.Record(shardSpansKind, int(a.Shard), spanSize)
+		record, err := w.run.Record(records.ShardSpans, int(a.Shard), records.SpanSize)
 		if err != nil {
 			return err
 		}
-		putSpan(record, s)
+		records.PutSpan(record, s)
 	}
 	return nil
 }
 
-// readSpans returns the spans of an output shard in the order of its edges, those
-// of an edge longest first.
-func readSpans(reader *runfile.Reader, pieces []runfile.Piece) ([]span, error) {
-	packed, err := reader.ReadKind(nil, pieces, shardSpansKind)
-	if err != nil {
-		return nil, err
-	}
-	spans := make([]span, 0, len(packed)/spanSize)
-	for ; len(packed) > 0; packed = packed[spanSize:] {
-		spans = append(spans, getSpan(packed))
-	}
-	slices.SortFunc(spans, func(x, y span) int {
-		return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B), cmp.Compare(y.Words, x.Words),
-			cmp.Compare(x.StartA, y.StartA), cmp.Compare(x.StartB, y.StartB))
-	})
-	return spans, nil
-}
-
 // takeSpans takes the spans of an edge from the front of those of a shard.
-func takeSpans(rows []output.Span, spans []span, e edge) (of []output.Span, more int, rest []span) {
+func takeSpans(rows []output.Span, spans []records.Span, e records.Edge) (of []output.Span, more int, rest []records.Span) {
 	rows = rows[:0]
 	for len(spans) > 0 && spans[0].A == e.A && spans[0].B == e.B {
 		s := spans[0]

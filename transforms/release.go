@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -47,7 +48,7 @@ func releaseSets(job Job, outcomes []outcome) {
 			continue
 		}
 		for _, piece := range pieces {
-			if piece.Kind == setsKind {
+			if piece.Kind == records.Sets {
 				punchHole(file, piece.Offset, piece.Length)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -16,7 +17,7 @@ func TestRelease(t *testing.T) {
 	write := func(job Job, stage *stage) outcome {
 		w := runfile.NewWriter(job.Temp, 1<<20)
 		defer w.Abort()
-		for _, kind := range []runfile.Kind{documentsKind, setsKind} {
+		for _, kind := range []runfile.Kind{records.Documents, records.Sets} {
 			if err := w.Section(kind, 3, slices.Repeat([]byte{byte(kind)}, size)); err != nil {
 				t.Fatal(err)
 			}
@@ -60,14 +61,14 @@ func TestRelease(t *testing.T) {
 				t.Errorf("the run of keys is gone: %v, want %v", os.IsNotExist(err), c.runs)
 			}
 			for _, o := range outcomes[1:] {
-				if err := read(o, documentsKind); err != nil {
+				if err := read(o, records.Documents); err != nil {
 					t.Errorf("documents of %s: %v", o.Stage, err)
 				}
 			}
-			if err := read(outcomes[2], setsKind); err != nil {
+			if err := read(outcomes[2], records.Sets); err != nil {
 				t.Errorf("sets of another stage: %v", err)
 			}
-			if err := read(outcomes[1], setsKind); !c.holes && err != nil {
+			if err := read(outcomes[1], records.Sets); !c.holes && err != nil {
 				t.Errorf("sets that are still read: %v", err)
 			}
 			if peak := TempBytes(job.Temp); before < 6*size || peak != before {

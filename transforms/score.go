@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/sketch"
@@ -29,7 +30,7 @@ func init() {
 // of outcomes with edges.
 func Score(s beam.Scope, job Job, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("score")
-	d := delivery{Needed: []runfile.Kind{placePairsKind, blocksKind}, Extra: []runfile.Kind{placeSetsKind}}
+	d := delivery{Needed: []runfile.Kind{records.PlacePairs, records.Blocks}, Extra: []runfile.Kind{records.PlaceSets}}
 	tasks := exchange(s, job, d, gathered)
 	return sideBySide(s, &scoreFn{Job: job}, tasks)
 }
@@ -50,7 +51,7 @@ func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 		switch {
 		case f.Job.Similarity == methods.Containment:
 			return f.passages(ctx, t.Number, w)
-		case w.has(blocksKind):
+		case w.has(records.Blocks):
 			return f.block(ctx, t, w)
 		}
 		return f.place(ctx, t.Number, w)
@@ -90,7 +91,7 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 		return err
 	}
 	w.figures.records += counts.Candidates
-	return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
+	return records.WritePart(&w.run, records.EdgeNodes, graph.number, graph.part)
 }
 
 // visitPairs visits the pairs of the task in order, each once, as the numbers of
@@ -99,8 +100,8 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 func visitPairs(w *workplace, sets *gatheredSets, atATime int, visit func([]uint64) error) error {
 	total := 0
 	for _, piece := range w.pieces {
-		if piece.Kind == placePairsKind {
-			total += int(piece.Length) / (2 * refSize)
+		if piece.Kind == records.PlacePairs {
+			total += int(piece.Length) / (2 * records.RefSize)
 		}
 	}
 	parts := 1
@@ -127,22 +128,22 @@ func visitPairs(w *workplace, sets *gatheredSets, atATime int, visit func([]uint
 func readPairs(w *workplace, sets *gatheredSets, first, end uint32) ([]uint64, error) {
 	pairs := w.pairs[:0]
 	for _, piece := range w.pieces {
-		if piece.Kind != placePairsKind {
+		if piece.Kind != records.PlacePairs {
 			continue
 		}
 		buffer, err := w.readPiece(0, piece)
 		if err != nil {
 			return nil, err
 		}
-		for b := buffer; len(b) > 0; b = b[2*refSize:] {
-			x, err := sets.number(getRef(b))
+		for b := buffer; len(b) > 0; b = b[2*records.RefSize:] {
+			x, err := sets.number(records.GetRef(b))
 			if err != nil {
 				return nil, err
 			}
 			if x < first || x >= end {
 				continue
 			}
-			y, err := sets.find(getRef(b[refSize:]))
+			y, err := sets.find(records.GetRef(b[records.RefSize:]))
 			if err != nil {
 				return nil, err
 			}
@@ -154,14 +155,14 @@ func readPairs(w *workplace, sets *gatheredSets, first, end uint32) ([]uint64, e
 }
 
 // score compares two documents and reports whether they are joined by an edge.
-func (j *Job) score(a, b *gatheredSet) (edge, bool) {
+func (j *Job) score(a, b *gatheredSet) (records.Edge, bool) {
 	if j.Verify == methods.VerifyExact {
 		need := asmkernels.Required(j.Threshold, a.size, b.size)
 		shared := asmkernels.Intersect(a.set, b.set, need)
-		return newEdge(shared, a.size+b.size-shared, false), shared >= need
+		return records.NewEdge(shared, a.size+b.size-shared, false), shared >= need
 	}
 	shared, union, exact := sketch.Overlap(a.set, b.set, a.size, b.size, bottomK)
-	return newEdge(shared, union, !exact), j.Verify == methods.VerifyNone || float64(shared)/float64(union) >= j.Threshold
+	return records.NewEdge(shared, union, !exact), j.Verify == methods.VerifyNone || float64(shared)/float64(union) >= j.Threshold
 }
 
 // gatheredSet is a document at the place where it is scored.
@@ -202,7 +203,7 @@ type gatheredSets struct {
 func readSets(ctx context.Context, w *workplace, memory *[]uint64) (*gatheredSets, error) {
 	total := 0
 	for _, piece := range w.pieces {
-		if piece.Kind == placeSetsKind {
+		if piece.Kind == records.PlaceSets {
 			total += int(piece.Length)
 		}
 	}
@@ -211,7 +212,7 @@ func readSets(ctx context.Context, w *workplace, memory *[]uint64) (*gatheredSet
 	hashes := *memory
 	g := &gatheredSets{}
 	for _, piece := range w.pieces {
-		if piece.Kind != placeSetsKind {
+		if piece.Kind != records.PlaceSets {
 			continue
 		}
 		buffer, err := w.readPiece(0, piece)
@@ -220,13 +221,13 @@ func readSets(ctx context.Context, w *workplace, memory *[]uint64) (*gatheredSet
 		}
 		w.figures.bytes += int64(len(buffer))
 		for b := buffer; len(b) > 0; {
-			ref, size := getRef(b), int(binary.LittleEndian.Uint32(b[8:]))
-			end := setHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(b[12:]))
+			ref, size := records.GetRef(b), int(binary.LittleEndian.Uint32(b[8:]))
+			end := records.SetHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(b[12:]))
 			start := len(hashes)
-			hashes = sketchblock.AppendSet(hashes, b[setHeader:end])
+			hashes = sketchblock.AppendSet(hashes, b[records.SetHeader:end])
 			g.numbers.Add(uint64(ref))
 			set := gatheredSet{ref: ref, size: size, set: hashes[start:len(hashes):len(hashes)]}
-			if input := getRef(b[16:]); input != 0 {
+			if input := records.GetRef(b[16:]); input != 0 {
 				set.input = &gatheredSet{ref: input, size: size}
 			}
 			g.sets = append(g.sets, set)
@@ -263,12 +264,12 @@ type edgeWriter struct {
 	part   components.Part
 }
 
-func (w *edgeWriter) add(run *runfile.Writer, a, b *gatheredSet, e edge) error {
+func (w *edgeWriter) add(run *runfile.Writer, a, b *gatheredSet, e records.Edge) error {
 	e.A, e.B = w.node(a), w.node(b)
 	w.part.Parents.Union(e.A, e.B)
-	record, err := run.Record(edgesKind, w.number, edgeSize)
+	record, err := run.Record(records.Edges, w.number, records.EdgeSize)
 	if err == nil {
-		putEdge(record, e)
+		records.PutEdge(record, e)
 	}
 	return err
 }

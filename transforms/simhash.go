@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/radix"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/unionfind"
@@ -77,12 +78,12 @@ func (f *keyFn) simhash(ctx context.Context, w *workplace) error {
 
 // fingerprint writes a record.
 func (f *keyFn) fingerprint(run *runfile.Writer, block *sketchblock.Block, i, table int, key uint64, fingerprint []uint64) error {
-	b, err := run.Record(fingerprintsKind, shardOf(key, f.Job.Shards), fingerprintSize+8*len(fingerprint))
+	b, err := run.Record(records.Fingerprints, records.ShardOf(key, f.Job.Shards), fingerprintSize+8*len(fingerprint))
 	if err != nil {
 		return err
 	}
 	binary.LittleEndian.PutUint64(b, key)
-	putRef(b[8:], block.Ref(i))
+	records.PutRef(b[8:], block.Ref(i))
 	binary.LittleEndian.PutUint64(b[16:], block.Digest(i))
 	binary.LittleEndian.PutUint32(b[24:], uint32(block.Size(i)))
 	binary.LittleEndian.PutUint32(b[28:], uint32(table))
@@ -131,7 +132,7 @@ type simhashGroups struct {
 
 // simhash goes through a shard of SimHash keys.
 func (f *groupFn) simhash(ctx context.Context, shard int, w *workplace) error {
-	packed, err := w.read(0, fingerprintsKind)
+	packed, err := w.read(0, records.Fingerprints)
 	if err != nil {
 		return err
 	}
@@ -144,16 +145,16 @@ func (f *groupFn) simhash(ctx context.Context, shard int, w *workplace) error {
 		recordSize: fingerprintSize + f.Job.SimHashBits/8, matcher: tables.NewMatcher(),
 		edges: refEdges{run: &w.run, shard: shard}, pairs: newPairWriter(w, shard),
 	}
-	records := g.records()
+	keys := g.records()
 	w.figures.bytes += int64(len(packed))
-	w.figures.records += int64(len(records))
-	for start := 0; start < len(records) && g.failed == nil; {
+	w.figures.records += int64(len(keys))
+	for start := 0; start < len(keys) && g.failed == nil; {
 		end := start + 1
-		for end < len(records) && records[end].Key == records[start].Key {
+		for end < len(keys) && keys[end].Key == keys[start].Key {
 			end++
 		}
 		if end-start > 1 {
-			g.key(records[start:end])
+			g.key(keys[start:end])
 		}
 		start = end
 		if err := ctx.Err(); err != nil {
@@ -164,26 +165,26 @@ func (f *groupFn) simhash(ctx context.Context, shard int, w *workplace) error {
 		return g.failed
 	}
 	w.outcome.Skipped.add(g.skipped)
-	if err := writePart(&w.run, nodesKind, shard, g.pairs.part); err != nil {
+	if err := records.WritePart(&w.run, records.Nodes, shard, g.pairs.part); err != nil {
 		return err
 	}
-	return writePart(&w.run, edgeNodesKind, shard, g.edges.part)
+	return records.WritePart(&w.run, records.EdgeNodes, shard, g.edges.part)
 }
 
 // records returns the records ordered by key.
 func (g *simhashGroups) records() []fingerprintRecord {
-	records := make([]fingerprintRecord, len(g.packed)/g.recordSize)
-	for i := range records {
+	keys := make([]fingerprintRecord, len(g.packed)/g.recordSize)
+	for i := range keys {
 		b := g.packed[i*g.recordSize:]
-		records[i] = fingerprintRecord{
-			at: uint32(i), table: binary.LittleEndian.Uint32(b[28:]), input: getRef(b[8:]),
+		keys[i] = fingerprintRecord{
+			at: uint32(i), table: binary.LittleEndian.Uint32(b[28:]), input: records.GetRef(b[8:]),
 			Record: candidates.Record{
-				Key: binary.LittleEndian.Uint64(b), Ref: getRef(b[8:]),
+				Key: binary.LittleEndian.Uint64(b), Ref: records.GetRef(b[8:]),
 				Digest: binary.LittleEndian.Uint64(b[16:]), Size: binary.LittleEndian.Uint32(b[24:]),
 			},
 		}
 	}
-	return radix.Sort(records, make([]fingerprintRecord, len(records)), func(r *fingerprintRecord) uint64 { return r.Key })
+	return radix.Sort(keys, make([]fingerprintRecord, len(keys)), func(r *fingerprintRecord) uint64 { return r.Key })
 }
 
 // words returns the bytes of the fingerprint of a record.
@@ -204,32 +205,32 @@ func (g *simhashGroups) compare(a, b *fingerprintRecord) int {
 
 // key handles the records of one key: those of a table at a time, should prefixes
 // of several have one key.
-func (g *simhashGroups) key(records []fingerprintRecord) {
-	slices.SortFunc(records, func(a, b fingerprintRecord) int {
+func (g *simhashGroups) key(keys []fingerprintRecord) {
+	slices.SortFunc(keys, func(a, b fingerprintRecord) int {
 		return cmp.Or(cmp.Compare(a.table, b.table), g.compare(&a, &b), cmp.Compare(a.Ref, b.Ref))
 	})
-	for len(records) > 0 {
+	for len(keys) > 0 {
 		n := 1
-		for n < len(records) && records[n].table == records[0].table {
+		for n < len(keys) && keys[n].table == keys[0].table {
 			n++
 		}
-		g.group(records[:n])
-		records = records[n:]
+		g.group(keys[:n])
+		keys = keys[n:]
 	}
 }
 
 // distinct returns the first of those documents of a group that are the same; it
 // stands for all. The stars of these are written in the first table.
-func (g *simhashGroups) distinct(records []fingerprintRecord) []fingerprintRecord {
+func (g *simhashGroups) distinct(keys []fingerprintRecord) []fingerprintRecord {
 	n := 0
-	for i := range records {
-		r := &records[i]
-		if n == 0 || g.compare(&records[n-1], r) != 0 {
-			records[n] = *r
+	for i := range keys {
+		r := &keys[i]
+		if n == 0 || g.compare(&keys[n-1], r) != 0 {
+			keys[n] = *r
 			n++
 			continue
 		}
-		first := &records[n-1]
+		first := &keys[n-1]
 		if first.input < g.layout.firstInput && r.Ref >= g.layout.firstInput {
 			first.input = r.Ref
 		}
@@ -237,28 +238,28 @@ func (g *simhashGroups) distinct(records []fingerprintRecord) []fingerprintRecor
 			g.add(&first.Record, &r.Record, g.same(&r.Record))
 		}
 	}
-	return records[:n]
+	return keys[:n]
 }
 
 // group handles the documents that share a prefix.
-func (g *simhashGroups) group(records []fingerprintRecord) {
-	table := int(records[0].table)
-	if records = g.distinct(records); len(records) < 2 {
+func (g *simhashGroups) group(keys []fingerprintRecord) {
+	table := int(keys[0].table)
+	if keys = g.distinct(keys); len(keys) < 2 {
 		return
 	}
-	slices.SortFunc(records, func(a, b fingerprintRecord) int { return cmp.Compare(a.Ref, b.Ref) })
+	slices.SortFunc(keys, func(a, b fingerprintRecord) int { return cmp.Compare(a.Ref, b.Ref) })
 	g.fingerprints = g.fingerprints[:0]
-	for i := range records {
-		for b := g.words(&records[i]); len(b) > 0; b = b[8:] {
+	for i := range keys {
+		for b := g.words(&keys[i]); len(b) > 0; b = b[8:] {
 			g.fingerprints = append(g.fingerprints, binary.LittleEndian.Uint64(b))
 		}
 	}
-	listed := g.job.Bounds.Group + g.job.Bounds.Listed*int64(len(records))
+	listed := g.job.Bounds.Group + g.job.Bounds.Listed*int64(len(keys))
 	skipped := int64(0)
 	var joined unionfind.Forest // by pairs beyond the bound
 	g.matcher.Pairs(table, g.fingerprints, func(i, j, distance int) {
-		x, y, compared := candidates.Ends(records[i].class(), records[j].class(), g.layout.firstInput)
-		a, b := records[i].of(x), records[j].of(y)
+		x, y, compared := candidates.Ends(keys[i].class(), keys[j].class(), g.layout.firstInput)
+		a, b := keys[i].of(x), keys[j].of(y)
 		switch {
 		case !compared || a.Size == 0 || b.Size == 0:
 		case listed > 0:
@@ -268,7 +269,7 @@ func (g *simhashGroups) group(records []fingerprintRecord) {
 			// What holds the documents together goes on being written, so that no
 			// cluster falls apart.
 			if joined == nil {
-				joined = unionfind.New(len(records))
+				joined = unionfind.New(len(keys))
 			}
 			if joined.Find(uint32(i)) == joined.Find(uint32(j)) {
 				skipped++
@@ -279,23 +280,23 @@ func (g *simhashGroups) group(records []fingerprintRecord) {
 		}
 	})
 	if skipped > 0 {
-		group := skippedGroup{int64(len(records)), records[0].Ref, records[1].Ref}
+		group := skippedGroup{int64(len(keys)), keys[0].Ref, keys[1].Ref}
 		g.skipped.add(g.layout.skipped(&group, skipped))
 	}
 }
 
 // same returns the edge to a document that is the same.
-func (g *simhashGroups) same(r *candidates.Record) edge {
+func (g *simhashGroups) same(r *candidates.Record) records.Edge {
 	if g.job.Scoring == methods.Hamming {
-		return hammingEdge(0, g.job.SimHashBits)
+		return records.HammingEdge(0, g.job.SimHashBits)
 	}
-	return newEdge(int(r.Size), int(r.Size), false)
+	return records.NewEdge(int(r.Size), int(r.Size), false)
 }
 
 // pair passes on a pair within the distance, the first one before.
 func (g *simhashGroups) pair(a, b *candidates.Record, distance int) {
 	if g.job.Scoring == methods.Hamming {
-		g.add(a, b, hammingEdge(distance, g.job.SimHashBits))
+		g.add(a, b, records.HammingEdge(distance, g.job.SimHashBits))
 		return
 	}
 	low, high := a, b
@@ -310,7 +311,7 @@ func (g *simhashGroups) pair(a, b *candidates.Record, distance int) {
 	}
 }
 
-func (g *simhashGroups) add(a, b *candidates.Record, e edge) {
+func (g *simhashGroups) add(a, b *candidates.Record, e records.Edge) {
 	if err := g.edges.add(a, b, e); err != nil {
 		g.failed = err
 	}
@@ -324,12 +325,12 @@ type refEdges struct {
 	part    components.Part
 }
 
-func (w *refEdges) add(a, b *candidates.Record, e edge) error {
+func (w *refEdges) add(a, b *candidates.Record, e records.Edge) error {
 	e.A, e.B = w.number(a), w.number(b)
 	w.part.Parents.Union(e.A, e.B)
-	record, err := w.run.Record(edgesKind, w.shard, edgeSize)
+	record, err := w.run.Record(records.Edges, w.shard, records.EdgeSize)
 	if err == nil {
-		putEdge(record, e)
+		records.PutEdge(record, e)
 	}
 	return err
 }

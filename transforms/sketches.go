@@ -7,6 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -18,7 +19,7 @@ func init() {
 // writeSketches writes the sketch of every document of the input in document order.
 // An output shard takes the documents of some splits.
 func writeSketches(s beam.Scope, job Job, blocks beam.PCollection) beam.PCollection {
-	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{documentsKind, setsKind}}, blocks)
+	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}, blocks)
 	return sideBySide(s, &sketchesFn{Job: job}, tasks)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -62,7 +63,7 @@ func (s *staying) load() (err error) {
 	if s.pieces, err = runfile.ReadCatalog(s.catalog, s.split); err != nil {
 		return err
 	}
-	if s.removed, err = readRefs(&s.reader, s.pieces, removedKind); err != nil {
+	if s.removed, err = records.ReadRefs(&s.reader, s.pieces, records.Removed); err != nil {
 		return err
 	}
 	if s.sums, err = readSums(&s.reader, s.pieces); err != nil {
@@ -73,7 +74,7 @@ func (s *staying) load() (err error) {
 	}
 	s.refs, s.blocks = s.refs[:0], s.blocks[:0]
 	for _, piece := range s.pieces {
-		if piece.Kind == documentsKind {
+		if piece.Kind == records.Documents {
 			s.blocks = append(s.blocks, piece)
 		}
 	}

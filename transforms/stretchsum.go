@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -29,7 +30,7 @@ func (s *stretchSum) add(batch corpus.Batch) {
 // writeSums writes the sums of the stretches of a split, in their order.
 func writeSums(run *runfile.Writer, split int, sums []stretchSum) error {
 	for _, sum := range sums {
-		b, err := run.Record(sumsKind, split, sumSize)
+		b, err := run.Record(records.Sums, split, sumSize)
 		if err != nil {
 			return err
 		}
@@ -41,7 +42,7 @@ func writeSums(run *runfile.Writer, split int, sums []stretchSum) error {
 
 // readSums reads what writeSums wrote.
 func readSums(reader *runfile.Reader, pieces []runfile.Piece) ([]stretchSum, error) {
-	packed, err := reader.ReadKind(nil, pieces, sumsKind)
+	packed, err := reader.ReadKind(nil, pieces, records.Sums)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/lshbands"
 )
@@ -120,13 +121,13 @@ func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() Visit
 // take that are hashes of bands.
 func HashKeyBytes(keys float64) float64 {
 	before := min(keys, candidates.MaxPrevious)
-	return keySize*keys + 4*(before*(before-1)/2+before*(keys-before))
+	return records.KeySize*keys + 4*(before*(before-1)/2+before*(keys-before))
 }
 
 // ExactKeyBytes returns how many bytes the records of so many exact keys take.
 func ExactKeyBytes(keys float64) float64 {
 	record := candidates.Record{Key: candidates.PrefixKeyOf(0)}
-	return keys * float64(keySize+4*record.Known())
+	return keys * float64(records.KeySize+4*record.Known())
 }
 
 // FingerprintKeyBytes returns how many bytes the records of so many SimHash keys

@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -22,7 +23,7 @@ func init() {
 // unique writes the records that stay, byte for byte, a file for each input
 // file. It reads the input again, which is cheaper than to keep it.
 func unique(s beam.Scope, job Job, written, sketches beam.PCollection) beam.PCollection {
-	tasks := exchange(s, job, delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{documentsKind, removedKind, sumsKind}}, written, sketches)
+	tasks := exchange(s, job, delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{records.Documents, records.Removed, records.Sums}}, written, sketches)
 	return sideBySide(s, &uniqueFn{Job: job}, tasks)
 }
 

@@ -17,6 +17,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/sketch"
 )
@@ -126,7 +127,7 @@ func uniqueOf(t *testing.T, dir string, change func()) (contents []string, err e
 		}
 		runs = append(runs, runsOf(outcomes)...)
 	}
-	catalog, _, err := runfile.WriteCatalog(job.Temp, runs, nil, []runfile.Kind{documentsKind, removedKind, sumsKind})
+	catalog, _, err := runfile.WriteCatalog(job.Temp, runs, nil, []runfile.Kind{records.Documents, records.Removed, records.Sums})
 	if err != nil {
 		t.Fatal(err)
 	}

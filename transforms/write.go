@@ -11,7 +11,7 @@ import (
 	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/radix"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -26,7 +26,7 @@ func init() {
 // other stages.
 func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ...beam.PCollection) {
 	s = s.Scope("write")
-	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{shardMembersKind, shardEdgesKind, shardSpansKind, rejectsKind}}, clusters, sketches)
+	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}, clusters, sketches)
 	written := sideBySide(s, &writeFn{Job: job}, tasks)
 	outcomes := append([]beam.PCollection{written, sketches}, others...)
 	if slices.Contains(job.Emit, output.Unique) {
@@ -74,11 +74,11 @@ func (f *writeFn) shard(t task, o *outcome, m *memory) error {
 	}
 	var reader runfile.Reader
 	defer reader.Close()
-	members, err := readMembers(&reader, pieces)
+	members, err := records.ReadMembers(&reader, pieces)
 	if err != nil {
 		return err
 	}
-	edges, err := readEdges(&reader, pieces)
+	edges, err := records.ReadEdges(&reader, pieces)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (f *writeFn) shard(t task, o *outcome, m *memory) error {
 	shard.countPairs(&o.Counts)
 	if f.Job.Similarity == methods.Containment {
 		// A passage in common is no reason to go, nor to be one of a cluster.
-		shard.spans, err = readSpans(&reader, pieces)
+		shard.spans, err = records.ReadSpans(&reader, pieces)
 		if err != nil {
 			return err
 		}
@@ -146,55 +146,13 @@ func writeFile(job Job, file output.File, write func(row func([]byte) error) err
 	return w.Close()
 }
 
-// readEdges returns the edges of an output shard, sorted by A, then B, each once: a
-// pair of documents may have been scored in several groups, and in a heap.
-func readEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]edge, error) {
-	total := 0
-	for _, piece := range pieces {
-		if piece.Kind == shardEdgesKind {
-			total += int(piece.Length)
-		}
-	}
-	edges := make([]edge, 0, total/edgeSize)
-	var buffer []byte
-	for _, piece := range pieces {
-		if piece.Kind != shardEdgesKind {
-			continue
-		}
-		var err error
-		if buffer, err = reader.Read(buffer[:0], piece); err != nil {
-			return nil, err
-		}
-		for b := buffer; len(b) > 0; b = b[edgeSize:] {
-			edges = append(edges, getEdge(b))
-		}
-	}
-	edges = radix.Sort(edges, make([]edge, len(edges)), func(e *edge) uint64 { return uint64(e.A)<<32 | uint64(e.B) })
-	return compactEdges(edges), nil
-}
-
-// compactEdges drops repeats of sorted edges. They differ in the mark of a heap only, which
-// stays if one has it.
-func compactEdges(edges []edge) []edge {
-	n := 0
-	for _, e := range edges {
-		if n > 0 && edges[n-1].A == e.A && edges[n-1].B == e.B {
-			edges[n-1].total |= e.total & heapMark
-			continue
-		}
-		edges[n] = e
-		n++
-	}
-	return edges[:n]
-}
-
 // writeRejects writes the rejects of all splits in the order of the corpus.
 func writeRejects(job Job, reader *runfile.Reader, pieces []runfile.Piece) (output.File, error) {
 	file := output.File{Name: output.ShardName(output.Rejects, 0, 1, job.Format), Output: output.Rejects}
 	return writeFile(job, file, func(row func([]byte) error) error {
 		var buffer []byte
 		for _, piece := range pieces {
-			if piece.Kind != rejectsKind {
+			if piece.Kind != records.Rejects {
 				continue
 			}
 			var err error

@@ -1,0 +1,109 @@
+package records
+
+import (
+	"encoding/binary"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/runfile"
+)
+
+// crowdedSize is the size of a document of a crowd, and 4 for each previous key, and
+// refSize where another document of its class is the first of the input.
+const crowdedSize = 16
+
+// hasInput says in a bit of the position that this is so.
+const hasInput = 1 << 31
+
+func putCrowded(b []byte, r *candidates.Record) {
+	PutRef(b, r.Ref)
+	binary.LittleEndian.PutUint32(b[8:], r.Size)
+	position := r.Position
+	if r.First {
+		position |= firstKey
+	}
+	if r.Input != r.Ref {
+		position |= hasInput
+		PutRef(b[len(b)-RefSize:], r.Input)
+	}
+	binary.LittleEndian.PutUint32(b[12:], position)
+	for i, key := range r.Previous[:r.Known()] {
+		binary.LittleEndian.PutUint32(b[crowdedSize+4*i:], key)
+	}
+}
+
+// getCrowded reads a document of a crowd with that key, and returns what follows it.
+func getCrowded(b []byte, r *candidates.Record) []byte {
+	ref := GetRef(b)
+	*r = candidates.Record{Key: r.Key, Ref: ref, Input: ref, Size: binary.LittleEndian.Uint32(b[8:])}
+	position := binary.LittleEndian.Uint32(b[12:])
+	r.Position, r.First = position&^(firstKey|hasInput), position&firstKey != 0
+	b = b[crowdedSize:]
+	for i := range r.Known() {
+		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	b = b[4*r.Known():]
+	if position&hasInput != 0 {
+		r.Input = GetRef(b)
+		b = b[RefSize:]
+	}
+	return b
+}
+
+// A crowd is written as its key, how many pairs and documents it has, and these.
+const crowdHeader = 20
+
+func WriteCrowd(run *runfile.Writer, shard int, group []candidates.Record, pairs int64) error {
+	b, err := run.Record(Crowds, shard, crowdHeader)
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint64(b, group[0].Key)
+	binary.LittleEndian.PutUint64(b[8:], uint64(pairs))
+	binary.LittleEndian.PutUint32(b[16:], uint32(len(group)))
+	for i := range group {
+		r := &group[i]
+		size := crowdedSize + 4*r.Known()
+		if r.Input != r.Ref {
+			size += RefSize
+		}
+		if b, err = run.Record(Crowds, shard, size); err != nil {
+			return err
+		}
+		putCrowded(b, r)
+	}
+	return nil
+}
+
+// CrowdReader reads crowds one after the other.
+type CrowdReader struct {
+	Packed []byte
+
+	key       uint64
+	Pairs     int64
+	Documents int
+}
+
+// Next goes on to the next crowd. Its documents must have been read.
+func (c *CrowdReader) Next() bool {
+	if len(c.Packed) == 0 {
+		return false
+	}
+	c.key = binary.LittleEndian.Uint64(c.Packed)
+	c.Pairs = int64(binary.LittleEndian.Uint64(c.Packed[8:]))
+	c.Documents = int(binary.LittleEndian.Uint32(c.Packed[16:]))
+	c.Packed = c.Packed[crowdHeader:]
+	return true
+}
+
+// Record reads the next document of the crowd.
+func (c *CrowdReader) Record(r *candidates.Record) {
+	r.Key = c.key
+	c.Packed = getCrowded(c.Packed, r)
+}
+
+// HeapMemberSize is the size of a document of a heap: its ref, that of the equal
+// document of the input (see want), and that of another document of the heap.
+const HeapMemberSize = 3 * RefSize
+
+// StarSize is the size of a document of a star: its ref, and that of the leader.
+const StarSize = 2 * RefSize

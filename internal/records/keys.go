@@ -1,0 +1,58 @@
+package records
+
+import (
+	"encoding/binary"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
+)
+
+const (
+	KeySize    = 32 // and 4 for each previous key
+	IdSize     = 16
+	RefSize    = 8
+	NumberSize = 8
+	NodeSize   = 16
+	PlaceSize  = 12
+	EdgeSize   = 16
+)
+
+// firstKey says in a bit of a key record's position that it is of the document's first
+// key.
+const firstKey = 1 << 30
+
+func PutKey(b []byte, r candidates.Record) {
+	binary.LittleEndian.PutUint64(b, r.Key)
+	binary.LittleEndian.PutUint64(b[8:], uint64(r.Ref))
+	binary.LittleEndian.PutUint64(b[16:], r.Digest)
+	binary.LittleEndian.PutUint32(b[24:], r.Size)
+	position := r.Position
+	if r.First {
+		position |= firstKey
+	}
+	binary.LittleEndian.PutUint32(b[28:], position)
+	for i, key := range r.Previous[:r.Known()] {
+		binary.LittleEndian.PutUint32(b[KeySize+4*i:], key)
+	}
+}
+
+// GetKey reads a record and returns what follows it.
+func GetKey(b []byte, r *candidates.Record) []byte {
+	*r = candidates.Record{
+		Key:    binary.LittleEndian.Uint64(b),
+		Ref:    docref.Ref(binary.LittleEndian.Uint64(b[8:])),
+		Digest: binary.LittleEndian.Uint64(b[16:]),
+		Size:   binary.LittleEndian.Uint32(b[24:]),
+	}
+	position := binary.LittleEndian.Uint32(b[28:])
+	r.Position, r.First = position&^firstKey, position&firstKey != 0
+	b = b[KeySize:]
+	for i := range r.Known() {
+		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	return b[4*r.Known():]
+}
+
+func PutRef(b []byte, ref docref.Ref) { binary.LittleEndian.PutUint64(b, uint64(ref)) }
+
+func GetRef(b []byte) docref.Ref { return docref.Ref(binary.LittleEndian.Uint64(b)) }

@@ -1,0 +1,45 @@
+package records
+
+import "mirrorbeam/internal/runfile"
+
+// The kinds of records, and what the shard of each is. Their numbers stand in run files:
+// a number is never changed, nor used again.
+const (
+	Documents    runfile.Kind = 1  // documents of a sketch block, by split
+	Sets         runfile.Kind = 2  // sets of the same block, by split
+	Rejects      runfile.Kind = 3  // rows of rejects, shard 0
+	Keys         runfile.Kind = 4  // key records, by range of keys
+	Fingerprints runfile.Kind = 5  // SimHash fingerprints by their prefixes, by range of keys
+	Ids          runfile.Kind = 6  // hashes of ids, by range of hashes
+	Repeated     runfile.Kind = 7  // documents whose id is not theirs alone, by split
+	Counter      runfile.Kind = 8  // a counter of shingles, shard 0
+	Order        runfile.Kind = 9  // the order of shingles, shard 0
+	Crowds       runfile.Kind = 10 // key records of groups that wait, by range of keys
+	Limit        runfile.Kind = 11 // which of these are dense, by range of keys
+	Nodes        runfile.Kind = 12 // nodes of a part of the candidate graph, by range of keys
+	Numbers      runfile.Kind = 13 // candidate pairs of that part
+	Places       runfile.Kind = 14 // the place of each of its nodes
+	Wanted       runfile.Kind = 15 // documents to be scored and their places, by split
+	PlaceSets    runfile.Kind = 16 // sets of documents, by place
+	PlacePairs   runfile.Kind = 17 // pairs to be scored, by place
+	Sample       runfile.Kind = 18 // sampled documents: with their sets by split, then with their classes
+	Audit        runfile.Kind = 19 // classes of equal documents that are partners of sampled ones
+	EdgeNodes    runfile.Kind = 20 // nodes of a part of the similarity graph, by part
+	Edges        runfile.Kind = 21 // verified edges of that part
+	EdgeShards   runfile.Kind = 22 // the output shard of each of its nodes
+	Members      runfile.Kind = 23 // documents of clusters and their shards, by split
+	ShardMembers runfile.Kind = 24 // documents of clusters, by output shard
+	ShardEdges   runfile.Kind = 25 // edges, by output shard
+	Removed      runfile.Kind = 26 // documents that go, by unique task
+	Spans        runfile.Kind = 27 // passages that the pairs of a part have in common, by part
+	ShardSpans   runfile.Kind = 28 // the same, by output shard
+	HeapMembers  runfile.Kind = 29 // documents of dense groups, by range of keys
+	Heaps        runfile.Kind = 30 // how many documents a heap has, by heap
+	Stars        runfile.Kind = 31 // documents that are like one leader, by heap
+	Unchecked    runfile.Kind = 32 // leaders that were not compared with all others, by split
+	Blocks       runfile.Kind = 33 // a mark of each block, by place
+	Probe        runfile.Kind = 34 // documents to look for partners in, with their sets, by split
+	Sums         runfile.Kind = 35 // check sums of the stretches of a split, by split
+	Digests      runfile.Kind = 36 // key records that only bring equal documents together, by range of keys
+	Distinct     runfile.Kind = 37 // documents that are compared with all others, by range of keys
+)

@@ -1,0 +1,115 @@
+package records
+
+import (
+	"encoding/binary"
+
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+)
+
+const (
+	PositionSize = 8
+	MemberSize   = RefSize + 2*PositionSize
+)
+
+// Position is where a document stands in the output: the shard, and its number
+// among the shard's documents, which are ordered by cluster, then by ref.
+type Position struct {
+	Shard, Number uint32
+}
+
+func (p Position) Put(b []byte) {
+	binary.LittleEndian.PutUint32(b, p.Shard)
+	binary.LittleEndian.PutUint32(b[4:], p.Number)
+}
+
+func GetPosition(b []byte) Position {
+	return Position{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])}
+}
+
+// memberHeader is the size of a member's record without its id: number, number
+// of the first document of its cluster, ref, size, length, flags, length of the id.
+const memberHeader = 32
+
+// The flags of a member: see there.
+const (
+	repeatedFlag = 1 << iota
+	uncheckedFlag
+)
+
+func FlagsOf(repeated, unchecked bool) (flags uint32) {
+	if repeated {
+		flags |= repeatedFlag
+	}
+	if unchecked {
+		flags |= uncheckedFlag
+	}
+	return flags
+}
+
+// WriteMember writes the record of document i of the block for its output
+// shard.
+func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i int, flags uint32) error {
+	at, first := GetPosition(member[RefSize:]), GetPosition(member[RefSize+PositionSize:])
+	id := block.ID(i)
+	b, err := run.Record(ShardMembers, int(at.Shard), memberHeader+len(id))
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint32(b, at.Number)
+	binary.LittleEndian.PutUint32(b[4:], first.Number)
+	PutRef(b[8:], block.Ref(i))
+	binary.LittleEndian.PutUint32(b[16:], uint32(block.Size(i)))
+	binary.LittleEndian.PutUint32(b[20:], uint32(block.Length(i)))
+	binary.LittleEndian.PutUint32(b[24:], flags)
+	binary.LittleEndian.PutUint32(b[28:], uint32(len(id)))
+	copy(b[memberHeader:], id)
+	return nil
+}
+
+// Member is a document of a cluster at its output shard.
+type Member struct {
+	First        uint32 // number of the first document of the cluster
+	Ref          docref.Ref
+	Size, Length uint32
+	Repeated     bool // the id is another document's, too
+	Unchecked    bool // it leads documents of a heap, and was not compared with all that do
+	Id           []byte
+}
+
+// ReadMembers returns the documents of an output shard by number.
+func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, error) {
+	packed, err := reader.ReadKind(nil, pieces, ShardMembers)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for b := packed; len(b) > 0; b = b[memberHeader+binary.LittleEndian.Uint32(b[28:]):] {
+		n++
+	}
+	members := make([]Member, n)
+	for b := packed; len(b) > 0; {
+		end := memberHeader + binary.LittleEndian.Uint32(b[28:])
+		members[binary.LittleEndian.Uint32(b)] = Member{
+			First: binary.LittleEndian.Uint32(b[4:]), Ref: GetRef(b[8:]),
+			Size: binary.LittleEndian.Uint32(b[16:]), Length: binary.LittleEndian.Uint32(b[20:]),
+			Repeated: b[24]&repeatedFlag != 0, Unchecked: b[24]&uncheckedFlag != 0, Id: b[memberHeader:end],
+		}
+		b = b[end:]
+	}
+	return members, nil
+}
+
+// ReadRefs returns a set of documents.
+func ReadRefs(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind) (map[docref.Ref]bool, error) {
+	packed, err := reader.ReadKind(nil, pieces, kind)
+	if err != nil {
+		return nil, err
+	}
+	refs := make(map[docref.Ref]bool, len(packed)/RefSize)
+	for ; len(packed) > 0; packed = packed[RefSize:] {
+		refs[GetRef(packed)] = true
+	}
+	return refs, nil
+}

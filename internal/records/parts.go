@@ -1,0 +1,41 @@
+package records
+
+import (
+	"encoding/binary"
+
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/runfile"
+)
+
+// WritePart writes the nodes of a part of a graph.
+func WritePart(run *runfile.Writer, kind runfile.Kind, shard int, part components.Part) error {
+	for i, ref := range part.Refs {
+		if err := WriteNode(run, kind, shard, ref, part.Weights[i], part.Parents[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteNode writes a node: ref, weight, parent.
+func WriteNode(run *runfile.Writer, kind runfile.Kind, shard int, ref docref.Ref, weight, parent uint32) error {
+	b, err := run.Record(kind, shard, NodeSize)
+	if err == nil {
+		PutRef(b, ref)
+		binary.LittleEndian.PutUint32(b[8:], weight)
+		binary.LittleEndian.PutUint32(b[12:], parent)
+	}
+	return err
+}
+
+// DecodePart reads what writePart wrote, into the memory of part.
+func DecodePart(part components.Part, nodes []byte) components.Part {
+	part = components.Part{Refs: part.Refs[:0], Weights: part.Weights[:0], Parents: part.Parents[:0]}
+	for ; len(nodes) > 0; nodes = nodes[NodeSize:] {
+		part.Refs = append(part.Refs, GetRef(nodes))
+		part.Weights = append(part.Weights, binary.LittleEndian.Uint32(nodes[8:]))
+		part.Parents = append(part.Parents, binary.LittleEndian.Uint32(nodes[12:]))
+	}
+	return part
+}

@@ -1,0 +1,145 @@
+package records
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/unionfind"
+)
+
+// TestRecords: every field of a record comes back, and none reaches beyond it.
+func TestRecords(t *testing.T) {
+	check := func(name string, size int, put func([]byte), get func([]byte) any, want any) {
+		t.Helper()
+		b := slices.Repeat([]byte{0xaa}, size+8)
+		put(b[:size:size])
+		if got := get(b[:size]); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s %+v, want %+v", name, got, want)
+		}
+	}
+	key := candidates.Record{Key: 1<<63 | 2, Ref: 1<<62 | 2, Digest: 1<<61 | 3, Size: 1<<31 | 4, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}}
+	check("key", KeySize+2*4, func(b []byte) { PutKey(b, key) }, func(b []byte) any {
+		var got candidates.Record
+		if rest := GetKey(b, &got); len(rest) > 0 {
+			t.Errorf("%d bytes are left of a key", len(rest))
+		}
+		return got
+	}, key)
+	ref := docref.Ref(1<<63 | 7)
+	check("ref", RefSize, func(b []byte) { PutRef(b, ref) }, func(b []byte) any { return GetRef(b) }, ref)
+	place := components.Place{First: 1<<31 | 1, Blocks: 1<<15 | 2, Block: 1<<14 | 3}
+	check("place", PlaceSize, func(b []byte) { PutPlace(b, place, 1<<31|4) }, func(b []byte) any { return GetPlace(b) }, place)
+	check("star", PlaceSize, func(b []byte) { PutPlace(b, place, 1<<31|4) }, func(b []byte) any { return GetStar(b) }, uint32(1<<31|4))
+	for _, crowded := range []candidates.Record{
+		{Key: 1<<63 | 2, Ref: 1<<62 | 2, Input: 1<<62 | 2, Size: 1<<31 | 4, Position: 1<<29 | 1, First: true, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}},
+		{Key: 1<<63 | 6, Ref: 3, Input: 1<<61 | 3, Size: 5, Position: 7, Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6}},
+	} {
+		size := crowdedSize + 4*crowded.Known()
+		if crowded.Input != crowded.Ref {
+			size += RefSize
+		}
+		check("document of a crowd", size, func(b []byte) { putCrowded(b, &crowded) }, func(b []byte) any {
+			got := candidates.Record{Key: crowded.Key}
+			if rest := getCrowded(b, &got); len(rest) > 0 {
+				t.Errorf("%d bytes are left of a document of a crowd", len(rest))
+			}
+			return got
+		}, crowded)
+	}
+	for _, estimate := range []bool{false, true} {
+		e := NewEdge(1<<30|3, 1<<30|4, estimate)
+		e.A, e.B = 1<<31|1, 1<<30|2
+		check("edge", EdgeSize, func(b []byte) { PutEdge(b, e) }, func(b []byte) any { return GetEdge(b) }, e)
+	}
+	at := Position{1<<31 | 1, 1<<30 | 2}
+	check("position", PositionSize, func(b []byte) { at.Put(b) }, func(b []byte) any { return GetPosition(b) }, at)
+}
+
+// TestEdgeIdentical: an estimate of 1 does not make documents identical.
+func TestEdgeIdentical(t *testing.T) {
+	for _, c := range []struct {
+		Edge
+		want bool
+	}{
+		{NewEdge(5, 5, false), true},
+		{NewEdge(0, 0, false), true}, // two documents without tokens
+		{NewEdge(4, 5, false), false},
+		{NewEdge(128, 128, true), false},
+		{Edge{Shared: 5, Total: 5 | HeapMark}, true},
+		{Edge{Shared: 5, Total: 5 | HeapMark | estimateMark}, false},
+	} {
+		if got := c.Identical(); got != c.want {
+			t.Errorf("%+v: %v", c.Edge, got)
+		}
+	}
+}
+
+// TestPart writes the nodes of a part of a graph and reads them back.
+func TestPart(t *testing.T) {
+	want := components.Part{Refs: []docref.Ref{9, 2, 1 << 60}, Weights: []uint32{1, 1 << 31, 3}, Parents: unionfind.Forest{0, 0, 2}}
+	w := runfile.NewWriter(t.TempDir(), 1<<20)
+	defer w.Abort()
+	if err := WritePart(w, Nodes, 4, want); err != nil {
+		t.Fatal(err)
+	}
+	path, err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces, err := runfile.Pieces(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reader runfile.Reader
+	defer reader.Close()
+	packed, err := reader.ReadKind(nil, pieces, Nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := DecodePart(components.Part{}, packed); !reflect.DeepEqual(got, want) {
+		t.Errorf("part %+v, want %+v", got, want)
+	}
+}
+
+// TestShardOf cuts the range of hashes into shards of equal width, in order.
+func TestShardOf(t *testing.T) {
+	for _, shards := range []int{1, 2, 3, 50, 1024} {
+		if ShardOf(0, shards) != 0 || ShardOf(1<<64-1, shards) != shards-1 {
+			t.Errorf("%d shards: the ends are in %d and %d", shards, ShardOf(0, shards), ShardOf(1<<64-1, shards))
+		}
+		count := make([]int, shards)
+		random := rand.New(rand.NewPCG(1, 2))
+		last := uint64(0)
+		for range 200 * shards {
+			hash := random.Uint64()
+			count[ShardOf(hash, shards)]++
+			if (hash < last) != (ShardOf(hash, shards) < ShardOf(last, shards)) && ShardOf(hash, shards) != ShardOf(last, shards) {
+				t.Fatalf("%d shards: the order of %x and %x is lost", shards, hash, last)
+			}
+			last = hash
+		}
+		if slices.Min(count) < 100 || slices.Max(count) > 400 {
+			t.Errorf("%d shards get from %d to %d of 200 each", shards, slices.Min(count), slices.Max(count))
+		}
+	}
+}
+
+// TestCompactEdges: a pair that was scored in a heap and elsewhere is one edge of the heap,
+// whichever came first.
+func TestCompactEdges(t *testing.T) {
+	plain, heap, other := Edge{1, 2, 9, 10}, Edge{1, 2, 9, 10 | HeapMark}, Edge{1, 3, 9, 10}
+	for _, edges := range [][]Edge{{plain, heap, other}, {heap, plain, other}, {plain, heap, plain, other, other}} {
+		if got := compactEdges(slices.Clone(edges)); !slices.Equal(got, []Edge{heap, other}) {
+			t.Errorf("%v: %v", edges, got)
+		}
+	}
+	if got := compactEdges([]Edge{plain, plain}); !slices.Equal(got, []Edge{plain}) {
+		t.Errorf("%v", got)
+	}
+}

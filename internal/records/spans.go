@@ -1,0 +1,55 @@
+package records
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/sketch"
+)
+
+// The size of a span's record: its pair, where it is, its words, and how many more
+// spans the pair has than are listed.
+const SpanSize = 32
+
+// Span is a span of a pair of two nodes of a part, or of two members of an output
+// shard.
+type Span struct {
+	A, B uint32
+	sketch.Span
+	// More is how many spans of the pair are not listed.
+	More uint32
+}
+
+func PutSpan(b []byte, s Span) {
+	for i, field := range []uint32{s.A, s.B, s.StartA, s.EndA, s.StartB, s.EndB, s.Words, s.More} {
+		binary.LittleEndian.PutUint32(b[4*i:], field)
+	}
+}
+
+func GetSpan(b []byte) Span {
+	field := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
+	return Span{
+		A: field(0), B: field(1), More: field(7),
+		Span: sketch.Span{StartA: field(2), EndA: field(3), StartB: field(4), EndB: field(5), Words: field(6)},
+	}
+}
+
+// ReadSpans returns the spans of an output shard in the order of its edges, those
+// of an edge longest first.
+func ReadSpans(reader *runfile.Reader, pieces []runfile.Piece) ([]Span, error) {
+	packed, err := reader.ReadKind(nil, pieces, ShardSpans)
+	if err != nil {
+		return nil, err
+	}
+	spans := make([]Span, 0, len(packed)/SpanSize)
+	for ; len(packed) > 0; packed = packed[SpanSize:] {
+		spans = append(spans, GetSpan(packed))
+	}
+	slices.SortFunc(spans, func(x, y Span) int {
+		return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B), cmp.Compare(y.Words, x.Words),
+			cmp.Compare(x.StartA, y.StartA), cmp.Compare(x.StartB, y.StartB))
+	})
+	return spans, nil
+}

@@ -1,0 +1,62 @@
+package transforms
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/unionfind"
+)
+
+// TestOrder cuts clusters into output shards: none is torn apart, they stand by
+// their first documents, shards are as even as that allows, and what is not listed
+// has no place.
+func TestOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		n, shards := random.IntN(60), 1+random.IntN(6)
+		roots := unionfind.New(n)
+		largest := 1
+		size := make([]int, n)
+		for i := range roots {
+			if j := random.IntN(i + 1); random.IntN(2) == 0 {
+				roots[i] = roots[j]
+			}
+			size[roots[i]]++
+			largest = max(largest, size[roots[i]])
+		}
+		listed := make([]bool, n)
+		for i := range listed {
+			listed[i] = random.IntN(4) > 0
+		}
+		var ranks []int
+		for i, root := range roots {
+			if listed[root] {
+				ranks = append(ranks, i)
+			}
+		}
+		slices.SortStableFunc(ranks, func(a, b int) int { return int(roots[a]) - int(roots[b]) })
+		o := newOrder(roots, listed, shards)
+		for i, root := range roots {
+			if o.has(uint32(i)) != listed[root] || !listed[root] && o.of(uint32(i)).Shard != nowhere {
+				t.Fatalf("roots %v: document %d is at %+v, listed: %v", roots, i, o.of(uint32(i)), listed[root])
+			}
+		}
+		next, count := records.Position{}, make([]int, shards)
+		for i, rank := range ranks {
+			got := o.of(uint32(rank))
+			if got.Shard > next.Shard && got.Number == 0 && int(roots[rank]) == rank {
+				next = got // a shard begins, with the first of a cluster
+			}
+			if got != next {
+				t.Fatalf("roots %v in %d shards: document %d, number %d in the order, is at %+v, want %+v", roots, shards, rank, i, got, next)
+			}
+			next.Number++
+			count[got.Shard]++
+		}
+		if n > 0 && slices.Max(count) > len(ranks)/shards+largest {
+			t.Errorf("roots %v: shards of %v", roots, count)
+		}
+	}
+}
