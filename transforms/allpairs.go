@@ -121,7 +121,7 @@ func (f *placeFn) blocks(runs []string, m *memory) (bool, error) {
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(documents[i].Ref, documents[j].Ref) })
 	for _, i := range order {
 		ref := documents[i].Ref
-		if err := records.WriteWanted(&m.run, splitOf(f.starts, ref), records.Want{ref, int(blocks[i]), inputs[ref]}); err != nil {
+		if err := records.WriteWanted(&m.run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: int(blocks[i]), Input: inputs[ref]}); err != nil {
 			return false, err
 		}
 	}

@@ -34,7 +34,7 @@ func Audit(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
 	return sideBySide(s, &auditFn{Job: job}, tasks)
 }
 
-var auditStage = newStage("audit")
+var auditStage = newStage(atAudit)
 
 // auditPlanFn draws the sample and makes the tasks that look for partners in each
 // split.
@@ -47,26 +47,25 @@ type auditPlanFn struct {
 func (f *auditPlanFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *auditPlanFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return auditStage.runAlone(ctx, 0, emit, func(m *memory, emit func([]byte)) error {
-		outcomes, counts, err := readOutcomes(elements)
-		if err != nil {
-			return err
-		}
-		sample, err := f.draw(m, outcomes)
-		if err != nil || len(sample.Documents) == 0 {
-			return err
-		}
-		shares := newAuditShares(f.Job, f.inputs)
-		sample.Cut = sample.Cut || shares.sampled < 1
-		sample.ProbedBelow = audit.Limit(shares.probed)
-		sample.Fit(f.Job.Threshold, float64(counts.Documents+counts.ReferenceDocuments), shares.budget())
-		path, err := writeSample(m, f.Job, &sample)
-		if err != nil {
-			return err
-		}
-		d := delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Sample, records.Probe}}
-		return d.deliver(f.Job.Temp, append(runsOf(outcomes), path), counts, emit)
-	})
+	return auditStage.planOnly(ctx, elements, emit, f.Plan)
+}
+
+// Plan draws the sample and makes the tasks.
+func (f *auditPlanFn) Plan(_ context.Context, p *Planning) error {
+	sample, err := f.draw(p.memory, p.Outcomes)
+	if err != nil || len(sample.Documents) == 0 {
+		return err
+	}
+	shares := newAuditShares(f.Job, f.inputs)
+	sample.Cut = sample.Cut || shares.sampled < 1
+	sample.ProbedBelow = audit.Limit(shares.probed)
+	sample.Fit(f.Job.Threshold, float64(p.Counts.Documents+p.Counts.ReferenceDocuments), shares.budget())
+	path, err := writeSample(p.memory, f.Job, &sample)
+	if err != nil {
+		return err
+	}
+	d := delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Sample, records.Probe}}
+	return p.Deliver(f.Job.Temp, d, append(runsOf(p.Outcomes), path))
 }
 
 // draw draws from the documents that Fingerprint has set aside.
@@ -76,7 +75,7 @@ func (f *auditPlanFn) draw(m *memory, outcomes []outcome) (audit.Sample, error) 
 		shingles += o.Shingles
 	}
 	drawing := audit.NewDrawing(f.Job.AuditSample, newAuditShares(f.Job, f.inputs).elements(shingles))
-	err := eachRecordOf(outcomes, fingerprintStage, records.Sample, m, func(packed []byte) error {
+	err := eachRecordOf(outcomes, atFingerprint, records.Sample, m, func(packed []byte) error {
 		for len(packed) > 0 {
 			var d records.SetAside
 			d, packed = records.NextSetAside(packed)
@@ -87,34 +86,6 @@ func (f *auditPlanFn) draw(m *memory, outcomes []outcome) (audit.Sample, error) 
 		return nil
 	})
 	return drawing.Finish(), err
-}
-
-// eachRecordOf visits the records of a kind in the runs of a stage, as many at a
-// time as a section holds.
-func eachRecordOf(outcomes []outcome, stage *stage, kind runfile.Kind, m *memory, visit func(packed []byte) error) error {
-	var reader runfile.Reader
-	defer reader.Close()
-	for _, o := range outcomes {
-		if o.Stage != stage.name || o.Run == "" {
-			continue
-		}
-		pieces, err := runfile.Pieces(o.Run)
-		if err != nil {
-			return err
-		}
-		for _, piece := range pieces {
-			if piece.Kind != kind {
-				continue
-			}
-			if m.buffers[0], err = reader.Read(m.buffers[0][:0], piece); err != nil {
-				return err
-			}
-			if err := visit(m.buffers[0]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // auditFn finds the partners of the sampled documents in a split.
@@ -218,7 +189,7 @@ func (p *partnerSearch) blocks(ctx context.Context) error {
 		p.w.figures.bytes += int64(len(sets))
 		for i := range block.Len() {
 			size := sketchblock.HashSize * block.Stored(i)
-			if err := p.document(records.SetAside{block.Ref(i), block.Digest(i), sets[:size]}); err != nil {
+			if err := p.document(records.SetAside{Ref: block.Ref(i), Digest: block.Digest(i), Set: sets[:size]}); err != nil {
 				return err
 			}
 			sets = sets[size:]

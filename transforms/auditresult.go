@@ -11,7 +11,6 @@ import (
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/records"
-	"mirrorbeam/internal/runfile"
 )
 
 // writeAudit sees which of the audited pairs the job has found, in the components of
@@ -56,7 +55,7 @@ func readClasses(outcomes []outcome, m *memory) (*audit.Classes, audit.Scope, er
 	if classes == nil {
 		return nil, scope, nil
 	}
-	err := eachRecordOf(outcomes, auditStage, records.Sample, m, func(packed []byte) error {
+	err := eachRecordOf(outcomes, atAudit, records.Sample, m, func(packed []byte) error {
 		for ; len(packed) > 0; packed = packed[records.SampledSize:] {
 			classes.AddSample(binary.LittleEndian.Uint32(packed[records.RefSize:]), records.GetRef(packed))
 		}
@@ -66,7 +65,7 @@ func readClasses(outcomes []outcome, m *memory) (*audit.Classes, audit.Scope, er
 		return nil, scope, err
 	}
 	var class audit.Class
-	err = eachRecordOf(outcomes, auditStage, records.Audit, m, func(packed []byte) error {
+	err = eachRecordOf(outcomes, atAudit, records.Audit, m, func(packed []byte) error {
 		for len(packed) > 0 {
 			packed = records.NextClass(packed, &class)
 			classes.Add(class)
@@ -76,48 +75,18 @@ func readClasses(outcomes []outcome, m *memory) (*audit.Classes, audit.Scope, er
 	if err != nil {
 		return nil, scope, err
 	}
-	err = eachRecordOf(outcomes, auditStage, records.Probe, m, func([]byte) error {
+	err = eachRecordOf(outcomes, atAudit, records.Probe, m, func([]byte) error {
 		scope.AllProbed = true
 		return nil
 	})
 	return classes, scope, err
 }
 
-// eachEdges visits the edges that a stage has written: of the nodes of each part of
-// the graph part makes what the edges of the part are shown to.
-func eachEdges(outcomes []outcome, stage *stage, m *memory, part func(nodes []byte) (visit func(edges []byte))) error {
-	var reader runfile.Reader
-	defer reader.Close()
-	for _, o := range outcomes {
-		if o.Stage != stage.name || o.Run == "" {
-			continue
-		}
-		pieces, err := runfile.Pieces(o.Run)
-		if err != nil {
-			return err
-		}
-		if m.buffers[0], err = reader.ReadKind(m.buffers[0][:0], pieces, records.EdgeNodes); err != nil {
-			return err
-		}
-		visit := part(m.buffers[0])
-		for _, piece := range pieces {
-			if piece.Kind != records.Edges {
-				continue
-			}
-			if m.buffers[1], err = reader.Read(m.buffers[1][:0], piece); err != nil {
-				return err
-			}
-			visit(m.buffers[1])
-		}
-	}
-	return nil
-}
-
 // listStars says which documents stand for audited classes of equal documents: the
 // center of a star and, where that is of the reference, the first one of the input.
 func listStars(l *audit.Listing, outcomes []outcome, firstInput docref.Ref, m *memory) error {
 	stars := func() error {
-		return eachEdges(outcomes, groupStage, m, func(nodes []byte) func([]byte) {
+		return eachEdges(outcomes, atGroup, m, func(nodes []byte) func([]byte) {
 			return func(edges []byte) { listStarsOf(l, nodes, edges, firstInput) }
 		})
 	}
@@ -154,7 +123,7 @@ func listStarsOf(l *audit.Listing, nodes, edges []byte, firstInput docref.Ref) {
 func listEdges(l *audit.Listing, outcomes []outcome, m *memory) error {
 	const none = ^uint32(0)
 	var classes []uint32 // of the nodes of a part
-	return eachEdges(outcomes, scoreStage, m, func(nodes []byte) func([]byte) {
+	return eachEdges(outcomes, atScore, m, func(nodes []byte) func([]byte) {
 		classes = classes[:0]
 		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
 			class, known := l.Class(records.GetRef(nodes))

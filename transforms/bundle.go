@@ -41,7 +41,7 @@ func (b *bundle) begin(ctx context.Context, s *stage, number, atATime int, work 
 	b.begun = append(b.begun, t)
 	ofTasks := b.ctx
 	b.group.Go(func() (err error) {
-		t.figures, err = s.run(ofTasks, number, func(m *memory) error { return work(ofTasks, &t.outcome, m) })
+		t.figures, err = Run(ofTasks, s.name, number, func(m *memory) error { return work(ofTasks, &t.outcome, m) })
 		return err
 	})
 	return nil

@@ -32,7 +32,7 @@ func Cluster(s beam.Scope, job Job, outcomes ...beam.PCollection) beam.PCollecti
 	return sideBySide(s, &clusterFn{Job: job}, tasks)
 }
 
-var clusterStage = newStage("cluster")
+var clusterStage = newStage(atCluster)
 
 // labelFn finds the components of the similarity graph, numbers their documents
 // and makes the tasks that bring them and their edges to the output shards.
@@ -45,36 +45,35 @@ type labelFn struct {
 func (f *labelFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return clusterStage.runAlone(ctx, 0, emit, func(m *memory, emit func([]byte)) error {
-		outcomes, counts, err := readOutcomes(elements)
-		if err != nil {
+	return clusterStage.planOnly(ctx, elements, emit, f.Plan)
+}
+
+// Plan labels the components and makes the tasks.
+func (f *labelFn) Plan(_ context.Context, p *Planning) error {
+	releaseRuns(f.Job, p.Outcomes, atGather)
+	runs := runsBut(p.Outcomes, atGather)
+	graph, err := readGraph(runs, records.EdgeNodes, p.memory)
+	if err != nil {
+		return err
+	}
+	if err := writeAudit(f.Job, p.Outcomes, graph, f.firstInput, p.memory); err != nil {
+		return err
+	}
+	releaseSets(f.Job, p.Outcomes)
+	labels, err := f.label(graph, runs, outputShards(p.Counts), p.memory)
+	if err != nil || labels == "" {
+		return err
+	}
+	runs = append(runs, labels)
+	for _, d := range []delivery{
+		{Step: edgesStep, Needed: []runfile.Kind{records.Edges}, Extra: []runfile.Kind{records.EdgeShards, records.Spans}},
+		{Step: documentsStep, Needed: []runfile.Kind{records.Members}, Extra: []runfile.Kind{records.Documents, records.Repeated, records.Unchecked}},
+	} {
+		if err := p.Deliver(f.Job.Temp, d, runs); err != nil {
 			return err
 		}
-		releaseRuns(f.Job, outcomes, gatherStage)
-		runs := runsBut(outcomes, gatherStage)
-		graph, err := readGraph(runs, records.EdgeNodes, m)
-		if err != nil {
-			return err
-		}
-		if err := writeAudit(f.Job, outcomes, graph, f.firstInput, m); err != nil {
-			return err
-		}
-		releaseSets(f.Job, outcomes)
-		labels, err := f.label(graph, runs, outputShards(counts), m)
-		if err != nil || labels == "" {
-			return err
-		}
-		runs = append(runs, labels)
-		for _, d := range []delivery{
-			{Step: edgesStep, Needed: []runfile.Kind{records.Edges}, Extra: []runfile.Kind{records.EdgeShards, records.Spans}},
-			{Step: documentsStep, Needed: []runfile.Kind{records.Members}, Extra: []runfile.Kind{records.Documents, records.Repeated, records.Unchecked}},
-		} {
-			if err := d.deliver(f.Job.Temp, runs, counts, emit); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // label writes the output shards of the nodes of each part and of the documents
@@ -172,7 +171,7 @@ func (o order) of(rank uint32) records.Position {
 		return records.Position{Shard: nowhere}
 	}
 	shard := sort.Search(len(o.starts), func(i int) bool { return o.starts[i] > place }) - 1
-	return records.Position{uint32(shard), place - o.starts[shard]}
+	return records.Position{Shard: uint32(shard), Number: place - o.starts[shard]}
 }
 
 // clusterFn sends the edges of a part, or the documents of a split that are in

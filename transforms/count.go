@@ -27,7 +27,7 @@ func Count(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
 	return sideBySide(s, &countFn{Job: job}, tasks)
 }
 
-var countStage = newStage("count")
+var countStage = newStage(atCount)
 
 // bytesPerCounter is how much of the sets a task of a cluster counts: a counter
 // takes some megabytes to write, so they are few.
@@ -42,28 +42,29 @@ type countPlanFn struct {
 	Job Job
 }
 
-func (f *countPlanFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	outcomes, counts, err := readOutcomes(elements)
-	if err != nil {
-		return markFault(err)
-	}
-	if f.Job.comparesAll(counts) {
+func (f *countPlanFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
+	return countStage.planOnly(ctx, elements, emit, f.Plan)
+}
+
+// Plan makes the tasks, unless all pairs of the corpus are compared.
+func (f *countPlanFn) Plan(_ context.Context, p *Planning) error {
+	if f.Job.comparesAll(p.Counts) {
 		return nil
 	}
 	shingles := int64(0)
-	for _, o := range outcomes {
+	for _, o := range p.Outcomes {
 		shingles += o.Shingles
 	}
 	tasks := max(f.Job.Lanes, int(shingles*sketchblock.HashSize/bytesPerCounter))
-	catalog, splits, err := runfile.WriteCatalog(f.Job.Temp, runsOf(outcomes), []runfile.Kind{records.Documents}, []runfile.Kind{records.Sets})
+	catalog, splits, err := runfile.WriteCatalog(f.Job.Temp, runsOf(p.Outcomes), []runfile.Kind{records.Documents}, []runfile.Kind{records.Sets})
 	if err != nil {
-		return markFault(fmt.Errorf("make tasks of counting: %w", err))
+		return fmt.Errorf("make tasks of counting: %w", err)
 	}
 	for number := range min(tasks, len(splits)) {
-		emit(task{
+		p.Emit(task{
 			Number: number, Shards: min(tasks, len(splits)),
-			Documents: counts.Documents, Shingles: shingles, Catalog: catalog,
-		}.encode())
+			Documents: p.Counts.Documents, Shingles: shingles, Catalog: catalog,
+		})
 	}
 	return nil
 }
@@ -125,7 +126,7 @@ func (f *countFn) split(ctx context.Context, catalog string, split int, w *workp
 func sumCounters(outcomes []outcome, temp string, m *memory) (string, error) {
 	var runs [][]runfile.Piece
 	for _, o := range outcomes {
-		if o.Stage != countStage.name || o.Run == "" {
+		if o.Stage != atCount || o.Run == "" {
 			continue
 		}
 		pieces, err := runfile.Pieces(o.Run)

@@ -66,47 +66,42 @@ func (b *Bounds) allowed(documents int64) int64 {
 	return b.Spare + b.Each*documents
 }
 
-// crowd is a group that waits, as its task tells of it.
-type crowd struct {
-	ID    uint64 // of the key, as candidates.Grouper.KeyID gives it
-	Pairs int64
-}
-
 // crowdFn decides which crowds are compared and makes the tasks that do so.
 type crowdFn struct {
 	Job Job
 }
 
-func (f *crowdFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	outcomes, counts, err := readOutcomes(elements)
-	if err != nil {
-		return markFault(err)
-	}
+func (f *crowdFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
+	return groupStage.planOnly(ctx, elements, emit, f.Plan)
+}
+
+// Plan lists the dense groups and makes the tasks.
+func (f *crowdFn) Plan(_ context.Context, p *Planning) error {
 	var crowds []crowd
-	for _, o := range outcomes {
+	for _, o := range p.Outcomes {
 		crowds = append(crowds, o.Crowds...)
 	}
 	if len(crowds) == 0 {
-		releaseRuns(f.Job, outcomes, keyStage)
+		releaseRuns(f.Job, p.Outcomes, atKey)
 		return nil
 	}
-	limit := f.limit(crowds, counts.Documents+counts.ReferenceDocuments)
+	limit := f.limit(crowds, p.Counts.Documents+p.Counts.ReferenceDocuments)
 	list, dense, err := f.write(crowds, limit)
 	if err != nil {
-		return markFault(fmt.Errorf("list dense groups: %w", err))
+		return fmt.Errorf("list dense groups: %w", err)
 	}
 	d := delivery{Step: crowdsStep, Needed: []runfile.Kind{records.Crowds}, Extra: []runfile.Kind{records.Limit}}
-	isNeeded := func(o outcome) bool { return o.Stage == groupStage.name }
+	isNeeded := func(o outcome) bool { return o.Stage == atGroup }
 	if dense && f.Job.Keys == methods.MinHash {
 		// What has met under dense keys only is compared under others.
 		d.Needed = append(d.Needed, records.Keys)
-		isNeeded = func(o outcome) bool { return o.Stage != fingerprintStage.name }
+		isNeeded = func(o outcome) bool { return o.Stage != atFingerprint }
 	} else {
-		releaseRuns(f.Job, outcomes, keyStage)
+		releaseRuns(f.Job, p.Outcomes, atKey)
 	}
-	runs := runsOf(slices.DeleteFunc(outcomes, func(o outcome) bool { return !isNeeded(o) }))
-	if err := d.deliver(f.Job.Temp, append(runs, list), counts, emit); err != nil {
-		return markFault(fmt.Errorf("make tasks of dense groups: %w", err))
+	runs := runsOf(slices.DeleteFunc(p.Outcomes, func(o outcome) bool { return !isNeeded(o) }))
+	if err := p.Deliver(f.Job.Temp, d, append(runs, list)); err != nil {
+		return fmt.Errorf("make tasks of dense groups: %w", err)
 	}
 	return nil
 }

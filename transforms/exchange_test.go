@@ -160,8 +160,8 @@ func TestDeliver(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var numbers []int
-			err := c.d.deliver(dir, c.runs, c.counts, func(element []byte) {
-				got := decodeTask(element)
+			err := c.d.deliver(dir, c.runs, c.counts, func(made task) {
+				got := decodeTask(made.encode())
 				if got.Step != c.d.Step || got.Shards != c.shards {
 					t.Errorf("task %+v", got)
 				}

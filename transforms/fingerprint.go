@@ -37,7 +37,7 @@ func Fingerprint(s beam.Scope, job Job, splits beam.PCollection) beam.PCollectio
 	return sideBySide(s, &fingerprintFn{Job: job}, splits)
 }
 
-var fingerprintStage = newStage("fingerprint")
+var fingerprintStage = newStage(atFingerprint)
 
 type fingerprintFn struct {
 	Job Job

@@ -8,7 +8,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -39,7 +38,7 @@ func Gather(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PColl
 	return beam.Flatten(s, places, pairs, sets)
 }
 
-var gatherStage = newStage("gather")
+var gatherStage = newStage(atGather)
 
 // placeFn joins the parts of the candidate graph, gives every component a place
 // and makes the tasks that bring its pairs there. It puts out the tasks, and an
@@ -59,28 +58,19 @@ const (
 )
 
 func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitPlaces func([]byte)) error {
-	o := outcome{Stage: gatherStage.name}
-	err := gatherStage.runAlone(ctx, 0, emitTask, func(m *memory, emit func([]byte)) error {
-		outcomes, counts, err := readOutcomes(elements)
-		if err != nil {
-			return err
-		}
-		releaseRuns(f.Job, outcomes, gatherStage) // those of heaps
-		runs := runsBut(outcomes, gatherStage, fingerprintStage)
-		if o.Run, err = f.place(runs, counts.Documents+counts.ReferenceDocuments, m); err != nil || o.Run == "" {
-			return err
-		}
-		d := delivery{Step: edgesStep, Needed: []runfile.Kind{records.Numbers}, Extra: []runfile.Kind{records.Nodes, records.Places}}
-		return d.deliver(f.Job.Temp, append(runs, o.Run), counts, emit)
-	})
-	if err != nil {
+	return gatherStage.planBoth(ctx, elements, emitTask, emitPlaces, f.Plan)
+}
+
+// Plan gives every component a place and makes the tasks.
+func (f *placeFn) Plan(_ context.Context, p *Planning) (err error) {
+	releaseRuns(f.Job, p.Outcomes, atGather) // those of heaps
+	runs := runsBut(p.Outcomes, atGather, atFingerprint)
+	p.Outcome.Run, err = f.place(runs, p.Counts.Documents+p.Counts.ReferenceDocuments, p.memory)
+	if err != nil || p.Outcome.Run == "" {
 		return err
 	}
-	places, err := o.encode()
-	if err == nil {
-		emitPlaces(places)
-	}
-	return err
+	d := delivery{Step: edgesStep, Needed: []runfile.Kind{records.Numbers}, Extra: []runfile.Kind{records.Nodes, records.Places}}
+	return p.Deliver(f.Job.Temp, d, append(runs, p.Outcome.Run))
 }
 
 // place writes the places of the nodes of each part, and of the documents of each
@@ -128,45 +118,6 @@ func (f *placeFn) place(runs []string, documents int64, m *memory) (string, erro
 		}
 	}
 	return run.Close()
-}
-
-// readGraph joins the parts of a graph in the run files.
-func readGraph(runs []string, kind runfile.Kind, m *memory) (*components.Graph, error) {
-	var graph components.Graph
-	var part components.Part
-	err := eachPart(runs, kind, m, func(_ int, nodes []byte) error {
-		part = records.DecodePart(part, nodes)
-		graph.Add(part)
-		return nil
-	})
-	graph.Finish()
-	return &graph, err
-}
-
-// eachPart visits the parts of a graph in the run files, with the shard and the
-// nodes of each.
-func eachPart(runs []string, kind runfile.Kind, m *memory, visit func(shard int, nodes []byte) error) error {
-	var reader runfile.Reader
-	defer reader.Close()
-	for _, run := range runs {
-		pieces, err := runfile.Pieces(run)
-		if err != nil {
-			return err
-		}
-		if m.buffers[0], err = reader.ReadKind(m.buffers[0][:0], pieces, kind); err != nil {
-			return err
-		}
-		for _, piece := range pieces {
-			// A run holds at most one part.
-			if piece.Kind == kind {
-				if err := visit(piece.Shard, m.buffers[0]); err != nil {
-					return err
-				}
-				break
-			}
-		}
-	}
-	return nil
 }
 
 // gatherFn sends the pairs of a part, or the wanted sets of a split, to their
@@ -276,39 +227,4 @@ func sendSets(ctx context.Context, w *workplace) error {
 		}
 		return nil
 	})
-}
-
-// eachBlock visits the sketch blocks of a split in order, with the piece that
-// holds the sets of the block. The block lies in the first buffer.
-func (w *workplace) eachBlock(ctx context.Context, visit func(*sketchblock.Block, runfile.Piece) error) error {
-	var documents, sets []runfile.Piece
-	for _, piece := range w.pieces {
-		switch piece.Kind {
-		case records.Documents:
-			documents = append(documents, piece)
-		case records.Sets:
-			sets = append(sets, piece)
-		}
-	}
-	for i, piece := range documents {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		buffer, err := w.readPiece(0, piece)
-		if err != nil {
-			return err
-		}
-		block, err := sketchblock.Parse(buffer)
-		if err != nil {
-			return err
-		}
-		var setsPiece runfile.Piece
-		if i < len(sets) {
-			setsPiece = sets[i]
-		}
-		if err := visit(&block, setsPiece); err != nil {
-			return err
-		}
-	}
-	return nil
 }

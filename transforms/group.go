@@ -53,7 +53,7 @@ const (
 	crowdsStep
 )
 
-var groupStage = newStage("group")
+var groupStage = newStage(atGroup)
 
 type groupFn struct {
 	Job Job

@@ -84,26 +84,17 @@ type joinFn struct {
 func (f *joinFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *joinFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitHeaps func([]byte)) error {
-	o := outcome{Stage: gatherStage.name}
-	err := gatherStage.runAlone(ctx, 0, emitTask, func(m *memory, emit func([]byte)) error {
-		outcomes, counts, err := readOutcomes(elements)
-		if err != nil {
-			return err
-		}
-		if o.Run, err = f.join(runsBut(outcomes, fingerprintStage), m); err != nil || o.Run == "" {
-			return err
-		}
-		d := delivery{Step: documentsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets}}
-		return d.deliver(f.Job.Temp, append(runsOf(outcomes), o.Run), counts, emit)
-	})
-	if err != nil {
+	return gatherStage.planBoth(ctx, elements, emitTask, emitHeaps, f.Plan)
+}
+
+// Plan joins dense groups and makes the tasks.
+func (f *joinFn) Plan(_ context.Context, p *Planning) (err error) {
+	p.Outcome.Run, err = f.join(runsBut(p.Outcomes, atFingerprint), p.memory)
+	if err != nil || p.Outcome.Run == "" {
 		return err
 	}
-	joined, err := o.encode()
-	if err == nil {
-		emitHeaps(joined)
-	}
-	return err
+	d := delivery{Step: documentsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets}}
+	return p.Deliver(f.Job.Temp, d, append(runsOf(p.Outcomes), p.Outcome.Run))
 }
 
 // join joins dense groups to heaps, says which documents are wanted in each, and how
@@ -126,7 +117,7 @@ func (f *joinFn) join(runs []string, m *memory) (string, error) {
 		}
 		sizes[heap]++
 		ref := graph.Ref(rank)
-		if err := records.WriteWanted(&m.run, splitOf(f.starts, ref), records.Want{ref, heap, inputs[ref]}); err != nil {
+		if err := records.WriteWanted(&m.run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: heap, Input: inputs[ref]}); err != nil {
 			return "", err
 		}
 	}

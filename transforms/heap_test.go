@@ -23,8 +23,8 @@ func shardOf4(references int, lengths [4]uint32, edges ...records.Edge) *outputS
 // TestLeadersComeFirst: a leader stays before documents that come first, so that those
 // that are like it have one to go for. What is left without is counted.
 func TestLeadersComeFirst(t *testing.T) {
-	plain := func(a, b uint32) records.Edge { return records.Edge{a, b, 9, 10} }
-	heap := func(a, b uint32) records.Edge { return records.Edge{a, b, 9, 10 | records.HeapMark} }
+	plain := func(a, b uint32) records.Edge { return records.Edge{A: a, B: b, Shared: 9, Total: 10} }
+	heap := func(a, b uint32) records.Edge { return records.Edge{A: a, B: b, Shared: 9, Total: 10 | records.HeapMark} }
 	even := [4]uint32{5, 5, 5, 5}
 	for _, c := range []struct {
 		name       string
@@ -54,7 +54,7 @@ func TestLeadersComeFirst(t *testing.T) {
 
 // TestUncheckedLeaders: of the leaders that heaps have counted those are taken off that go.
 func TestUncheckedLeaders(t *testing.T) {
-	s := shardOf4(0, [4]uint32{1, 1, 1, 1}, records.Edge{0, 1, 9, 10 | records.HeapMark}, records.Edge{0, 2, 9, 10}, records.Edge{1, 3, 9, 9})
+	s := shardOf4(0, [4]uint32{1, 1, 1, 1}, records.Edge{A: 0, B: 1, Shared: 9, Total: 10 | records.HeapMark}, records.Edge{A: 0, B: 2, Shared: 9, Total: 10}, records.Edge{A: 1, B: 3, Shared: 9, Total: 9})
 	s.first = unionfind.Forest{0, 1, 2, 1}
 	for i := range s.members {
 		s.members[i].Unchecked = i != 3 // which is equal to another one

@@ -43,7 +43,7 @@ func Key(s beam.Scope, job Job, sketches beam.PCollection, counts ...beam.PColle
 	return sideBySide(s, &keyFn{Job: job}, tasks)
 }
 
-var keyStage = newStage("key")
+var keyStage = newStage(atKey)
 
 // orderShard is where the order of shingles stands in the catalog.
 const orderShard = 0
@@ -59,23 +59,22 @@ type orderFn struct {
 }
 
 func (f *orderFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return keyStage.runAlone(ctx, 0, emit, func(m *memory, emit func([]byte)) error {
-		outcomes, counts, err := readOutcomes(elements)
-		if err != nil {
-			return err
-		}
-		if f.Job.comparesAll(counts) {
-			d := delivery{Step: allPairsStep, Needed: []runfile.Kind{records.Documents}}
-			return d.deliver(f.Job.Temp, runsBut(outcomes, countStage), counts, emit)
-		}
-		order, err := sumCounters(outcomes, f.Job.Temp, m)
-		if err != nil || order == "" {
-			return err
-		}
-		releaseRuns(f.Job, outcomes, countStage)
-		d := delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Order}}
-		return d.deliver(f.Job.Temp, append(runsBut(outcomes, countStage), order), counts, emit)
-	})
+	return keyStage.planOnly(ctx, elements, emit, f.Plan)
+}
+
+// Plan adds up what was counted and makes the tasks.
+func (f *orderFn) Plan(_ context.Context, p *Planning) error {
+	if f.Job.comparesAll(p.Counts) {
+		d := delivery{Step: allPairsStep, Needed: []runfile.Kind{records.Documents}}
+		return p.Deliver(f.Job.Temp, d, runsBut(p.Outcomes, atCount))
+	}
+	order, err := sumCounters(p.Outcomes, f.Job.Temp, p.memory)
+	if err != nil || order == "" {
+		return err
+	}
+	releaseRuns(f.Job, p.Outcomes, atCount)
+	d := delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Order}}
+	return p.Deliver(f.Job.Temp, d, append(runsBut(p.Outcomes, atCount), order))
 }
 
 type keyFn struct {

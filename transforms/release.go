@@ -17,13 +17,13 @@ import (
 // and the pages of memory that the system keeps it in serve what is written next.
 
 // releaseRuns removes the run files of a stage, all of whose readers are done.
-func releaseRuns(job Job, outcomes []outcome, stage *stage) {
+func releaseRuns(job Job, outcomes []outcome, stage StageName) {
 	if !job.ReleaseRuns {
 		return
 	}
 	notePeak(job.Temp)
 	for _, o := range outcomes {
-		if o.Stage == stage.name && o.Run != "" {
+		if o.Stage == stage && o.Run != "" {
 			os.Remove(o.Run) // one that stays is swept with the folder
 		}
 	}
@@ -36,7 +36,7 @@ func releaseSets(job Job, outcomes []outcome) {
 		return
 	}
 	for _, o := range outcomes {
-		if o.Stage != fingerprintStage.name || o.Run == "" {
+		if o.Stage != atFingerprint || o.Run == "" {
 			continue
 		}
 		pieces, err := runfile.Pieces(o.Run)

@@ -55,7 +55,7 @@ func TestRelease(t *testing.T) {
 			job := Job{Temp: t.TempDir(), ReleaseRuns: c.allowed, Emit: c.emit}
 			outcomes := []outcome{write(job, keyStage), write(job, fingerprintStage), write(job, gatherStage)}
 			before := TempBytes(job.Temp)
-			releaseRuns(job, outcomes, keyStage)
+			releaseRuns(job, outcomes, atKey)
 			releaseSets(job, outcomes)
 			if _, err := os.Stat(outcomes[0].Run); os.IsNotExist(err) != c.runs {
 				t.Errorf("the run of keys is gone: %v, want %v", os.IsNotExist(err), c.runs)

@@ -35,7 +35,7 @@ func Score(s beam.Scope, job Job, gathered beam.PCollection) beam.PCollection {
 	return sideBySide(s, &scoreFn{Job: job}, tasks)
 }
 
-var scoreStage = newStage("score")
+var scoreStage = newStage(atScore)
 
 type scoreFn struct {
 	Job Job

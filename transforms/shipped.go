@@ -28,26 +28,3 @@ type shippedJob struct {
 	plainJob
 	Temp, Partial, Inputs []byte
 }
-
-// MarshalJSON encodes the outcome.
-func (o outcome) MarshalJSON() ([]byte, error) {
-	return json.Marshal(shippedOutcome{plainOutcome(o), []byte(o.Run)})
-}
-
-// UnmarshalJSON decodes the outcome.
-func (o *outcome) UnmarshalJSON(b []byte) error {
-	var shipped shippedOutcome
-	if err := json.Unmarshal(b, &shipped); err != nil {
-		return err
-	}
-	*o = outcome(shipped.plainOutcome)
-	o.Run = string(shipped.Run)
-	return nil
-}
-
-type plainOutcome outcome
-
-type shippedOutcome struct {
-	plainOutcome
-	Run []byte `json:",omitempty"`
-}

@@ -15,7 +15,7 @@ import (
 // given up a pipeline, and does not return while one runs that began before.
 func TestDrain(t *testing.T) {
 	ctx := metrics.SetBundleID(context.Background(), "test")
-	stage := newStage("drained")
+	const stage = StageName("drained")
 	var running atomic.Int32
 	stop := make(chan struct{})
 	var runner sync.WaitGroup
@@ -29,7 +29,7 @@ func TestDrain(t *testing.T) {
 				return
 			default:
 			}
-			_, err := stage.run(ctx, 1, func(*memory) error { running.Add(1); running.Add(-1); return nil })
+			_, err := Run(ctx, stage, 1, func(*memory) error { running.Add(1); running.Add(-1); return nil })
 			if err != nil {
 				t.Error(err)
 			}
@@ -50,9 +50,9 @@ func TestDrain(t *testing.T) {
 // its error says which task it was.
 func TestTaskFaults(t *testing.T) {
 	ctx, cancel := context.WithCancel(metrics.SetBundleID(context.Background(), "test"))
-	stage := newStage("failing")
+	const stage = StageName("failing")
 	for range 3 * Cores() {
-		_, err := stage.run(ctx, 7, func(*memory) error { return errors.New("no luck") })
+		_, err := Run(ctx, stage, 7, func(*memory) error { return errors.New("no luck") })
 		if fault, _ := FaultOf(err); fault.Text != "failing 7: no luck" {
 			t.Fatalf("fault %q", fault)
 		}
@@ -63,7 +63,7 @@ func TestTaskFaults(t *testing.T) {
 		held = append(held, <-tasks.free)
 	}
 	cancel()
-	if _, err := stage.run(ctx, 8, func(*memory) error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, stage, 8, func(*memory) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 	for _, m := range held {

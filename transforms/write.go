@@ -41,7 +41,7 @@ func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ..
 	beam.ParDo0(s.Scope("finish"), &finishFn{Temp: []byte(job.Temp)}, together(s.Scope("finish"), outcomes...))
 }
 
-var writeStage = newStage("write")
+var writeStage = newStage(atWrite)
 
 // writeFn writes the rows of an output shard.
 type writeFn struct {

@@ -1,0 +1,104 @@
+package transforms
+
+import (
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+)
+
+// readGraph joins the parts of a graph in the run files.
+func readGraph(runs []string, kind runfile.Kind, m *memory) (*components.Graph, error) {
+	var graph components.Graph
+	var part components.Part
+	err := eachPart(runs, kind, m, func(_ int, nodes []byte) error {
+		part = records.DecodePart(part, nodes)
+		graph.Add(part)
+		return nil
+	})
+	graph.Finish()
+	return &graph, err
+}
+
+// eachPart visits the parts of a graph in the run files, with the shard and the
+// nodes of each.
+func eachPart(runs []string, kind runfile.Kind, m *memory, visit func(shard int, nodes []byte) error) error {
+	var reader runfile.Reader
+	defer reader.Close()
+	for _, run := range runs {
+		pieces, err := runfile.Pieces(run)
+		if err != nil {
+			return err
+		}
+		if m.buffers[0], err = reader.ReadKind(m.buffers[0][:0], pieces, kind); err != nil {
+			return err
+		}
+		for _, piece := range pieces {
+			// A run holds at most one part.
+			if piece.Kind == kind {
+				if err := visit(piece.Shard, m.buffers[0]); err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// eachRecordOf visits the records of a kind in the runs of a stage, as many at a
+// time as a section holds.
+func eachRecordOf(outcomes []outcome, stage StageName, kind runfile.Kind, m *memory, visit func(packed []byte) error) error {
+	var reader runfile.Reader
+	defer reader.Close()
+	for _, o := range outcomes {
+		if o.Stage != stage || o.Run == "" {
+			continue
+		}
+		pieces, err := runfile.Pieces(o.Run)
+		if err != nil {
+			return err
+		}
+		for _, piece := range pieces {
+			if piece.Kind != kind {
+				continue
+			}
+			if m.buffers[0], err = reader.Read(m.buffers[0][:0], piece); err != nil {
+				return err
+			}
+			if err := visit(m.buffers[0]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// eachEdges visits the edges that a stage has written: of the nodes of each part of
+// the graph part makes what the edges of the part are shown to.
+func eachEdges(outcomes []outcome, stage StageName, m *memory, part func(nodes []byte) (visit func(edges []byte))) error {
+	var reader runfile.Reader
+	defer reader.Close()
+	for _, o := range outcomes {
+		if o.Stage != stage || o.Run == "" {
+			continue
+		}
+		pieces, err := runfile.Pieces(o.Run)
+		if err != nil {
+			return err
+		}
+		if m.buffers[0], err = reader.ReadKind(m.buffers[0][:0], pieces, records.EdgeNodes); err != nil {
+			return err
+		}
+		visit := part(m.buffers[0])
+		for _, piece := range pieces {
+			if piece.Kind != records.Edges {
+				continue
+			}
+			if m.buffers[1], err = reader.Read(m.buffers[1][:0], piece); err != nil {
+				return err
+			}
+			visit(m.buffers[1])
+		}
+	}
+	return nil
+}

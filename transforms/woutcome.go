@@ -1,0 +1,187 @@
+package transforms
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/output"
+)
+
+// outcome is the element that a task puts out.
+type outcome struct {
+	Stage  StageName
+	Number int
+	// Run is the path of the task's run file, "" if it wrote no record.
+	Run     string `json:",omitempty"`
+	Counts  Counts
+	Skipped Skipped
+	// Shingles is how many hashes the sets of a sketch block hold.
+	Shingles int64 `json:",omitempty"`
+	// Sampled is how many documents the audit has sampled, in all.
+	Sampled int `json:",omitempty"`
+	// SampledAll says that these are all documents with words.
+	SampledAll bool `json:",omitempty"`
+	// AllPairs says that the task has compared all pairs of documents.
+	AllPairs bool `json:",omitempty"`
+	// Crowds are the groups that wait until all are known.
+	Crowds []crowd       `json:",omitempty"`
+	Files  []output.File `json:",omitempty"`
+}
+
+// Counts is what the tasks counted of the corpus; see summary.json in the
+// documentation.
+type Counts struct {
+	Documents int64 `json:"documents"`
+	Bytes     int64 `json:"bytes"`
+	// ReferenceDocuments and ReferenceBytes are not part of the two above.
+	ReferenceDocuments int64 `json:"reference_documents,omitempty"`
+	ReferenceBytes     int64 `json:"reference_bytes,omitempty"`
+	Rejected           int64 `json:"rejected"`
+	InvalidUTF8        int64 `json:"invalid_utf8"`
+	Identical          int64 `json:"identical"`
+	Candidates         int64 `json:"candidates"`
+	Clusters           int64 `json:"clusters"`
+	Clustered          int64 `json:"clustered"`
+	Kept               int64 `json:"kept"`
+	Removed            int64 `json:"removed"`
+	// RemovedForReference counts those of Removed that are near-duplicates of a
+	// document of the reference, whatever document is kept for them.
+	RemovedForReference int64 `json:"removed_for_reference,omitempty"`
+	Pairs               int64 `json:"pairs"`
+}
+
+// Add adds other to c.
+func (c *Counts) Add(other Counts) {
+	c.Documents += other.Documents
+	c.Bytes += other.Bytes
+	c.ReferenceDocuments += other.ReferenceDocuments
+	c.ReferenceBytes += other.ReferenceBytes
+	c.Rejected += other.Rejected
+	c.InvalidUTF8 += other.InvalidUTF8
+	c.Identical += other.Identical
+	c.Candidates += other.Candidates
+	c.Clusters += other.Clusters
+	c.Clustered += other.Clustered
+	c.Kept += other.Kept
+	c.Removed += other.Removed
+	c.RemovedForReference += other.RemovedForReference
+	c.Pairs += other.Pairs
+}
+
+// Skipped says what was not compared.
+type Skipped struct {
+	// Pairs of documents with a common key, counted for every such key whose group
+	// was too dense. They may have been compared under another key.
+	Pairs int64 `json:"pairs"`
+	// Groups too dense to compare all pairs.
+	Groups int64 `json:"groups"`
+	// Kept is how many documents of such groups are kept that were not compared with
+	// all others of the group that are kept.
+	Kept int64 `json:"kept"`
+	// Example is the largest of them, nil if there is none.
+	Example *SkippedGroup `json:"example,omitempty"`
+}
+
+// SkippedGroup is a dense group.
+type SkippedGroup struct {
+	// Documents is how many different ones it has.
+	Documents int64 `json:"documents"`
+	// First and Second are its first two documents, as path:position.
+	First  string `json:"first"`
+	Second string `json:"second"`
+}
+
+// add adds other to s. Of equally large examples that with the smaller names stays,
+// so that the order does not matter.
+func (s *Skipped) add(other Skipped) {
+	s.Pairs += other.Pairs
+	s.Groups += other.Groups
+	s.Kept += other.Kept
+	if s.Example == nil || other.Example != nil && cmp.Or(
+		cmp.Compare(other.Example.Documents, s.Example.Documents),
+		cmp.Compare(s.Example.First, other.Example.First),
+		cmp.Compare(s.Example.Second, other.Example.Second)) > 0 {
+		s.Example = other.Example
+	}
+}
+
+// encode makes an element of the outcome.
+func (o outcome) encode() ([]byte, error) { return json.Marshal(o) }
+
+func decodeOutcome(element []byte) (o outcome, err error) {
+	if err = json.Unmarshal(element, &o); err != nil {
+		err = fmt.Errorf("decode outcome: %w", err)
+	}
+	return o, err
+}
+
+// crowd is a group that waits, as its task tells of it.
+type crowd struct {
+	ID    uint64 // of the key, as candidates.Grouper.KeyID gives it
+	Pairs int64
+}
+
+// readOutcomes returns the outcomes of an iterator in the order of stages and
+// tasks, whatever order the runner brings them in, and the sum of their counts.
+func readOutcomes(elements func(*[]byte) bool) ([]outcome, Counts, error) {
+	var outcomes []outcome
+	var sum Counts
+	var element []byte
+	for elements(&element) {
+		if len(element) == 0 {
+			continue
+		}
+		o, err := decodeOutcome(element)
+		if err != nil {
+			return nil, sum, err
+		}
+		outcomes = append(outcomes, o)
+		sum.Add(o.Counts)
+	}
+	slices.SortFunc(outcomes, func(a, b outcome) int {
+		return cmp.Or(cmp.Compare(slices.Index(Stages, a.Stage), slices.Index(Stages, b.Stage)), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Run, b.Run))
+	})
+	return outcomes, sum, nil
+}
+
+// runsOf returns the run files of the outcomes.
+func runsOf(outcomes []outcome) []string {
+	var runs []string
+	for _, o := range outcomes {
+		if o.Run != "" {
+			runs = append(runs, o.Run)
+		}
+	}
+	return runs
+}
+
+// runsBut returns the run files of the outcomes, except those of some stages.
+func runsBut(outcomes []outcome, stages ...StageName) []string {
+	isOne := func(o outcome) bool { return slices.Contains(stages, o.Stage) }
+	return runsOf(slices.DeleteFunc(slices.Clone(outcomes), isOne))
+}
+
+// MarshalJSON encodes the outcome.
+func (o outcome) MarshalJSON() ([]byte, error) {
+	return json.Marshal(shippedOutcome{plainOutcome(o), []byte(o.Run)})
+}
+
+// UnmarshalJSON decodes the outcome.
+func (o *outcome) UnmarshalJSON(b []byte) error {
+	var shipped shippedOutcome
+	if err := json.Unmarshal(b, &shipped); err != nil {
+		return err
+	}
+	*o = outcome(shipped.plainOutcome)
+	o.Run = string(shipped.Run)
+	return nil
+}
+
+type plainOutcome outcome
+
+type shippedOutcome struct {
+	plainOutcome
+	Run []byte `json:",omitempty"`
+}

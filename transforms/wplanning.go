@@ -1,0 +1,19 @@
+package transforms
+
+// Planning is what a step has at hand that sees the outcomes of all tasks before it and
+// makes the tasks that come next.
+type Planning struct {
+	*memory
+	// Outcomes are in the order of stages and tasks. Counts is the sum of their counts.
+	Outcomes []outcome
+	Counts   Counts
+	// Outcome is what the step puts out itself, for steps that hand it on.
+	Outcome outcome
+	// Emit puts out a task.
+	Emit func(task)
+}
+
+// Deliver makes the tasks of a delivery over the runs.
+func (p *Planning) Deliver(temp string, d delivery, runs []string) error {
+	return d.deliver(temp, runs, p.Counts, p.Emit)
+}
