@@ -15,7 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 )
 
 // The law of these tests: whatever is done to the program, its results stay the same
@@ -30,7 +31,7 @@ const goldenFile = "testdata/golden.txt"
 // goldenConfig is a job with all outputs.
 func goldenConfig(t testing.TB, input string) Config {
 	config := testConfig(t, input)
-	config.Emit = append(config.Emit, transforms.Sketches)
+	config.Emit = append(config.Emit, output.Sketches)
 	return config
 }
 
@@ -100,7 +101,7 @@ func (g *golden) config(t *testing.T, run goldenRun) Config {
 	t.Helper()
 	config := goldenConfig(t, g.corpus(t, run.input))
 	if strings.Contains(run.change, `"containment"`) {
-		config.Keys, config.Emit = transforms.AutoKeys, []string{autoEmit}
+		config.Keys, config.Emit = methods.Auto, []string{autoEmit}
 	}
 	decoder := json.NewDecoder(strings.NewReader(run.change))
 	decoder.DisallowUnknownFields()
@@ -123,7 +124,7 @@ func (g *golden) run(t *testing.T, run goldenRun) {
 	if summary.Counts.Pairs == 0 || run.isDense && summary.Skipped.Groups == 0 {
 		t.Errorf("a corpus with too little to compare: counts %+v, skipped %+v", summary.Counts, summary.Skipped)
 	}
-	outputs := append(config.emit(), transforms.Rejects)
+	outputs := append(config.emit(), output.Rejects)
 	for _, name := range outputs {
 		g.compare(t, run.name, name, outputFiles(t, config.Output, name))
 	}

@@ -300,7 +300,7 @@ func TestSummaryFile(t *testing.T) {
 	}
 	for i, name := range transforms.Stages {
 		stage := summary.Stages[i]
-		if idle := name == "read" || name == "audit"; stage.Name != name || !idle && (stage.Tasks == 0 || stage.Records == 0) {
+		if idle := name == "read" || name == "audit"; stage.Name != string(name) || !idle && (stage.Tasks == 0 || stage.Records == 0) {
 			t.Errorf("stage %d is %+v, want %s at work", i, stage, name)
 		}
 		if name == "audit" && stage.Tasks > 0 {

@@ -107,7 +107,7 @@ func execute(ctx context.Context, job transforms.Job, memory int64) (*beam.Pipel
 	}
 	defer limitMemory(memory)()
 	// A runner may have given up the pipeline while tasks still write.
-	defer transforms.Drain()
+	defer transforms.Drain(transforms.Path(job.Temp))
 	p, s := beam.NewPipelineWithRoot()
 	layOut(s, job)
 	result, err := runOn(ctx, p)

@@ -128,7 +128,7 @@ func stages(pipeline *beam.PipelineResult) []Stage {
 	all := make([]Stage, 0, len(transforms.Stages))
 	place := map[string]*Stage{}
 	for _, name := range transforms.Stages {
-		all = append(all, Stage{Name: name})
+		all = append(all, Stage{Name: string(name)})
 	}
 	for i := range all {
 		place[all[i].Name] = &all[i]

@@ -47,7 +47,7 @@ type auditPlanFn struct {
 func (f *auditPlanFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *auditPlanFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return auditStage.planOnly(ctx, elements, emit, f.Plan)
+	return auditStage.planOnly(ctx, f.Job.runs(), elements, emit, f.Plan)
 }
 
 // Plan draws the sample and makes the tasks.
@@ -65,7 +65,7 @@ func (f *auditPlanFn) Plan(_ context.Context, p *Planning) error {
 		return err
 	}
 	d := delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Sample, records.Probe}}
-	return p.Deliver(f.Job.Temp, d, append(runsOf(p.Outcomes), path))
+	return p.Deliver(d, append(runsOf(p.Outcomes), path))
 }
 
 // draw draws from the documents that Fingerprint has set aside.

@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"context"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,6 +18,7 @@ type bundle struct {
 	ctx    context.Context // of the tasks: it ends when one of them fails
 	cancel context.CancelFunc
 	begun  []*begun
+	held   sync.Map // what the tasks share
 }
 
 // begun is a task of a bundle, which may have ended.
@@ -28,7 +30,7 @@ type begun struct {
 
 // begin begins a task as soon as fewer than atATime of the bundle run. It returns the
 // fault of an earlier one.
-func (b *bundle) begin(ctx context.Context, s *stage, number, atATime int, work func(context.Context, *outcome, *memory) error) error {
+func (b *bundle) begin(ctx context.Context, s *stage, runs Runs, number, atATime int, work func(context.Context, *outcome, *memory) error) error {
 	if b.group == nil {
 		ctx, b.cancel = context.WithCancel(ctx)
 		b.group, b.ctx = errgroup.WithContext(ctx)
@@ -41,7 +43,7 @@ func (b *bundle) begin(ctx context.Context, s *stage, number, atATime int, work 
 	b.begun = append(b.begun, t)
 	ofTasks := b.ctx
 	b.group.Go(func() (err error) {
-		t.figures, err = Run(ofTasks, s.name, number, func(m *memory) error { return work(ofTasks, &t.outcome, m) })
+		t.figures, err = runs.Run(ofTasks, s.name, number, func(m *memory) error { return work(ofTasks, &t.outcome, m) })
 		return err
 	})
 	return nil
@@ -50,14 +52,14 @@ func (b *bundle) begin(ctx context.Context, s *stage, number, atATime int, work 
 // beginRun begins a task that turns the pieces of its shard into one run.
 func (b *bundle) beginRun(ctx context.Context, s *stage, job Job, element []byte, work func(context.Context, task, *workplace) error) error {
 	t := decodeTask(element)
-	return b.begin(ctx, s, t.Number, job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
-		w := &workplace{memory: m, outcome: o}
+	return b.begin(ctx, s, job.runs(), t.Number, job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
+		w := &workplace{memory: m, Runs: job.runs(), outcome: o, Hold: func(shared any) { b.held.Store(shared, nil) }}
 		defer w.reader.Close()
 		var err error
 		if w.pieces, err = runfile.ReadCatalog(t.Catalog, t.Number); err != nil {
 			return err
 		}
-		w.run.Reset(job.Temp, job.RunBytes)
+		w.Runs.Begin(&w.run)
 		defer w.run.Abort()
 		if err := work(ctx, t, w); err != nil {
 			return err
@@ -75,6 +77,7 @@ func (b *bundle) wait() error {
 	err := b.group.Wait()
 	b.cancel()
 	b.group = nil
+	b.held.Clear()
 	return err
 }
 

@@ -2,12 +2,14 @@ package transforms
 
 import (
 	"context"
+	"slices"
 	"sort"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -45,12 +47,12 @@ type labelFn struct {
 func (f *labelFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return clusterStage.planOnly(ctx, elements, emit, f.Plan)
+	return clusterStage.planOnly(ctx, f.Job.runs(), elements, emit, f.Plan)
 }
 
 // Plan labels the components and makes the tasks.
 func (f *labelFn) Plan(_ context.Context, p *Planning) error {
-	releaseRuns(f.Job, p.Outcomes, atGather)
+	p.Runs.ReleaseStage(p.Outcomes, atGather)
 	runs := runsBut(p.Outcomes, atGather)
 	graph, err := readGraph(runs, records.EdgeNodes, p.memory)
 	if err != nil {
@@ -59,7 +61,9 @@ func (f *labelFn) Plan(_ context.Context, p *Planning) error {
 	if err := writeAudit(f.Job, p.Outcomes, graph, f.firstInput, p.memory); err != nil {
 		return err
 	}
-	releaseSets(f.Job, p.Outcomes)
+	if !slices.Contains(f.Job.Emit, output.Sketches) && !slices.Contains(f.Job.Emit, output.Index) {
+		p.Runs.ReleaseSets(p.Outcomes)
+	}
 	labels, err := f.label(graph, runs, outputShards(p.Counts), p.memory)
 	if err != nil || labels == "" {
 		return err
@@ -69,7 +73,7 @@ func (f *labelFn) Plan(_ context.Context, p *Planning) error {
 		{Step: edgesStep, Needed: []runfile.Kind{records.Edges}, Extra: []runfile.Kind{records.EdgeShards, records.Spans}},
 		{Step: documentsStep, Needed: []runfile.Kind{records.Members}, Extra: []runfile.Kind{records.Documents, records.Repeated, records.Unchecked}},
 	} {
-		if err := p.Deliver(f.Job.Temp, d, runs); err != nil {
+		if err := p.Deliver(d, runs); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,7 @@ type countPlanFn struct {
 }
 
 func (f *countPlanFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return countStage.planOnly(ctx, elements, emit, f.Plan)
+	return countStage.planOnly(ctx, f.Job.runs(), elements, emit, f.Plan)
 }
 
 // Plan makes the tasks, unless all pairs of the corpus are compared.

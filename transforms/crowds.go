@@ -72,7 +72,7 @@ type crowdFn struct {
 }
 
 func (f *crowdFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return groupStage.planOnly(ctx, elements, emit, f.Plan)
+	return groupStage.planOnly(ctx, f.Job.runs(), elements, emit, f.Plan)
 }
 
 // Plan lists the dense groups and makes the tasks.
@@ -82,7 +82,7 @@ func (f *crowdFn) Plan(_ context.Context, p *Planning) error {
 		crowds = append(crowds, o.Crowds...)
 	}
 	if len(crowds) == 0 {
-		releaseRuns(f.Job, p.Outcomes, atKey)
+		p.Runs.ReleaseStage(p.Outcomes, atKey)
 		return nil
 	}
 	limit := f.limit(crowds, p.Counts.Documents+p.Counts.ReferenceDocuments)
@@ -97,10 +97,10 @@ func (f *crowdFn) Plan(_ context.Context, p *Planning) error {
 		d.Needed = append(d.Needed, records.Keys)
 		isNeeded = func(o outcome) bool { return o.Stage != atFingerprint }
 	} else {
-		releaseRuns(f.Job, p.Outcomes, atKey)
+		p.Runs.ReleaseStage(p.Outcomes, atKey)
 	}
 	runs := runsOf(slices.DeleteFunc(p.Outcomes, func(o outcome) bool { return !isNeeded(o) }))
-	if err := p.Deliver(f.Job.Temp, d, append(runs, list)); err != nil {
+	if err := p.Deliver(d, append(runs, list)); err != nil {
 		return fmt.Errorf("make tasks of dense groups: %w", err)
 	}
 	return nil

@@ -90,3 +90,8 @@ type Job struct {
 	// Bounds say what is compared of documents that are much alike.
 	Bounds Bounds
 }
+
+// runs returns where run files are written.
+func (j *Job) runs() Runs {
+	return Runs{Folder: Path(j.Temp), Held: j.RunBytes, Release: j.ReleaseRuns}
+}

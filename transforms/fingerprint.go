@@ -49,7 +49,7 @@ type fingerprintFn struct {
 }
 
 func (f *fingerprintFn) Setup() (err error) {
-	if f.inputs, err = tasks.inputs.open(f.Job.Inputs); err == nil {
+	if f.inputs, err = openInputs(f.Job.Inputs); err == nil {
 		f.shares = newAuditShares(f.Job, f.inputs)
 	}
 	return err
@@ -57,7 +57,7 @@ func (f *fingerprintFn) Setup() (err error) {
 
 func (f *fingerprintFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	t := decodeTask(element)
-	return f.begin(ctx, fingerprintStage, t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error { return f.split(ctx, t.Number, o, m) })
+	return f.begin(ctx, fingerprintStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error { return f.split(ctx, t.Number, o, m) })
 }
 
 // split fingerprints one split. A split of plain text is one worker's; the
@@ -235,7 +235,7 @@ func (b *block) release() {
 		return
 	}
 	b.text, b.batches, b.holds = nil, nil, false
-	tasks.longLines.Release(1)
+	ReleaseLongLine()
 }
 
 func (b *block) reject(file string, position int64, fault string) {

@@ -58,19 +58,19 @@ const (
 )
 
 func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitPlaces func([]byte)) error {
-	return gatherStage.planBoth(ctx, elements, emitTask, emitPlaces, f.Plan)
+	return gatherStage.planBoth(ctx, f.Job.runs(), elements, emitTask, emitPlaces, f.Plan)
 }
 
 // Plan gives every component a place and makes the tasks.
 func (f *placeFn) Plan(_ context.Context, p *Planning) (err error) {
-	releaseRuns(f.Job, p.Outcomes, atGather) // those of heaps
+	p.Runs.ReleaseStage(p.Outcomes, atGather) // those of heaps
 	runs := runsBut(p.Outcomes, atGather, atFingerprint)
 	p.Outcome.Run, err = f.place(runs, p.Counts.Documents+p.Counts.ReferenceDocuments, p.memory)
 	if err != nil || p.Outcome.Run == "" {
 		return err
 	}
 	d := delivery{Step: edgesStep, Needed: []runfile.Kind{records.Numbers}, Extra: []runfile.Kind{records.Nodes, records.Places}}
-	return p.Deliver(f.Job.Temp, d, append(runs, p.Outcome.Run))
+	return p.Deliver(d, append(runs, p.Outcome.Run))
 }
 
 // place writes the places of the nodes of each part, and of the documents of each

@@ -65,8 +65,6 @@ type groupFn struct {
 func (f *groupFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *groupFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	// All keys are there: nobody asks for the order of shingles any more.
-	tasks.order.drop()
 	return f.beginRun(ctx, groupStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
 		if t.Step == crowdsStep {
 			return f.crowds(t, w)

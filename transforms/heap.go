@@ -84,7 +84,7 @@ type joinFn struct {
 func (f *joinFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *joinFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitHeaps func([]byte)) error {
-	return gatherStage.planBoth(ctx, elements, emitTask, emitHeaps, f.Plan)
+	return gatherStage.planBoth(ctx, f.Job.runs(), elements, emitTask, emitHeaps, f.Plan)
 }
 
 // Plan joins dense groups and makes the tasks.
@@ -94,7 +94,7 @@ func (f *joinFn) Plan(_ context.Context, p *Planning) (err error) {
 		return err
 	}
 	d := delivery{Step: documentsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets}}
-	return p.Deliver(f.Job.Temp, d, append(runsOf(p.Outcomes), p.Outcome.Run))
+	return p.Deliver(d, append(runsOf(p.Outcomes), p.Outcome.Run))
 }
 
 // join joins dense groups to heaps, says which documents are wanted in each, and how

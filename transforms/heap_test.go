@@ -24,7 +24,9 @@ func shardOf4(references int, lengths [4]uint32, edges ...records.Edge) *outputS
 // that are like it have one to go for. What is left without is counted.
 func TestLeadersComeFirst(t *testing.T) {
 	plain := func(a, b uint32) records.Edge { return records.Edge{A: a, B: b, Shared: 9, Total: 10} }
-	heap := func(a, b uint32) records.Edge { return records.Edge{A: a, B: b, Shared: 9, Total: 10 | records.HeapMark} }
+	heap := func(a, b uint32) records.Edge {
+		return records.Edge{A: a, B: b, Shared: 9, Total: 10 | records.HeapMark}
+	}
 	even := [4]uint32{5, 5, 5, 5}
 	for _, c := range []struct {
 		name       string

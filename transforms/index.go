@@ -40,7 +40,7 @@ func (f *indexFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	t := decodeTask(element)
-	return f.begin(ctx, writeStage, t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
+	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
 		w, err := output.NewWriter(f.Job.Partial, output.File{
 			Name: output.ShardName(output.Index, t.Number, t.Shards, output.Binary), Output: output.Index,
 		}, output.Binary)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"sort"
-	"sync"
-	"weak"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
@@ -51,28 +49,13 @@ func readInputs(path string) (*Inputs, error) {
 	return inputs, nil
 }
 
-// sharedInputs are the inputs of the job at work in this process. A runner sets up
-// many DoFns: the list of a hundred thousand files is read once for all of them, and
-// goes with the last.
-type sharedInputs struct {
-	mutex  sync.Mutex
-	path   string
-	inputs weak.Pointer[Inputs]
-}
+// allInputs are the inputs of the jobs at work in this process. A runner sets up many
+// DoFns: the list of a hundred thousand files is read once for all of them, and goes with
+// the last.
+var allInputs Shared[Inputs]
 
-// open returns the inputs that WriteInputs wrote to path. Nobody may change them.
-func (s *sharedInputs) open(path string) (*Inputs, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if inputs := s.inputs.Value(); inputs != nil && s.path == path {
-		return inputs, nil
-	}
-	inputs, err := readInputs(path)
-	if err == nil {
-		s.path, s.inputs = path, weak.Make(inputs)
-	}
-	return inputs, err
-}
+// openInputs returns the inputs that WriteInputs wrote to path. Nobody may change them.
+func openInputs(path string) (*Inputs, error) { return allInputs.Get(path, readInputs) }
 
 // layout is what DoFns need to know of the inputs, read in their Setup.
 type layout struct {
@@ -83,7 +66,7 @@ type layout struct {
 
 // read reads the inputs that WriteInputs wrote to path.
 func (l *layout) read(path string) (err error) {
-	if l.inputs, err = tasks.inputs.open(path); err != nil {
+	if l.inputs, err = openInputs(path); err != nil {
 		return err
 	}
 	if l.firstInput, err = l.inputs.firstInput(); err != nil {

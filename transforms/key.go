@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -59,22 +58,22 @@ type orderFn struct {
 }
 
 func (f *orderFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return keyStage.planOnly(ctx, elements, emit, f.Plan)
+	return keyStage.planOnly(ctx, f.Job.runs(), elements, emit, f.Plan)
 }
 
 // Plan adds up what was counted and makes the tasks.
 func (f *orderFn) Plan(_ context.Context, p *Planning) error {
 	if f.Job.comparesAll(p.Counts) {
 		d := delivery{Step: allPairsStep, Needed: []runfile.Kind{records.Documents}}
-		return p.Deliver(f.Job.Temp, d, runsBut(p.Outcomes, atCount))
+		return p.Deliver(d, runsBut(p.Outcomes, atCount))
 	}
 	order, err := sumCounters(p.Outcomes, f.Job.Temp, p.memory)
 	if err != nil || order == "" {
 		return err
 	}
-	releaseRuns(f.Job, p.Outcomes, atCount)
+	p.Runs.ReleaseStage(p.Outcomes, atCount)
 	d := delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Order}}
-	return p.Deliver(f.Job.Temp, d, append(runsBut(p.Outcomes, atCount), order))
+	return p.Deliver(d, append(runsBut(p.Outcomes, atCount), order))
 }
 
 type keyFn struct {
@@ -190,20 +189,11 @@ func writeID(run *runfile.Writer, job Job, block *sketchblock.Block, i int) erro
 	return err
 }
 
-// sharedOrder is the order of shingles that the tasks of this process share.
-type sharedOrder struct {
-	mutex   sync.Mutex
-	catalog string
-	order   *lshbands.Counter
-}
+// orders are the orders of shingles of the jobs at work in this process.
+var orders Shared[lshbands.Counter]
 
-// read returns the order in the catalog.
-func (o *sharedOrder) read(catalog string) (*lshbands.Counter, error) {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	if o.catalog == catalog {
-		return o.order, nil
-	}
+// readOrder returns the order in the catalog.
+func readOrder(catalog string) (*lshbands.Counter, error) {
 	pieces, err := runfile.ReadCatalog(catalog, orderShard)
 	if err != nil {
 		return nil, err
@@ -224,24 +214,17 @@ func (o *sharedOrder) read(catalog string) (*lshbands.Counter, error) {
 	if _, err := reader.ReadKind(order.Bytes()[:0], pieces, records.Order); err != nil {
 		return nil, err
 	}
-	o.catalog, o.order = catalog, order
 	return order, nil
-}
-
-// drop gives the memory back.
-func (o *sharedOrder) drop() {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	o.catalog, o.order = "", nil
 }
 
 // exact writes the records of the documents of one split with exact keys, in the
 // order of shingles that the catalog leads to.
 func (f *keyFn) exact(ctx context.Context, catalog string, w *workplace) error {
-	order, err := tasks.order.read(catalog)
+	order, err := orders.Get(catalog, readOrder)
 	if err != nil {
 		return fmt.Errorf("read order of shingles: %w", err)
 	}
+	w.Hold(order)
 	prefix := lshbands.NewPrefixKeys(order, f.Job.Threshold)
 	known := repeats{firstInput: f.firstInput}
 	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {

@@ -23,7 +23,7 @@ type readFn struct {
 }
 
 func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) error {
-	inputs, err := tasks.inputs.open(string(f.Inputs))
+	inputs, err := openInputs(string(f.Inputs))
 	if err != nil {
 		return markFault(fmt.Errorf("read: %w", err))
 	}

@@ -3,11 +3,9 @@ package transforms
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 
-	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
@@ -16,12 +14,12 @@ import (
 // need not stay until the job ends. That spares a third of the disk that a job takes,
 // and the pages of memory that the system keeps it in serve what is written next.
 
-// releaseRuns removes the run files of a stage, all of whose readers are done.
-func releaseRuns(job Job, outcomes []outcome, stage StageName) {
-	if !job.ReleaseRuns {
+// ReleaseStage removes the run files of a stage, all of whose readers are done.
+func (r Runs) ReleaseStage(outcomes []outcome, stage StageName) {
+	if !r.Release {
 		return
 	}
-	notePeak(job.Temp)
+	notePeak(string(r.Folder))
 	for _, o := range outcomes {
 		if o.Stage == stage && o.Run != "" {
 			os.Remove(o.Run) // one that stays is swept with the folder
@@ -29,10 +27,9 @@ func releaseRuns(job Job, outcomes []outcome, stage StageName) {
 	}
 }
 
-// releaseSets gives back the sets of the sketch blocks, unless they are to be
-// written.
-func releaseSets(job Job, outcomes []outcome) {
-	if !job.ReleaseRuns || slices.Contains(job.Emit, output.Sketches) || slices.Contains(job.Emit, output.Index) {
+// ReleaseSets gives back the sets of the sketch blocks.
+func (r Runs) ReleaseSets(outcomes []outcome) {
+	if !r.Release {
 		return
 	}
 	for _, o := range outcomes {

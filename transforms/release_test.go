@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
@@ -14,8 +13,8 @@ import (
 // remembers both; nothing goes where a runner may run a task twice.
 func TestRelease(t *testing.T) {
 	const size = 1 << 20
-	write := func(job Job, stage *stage) outcome {
-		w := runfile.NewWriter(job.Temp, 1<<20)
+	write := func(runs Runs, stage StageName) outcome {
+		w := runfile.NewWriter(string(runs.Folder), 1<<20)
 		defer w.Abort()
 		for _, kind := range []runfile.Kind{records.Documents, records.Sets} {
 			if err := w.Section(kind, 3, slices.Repeat([]byte{byte(kind)}, size)); err != nil {
@@ -26,7 +25,7 @@ func TestRelease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return outcome{Stage: stage.name, Run: path}
+		return outcome{Stage: stage, Run: path}
 	}
 	read := func(o outcome, kind runfile.Kind) error {
 		pieces, err := runfile.Pieces(o.Run)
@@ -42,23 +41,20 @@ func TestRelease(t *testing.T) {
 		return err
 	}
 	for _, c := range []struct {
-		name        string
-		allowed     bool
-		emit        []string
-		runs, holes bool // released
+		name    string
+		allowed bool
 	}{
-		{"local", true, []string{output.Clusters}, true, true},
-		{"sketches are written", true, []string{output.Sketches}, true, false},
-		{"cluster", false, []string{output.Clusters}, false, false},
+		{"local", true},
+		{"cluster", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			job := Job{Temp: t.TempDir(), ReleaseRuns: c.allowed, Emit: c.emit}
-			outcomes := []outcome{write(job, keyStage), write(job, fingerprintStage), write(job, gatherStage)}
-			before := TempBytes(job.Temp)
-			releaseRuns(job, outcomes, atKey)
-			releaseSets(job, outcomes)
-			if _, err := os.Stat(outcomes[0].Run); os.IsNotExist(err) != c.runs {
-				t.Errorf("the run of keys is gone: %v, want %v", os.IsNotExist(err), c.runs)
+			runs := Runs{Folder: Path(t.TempDir()), Release: c.allowed}
+			outcomes := []outcome{write(runs, atKey), write(runs, atFingerprint), write(runs, atGather)}
+			before := TempBytes(string(runs.Folder))
+			runs.ReleaseStage(outcomes, atKey)
+			runs.ReleaseSets(outcomes)
+			if _, err := os.Stat(outcomes[0].Run); os.IsNotExist(err) != c.allowed {
+				t.Errorf("the run of keys is gone: %v, want %v", os.IsNotExist(err), c.allowed)
 			}
 			for _, o := range outcomes[1:] {
 				if err := read(o, records.Documents); err != nil {
@@ -68,10 +64,10 @@ func TestRelease(t *testing.T) {
 			if err := read(outcomes[2], records.Sets); err != nil {
 				t.Errorf("sets of another stage: %v", err)
 			}
-			if err := read(outcomes[1], records.Sets); !c.holes && err != nil {
+			if err := read(outcomes[1], records.Sets); !c.allowed && err != nil {
 				t.Errorf("sets that are still read: %v", err)
 			}
-			if peak := TempBytes(job.Temp); before < 6*size || peak != before {
+			if peak := TempBytes(string(runs.Folder)); before < 6*size || peak != before {
 				t.Errorf("a peak of %d bytes, then %d", before, peak)
 			}
 		})

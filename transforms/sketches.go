@@ -34,7 +34,7 @@ func (f *sketchesFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	t := decodeTask(element)
-	return f.begin(ctx, writeStage, t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
+	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
 		file := output.File{Name: output.ShardName(output.Sketches, t.Number, t.Shards, f.Job.Format), Output: output.Sketches}
 		file, err := writeFile(f.Job, file, func(row func([]byte) error) error {
 			first, last := t.Number*f.Job.Splits/t.Shards, (t.Number+1)*f.Job.Splits/t.Shards

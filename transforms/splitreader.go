@@ -32,7 +32,7 @@ func newSplitReader(ctx context.Context, job Job, files []corpus.File, split cor
 
 // hold waits for the right to hold a long line.
 func (r *splitReader) hold() error {
-	err := tasks.longLines.Acquire(r.ctx, 1)
+	err := HoldLongLine(r.ctx)
 	r.holds = err == nil
 	return err
 }
@@ -129,7 +129,7 @@ func (r *splitReader) open() (err error) {
 
 func (r *splitReader) close() {
 	if r.holds {
-		tasks.longLines.Release(1)
+		ReleaseLongLine()
 	}
 	if r.reader != nil {
 		r.reader.Close() // a file that was only read

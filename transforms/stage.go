@@ -43,10 +43,10 @@ func (s *stage) count(ctx context.Context, f figures) {
 // goroutine that Beam has called, and returns the step's own outcome. The tasks that it
 // puts out are held back until it has ended: an element may begin other tasks, and wait
 // for the slot that this one holds.
-func (s *stage) plan(ctx context.Context, elements func(*[]byte) bool, emit func([]byte), work func(context.Context, *Planning) error) (outcome, error) {
+func (s *stage) plan(ctx context.Context, runs Runs, elements func(*[]byte) bool, emit func([]byte), work func(context.Context, *Planning) error) (outcome, error) {
 	var next []task
-	p := Planning{Outcome: outcome{Stage: s.name}, Emit: func(t task) { next = append(next, t) }}
-	f, err := Run(ctx, s.name, 0, func(m *memory) (err error) {
+	p := Planning{Runs: runs, Outcome: outcome{Stage: s.name}, Emit: func(t task) { next = append(next, t) }}
+	f, err := runs.Run(ctx, s.name, 0, func(m *memory) (err error) {
 		p.memory = m
 		if p.Outcomes, p.Counts, err = readOutcomes(elements); err != nil {
 			return err
@@ -64,14 +64,14 @@ func (s *stage) plan(ctx context.Context, elements func(*[]byte) bool, emit func
 }
 
 // planOnly is plan for a step whose own outcome nobody needs.
-func (s *stage) planOnly(ctx context.Context, elements func(*[]byte) bool, emit func([]byte), work func(context.Context, *Planning) error) error {
-	_, err := s.plan(ctx, elements, emit, work)
+func (s *stage) planOnly(ctx context.Context, runs Runs, elements func(*[]byte) bool, emit func([]byte), work func(context.Context, *Planning) error) error {
+	_, err := s.plan(ctx, runs, elements, emit, work)
 	return err
 }
 
 // planBoth is plan for a step whose own outcome is an element, too.
-func (s *stage) planBoth(ctx context.Context, elements func(*[]byte) bool, emit, emitOutcome func([]byte), work func(context.Context, *Planning) error) error {
-	o, err := s.plan(ctx, elements, emit, work)
+func (s *stage) planBoth(ctx context.Context, runs Runs, elements func(*[]byte) bool, emit, emitOutcome func([]byte), work func(context.Context, *Planning) error) error {
+	o, err := s.plan(ctx, runs, elements, emit, work)
 	if err != nil {
 		return err
 	}

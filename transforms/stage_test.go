@@ -16,6 +16,7 @@ import (
 func TestDrain(t *testing.T) {
 	ctx := metrics.SetBundleID(context.Background(), "test")
 	const stage = StageName("drained")
+	job := Runs{Folder: "drained"}
 	var running atomic.Int32
 	stop := make(chan struct{})
 	var runner sync.WaitGroup
@@ -29,18 +30,18 @@ func TestDrain(t *testing.T) {
 				return
 			default:
 			}
-			_, err := Run(ctx, stage, 1, func(*memory) error { running.Add(1); running.Add(-1); return nil })
+			_, err := job.Run(ctx, stage, 1, func(*memory) error { running.Add(1); running.Add(-1); return nil })
 			if err != nil {
 				t.Error(err)
 			}
 		}
 	})
 	for range 4000 {
-		Drain()
+		Drain(job.Folder)
 	}
 	close(stop)
 	runner.Wait()
-	Drain()
+	Drain(job.Folder)
 	if n := running.Load(); n != 0 {
 		t.Errorf("%d tasks run", n)
 	}
@@ -51,8 +52,9 @@ func TestDrain(t *testing.T) {
 func TestTaskFaults(t *testing.T) {
 	ctx, cancel := context.WithCancel(metrics.SetBundleID(context.Background(), "test"))
 	const stage = StageName("failing")
+	job := Runs{Folder: "failing"}
 	for range 3 * Cores() {
-		_, err := Run(ctx, stage, 7, func(*memory) error { return errors.New("no luck") })
+		_, err := job.Run(ctx, stage, 7, func(*memory) error { return errors.New("no luck") })
 		if fault, _ := FaultOf(err); fault.Text != "failing 7: no luck" {
 			t.Fatalf("fault %q", fault)
 		}
@@ -63,11 +65,11 @@ func TestTaskFaults(t *testing.T) {
 		held = append(held, <-tasks.free)
 	}
 	cancel()
-	if _, err := Run(ctx, stage, 8, func(*memory) error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := job.Run(ctx, stage, 8, func(*memory) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 	for _, m := range held {
 		tasks.free <- m
 	}
-	Drain()
+	Drain(job.Folder)
 }

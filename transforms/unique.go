@@ -36,13 +36,13 @@ type uniqueFn struct {
 }
 
 func (f *uniqueFn) Setup() (err error) {
-	f.inputs, err = tasks.inputs.open(f.Job.Inputs)
+	f.inputs, err = openInputs(f.Job.Inputs)
 	return err
 }
 
 func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	t := decodeTask(element)
-	return f.begin(ctx, writeStage, t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
+	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
 		starts, err := f.inputs.splitStarts()
 		if err != nil {
 			return err
@@ -138,7 +138,7 @@ func (c *copier) open(stretch corpus.Stretch) (err error) {
 
 // hold waits for the right to hold a long line.
 func (c *copier) hold() error {
-	err := tasks.longLines.Acquire(c.ctx, 1)
+	err := HoldLongLine(c.ctx)
 	c.holds = err == nil
 	return err
 }
@@ -147,7 +147,7 @@ func (c *copier) hold() error {
 func (c *copier) release() {
 	if c.holds {
 		c.buffer, c.holds = nil, false
-		tasks.longLines.Release(1)
+		ReleaseLongLine()
 	}
 }
 

@@ -29,9 +29,12 @@ type memory struct {
 // is given and the run it writes.
 type workplace struct {
 	*memory
+	Runs    Runs
 	reader  runfile.Reader
 	pieces  []runfile.Piece
 	outcome *outcome
+	// Hold keeps what tasks share until all tasks of the bundle have ended.
+	Hold func(shared any)
 }
 
 // read returns all pieces of a kind, one behind the other, in one of the

@@ -4,6 +4,7 @@ package transforms
 // makes the tasks that come next.
 type Planning struct {
 	*memory
+	Runs Runs
 	// Outcomes are in the order of stages and tasks. Counts is the sum of their counts.
 	Outcomes []outcome
 	Counts   Counts
@@ -14,6 +15,6 @@ type Planning struct {
 }
 
 // Deliver makes the tasks of a delivery over the runs.
-func (p *Planning) Deliver(temp string, d delivery, runs []string) error {
-	return d.deliver(temp, runs, p.Counts, p.Emit)
+func (p *Planning) Deliver(d delivery, runs []string) error {
+	return d.deliver(string(p.Runs.Folder), runs, p.Counts, p.Emit)
 }

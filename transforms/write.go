@@ -53,13 +53,13 @@ type writeFn struct {
 }
 
 func (f *writeFn) Setup() (err error) {
-	f.inputs, err = tasks.inputs.open(f.Job.Inputs)
+	f.inputs, err = openInputs(f.Job.Inputs)
 	return err
 }
 
 func (f *writeFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	t := decodeTask(element)
-	return f.begin(ctx, writeStage, t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
+	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
 		// The largest cluster may need all there is: nothing of earlier tasks is
 		// of use here.
 		*m = memory{figures: m.figures}

@@ -7,8 +7,6 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // figures are what a task has cost, and how much went into it.
@@ -26,22 +24,16 @@ type figures struct {
 var tasks = newSlots(runtime.GOMAXPROCS(0))
 
 type slots struct {
-	free   chan *memory
-	order  sharedOrder
-	inputs sharedInputs
-	// longLines is the right to hold a line of more than corpus.LongLine bytes. One
-	// task has it at a time, and gives it back when the documents of the line are
-	// fingerprinted or copied: together many would take more than there is.
-	longLines *semaphore.Weighted
+	free chan *memory
 
 	// Not a WaitGroup, which allows no task to begin while one waits for all.
 	mutex   sync.Mutex
 	idle    sync.Cond
-	running int
+	running map[Path]int // by folder of the job
 }
 
 func newSlots(n int) *slots {
-	s := &slots{free: make(chan *memory, n), longLines: semaphore.NewWeighted(1)}
+	s := &slots{free: make(chan *memory, n), running: map[Path]int{}}
 	s.idle.L = &s.mutex
 	for range n {
 		s.free <- &memory{}
@@ -49,24 +41,25 @@ func newSlots(n int) *slots {
 	return s
 }
 
-func (s *slots) begin() {
+func (s *slots) begin(job Path) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.running++
+	s.running[job]++
 }
 
-func (s *slots) end() {
+func (s *slots) end(job Path) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.running--; s.running == 0 {
+	if s.running[job]--; s.running[job] == 0 {
+		delete(s.running, job)
 		s.idle.Broadcast()
 	}
 }
 
-func (s *slots) wait() {
+func (s *slots) wait(job Path) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	for s.running > 0 {
+	for s.running[job] > 0 {
 		s.idle.Wait()
 	}
 }
@@ -74,23 +67,25 @@ func (s *slots) wait() {
 // Cores returns how many tasks run at a time in this process.
 func Cores() int { return cap(tasks.free) }
 
-// Drain waits until no task runs in this process. To be called after the
-// pipeline has ended, before its folders are removed. It gives the memory of the
+// Drain waits until no task of the job in a folder runs in this process. To be called
+// after the pipeline has ended, before its folders are removed. It gives the memory of the
 // tasks back.
-func Drain() {
-	tasks.wait()
+func Drain(job Path) {
+	tasks.wait(job)
 	for range cap(tasks.free) {
-		<-tasks.free
-		tasks.free <- &memory{}
+		select {
+		case <-tasks.free:
+			tasks.free <- &memory{}
+		default: // a task of another job works in it
+		}
 	}
-	tasks.order.drop()
 }
 
 // Run does the work of one task of a stage and returns what that has cost. It waits for a
 // slot. The error, a [Fault], says which task it was.
-func Run(ctx context.Context, stage StageName, number int, work func(*memory) error) (figures, error) {
-	tasks.begin()
-	defer tasks.end()
+func (r Runs) Run(ctx context.Context, stage StageName, number int, work func(*memory) error) (figures, error) {
+	tasks.begin(r.Folder)
+	defer tasks.end(r.Folder)
 	var m *memory
 	select {
 	case m = <-tasks.free:

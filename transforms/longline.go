@@ -1,0 +1,18 @@
+package transforms
+
+import (
+	"context"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// longLines is the right to hold a line of more than corpus.LongLine bytes. One task has
+// it at a time, and gives it back when the documents of the line are fingerprinted or
+// copied: together many would take more than there is.
+var longLines = semaphore.NewWeighted(1)
+
+// HoldLongLine waits for the right to hold a long line.
+func HoldLongLine(ctx context.Context) error { return longLines.Acquire(ctx, 1) }
+
+// ReleaseLongLine gives the right back.
+func ReleaseLongLine() { longLines.Release(1) }
