@@ -10,13 +10,14 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/sample"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/transforms"
 )
 
 // readCorpus reads the corpus of a configuration and returns what it is. The visitors
 // are told about how large it is.
-func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) func() transforms.Visitor) (inputs transforms.Inputs, job transforms.Job, counts transforms.Counts, err error) {
+func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) func() transforms.Visitor) (inputs transforms.Inputs, job transforms.Job, counts work.Counts, err error) {
 	stopWords, err := config.readStopWords()
 	if err != nil {
 		return inputs, job, counts, failure{ErrUsage, err}
@@ -176,7 +177,7 @@ func (c *census) hasWords(d *transforms.Surveyed) bool {
 }
 
 // facts returns what is known of the corpus then.
-func (c *census) facts(counts transforms.Counts) CorpusFacts {
+func (c *census) facts(counts work.Counts) CorpusFacts {
 	facts := CorpusFacts{
 		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,
 		Bytes: counts.Bytes + counts.ReferenceBytes, Rejected: counts.Rejected, DocumentShare: 1,

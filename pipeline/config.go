@@ -20,6 +20,7 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
@@ -343,12 +344,12 @@ const (
 func (c *Config) job(scheme lshbands.Scheme, bytes int64, splits int, temp, partial, inputs string) transforms.Job {
 	lanes := c.Lanes
 	if lanes == 0 {
-		lanes = transforms.Cores()
+		lanes = work.Cores()
 	}
 	if c.Similarity == methods.Containment {
 		bytes *= passageKeyBytes
 	}
-	plan := planMemory(int64(c.Memory), bytes, min(lanes, transforms.Cores()))
+	plan := planMemory(int64(c.Memory), bytes, min(lanes, work.Cores()))
 	fields, weights := c.textFields()
 	auditSample, _ := c.auditSample() // Validate has checked it
 	simHashBits := 0

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/transforms"
 )
@@ -21,15 +22,15 @@ import (
 // explain reduces the error of a runner to what a task said. Runners wrap it in
 // the plan of the stage, line by line.
 func (c *Config) explain(err error) error {
-	fault, found := transforms.FaultOf(err)
+	fault, found := work.FaultOf(err)
 	if !found {
 		return c.fault(nil, err)
 	}
 	var kind error
 	switch fault.Kind {
-	case transforms.InputFault:
+	case work.InputFault:
 		kind = ErrInput
-	case transforms.StorageFault:
+	case work.StorageFault:
 		kind = ErrStorage
 	}
 	return c.withRemedy(kind, fault, errors.New(fault.Text))
@@ -38,12 +39,12 @@ func (c *Config) explain(err error) error {
 // fault is an error of a kind, or of none. Where a limit of the machine is
 // behind it, it says so first, and what to do.
 func (c *Config) fault(kind, err error) error {
-	return c.withRemedy(kind, transforms.NewFault(err), err)
+	return c.withRemedy(kind, work.NewFault(err), err)
 }
 
 // withRemedy is the error of a fault. The remedy rests on the number of the
 // system's error, never on words: they may be those of a file name.
-func (c *Config) withRemedy(kind error, fault transforms.Fault, err error) error {
+func (c *Config) withRemedy(kind error, fault work.Fault, err error) error {
 	remedy := c.remedy(fault)
 	switch {
 	case remedy != "":
@@ -56,7 +57,7 @@ func (c *Config) withRemedy(kind error, fault transforms.Fault, err error) error
 
 // remedy says what helps against a limit of the machine, "" where none is behind the
 // fault.
-func (c *Config) remedy(fault transforms.Fault) string {
+func (c *Config) remedy(fault work.Fault) string {
 	where, flag := "the temporary folder "+c.tempFolder(), "--temp"
 	if workspace.IsPartial(fault.Path) {
 		where, flag = "the output folder "+c.Output, "--output"
@@ -89,7 +90,7 @@ func checkOpenFiles() error {
 		return fmt.Errorf("ask for the limit of open files: %w", err)
 	}
 	opened, err := os.ReadDir("/dev/fd")
-	needed := uint64(len(opened) + filesOfProcess + filesOfTask*transforms.Cores())
+	needed := uint64(len(opened) + filesOfProcess + filesOfTask*work.Cores())
 	if errors.Is(err, syscall.EMFILE) || limit.Cur < needed {
 		return fmt.Errorf("only %d files may be open at a time, and the job needs %d: raise the limit with 'ulimit -n 1024' and run the job again", limit.Cur, needed)
 	}

@@ -12,7 +12,7 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/work"
 )
 
 // heapCorpus is a corpus of n documents, or some more, that are much alike: pages of
@@ -154,7 +154,7 @@ type heapCheck struct {
 	kept   map[int]bool
 }
 
-func (h *heapCheck) check(t *testing.T, skipped transforms.Skipped) {
+func (h *heapCheck) check(t *testing.T, skipped work.Skipped) {
 	t.Helper()
 	h.number, h.kept = map[string]int{}, map[int]bool{}
 	for i := range h.tr.documents {

@@ -13,8 +13,8 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/workspace"
-	"mirrorbeam/transforms"
 )
 
 // certain is a recall at which no pair of a small corpus is missed.
@@ -295,10 +295,10 @@ func TestSummaryFile(t *testing.T) {
 	if summary.Plan.ExpectedRecall != 1 {
 		t.Errorf("plan %+v promises less than exact keys", summary.Plan)
 	}
-	if len(summary.Stages) != len(transforms.Stages) {
-		t.Fatalf("%d stages, want %d", len(summary.Stages), len(transforms.Stages))
+	if len(summary.Stages) != len(work.Stages) {
+		t.Fatalf("%d stages, want %d", len(summary.Stages), len(work.Stages))
 	}
-	for i, name := range transforms.Stages {
+	for i, name := range work.Stages {
 		stage := summary.Stages[i]
 		if idle := name == "read" || name == "audit"; stage.Name != string(name) || !idle && (stage.Tasks == 0 || stage.Records == 0) {
 			t.Errorf("stage %d is %+v, want %s at work", i, stage, name)

@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
@@ -111,7 +112,7 @@ type portion struct {
 // run passes portions from a reader to a worker a core and from there to out, in
 // order. Their number bounds the memory.
 func (q *query) run(ctx context.Context, out io.Writer) (sum QueryCounts, err error) {
-	workers := transforms.Cores()
+	workers := work.Cores()
 	waiting, ordered := make(chan *portion), make(chan *portion, 2*workers)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"mirrorbeam/internal/work"
 	"mirrorbeam/transforms"
 )
 
@@ -59,34 +60,34 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 		return Summary{}, err
 	}
 	inputs.StopWords = stopWords
-	work, err := config.openWorkspace()
+	results, err := config.openWorkspace()
 	if err != nil {
 		return Summary{}, failure{ErrStorage, err}
 	}
-	defer work.Close()
-	inputsPath := filepath.Join(work.Temp, "inputs.gob")
+	defer results.Close()
+	inputsPath := filepath.Join(results.Temp, "inputs.gob")
 	if err := transforms.WriteInputs(inputsPath, inputs); err != nil {
 		return Summary{}, config.fault(ErrStorage, err)
 	}
-	job := config.job(scheme, size, len(inputs.Splits), work.Temp, work.Partial, inputsPath)
+	job := config.job(scheme, size, len(inputs.Splits), results.Temp, results.Partial, inputsPath)
 	metrics, err := execute(ctx, job, int64(config.Memory))
 	if err != nil {
 		return Summary{}, config.explain(err)
 	}
-	result, err := transforms.ReadResult(work.Temp)
+	result, err := transforms.ReadResult(results.Temp)
 	if err != nil {
 		return Summary{}, err
 	}
-	if err := accept(config, result, size, work.Partial); err != nil {
+	if err := accept(config, result, size, results.Partial); err != nil {
 		return Summary{}, failure{ErrInput, err}
 	}
-	audited, err := transforms.ReadAudit(work.Temp)
+	audited, err := transforms.ReadAudit(results.Temp)
 	if err != nil {
 		return Summary{}, err
 	}
-	summary := summarize(config, scheme, result, metrics, transforms.TempBytes(work.Temp), time.Since(start))
+	summary := summarize(config, scheme, result, metrics, work.TempBytes(results.Temp), time.Since(start))
 	summary.Audit = audited
-	if err := work.Publish(result.Files, summary); err != nil {
+	if err := results.Publish(result.Files, summary); err != nil {
 		return Summary{}, config.fault(ErrStorage, err)
 	}
 	return summary, nil
@@ -107,7 +108,7 @@ func execute(ctx context.Context, job transforms.Job, memory int64) (*beam.Pipel
 	}
 	defer limitMemory(memory)()
 	// A runner may have given up the pipeline while tasks still write.
-	defer transforms.Drain(transforms.Path(job.Temp))
+	defer work.Drain(work.Path(job.Temp))
 	p, s := beam.NewPipelineWithRoot()
 	layOut(s, job)
 	result, err := runOn(ctx, p)

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/transforms"
 )
 
@@ -198,7 +199,7 @@ func TestDenseGroups(t *testing.T) {
 				t.Errorf("%d pairs in %d groups were skipped, more is true", result.Skipped.Pairs, result.Skipped.Groups)
 			}
 			all, unbounded := runInner(t, config, wholeJob)
-			if unbounded.Skipped != (transforms.Skipped{}) {
+			if unbounded.Skipped != (work.Skipped{}) {
 				t.Errorf("skipped %+v below the bound", unbounded.Skipped)
 			}
 			if result.Counts.Pairs >= unbounded.Counts.Pairs {

@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
@@ -19,13 +20,13 @@ import (
 
 // Summary is what summary.json holds.
 type Summary struct {
-	Version    string             `json:"version"`
-	Config     Config             `json:"config"`
-	ConfigHash string             `json:"config_hash"`
-	Sketch     SketchVersion      `json:"sketch"`
-	Counts     transforms.Counts  `json:"counts"`
-	Skipped    transforms.Skipped `json:"skipped"`
-	Plan       Plan               `json:"plan"`
+	Version    string        `json:"version"`
+	Config     Config        `json:"config"`
+	ConfigHash string        `json:"config_hash"`
+	Sketch     SketchVersion `json:"sketch"`
+	Counts     work.Counts   `json:"counts"`
+	Skipped    work.Skipped  `json:"skipped"`
+	Plan       Plan          `json:"plan"`
 	// Audit is nil where the recall was not measured.
 	Audit      *audit.Result `json:"audit,omitempty"`
 	Stages     []Stage       `json:"stages"`
@@ -125,9 +126,9 @@ func plan(config Config, scheme lshbands.Scheme, allPairs bool) Plan {
 
 // stages sums up the metrics of the stages.
 func stages(pipeline *beam.PipelineResult) []Stage {
-	all := make([]Stage, 0, len(transforms.Stages))
+	all := make([]Stage, 0, len(work.Stages))
 	place := map[string]*Stage{}
-	for _, name := range transforms.Stages {
+	for _, name := range work.Stages {
 		all = append(all, Stage{Name: string(name)})
 	}
 	for i := range all {

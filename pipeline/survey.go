@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
@@ -65,7 +66,7 @@ const leastSampled = 4
 
 // read reads the corpus, once more and fully where it has few documents which all
 // happen to be outside of the sample.
-func (m *survey) read(ctx context.Context, config Config) (c *census, counts transforms.Counts, err error) {
+func (m *survey) read(ctx context.Context, config Config) (c *census, counts work.Counts, err error) {
 	take := func(limit int64) error {
 		m.inputs, m.job, counts, err = readCorpus(ctx, config, func(size int64) func() transforms.Visitor {
 			c = newCensus(sampledShingles, min(size, limit))
@@ -214,7 +215,7 @@ func (m *survey) estimateAll(ctx context.Context, options *options, estimate fun
 	close(todo)
 	group, ctx := errgroup.WithContext(ctx)
 	var mutex sync.Mutex
-	for range min(transforms.Cores(), mostEstimates) {
+	for range min(work.Cores(), mostEstimates) {
 		group.Go(func() error {
 			var memory sample.Memory
 			for option := range todo {
@@ -298,7 +299,7 @@ func (m *survey) work(k keying) Work {
 		Documents: documents, Bytes: float64(facts.Bytes), Shingles: documents * facts.Shingles,
 		Gathered: estimate.Documents + estimate.HeapDocuments, GatheredShingles: estimate.DocumentElements,
 		Candidates: estimate.Candidates,
-		Lanes:      float64(min(m.job.Lanes, transforms.Cores())), Shards: float64(m.job.Shards),
+		Lanes:      float64(min(m.job.Lanes, work.Cores())), Shards: float64(m.job.Shards),
 	}
 	alike := 0.
 	switch k.keys {

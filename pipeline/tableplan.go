@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/transforms"
 )
@@ -135,7 +136,7 @@ func (m *fingerprintSurvey) work(c lshbands.Choice, bits int) Work {
 		Documents: documents, Bytes: float64(facts.Bytes), Weighed: documents * facts.Shingles * float64(bits),
 		Records: documents * c.KeysPerDocument, RecordBytes: c.Bytes, Kept: float64(bits / 8),
 		Edges: facts.Pairs + facts.Identical,
-		Lanes: float64(min(m.job.Lanes, transforms.Cores())), Shards: float64(m.job.Shards),
+		Lanes: float64(min(m.job.Lanes, work.Cores())), Shards: float64(m.job.Shards),
 	}
 }
 
@@ -167,7 +168,7 @@ func surveyFingerprints(ctx context.Context, config Config, options []tableOptio
 	largest := 0
 	m.estimates = make([]sample.Estimate, len(options))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(min(transforms.Cores(), mostEstimates))
+	group.SetLimit(min(work.Cores(), mostEstimates))
 	for i := range options {
 		if options[i].Distance() > options[largest].Distance() {
 			largest = i

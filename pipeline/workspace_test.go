@@ -17,8 +17,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/workspace"
-	"mirrorbeam/transforms"
 )
 
 // TestRefusals checks for each way in which a job cannot be that the error is of
@@ -204,8 +204,8 @@ func TestHostileNames(t *testing.T) {
 		_, missing := os.Open(filepath.Join(t.TempDir(), name))
 		for _, err := range []error{
 			config.fault(ErrInput, missing),
-			config.explain(fmt.Errorf("stage: %w", transforms.Fault{Kind: transforms.InputFault, Errno: "ENOENT", Text: missing.Error()})),
-			config.explain(errors.New("plan\n" + transforms.NewFault(missing).Error())),
+			config.explain(fmt.Errorf("stage: %w", work.Fault{Kind: work.InputFault, Errno: "ENOENT", Text: missing.Error()})),
+			config.explain(errors.New("plan\n" + work.NewFault(missing).Error())),
 		} {
 			if strings.Contains(err.Error(), "make room") || strings.Contains(err.Error(), "ulimit") {
 				t.Errorf("%q: %v", name, err)

@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 )
 
 // Where all pairs are compared there are no candidates to gather. The documents,
@@ -22,21 +23,21 @@ import (
 // documents before it, as far as their sizes allow the threshold.
 
 // comparesAll reports whether all pairs of a corpus are compared.
-func (j *Job) comparesAll(counts Counts) bool {
+func (j *Job) comparesAll(counts work.Counts) bool {
 	return j.Keys == methods.All || counts.Documents+counts.ReferenceDocuments <= j.AllPairsUpTo
 }
 
 // digests writes a record for each document of a split that brings it together with
 // equal ones only.
-func (f *keyFn) digests(ctx context.Context, w *workplace) error {
-	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
-		w.figures.records += int64(block.Len())
+func (f *keyFn) digests(ctx context.Context, w *work.Place) error {
+	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+		w.Figures.Records += int64(block.Len())
 		for i := range block.Len() {
 			record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(block.Size(i))}
-			if err := writeDigestAs(records.Digests, &w.run, f.Job, record); err != nil {
+			if err := writeDigestAs(records.Digests, &w.Run, f.Job, record); err != nil {
 				return err
 			}
-			if err := writeID(&w.run, f.Job, block, i); err != nil {
+			if err := writeID(&w.Run, f.Job, block, i); err != nil {
 				return err
 			}
 		}
@@ -45,12 +46,12 @@ func (f *keyFn) digests(ctx context.Context, w *workplace) error {
 }
 
 // equals writes the stars of equal documents of a shard, and its distinct documents.
-func (f *groupFn) equals(shard int, w *workplace) error {
-	keys, err := w.sortKeys(records.Digests, shard, f.Job.Shards)
+func (f *groupFn) equals(shard int, w *work.Place) error {
+	keys, err := sortKeys(w, records.Digests, shard, f.Job.Shards)
 	if err != nil {
 		return err
 	}
-	if err := f.writeDistinct(&w.run, shard, keys); err != nil {
+	if err := f.writeDistinct(&w.Run, shard, keys); err != nil {
 		return err
 	}
 	var failed error
@@ -59,7 +60,7 @@ func (f *groupFn) equals(shard int, w *workplace) error {
 		MaxComparisons: math.MaxInt64, FirstInput: f.firstInput,
 		Candidate: func(_, _ *candidates.Record) {},
 		Identical: func(first, other *candidates.Record) {
-			if err := stars.add(&w.run, shard, first, other); err != nil {
+			if err := stars.add(&w.Run, shard, first, other); err != nil {
 				failed = err
 			}
 		},
@@ -68,7 +69,7 @@ func (f *groupFn) equals(shard int, w *workplace) error {
 	if failed != nil {
 		return failed
 	}
-	return records.WritePart(&w.run, records.EdgeNodes, shard, stars.part)
+	return records.WritePart(&w.Run, records.EdgeNodes, shard, stars.part)
 }
 
 // writeDistinct writes the first of the documents under each key as a node: every
@@ -94,11 +95,11 @@ func (f *groupFn) writeDistinct(run *runfile.Writer, shard int, keys []candidate
 
 // blocks writes the block of every distinct document, by split, and a mark for each
 // block. It reports whether there are any.
-func (f *placeFn) blocks(runs []string, m *memory) (bool, error) {
+func (f *placeFn) blocks(runs []string, m *work.Memory) (bool, error) {
 	var documents []candidates.Sized
 	inputs := map[docref.Ref]docref.Ref{} // of documents of the reference, the equal ones of the input
 	var part components.Part
-	err := eachPart(runs, records.Distinct, m, func(_ int, nodes []byte) error {
+	err := work.EachPart(runs, records.Distinct, m, func(_ int, nodes []byte) error {
 		part = records.DecodePart(part, nodes)
 		for i, ref := range part.Refs {
 			if first := part.Refs[part.Parents[i]]; first != ref {
@@ -121,12 +122,12 @@ func (f *placeFn) blocks(runs []string, m *memory) (bool, error) {
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(documents[i].Ref, documents[j].Ref) })
 	for _, i := range order {
 		ref := documents[i].Ref
-		if err := records.WriteWanted(&m.run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: int(blocks[i]), Input: inputs[ref]}); err != nil {
+		if err := records.WriteWanted(&m.Run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: int(blocks[i]), Input: inputs[ref]}); err != nil {
 			return false, err
 		}
 	}
 	for block := range blocks[len(blocks)-1] + 1 {
-		if _, err := m.run.Record(records.Blocks, int(block), 1); err != nil {
+		if _, err := m.Run.Record(records.Blocks, int(block), 1); err != nil {
 			return false, err
 		}
 	}
@@ -135,13 +136,13 @@ func (f *placeFn) blocks(runs []string, m *memory) (bool, error) {
 
 // block compares the documents of a block with each other and with those of the
 // blocks before it.
-func (f *scoreFn) block(ctx context.Context, t task, w *workplace) error {
-	own, err := readSets(ctx, w, &w.hashes)
+func (f *scoreFn) block(ctx context.Context, t work.Task, w *work.Place) error {
+	own, err := readSets(ctx, w, &w.Hashes)
 	if err != nil {
 		return err
 	}
 	own.sortBySize()
-	w.outcome.AllPairs = true
+	w.Outcome.AllPairs = true
 	graph := f.part(t.Number)
 	others, hashes := own, []uint64(nil)
 	for block := t.Number; ; {
@@ -160,7 +161,7 @@ func (f *scoreFn) block(ctx context.Context, t task, w *workplace) error {
 		if block--; block < 0 {
 			break
 		}
-		if w.pieces, err = runfile.ReadCatalog(t.Catalog, block); err != nil {
+		if w.Pieces, err = runfile.ReadCatalog(t.Catalog, block); err != nil {
 			return err
 		}
 		if others, err = readSets(ctx, w, &hashes); err != nil {
@@ -171,13 +172,13 @@ func (f *scoreFn) block(ctx context.Context, t task, w *workplace) error {
 			break
 		}
 	}
-	w.figures.records += w.outcome.Counts.Candidates
-	return records.WritePart(&w.run, records.EdgeNodes, graph.number, graph.part)
+	w.Figures.Records += w.Outcome.Counts.Candidates
+	return records.WritePart(&w.Run, records.EdgeNodes, graph.number, graph.part)
 }
 
 // compare scores a document with those of others that are large enough; they
 // are ordered by size, and none is larger.
-func (f *scoreFn) compare(w *workplace, graph *edgeWriter, document *gatheredSet, others []gatheredSet) error {
+func (f *scoreFn) compare(w *work.Place, graph *edgeWriter, document *gatheredSet, others []gatheredSet) error {
 	from := sort.Search(len(others), func(i int) bool { return f.sizesAllow(&others[i], document) })
 	for i := from; i < len(others); i++ {
 		other := &others[i]
@@ -185,12 +186,12 @@ func (f *scoreFn) compare(w *workplace, graph *edgeWriter, document *gatheredSet
 		if !compared {
 			continue
 		}
-		w.outcome.Counts.Candidates++
+		w.Outcome.Counts.Candidates++
 		e, ok := f.Job.score(other, document)
 		if !ok {
 			continue
 		}
-		if err := graph.add(&w.run, other.of(x), document.of(y), e); err != nil {
+		if err := graph.add(&w.Run, other.of(x), document.of(y), e); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 )
 
 func init() {
@@ -34,7 +35,7 @@ func Audit(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
 	return sideBySide(s, &auditFn{Job: job}, tasks)
 }
 
-var auditStage = newStage(atAudit)
+var auditStage = newStage(work.Audit)
 
 // auditPlanFn draws the sample and makes the tasks that look for partners in each
 // split.
@@ -51,8 +52,8 @@ func (f *auditPlanFn) ProcessElement(ctx context.Context, _ int64, elements func
 }
 
 // Plan draws the sample and makes the tasks.
-func (f *auditPlanFn) Plan(_ context.Context, p *Planning) error {
-	sample, err := f.draw(p.memory, p.Outcomes)
+func (f *auditPlanFn) Plan(_ context.Context, p *work.Planning) error {
+	sample, err := f.draw(p.Memory, p.Outcomes)
 	if err != nil || len(sample.Documents) == 0 {
 		return err
 	}
@@ -60,22 +61,22 @@ func (f *auditPlanFn) Plan(_ context.Context, p *Planning) error {
 	sample.Cut = sample.Cut || shares.sampled < 1
 	sample.ProbedBelow = audit.Limit(shares.probed)
 	sample.Fit(f.Job.Threshold, float64(p.Counts.Documents+p.Counts.ReferenceDocuments), shares.budget())
-	path, err := writeSample(p.memory, f.Job, &sample)
+	path, err := writeSample(p.Memory, f.Job, &sample)
 	if err != nil {
 		return err
 	}
-	d := delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Sample, records.Probe}}
-	return p.Deliver(d, append(runsOf(p.Outcomes), path))
+	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Sample, records.Probe}}
+	return p.Deliver(d, append(work.RunsOf(p.Outcomes), path))
 }
 
 // draw draws from the documents that Fingerprint has set aside.
-func (f *auditPlanFn) draw(m *memory, outcomes []outcome) (audit.Sample, error) {
+func (f *auditPlanFn) draw(m *work.Memory, outcomes []work.Outcome) (audit.Sample, error) {
 	shingles := int64(0)
 	for _, o := range outcomes {
 		shingles += o.Shingles
 	}
 	drawing := audit.NewDrawing(f.Job.AuditSample, newAuditShares(f.Job, f.inputs).elements(shingles))
-	err := eachRecordOf(outcomes, atFingerprint, records.Sample, m, func(packed []byte) error {
+	err := work.EachRecordOf(outcomes, work.Fingerprint, records.Sample, m, func(packed []byte) error {
 		for len(packed) > 0 {
 			var d records.SetAside
 			d, packed = records.NextSetAside(packed)
@@ -100,13 +101,13 @@ type auditFn struct {
 func (f *auditFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *auditFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, auditStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
+	return f.beginRun(ctx, auditStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		sample, err := f.sample.read(f.Job, t.Catalog)
 		if err != nil {
 			return err
 		}
-		w.outcome.Sampled = len(sample.Documents)
-		w.outcome.SampledAll = !sample.Cut
+		w.Outcome.Sampled = len(sample.Documents)
+		w.Outcome.SampledAll = !sample.Cut
 		p := &partnerSearch{
 			threshold: f.Job.Threshold, firstInput: f.firstInput,
 			sample: sample, probe: sample.index.NewProbe(), w: w, recent: make([]recentClass, recentClasses),
@@ -174,19 +175,19 @@ type partnerSearch struct {
 	firstInput docref.Ref
 	sample     *preparedSample
 	probe      *audit.Probe
-	w          *workplace
+	w          *work.Place
 	recent     []recentClass
 	classes    []audit.Class // that have partners
 }
 
 // blocks goes through all documents of the split.
 func (p *partnerSearch) blocks(ctx context.Context) error {
-	return p.w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
-		sets, err := p.w.readPiece(1, setsPiece)
+	return p.w.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+		sets, err := p.w.ReadPiece(1, setsPiece)
 		if err != nil {
 			return err
 		}
-		p.w.figures.bytes += int64(len(sets))
+		p.w.Figures.Bytes += int64(len(sets))
 		for i := range block.Len() {
 			size := sketchblock.HashSize * block.Stored(i)
 			if err := p.document(records.SetAside{Ref: block.Ref(i), Digest: block.Digest(i), Set: sets[:size]}); err != nil {
@@ -194,29 +195,29 @@ func (p *partnerSearch) blocks(ctx context.Context) error {
 			}
 			sets = sets[size:]
 		}
-		p.w.figures.records += int64(block.Len())
+		p.w.Figures.Records += int64(block.Len())
 		return nil
 	})
 }
 
 // setAside goes through the documents of the split that Fingerprint has set aside.
 func (p *partnerSearch) setAside(ctx context.Context) error {
-	for _, piece := range p.w.pieces {
+	for _, piece := range p.w.Pieces {
 		if piece.Kind != records.Sample && piece.Kind != records.Probe {
 			continue
 		}
-		packed, err := p.w.readPiece(1, piece)
+		packed, err := p.w.ReadPiece(1, piece)
 		if err != nil {
 			return err
 		}
-		p.w.figures.bytes += int64(len(packed))
+		p.w.Figures.Bytes += int64(len(packed))
 		for len(packed) > 0 {
 			var d records.SetAside
 			d, packed = records.NextSetAside(packed)
 			if err := p.document(d); err != nil {
 				return err
 			}
-			p.w.figures.records += 1
+			p.w.Figures.Records += 1
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -237,7 +238,7 @@ func (p *partnerSearch) document(d records.SetAside) error {
 	if isReference || !p.sample.Has(d.Ref) {
 		return nil
 	}
-	b, err := p.w.run.Record(records.Sample, 0, records.SampledSize)
+	b, err := p.w.Run.Record(records.Sample, 0, records.SampledSize)
 	if err == nil {
 		records.PutRef(b, d.Ref)
 		binary.LittleEndian.PutUint32(b[records.RefSize:], p.sample.classes[d.Digest])
@@ -262,8 +263,8 @@ func (p *partnerSearch) class(d records.SetAside) int {
 
 // partners returns the sampled classes that are similar to a document.
 func (p *partnerSearch) partners(d records.SetAside) (partners []audit.Partner) {
-	p.w.hashes = sketchblock.AppendSet(p.w.hashes[:0], d.Set)
-	set := p.w.hashes
+	p.w.Hashes = sketchblock.AppendSet(p.w.Hashes[:0], d.Set)
+	set := p.w.Hashes
 	for _, class := range p.probe.Candidates(set) {
 		other := p.sample.Sets[class]
 		need := asmkernels.Required(p.threshold, len(set), len(other))
@@ -277,12 +278,12 @@ func (p *partnerSearch) partners(d records.SetAside) (partners []audit.Partner) 
 // write writes the classes that have partners.
 func (p *partnerSearch) write() error {
 	for i := range p.classes {
-		if err := records.WriteClass(&p.w.run, &p.classes[i]); err != nil {
+		if err := records.WriteClass(&p.w.Run, &p.classes[i]); err != nil {
 			return err
 		}
 	}
 	if p.sample.ProbedBelow == audit.Limit(1) {
-		_, err := p.w.run.Record(records.Probe, 0, 1) // says that all documents were looked at
+		_, err := p.w.Run.Record(records.Probe, 0, 1) // says that all documents were looked at
 		return err
 	}
 	return nil

@@ -11,11 +11,12 @@ import (
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/work"
 )
 
 // writeAudit sees which of the audited pairs the job has found, in the components of
 // the graph and in the edges of the runs, and writes what that says of the job.
-func writeAudit(job Job, outcomes []outcome, graph *components.Graph, firstInput docref.Ref, m *memory) error {
+func writeAudit(job Job, outcomes []work.Outcome, graph *components.Graph, firstInput docref.Ref, m *work.Memory) error {
 	classes, scope, err := readClasses(outcomes, m)
 	if err != nil || classes == nil {
 		return err
@@ -43,7 +44,7 @@ func writeAudit(job Job, outcomes []outcome, graph *components.Graph, firstInput
 
 // readClasses reads what the tasks of the audit saw. It returns nil if nothing was
 // sampled.
-func readClasses(outcomes []outcome, m *memory) (*audit.Classes, audit.Scope, error) {
+func readClasses(outcomes []work.Outcome, m *work.Memory) (*audit.Classes, audit.Scope, error) {
 	var scope audit.Scope
 	var classes *audit.Classes
 	for _, o := range outcomes {
@@ -55,7 +56,7 @@ func readClasses(outcomes []outcome, m *memory) (*audit.Classes, audit.Scope, er
 	if classes == nil {
 		return nil, scope, nil
 	}
-	err := eachRecordOf(outcomes, atAudit, records.Sample, m, func(packed []byte) error {
+	err := work.EachRecordOf(outcomes, work.Audit, records.Sample, m, func(packed []byte) error {
 		for ; len(packed) > 0; packed = packed[records.SampledSize:] {
 			classes.AddSample(binary.LittleEndian.Uint32(packed[records.RefSize:]), records.GetRef(packed))
 		}
@@ -65,7 +66,7 @@ func readClasses(outcomes []outcome, m *memory) (*audit.Classes, audit.Scope, er
 		return nil, scope, err
 	}
 	var class audit.Class
-	err = eachRecordOf(outcomes, atAudit, records.Audit, m, func(packed []byte) error {
+	err = work.EachRecordOf(outcomes, work.Audit, records.Audit, m, func(packed []byte) error {
 		for len(packed) > 0 {
 			packed = records.NextClass(packed, &class)
 			classes.Add(class)
@@ -75,7 +76,7 @@ func readClasses(outcomes []outcome, m *memory) (*audit.Classes, audit.Scope, er
 	if err != nil {
 		return nil, scope, err
 	}
-	err = eachRecordOf(outcomes, atAudit, records.Probe, m, func([]byte) error {
+	err = work.EachRecordOf(outcomes, work.Audit, records.Probe, m, func([]byte) error {
 		scope.AllProbed = true
 		return nil
 	})
@@ -84,9 +85,9 @@ func readClasses(outcomes []outcome, m *memory) (*audit.Classes, audit.Scope, er
 
 // listStars says which documents stand for audited classes of equal documents: the
 // center of a star and, where that is of the reference, the first one of the input.
-func listStars(l *audit.Listing, outcomes []outcome, firstInput docref.Ref, m *memory) error {
+func listStars(l *audit.Listing, outcomes []work.Outcome, firstInput docref.Ref, m *work.Memory) error {
 	stars := func() error {
-		return eachEdges(outcomes, atGroup, m, func(nodes []byte) func([]byte) {
+		return work.EachEdges(outcomes, work.Group, m, func(nodes []byte) func([]byte) {
 			return func(edges []byte) { listStarsOf(l, nodes, edges, firstInput) }
 		})
 	}
@@ -120,10 +121,10 @@ func listStarsOf(l *audit.Listing, nodes, edges []byte, firstInput docref.Ref) {
 }
 
 // listEdges shows the edges between audited classes to the listing.
-func listEdges(l *audit.Listing, outcomes []outcome, m *memory) error {
+func listEdges(l *audit.Listing, outcomes []work.Outcome, m *work.Memory) error {
 	const none = ^uint32(0)
 	var classes []uint32 // of the nodes of a part
-	return eachEdges(outcomes, atScore, m, func(nodes []byte) func([]byte) {
+	return work.EachEdges(outcomes, work.Score, m, func(nodes []byte) func([]byte) {
 		classes = classes[:0]
 		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
 			class, known := l.Class(records.GetRef(nodes))

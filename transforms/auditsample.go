@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 )
 
 // UsualSample is about how many documents an audit samples at most unless told
@@ -92,8 +93,8 @@ func sampleShard(job Job) int { return job.Splits }
 
 // writeSample writes the sample and returns the path of the run. Of equal documents
 // only the first has a set.
-func writeSample(m *memory, job Job, s *audit.Sample) (string, error) {
-	run := &m.run
+func writeSample(m *work.Memory, job Job, s *audit.Sample) (string, error) {
+	run := &m.Run
 	run.Reset(job.Temp, job.RunBytes)
 	defer run.Abort()
 	packed := binary.LittleEndian.AppendUint64(nil, s.ProbedBelow)

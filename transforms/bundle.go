@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
 )
 
 // bundle works on the tasks of a Beam bundle side by side. A runner hands a DoFn one
@@ -24,13 +25,13 @@ type bundle struct {
 // begun is a task of a bundle, which may have ended.
 type begun struct {
 	stage   *stage
-	outcome outcome
-	figures figures
+	outcome work.Outcome
+	figures work.Figures
 }
 
 // begin begins a task as soon as fewer than atATime of the bundle run. It returns the
 // fault of an earlier one.
-func (b *bundle) begin(ctx context.Context, s *stage, runs Runs, number, atATime int, work func(context.Context, *outcome, *memory) error) error {
+func (b *bundle) begin(ctx context.Context, s *stage, runs work.Runs, number, atATime int, do func(context.Context, *work.Outcome, *work.Memory) error) error {
 	if b.group == nil {
 		ctx, b.cancel = context.WithCancel(ctx)
 		b.group, b.ctx = errgroup.WithContext(ctx)
@@ -39,32 +40,32 @@ func (b *bundle) begin(ctx context.Context, s *stage, runs Runs, number, atATime
 	if b.ctx.Err() != nil {
 		return b.wait()
 	}
-	t := &begun{stage: s, outcome: outcome{Stage: s.name, Number: number}}
+	t := &begun{stage: s, outcome: work.Outcome{Stage: s.name, Number: number}}
 	b.begun = append(b.begun, t)
 	ofTasks := b.ctx
 	b.group.Go(func() (err error) {
-		t.figures, err = runs.Run(ofTasks, s.name, number, func(m *memory) error { return work(ofTasks, &t.outcome, m) })
+		t.figures, err = runs.Run(ofTasks, s.name, number, func(m *work.Memory) error { return do(ofTasks, &t.outcome, m) })
 		return err
 	})
 	return nil
 }
 
 // beginRun begins a task that turns the pieces of its shard into one run.
-func (b *bundle) beginRun(ctx context.Context, s *stage, job Job, element []byte, work func(context.Context, task, *workplace) error) error {
-	t := decodeTask(element)
-	return b.begin(ctx, s, job.runs(), t.Number, job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
-		w := &workplace{memory: m, Runs: job.runs(), outcome: o, Hold: func(shared any) { b.held.Store(shared, nil) }}
-		defer w.reader.Close()
+func (b *bundle) beginRun(ctx context.Context, s *stage, job Job, element []byte, do func(context.Context, work.Task, *work.Place) error) error {
+	t := work.DecodeTask(element)
+	return b.begin(ctx, s, job.runs(), t.Number, job.Lanes, func(ctx context.Context, o *work.Outcome, m *work.Memory) error {
+		w := &work.Place{Memory: m, Runs: job.runs(), Outcome: o, Hold: func(shared any) { b.held.Store(shared, nil) }}
+		defer w.Reader.Close()
 		var err error
-		if w.pieces, err = runfile.ReadCatalog(t.Catalog, t.Number); err != nil {
+		if w.Pieces, err = runfile.ReadCatalog(t.Catalog, t.Number); err != nil {
 			return err
 		}
-		w.Runs.Begin(&w.run)
-		defer w.run.Abort()
-		if err := work(ctx, t, w); err != nil {
+		w.Runs.Begin(&w.Run)
+		defer w.Run.Abort()
+		if err := do(ctx, t, w); err != nil {
 			return err
 		}
-		o.Run, err = w.run.Close()
+		o.Run, err = w.Run.Close()
 		return err
 	})
 }
@@ -91,7 +92,7 @@ func (b *bundle) FinishBundle(ctx context.Context, emit func([]byte)) error {
 	}
 	for _, t := range all {
 		t.stage.count(ctx, t.figures)
-		element, err := t.outcome.encode()
+		element, err := t.outcome.Encode()
 		if err != nil {
 			return err
 		}

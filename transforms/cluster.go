@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 )
 
 func init() {
@@ -34,7 +35,7 @@ func Cluster(s beam.Scope, job Job, outcomes ...beam.PCollection) beam.PCollecti
 	return sideBySide(s, &clusterFn{Job: job}, tasks)
 }
 
-var clusterStage = newStage(atCluster)
+var clusterStage = newStage(work.Cluster)
 
 // labelFn finds the components of the similarity graph, numbers their documents
 // and makes the tasks that bring them and their edges to the output shards.
@@ -51,25 +52,25 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 }
 
 // Plan labels the components and makes the tasks.
-func (f *labelFn) Plan(_ context.Context, p *Planning) error {
-	p.Runs.ReleaseStage(p.Outcomes, atGather)
-	runs := runsBut(p.Outcomes, atGather)
-	graph, err := readGraph(runs, records.EdgeNodes, p.memory)
+func (f *labelFn) Plan(_ context.Context, p *work.Planning) error {
+	p.Runs.ReleaseStage(p.Outcomes, work.Gather)
+	runs := work.RunsBut(p.Outcomes, work.Gather)
+	graph, err := work.ReadGraph(runs, records.EdgeNodes, p.Memory)
 	if err != nil {
 		return err
 	}
-	if err := writeAudit(f.Job, p.Outcomes, graph, f.firstInput, p.memory); err != nil {
+	if err := writeAudit(f.Job, p.Outcomes, graph, f.firstInput, p.Memory); err != nil {
 		return err
 	}
 	if !slices.Contains(f.Job.Emit, output.Sketches) && !slices.Contains(f.Job.Emit, output.Index) {
 		p.Runs.ReleaseSets(p.Outcomes)
 	}
-	labels, err := f.label(graph, runs, outputShards(p.Counts), p.memory)
+	labels, err := f.label(graph, runs, work.OutputShards(p.Counts), p.Memory)
 	if err != nil || labels == "" {
 		return err
 	}
 	runs = append(runs, labels)
-	for _, d := range []delivery{
+	for _, d := range []work.Delivery{
 		{Step: edgesStep, Needed: []runfile.Kind{records.Edges}, Extra: []runfile.Kind{records.EdgeShards, records.Spans}},
 		{Step: documentsStep, Needed: []runfile.Kind{records.Members}, Extra: []runfile.Kind{records.Documents, records.Repeated, records.Unchecked}},
 	} {
@@ -82,13 +83,13 @@ func (f *labelFn) Plan(_ context.Context, p *Planning) error {
 
 // label writes the output shards of the nodes of each part and of the documents
 // of each split. It returns the path of the run file, "" if there is no edge.
-func (f *labelFn) label(graph *components.Graph, runs []string, shards int, m *memory) (string, error) {
-	m.figures.records += int64(graph.Len())
+func (f *labelFn) label(graph *components.Graph, runs []string, shards int, m *work.Memory) (string, error) {
+	m.Figures.Records += int64(graph.Len())
 	order := newOrder(graph.Roots(), f.listed(graph), shards)
-	run := &m.run
+	run := &m.Run
 	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
-	err := eachPart(runs, records.EdgeNodes, m, func(part int, nodes []byte) error {
+	err := work.EachPart(runs, records.EdgeNodes, m, func(part int, nodes []byte) error {
 		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
 			b, err := run.Record(records.EdgeShards, part, records.PositionSize)
 			if err != nil {
@@ -187,7 +188,7 @@ type clusterFn struct {
 }
 
 func (f *clusterFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, clusterStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
+	return f.beginRun(ctx, clusterStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		if t.Step == edgesStep {
 			return sendEdges(ctx, w)
 		}
@@ -196,16 +197,16 @@ func (f *clusterFn) ProcessElement(ctx context.Context, element []byte, _ func([
 }
 
 // sendEdges sends the edges of a part to their output shards.
-func sendEdges(ctx context.Context, w *workplace) error {
-	positions, err := w.read(0, records.EdgeShards)
+func sendEdges(ctx context.Context, w *work.Place) error {
+	positions, err := w.Read(0, records.EdgeShards)
 	if err != nil {
 		return err
 	}
-	packed, err := w.read(1, records.Edges)
+	packed, err := w.Read(1, records.Edges)
 	if err != nil {
 		return err
 	}
-	w.figures.bytes += int64(len(packed))
+	w.Figures.Bytes += int64(len(packed))
 	for ; len(packed) > 0; packed = packed[records.EdgeSize:] {
 		e := records.GetEdge(packed)
 		a, b := records.GetPosition(positions[e.A*records.PositionSize:]), records.GetPosition(positions[e.B*records.PositionSize:])
@@ -213,7 +214,7 @@ func sendEdges(ctx context.Context, w *workplace) error {
 			continue
 		}
 		e.A, e.B = min(a.Number, b.Number), max(a.Number, b.Number)
-		record, err := w.run.Record(records.ShardEdges, int(a.Shard), records.EdgeSize)
+		record, err := w.Run.Record(records.ShardEdges, int(a.Shard), records.EdgeSize)
 		if err != nil {
 			return err
 		}
@@ -224,26 +225,26 @@ func sendEdges(ctx context.Context, w *workplace) error {
 
 // sendMembers sends the documents of a split that are in clusters to their
 // output shards.
-func sendMembers(ctx context.Context, w *workplace) error {
-	members, err := w.read(1, records.Members)
+func sendMembers(ctx context.Context, w *work.Place) error {
+	members, err := w.Read(1, records.Members)
 	if err != nil {
 		return err
 	}
-	repeated, err := records.ReadRefs(&w.reader, w.pieces, records.Repeated)
+	repeated, err := records.ReadRefs(&w.Reader, w.Pieces, records.Repeated)
 	if err != nil {
 		return err
 	}
-	unchecked, err := records.ReadRefs(&w.reader, w.pieces, records.Unchecked)
+	unchecked, err := records.ReadRefs(&w.Reader, w.Pieces, records.Unchecked)
 	if err != nil {
 		return err
 	}
-	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		for i := 0; i < block.Len() && len(members) > 0; i++ {
 			ref := block.Ref(i)
 			if records.GetRef(members) != ref {
 				continue
 			}
-			if err := records.WriteMember(&w.run, members, block, i, records.FlagsOf(repeated[ref], unchecked[ref])); err != nil {
+			if err := records.WriteMember(&w.Run, members, block, i, records.FlagsOf(repeated[ref], unchecked[ref])); err != nil {
 				return err
 			}
 			members = members[records.MemberSize:]

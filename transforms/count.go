@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 )
 
@@ -27,7 +28,7 @@ func Count(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
 	return sideBySide(s, &countFn{Job: job}, tasks)
 }
 
-var countStage = newStage(atCount)
+var countStage = newStage(work.Count)
 
 // bytesPerCounter is how much of the sets a task of a cluster counts: a counter
 // takes some megabytes to write, so they are few.
@@ -47,7 +48,7 @@ func (f *countPlanFn) ProcessElement(ctx context.Context, _ int64, elements func
 }
 
 // Plan makes the tasks, unless all pairs of the corpus are compared.
-func (f *countPlanFn) Plan(_ context.Context, p *Planning) error {
+func (f *countPlanFn) Plan(_ context.Context, p *work.Planning) error {
 	if f.Job.comparesAll(p.Counts) {
 		return nil
 	}
@@ -56,12 +57,12 @@ func (f *countPlanFn) Plan(_ context.Context, p *Planning) error {
 		shingles += o.Shingles
 	}
 	tasks := max(f.Job.Lanes, int(shingles*sketchblock.HashSize/bytesPerCounter))
-	catalog, splits, err := runfile.WriteCatalog(f.Job.Temp, runsOf(p.Outcomes), []runfile.Kind{records.Documents}, []runfile.Kind{records.Sets})
+	catalog, splits, err := runfile.WriteCatalog(f.Job.Temp, work.RunsOf(p.Outcomes), []runfile.Kind{records.Documents}, []runfile.Kind{records.Sets})
 	if err != nil {
 		return fmt.Errorf("make tasks of counting: %w", err)
 	}
 	for number := range min(tasks, len(splits)) {
-		p.Emit(task{
+		p.Emit(work.Task{
 			Number: number, Shards: min(tasks, len(splits)),
 			Documents: p.Counts.Documents, Shingles: shingles, Catalog: catalog,
 		})
@@ -77,7 +78,7 @@ type countFn struct {
 }
 
 func (f *countFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, countStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
+	return f.beginRun(ctx, countStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		counter := lshbands.NewCounter(t.Shingles)
 		for split := t.Number; split < f.Job.Splits; split += t.Shards {
 			if err := f.split(ctx, t.Catalog, split, w, counter); err != nil {
@@ -87,7 +88,7 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 		packed := counter.Bytes()
 		for part := 0; len(packed) > 0; part++ {
 			n := min(counterPart, len(packed))
-			if err := w.run.Section(records.Counter, part, packed[:n]); err != nil {
+			if err := w.Run.Section(records.Counter, part, packed[:n]); err != nil {
 				return err
 			}
 			packed = packed[n:]
@@ -97,23 +98,23 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 }
 
 // split counts the shingles of one split.
-func (f *countFn) split(ctx context.Context, catalog string, split int, w *workplace, counter *lshbands.Counter) (err error) {
-	if w.pieces, err = runfile.ReadCatalog(catalog, split); err != nil {
+func (f *countFn) split(ctx context.Context, catalog string, split int, w *work.Place, counter *lshbands.Counter) (err error) {
+	if w.Pieces, err = runfile.ReadCatalog(catalog, split); err != nil {
 		return err
 	}
-	for _, piece := range w.pieces {
+	for _, piece := range w.Pieces {
 		if piece.Kind != records.Sets {
 			continue
 		}
-		sets, err := w.readPiece(1, piece)
+		sets, err := w.ReadPiece(1, piece)
 		if err != nil {
 			return err
 		}
-		w.figures.bytes += int64(len(sets))
-		w.figures.records += int64(len(sets) / sketchblock.HashSize)
+		w.Figures.Bytes += int64(len(sets))
+		w.Figures.Records += int64(len(sets) / sketchblock.HashSize)
 		// Where one set ends and the next begins does not matter here.
-		w.hashes = sketchblock.AppendSet(w.hashes[:0], sets)
-		counter.Add(w.hashes)
+		w.Hashes = sketchblock.AppendSet(w.Hashes[:0], sets)
+		counter.Add(w.Hashes)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -123,10 +124,10 @@ func (f *countFn) split(ctx context.Context, catalog string, split int, w *workp
 
 // sumCounters writes the sum of the counters of all tasks, part by part, and
 // returns the path of the run, "" if there are none.
-func sumCounters(outcomes []outcome, temp string, m *memory) (string, error) {
+func sumCounters(outcomes []work.Outcome, temp string, m *work.Memory) (string, error) {
 	var runs [][]runfile.Piece
 	for _, o := range outcomes {
-		if o.Stage != atCount || o.Run == "" {
+		if o.Stage != work.Count || o.Run == "" {
 			continue
 		}
 		pieces, err := runfile.Pieces(o.Run)
@@ -138,8 +139,8 @@ func sumCounters(outcomes []outcome, temp string, m *memory) (string, error) {
 	if len(runs) == 0 {
 		return "", nil
 	}
-	m.run.Reset(temp, 0)
-	defer m.run.Abort()
+	m.Run.Reset(temp, 0)
+	defer m.Run.Abort()
 	readers := make([]runfile.Reader, len(runs))
 	for i, pieces := range runs {
 		defer readers[i].Close()
@@ -149,18 +150,18 @@ func sumCounters(outcomes []outcome, temp string, m *memory) (string, error) {
 	}
 	for part := range runs[0] {
 		for i, pieces := range runs {
-			buffer := &m.buffers[min(i, 1)]
+			buffer := &m.Buffers[min(i, 1)]
 			var err error
 			if *buffer, err = readers[i].Read((*buffer)[:0], pieces[part]); err != nil {
 				return "", err
 			}
 			if i > 0 {
-				lshbands.AddCounts(m.buffers[0], m.buffers[1])
+				lshbands.AddCounts(m.Buffers[0], m.Buffers[1])
 			}
 		}
-		if err := m.run.Section(records.Order, orderShard, m.buffers[0]); err != nil {
+		if err := m.Run.Section(records.Order, orderShard, m.Buffers[0]); err != nil {
 			return "", err
 		}
 	}
-	return m.run.Close()
+	return m.Run.Close()
 }

@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
 )
 
 func init() {
@@ -76,13 +77,13 @@ func (f *crowdFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 }
 
 // Plan lists the dense groups and makes the tasks.
-func (f *crowdFn) Plan(_ context.Context, p *Planning) error {
-	var crowds []crowd
+func (f *crowdFn) Plan(_ context.Context, p *work.Planning) error {
+	var crowds []work.Crowd
 	for _, o := range p.Outcomes {
 		crowds = append(crowds, o.Crowds...)
 	}
 	if len(crowds) == 0 {
-		p.Runs.ReleaseStage(p.Outcomes, atKey)
+		p.Runs.ReleaseStage(p.Outcomes, work.Key)
 		return nil
 	}
 	limit := f.limit(crowds, p.Counts.Documents+p.Counts.ReferenceDocuments)
@@ -90,16 +91,16 @@ func (f *crowdFn) Plan(_ context.Context, p *Planning) error {
 	if err != nil {
 		return fmt.Errorf("list dense groups: %w", err)
 	}
-	d := delivery{Step: crowdsStep, Needed: []runfile.Kind{records.Crowds}, Extra: []runfile.Kind{records.Limit}}
-	isNeeded := func(o outcome) bool { return o.Stage == atGroup }
+	d := work.Delivery{Step: crowdsStep, Needed: []runfile.Kind{records.Crowds}, Extra: []runfile.Kind{records.Limit}}
+	isNeeded := func(o work.Outcome) bool { return o.Stage == work.Group }
 	if dense && f.Job.Keys == methods.MinHash {
 		// What has met under dense keys only is compared under others.
 		d.Needed = append(d.Needed, records.Keys)
-		isNeeded = func(o outcome) bool { return o.Stage != atFingerprint }
+		isNeeded = func(o work.Outcome) bool { return o.Stage != work.Fingerprint }
 	} else {
-		p.Runs.ReleaseStage(p.Outcomes, atKey)
+		p.Runs.ReleaseStage(p.Outcomes, work.Key)
 	}
-	runs := runsOf(slices.DeleteFunc(p.Outcomes, func(o outcome) bool { return !isNeeded(o) }))
+	runs := work.RunsOf(slices.DeleteFunc(p.Outcomes, func(o work.Outcome) bool { return !isNeeded(o) }))
 	if err := p.Deliver(d, append(runs, list)); err != nil {
 		return fmt.Errorf("make tasks of dense groups: %w", err)
 	}
@@ -109,7 +110,7 @@ func (f *crowdFn) Plan(_ context.Context, p *Planning) error {
 // limit returns the largest number of pairs of a crowd that is compared. To compare two
 // texts for passages takes hundreds of times what two sets take, so it is a small one
 // there.
-func (f *crowdFn) limit(crowds []crowd, documents int64) int64 {
+func (f *crowdFn) limit(crowds []work.Crowd, documents int64) int64 {
 	if f.Job.Similarity == methods.Containment {
 		return f.Job.Bounds.Passages
 	}
@@ -118,7 +119,7 @@ func (f *crowdFn) limit(crowds []crowd, documents int64) int64 {
 
 // crowdLimit returns the largest number of pairs, a power of two, such that the crowds
 // of up to that many have no more than allowed together.
-func crowdLimit(crowds []crowd, allowed int64) int64 {
+func crowdLimit(crowds []work.Crowd, allowed int64) int64 {
 	var byLength [64]int64
 	for _, c := range crowds {
 		byLength[bits.Len64(uint64(c.Pairs-1))] += c.Pairs
@@ -137,7 +138,7 @@ const limitShard = 0
 
 // write writes the limit and the keys of dense groups, and says whether there are any.
 // It returns the path of the run.
-func (f *crowdFn) write(crowds []crowd, limit int64) (path string, dense bool, err error) {
+func (f *crowdFn) write(crowds []work.Crowd, limit int64) (path string, dense bool, err error) {
 	run := runfile.NewWriter(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
 	packed := binary.LittleEndian.AppendUint64(nil, uint64(limit))
@@ -155,12 +156,12 @@ func (f *crowdFn) write(crowds []crowd, limit int64) (path string, dense bool, e
 }
 
 // readLimit returns what write wrote.
-func readLimit(w *workplace, catalog string) (limit int64, dense numbering.Set, err error) {
+func readLimit(w *work.Place, catalog string) (limit int64, dense numbering.Set, err error) {
 	pieces, err := runfile.ReadCatalog(catalog, limitShard)
 	if err != nil {
 		return 0, dense, err
 	}
-	packed, err := w.reader.ReadKind(nil, pieces, records.Limit)
+	packed, err := w.Reader.ReadKind(nil, pieces, records.Limit)
 	if err != nil {
 		return 0, dense, err
 	}
@@ -172,17 +173,17 @@ func readLimit(w *workplace, catalog string) (limit int64, dense numbering.Set, 
 }
 
 // readCrowd reads the documents of a crowd.
-func readCrowd(c *records.CrowdReader, w *workplace) []candidates.Record {
-	w.growKeys(c.Documents)
-	for i := range w.keys {
-		c.Record(&w.keys[i])
+func readCrowd(c *records.CrowdReader, w *work.Place) []candidates.Record {
+	growKeys(w, c.Documents)
+	for i := range w.Keys {
+		c.Record(&w.Keys[i])
 	}
-	return w.keys
+	return w.Keys
 }
 
 // crowds compares the crowds of a shard that are not dense, gathers the documents of
 // those that are in heaps, and compares what has met under dense keys only.
-func (f *groupFn) crowds(t task, w *workplace) error {
+func (f *groupFn) crowds(t work.Task, w *work.Place) error {
 	limit, dense, err := readLimit(w, t.Catalog)
 	if err != nil {
 		return err
@@ -193,16 +194,16 @@ func (f *groupFn) crowds(t task, w *workplace) error {
 	pairs := newPairWriter(w, part)
 	g := f.grouper(&pairs, &failed)
 	g.DenseKeys = dense
-	keys, err := w.sortKeys(records.Keys, t.Number, f.Job.Shards)
+	keys, err := sortKeys(w, records.Keys, t.Number, f.Job.Shards)
 	if err != nil {
 		return err
 	}
 	g.Again(keys)
-	packed, err := w.read(0, records.Crowds)
+	packed, err := w.Read(0, records.Crowds)
 	if err != nil {
 		return err
 	}
-	heaps := heapWriter{run: &w.run, part: part, grouper: g}
+	heaps := heapWriter{run: &w.Run, part: part, grouper: g}
 	for crowd := (records.CrowdReader{Packed: packed}); failed == nil && crowd.Next(); {
 		switch {
 		case crowd.Pairs <= limit:
@@ -210,7 +211,7 @@ func (f *groupFn) crowds(t task, w *workplace) error {
 		case f.Job.Similarity == methods.Containment:
 			group := readCrowd(&crowd, w)
 			g.Star(group)
-			w.outcome.Skipped.add(f.layout.starred(group, crowd.Pairs))
+			w.Outcome.Skipped.Add(f.layout.starred(group, crowd.Pairs))
 		default:
 			failed = heaps.add(&crowd)
 		}
@@ -218,11 +219,11 @@ func (f *groupFn) crowds(t task, w *workplace) error {
 	if failed != nil {
 		return failed
 	}
-	return records.WritePart(&w.run, records.Nodes, part, pairs.part)
+	return records.WritePart(&w.Run, records.Nodes, part, pairs.part)
 }
 
 // starred describes a dense group whose documents are compared with the first one.
-func (l *layout) starred(group []candidates.Record, pairs int64) Skipped {
+func (l *layout) starred(group []candidates.Record, pairs int64) work.Skipped {
 	var s skippedGroup
 	for i := range group {
 		s.note(group[i].Ref)
@@ -249,8 +250,8 @@ func (s *skippedGroup) note(ref docref.Ref) {
 }
 
 // skipped describes a dense group, some pairs of which were skipped.
-func (l *layout) skipped(s *skippedGroup, pairs int64) Skipped {
-	return Skipped{Pairs: pairs, Groups: 1, Example: &SkippedGroup{
+func (l *layout) skipped(s *skippedGroup, pairs int64) work.Skipped {
+	return work.Skipped{Pairs: pairs, Groups: 1, Example: &work.SkippedGroup{
 		Documents: s.documents,
 		First:     string(l.inputs.refText(nil, s.first)), Second: string(l.inputs.refText(nil, s.second)),
 	}}

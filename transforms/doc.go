@@ -17,6 +17,7 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
@@ -92,6 +93,6 @@ type Job struct {
 }
 
 // runs returns where run files are written.
-func (j *Job) runs() Runs {
-	return Runs{Folder: Path(j.Temp), Held: j.RunBytes, Release: j.ReleaseRuns}
+func (j *Job) runs() work.Runs {
+	return work.Runs{Folder: work.Path(j.Temp), Held: j.RunBytes, Release: j.ReleaseRuns}
 }

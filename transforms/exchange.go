@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"mirrorbeam/internal/work"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
@@ -22,7 +24,7 @@ func init() {
 //
 // It takes PCollection<[]byte> of outcomes and returns PCollection<[]byte> of
 // tasks.
-func exchange(s beam.Scope, job Job, d delivery, outcomes ...beam.PCollection) beam.PCollection {
+func exchange(s beam.Scope, job Job, d work.Delivery, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("exchange")
 	return beam.ParDo(s, &exchangeFn{Temp: []byte(job.Temp), Delivery: d}, together(s, outcomes...))
 }
@@ -50,16 +52,16 @@ func sideBySide(s beam.Scope, fn any, tasks beam.PCollection) beam.PCollection {
 
 type exchangeFn struct {
 	Temp     []byte // a path travels as bytes, see Job.MarshalJSON
-	Delivery delivery
+	Delivery work.Delivery
 }
 
 func (f *exchangeFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	outcomes, counts, err := readOutcomes(elements)
+	outcomes, counts, err := work.ReadOutcomes(elements)
 	if err == nil {
-		err = f.Delivery.deliver(string(f.Temp), runsOf(outcomes), counts, func(t task) { emit(t.encode()) })
+		err = f.Delivery.Deliver(string(f.Temp), work.RunsOf(outcomes), counts, func(t work.Task) { emit(t.Encode()) })
 	}
 	if err != nil {
-		return markFault(fmt.Errorf("exchange: %w", err))
+		return work.MarkFault(fmt.Errorf("exchange: %w", err))
 	}
 	return nil
 }

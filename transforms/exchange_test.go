@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/work"
 )
 
 // TestReadResult reads what finish wrote, and says so if there is nothing.
@@ -15,22 +16,22 @@ func TestReadResult(t *testing.T) {
 	if _, err := ReadResult(dir); err == nil {
 		t.Error("no result, yet no error")
 	}
-	finish := func(outcomes ...outcome) error {
+	finish := func(outcomes ...work.Outcome) error {
 		f := &finishFn{Temp: []byte(dir)}
 		return f.ProcessElement(t.Context(), 0, func(element *[]byte) bool {
 			if len(outcomes) == 0 {
 				return false
 			}
 			var err error
-			if *element, err = outcomes[0].encode(); err != nil {
+			if *element, err = outcomes[0].Encode(); err != nil {
 				t.Fatal(err)
 			}
 			outcomes = outcomes[1:]
 			return true
 		})
 	}
-	a := outcome{Stage: "fingerprint", Counts: Counts{Documents: 5, Rejected: 2}}
-	b := outcome{Stage: "write", Counts: Counts{Removed: 2}, Files: []output.File{
+	a := work.Outcome{Stage: "fingerprint", Counts: work.Counts{Documents: 5, Rejected: 2}}
+	b := work.Outcome{Stage: "write", Counts: work.Counts{Removed: 2}, Files: []output.File{
 		{Name: "unique-1", Output: output.Unique, Rows: 3}, {Name: "rejects-1", Output: output.Rejects, Rows: 2},
 	}}
 	if err := finish(b, a); err != nil {

@@ -16,6 +16,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 )
 
 func init() {
@@ -37,7 +38,7 @@ func Fingerprint(s beam.Scope, job Job, splits beam.PCollection) beam.PCollectio
 	return sideBySide(s, &fingerprintFn{Job: job}, splits)
 }
 
-var fingerprintStage = newStage(atFingerprint)
+var fingerprintStage = newStage(work.Fingerprint)
 
 type fingerprintFn struct {
 	Job Job
@@ -56,15 +57,15 @@ func (f *fingerprintFn) Setup() (err error) {
 }
 
 func (f *fingerprintFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	t := decodeTask(element)
-	return f.begin(ctx, fingerprintStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error { return f.split(ctx, t.Number, o, m) })
+	t := work.DecodeTask(element)
+	return f.begin(ctx, fingerprintStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *work.Outcome, m *work.Memory) error { return f.split(ctx, t.Number, o, m) })
 }
 
 // split fingerprints one split. A split of plain text is one worker's; the
 // single stream of a compressed file is inflated by one goroutine and
 // fingerprinted by as many as there are cores.
-func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, m *memory) error {
-	run := &m.run
+func (f *fingerprintFn) split(ctx context.Context, number int, o *work.Outcome, m *work.Memory) error {
+	run := &m.Run
 	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
 	reader := newSplitReader(ctx, f.Job, f.inputs.Files, f.inputs.Splits[number])
@@ -78,15 +79,15 @@ func (f *fingerprintFn) split(ctx context.Context, number int, o *outcome, m *me
 	if reader.compressed() {
 		var others time.Duration
 		others, err = f.parallel(ctx, reader, write)
-		m.figures.cpu += others
+		m.Figures.Cpu += others
 	} else {
 		err = f.serial(ctx, reader, write)
 	}
 	if err != nil {
 		return err
 	}
-	m.figures.records += o.Counts.Documents + o.Counts.ReferenceDocuments
-	m.figures.bytes += o.Counts.Bytes + o.Counts.ReferenceBytes
+	m.Figures.Records += o.Counts.Documents + o.Counts.ReferenceDocuments
+	m.Figures.Bytes += o.Counts.Bytes + o.Counts.ReferenceBytes
 	if slices.Contains(f.Job.Emit, output.Unique) {
 		if err := writeSums(run, number, reader.sums); err != nil {
 			return err
@@ -126,7 +127,7 @@ func (f *fingerprintFn) serial(ctx context.Context, reader *splitReader, write f
 // gets them in the order of the stream. The number of blocks bounds the memory. It
 // returns the CPU time of its goroutines.
 func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write func(*block) error) (time.Duration, error) {
-	workers := Cores()
+	workers := work.Cores()
 	free := make(chan *block, workers+2)
 	for range cap(free) {
 		b := newBlock(f.Job)
@@ -137,9 +138,9 @@ func (f *fingerprintFn) parallel(ctx context.Context, reader *splitReader, write
 	var cpu atomic.Int64
 	group, groupCtx := errgroup.WithContext(ctx)
 	reader.ctx = groupCtx
-	start := func(work func() error) {
+	start := func(do func() error) {
 		group.Go(func() error {
-			used, err := measure(work)
+			used, err := work.Measure(do)
 			cpu.Add(int64(used))
 			return err
 		})
@@ -207,7 +208,7 @@ type block struct {
 	rejects []byte
 	sampled []byte // documents set aside for the audit
 	probed  []byte // others, to look for partners in
-	counts  Counts
+	counts  work.Counts
 	holds   bool          // the right to hold a long line
 	done    chan struct{} // closed when fingerprinted, where that is another goroutine's work
 }
@@ -224,7 +225,7 @@ func (b *block) reset() {
 	if cap(b.text) > keepBytes {
 		b.text = nil
 	}
-	b.text, b.batches, b.rejects, b.counts = b.text[:0], b.batches[:0], b.rejects[:0], Counts{}
+	b.text, b.batches, b.rejects, b.counts = b.text[:0], b.batches[:0], b.rejects[:0], work.Counts{}
 	b.sampled, b.probed = b.sampled[:0], b.probed[:0]
 }
 

@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
@@ -34,7 +35,7 @@ func TestFingerprintStreams(t *testing.T) {
 	w.Write(text.Bytes())
 	w.Close()
 	dir := t.TempDir()
-	fingerprint := func(name string, content []byte, ctx context.Context) (counts Counts, sections string) {
+	fingerprint := func(name string, content []byte, ctx context.Context) (counts work.Counts, sections string) {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, content, 0o666); err != nil {
 			t.Fatal(err)
@@ -51,13 +52,13 @@ func TestFingerprintStreams(t *testing.T) {
 			},
 			inputs: &Inputs{Files: files, Splits: corpus.Splits(files, 1<<20)},
 		}
-		var o outcome
+		var o work.Outcome
 		emit := func(element []byte) {
-			if o, err = decodeOutcome(element); err != nil {
+			if o, err = work.DecodeOutcome(element); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := f.ProcessElement(ctx, task{}.encode(), emit); err != nil {
+		if err := f.ProcessElement(ctx, work.Task{}.Encode(), emit); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.FinishBundle(ctx, emit); err != nil {

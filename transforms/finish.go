@@ -12,6 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/work"
 )
 
 func init() {
@@ -20,8 +21,8 @@ func init() {
 
 // Result is what a finished pipeline leaves for its driver.
 type Result struct {
-	Counts  Counts
-	Skipped Skipped
+	Counts  work.Counts
+	Skipped work.Skipped
 	Files   []output.File
 	// AllPairs says that all pairs of documents were compared.
 	AllPairs bool
@@ -33,14 +34,14 @@ type finishFn struct {
 }
 
 func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool) error {
-	outcomes, counts, err := readOutcomes(elements)
+	outcomes, counts, err := work.ReadOutcomes(elements)
 	if err != nil {
 		return err
 	}
 	counts.Kept = counts.Documents - counts.Removed
 	result := Result{Counts: counts}
 	for _, o := range outcomes {
-		result.Skipped.add(o.Skipped)
+		result.Skipped.Add(o.Skipped)
 		result.AllPairs = result.AllPairs || o.AllPairs
 		result.Files = append(result.Files, o.Files...)
 	}
@@ -64,7 +65,7 @@ func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]b
 		err = os.Rename(path+".partial", path)
 	}
 	if err != nil {
-		return markFault(fmt.Errorf("write result: %w", err))
+		return work.MarkFault(fmt.Errorf("write result: %w", err))
 	}
 	return nil
 }

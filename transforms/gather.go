@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 )
 
 func init() {
@@ -32,13 +33,13 @@ func Gather(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PColl
 	place := s.Scope("place")
 	tasks, places := beam.ParDo2(place, &placeFn{Job: job}, together(place, groups, sketches))
 	pairs := sideBySide(s.Scope("pairs"), &gatherFn{Job: job}, tasks)
-	wanted := delivery{Step: documentsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets}}
+	wanted := work.Delivery{Step: documentsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets}}
 	tasks = exchange(s, job, wanted, sketches, places, pairs)
 	sets := sideBySide(s.Scope("sets"), &gatherFn{Job: job}, tasks)
 	return beam.Flatten(s, places, pairs, sets)
 }
 
-var gatherStage = newStage(atGather)
+var gatherStage = newStage(work.Gather)
 
 // placeFn joins the parts of the candidate graph, gives every component a place
 // and makes the tasks that bring its pairs there. It puts out the tasks, and an
@@ -62,22 +63,22 @@ func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 }
 
 // Plan gives every component a place and makes the tasks.
-func (f *placeFn) Plan(_ context.Context, p *Planning) (err error) {
-	p.Runs.ReleaseStage(p.Outcomes, atGather) // those of heaps
-	runs := runsBut(p.Outcomes, atGather, atFingerprint)
-	p.Outcome.Run, err = f.place(runs, p.Counts.Documents+p.Counts.ReferenceDocuments, p.memory)
+func (f *placeFn) Plan(_ context.Context, p *work.Planning) (err error) {
+	p.Runs.ReleaseStage(p.Outcomes, work.Gather) // those of heaps
+	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint)
+	p.Outcome.Run, err = f.place(runs, p.Counts.Documents+p.Counts.ReferenceDocuments, p.Memory)
 	if err != nil || p.Outcome.Run == "" {
 		return err
 	}
-	d := delivery{Step: edgesStep, Needed: []runfile.Kind{records.Numbers}, Extra: []runfile.Kind{records.Nodes, records.Places}}
+	d := work.Delivery{Step: edgesStep, Needed: []runfile.Kind{records.Numbers}, Extra: []runfile.Kind{records.Nodes, records.Places}}
 	return p.Deliver(d, append(runs, p.Outcome.Run))
 }
 
 // place writes the places of the nodes of each part, and of the documents of each
 // split that have but one. It returns the path of the run file, ""
 // if there is no pair.
-func (f *placeFn) place(runs []string, documents int64, m *memory) (string, error) {
-	run := &m.run
+func (f *placeFn) place(runs []string, documents int64, m *work.Memory) (string, error) {
+	run := &m.Run
 	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
 	if all, err := f.blocks(runs, m); err != nil {
@@ -85,7 +86,7 @@ func (f *placeFn) place(runs []string, documents int64, m *memory) (string, erro
 	} else if all {
 		return run.Close()
 	}
-	graph, err := readGraph(runs, records.Nodes, m)
+	graph, err := work.ReadGraph(runs, records.Nodes, m)
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +95,7 @@ func (f *placeFn) place(runs []string, documents int64, m *memory) (string, erro
 		return "", err
 	}
 	places, _ := graph.Places(max(f.Job.PlaceBytes/8, 1))
-	err = eachPart(runs, records.Nodes, m, func(shard int, nodes []byte) error {
+	err = work.EachPart(runs, records.Nodes, m, func(shard int, nodes []byte) error {
 		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
 			b, err := run.Record(records.Places, shard, records.PlaceSize)
 			if err != nil {
@@ -132,7 +133,7 @@ type gatherFn struct {
 func (f *gatherFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, gatherStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
+	return f.beginRun(ctx, gatherStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		if t.Step == edgesStep {
 			return f.sendPairs(ctx, w)
 		}
@@ -142,27 +143,27 @@ func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, _ func([]
 
 // sendPairs sends the pairs of a part to their places, but for those of one star, and
 // says which documents of components with several places are wanted where.
-func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
-	nodes, err := w.read(0, records.Nodes)
+func (f *gatherFn) sendPairs(ctx context.Context, w *work.Place) error {
+	nodes, err := w.Read(0, records.Nodes)
 	if err != nil {
 		return err
 	}
-	places, err := w.read(1, records.Places)
+	places, err := w.Read(1, records.Places)
 	if err != nil {
 		return err
 	}
-	wanted := w.pairs[:0]                        // node and place in two halves of a word
+	wanted := w.Pairs[:0]                        // node and place in two halves of a word
 	crowded := 4 * len(nodes) / records.NodeSize // how many wanted are worth a search for repeats
-	for _, piece := range w.pieces {
+	for _, piece := range w.Pieces {
 		if piece.Kind != records.Numbers {
 			continue
 		}
-		numbers, err := w.readPiece(2, piece)
+		numbers, err := w.ReadPiece(2, piece)
 		if err != nil {
 			return err
 		}
-		w.figures.records += int64(len(numbers) / records.NumberSize)
-		w.figures.bytes += int64(len(numbers))
+		w.Figures.Records += int64(len(numbers) / records.NumberSize)
+		w.Figures.Bytes += int64(len(numbers))
 		for ; len(numbers) > 0; numbers = numbers[records.NumberSize:] {
 			a, b := int(binary.LittleEndian.Uint32(numbers)), int(binary.LittleEndian.Uint32(numbers[4:]))
 			if star := records.GetStar(places[a*records.PlaceSize:]); star != 0 && star == records.GetStar(places[b*records.PlaceSize:]) {
@@ -173,7 +174,7 @@ func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
 			if place.Blocks > 1 {
 				wanted = append(wanted, uint64(a)<<32|uint64(at), uint64(b)<<32|uint64(at))
 			}
-			record, err := w.run.Record(records.PlacePairs, at, 2*records.RefSize)
+			record, err := w.Run.Record(records.PlacePairs, at, 2*records.RefSize)
 			if err != nil {
 				return err
 			}
@@ -185,10 +186,10 @@ func (f *gatherFn) sendPairs(ctx context.Context, w *workplace) error {
 			crowded = max(crowded, 2*len(wanted))
 		}
 	}
-	w.pairs = wanted
+	w.Pairs = wanted
 	for _, at := range distinct(wanted) {
 		ref := records.GetRef(nodes[at>>32*records.NodeSize:])
-		if err := records.WriteWanted(&w.run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: int(uint32(at))}); err != nil {
+		if err := records.WriteWanted(&w.Run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: int(uint32(at))}); err != nil {
 			return err
 		}
 	}
@@ -202,24 +203,24 @@ func distinct(words []uint64) []uint64 {
 }
 
 // sendSets sends the wanted sets of a split to their places.
-func sendSets(ctx context.Context, w *workplace) error {
-	packed, err := w.read(1, records.Wanted)
+func sendSets(ctx context.Context, w *work.Place) error {
+	packed, err := w.Read(1, records.Wanted)
 	if err != nil {
 		return err
 	}
 	wanted := records.DecodeWanted(packed)
-	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+	return w.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 		if len(wanted) == 0 || wanted[0].Ref > block.Ref(block.Len()-1) {
 			return nil
 		}
-		sets, err := w.readPiece(2, setsPiece)
+		sets, err := w.ReadPiece(2, setsPiece)
 		if err != nil {
 			return err
 		}
 		for i := 0; i < block.Len() && len(wanted) > 0; i++ {
 			size := sketchblock.HashSize * block.Stored(i)
 			for ; len(wanted) > 0 && wanted[0].Ref == block.Ref(i); wanted = wanted[1:] {
-				if err := records.WriteSet(&w.run, wanted[0], block, i, sets[:size]); err != nil {
+				if err := records.WriteSet(&w.Run, wanted[0], block, i, sets[:size]); err != nil {
 					return err
 				}
 			}

@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
 )
 
 func init() {
@@ -33,7 +34,7 @@ func init() {
 // one of outcomes.
 func Group(s beam.Scope, job Job, keys, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("group")
-	tasks := exchange(s, job, delivery{Step: firstStep, Needed: []runfile.Kind{records.Keys, records.Digests, records.Fingerprints, records.Ids}}, keys)
+	tasks := exchange(s, job, work.Delivery{Step: firstStep, Needed: []runfile.Kind{records.Keys, records.Digests, records.Fingerprints, records.Ids}}, keys)
 	groups := sideBySide(s, &groupFn{Job: job}, tasks)
 	if job.Keys == methods.All || job.Keys == methods.SimHash {
 		return groups // none waits
@@ -53,7 +54,7 @@ const (
 	crowdsStep
 )
 
-var groupStage = newStage(atGroup)
+var groupStage = newStage(work.Group)
 
 type groupFn struct {
 	Job Job
@@ -65,7 +66,7 @@ type groupFn struct {
 func (f *groupFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *groupFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, groupStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
+	return f.beginRun(ctx, groupStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		if t.Step == crowdsStep {
 			return f.crowds(t, w)
 		}
@@ -74,20 +75,20 @@ func (f *groupFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 }
 
 // shard goes through a shard for the first time.
-func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
+func (f *groupFn) shard(ctx context.Context, number int, w *work.Place) error {
 	if f.Job.Keys == methods.SimHash {
 		if err := f.simhash(ctx, number, w); err != nil {
 			return err
 		}
 		return f.ids(w)
 	}
-	if w.has(records.Digests) {
+	if w.Has(records.Digests) {
 		if err := f.equals(number, w); err != nil {
 			return err
 		}
 		return f.ids(w)
 	}
-	keys, err := w.sortKeys(records.Keys, number, f.Job.Shards)
+	keys, err := sortKeys(w, records.Keys, number, f.Job.Shards)
 	if err != nil {
 		return err
 	}
@@ -99,26 +100,26 @@ func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
 
 // ids finds out which documents of a shard of ids have one that is not theirs
 // alone.
-func (f *groupFn) ids(w *workplace) error {
-	ids, err := w.read(0, records.Ids)
+func (f *groupFn) ids(w *work.Place) error {
+	ids, err := w.Read(0, records.Ids)
 	if err != nil {
 		return err
 	}
-	return f.repeated(ids, &w.run)
+	return f.repeated(ids, &w.Run)
 }
 
 // sortKeys returns the key records of a shard in the task's memory, sorted. It reads them
 // twice, piece by piece: a shard may be the records of very many documents under one key.
-func (w *workplace) sortKeys(kind runfile.Kind, shard, shards int) ([]candidates.Record, error) {
+func sortKeys(w *work.Place, kind runfile.Kind, shard, shards int) ([]candidates.Record, error) {
 	size := int64(0)
-	for _, piece := range w.pieces {
+	for _, piece := range w.Pieces {
 		if piece.Kind == kind {
 			size += piece.Length
 		}
 	}
 	low, high := records.RangeOf(shard, shards)
 	buckets, n := candidates.NewBuckets(int(size)/records.KeySize, low, high), 0
-	err := w.eachKey(kind, func(packed []byte) []byte {
+	err := eachKey(w, kind, func(packed []byte) []byte {
 		key := binary.LittleEndian.Uint64(packed)
 		buckets.Count(key)
 		n++
@@ -128,23 +129,23 @@ func (w *workplace) sortKeys(kind runfile.Kind, shard, shards int) ([]candidates
 		return nil, err
 	}
 	buckets.Counted()
-	w.growKeys(n)
-	err = w.eachKey(kind, func(packed []byte) []byte {
-		return records.GetKey(packed, &w.keys[buckets.Place(binary.LittleEndian.Uint64(packed))])
+	growKeys(w, n)
+	err = eachKey(w, kind, func(packed []byte) []byte {
+		return records.GetKey(packed, &w.Keys[buckets.Place(binary.LittleEndian.Uint64(packed))])
 	})
-	w.figures.bytes += size
-	w.figures.records += int64(n)
-	buckets.Sort(w.keys)
-	return w.keys, err
+	w.Figures.Bytes += size
+	w.Figures.Records += int64(n)
+	buckets.Sort(w.Keys)
+	return w.Keys, err
 }
 
 // eachKey visits the key records of a kind. Visit returns what follows a record.
-func (w *workplace) eachKey(kind runfile.Kind, visit func(packed []byte) []byte) error {
-	for _, piece := range w.pieces {
+func eachKey(w *work.Place, kind runfile.Kind, visit func(packed []byte) []byte) error {
+	for _, piece := range w.Pieces {
 		if piece.Kind != kind {
 			continue
 		}
-		packed, err := w.readPiece(0, piece)
+		packed, err := w.ReadPiece(0, piece)
 		if err != nil {
 			return err
 		}
@@ -157,29 +158,29 @@ func (w *workplace) eachKey(kind runfile.Kind, visit func(packed []byte) []byte)
 
 // growKeys makes room for n records, of which nothing is kept. What was there before goes
 // first: the two may be all the memory that there is.
-func (w *workplace) growKeys(n int) {
-	if n > cap(w.keys) {
-		w.keys = nil
-		w.keys = make([]candidates.Record, n)
+func growKeys(w *work.Place, n int) {
+	if n > cap(w.Keys) {
+		w.Keys = nil
+		w.Keys = make([]candidates.Record, n)
 	}
-	w.keys = w.keys[:n]
+	w.Keys = w.Keys[:n]
 }
 
 // groups writes the candidate pairs and the stars of identical documents, which
 // are edges already.
-func (f *groupFn) groups(keys []candidates.Record, shard int, w *workplace) error {
+func (f *groupFn) groups(keys []candidates.Record, shard int, w *work.Place) error {
 	var failed error
 	var stars starWriter
 	pairs := newPairWriter(w, shard)
 	g := f.grouper(&pairs, &failed)
 	g.Identical = func(first, other *candidates.Record) {
-		if err := stars.add(&w.run, shard, first, other); err != nil {
+		if err := stars.add(&w.Run, shard, first, other); err != nil {
 			failed = err
 		}
 	}
 	g.Crowded = func(group []candidates.Record, pairs int64) {
-		w.outcome.Crowds = append(w.outcome.Crowds, crowd{g.KeyID(&group[0]), pairs})
-		if err := records.WriteCrowd(&w.run, shard, group, pairs); err != nil {
+		w.Outcome.Crowds = append(w.Outcome.Crowds, work.Crowd{ID: g.KeyID(&group[0]), Pairs: pairs})
+		if err := records.WriteCrowd(&w.Run, shard, group, pairs); err != nil {
 			failed = err
 		}
 	}
@@ -187,10 +188,10 @@ func (f *groupFn) groups(keys []candidates.Record, shard int, w *workplace) erro
 	if failed != nil {
 		return failed
 	}
-	if err := records.WritePart(&w.run, records.Nodes, shard, pairs.part); err != nil {
+	if err := records.WritePart(&w.Run, records.Nodes, shard, pairs.part); err != nil {
 		return err
 	}
-	return records.WritePart(&w.run, records.EdgeNodes, shard, stars.part)
+	return records.WritePart(&w.Run, records.EdgeNodes, shard, stars.part)
 }
 
 // grouper returns a Grouper whose pairs are written.
@@ -221,9 +222,9 @@ type pairWriter struct {
 	part  components.Part
 }
 
-func newPairWriter(w *workplace, shard int) pairWriter {
-	w.nodes.Reset()
-	return pairWriter{run: &w.run, shard: shard, nodes: &w.nodes}
+func newPairWriter(w *work.Place, shard int) pairWriter {
+	w.Nodes.Reset()
+	return pairWriter{run: &w.Run, shard: shard, nodes: &w.Nodes}
 }
 
 func (w *pairWriter) add(a, b *candidates.Record) error {

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
 )
 
 func init() {
@@ -30,7 +31,7 @@ func heaps(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PColle
 	s = s.Scope("heaps")
 	tasks, joined := beam.ParDo2(s, &joinFn{Job: job}, together(s, groups, sketches))
 	sets := sideBySide(s.Scope("sets"), &gatherFn{Job: job}, tasks)
-	d := delivery{Needed: []runfile.Kind{records.Heaps}, Extra: []runfile.Kind{records.PlaceSets}}
+	d := work.Delivery{Needed: []runfile.Kind{records.Heaps}, Extra: []runfile.Kind{records.PlaceSets}}
 	scored := sideBySide(s, &heapFn{Job: job}, exchange(s, job, d, joined, sets))
 	return beam.Flatten(s, joined, sets, scored)
 }
@@ -88,20 +89,20 @@ func (f *joinFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]b
 }
 
 // Plan joins dense groups and makes the tasks.
-func (f *joinFn) Plan(_ context.Context, p *Planning) (err error) {
-	p.Outcome.Run, err = f.join(runsBut(p.Outcomes, atFingerprint), p.memory)
+func (f *joinFn) Plan(_ context.Context, p *work.Planning) (err error) {
+	p.Outcome.Run, err = f.join(work.RunsBut(p.Outcomes, work.Fingerprint), p.Memory)
 	if err != nil || p.Outcome.Run == "" {
 		return err
 	}
-	d := delivery{Step: documentsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets}}
-	return p.Deliver(d, append(runsOf(p.Outcomes), p.Outcome.Run))
+	d := work.Delivery{Step: documentsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets}}
+	return p.Deliver(d, append(work.RunsOf(p.Outcomes), p.Outcome.Run))
 }
 
 // join joins dense groups to heaps, says which documents are wanted in each, and how
 // many these are. It returns the path of the run file, "" if there is no heap.
-func (f *joinFn) join(runs []string, m *memory) (string, error) {
-	m.run.Reset(f.Job.Temp, f.Job.RunBytes)
-	defer m.run.Abort()
+func (f *joinFn) join(runs []string, m *work.Memory) (string, error) {
+	m.Run.Reset(f.Job.Temp, f.Job.RunBytes)
+	defer m.Run.Abort()
 	graph, inputs, err := readHeaps(runs, m)
 	if err != nil {
 		return "", err
@@ -117,30 +118,30 @@ func (f *joinFn) join(runs []string, m *memory) (string, error) {
 		}
 		sizes[heap]++
 		ref := graph.Ref(rank)
-		if err := records.WriteWanted(&m.run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: heap, Input: inputs[ref]}); err != nil {
+		if err := records.WriteWanted(&m.Run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: heap, Input: inputs[ref]}); err != nil {
 			return "", err
 		}
 	}
 	for heap, size := range sizes {
-		b, err := m.run.Record(records.Heaps, heap, 4)
+		b, err := m.Run.Record(records.Heaps, heap, 4)
 		if err != nil {
 			return "", err
 		}
 		binary.LittleEndian.PutUint32(b, size)
 	}
-	return m.run.Close()
+	return m.Run.Close()
 }
 
 // readHeaps returns the graph of the documents of dense groups, and the equal documents
 // of the input of those that are of the reference.
-func readHeaps(runs []string, m *memory) (*components.Graph, map[docref.Ref]docref.Ref, error) {
+func readHeaps(runs []string, m *work.Memory) (*components.Graph, map[docref.Ref]docref.Ref, error) {
 	var graph components.Graph
 	inputs := map[docref.Ref]docref.Ref{}
-	err := eachPart(runs, records.HeapMembers, m, func(_ int, members []byte) error {
+	err := work.EachPart(runs, records.HeapMembers, m, func(_ int, members []byte) error {
 		var part components.Part
-		m.nodes.Reset()
+		m.Nodes.Reset()
 		number := func(ref docref.Ref) uint32 {
-			n, isNew := m.nodes.Add(uint64(ref))
+			n, isNew := m.Nodes.Add(uint64(ref))
 			if isNew {
 				part.Refs, part.Weights, part.Parents = append(part.Refs, ref), append(part.Weights, 0), append(part.Parents, n)
 			}
@@ -171,9 +172,9 @@ type stars struct {
 // readStars reads the large stars of all heaps. As with crowds, the smallest are compared
 // as far as the bounds allow: to list more pairs of documents that are much alike is of
 // no use.
-func (f *placeFn) readStars(runs []string, documents int64, m *memory) (*stars, error) {
+func (f *placeFn) readStars(runs []string, documents int64, m *work.Memory) (*stars, error) {
 	s := &stars{}
-	err := eachPart(runs, records.Stars, m, func(_ int, packed []byte) error {
+	err := work.EachPart(runs, records.Stars, m, func(_ int, packed []byte) error {
 		for ; len(packed) > 0; packed = packed[records.StarSize:] {
 			if _, isNew := s.documents.Add(uint64(records.GetRef(packed))); isNew {
 				leader, isNew := s.leaders.Add(uint64(records.GetRef(packed[records.RefSize:])))
@@ -186,9 +187,9 @@ func (f *placeFn) readStars(runs []string, documents int64, m *memory) (*stars, 
 		}
 		return nil
 	})
-	var crowds []crowd
+	var crowds []work.Crowd
 	for _, size := range s.sizes {
-		crowds = append(crowds, crowd{Pairs: candidates.PairsOf(size, 0)})
+		crowds = append(crowds, work.Crowd{Pairs: candidates.PairsOf(size, 0)})
 	}
 	s.limit = crowdLimit(crowds, f.Job.Bounds.allowed(documents))
 	return s, err

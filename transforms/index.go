@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
@@ -25,7 +26,7 @@ func init() {
 // writeIndex writes an index of all documents, the reference included, in which
 // near-duplicates of others are found. A file takes the documents of some splits.
 func writeIndex(s beam.Scope, job Job, blocks beam.PCollection) beam.PCollection {
-	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}, blocks)
+	tasks := exchange(s, job, work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}, blocks)
 	return sideBySide(s, &indexFn{Job: job}, tasks)
 }
 
@@ -39,8 +40,8 @@ type indexFn struct {
 func (f *indexFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	t := decodeTask(element)
-	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
+	t := work.DecodeTask(element)
+	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *work.Outcome, m *work.Memory) error {
 		w, err := output.NewWriter(f.Job.Partial, output.File{
 			Name: output.ShardName(output.Index, t.Number, t.Shards, output.Binary), Output: output.Index,
 		}, output.Binary)
@@ -57,7 +58,7 @@ func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 			return err
 		}
 		file.Rows = documents
-		m.figures.bytes += file.Bytes
+		m.Figures.Bytes += file.Bytes
 		o.Files = append(o.Files, file)
 		return nil
 	})
@@ -66,29 +67,29 @@ func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 // indexBuilder is what takes the documents in.
 type indexBuilder interface {
 	// add adds the documents of a block.
-	add(w *workplace, block *sketchblock.Block, setsPiece runfile.Piece) error
+	add(w *work.Place, block *sketchblock.Block, setsPiece runfile.Piece) error
 	// Close writes what is left.
 	Close() error
 }
 
 // shard writes the documents of the splits of a task and returns how many there
 // are.
-func (f *indexFn) shard(ctx context.Context, t task, m *memory, write func([]byte) error) (documents int64, err error) {
+func (f *indexFn) shard(ctx context.Context, t work.Task, m *work.Memory, write func([]byte) error) (documents int64, err error) {
 	first, last := t.Number*f.Job.Splits/t.Shards, (t.Number+1)*f.Job.Splits/t.Shards
 	builder, err := f.builder(f.header(first, last), write)
 	if err != nil {
 		return 0, err
 	}
 	for split := first; split < last; split++ {
-		w := &workplace{memory: m}
-		if w.pieces, err = runfile.ReadCatalog(t.Catalog, split); err != nil {
+		w := &work.Place{Memory: m}
+		if w.Pieces, err = runfile.ReadCatalog(t.Catalog, split); err != nil {
 			return 0, err
 		}
-		err := w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+		err := w.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 			documents += int64(block.Len())
 			return builder.add(w, block, setsPiece)
 		})
-		w.reader.Close()
+		w.Reader.Close()
 		if err != nil {
 			return 0, err
 		}
@@ -137,8 +138,8 @@ func (f *indexFn) header(first, last int) index.Header {
 // setsIndex is an index of full sets.
 type setsIndex struct{ *index.Builder }
 
-func (x setsIndex) add(w *workplace, block *sketchblock.Block, setsPiece runfile.Piece) error {
-	sets, err := w.readPiece(1, setsPiece)
+func (x setsIndex) add(w *work.Place, block *sketchblock.Block, setsPiece runfile.Piece) error {
+	sets, err := w.ReadPiece(1, setsPiece)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (x setsIndex) add(w *workplace, block *sketchblock.Block, setsPiece runfile
 // fingerprintsIndex is an index of SimHash fingerprints.
 type fingerprintsIndex struct{ *index.FingerprintBuilder }
 
-func (x fingerprintsIndex) add(_ *workplace, block *sketchblock.Block, _ runfile.Piece) error {
+func (x fingerprintsIndex) add(_ *work.Place, block *sketchblock.Block, _ runfile.Piece) error {
 	var fingerprint [1]uint64
 	for i := range block.Len() {
 		copy(fingerprint[:], block.SimHash(fingerprint[:0], i))

@@ -9,6 +9,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/work"
 )
 
 // Inputs are the files of a job, in document order, and how they are cut into
@@ -52,7 +53,7 @@ func readInputs(path string) (*Inputs, error) {
 // allInputs are the inputs of the jobs at work in this process. A runner sets up many
 // DoFns: the list of a hundred thousand files is read once for all of them, and goes with
 // the last.
-var allInputs Shared[Inputs]
+var allInputs work.Shared[Inputs]
 
 // openInputs returns the inputs that WriteInputs wrote to path. Nobody may change them.
 func openInputs(path string) (*Inputs, error) { return allInputs.Get(path, readInputs) }

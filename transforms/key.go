@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 )
 
@@ -31,7 +32,7 @@ func Key(s beam.Scope, job Job, sketches beam.PCollection, counts ...beam.PColle
 	s = s.Scope("key")
 	if len(counts) == 0 {
 		// The fingerprints of SimHash keys stand there, too.
-		d := delivery{Needed: []runfile.Kind{records.Documents}}
+		d := work.Delivery{Needed: []runfile.Kind{records.Documents}}
 		if job.Keys == methods.Passages {
 			d.Extra = []runfile.Kind{records.Sets}
 		}
@@ -42,7 +43,7 @@ func Key(s beam.Scope, job Job, sketches beam.PCollection, counts ...beam.PColle
 	return sideBySide(s, &keyFn{Job: job}, tasks)
 }
 
-var keyStage = newStage(atKey)
+var keyStage = newStage(work.Key)
 
 // orderShard is where the order of shingles stands in the catalog.
 const orderShard = 0
@@ -62,18 +63,18 @@ func (f *orderFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 }
 
 // Plan adds up what was counted and makes the tasks.
-func (f *orderFn) Plan(_ context.Context, p *Planning) error {
+func (f *orderFn) Plan(_ context.Context, p *work.Planning) error {
 	if f.Job.comparesAll(p.Counts) {
-		d := delivery{Step: allPairsStep, Needed: []runfile.Kind{records.Documents}}
-		return p.Deliver(d, runsBut(p.Outcomes, atCount))
+		d := work.Delivery{Step: allPairsStep, Needed: []runfile.Kind{records.Documents}}
+		return p.Deliver(d, work.RunsBut(p.Outcomes, work.Count))
 	}
-	order, err := sumCounters(p.Outcomes, f.Job.Temp, p.memory)
+	order, err := sumCounters(p.Outcomes, f.Job.Temp, p.Memory)
 	if err != nil || order == "" {
 		return err
 	}
-	p.Runs.ReleaseStage(p.Outcomes, atCount)
-	d := delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Order}}
-	return p.Deliver(d, append(runsBut(p.Outcomes, atCount), order))
+	p.Runs.ReleaseStage(p.Outcomes, work.Count)
+	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Order}}
+	return p.Deliver(d, append(work.RunsBut(p.Outcomes, work.Count), order))
 }
 
 type keyFn struct {
@@ -97,7 +98,7 @@ func (f *keyFn) Setup() error {
 }
 
 func (f *keyFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, keyStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
+	return f.beginRun(ctx, keyStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		switch f.Job.Keys {
 		case methods.All:
 			return f.digests(ctx, w)
@@ -116,12 +117,12 @@ func (f *keyFn) ProcessElement(ctx context.Context, element []byte, _ func([]byt
 }
 
 // split writes the key records of the documents of one split.
-func (f *keyFn) split(ctx context.Context, w *workplace) error {
+func (f *keyFn) split(ctx context.Context, w *work.Place) error {
 	known := repeats{firstInput: f.firstInput}
-	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
-		w.figures.records += int64(block.Len())
+	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+		w.Figures.Records += int64(block.Len())
 		for i := range block.Len() {
-			if err := f.document(&w.run, block, i, &known); err != nil {
+			if err := f.document(&w.Run, block, i, &known); err != nil {
 				return err
 			}
 		}
@@ -190,7 +191,7 @@ func writeID(run *runfile.Writer, job Job, block *sketchblock.Block, i int) erro
 }
 
 // orders are the orders of shingles of the jobs at work in this process.
-var orders Shared[lshbands.Counter]
+var orders work.Shared[lshbands.Counter]
 
 // readOrder returns the order in the catalog.
 func readOrder(catalog string) (*lshbands.Counter, error) {
@@ -219,7 +220,7 @@ func readOrder(catalog string) (*lshbands.Counter, error) {
 
 // exact writes the records of the documents of one split with exact keys, in the
 // order of shingles that the catalog leads to.
-func (f *keyFn) exact(ctx context.Context, catalog string, w *workplace) error {
+func (f *keyFn) exact(ctx context.Context, catalog string, w *work.Place) error {
 	order, err := orders.Get(catalog, readOrder)
 	if err != nil {
 		return fmt.Errorf("read order of shingles: %w", err)
@@ -227,23 +228,23 @@ func (f *keyFn) exact(ctx context.Context, catalog string, w *workplace) error {
 	w.Hold(order)
 	prefix := lshbands.NewPrefixKeys(order, f.Job.Threshold)
 	known := repeats{firstInput: f.firstInput}
-	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
-		sets, err := w.readPiece(1, setsPiece)
+	return w.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+		sets, err := w.ReadPiece(1, setsPiece)
 		if err != nil {
 			return err
 		}
-		w.figures.records += int64(block.Len())
-		w.figures.bytes += int64(len(sets))
+		w.Figures.Records += int64(block.Len())
+		w.Figures.Bytes += int64(len(sets))
 		for i := range block.Len() {
 			size := sketchblock.HashSize * block.Stored(i)
-			w.hashes = sketchblock.AppendSet(w.hashes[:0], sets[:size])
+			w.Hashes = sketchblock.AppendSet(w.Hashes[:0], sets[:size])
 			isRepeat := known.has(block.Ref(i), block.Digest(i), xxh3.Hash(sets[:size]))
 			sets = sets[size:]
-			keys := prefix.Of(w.hashes)
+			keys := prefix.Of(w.Hashes)
 			if isRepeat {
 				keys = keys[:min(len(keys), 1)]
 			}
-			if err := f.exactDocument(&w.run, block, i, keys); err != nil {
+			if err := f.exactDocument(&w.Run, block, i, keys); err != nil {
 				return err
 			}
 		}

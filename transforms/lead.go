@@ -17,6 +17,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/unionfind"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 )
 
@@ -38,7 +39,7 @@ type heapFn struct {
 func (f *heapFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *heapFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, scoreStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
+	return f.beginRun(ctx, scoreStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		members, err := f.members(w)
 		if err != nil {
 			return err
@@ -53,7 +54,7 @@ func (f *heapFn) ProcessElement(ctx context.Context, element []byte, _ func([]by
 		if err := h.writeStars(members, t.Number); err != nil {
 			return err
 		}
-		return records.WritePart(&w.run, records.EdgeNodes, h.graph.number, h.graph.part)
+		return records.WritePart(&w.Run, records.EdgeNodes, h.graph.number, h.graph.part)
 	})
 }
 
@@ -67,22 +68,22 @@ type heapMember struct {
 
 // members returns the documents of a heap in the order in which they are preferred, those
 // of the reference first.
-func (f *heapFn) members(w *workplace) ([]heapMember, error) {
-	packed, err := w.read(1, records.Heaps)
+func (f *heapFn) members(w *work.Place) ([]heapMember, error) {
+	packed, err := w.Read(1, records.Heaps)
 	if err != nil {
 		return nil, err
 	}
 	want := int(binary.LittleEndian.Uint32(packed))
 	members := make([]heapMember, 0, want)
-	for i, piece := range w.pieces {
+	for i, piece := range w.Pieces {
 		if piece.Kind != records.PlaceSets {
 			continue
 		}
-		buffer, err := w.readPiece(0, piece)
+		buffer, err := w.ReadPiece(0, piece)
 		if err != nil {
 			return nil, err
 		}
-		w.figures.bytes += int64(len(buffer))
+		w.Figures.Bytes += int64(len(buffer))
 		for at := 0; at < len(buffer); {
 			b := buffer[at:]
 			m := heapMember{
@@ -121,7 +122,7 @@ func (f *heapFn) prefer(a, b heapMember) int {
 // heapScorer compares the documents of a heap, one after the other.
 type heapScorer struct {
 	f     *heapFn
-	w     *workplace
+	w     *work.Place
 	graph edgeWriter
 	index *leaders.Index
 
@@ -146,7 +147,7 @@ func (h *heapScorer) members(ctx context.Context, members []heapMember) error {
 		m := &members[i]
 		if isInOrder && m.piece != held {
 			held = m.piece
-			if _, err := h.w.readPiece(0, h.w.pieces[held]); err != nil {
+			if _, err := h.w.ReadPiece(0, h.w.Pieces[held]); err != nil {
 				return err
 			}
 		}
@@ -154,8 +155,8 @@ func (h *heapScorer) members(ctx context.Context, members []heapMember) error {
 		if err != nil {
 			return err
 		}
-		h.w.hashes = sketchblock.AppendSet(h.w.hashes[:0], packed)
-		document := gatheredSet{ref: m.ref, size: int(m.size), set: h.w.hashes}
+		h.w.Hashes = sketchblock.AppendSet(h.w.Hashes[:0], packed)
+		document := gatheredSet{ref: m.ref, size: int(m.size), set: h.w.Hashes}
 		if m.input != 0 {
 			document.input = &gatheredSet{ref: m.input, size: document.size}
 		}
@@ -169,11 +170,11 @@ func (h *heapScorer) members(ctx context.Context, members []heapMember) error {
 // set returns the bytes of a set, whose piece may be held.
 func (h *heapScorer) set(m *heapMember, isHeld bool) ([]byte, error) {
 	if isHeld {
-		return h.w.buffers[0][m.offset : m.offset+m.bytes()], nil
+		return h.w.Buffers[0][m.offset : m.offset+m.bytes()], nil
 	}
 	var err error
-	h.w.buffers[1], err = h.w.reader.ReadStretch(h.w.buffers[1][:0], h.w.pieces[m.piece], m.offset, m.bytes())
-	return h.w.buffers[1], err
+	h.w.Buffers[1], err = h.w.Reader.ReadStretch(h.w.Buffers[1][:0], h.w.Pieces[m.piece], m.offset, m.bytes())
+	return h.w.Buffers[1], err
 }
 
 // noLeader stands for none.
@@ -212,7 +213,7 @@ func (h *heapScorer) member(m *gatheredSet) (star uint32, err error) {
 
 // writeUnchecked writes that a document was not compared with all leaders before it.
 func (h *heapScorer) writeUnchecked(ref docref.Ref) error {
-	b, err := h.w.run.Record(records.Unchecked, splitOf(h.f.starts, ref), records.RefSize)
+	b, err := h.w.Run.Record(records.Unchecked, splitOf(h.f.starts, ref), records.RefSize)
 	if err == nil {
 		records.PutRef(b, ref)
 	}
@@ -283,7 +284,7 @@ func (h *heapScorer) score(leader, m *gatheredSet) (records.Edge, bool) {
 func (h *heapScorer) add(leader, m *gatheredSet, e records.Edge) error {
 	x, y, _ := candidates.Ends(leader.class(), m.class(), h.f.firstInput)
 	e.Total |= records.HeapMark
-	return h.graph.add(&h.w.run, leader.of(x), m.of(y), e)
+	return h.graph.add(&h.w.Run, leader.of(x), m.of(y), e)
 }
 
 // count counts what was compared, and what was not.
@@ -296,10 +297,10 @@ func (h *heapScorer) count(members []heapMember) {
 			ofReference++
 		}
 	}
-	h.w.figures.records += group.documents
-	h.w.outcome.Counts.Candidates += h.compared
-	h.w.outcome.Skipped = h.f.layout.skipped(&group, candidates.PairsOf(group.documents, ofReference)-h.compared)
-	h.w.outcome.Skipped.Kept = h.unchecked
+	h.w.Figures.Records += group.documents
+	h.w.Outcome.Counts.Candidates += h.compared
+	h.w.Outcome.Skipped = h.f.layout.skipped(&group, candidates.PairsOf(group.documents, ofReference)-h.compared)
+	h.w.Outcome.Skipped.Kept = h.unchecked
 }
 
 // writeStars writes the documents of the stars that have many pairs.
@@ -312,7 +313,7 @@ func (h *heapScorer) writeStars(members []heapMember, number int) error {
 			if ref == 0 {
 				continue
 			}
-			b, err := h.w.run.Record(records.Stars, number, records.StarSize)
+			b, err := h.w.Run.Record(records.Stars, number, records.StarSize)
 			if err != nil {
 				return err
 			}

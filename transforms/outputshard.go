@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/unionfind"
+	"mirrorbeam/internal/work"
 )
 
 // outputShard holds the clusters of an output shard. A document is known by its
@@ -218,7 +219,7 @@ func (s *outputShard) splitStars() {
 }
 
 // countPairs counts the rows of pairs.
-func (s *outputShard) countPairs(counts *Counts) {
+func (s *outputShard) countPairs(counts *work.Counts) {
 	counts.Pairs += int64(len(s.edges))
 	for _, e := range s.edges {
 		if e.Identical() {
@@ -228,7 +229,7 @@ func (s *outputShard) countPairs(counts *Counts) {
 }
 
 // count counts what became of the documents.
-func (s *outputShard) count(counts *Counts) {
+func (s *outputShard) count(counts *work.Counts) {
 	isLikeReference := s.likeReference()
 	for i := range s.members {
 		if s.size[i] > 1 {

@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/sketch"
 )
 
@@ -49,16 +50,16 @@ func newPassageKeys(job Job, firstInput docref.Ref) *passageKeys {
 }
 
 // split writes the key records of the documents of one split.
-func (k *passageKeys) split(ctx context.Context, w *workplace) error {
-	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
-		w.figures.records += int64(block.Len())
-		packed, err := w.readPiece(1, setsPiece)
+func (k *passageKeys) split(ctx context.Context, w *work.Place) error {
+	return w.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+		w.Figures.Records += int64(block.Len())
+		packed, err := w.ReadPiece(1, setsPiece)
 		if err != nil {
 			return err
 		}
 		for i := range block.Len() {
 			size := sketchblock.HashSize * block.Stored(i)
-			if err := k.document(&w.run, block, i, packed[:size]); err != nil {
+			if err := k.document(&w.Run, block, i, packed[:size]); err != nil {
 				return err
 			}
 			packed = packed[size:]

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/sketch"
 )
 
@@ -26,17 +27,17 @@ type gatheredTexts struct {
 }
 
 // readTexts reads the sequences of a place.
-func readTexts(ctx context.Context, w *workplace) (*gatheredTexts, error) {
+func readTexts(ctx context.Context, w *work.Place) (*gatheredTexts, error) {
 	g := &gatheredTexts{}
-	for _, piece := range w.pieces {
+	for _, piece := range w.Pieces {
 		if piece.Kind != records.PlaceSets {
 			continue
 		}
-		buffer, err := w.readPiece(0, piece)
+		buffer, err := w.ReadPiece(0, piece)
 		if err != nil {
 			return nil, err
 		}
-		w.figures.bytes += int64(len(buffer))
+		w.Figures.Bytes += int64(len(buffer))
 		for b := buffer; len(b) > 0; {
 			end := records.SetHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(b[12:]))
 			sequence, err := sketchblock.ParseSequence(sketchblock.Sequence{}, b[records.SetHeader:end])
@@ -54,7 +55,7 @@ func readTexts(ctx context.Context, w *workplace) (*gatheredTexts, error) {
 }
 
 // passages finds what the pairs of a place have in common.
-func (f *scoreFn) passages(ctx context.Context, number int, w *workplace) error {
+func (f *scoreFn) passages(ctx context.Context, number int, w *work.Place) error {
 	texts, err := readTexts(ctx, w)
 	if err != nil {
 		return err
@@ -66,7 +67,7 @@ func (f *scoreFn) passages(ctx context.Context, number int, w *workplace) error 
 	// As for sets, parts are numbered behind those of identical documents.
 	graph := f.part(number)
 	matcher := sketch.NewMatcher(f.Job.Measure.Shingle)
-	w.outcome.Counts.Candidates += int64(len(pairs))
+	w.Outcome.Counts.Candidates += int64(len(pairs))
 	for _, pair := range pairs {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -89,14 +90,14 @@ func (f *scoreFn) passages(ctx context.Context, number int, w *workplace) error 
 			return err
 		}
 	}
-	w.figures.records += int64(len(pairs))
-	return records.WritePart(&w.run, records.EdgeNodes, graph.number, graph.part)
+	w.Figures.Records += int64(len(pairs))
+	return records.WritePart(&w.Run, records.EdgeNodes, graph.number, graph.part)
 }
 
 // readPlacePairs returns the pairs of a place in order, each once: two documents
 // may have met under several keys.
-func readPlacePairs(w *workplace) ([][2]docref.Ref, error) {
-	packed, err := w.read(0, records.PlacePairs)
+func readPlacePairs(w *work.Place) ([][2]docref.Ref, error) {
+	packed, err := w.Read(0, records.PlacePairs)
 	if err != nil {
 		return nil, err
 	}
@@ -112,13 +113,13 @@ func readPlacePairs(w *workplace) ([][2]docref.Ref, error) {
 }
 
 // tell writes the edge of a pair, and its longest spans.
-func (f *scoreFn) tell(graph *edgeWriter, w *workplace, a, b *gatheredSet, shared int, spans []sketch.Span) error {
-	if err := graph.add(&w.run, a, b, records.NewEdge(shared, a.size+b.size-shared, false)); err != nil {
+func (f *scoreFn) tell(graph *edgeWriter, w *work.Place, a, b *gatheredSet, shared int, spans []sketch.Span) error {
+	if err := graph.add(&w.Run, a, b, records.NewEdge(shared, a.size+b.size-shared, false)); err != nil {
 		return err
 	}
 	told := min(len(spans), mostSpans)
 	for _, s := range spans[:told] {
-		record, err := w.run.Record(records.Spans, graph.number, records.SpanSize)
+		record, err := w.Run.Record(records.Spans, graph.number, records.SpanSize)
 		if err != nil {
 			return err
 		}
@@ -128,8 +129,8 @@ func (f *scoreFn) tell(graph *edgeWriter, w *workplace, a, b *gatheredSet, share
 }
 
 // sendSpans sends the spans of a part to the output shards of their edges.
-func sendSpans(w *workplace, positions []byte) error {
-	packed, err := w.read(1, records.Spans)
+func sendSpans(w *work.Place, positions []byte) error {
+	packed, err := w.Read(1, records.Spans)
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func sendSpans(w *workplace, positions []byte) error {
 			s.Span = s.Swap()
 		}
 		s.A, s.B = a.Number, b.Number
-		record, err := w.run.Record(records.ShardSpans, int(a.Shard), records.SpanSize)
+		record, err := w.Run.Record(records.ShardSpans, int(a.Shard), records.SpanSize)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"mirrorbeam/internal/work"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
@@ -25,10 +27,10 @@ type readFn struct {
 func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) error {
 	inputs, err := openInputs(string(f.Inputs))
 	if err != nil {
-		return markFault(fmt.Errorf("read: %w", err))
+		return work.MarkFault(fmt.Errorf("read: %w", err))
 	}
 	for number := range inputs.Splits {
-		emit(task{Number: number}.encode())
+		emit(work.Task{Number: number}.Encode())
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/sketch"
 )
 
@@ -30,12 +31,12 @@ func init() {
 // of outcomes with edges.
 func Score(s beam.Scope, job Job, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("score")
-	d := delivery{Needed: []runfile.Kind{records.PlacePairs, records.Blocks}, Extra: []runfile.Kind{records.PlaceSets}}
+	d := work.Delivery{Needed: []runfile.Kind{records.PlacePairs, records.Blocks}, Extra: []runfile.Kind{records.PlaceSets}}
 	tasks := exchange(s, job, d, gathered)
 	return sideBySide(s, &scoreFn{Job: job}, tasks)
 }
 
-var scoreStage = newStage(atScore)
+var scoreStage = newStage(work.Score)
 
 type scoreFn struct {
 	Job Job
@@ -47,11 +48,11 @@ type scoreFn struct {
 func (f *scoreFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, scoreStage, f.Job, element, func(ctx context.Context, t task, w *workplace) error {
+	return f.beginRun(ctx, scoreStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		switch {
 		case f.Job.Similarity == methods.Containment:
 			return f.passages(ctx, t.Number, w)
-		case w.has(records.Blocks):
+		case w.Has(records.Blocks):
 			return f.block(ctx, t, w)
 		}
 		return f.place(ctx, t.Number, w)
@@ -63,13 +64,13 @@ func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 func (f *scoreFn) part(number int) edgeWriter { return edgeWriter{number: f.Job.Shards + 2*number} }
 
 // place scores the pairs of a place.
-func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
-	sets, err := readSets(ctx, w, &w.hashes)
+func (f *scoreFn) place(ctx context.Context, number int, w *work.Place) error {
+	sets, err := readSets(ctx, w, &w.Hashes)
 	if err != nil {
 		return err
 	}
 	graph := f.part(number)
-	counts := &w.outcome.Counts
+	counts := &w.Outcome.Counts
 	err = visitPairs(w, sets, int(f.Job.PlaceBytes/8), func(pairs []uint64) error {
 		counts.Candidates += int64(len(pairs))
 		for i, pair := range pairs {
@@ -81,7 +82,7 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 			if !ok {
 				continue
 			}
-			if err := graph.add(&w.run, x, y, e); err != nil {
+			if err := graph.add(&w.Run, x, y, e); err != nil {
 				return err
 			}
 		}
@@ -90,16 +91,16 @@ func (f *scoreFn) place(ctx context.Context, number int, w *workplace) error {
 	if err != nil {
 		return err
 	}
-	w.figures.records += counts.Candidates
-	return records.WritePart(&w.run, records.EdgeNodes, graph.number, graph.part)
+	w.Figures.Records += counts.Candidates
+	return records.WritePart(&w.Run, records.EdgeNodes, graph.number, graph.part)
 }
 
 // visitPairs visits the pairs of the task in order, each once, as the numbers of
 // their documents in two halves of a word, so many at a time or fewer, mostly. A
 // dense component has many times the pairs that its sets would let expect.
-func visitPairs(w *workplace, sets *gatheredSets, atATime int, visit func([]uint64) error) error {
+func visitPairs(w *work.Place, sets *gatheredSets, atATime int, visit func([]uint64) error) error {
 	total := 0
-	for _, piece := range w.pieces {
+	for _, piece := range w.Pieces {
 		if piece.Kind == records.PlacePairs {
 			total += int(piece.Length) / (2 * records.RefSize)
 		}
@@ -109,7 +110,7 @@ func visitPairs(w *workplace, sets *gatheredSets, atATime int, visit func([]uint
 		// Where all are pairs, the first documents have twice as many as others.
 		parts = 2*total/max(atATime, 1) + 1
 	}
-	w.pairs = slices.Grow(w.pairs[:0], min(total, atATime))
+	w.Pairs = slices.Grow(w.Pairs[:0], min(total, atATime))
 	for part := range parts {
 		first, end := len(sets.sets)*part/parts, len(sets.sets)*(part+1)/parts
 		pairs, err := readPairs(w, sets, uint32(first), uint32(end))
@@ -125,13 +126,13 @@ func visitPairs(w *workplace, sets *gatheredSets, atATime int, visit func([]uint
 
 // readPairs returns the pairs whose first document has a number from first to
 // before end. Pairs that share several keys have come more than once.
-func readPairs(w *workplace, sets *gatheredSets, first, end uint32) ([]uint64, error) {
-	pairs := w.pairs[:0]
-	for _, piece := range w.pieces {
+func readPairs(w *work.Place, sets *gatheredSets, first, end uint32) ([]uint64, error) {
+	pairs := w.Pairs[:0]
+	for _, piece := range w.Pieces {
 		if piece.Kind != records.PlacePairs {
 			continue
 		}
-		buffer, err := w.readPiece(0, piece)
+		buffer, err := w.ReadPiece(0, piece)
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +151,7 @@ func readPairs(w *workplace, sets *gatheredSets, first, end uint32) ([]uint64, e
 			pairs = append(pairs, uint64(x)<<32|uint64(y))
 		}
 	}
-	w.pairs = pairs
+	w.Pairs = pairs
 	return distinct(pairs), nil
 }
 
@@ -200,9 +201,9 @@ type gatheredSets struct {
 
 // readSets reads the sets of a place. Their hashes go to memory, which grows as
 // it must.
-func readSets(ctx context.Context, w *workplace, memory *[]uint64) (*gatheredSets, error) {
+func readSets(ctx context.Context, w *work.Place, memory *[]uint64) (*gatheredSets, error) {
 	total := 0
-	for _, piece := range w.pieces {
+	for _, piece := range w.Pieces {
 		if piece.Kind == records.PlaceSets {
 			total += int(piece.Length)
 		}
@@ -211,15 +212,15 @@ func readSets(ctx context.Context, w *workplace, memory *[]uint64) (*gatheredSet
 	*memory = slices.Grow((*memory)[:0], total/sketchblock.HashSize)
 	hashes := *memory
 	g := &gatheredSets{}
-	for _, piece := range w.pieces {
+	for _, piece := range w.Pieces {
 		if piece.Kind != records.PlaceSets {
 			continue
 		}
-		buffer, err := w.readPiece(0, piece)
+		buffer, err := w.ReadPiece(0, piece)
 		if err != nil {
 			return nil, err
 		}
-		w.figures.bytes += int64(len(buffer))
+		w.Figures.Bytes += int64(len(buffer))
 		for b := buffer; len(b) > 0; {
 			ref, size := records.GetRef(b), int(binary.LittleEndian.Uint32(b[8:]))
 			end := records.SetHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(b[12:]))

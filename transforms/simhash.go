@@ -18,6 +18,7 @@ import (
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/unionfind"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 )
 
@@ -38,13 +39,13 @@ func prefixKey(table int, prefix uint64) uint64 {
 }
 
 // simhash writes the records of the documents of one split with SimHash keys.
-func (f *keyFn) simhash(ctx context.Context, w *workplace) error {
+func (f *keyFn) simhash(ctx context.Context, w *work.Place) error {
 	var fingerprint []uint64
 	known := repeats{firstInput: f.firstInput}
-	return w.eachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
-		w.figures.records += int64(block.Len())
+	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+		w.Figures.Records += int64(block.Len())
 		for i := range block.Len() {
-			if err := writeID(&w.run, f.Job, block, i); err != nil {
+			if err := writeID(&w.Run, f.Job, block, i); err != nil {
 				return err
 			}
 			fingerprint = block.SimHash(fingerprint[:0], i)
@@ -52,7 +53,7 @@ func (f *keyFn) simhash(ctx context.Context, w *workplace) error {
 				// A document without tokens is like those of the same digest only.
 				clear(fingerprint)
 				fingerprint[0] = block.Digest(i)
-				if err := f.fingerprint(&w.run, block, i, 0, block.Digest(i), fingerprint); err != nil {
+				if err := f.fingerprint(&w.Run, block, i, 0, block.Digest(i), fingerprint); err != nil {
 					return err
 				}
 				continue
@@ -67,7 +68,7 @@ func (f *keyFn) simhash(ctx context.Context, w *workplace) error {
 			}
 			for table := range tables {
 				key := prefixKey(table, f.tables.Prefix(table, fingerprint))
-				if err := f.fingerprint(&w.run, block, i, table, key, fingerprint); err != nil {
+				if err := f.fingerprint(&w.Run, block, i, table, key, fingerprint); err != nil {
 					return err
 				}
 			}
@@ -126,13 +127,13 @@ type simhashGroups struct {
 	fingerprints []uint64   // of a group
 	edges        refEdges   // stars, and pairs where the distance is the score
 	pairs        pairWriter // where it is not
-	skipped      Skipped
+	skipped      work.Skipped
 	failed       error
 }
 
 // simhash goes through a shard of SimHash keys.
-func (f *groupFn) simhash(ctx context.Context, shard int, w *workplace) error {
-	packed, err := w.read(0, records.Fingerprints)
+func (f *groupFn) simhash(ctx context.Context, shard int, w *work.Place) error {
+	packed, err := w.Read(0, records.Fingerprints)
 	if err != nil {
 		return err
 	}
@@ -143,11 +144,11 @@ func (f *groupFn) simhash(ctx context.Context, shard int, w *workplace) error {
 	g := simhashGroups{
 		job: f.Job, layout: &f.layout, packed: packed,
 		recordSize: fingerprintSize + f.Job.SimHashBits/8, matcher: tables.NewMatcher(),
-		edges: refEdges{run: &w.run, shard: shard}, pairs: newPairWriter(w, shard),
+		edges: refEdges{run: &w.Run, shard: shard}, pairs: newPairWriter(w, shard),
 	}
 	keys := g.records()
-	w.figures.bytes += int64(len(packed))
-	w.figures.records += int64(len(keys))
+	w.Figures.Bytes += int64(len(packed))
+	w.Figures.Records += int64(len(keys))
 	for start := 0; start < len(keys) && g.failed == nil; {
 		end := start + 1
 		for end < len(keys) && keys[end].Key == keys[start].Key {
@@ -164,11 +165,11 @@ func (f *groupFn) simhash(ctx context.Context, shard int, w *workplace) error {
 	if g.failed != nil {
 		return g.failed
 	}
-	w.outcome.Skipped.add(g.skipped)
-	if err := records.WritePart(&w.run, records.Nodes, shard, g.pairs.part); err != nil {
+	w.Outcome.Skipped.Add(g.skipped)
+	if err := records.WritePart(&w.Run, records.Nodes, shard, g.pairs.part); err != nil {
 		return err
 	}
-	return records.WritePart(&w.run, records.EdgeNodes, shard, g.edges.part)
+	return records.WritePart(&w.Run, records.EdgeNodes, shard, g.edges.part)
 }
 
 // records returns the records ordered by key.
@@ -281,7 +282,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 	})
 	if skipped > 0 {
 		group := skippedGroup{int64(len(keys)), keys[0].Ref, keys[1].Ref}
-		g.skipped.add(g.layout.skipped(&group, skipped))
+		g.skipped.Add(g.layout.skipped(&group, skipped))
 	}
 }
 

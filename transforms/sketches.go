@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 )
 
 func init() {
@@ -19,7 +20,7 @@ func init() {
 // writeSketches writes the sketch of every document of the input in document order.
 // An output shard takes the documents of some splits.
 func writeSketches(s beam.Scope, job Job, blocks beam.PCollection) beam.PCollection {
-	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}, blocks)
+	tasks := exchange(s, job, work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}, blocks)
 	return sideBySide(s, &sketchesFn{Job: job}, tasks)
 }
 
@@ -33,8 +34,8 @@ type sketchesFn struct {
 func (f *sketchesFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	t := decodeTask(element)
-	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
+	t := work.DecodeTask(element)
+	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *work.Outcome, m *work.Memory) error {
 		file := output.File{Name: output.ShardName(output.Sketches, t.Number, t.Shards, f.Job.Format), Output: output.Sketches}
 		file, err := writeFile(f.Job, file, func(row func([]byte) error) error {
 			first, last := t.Number*f.Job.Splits/t.Shards, (t.Number+1)*f.Job.Splits/t.Shards
@@ -48,24 +49,24 @@ func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, _ func(
 		if err != nil {
 			return err
 		}
-		m.figures.bytes += file.Bytes
+		m.Figures.Bytes += file.Bytes
 		o.Files = append(o.Files, file)
 		return nil
 	})
 }
 
 // split writes the rows of the documents of a split.
-func (f *sketchesFn) split(ctx context.Context, catalog string, split int, m *memory, row func([]byte) error) error {
-	w := &workplace{memory: m}
-	defer w.reader.Close()
+func (f *sketchesFn) split(ctx context.Context, catalog string, split int, m *work.Memory, row func([]byte) error) error {
+	w := &work.Place{Memory: m}
+	defer w.Reader.Close()
 	var err error
-	if w.pieces, err = runfile.ReadCatalog(catalog, split); err != nil {
+	if w.Pieces, err = runfile.ReadCatalog(catalog, split); err != nil {
 		return err
 	}
 	var line []byte
 	var set, simhash []uint64
-	return w.eachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
-		sets, err := w.readPiece(1, setsPiece)
+	return w.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+		sets, err := w.ReadPiece(1, setsPiece)
 		if err != nil {
 			return err
 		}

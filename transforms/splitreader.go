@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/work"
 )
 
 // splitReader reads the stretches of a split one after the other.
@@ -59,7 +60,7 @@ func (r *splitReader) fill(b *block) error {
 	}
 	for len(b.text) < blockBytes && len(r.rest) > 0 {
 		if err := r.open(); err != nil {
-			return inputError{err}
+			return work.NewInputError(err)
 		}
 		batch, err := r.reader.Next(r.buffer)
 		if err == io.EOF {
@@ -70,7 +71,7 @@ func (r *splitReader) fill(b *block) error {
 			r.rest, r.reading, r.rejects, r.sum = r.rest[1:], false, nil, stretchSum{}
 			continue
 		} else if err != nil {
-			return inputError{err}
+			return work.NewInputError(err)
 		}
 		r.buffer = batch.Data
 		r.sum.add(batch)

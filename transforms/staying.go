@@ -9,13 +9,14 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 )
 
 // staying gives the stretches of the input and the documents in them that stay,
 // both in the order of the corpus from one split on. It holds one block at a
 // time, and reads each once.
 type staying struct {
-	workplace
+	work.Place
 	catalog string
 	splits  []corpus.Split // still to come
 
@@ -28,9 +29,9 @@ type staying struct {
 }
 
 // newStaying begins at the split of a task.
-func newStaying(splits []corpus.Split, t task, m *memory) *staying {
+func newStaying(splits []corpus.Split, t work.Task, m *work.Memory) *staying {
 	first := min(t.Number, len(splits))
-	return &staying{workplace: workplace{memory: m}, catalog: t.Catalog, splits: splits[first:], split: first - 1}
+	return &staying{Place: work.Place{Memory: m}, catalog: t.Catalog, splits: splits[first:], split: first - 1}
 }
 
 // next returns the next stretch of a file and its check sum, or io.EOF. Those of
@@ -60,20 +61,20 @@ func (s *staying) next(file int) (corpus.Stretch, stretchSum, error) {
 func (s *staying) load() (err error) {
 	s.rest, s.splits = s.splits[0], s.splits[1:]
 	s.split++
-	if s.pieces, err = runfile.ReadCatalog(s.catalog, s.split); err != nil {
+	if s.Pieces, err = runfile.ReadCatalog(s.catalog, s.split); err != nil {
 		return err
 	}
-	if s.removed, err = records.ReadRefs(&s.reader, s.pieces, records.Removed); err != nil {
+	if s.removed, err = records.ReadRefs(&s.Reader, s.Pieces, records.Removed); err != nil {
 		return err
 	}
-	if s.sums, err = readSums(&s.reader, s.pieces); err != nil {
+	if s.sums, err = readSums(&s.Reader, s.Pieces); err != nil {
 		return err
 	}
 	if len(s.sums) != len(s.rest) {
 		return fmt.Errorf("split %d has %d stretches and %d check sums", s.split, len(s.rest), len(s.sums))
 	}
 	s.refs, s.blocks = s.refs[:0], s.blocks[:0]
-	for _, piece := range s.pieces {
+	for _, piece := range s.Pieces {
 		if piece.Kind == records.Documents {
 			s.blocks = append(s.blocks, piece)
 		}
@@ -106,7 +107,7 @@ func (s *staying) before(file int, end int64) (position int64, found bool, err e
 
 // block goes on to the next block.
 func (s *staying) block() error {
-	buffer, err := s.readPiece(0, s.blocks[0])
+	buffer, err := s.ReadPiece(0, s.blocks[0])
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 )
 
@@ -55,12 +56,12 @@ type Visitor struct {
 // writing anything, on all cores, and fingerprints those that the visitors want.
 // Each core has a visitor of its own, which newVisitor makes. Survey returns what it
 // has counted: documents, bytes, rejects.
-func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() Visitor) (Counts, error) {
+func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() Visitor) (work.Counts, error) {
 	// Blocks hold the full sets, and no key of the job.
 	job.Verify, job.Scoring = methods.VerifyExact, methods.Jaccard
 	job.Scheme.Bands = 0
 	f := &fingerprintFn{Job: job, inputs: &inputs}
-	workers := Cores()
+	workers := work.Cores()
 	free, filled := make(chan *block, 2*workers), make(chan *block, 2*workers)
 	for range cap(free) {
 		b := newBlock(job)
@@ -68,7 +69,7 @@ func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() Visit
 		free <- b
 	}
 	splits := make(chan int)
-	counts := make(chan Counts, workers)
+	counts := make(chan work.Counts, workers)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(splits)
@@ -107,10 +108,10 @@ func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() Visit
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return Counts{}, err
+		return work.Counts{}, err
 	}
 	close(counts)
-	var total Counts
+	var total work.Counts
 	for c := range counts {
 		total.Add(c)
 	}
@@ -188,8 +189,8 @@ func (f *fingerprintFn) readSplit(ctx context.Context, number int, free, filled 
 }
 
 // survey shows the documents of blocks to a visitor.
-func (f *fingerprintFn) survey(ctx context.Context, free chan<- *block, filled <-chan *block, visitor Visitor) (Counts, error) {
-	var total Counts
+func (f *fingerprintFn) survey(ctx context.Context, free chan<- *block, filled <-chan *block, visitor Visitor) (work.Counts, error) {
+	var total work.Counts
 	worker, err := f.newFingerprinter()
 	if err != nil {
 		return total, err
@@ -263,7 +264,7 @@ func CrowdedPairs() int64 { return UsualBounds().Group }
 // LargestCompared returns up to how many pairs a group is compared, in a corpus of
 // that many documents whose groups of more than [CrowdedPairs] have these pairs.
 func LargestCompared(pairs []float64, documents int64) float64 {
-	crowds := make([]crowd, len(pairs))
+	crowds := make([]work.Crowd, len(pairs))
 	for i := range pairs {
 		crowds[i].Pairs = int64(pairs[i])
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/work"
 )
 
 // TestPathsTravel: names that are not UTF-8 come through the encodings of Beam.
@@ -13,10 +14,10 @@ func TestPathsTravel(t *testing.T) {
 	const path = "/tmp/caf\xe9/\xff"
 	job := Job{Temp: path, Partial: path + "p", Inputs: path + "i", Lanes: 3, Emit: []string{output.Pairs}}
 	checkTravels(t, &writeFn{Job: job}, &writeFn{})
-	checkTravels(t, &exchangeFn{Temp: []byte(path), Delivery: delivery{Step: 1, Output: true}}, &exchangeFn{})
+	checkTravels(t, &exchangeFn{Temp: []byte(path), Delivery: work.Delivery{Step: 1, Output: true}}, &exchangeFn{})
 	checkTravels(t, &finishFn{Temp: []byte(path)}, &finishFn{})
 	checkTravels(t, &readFn{Inputs: []byte(path)}, &readFn{})
-	checkTravels(t, &outcome{Stage: "key", Run: path, Counts: Counts{Documents: 7}, Files: []output.File{{Name: "n", Temporary: "t"}}}, &outcome{})
+	checkTravels(t, &work.Outcome{Stage: "key", Run: path, Counts: work.Counts{Documents: 7}, Files: []output.File{{Name: "n", Temporary: "t"}}}, &work.Outcome{})
 }
 
 // checkTravels encodes a value into another one.

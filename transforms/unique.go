@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
 )
 
 func init() {
@@ -23,7 +24,7 @@ func init() {
 // unique writes the records that stay, byte for byte, a file for each input
 // file. It reads the input again, which is cheaper than to keep it.
 func unique(s beam.Scope, job Job, written, sketches beam.PCollection) beam.PCollection {
-	tasks := exchange(s, job, delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{records.Documents, records.Removed, records.Sums}}, written, sketches)
+	tasks := exchange(s, job, work.Delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{records.Documents, records.Removed, records.Sums}}, written, sketches)
 	return sideBySide(s, &uniqueFn{Job: job}, tasks)
 }
 
@@ -41,8 +42,8 @@ func (f *uniqueFn) Setup() (err error) {
 }
 
 func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	t := decodeTask(element)
-	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
+	t := work.DecodeTask(element)
+	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *work.Outcome, m *work.Memory) error {
 		starts, err := f.inputs.splitStarts()
 		if err != nil {
 			return err
@@ -101,7 +102,7 @@ func (c *copier) file(number, references int) (output.File, error) {
 // when it was read first.
 func (c *copier) stretch(stretch corpus.Stretch, want stretchSum) error {
 	if err := c.open(stretch); err != nil {
-		return inputError{err}
+		return work.NewInputError(err)
 	}
 	var sum stretchSum
 	for {
@@ -109,7 +110,7 @@ func (c *copier) stretch(stretch corpus.Stretch, want stretchSum) error {
 		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return inputError{err}
+			return work.NewInputError(err)
 		}
 		c.buffer = batch.Data
 		sum.add(batch)
@@ -121,7 +122,7 @@ func (c *copier) stretch(stretch corpus.Stretch, want stretchSum) error {
 		}
 	}
 	if sum != want {
-		return inputError{fmt.Errorf("read input %s: the file changed while the job ran: its bytes %d to %d do not give what they gave when they were read first", c.files[stretch.File].Path, stretch.Start, stretch.End)}
+		return work.NewInputError(fmt.Errorf("read input %s: the file changed while the job ran: its bytes %d to %d do not give what they gave when they were read first", c.files[stretch.File].Path, stretch.Start, stretch.End))
 	}
 	return nil
 }
@@ -179,7 +180,7 @@ func (c *copier) batch(batch corpus.Batch) error {
 func (c *copier) close() {
 	c.release()
 	c.writer.Abort()
-	c.staying.reader.Close()
+	c.staying.Reader.Close()
 	if c.reader != nil {
 		c.reader.Close() // a file that was only read
 	}

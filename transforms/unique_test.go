@@ -19,6 +19,7 @@ import (
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/sketch"
 )
 
@@ -52,7 +53,7 @@ func TestUniqueSeesChanges(t *testing.T) {
 				store(t, path, changed)
 			})
 			if test.want != "" {
-				if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), string(InputFault)) {
+				if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), string(work.InputFault)) {
 					t.Errorf("error %v, want %q", err, test.want)
 				}
 				return
@@ -121,11 +122,11 @@ func uniqueOf(t *testing.T, dir string, change func()) (contents []string, err e
 	}
 	var runs []string
 	for number := range inputs.Splits {
-		outcomes, err := workOn(ctx, &fingerprintFn{Job: job, inputs: inputs}, task{Number: number})
+		outcomes, err := workOn(ctx, &fingerprintFn{Job: job, inputs: inputs}, work.Task{Number: number})
 		if err != nil {
 			t.Fatal(err)
 		}
-		runs = append(runs, runsOf(outcomes)...)
+		runs = append(runs, work.RunsOf(outcomes)...)
 	}
 	catalog, _, err := runfile.WriteCatalog(job.Temp, runs, nil, []runfile.Kind{records.Documents, records.Removed, records.Sums})
 	if err != nil {
@@ -133,7 +134,7 @@ func uniqueOf(t *testing.T, dir string, change func()) (contents []string, err e
 	}
 	change()
 	for number := range inputs.Splits {
-		outcomes, err := workOn(ctx, &uniqueFn{Job: job, inputs: inputs}, task{Number: number, Catalog: catalog})
+		outcomes, err := workOn(ctx, &uniqueFn{Job: job, inputs: inputs}, work.Task{Number: number, Catalog: catalog})
 		if err != nil {
 			return nil, err
 		}
@@ -154,13 +155,13 @@ func uniqueOf(t *testing.T, dir string, change func()) (contents []string, err e
 func workOn(ctx context.Context, f interface {
 	ProcessElement(context.Context, []byte, func([]byte)) error
 	FinishBundle(context.Context, func([]byte)) error
-}, t task,
-) (outcomes []outcome, err error) {
+}, t work.Task,
+) (outcomes []work.Outcome, err error) {
 	emit := func(element []byte) {
-		o, fault := decodeOutcome(element)
+		o, fault := work.DecodeOutcome(element)
 		outcomes, err = append(outcomes, o), errors.Join(err, fault)
 	}
-	if err := errors.Join(f.ProcessElement(ctx, t.encode(), emit), f.FinishBundle(ctx, emit)); err != nil {
+	if err := errors.Join(f.ProcessElement(ctx, t.Encode(), emit), f.FinishBundle(ctx, emit)); err != nil {
 		return nil, err
 	}
 	return outcomes, err

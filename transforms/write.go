@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
 )
 
 func init() {
@@ -26,7 +27,7 @@ func init() {
 // other stages.
 func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ...beam.PCollection) {
 	s = s.Scope("write")
-	tasks := exchange(s, job, delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}, clusters, sketches)
+	tasks := exchange(s, job, work.Delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}, clusters, sketches)
 	written := sideBySide(s, &writeFn{Job: job}, tasks)
 	outcomes := append([]beam.PCollection{written, sketches}, others...)
 	if slices.Contains(job.Emit, output.Unique) {
@@ -41,7 +42,7 @@ func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ..
 	beam.ParDo0(s.Scope("finish"), &finishFn{Temp: []byte(job.Temp)}, together(s.Scope("finish"), outcomes...))
 }
 
-var writeStage = newStage(atWrite)
+var writeStage = newStage(work.Write)
 
 // writeFn writes the rows of an output shard.
 type writeFn struct {
@@ -58,16 +59,16 @@ func (f *writeFn) Setup() (err error) {
 }
 
 func (f *writeFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	t := decodeTask(element)
-	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *outcome, m *memory) error {
+	t := work.DecodeTask(element)
+	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *work.Outcome, m *work.Memory) error {
 		// The largest cluster may need all there is: nothing of earlier tasks is
 		// of use here.
-		*m = memory{figures: m.figures}
+		*m = work.Memory{Figures: m.Figures}
 		return f.shard(t, o, m)
 	})
 }
 
-func (f *writeFn) shard(t task, o *outcome, m *memory) error {
+func (f *writeFn) shard(t work.Task, o *work.Outcome, m *work.Memory) error {
 	pieces, err := runfile.ReadCatalog(t.Catalog, t.Number)
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func (f *writeFn) shard(t task, o *outcome, m *memory) error {
 		}
 		shard.count(&o.Counts)
 	}
-	m.figures.records += int64(len(members) + len(edges))
+	m.Figures.Records += int64(len(members) + len(edges))
 
 	number, shards := t.Number, t.Shards
 	for _, rows := range []struct {
@@ -116,7 +117,7 @@ func (f *writeFn) shard(t task, o *outcome, m *memory) error {
 		if err != nil {
 			return err
 		}
-		m.figures.bytes += file.Bytes
+		m.Figures.Bytes += file.Bytes
 		o.Files = append(o.Files, file)
 	}
 	if number == 0 {

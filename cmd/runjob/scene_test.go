@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/transforms"
+	"mirrorbeam/internal/work"
 )
 
 // scene is a folder in which a fault befalls the real program. It runs there, so
@@ -234,7 +234,7 @@ func (j *job) succeeds(records int64) observed {
 	if _, whole := results["_SUCCESS"]; !whole {
 		s.t.Error("there is no mark of success")
 	}
-	var summary struct{ Counts transforms.Counts }
+	var summary struct{ Counts work.Counts }
 	if err := json.Unmarshal([]byte(results["summary.json"]), &summary); err != nil {
 		s.t.Fatal(err)
 	}

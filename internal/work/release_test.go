@@ -1,4 +1,4 @@
-package transforms
+package work
 
 import (
 	"os"
@@ -13,7 +13,7 @@ import (
 // remembers both; nothing goes where a runner may run a task twice.
 func TestRelease(t *testing.T) {
 	const size = 1 << 20
-	write := func(runs Runs, stage StageName) outcome {
+	write := func(runs Runs, stage Stage) Outcome {
 		w := runfile.NewWriter(string(runs.Folder), 1<<20)
 		defer w.Abort()
 		for _, kind := range []runfile.Kind{records.Documents, records.Sets} {
@@ -25,9 +25,9 @@ func TestRelease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return outcome{Stage: stage, Run: path}
+		return Outcome{Stage: stage, Run: path}
 	}
-	read := func(o outcome, kind runfile.Kind) error {
+	read := func(o Outcome, kind runfile.Kind) error {
 		pieces, err := runfile.Pieces(o.Run)
 		if err != nil {
 			return err
@@ -49,9 +49,9 @@ func TestRelease(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			runs := Runs{Folder: Path(t.TempDir()), Release: c.allowed}
-			outcomes := []outcome{write(runs, atKey), write(runs, atFingerprint), write(runs, atGather)}
+			outcomes := []Outcome{write(runs, Key), write(runs, Fingerprint), write(runs, Gather)}
 			before := TempBytes(string(runs.Folder))
-			runs.ReleaseStage(outcomes, atKey)
+			runs.ReleaseStage(outcomes, Key)
 			runs.ReleaseSets(outcomes)
 			if _, err := os.Stat(outcomes[0].Run); os.IsNotExist(err) != c.allowed {
 				t.Errorf("the run of keys is gone: %v, want %v", os.IsNotExist(err), c.allowed)

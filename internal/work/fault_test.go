@@ -1,4 +1,4 @@
-package transforms
+package work
 
 import (
 	"errors"
@@ -29,10 +29,10 @@ func TestFaults(t *testing.T) {
 		{fs.ErrInvalid, Fault{Kind: OtherFault}},
 	} {
 		c.want.Text = c.err.Error()
-		if got, found := FaultOf(fmt.Errorf("wrapped: %w", markFault(c.err))); !found || got != c.want {
+		if got, found := FaultOf(fmt.Errorf("wrapped: %w", MarkFault(c.err))); !found || got != c.want {
 			t.Errorf("%v: wrapped, it is %+v, found %v, want %+v", c.err, got, found, c.want)
 		}
-		text := fmt.Sprintf("job failed: "+faultMark+" bundle 7\n\tcaused by:\n%v\n\tcaused by:\nfull error:\n%v (in plan)\nmore", markFault(c.err), markFault(c.err))
+		text := fmt.Sprintf("job failed: "+faultMark+" bundle 7\n\tcaused by:\n%v\n\tcaused by:\nfull error:\n%v (in plan)\nmore", MarkFault(c.err), MarkFault(c.err))
 		if got, found := FaultOf(errors.New(text)); !found || got != c.want {
 			t.Errorf("%v: as text, it is %+v, found %v, want %+v", c.err, got, found, c.want)
 		}
@@ -40,7 +40,7 @@ func TestFaults(t *testing.T) {
 	if _, found := FaultOf(errors.New("a runner's own fault")); found {
 		t.Error("found a fault where there is none")
 	}
-	if text := markFault(errors.New("x\ny")).Error(); strings.Contains(text, "\n") {
+	if text := MarkFault(errors.New("x\ny")).Error(); strings.Contains(text, "\n") {
 		t.Errorf("a fault of several lines: %q", text)
 	}
 }

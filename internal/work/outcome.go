@@ -1,4 +1,4 @@
-package transforms
+package work
 
 import (
 	"cmp"
@@ -9,9 +9,9 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// outcome is the element that a task puts out.
-type outcome struct {
-	Stage  StageName
+// Outcome is the element that a task puts out.
+type Outcome struct {
+	Stage  Stage
 	Number int
 	// Run is the path of the task's run file, "" if it wrote no record.
 	Run     string `json:",omitempty"`
@@ -26,7 +26,7 @@ type outcome struct {
 	// AllPairs says that the task has compared all pairs of documents.
 	AllPairs bool `json:",omitempty"`
 	// Crowds are the groups that wait until all are known.
-	Crowds []crowd       `json:",omitempty"`
+	Crowds []Crowd       `json:",omitempty"`
 	Files  []output.File `json:",omitempty"`
 }
 
@@ -93,9 +93,9 @@ type SkippedGroup struct {
 	Second string `json:"second"`
 }
 
-// add adds other to s. Of equally large examples that with the smaller names stays,
+// Add adds other to s. Of equally large examples that with the smaller names stays,
 // so that the order does not matter.
-func (s *Skipped) add(other Skipped) {
+func (s *Skipped) Add(other Skipped) {
 	s.Pairs += other.Pairs
 	s.Groups += other.Groups
 	s.Kept += other.Kept
@@ -107,47 +107,47 @@ func (s *Skipped) add(other Skipped) {
 	}
 }
 
-// encode makes an element of the outcome.
-func (o outcome) encode() ([]byte, error) { return json.Marshal(o) }
+// Encode makes an element of the outcome.
+func (o Outcome) Encode() ([]byte, error) { return json.Marshal(o) }
 
-func decodeOutcome(element []byte) (o outcome, err error) {
+func DecodeOutcome(element []byte) (o Outcome, err error) {
 	if err = json.Unmarshal(element, &o); err != nil {
 		err = fmt.Errorf("decode outcome: %w", err)
 	}
 	return o, err
 }
 
-// crowd is a group that waits, as its task tells of it.
-type crowd struct {
+// Crowd is a group that waits, as its task tells of it.
+type Crowd struct {
 	ID    uint64 // of the key, as candidates.Grouper.KeyID gives it
 	Pairs int64
 }
 
-// readOutcomes returns the outcomes of an iterator in the order of stages and
+// ReadOutcomes returns the outcomes of an iterator in the order of stages and
 // tasks, whatever order the runner brings them in, and the sum of their counts.
-func readOutcomes(elements func(*[]byte) bool) ([]outcome, Counts, error) {
-	var outcomes []outcome
+func ReadOutcomes(elements func(*[]byte) bool) ([]Outcome, Counts, error) {
+	var outcomes []Outcome
 	var sum Counts
 	var element []byte
 	for elements(&element) {
 		if len(element) == 0 {
 			continue
 		}
-		o, err := decodeOutcome(element)
+		o, err := DecodeOutcome(element)
 		if err != nil {
 			return nil, sum, err
 		}
 		outcomes = append(outcomes, o)
 		sum.Add(o.Counts)
 	}
-	slices.SortFunc(outcomes, func(a, b outcome) int {
+	slices.SortFunc(outcomes, func(a, b Outcome) int {
 		return cmp.Or(cmp.Compare(slices.Index(Stages, a.Stage), slices.Index(Stages, b.Stage)), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Run, b.Run))
 	})
 	return outcomes, sum, nil
 }
 
-// runsOf returns the run files of the outcomes.
-func runsOf(outcomes []outcome) []string {
+// RunsOf returns the run files of the outcomes.
+func RunsOf(outcomes []Outcome) []string {
 	var runs []string
 	for _, o := range outcomes {
 		if o.Run != "" {
@@ -157,29 +157,29 @@ func runsOf(outcomes []outcome) []string {
 	return runs
 }
 
-// runsBut returns the run files of the outcomes, except those of some stages.
-func runsBut(outcomes []outcome, stages ...StageName) []string {
-	isOne := func(o outcome) bool { return slices.Contains(stages, o.Stage) }
-	return runsOf(slices.DeleteFunc(slices.Clone(outcomes), isOne))
+// RunsBut returns the run files of the outcomes, except those of some stages.
+func RunsBut(outcomes []Outcome, stages ...Stage) []string {
+	isOne := func(o Outcome) bool { return slices.Contains(stages, o.Stage) }
+	return RunsOf(slices.DeleteFunc(slices.Clone(outcomes), isOne))
 }
 
 // MarshalJSON encodes the outcome.
-func (o outcome) MarshalJSON() ([]byte, error) {
+func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(shippedOutcome{plainOutcome(o), []byte(o.Run)})
 }
 
 // UnmarshalJSON decodes the outcome.
-func (o *outcome) UnmarshalJSON(b []byte) error {
+func (o *Outcome) UnmarshalJSON(b []byte) error {
 	var shipped shippedOutcome
 	if err := json.Unmarshal(b, &shipped); err != nil {
 		return err
 	}
-	*o = outcome(shipped.plainOutcome)
+	*o = Outcome(shipped.plainOutcome)
 	o.Run = string(shipped.Run)
 	return nil
 }
 
-type plainOutcome outcome
+type plainOutcome Outcome
 
 type shippedOutcome struct {
 	plainOutcome

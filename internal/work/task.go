@@ -1,4 +1,4 @@
-package transforms
+package work
 
 import (
 	"encoding/binary"
@@ -7,9 +7,9 @@ import (
 	"mirrorbeam/internal/runfile"
 )
 
-// task is the work of one element: a shard, or a split, and the catalog with
+// Task is the work of one element: a shard, or a split, and the catalog with
 // the pieces for it.
-type task struct {
+type Task struct {
 	Number int
 	// Step is that of the delivery.
 	Step int
@@ -24,7 +24,7 @@ type task struct {
 
 const taskHeader = 28
 
-func (t task) encode() []byte {
+func (t Task) Encode() []byte {
 	b := make([]byte, 0, taskHeader+len(t.Catalog))
 	for _, number := range []int{t.Number, t.Step, t.Shards} {
 		b = binary.LittleEndian.AppendUint32(b, uint32(number))
@@ -34,17 +34,17 @@ func (t task) encode() []byte {
 	return append(b, t.Catalog...)
 }
 
-func decodeTask(element []byte) task {
+func DecodeTask(element []byte) Task {
 	number := func(i int) int { return int(binary.LittleEndian.Uint32(element[4*i:])) }
-	return task{
+	return Task{
 		Number: number(0), Step: number(1), Shards: number(2),
 		Documents: int64(binary.LittleEndian.Uint64(element[12:])), Shingles: int64(binary.LittleEndian.Uint64(element[20:])),
 		Catalog: string(element[taskHeader:]),
 	}
 }
 
-// delivery says which tasks an exchange makes and what it hands them.
-type delivery struct {
+// Delivery says which tasks an exchange makes and what it hands them.
+type Delivery struct {
 	// Step tells tasks of different deliveries to one DoFn apart.
 	Step int
 	// Needed kinds make a task for every shard that has records of one of them.
@@ -61,16 +61,16 @@ type delivery struct {
 // number of documents only, so that the same corpus gives the same files.
 const documentsPerShard = 100_000
 
-// outputShards returns the number of shards of an output.
-func outputShards(counts Counts) int {
+// OutputShards returns the number of shards of an output.
+func OutputShards(counts Counts) int {
 	return max(int((counts.Documents+documentsPerShard-1)/documentsPerShard), 1)
 }
 
-// deliver writes a catalog of the runs and puts out the tasks.
-func (d delivery) deliver(temp string, runs []string, counts Counts, emit func(task)) error {
+// Deliver writes a catalog of the runs and puts out the tasks.
+func (d Delivery) Deliver(temp string, runs []string, counts Counts, emit func(Task)) error {
 	all := d.Shards
 	if d.Output {
-		all = outputShards(counts)
+		all = OutputShards(counts)
 	}
 	if len(runs) == 0 && all == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (d delivery) deliver(temp string, runs []string, counts Counts, emit func(t
 	}
 	slices.Sort(shards)
 	for _, shard := range slices.Compact(shards) {
-		emit(task{Number: shard, Step: d.Step, Shards: all, Documents: counts.Documents, Catalog: catalog})
+		emit(Task{Number: shard, Step: d.Step, Shards: all, Documents: counts.Documents, Catalog: catalog})
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package transforms
+package work
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // given up a pipeline, and does not return while one runs that began before.
 func TestDrain(t *testing.T) {
 	ctx := metrics.SetBundleID(context.Background(), "test")
-	const stage = StageName("drained")
+	const stage = Stage("drained")
 	job := Runs{Folder: "drained"}
 	var running atomic.Int32
 	stop := make(chan struct{})
@@ -30,7 +30,7 @@ func TestDrain(t *testing.T) {
 				return
 			default:
 			}
-			_, err := job.Run(ctx, stage, 1, func(*memory) error { running.Add(1); running.Add(-1); return nil })
+			_, err := job.Run(ctx, stage, 1, func(*Memory) error { running.Add(1); running.Add(-1); return nil })
 			if err != nil {
 				t.Error(err)
 			}
@@ -51,21 +51,21 @@ func TestDrain(t *testing.T) {
 // its error says which task it was.
 func TestTaskFaults(t *testing.T) {
 	ctx, cancel := context.WithCancel(metrics.SetBundleID(context.Background(), "test"))
-	const stage = StageName("failing")
+	const stage = Stage("failing")
 	job := Runs{Folder: "failing"}
 	for range 3 * Cores() {
-		_, err := job.Run(ctx, stage, 7, func(*memory) error { return errors.New("no luck") })
+		_, err := job.Run(ctx, stage, 7, func(*Memory) error { return errors.New("no luck") })
 		if fault, _ := FaultOf(err); fault.Text != "failing 7: no luck" {
 			t.Fatalf("fault %q", fault)
 		}
 	}
 	// All slots are held by others: a cancelled task does not wait for one.
-	var held []*memory
+	var held []*Memory
 	for range Cores() {
 		held = append(held, <-tasks.free)
 	}
 	cancel()
-	if _, err := job.Run(ctx, stage, 8, func(*memory) error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := job.Run(ctx, stage, 8, func(*Memory) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 	for _, m := range held {

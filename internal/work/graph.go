@@ -1,4 +1,4 @@
-package transforms
+package work
 
 import (
 	"mirrorbeam/internal/components"
@@ -6,11 +6,11 @@ import (
 	"mirrorbeam/internal/runfile"
 )
 
-// readGraph joins the parts of a graph in the run files.
-func readGraph(runs []string, kind runfile.Kind, m *memory) (*components.Graph, error) {
+// ReadGraph joins the parts of a graph in the run files.
+func ReadGraph(runs []string, kind runfile.Kind, m *Memory) (*components.Graph, error) {
 	var graph components.Graph
 	var part components.Part
-	err := eachPart(runs, kind, m, func(_ int, nodes []byte) error {
+	err := EachPart(runs, kind, m, func(_ int, nodes []byte) error {
 		part = records.DecodePart(part, nodes)
 		graph.Add(part)
 		return nil
@@ -19,9 +19,9 @@ func readGraph(runs []string, kind runfile.Kind, m *memory) (*components.Graph, 
 	return &graph, err
 }
 
-// eachPart visits the parts of a graph in the run files, with the shard and the
+// EachPart visits the parts of a graph in the run files, with the shard and the
 // nodes of each.
-func eachPart(runs []string, kind runfile.Kind, m *memory, visit func(shard int, nodes []byte) error) error {
+func EachPart(runs []string, kind runfile.Kind, m *Memory, visit func(shard int, nodes []byte) error) error {
 	var reader runfile.Reader
 	defer reader.Close()
 	for _, run := range runs {
@@ -29,13 +29,13 @@ func eachPart(runs []string, kind runfile.Kind, m *memory, visit func(shard int,
 		if err != nil {
 			return err
 		}
-		if m.buffers[0], err = reader.ReadKind(m.buffers[0][:0], pieces, kind); err != nil {
+		if m.Buffers[0], err = reader.ReadKind(m.Buffers[0][:0], pieces, kind); err != nil {
 			return err
 		}
 		for _, piece := range pieces {
 			// A run holds at most one part.
 			if piece.Kind == kind {
-				if err := visit(piece.Shard, m.buffers[0]); err != nil {
+				if err := visit(piece.Shard, m.Buffers[0]); err != nil {
 					return err
 				}
 				break
@@ -45,9 +45,9 @@ func eachPart(runs []string, kind runfile.Kind, m *memory, visit func(shard int,
 	return nil
 }
 
-// eachRecordOf visits the records of a kind in the runs of a stage, as many at a
+// EachRecordOf visits the records of a kind in the runs of a stage, as many at a
 // time as a section holds.
-func eachRecordOf(outcomes []outcome, stage StageName, kind runfile.Kind, m *memory, visit func(packed []byte) error) error {
+func EachRecordOf(outcomes []Outcome, stage Stage, kind runfile.Kind, m *Memory, visit func(packed []byte) error) error {
 	var reader runfile.Reader
 	defer reader.Close()
 	for _, o := range outcomes {
@@ -62,10 +62,10 @@ func eachRecordOf(outcomes []outcome, stage StageName, kind runfile.Kind, m *mem
 			if piece.Kind != kind {
 				continue
 			}
-			if m.buffers[0], err = reader.Read(m.buffers[0][:0], piece); err != nil {
+			if m.Buffers[0], err = reader.Read(m.Buffers[0][:0], piece); err != nil {
 				return err
 			}
-			if err := visit(m.buffers[0]); err != nil {
+			if err := visit(m.Buffers[0]); err != nil {
 				return err
 			}
 		}
@@ -73,9 +73,9 @@ func eachRecordOf(outcomes []outcome, stage StageName, kind runfile.Kind, m *mem
 	return nil
 }
 
-// eachEdges visits the edges that a stage has written: of the nodes of each part of
+// EachEdges visits the edges that a stage has written: of the nodes of each part of
 // the graph part makes what the edges of the part are shown to.
-func eachEdges(outcomes []outcome, stage StageName, m *memory, part func(nodes []byte) (visit func(edges []byte))) error {
+func EachEdges(outcomes []Outcome, stage Stage, m *Memory, part func(nodes []byte) (visit func(edges []byte))) error {
 	var reader runfile.Reader
 	defer reader.Close()
 	for _, o := range outcomes {
@@ -86,18 +86,18 @@ func eachEdges(outcomes []outcome, stage StageName, m *memory, part func(nodes [
 		if err != nil {
 			return err
 		}
-		if m.buffers[0], err = reader.ReadKind(m.buffers[0][:0], pieces, records.EdgeNodes); err != nil {
+		if m.Buffers[0], err = reader.ReadKind(m.Buffers[0][:0], pieces, records.EdgeNodes); err != nil {
 			return err
 		}
-		visit := part(m.buffers[0])
+		visit := part(m.Buffers[0])
 		for _, piece := range pieces {
 			if piece.Kind != records.Edges {
 				continue
 			}
-			if m.buffers[1], err = reader.Read(m.buffers[1][:0], piece); err != nil {
+			if m.Buffers[1], err = reader.Read(m.Buffers[1][:0], piece); err != nil {
 				return err
 			}
-			visit(m.buffers[1])
+			visit(m.Buffers[1])
 		}
 	}
 	return nil

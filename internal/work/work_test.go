@@ -1,4 +1,4 @@
-package transforms
+package work
 
 import (
 	"fmt"
@@ -47,21 +47,21 @@ func numbered[T any]() T {
 // TestElements: what crosses from one worker to another arrives whole. A field
 // that is lost here is lost on every runner.
 func TestElements(t *testing.T) {
-	want := numbered[outcome]()
-	element, err := want.encode()
+	want := numbered[Outcome]()
+	element, err := want.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decodeOutcome(element)
+	got, err := DecodeOutcome(element)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("outcome %+v (%v), want\n%+v", got, err, want)
 	}
-	if _, err := decodeOutcome([]byte("{")); err == nil {
+	if _, err := DecodeOutcome([]byte("{")); err == nil {
 		t.Error("a broken outcome is taken")
 	}
 
-	sent := task{Number: 1<<31 + 7, Step: 1, Shards: 12, Documents: 1 << 40, Shingles: 1 << 50, Catalog: "/some where/catalog"}
-	if got := decodeTask(sent.encode()); got != sent {
+	sent := Task{Number: 1<<31 + 7, Step: 1, Shards: 12, Documents: 1 << 40, Shingles: 1 << 50, Catalog: "/some where/catalog"}
+	if got := DecodeTask(sent.Encode()); got != sent {
 		t.Errorf("task %+v, want %+v", got, sent)
 	}
 }
@@ -80,17 +80,17 @@ func TestCountsAdd(t *testing.T) {
 
 // TestReadOutcomes: the order in which a runner brings outcomes means nothing.
 func TestReadOutcomes(t *testing.T) {
-	var want []outcome
+	var want []Outcome
 	for _, stage := range Stages {
 		for number := range 4 {
-			want = append(want, outcome{Stage: stage, Number: number, Run: fmt.Sprintf("%s-%d", stage, number), Counts: Counts{Documents: 1}})
+			want = append(want, Outcome{Stage: stage, Number: number, Run: fmt.Sprintf("%s-%d", stage, number), Counts: Counts{Documents: 1}})
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 10 {
 		var elements [][]byte
 		for _, i := range random.Perm(len(want)) {
-			element, err := want[i].encode()
+			element, err := want[i].Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestReadOutcomes(t *testing.T) {
 			*element, elements = elements[0], elements[1:]
 			return true
 		}
-		got, counts, err := readOutcomes(next)
+		got, counts, err := ReadOutcomes(next)
 		if err != nil || !reflect.DeepEqual(got, want) || counts.Documents != int64(len(want)) {
 			t.Fatalf("outcomes %+v, counts %+v (%v)", got, counts, err)
 		}
@@ -141,24 +141,24 @@ func TestDeliver(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		d      delivery
+		d      Delivery
 		counts Counts
 		runs   []string
 		want   []int
 		shards int
 	}{
-		{"needed", delivery{Needed: []runfile.Kind{records.Keys}, Extra: []runfile.Kind{records.Ids}}, Counts{}, runs, []int{0, 2, 5, 9}, 0},
-		{"two needed", delivery{Needed: []runfile.Kind{records.Keys, records.Ids}}, Counts{}, runs, []int{0, 2, 5, 7, 9}, 0},
-		{"all below a number", delivery{Shards: 4, Needed: []runfile.Kind{records.Keys}}, Counts{}, runs, []int{0, 1, 2, 3, 5, 9}, 4},
-		{"output", delivery{Output: true}, Counts{Documents: 2*documentsPerShard + 1}, runs, []int{0, 1, 2}, 3},
-		{"output of nothing", delivery{Output: true}, Counts{}, nil, []int{0}, 1},
-		{"nothing", delivery{Needed: []runfile.Kind{records.Keys}}, Counts{}, nil, nil, 0},
-		{"none needed", delivery{Needed: []runfile.Kind{records.Numbers}}, Counts{}, runs, nil, 0},
+		{"needed", Delivery{Needed: []runfile.Kind{records.Keys}, Extra: []runfile.Kind{records.Ids}}, Counts{}, runs, []int{0, 2, 5, 9}, 0},
+		{"two needed", Delivery{Needed: []runfile.Kind{records.Keys, records.Ids}}, Counts{}, runs, []int{0, 2, 5, 7, 9}, 0},
+		{"all below a number", Delivery{Shards: 4, Needed: []runfile.Kind{records.Keys}}, Counts{}, runs, []int{0, 1, 2, 3, 5, 9}, 4},
+		{"output", Delivery{Output: true}, Counts{Documents: 2*documentsPerShard + 1}, runs, []int{0, 1, 2}, 3},
+		{"output of nothing", Delivery{Output: true}, Counts{}, nil, []int{0}, 1},
+		{"nothing", Delivery{Needed: []runfile.Kind{records.Keys}}, Counts{}, nil, nil, 0},
+		{"none needed", Delivery{Needed: []runfile.Kind{records.Numbers}}, Counts{}, runs, nil, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var numbers []int
-			err := c.d.deliver(dir, c.runs, c.counts, func(made task) {
-				got := decodeTask(made.encode())
+			err := c.d.Deliver(dir, c.runs, c.counts, func(made Task) {
+				got := DecodeTask(made.Encode())
 				if got.Step != c.d.Step || got.Shards != c.shards {
 					t.Errorf("task %+v", got)
 				}
@@ -187,7 +187,7 @@ func TestDeliver(t *testing.T) {
 
 func TestOutputShards(t *testing.T) {
 	for documents, want := range map[int64]int{0: 1, 1: 1, documentsPerShard: 1, documentsPerShard + 1: 2, 10 * documentsPerShard: 10} {
-		if got := outputShards(Counts{Documents: documents}); got != want {
+		if got := OutputShards(Counts{Documents: documents}); got != want {
 			t.Errorf("%d documents in %d shards, want %d", documents, got, want)
 		}
 	}

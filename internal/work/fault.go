@@ -1,4 +1,4 @@
-package transforms
+package work
 
 import (
 	"errors"
@@ -25,6 +25,9 @@ const (
 type inputError struct{ error }
 
 func (e inputError) Unwrap() error { return e.error }
+
+// NewInputError makes the error one of reading the input.
+func NewInputError(err error) error { return inputError{err} }
 
 // Fault is an error of a task as its driver sees it.
 type Fault struct {
@@ -74,8 +77,8 @@ func (f Fault) Error() string {
 	return string(b)
 }
 
-// markFault makes the error of a task one that FaultOf finds again.
-func markFault(err error) error { return NewFault(err) }
+// MarkFault makes the error of a task one that FaultOf finds again.
+func MarkFault(err error) error { return NewFault(err) }
 
 // FaultOf returns the fault of a task that is behind the error of a runner, if it
 // was one of a task.

@@ -1,4 +1,4 @@
-package transforms
+package work
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 // and the pages of memory that the system keeps it in serve what is written next.
 
 // ReleaseStage removes the run files of a stage, all of whose readers are done.
-func (r Runs) ReleaseStage(outcomes []outcome, stage StageName) {
+func (r Runs) ReleaseStage(outcomes []Outcome, stage Stage) {
 	if !r.Release {
 		return
 	}
@@ -28,12 +28,12 @@ func (r Runs) ReleaseStage(outcomes []outcome, stage StageName) {
 }
 
 // ReleaseSets gives back the sets of the sketch blocks.
-func (r Runs) ReleaseSets(outcomes []outcome) {
+func (r Runs) ReleaseSets(outcomes []Outcome) {
 	if !r.Release {
 		return
 	}
 	for _, o := range outcomes {
-		if o.Stage != atFingerprint || o.Run == "" {
+		if o.Stage != Fingerprint || o.Run == "" {
 			continue
 		}
 		pieces, err := runfile.Pieces(o.Run)

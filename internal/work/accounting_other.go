@@ -1,6 +1,6 @@
 //go:build !linux
 
-package transforms
+package work
 
 import (
 	"os"

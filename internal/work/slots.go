@@ -1,4 +1,4 @@
-package transforms
+package work
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// figures are what a task has cost, and how much went into it.
-type figures struct {
-	records, bytes int64
-	cpu            time.Duration
-	begun, ended   time.Time
-	resident       int64 // bytes that the process held when the task ended
+// Figures are what a task has cost, and how much went into it.
+type Figures struct {
+	Records, Bytes int64
+	Cpu            time.Duration
+	Begun, Ended   time.Time
+	Resident       int64 // bytes that the process held when the task ended
 }
 
 // tasks bounds how many tasks of all stages run at a time in this process: a
@@ -24,7 +24,7 @@ type figures struct {
 var tasks = newSlots(runtime.GOMAXPROCS(0))
 
 type slots struct {
-	free chan *memory
+	free chan *Memory
 
 	// Not a WaitGroup, which allows no task to begin while one waits for all.
 	mutex   sync.Mutex
@@ -33,10 +33,10 @@ type slots struct {
 }
 
 func newSlots(n int) *slots {
-	s := &slots{free: make(chan *memory, n), running: map[Path]int{}}
+	s := &slots{free: make(chan *Memory, n), running: map[Path]int{}}
 	s.idle.L = &s.mutex
 	for range n {
-		s.free <- &memory{}
+		s.free <- &Memory{}
 	}
 	return s
 }
@@ -75,7 +75,7 @@ func Drain(job Path) {
 	for range cap(tasks.free) {
 		select {
 		case <-tasks.free:
-			tasks.free <- &memory{}
+			tasks.free <- &Memory{}
 		default: // a task of another job works in it
 		}
 	}
@@ -83,33 +83,33 @@ func Drain(job Path) {
 
 // Run does the work of one task of a stage and returns what that has cost. It waits for a
 // slot. The error, a [Fault], says which task it was.
-func (r Runs) Run(ctx context.Context, stage StageName, number int, work func(*memory) error) (figures, error) {
+func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memory) error) (Figures, error) {
 	tasks.begin(r.Folder)
 	defer tasks.end(r.Folder)
-	var m *memory
+	var m *Memory
 	select {
 	case m = <-tasks.free:
 	case <-ctx.Done():
-		return figures{}, ctx.Err()
+		return Figures{}, ctx.Err()
 	}
 	defer func() { tasks.free <- m }()
 	if m.stage != stage {
 		// What another stage worked in would lie idle here, beside what this one needs.
-		*m = memory{stage: stage, run: m.run}
+		*m = Memory{stage: stage, Run: m.Run}
 	}
-	m.figures = figures{begun: time.Now()}
-	cpu, err := measure(func() error { return shielded(m, work) })
-	m.figures.cpu += cpu
-	m.figures.ended, m.figures.resident = time.Now(), residentBytes()
+	m.Figures = Figures{Begun: time.Now()}
+	cpu, err := Measure(func() error { return shielded(m, work) })
+	m.Figures.Cpu += cpu
+	m.Figures.Ended, m.Figures.Resident = time.Now(), residentBytes()
 	if err != nil {
-		return m.figures, markFault(fmt.Errorf("%s %d: %w", stage, number, err))
+		return m.Figures, MarkFault(fmt.Errorf("%s %d: %w", stage, number, err))
 	}
-	return m.figures, nil
+	return m.Figures, nil
 }
 
 // shielded makes a panic of the work an error: a task may run in a goroutine of its
 // own, where nobody else would name the task, or clear up after it.
-func shielded(m *memory, work func(*memory) error) (err error) {
+func shielded(m *Memory, work func(*Memory) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
@@ -118,8 +118,8 @@ func shielded(m *memory, work func(*memory) error) (err error) {
 	return work(m)
 }
 
-// measure runs work and returns the CPU time that it takes in this goroutine.
-func measure(work func() error) (time.Duration, error) {
+// Measure runs work and returns the CPU time that it takes in this goroutine.
+func Measure(work func() error) (time.Duration, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	start := threadCPU()

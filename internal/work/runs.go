@@ -1,4 +1,4 @@
-package transforms
+package work
 
 import (
 	"encoding/json"

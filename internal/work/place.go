@@ -1,0 +1,93 @@
+package work
+
+import (
+	"context"
+	"slices"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+)
+
+// Memory is what a task works in. It goes from one task of a stage to the next,
+// since memory that a task would leave to the collector has to be mapped anew for
+// the next, page by page.
+type Memory struct {
+	stage   Stage
+	Figures Figures // of the task at hand
+	Run     runfile.Writer
+	Buffers [3][]byte
+	Keys    []candidates.Record
+	Nodes   numbering.Set
+	Hashes  []uint64
+	Pairs   []uint64
+}
+
+// Place is what a task that turns runs into a run has at hand: the pieces it
+// is given and the run it writes.
+type Place struct {
+	*Memory
+	Runs    Runs
+	Reader  runfile.Reader
+	Pieces  []runfile.Piece
+	Outcome *Outcome
+	// Hold keeps what tasks share until all tasks of the bundle have ended.
+	Hold func(shared any)
+}
+
+// Read returns all pieces of a kind, one behind the other, in one of the
+// memory's buffers.
+func (w *Place) Read(buffer int, kind runfile.Kind) ([]byte, error) {
+	b, err := w.Reader.ReadKind(w.Buffers[buffer][:0], w.Pieces, kind)
+	w.Buffers[buffer] = b
+	return b, err
+}
+
+// Has reports whether the task is given a piece of a kind.
+func (w *Place) Has(kind runfile.Kind) bool {
+	return slices.ContainsFunc(w.Pieces, func(piece runfile.Piece) bool { return piece.Kind == kind })
+}
+
+// ReadPiece returns one piece in one of the memory's buffers.
+func (w *Place) ReadPiece(buffer int, piece runfile.Piece) ([]byte, error) {
+	b, err := w.Reader.Read(w.Buffers[buffer][:0], piece)
+	w.Buffers[buffer] = b
+	return b, err
+}
+
+// EachBlock visits the sketch blocks of a split in order, with the piece that
+// holds the sets of the block. The block lies in the first buffer.
+func (w *Place) EachBlock(ctx context.Context, visit func(*sketchblock.Block, runfile.Piece) error) error {
+	var documents, sets []runfile.Piece
+	for _, piece := range w.Pieces {
+		switch piece.Kind {
+		case records.Documents:
+			documents = append(documents, piece)
+		case records.Sets:
+			sets = append(sets, piece)
+		}
+	}
+	for i, piece := range documents {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		buffer, err := w.ReadPiece(0, piece)
+		if err != nil {
+			return err
+		}
+		block, err := sketchblock.Parse(buffer)
+		if err != nil {
+			return err
+		}
+		var setsPiece runfile.Piece
+		if i < len(sets) {
+			setsPiece = sets[i]
+		}
+		if err := visit(&block, setsPiece); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,21 @@
+package work
+
+// Stage is the name of a stage. A stage has one name everywhere: file, scope, metrics.
+type Stage string
+
+// The stages.
+const (
+	Read        Stage = "read"
+	Fingerprint Stage = "fingerprint"
+	Count       Stage = "count"
+	Key         Stage = "key"
+	Group       Stage = "group"
+	Gather      Stage = "gather"
+	Score       Stage = "score"
+	Audit       Stage = "audit"
+	Cluster     Stage = "cluster"
+	Write       Stage = "write"
+)
+
+// Stages are the stages in the order of the data.
+var Stages = []Stage{Read, Fingerprint, Count, Key, Group, Gather, Score, Audit, Cluster, Write}
