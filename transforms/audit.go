@@ -31,8 +31,8 @@ func init() {
 // sample aside, and returns one of outcomes with the pairs.
 func Audit(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("audit")
-	tasks := beam.ParDo(s, &auditPlanFn{Job: job}, together(s, sketches))
-	return sideBySide(s, &auditFn{Job: job}, tasks)
+	tasks := beam.ParDo(s, &auditPlanFn{Job: job, planner: planner{job.runs()}}, together(s, sketches))
+	return sideBySide(s, &auditFn{Job: job, bundle: newBundle(job)}, tasks)
 }
 
 var auditStage = newStage(work.Audit)
@@ -42,13 +42,16 @@ var auditStage = newStage(work.Audit)
 type auditPlanFn struct {
 	Job Job
 
+	planner
+
 	layout // read in Setup
 }
 
 func (f *auditPlanFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *auditPlanFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return auditStage.planOnly(ctx, f.Job.runs(), elements, emit, f.Plan)
+	_, err := f.plan(ctx, auditStage, elements, emit, f.Plan)
+	return err
 }
 
 // Plan draws the sample and makes the tasks.
@@ -101,7 +104,7 @@ type auditFn struct {
 func (f *auditFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *auditFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, auditStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
+	return f.begin(ctx, auditStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		sample, err := f.sample.read(f.Job, t.Catalog)
 		if err != nil {
 			return err

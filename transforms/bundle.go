@@ -6,7 +6,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
 )
 
@@ -15,6 +14,12 @@ import (
 // bundle only begins a task when it gets its element. At the end of the bundle it
 // waits for all of them and puts out their outcomes, in the order of the elements.
 type bundle struct {
+	// Runs says where the tasks write.
+	Runs work.Runs
+	// Lanes is how many tasks of the bundle a process works on at a time, at least 1. It
+	// changes no result.
+	Lanes int
+
 	group  *errgroup.Group // nil while there is no task
 	ctx    context.Context // of the tasks: it ends when one of them fails
 	cancel context.CancelFunc
@@ -29,45 +34,29 @@ type begun struct {
 	figures work.Figures
 }
 
-// begin begins a task as soon as fewer than atATime of the bundle run. It returns the
-// fault of an earlier one.
-func (b *bundle) begin(ctx context.Context, s *stage, runs work.Runs, number, atATime int, do func(context.Context, *work.Outcome, *work.Memory) error) error {
+// begin begins the task in an element as soon as fewer than Lanes of the bundle run. What
+// the task writes to its place is its run. It returns the fault of an earlier one.
+func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do func(context.Context, work.Task, *work.Place) error) error {
 	if b.group == nil {
 		ctx, b.cancel = context.WithCancel(ctx)
 		b.group, b.ctx = errgroup.WithContext(ctx)
-		b.group.SetLimit(max(atATime, 1))
+		b.group.SetLimit(max(b.Lanes, 1))
 	}
 	if b.ctx.Err() != nil {
 		return b.wait()
 	}
-	t := &begun{stage: s, outcome: work.Outcome{Stage: s.name, Number: number}}
-	b.begun = append(b.begun, t)
+	t := work.DecodeTask(element)
+	one := &begun{stage: s, outcome: work.Outcome{Stage: s.name, Number: t.Number}}
+	b.begun = append(b.begun, one)
 	ofTasks := b.ctx
 	b.group.Go(func() (err error) {
-		t.figures, err = runs.Run(ofTasks, s.name, number, func(m *work.Memory) error { return do(ofTasks, &t.outcome, m) })
+		one.figures, err = b.Runs.Run(ofTasks, s.name, t.Number, func(m *work.Memory) error {
+			w := &work.Place{Memory: m, Runs: b.Runs, Outcome: &one.outcome, Hold: func(shared any) { b.held.Store(shared, nil) }}
+			return w.Do(ofTasks, t, do)
+		})
 		return err
 	})
 	return nil
-}
-
-// beginRun begins a task that turns the pieces of its shard into one run.
-func (b *bundle) beginRun(ctx context.Context, s *stage, job Job, element []byte, do func(context.Context, work.Task, *work.Place) error) error {
-	t := work.DecodeTask(element)
-	return b.begin(ctx, s, job.runs(), t.Number, job.Lanes, func(ctx context.Context, o *work.Outcome, m *work.Memory) error {
-		w := &work.Place{Memory: m, Runs: job.runs(), Outcome: o, Hold: func(shared any) { b.held.Store(shared, nil) }}
-		defer w.Reader.Close()
-		var err error
-		if w.Pieces, err = runfile.ReadCatalog(t.Catalog, t.Number); err != nil {
-			return err
-		}
-		w.Runs.Begin(&w.Run)
-		defer w.Run.Abort()
-		if err := do(ctx, t, w); err != nil {
-			return err
-		}
-		o.Run, err = w.Run.Close()
-		return err
-	})
 }
 
 // wait waits for all tasks and returns the fault of the first that failed.

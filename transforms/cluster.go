@@ -31,8 +31,8 @@ func init() {
 // members and edges by output shard.
 func Cluster(s beam.Scope, job Job, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("cluster")
-	tasks := beam.ParDo(s.Scope("label"), &labelFn{Job: job}, together(s.Scope("label"), outcomes...))
-	return sideBySide(s, &clusterFn{Job: job}, tasks)
+	tasks := beam.ParDo(s.Scope("label"), &labelFn{Job: job, planner: planner{job.runs()}}, together(s.Scope("label"), outcomes...))
+	return sideBySide(s, &clusterFn{Job: job, bundle: newBundle(job)}, tasks)
 }
 
 var clusterStage = newStage(work.Cluster)
@@ -42,13 +42,16 @@ var clusterStage = newStage(work.Cluster)
 type labelFn struct {
 	Job Job
 
+	planner
+
 	layout // read in Setup
 }
 
 func (f *labelFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return clusterStage.planOnly(ctx, f.Job.runs(), elements, emit, f.Plan)
+	_, err := f.plan(ctx, clusterStage, elements, emit, f.Plan)
+	return err
 }
 
 // Plan labels the components and makes the tasks.
@@ -188,7 +191,7 @@ type clusterFn struct {
 }
 
 func (f *clusterFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, clusterStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
+	return f.begin(ctx, clusterStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		if t.Step == edgesStep {
 			return sendEdges(ctx, w)
 		}

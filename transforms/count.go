@@ -24,8 +24,8 @@ func init() {
 // one of outcomes with counters. It is only there for exact keys.
 func Count(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("count")
-	tasks := beam.ParDo(s, &countPlanFn{Job: job}, together(s, sketches))
-	return sideBySide(s, &countFn{Job: job}, tasks)
+	tasks := beam.ParDo(s, &countPlanFn{Job: job, planner: planner{job.runs()}}, together(s, sketches))
+	return sideBySide(s, &countFn{Job: job, bundle: newBundle(job)}, tasks)
 }
 
 var countStage = newStage(work.Count)
@@ -41,10 +41,13 @@ const counterPart = 1 << 20
 // sums of counts do not depend on the order.
 type countPlanFn struct {
 	Job Job
+
+	planner
 }
 
 func (f *countPlanFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return countStage.planOnly(ctx, f.Job.runs(), elements, emit, f.Plan)
+	_, err := f.plan(ctx, countStage, elements, emit, f.Plan)
+	return err
 }
 
 // Plan makes the tasks, unless all pairs of the corpus are compared.
@@ -78,7 +81,7 @@ type countFn struct {
 }
 
 func (f *countFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, countStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
+	return f.begin(ctx, countStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		counter := lshbands.NewCounter(t.Shingles)
 		for split := t.Number; split < f.Job.Splits; split += t.Shards {
 			if err := f.split(ctx, t.Catalog, split, w, counter); err != nil {

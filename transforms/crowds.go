@@ -70,10 +70,13 @@ func (b *Bounds) allowed(documents int64) int64 {
 // crowdFn decides which crowds are compared and makes the tasks that do so.
 type crowdFn struct {
 	Job Job
+
+	planner
 }
 
 func (f *crowdFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return groupStage.planOnly(ctx, f.Job.runs(), elements, emit, f.Plan)
+	_, err := f.plan(ctx, groupStage, elements, emit, f.Plan)
+	return err
 }
 
 // Plan lists the dense groups and makes the tasks.

@@ -96,3 +96,5 @@ type Job struct {
 func (j *Job) runs() work.Runs {
 	return work.Runs{Folder: work.Path(j.Temp), Held: j.RunBytes, Release: j.ReleaseRuns}
 }
+
+func newBundle(job Job) bundle { return bundle{Runs: job.runs(), Lanes: job.Lanes} }

@@ -35,7 +35,7 @@ const blockBytes = 512 << 10
 // and the rejects: PCollection<[]byte> of tasks to one of outcomes.
 func Fingerprint(s beam.Scope, job Job, splits beam.PCollection) beam.PCollection {
 	s = s.Scope("fingerprint")
-	return sideBySide(s, &fingerprintFn{Job: job}, splits)
+	return sideBySide(s, &fingerprintFn{Job: job, bundle: newBundle(job)}, splits)
 }
 
 var fingerprintStage = newStage(work.Fingerprint)
@@ -57,17 +57,14 @@ func (f *fingerprintFn) Setup() (err error) {
 }
 
 func (f *fingerprintFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	t := work.DecodeTask(element)
-	return f.begin(ctx, fingerprintStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *work.Outcome, m *work.Memory) error { return f.split(ctx, t.Number, o, m) })
+	return f.begin(ctx, fingerprintStage, element, f.split)
 }
 
 // split fingerprints one split. A split of plain text is one worker's; the
 // single stream of a compressed file is inflated by one goroutine and
 // fingerprinted by as many as there are cores.
-func (f *fingerprintFn) split(ctx context.Context, number int, o *work.Outcome, m *work.Memory) error {
-	run := &m.Run
-	run.Reset(f.Job.Temp, f.Job.RunBytes)
-	defer run.Abort()
+func (f *fingerprintFn) split(ctx context.Context, t work.Task, w *work.Place) error {
+	run, o, number := &w.Run, w.Outcome, t.Number
 	reader := newSplitReader(ctx, f.Job, f.inputs.Files, f.inputs.Splits[number])
 	defer reader.close()
 	write := func(b *block) error {
@@ -79,22 +76,21 @@ func (f *fingerprintFn) split(ctx context.Context, number int, o *work.Outcome, 
 	if reader.compressed() {
 		var others time.Duration
 		others, err = f.parallel(ctx, reader, write)
-		m.Figures.Cpu += others
+		w.Figures.Cpu += others
 	} else {
 		err = f.serial(ctx, reader, write)
 	}
 	if err != nil {
 		return err
 	}
-	m.Figures.Records += o.Counts.Documents + o.Counts.ReferenceDocuments
-	m.Figures.Bytes += o.Counts.Bytes + o.Counts.ReferenceBytes
+	w.Figures.Records += o.Counts.Documents + o.Counts.ReferenceDocuments
+	w.Figures.Bytes += o.Counts.Bytes + o.Counts.ReferenceBytes
 	if slices.Contains(f.Job.Emit, output.Unique) {
 		if err := writeSums(run, number, reader.sums); err != nil {
 			return err
 		}
 	}
-	o.Run, err = run.Close()
-	return err
+	return nil
 }
 
 func (f *fingerprintFn) serial(ctx context.Context, reader *splitReader, write func(*block) error) error {

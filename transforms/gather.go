@@ -31,11 +31,11 @@ func init() {
 func Gather(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("gather")
 	place := s.Scope("place")
-	tasks, places := beam.ParDo2(place, &placeFn{Job: job}, together(place, groups, sketches))
-	pairs := sideBySide(s.Scope("pairs"), &gatherFn{Job: job}, tasks)
+	tasks, places := beam.ParDo2(place, &placeFn{Job: job, planner: planner{job.runs()}}, together(place, groups, sketches))
+	pairs := sideBySide(s.Scope("pairs"), &gatherFn{Job: job, bundle: newBundle(job)}, tasks)
 	wanted := work.Delivery{Step: documentsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets}}
 	tasks = exchange(s, job, wanted, sketches, places, pairs)
-	sets := sideBySide(s.Scope("sets"), &gatherFn{Job: job}, tasks)
+	sets := sideBySide(s.Scope("sets"), &gatherFn{Job: job, bundle: newBundle(job)}, tasks)
 	return beam.Flatten(s, places, pairs, sets)
 }
 
@@ -46,6 +46,8 @@ var gatherStage = newStage(work.Gather)
 // outcome that names the places.
 type placeFn struct {
 	Job Job
+
+	planner
 
 	layout // read in Setup
 }
@@ -59,7 +61,15 @@ const (
 )
 
 func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitPlaces func([]byte)) error {
-	return gatherStage.planBoth(ctx, f.Job.runs(), elements, emitTask, emitPlaces, f.Plan)
+	o, err := f.plan(ctx, gatherStage, elements, emitTask, f.Plan)
+	if err != nil {
+		return err
+	}
+	element, err := o.Encode()
+	if err == nil {
+		emitPlaces(element)
+	}
+	return err
 }
 
 // Plan gives every component a place and makes the tasks.
@@ -133,7 +143,7 @@ type gatherFn struct {
 func (f *gatherFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, gatherStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
+	return f.begin(ctx, gatherStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		if t.Step == edgesStep {
 			return f.sendPairs(ctx, w)
 		}

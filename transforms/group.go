@@ -35,13 +35,13 @@ func init() {
 func Group(s beam.Scope, job Job, keys, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("group")
 	tasks := exchange(s, job, work.Delivery{Step: firstStep, Needed: []runfile.Kind{records.Keys, records.Digests, records.Fingerprints, records.Ids}}, keys)
-	groups := sideBySide(s, &groupFn{Job: job}, tasks)
+	groups := sideBySide(s, &groupFn{Job: job, bundle: newBundle(job)}, tasks)
 	if job.Keys == methods.All || job.Keys == methods.SimHash {
 		return groups // none waits
 	}
 	s = s.Scope("crowds")
-	tasks = beam.ParDo(s, &crowdFn{Job: job}, together(s, keys, sketches, groups))
-	groups = beam.Flatten(s, groups, sideBySide(s, &groupFn{Job: job}, tasks))
+	tasks = beam.ParDo(s, &crowdFn{Job: job, planner: planner{job.runs()}}, together(s, keys, sketches, groups))
+	groups = beam.Flatten(s, groups, sideBySide(s, &groupFn{Job: job, bundle: newBundle(job)}, tasks))
 	if job.Similarity == methods.Containment {
 		return groups // a dense group is compared with its first document
 	}
@@ -66,7 +66,7 @@ type groupFn struct {
 func (f *groupFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *groupFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, groupStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
+	return f.begin(ctx, groupStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		if t.Step == crowdsStep {
 			return f.crowds(t, w)
 		}

@@ -29,10 +29,10 @@ func init() {
 // stars.
 func heaps(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("heaps")
-	tasks, joined := beam.ParDo2(s, &joinFn{Job: job}, together(s, groups, sketches))
-	sets := sideBySide(s.Scope("sets"), &gatherFn{Job: job}, tasks)
+	tasks, joined := beam.ParDo2(s, &joinFn{Job: job, planner: planner{job.runs()}}, together(s, groups, sketches))
+	sets := sideBySide(s.Scope("sets"), &gatherFn{Job: job, bundle: newBundle(job)}, tasks)
 	d := work.Delivery{Needed: []runfile.Kind{records.Heaps}, Extra: []runfile.Kind{records.PlaceSets}}
-	scored := sideBySide(s, &heapFn{Job: job}, exchange(s, job, d, joined, sets))
+	scored := sideBySide(s, &heapFn{Job: job, bundle: newBundle(job)}, exchange(s, job, d, joined, sets))
 	return beam.Flatten(s, joined, sets, scored)
 }
 
@@ -79,13 +79,23 @@ func (w *heapWriter) add(crowd *records.CrowdReader) error {
 type joinFn struct {
 	Job Job
 
+	planner
+
 	layout // read in Setup
 }
 
 func (f *joinFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *joinFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitHeaps func([]byte)) error {
-	return gatherStage.planBoth(ctx, f.Job.runs(), elements, emitTask, emitHeaps, f.Plan)
+	o, err := f.plan(ctx, gatherStage, elements, emitTask, f.Plan)
+	if err != nil {
+		return err
+	}
+	element, err := o.Encode()
+	if err == nil {
+		emitHeaps(element)
+	}
+	return err
 }
 
 // Plan joins dense groups and makes the tasks.

@@ -27,7 +27,7 @@ func init() {
 // near-duplicates of others are found. A file takes the documents of some splits.
 func writeIndex(s beam.Scope, job Job, blocks beam.PCollection) beam.PCollection {
 	tasks := exchange(s, job, work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}, blocks)
-	return sideBySide(s, &indexFn{Job: job}, tasks)
+	return sideBySide(s, &indexFn{Job: job, bundle: newBundle(job)}, tasks)
 }
 
 type indexFn struct {
@@ -40,26 +40,25 @@ type indexFn struct {
 func (f *indexFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	t := work.DecodeTask(element)
-	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *work.Outcome, m *work.Memory) error {
-		w, err := output.NewWriter(f.Job.Partial, output.File{
+	return f.begin(ctx, writeStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
+		file, err := output.NewWriter(f.Job.Partial, output.File{
 			Name: output.ShardName(output.Index, t.Number, t.Shards, output.Binary), Output: output.Index,
 		}, output.Binary)
 		if err != nil {
 			return err
 		}
-		defer w.Abort()
-		documents, err := f.shard(ctx, t, m, w.Row)
+		defer file.Abort()
+		documents, err := f.shard(ctx, t, w.Memory, file.Row)
 		if err != nil {
 			return err
 		}
-		file, err := w.Close()
+		closed, err := file.Close()
 		if err != nil {
 			return err
 		}
-		file.Rows = documents
-		m.Figures.Bytes += file.Bytes
-		o.Files = append(o.Files, file)
+		closed.Rows = documents
+		w.Figures.Bytes += closed.Bytes
+		w.Outcome.Files = append(w.Outcome.Files, closed)
 		return nil
 	})
 }

@@ -37,10 +37,10 @@ func Key(s beam.Scope, job Job, sketches beam.PCollection, counts ...beam.PColle
 			d.Extra = []runfile.Kind{records.Sets}
 		}
 		tasks := exchange(s, job, d, sketches)
-		return sideBySide(s, &keyFn{Job: job}, tasks)
+		return sideBySide(s, &keyFn{Job: job, bundle: newBundle(job)}, tasks)
 	}
-	tasks := beam.ParDo(s.Scope("order"), &orderFn{Job: job}, together(s.Scope("order"), append(counts, sketches)...))
-	return sideBySide(s, &keyFn{Job: job}, tasks)
+	tasks := beam.ParDo(s.Scope("order"), &orderFn{Job: job, planner: planner{job.runs()}}, together(s.Scope("order"), append(counts, sketches)...))
+	return sideBySide(s, &keyFn{Job: job, bundle: newBundle(job)}, tasks)
 }
 
 var keyStage = newStage(work.Key)
@@ -56,10 +56,13 @@ const allPairsStep = 1
 // make keys by it.
 type orderFn struct {
 	Job Job
+
+	planner
 }
 
 func (f *orderFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	return keyStage.planOnly(ctx, f.Job.runs(), elements, emit, f.Plan)
+	_, err := f.plan(ctx, keyStage, elements, emit, f.Plan)
+	return err
 }
 
 // Plan adds up what was counted and makes the tasks.
@@ -98,7 +101,7 @@ func (f *keyFn) Setup() error {
 }
 
 func (f *keyFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, keyStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
+	return f.begin(ctx, keyStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		switch f.Job.Keys {
 		case methods.All:
 			return f.digests(ctx, w)

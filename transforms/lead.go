@@ -39,7 +39,7 @@ type heapFn struct {
 func (f *heapFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *heapFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, scoreStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
+	return f.begin(ctx, scoreStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		members, err := f.members(w)
 		if err != nil {
 			return err

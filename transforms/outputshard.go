@@ -330,13 +330,11 @@ func (s *outputShard) removedRows(row func([]byte) error) error {
 }
 
 // writeRemovedRefs writes the documents that go by split.
-func (s *outputShard) writeRemovedRefs(job Job) (string, error) {
+func (s *outputShard) writeRemovedRefs(run *runfile.Writer) error {
 	starts, err := s.inputs.splitStarts()
 	if err != nil {
-		return "", err
+		return err
 	}
-	run := runfile.NewWriter(job.Temp, job.RunBytes)
-	defer run.Abort()
 	for i, c := range s.choices {
 		if c.Kept == uint32(i) {
 			continue
@@ -344,9 +342,9 @@ func (s *outputShard) writeRemovedRefs(job Job) (string, error) {
 		ref := s.members[i].Ref
 		b, err := run.Record(records.Removed, splitOf(starts, ref), records.RefSize)
 		if err != nil {
-			return "", err
+			return err
 		}
 		records.PutRef(b, ref)
 	}
-	return run.Close()
+	return nil
 }

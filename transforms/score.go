@@ -33,7 +33,7 @@ func Score(s beam.Scope, job Job, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("score")
 	d := work.Delivery{Needed: []runfile.Kind{records.PlacePairs, records.Blocks}, Extra: []runfile.Kind{records.PlaceSets}}
 	tasks := exchange(s, job, d, gathered)
-	return sideBySide(s, &scoreFn{Job: job}, tasks)
+	return sideBySide(s, &scoreFn{Job: job, bundle: newBundle(job)}, tasks)
 }
 
 var scoreStage = newStage(work.Score)
@@ -48,7 +48,7 @@ type scoreFn struct {
 func (f *scoreFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.beginRun(ctx, scoreStage, f.Job, element, func(ctx context.Context, t work.Task, w *work.Place) error {
+	return f.begin(ctx, scoreStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		switch {
 		case f.Job.Similarity == methods.Containment:
 			return f.passages(ctx, t.Number, w)

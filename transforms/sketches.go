@@ -21,7 +21,7 @@ func init() {
 // An output shard takes the documents of some splits.
 func writeSketches(s beam.Scope, job Job, blocks beam.PCollection) beam.PCollection {
 	tasks := exchange(s, job, work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}, blocks)
-	return sideBySide(s, &sketchesFn{Job: job}, tasks)
+	return sideBySide(s, &sketchesFn{Job: job, bundle: newBundle(job)}, tasks)
 }
 
 type sketchesFn struct {
@@ -34,13 +34,12 @@ type sketchesFn struct {
 func (f *sketchesFn) Setup() error { return f.read(f.Job.Inputs) }
 
 func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	t := work.DecodeTask(element)
-	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *work.Outcome, m *work.Memory) error {
+	return f.begin(ctx, writeStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		file := output.File{Name: output.ShardName(output.Sketches, t.Number, t.Shards, f.Job.Format), Output: output.Sketches}
 		file, err := writeFile(f.Job, file, func(row func([]byte) error) error {
 			first, last := t.Number*f.Job.Splits/t.Shards, (t.Number+1)*f.Job.Splits/t.Shards
 			for split := first; split < last; split++ {
-				if err := f.split(ctx, t.Catalog, split, m, row); err != nil {
+				if err := f.split(ctx, t.Catalog, split, w.Memory, row); err != nil {
 					return err
 				}
 			}
@@ -49,8 +48,8 @@ func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, _ func(
 		if err != nil {
 			return err
 		}
-		m.Figures.Bytes += file.Bytes
-		o.Files = append(o.Files, file)
+		w.Figures.Bytes += file.Bytes
+		w.Outcome.Files = append(w.Outcome.Files, file)
 		return nil
 	})
 }

@@ -41,14 +41,19 @@ func (s *stage) count(ctx context.Context, f work.Figures) {
 	s.resident.Update(ctx, f.Resident)
 }
 
-// plan does the work of a step that sees the outcomes of all tasks before it, in the
-// goroutine that Beam has called, and returns the step's own outcome. The tasks that it
-// puts out are held back until it has ended: an element may begin other tasks, and wait
-// for the slot that this one holds.
-func (s *stage) plan(ctx context.Context, runs work.Runs, elements func(*[]byte) bool, emit func([]byte), do func(context.Context, *work.Planning) error) (work.Outcome, error) {
+// planner is what the DoFns share of steps that see the outcomes of all tasks before them.
+type planner struct {
+	// Runs says where the step writes.
+	Runs work.Runs
+}
+
+// plan does the work of a step, in the goroutine that Beam has called, and returns the
+// step's own outcome. The tasks that it puts out are held back until it has ended: an
+// element may begin other tasks, and wait for the slot that this one holds.
+func (f *planner) plan(ctx context.Context, s *stage, elements func(*[]byte) bool, emit func([]byte), do func(context.Context, *work.Planning) error) (work.Outcome, error) {
 	var next []work.Task
-	p := work.Planning{Runs: runs, Outcome: work.Outcome{Stage: s.name}, Emit: func(t work.Task) { next = append(next, t) }}
-	f, err := runs.Run(ctx, s.name, 0, func(m *work.Memory) (err error) {
+	p := work.Planning{Runs: f.Runs, Outcome: work.Outcome{Stage: s.name}, Emit: func(t work.Task) { next = append(next, t) }}
+	figures, err := f.Runs.Run(ctx, s.name, 0, func(m *work.Memory) (err error) {
 		p.Memory = m
 		if p.Outcomes, p.Counts, err = work.ReadOutcomes(elements); err != nil {
 			return err
@@ -58,28 +63,9 @@ func (s *stage) plan(ctx context.Context, runs work.Runs, elements func(*[]byte)
 	if err != nil {
 		return p.Outcome, err
 	}
-	s.count(ctx, f)
+	s.count(ctx, figures)
 	for _, t := range next {
 		emit(t.Encode())
 	}
 	return p.Outcome, nil
-}
-
-// planOnly is plan for a step whose own outcome nobody needs.
-func (s *stage) planOnly(ctx context.Context, runs work.Runs, elements func(*[]byte) bool, emit func([]byte), do func(context.Context, *work.Planning) error) error {
-	_, err := s.plan(ctx, runs, elements, emit, do)
-	return err
-}
-
-// planBoth is plan for a step whose own outcome is an element, too.
-func (s *stage) planBoth(ctx context.Context, runs work.Runs, elements func(*[]byte) bool, emit, emitOutcome func([]byte), do func(context.Context, *work.Planning) error) error {
-	o, err := s.plan(ctx, runs, elements, emit, do)
-	if err != nil {
-		return err
-	}
-	element, err := o.Encode()
-	if err == nil {
-		emitOutcome(element)
-	}
-	return err
 }

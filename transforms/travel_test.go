@@ -13,7 +13,7 @@ import (
 func TestPathsTravel(t *testing.T) {
 	const path = "/tmp/caf\xe9/\xff"
 	job := Job{Temp: path, Partial: path + "p", Inputs: path + "i", Lanes: 3, Emit: []string{output.Pairs}}
-	checkTravels(t, &writeFn{Job: job}, &writeFn{})
+	checkTravels(t, &writeFn{Job: job, bundle: newBundle(job)}, &writeFn{})
 	checkTravels(t, &exchangeFn{Temp: []byte(path), Delivery: work.Delivery{Step: 1, Output: true}}, &exchangeFn{})
 	checkTravels(t, &finishFn{Temp: []byte(path)}, &finishFn{})
 	checkTravels(t, &readFn{Inputs: []byte(path)}, &readFn{})

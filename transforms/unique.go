@@ -25,7 +25,7 @@ func init() {
 // file. It reads the input again, which is cheaper than to keep it.
 func unique(s beam.Scope, job Job, written, sketches beam.PCollection) beam.PCollection {
 	tasks := exchange(s, job, work.Delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{records.Documents, records.Removed, records.Sums}}, written, sketches)
-	return sideBySide(s, &uniqueFn{Job: job}, tasks)
+	return sideBySide(s, &uniqueFn{Job: job, bundle: newBundle(job)}, tasks)
 }
 
 type uniqueFn struct {
@@ -42,13 +42,12 @@ func (f *uniqueFn) Setup() (err error) {
 }
 
 func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	t := work.DecodeTask(element)
-	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *work.Outcome, m *work.Memory) error {
+	return f.begin(ctx, writeStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		starts, err := f.inputs.splitStarts()
 		if err != nil {
 			return err
 		}
-		c := &copier{ctx: ctx, job: f.Job, files: f.inputs.Files, staying: newStaying(f.inputs.Splits, t, m)}
+		c := &copier{ctx: ctx, job: f.Job, files: f.inputs.Files, staying: newStaying(f.inputs.Splits, t, w.Memory)}
 		defer c.close()
 		from, to := f.inputs.filesOf(t.Number, starts)
 		for number := max(from, f.inputs.references()); number < to; number++ {
@@ -56,7 +55,7 @@ func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, _ func([]
 			if err != nil {
 				return err
 			}
-			o.Files = append(o.Files, file)
+			w.Outcome.Files = append(w.Outcome.Files, file)
 		}
 		return nil
 	})

@@ -28,7 +28,7 @@ func init() {
 func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ...beam.PCollection) {
 	s = s.Scope("write")
 	tasks := exchange(s, job, work.Delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}, clusters, sketches)
-	written := sideBySide(s, &writeFn{Job: job}, tasks)
+	written := sideBySide(s, &writeFn{Job: job, bundle: newBundle(job)}, tasks)
 	outcomes := append([]beam.PCollection{written, sketches}, others...)
 	if slices.Contains(job.Emit, output.Unique) {
 		outcomes = append(outcomes, unique(s.Scope("unique"), job, written, sketches))
@@ -59,27 +59,21 @@ func (f *writeFn) Setup() (err error) {
 }
 
 func (f *writeFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	t := work.DecodeTask(element)
-	return f.begin(ctx, writeStage, f.Job.runs(), t.Number, f.Job.Lanes, func(ctx context.Context, o *work.Outcome, m *work.Memory) error {
+	return f.begin(ctx, writeStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
 		// The largest cluster may need all there is: nothing of earlier tasks is
 		// of use here.
-		*m = work.Memory{Figures: m.Figures}
-		return f.shard(t, o, m)
+		*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
+		return f.shard(t, w)
 	})
 }
 
-func (f *writeFn) shard(t work.Task, o *work.Outcome, m *work.Memory) error {
-	pieces, err := runfile.ReadCatalog(t.Catalog, t.Number)
+func (f *writeFn) shard(t work.Task, w *work.Place) error {
+	o := w.Outcome
+	members, err := records.ReadMembers(&w.Reader, w.Pieces)
 	if err != nil {
 		return err
 	}
-	var reader runfile.Reader
-	defer reader.Close()
-	members, err := records.ReadMembers(&reader, pieces)
-	if err != nil {
-		return err
-	}
-	edges, err := records.ReadEdges(&reader, pieces)
+	edges, err := records.ReadEdges(&w.Reader, w.Pieces)
 	if err != nil {
 		return err
 	}
@@ -90,7 +84,7 @@ func (f *writeFn) shard(t work.Task, o *work.Outcome, m *work.Memory) error {
 	shard.countPairs(&o.Counts)
 	if f.Job.Similarity == methods.Containment {
 		// A passage in common is no reason to go, nor to be one of a cluster.
-		shard.spans, err = records.ReadSpans(&reader, pieces)
+		shard.spans, err = records.ReadSpans(&w.Reader, w.Pieces)
 		if err != nil {
 			return err
 		}
@@ -102,7 +96,7 @@ func (f *writeFn) shard(t work.Task, o *work.Outcome, m *work.Memory) error {
 		}
 		shard.count(&o.Counts)
 	}
-	m.Figures.Records += int64(len(members) + len(edges))
+	w.Figures.Records += int64(len(members) + len(edges))
 
 	number, shards := t.Number, t.Shards
 	for _, rows := range []struct {
@@ -117,11 +111,11 @@ func (f *writeFn) shard(t work.Task, o *work.Outcome, m *work.Memory) error {
 		if err != nil {
 			return err
 		}
-		m.Figures.Bytes += file.Bytes
+		w.Figures.Bytes += file.Bytes
 		o.Files = append(o.Files, file)
 	}
 	if number == 0 {
-		file, err := writeRejects(f.Job, &reader, pieces)
+		file, err := writeRejects(f.Job, &w.Reader, w.Pieces)
 		if err != nil {
 			return err
 		}
@@ -130,8 +124,7 @@ func (f *writeFn) shard(t work.Task, o *work.Outcome, m *work.Memory) error {
 	if !slices.Contains(f.Job.Emit, output.Unique) {
 		return nil
 	}
-	o.Run, err = shard.writeRemovedRefs(f.Job)
-	return err
+	return shard.writeRemovedRefs(&w.Run)
 }
 
 // writeFile makes one output file of what write passes to its row function.

@@ -91,3 +91,20 @@ func (w *Place) EachBlock(ctx context.Context, visit func(*sketchblock.Block, ru
 	}
 	return nil
 }
+
+// Do does a task: it finds the pieces for it and closes the run that it writes.
+func (w *Place) Do(ctx context.Context, t Task, do func(context.Context, Task, *Place) error) (err error) {
+	defer w.Reader.Close()
+	if t.Catalog != "" {
+		if w.Pieces, err = runfile.ReadCatalog(t.Catalog, t.Number); err != nil {
+			return err
+		}
+	}
+	w.Runs.Begin(&w.Run)
+	defer w.Run.Abort()
+	if err := do(ctx, t, w); err != nil {
+		return err
+	}
+	w.Outcome.Run, err = w.Run.Close()
+	return err
+}

@@ -7,14 +7,12 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 )
 
 // TestDrain waits for tasks while others begin, as they do where a runner has
 // given up a pipeline, and does not return while one runs that began before.
 func TestDrain(t *testing.T) {
-	ctx := metrics.SetBundleID(context.Background(), "test")
+	ctx := context.Background()
 	const stage = Stage("drained")
 	job := Runs{Folder: "drained"}
 	var running atomic.Int32
@@ -50,7 +48,7 @@ func TestDrain(t *testing.T) {
 // TestTaskFaults: a task gives back what it holds, whatever becomes of it, and
 // its error says which task it was.
 func TestTaskFaults(t *testing.T) {
-	ctx, cancel := context.WithCancel(metrics.SetBundleID(context.Background(), "test"))
+	ctx, cancel := context.WithCancel(context.Background())
 	const stage = Stage("failing")
 	job := Runs{Folder: "failing"}
 	for range 3 * Cores() {
