@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
@@ -17,7 +18,7 @@ import (
 
 // readCorpus reads the corpus of a configuration and returns what it is. The visitors
 // are told about how large it is.
-func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) func() transforms.Visitor) (inputs transforms.Inputs, job transforms.Job, counts work.Counts, err error) {
+func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) func() transforms.Visitor) (inputs documents.Inputs, job transforms.Job, counts work.Counts, err error) {
 	stopWords, err := config.readStopWords()
 	if err != nil {
 		return inputs, job, counts, failure{ErrUsage, err}
@@ -49,7 +50,7 @@ func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) 
 // firstUnreadable reads the input once more, up to the first record that cannot be
 // read, and says which one that is and why. The survey, which reads files side by
 // side, keeps none.
-func firstUnreadable(ctx context.Context, job transforms.Job, inputs transforms.Inputs) string {
+func firstUnreadable(ctx context.Context, job transforms.Job, inputs documents.Inputs) string {
 	sketcher, err := transforms.NewSketcher(job, inputs.StopWords)
 	if err != nil {
 		return err.Error()

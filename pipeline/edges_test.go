@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
-	"mirrorbeam/transforms"
 )
 
 // TestNothingToDo runs on inputs without documents: the results are there, and
@@ -203,7 +203,7 @@ func TestChangedInput(t *testing.T) {
 	}
 	defer work.Close()
 	list := filepath.Join(work.Temp, "inputs.gob")
-	if err := transforms.WriteInputs(list, inputs); err != nil {
+	if err := documents.WriteInputs(list, inputs); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(path, size/2); err != nil {

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/workspace"
-	"mirrorbeam/transforms"
 )
 
 // listing is what --input and --reference stand for.
@@ -45,11 +45,11 @@ func listCorpus(ctx context.Context, inputs []string, name string, progress func
 
 // inputs returns the files, cut into splits, and about how many bytes of text
 // they hold.
-func (l listing) inputs() (transforms.Inputs, int64, error) {
+func (l listing) inputs() (documents.Inputs, int64, error) {
 	files, err := l.input.Files, error(nil)
 	if len(l.reference.Files) > 0 {
 		if files, err = corpus.WithReference(l.reference.Files, files); err != nil {
-			return transforms.Inputs{}, 0, err
+			return documents.Inputs{}, 0, err
 		}
 	}
 	size := int64(0)
@@ -57,32 +57,32 @@ func (l listing) inputs() (transforms.Inputs, int64, error) {
 		size += files[i].TextSize()
 		// Workers may run in processes with another working folder.
 		if files[i].Path, err = filepath.Abs(files[i].Path); err != nil {
-			return transforms.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
+			return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
 		}
 	}
-	return transforms.Inputs{Files: files, Splits: corpus.Splits(files, max(splitBytes, size/maxSplits))}, size, nil
+	return documents.Inputs{Files: files, Splits: corpus.Splits(files, max(splitBytes, size/maxSplits))}, size, nil
 }
 
 // list returns the input files and splits of a configuration, and about how
 // many bytes of text they hold.
-func list(ctx context.Context, config Config) (transforms.Inputs, int64, error) {
+func list(ctx context.Context, config Config) (documents.Inputs, int64, error) {
 	found, err := config.list(ctx)
 	if err != nil {
-		return transforms.Inputs{}, 0, err
+		return documents.Inputs{}, 0, err
 	}
 	return found.inputs()
 }
 
 // listApart does what list does for a job that writes: its folders must be apart
 // from what it reads. The error is of a kind.
-func listApart(ctx context.Context, config Config) (transforms.Inputs, int64, error) {
+func listApart(ctx context.Context, config Config) (documents.Inputs, int64, error) {
 	found, err := config.list(ctx)
 	// Results of the same job as earlier, which the listing comes upon where the
 	// output is part of the input, are not the cause.
 	if fault := config.checkApart(found); fault != nil {
-		return transforms.Inputs{}, 0, fault
+		return documents.Inputs{}, 0, fault
 	}
-	var inputs transforms.Inputs
+	var inputs documents.Inputs
 	var size int64
 	if err == nil {
 		inputs, size, err = found.inputs()

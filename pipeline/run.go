@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/transforms"
 )
@@ -66,7 +67,7 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 	}
 	defer results.Close()
 	inputsPath := filepath.Join(results.Temp, "inputs.gob")
-	if err := transforms.WriteInputs(inputsPath, inputs); err != nil {
+	if err := documents.WriteInputs(inputsPath, inputs); err != nil {
 		return Summary{}, config.fault(ErrStorage, err)
 	}
 	job := config.job(scheme, size, len(inputs.Splits), results.Temp, results.Partial, inputsPath)

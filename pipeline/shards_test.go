@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/work"
@@ -46,7 +47,7 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 	}
 	defer work.Close()
 	path := filepath.Join(work.Temp, "inputs.gob")
-	if err := transforms.WriteInputs(path, inputs); err != nil {
+	if err := documents.WriteInputs(path, inputs); err != nil {
 		t.Fatal(err)
 	}
 	job := config.job(scheme, size, len(inputs.Splits), work.Temp, work.Partial, path)

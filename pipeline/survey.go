@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
@@ -27,7 +28,7 @@ const sampledShingles = 8 << 20
 // survey is what has been measured on a corpus.
 type survey struct {
 	facts     CorpusFacts
-	inputs    transforms.Inputs
+	inputs    documents.Inputs
 	job       transforms.Job
 	estimates map[keying]sample.Estimate
 	base      lshbands.Scheme
@@ -344,7 +345,7 @@ func (m *survey) auditShares(k keying) (sampled, probed float64) {
 const leastHeap = 100
 
 // heaps names the largest groups of an estimate.
-func heaps(inputs *transforms.Inputs, estimate sample.Estimate) []Heap {
+func heaps(inputs *documents.Inputs, estimate sample.Estimate) []Heap {
 	var heaps []Heap
 	for _, group := range estimate.Groups {
 		if group.Documents >= leastHeap {

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/internal/work"
@@ -122,7 +123,7 @@ func listTables(bits, distance, most int) (options []tableOption, chosen keying,
 // fingerprintSurvey is what has been measured on the fingerprints of a corpus.
 type fingerprintSurvey struct {
 	facts     CorpusFacts
-	inputs    transforms.Inputs
+	inputs    documents.Inputs
 	job       transforms.Job
 	estimates []sample.Estimate // by option
 	distances []float64         // pairs by distance, up to one more than asked for

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -17,7 +18,7 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Where all pairs are compared there are no candidates to gather. The documents,
+// Where all pairs are compared there are no candidates to gather. The all,
 // ordered by size, are cut into blocks; each set is sent once, to its block; and
 // the task of a block compares it with itself and with the blocks of smaller
 // documents before it, as far as their sizes allow the threshold.
@@ -45,7 +46,7 @@ func (f *keyFn) digests(ctx context.Context, w *work.Place) error {
 	})
 }
 
-// equals writes the stars of equal documents of a shard, and its distinct documents.
+// equals writes the stars of equal documents of a shard, and its distinct all.
 func (f *groupFn) equals(shard int, w *work.Place) error {
 	keys, err := sortKeys(w, records.Digests, shard, f.Job.Shards)
 	if err != nil {
@@ -57,7 +58,7 @@ func (f *groupFn) equals(shard int, w *work.Place) error {
 	var failed error
 	var stars starWriter
 	g := candidates.Grouper{
-		MaxComparisons: math.MaxInt64, FirstInput: f.firstInput,
+		MaxComparisons: math.MaxInt64, FirstInput: f.FirstInput,
 		Candidate: func(_, _ *candidates.Record) {},
 		Identical: func(first, other *candidates.Record) {
 			if err := stars.add(&w.Run, shard, first, other); err != nil {
@@ -82,7 +83,7 @@ func (f *groupFn) writeDistinct(run *runfile.Writer, shard int, keys []candidate
 		if !isEqual {
 			first = n
 		}
-		if r.Size == 0 || isEqual && (keys[i-1].Ref >= f.firstInput || r.Ref < f.firstInput) {
+		if r.Size == 0 || isEqual && (keys[i-1].Ref >= f.FirstInput || r.Ref < f.FirstInput) {
 			continue
 		}
 		if err := records.WriteNode(run, records.Distinct, shard, r.Ref, r.Size, first); err != nil {
@@ -96,7 +97,7 @@ func (f *groupFn) writeDistinct(run *runfile.Writer, shard int, keys []candidate
 // blocks writes the block of every distinct document, by split, and a mark for each
 // block. It reports whether there are any.
 func (f *placeFn) blocks(runs []string, m *work.Memory) (bool, error) {
-	var documents []candidates.Sized
+	var all []candidates.Sized
 	inputs := map[docref.Ref]docref.Ref{} // of documents of the reference, the equal ones of the input
 	var part components.Part
 	err := work.EachPart(runs, records.Distinct, m, func(_ int, nodes []byte) error {
@@ -106,23 +107,23 @@ func (f *placeFn) blocks(runs []string, m *work.Memory) (bool, error) {
 				inputs[first] = ref
 				continue
 			}
-			documents = append(documents, candidates.Sized{Ref: ref, Size: part.Weights[i]})
+			all = append(all, candidates.Sized{Ref: ref, Size: part.Weights[i]})
 		}
 		return nil
 	})
-	if err != nil || len(documents) == 0 {
+	if err != nil || len(all) == 0 {
 		return false, err
 	}
 	// A task holds two blocks, at 8 bytes a shingle.
-	blocks := candidates.Blocks(documents, f.Job.PlaceBytes/16)
-	order := make([]int, len(documents))
+	blocks := candidates.Blocks(all, f.Job.PlaceBytes/16)
+	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(documents[i].Ref, documents[j].Ref) })
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(all[i].Ref, all[j].Ref) })
 	for _, i := range order {
-		ref := documents[i].Ref
-		if err := records.WriteWanted(&m.Run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: int(blocks[i]), Input: inputs[ref]}); err != nil {
+		ref := all[i].Ref
+		if err := records.WriteWanted(&m.Run, documents.SplitOf(f.Starts, ref), records.Want{Ref: ref, Place: int(blocks[i]), Input: inputs[ref]}); err != nil {
 			return false, err
 		}
 	}
@@ -182,7 +183,7 @@ func (f *scoreFn) compare(w *work.Place, graph *edgeWriter, document *gatheredSe
 	from := sort.Search(len(others), func(i int) bool { return f.sizesAllow(&others[i], document) })
 	for i := from; i < len(others); i++ {
 		other := &others[i]
-		x, y, compared := candidates.Ends(other.class(), document.class(), f.firstInput)
+		x, y, compared := candidates.Ends(other.class(), document.class(), f.FirstInput)
 		if !compared {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -44,10 +45,10 @@ type auditPlanFn struct {
 
 	planner
 
-	layout // read in Setup
+	documents.Layout // read in Setup
 }
 
-func (f *auditPlanFn) Setup() error { return f.read(f.Job.Inputs) }
+func (f *auditPlanFn) Setup() error { return f.Read(f.Job.Inputs) }
 
 func (f *auditPlanFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
 	_, err := f.plan(ctx, auditStage, elements, emit, f.Plan)
@@ -60,7 +61,7 @@ func (f *auditPlanFn) Plan(_ context.Context, p *work.Planning) error {
 	if err != nil || len(sample.Documents) == 0 {
 		return err
 	}
-	shares := newAuditShares(f.Job, f.inputs)
+	shares := newAuditShares(f.Job, f.Inputs)
 	sample.Cut = sample.Cut || shares.sampled < 1
 	sample.ProbedBelow = audit.Limit(shares.probed)
 	sample.Fit(f.Job.Threshold, float64(p.Counts.Documents+p.Counts.ReferenceDocuments), shares.budget())
@@ -78,7 +79,7 @@ func (f *auditPlanFn) draw(m *work.Memory, outcomes []work.Outcome) (audit.Sampl
 	for _, o := range outcomes {
 		shingles += o.Shingles
 	}
-	drawing := audit.NewDrawing(f.Job.AuditSample, newAuditShares(f.Job, f.inputs).elements(shingles))
+	drawing := audit.NewDrawing(f.Job.AuditSample, newAuditShares(f.Job, f.Inputs).elements(shingles))
 	err := work.EachRecordOf(outcomes, work.Fingerprint, records.Sample, m, func(packed []byte) error {
 		for len(packed) > 0 {
 			var d records.SetAside
@@ -97,11 +98,11 @@ type auditFn struct {
 	Job Job
 
 	bundle
-	layout // read in Setup
-	sample sharedSample
+	documents.Layout // read in Setup
+	sample           sharedSample
 }
 
-func (f *auditFn) Setup() error { return f.read(f.Job.Inputs) }
+func (f *auditFn) Setup() error { return f.Read(f.Job.Inputs) }
 
 func (f *auditFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.begin(ctx, auditStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
@@ -112,10 +113,10 @@ func (f *auditFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 		w.Outcome.Sampled = len(sample.Documents)
 		w.Outcome.SampledAll = !sample.Cut
 		p := &partnerSearch{
-			threshold: f.Job.Threshold, firstInput: f.firstInput,
+			threshold: f.Job.Threshold, firstInput: f.FirstInput,
 			sample: sample, probe: sample.index.NewProbe(), w: w, recent: make([]recentClass, recentClasses),
 		}
-		if newAuditShares(f.Job, f.inputs).probed == 1 {
+		if newAuditShares(f.Job, f.Inputs).probed == 1 {
 			err = p.blocks(ctx)
 		} else {
 			err = p.setAside(ctx)

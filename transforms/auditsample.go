@@ -5,6 +5,7 @@ import (
 
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -27,7 +28,7 @@ type auditShares struct {
 // newAuditShares returns the shares for the inputs of a job. Up to 64 MiB of text
 // all documents are looked at, beyond that at least a tenth; up to 8 MiB all may be
 // drawn, beyond that a little more than a sample holds.
-func newAuditShares(job Job, inputs *Inputs) auditShares {
+func newAuditShares(job Job, inputs *documents.Inputs) auditShares {
 	if job.AuditSample == 0 {
 		return auditShares{}
 	}

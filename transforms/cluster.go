@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -44,10 +45,10 @@ type labelFn struct {
 
 	planner
 
-	layout // read in Setup
+	documents.Layout // read in Setup
 }
 
-func (f *labelFn) Setup() error { return f.read(f.Job.Inputs) }
+func (f *labelFn) Setup() error { return f.Read(f.Job.Inputs) }
 
 func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
 	_, err := f.plan(ctx, clusterStage, elements, emit, f.Plan)
@@ -62,7 +63,7 @@ func (f *labelFn) Plan(_ context.Context, p *work.Planning) error {
 	if err != nil {
 		return err
 	}
-	if err := writeAudit(f.Job, p.Outcomes, graph, f.firstInput, p.Memory); err != nil {
+	if err := writeAudit(f.Job, p.Outcomes, graph, f.FirstInput, p.Memory); err != nil {
 		return err
 	}
 	if !slices.Contains(f.Job.Emit, output.Sketches) && !slices.Contains(f.Job.Emit, output.Index) {
@@ -110,7 +111,7 @@ func (f *labelFn) label(graph *components.Graph, runs []string, shards int, m *w
 			continue
 		}
 		ref := graph.Ref(rank)
-		b, err := run.Record(records.Members, splitOf(f.starts, ref), records.MemberSize)
+		b, err := run.Record(records.Members, documents.SplitOf(f.Starts, ref), records.MemberSize)
 		if err != nil {
 			return "", err
 		}
@@ -126,7 +127,7 @@ func (f *labelFn) label(graph *components.Graph, runs []string, shards int, m *w
 func (f *labelFn) listed(graph *components.Graph) []bool {
 	roots := graph.Roots()
 	listed := make([]bool, len(roots))
-	input := sort.Search(len(roots), func(rank int) bool { return graph.Ref(rank) >= f.firstInput })
+	input := sort.Search(len(roots), func(rank int) bool { return graph.Ref(rank) >= f.FirstInput })
 	for _, root := range roots[input:] {
 		listed[root] = true
 	}

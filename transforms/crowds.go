@@ -10,7 +10,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/candidates"
-	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/records"
@@ -214,7 +213,7 @@ func (f *groupFn) crowds(t work.Task, w *work.Place) error {
 		case f.Job.Similarity == methods.Containment:
 			group := readCrowd(&crowd, w)
 			g.Star(group)
-			w.Outcome.Skipped.Add(f.layout.starred(group, crowd.Pairs))
+			w.Outcome.Skipped.Add(f.Layout.Starred(group, crowd.Pairs))
 		default:
 			failed = heaps.add(&crowd)
 		}
@@ -223,39 +222,4 @@ func (f *groupFn) crowds(t work.Task, w *work.Place) error {
 		return failed
 	}
 	return records.WritePart(&w.Run, records.Nodes, part, pairs.part)
-}
-
-// starred describes a dense group whose documents are compared with the first one.
-func (l *layout) starred(group []candidates.Record, pairs int64) work.Skipped {
-	var s skippedGroup
-	for i := range group {
-		s.note(group[i].Ref)
-	}
-	return l.skipped(&s, pairs-int64(len(group)-1))
-}
-
-// skippedGroup is how a dense group is known to the user.
-type skippedGroup struct {
-	documents     int64
-	first, second docref.Ref
-}
-
-// note notes a document of the group.
-func (s *skippedGroup) note(ref docref.Ref) {
-	switch s.documents++; {
-	case s.documents == 1:
-		s.first = ref
-	case ref < s.first:
-		s.first, s.second = ref, s.first
-	case s.documents == 2 || ref < s.second:
-		s.second = ref
-	}
-}
-
-// skipped describes a dense group, some pairs of which were skipped.
-func (l *layout) skipped(s *skippedGroup, pairs int64) work.Skipped {
-	return work.Skipped{Pairs: pairs, Groups: 1, Example: &work.SkippedGroup{
-		Documents: s.documents,
-		First:     string(l.inputs.refText(nil, s.first)), Second: string(l.inputs.refText(nil, s.second)),
-	}}
 }

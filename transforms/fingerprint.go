@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -45,12 +46,12 @@ type fingerprintFn struct {
 
 	bundle
 
-	inputs *Inputs     // read in Setup
-	shares auditShares // of the documents to set aside, made in Setup
+	inputs *documents.Inputs // read in Setup
+	shares auditShares       // of the documents to set aside, made in Setup
 }
 
 func (f *fingerprintFn) Setup() (err error) {
-	if f.inputs, err = openInputs(f.Job.Inputs); err == nil {
+	if f.inputs, err = documents.OpenInputs(f.Job.Inputs); err == nil {
 		f.shares = newAuditShares(f.Job, f.inputs)
 	}
 	return err
@@ -232,7 +233,7 @@ func (b *block) release() {
 		return
 	}
 	b.text, b.batches, b.holds = nil, nil, false
-	ReleaseLongLine()
+	documents.ReleaseLongLine()
 }
 
 func (b *block) reject(file string, position int64, fault string) {

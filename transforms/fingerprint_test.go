@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -50,7 +51,7 @@ func TestFingerprintStreams(t *testing.T) {
 				Temp: t.TempDir(), Fields: corpus.Fields{ID: "id", Texts: []string{"text"}}, MaxDocument: 1 << 20,
 				Measure: sketch.Measure{Shingle: 3}, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Verify: methods.VerifyExact,
 			},
-			inputs: &Inputs{Files: files, Splits: corpus.Splits(files, 1<<20)},
+			inputs: &documents.Inputs{Files: files, Splits: corpus.Splits(files, 1<<20)},
 		}
 		var o work.Outcome
 		emit := func(element []byte) {

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -49,10 +50,10 @@ type placeFn struct {
 
 	planner
 
-	layout // read in Setup
+	documents.Layout // read in Setup
 }
 
-func (f *placeFn) Setup() error { return f.read(f.Job.Inputs) }
+func (f *placeFn) Setup() error { return f.Read(f.Job.Inputs) }
 
 // The steps of gatherFn and of clusterFn.
 const (
@@ -87,7 +88,7 @@ func (f *placeFn) Plan(_ context.Context, p *work.Planning) (err error) {
 // place writes the places of the nodes of each part, and of the documents of each
 // split that have but one. It returns the path of the run file, ""
 // if there is no pair.
-func (f *placeFn) place(runs []string, documents int64, m *work.Memory) (string, error) {
+func (f *placeFn) place(runs []string, total int64, m *work.Memory) (string, error) {
 	run := &m.Run
 	run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer run.Abort()
@@ -100,7 +101,7 @@ func (f *placeFn) place(runs []string, documents int64, m *work.Memory) (string,
 	if err != nil {
 		return "", err
 	}
-	stars, err := f.readStars(runs, documents, m)
+	stars, err := f.readStars(runs, total, m)
 	if err != nil {
 		return "", err
 	}
@@ -124,7 +125,7 @@ func (f *placeFn) place(runs []string, documents int64, m *work.Memory) (string,
 			continue
 		}
 		ref := graph.Ref(rank)
-		if err := records.WriteWanted(run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: int(place.First)}); err != nil {
+		if err := records.WriteWanted(run, documents.SplitOf(f.Starts, ref), records.Want{Ref: ref, Place: int(place.First)}); err != nil {
 			return "", err
 		}
 	}
@@ -137,10 +138,10 @@ type gatherFn struct {
 	Job Job
 
 	bundle
-	layout // read in Setup
+	documents.Layout // read in Setup
 }
 
-func (f *gatherFn) Setup() error { return f.read(f.Job.Inputs) }
+func (f *gatherFn) Setup() error { return f.Read(f.Job.Inputs) }
 
 func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.begin(ctx, gatherStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
@@ -199,7 +200,7 @@ func (f *gatherFn) sendPairs(ctx context.Context, w *work.Place) error {
 	w.Pairs = wanted
 	for _, at := range distinct(wanted) {
 		ref := records.GetRef(nodes[at>>32*records.NodeSize:])
-		if err := records.WriteWanted(&w.Run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: int(uint32(at))}); err != nil {
+		if err := records.WriteWanted(&w.Run, documents.SplitOf(f.Starts, ref), records.Want{Ref: ref, Place: int(uint32(at))}); err != nil {
 			return err
 		}
 	}

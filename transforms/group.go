@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/radix"
@@ -60,10 +61,10 @@ type groupFn struct {
 	Job Job
 
 	bundle
-	layout // read in Setup
+	documents.Layout // read in Setup
 }
 
-func (f *groupFn) Setup() error { return f.read(f.Job.Inputs) }
+func (f *groupFn) Setup() error { return f.Read(f.Job.Inputs) }
 
 func (f *groupFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.begin(ctx, groupStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
@@ -204,7 +205,7 @@ func (f *groupFn) grouper(pairs *pairWriter, failed *error) *candidates.Grouper 
 		Threshold:      threshold,
 		MaxComparisons: f.Job.Bounds.Group,
 		Exact:          f.Job.Keys == methods.Exact,
-		FirstInput:     f.firstInput,
+		FirstInput:     f.FirstInput,
 		Candidate: func(a, b *candidates.Record) {
 			if err := pairs.add(a, b); err != nil {
 				*failed = err
@@ -296,7 +297,7 @@ func (f *groupFn) repeated(packed []byte, run *runfile.Writer) error {
 		if (i == 0 || keys[i-1].hash != r.hash) && (i+1 == len(keys) || keys[i+1].hash != r.hash) {
 			continue
 		}
-		b, err := run.Record(records.Repeated, splitOf(f.starts, r.ref), records.RefSize)
+		b, err := run.Record(records.Repeated, documents.SplitOf(f.Starts, r.ref), records.RefSize)
 		if err != nil {
 			return err
 		}

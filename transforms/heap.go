@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -81,10 +82,10 @@ type joinFn struct {
 
 	planner
 
-	layout // read in Setup
+	documents.Layout // read in Setup
 }
 
-func (f *joinFn) Setup() error { return f.read(f.Job.Inputs) }
+func (f *joinFn) Setup() error { return f.Read(f.Job.Inputs) }
 
 func (f *joinFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitHeaps func([]byte)) error {
 	o, err := f.plan(ctx, gatherStage, elements, emitTask, f.Plan)
@@ -128,7 +129,7 @@ func (f *joinFn) join(runs []string, m *work.Memory) (string, error) {
 		}
 		sizes[heap]++
 		ref := graph.Ref(rank)
-		if err := records.WriteWanted(&m.Run, splitOf(f.starts, ref), records.Want{Ref: ref, Place: heap, Input: inputs[ref]}); err != nil {
+		if err := records.WriteWanted(&m.Run, documents.SplitOf(f.Starts, ref), records.Want{Ref: ref, Place: heap, Input: inputs[ref]}); err != nil {
 			return "", err
 		}
 	}

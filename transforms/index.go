@@ -8,6 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/index"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -34,10 +35,10 @@ type indexFn struct {
 	Job Job
 
 	bundle
-	layout // read in Setup
+	documents.Layout // read in Setup
 }
 
-func (f *indexFn) Setup() error { return f.read(f.Job.Inputs) }
+func (f *indexFn) Setup() error { return f.Read(f.Job.Inputs) }
 
 func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.begin(ctx, writeStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
@@ -120,15 +121,15 @@ func newTable(keys iter.Seq[uint64]) (io.WriterTo, error) { return lshbands.NewT
 func (f *indexFn) header(first, last int) index.Header {
 	h := index.Header{
 		Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, Config: f.Job.ConfigHash, Threshold: f.Job.Threshold,
-		StopWords: f.inputs.StopWords, References: f.inputs.references(),
+		StopWords: f.Inputs.StopWords, References: f.Inputs.References(),
 	}
 	if first == last {
 		return h
 	}
-	splits := f.inputs.Splits
+	splits := f.Inputs.Splits
 	lastStretches := splits[last-1]
 	h.FirstFile = splits[first][0].File
-	for _, file := range f.inputs.Files[h.FirstFile : lastStretches[len(lastStretches)-1].File+1] {
+	for _, file := range f.Inputs.Files[h.FirstFile : lastStretches[len(lastStretches)-1].File+1] {
 		h.Files = append(h.Files, file.Name)
 	}
 	return h

@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -84,7 +85,7 @@ type keyFn struct {
 	Job Job
 
 	bundle
-	layout // read in Setup
+	documents.Layout // read in Setup
 
 	tables *lshbands.Permuted // of SimHash keys, planned in Setup
 }
@@ -97,7 +98,7 @@ func (f *keyFn) Setup() error {
 		}
 		f.tables = tables
 	}
-	return f.read(f.Job.Inputs)
+	return f.Read(f.Job.Inputs)
 }
 
 func (f *keyFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
@@ -106,7 +107,7 @@ func (f *keyFn) ProcessElement(ctx context.Context, element []byte, _ func([]byt
 		case methods.All:
 			return f.digests(ctx, w)
 		case methods.Passages:
-			return newPassageKeys(f.Job, f.firstInput).split(ctx, w)
+			return newPassageKeys(f.Job, f.FirstInput).split(ctx, w)
 		case methods.Exact:
 			if t.Step == allPairsStep {
 				return f.digests(ctx, w)
@@ -121,7 +122,7 @@ func (f *keyFn) ProcessElement(ctx context.Context, element []byte, _ func([]byt
 
 // split writes the key records of the documents of one split.
 func (f *keyFn) split(ctx context.Context, w *work.Place) error {
-	known := repeats{firstInput: f.firstInput}
+	known := documents.Repeats{FirstInput: f.FirstInput}
 	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		w.Figures.Records += int64(block.Len())
 		for i := range block.Len() {
@@ -135,7 +136,7 @@ func (f *keyFn) split(ctx context.Context, w *work.Place) error {
 
 // document writes the records of one document: its keys, and a hash of its id
 // to find out whether it is the only one with it.
-func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int, known *repeats) error {
+func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int, known *documents.Repeats) error {
 	record := candidates.Record{Ref: block.Ref(i), Digest: block.Digest(i), Size: uint32(block.Size(i))}
 	if record.Size == 0 {
 		// A document without tokens is like those of the same digest only.
@@ -145,7 +146,7 @@ func (f *keyFn) document(run *runfile.Writer, block *sketchblock.Block, i int, k
 		return writeID(run, f.Job, block, i)
 	}
 	keys := block.Keys()
-	if known.has(record.Ref, record.Digest, block.Key(i, 0)) {
+	if known.Has(record.Ref, record.Digest, block.Key(i, 0)) {
 		keys = 1
 	}
 	for k := range keys {
@@ -230,7 +231,7 @@ func (f *keyFn) exact(ctx context.Context, catalog string, w *work.Place) error 
 	}
 	w.Hold(order)
 	prefix := lshbands.NewPrefixKeys(order, f.Job.Threshold)
-	known := repeats{firstInput: f.firstInput}
+	known := documents.Repeats{FirstInput: f.FirstInput}
 	return w.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 		sets, err := w.ReadPiece(1, setsPiece)
 		if err != nil {
@@ -241,7 +242,7 @@ func (f *keyFn) exact(ctx context.Context, catalog string, w *work.Place) error 
 		for i := range block.Len() {
 			size := sketchblock.HashSize * block.Stored(i)
 			w.Hashes = sketchblock.AppendSet(w.Hashes[:0], sets[:size])
-			isRepeat := known.has(block.Ref(i), block.Digest(i), xxh3.Hash(sets[:size]))
+			isRepeat := known.Has(block.Ref(i), block.Digest(i), xxh3.Hash(sets[:size]))
 			sets = sets[size:]
 			keys := prefix.Of(w.Hashes)
 			if isRepeat {

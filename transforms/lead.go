@@ -11,6 +11,7 @@ import (
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/methods"
@@ -33,10 +34,10 @@ type heapFn struct {
 	Job Job
 
 	bundle
-	layout // read in Setup
+	documents.Layout // read in Setup
 }
 
-func (f *heapFn) Setup() error { return f.read(f.Job.Inputs) }
+func (f *heapFn) Setup() error { return f.Read(f.Job.Inputs) }
 
 func (f *heapFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.begin(ctx, scoreStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
@@ -107,7 +108,7 @@ func (m *heapMember) bytes() int { return sketchblock.HashSize * int(m.stored) }
 
 // prefer orders documents as those to keep are preferred.
 func (f *heapFn) prefer(a, b heapMember) int {
-	aReference, bReference := a.ref < f.firstInput, b.ref < f.firstInput
+	aReference, bReference := a.ref < f.FirstInput, b.ref < f.FirstInput
 	switch {
 	case aReference && !bReference:
 		return -1
@@ -188,7 +189,7 @@ func (h *heapScorer) member(m *gatheredSet) (star uint32, err error) {
 	if err := h.compare(m, candidates); err != nil {
 		return noLeader, err
 	}
-	isReference := m.ref < h.f.firstInput
+	isReference := m.ref < h.f.FirstInput
 	if star = noLeader; len(h.found) > 0 {
 		star = h.found[0].leader
 		h.sizes[star]++
@@ -213,7 +214,7 @@ func (h *heapScorer) member(m *gatheredSet) (star uint32, err error) {
 
 // writeUnchecked writes that a document was not compared with all leaders before it.
 func (h *heapScorer) writeUnchecked(ref docref.Ref) error {
-	b, err := h.w.Run.Record(records.Unchecked, splitOf(h.f.starts, ref), records.RefSize)
+	b, err := h.w.Run.Record(records.Unchecked, documents.SplitOf(h.f.Starts, ref), records.RefSize)
 	if err == nil {
 		records.PutRef(b, ref)
 	}
@@ -252,7 +253,7 @@ func (h *heapScorer) compare(m *gatheredSet, with []uint32) error {
 	hasReference := false
 	for i, l := range h.found {
 		leader, first := &h.leaders[l.leader], h.found[0].leader
-		isReference := leader.ref < h.f.firstInput
+		isReference := leader.ref < h.f.FirstInput
 		if i > 0 && h.joined.Find(l.leader) == h.joined.Find(first) && (hasReference || !isReference) {
 			continue
 		}
@@ -272,7 +273,7 @@ func (h *heapScorer) score(leader, m *gatheredSet) (records.Edge, bool) {
 	if low, high := min(m.size, leader.size), max(m.size, leader.size); float64(low)/float64(high) < job.Threshold {
 		return records.Edge{}, false
 	}
-	if _, _, compared := candidates.Ends(leader.class(), m.class(), h.f.firstInput); !compared {
+	if _, _, compared := candidates.Ends(leader.class(), m.class(), h.f.FirstInput); !compared {
 		return records.Edge{}, false
 	}
 	h.compared++
@@ -282,24 +283,24 @@ func (h *heapScorer) score(leader, m *gatheredSet) (records.Edge, bool) {
 
 // add writes an edge between a leader and a document.
 func (h *heapScorer) add(leader, m *gatheredSet, e records.Edge) error {
-	x, y, _ := candidates.Ends(leader.class(), m.class(), h.f.firstInput)
+	x, y, _ := candidates.Ends(leader.class(), m.class(), h.f.FirstInput)
 	e.Total |= records.HeapMark
 	return h.graph.add(&h.w.Run, leader.of(x), m.of(y), e)
 }
 
 // count counts what was compared, and what was not.
 func (h *heapScorer) count(members []heapMember) {
-	var group skippedGroup
+	var group documents.SkippedGroup
 	ofReference := int64(0)
 	for i := range members {
-		group.note(members[i].ref)
-		if max(members[i].ref, members[i].input) < h.f.firstInput {
+		group.Note(members[i].ref)
+		if max(members[i].ref, members[i].input) < h.f.FirstInput {
 			ofReference++
 		}
 	}
-	h.w.Figures.Records += group.documents
+	h.w.Figures.Records += group.Documents
 	h.w.Outcome.Counts.Candidates += h.compared
-	h.w.Outcome.Skipped = h.f.layout.skipped(&group, candidates.PairsOf(group.documents, ofReference)-h.compared)
+	h.w.Outcome.Skipped = h.f.Layout.Skipped(&group, candidates.PairsOf(group.Documents, ofReference)-h.compared)
 	h.w.Outcome.Skipped.Kept = h.unchecked
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
@@ -16,7 +17,7 @@ import (
 // outputShard holds the clusters of an output shard. A document is known by its
 // number: its place in members.
 type outputShard struct {
-	inputs  *Inputs
+	inputs  *documents.Inputs
 	input   docref.Ref // where the reference ends
 	members []records.Member
 	edges   []records.Edge
@@ -51,8 +52,8 @@ func (s *outputShard) cohesions() []cohesion {
 	return all
 }
 
-func newOutputShard(inputs *Inputs, members []records.Member, edges []records.Edge) (*outputShard, error) {
-	input, err := inputs.firstInput()
+func newOutputShard(inputs *documents.Inputs, members []records.Member, edges []records.Edge) (*outputShard, error) {
+	input, err := inputs.FirstInput()
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func (s *outputShard) countSizes() {
 // appendRef appends path:position as a JSON string, appendID the user's id or,
 // without one, the ref.
 func (s *outputShard) appendRef(b []byte, i int) []byte {
-	return output.AppendString(b, s.inputs.refText(nil, s.members[i].Ref))
+	return output.AppendString(b, s.inputs.RefText(nil, s.members[i].Ref))
 }
 
 func (s *outputShard) appendID(b []byte, i int) []byte {
@@ -331,7 +332,7 @@ func (s *outputShard) removedRows(row func([]byte) error) error {
 
 // writeRemovedRefs writes the documents that go by split.
 func (s *outputShard) writeRemovedRefs(run *runfile.Writer) error {
-	starts, err := s.inputs.splitStarts()
+	starts, err := s.inputs.SplitStarts()
 	if err != nil {
 		return err
 	}
@@ -340,7 +341,7 @@ func (s *outputShard) writeRemovedRefs(run *runfile.Writer) error {
 			continue
 		}
 		ref := s.members[i].Ref
-		b, err := run.Record(records.Removed, splitOf(starts, ref), records.RefSize)
+		b, err := run.Record(records.Removed, documents.SplitOf(starts, ref), records.RefSize)
 		if err != nil {
 			return err
 		}

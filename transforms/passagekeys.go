@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -39,13 +40,13 @@ type passageKeys struct {
 	passages []uint64
 	selected []uint32
 	seen     map[uint64]struct{}
-	known    repeats
+	known    documents.Repeats
 }
 
 func newPassageKeys(job Job, firstInput docref.Ref) *passageKeys {
 	return &passageKeys{
 		job: job, combined: max(passageWords-job.Measure.Shingle+1, 1), seen: map[uint64]struct{}{},
-		known: repeats{firstInput: firstInput},
+		known: documents.Repeats{FirstInput: firstInput},
 	}
 }
 
@@ -79,7 +80,7 @@ func (k *passageKeys) document(run *runfile.Writer, block *sketchblock.Block, i 
 	if err := writeID(run, k.job, block, i); err != nil {
 		return err
 	}
-	if k.known.has(record.Ref, record.Digest, xxh3.Hash(packed)) {
+	if k.known.Has(record.Ref, record.Digest, xxh3.Hash(packed)) {
 		return nil
 	}
 	if k.sequence, err = sketchblock.ParseSequence(k.sequence, packed); err != nil {

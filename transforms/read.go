@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/work"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -25,7 +26,7 @@ type readFn struct {
 }
 
 func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) error {
-	inputs, err := openInputs(string(f.Inputs))
+	inputs, err := documents.OpenInputs(string(f.Inputs))
 	if err != nil {
 		return work.MarkFault(fmt.Errorf("read: %w", err))
 	}

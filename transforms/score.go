@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/records"
@@ -42,10 +43,10 @@ type scoreFn struct {
 	Job Job
 
 	bundle
-	layout // read in Setup
+	documents.Layout // read in Setup
 }
 
-func (f *scoreFn) Setup() error { return f.read(f.Job.Inputs) }
+func (f *scoreFn) Setup() error { return f.Read(f.Job.Inputs) }
 
 func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.begin(ctx, scoreStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {

@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/radix"
@@ -41,7 +42,7 @@ func prefixKey(table int, prefix uint64) uint64 {
 // simhash writes the records of the documents of one split with SimHash keys.
 func (f *keyFn) simhash(ctx context.Context, w *work.Place) error {
 	var fingerprint []uint64
-	known := repeats{firstInput: f.firstInput}
+	known := documents.Repeats{FirstInput: f.FirstInput}
 	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		w.Figures.Records += int64(block.Len())
 		for i := range block.Len() {
@@ -63,7 +64,7 @@ func (f *keyFn) simhash(ctx context.Context, w *work.Place) error {
 			for _, word := range fingerprint {
 				mark = asmkernels.SplitMix(mark ^ word)
 			}
-			if known.has(block.Ref(i), block.Digest(i), mark) {
+			if known.Has(block.Ref(i), block.Digest(i), mark) {
 				tables = 1
 			}
 			for table := range tables {
@@ -119,7 +120,7 @@ func (r *fingerprintRecord) of(ref docref.Ref) *candidates.Record {
 // simhashGroups finds the pairs within the distance in a shard of SimHash keys.
 type simhashGroups struct {
 	job        Job
-	layout     *layout
+	layout     *documents.Layout
 	packed     []byte
 	recordSize int
 	matcher    *lshbands.Matcher
@@ -142,7 +143,7 @@ func (f *groupFn) simhash(ctx context.Context, shard int, w *work.Place) error {
 		return err
 	}
 	g := simhashGroups{
-		job: f.Job, layout: &f.layout, packed: packed,
+		job: f.Job, layout: &f.Layout, packed: packed,
 		recordSize: fingerprintSize + f.Job.SimHashBits/8, matcher: tables.NewMatcher(),
 		edges: refEdges{run: &w.Run, shard: shard}, pairs: newPairWriter(w, shard),
 	}
@@ -232,7 +233,7 @@ func (g *simhashGroups) distinct(keys []fingerprintRecord) []fingerprintRecord {
 			continue
 		}
 		first := &keys[n-1]
-		if first.input < g.layout.firstInput && r.Ref >= g.layout.firstInput {
+		if first.input < g.layout.FirstInput && r.Ref >= g.layout.FirstInput {
 			first.input = r.Ref
 		}
 		if r.table == 0 {
@@ -259,7 +260,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 	skipped := int64(0)
 	var joined unionfind.Forest // by pairs beyond the bound
 	g.matcher.Pairs(table, g.fingerprints, func(i, j, distance int) {
-		x, y, compared := candidates.Ends(keys[i].class(), keys[j].class(), g.layout.firstInput)
+		x, y, compared := candidates.Ends(keys[i].class(), keys[j].class(), g.layout.FirstInput)
 		a, b := keys[i].of(x), keys[j].of(y)
 		switch {
 		case !compared || a.Size == 0 || b.Size == 0:
@@ -281,8 +282,8 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 		}
 	})
 	if skipped > 0 {
-		group := skippedGroup{int64(len(keys)), keys[0].Ref, keys[1].Ref}
-		g.skipped.Add(g.layout.skipped(&group, skipped))
+		group := documents.SkippedGroup{Documents: int64(len(keys)), First: keys[0].Ref, Second: keys[1].Ref}
+		g.skipped.Add(g.layout.Skipped(&group, skipped))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/sketch"
 )
 
@@ -14,7 +15,7 @@ type Sketcher struct{ fingerprinter *fingerprinter }
 // NewSketcher returns a Sketcher with the measure of a job and its list of stop
 // words, empty for none. Of the job, folders and inputs are not used.
 func NewSketcher(job Job, stopWords string) (*Sketcher, error) {
-	stage := fingerprintFn{Job: job, inputs: &Inputs{StopWords: stopWords}}
+	stage := fingerprintFn{Job: job, inputs: &documents.Inputs{StopWords: stopWords}}
 	f, err := stage.newFingerprinter()
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -28,10 +29,10 @@ type sketchesFn struct {
 	Job Job
 
 	bundle
-	layout // read in Setup
+	documents.Layout // read in Setup
 }
 
-func (f *sketchesFn) Setup() error { return f.read(f.Job.Inputs) }
+func (f *sketchesFn) Setup() error { return f.Read(f.Job.Inputs) }
 
 func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.begin(ctx, writeStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
@@ -75,11 +76,11 @@ func (f *sketchesFn) split(ctx context.Context, catalog string, split int, m *wo
 			set = sketchblock.AppendSet(set[:0], sets[:min(size, sketchblock.HashSize*bottomK)])
 			sets = sets[size:]
 			ref := block.Ref(i)
-			if ref < f.firstInput {
+			if ref < f.FirstInput {
 				continue
 			}
 			simhash = block.SimHash(simhash[:0], i)
-			name := output.AppendString(nil, f.inputs.refText(nil, ref))
+			name := output.AppendString(nil, f.Inputs.RefText(nil, ref))
 			id := name
 			if len(block.ID(i)) > 0 {
 				id = output.AppendString(nil, block.ID(i))

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/work"
 )
 
@@ -33,7 +34,7 @@ func newSplitReader(ctx context.Context, job Job, files []corpus.File, split cor
 
 // hold waits for the right to hold a long line.
 func (r *splitReader) hold() error {
-	err := HoldLongLine(r.ctx)
+	err := documents.HoldLongLine(r.ctx)
 	r.holds = err == nil
 	return err
 }
@@ -130,7 +131,7 @@ func (r *splitReader) open() (err error) {
 
 func (r *splitReader) close() {
 	if r.holds {
-		ReleaseLongLine()
+		documents.ReleaseLongLine()
 	}
 	if r.reader != nil {
 		r.reader.Close() // a file that was only read

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
@@ -56,7 +57,7 @@ type Visitor struct {
 // writing anything, on all cores, and fingerprints those that the visitors want.
 // Each core has a visitor of its own, which newVisitor makes. Survey returns what it
 // has counted: documents, bytes, rejects.
-func Survey(ctx context.Context, job Job, inputs Inputs, newVisitor func() Visitor) (work.Counts, error) {
+func Survey(ctx context.Context, job Job, inputs documents.Inputs, newVisitor func() Visitor) (work.Counts, error) {
 	// Blocks hold the full sets, and no key of the job.
 	job.Verify, job.Scoring = methods.VerifyExact, methods.Jaccard
 	job.Scheme.Bands = 0
@@ -155,13 +156,6 @@ func AppendExactRecords(records []candidates.Record, ref docref.Ref, digest uint
 	}
 	return records
 }
-
-// FirstInput returns the ref before which all documents are of the reference
-// corpus.
-func (in *Inputs) FirstInput() (docref.Ref, error) { return in.firstInput() }
-
-// Name calls a document as users see it: path:position.
-func (in *Inputs) Name(ref docref.Ref) string { return string(in.refText(nil, ref)) }
 
 // readSplit passes the blocks of a split on.
 func (f *fingerprintFn) readSplit(ctx context.Context, number int, free, filled chan *block) error {
@@ -274,7 +268,7 @@ func LargestCompared(pairs []float64, documents int64) float64 {
 
 // AuditShares returns the share of the documents that an audit samples, and that in
 // which it looks for partners; 0 where there is none.
-func AuditShares(job Job, inputs *Inputs) (sampled, probed float64) {
+func AuditShares(job Job, inputs *documents.Inputs) (sampled, probed float64) {
 	shares := newAuditShares(job, inputs)
 	return shares.sampled, shares.probed
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -33,25 +34,25 @@ type uniqueFn struct {
 
 	bundle
 
-	inputs *Inputs // read in Setup
+	inputs *documents.Inputs // read in Setup
 }
 
 func (f *uniqueFn) Setup() (err error) {
-	f.inputs, err = openInputs(f.Job.Inputs)
+	f.inputs, err = documents.OpenInputs(f.Job.Inputs)
 	return err
 }
 
 func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.begin(ctx, writeStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
-		starts, err := f.inputs.splitStarts()
+		starts, err := f.inputs.SplitStarts()
 		if err != nil {
 			return err
 		}
 		c := &copier{ctx: ctx, job: f.Job, files: f.inputs.Files, staying: newStaying(f.inputs.Splits, t, w.Memory)}
 		defer c.close()
-		from, to := f.inputs.filesOf(t.Number, starts)
-		for number := max(from, f.inputs.references()); number < to; number++ {
-			file, err := c.file(number, f.inputs.references())
+		from, to := f.inputs.FilesOf(t.Number, starts)
+		for number := max(from, f.inputs.References()); number < to; number++ {
+			file, err := c.file(number, f.inputs.References())
 			if err != nil {
 				return err
 			}
@@ -138,7 +139,7 @@ func (c *copier) open(stretch corpus.Stretch) (err error) {
 
 // hold waits for the right to hold a long line.
 func (c *copier) hold() error {
-	err := HoldLongLine(c.ctx)
+	err := documents.HoldLongLine(c.ctx)
 	c.holds = err == nil
 	return err
 }
@@ -147,7 +148,7 @@ func (c *copier) hold() error {
 func (c *copier) release() {
 	if c.holds {
 		c.buffer, c.holds = nil, false
-		ReleaseLongLine()
+		documents.ReleaseLongLine()
 	}
 }
 

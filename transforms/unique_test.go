@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
@@ -115,7 +116,7 @@ func uniqueOf(t *testing.T, dir string, change func()) (contents []string, err e
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs := &Inputs{Files: listing.Files, Splits: corpus.Splits(listing.Files, 5000)}
+	inputs := &documents.Inputs{Files: listing.Files, Splits: corpus.Splits(listing.Files, 5000)}
 	job := Job{
 		Temp: t.TempDir(), Partial: t.TempDir(), Fields: corpus.Fields{ID: "id", Texts: []string{"text"}},
 		MaxDocument: 1 << 20, Measure: sketch.Measure{Shingle: 3}, Verify: methods.VerifyExact, Emit: []string{output.Unique}, Format: "jsonl",

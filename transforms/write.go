@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
@@ -50,11 +51,11 @@ type writeFn struct {
 
 	bundle
 
-	inputs *Inputs // read in Setup
+	inputs *documents.Inputs // read in Setup
 }
 
 func (f *writeFn) Setup() (err error) {
-	f.inputs, err = openInputs(f.Job.Inputs)
+	f.inputs, err = documents.OpenInputs(f.Job.Inputs)
 	return err
 }
 

@@ -1,4 +1,4 @@
-package transforms
+package documents
 
 import (
 	"bytes"
@@ -55,46 +55,46 @@ func readInputs(path string) (*Inputs, error) {
 // the last.
 var allInputs work.Shared[Inputs]
 
-// openInputs returns the inputs that WriteInputs wrote to path. Nobody may change them.
-func openInputs(path string) (*Inputs, error) { return allInputs.Get(path, readInputs) }
+// OpenInputs returns the inputs that WriteInputs wrote to path. Nobody may change them.
+func OpenInputs(path string) (*Inputs, error) { return allInputs.Get(path, readInputs) }
 
-// layout is what DoFns need to know of the inputs, read in their Setup.
-type layout struct {
-	inputs     *Inputs
-	starts     []docref.Ref // of the splits, see splitStarts
-	firstInput docref.Ref   // where the reference ends
+// Layout is what DoFns need to know of the inputs, read in their Setup.
+type Layout struct {
+	Inputs     *Inputs
+	Starts     []docref.Ref // of the splits, see splitStarts
+	FirstInput docref.Ref   // where the reference ends
 }
 
-// read reads the inputs that WriteInputs wrote to path.
-func (l *layout) read(path string) (err error) {
-	if l.inputs, err = openInputs(path); err != nil {
+// Read reads the inputs that WriteInputs wrote to path.
+func (l *Layout) Read(path string) (err error) {
+	if l.Inputs, err = OpenInputs(path); err != nil {
 		return err
 	}
-	if l.firstInput, err = l.inputs.firstInput(); err != nil {
+	if l.FirstInput, err = l.Inputs.FirstInput(); err != nil {
 		return err
 	}
-	l.starts, err = l.inputs.splitStarts()
+	l.Starts, err = l.Inputs.SplitStarts()
 	return err
 }
 
-// references returns how many of the files are of the reference corpus.
-func (in *Inputs) references() int {
+// References returns how many of the files are of the reference corpus.
+func (in *Inputs) References() int {
 	return sort.Search(len(in.Files), func(i int) bool { return !in.Files[i].Reference })
 }
 
-// firstInput returns the ref before which all documents are of the reference
+// FirstInput returns the ref before which all documents are of the reference
 // corpus.
-func (in *Inputs) firstInput() (docref.Ref, error) {
-	first, err := docref.New(in.references(), 0)
+func (in *Inputs) FirstInput() (docref.Ref, error) {
+	first, err := docref.New(in.References(), 0)
 	if err != nil {
 		return 0, fmt.Errorf("number of reference files: %w", err)
 	}
 	return first, nil
 }
 
-// splitStarts returns for each split the ref before which all documents belong
+// SplitStarts returns for each split the ref before which all documents belong
 // to earlier splits.
-func (in *Inputs) splitStarts() ([]docref.Ref, error) {
+func (in *Inputs) SplitStarts() ([]docref.Ref, error) {
 	starts := make([]docref.Ref, len(in.Splits))
 	for i, split := range in.Splits {
 		var err error
@@ -105,25 +105,28 @@ func (in *Inputs) splitStarts() ([]docref.Ref, error) {
 	return starts, nil
 }
 
-// splitOf returns the split that holds the document, by its starts.
-func splitOf(starts []docref.Ref, ref docref.Ref) int {
+// SplitOf returns the split that holds the document, by its starts.
+func SplitOf(starts []docref.Ref, ref docref.Ref) int {
 	return sort.Search(len(starts), func(i int) bool { return starts[i] > ref }) - 1
 }
 
-// filesOf returns the range of the files whose unique records the task of a split
+// FilesOf returns the range of the files whose unique records the task of a split
 // writes: the split in which a file starts or, for one without a stretch because
 // it is empty, the last one before it.
-func (in *Inputs) filesOf(split int, starts []docref.Ref) (from, to int) {
+func (in *Inputs) FilesOf(split int, starts []docref.Ref) (from, to int) {
 	owner := func(file int) int {
 		first, _ := docref.New(file, 0) // the splits have checked the number
-		return max(splitOf(starts, first), 0)
+		return max(SplitOf(starts, first), 0)
 	}
 	from = sort.Search(len(in.Files), func(file int) bool { return owner(file) >= split })
 	to = sort.Search(len(in.Files), func(file int) bool { return owner(file) > split })
 	return from, to
 }
 
-// refText writes the ref as users see it: path:position.
-func (in *Inputs) refText(b []byte, ref docref.Ref) []byte {
+// RefText writes the ref as users see it: path:position.
+func (in *Inputs) RefText(b []byte, ref docref.Ref) []byte {
 	return fmt.Appendf(b, "%s:%d", in.Files[ref.File()].Name, ref.Position())
 }
+
+// Name calls a document as users see it: path:position.
+func (in *Inputs) Name(ref docref.Ref) string { return string(in.RefText(nil, ref)) }

@@ -1,4 +1,4 @@
-package transforms
+package documents
 
 import (
 	"path/filepath"
@@ -26,7 +26,7 @@ func TestSplitOf(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(*read, in) {
 		t.Fatalf("inputs %+v (%v)", read, err)
 	}
-	starts, err := read.splitStarts()
+	starts, err := read.SplitStarts()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +39,8 @@ func TestSplitOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := splitOf(starts, ref); got != c.want {
-			t.Errorf("%s is in split %d, want %d", read.refText(nil, ref), got, c.want)
+		if got := SplitOf(starts, ref); got != c.want {
+			t.Errorf("%s is in split %d, want %d", read.RefText(nil, ref), got, c.want)
 		}
 	}
 	if _, err := readInputs(path + "x"); err == nil {

@@ -1,0 +1,42 @@
+package documents
+
+import (
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/work"
+)
+
+// Starred describes a dense group whose documents are compared with the first one.
+func (l *Layout) Starred(group []candidates.Record, pairs int64) work.Skipped {
+	var s SkippedGroup
+	for i := range group {
+		s.Note(group[i].Ref)
+	}
+	return l.Skipped(&s, pairs-int64(len(group)-1))
+}
+
+// SkippedGroup is how a dense group is known to the user.
+type SkippedGroup struct {
+	Documents     int64
+	First, Second docref.Ref
+}
+
+// Note notes a document of the group.
+func (s *SkippedGroup) Note(ref docref.Ref) {
+	switch s.Documents++; {
+	case s.Documents == 1:
+		s.First = ref
+	case ref < s.First:
+		s.First, s.Second = ref, s.First
+	case s.Documents == 2 || ref < s.Second:
+		s.Second = ref
+	}
+}
+
+// Skipped describes a dense group, some pairs of which were skipped.
+func (l *Layout) Skipped(s *SkippedGroup, pairs int64) work.Skipped {
+	return work.Skipped{Pairs: pairs, Groups: 1, Example: &work.SkippedGroup{
+		Documents: s.Documents,
+		First:     string(l.Inputs.RefText(nil, s.First)), Second: string(l.Inputs.RefText(nil, s.Second)),
+	}}
+}
