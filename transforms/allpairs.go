@@ -44,7 +44,7 @@ func (f *keyFn) digests(ctx context.Context, w *workplace) error {
 
 // equals writes the stars of equal documents of a shard, and its distinct documents.
 func (f *groupFn) equals(shard int, w *workplace) error {
-	records, err := w.sortKeys(digestsKind, shard, f.Job.Shards)
+	records, err := w.sortKeys(digestsKind, shard, f.Job.Shards, nil)
 	if err != nil {
 		return err
 	}

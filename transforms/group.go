@@ -87,7 +87,7 @@ func (f *groupFn) shard(ctx context.Context, number int, w *workplace) error {
 		}
 		return f.ids(w)
 	}
-	keys, err := w.sortKeys(keysKind, number, f.Job.Shards)
+	keys, err := w.sortKeys(keysKind, number, f.Job.Shards, func(packed []byte) uint64 { return previousKey(packed, f.Job.Keys) })
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,9 @@ func (f *groupFn) ids(w *workplace) error {
 
 // sortKeys returns the key records of a shard in the task's memory, sorted. It reads them
 // twice, piece by piece: a shard may be the records of very many documents under one key.
-func (w *workplace) sortKeys(kind runfile.Kind, shard, shards int) ([]candidates.Record, error) {
+// Where previous is there, it gives what [candidates.Buckets.CountLink] asks for, and
+// records may be left out that it says are in no pair.
+func (w *workplace) sortKeys(kind runfile.Kind, shard, shards int, previous func(packed []byte) uint64) ([]candidates.Record, error) {
 	size := int64(0)
 	for _, piece := range w.pieces {
 		if piece.Kind == kind {
@@ -117,23 +119,29 @@ func (w *workplace) sortKeys(kind runfile.Kind, shard, shards int) ([]candidates
 		}
 	}
 	low, high := rangeOf(shard, shards)
-	buckets, n := candidates.NewBuckets(int(size)/keySize, low, high), 0
+	buckets := candidates.NewBuckets(int(size)/keySize, low, high)
 	err := w.eachKey(kind, func(packed []byte) []byte {
 		key := binary.LittleEndian.Uint64(packed)
-		buckets.Count(key)
-		n++
+		if previous == nil {
+			buckets.Count(key)
+		} else {
+			buckets.CountLink(key, previous(packed))
+		}
+		w.figures.records++
 		return packed[keySize+4*candidates.KnownOf(key):]
 	})
 	if err != nil {
 		return nil, err
 	}
-	buckets.Counted()
-	w.growKeys(n)
+	w.growKeys(buckets.Counted())
 	err = w.eachKey(kind, func(packed []byte) []byte {
-		return getKey(packed, &w.keys[buckets.Place(binary.LittleEndian.Uint64(packed))])
+		key := binary.LittleEndian.Uint64(packed)
+		if place, ok := buckets.Place(key); ok {
+			return getKey(packed, &w.keys[place])
+		}
+		return packed[keySize+4*candidates.KnownOf(key):]
 	})
 	w.figures.bytes += size
-	w.figures.records += int64(n)
 	buckets.Sort(w.keys)
 	return w.keys, err
 }

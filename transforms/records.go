@@ -96,6 +96,20 @@ func getKey(b []byte, r *candidates.Record) []byte {
 	return b[4*r.Known():]
 }
 
+// previousKey returns, of a packed record, the key that its document has had before it, as
+// [candidates.Buckets.CountLink] asks for it.
+func previousKey(b []byte, keys Keys) uint64 {
+	known := candidates.KnownOf(binary.LittleEndian.Uint64(b))
+	if known == 0 || binary.LittleEndian.Uint32(b[28:])&firstKey != 0 {
+		return candidates.Unmet
+	}
+	latest := binary.LittleEndian.Uint32(b[keySize:])
+	if keys == ExactKeys {
+		return candidates.PreviousShingle(latest, binary.LittleEndian.Uint32(b[keySize+4:]))
+	}
+	return uint64(latest)
+}
+
 // crowdedSize is the size of a document of a crowd, and 4 for each previous key, and
 // refSize where another document of its class is the first of the input.
 const crowdedSize = 16
