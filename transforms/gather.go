@@ -105,14 +105,18 @@ func (f *placeFn) place(runs []string, documents int64, m *memory) (string, erro
 		return "", err
 	}
 	places, _ := graph.Places(max(f.Job.PlaceBytes/8, 1))
+	starOf := make([]uint32, graph.Len())
+	for rank := range starOf {
+		starOf[rank] = stars.star(graph.Ref(rank))
+	}
 	err = eachPart(runs, nodesKind, m, func(shard int, nodes []byte) error {
 		for ; len(nodes) > 0; nodes = nodes[nodeSize:] {
 			b, err := run.Record(placesKind, shard, placeSize)
 			if err != nil {
 				return err
 			}
-			ref := getRef(nodes)
-			putPlace(b, places[graph.Rank(ref)], stars.star(ref))
+			rank := graph.Rank(getRef(nodes))
+			putPlace(b, places[rank], starOf[rank])
 		}
 		return nil
 	})
