@@ -119,7 +119,7 @@ func (f *placeFn) blocks(runs []string, m *memory) (bool, error) {
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(documents[i].Ref, documents[j].Ref) })
 	for _, i := range order {
 		ref := documents[i].Ref
-		if err := writeWanted(&m.run, splitOf(f.starts, ref), want{ref, int(blocks[i]), inputs[ref]}); err != nil {
+		if err := writeWanted(&m.run, splitOf(f.starts, ref), want{ref: ref, place: int(blocks[i]), input: inputs[ref]}); err != nil {
 			return false, err
 		}
 	}

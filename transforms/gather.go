@@ -136,15 +136,17 @@ func (f *placeFn) place(runs []string, documents int64, m *memory) (string, erro
 }
 
 // want says that a document is wanted at a place. Where it is of the reference and
-// stands for an equal one of the input as well, input is the first of these.
+// stands for an equal one of the input as well, input is the first of these. If heaps are
+// scored there, heap is the number of the document's.
 type want struct {
 	ref   docref.Ref
 	place int
 	input docref.Ref
+	heap  uint32
 }
 
 // wantedSize is the size of a want's record.
-const wantedSize = 2*refSize + 4
+const wantedSize = 2*refSize + 8
 
 func writeWanted(run *runfile.Writer, split int, w want) error {
 	b, err := run.Record(wantedKind, split, wantedSize)
@@ -152,6 +154,7 @@ func writeWanted(run *runfile.Writer, split int, w want) error {
 		putRef(b, w.ref)
 		putRef(b[refSize:], w.input)
 		binary.LittleEndian.PutUint32(b[2*refSize:], uint32(w.place))
+		binary.LittleEndian.PutUint32(b[2*refSize+4:], w.heap)
 	}
 	return err
 }
@@ -314,6 +317,7 @@ func readWanted(w *workplace) ([]want, error) {
 	for ; len(packed) > 0; packed = packed[wantedSize:] {
 		wanted = append(wanted, want{
 			ref: getRef(packed), input: getRef(packed[refSize:]), place: int(binary.LittleEndian.Uint32(packed[2*refSize:])),
+			heap: binary.LittleEndian.Uint32(packed[2*refSize+4:]),
 		})
 	}
 	slices.SortFunc(wanted, func(a, b want) int {
@@ -331,14 +335,15 @@ func sendSet(run *runfile.Writer, wanted want, block *sketchblock.Block, i int, 
 		binary.LittleEndian.PutUint32(b[12:], uint32(block.Stored(i)))
 		putRef(b[16:], wanted.input)
 		binary.LittleEndian.PutUint32(b[24:], uint32(block.Length(i)))
+		binary.LittleEndian.PutUint32(b[28:], wanted.heap)
 		copy(b[setHeader:], set)
 	}
 	return err
 }
 
 // setHeader is the size of what stands before the hashes of a set that travels:
-// ref, size, hashes stored, ref of the equal document of the input (see want), length.
-const setHeader = 28
+// ref, size, hashes stored, ref of the equal document of the input (see want), length, heap.
+const setHeader = 32
 
 // eachBlock visits the sketch blocks of a split in order, with the piece that
 // holds the sets of the block. The block lies in the first buffer.

@@ -35,8 +35,9 @@ func heaps(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PColle
 }
 
 // heapMemberSize is the size of a document of a heap: its ref, that of the equal
-// document of the input (see want), and that of another document of the heap.
-const heapMemberSize = 3 * refSize
+// document of the input (see want), that of another document of the heap, and how many
+// shingles it has.
+const heapMemberSize = 3*refSize + 4
 
 // heapWriter writes the documents of dense groups.
 type heapWriter struct {
@@ -72,6 +73,7 @@ func (w *heapWriter) add(crowd *crowdReader) error {
 		putRef(b, r.Ref)
 		putRef(b[refSize:], input)
 		putRef(b[2*refSize:], other)
+		binary.LittleEndian.PutUint32(b[3*refSize:], r.Size)
 	}
 	return nil
 }
@@ -109,8 +111,9 @@ func (f *joinFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]b
 	return err
 }
 
-// join joins dense groups to heaps, says which documents are wanted in each, and how
-// many these are. It returns the path of the run file, "" if there is no heap.
+// join joins dense groups to heaps, packs heaps into places, says which documents are
+// wanted at each, and how many these are. It returns the path of the run file, "" if there
+// is no heap.
 func (f *joinFn) join(runs []string, m *memory) (string, error) {
 	m.run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer m.run.Abort()
@@ -118,23 +121,31 @@ func (f *joinFn) join(runs []string, m *memory) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	heaps := map[uint32]int{} // by root
-	var sizes []uint32
+	// A heap of more than a place holds is not cut: it has the first of its places.
+	places, count := graph.Places(max(f.Job.PlaceBytes/8, 1))
+	heaps := map[uint32]uint32{} // the number of a heap at its place, by root
+	next := make([]uint32, count)
+	sizes := make([]uint32, count)
 	for rank, root := range graph.Roots() {
+		place := places[rank].First
 		heap, known := heaps[root]
 		if !known {
-			heap = len(heaps)
+			heap = next[place]
 			heaps[root] = heap
-			sizes = append(sizes, 0)
+			next[place]++
 		}
-		sizes[heap]++
+		sizes[place]++
 		ref := graph.Ref(rank)
-		if err := writeWanted(&m.run, splitOf(f.starts, ref), want{ref, heap, inputs[ref]}); err != nil {
+		wanted := want{ref: ref, place: int(place), input: inputs[ref], heap: heap}
+		if err := writeWanted(&m.run, splitOf(f.starts, ref), wanted); err != nil {
 			return "", err
 		}
 	}
-	for heap, size := range sizes {
-		b, err := m.run.Record(heapsKind, heap, 4)
+	for place, size := range sizes {
+		if size == 0 {
+			continue
+		}
+		b, err := m.run.Record(heapsKind, place, 4)
 		if err != nil {
 			return "", err
 		}
@@ -151,16 +162,18 @@ func readHeaps(runs []string, m *memory) (*components.Graph, map[docref.Ref]docr
 	err := eachPart(runs, heapMembersKind, m, func(_ int, members []byte) error {
 		var part components.Part
 		m.nodes.Reset()
-		number := func(ref docref.Ref) uint32 {
+		// The other document of a group comes first itself.
+		number := func(ref docref.Ref, weight uint32) uint32 {
 			n, isNew := m.nodes.Add(uint64(ref))
 			if isNew {
-				part.Refs, part.Weights, part.Parents = append(part.Refs, ref), append(part.Weights, 0), append(part.Parents, n)
+				part.Refs, part.Weights, part.Parents = append(part.Refs, ref), append(part.Weights, weight), append(part.Parents, n)
 			}
 			return n
 		}
 		for ; len(members) > 0; members = members[heapMemberSize:] {
 			ref, input, other := getRef(members), getRef(members[refSize:]), getRef(members[2*refSize:])
-			part.Parents.Union(number(ref), number(other))
+			size := binary.LittleEndian.Uint32(members[3*refSize:])
+			part.Parents.Union(number(ref, size), number(other, size))
 			if input != 0 {
 				inputs[ref] = input
 			}

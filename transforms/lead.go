@@ -21,8 +21,8 @@ func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&heapFn{})
 }
 
-// heapFn scores a heap. Its documents come in the order in which they are preferred. Each
-// is compared with the leaders so far, and becomes one if it is like none of them. So the
+// heapFn scores the heaps of a place. Their documents come in the order in which they are
+// preferred. Each is compared with the leaders so far, and becomes one if it is like none of them. So the
 // leaders are what stays of the heap, and the edges to them hold together what belongs
 // together.
 type heapFn struct {
@@ -41,16 +41,18 @@ func (f *heapFn) ProcessElement(ctx context.Context, element []byte, _ func([]by
 			return err
 		}
 		// Parts of heaps have odd numbers behind those that Group made.
-		h := heapScorer{f: f, w: w, graph: edgeWriter{number: f.Job.Shards + 2*t.Number + 1}}
-		h.index = leaders.New(len(members), f.Job.Threshold, func(n int) int { return lshbands.PrefixLength(f.Job.Threshold, n) })
-		if err := h.members(ctx, members); err != nil {
+		graph := &edgeWriter{number: f.Job.Shards + 2*t.Number + 1}
+		heaps := f.scorers(w, graph, members)
+		if err := f.compare(ctx, w, members, heaps); err != nil {
 			return err
 		}
-		h.count(members)
-		if err := h.writeStars(members, t.Number); err != nil {
+		for i := range heaps {
+			heaps[i].count()
+		}
+		if err := f.writeStars(w, members, heaps, t.Number); err != nil {
 			return err
 		}
-		return writePart(&w.run, edgeNodesKind, h.graph.number, h.graph.part)
+		return writePart(&w.run, edgeNodesKind, graph.number, graph.part)
 	})
 }
 
@@ -60,9 +62,11 @@ type heapMember struct {
 	size, length, stored uint32     // of the set, the text, and what is there of the set
 	piece                uint32     // of the task
 	offset               int        // of the set in the piece
+	heap                 uint32     // of those of the place
+	star                 uint32     // the leader that it is most like
 }
 
-// members returns the documents of a heap in the order in which they are preferred, those
+// members returns the documents of all heaps in the order in which they are preferred, those
 // of the reference first.
 func (f *heapFn) members(w *workplace) ([]heapMember, error) {
 	packed, err := w.read(1, heapsKind)
@@ -85,14 +89,14 @@ func (f *heapFn) members(w *workplace) ([]heapMember, error) {
 			m := heapMember{
 				ref: getRef(b), input: getRef(b[16:]),
 				size: binary.LittleEndian.Uint32(b[8:]), stored: binary.LittleEndian.Uint32(b[12:]), length: binary.LittleEndian.Uint32(b[24:]),
-				piece: uint32(i), offset: at + setHeader,
+				piece: uint32(i), offset: at + setHeader, heap: binary.LittleEndian.Uint32(b[28:]),
 			}
 			members = append(members, m)
 			at = m.offset + m.bytes()
 		}
 	}
 	if len(members) != want {
-		return nil, fmt.Errorf("%d sets of a heap of %d documents came", len(members), want)
+		return nil, fmt.Errorf("%d sets of heaps of %d documents came", len(members), want)
 	}
 	slices.SortFunc(members, f.prefer)
 	return members, nil
@@ -119,23 +123,40 @@ func (f *heapFn) prefer(a, b heapMember) int {
 type heapScorer struct {
 	f     *heapFn
 	w     *workplace
-	graph edgeWriter
+	graph *edgeWriter
 	index *leaders.Index
 
-	leaders   []gatheredSet
-	joined    unionfind.Forest // leaders, by edges
-	found     []foundLeader    // of the document at hand
-	star      []uint32         // of each document, the leader that it is most like
-	sizes     []int64          // of the stars
-	compared  int64
-	unchecked int64 // leaders of the input that were not compared with all before them
+	leaders     []gatheredSet
+	joined      unionfind.Forest // leaders, by edges
+	found       []foundLeader    // of the document at hand
+	sizes       []int64          // of the stars
+	group       skippedGroup     // all documents
+	ofReference int64            // those of which no equal one is of the input
+	compared    int64
+	unchecked   int64 // leaders of the input that were not compared with all before them
 }
 
-// members goes through the documents.
-func (h *heapScorer) members(ctx context.Context, members []heapMember) error {
+// scorers returns one for each heap, by number.
+func (f *heapFn) scorers(w *workplace, graph *edgeWriter, members []heapMember) []heapScorer {
+	var sizes []int
+	for i := range members {
+		for int(members[i].heap) >= len(sizes) {
+			sizes = append(sizes, 0)
+		}
+		sizes[members[i].heap]++
+	}
+	prefix := func(n int) int { return lshbands.PrefixLength(f.Job.Threshold, n) }
+	heaps := make([]heapScorer, len(sizes))
+	for i, size := range sizes {
+		heaps[i] = heapScorer{f: f, w: w, graph: graph, index: leaders.New(size, f.Job.Threshold, prefix)}
+	}
+	return heaps
+}
+
+// compare goes through the documents.
+func (f *heapFn) compare(ctx context.Context, w *workplace, members []heapMember, heaps []heapScorer) error {
 	isInOrder := slices.IsSortedFunc(members, func(a, b heapMember) int { return cmp.Compare(a.piece, b.piece) })
 	held := ^uint32(0) // the piece in the buffer
-	h.star = make([]uint32, len(members))
 	for i := range members {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -143,20 +164,20 @@ func (h *heapScorer) members(ctx context.Context, members []heapMember) error {
 		m := &members[i]
 		if isInOrder && m.piece != held {
 			held = m.piece
-			if _, err := h.w.readPiece(0, h.w.pieces[held]); err != nil {
+			if _, err := w.readPiece(0, w.pieces[held]); err != nil {
 				return err
 			}
 		}
-		packed, err := h.set(m, isInOrder)
+		packed, err := w.set(m, isInOrder)
 		if err != nil {
 			return err
 		}
-		h.w.hashes = sketchblock.AppendSet(h.w.hashes[:0], packed)
-		document := gatheredSet{ref: m.ref, size: int(m.size), set: h.w.hashes}
+		w.hashes = sketchblock.AppendSet(w.hashes[:0], packed)
+		document := gatheredSet{ref: m.ref, size: int(m.size), set: w.hashes}
 		if m.input != 0 {
 			document.input = &gatheredSet{ref: m.input, size: document.size}
 		}
-		if h.star[i], err = h.member(&document); err != nil {
+		if m.star, err = heaps[m.heap].member(&document); err != nil {
 			return err
 		}
 	}
@@ -164,13 +185,13 @@ func (h *heapScorer) members(ctx context.Context, members []heapMember) error {
 }
 
 // set returns the bytes of a set, whose piece may be held.
-func (h *heapScorer) set(m *heapMember, isHeld bool) ([]byte, error) {
+func (w *workplace) set(m *heapMember, isHeld bool) ([]byte, error) {
 	if isHeld {
-		return h.w.buffers[0][m.offset : m.offset+m.bytes()], nil
+		return w.buffers[0][m.offset : m.offset+m.bytes()], nil
 	}
 	var err error
-	h.w.buffers[1], err = h.w.reader.ReadStretch(h.w.buffers[1][:0], h.w.pieces[m.piece], m.offset, m.bytes())
-	return h.w.buffers[1], err
+	w.buffers[1], err = w.reader.ReadStretch(w.buffers[1][:0], w.pieces[m.piece], m.offset, m.bytes())
+	return w.buffers[1], err
 }
 
 // noLeader stands for none.
@@ -180,6 +201,10 @@ const noLeader = ^uint32(0)
 // and makes it a leader if it is like none, or of the reference. It returns the leader
 // that it is most like, which may be itself.
 func (h *heapScorer) member(m *gatheredSet) (star uint32, err error) {
+	h.group.note(m.ref)
+	if class := m.class(); max(class.First, class.Input) < h.f.firstInput {
+		h.ofReference++
+	}
 	candidates, isComplete := h.index.Candidates(m.set)
 	if err := h.compare(m, candidates); err != nil {
 		return noLeader, err
@@ -284,40 +309,35 @@ func (h *heapScorer) add(leader, m *gatheredSet, e edge) error {
 }
 
 // count counts what was compared, and what was not.
-func (h *heapScorer) count(members []heapMember) {
-	var group skippedGroup
-	ofReference := int64(0)
-	for i := range members {
-		group.note(members[i].ref)
-		if max(members[i].ref, members[i].input) < h.f.firstInput {
-			ofReference++
-		}
-	}
-	h.w.figures.records += group.documents
+func (h *heapScorer) count() {
+	h.w.figures.records += h.group.documents
 	h.w.outcome.Counts.Candidates += h.compared
-	h.w.outcome.Skipped = h.f.layout.skipped(&group, candidates.PairsOf(group.documents, ofReference)-h.compared)
-	h.w.outcome.Skipped.Kept = h.unchecked
+	skipped := h.f.layout.skipped(&h.group, candidates.PairsOf(h.group.documents, h.ofReference)-h.compared)
+	skipped.Kept = h.unchecked
+	h.w.outcome.Skipped.add(skipped)
 }
 
 // starSize is the size of a document of a star: its ref, and that of the leader.
 const starSize = 2 * refSize
 
 // writeStars writes the documents of the stars that have many pairs.
-func (h *heapScorer) writeStars(members []heapMember, number int) error {
-	for i, star := range h.star {
-		if star == noLeader || candidates.PairsOf(h.sizes[star], 0) <= h.f.Job.Bounds.Group {
+func (f *heapFn) writeStars(w *workplace, members []heapMember, heaps []heapScorer, number int) error {
+	for i := range members {
+		m := &members[i]
+		heap := &heaps[m.heap]
+		if m.star == noLeader || candidates.PairsOf(heap.sizes[m.star], 0) <= f.Job.Bounds.Group {
 			continue
 		}
-		for _, ref := range []docref.Ref{members[i].ref, members[i].input} {
+		for _, ref := range []docref.Ref{m.ref, m.input} {
 			if ref == 0 {
 				continue
 			}
-			b, err := h.w.run.Record(starsKind, number, starSize)
+			b, err := w.run.Record(starsKind, number, starSize)
 			if err != nil {
 				return err
 			}
 			putRef(b, ref)
-			putRef(b[refSize:], h.leaders[star].ref)
+			putRef(b[refSize:], heap.leaders[m.star].ref)
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ const (
 	spansKind                                // passages that the pairs of a part have in common, by part
 	shardSpansKind                           // the same, by output shard
 	heapMembersKind                          // documents of dense groups, by range of keys
-	heapsKind                                // how many documents a heap has, by heap
+	heapsKind                                // how many documents of heaps a place has, by place
 	starsKind                                // documents that are like one leader, by heap
 	uncheckedKind                            // leaders that were not compared with all others, by split
 	blocksKind                               // a mark of each block, by place
