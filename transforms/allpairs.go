@@ -46,9 +46,9 @@ func (f *keyFn) digests(ctx context.Context, w *work.Place) error {
 	})
 }
 
-// equals writes the stars of equal documents of a shard, and its distinct all.
+// equals writes the stars of equal documents of a shard, and its distinct documents.
 func (f *groupFn) equals(shard int, w *work.Place) error {
-	keys, err := sortKeys(w, records.Digests, shard, f.Job.Shards)
+	keys, err := sortKeys(w, records.Digests, shard, f.Job.Shards, nil)
 	if err != nil {
 		return err
 	}

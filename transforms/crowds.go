@@ -196,7 +196,13 @@ func (f *groupFn) crowds(t work.Task, w *work.Place) error {
 	pairs := newPairWriter(w, part)
 	g := f.grouper(&pairs, &failed)
 	g.DenseKeys = dense
-	keys, err := sortKeys(w, records.Keys, t.Number, f.Job.Shards)
+	keys, err := sortKeys(w, records.Keys, t.Number, f.Job.Shards, func(packed []byte) uint64 {
+		r := candidates.Record{Key: binary.LittleEndian.Uint64(packed), Position: binary.LittleEndian.Uint32(packed[28:]) &^ records.FirstKey}
+		if _, isDense := dense.Find(g.KeyID(&r)); isDense {
+			return 0 // such a group is not compared again
+		}
+		return candidates.Unmet
+	})
 	if err != nil {
 		return err
 	}

@@ -106,14 +106,18 @@ func (f *placeFn) place(runs []string, total int64, m *work.Memory) (string, err
 		return "", err
 	}
 	places, _ := graph.Places(max(f.Job.PlaceBytes/8, 1))
+	starOf := make([]uint32, graph.Len())
+	for rank := range starOf {
+		starOf[rank] = stars.star(graph.Ref(rank))
+	}
 	err = work.EachPart(runs, records.Nodes, m, func(shard int, nodes []byte) error {
 		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
 			b, err := run.Record(records.Places, shard, records.PlaceSize)
 			if err != nil {
 				return err
 			}
-			ref := records.GetRef(nodes)
-			records.PutPlace(b, places[graph.Rank(ref)], stars.star(ref))
+			rank := graph.Rank(records.GetRef(nodes))
+			records.PutPlace(b, places[rank], starOf[rank])
 		}
 		return nil
 	})

@@ -89,7 +89,7 @@ func (f *groupFn) shard(ctx context.Context, number int, w *work.Place) error {
 		}
 		return f.ids(w)
 	}
-	keys, err := sortKeys(w, records.Keys, number, f.Job.Shards)
+	keys, err := sortKeys(w, records.Keys, number, f.Job.Shards, func(packed []byte) uint64 { return records.PreviousKey(packed, f.Job.Keys == methods.Exact) })
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,9 @@ func (f *groupFn) ids(w *work.Place) error {
 
 // sortKeys returns the key records of a shard in the task's memory, sorted. It reads them
 // twice, piece by piece: a shard may be the records of very many documents under one key.
-func sortKeys(w *work.Place, kind runfile.Kind, shard, shards int) ([]candidates.Record, error) {
+// Where previous is there, it gives what [candidates.Buckets.CountLink] asks for, and
+// records may be left out that it says are in no pair.
+func sortKeys(w *work.Place, kind runfile.Kind, shard, shards int, previous func(packed []byte) uint64) ([]candidates.Record, error) {
 	size := int64(0)
 	for _, piece := range w.Pieces {
 		if piece.Kind == kind {
@@ -119,23 +121,29 @@ func sortKeys(w *work.Place, kind runfile.Kind, shard, shards int) ([]candidates
 		}
 	}
 	low, high := records.RangeOf(shard, shards)
-	buckets, n := candidates.NewBuckets(int(size)/records.KeySize, low, high), 0
+	buckets := candidates.NewBuckets(int(size)/records.KeySize, low, high)
 	err := eachKey(w, kind, func(packed []byte) []byte {
 		key := binary.LittleEndian.Uint64(packed)
-		buckets.Count(key)
-		n++
+		if previous == nil {
+			buckets.Count(key)
+		} else {
+			buckets.CountLink(key, previous(packed))
+		}
+		w.Figures.Records++
 		return packed[records.KeySize+4*candidates.KnownOf(key):]
 	})
 	if err != nil {
 		return nil, err
 	}
-	buckets.Counted()
-	growKeys(w, n)
+	growKeys(w, buckets.Counted())
 	err = eachKey(w, kind, func(packed []byte) []byte {
-		return records.GetKey(packed, &w.Keys[buckets.Place(binary.LittleEndian.Uint64(packed))])
+		key := binary.LittleEndian.Uint64(packed)
+		if place, ok := buckets.Place(key); ok {
+			return records.GetKey(packed, &w.Keys[place])
+		}
+		return packed[records.KeySize+4*candidates.KnownOf(key):]
 	})
 	w.Figures.Bytes += size
-	w.Figures.Records += int64(n)
 	buckets.Sort(w.Keys)
 	return w.Keys, err
 }

@@ -71,6 +71,7 @@ func (w *heapWriter) add(crowd *records.CrowdReader) error {
 		records.PutRef(b, r.Ref)
 		records.PutRef(b[records.RefSize:], input)
 		records.PutRef(b[2*records.RefSize:], other)
+		binary.LittleEndian.PutUint32(b[3*records.RefSize:], r.Size)
 	}
 	return nil
 }
@@ -109,8 +110,9 @@ func (f *joinFn) Plan(_ context.Context, p *work.Planning) (err error) {
 	return p.Deliver(d, append(work.RunsOf(p.Outcomes), p.Outcome.Run))
 }
 
-// join joins dense groups to heaps, says which documents are wanted in each, and how
-// many these are. It returns the path of the run file, "" if there is no heap.
+// join joins dense groups to heaps, packs heaps into places, says which documents are
+// wanted at each, and how many these are. It returns the path of the run file, "" if there
+// is no heap.
 func (f *joinFn) join(runs []string, m *work.Memory) (string, error) {
 	m.Run.Reset(f.Job.Temp, f.Job.RunBytes)
 	defer m.Run.Abort()
@@ -118,23 +120,31 @@ func (f *joinFn) join(runs []string, m *work.Memory) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	heaps := map[uint32]int{} // by root
-	var sizes []uint32
+	// A heap of more than a place holds is not cut: it has the first of its places.
+	places, count := graph.Places(max(f.Job.PlaceBytes/8, 1))
+	heaps := map[uint32]uint32{} // the number of a heap at its place, by root
+	next := make([]uint32, count)
+	sizes := make([]uint32, count)
 	for rank, root := range graph.Roots() {
+		place := places[rank].First
 		heap, known := heaps[root]
 		if !known {
-			heap = len(heaps)
+			heap = next[place]
 			heaps[root] = heap
-			sizes = append(sizes, 0)
+			next[place]++
 		}
-		sizes[heap]++
+		sizes[place]++
 		ref := graph.Ref(rank)
-		if err := records.WriteWanted(&m.Run, documents.SplitOf(f.Starts, ref), records.Want{Ref: ref, Place: heap, Input: inputs[ref]}); err != nil {
+		wanted := records.Want{Ref: ref, Place: int(place), Input: inputs[ref], Heap: heap}
+		if err := records.WriteWanted(&m.Run, documents.SplitOf(f.Starts, ref), wanted); err != nil {
 			return "", err
 		}
 	}
-	for heap, size := range sizes {
-		b, err := m.Run.Record(records.Heaps, heap, 4)
+	for place, size := range sizes {
+		if size == 0 {
+			continue
+		}
+		b, err := m.Run.Record(records.Heaps, place, 4)
 		if err != nil {
 			return "", err
 		}
@@ -151,16 +161,18 @@ func readHeaps(runs []string, m *work.Memory) (*components.Graph, map[docref.Ref
 	err := work.EachPart(runs, records.HeapMembers, m, func(_ int, members []byte) error {
 		var part components.Part
 		m.Nodes.Reset()
-		number := func(ref docref.Ref) uint32 {
+		// The other document of a group comes first itself.
+		number := func(ref docref.Ref, weight uint32) uint32 {
 			n, isNew := m.Nodes.Add(uint64(ref))
 			if isNew {
-				part.Refs, part.Weights, part.Parents = append(part.Refs, ref), append(part.Weights, 0), append(part.Parents, n)
+				part.Refs, part.Weights, part.Parents = append(part.Refs, ref), append(part.Weights, weight), append(part.Parents, n)
 			}
 			return n
 		}
 		for ; len(members) > 0; members = members[records.HeapMemberSize:] {
 			ref, input, other := records.GetRef(members), records.GetRef(members[records.RefSize:]), records.GetRef(members[2*records.RefSize:])
-			part.Parents.Union(number(ref), number(other))
+			size := binary.LittleEndian.Uint32(members[3*records.RefSize:])
+			part.Parents.Union(number(ref, size), number(other, size))
 			if input != 0 {
 				inputs[ref] = input
 			}

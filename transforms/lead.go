@@ -26,8 +26,8 @@ func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&heapFn{})
 }
 
-// heapFn scores a heap. Its documents come in the order in which they are preferred. Each
-// is compared with the leaders so far, and becomes one if it is like none of them. So the
+// heapFn scores the heaps of a place. Their documents come in the order in which they are
+// preferred. Each is compared with the leaders so far, and becomes one if it is like none of them. So the
 // leaders are what stays of the heap, and the edges to them hold together what belongs
 // together.
 type heapFn struct {
@@ -46,16 +46,18 @@ func (f *heapFn) ProcessElement(ctx context.Context, element []byte, _ func([]by
 			return err
 		}
 		// Parts of heaps have odd numbers behind those that Group made.
-		h := heapScorer{f: f, w: w, graph: edgeWriter{number: f.Job.Shards + 2*t.Number + 1}}
-		h.index = leaders.New(len(members), f.Job.Threshold, func(n int) int { return lshbands.PrefixLength(f.Job.Threshold, n) })
-		if err := h.members(ctx, members); err != nil {
+		graph := &edgeWriter{number: f.Job.Shards + 2*t.Number + 1}
+		heaps := f.scorers(w, graph, members)
+		if err := f.compare(ctx, w, members, heaps); err != nil {
 			return err
 		}
-		h.count(members)
-		if err := h.writeStars(members, t.Number); err != nil {
+		for i := range heaps {
+			heaps[i].count()
+		}
+		if err := f.writeStars(w, members, heaps, t.Number); err != nil {
 			return err
 		}
-		return records.WritePart(&w.Run, records.EdgeNodes, h.graph.number, h.graph.part)
+		return records.WritePart(&w.Run, records.EdgeNodes, graph.number, graph.part)
 	})
 }
 
@@ -65,9 +67,11 @@ type heapMember struct {
 	size, length, stored uint32     // of the set, the text, and what is there of the set
 	piece                uint32     // of the task
 	offset               int        // of the set in the piece
+	heap                 uint32     // of those of the place
+	star                 uint32     // the leader that it is most like
 }
 
-// members returns the documents of a heap in the order in which they are preferred, those
+// members returns the documents of all heaps in the order in which they are preferred, those
 // of the reference first.
 func (f *heapFn) members(w *work.Place) ([]heapMember, error) {
 	packed, err := w.Read(1, records.Heaps)
@@ -90,14 +94,14 @@ func (f *heapFn) members(w *work.Place) ([]heapMember, error) {
 			m := heapMember{
 				ref: records.GetRef(b), input: records.GetRef(b[16:]),
 				size: binary.LittleEndian.Uint32(b[8:]), stored: binary.LittleEndian.Uint32(b[12:]), length: binary.LittleEndian.Uint32(b[24:]),
-				piece: uint32(i), offset: at + records.SetHeader,
+				piece: uint32(i), offset: at + records.SetHeader, heap: binary.LittleEndian.Uint32(b[28:]),
 			}
 			members = append(members, m)
 			at = m.offset + m.bytes()
 		}
 	}
 	if len(members) != want {
-		return nil, fmt.Errorf("%d sets of a heap of %d documents came", len(members), want)
+		return nil, fmt.Errorf("%d sets of heaps of %d documents came", len(members), want)
 	}
 	slices.SortFunc(members, f.prefer)
 	return members, nil
@@ -124,23 +128,40 @@ func (f *heapFn) prefer(a, b heapMember) int {
 type heapScorer struct {
 	f     *heapFn
 	w     *work.Place
-	graph edgeWriter
+	graph *edgeWriter
 	index *leaders.Index
 
-	leaders   []gatheredSet
-	joined    unionfind.Forest // leaders, by edges
-	found     []foundLeader    // of the document at hand
-	star      []uint32         // of each document, the leader that it is most like
-	sizes     []int64          // of the stars
-	compared  int64
-	unchecked int64 // leaders of the input that were not compared with all before them
+	leaders     []gatheredSet
+	joined      unionfind.Forest       // leaders, by edges
+	found       []foundLeader          // of the document at hand
+	sizes       []int64                // of the stars
+	group       documents.SkippedGroup // all documents
+	ofReference int64                  // those of which no equal one is of the input
+	compared    int64
+	unchecked   int64 // leaders of the input that were not compared with all before them
 }
 
-// members goes through the documents.
-func (h *heapScorer) members(ctx context.Context, members []heapMember) error {
+// scorers returns one for each heap, by number.
+func (f *heapFn) scorers(w *work.Place, graph *edgeWriter, members []heapMember) []heapScorer {
+	var sizes []int
+	for i := range members {
+		for int(members[i].heap) >= len(sizes) {
+			sizes = append(sizes, 0)
+		}
+		sizes[members[i].heap]++
+	}
+	prefix := func(n int) int { return lshbands.PrefixLength(f.Job.Threshold, n) }
+	heaps := make([]heapScorer, len(sizes))
+	for i, size := range sizes {
+		heaps[i] = heapScorer{f: f, w: w, graph: graph, index: leaders.New(size, f.Job.Threshold, prefix)}
+	}
+	return heaps
+}
+
+// compare goes through the documents.
+func (f *heapFn) compare(ctx context.Context, w *work.Place, members []heapMember, heaps []heapScorer) error {
 	isInOrder := slices.IsSortedFunc(members, func(a, b heapMember) int { return cmp.Compare(a.piece, b.piece) })
 	held := ^uint32(0) // the piece in the buffer
-	h.star = make([]uint32, len(members))
 	for i := range members {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -148,34 +169,34 @@ func (h *heapScorer) members(ctx context.Context, members []heapMember) error {
 		m := &members[i]
 		if isInOrder && m.piece != held {
 			held = m.piece
-			if _, err := h.w.ReadPiece(0, h.w.Pieces[held]); err != nil {
+			if _, err := w.ReadPiece(0, w.Pieces[held]); err != nil {
 				return err
 			}
 		}
-		packed, err := h.set(m, isInOrder)
+		packed, err := setOf(w, m, isInOrder)
 		if err != nil {
 			return err
 		}
-		h.w.Hashes = sketchblock.AppendSet(h.w.Hashes[:0], packed)
-		document := gatheredSet{ref: m.ref, size: int(m.size), set: h.w.Hashes}
+		w.Hashes = sketchblock.AppendSet(w.Hashes[:0], packed)
+		document := gatheredSet{ref: m.ref, size: int(m.size), set: w.Hashes}
 		if m.input != 0 {
 			document.input = &gatheredSet{ref: m.input, size: document.size}
 		}
-		if h.star[i], err = h.member(&document); err != nil {
+		if m.star, err = heaps[m.heap].member(&document); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// set returns the bytes of a set, whose piece may be held.
-func (h *heapScorer) set(m *heapMember, isHeld bool) ([]byte, error) {
+// setOf returns the bytes of a set, whose piece may be held.
+func setOf(w *work.Place, m *heapMember, isHeld bool) ([]byte, error) {
 	if isHeld {
-		return h.w.Buffers[0][m.offset : m.offset+m.bytes()], nil
+		return w.Buffers[0][m.offset : m.offset+m.bytes()], nil
 	}
 	var err error
-	h.w.Buffers[1], err = h.w.Reader.ReadStretch(h.w.Buffers[1][:0], h.w.Pieces[m.piece], m.offset, m.bytes())
-	return h.w.Buffers[1], err
+	w.Buffers[1], err = w.Reader.ReadStretch(w.Buffers[1][:0], w.Pieces[m.piece], m.offset, m.bytes())
+	return w.Buffers[1], err
 }
 
 // noLeader stands for none.
@@ -185,6 +206,10 @@ const noLeader = ^uint32(0)
 // and makes it a leader if it is like none, or of the reference. It returns the leader
 // that it is most like, which may be itself.
 func (h *heapScorer) member(m *gatheredSet) (star uint32, err error) {
+	h.group.Note(m.ref)
+	if class := m.class(); max(class.First, class.Input) < h.f.FirstInput {
+		h.ofReference++
+	}
 	candidates, isComplete := h.index.Candidates(m.set)
 	if err := h.compare(m, candidates); err != nil {
 		return noLeader, err
@@ -289,37 +314,32 @@ func (h *heapScorer) add(leader, m *gatheredSet, e records.Edge) error {
 }
 
 // count counts what was compared, and what was not.
-func (h *heapScorer) count(members []heapMember) {
-	var group documents.SkippedGroup
-	ofReference := int64(0)
-	for i := range members {
-		group.Note(members[i].ref)
-		if max(members[i].ref, members[i].input) < h.f.FirstInput {
-			ofReference++
-		}
-	}
-	h.w.Figures.Records += group.Documents
+func (h *heapScorer) count() {
+	h.w.Figures.Records += h.group.Documents
 	h.w.Outcome.Counts.Candidates += h.compared
-	h.w.Outcome.Skipped = h.f.Layout.Skipped(&group, candidates.PairsOf(group.Documents, ofReference)-h.compared)
-	h.w.Outcome.Skipped.Kept = h.unchecked
+	skipped := h.f.Layout.Skipped(&h.group, candidates.PairsOf(h.group.Documents, h.ofReference)-h.compared)
+	skipped.Kept = h.unchecked
+	h.w.Outcome.Skipped.Add(skipped)
 }
 
 // writeStars writes the documents of the stars that have many pairs.
-func (h *heapScorer) writeStars(members []heapMember, number int) error {
-	for i, star := range h.star {
-		if star == noLeader || candidates.PairsOf(h.sizes[star], 0) <= h.f.Job.Bounds.Group {
+func (f *heapFn) writeStars(w *work.Place, members []heapMember, heaps []heapScorer, number int) error {
+	for i := range members {
+		m := &members[i]
+		heap := &heaps[m.heap]
+		if m.star == noLeader || candidates.PairsOf(heap.sizes[m.star], 0) <= f.Job.Bounds.Group {
 			continue
 		}
-		for _, ref := range []docref.Ref{members[i].ref, members[i].input} {
+		for _, ref := range []docref.Ref{m.ref, m.input} {
 			if ref == 0 {
 				continue
 			}
-			b, err := h.w.Run.Record(records.Stars, number, records.StarSize)
+			b, err := w.Run.Record(records.Stars, number, records.StarSize)
 			if err != nil {
 				return err
 			}
 			records.PutRef(b, ref)
-			records.PutRef(b[records.RefSize:], h.leaders[star].ref)
+			records.PutRef(b[records.RefSize:], heap.leaders[m.star].ref)
 		}
 	}
 	return nil

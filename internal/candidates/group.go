@@ -204,7 +204,7 @@ func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *
 		for j := i + 1; j < len(group); j++ {
 			b := &group[j]
 			low, high := a, b
-			if bySize(*a, *b) > 0 {
+			if a.Size > b.Size || a.Size == b.Size && a.Ref > b.Ref {
 				low, high = b, a
 			}
 			if float64(low.Size)/float64(high.Size) < g.Threshold || isReference && g.ofReference(b) {

@@ -18,8 +18,11 @@ func (r *Record) SetPrevious(shingle uint64) {
 }
 
 // previousShingle returns what SetPrevious has noted.
-func (r *Record) previousShingle() uint64 {
-	return uint64(r.Previous[1])<<16 | uint64(r.Previous[0]>>13)&0xffff
+func (r *Record) previousShingle() uint64 { return PreviousShingle(r.Previous[0], r.Previous[1]) }
+
+// PreviousShingle returns the shingle that the first two words of Previous hold.
+func PreviousShingle(first, second uint32) uint64 {
+	return uint64(second)<<16 | uint64(first>>13)&0xffff
 }
 
 // metBefore reports whether two records of one shingle have the same key before

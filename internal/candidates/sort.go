@@ -12,37 +12,83 @@ import (
 type Buckets struct {
 	low   uint64
 	shift int
-	ends  []uint32
+	ends  []uint32 // counts first
+	links []link   // nil where every record gets a place
 }
+
+// link is the key of a bucket's first record and the one before it, with a mark.
+type link struct{ key, previous uint64 }
+
+const (
+	// Unmet stands for the key before one where there is none: documents that share such
+	// a key have not met.
+	Unmet = 1 << 62
+	// mayMeet marks the link of a bucket where two records may be a pair that is new.
+	mayMeet = 1 << 63
+	// dropped is the end of a bucket whose records get no place.
+	dropped = ^uint32(0)
+)
 
 // NewBuckets returns buckets for n records whose keys are from low to high.
 func NewBuckets(n int, low, high uint64) *Buckets {
 	width := min(bits.Len(uint(n)), 20)
 	// A shard holds keys of one range. The bits that they all share say nothing.
-	return &Buckets{low: low, shift: max(bits.Len64(high-low)-width, 0), ends: make([]uint32, 1<<width+1)}
+	return &Buckets{low: low, shift: max(bits.Len64(high-low)-width, 0), ends: make([]uint32, 1<<width)}
 }
 
 // Count counts a record by its key.
-func (b *Buckets) Count(key uint64) { b.ends[(key-b.low)>>b.shift+1]++ }
+func (b *Buckets) Count(key uint64) { b.ends[(key-b.low)>>b.shift]++ }
 
-// Counted is to be called when all records are counted.
-func (b *Buckets) Counted() {
-	for i := 1; i < len(b.ends); i++ {
-		b.ends[i] += b.ends[i-1]
+// CountLink counts a record by its key and the one before, below Unmet, or Unmet. Where
+// all records are so counted, those of a bucket get no place if they all have one key and
+// one key before it: there they have met. Of very many documents that are much alike most
+// records are such ones, and so is what is nobody else's.
+func (b *Buckets) CountLink(key, previous uint64) {
+	if b.links == nil {
+		b.links = make([]link, len(b.ends))
 	}
+	bucket := (key - b.low) >> b.shift
+	switch first := &b.links[bucket]; {
+	case b.ends[bucket] == 0:
+		*first = link{key, previous}
+	case first.key != key || first.previous != previous || previous == Unmet:
+		first.previous = mayMeet
+	}
+	b.ends[bucket]++
 }
 
-// Place returns the place of the next record of that key.
-func (b *Buckets) Place(key uint64) uint32 {
+// Counted is to be called when all records are counted. It returns how many of them get
+// a place.
+func (b *Buckets) Counted() (places int) {
+	for i, n := range b.ends {
+		if b.links != nil && b.links[i].previous != mayMeet {
+			b.ends[i] = dropped
+			continue
+		}
+		b.ends[i] = uint32(places)
+		places += int(n)
+	}
+	b.links = nil
+	return places
+}
+
+// Place returns the place of the next record of that key, if it gets one.
+func (b *Buckets) Place(key uint64) (place uint32, ok bool) {
 	end := &b.ends[(key-b.low)>>b.shift]
+	if *end == dropped {
+		return 0, false
+	}
 	*end++
-	return *end - 1
+	return *end - 1, true
 }
 
 // Sort sorts records that stand at their places.
 func (b *Buckets) Sort(records []Record) {
 	start := uint32(0)
-	for _, end := range b.ends[:len(b.ends)-1] {
+	for _, end := range b.ends {
+		if end == dropped {
+			continue
+		}
 		if end-start > 1 {
 			sortBucket(records[start:end])
 		}
@@ -67,7 +113,8 @@ func Sort(records, scratch []Record) []Record {
 	b.Counted()
 	scratch = scratch[:len(records)]
 	for i := range records {
-		scratch[b.Place(records[i].Key)] = records[i]
+		place, _ := b.Place(records[i].Key)
+		scratch[place] = records[i]
 	}
 	b.Sort(scratch)
 	return scratch

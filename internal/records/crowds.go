@@ -19,7 +19,7 @@ func putCrowded(b []byte, r *candidates.Record) {
 	binary.LittleEndian.PutUint32(b[8:], r.Size)
 	position := r.Position
 	if r.First {
-		position |= firstKey
+		position |= FirstKey
 	}
 	if r.Input != r.Ref {
 		position |= hasInput
@@ -36,7 +36,7 @@ func getCrowded(b []byte, r *candidates.Record) []byte {
 	ref := GetRef(b)
 	*r = candidates.Record{Key: r.Key, Ref: ref, Input: ref, Size: binary.LittleEndian.Uint32(b[8:])}
 	position := binary.LittleEndian.Uint32(b[12:])
-	r.Position, r.First = position&^(firstKey|hasInput), position&firstKey != 0
+	r.Position, r.First = position&^(FirstKey|hasInput), position&FirstKey != 0
 	b = b[crowdedSize:]
 	for i := range r.Known() {
 		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
@@ -101,9 +101,10 @@ func (c *CrowdReader) Record(r *candidates.Record) {
 	c.Packed = getCrowded(c.Packed, r)
 }
 
-// HeapMemberSize is the size of a document of a heap: its ref, that of the equal
-// document of the input (see want), and that of another document of the heap.
-const HeapMemberSize = 3 * RefSize
+// HeapMemberSize is the size of a document of a heap: its ref, that of the equal document
+// of the input (see [Want]), that of another document of the heap, and how many shingles it
+// has.
+const HeapMemberSize = 3*RefSize + 4
 
 // StarSize is the size of a document of a star: its ref, and that of the leader.
 const StarSize = 2 * RefSize

@@ -17,9 +17,9 @@ const (
 	EdgeSize   = 16
 )
 
-// firstKey says in a bit of a key record's position that it is of the document's first
+// FirstKey says in a bit of a key record's position that it is of the document's first
 // key.
-const firstKey = 1 << 30
+const FirstKey = 1 << 30
 
 func PutKey(b []byte, r candidates.Record) {
 	binary.LittleEndian.PutUint64(b, r.Key)
@@ -28,7 +28,7 @@ func PutKey(b []byte, r candidates.Record) {
 	binary.LittleEndian.PutUint32(b[24:], r.Size)
 	position := r.Position
 	if r.First {
-		position |= firstKey
+		position |= FirstKey
 	}
 	binary.LittleEndian.PutUint32(b[28:], position)
 	for i, key := range r.Previous[:r.Known()] {
@@ -45,7 +45,7 @@ func GetKey(b []byte, r *candidates.Record) []byte {
 		Size:   binary.LittleEndian.Uint32(b[24:]),
 	}
 	position := binary.LittleEndian.Uint32(b[28:])
-	r.Position, r.First = position&^firstKey, position&firstKey != 0
+	r.Position, r.First = position&^FirstKey, position&FirstKey != 0
 	b = b[KeySize:]
 	for i := range r.Known() {
 		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
@@ -56,3 +56,17 @@ func GetKey(b []byte, r *candidates.Record) []byte {
 func PutRef(b []byte, ref docref.Ref) { binary.LittleEndian.PutUint64(b, uint64(ref)) }
 
 func GetRef(b []byte) docref.Ref { return docref.Ref(binary.LittleEndian.Uint64(b)) }
+
+// PreviousKey returns, of a packed record, the key that its document has had before it, as
+// [candidates.Buckets.CountLink] asks for it. Exact keys have a previous key of two words.
+func PreviousKey(b []byte, isExact bool) uint64 {
+	known := candidates.KnownOf(binary.LittleEndian.Uint64(b))
+	if known == 0 || binary.LittleEndian.Uint32(b[28:])&FirstKey != 0 {
+		return candidates.Unmet
+	}
+	latest := binary.LittleEndian.Uint32(b[KeySize:])
+	if isExact {
+		return candidates.PreviousShingle(latest, binary.LittleEndian.Uint32(b[KeySize+4:]))
+	}
+	return uint64(latest)
+}

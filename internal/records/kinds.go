@@ -34,7 +34,7 @@ const (
 	Spans        runfile.Kind = 27 // passages that the pairs of a part have in common, by part
 	ShardSpans   runfile.Kind = 28 // the same, by output shard
 	HeapMembers  runfile.Kind = 29 // documents of dense groups, by range of keys
-	Heaps        runfile.Kind = 30 // how many documents a heap has, by heap
+	Heaps        runfile.Kind = 30 // how many documents of heaps a place has, by place
 	Stars        runfile.Kind = 31 // documents that are like one leader, by heap
 	Unchecked    runfile.Kind = 32 // leaders that were not compared with all others, by split
 	Blocks       runfile.Kind = 33 // a mark of each block, by place

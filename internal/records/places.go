@@ -35,10 +35,12 @@ type Want struct {
 	Ref   docref.Ref
 	Place int
 	Input docref.Ref
+	// Heap is the number of the document's heap, if heaps are scored there.
+	Heap uint32
 }
 
 // wantedSize is the size of a want's record.
-const wantedSize = 2*RefSize + 4
+const wantedSize = 2*RefSize + 8
 
 func WriteWanted(run *runfile.Writer, split int, w Want) error {
 	b, err := run.Record(Wanted, split, wantedSize)
@@ -46,6 +48,7 @@ func WriteWanted(run *runfile.Writer, split int, w Want) error {
 		PutRef(b, w.Ref)
 		PutRef(b[RefSize:], w.Input)
 		binary.LittleEndian.PutUint32(b[2*RefSize:], uint32(w.Place))
+		binary.LittleEndian.PutUint32(b[2*RefSize+4:], w.Heap)
 	}
 	return err
 }
@@ -57,6 +60,7 @@ func DecodeWanted(packed []byte) []Want {
 	for ; len(packed) > 0; packed = packed[wantedSize:] {
 		wanted = append(wanted, Want{
 			Ref: GetRef(packed), Input: GetRef(packed[RefSize:]), Place: int(binary.LittleEndian.Uint32(packed[2*RefSize:])),
+			Heap: binary.LittleEndian.Uint32(packed[2*RefSize+4:]),
 		})
 	}
 	slices.SortFunc(wanted, func(a, b Want) int {
@@ -66,8 +70,8 @@ func DecodeWanted(packed []byte) []Want {
 }
 
 // SetHeader is the size of what stands before the hashes of a set that travels:
-// ref, size, hashes stored, ref of the equal document of the input (see want), length.
-const SetHeader = 28
+// ref, size, hashes stored, ref of the equal document of the input (see [Want]), length, heap.
+const SetHeader = 32
 
 // WriteSet sends the set of document i of the block to the place where it is wanted.
 func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int, set []byte) error {
@@ -78,6 +82,7 @@ func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int,
 		binary.LittleEndian.PutUint32(b[12:], uint32(block.Stored(i)))
 		PutRef(b[16:], wanted.Input)
 		binary.LittleEndian.PutUint32(b[24:], uint32(block.Length(i)))
+		binary.LittleEndian.PutUint32(b[28:], wanted.Heap)
 		copy(b[SetHeader:], set)
 	}
 	return err
