@@ -1,0 +1,122 @@
+package house
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mayImport lists the packages, from the top of the house down, with the packages of the
+// house that each may import. A test of a package may import as well what these may.
+var mayImport = map[string]string{
+	"cmd/runjob":           "internal/audit internal/corpus internal/evaluation internal/methods internal/output internal/results lshbands pipeline transforms",
+	"scripts/plancosts":    "pipeline",
+	"pipeline":             "asmkernels internal/audit internal/candidates internal/clusters internal/corpus internal/docref internal/documents internal/index internal/keep internal/leaders internal/methods internal/output internal/regular internal/results internal/sample internal/username internal/work internal/workspace lshbands sketch transforms",
+	"transforms":           "asmkernels internal/audit internal/candidates internal/clusters internal/components internal/corpus internal/docref internal/documents internal/index internal/keep internal/leaders internal/methods internal/numbering internal/output internal/radix internal/records internal/runfile internal/sketchblock internal/unionfind internal/work lshbands sketch",
+	"internal/documents":   "internal/candidates internal/corpus internal/docref internal/work",
+	"internal/work":        "internal/candidates internal/components internal/numbering internal/output internal/records internal/runfile internal/sketchblock",
+	"internal/index":       "internal/docref internal/radix internal/sketchblock",
+	"internal/records":     "internal/audit internal/candidates internal/components internal/docref internal/radix internal/runfile internal/sketchblock sketch",
+	"internal/results":     "internal/corpus internal/output internal/regular internal/workspace",
+	"internal/sample":      "internal/candidates internal/docref internal/leaders internal/unionfind",
+	"scripts/bruteforce":   "asmkernels internal/corpus",
+	"internal/audit":       "internal/docref internal/numbering",
+	"internal/candidates":  "internal/docref internal/numbering",
+	"internal/components":  "internal/docref internal/numbering internal/radix internal/unionfind",
+	"internal/corpus":      "internal/output internal/regular",
+	"internal/evaluation":  "internal/numbering internal/output internal/unionfind",
+	"internal/leaders":     "internal/numbering",
+	"internal/sketchblock": "internal/docref",
+	"internal/workspace":   "internal/output internal/regular",
+	"lshbands":             "asmkernels",
+	"sketch":               "asmkernels",
+	"asmkernels":           "",
+	"internal/clusters":    "",
+	"internal/docref":      "",
+	"internal/house":       "",
+	"internal/keep":        "",
+	"internal/methods":     "",
+	"internal/numbering":   "",
+	"internal/output":      "",
+	"internal/radix":       "",
+	"internal/regular":     "",
+	"internal/runfile":     "",
+	"internal/unionfind":   "",
+	"internal/username":    "",
+	"scripts/bench":        "",
+	"scripts/multiply":     "",
+	"scripts/plant":        "",
+}
+
+// withBeam are the packages that know Beam. Nothing below them does.
+var withBeam = []string{"cmd/runjob", "pipeline", "transforms"}
+
+func isCommand(room string) bool {
+	return strings.HasPrefix(room, "cmd/") || strings.HasPrefix(room, "scripts/")
+}
+
+// imports reports whether a package may import another, or may in its tests.
+func imports(room, imported string, inTest bool) bool {
+	if strings.HasPrefix(imported, "github.com/apache/beam/") {
+		return slices.Contains(withBeam, room)
+	}
+	inner, ours := strings.CutPrefix(imported, module+"/")
+	if !ours || inner == room && inTest {
+		return true
+	}
+	allowed := strings.Fields(mayImport[room])
+	return slices.Contains(allowed, inner) ||
+		inTest && slices.ContainsFunc(allowed, func(next string) bool { return imports(next, imported, true) })
+}
+
+// TestImportsGoDown: no package imports another in a circle, or one that is not listed.
+func TestImportsGoDown(t *testing.T) {
+	above := map[string]bool{}
+	var walk func(room string)
+	walk = func(room string) {
+		if above[room] {
+			t.Fatalf("%s imports itself", room)
+		}
+		above[room] = true
+		for _, next := range strings.Fields(mayImport[room]) {
+			if _, known := mayImport[next]; !known {
+				t.Errorf("%s may import %s, which is not listed", room, next)
+			}
+			if slices.Contains(withBeam, next) && !slices.Contains(withBeam, room) && !isCommand(room) {
+				t.Errorf("%s may import %s, which knows Beam", room, next)
+			}
+			walk(next)
+		}
+		delete(above, room)
+	}
+	for room := range mayImport {
+		walk(room)
+	}
+}
+
+// TestImports tries the rule on imports that the tree does not have.
+func TestImports(t *testing.T) {
+	const beam = "github.com/apache/beam/sdks/v2/go/pkg/beam"
+	for _, test := range []struct {
+		room, imported string
+		inTest, want   bool
+	}{
+		{"cmd/runjob", module + "/pipeline", false, true},
+		{"pipeline", module + "/cmd/runjob", false, false},
+		{"transforms", module + "/pipeline", false, false},
+		{"transforms", beam, false, true},
+		{"sketch", module + "/asmkernels", false, true},
+		{"sketch", module + "/lshbands", false, false},
+		{"sketch", beam, false, false},
+		{"internal/records", module + "/internal/work", false, false},
+		{"internal/work", module + "/internal/records", false, true},
+		{"internal/work", module + "/internal/docref", true, true},
+		{"internal/work", module + "/internal/work", true, true},
+		{"internal/work", beam, true, false},
+		{"sketch", "github.com/zeebo/xxh3", false, true},
+	} {
+		if got := imports(test.room, test.imported, test.inTest); got != test.want {
+			t.Errorf("imports(%q, %q, %v) = %v, want %v", test.room, test.imported, test.inTest, got, test.want)
+		}
+	}
+}
