@@ -29,15 +29,15 @@ func TestApart(t *testing.T) {
 		input, reference, output, temp string
 		want                           string // in the error; empty: none
 	}{
-		{"c", "", "c", "", "--output c: lies in the folder c, which --input searches"},
-		{"c", "", "c/out", "", "--output c/out: lies in the folder c"},
-		{"c", "", "c/sub/deep/out", "", "--output c/sub/deep/out: lies in the folder c/sub"},
-		{"c", "", "alias/out", "", "--output alias/out: lies in the folder c"},
-		{"alias", "", "c/out", "", "--output c/out: lies in the folder alias"},
-		{"c", "", "far/out", "", "--output far/out: lies in the folder c/far"},
-		{"c/**/*.jsonl", "", "c/out", "", "--output c/out: lies in the folder c"},
-		{"c", "", "out", "c/temp", "--temp c/temp: lies in the folder c"},
-		{"c", "r", "r/out", "", "--output r/out: lies in the folder r, which --reference searches"},
+		{"c", "", "c", "", "output c: lies in the folder c, which input searches"},
+		{"c", "", "c/out", "", "output c/out: lies in the folder c"},
+		{"c", "", "c/sub/deep/out", "", "output c/sub/deep/out: lies in the folder c/sub"},
+		{"c", "", "alias/out", "", "output alias/out: lies in the folder c"},
+		{"alias", "", "c/out", "", "output c/out: lies in the folder alias"},
+		{"c", "", "far/out", "", "output far/out: lies in the folder c/far"},
+		{"c/**/*.jsonl", "", "c/out", "", "output c/out: lies in the folder c"},
+		{"c", "", "out", "c/temp", "temp c/temp: lies in the folder c"},
+		{"c", "r", "r/out", "", "output r/out: lies in the folder r, which reference searches"},
 		{"c/*.jsonl", "", "c/out", "", ""},
 		{"c/a.jsonl", "", "c/out", "", ""},
 		{"c", "", "c.out", "", ""},
@@ -116,7 +116,7 @@ func TestLeftoversAreNoInput(t *testing.T) {
 	put(t, "c/in.jsonl", file{"in.jsonl", synthetic(83)}.content(), plain)
 	config := testConfig(t, "c")
 	config.Output = "c/out"
-	work, err := config.openWorkspace()
+	work, err := openWorkspace(&config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/job"
 )
 
 // clusterRecall returns the share of the similar pairs of documents with words
@@ -89,7 +90,7 @@ func TestAuditOfAllDocuments(t *testing.T) {
 			config := byKeys(testConfig(t, input), methods.MinHash)
 			config.Emit = []string{output.Clusters, output.Pairs}
 			config.Bands, config.Rows, config.Threshold, config.Audit = c.bands, c.rows, c.threshold, "100000"
-			if config.Recall = usualRecall; c.bands == 0 {
+			if config.Recall = job.UsualRecall; c.bands == 0 {
 				config.Recall = certain
 			}
 			audit := runJob(t, config).Audit
@@ -118,10 +119,10 @@ func TestAuditDependsOnDocumentsOnly(t *testing.T) {
 	if want == nil || want.Sampled < 20 || want.Sampled > 120 || want.Pairs == 0 {
 		t.Fatalf("audit %+v of about 60", want)
 	}
-	for name, change := range map[string]func(*Config){
-		"lanes":  func(c *Config) { c.Lanes = 5 },
-		"memory": func(c *Config) { c.Memory = leastMemory },
-		"zstd":   func(c *Config) { c.Input = []string{putCorpus(t, zstded, files...)} },
+	for name, change := range map[string]func(*job.Config){
+		"lanes":  func(c *job.Config) { c.Lanes = 5 },
+		"memory": func(c *job.Config) { c.Memory = job.LeastMemory },
+		"zstd":   func(c *job.Config) { c.Input = []string{putCorpus(t, zstded, files...)} },
 	} {
 		other := config
 		other.Output = t.TempDir()

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/methods"
-	"mirrorbeam/transforms"
+	"mirrorbeam/job"
 )
 
 // TestAutoKeys: the three exact ways give the same bytes, with and without a reference,
@@ -41,7 +41,7 @@ func TestAutoKeys(t *testing.T) {
 // TestAutoKeysOfLargeCorpus: a corpus of more documents is compared by exact keys.
 func TestAutoKeysOfLargeCorpus(t *testing.T) {
 	w := newWriter(91)
-	for range transforms.SmallCorpus + 1 {
+	for range methods.SmallCorpus + 1 {
 		w.add(w.set(w.text(12)))
 	}
 	config := byKeys(testConfig(t, putCorpus(t, plain, cut(w.lines, 1)...)), methods.Auto)
@@ -49,20 +49,20 @@ func TestAutoKeysOfLargeCorpus(t *testing.T) {
 		t.Errorf("plan %+v", summary.Plan)
 	}
 	for _, c := range []struct {
-		change func(*Config)
+		change func(*job.Config)
 		want   methods.Name
 	}{
-		{func(*Config) {}, methods.Exact},
-		{func(c *Config) { c.Recall = 1 }, methods.Exact},
-		{func(c *Config) { c.Recall = 0.9 }, methods.MinHash},
-		{func(c *Config) { c.Bands = 9 }, methods.MinHash},
-		{func(c *Config) { c.Verify = methods.VerifySketch }, methods.MinHash},
-		{func(c *Config) { c.Score = methods.Hamming }, methods.SimHash},
-		{func(c *Config) { c.Similarity = methods.Containment }, methods.Passages},
+		{func(*job.Config) {}, methods.Exact},
+		{func(c *job.Config) { c.Recall = 1 }, methods.Exact},
+		{func(c *job.Config) { c.Recall = 0.9 }, methods.MinHash},
+		{func(c *job.Config) { c.Bands = 9 }, methods.MinHash},
+		{func(c *job.Config) { c.Verify = methods.VerifySketch }, methods.MinHash},
+		{func(c *job.Config) { c.Score = methods.Hamming }, methods.SimHash},
+		{func(c *job.Config) { c.Similarity = methods.Containment }, methods.Passages},
 	} {
 		config := config
 		c.change(&config)
-		if got := config.keys(); got != c.want {
+		if got := config.Method(); got != c.want {
 			t.Errorf("%+v: keys %s, want %s", config.Measure, got, c.want)
 		}
 	}

@@ -12,11 +12,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mirrorbeam/job"
 )
 
 // cancelAtWork returns a context that ends once the tasks of the job have begun
 // to write so many files.
-func cancelAtWork(t *testing.T, config Config, written int) context.Context {
+func cancelAtWork(t *testing.T, config job.Config, written int) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	t.Cleanup(func() { cancel(); <-ended })
@@ -72,7 +74,7 @@ func TestCancel(t *testing.T) {
 	input := largeCorpus(t)
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	run := func(ctx context.Context, config Config) {
+	run := func(ctx context.Context, config job.Config) {
 		t.Helper()
 		if _, err := Run(ctx, config); !errors.Is(err, context.Canceled) {
 			t.Fatalf("error %v, want that of the context", err)

@@ -10,16 +10,18 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
+	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/work"
-	"mirrorbeam/lshbands"
+	"mirrorbeam/job"
 	"mirrorbeam/transforms"
 )
 
 // readCorpus reads the corpus of a configuration and returns what it is. The visitors
 // are told about how large it is.
-func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) func() transforms.Visitor) (inputs documents.Inputs, job transforms.Job, counts work.Counts, err error) {
-	stopWords, err := config.readStopWords()
+func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int64) func() transforms.Visitor) (inputs documents.Inputs, job transforms.Job, counts work.Counts, err error) {
+	stopWords, err := config.ReadStopWords()
 	if err != nil {
 		return inputs, job, counts, failure{ErrUsage, err}
 	}
@@ -27,18 +29,18 @@ func readCorpus(ctx context.Context, config Config, newVisitor func(size int64) 
 	if ctx.Err() != nil {
 		return inputs, job, counts, ctx.Err()
 	} else if err != nil {
-		return inputs, job, counts, config.fault(ErrInput, err)
+		return inputs, job, counts, fault(&config, ErrInput, err)
 	}
 	inputs.StopWords = stopWords
-	job = config.job(lshbands.Scheme{}, size, len(inputs.Splits), "", "", "")
+	job = newJob(&config, extent{bytes: size, splits: len(inputs.Splits), stopWords: stopWords})
 	counts, err = transforms.Survey(ctx, job, inputs, newVisitor(size))
 	switch {
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case err != nil:
-		err = config.fault(ErrInput, err)
+		err = fault(&config, ErrInput, err)
 	case config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects:
-		err = failure{ErrInput, fmt.Errorf("%s, --max-rejects allows %d: %s", unreadable(counts.Rejected), config.MaxRejects, firstUnreadable(ctx, job, inputs))}
+		err = failure{ErrInput, setting.Errorf("%s, {max_rejects} allows %d: %s", unreadable(counts.Rejected), config.MaxRejects, firstUnreadable(ctx, job, inputs))}
 	case counts.Documents == 0 && counts.Rejected > 0:
 		err = failure{ErrInput, fmt.Errorf("no document in the input, %s: %s", unreadable(counts.Rejected), firstUnreadable(ctx, job, inputs))}
 	case counts.Documents == 0:
@@ -154,7 +156,7 @@ func (c *census) visitor(add func(d *transforms.Surveyed)) transforms.Visitor {
 }
 
 // mostLengths is up to how many documents all pairs are weighed.
-const mostLengths = 4 * transforms.SmallCorpus
+const mostLengths = 4 * methods.SmallCorpus
 
 // addLengths takes down the lengths of documents.
 func (c *census) addLengths(lengths []length) {

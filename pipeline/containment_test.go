@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
 )
@@ -32,11 +32,11 @@ type spanRow struct {
 }
 
 // containmentConfig is a job that looks for passages.
-func containmentConfig(t testing.TB, input ...string) Config {
+func containmentConfig(t testing.TB, input ...string) job.Config {
 	config := testConfig(t, input...)
 	config.Similarity, config.Threshold, config.Excerpt = methods.Containment, 0.4, 20
 	config.Keys = methods.Auto
-	config.Emit = []string{autoEmit}
+	config.Emit = []string{"auto"}
 	return config
 }
 
@@ -65,7 +65,7 @@ func excerpts(seed uint64) []line {
 
 // expectedRows returns the rows that a job must write for documents that are
 // compared for certain, and those that it may write, by their names.
-func expectedRows(t testing.TB, config Config, tr *truth) (must, may map[[2]string]passageRow) {
+func expectedRows(t testing.TB, config job.Config, tr *truth) (must, may map[[2]string]passageRow) {
 	t.Helper()
 	measure := sketch.Measure{Shingle: config.Shingle, CJKSplit: config.CJKSplit}
 	sequencer, err := sketch.NewSequencer(sketch.Options{Measure: measure}, false)
@@ -137,7 +137,7 @@ func expectedRows(t testing.TB, config Config, tr *truth) (must, may map[[2]stri
 
 // checkPassages compares the pairs of a job with what they must be, and returns the
 // rows.
-func checkPassages(t testing.TB, config Config, tr *truth) []passageRow {
+func checkPassages(t testing.TB, config job.Config, tr *truth) []passageRow {
 	t.Helper()
 	must, may := expectedRows(t, config, tr)
 	rows := readRows[passageRow](t, config.Output, output.Pairs)
@@ -219,25 +219,25 @@ func TestContainmentReference(t *testing.T) {
 func TestContainmentChangesNothing(t *testing.T) {
 	input := putCorpus(t, plain, cut(excerpts(lawSeed), 3)...)
 	config := containmentConfig(t, input)
-	output := func(t *testing.T, change func(c *Config)) string {
+	output := func(t *testing.T, change func(c *job.Config)) string {
 		config := config
 		config.Output = filepath.Join(t.TempDir(), "out")
 		change(&config)
 		runJob(t, config)
 		return string(readOutput(t, config.Output, output.Pairs))
 	}
-	want := output(t, func(*Config) {})
-	for name, change := range map[string]func(c *Config){
-		"one lane":    func(c *Config) { c.Lanes = 1 },
-		"seven lanes": func(c *Config) { c.Lanes = 7 },
-		"memory":      func(c *Config) { c.Memory = leastMemory },
-		"compression": func(c *Config) { c.OutputFormat = "jsonl.zst" },
+	want := output(t, func(*job.Config) {})
+	for name, change := range map[string]func(c *job.Config){
+		"one lane":    func(c *job.Config) { c.Lanes = 1 },
+		"seven lanes": func(c *job.Config) { c.Lanes = 7 },
+		"memory":      func(c *job.Config) { c.Memory = job.LeastMemory },
+		"compression": func(c *job.Config) { c.OutputFormat = "jsonl.zst" },
 	} {
 		t.Run(name, func(t *testing.T) { sameText(t, "pairs", output(t, change), want) })
 	}
 	t.Run("portable runner", func(t *testing.T) {
 		startPrism(t)
-		sameText(t, "pairs", output(t, func(*Config) {}), want)
+		sameText(t, "pairs", output(t, func(c *job.Config) { c.Runner = portable }), want)
 	})
 	rows, whole := runInner(t, config, wholeJob)
 	sameInCuts(t, config, rows, whole,
@@ -318,7 +318,7 @@ func TestContainmentCorpora(t *testing.T) {
 			}
 			f := cut(w.lines, 1)
 			config := containmentConfig(t, putCorpus(t, plain, f...))
-			config.Threshold, config.Excerpt = 0.1, defaultExcerpt
+			config.Threshold, config.Excerpt = 0.1, job.Default().Excerpt
 			summary := runJob(t, config)
 			if summary.Skipped.Pairs > 0 {
 				t.Errorf("skipped %+v", summary.Skipped)
@@ -340,44 +340,4 @@ func decodeRecords[Record any](t testing.TB, b []byte) []Record {
 		records = append(records, r)
 	}
 	return records
-}
-
-// What does not go with containment is refused, all of it at once.
-func TestContainmentRefuses(t *testing.T) {
-	all := containmentConfig(t, "x.jsonl")
-	if err := all.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	cases := []struct {
-		fault  string
-		change func(c *Config)
-	}{
-		{"--excerpt 3", func(c *Config) { c.Excerpt = 3 }},
-		{"--emit clusters", func(c *Config) { c.Emit = append(c.Emit, output.Clusters) }},
-		{"--emit unique", func(c *Config) { c.Emit = []string{output.Unique, output.Removed, output.Sketches} }},
-		{"--keys, --bands and --rows", func(c *Config) { c.Rows = 3 }},
-		{"--keys, --bands and --rows", func(c *Config) { c.Keys = methods.All }},
-		{"--score hamming", func(c *Config) { c.Score = methods.Hamming }},
-		{"--verify sketch", func(c *Config) { c.Verify = methods.VerifySketch }},
-		{"--recall 1", func(c *Config) { c.Recall = 1 }},
-		{"--keep and --split", func(c *Config) { c.Split = clusters.Star }},
-		{"--audit 10", func(c *Config) { c.Audit = "10" }},
-		{"--features", func(c *Config) { c.Features = "features" }},
-		{"--weight", func(c *Config) { c.Weight = map[string]float64{"title": 1} }},
-		{"--stopwords-use require", func(c *Config) { c.StopWords, c.StopWordUse = "list", sketch.RequireStopWords }},
-	}
-	for _, c := range cases {
-		config := containmentConfig(t, "x.jsonl")
-		c.change(&config)
-		c.change(&all)
-		if err := config.Validate(); err == nil || !strings.Contains(err.Error(), c.fault) {
-			t.Errorf("%s: error %v", c.fault, err)
-		}
-	}
-	err := all.Validate()
-	for _, c := range cases[2:] {
-		if err == nil || !strings.Contains(err.Error(), c.fault) {
-			t.Errorf("all wrong: error %v, want one with %s", err, c.fault)
-		}
-	}
 }

@@ -197,7 +197,7 @@ func TestChangedInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	work, err := config.openWorkspace()
+	work, err := openWorkspace(&config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,13 +209,13 @@ func TestChangedInput(t *testing.T) {
 	if err := os.Truncate(path, size/2); err != nil {
 		t.Fatal(err)
 	}
-	scheme, err := config.scheme()
+	scheme, err := config.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = execute(context.Background(), config.job(scheme, size, len(inputs.Splits), work.Temp, work.Partial, list), 0)
+	_, err = execute(context.Background(), newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, list}), &config)
 	if err != nil {
-		err = config.explain(err)
+		err = explain(&config, err)
 	}
 	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
 		t.Errorf("error %v", err)

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/job"
 )
 
 // equals is a corpus in which most documents are equal to others, of the reference
@@ -49,7 +50,7 @@ func makeEquals(t *testing.T, seed uint64) equals {
 }
 
 // config is a job that compares the input with the reference.
-func (e equals) config(t *testing.T) Config {
+func (e equals) config(t *testing.T) job.Config {
 	config := testConfig(t, filepath.Join(e.folder, "x*"))
 	config.Reference = []string{filepath.Join(e.folder, "r*")}
 	return config

@@ -17,6 +17,7 @@ import (
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/job"
 )
 
 // The law of these tests: whatever is done to the program, its results stay the same
@@ -29,7 +30,7 @@ import (
 const goldenFile = "testdata/golden.txt"
 
 // goldenConfig is a job with all outputs.
-func goldenConfig(t testing.TB, input string) Config {
+func goldenConfig(t testing.TB, input string) job.Config {
 	config := testConfig(t, input)
 	config.Emit = append(config.Emit, output.Sketches)
 	return config
@@ -97,11 +98,11 @@ func (g *golden) corpus(t *testing.T, name string) string {
 }
 
 // config returns the configuration of a row.
-func (g *golden) config(t *testing.T, run goldenRun) Config {
+func (g *golden) config(t *testing.T, run goldenRun) job.Config {
 	t.Helper()
 	config := goldenConfig(t, g.corpus(t, run.input))
 	if strings.Contains(run.change, `"containment"`) {
-		config.Keys, config.Emit = methods.Auto, []string{autoEmit}
+		config.Keys, config.Emit = methods.Auto, []string{"auto"}
 	}
 	decoder := json.NewDecoder(strings.NewReader(run.change))
 	decoder.DisallowUnknownFields()
@@ -124,7 +125,7 @@ func (g *golden) run(t *testing.T, run goldenRun) {
 	if summary.Counts.Pairs == 0 || run.isDense && summary.Skipped.Groups == 0 {
 		t.Errorf("a corpus with too little to compare: counts %+v, skipped %+v", summary.Counts, summary.Skipped)
 	}
-	outputs := append(config.emit(), output.Rejects)
+	outputs := append(config.Outputs(), output.Rejects)
 	for _, name := range outputs {
 		g.compare(t, run.name, name, outputFiles(t, config.Output, name))
 	}

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/work"
+	"mirrorbeam/job"
 )
 
 // heapCorpus is a corpus of n documents, or some more, that are much alike: pages of
@@ -54,7 +55,7 @@ func heapCorpus(seed uint64, n int, partsOf10 int) []line {
 }
 
 // heapConfig is a job over a corpus with heaps.
-func heapConfig(t *testing.T, keys methods.Name, input, reference string) Config {
+func heapConfig(t *testing.T, keys methods.Name, input, reference string) job.Config {
 	config := byKeys(testConfig(t, input), keys)
 	if reference != "" {
 		config.Reference = []string{reference}

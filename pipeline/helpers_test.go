@@ -20,12 +20,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/klauspost/compress/zstd"
 
-	"mirrorbeam/internal/clusters"
-	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/workspace"
-	"mirrorbeam/sketch"
+	"mirrorbeam/job"
 )
 
 // workerUmask is set in worker processes only, so that the files they make can
@@ -47,35 +45,23 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// testConfig is a job with the defaults of the command line, but that no pair may be
-// missed, and all outputs.
-func testConfig(t testing.TB, input ...string) Config {
-	return Config{
-		Input: input,
-		Measure: Measure{
-			Format: "auto", IDField: "id", TextField: "text",
-			MaxDocument: 64 << 20, MaxRejects: -1,
-			CJKSplit: true, Shingle: 3, Threshold: 0.8, Keys: methods.Exact,
-			StopWordUse: sketch.RemoveStopWords, Score: "auto", Hamming: 3, Bits: 64,
-		},
-		Similarity: methods.Resemblance, Excerpt: defaultExcerpt,
-		Audit:  "auto",
-		Verify: methods.VerifyExact,
-		Output: filepath.Join(t.TempDir(), "out"), OutputFormat: "jsonl",
-		Emit:  []string{output.Clusters, output.Pairs, output.Unique, output.Removed},
-		Keep:  keep.First,
-		Split: clusters.Component,
-	}
+// testConfig is a job with the defaults, but that no pair may be missed, and all outputs.
+func testConfig(t testing.TB, input ...string) job.Config {
+	config := job.Default()
+	config.Input, config.Output = input, filepath.Join(t.TempDir(), "out")
+	config.Keys = methods.Exact
+	config.Emit = []string{output.Clusters, output.Pairs, output.Unique, output.Removed}
+	return config
 }
 
 // byKeys returns the configuration with other keys.
-func byKeys(config Config, keys methods.Name) Config {
+func byKeys(config job.Config, keys methods.Name) job.Config {
 	config.Keys = keys
 	return config
 }
 
 // runJob runs a job that must succeed and leave nothing but its results.
-func runJob(t testing.TB, config Config) Summary {
+func runJob(t testing.TB, config job.Config) Summary {
 	t.Helper()
 	summary, err := Run(context.Background(), config)
 	if err != nil {
@@ -91,7 +77,7 @@ func runJob(t testing.TB, config Config) Summary {
 }
 
 // checkNoLeftovers fails where a run left folders of its own behind.
-func checkNoLeftovers(t testing.TB, config Config) {
+func checkNoLeftovers(t testing.TB, config job.Config) {
 	t.Helper()
 	temp := config.Temp
 	if temp == "" {

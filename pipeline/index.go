@@ -6,10 +6,12 @@ import (
 	"syscall"
 
 	"mirrorbeam/internal/index"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/regular"
 	"mirrorbeam/internal/results"
 	"mirrorbeam/internal/workspace"
+	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
@@ -77,11 +79,23 @@ func openIndex(folder string) (*Index, error) {
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), x.Close())
 		}
 		x.files = append(x.files, file)
-		if file.header.Config != x.Summary.Config.indexHash() {
+		if !isMadeBy(&file.header, &x.Summary.Config) {
 			return nil, errors.Join(fmt.Errorf("%s: the index was made with other choices than those in %s, or by another version of this program: run the job again", path, workspace.SummaryName), x.Close())
 		}
 	}
 	return x, nil
+}
+
+// isMadeBy reports whether an index was made with the choices of a configuration that
+// matter to a query: those that change sketches, and how near is near.
+func isMadeBy(header *index.Header, config *job.Config) bool {
+	if header.Config != config.SketchHash(header.StopWords) {
+		return false
+	}
+	if config.Scoring() == methods.Hamming {
+		return header.Bits == config.Bits && header.Distance == config.Hamming
+	}
+	return header.Bits == 0 && header.Threshold == config.Threshold
 }
 
 func openIndexFile(path string) (indexFile, error) {

@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/job"
 )
 
 // The law of these tests: clusters and pairs are the same bytes however a job is
@@ -22,14 +23,14 @@ import (
 const lawSeed = 11
 
 // lawConfig is a job at a low threshold, so that there is much to compare.
-func lawConfig(t testing.TB, input ...string) Config {
+func lawConfig(t testing.TB, input ...string) job.Config {
 	config := testConfig(t, input...)
 	config.Threshold = 0.6
 	return config
 }
 
 // lawfulOutput runs the job and returns the bytes that must not change.
-func lawfulOutput(t testing.TB, config Config) string {
+func lawfulOutput(t testing.TB, config job.Config) string {
 	t.Helper()
 	if summary := runJob(t, config); summary.Counts.Pairs < 50 || summary.Counts.Clusters < 20 {
 		t.Fatalf("a corpus with too little to compare: %+v", summary.Counts)
@@ -60,36 +61,10 @@ func TestMemoryChangesNothing(t *testing.T) {
 	input := putCorpus(t, plain, cut(oddities(lawSeed), 4)...)
 	want := lawfulOutput(t, lawConfig(t, input))
 	config := lawConfig(t, input)
-	config.Memory = leastMemory
+	config.Memory = job.LeastMemory
 	sameText(t, "output", lawfulOutput(t, config), want)
 	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
 		t.Errorf("the collector's limit is still %d after the job", limit)
-	}
-}
-
-// TestMemoryPlan: less memory never makes a larger task, and a task's part of it
-// is enough for the keys of a shard, unless there are as many shards as may be.
-func TestMemoryPlan(t *testing.T) {
-	for _, text := range []int64{0, 1, 1 << 20, 1 << 30, 1 << 40, 1 << 50} {
-		for _, tasks := range []int{1, 2, 64} {
-			last := planMemory(ampleMemory, text, tasks)
-			ample := planMemory(0, text, tasks)
-			ample.windowBytes = last.windowBytes // which a limit lowers, be it ample
-			if ample != last {
-				t.Errorf("text %d, %d tasks: no limit is not ample", text, tasks)
-			}
-			for memory := int64(ampleMemory); memory >= leastMemory; memory = memory * 3 / 4 {
-				p := planMemory(memory, text, tasks)
-				if p.shards < 1 || p.shards > maxShards || p.shards < last.shards || p.placeBytes > last.placeBytes || p.runBytes > last.runBytes {
-					t.Errorf("memory %d, text %d, %d tasks: %+v, with more memory %+v", memory, text, tasks, p, last)
-				}
-				task := max((memory-baseMemory)/int64(2*tasks), 4<<20)
-				if text/int64(p.shards) > task && p.shards < maxShards || p.placeBytes > task || int64(p.runBytes) > task {
-					t.Errorf("memory %d, text %d, %d tasks: %+v is more than the %d of a task", memory, text, tasks, p, task)
-				}
-				last = p
-			}
-		}
 	}
 }
 
@@ -99,6 +74,7 @@ func TestRunners(t *testing.T) {
 	config := lawConfig(t, putCorpus(t, plain, files...))
 	want := lawfulOutput(t, config)
 	startPrism(t)
+	config.Runner = portable
 	config.Output = filepath.Join(t.TempDir(), "out")
 	sameText(t, "output", lawfulOutput(t, config), want)
 	checkUnique(t, config, files)
@@ -222,7 +198,7 @@ func TestCutsChangeNothing(t *testing.T) {
 	}
 }
 
-func clustersWithoutRefs(t testing.TB, config Config) []clusterRow {
+func clustersWithoutRefs(t testing.TB, config job.Config) []clusterRow {
 	t.Helper()
 	rows := readRows[clusterRow](t, config.Output, output.Clusters)
 	for i := range rows {

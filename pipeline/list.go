@@ -12,7 +12,9 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/workspace"
+	"mirrorbeam/job"
 )
 
 // listing is what --input and --reference stand for.
@@ -22,12 +24,12 @@ type listing struct {
 
 // list finds the files of a configuration. With an error comes what was found
 // so far.
-func (c *Config) list(ctx context.Context) (found listing, err error) {
+func listConfig(ctx context.Context, c *job.Config) (found listing, err error) {
 	if found.input, err = listCorpus(ctx, c.Input, "input", c.Progress); err != nil || len(c.Reference) == 0 {
 		return found, err
 	}
 	if found.reference, err = listCorpus(ctx, c.Reference, "reference", c.Progress); err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("--reference: %w", err)
+		err = setting.Errorf("{reference}: %w", err)
 	}
 	return found, err
 }
@@ -65,8 +67,8 @@ func (l listing) inputs() (documents.Inputs, int64, error) {
 
 // list returns the input files and splits of a configuration, and about how
 // many bytes of text they hold.
-func list(ctx context.Context, config Config) (documents.Inputs, int64, error) {
-	found, err := config.list(ctx)
+func list(ctx context.Context, config job.Config) (documents.Inputs, int64, error) {
+	found, err := listConfig(ctx, &config)
 	if err != nil {
 		return documents.Inputs{}, 0, err
 	}
@@ -75,11 +77,11 @@ func list(ctx context.Context, config Config) (documents.Inputs, int64, error) {
 
 // listApart does what list does for a job that writes: its folders must be apart
 // from what it reads. The error is of a kind.
-func listApart(ctx context.Context, config Config) (documents.Inputs, int64, error) {
-	found, err := config.list(ctx)
+func listApart(ctx context.Context, config job.Config) (documents.Inputs, int64, error) {
+	found, err := listConfig(ctx, &config)
 	// Results of the same job as earlier, which the listing comes upon where the
 	// output is part of the input, are not the cause.
-	if fault := config.checkApart(found); fault != nil {
+	if fault := checkApart(&config, found); fault != nil {
 		return documents.Inputs{}, 0, fault
 	}
 	var inputs documents.Inputs
@@ -91,29 +93,29 @@ func listApart(ctx context.Context, config Config) (documents.Inputs, int64, err
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case err != nil:
-		err = config.fault(ErrInput, err)
+		err = fault(&config, ErrInput, err)
 	}
 	return inputs, size, err
 }
 
 // checkApart refuses an output or temporary folder that the job, or the next
 // one, would read, and input that the job would delete. The error is of a kind.
-func (c *Config) checkApart(found listing) error {
+func checkApart(c *job.Config, found listing) error {
 	for _, read := range []struct {
-		flag    string
+		setting string
 		listing corpus.Listing
-	}{{"--input", found.input}, {"--reference", found.reference}} {
-		for _, written := range []struct{ flag, folder string }{{"--output", c.Output}, {"--temp", c.tempFolder()}} {
+	}{{"input", found.input}, {"reference", found.reference}} {
+		for _, written := range []struct{ setting, folder string }{{"output", c.Output}, {"temp", c.TempFolder()}} {
 			folder, lies, err := read.listing.Searched(written.folder)
 			if err != nil {
 				return failure{ErrStorage, err}
 			}
 			if lies {
-				return failure{ErrUsage, fmt.Errorf("%s %s: lies in the folder %s, which %s searches: another run would read results as documents: name a folder outside of it, or the files to read, as in %s '%s'",
-					written.flag, written.folder, folder, read.flag, read.flag, filepath.Join(folder, "*.jsonl"))}
+				return failure{ErrUsage, setting.Errorf("{"+written.setting+"} %s: lies in the folder %s, which {"+read.setting+"} searches: another run would read results as documents: name a folder outside of it, or the files to read, as in {"+read.setting+"} '%s'",
+					written.folder, folder, filepath.Join(folder, "*.jsonl"))}
 			}
 		}
-		if err := c.checkKept(read.flag, read.listing.Files); err != nil {
+		if err := checkKept(c, read.setting, read.listing.Files); err != nil {
 			return err
 		}
 	}
@@ -122,7 +124,7 @@ func (c *Config) checkApart(found listing) error {
 
 // checkKept refuses files to read that are results in the output folder, which
 // the job would replace.
-func (c *Config) checkKept(flag string, files []corpus.File) error {
+func checkKept(c *job.Config, name string, files []corpus.File) error {
 	entries, err := os.ReadDir(c.Output)
 	if err != nil {
 		return nil // none is there; what is wrong with the folder is found when it is opened
@@ -138,7 +140,7 @@ func (c *Config) checkKept(flag string, files []corpus.File) error {
 	for _, entry := range entries {
 		path := filepath.Join(c.Output, entry.Name())
 		if identity, err := corpus.Identify(path); err == nil && read[identity] {
-			return failure{ErrUsage, fmt.Errorf("%s: %s is input, and as a result in the output folder it would be replaced: name another folder with --output", flag, path)}
+			return failure{ErrUsage, setting.Errorf("{"+name+"}: %s is input, and as a result in the output folder it would be replaced: name another folder with {output}", path)}
 		}
 	}
 	return nil

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/transforms"
 )
 
 // keying is a way to make keys.
@@ -38,14 +38,6 @@ type options struct {
 	steps []keying
 }
 
-// What a job has unless told otherwise.
-const (
-	usualRecall    = 0.99
-	usualThreshold = 0.8
-	usualHamming   = 3
-	usualBits      = 64
-)
-
 // recalls are the steps of recall in which a plan goes to a cheaper or a safer
 // choice.
 var recalls = []float64{0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999}
@@ -57,17 +49,17 @@ const fewerRows, moreRows = 1, 2
 // listOptions lists the two exact ways, the bands of about as many rows as the
 // configuration has that find a pair at the threshold as surely as it asks for, and
 // those a step of recall below and above its own.
-func listOptions(config *Config) (*options, error) {
-	o := &options{chosen: keying{keys: config.keys()}}
-	recall, given := usualRecall, lshbands.Scheme{}
-	if config.keys() == methods.MinHash {
-		recall, given = config.recall(), lshbands.Scheme{Bands: config.Bands, Rows: config.Rows}
+func listOptions(config *job.Config) (*options, error) {
+	o := &options{chosen: keying{keys: config.Method()}}
+	recall, given := job.UsualRecall, lshbands.Scheme{}
+	if config.Method() == methods.MinHash {
+		recall, given = config.PromisedRecall(), lshbands.Scheme{Bands: config.Bands, Rows: config.Rows}
 	}
 	var err error
 	if o.base, err = lshbands.Plan(config.Threshold, recall, given); err != nil {
 		return nil, err
 	}
-	if config.keys() == methods.MinHash {
+	if config.Method() == methods.MinHash {
 		o.chosen.scheme = o.base
 	}
 	exact := keying{keys: methods.Exact}
@@ -99,7 +91,7 @@ func listOptions(config *Config) (*options, error) {
 }
 
 // step adds bands that are a step of recall, if there are any.
-func (o *options) step(config *Config, s lshbands.Scheme, recall float64) {
+func (o *options) step(config *job.Config, s lshbands.Scheme, recall float64) {
 	if s.Bands == 0 {
 		return
 	}
@@ -113,8 +105,8 @@ func (o *options) step(config *Config, s lshbands.Scheme, recall float64) {
 }
 
 // settle says what the configuration stands for in a corpus of that many documents.
-func (o *options) settle(config *Config, documents int64) {
-	if documents > config.allPairsUpTo() {
+func (o *options) settle(config *job.Config, documents int64) {
+	if documents > config.AllPairsUpTo() {
 		return
 	}
 	o.chosen = keying{keys: methods.All}
@@ -129,7 +121,7 @@ func (o *options) settle(config *Config, documents int64) {
 }
 
 // add adds an option unless it is there.
-func (o *options) add(config *Config, k keying, flags string) {
+func (o *options) add(config *job.Config, k keying, flags string) {
 	if slices.ContainsFunc(o.all, func(other option) bool { return other.keying == k }) {
 		return
 	}
@@ -144,13 +136,3 @@ func (o *options) add(config *Config, k keying, flags string) {
 
 // bandFlags are the flags for bands and rows.
 func bandFlags(s lshbands.Scheme) string { return fmt.Sprintf("--bands %d --rows %d", s.Bands, s.Rows) }
-
-// allPairsUpTo is up to how many documents a corpus is compared pair by pair. Both
-// exact ways find the same there. Pairs cost less: the work for one grows with the
-// documents, and is that of exact keys at some ten thousand.
-func (c *Config) allPairsUpTo() int64 {
-	if c.Keys == methods.Auto && c.keys() == methods.Exact {
-		return transforms.SmallCorpus
-	}
-	return 0
-}

@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/workspace"
+	"mirrorbeam/job"
 )
 
 // certain is a recall at which no pair of a small corpus is missed.
@@ -88,7 +89,7 @@ func TestTruth(t *testing.T) {
 }
 
 // checkAgainstTruth compares the rows of a job, and its counts, with the truth.
-func checkAgainstTruth(t *testing.T, config Config, summary Summary, tr *truth) {
+func checkAgainstTruth(t *testing.T, config job.Config, summary Summary, tr *truth) {
 	t.Helper()
 	longest, star := config.Keep == keep.Longest, config.Split == clusters.Star
 	pairs := readRows[pairRow](t, config.Output, output.Pairs)
@@ -195,7 +196,7 @@ func checkKeepLaw(t *testing.T, tr *truth, pairs []pairRow, clusters []clusterRo
 
 // checkUnique checks that unique holds the records that removed does not list,
 // byte for byte, a file for each input file.
-func checkUnique(t *testing.T, config Config, files []file) {
+func checkUnique(t *testing.T, config job.Config, files []file) {
 	t.Helper()
 	gone := map[string]bool{}
 	for _, row := range readRows[removedRow](t, config.Output, output.Removed) {
@@ -289,8 +290,8 @@ func TestSummaryFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameText(t, workspace.SummaryName, string(readFile(t, filepath.Join(config.Output, workspace.SummaryName))), string(want)+"\n")
-	if summary.ConfigHash != config.Hash() {
-		t.Errorf("the hash is %s, want %s", summary.ConfigHash, config.Hash())
+	if summary.ConfigHash != config.ResultHash("") {
+		t.Errorf("the hash is %s, want %s", summary.ConfigHash, config.ResultHash(""))
 	}
 	if summary.Plan.ExpectedRecall != 1 {
 		t.Errorf("plan %+v promises less than exact keys", summary.Plan)

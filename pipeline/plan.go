@@ -3,48 +3,57 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"runtime/debug"
 	"slices"
 	"time"
 
-	"mirrorbeam/internal/clusters"
-	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/sample"
+	"mirrorbeam/internal/setting"
+	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/transforms"
 )
 
-// PlanConfig is what [MakePlan] plans for. The flags of the command line derive from
-// its fields, as those of [Config] do.
+// PlanConfig is what [MakePlan] plans for. [DefaultPlan] gives its fields the values that
+// they have unless chosen otherwise.
 type PlanConfig struct {
-	Input []string `group:"Input" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern to read; may be repeated: candidates are measured there. See 'runjob run --help'." json:"input"`
+	// Input are files, folders and patterns, as in [job.Config].
+	Input []string `json:"input"`
 
-	Measure
+	job.Measure
 
-	Documents  int64         `group:"Plan" default:"0" placeholder:"N" help:"Plan for so many documents of which nothing is known, without --input." json:"documents"`
-	Shingles   float64       `group:"Plan" default:"100" placeholder:"N" help:"Distinct shingles a document, with --documents." json:"shingles"`
-	Memory     ByteSize      `group:"Plan" default:"0" placeholder:"SIZE" help:"Room for the keys of all documents, on disk or in memory; choices that need more are ranked last. 0: no limit." json:"memory"`
-	Comparison time.Duration `group:"Plan" default:"0s" placeholder:"TIME" help:"CPU time to compare the two documents of a candidate pair; 0: as it was measured, by the sizes of their sets." json:"comparison_ns"`
+	// Documents is the number of documents to plan for without an input.
+	Documents int64 `json:"documents"`
+	// Shingles is the number of distinct shingles of a document, without an input.
+	Shingles float64 `json:"shingles"`
+	// Memory is the room for the keys of all documents, in bytes; 0: no limit. Choices
+	// that need more are ranked last.
+	Memory job.ByteSize `json:"memory"`
+	// Comparison is the CPU time to compare the two documents of a candidate pair; 0: as
+	// it was measured, by the sizes of their sets.
+	Comparison time.Duration `json:"comparison_ns"`
 
-	// Progress is as in Config.
-	Progress func(line string) `kong:"-" json:"-"`
+	// Given and Progress are as in [job.Config].
+	Given    []string          `json:"-"`
+	Progress func(line string) `json:"-"`
 }
 
-// config returns the configuration of a job of this measure.
-func (c *PlanConfig) config() Config {
-	config := Config{
-		Input: c.Input, Measure: c.Measure, Similarity: methods.Resemblance, Excerpt: defaultExcerpt,
-		Verify: methods.VerifyExact, Audit: "off",
-		Progress: c.Progress,
-		Output:   "-", Emit: []string{output.Clusters}, OutputFormat: "jsonl", Keep: keep.First, Split: clusters.Component,
-	}
+// DefaultPlan returns the configuration of a plan for which nothing was chosen yet. Input
+// or Documents is still to be set.
+func DefaultPlan() PlanConfig { return PlanConfig{Measure: job.Default().Measure, Shingles: 100} }
+
+// config returns the configuration of a job of this measure, which writes clusters.
+func (c *PlanConfig) config() job.Config {
+	config := job.Default()
+	config.Input, config.Output = c.Input, "-"
 	if len(c.Input) == 0 {
 		config.Input = []string{"-"}
 	}
+	config.Measure, config.Given, config.Progress = c.Measure, c.Given, c.Progress
+	config.Audit, config.Emit = "off", []string{output.Clusters}
 	return config
 }
 
@@ -53,15 +62,15 @@ func (c *PlanConfig) Validate() error {
 	var faults []error
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
-			faults = append(faults, fmt.Errorf(format, args...))
+			faults = append(faults, setting.Errorf(format, args...))
 		}
 	}
-	check(len(c.Input) > 0 || c.Documents != 0, "--input: give at least one file, folder or pattern, or --documents for a corpus of which nothing is known")
-	check(len(c.Input) == 0 || c.Documents == 0, "--documents %d: the documents of --input are counted; leave one of the two out", c.Documents)
-	check(c.Documents >= 0, "--documents %d: must be 1 or more", c.Documents)
-	check(c.Shingles > 0 && !math.IsInf(c.Shingles, 0), "--shingles %g: must be above 0", c.Shingles)
-	check(c.Comparison >= 0, "--comparison %v: must be 0 or more", c.Comparison)
-	check(c.Keys != methods.All, "--keys all: compares all pairs, so there is nothing to plan")
+	check(len(c.Input) > 0 || c.Documents != 0, "{input}: give at least one file, folder or pattern, or {documents} for a corpus of which nothing is known")
+	check(len(c.Input) == 0 || c.Documents == 0, "{documents} %d: the documents of {input} are counted; leave one of the two out", c.Documents)
+	check(c.Documents >= 0, "{documents} %d: must be 1 or more", c.Documents)
+	check(c.Shingles > 0 && !math.IsInf(c.Shingles, 0), "{shingles} %g: must be above 0", c.Shingles)
+	check(c.Comparison >= 0, "{comparison} %v: must be 0 or more", c.Comparison)
+	check(c.Keys != methods.All, "{keys} all: compares all pairs, so there is nothing to plan")
 	config := c.config()
 	return errors.Join(errors.Join(faults...), config.Validate())
 }
@@ -172,7 +181,7 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 	defer limitMemory(planMemoryBytes)()
 	defer debug.SetGCPercent(debug.SetGCPercent(planGarbage))
 	config := c.config()
-	if config.keys() == methods.SimHash {
+	if config.Method() == methods.SimHash {
 		return planTables(ctx, c, config)
 	}
 	options, err := listOptions(&config)
@@ -195,7 +204,7 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 		}
 	}
 	slices.SortStableFunc(advice.Choices, func(a, b PlannedChoice) int { return a.Compare(&b.Choice) })
-	advice.find(options, config.recall())
+	advice.find(options, config.PromisedRecall())
 	advice.Curve = curve(options.base, measured)
 	return advice, nil
 }

@@ -10,10 +10,11 @@ import (
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/job"
 )
 
 // planConfig plans for the job of a configuration.
-func planConfig(config Config) PlanConfig {
+func planConfig(config job.Config) PlanConfig {
 	return PlanConfig{Input: config.Input, Measure: config.Measure, Shingles: 100}
 }
 
@@ -33,7 +34,7 @@ func TestPlanOfSmallCorpus(t *testing.T) {
 				config := testConfig(t, input)
 				config.Keys, config.Threshold, config.Audit, config.Emit = keys, 0.5, "off", []string{output.Clusters}
 				if keys == methods.SimHash {
-					config.Threshold = usualThreshold
+					config.Threshold = job.Default().Threshold
 				}
 				config.Reference = reference
 				advice, err := MakePlan(context.Background(), planConfig(config))
@@ -64,14 +65,14 @@ func TestPlanOfSmallCorpus(t *testing.T) {
 // TestNextChoices: the next choices find less for less, and more.
 func TestNextChoices(t *testing.T) {
 	input := putCorpus(t, plain, cut(synthetic(23), 2)...)
-	for _, change := range []func(c *Config){
-		func(c *Config) { c.Recall = 1 },
-		func(c *Config) { c.Keys = methods.Auto },
-		func(c *Config) { c.Keys, c.Recall = methods.Auto, 0.99 },
-		func(c *Config) { c.Keys, c.Recall, c.Threshold = methods.Auto, 0.9, 0.3 },
-		func(c *Config) { c.Keys, c.Recall, c.Bands, c.Rows = methods.Auto, 0.99, 4, 4 },
-		func(c *Config) { c.Keys = methods.SimHash },
-		func(c *Config) { c.Keys, c.Hamming, c.Bits = methods.SimHash, 0, 128 },
+	for _, change := range []func(c *job.Config){
+		func(c *job.Config) { c.Recall = 1 },
+		func(c *job.Config) { c.Keys = methods.Auto },
+		func(c *job.Config) { c.Keys, c.Recall = methods.Auto, 0.99 },
+		func(c *job.Config) { c.Keys, c.Recall, c.Threshold = methods.Auto, 0.9, 0.3 },
+		func(c *job.Config) { c.Keys, c.Recall, c.Bands, c.Rows = methods.Auto, 0.99, 4, 4 },
+		func(c *job.Config) { c.Keys = methods.SimHash },
+		func(c *job.Config) { c.Keys, c.Hamming, c.Bits = methods.SimHash, 0, 128 },
 	} {
 		config := testConfig(t, input)
 		change(&config)
@@ -134,7 +135,7 @@ func TestPlannedWork(t *testing.T) {
 }
 
 // comparePlan compares a plan with the run that it is for.
-func comparePlan(t *testing.T, config Config) {
+func comparePlan(t *testing.T, config job.Config) {
 	advice, err := MakePlan(context.Background(), planConfig(config))
 	if err != nil {
 		t.Fatal(err)

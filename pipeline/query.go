@@ -15,8 +15,8 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/work"
-	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
 )
@@ -54,15 +54,15 @@ type QueryCounts struct {
 func (x *Index) Query(ctx context.Context, q Query, out io.Writer) (QueryCounts, error) {
 	config := x.Summary.Config
 	switch {
-	case config.scoring() == methods.Hamming && q.Threshold != 0:
-		return QueryCounts{}, failure{ErrUsage, fmt.Errorf("--threshold %g: the index is of SimHash fingerprints within --hamming %d; leave it out", q.Threshold, config.Hamming)}
+	case config.Scoring() == methods.Hamming && q.Threshold != 0:
+		return QueryCounts{}, failure{ErrUsage, setting.Errorf("{threshold} %g: the index is of SimHash fingerprints within {hamming} %d; leave it out", q.Threshold, config.Hamming)}
 	case q.Threshold == 0:
 		q.Threshold = config.Threshold
 	case q.Threshold < config.Threshold:
-		return QueryCounts{}, failure{ErrUsage, fmt.Errorf("--threshold %g: the index was made for %g or more: give at least that, or make an index with --threshold %g", q.Threshold, config.Threshold, q.Threshold)}
+		return QueryCounts{}, failure{ErrUsage, setting.Errorf("{threshold} %g: the index was made for %g or more: give at least that, or make an index with {threshold} %g", q.Threshold, config.Threshold, q.Threshold)}
 	}
-	run := query{Query: q, index: x, job: config.job(lshbands.Scheme{}, 0, 0, "", "", "")}
-	if config.scoring() != methods.Hamming {
+	run := query{Query: q, index: x, job: newJob(&config, extent{})}
+	if config.Scoring() != methods.Hamming {
 		run.job.SimHashBits = 0
 	}
 	if err := run.list(ctx); ctx.Err() != nil {

@@ -17,6 +17,7 @@ import (
 
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/workspace"
+	"mirrorbeam/job"
 )
 
 type matchRow struct {
@@ -33,7 +34,7 @@ type matchRow struct {
 }
 
 // runIndex runs a job that writes an index and opens it.
-func runIndex(t testing.TB, config Config) *Index {
+func runIndex(t testing.TB, config job.Config) *Index {
 	t.Helper()
 	config.Emit = []string{output.Index}
 	runJob(t, config)
@@ -354,7 +355,7 @@ func TestQuerySaysWhatIsWrong(t *testing.T) {
 		kind  error
 		want  string
 	}{
-		{Query{Input: config.Input, Threshold: 0.7}, ErrUsage, "--threshold 0.7: the index was made for 0.8"},
+		{Query{Input: config.Input, Threshold: 0.7}, ErrUsage, "threshold 0.7: the index was made for 0.8"},
 		{Query{Input: []string{"/nowhere/at/all"}}, ErrInput, "no file matches"},
 		{Query{Input: []string{rejects}}, ErrInput, "2 records could not be read: bad.jsonl:0: "},
 	} {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 )
 
 // TestCheckRunner: a runner is refused before there is any work if flags are missing, or
@@ -36,9 +35,8 @@ func TestCheckRunner(t *testing.T) {
 		{t.Context(), "dataflow", "", ErrUsage},
 		{t.Context(), "unknown", "", ErrUsage},
 	} {
-		setFlag(t, runners.Runner, c.runner)
 		setFlag(t, jobopts.Endpoint, c.endpoint)
-		if err := CheckRunner(c.ctx); !errors.Is(err, c.want) {
+		if err := CheckRunner(c.ctx, c.runner); !errors.Is(err, c.want) {
 			t.Errorf("--runner %s --endpoint %s: %v, want %v", c.runner, c.endpoint, err, c.want)
 		}
 	}

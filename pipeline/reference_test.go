@@ -93,10 +93,10 @@ func TestReferenceOfTheSameNames(t *testing.T) {
 func TestReferenceRefused(t *testing.T) {
 	input := putCorpus(t, plain, file{"x.jsonl", synthetic(63)})
 	for _, c := range []struct{ name, reference, says string }{
-		{"no match", filepath.Join(input, "nothing*"), "--reference: no file matches"},
+		{"no match", filepath.Join(input, "nothing*"), "reference: no file matches"},
 		{"in both", filepath.Join(input, "x.jsonl"), "of --reference are one file"},
-		{"only rejects", put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{}\n"), plain), "no document in the --reference, 1 record"},
-		{"empty", put(t, filepath.Join(t.TempDir(), "empty.jsonl"), nil, plain), "no document in the --reference: nothing"},
+		{"only rejects", put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{}\n"), plain), "no document in the reference, 1 record"},
+		{"empty", put(t, filepath.Join(t.TempDir(), "empty.jsonl"), nil, plain), "no document in the reference: nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := testConfig(t, input)

@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/workspace"
+	"mirrorbeam/job"
 	"mirrorbeam/transforms"
 )
 
@@ -36,22 +38,22 @@ func (f failure) Unwrap() []error { return []error{f.kind, f.error} }
 // Run runs the job and returns its summary. Unless it returns an error the
 // results are complete and published. A cancelled context ends the job, leaves
 // the output folder as it was and gives the context's error.
-func Run(ctx context.Context, config Config) (Summary, error) {
+func Run(ctx context.Context, config job.Config) (Summary, error) {
 	if err := config.Validate(); err != nil {
 		return Summary{}, failure{ErrUsage, err}
 	}
-	if err := CheckRunner(ctx); err != nil {
+	if err := CheckRunner(ctx, config.Runner); err != nil {
 		return Summary{}, err
 	}
-	scheme, err := config.scheme()
+	scheme, err := config.Scheme()
 	if err != nil {
 		return Summary{}, failure{ErrUsage, err}
 	}
-	config.Emit = config.emit()
+	config.Emit = config.Outputs()
 	if err := checkOpenFiles(); err != nil {
 		return Summary{}, failure{ErrStorage, err}
 	}
-	stopWords, err := config.readStopWords()
+	stopWords, err := config.ReadStopWords()
 	if err != nil {
 		return Summary{}, failure{ErrUsage, err}
 	}
@@ -61,19 +63,22 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 		return Summary{}, err
 	}
 	inputs.StopWords = stopWords
-	results, err := config.openWorkspace()
+	results, err := openWorkspace(&config)
 	if err != nil {
 		return Summary{}, failure{ErrStorage, err}
 	}
 	defer results.Close()
 	inputsPath := filepath.Join(results.Temp, "inputs.gob")
 	if err := documents.WriteInputs(inputsPath, inputs); err != nil {
-		return Summary{}, config.fault(ErrStorage, err)
+		return Summary{}, fault(&config, ErrStorage, err)
 	}
-	job := config.job(scheme, size, len(inputs.Splits), results.Temp, results.Partial, inputsPath)
-	metrics, err := execute(ctx, job, int64(config.Memory))
+	j := newJob(&config, extent{
+		scheme: scheme, bytes: size, splits: len(inputs.Splits), stopWords: stopWords,
+		temp: results.Temp, partial: results.Partial, inputs: inputsPath,
+	})
+	metrics, err := execute(ctx, j, &config)
 	if err != nil {
-		return Summary{}, config.explain(err)
+		return Summary{}, explain(&config, err)
 	}
 	result, err := transforms.ReadResult(results.Temp)
 	if err != nil {
@@ -86,10 +91,13 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	summary := summarize(config, scheme, result, metrics, work.TempBytes(results.Temp), time.Since(start))
+	summary := summarize(config, result, metrics)
+	summary.ConfigHash = config.ResultHash(stopWords)
+	summary.Plan = plan(config, scheme, result.AllPairs)
 	summary.Audit = audited
+	summary.Seconds, summary.TempBytes = round(time.Since(start).Seconds()), work.TempBytes(results.Temp)
 	if err := results.Publish(result.Files, summary); err != nil {
-		return Summary{}, config.fault(ErrStorage, err)
+		return Summary{}, fault(&config, ErrStorage, err)
 	}
 	return summary, nil
 }
@@ -98,49 +106,38 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 // memory that tasks hand on, are the process's.
 var process = make(chan struct{}, 1)
 
-// execute runs the graph on the runner that the flags of Beam name, in a process
-// of about that size at most.
-func execute(ctx context.Context, job transforms.Job, memory int64) (*beam.PipelineResult, error) {
+// execute runs the graph on the runner of the configuration, in a process that aims to
+// stay below its size.
+func execute(ctx context.Context, j transforms.Job, config *job.Config) (*beam.PipelineResult, error) {
 	select {
 	case process <- struct{}{}:
 		defer func() { <-process }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer limitMemory(memory)()
+	defer limitMemory(int64(config.Memory))()
 	// A runner may have given up the pipeline while tasks still write.
-	defer work.Drain(work.Path(job.Temp))
+	defer work.Drain(work.Path(j.Temp))
 	p, s := beam.NewPipelineWithRoot()
-	layOut(s, job)
-	result, err := runOn(ctx, p)
+	layOut(s, j)
+	result, err := runOn(ctx, p, config.Runner)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	return &result, err
 }
 
-// distinct returns the names without those that stand before.
-func distinct(names []string) []string {
-	var all []string
-	for _, name := range names {
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
-}
-
 // accept refuses a result that the user would not want. Its files are in the folder.
-func accept(config Config, result transforms.Result, size int64, folder string) error {
+func accept(config job.Config, result transforms.Result, size int64, folder string) error {
 	counts := result.Counts
 	if config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects {
-		return fmt.Errorf("%s, --max-rejects allows %d: %s", unreadable(counts.Rejected), config.MaxRejects, firstReject(folder, result))
+		return setting.Errorf("%s, {max_rejects} allows %d: %s", unreadable(counts.Rejected), config.MaxRejects, firstReject(folder, result))
 	}
 	if len(config.Reference) > 0 && counts.ReferenceDocuments == 0 {
 		if counts.Rejected > 0 {
-			return fmt.Errorf("no document in the --reference, %s: %s", unreadable(counts.Rejected), firstReject(folder, result))
+			return setting.Errorf("no document in the {reference}, %s: %s", unreadable(counts.Rejected), firstReject(folder, result))
 		}
-		return errors.New("no document in the --reference: nothing can be compared with it")
+		return setting.Errorf("no document in the {reference}: nothing can be compared with it")
 	}
 	if counts.Documents == 0 && counts.Rejected > 0 {
 		return fmt.Errorf("no document in %d bytes of input, %s: %s", size, unreadable(counts.Rejected), firstReject(folder, result))
@@ -154,4 +151,9 @@ func unreadable(n int64) string {
 		return "1 record could not be read"
 	}
 	return fmt.Sprintf("%d records could not be read", n)
+}
+
+// openWorkspace makes the folders of a run.
+func openWorkspace(config *job.Config) (*workspace.Workspace, error) {
+	return workspace.Open(workspace.Options{Output: config.Output, Temp: config.TempFolder(), Overwrite: config.Overwrite})
 }

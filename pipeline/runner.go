@@ -14,7 +14,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/gcpopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
 	// Calls of DoFns without reflection.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec/optimized"
@@ -42,34 +41,28 @@ var runnerNames = []string{
 	localRunner, "DirectRunner", "dataflow", "DataflowRunner", "flink", "FlinkRunner", "spark", "SparkRunner", "portable", "PortableRunner", "universal",
 }
 
-// runnerName returns the runner that --runner names.
-func runnerName() string {
-	if *runners.Runner == "" {
-		return localRunner
-	}
-	return *runners.Runner
+// IsLocal reports whether a runner is the one of this process. It has no name where none
+// was chosen.
+func IsLocal(runner string) bool {
+	return runner == "" || runner == localRunner || runner == "DirectRunner"
 }
 
-// isLocal reports whether the runner is the one of this process.
-func isLocal() bool { return runnerName() == localRunner || runnerName() == "DirectRunner" }
-
 // isDataflow reports whether the runner is Google's Dataflow, which has no job server.
-func isDataflow() bool { return runnerName() == "dataflow" || runnerName() == "DataflowRunner" }
+func isDataflow(runner string) bool { return runner == "dataflow" || runner == "DataflowRunner" }
 
-// CheckRunner refuses the runner that --runner names if it cannot run a job: Beam would
-// end the program, or fail when all is prepared. The error is of the kind ErrUsage where
+// CheckRunner refuses a runner that cannot run a job: Beam would end the program, or fail
+// when all is prepared. The error is of the kind ErrUsage where
 // flags are missing, and ErrStorage where the job server cannot be reached.
-func CheckRunner(ctx context.Context) error {
-	name := runnerName()
+func CheckRunner(ctx context.Context, runner string) error {
 	switch {
-	case !slices.Contains(runnerNames, name):
-		return failure{ErrUsage, fmt.Errorf("--runner %s: must be one of %s", name, strings.Join(runnerNames, ", "))}
-	case isLocal():
+	case IsLocal(runner):
 		return nil
-	case isDataflow():
-		return checkDataflow(ctx, name)
+	case !slices.Contains(runnerNames, runner):
+		return failure{ErrUsage, fmt.Errorf("--runner %s: must be one of %s", runner, strings.Join(runnerNames, ", "))}
+	case isDataflow(runner):
+		return checkDataflow(ctx, runner)
 	}
-	return reachServer(ctx, name, *jobopts.Endpoint)
+	return reachServer(ctx, runner, *jobopts.Endpoint)
 }
 
 // checkDataflow refuses a job for Dataflow without what Beam needs to send it there. As
@@ -117,16 +110,18 @@ func reachServer(ctx context.Context, name, address string) error {
 	return err
 }
 
-// runOn runs a pipeline on the runner that was chosen.
-func runOn(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error) {
-	if !isLocal() {
+// runOn runs a pipeline on a runner.
+func runOn(ctx context.Context, p *beam.Pipeline, runner string) (beam.PipelineResult, error) {
+	if IsLocal(runner) {
+		runner = localRunner
+	} else {
 		binary, err := workerBinary()
 		if err != nil {
 			return nil, err
 		}
 		*jobopts.WorkerBinary = binary
 	}
-	return beam.Run(ctx, runnerName(), p)
+	return beam.Run(ctx, runner, p)
 }
 
 // workerBinary returns the program that workers run: the one of --worker_binary, or else

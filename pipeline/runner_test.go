@@ -12,13 +12,15 @@ import (
 
 	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"google.golang.org/grpc"
 )
 
-// startPrism starts Beam's Prism as a cluster would stand somewhere, and makes it the
-// runner of this test. Its workers are this process, unless told otherwise.
+// portable is the runner that hands jobs to the Prism of startPrism.
+const portable = "portable"
+
+// startPrism starts Beam's Prism as a cluster would stand somewhere, for the portable jobs
+// of this test. Its workers are this process, unless told otherwise.
 func startPrism(t *testing.T) {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -30,7 +32,6 @@ func startPrism(t *testing.T) {
 	if _, err := prism.CreateJobServer(t.Context(), prism.Options{Port: address.Port}); err != nil {
 		t.Fatal(err)
 	}
-	setFlag(t, runners.Runner, "portable")
 	setFlag(t, jobopts.Endpoint, address.String())
 	setFlag(t, jobopts.EnvironmentType, "LOOPBACK")
 }
@@ -129,7 +130,7 @@ func TestWorkerProcess(t *testing.T) {
 	startPrism(t)
 	pool := startPool(t)
 	config := lawConfig(t, input)
-	config.Lanes = 3
+	config.Lanes, config.Runner = 3, portable
 	sameText(t, "output", lawfulOutput(t, config), want)
 	checkUnique(t, config, files)
 	if n := pool.count(); n != 1 {
@@ -140,13 +141,13 @@ func TestWorkerProcess(t *testing.T) {
 	t.Run("relative paths", func(t *testing.T) {
 		t.Chdir(filepath.Dir(input))
 		config := lawConfig(t, filepath.Base(input))
-		config.Output, config.Temp = "out", "temp"
+		config.Output, config.Temp, config.Runner = "out", "temp", portable
 		sameText(t, "output", lawfulOutput(t, config), want)
 		checkMadeByWorker(t, config.Output)
 	})
 	t.Run("fault", func(t *testing.T) {
 		config := lawConfig(t, input)
-		config.MaxRejects = 3
+		config.MaxRejects, config.Runner = 3, portable
 		if _, err := Run(context.Background(), config); err == nil {
 			t.Error("too many rejects, yet no error")
 		}

@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/work"
+	"mirrorbeam/job"
 	"mirrorbeam/transforms"
 )
 
@@ -29,9 +30,9 @@ type innerJob struct {
 
 // runInner does what Run does, up to the results, with other cuts. It returns
 // the clusters and pairs, and what else the pipeline left.
-func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.Result) {
+func runInner(t testing.TB, config job.Config, inner innerJob) (string, transforms.Result) {
 	t.Helper()
-	scheme, err := config.scheme()
+	scheme, err := config.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 	}
 	inputs.Splits = corpus.Splits(inputs.Files, inner.splitBytes)
 	config.Output = filepath.Join(t.TempDir(), "out")
-	work, err := config.openWorkspace()
+	work, err := openWorkspace(&config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,12 +51,12 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 	if err := documents.WriteInputs(path, inputs); err != nil {
 		t.Fatal(err)
 	}
-	job := config.job(scheme, size, len(inputs.Splits), work.Temp, work.Partial, path)
+	job := newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, path})
 	job.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
 	if inner.bounds != (transforms.Bounds{}) {
 		job.Bounds = inner.bounds
 	}
-	if _, err := execute(context.Background(), job, 0); err != nil {
+	if _, err := execute(context.Background(), job, &config); err != nil {
 		t.Fatal(err)
 	}
 	result, err := transforms.ReadResult(work.Temp)
@@ -81,7 +82,7 @@ func runInner(t testing.TB, config Config, inner innerJob) (string, transforms.R
 var wholeJob = innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1}
 
 // sameInCuts compares what a whole job made with what the same job makes in cuts.
-func sameInCuts(t *testing.T, config Config, want string, whole transforms.Result, cuts ...innerJob) {
+func sameInCuts(t *testing.T, config job.Config, want string, whole transforms.Result, cuts ...innerJob) {
 	t.Helper()
 	for _, inner := range cuts {
 		t.Run(fmt.Sprintf("%s/%+v", config.Keys, inner), func(t *testing.T) {
@@ -106,7 +107,7 @@ func TestInnerCutsChangeNothing(t *testing.T) {
 }
 
 // checkInnerCuts compares a job in one piece with the same one in many.
-func checkInnerCuts(t *testing.T, config Config) {
+func checkInnerCuts(t *testing.T, config job.Config) {
 	want, whole := runInner(t, config, wholeJob)
 	if whole.Counts.Pairs < 50 {
 		t.Fatalf("a corpus with too little to compare: %+v", whole.Counts)
@@ -192,8 +193,8 @@ func TestDenseGroups(t *testing.T) {
 	config.Emit = []string{output.Clusters, output.Pairs}
 	bands := byKeys(config, methods.MinHash)
 	bands.Bands, bands.Rows = 4, 2 // few wide bands: large groups
-	for _, config := range []Config{config, bands} {
-		t.Run(string(config.keys()), func(t *testing.T) {
+	for _, config := range []job.Config{config, bands} {
+		t.Run(string(config.Method()), func(t *testing.T) {
 			dense := innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, bounds: denseBounds, lanes: 1}
 			want, result := runInner(t, config, dense)
 			if result.Skipped.Pairs == 0 || result.Skipped.Groups == 0 {

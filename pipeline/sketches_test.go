@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 )
 
@@ -104,17 +105,17 @@ func TestMeasures(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		change func(*Config)
+		change func(*job.Config)
 		want   string
 	}{
-		{"as it is", func(*Config) {}, ""},
-		{"stop words removed", func(c *Config) { c.StopWords = stopWords }, "a-b"},
-		{"punctuation removed", func(c *Config) { c.Normalize.Punctuation = true }, "a-c"},
-		{"both", func(c *Config) { c.Normalize.Punctuation, c.StopWords = true, stopWords }, "a-b a-c"},
-		{"stop words required", func(c *Config) { c.StopWords, c.StopWordUse, c.Threshold = stopWords, sketch.RequireStopWords, 0.3 }, ""},
-		{"titles", func(c *Config) { c.Weight, c.Threshold = map[string]float64{"title": 2, "text": 1}, 0.2 }, "a-d"},
-		{"features", func(c *Config) { c.Features = "features" }, "a-b"},
-		{"some features", func(c *Config) { c.Features, c.Threshold = "features", 0.25 }, "a-b a-c a-d"},
+		{"as it is", func(*job.Config) {}, ""},
+		{"stop words removed", func(c *job.Config) { c.StopWords = stopWords }, "a-b"},
+		{"punctuation removed", func(c *job.Config) { c.Normalize.Punctuation = true }, "a-c"},
+		{"both", func(c *job.Config) { c.Normalize.Punctuation, c.StopWords = true, stopWords }, "a-b a-c"},
+		{"stop words required", func(c *job.Config) { c.StopWords, c.StopWordUse, c.Threshold = stopWords, sketch.RequireStopWords, 0.3 }, ""},
+		{"titles", func(c *job.Config) { c.Weight, c.Threshold = map[string]float64{"title": 2, "text": 1}, 0.2 }, "a-d"},
+		{"features", func(c *job.Config) { c.Features = "features" }, "a-b"},
+		{"some features", func(c *job.Config) { c.Features, c.Threshold = "features", 0.25 }, "a-b a-c a-d"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := testConfig(t, putMeasured(t, records))
@@ -169,7 +170,7 @@ func TestSeed(t *testing.T) {
 func TestStopWordsRefused(t *testing.T) {
 	input := putCorpus(t, plain, file{"x.jsonl", synthetic(73)})
 	for _, c := range []struct{ name, list, says string }{
-		{"missing", filepath.Join(t.TempDir(), "none"), "--stopwords: open"},
+		{"missing", filepath.Join(t.TempDir(), "none"), "stopwords: open"},
 		{"empty", put(t, filepath.Join(t.TempDir(), "empty"), []byte("# nothing\n"), plain), "it holds no word"},
 		{"no word", put(t, filepath.Join(t.TempDir(), "signs"), []byte("the\n...\n"), plain), "line 2"},
 	} {

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/work"
+	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
@@ -21,7 +22,7 @@ import (
 // Summary is what summary.json holds.
 type Summary struct {
 	Version    string        `json:"version"`
-	Config     Config        `json:"config"`
+	Config     job.Config    `json:"config"`
 	ConfigHash string        `json:"config_hash"`
 	Sketch     SketchVersion `json:"sketch"`
 	Counts     work.Counts   `json:"counts"`
@@ -81,16 +82,14 @@ type Stage struct {
 	Bytes   int64 `json:"bytes"`
 }
 
-// summarize puts the summary together.
-func summarize(config Config, scheme lshbands.Scheme, result transforms.Result, pipeline *beam.PipelineResult, tempBytes int64, elapsed time.Duration) Summary {
+// summarize says what a job found and what it took, but for its plan, its audit and its
+// time.
+func summarize(config job.Config, result transforms.Result, pipeline *beam.PipelineResult) Summary {
 	s := Summary{
-		Version: version(), Config: config, ConfigHash: config.Hash(),
+		Version: version(), Config: config,
 		Sketch: SketchVersion{sketch.Version, sketch.UnicodeVersion},
 		Counts: result.Counts, Skipped: result.Skipped,
-		Plan:      plan(config, scheme, result.AllPairs),
-		Stages:    stages(pipeline),
-		Seconds:   round(elapsed.Seconds()),
-		TempBytes: tempBytes,
+		Stages: stages(pipeline),
 	}
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err == nil {
@@ -101,11 +100,11 @@ func summarize(config Config, scheme lshbands.Scheme, result transforms.Result, 
 }
 
 // plan describes how candidates are found.
-func plan(config Config, scheme lshbands.Scheme, allPairs bool) Plan {
+func plan(config job.Config, scheme lshbands.Scheme, allPairs bool) Plan {
 	if config.Similarity == methods.Containment {
-		return Plan{Keys: config.keys(), Words: transforms.FoundWords(config.Shingle)}
+		return Plan{Keys: config.Method(), Words: transforms.FoundWords(config.Shingle)}
 	}
-	p := Plan{Keys: config.keys(), Scheme: scheme, ExpectedRecall: 1}
+	p := Plan{Keys: config.Method(), Scheme: scheme, ExpectedRecall: 1}
 	if allPairs {
 		p.Keys = methods.All
 	}
@@ -117,7 +116,7 @@ func plan(config Config, scheme lshbands.Scheme, allPairs bool) Plan {
 		if tables, err := lshbands.PlanTables(p.Bits, p.Distance); err == nil { // Validate has seen to it
 			p.Tables = tables.Tables()
 		}
-		if config.scoring() != methods.Hamming {
+		if config.Scoring() != methods.Hamming {
 			p.ExpectedRecall = 0
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
@@ -17,6 +18,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/internal/work"
+	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
@@ -36,7 +38,7 @@ type survey struct {
 }
 
 // takeSurvey reads the corpus and estimates the candidates of each option.
-func takeSurvey(ctx context.Context, config Config, options *options) (*survey, error) {
+func takeSurvey(ctx context.Context, config job.Config, options *options) (*survey, error) {
 	m := &survey{base: options.base, threshold: config.Threshold, estimates: map[keying]sample.Estimate{}}
 	c, counts, err := m.read(ctx, config)
 	if err != nil {
@@ -45,7 +47,7 @@ func takeSurvey(ctx context.Context, config Config, options *options) (*survey, 
 	m.facts = c.facts(counts)
 	firstInput, err := m.inputs.FirstInput()
 	if err != nil {
-		return nil, config.fault(ErrInput, err)
+		return nil, fault(&config, ErrInput, err)
 	}
 	if m.facts.Documents+m.facts.ReferenceDocuments <= mostLengths {
 		m.estimates[keying{keys: methods.All}] = m.allPairs(c, firstInput)
@@ -67,7 +69,7 @@ const leastSampled = 4
 
 // read reads the corpus, once more and fully where it has few documents which all
 // happen to be outside of the sample.
-func (m *survey) read(ctx context.Context, config Config) (c *census, counts work.Counts, err error) {
+func (m *survey) read(ctx context.Context, config job.Config) (c *census, counts work.Counts, err error) {
 	take := func(limit int64) error {
 		m.inputs, m.job, counts, err = readCorpus(ctx, config, func(size int64) func() transforms.Visitor {
 			c = newCensus(sampledShingles, min(size, limit))
@@ -167,7 +169,7 @@ func (s *signer) keys(set []uint64) []uint64 {
 }
 
 // estimate estimates the candidates of all options, side by side.
-func (m *survey) estimate(ctx context.Context, config Config, c *census, firstInput docref.Ref, options *options) error {
+func (m *survey) estimate(ctx context.Context, config job.Config, c *census, firstInput docref.Ref, options *options) error {
 	documents, share := c.documents.List()
 	estimator := sample.Estimator{
 		Threshold: config.Threshold, FirstInput: firstInput, CrowdedPairs: float64(transforms.CrowdedPairs()),
@@ -336,7 +338,7 @@ func (m *survey) work(k keying) Work {
 func (m *survey) auditShares(k keying) (sampled, probed float64) {
 	job := m.job
 	if job.AuditSample == 0 && k.keys == methods.MinHash {
-		job.AuditSample = autoAudit
+		job.AuditSample = audit.UsualSample
 	}
 	return transforms.AuditShares(job, &m.inputs)
 }

@@ -16,6 +16,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/internal/work"
+	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/transforms"
 )
@@ -27,7 +28,7 @@ type tableOption struct {
 }
 
 // planTables is MakePlan for SimHash keys.
-func planTables(ctx context.Context, c PlanConfig, config Config) (*Advice, error) {
+func planTables(ctx context.Context, c PlanConfig, config job.Config) (*Advice, error) {
 	most := math.MaxInt
 	if len(c.Input) > 0 {
 		most = mostMeasuredTables
@@ -143,7 +144,7 @@ func (m *fingerprintSurvey) work(c lshbands.Choice, bits int) Work {
 
 // surveyFingerprints reads the corpus, estimates the candidates of each option, and
 // counts pairs by their distance.
-func surveyFingerprints(ctx context.Context, config Config, options []tableOption) (*fingerprintSurvey, error) {
+func surveyFingerprints(ctx context.Context, config job.Config, options []tableOption) (*fingerprintSurvey, error) {
 	var c *census
 	inputs, job, counts, err := readCorpus(ctx, config, func(size int64) func() transforms.Visitor {
 		c = newCensus(sampledFingerprints*config.Bits/64, size)
@@ -163,7 +164,7 @@ func surveyFingerprints(ctx context.Context, config Config, options []tableOptio
 	}
 	firstInput, err := inputs.FirstInput()
 	if err != nil {
-		return nil, config.fault(ErrInput, err)
+		return nil, fault(&config, ErrInput, err)
 	}
 	documents, share := c.documents.List()
 	largest := 0

@@ -14,11 +14,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
-
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/workspace"
+	"mirrorbeam/job"
 )
 
 // TestRefusals checks for each way in which a job cannot be that the error is of
@@ -30,21 +29,21 @@ func TestRefusals(t *testing.T) {
 	put(t, filepath.Join(taken, "mine.txt"), []byte("mine"), plain)
 	for _, c := range []struct {
 		name   string
-		change func(*Config)
+		change func(*job.Config)
 		kind   error
 		says   string
 	}{
-		{"usage", func(c *Config) { c.Threshold = 2 }, ErrUsage, "--threshold 2"},
-		{"output is an address", func(c *Config) { c.Output = "gs://bucket/out" }, ErrUsage, "--output gs://bucket/out: only local paths"},
-		{"temp is an address", func(c *Config) { c.Temp = "file:///tmp" }, ErrUsage, "--temp file:///tmp: only local paths"},
-		{"no match", func(c *Config) { c.Input = append(c.Input, "nothing/here*") }, ErrInput, "nothing/here*"},
-		{"too many rejects", func(c *Config) { c.MaxRejects = 9 }, ErrInput, "10 records"},
-		{"first reject of zstd", func(c *Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.zst" }, ErrInput, "a.jsonl:"},
-		{"first reject of gzip", func(c *Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.gz" }, ErrInput, "a.jsonl:"},
-		{"no document", func(c *Config) { c.Input = []string{onlyRejects} }, ErrInput, "bad.jsonl:0"},
-		{"output not empty", func(c *Config) { c.Output = taken }, ErrStorage, "mine.txt"},
-		{"output is a file", func(c *Config) { c.Output = filepath.Join(taken, "mine.txt") }, ErrStorage, "mine.txt"},
-		{"temp is a file", func(c *Config) { c.Temp = filepath.Join(taken, "mine.txt") }, ErrStorage, "mine.txt"},
+		{"usage", func(c *job.Config) { c.Threshold = 2 }, ErrUsage, "threshold 2"},
+		{"output is an address", func(c *job.Config) { c.Output = "gs://bucket/out" }, ErrUsage, "output gs://bucket/out: only local paths"},
+		{"temp is an address", func(c *job.Config) { c.Temp = "file:///tmp" }, ErrUsage, "temp file:///tmp: only local paths"},
+		{"no match", func(c *job.Config) { c.Input = append(c.Input, "nothing/here*") }, ErrInput, "nothing/here*"},
+		{"too many rejects", func(c *job.Config) { c.MaxRejects = 9 }, ErrInput, "10 records"},
+		{"first reject of zstd", func(c *job.Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.zst" }, ErrInput, "a.jsonl:"},
+		{"first reject of gzip", func(c *job.Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.gz" }, ErrInput, "a.jsonl:"},
+		{"no document", func(c *job.Config) { c.Input = []string{onlyRejects} }, ErrInput, "bad.jsonl:0"},
+		{"output not empty", func(c *job.Config) { c.Output = taken }, ErrStorage, "mine.txt"},
+		{"output is a file", func(c *job.Config) { c.Output = filepath.Join(taken, "mine.txt") }, ErrStorage, "mine.txt"},
+		{"temp is a file", func(c *job.Config) { c.Temp = filepath.Join(taken, "mine.txt") }, ErrStorage, "mine.txt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := testConfig(t, input)
@@ -186,7 +185,6 @@ func TestNamesOfBytes(t *testing.T) {
 	runJob(t, config)
 	want := lawful(t, config.Output)
 	root := t.TempDir()
-	setFlag(t, runners.Runner, "direct") // prism hands TMPDIR to what takes UTF-8 only
 	config.Output = filepath.Join(root, "caf\xe9", "\xff\xfe")
 	config.Temp = filepath.Join(root, "temp\xc3")
 	runJob(t, config)
@@ -203,9 +201,9 @@ func TestHostileNames(t *testing.T) {
 	for _, name := range []string{"no space left on device", "too many open files", "file too large", "disk quota exceeded"} {
 		_, missing := os.Open(filepath.Join(t.TempDir(), name))
 		for _, err := range []error{
-			config.fault(ErrInput, missing),
-			config.explain(fmt.Errorf("stage: %w", work.Fault{Kind: work.InputFault, Errno: "ENOENT", Text: missing.Error()})),
-			config.explain(errors.New("plan\n" + work.NewFault(missing).Error())),
+			fault(&config, ErrInput, missing),
+			explain(&config, fmt.Errorf("stage: %w", work.Fault{Kind: work.InputFault, Errno: "ENOENT", Text: missing.Error()})),
+			explain(&config, errors.New("plan\n"+work.NewFault(missing).Error())),
 		} {
 			if strings.Contains(err.Error(), "make room") || strings.Contains(err.Error(), "ulimit") {
 				t.Errorf("%q: %v", name, err)
@@ -213,7 +211,7 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 	full := &fs.PathError{Op: "write", Path: filepath.Join(config.Output, ".partial-run-A", "pairs-B"), Err: syscall.ENOSPC}
-	if err := config.fault(nil, full); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "the disk of the output folder") {
+	if err := fault(&config, nil, full); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "the disk of the output folder") {
 		t.Errorf("a full disk: %v", err)
 	}
 }

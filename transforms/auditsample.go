@@ -12,11 +12,6 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// UsualSample is about how many documents an audit samples at most unless told
-// otherwise. Its memory and its work are bounded for so many; where more are asked
-// for they grow in proportion.
-const UsualSample = 5000
-
 // auditShares says which share of the documents Fingerprint sets aside for the audit.
 type auditShares struct {
 	// sampled is the share to draw from, probed that to look for partners in; 1: all
@@ -36,7 +31,7 @@ func newAuditShares(job Job, inputs *documents.Inputs) auditShares {
 	for i := range inputs.Files {
 		bytes += float64(inputs.Files[i].TextSize())
 	}
-	s := auditShares{scale: max(float64(job.AuditSample)/UsualSample, 1)}
+	s := auditShares{scale: max(float64(job.AuditSample)/audit.UsualSample, 1)}
 	s.probed = min(max(0.1, 64<<20/bytes)*s.scale, 1)
 	s.sampled = min(max(1./12, 4<<20/bytes), 32<<20/bytes) * s.scale
 	if bytes <= 8<<20 {

@@ -43,15 +43,11 @@ type Bounds struct {
 	Listed int64
 }
 
-// SmallCorpus is up to how many documents a corpus is compared fully, whatever its groups
-// are.
-const SmallCorpus = 4096
-
 // UsualBounds returns the bounds of all jobs but for tests.
 func UsualBounds() Bounds {
 	return Bounds{
 		Group:  128 * 127 / 2, // all pairs of 128 documents
-		Corpus: SmallCorpus, Spare: 4 << 20, Each: 8,
+		Corpus: methods.SmallCorpus, Spare: 4 << 20, Each: 8,
 		Passages: 256 * 255 / 2, // more have such a passage from a licence or a form
 		Listed:   128,
 	}

@@ -7,6 +7,9 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+
+	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
 
@@ -23,11 +26,11 @@ const (
 )
 
 // runJob runs a job. The process is its own, and so is the garbage collector.
-func runJob(ctx context.Context, config pipeline.Config) (pipeline.Summary, error) {
+func runJob(ctx context.Context, config job.Config) (pipeline.Summary, error) {
 	if config.Memory == 0 {
 		defer easeCollector()()
 	}
-	config.Progress = showProgress
+	config.Progress, config.Runner = showProgress, *runners.Runner
 	return pipeline.Run(ctx, config)
 }
 

@@ -15,7 +15,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+
 	"mirrorbeam/internal/results"
+	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
 
@@ -29,11 +32,11 @@ type demoCommand struct {
 const maxDemoFiles = 20_000
 
 // Validate checks the flags.
-func (c *demoCommand) Validate() error { return pipeline.CheckPath("--output", c.Output) }
+func (c *demoCommand) Validate() error { return job.CheckPath("output", c.Output) }
 
 // Run makes the corpus, runs the job and prints what came of it.
 func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
-	if err := pipeline.CheckRunner(ctx); err != nil {
+	if err := pipeline.CheckRunner(ctx, *runners.Runner); err != nil {
 		return err
 	}
 	corpus := filepath.Join(c.Output, "corpus.jsonl")
@@ -51,10 +54,7 @@ func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	output := filepath.Join(c.Output, "results")
 	say(os.Stderr, "%s licences and documents of Go and its modules -> %s\n", count(int64(n)), corpus)
 	say(os.Stderr, "$ runjob run --input %s --output %s --emit clusters,pairs --overwrite\n\n", corpus, output)
-	config, err := defaultConfig()
-	if err != nil {
-		return err
-	}
+	config := job.Default()
 	config.Input, config.Output = []string{corpus}, output
 	config.Emit, config.Overwrite = []string{"clusters", "pairs"}, true
 	summary, err := runJob(ctx, config)

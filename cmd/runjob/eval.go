@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/evaluation"
 	"mirrorbeam/internal/results"
+	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
 
@@ -25,7 +26,7 @@ type evalCommand struct {
 
 // Validate checks the flags.
 func (c *evalCommand) Validate() error {
-	if err := pipeline.CheckPath("--output", c.Output); err != nil {
+	if err := job.CheckPath("output", c.Output); err != nil {
 		return err
 	}
 	if c.Worst < 0 {

@@ -310,7 +310,7 @@ func (s *scene) changing(change func(path string) error) observed {
 }
 
 // cleared runs a job that must find its disk full and leave nothing on it.
-func (s *scene) cleared(j *job) observed {
+func (s *scene) cleared(j *started) observed {
 	s.t.Helper()
 	seen := j.fails(exitStorage)
 	if left, err := os.ReadFile(filepath.Join(s.dir, "left")); err != nil || len(left) > 0 {

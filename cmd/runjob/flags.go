@@ -12,10 +12,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
 
-// commands are the sub-commands. Their flags derive from their fields.
+// commands are the sub-commands. Their flags derive from their fields, and those of
+// configurations are listed in settings.go.
 type commands struct {
 	Run   runCommand   `cmd:"" help:"Find the near-duplicates of a corpus: the main job."`
 	Demo  demoCommand  `cmd:"" help:"Run the main job on documents that come with Go, to see what it does."`
@@ -52,21 +54,23 @@ func parse(args []string, out io.Writer) (command, error) {
 	if err := setBeamFlags(args[0], beams); err != nil {
 		return nil, err
 	}
-	var c commands
+	c := commands{Run: runCommand{Config: job.Default()}, Plan: planCommand{PlanConfig: pipeline.DefaultPlan()}}
 	helped := false
-	parser, err := kong.New(&c,
+	mappers := kong.NewRegistry().RegisterDefaults()
+	options := []kong.Option{
 		kong.Name("runjob"),
 		kong.Description("Finds the near-duplicate documents of a corpus, verifies every pair, and writes the clusters they form."),
 		kong.Exit(func(int) { helped = true }),
 		kong.Writers(out, os.Stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(helpWithDefault),
-		kong.KindMapper(reflect.String, kong.MapperFunc(parseText)),
-		kong.KindMapper(reflect.Float64, kong.MapperFunc(parseNumber)),
-		kong.KindMapper(reflect.Int, kong.MapperFunc(parseWholeNumber)),
-		kong.KindMapper(reflect.Int64, kong.MapperFunc(parseWholeNumber)),
-		kong.KindMapper(reflect.Uint64, kong.MapperFunc(parseWholeNumber)),
-	)
+		kong.PostBuild(func(k *kong.Kong) error { return c.addFlags(k.Model.Node, mappers) }),
+	}
+	for kind, mapper := range kindMappers() {
+		mappers.RegisterKind(kind, mapper)
+		options = append(options, kong.KindMapper(kind, mapper))
+	}
+	parser, err := kong.New(&c, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +82,34 @@ func parse(args []string, out io.Writer) (command, error) {
 		return nil, usageError{withoutCommand(explainFlag(err, parser, args, beams), args[0])}
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
+}
+
+// addFlags gives the commands that have a configuration their flags.
+func (c *commands) addFlags(parser *kong.Node, mappers *kong.Registry) error {
+	for _, command := range parser.Children {
+		var flags []settingFlag
+		switch command.Name {
+		case "run":
+			flags = jobFlags(&c.Run.Config)
+		case "plan":
+			flags = planFlags(&c.Plan.PlanConfig)
+		}
+		if err := addFlags(command, flags, mappers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kindMappers read the values of flags.
+func kindMappers() map[reflect.Kind]kong.Mapper {
+	return map[reflect.Kind]kong.Mapper{
+		reflect.String:  kong.MapperFunc(parseText),
+		reflect.Float64: kong.MapperFunc(parseNumber),
+		reflect.Int:     kong.MapperFunc(parseWholeNumber),
+		reflect.Int64:   kong.MapperFunc(parseWholeNumber),
+		reflect.Uint64:  kong.MapperFunc(parseWholeNumber),
+	}
 }
 
 // withoutCommand returns the fault that a parser's error is about: it names the command
@@ -160,15 +192,4 @@ func helpWithDefault(value *kong.Value) string {
 		return value.Help
 	}
 	return strings.TrimSuffix(value.Help, ".") + " (default " + value.Default + ")."
-}
-
-// defaultConfig returns the configuration of a job without any flag.
-func defaultConfig() (pipeline.Config, error) {
-	selected, err := parse([]string{"run", "--input", "-", "--output", "-"}, io.Discard)
-	if err != nil {
-		return pipeline.Config{}, err
-	}
-	config := selected.(*runCommand).Config
-	config.Input, config.Output = nil, ""
-	return config, nil
 }

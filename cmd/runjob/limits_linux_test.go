@@ -48,7 +48,7 @@ func smallJob(t *testing.T) *scene {
 
 // withThreads prepares the main job for a user with a limit of threads. Bash has the
 // flag for that; not every shell does.
-func (s *scene) withThreads(limit uint64) *job {
+func (s *scene) withThreads(limit uint64) *started {
 	s.t.Helper()
 	j := s.unprivileged()
 	bash, err := exec.LookPath("bash")

@@ -86,8 +86,7 @@ func endings() []os.Signal {
 // What a cluster says of a job is another matter.
 func quietLogs() {
 	level := slog.LevelWarn
-	switch *runners.Runner {
-	case "", "direct", "DirectRunner":
+	if pipeline.IsLocal(*runners.Runner) {
 		level = slog.LevelError + 1
 	}
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))

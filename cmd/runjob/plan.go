@@ -4,13 +4,21 @@ import (
 	"context"
 	"io"
 
+	"github.com/alecthomas/kong"
+
 	"mirrorbeam/pipeline"
 )
 
 // planCommand ranks the ways to find candidates.
 type planCommand struct {
-	pipeline.PlanConfig
-	JSON bool `name:"json" group:"Plan" help:"Print one JSON object."`
+	pipeline.PlanConfig `kong:"-"`
+	JSON                bool `name:"json" group:"Plan" help:"Print one JSON object."`
+}
+
+// BeforeApply takes down which settings are given, before they are checked.
+func (c *planCommand) BeforeApply(parsed *kong.Context) error {
+	c.Given = given(parsed, measureFlags(&c.Measure))
+	return nil
 }
 
 // Run makes the plan and prints it.

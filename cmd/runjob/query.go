@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
 
@@ -25,7 +26,7 @@ type queryCommand struct {
 
 // Validate checks the flags.
 func (c *queryCommand) Validate() error {
-	if err := errors.Join(pipeline.CheckPath("--index", c.Index), pipeline.CheckPath("--output", c.Output)); err != nil {
+	if err := errors.Join(job.CheckPath("index", c.Index), job.CheckPath("output", c.Output)); err != nil {
 		return err
 	}
 	if c.Top < 0 {

@@ -8,15 +8,23 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
-	"mirrorbeam/transforms"
 )
 
 // runCommand is the main job.
 type runCommand struct {
-	pipeline.Config
+	job.Config `kong:"-"`
+}
+
+// BeforeApply takes down which settings are given, before they are checked.
+func (c *runCommand) BeforeApply(parsed *kong.Context) error {
+	c.Give(given(parsed, jobFlags(&c.Config))...)
+	return nil
 }
 
 // Run runs the job and prints what came of it.
@@ -130,7 +138,7 @@ func auditText(a *audit.Result) string {
 // largerAudit returns how many documents would be worth sampling after an audit that
 // saw little: enough for all its bounds to grow tenfold.
 func largerAudit(a *audit.Result) int {
-	return 10 * max(a.Sampled, transforms.UsualSample)
+	return 10 * max(a.Sampled, audit.UsualSample)
 }
 
 // counted writes a number of things.

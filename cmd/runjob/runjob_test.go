@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/job"
+
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -114,11 +116,7 @@ func halve(ts *testscript.TestScript, args []string) error {
 // TestHelpNamesEveryField keeps flags and summary together: what summary.json
 // calls a choice is, with hyphens, its flag.
 func TestHelpNamesEveryField(t *testing.T) {
-	config, err := defaultConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := json.Marshal(config)
+	encoded, err := json.Marshal(job.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,8 +48,8 @@ func (s *scene) write(name string, content []byte) {
 	}
 }
 
-// job is a run of the program.
-type job struct {
+// started is a run of the program.
+type started struct {
 	*exec.Cmd
 	scene  *scene
 	stderr bytes.Buffer
@@ -58,10 +58,10 @@ type job struct {
 
 // command prepares a command that runs the program, on two cores whatever the
 // machine has.
-func (s *scene) command(name string, args ...string) *job {
+func (s *scene) command(name string, args ...string) *started {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	s.t.Cleanup(cancel)
-	j := &job{Cmd: exec.CommandContext(ctx, name, args...), scene: s, end: cancel}
+	j := &started{Cmd: exec.CommandContext(ctx, name, args...), scene: s, end: cancel}
 	j.Dir, j.Stderr = s.dir, &j.stderr
 	j.Env = append(os.Environ(), "GOMAXPROCS=2", "TMPDIR="+s.system)
 	return j
@@ -69,7 +69,7 @@ func (s *scene) command(name string, args ...string) *job {
 
 // runjob prepares the main job on in.jsonl, or on the --input among the
 // arguments.
-func (s *scene) runjob(args ...string) *job { return s.command("runjob", jobArgs(args)...) }
+func (s *scene) runjob(args ...string) *started { return s.command("runjob", jobArgs(args)...) }
 
 func jobArgs(args []string) []string {
 	all := []string{"run", "--output", "out"}
@@ -80,7 +80,7 @@ func jobArgs(args []string) []string {
 }
 
 // limited prepares the main job under a limit of the shell's, such as "-n 16".
-func (s *scene) limited(limit string, args ...string) *job {
+func (s *scene) limited(limit string, args ...string) *started {
 	return s.command("sh", append([]string{"-c", "ulimit " + limit + ` && exec runjob "$@"`, "sh"}, jobArgs(args)...)...)
 }
 
@@ -89,7 +89,7 @@ const nobody = 65534
 
 // unprivileged prepares the main job for a user whom the modes of files stop. It
 // opens the scene to that user, and the program.
-func (s *scene) unprivileged(args ...string) *job {
+func (s *scene) unprivileged(args ...string) *started {
 	s.t.Helper()
 	if os.Getuid() != 0 {
 		return s.runjob(args...)
@@ -115,7 +115,7 @@ func (s *scene) unprivileged(args ...string) *job {
 // onSmallDisk prepares the main job with a disk of its own at ./disk: a tmpfs
 // with such options, in a namespace of mounts that ends with the job. What the
 // job leaves there is listed in ./left.
-func (s *scene) onSmallDisk(options string, args ...string) *job {
+func (s *scene) onSmallDisk(options string, args ...string) *started {
 	s.t.Helper()
 	if err := os.Mkdir(filepath.Join(s.dir, "disk"), 0o777); err != nil {
 		s.t.Fatal(err)
@@ -134,7 +134,7 @@ func (s *scene) onSmallDisk(options string, args ...string) *job {
 
 // pausedAtWork starts the job and stops it once it has files like the pattern
 // in its temporary folder.
-func (j *job) pausedAtWork(pattern string) *job {
+func (j *started) pausedAtWork(pattern string) *started {
 	t := j.scene.t
 	t.Helper()
 	if err := j.Start(); err != nil {
@@ -155,7 +155,7 @@ func (j *job) pausedAtWork(pattern string) *job {
 	return nil
 }
 
-func (j *job) signal(signals ...syscall.Signal) {
+func (j *started) signal(signals ...syscall.Signal) {
 	j.scene.t.Helper()
 	for _, signal := range signals {
 		if err := j.Process.Signal(signal); err != nil {
@@ -173,7 +173,7 @@ type observed struct {
 
 // ends waits for the end of the job, which it starts where that has not been
 // done, and returns its exit code and what it says.
-func (j *job) ends() (exit int, message string) {
+func (j *started) ends() (exit int, message string) {
 	t := j.scene.t
 	t.Helper()
 	if j.Process == nil {
@@ -198,7 +198,7 @@ func (j *job) ends() (exit int, message string) {
 
 // fails runs a job that must fail with that exit code and leave the output
 // folder as it was.
-func (j *job) fails(exit int) observed {
+func (j *started) fails(exit int) observed {
 	s := j.scene
 	s.t.Helper()
 	code, message := j.ends()
@@ -222,7 +222,7 @@ func (j *job) fails(exit int) observed {
 
 // succeeds runs a job that must account for so many records of its input; -1:
 // nobody knows how many there are.
-func (j *job) succeeds(records int64) observed {
+func (j *started) succeeds(records int64) observed {
 	s := j.scene
 	s.t.Helper()
 	code, message := j.ends()

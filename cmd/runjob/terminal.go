@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/setting"
 )
 
 // say writes to people. Lines end where the format says so: names, texts and errors
@@ -108,14 +109,17 @@ func printJSON(w io.Writer, value any) error {
 }
 
 // faultLines returns the lines in which an error is told: one for each of several
-// faults that were joined. A line feed in the text of a fault makes no line.
+// faults that were joined. A line feed in the text of a fault makes no line. Settings are
+// named as flags.
 func faultLines(err error) []string {
 	var parts []error
 	switch err := err.(type) {
 	case interface{ Unwrap() []error }:
 		parts = err.Unwrap()
 	case interface{ Unwrap() error }:
-		parts = []error{err.Unwrap()}
+		if inner := err.Unwrap(); inner != nil {
+			parts = []error{inner}
+		}
 	}
 	var texts, lines []string
 	for _, part := range parts {
@@ -128,7 +132,7 @@ func faultLines(err error) []string {
 	if len(parts) > 1 && strings.Join(texts, "\n") == err.Error() {
 		return lines
 	}
-	return []string{err.Error()}
+	return []string{setting.Text(err, flagName)}
 }
 
 // standardOutput is the standard output. It remembers its first fault, for reports

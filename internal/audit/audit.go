@@ -12,6 +12,11 @@ import (
 	"mirrorbeam/internal/docref"
 )
 
+// UsualSample is how many documents an audit samples at most unless told otherwise. The
+// memory and the work of an audit are bounded for that many. Where more are asked for,
+// both grow in proportion.
+const UsualSample = 5000
+
 // hashBits is the length of [Hash].
 const hashBits = 63
 

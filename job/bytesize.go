@@ -1,9 +1,10 @@
-package pipeline
+package job
 
 import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,6 +30,17 @@ var byteUnits = []struct {
 	{"T", 1 << 40},
 	{"B", 1},
 	{"", 1},
+}
+
+// String returns the size with the largest of KiB, MiB, GiB and TiB that it is a whole
+// number of, or without a unit. UnmarshalText reads it back.
+func (s ByteSize) String() string {
+	for _, unit := range slices.Backward(byteUnits[:4]) {
+		if size := ByteSize(unit.size); s != 0 && s%size == 0 {
+			return fmt.Sprintf("%d%s", s/size, unit.suffix)
+		}
+	}
+	return strconv.FormatInt(int64(s), 10)
 }
 
 // UnmarshalText reads a number and a unit.

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// addFlags gives a command of the parser flags, in front of those that it has.
+func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) error {
+	var added []*kong.Flag
+	for _, f := range flags {
+		text, err := f.usual()
+		if err != nil {
+			return fmt.Errorf("default of --%s: %w", f.name, err)
+		}
+		field := reflect.ValueOf(f.field).Elem()
+		tag := &kong.Tag{Sep: ',', MapSep: ','}
+		if f.traits&whole != 0 {
+			tag.Sep = -1
+		}
+		if f.traits&negatable != 0 {
+			tag.Negatable = "_" // stands for --no- and the name
+		}
+		value := &kong.Value{
+			Name: f.name, Help: f.help, OrigHelp: f.help, Default: text, HasDefault: text != "",
+			Target: field, DefaultValue: reflect.New(field.Type()).Elem(), Mapper: mappers.ForValue(field),
+			Tag: tag, Required: f.traits&required != 0,
+		}
+		value.Flag = &kong.Flag{Value: value, PlaceHolder: f.value, Group: &kong.Group{Key: f.group, Title: f.group}}
+		added = append(added, value.Flag)
+	}
+	command.Flags = append(added, command.Flags...)
+	return nil
+}
+
+// usual returns the default of a flag in the way in which it is given; empty: that is not
+// to be shown.
+func (f *settingFlag) usual() (string, error) {
+	if f.traits&quiet != 0 {
+		return "", nil
+	}
+	switch value := reflect.ValueOf(f.field).Elem().Interface().(type) {
+	case encoding.TextMarshaler:
+		text, err := value.MarshalText()
+		return string(text), err
+	case []string:
+		return strings.Join(value, ","), nil
+	case bool:
+		return map[bool]string{true: "true"}[value], nil
+	case map[string]float64:
+		if len(value) > 0 {
+			return "", fmt.Errorf("%v cannot be shown", value)
+		}
+		return "", nil
+	default:
+		return fmt.Sprint(value), nil
+	}
+}
+
+// given returns the settings of some flags that are on the command line, be it with their
+// defaults.
+func given(parsed *kong.Context, flags []settingFlag) []string {
+	var settings []string
+	for _, step := range parsed.Path {
+		if step.Flag != nil && slices.ContainsFunc(flags, func(f settingFlag) bool { return f.name == step.Flag.Name }) {
+			settings = append(settings, settingName(step.Flag.Name))
+		}
+	}
+	return settings
+}
+
+// settingName returns the setting that a flag sets, as summary.json calls it.
+func settingName(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
+
+// flagName returns the flag that sets a setting.
+func flagName(setting string) string { return "--" + strings.ReplaceAll(setting, "_", "-") }

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/job"
+	"mirrorbeam/pipeline"
+)
+
+// TestDefaultsOfFlags: a command without flags has the defaults of a Go caller.
+func TestDefaultsOfFlags(t *testing.T) {
+	run, err := parse([]string{"run", "--input", "in", "--output", "out"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := job.Default()
+	want.Input, want.Output, want.Given = []string{"in"}, "out", []string{"input", "output"}
+	if got := run.(*runCommand).Config; !reflect.DeepEqual(got, want) {
+		t.Errorf("run: %+v\nwant %+v", got, want)
+	}
+	plan, err := parse([]string{"plan", "--documents", "1000"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := pipeline.DefaultPlan()
+	wanted.Documents = 1000
+	if got := plan.(*planCommand).PlanConfig; !reflect.DeepEqual(got, wanted) {
+		t.Errorf("plan: %+v\nwant %+v", got, wanted)
+	}
+}
+
+// TestGiven: a flag that was given is known as given, whatever its value.
+func TestGiven(t *testing.T) {
+	for _, c := range []struct {
+		args  string
+		fault string // empty for none
+	}{
+		{"run --hamming 3", "--hamming 3: is for --keys simhash"},
+		{"run --hamming=3 --keys simhash", ""},
+		{"run --bits 64", "--bits 64: is for --keys simhash and --emit sketches"},
+		{"run --threshold 0.8 --score hamming", "--threshold 0.8: is of the Jaccard similarity; with --score hamming --hamming says how near is near"},
+		{"run --weight title=2 --text-field text", "--weight names the text fields; leave --text-field out"},
+		{"run --excerpt 50", "--excerpt 50: is for --similarity containment"},
+		{"run --recall 0", "--recall 0: must be above 0 and at most 1"},
+		{"run --no-cjk-split --max-document 64MiB", ""},
+		{"plan --hamming 3", "--hamming 3: is for --keys simhash"},
+		{"plan --comparison 0s --shingles 100 --memory 0", ""},
+	} {
+		args := strings.Fields(c.args + " --input in")
+		if args[0] == "run" {
+			args = append(args, "--output", "out")
+		}
+		var lines []string
+		if _, err := parse(args, io.Discard); err != nil {
+			lines = faultLines(err)
+		}
+		if want := slices.DeleteFunc([]string{c.fault}, func(s string) bool { return s == "" }); !slices.Equal(lines, want) {
+			t.Errorf("%s: %q, want %q", c.args, lines, want)
+		}
+	}
+}
+
+// TestFlagOfEverySetting: each setting of a configuration has one flag.
+func TestFlagOfEverySetting(t *testing.T) {
+	var config job.Config
+	var plan pipeline.PlanConfig
+	for _, c := range []struct {
+		of    any
+		flags []settingFlag
+		names map[string]string // of settings in JSON whose flag has another name
+	}{
+		{config, jobFlags(&config), nil},
+		{plan, planFlags(&plan), map[string]string{"comparison_ns": "comparison"}},
+	} {
+		flags := map[string]bool{}
+		for _, f := range c.flags {
+			if flags[f.name] {
+				t.Errorf("--%s stands there twice", f.name)
+			}
+			flags[f.name] = true
+		}
+		for _, field := range reflect.VisibleFields(reflect.TypeOf(c.of)) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if other := c.names[name]; other != "" {
+				name = other
+			}
+			if flag := strings.TrimPrefix(flagName(name), "--"); name != "" && name != "-" && !flags[flag] {
+				t.Errorf("%s has no flag --%s", field.Name, flag)
+			} else {
+				delete(flags, flag)
+			}
+		}
+		for flag := range flags {
+			t.Errorf("--%s sets no field", flag)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package job
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/methods"
+)
+
+// validConfig returns the configuration of a job with what is required.
+func validConfig() Config {
+	config := Default()
+	config.Input, config.Output = []string{"x.jsonl"}, "out"
+	return config
+}
+
+// containmentConfig returns the configuration of a job that looks for passages.
+func containmentConfig() Config {
+	config := validConfig()
+	config.Similarity = methods.Containment
+	return config
+}
+
+// TestDefault: all that is missing in the default configuration is what is required.
+func TestDefault(t *testing.T) {
+	config := Default()
+	if err := config.Validate(); err == nil || strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("without input and output: %v", err)
+	}
+	config = validConfig()
+	if err := config.Validate(); err != nil {
+		t.Error(err)
+	}
+	one, other := Default(), Default()
+	one.Emit[0] = "pairs"
+	if other.Emit[0] != autoEmit || Default().Emit[0] != autoEmit {
+		t.Error("two configurations share their outputs")
+	}
+}
+
+// settingName returns the name of the setting in a field, empty if it holds none.
+func settingName(field reflect.StructField) string {
+	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	return strings.TrimPrefix(name, "-")
+}
+
+// TestSettings: each field is a setting of one list, or is known to be none.
+func TestSettings(t *testing.T) {
+	lists := slices.Concat(sketchSettings, resultSettings, otherSettings)
+	listed := map[string]int{}
+	for _, name := range lists {
+		listed[name]++
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
+		name := settingName(field)
+		switch {
+		case field.Anonymous:
+		case slices.Contains([]string{"Given", "Runner", "Progress"}, field.Name):
+			if name != "" {
+				t.Errorf("%s is not chosen for the results, yet has the name %s", field.Name, name)
+			}
+		case listed[name] != 1:
+			t.Errorf("%s is in %d lists of settings as %q, want 1: can it change sketches, or results?", field.Name, listed[name], name)
+		default:
+			delete(listed, name)
+		}
+	}
+	for name := range listed {
+		t.Errorf("no field is the setting %s", name)
+	}
+}
+
+// TestGiven: a setting that was chosen is told from one that is what it is by default.
+func TestGiven(t *testing.T) {
+	for _, c := range []struct {
+		given  string
+		change func(*Config)
+		fault  string // empty for none
+	}{
+		{"hamming", nil, "hamming 3: is for keys simhash"},
+		{"hamming", func(c *Config) { c.Keys = methods.SimHash }, ""},
+		{"bits", nil, "bits 64: is for keys simhash and emit sketches"},
+		{"bits", func(c *Config) { c.Emit = []string{"sketches"} }, ""},
+		{"threshold", nil, ""},
+		{"threshold", func(c *Config) { c.Score = methods.Hamming }, "threshold 0.8: is of the Jaccard similarity"},
+		{"text_field", func(c *Config) { c.Weight = map[string]float64{"title": 1} }, "weight names the text fields"},
+		{"excerpt", nil, "excerpt 50: is for similarity containment"},
+		{"excerpt", func(c *Config) { c.Similarity = methods.Containment }, ""},
+		{"keep", nil, ""},
+		{"keep", func(c *Config) { c.Similarity = methods.Containment }, "keep and split are about clusters"},
+		{"split", func(c *Config) { c.Similarity = methods.Containment }, "keep and split are about clusters"},
+		{"recall", nil, "recall 0: must be above 0"},
+		{"recall", func(c *Config) { c.Recall = 0.9 }, ""},
+		{"max-document", nil, `there is no setting "max-document"`},
+		{"max_document", nil, ""},
+	} {
+		plain := validConfig()
+		if c.change != nil {
+			c.change(&plain)
+		}
+		given := plain
+		given.Give("id_field")
+		other := given
+		given.Give(c.given)
+		other.Give("output")
+		for _, config := range []Config{plain, other} {
+			if err := config.Validate(); err != nil {
+				t.Errorf("%s, not given: %v", c.given, err)
+			}
+		}
+		err := given.Validate()
+		if (err == nil) != (c.fault == "") || err != nil && !strings.HasPrefix(err.Error(), c.fault) {
+			t.Errorf("%s, given: %v, want %q", c.given, err, c.fault)
+		}
+		if given.ResultHash("") != plain.ResultHash("") || given.SketchHash("") != plain.SketchHash("") {
+			t.Errorf("%s: to give it changes a hash", c.given)
+		}
+	}
+}

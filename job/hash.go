@@ -1,0 +1,80 @@
+package job
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"mirrorbeam/internal/methods"
+)
+
+// Every setting stands in one of three lists, by its name in JSON.
+var (
+	// sketchSettings change what is kept of a document: its id, its shingles or
+	// features, its fingerprints.
+	sketchSettings = []string{
+		"id_field", "text_field", "features", "max_document",
+		"cjk_split", "normalize", "stopwords", "stopwords_use", "weight", "shingle", "seed", "bits",
+	}
+	// resultSettings change clusters and pairs, or the bytes of their files, beside the
+	// settings that change sketches.
+	resultSettings = []string{
+		"similarity", "excerpt", "no_quotations", "threshold", "keys", "recall", "bands", "rows", "score", "hamming",
+		"verify", "keep", "split", "output_format",
+	}
+	// otherSettings change neither: they say what the corpus is, what else is written
+	// and where, and how the job runs.
+	otherSettings = []string{
+		"input", "reference", "format", "max_rejects", "audit",
+		"output", "overwrite", "emit", "temp", "memory", "lanes",
+	}
+)
+
+// isSetting reports whether a setting has that name.
+func isSetting(name string) bool {
+	return slices.Contains(sketchSettings, name) || slices.Contains(resultSettings, name) || slices.Contains(otherSettings, name)
+}
+
+// SketchHash identifies the settings that change what is kept of a document: sketches of
+// equal hash can be compared, and used in place of each other. The configuration must be
+// valid; stopWords is what [Config.ReadStopWords] gave, since the file may change.
+func (c *Config) SketchHash(stopWords string) string {
+	choices := *c
+	choices.StopWords, choices.Bits = stopWords, c.SimHashBits()
+	return choices.hash(sketchSettings)
+}
+
+// ResultHash identifies the settings that change clusters and pairs: two runs of equal
+// hash over one corpus write the same bytes. The configuration must be valid; stopWords
+// is what [Config.ReadStopWords] gave, since the file may change.
+func (c *Config) ResultHash(stopWords string) string {
+	choices := *c
+	choices.StopWords = stopWords
+	choices.Keys, choices.Recall, choices.Score = c.Method(), c.PromisedRecall(), c.Scoring()
+	if choices.Keys != methods.SimHash {
+		choices.Bits, choices.Hamming = 0, 0
+	}
+	if choices.Score == methods.Hamming {
+		choices.Threshold = 0
+	}
+	return choices.hash(sketchSettings, resultSettings)
+}
+
+// hash returns the hash of the settings in some lists. One that JSON leaves out while it
+// is empty adds nothing: a new setting of that kind changes no earlier hash.
+func (c *Config) hash(lists ...[]string) string {
+	// What is valid can be encoded.
+	encoded, _ := json.Marshal(c)
+	var all map[string]json.RawMessage
+	_ = json.Unmarshal(encoded, &all)
+	chosen := map[string]json.RawMessage{}
+	for _, name := range slices.Concat(lists...) {
+		if value, has := all[name]; has {
+			chosen[name] = value
+		}
+	}
+	encoded, _ = json.Marshal(chosen) // sorted by name
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,129 @@
+package job
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
+)
+
+// another returns a value that differs from what a field holds.
+func another(field reflect.Value) reflect.Value {
+	value := reflect.New(field.Type()).Elem()
+	value.Set(field)
+	switch field.Kind() {
+	case reflect.String:
+		value.SetString(field.String() + "x")
+	case reflect.Bool:
+		value.SetBool(!field.Bool())
+	case reflect.Int, reflect.Int64:
+		value.SetInt(field.Int() + 1)
+	case reflect.Uint64:
+		value.SetUint(field.Uint() + 1)
+	case reflect.Float64:
+		value.SetFloat(field.Float()/2 + 0.25)
+	case reflect.Slice:
+		value.Set(reflect.ValueOf([]string{"another"}))
+	case reflect.Map:
+		value.Set(reflect.ValueOf(map[string]float64{"another": 2}))
+	case reflect.Struct:
+		value.Field(0).SetBool(true)
+	case reflect.Func:
+		value.Set(reflect.ValueOf(func(string) {}))
+	}
+	return value
+}
+
+// TestHashes changes every field in turn. The hashes follow those of their lists, but for
+// what means nothing to a job: without SimHash keys, a distance, and without fingerprints,
+// their length.
+func TestHashes(t *testing.T) {
+	base := validConfig()
+	base.Emit = []string{output.Clusters}
+	sketches, results := base.SketchHash(""), base.ResultHash("")
+	if again := base; again.SketchHash("") != sketches || again.ResultHash("") != results || sketches == results {
+		t.Fatalf("hashes %s and %s, then %s and %s", sketches, results, again.SketchHash(""), again.ResultHash(""))
+	}
+	if base.SketchHash("a\n") == sketches || base.ResultHash("a\n") == results {
+		t.Error("stop words change no hash")
+	}
+	idle := []string{"bits", "hamming", "stopwords"}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
+		if f.Anonymous {
+			continue
+		}
+		name, config := settingName(f), base
+		field := reflect.ValueOf(&config).Elem().FieldByIndex(f.Index)
+		field.Set(another(field))
+		isSketch := slices.Contains(sketchSettings, name) && !slices.Contains(idle, name)
+		isResult := isSketch || slices.Contains(resultSettings, name) && !slices.Contains(idle, name)
+		if changed := config.SketchHash("") != sketches; changed != isSketch {
+			t.Errorf("%s changes the hash of sketches: %v, want %v", f.Name, changed, isSketch)
+		}
+		if changed := config.ResultHash("") != results; changed != isResult {
+			t.Errorf("%s changes the hash of results: %v, want %v", f.Name, changed, isResult)
+		}
+	}
+}
+
+// TestHashesMean: the hashes are those of what the job does, by whatever settings.
+func TestHashesMean(t *testing.T) {
+	change := func(change func(*Config)) *Config {
+		config := validConfig()
+		change(&config)
+		return &config
+	}
+	plain := change(func(*Config) {})
+	simHash := change(func(c *Config) { c.Keys = methods.SimHash })
+	for _, c := range []struct {
+		name          string
+		one, other    *Config
+		sketch, equal bool
+	}{
+		{"exact keys are automatic", plain, change(func(c *Config) { c.Keys = methods.Exact }), true, true},
+		{"exact keys have recall 1", plain, change(func(c *Config) { c.Recall = 1 }), true, true},
+		{"MinHash for recall .9", change(func(c *Config) { c.Recall = 0.9 }), change(func(c *Config) { c.Keys, c.Recall = methods.MinHash, 0.9 }), true, true},
+		{"the usual recall", change(func(c *Config) { c.Keys = methods.MinHash }), change(func(c *Config) { c.Recall = UsualRecall }), true, true},
+		{"another recall", plain, change(func(c *Config) { c.Recall = 0.9 }), true, false},
+		{"the score of SimHash", simHash, change(func(c *Config) { c.Score = methods.Hamming }), true, true},
+		{"the distance of SimHash", simHash, change(func(c *Config) { c.Keys, c.Hamming = methods.SimHash, 4 }), true, false},
+		{"the bits of SimHash", simHash, change(func(c *Config) { c.Keys, c.Bits = methods.SimHash, 128 }), false, false},
+		{"bits of sketches only", plain, change(func(c *Config) { c.Bits, c.Emit = 128, []string{output.Sketches} }), false, true},
+		{"the threshold", plain, change(func(c *Config) { c.Threshold = 0.7 }), true, false},
+		{"containment", plain, change(func(c *Config) { c.Similarity = methods.Containment }), true, false},
+		{"the name of the list of stop words", plain, change(func(c *Config) { c.StopWords = "other.txt" }), true, true},
+	} {
+		if same := c.one.SketchHash("") == c.other.SketchHash(""); same != c.sketch {
+			t.Errorf("%s: the hashes of sketches are equal: %v, want %v", c.name, same, c.sketch)
+		}
+		if same := c.one.ResultHash("") == c.other.ResultHash(""); same != c.equal {
+			t.Errorf("%s: the hashes of results are equal: %v, want %v", c.name, same, c.equal)
+		}
+	}
+}
+
+// TestHashGolden holds the hashes: indexes that were made are known by them.
+func TestHashGolden(t *testing.T) {
+	weighted := validConfig()
+	weighted.Weight = map[string]float64{"title": 3, "text": 1}
+	weighted.Normalize.Fold = true
+	simHash := validConfig()
+	simHash.Keys, simHash.Bits, simHash.Seed = methods.SimHash, 128, 7
+	for _, c := range []struct {
+		config           Config
+		stopWords        string
+		sketches, result string
+	}{
+		{validConfig(), "", "fd03d0d2b62a583d", "103166331eed40b7"},
+		{validConfig(), "the\na\n", "8a27f561f0ded381", "06e41c2caacf37fa"},
+		{weighted, "", "711d62daccf96585", "08838315c48604b2"},
+		{simHash, "", "945155c5fd4b69c5", "42e52cf9d8a51088"},
+		{containmentConfig(), "", "fd03d0d2b62a583d", "0198f4b8a0a9e8f3"},
+	} {
+		if sketches, result := c.config.SketchHash(c.stopWords), c.config.ResultHash(c.stopWords); sketches != c.sketches || result != c.result {
+			t.Errorf("hashes %q, %q, want %q, %q", sketches, result, c.sketches, c.result)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package job
+
+import "testing"
+
+// TestMemoryPlan: less memory never makes a larger task, and a task's part of it
+// is enough for the keys of a shard, unless there are as many shards as may be.
+func TestMemoryPlan(t *testing.T) {
+	for _, text := range []int64{0, 1, 1 << 20, 1 << 30, 1 << 40, 1 << 50} {
+		for _, tasks := range []int{1, 2, 64} {
+			last := PlanMemory(ampleMemory, text, tasks)
+			ample := PlanMemory(0, text, tasks)
+			ample.WindowBytes = last.WindowBytes // which a limit lowers, be it ample
+			if ample != last {
+				t.Errorf("text %d, %d tasks: no limit is not ample", text, tasks)
+			}
+			for memory := int64(ampleMemory); memory >= LeastMemory; memory = memory * 3 / 4 {
+				p := PlanMemory(memory, text, tasks)
+				if p.Shards < 1 || p.Shards > maxShards || p.Shards < last.Shards || p.PlaceBytes > last.PlaceBytes || p.RunBytes > last.RunBytes {
+					t.Errorf("memory %d, text %d, %d tasks: %+v, with more memory %+v", memory, text, tasks, p, last)
+				}
+				task := max((memory-baseMemory)/int64(2*tasks), 4<<20)
+				if text/int64(p.Shards) > task && p.Shards < maxShards || p.PlaceBytes > task || int64(p.RunBytes) > task {
+					t.Errorf("memory %d, text %d, %d tasks: %+v is more than the %d of a task", memory, text, tasks, p, task)
+				}
+				last = p
+			}
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package job
+
+import (
+	"bytes"
+	"errors"
+	"os"
+
+	"mirrorbeam/internal/setting"
+	"mirrorbeam/sketch"
+)
+
+// ReadStopWords returns the list of stop words as it is in its file, and an empty one if
+// no file is named. A list without a word is an error.
+func (c *Config) ReadStopWords() (string, error) {
+	if c.StopWords == "" {
+		return "", nil
+	}
+	list, err := os.ReadFile(c.StopWords)
+	if err != nil {
+		return "", setting.Errorf("{stopwords}: %w", err)
+	}
+	normalizer, err := sketch.NewNormalizer(c.Normalize)
+	if err != nil {
+		return "", setting.Errorf("{normalize}: %w", err)
+	}
+	words, err := sketch.ReadStopWords(bytes.NewReader(list), normalizer)
+	if err == nil && words.Len() == 0 {
+		err = errors.New("it holds no word")
+	}
+	if err != nil {
+		return "", setting.Errorf("{stopwords} %s: %w", c.StopWords, err)
+	}
+	return string(list), nil
+}

@@ -1,0 +1,204 @@
+package job
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/setting"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+)
+
+// checker collects the faults of a configuration. It takes down the message unless ok;
+// its format is that of [setting.Errorf].
+type checker func(ok bool, format string, args ...any)
+
+// Validate reports every fault of the configuration at once. Each is a message that
+// names settings, which [setting.Text] turns into what the reader calls them.
+func (c *Config) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, setting.Errorf(format, args...))
+		}
+	}
+	for _, name := range c.Given {
+		check(isSetting(name), "there is no setting %q to be given", name)
+	}
+	c.checkInput(check)
+	c.checkMeasure(check)
+	c.checkSimilarity(check)
+	if _, err := c.auditSample(); err != nil {
+		faults = append(faults, err)
+	}
+	check(c.Threshold > 0 && c.Threshold <= 1, "{threshold} %g: must be above 0 and at most 1", c.Threshold)
+	c.checkKeys(check)
+	check(c.Bands >= 0 && c.Bands <= lshbands.MaxBands, "{bands} %d: must be from 0 to %d", c.Bands, lshbands.MaxBands)
+	check(c.Rows >= 0 && c.Rows <= 64, "{rows} %d: must be from 0 to 64", c.Rows)
+	check(slices.Contains([]methods.Verification{methods.VerifyExact, methods.VerifySketch, methods.VerifyNone}, c.Verify),
+		"{verify} %s: must be exact, sketch or none", c.Verify)
+	c.checkOutput(check)
+	check(c.Memory == 0 || c.Memory >= LeastMemory, "{memory} %d: must be at least 100MiB, or 0 for no limit", c.Memory)
+	check(c.Lanes >= 0 && c.Lanes <= 1024, "{lanes} %d: must be from 0 to 1024", c.Lanes)
+	if len(faults) == 0 {
+		if _, err := c.Scheme(); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// isGiven reports whether a setting was chosen: it is marked, or differs from what it is
+// by default.
+func (c *Config) isGiven(setting string, differs bool) bool {
+	return differs || slices.Contains(c.Given, setting)
+}
+
+// checkInput checks what is read, and the folders that are written.
+func (c *Config) checkInput(check checker) {
+	check(len(c.Input) > 0, "{input}: give at least one file, folder or pattern")
+	check(c.Output != "", "{output}: give a folder")
+	for _, folder := range []struct{ setting, path string }{{"output", c.Output}, {"temp", c.Temp}} {
+		check(!isAddress(folder.path), notLocal(folder.setting), folder.path)
+	}
+	check(c.Format == "auto" || c.Format == "jsonl", "{format} %s: must be auto or jsonl", c.Format)
+	check(c.TextField != "", "{text_field}: must not be empty")
+	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "{max_document} %d: must be above 0 and below 4GiB", c.MaxDocument)
+	check(c.MaxRejects >= -1, "{max_rejects} %d: must be 0 or more, or -1 for no limit", c.MaxRejects)
+}
+
+// CheckPath refuses the value of a setting that is an address and no path, such as
+// s3://bucket/folder: a folder by the name of "s3:" is not what anybody wants.
+func CheckPath(name, path string) error {
+	if isAddress(path) {
+		return setting.Errorf(notLocal(name), path)
+	}
+	return nil
+}
+
+func isAddress(path string) bool { return strings.Contains(path, "://") }
+
+func notLocal(name string) string {
+	return "{" + name + "} %s: only local paths can be used, not addresses: give a path such as out/"
+}
+
+// checkMeasure checks what is done to texts.
+func (c *Config) checkMeasure(check checker) {
+	check(c.Shingle >= 1 && c.Shingle <= 64, "{shingle} %d: must be from 1 to 64", c.Shingle)
+	if c.Features != "" {
+		check(len(c.Weight) == 0 && c.StopWords == "" && c.Normalize == sketch.Normalization{},
+			"{weight}, {stopwords} and {normalize} are for texts; with {features} leave them out")
+	}
+	if len(c.Weight) > 0 {
+		isOther := c.TextField != Default().TextField && c.TextField != ""
+		check(!c.isGiven("text_field", isOther), "{weight} names the text fields; leave {text_field} out")
+	}
+	for field, weight := range c.Weight {
+		check(field != "" && weight > 0 && !math.IsInf(weight, 0), "{weight} %s=%g: must be a field and a number above 0", field, weight)
+	}
+	check(c.StopWordUse == sketch.RemoveStopWords || c.StopWordUse == sketch.RequireStopWords, "{stopwords_use} %s: must be remove or require", c.StopWordUse)
+	check(isLength(c.Bits), "{bits} %d: must be a multiple of 64 from 64 to %d", c.Bits, sketch.MostSimHashBits)
+}
+
+// isLength reports whether SimHash fingerprints may have that many bits.
+func isLength(bits int) bool { return bits >= 64 && bits <= sketch.MostSimHashBits && bits%64 == 0 }
+
+// checkSimilarity checks what is looked for, and what goes with it.
+func (c *Config) checkSimilarity(check checker) {
+	usual := Default()
+	if c.Similarity != methods.Containment {
+		check(c.Similarity == methods.Resemblance, "{similarity} %s: must be jaccard or containment", c.Similarity)
+		check(!c.isGiven("excerpt", c.Excerpt != usual.Excerpt), "{excerpt} %d: is for {similarity} containment", c.Excerpt)
+		check(!c.NoQuotations, "{no_quotations}: is for {similarity} containment")
+		return
+	}
+	check(c.Excerpt == 0 || c.Excerpt >= sketch.LeastSpan, "{excerpt} %d: must be at least %d words, or 0 for none", c.Excerpt, sketch.LeastSpan)
+	for _, name := range c.Outputs() {
+		check(name == output.Pairs, "{emit} %s: with {similarity} containment there are pairs only: one that has a passage of another is no copy of it", name)
+	}
+	check(c.Keys == methods.Auto && c.Bands == 0 && c.Rows == 0,
+		"{keys}, {bands} and {rows} are for {similarity} jaccard: with containment documents are brought together by passages")
+	check(c.Recall == 0, "{recall} %g: is for {similarity} jaccard; docs/containment.md says which passages are found", c.Recall)
+	check(!c.isGiven("keep", c.Keep != usual.Keep) && !c.isGiven("split", c.Split != usual.Split),
+		"{keep} and {split} are about clusters, which {similarity} containment has none of")
+	check(c.Score == methods.AutoScoring, "{score} %s: is for {similarity} jaccard", c.Score)
+	check(c.Verify == methods.VerifyExact, "{verify} %s: {similarity} containment needs the whole texts of exact", c.Verify)
+	check(c.Audit == autoAudit || c.Audit == noAudit, "{audit} %s: is for {similarity} jaccard", c.Audit)
+	check(c.Features == "", "{features}: with {similarity} containment passages are looked for in texts; name a field with {text_field}")
+	check(len(c.Weight) == 0, "{weight}: with {similarity} containment a passage has a place in one text; name its field with {text_field}")
+	check(c.StopWords == "" || c.StopWordUse == sketch.RemoveStopWords,
+		"{stopwords_use} %s: leaves holes in passages; with {similarity} containment only remove can be used", c.StopWordUse)
+}
+
+// checkKeys checks how documents are brought together and compared.
+func (c *Config) checkKeys(check checker) {
+	usual, method := Default(), c.Method()
+	check(slices.Contains([]methods.Name{methods.Auto, methods.Exact, methods.MinHash, methods.SimHash, methods.All}, c.Keys),
+		"{keys} %s: must be auto, exact, minhash, simhash or all", c.Keys)
+	check(slices.Contains([]methods.Scoring{methods.AutoScoring, methods.Jaccard, methods.Hamming}, c.Score),
+		"{score} %s: must be auto, jaccard or hamming", c.Score)
+	check(c.Recall >= 0 && c.Recall <= 1 && !(c.Recall == 0 && c.isGiven("recall", false)), "{recall} %g: must be above 0 and at most 1", c.Recall)
+	check(c.Hamming >= 0, "{hamming} %d: must be 0 or more", c.Hamming)
+	if method != methods.SimHash {
+		check(!c.isGiven("hamming", c.Hamming != usual.Hamming) || c.Hamming < 0, "{hamming} %d: is for {keys} simhash", c.Hamming)
+		check(!c.isGiven("bits", c.Bits != usual.Bits) || !isLength(c.Bits) || slices.Contains(c.Outputs(), output.Sketches),
+			"{bits} %d: is for {keys} simhash and {emit} sketches", c.Bits)
+	}
+	if slices.Contains([]methods.Name{methods.Exact, methods.SimHash, methods.All}, method) {
+		check(c.Bands == 0 && c.Rows == 0, "{bands} and {rows} set the keys of {keys} minhash; with {keys} %s leave them out", method)
+		check(c.Recall >= 1 || c.Recall <= 0, "{recall} %g: applies only to {keys} minhash; with {keys} %s leave it out", c.Recall, method)
+	}
+	switch method {
+	case methods.MinHash:
+		check(c.Recall != 1, "{recall} 1: MinHash cannot promise it; {keys} exact can")
+	case methods.Exact:
+		check(c.Verify == methods.VerifyExact, "{verify} %s: {keys} exact needs the full sets of {verify} exact; give {keys} minhash", c.Verify)
+	case methods.All:
+		check(c.Verify != methods.VerifyNone, "{verify} none: with {keys} all every pair would be one; give exact or sketch")
+	case methods.SimHash:
+		c.checkSimHash(check)
+	}
+	check(c.Score != methods.Hamming || method == methods.SimHash, "{score} hamming: compares SimHash fingerprints, which are the keys of {keys} simhash, not of {keys} %s", method)
+	check(c.Scoring() != methods.Hamming || c.Verify == methods.VerifyExact, "{verify} %s: is about sets, {score} hamming compares fingerprints; leave it out", c.Verify)
+}
+
+// checkSimHash checks what goes with SimHash keys.
+func (c *Config) checkSimHash(check checker) {
+	if c.Scoring() == methods.Hamming {
+		check(!c.isGiven("threshold", c.Threshold != Default().Threshold),
+			"{threshold} %g: is of the Jaccard similarity; with {score} hamming {hamming} says how near is near", c.Threshold)
+	} else {
+		check(c.Recall != 1, "{recall} 1: SimHash keys cannot promise it, as fingerprints of similar documents may be far apart; {keys} exact can")
+	}
+	if c.Hamming < 0 || !isLength(c.Bits) {
+		return
+	}
+	_, err := lshbands.PlanTables(c.Bits, c.Hamming)
+	if c.Hamming >= c.Bits {
+		check(false, "{hamming} %d: must be below {bits} %d", c.Hamming, c.Bits)
+	} else if err != nil {
+		check(false, "{hamming} %d, {bits} %d: %w; more bits leave room for a larger distance", c.Hamming, c.Bits, err)
+	}
+}
+
+// checkOutput checks what is written.
+func (c *Config) checkOutput(check checker) {
+	check(len(c.Emit) > 0, "{emit}: name at least one output")
+	for _, name := range c.Outputs() {
+		check(slices.Contains([]string{output.Clusters, output.Pairs, output.Unique, output.Removed, output.Sketches, output.Index}, name),
+			"{emit} %s: must be clusters, pairs, unique, removed, sketches or index", name)
+	}
+	check(!slices.Contains(c.Emit, output.Index) || c.Verify == methods.VerifyExact,
+		"{emit} index: holds the full sets of {verify} exact, and not those of {verify} %s", c.Verify)
+	check(!slices.Contains(c.Emit, output.Index) || c.Scoring() != methods.Hamming || c.Bits == 64,
+		"{emit} index: holds SimHash fingerprints of {bits} 64, and not of {bits} %d", c.Bits)
+	check(slices.Contains(output.Formats, c.OutputFormat), "{output_format} %s: must be jsonl, jsonl.zst or jsonl.gz", c.OutputFormat)
+	check(c.Keep == keep.First || c.Keep == keep.Longest, "{keep} %s: must be first or longest", c.Keep)
+	check(c.Split == clusters.Component || c.Split == clusters.Star, "{split} %s: must be component or star", c.Split)
+}

@@ -1,0 +1,180 @@
+package job
+
+import (
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+)
+
+// TestValidate gives every field a wrong value, one at a time, then all at once:
+// each fault is reported under the name of its setting.
+func TestValidate(t *testing.T) {
+	cases := []struct {
+		name   string
+		change func(*Config)
+		names  string
+	}{
+		{"no input", func(c *Config) { c.Input = nil }, "input"},
+		{"no output", func(c *Config) { c.Output = "" }, "output"},
+		{"format", func(c *Config) { c.Format = "csv" }, "format csv"},
+		{"text field", func(c *Config) { c.TextField = "" }, "text_field"},
+		{"no document fits", func(c *Config) { c.MaxDocument = 0 }, "max_document 0"},
+		{"shingle", func(c *Config) { c.Shingle = 65 }, "shingle 65"},
+		{"threshold", func(c *Config) { c.Threshold = 1.5 }, "threshold 1.5"},
+		{"similarity", func(c *Config) { c.Similarity = "looks" }, "similarity looks"},
+		{"excerpt", func(c *Config) { c.Excerpt = 7 }, "excerpt 7"},
+		{"quotations", func(c *Config) { c.NoQuotations = true }, "no_quotations"},
+		{"keys", func(c *Config) { c.Keys = "guess" }, "keys guess"},
+		{"use of stop words", func(c *Config) { c.StopWordUse = "hope" }, "stopwords_use hope"},
+		{"bits", func(c *Config) { c.Bits = 100 }, "bits 100"},
+		{"weight", func(c *Config) { c.Weight = map[string]float64{"title": 0} }, "weight title=0"},
+		{"recall", func(c *Config) { c.Recall = 1.5 }, "recall 1.5"},
+		{"score", func(c *Config) { c.Score = "beauty" }, "score beauty"},
+		{"hamming", func(c *Config) { c.Hamming = -1 }, "hamming -1"},
+		{"bands", func(c *Config) { c.Bands = lshbands.MaxBands + 1 }, "bands 1025"},
+		{"rows", func(c *Config) { c.Rows = -1 }, "rows -1"},
+		{"verify", func(c *Config) { c.Verify = "hope" }, "verify hope"},
+		{"audit", func(c *Config) { c.Audit = "some" }, "audit some"},
+		{"emit", func(c *Config) { c.Emit = []string{output.Clusters, "fame"} }, "emit fame"},
+		{"output format", func(c *Config) { c.OutputFormat = "xml" }, "output_format xml"},
+		{"keep", func(c *Config) { c.Keep = "last" }, "keep last"},
+		{"split", func(c *Config) { c.Split = "pairs" }, "split pairs"},
+		{"memory", func(c *Config) { c.Memory = 1 << 20 }, "memory 1048576"},
+		{"lanes", func(c *Config) { c.Lanes = -2 }, "lanes -2"},
+	}
+	right := validConfig()
+	right.Keys = methods.Auto
+	if err := right.Validate(); err != nil {
+		t.Fatalf("the configuration of all tests: %v", err)
+	}
+	all := right
+	for _, c := range cases {
+		config := right
+		c.change(&config)
+		c.change(&all)
+		err := config.Validate()
+		if err == nil || !strings.HasPrefix(err.Error(), c.names) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one fault of %s", c.name, err, c.names)
+		}
+	}
+	err := all.Validate()
+	if err == nil {
+		t.Fatal("all wrong, yet no fault")
+	}
+	if n := strings.Count(err.Error(), "\n") + 1; n != len(cases) {
+		t.Errorf("%d faults, want %d:\n%v", n, len(cases), err)
+	}
+	for _, c := range cases {
+		if !strings.Contains("\n"+err.Error(), "\n"+c.names) {
+			t.Errorf("%s is not among the faults", c.names)
+		}
+	}
+}
+
+// TestValidateLimits checks the values at both sides of a limit.
+func TestValidateLimits(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		ok     bool
+	}{
+		{"threshold 1", func(c *Config) { c.Threshold = 1 }, true},
+		{"threshold 0", func(c *Config) { c.Threshold = 0 }, false},
+		{"threshold not a number", func(c *Config) { var zero float64; c.Threshold = zero / zero }, false},
+		{"recall 1", func(c *Config) { c.Recall = 1 }, true},
+		{"recall below 0", func(c *Config) { c.Recall = -1 }, false},
+		{"recall 1 of MinHash", func(c *Config) { c.Keys, c.Recall = methods.MinHash, 1 }, false},
+		{"exact keys in bands", func(c *Config) { c.Keys, c.Bands = methods.Exact, 3 }, false},
+		{"recall 1 in bands", func(c *Config) { c.Recall, c.Bands = 1, 3 }, false},
+		{"exact keys of sketches", func(c *Config) { c.Keys, c.Verify = methods.Exact, methods.VerifySketch }, false},
+		{"recall not a number", func(c *Config) { var zero float64; c.Recall = zero / zero }, false},
+		{"largest document", func(c *Config) { c.MaxDocument = 1<<32 - 1 }, true},
+		{"larger document", func(c *Config) { c.MaxDocument = 1 << 32 }, false},
+		{"one token", func(c *Config) { c.Shingle = 1 }, true},
+		{"no token", func(c *Config) { c.Shingle = 0 }, false},
+		{"nothing to write", func(c *Config) { c.Emit = nil }, false},
+		{"no id field", func(c *Config) { c.IDField = "" }, true},
+		{"bands and rows", func(c *Config) { c.Bands, c.Rows = 10, 4 }, true},
+		{"weights", func(c *Config) { c.Weight = map[string]float64{"title": 3, "text": 1} }, true},
+		{"weights and a text field", func(c *Config) { c.Weight, c.TextField = map[string]float64{"title": 3}, "body" }, false},
+		{"features", func(c *Config) { c.Features = "features" }, true},
+		{"features and weights", func(c *Config) { c.Features, c.Weight = "features", map[string]float64{"title": 3} }, false},
+		{"features and stop words", func(c *Config) { c.Features, c.StopWords = "features", "words.txt" }, false},
+		{"features, normalized", func(c *Config) { c.Features, c.Normalize.NFC = "features", true }, false},
+		{"audit of a few", func(c *Config) { c.Audit = "5" }, true},
+		{"audit of none", func(c *Config) { c.Audit = "0" }, false},
+		{"audit of sketches", func(c *Config) { c.Audit, c.Verify = "5", methods.VerifySketch }, false},
+		{"sketches without audit", func(c *Config) { c.Verify = methods.VerifySketch }, true},
+		{"all pairs", func(c *Config) { c.Keys = methods.All }, true},
+		{"all pairs in bands", func(c *Config) { c.Keys, c.Bands = methods.All, 3 }, false},
+		{"all pairs unseen", func(c *Config) { c.Keys, c.Verify = methods.All, methods.VerifyNone }, false},
+		{"Hamming distance", func(c *Config) { c.Score = methods.Hamming }, true},
+		{"Hamming distance of shingles", func(c *Config) { c.Keys, c.Score = methods.Exact, methods.Hamming }, false},
+		{"Hamming distance of sketches", func(c *Config) { c.Score, c.Verify = methods.Hamming, methods.VerifySketch }, false},
+		{"Hamming distance with audit", func(c *Config) { c.Score, c.Audit = methods.Hamming, "5" }, false},
+		{"SimHash, then Jaccard", func(c *Config) { c.Keys, c.Score = methods.SimHash, methods.Jaccard }, true},
+		{"SimHash, then Jaccard, of recall 1", func(c *Config) { c.Keys, c.Score, c.Recall = methods.SimHash, methods.Jaccard, 1 }, false},
+		{"SimHash of a threshold", func(c *Config) { c.Keys, c.Threshold = methods.SimHash, 0.7 }, false},
+		{"SimHash, then Jaccard, of a threshold", func(c *Config) { c.Keys, c.Score, c.Threshold = methods.SimHash, methods.Jaccard, 0.7 }, true},
+		{"distance without SimHash", func(c *Config) { c.Hamming = 5 }, false},
+		{"bits without SimHash", func(c *Config) { c.Bits = 128 }, false},
+		{"bits of sketches", func(c *Config) { c.Bits, c.Emit = 128, []string{output.Sketches} }, true},
+		{"exact keys of another recall", func(c *Config) { c.Keys, c.Recall = methods.Exact, 0.5 }, false},
+		{"SimHash in bands", func(c *Config) { c.Keys, c.Bands = methods.SimHash, 3 }, false},
+		{"SimHash of all bits", func(c *Config) { c.Keys, c.Hamming = methods.SimHash, 64 }, false},
+		{"too few bands", func(c *Config) { c.Bands = 2 }, false},
+		{"too many rows", func(c *Config) { c.Rows = 60 }, false},
+	} {
+		config := validConfig()
+		config.Keys = methods.Auto
+		c.change(&config)
+		if err := config.Validate(); (err == nil) != c.ok {
+			t.Errorf("%s: %v, want right: %v", c.name, err, c.ok)
+		}
+	}
+}
+
+// What does not go with containment is refused, all of it at once.
+func TestContainmentRefuses(t *testing.T) {
+	all := containmentConfig()
+	if err := all.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		fault  string
+		change func(c *Config)
+	}{
+		{"excerpt 3", func(c *Config) { c.Excerpt = 3 }},
+		{"emit clusters", func(c *Config) { c.Emit = append(c.Emit, output.Clusters) }},
+		{"emit unique", func(c *Config) { c.Emit = []string{output.Unique, output.Removed, output.Sketches} }},
+		{"keys, bands and rows", func(c *Config) { c.Rows = 3 }},
+		{"keys, bands and rows", func(c *Config) { c.Keys = methods.All }},
+		{"score hamming", func(c *Config) { c.Score = methods.Hamming }},
+		{"verify sketch", func(c *Config) { c.Verify = methods.VerifySketch }},
+		{"recall 1", func(c *Config) { c.Recall = 1 }},
+		{"keep and split", func(c *Config) { c.Split = clusters.Star }},
+		{"audit 10", func(c *Config) { c.Audit = "10" }},
+		{"features", func(c *Config) { c.Features = "features" }},
+		{"weight", func(c *Config) { c.Weight = map[string]float64{"title": 1} }},
+		{"stopwords_use require", func(c *Config) { c.StopWords, c.StopWordUse = "list", sketch.RequireStopWords }},
+	}
+	for _, c := range cases {
+		config := containmentConfig()
+		c.change(&config)
+		c.change(&all)
+		if err := config.Validate(); err == nil || !strings.Contains(err.Error(), c.fault) {
+			t.Errorf("%s: error %v", c.fault, err)
+		}
+	}
+	err := all.Validate()
+	for _, c := range cases[2:] {
+		if err == nil || !strings.Contains(err.Error(), c.fault) {
+			t.Errorf("all wrong: error %v, want one with %s", err, c.fault)
+		}
+	}
+}
