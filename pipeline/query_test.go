@@ -302,7 +302,7 @@ func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
 
 	config = testConfig(t, config.Input...)
 	runJob(t, config)
-	refused("--emit index")
+	refused("emit index")
 	config.Output = filepath.Join(t.TempDir(), "nowhere")
 	refused("there is no folder")
 }

@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/evaluation"
 	"mirrorbeam/internal/results"
+	"mirrorbeam/internal/setting"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
@@ -241,7 +242,7 @@ func (e *evaluator) showTexts(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		e.note(fmt.Sprintf("ids only, without texts: run eval in the folder in which the run was started, with its input in place (%v)", err))
+		e.note(fmt.Sprintf("ids only, without texts: run eval in the folder in which the run was started, with its input in place (%s)", setting.Text(err, flagName)))
 		return nil
 	}
 	lost := map[string]bool{}

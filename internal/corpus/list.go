@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mirrorbeam/internal/setting"
 )
 
 // MaxFiles is the number of files that a corpus can hold: file numbers have
@@ -171,7 +173,7 @@ func WithReference(reference, input []File) ([]File, error) {
 	delete(known, Identity{})
 	for _, file := range input {
 		if path, isBoth := known[file.Identity]; isBoth {
-			return nil, fmt.Errorf("list inputs: %s of --input and %s of --reference are one file: every document would be a copy of itself", file.Path, path)
+			return nil, setting.Errorf("list inputs: %s of {input} and %s of {reference} are one file: every document would be a copy of itself", file.Path, path)
 		}
 		files = append(files, file)
 	}

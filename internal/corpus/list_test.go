@@ -241,7 +241,7 @@ func TestWithReference(t *testing.T) {
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if _, err := WithReference(list("ref"), list("ref/b.jsonl", "in")); err == nil || !strings.Contains(err.Error(), "ref/b.jsonl of --input and ref/b.jsonl of --reference are one file") {
+	if _, err := WithReference(list("ref"), list("ref/b.jsonl", "in")); err == nil || !strings.Contains(err.Error(), "ref/b.jsonl of input and ref/b.jsonl of reference are one file") {
 		t.Errorf("error %v, want one that names the file in both", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/regular"
+	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/workspace"
 )
 
@@ -77,16 +78,16 @@ func open(path string) (*Folder, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no folder %s: name the --output of an earlier 'runjob run'", path)
+		return nil, setting.Errorf("there is no folder %s: name the {output} of an earlier 'runjob run'", path)
 	case err != nil:
 		return nil, fmt.Errorf("open results: %w", err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s is no folder: name the --output of an earlier 'runjob run'", path)
+		return nil, setting.Errorf("%s is no folder: name the {output} of an earlier 'runjob run'", path)
 	}
 	f := &Folder{Path: path}
 	if _, err := os.Stat(filepath.Join(path, "_SUCCESS")); err != nil {
 		if workspace.IsInterrupted(path) {
-			return nil, fmt.Errorf("the results in %s are not whole: the job was killed while it published them: run it again with the same --output, which finishes that first", path)
+			return nil, setting.Errorf("the results in %s are not whole: the job was killed while it published them: run it again with the same {output}, which finishes that first", path)
 		}
 		return nil, fmt.Errorf("no results of a job are in %s: there is no _SUCCESS in it: run the job, or wait for its end", path)
 	}
@@ -159,6 +160,6 @@ func (f *Folder) Need(names ...string) error {
 	if slices.ContainsFunc(names, f.Has) {
 		return nil
 	}
-	return fmt.Errorf("the job in %s has written only %s, and needed is %s: run it again with --emit %s",
+	return setting.Errorf("the job in %s has written only %s, and %s is required: run it again with {emit} %s",
 		f.Path, strings.Join(f.Summary.Config.Emit, ", "), strings.Join(names, " or "), strings.Join(names, ","))
 }

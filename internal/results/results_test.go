@@ -138,7 +138,7 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	if err := f.Need("removed", Pairs); err != nil {
 		t.Error(err)
 	}
-	if err := f.Need("removed", "unique"); err == nil || !strings.Contains(err.Error(), "only clusters, pairs, and needed is removed or unique: run it again with --emit removed,unique") {
+	if err := f.Need("removed", "unique"); err == nil || !strings.Contains(err.Error(), "only clusters, pairs, and removed or unique is required: run it again with emit removed,unique") {
 		t.Errorf("needs what is not there: %v", err)
 	}
 }
@@ -231,7 +231,7 @@ no JSON
 	}
 	// The same file as input and as reference is an error, as it is in a job.
 	f.Summary.Config.Reference = f.Summary.Config.Input
-	if _, err := f.Texts(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "of --reference are one file") {
+	if _, err := f.Texts(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "of reference are one file") {
 		t.Errorf("with a reference: %v", err)
 	}
 	f.Summary.Config.Input = []string{filepath.Join(path, "gone.jsonl")}

@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/setting"
 )
 
 // Texts finds documents in the input of the job by the names that its rows call
@@ -59,7 +60,7 @@ func (c *Config) list(ctx context.Context) ([]corpus.File, error) {
 	}
 	reference, err := corpus.List(ctx, c.Reference, nil)
 	if err != nil {
-		return nil, fmt.Errorf("--reference: %w", err)
+		return nil, setting.Errorf("{reference}: %w", err)
 	}
 	return corpus.WithReference(reference.Files, input.Files)
 }

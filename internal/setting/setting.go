@@ -1,7 +1,5 @@
 // Package setting lets a message name settings without knowing what its reader calls
-// them: a field of [job.Config] for a Go caller, a flag on a command line.
-//
-// [job.Config]: mirrorbeam/job
+// them: a Go caller knows them as fields of a configuration, a user as flags.
 package setting
 
 import (
@@ -19,9 +17,9 @@ type Fault struct {
 	args   []any
 }
 
-// Errorf returns a Fault. Format is that of [fmt.Errorf], with the names of settings in
-// braces, as in "{threshold} %g: must be above 0". Settings have the names of
-// summary.json.
+// Errorf returns a Fault. Format is that of [fmt.Errorf], with one %w at most, and with the
+// names of settings in braces, as in "{threshold} %g: must be above 0". Settings have the
+// names of summary.json.
 func Errorf(format string, args ...any) error { return &Fault{format, args} }
 
 // Error returns the message with the settings by their own names.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/setting"
 )
 
 // target is an output folder whose lock is held.
@@ -50,7 +51,7 @@ func (p publication) from(m move) string { return filepath.Join(p.partial(p.toke
 
 // errInterrupted says that neither the old results nor the new ones may be whole. The
 // folder of partial results has all that is needed to go on.
-var errInterrupted = errors.New("it stopped half-way: run the job again with the same --output, which finishes this first")
+var errInterrupted = setting.Errorf("it stopped half-way: run the job again with the same {output}, which finishes this first")
 
 // publish puts the new results in the place of the old ones. Unless it returns an
 // error, they stand there, whole. If it does, the target is as it was; but see

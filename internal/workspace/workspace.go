@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"mirrorbeam/internal/setting"
 )
 
 // Options says where a run works.
@@ -78,7 +80,7 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 		}
 	}()
 	unusable := func(err error) error {
-		return fmt.Errorf("the output folder %s cannot be used: %w: name another one with --output", filepath.Clean(options.Output), err)
+		return setting.Errorf("the output folder %s cannot be used: %w: name another one with {output}", filepath.Clean(options.Output), err)
 	}
 	if err := w.openOutput(options.Output); errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, fmt.Errorf("another job is writing to the output folder %s: wait for it, or give another folder", filepath.Clean(options.Output))
@@ -92,7 +94,7 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 		return nil, err
 	}
 	if err := w.openTemp(options.Temp); err != nil {
-		return nil, fmt.Errorf("the temporary folder %s cannot be used: %w: name another one with --temp", options.Temp, err)
+		return nil, setting.Errorf("the temporary folder %s cannot be used: %w: name another one with {temp}", options.Temp, err)
 	}
 	partial := w.target().partial(w.token)
 	if err := w.record().mark(w.disk, partial); err != nil {
@@ -228,7 +230,7 @@ func (w *Workspace) checkOutput(options Options) error {
 	for _, entry := range entries {
 		isUnfinished := !old.whole && old.has(entry.Name())
 		if !isUnfinished && !strings.HasPrefix(entry.Name(), partialPrefix) {
-			return fmt.Errorf("the output folder %s is not empty (it holds %s): give another one, or --overwrite to replace the results of an earlier job", shown, entry.Name())
+			return setting.Errorf("the output folder %s is not empty (it holds %s): give another one, or {overwrite} to replace the results of an earlier job", shown, entry.Name())
 		}
 	}
 	return nil

@@ -285,7 +285,7 @@ func TestLongNames(t *testing.T) {
 		g := newGround(t)
 		out := filepath.Join(g.root, strings.Repeat("n", length))
 		err := publish(Options{Output: out, Temp: UsualTemp(out)}, "new", disk{})
-		if (err == nil) != (length <= 255) || err != nil && !strings.Contains(err.Error(), "name another one with --output") {
+		if (err == nil) != (length <= 255) || err != nil && !strings.Contains(err.Error(), "name another one with output") {
 			t.Errorf("of %d bytes: %v", length, err)
 		}
 		if err == nil {
