@@ -94,7 +94,7 @@ func TestReferenceRefused(t *testing.T) {
 	input := putCorpus(t, plain, file{"x.jsonl", synthetic(63)})
 	for _, c := range []struct{ name, reference, says string }{
 		{"no match", filepath.Join(input, "nothing*"), "reference: no file matches"},
-		{"in both", filepath.Join(input, "x.jsonl"), "of --reference are one file"},
+		{"in both", filepath.Join(input, "x.jsonl"), "of reference are one file"},
 		{"only rejects", put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{}\n"), plain), "no document in the reference, 1 record"},
 		{"empty", put(t, filepath.Join(t.TempDir(), "empty.jsonl"), nil, plain), "no document in the reference: nothing"},
 	} {
