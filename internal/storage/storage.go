@@ -28,7 +28,8 @@
 //     long work is cut between operations (leave a listing, abort a file).
 //   - Errors name the operation and the file: a failure of the storage is a *fs.PathError
 //     or an *os.LinkError, or wraps one. errors.Is finds fs.ErrNotExist, fs.ErrExist and
-//     fs.ErrPermission in it.
+//     fs.ErrPermission in it. Anything but a file by the name of one is a
+//     *regular.Error.
 //   - Any number of goroutines may use a Storage, and read from one File. A Writer, and
 //     a stream of a File, belong to one goroutine.
 //
