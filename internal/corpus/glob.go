@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mirrorbeam/internal/storage"
 )
 
 // walk matches the tree below one directory against a pattern, and puts the
@@ -107,7 +109,7 @@ func (w *walk) run(ctx context.Context, elements []string) error {
 func (w *walk) enter(p place) error {
 	folder := filepath.Join(w.base, p.relative)
 	info, err := os.Stat(folder)
-	if isAbsent(err) || err == nil && !w.isNew(p, folder, identityOf(info)) {
+	if isAbsent(err) || err == nil && !w.isNew(p, folder, storage.IdentityOf(info)) {
 		return nil
 	}
 	if err != nil {

@@ -63,6 +63,14 @@ func Join(folder, name string) string {
 	return strings.TrimSuffix(folder, "/") + "/" + name
 }
 
+// Clean returns the shortest equal name of a local path, and any other name as it is.
+func Clean(name string) string {
+	if Scheme(name) != "" {
+		return name
+	}
+	return filepath.Clean(name)
+}
+
 // Absolute returns the name by which other processes know a file: a local path may be
 // relative to the working folder of this one.
 func Absolute(name string) (string, error) {
