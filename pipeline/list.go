@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/transforms"
 )
@@ -55,7 +56,7 @@ func (l listing) inputs() (transforms.Inputs, int64, error) {
 	for i := range files {
 		size += files[i].TextSize()
 		// Workers may run in processes with another working folder.
-		if files[i].Path, err = filepath.Abs(files[i].Path); err != nil {
+		if files[i].Path, err = storage.Absolute(files[i].Path); err != nil {
 			return transforms.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
 		}
 	}

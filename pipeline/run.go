@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/transforms"
 )
 
@@ -64,7 +64,7 @@ func Run(ctx context.Context, config Config) (Summary, error) {
 		return Summary{}, failure{ErrStorage, err}
 	}
 	defer work.Close()
-	inputsPath := filepath.Join(work.Temp, "inputs.gob")
+	inputsPath := storage.Join(work.Temp, "inputs.gob")
 	if err := transforms.WriteInputs(inputsPath, inputs); err != nil {
 		return Summary{}, config.fault(ErrStorage, err)
 	}

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"mirrorbeam/internal/storage"
 )
 
 // Options says where a run works.
@@ -127,7 +129,7 @@ func (w *Workspace) openOutput(path string) error {
 	if _, err := os.ReadDir(path); err != nil {
 		return err
 	}
-	lock, err := lockFile(path, os.O_RDONLY)
+	lock, err := storage.Lock(path, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
@@ -157,7 +159,7 @@ func (w *Workspace) recoverRun(token string) error {
 	if !is {
 		return t.removeUnmarked(token)
 	}
-	lock, err := lockFile(r.lock(), os.O_RDWR)
+	lock, err := storage.Lock(r.lock(), os.O_RDWR)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil
 	}
@@ -260,7 +262,7 @@ func (w *Workspace) makeTemp(parent string) error {
 	}
 	w.clearTemp(parent)
 	temp := filepath.Join(parent, runPrefix+w.token)
-	lock, err := lockFile(temp+lockSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+	lock, err := storage.Lock(temp+lockSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}
