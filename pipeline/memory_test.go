@@ -1,0 +1,114 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/storage/storagetest"
+	"mirrorbeam/transforms"
+)
+
+// runIn runs the graph of a configuration with all files of the job, but its input, in
+// a folder of any storage, and returns the rows of its outputs.
+func runIn(t *testing.T, config Config, folder string) (string, error) {
+	t.Helper()
+	scheme, err := config.scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs, size, err := list(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs.Splits = corpus.Splits(inputs.Files, 1<<13)
+	list := storage.Join(folder, "inputs.gob")
+	if err := transforms.WriteInputs(list, inputs); err != nil {
+		return "", err
+	}
+	job := config.job(scheme, size, len(inputs.Splits), folder, folder, list)
+	if _, err := execute(context.Background(), job, 0); err != nil {
+		return "", err
+	}
+	result, err := transforms.ReadResult(folder)
+	if err != nil {
+		return "", err
+	}
+	if transforms.TempBytes(folder) == 0 {
+		t.Errorf("the files in %s take no room", folder)
+	}
+	var all strings.Builder
+	for _, file := range result.Files {
+		b, err := storage.ReadFile(storage.Join(folder, file.Temporary))
+		if err != nil {
+			return "", err
+		}
+		if int64(len(b)) != file.Bytes {
+			t.Errorf("%s has %d bytes, and %d were written", file.Name, len(b), file.Bytes)
+		}
+		fmt.Fprintf(&all, "%s\n%s", file.Name, b)
+	}
+	return all.String(), nil
+}
+
+// TestJobInMemory: a job whose files are in a storage that is nothing but what every
+// storage must be gives what it gives on the local disk.
+func TestJobInMemory(t *testing.T) {
+	config := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 3)...))
+	config.Emit = append(config.Emit, transforms.Rejects, transforms.Sketches, transforms.Index)
+	want, err := runIn(t, config, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := strings.Count(want, "\n"); rows < 500 {
+		t.Fatalf("a job with only %d rows", rows)
+	}
+	_, folder := storagetest.NewMemory(t)
+	got, err := runIn(t, config, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameText(t, "output", got, want)
+}
+
+// TestJobWithoutRoom: a job whose storage takes no more fails for that reason, wherever
+// it is by then.
+func TestJobWithoutRoom(t *testing.T) {
+	failing(t)
+	config := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 3)...))
+	m, folder := storagetest.NewMemory(t)
+	var writes atomic.Int64
+	m.Ask = func(operation, _ string) error {
+		if operation == "commit" {
+			writes.Add(1)
+		}
+		return nil
+	}
+	if _, err := runIn(t, config, folder); err != nil {
+		t.Fatal(err)
+	}
+	all := writes.Load()
+	for _, room := range []int64{1, all / 4, all / 2, all - 2} {
+		m, folder := storagetest.NewMemory(t)
+		var writes atomic.Int64
+		m.Ask = func(operation, _ string) error {
+			if operation == "commit" && writes.Add(1) > room {
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		_, err := runIn(t, config, folder)
+		if err != nil {
+			err = config.explain(err)
+		}
+		if !errors.Is(err, ErrStorage) || !strings.Contains(fmt.Sprint(err), "memory") {
+			t.Errorf("room for %d of %d files: %v", room, all, err)
+		}
+	}
+}
