@@ -3,6 +3,7 @@ package storage
 import (
 	"crypto/rand"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,13 +49,24 @@ func (s Local) Create(path string, options Options) (Writer, error) {
 func (Local) create(path string, options Options) (*localWriter, error) {
 	file, err := os.OpenFile(unfinishedName(path), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
-		return nil, err
+		return nil, naming(path, err)
 	}
 	return &localWriter{path, options, file}, nil
 }
 
+// naming lets an error name the file that is to be. Nobody knows the other name.
+func naming(path string, err error) error {
+	if failed, is := errors.AsType[*fs.PathError](err); is {
+		failed.Path = path
+	}
+	return err
+}
+
 // Write appends to the file.
-func (w *localWriter) Write(b []byte) (int, error) { return w.file.Write(b) }
+func (w *localWriter) Write(b []byte) (int, error) {
+	n, err := w.file.Write(b)
+	return n, naming(w.path, err)
+}
 
 // Commit renames the file: its name appears with the whole content, or not at all.
 func (w *localWriter) Commit() error {
@@ -73,7 +85,7 @@ func (w *localWriter) Commit() error {
 	if err != nil {
 		os.Remove(file.Name())
 	}
-	return err
+	return naming(w.path, err)
 }
 
 // rename gives the file its name. A second name for it, unlike a new one, replaces no

@@ -128,7 +128,7 @@ func (s Local) Copy(from, to string) error {
 	}
 	defer w.Abort()
 	if _, err := io.Copy(w.file, source); err != nil {
-		return err
+		return &fs.PathError{Op: "copy", Path: to, Err: err}
 	}
 	return w.Commit()
 }
