@@ -182,7 +182,8 @@ func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 type Reader struct {
 	path   string
 	file   storage.File
-	ranges []storage.Range // of ReadKind
+	wanted []Piece         // of ReadKind
+	ranges []storage.Range // of wanted
 }
 
 // Read appends the bytes of the piece to buffer and checks them.
@@ -263,10 +264,11 @@ func (r *Reader) ReadKind(buffer []byte, pieces []Piece, kind Kind) ([]byte, err
 // buffer has room for them.
 func (r *Reader) readKindOfFile(buffer []byte, pieces []Piece, kind Kind) ([]byte, error) {
 	n := len(buffer)
-	r.ranges = r.ranges[:0]
+	r.wanted, r.ranges = r.wanted[:0], r.ranges[:0]
 	for _, p := range pieces {
 		if p.Kind == kind {
 			end := n + int(p.Length)
+			r.wanted = append(r.wanted, p)
 			r.ranges = append(r.ranges, storage.Range{Offset: p.Offset, Bytes: buffer[n:end]})
 			n = end
 		}
@@ -277,16 +279,12 @@ func (r *Reader) readKindOfFile(buffer []byte, pieces []Piece, kind Kind) ([]byt
 	if err := r.open(pieces[0].Path); err != nil {
 		return buffer, err
 	}
-	if err := r.file.ReadRanges(r.ranges); err != nil {
-		return buffer, fmt.Errorf("read run %s: %w", pieces[0].Path, err)
-	}
-	next := 0
-	for _, p := range pieces {
-		if p.Kind == kind {
-			if err := p.check(r.ranges[next].Bytes); err != nil {
-				return buffer, err
-			}
-			next++
+	for i, err := range r.file.ReadRanges(r.ranges) {
+		if err != nil {
+			return buffer, fmt.Errorf("read run %s: %w", pieces[0].Path, err)
+		}
+		if err := r.wanted[i].check(r.ranges[i].Bytes); err != nil {
+			return buffer, err
 		}
 	}
 	return buffer[:n], nil

@@ -89,16 +89,20 @@ func (Local) Open(path string) (File, error) {
 // localFile is an open file of the local disk.
 type localFile struct{ *os.File }
 
-// ReadRanges reads range by range: the system reads ahead by itself.
-func (f localFile) ReadRanges(ranges []Range) error {
-	for _, r := range ranges {
-		if _, err := f.ReadAt(r.Bytes, r.Offset); errors.Is(err, io.EOF) {
-			return &fs.PathError{Op: "read", Path: f.Name(), Err: io.ErrUnexpectedEOF}
-		} else if err != nil {
-			return err
+// ReadRanges reads one range after the other, so that each is used while the
+// processor's cache has it.
+func (f localFile) ReadRanges(ranges []Range) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		for i, r := range ranges {
+			_, err := f.ReadAt(r.Bytes, r.Offset)
+			if errors.Is(err, io.EOF) {
+				err = &fs.PathError{Op: "read", Path: f.Name(), Err: io.ErrUnexpectedEOF}
+			}
+			if !yield(i, err) || err != nil {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 // From reads with a place of its own.

@@ -123,10 +123,12 @@ type File interface {
 	// all there.
 	io.ReaderAt
 
-	// ReadRanges reads several ranges. A storage behind a network asks for ranges that
-	// lie close together at once, and for several side by side. A range that reaches
-	// beyond the end of the file is io.ErrUnexpectedEOF.
-	ReadRanges(ranges []Range) error
+	// ReadRanges reads several ranges, and gives the number of each when it is read, in
+	// any order. A storage behind a network asks for ranges that lie close together at
+	// once, and for several side by side. A range that reaches beyond the end of the file
+	// is io.ErrUnexpectedEOF. An error comes last. Whoever leaves early must not use the
+	// ranges that have not been given.
+	ReadRanges(ranges []Range) iter.Seq2[int, error]
 
 	// From returns the bytes from an offset to the end. Each stream has its own place,
 	// and is to be closed before the file.

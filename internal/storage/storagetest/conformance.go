@@ -235,19 +235,31 @@ func tryRanges(t *testing.T, p Place) {
 	for i := range ranges {
 		ranges[i] = storage.Range{Offset: int64((i * 7919) % 9000), Bytes: make([]byte, i)}
 	}
-	if err := file.ReadRanges(ranges); err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range ranges {
-		if !bytes.Equal(r.Bytes, content[r.Offset:][:len(r.Bytes)]) {
-			t.Errorf("range of %d bytes at %d is wrong", len(r.Bytes), r.Offset)
+	given := make([]int, len(ranges))
+	for i, err := range file.ReadRanges(ranges) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		given[i]++
+		if r := ranges[i]; given[i] != 1 || !bytes.Equal(r.Bytes, content[r.Offset:][:len(r.Bytes)]) {
+			t.Errorf("range %d, of %d bytes, is wrong or was given before", i, len(r.Bytes))
 		}
 	}
-	if err := file.ReadRanges([]storage.Range{{Offset: 0, Bytes: b}, {Offset: int64(len(content) - 4), Bytes: b}}); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("ranges across the end: %v", err)
+	if slices.Contains(given, 0) {
+		t.Errorf("given were %v", given)
 	}
-	if err := file.ReadRanges(nil); err != nil {
-		t.Errorf("no ranges: %v", err)
+	for range file.ReadRanges(ranges) {
+		break
+	}
+	var last error
+	for _, err := range file.ReadRanges([]storage.Range{{Offset: 0, Bytes: b}, {Offset: int64(len(content) - 4), Bytes: b}}) {
+		last = err
+	}
+	if !errors.Is(last, io.ErrUnexpectedEOF) {
+		t.Errorf("ranges across the end: %v", last)
+	}
+	for i, err := range file.ReadRanges(nil) {
+		t.Errorf("of no ranges: %d, %v", i, err)
 	}
 }
 

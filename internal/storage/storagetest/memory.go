@@ -141,18 +141,24 @@ func (f memoryFile) ReadAt(b []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// ReadRanges reads several ranges by one operation.
-func (f memoryFile) ReadRanges(ranges []storage.Range) error {
-	if err := f.memory.ask("read", f.info.Name); err != nil {
-		return err
-	}
-	for _, r := range ranges {
-		if r.Offset+int64(len(r.Bytes)) > f.info.Size {
-			return &fs.PathError{Op: "read", Path: f.info.Name, Err: io.ErrUnexpectedEOF}
+// ReadRanges reads several ranges by one operation, and gives the last one first.
+func (f memoryFile) ReadRanges(ranges []storage.Range) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		if err := f.memory.ask("read", f.info.Name); err != nil {
+			yield(0, err)
+			return
 		}
-		copy(r.Bytes, f.content[r.Offset:])
+		for i, r := range slices.Backward(ranges) {
+			if r.Offset+int64(len(r.Bytes)) > f.info.Size {
+				yield(i, &fs.PathError{Op: "read", Path: f.info.Name, Err: io.ErrUnexpectedEOF})
+				return
+			}
+			copy(r.Bytes, f.content[r.Offset:])
+			if !yield(i, nil) {
+				return
+			}
+		}
 	}
-	return nil
 }
 
 // From returns the bytes from an offset on. Each read is an operation.
