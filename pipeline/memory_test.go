@@ -15,8 +15,8 @@ import (
 	"mirrorbeam/transforms"
 )
 
-// runIn runs the graph of a configuration with all files of the job, but its input, in
-// a folder of any storage, and returns the rows of its outputs.
+// runIn runs the graph of a configuration with all that it writes in a folder of any
+// storage, and returns its outputs.
 func runIn(t *testing.T, config Config, folder string) (string, error) {
 	t.Helper()
 	scheme, err := config.scheme()
@@ -57,8 +57,8 @@ func runIn(t *testing.T, config Config, folder string) (string, error) {
 	return all.String(), nil
 }
 
-// TestJobInMemory: a job whose files are in a storage that is nothing but what every
-// storage must be gives what it gives on the local disk.
+// TestJobInMemory: a job whose files, its input included, are in a storage that is
+// nothing but what every storage must be gives what it gives on the local disk.
 func TestJobInMemory(t *testing.T) {
 	config := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 3)...))
 	config.Emit = append(config.Emit, transforms.Rejects, transforms.Sketches, transforms.Index)
@@ -70,7 +70,20 @@ func TestJobInMemory(t *testing.T) {
 		t.Fatalf("a job with only %d rows", rows)
 	}
 	_, folder := storagetest.NewMemory(t)
-	got, err := runIn(t, config, folder)
+	for info, err := range (storage.Local{}).List(config.Input[0]) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := storage.ReadFile(info.Name)
+		if err == nil {
+			err = storage.WriteFile(storage.Join(folder, "input"+strings.TrimPrefix(info.Name, config.Input[0])), content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	config.Input = []string{storage.Join(folder, "input")}
+	got, err := runIn(t, config, storage.Join(folder, "temp"))
 	if err != nil {
 		t.Fatal(err)
 	}
