@@ -14,9 +14,9 @@ import (
 )
 
 // Index is the index that a job has left, open for queries by any number of
-// goroutines. Its files are mapped into memory: what of them is used is in the
-// system's page cache, which it may take back. They must not be written to
-// meanwhile.
+// goroutines. Its files are mapped into memory where their storage can do that: what
+// is used of them is in the system's page cache, which it may take back. They must
+// not be written to meanwhile.
 type Index struct {
 	// Summary is that of the job.
 	Summary Summary
