@@ -54,9 +54,35 @@ func TestListStored(t *testing.T) {
 	}
 	different := map[string]bool{}
 	for _, inputs := range [][]string{
-		{"a.jsonl"}, {"x"}, {"x/"}, {"x", "a.jsonl", "x/a.jsonl"}, {"*.jsonl"}, {"*"}, {"**"}, {"x/**/*.jsonl"}, {"**/y/*"}, {"x/*/d.ndjson"},
-		{"x/.*/*"}, {".h/*"}, {run + "/*"}, {"**/g.jsonl"}, {"x[[]1]/*"}, {"x[1"}, {"absent"}, {"absent", "no*"}, {"b.txt"}, {"out"}, {"out/*"}, {"out/pairs-*"},
-		{"out/[m]ore*"}, {"out/more.jsonl"}, {"*/a.jsonl"}, {"**/**/a.jsonl"}, {"?.jsonl"}, {"x/y"}, {"x/**"},
+		{"a.jsonl"},
+		{"x"},
+		{"x/"},
+		{"x", "a.jsonl", "x/a.jsonl"},
+		{"*.jsonl"},
+		{"*"},
+		{"**"},
+		{"x/**/*.jsonl"},
+		{"**/y/*"},
+		{"x/*/d.ndjson"},
+		{"x/.*/*"},
+		{".h/*"},
+		{run + "/*"},
+		{"**/g.jsonl"},
+		{"x[[]1]/*"},
+		{"x[1"},
+		{"absent"},
+		{"absent", "no*"},
+		{"b.txt"},
+		{"out"},
+		{"out/*"},
+		{"out/pairs-*"},
+		{"out/[m]ore*"},
+		{"out/more.jsonl"},
+		{"*/a.jsonl"},
+		{"**/**/a.jsonl"},
+		{"?.jsonl"},
+		{"x/y"},
+		{"x/**"},
 	} {
 		want, got := list(local, inputs), list(folder, inputs)
 		if got != want {
