@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -15,6 +14,7 @@ import (
 
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
@@ -122,12 +122,14 @@ type rejectRow struct {
 }
 
 func firstRow(folder string, file output.File) (row rejectRow, err error) {
-	f, err := os.Open(filepath.Join(folder, file.Temporary))
+	f, err := storage.Open(storage.Join(folder, file.Temporary))
 	if err != nil {
 		return row, err
 	}
 	defer f.Close()
-	reader := bufio.NewReader(f)
+	stream := f.From(0)
+	defer stream.Close()
+	reader := bufio.NewReader(stream)
 	switch {
 	case strings.HasSuffix(file.Name, ".zst"):
 		decoder, err := zstd.NewReader(reader)

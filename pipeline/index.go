@@ -3,13 +3,12 @@ package pipeline
 import (
 	"errors"
 	"fmt"
-	"syscall"
 
 	"mirrorbeam/internal/index"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/regular"
 	"mirrorbeam/internal/results"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
@@ -17,9 +16,9 @@ import (
 )
 
 // Index is the index that a job has left, open for queries by any number of
-// goroutines. Its files are mapped into memory: what of them is used is in the
-// system's page cache, which it may take back. They must not be written to
-// meanwhile.
+// goroutines. Its files are mapped into memory where their storage can do that: what
+// is used of them is in the system's page cache, which it may take back. They must
+// not be written to meanwhile.
 type Index struct {
 	// Summary is that of the job.
 	Summary Summary
@@ -30,7 +29,7 @@ type Index struct {
 // indexFile is one file of an index.
 type indexFile struct {
 	path     string
-	mapped   []byte
+	mapped   storage.Mapping
 	header   index.Header
 	segments []segment
 
@@ -99,41 +98,20 @@ func isMadeBy(header *index.Header, config *job.Config) bool {
 }
 
 func openIndexFile(path string) (indexFile, error) {
-	mapped, err := mapFile(path)
+	mapped, err := storage.Map(path)
 	if err != nil {
 		return indexFile{}, err
 	}
 	f := indexFile{path: path, mapped: mapped}
 	if err := f.open(); err != nil {
-		return indexFile{}, errors.Join(err, syscall.Munmap(mapped))
+		return indexFile{}, errors.Join(err, mapped.Close())
 	}
 	return f, nil
 }
 
-// mapFile maps a file into memory.
-func mapFile(path string) ([]byte, error) {
-	file, err := regular.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() == 0 {
-		return nil, errors.New("the file is empty")
-	}
-	mapped, err := syscall.Mmap(int(file.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
-	if err != nil {
-		return nil, fmt.Errorf("map into memory: %w", err)
-	}
-	return mapped, nil
-}
-
 // open reads what is in the file.
 func (f *indexFile) open() error {
-	header, segments, err := index.Open(f.mapped)
+	header, segments, err := index.Open(f.mapped.Bytes)
 	if err != nil {
 		return fmt.Errorf("%w: run the job again", err)
 	}
@@ -199,7 +177,7 @@ func (f *indexFile) openSegment(s *index.Segment) (segment, error) {
 func (x *Index) Close() error {
 	var faults []error
 	for _, f := range x.files {
-		if err := syscall.Munmap(f.mapped); err != nil {
+		if err := f.mapped.Close(); err != nil {
 			faults = append(faults, fmt.Errorf("close index %s: %w", f.path, err))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
 )
@@ -58,7 +59,7 @@ func (l listing) inputs() (documents.Inputs, int64, error) {
 	for i := range files {
 		size += files[i].TextSize()
 		// Workers may run in processes with another working folder.
-		if files[i].Path, err = filepath.Abs(files[i].Path); err != nil {
+		if files[i].Path, err = storage.Absolute(files[i].Path); err != nil {
 			return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
 		}
 	}

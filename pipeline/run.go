@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
@@ -68,7 +68,7 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 		return Summary{}, failure{ErrStorage, err}
 	}
 	defer results.Close()
-	inputsPath := filepath.Join(results.Temp, "inputs.gob")
+	inputsPath := storage.Join(results.Temp, "inputs.gob")
 	if err := documents.WriteInputs(inputsPath, inputs); err != nil {
 		return Summary{}, fault(&config, ErrStorage, err)
 	}

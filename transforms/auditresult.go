@@ -3,14 +3,15 @@ package transforms
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io/fs"
 
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
 )
 
@@ -29,12 +30,8 @@ func writeAudit(job Job, outcomes []work.Outcome, graph *components.Graph, first
 		return err
 	}
 	b, err := json.Marshal(classes.Estimate(listing, graph.Joined, scope))
-	path := auditPath(job.Temp)
 	if err == nil {
-		err = os.WriteFile(path+".partial", b, 0o666)
-	}
-	if err == nil {
-		err = os.Rename(path+".partial", path)
+		err = storage.WriteFile(auditPath(job.Temp), b)
 	}
 	if err != nil {
 		return fmt.Errorf("write audit: %w", err)
@@ -143,13 +140,13 @@ func listEdges(l *audit.Listing, outcomes []work.Outcome, m *work.Memory) error 
 	})
 }
 
-func auditPath(temp string) string { return filepath.Join(temp, "audit.json") }
+func auditPath(temp string) string { return storage.Join(temp, "audit.json") }
 
 // ReadAudit returns the audit of the pipeline whose folder is temp, nil if there
 // was none.
 func ReadAudit(temp string) (*audit.Result, error) {
-	b, err := os.ReadFile(auditPath(temp))
-	if os.IsNotExist(err) {
+	b, err := storage.ReadFile(auditPath(temp))
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	var result audit.Result

@@ -5,13 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
 )
 
@@ -56,13 +55,9 @@ func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]b
 		return fmt.Errorf("%d documents were counted, %d sketches written", counts.Documents, rows)
 	}
 	slices.SortFunc(result.Files, func(a, b output.File) int { return cmp.Compare(a.Name, b.Name) })
-	path := resultPath(string(f.Temp))
 	b, err := json.Marshal(result)
 	if err == nil {
-		err = os.WriteFile(path+".partial", b, 0o666)
-	}
-	if err == nil {
-		err = os.Rename(path+".partial", path)
+		err = storage.WriteFile(resultPath(string(f.Temp)), b)
 	}
 	if err != nil {
 		return work.MarkFault(fmt.Errorf("write result: %w", err))
@@ -70,11 +65,11 @@ func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]b
 	return nil
 }
 
-func resultPath(temp string) string { return filepath.Join(temp, "result.json") }
+func resultPath(temp string) string { return storage.Join(temp, "result.json") }
 
 // ReadResult returns the result of the pipeline whose folder is temp.
 func ReadResult(temp string) (result Result, err error) {
-	b, err := os.ReadFile(resultPath(temp))
+	b, err := storage.ReadFile(resultPath(temp))
 	if err == nil {
 		err = json.Unmarshal(b, &result)
 	}

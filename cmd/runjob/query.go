@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
@@ -80,36 +81,47 @@ func (c *queryCommand) open(stdout io.Writer) (out io.Writer, finish func(error)
 	if c.Output == "" {
 		return stdout, func(err error) error { return err }, nil
 	}
-	info, err := os.Stat(c.Output)
-	isSpecial := err == nil && !info.Mode().IsRegular() // such as a pipe
-	final, path := c.Output, c.Output
-	if !isSpecial {
-		if final, err = followed(c.Output); err != nil {
-			return nil, nil, err
-		}
-		path = final + ".partial"
-	}
-	file, err := create(path, isSpecial)
+	w, err := c.create()
 	if err != nil {
 		return nil, nil, err
 	}
-	buffered := bufio.NewWriterSize(file, 1<<20)
+	buffered := bufio.NewWriterSize(w, 1<<20)
 	return buffered, func(fault error) error {
-		if err := errors.Join(buffered.Flush(), file.Close()); err != nil && fault == nil {
+		defer w.Abort()
+		if err := buffered.Flush(); err != nil && fault == nil {
 			fault = unwritable{fmt.Errorf("write matches: %w", err)}
 		}
-		switch {
-		case isSpecial:
-		case fault != nil:
-			os.Remove(path)
-		default:
-			if err := os.Rename(path, final); err != nil {
-				return unwritable{fmt.Errorf("--output: %w", err)}
-			}
+		if fault != nil {
+			return fault
 		}
-		return fault
+		if err := w.Commit(); err != nil {
+			return unwritable{fmt.Errorf("--output: %w", err)}
+		}
+		return nil
 	}, nil
 }
+
+// create begins the file of matches, or opens what else has its name, such as a pipe.
+func (c *queryCommand) create() (storage.Writer, error) {
+	if info, err := os.Stat(c.Output); err == nil && !info.Mode().IsRegular() {
+		file, err := os.OpenFile(c.Output, os.O_WRONLY, 0)
+		return special{file}, err
+	}
+	final, err := followed(c.Output)
+	if err != nil {
+		return nil, err
+	}
+	return storage.Create(final)
+}
+
+// special is a pipe or a device, which shows all that is written to it at once.
+type special struct{ *os.File }
+
+// Commit closes it.
+func (s special) Commit() error { return s.Close() }
+
+// Abort closes it, unless it is closed.
+func (s special) Abort() { _ = s.Close() }
 
 // followed returns the path of what symbolic links lead to, so that they stay links.
 // A link to nothing is an error.
@@ -122,18 +134,6 @@ func followed(path string) (string, error) {
 		return "", fmt.Errorf("%s is a symbolic link to %s, which is not there: make the file, or name another one", path, target)
 	}
 	return path, nil
-}
-
-// create opens what is there already, or else makes a new file. A link by its name,
-// which somebody else may have left, is replaced and not followed.
-func create(path string, isThere bool) (*os.File, error) {
-	if isThere {
-		return os.OpenFile(path, os.O_WRONLY, 0)
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 }
 
 // unwritable is a fault of the output.

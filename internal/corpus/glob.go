@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mirrorbeam/internal/storage"
 )
 
 // walk matches the tree below one directory against a pattern, and puts the
@@ -55,29 +57,42 @@ func (l *lister) glob(ctx context.Context, pattern string) (matched bool, err er
 	if filepath.IsAbs(pattern) {
 		base = string(filepath.Separator)
 	}
-	var elements []string
-	for element := range strings.SplitSeq(filepath.ToSlash(pattern), "/") {
+	fixed, elements, err := parsePattern(filepath.ToSlash(pattern))
+	if err != nil {
+		return false, fmt.Errorf("list inputs: %q: %w: close the bracket, or put a backslash before it", pattern, err)
+	}
+	w := walk{
+		lister: l, base: filepath.Clean(filepath.Join(append([]string{base}, fixed...)...)), isHidden: isHidden, takes: anything,
+		names: namesFiles(elements),
+	}
+	err = w.run(ctx, elements)
+	return w.matched, err
+}
+
+// parsePattern cuts a pattern at its slashes: into what comes before the first element
+// with a meaning in globs, and the rest.
+func parsePattern(pattern string) (fixed, elements []string, err error) {
+	for element := range strings.SplitSeq(pattern, "/") {
 		if _, err := filepath.Match(element, ""); err != nil {
-			return false, fmt.Errorf("list inputs: %q: %w: close the bracket, or put a backslash before it", pattern, err)
+			return nil, nil, err
 		}
 		switch {
 		case element == "" || element == ".":
 		case len(elements) == 0 && !hasMeta(element):
-			base = filepath.Join(base, element)
+			fixed = append(fixed, element)
 		case element == "**" && len(elements) > 0 && elements[len(elements)-1] == "**":
 		default:
 			elements = append(elements, element)
 		}
 	}
-	anything := func(string) bool { return true }
-	last := elements[len(elements)-1]
-	w := walk{
-		lister: l, base: filepath.Clean(base), isHidden: isHidden, takes: anything,
-		names: !hasMeta(last[:1]),
-	}
-	err = w.run(ctx, elements)
-	return w.matched, err
+	return fixed, elements, nil
 }
+
+// namesFiles reports whether a pattern begins the names of the files to be read.
+func namesFiles(elements []string) bool { return !hasMeta(elements[len(elements)-1][:1]) }
+
+// anything takes any file.
+func anything(string) bool { return true }
 
 // run puts the files whose path below the base matches the elements.
 func (w *walk) run(ctx context.Context, elements []string) error {
@@ -107,7 +122,7 @@ func (w *walk) run(ctx context.Context, elements []string) error {
 func (w *walk) enter(p place) error {
 	folder := filepath.Join(w.base, p.relative)
 	info, err := os.Stat(folder)
-	if isAbsent(err) || err == nil && !w.isNew(p, folder, identityOf(info)) {
+	if isAbsent(err) || err == nil && !w.isNew(p, folder, storage.IdentityOf(info)) {
 		return nil
 	}
 	if err != nil {
@@ -128,7 +143,7 @@ func (w *walk) enter(p place) error {
 		return err
 	}
 	if !w.names {
-		if p.results, err = resultsIn(folder, entries); err != nil {
+		if p.results, err = resultsIn(folder, names(entries)); err != nil {
 			return err
 		}
 	}
@@ -218,8 +233,7 @@ func (w *walk) put(p place, name string, links int) error {
 	}
 	folder := filepath.Join(w.base, p.relative)
 	if p.results[name] {
-		return fmt.Errorf("%s holds results of an earlier job, such as %s: name the files that you want, such as %s, or leave the folder out",
-			folder, name, filepath.Join(folder, "unique-*"))
+		return holdsResults(folder, name)
 	}
 	w.matched = true
 	relative := filepath.Join(p.relative, name)

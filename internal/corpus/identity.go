@@ -7,23 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"mirrorbeam/internal/regular"
+	"mirrorbeam/internal/storage"
 )
 
-// Identity is what all paths to one file or folder have in common. The zero
-// Identity is not known: it is equal to no other.
-type Identity struct {
-	// Device is the number of the file system, Inode that of the file on it.
-	Device, Inode uint64
-}
-
-// identityOf returns the identity of a file or folder.
-func identityOf(info fs.FileInfo) Identity {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || stat.Ino == 0 {
-		return Identity{}
-	}
-	return Identity{Device: uint64(stat.Dev), Inode: stat.Ino}
-}
+// Identity is what all paths to one file or folder have in common.
+type Identity = storage.Identity
 
 // Identify returns the identity of what a path leads to.
 func Identify(path string) (Identity, error) {
@@ -31,23 +21,23 @@ func Identify(path string) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	return identityOf(info), nil
+	return storage.IdentityOf(info), nil
 }
 
 // open opens a file for reading. It does not wait, as for a named pipe that
-// nobody writes to: such a file is an error. A folder is one when it is read.
-func open(path string) (*os.File, fs.FileInfo, error) {
-	handle, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+// nobody writes to: such a file is an error.
+func open(name string) (storage.File, storage.Info, error) {
+	handle, err := storage.Open(name)
+	if special, isSpecial := errors.AsType[*regular.Error](err); isSpecial {
+		err = irregular(name, special.Mode)
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, storage.Info{}, err
 	}
 	info, err := handle.Stat()
-	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		err = irregular(path, info.Mode())
-	}
 	if err != nil {
 		handle.Close() // a file that was only opened
-		return nil, nil, err
+		return nil, storage.Info{}, err
 	}
 	return handle, info, nil
 }
@@ -56,6 +46,8 @@ func open(path string) (*os.File, fs.FileInfo, error) {
 func irregular(path string, mode fs.FileMode) error {
 	kind := "a device"
 	switch {
+	case mode.IsDir():
+		return &fs.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
 	case mode&fs.ModeNamedPipe != 0:
 		kind = "a named pipe"
 	case mode&fs.ModeSocket != 0:

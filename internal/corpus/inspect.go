@@ -47,7 +47,7 @@ func inspectAll(ctx context.Context, files []candidate) error {
 	return nil
 }
 
-// inspect fills in Size, Modified, Identity and Compression of one file.
+// inspect fills in Size, Generation, Identity and Compression of one file.
 func inspect(file *File) error {
 	handle, info, err := open(file.Path)
 	if errors.Is(err, os.ErrPermission) {
@@ -57,13 +57,15 @@ func inspect(file *File) error {
 		return err
 	}
 	defer handle.Close()
-	file.Size, file.Modified, file.Identity = info.Size(), info.ModTime().UnixNano(), identityOf(info)
+	stream := handle.From(0)
+	defer stream.Close()
+	file.Size, file.Generation, file.Identity = info.Size, info.Generation, info.Identity
 	if file.Size == 0 {
-		if _, err := io.ReadFull(handle, make([]byte, 1)); err == nil {
+		if _, err := io.ReadFull(stream, make([]byte, 1)); err == nil {
 			return fmt.Errorf("%s has content but the size 0, as the files of /proc have: copy it to a file on disk, or leave it out", file.Path)
 		}
 	}
-	if file.Compression, err = sniff(handle); err != nil {
+	if file.Compression, err = sniff(stream); err != nil {
 		return fmt.Errorf("%s: %w", file.Path, err)
 	}
 	return nil

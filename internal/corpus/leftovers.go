@@ -4,27 +4,41 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/regular"
+	"mirrorbeam/internal/storage"
 )
 
+// names returns the names of entries.
+func names(entries []fs.DirEntry) []string {
+	all := make([]string, len(entries))
+	for i, entry := range entries {
+		all[i] = entry.Name()
+	}
+	return all
+}
+
+// holdsResults is the error of a folder in which a wanted file is a result of a job.
+func holdsResults(folder, name string) error {
+	return fmt.Errorf("%s holds results of an earlier job, such as %s: name the files that you want, such as %s, or leave the folder out",
+		folder, name, storage.Join(folder, "unique-*"))
+}
+
 // resultsIn returns the names of the files of a folder that a job has written,
-// by its manifest; nil where no job has.
-func resultsIn(folder string, entries []fs.DirEntry) (map[string]bool, error) {
+// by its manifest; nil where no job has. Names are those of all that is in the folder.
+func resultsIn(folder string, names []string) (map[string]bool, error) {
 	const manifestName, summaryName, successName = "manifest.json", "summary.json", "_SUCCESS"
 	has := map[string]bool{}
-	for _, entry := range entries {
-		if name := entry.Name(); name == manifestName || name == summaryName || name == successName {
+	for _, name := range names {
+		if name == manifestName || name == summaryName || name == successName {
 			has[name] = true
 		}
 	}
 	if !has[manifestName] || len(has) == 1 {
 		return nil, nil
 	}
-	b, err := regular.Read(filepath.Join(folder, manifestName))
+	b, err := storage.ReadFile(storage.Join(folder, manifestName))
 	if isAbsent(err) {
 		return nil, nil // a job is just replacing it
 	}

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"path/filepath"
+
+	"mirrorbeam/internal/storage"
 )
 
 // longestLine bounds the lines of [Lines]; longer ones are no lines of text.
@@ -36,7 +37,7 @@ func Lines(ctx context.Context, path string) iter.Seq2[[]byte, error] {
 
 // eachBatch visits the batches of one file until visit returns false.
 func eachBatch(ctx context.Context, path string, visit func(Batch) bool) error {
-	file := File{Path: filepath.Clean(path)}
+	file := File{Path: storage.Clean(path)}
 	if err := inspect(&file); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
 )
 
 // MaxFiles is the number of files that a corpus can hold: file numbers have
@@ -29,9 +30,9 @@ type File struct {
 	Name string
 	// Size is the length on disk in bytes.
 	Size int64
-	// Modified is when the content last changed, in nanoseconds of Unix time; 0
-	// where it is not known.
-	Modified int64
+	// Generation is another one after the content has changed, see
+	// [storage.Info]; empty where it is not known.
+	Generation string
 	// Identity is equal for all paths to the file on this machine.
 	Identity Identity
 	// Compression is how the content is stored, whatever the file is called.
@@ -62,7 +63,7 @@ func (l Listing) Searched(path string) (folder string, found bool, err error) {
 		if err != nil {
 			return "", false, fmt.Errorf("find out where %s is: %w", path, err)
 		}
-		if folder, found = l.searched[identityOf(info)]; found {
+		if folder, found = l.searched[storage.IdentityOf(info)]; found {
 			return folder, true, nil
 		}
 		if above == filepath.Dir(above) {

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -115,10 +116,10 @@ func TestListInspects(t *testing.T) {
 	}
 	for i, file := range files {
 		info, err := os.Stat(file.Path)
-		if err != nil || file.Modified != info.ModTime().UnixNano() {
-			t.Errorf("%s was modified at %d, %v (%v)", file.Path, file.Modified, info, err)
+		if err != nil || file.Generation != fmt.Sprint(info.ModTime().UnixNano()) {
+			t.Errorf("%s is of generation %s, %v (%v)", file.Path, file.Generation, info, err)
 		}
-		files[i].Modified, files[i].Identity = 0, Identity{}
+		files[i].Generation, files[i].Identity = "", Identity{}
 	}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -230,7 +231,7 @@ func TestWithReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range files {
-		files[i].Modified, files[i].Identity = 0, Identity{}
+		files[i].Generation, files[i].Identity = "", Identity{}
 	}
 	want := []File{
 		{Path: "ref/b.jsonl", Name: "ref/b.jsonl", Size: 3, Reference: true},

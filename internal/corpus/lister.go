@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"mirrorbeam/internal/storage"
 )
 
 // lister collects the files that inputs stand for.
@@ -56,7 +58,7 @@ func (l *lister) add(ctx context.Context, input string) (matched bool, err error
 	case input == "-":
 		return false, errors.New("list inputs: standard input cannot be read in this version: write it to a file first")
 	case strings.Contains(input, "://"):
-		return false, fmt.Errorf("list inputs: %q: only local files are read in this version: copy or mount it first", input)
+		return l.stored(ctx, input)
 	}
 	info, err := os.Stat(input)
 	switch {
@@ -94,7 +96,7 @@ func linksTo(path string) (int, error) {
 
 // put records the file at a path under its name relative to the input.
 func (l *lister) put(path, relative string, links int) error {
-	absolute, err := filepath.Abs(path)
+	absolute, err := storage.Absolute(path)
 	if err != nil {
 		return fmt.Errorf("list inputs: %w", err)
 	}

@@ -3,7 +3,6 @@ package corpus
 import (
 	"bytes"
 	"fmt"
-	"io"
 )
 
 // longLine reads a line of at least r.long bytes, of which data is the start. It
@@ -62,8 +61,10 @@ func (r *Reader) measure(offset int64) (length int64, err error) {
 func (r *Reader) advance(position int64) error {
 	if r.file.Compression == None {
 		r.carry, r.position, r.exhausted = r.carry[:0], position, false
-		_, err := r.handle.Seek(position, io.SeekStart)
-		return err
+		r.stream.Close() // a file that was only read
+		r.stream = r.handle.From(position)
+		r.source = r.stream
+		return nil
 	}
 	var buffer []byte
 	for !r.exhausted || len(r.carry) > 0 {

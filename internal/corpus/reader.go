@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
+
+	"mirrorbeam/internal/storage"
 )
 
 const (
@@ -53,8 +54,9 @@ type Reader struct {
 	scout  *Reader // runs ahead to measure long lines; nil before the first
 	file   File
 	number int
-	handle *os.File
-	source io.Reader // the decoded stream: handle, gzip or zstd
+	handle storage.File
+	stream io.ReadCloser // of handle
+	source io.Reader     // the decoded stream: stream, gzip or zstd
 	gzip   *gzipStream
 	zstd   *zstdStream
 
@@ -99,17 +101,17 @@ func (r *Reader) Reset(file File, s Stretch) error {
 	if err := r.checkUnchanged(info); err != nil {
 		return err
 	}
+	if s.Start > 0 {
+		// The line that holds the byte before Start began before it, too.
+		r.skips = true
+		r.position = s.Start - 1
+	}
+	r.stream = handle.From(r.position)
 	if err := r.openStream(file.Size); err != nil {
 		return fmt.Errorf("open input %s: %w", file.Path, err)
 	}
 	if s.Start == 0 {
 		return r.skipMark()
-	}
-	// The line that holds the byte before Start began before it, too.
-	r.skips = true
-	r.position = s.Start - 1
-	if _, err := handle.Seek(r.position, io.SeekStart); err != nil {
-		return fmt.Errorf("open input: %w", err)
 	}
 	return nil
 }
@@ -121,16 +123,16 @@ func (r *Reader) openStream(size int64) error {
 		if r.gzip == nil {
 			r.gzip = new(gzipStream)
 		}
-		r.gzip.reset(r.handle, size)
+		r.gzip.reset(r.stream, size)
 		r.source, r.end = r.gzip, math.MaxInt64
 	case Zstd:
 		if r.zstd == nil {
 			r.zstd = new(zstdStream)
 		}
 		r.source, r.end = r.zstd, math.MaxInt64
-		return r.zstd.reset(r.handle, size, cmp.Or(r.limits.Window, DefaultWindow))
+		return r.zstd.reset(r.stream, size, cmp.Or(r.limits.Window, DefaultWindow))
 	default:
-		r.source = r.handle
+		r.source = r.stream
 	}
 	return nil
 }
@@ -293,11 +295,11 @@ func (r *Reader) stop(err error) error {
 }
 
 // checkUnchanged fails where the file is not as it was when it was listed.
-func (r *Reader) checkUnchanged(info fs.FileInfo) error {
-	if info.Size() != r.file.Size {
-		return r.resized(info.Size())
+func (r *Reader) checkUnchanged(info storage.Info) error {
+	if info.Size != r.file.Size {
+		return r.resized(info.Size)
 	}
-	if r.file.Modified != 0 && info.ModTime().UnixNano() != r.file.Modified {
+	if r.file.Generation != "" && info.Generation != r.file.Generation {
 		return fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed", r.file.Path)
 	}
 	return nil
@@ -324,10 +326,13 @@ func (r *Reader) closeFile() error {
 	if r.handle == nil {
 		return nil
 	}
-	handle, scout := r.handle, r.scout
-	r.handle, r.scout = nil, nil
+	handle, stream, scout := r.handle, r.stream, r.scout
+	r.handle, r.stream, r.scout = nil, nil, nil
 	if scout != nil {
 		scout.Close() // a file that was only read
+	}
+	if stream != nil {
+		stream.Close() // likewise
 	}
 	if err := handle.Close(); err != nil {
 		return fmt.Errorf("close input: %w", err)

@@ -201,7 +201,7 @@ func TestReadFailures(t *testing.T) {
 		t.Errorf("a file that shrank before it was opened: %v", err)
 	}
 
-	file.Size, file.Modified = file.Size-5, 0
+	file.Size, file.Generation = file.Size-5, ""
 	r, err := Open(file, whole, Limits{Line: BatchBytes})
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestReadFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	r.file.Modified = 1 // as if it had been listed long ago
+	r.file.Generation = "1" // as if it had been listed long ago
 	if _, err := collect(r); err == nil || !strings.Contains(err.Error(), "it was written to after it was listed") {
 		t.Errorf("a file that changed while it was read: %v", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"os"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -44,7 +43,7 @@ type input struct {
 
 // counted counts what was read from a file and keeps its read error.
 type counted struct {
-	file *os.File
+	file io.Reader
 	n    int64
 	err  error
 }
@@ -59,7 +58,7 @@ func (c *counted) Read(p []byte) (int, error) {
 }
 
 // reset starts over on a file of the given size.
-func (in *input) reset(file *os.File, size int64) {
+func (in *input) reset(file io.Reader, size int64) {
 	in.counted = counted{file: file}
 	in.size = size
 	if in.Reader == nil {
@@ -106,7 +105,7 @@ type gzipStream struct {
 }
 
 // reset starts over on a file of the given size.
-func (g *gzipStream) reset(file *os.File, size int64) {
+func (g *gzipStream) reset(file io.Reader, size int64) {
 	g.input.reset(file, size)
 	g.inMember, g.wasWhole = false, true
 }
@@ -163,7 +162,7 @@ type zstdStream struct {
 }
 
 // reset starts over on a file of the given size.
-func (z *zstdStream) reset(file *os.File, size, window int64) (err error) {
+func (z *zstdStream) reset(file io.Reader, size, window int64) (err error) {
 	z.frames.input.reset(file, size)
 	z.frames.window = window
 	z.frames.wasWhole = true

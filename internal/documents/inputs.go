@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/gob"
 	"fmt"
-	"os"
 	"sort"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
 )
 
@@ -29,7 +29,7 @@ func WriteInputs(path string, inputs Inputs) error {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(inputs)
 	if err == nil {
-		err = os.WriteFile(path, b.Bytes(), 0o666)
+		err = storage.WriteFile(path, b.Bytes())
 	}
 	if err != nil {
 		return fmt.Errorf("write list of inputs: %w", err)
@@ -39,7 +39,7 @@ func WriteInputs(path string, inputs Inputs) error {
 
 // readInputs reads what WriteInputs wrote.
 func readInputs(path string) (*Inputs, error) {
-	b, err := os.ReadFile(path)
+	b, err := storage.ReadFile(path)
 	inputs := new(Inputs)
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(b)).Decode(inputs)

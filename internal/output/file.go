@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"mirrorbeam/internal/storage"
 )
 
 // Format is how rows are written; it is the ending of the files too.
@@ -62,8 +62,7 @@ const writeBuffer = 256 << 10
 // concurrent use.
 type Writer struct {
 	file     File
-	path     string // where it is for now
-	out      *os.File
+	out      storage.Writer // nil where no file is under way
 	counted  *counter
 	pressed  resettable // nil where the format does not compress
 	buffered *bufio.Writer
@@ -101,12 +100,11 @@ type resettable interface {
 func (w *Writer) Reset(dir string, file File, format Format) error {
 	w.Abort()
 	file.Temporary = file.Output + "-" + rand.Text()
-	path := filepath.Join(dir, file.Temporary)
-	out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	out, err := storage.Create(storage.Join(dir, file.Temporary))
 	if err != nil {
 		return fmt.Errorf("create %s: %w", file.Name, err)
 	}
-	w.file, w.path, w.out, w.counted = file, path, out, &counter{w: out}
+	w.file, w.out, w.counted = file, out, &counter{w: out}
 	if w.buffered == nil {
 		if w.pressed, err = newCompressor(format); err != nil {
 			w.Abort()
@@ -150,10 +148,12 @@ func (w *Writer) Close() (File, error) {
 	if w.pressed != nil {
 		err = errors.Join(err, w.pressed.Close())
 	}
-	err = errors.Join(err, w.out.Close())
+	if err == nil {
+		err = w.out.Commit()
+	}
+	w.out.Abort()
 	w.out = nil
 	if err != nil {
-		os.Remove(w.path)
 		return File{}, fmt.Errorf("finish %s: %w", w.file.Name, err)
 	}
 	w.file.Bytes = w.counted.n
@@ -169,7 +169,6 @@ func (w *Writer) Abort() {
 	if w.pressed != nil {
 		w.pressed.Close()
 	}
-	w.out.Close()
-	os.Remove(w.path)
+	w.out.Abort()
 	w.out = nil
 }

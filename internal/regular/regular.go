@@ -43,19 +43,32 @@ func Read(path string) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// Check is an error that says what has the name of a file, unless it is one.
+// Error says that something has the name of a file and is none.
+type Error struct {
+	// Path is the name.
+	Path string
+	// Mode says what it is.
+	Mode fs.FileMode
+}
+
+// Error says what has the name.
+func (e *Error) Error() string {
+	kind := "a device"
+	switch {
+	case e.Mode.IsDir():
+		kind = "a folder"
+	case e.Mode&fs.ModeNamedPipe != 0:
+		kind = "a pipe"
+	case e.Mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	}
+	return fmt.Sprintf("%s is %s and no file", e.Path, kind)
+}
+
+// Check returns an *Error unless a file is regular.
 func Check(path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
 	}
-	kind := "a device"
-	switch mode := info.Mode(); {
-	case mode.IsDir():
-		kind = "a folder"
-	case mode&fs.ModeNamedPipe != 0:
-		kind = "a pipe"
-	case mode&fs.ModeSocket != 0:
-		kind = "a socket"
-	}
-	return fmt.Errorf("%s is %s and no file", path, kind)
+	return &Error{path, info.Mode()}
 }

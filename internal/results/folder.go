@@ -6,14 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/regular"
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/workspace"
 )
 
@@ -62,11 +62,12 @@ const mostOpenings = 10
 // error if there are none, if the job did not succeed, or if a file that the
 // manifest lists is not there in its full length.
 func Open(path string) (f *Folder, err error) {
+	success := storage.Join(path, workspace.SuccessName)
 	for range mostOpenings {
-		before, _ := os.Stat(path)
+		before, _ := storage.Stat(success)
 		f, err = open(path)
-		// A job that overwrites the results puts another folder in their place.
-		if after, _ := os.Stat(path); before == nil || after == nil || os.SameFile(before, after) {
+		// A job that overwrites the results puts other files in their place.
+		if after, _ := storage.Stat(success); before == (storage.Info{}) || after == (storage.Info{}) || before == after {
 			break
 		}
 	}
@@ -75,21 +76,9 @@ func Open(path string) (f *Folder, err error) {
 
 // open opens the results in a folder that may be exchanged meanwhile.
 func open(path string) (*Folder, error) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, setting.Errorf("there is no folder %s: name the {output} of an earlier 'runjob run'", path)
-	case err != nil:
-		return nil, fmt.Errorf("open results: %w", err)
-	case !info.IsDir():
-		return nil, setting.Errorf("%s is no folder: name the {output} of an earlier 'runjob run'", path)
-	}
 	f := &Folder{Path: path}
-	if _, err := os.Stat(filepath.Join(path, "_SUCCESS")); err != nil {
-		if workspace.IsInterrupted(path) {
-			return nil, setting.Errorf("the results in %s are not whole: the job was killed while it published them: run it again with the same {output}, which finishes that first", path)
-		}
-		return nil, fmt.Errorf("no results of a job are in %s: there is no _SUCCESS in it: run the job, or wait for its end", path)
+	if _, err := storage.Stat(storage.Join(path, workspace.SuccessName)); err != nil {
+		return nil, missing(path)
 	}
 	var manifest struct {
 		Files []output.File `json:"files"`
@@ -109,18 +98,31 @@ func open(path string) (*Folder, error) {
 	return f, nil
 }
 
+// missing is the error of a folder without the mark of success. A storage without
+// folders knows none by its name.
+func missing(path string) error {
+	_, err := storage.Stat(path)
+	var special *regular.Error
+	switch isSpecial := errors.As(err, &special); {
+	case errors.Is(err, fs.ErrNotExist):
+		return setting.Errorf("there is no folder %s: name the {output} of an earlier 'runjob run'", path)
+	case err != nil && !isSpecial:
+		return fmt.Errorf("open results: %w", err)
+	case err == nil, !special.Mode.IsDir():
+		return setting.Errorf("%s is no folder: name the {output} of an earlier 'runjob run'", path)
+	case workspace.IsInterrupted(path):
+		return setting.Errorf("the results in %s are not whole: the job was killed while it published them: run it again with the same {output}, which finishes that first", path)
+	}
+	return fmt.Errorf("no results of a job are in %s: there is no _SUCCESS in it: run the job, or wait for its end", path)
+}
+
 // check returns an error unless a file is there in its full length.
 func (f *Folder) check(file output.File) error {
-	info, err := os.Stat(f.path(file))
-	switch {
-	case err != nil:
-		return err
-	case !info.Mode().IsRegular():
-		return regular.Check(f.path(file), info)
-	case info.Size() != file.Bytes:
-		return fmt.Errorf("%s has %d bytes and manifest.json says %d", file.Name, info.Size(), file.Bytes)
+	info, err := storage.Stat(f.path(file))
+	if err == nil && info.Size != file.Bytes {
+		err = fmt.Errorf("%s has %d bytes and manifest.json says %d", file.Name, info.Size, file.Bytes)
 	}
-	return nil
+	return err
 }
 
 // Has reports whether the job has written an output, such as pairs.
@@ -140,12 +142,12 @@ func (f *Folder) Paths(name string) (paths []string) {
 
 // path returns where a file is. Its name may not lead out of the folder.
 func (f *Folder) path(file output.File) string {
-	return filepath.Join(f.Path, filepath.Base(file.Name))
+	return storage.Join(f.Path, path.Base(file.Name))
 }
 
 // ReadJSON reads a file of the folder that holds one JSON value.
 func (f *Folder) ReadJSON(name string, value any) error {
-	b, err := regular.Read(filepath.Join(f.Path, name))
+	b, err := storage.ReadFile(storage.Join(f.Path, name))
 	if err == nil {
 		err = json.Unmarshal(b, value)
 	}

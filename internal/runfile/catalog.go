@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"os"
-	"path/filepath"
 	"slices"
+
+	"mirrorbeam/internal/storage"
 )
 
 // Piece is a section of a run file as the task of its shard sees it.
@@ -84,12 +84,8 @@ func WriteCatalog(dir string, runs []string, needed, extra []Kind) (path string,
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(index, castagnoli))
 	b = append(b, 0, 0, 0, 0)
 
-	path = filepath.Join(dir, "catalog-"+rand.Text())
-	err = os.WriteFile(path+".partial", b, 0o666)
-	if err == nil {
-		err = os.Rename(path+".partial", path)
-	}
-	if err != nil {
+	path = storage.Join(dir, "catalog-"+rand.Text())
+	if err := storage.WriteFile(path, b); err != nil {
 		return "", nil, fmt.Errorf("write catalog: %w", err)
 	}
 	return path, shards, nil
@@ -118,7 +114,7 @@ func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 		}
 	}()
 	damaged := errors.New("not a whole catalog")
-	file, err := os.Open(path)
+	file, err := storage.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -127,19 +123,19 @@ func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() < catalogFooter {
+	if info.Size < catalogFooter {
 		return nil, damaged
 	}
 	var footer [catalogFooter]byte
-	if _, err := file.ReadAt(footer[:], info.Size()-catalogFooter); err != nil {
+	if _, err := file.ReadAt(footer[:], info.Size-catalogFooter); err != nil {
 		return nil, err
 	}
 	indexAt := binary.LittleEndian.Uint64(footer[8:])
 	tail := binary.LittleEndian.Uint64(footer[16:])
-	if string(footer[:8]) != catalogMagic || indexAt > uint64(info.Size()-catalogFooter) {
+	if string(footer[:8]) != catalogMagic || indexAt > uint64(info.Size-catalogFooter) {
 		return nil, damaged
 	}
-	index := make([]byte, uint64(info.Size()-catalogFooter)-indexAt)
+	index := make([]byte, uint64(info.Size-catalogFooter)-indexAt)
 	if _, err := file.ReadAt(index, int64(indexAt)); err != nil {
 		return nil, err
 	}
@@ -184,8 +180,10 @@ func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 // Reader reads pieces and keeps the file of the last one open, as neighbours
 // mostly lie in one file. Not for concurrent use.
 type Reader struct {
-	path string
-	file *os.File
+	path   string
+	file   storage.File
+	wanted []Piece         // of ReadKind
+	ranges []storage.Range // of wanted
 }
 
 // Read appends the bytes of the piece to buffer and checks them.
@@ -198,10 +196,18 @@ func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
 	if _, err := r.file.ReadAt(buffer[n:], p.Offset); err != nil {
 		return buffer[:n], fmt.Errorf("read run %s: %w", p.Path, err)
 	}
-	if crc32.Checksum(buffer[n:], castagnoli) != p.sum {
-		return buffer[:n], fmt.Errorf("read run %s: the bytes at %d are damaged (check sum)", p.Path, p.Offset)
+	if err := p.check(buffer[n:]); err != nil {
+		return buffer[:n], err
 	}
 	return buffer, nil
+}
+
+// check is an error unless the bytes are those that were written as the piece.
+func (p Piece) check(content []byte) error {
+	if crc32.Checksum(content, castagnoli) != p.sum {
+		return fmt.Errorf("read run %s: the bytes at %d are damaged (check sum)", p.Path, p.Offset)
+	}
+	return nil
 }
 
 // ReadStretch appends a stretch of the piece to buffer. Only Read checks the sum.
@@ -223,7 +229,7 @@ func (r *Reader) open(path string) error {
 		return nil
 	}
 	r.Close()
-	file, err := os.Open(path)
+	file, err := storage.Open(path)
 	if err != nil {
 		return fmt.Errorf("open run: %w", err)
 	}
@@ -241,14 +247,47 @@ func (r *Reader) ReadKind(buffer []byte, pieces []Piece, kind Kind) ([]byte, err
 	}
 	buffer = slices.Grow(buffer, total)
 	var err error
-	for _, p := range pieces {
-		if p.Kind == kind {
-			if buffer, err = r.Read(buffer, p); err != nil {
-				return buffer, err
-			}
+	for len(pieces) > 0 {
+		ofFile := 1
+		for ofFile < len(pieces) && pieces[ofFile].Path == pieces[0].Path {
+			ofFile++
 		}
+		if buffer, err = r.readKindOfFile(buffer, pieces[:ofFile], kind); err != nil {
+			return buffer, err
+		}
+		pieces = pieces[ofFile:]
 	}
 	return buffer, nil
+}
+
+// readKindOfFile is ReadKind for pieces of one file, which are asked for together. The
+// buffer has room for them.
+func (r *Reader) readKindOfFile(buffer []byte, pieces []Piece, kind Kind) ([]byte, error) {
+	n := len(buffer)
+	r.wanted, r.ranges = r.wanted[:0], r.ranges[:0]
+	for _, p := range pieces {
+		if p.Kind == kind {
+			end := n + int(p.Length)
+			r.wanted = append(r.wanted, p)
+			r.ranges = append(r.ranges, storage.Range{Offset: p.Offset, Bytes: buffer[n:end]})
+			n = end
+		}
+	}
+	if len(r.ranges) == 0 {
+		return buffer, nil
+	}
+	if err := r.open(pieces[0].Path); err != nil {
+		return buffer, err
+	}
+	for i, err := range r.file.ReadRanges(r.ranges) {
+		if err != nil {
+			return buffer, fmt.Errorf("read run %s: %w", pieces[0].Path, err)
+		}
+		if err := r.wanted[i].check(r.ranges[i].Bytes); err != nil {
+			return buffer, err
+		}
+	}
+	return buffer[:n], nil
 }
 
 // Close closes the file that is open, if any.

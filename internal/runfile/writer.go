@@ -20,11 +20,10 @@ import (
 	"bufio"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
-	"os"
-	"path/filepath"
+
+	"mirrorbeam/internal/storage"
 )
 
 // Kind says what the records of a section are. The stages number their kinds.
@@ -52,7 +51,7 @@ type section struct {
 // concurrent use.
 type Writer struct {
 	path     string
-	file     *os.File
+	file     storage.Writer // nil before the first section and after the last
 	out      *bufio.Writer
 	offset   int64
 	budget   int
@@ -90,7 +89,7 @@ func (w *Writer) Reset(dir string, budget int) {
 			w.release(&w.shards[kind][shard])
 		}
 	}
-	w.path, w.budget = filepath.Join(dir, "run-"+rand.Text()), budget
+	w.path, w.budget = storage.Join(dir, "run-"+rand.Text()), budget
 	w.offset, w.held, w.sections = 0, 0, w.sections[:0]
 }
 
@@ -155,7 +154,7 @@ func (w *Writer) release(p *pending) {
 // Section writes the bytes of parts as one section, past the buffers.
 func (w *Writer) Section(kind Kind, shard int, parts ...[]byte) error {
 	if w.file == nil {
-		file, err := os.OpenFile(w.path+".partial", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+		file, err := storage.Create(w.path)
 		if err != nil {
 			return fmt.Errorf("create run: %w", err)
 		}
@@ -201,6 +200,7 @@ func (w *Writer) flush() error {
 // Close writes what is left, checks that the file is whole and gives it its
 // name, which it returns; an empty run has no file and the name "".
 func (w *Writer) Close() (string, error) {
+	defer w.Abort()
 	err := w.flush()
 	if w.file == nil {
 		return "", err
@@ -211,13 +211,10 @@ func (w *Writer) Close() (string, error) {
 	if err == nil {
 		err = w.out.Flush()
 	}
-	err = errors.Join(err, w.file.Close())
 	if err == nil {
-		err = os.Rename(w.path+".partial", w.path)
+		err = w.file.Commit()
 	}
-	w.file = nil
 	if err != nil {
-		os.Remove(w.path + ".partial")
 		return "", fmt.Errorf("finish run: %w", err)
 	}
 	return w.path, nil
@@ -227,8 +224,7 @@ func (w *Writer) Close() (string, error) {
 // nothing, so it can be deferred.
 func (w *Writer) Abort() {
 	if w.file != nil {
-		w.file.Close()
-		os.Remove(w.path + ".partial")
+		w.file.Abort()
 		w.file = nil
 	}
 }
@@ -255,7 +251,7 @@ func (w *Writer) index() []byte {
 
 // readIndex returns the sections of the run file at path.
 func readIndex(path string) ([]section, error) {
-	file, err := os.Open(path)
+	file, err := storage.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open run: %w", err)
 	}
@@ -265,16 +261,16 @@ func readIndex(path string) ([]section, error) {
 		return nil, fmt.Errorf("open run: %w", err)
 	}
 	damaged := fmt.Errorf("open run %s: not a whole run file", path)
-	if info.Size() < footerSize {
+	if info.Size < footerSize {
 		return nil, damaged
 	}
 	var footer [footerSize]byte
-	if _, err := file.ReadAt(footer[:], info.Size()-footerSize); err != nil {
+	if _, err := file.ReadAt(footer[:], info.Size-footerSize); err != nil {
 		return nil, fmt.Errorf("read run %s: %w", path, err)
 	}
 	offset := binary.LittleEndian.Uint64(footer[8:])
 	length := binary.LittleEndian.Uint64(footer[16:])
-	if string(footer[:8]) != magic || offset+length+footerSize != uint64(info.Size()) || length%sectionSize != 0 {
+	if string(footer[:8]) != magic || offset+length+footerSize != uint64(info.Size) || length%sectionSize != 0 {
 		return nil, damaged
 	}
 	b := make([]byte, length)

@@ -2,10 +2,7 @@
 
 package work
 
-import (
-	"os"
-	"time"
-)
+import "time"
 
 // threadCPU returns 0: only Linux accounts for single threads, so elsewhere a
 // stage shows no CPU seconds.
@@ -13,6 +10,3 @@ func threadCPU() time.Duration { return 0 }
 
 // residentBytes returns 0: what Linux tells is not known here.
 func residentBytes() int64 { return 0 }
-
-// punchHole does nothing: other systems have other ways.
-func punchHole(*os.File, int64, int64) {}

@@ -1,13 +1,11 @@
 package work
 
 import (
-	"os"
-	"path/filepath"
 	"strconv"
-	"syscall"
 
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/storage"
 )
 
 // A runner of this process never runs a task again, so what no later task reads
@@ -22,7 +20,7 @@ func (r Runs) ReleaseStage(outcomes []Outcome, stage Stage) {
 	notePeak(string(r.Folder))
 	for _, o := range outcomes {
 		if o.Stage == stage && o.Run != "" {
-			os.Remove(o.Run) // one that stays is swept with the folder
+			_ = storage.Remove(o.Run) // one that stays is swept with the folder
 		}
 	}
 }
@@ -40,16 +38,13 @@ func (r Runs) ReleaseSets(outcomes []Outcome) {
 		if err != nil {
 			continue // whoever needs it next says so
 		}
-		file, err := os.OpenFile(o.Run, os.O_WRONLY, 0)
-		if err != nil {
-			continue
-		}
+		var sets []storage.Stretch
 		for _, piece := range pieces {
 			if piece.Kind == records.Sets {
-				punchHole(file, piece.Offset, piece.Length)
+				sets = append(sets, storage.Stretch{Offset: piece.Offset, Length: piece.Length})
 			}
 		}
-		file.Close()
+		storage.Release(o.Run, sets)
 	}
 }
 
@@ -57,25 +52,14 @@ func (r Runs) ReleaseSets(outcomes []Outcome) {
 // steps that release are not run side by side.
 func notePeak(temp string) {
 	peak := strconv.FormatInt(TempBytes(temp), 10)
-	_ = os.WriteFile(peakPath(temp), []byte(peak), 0o666) // a figure for the summary
+	_ = storage.WriteFile(peakPath(temp), []byte(peak)) // a figure for the summary
 }
 
-func peakPath(temp string) string { return filepath.Join(temp, "peak-bytes") }
+func peakPath(temp string) string { return storage.Join(temp, "peak-bytes") }
 
-// TempBytes returns the most that the job's folder has taken on disk.
+// TempBytes returns the most bytes that the job's folder has taken.
 func TempBytes(temp string) int64 {
-	noted, _ := os.ReadFile(peakPath(temp))
+	noted, _ := storage.ReadFile(peakPath(temp))
 	peak, _ := strconv.ParseInt(string(noted), 10, 64)
-	now := int64(0)
-	entries, _ := os.ReadDir(temp)
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil {
-			continue
-		}
-		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-			now += 512 * stat.Blocks // a hole takes nothing
-		}
-	}
-	return max(peak, now)
+	return max(peak, storage.Used(temp))
 }

@@ -11,35 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"mirrorbeam/internal/storage"
 )
-
-// mostLockings bounds how often a lock is taken of a path that becomes another
-// file at the same time.
-const mostLockings = 10
-
-// lockFile opens a file or folder and takes its lock, or fails at once. The lock is
-// of what has that path when it returns.
-func lockFile(path string, flags int) (*os.File, error) {
-	for range mostLockings {
-		// Without links and without waiting: a path may be a pipe of somebody else's.
-		file, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
-		if err != nil {
-			return nil, err
-		}
-		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-			file.Close()
-			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
-		}
-		held, err := file.Stat()
-		if err == nil {
-			if named, err := os.Lstat(path); err == nil && os.SameFile(held, named) {
-				return file, nil
-			}
-		}
-		file.Close()
-	}
-	return nil, &fs.PathError{Op: "lock", Path: path, Err: syscall.EWOULDBLOCK}
-}
 
 // record says what a run has made. It stands in the run's lock and, as a mark, in
 // each of its folders: what has none, or another one, was made by somebody else.
@@ -178,7 +152,7 @@ func (w *Workspace) clearTemp(parent string) {
 
 // clearLock clears away the run of a lock, unless the run lives.
 func (w *Workspace) clearLock(path, token string) {
-	lock, err := lockFile(path, os.O_RDWR)
+	lock, err := storage.Lock(path, os.O_RDWR)
 	if err != nil {
 		return // it lives, or it is another user's
 	}
@@ -219,7 +193,7 @@ func (w *Workspace) clearOutput(r record) bool {
 	if _, err := os.Stat(r.output); errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	lock, err := lockFile(r.output, os.O_RDONLY)
+	lock, err := storage.Lock(r.output, os.O_RDONLY)
 	if err != nil {
 		return false // a job is at work there, which clears it
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"mirrorbeam/internal/storage"
 )
 
 // errNotExchanged says that the folders could not be exchanged, and that nothing
@@ -92,7 +94,7 @@ func (p *publication) stage(staging string) error {
 			return err
 		}
 	}
-	lock, err := lockFile(staging, os.O_RDONLY)
+	lock, err := storage.Lock(staging, os.O_RDONLY)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
 )
 
 // Options says where a run works.
@@ -129,7 +130,7 @@ func (w *Workspace) openOutput(path string) error {
 	if _, err := os.ReadDir(path); err != nil {
 		return err
 	}
-	lock, err := lockFile(path, os.O_RDONLY)
+	lock, err := storage.Lock(path, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func (w *Workspace) recoverRun(token string) error {
 	if !is {
 		return t.removeUnmarked(token)
 	}
-	lock, err := lockFile(r.lock(), os.O_RDWR)
+	lock, err := storage.Lock(r.lock(), os.O_RDWR)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil
 	}
@@ -262,7 +263,7 @@ func (w *Workspace) makeTemp(parent string) error {
 	}
 	w.clearTemp(parent)
 	temp := filepath.Join(parent, runPrefix+w.token)
-	lock, err := lockFile(temp+lockSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+	lock, err := storage.Lock(temp+lockSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}

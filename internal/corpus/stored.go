@@ -1,0 +1,116 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"mirrorbeam/internal/storage"
+)
+
+// pattern is what an input in a storage other than the local disk wants of the names
+// below a folder. There are no folders there, no links and nothing but files.
+type pattern struct {
+	folder   string
+	elements []string
+	isHidden func(name string) bool
+	takes    func(name string) bool
+	names    bool // the pattern begins the names of the files to be read
+}
+
+// newPattern returns what an input stands for that is not the name of a file.
+func newPattern(input string) (pattern, error) {
+	if !hasMeta(input) {
+		return pattern{folder: input, elements: []string{"**"}, isHidden: isHiddenOrMarked, takes: isJSONLines}, nil
+	}
+	scheme, rest, _ := strings.Cut(input, "://")
+	fixed, elements, err := parsePattern(rest)
+	if err != nil {
+		return pattern{}, fmt.Errorf("%q: %w: close the bracket, or put a backslash before it", input, err)
+	}
+	return pattern{
+		folder: scheme + "://" + strings.Join(fixed, "/"), elements: elements, isHidden: isHidden, takes: anything, names: namesFiles(elements),
+	}, nil
+}
+
+// stored expands an input in a storage other than the local disk, by the same rules.
+func (l *lister) stored(ctx context.Context, input string) (matched bool, err error) {
+	s, err := storage.Of(input)
+	if err != nil || s == (storage.Local{}) {
+		return false, fmt.Errorf("list inputs: %q: only local files are read in this version: copy or mount it first", input)
+	}
+	switch _, err := s.Stat(input); {
+	case err == nil:
+		return true, l.put(input, path.Base(input), 0)
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, fmt.Errorf("list inputs: %w", err)
+	}
+	p, err := newPattern(input)
+	if err == nil {
+		matched, err = l.below(ctx, s, p)
+	}
+	if err != nil {
+		return false, fmt.Errorf("list inputs: %w", err)
+	}
+	return matched, nil
+}
+
+// below puts the files whose names match a pattern.
+func (l *lister) below(ctx context.Context, s storage.Storage, p pattern) (matched bool, err error) {
+	start := strings.TrimSuffix(p.folder, "/") + "/"
+	inFolder := map[string][]string{} // by the folder's whole name
+	var found []string                // relative to the pattern's folder
+	for info, err := range s.List(p.folder) {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return false, err
+		}
+		folder, name := cutFolder(info.Name)
+		inFolder[folder] = append(inFolder[folder], name)
+		relative := strings.TrimPrefix(info.Name, start)
+		if p.takes(name) && p.matches(p.elements, strings.Split(relative, "/")) {
+			found = append(found, relative)
+		}
+	}
+	results := map[string]map[string]bool{}
+	for _, relative := range found {
+		folder, name := cutFolder(start + relative)
+		if _, known := results[folder]; !known && !p.names {
+			if results[folder], err = resultsIn(folder, inFolder[folder]); err != nil {
+				return false, err
+			}
+		}
+		if results[folder][name] {
+			return false, holdsResults(folder, name)
+		}
+		if err := l.put(start+relative, relative, 0); err != nil {
+			return false, err
+		}
+	}
+	return len(found) > 0, nil
+}
+
+// cutFolder cuts a name before its last part.
+func cutFolder(whole string) (folder, name string) {
+	slash := strings.LastIndexByte(whole, '/')
+	return whole[:slash], whole[slash+1:]
+}
+
+// matches reports whether the parts of a name match elements.
+func (p pattern) matches(elements, parts []string) bool {
+	if len(elements) == 0 || len(parts) == 0 {
+		return len(elements) == 0 && len(parts) == 0
+	}
+	element, part := elements[0], parts[0]
+	matches, _ := filepath.Match(element, part)
+	if !matches || p.isHidden(part) && !strings.HasPrefix(element, ".") || isLeftover(part) && hasMeta(element) {
+		return element == "**" && len(elements) > 1 && p.matches(elements[1:], parts)
+	}
+	if element != "**" {
+		return p.matches(elements[1:], parts[1:])
+	}
+	return p.matches(elements[1:], parts) || p.matches(elements, parts[1:]) || len(elements) == 1 && len(parts) == 1
+}

@@ -1,0 +1,121 @@
+package runfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/storage/storagetest"
+)
+
+// errFault is what an operation of storage fails with here.
+var errFault = errors.New("the storage fails")
+
+// writeRuns writes two run files of several sections and their catalog, and reads all
+// back. It returns the content of the shards, whatever it came to.
+func writeRuns(dir string) (content []byte, err error) {
+	var runs []string
+	for run := range 2 {
+		w := NewWriter(dir, 10)
+		defer w.Abort()
+		for i := range 6 {
+			record, err := w.Record(Kind(1+i%2), i%3, 5)
+			if err != nil {
+				return nil, err
+			}
+			copy(record, fmt.Sprint("r", run, i, "xx"))
+		}
+		if err := w.Section(3, 0, bytes.Repeat([]byte("long"), writeBuffer)); err != nil {
+			return nil, err
+		}
+		path, err := w.Close()
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, path)
+	}
+	catalog, shards, err := WriteCatalog(dir, runs, []Kind{1, 2}, []Kind{3})
+	if err != nil {
+		return nil, err
+	}
+	var r Reader
+	defer r.Close()
+	for _, shard := range shards {
+		pieces, err := ReadCatalog(catalog, shard)
+		if err != nil {
+			return content, err
+		}
+		for kind := Kind(1); kind <= 3; kind++ {
+			if content, err = r.ReadKind(content, pieces, kind); err != nil {
+				return content, err
+			}
+		}
+	}
+	return content, nil
+}
+
+// TestAnyStorage: run files are the same on the local disk and in a storage that is
+// nothing but what every storage must be.
+func TestAnyStorage(t *testing.T) {
+	_, folder := storagetest.NewMemory(t)
+	got, err := writeRuns(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := writeRuns(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want) != 2*(6*5+4*writeBuffer) || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes from memory, %d from the disk", len(got), len(want))
+	}
+}
+
+// TestStorageFails lets each operation fail in turn: the error comes through, what was
+// read up to then is right, and every file that is seen is whole.
+func TestStorageFails(t *testing.T) {
+	m, folder := storagetest.NewMemory(t)
+	asked := 0
+	m.Ask = func(string, string) error { asked++; return nil }
+	want, err := writeRuns(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := asked
+	if all < 20 {
+		t.Fatalf("only %d operations", all)
+	}
+	for failing := range all {
+		m, folder := storagetest.NewMemory(t)
+		var what string
+		asked := 0
+		m.Ask = func(operation, _ string) error {
+			if asked++; asked-1 == failing {
+				what = operation
+				return errFault
+			}
+			return nil
+		}
+		got, err := writeRuns(folder)
+		if !errors.Is(err, errFault) {
+			t.Errorf("operation %d (%s) failed, and the error is %v", failing, what, err)
+		}
+		if !bytes.HasPrefix(want, got) {
+			t.Errorf("operation %d (%s) failed, and %d bytes were read that are others", failing, what, len(got))
+		}
+		m.Ask = nil
+		for info, err := range m.List(folder) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Pieces(info.Name); err != nil && !strings.Contains(info.Name, "catalog-") {
+				t.Errorf("operation %d (%s) failed, and left %s: %v", failing, what, info.Name, err)
+			}
+			if _, err := ReadCatalog(info.Name, 1); err != nil && strings.Contains(info.Name, "catalog-") {
+				t.Errorf("operation %d (%s) failed, and left %s: %v", failing, what, info.Name, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package storage
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// A file of the local disk that is not finished has a random part and an ending behind
+// its name, so that two writers of one name never meet.
+const (
+	unfinished     = ".partial"
+	randomLength   = 8
+	randomAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" // of rand.Text
+)
+
+// unfinishedName returns a name for a file until it is committed.
+func unfinishedName(path string) string {
+	return path + "-" + rand.Text()[:randomLength] + unfinished
+}
+
+// isUnfinished reports whether unfinishedName makes such names.
+func isUnfinished(path string) bool {
+	stem, found := strings.CutSuffix(path, unfinished)
+	dash := len(stem) - randomLength - 1
+	return found && dash > 0 && stem[dash] == '-' && strings.Trim(stem[dash+1:], randomAlphabet) == ""
+}
+
+// localWriter is a file of the local disk that is not finished.
+type localWriter struct {
+	path    string
+	options Options
+	file    *os.File // nil when it is done
+}
+
+// Create makes a file beside the one that it will be.
+func (s Local) Create(path string, options Options) (Writer, error) {
+	w, err := s.create(path, options)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (Local) create(path string, options Options) (*localWriter, error) {
+	file, err := os.OpenFile(unfinishedName(path), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, naming(path, err)
+	}
+	return &localWriter{path, options, file}, nil
+}
+
+// naming lets an error name the file that is to be. Nobody knows the other name.
+func naming(path string, err error) error {
+	if failed, is := errors.AsType[*fs.PathError](err); is {
+		failed.Path = path
+	}
+	return err
+}
+
+// Write appends to the file.
+func (w *localWriter) Write(b []byte) (int, error) {
+	n, err := w.file.Write(b)
+	return n, naming(w.path, err)
+}
+
+// Commit renames the file: its name appears with the whole content, or not at all.
+func (w *localWriter) Commit() error {
+	file := w.file
+	w.file = nil
+	var err error
+	if w.options.Durable {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = w.rename(file.Name())
+	}
+	if err == nil && w.options.Durable {
+		err = syncFolder(w.path)
+	}
+	if err != nil {
+		os.Remove(file.Name())
+	}
+	return naming(w.path, err)
+}
+
+// rename gives the file its name. A second name for it, unlike a new one, replaces no
+// other file.
+func (w *localWriter) rename(from string) error {
+	if !w.options.IfAbsent {
+		return os.Rename(from, w.path)
+	}
+	err := os.Link(from, w.path)
+	if err == nil {
+		os.Remove(from)
+	}
+	return err
+}
+
+// Abort removes the file.
+func (w *localWriter) Abort() {
+	if w.file != nil {
+		w.file.Close()
+		os.Remove(w.file.Name())
+		w.file = nil
+	}
+}
+
+// syncFolder waits until the device has the names in the folder of a path. Some file
+// systems cannot be asked that.
+func syncFolder(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	err = folder.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil
+	}
+	return errors.Join(err, folder.Close())
+}

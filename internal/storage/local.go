@@ -1,0 +1,197 @@
+package storage
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"mirrorbeam/internal/regular"
+)
+
+// Local is the storage of the local disk. Names are paths. It can release, map and
+// measure.
+type Local struct{}
+
+// List gives the regular files below a folder. It follows no symbolic links.
+func (Local) List(folder string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil // it went away, or was never there
+			case err != nil:
+				return err
+			case !entry.Type().IsRegular() || isUnfinished(path) || path == folder:
+				return nil
+			}
+			info, err := entry.Info()
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				return err
+			case !yield(infoOf(path, info), nil):
+				return fs.SkipAll
+			}
+			return nil
+		})
+		if err != nil {
+			yield(Info{}, err)
+		}
+	}
+}
+
+// Stat describes the file that a path leads to.
+func (Local) Stat(path string) (Info, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = regular.Check(path, info)
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	return infoOf(path, info), nil
+}
+
+// infoOf returns what the system says of a file. The time is as fine as the clock of
+// the file system, so a file that is written twice within a few milliseconds may keep
+// its generation.
+func infoOf(path string, info fs.FileInfo) Info {
+	return Info{
+		Name: path, Size: info.Size(), Generation: strconv.FormatInt(info.ModTime().UnixNano(), 10), Identity: IdentityOf(info),
+	}
+}
+
+// IdentityOf returns the identity of a file or folder of the local disk.
+func IdentityOf(info fs.FileInfo) Identity {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || stat.Ino == 0 {
+		return Identity{}
+	}
+	return Identity{Device: uint64(stat.Dev), Inode: stat.Ino}
+}
+
+// Open opens a regular file.
+func (Local) Open(path string) (File, error) {
+	file, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return localFile{file}, nil
+}
+
+// localFile is an open file of the local disk.
+type localFile struct{ *os.File }
+
+// ReadRanges reads one range after the other, so that each is used while the
+// processor's cache has it.
+func (f localFile) ReadRanges(ranges []Range) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		for i, r := range ranges {
+			_, err := f.ReadAt(r.Bytes, r.Offset)
+			if errors.Is(err, io.EOF) {
+				err = &fs.PathError{Op: "read", Path: f.Name(), Err: io.ErrUnexpectedEOF}
+			}
+			if !yield(i, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// From reads with a place of its own.
+func (f localFile) From(offset int64) io.ReadCloser {
+	return io.NopCloser(io.NewSectionReader(f.File, offset, math.MaxInt64-offset))
+}
+
+// Stat asks the system again: an open file of the local disk may be written to.
+func (f localFile) Stat() (Info, error) {
+	info, err := f.File.Stat()
+	if err != nil {
+		return Info{}, err
+	}
+	return infoOf(f.Name(), info), nil
+}
+
+// Copy copies a file by the system's own means where it has them.
+func (s Local) Copy(from, to string) error {
+	source, err := regular.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	w, err := s.create(to, Options{})
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := io.Copy(w.file, source); err != nil {
+		return &fs.PathError{Op: "copy", Path: to, Err: err}
+	}
+	return w.Commit()
+}
+
+// Remove removes a file.
+func (Local) Remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Release punches holes into a file.
+func (Local) Release(path string, stretches []Stretch) {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	for _, s := range stretches {
+		punchHole(file, s.Offset, s.Length)
+	}
+}
+
+// Map maps a file into memory.
+func (Local) Map(path string) (Mapping, error) {
+	file, err := regular.Open(path)
+	if err != nil {
+		return Mapping{}, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return Mapping{}, err
+	}
+	if info.Size() == 0 {
+		return Mapping{}, errEmpty
+	}
+	mapped, err := syscall.Mmap(int(file.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return Mapping{}, &fs.PathError{Op: "map into memory", Path: path, Err: err}
+	}
+	return NewMapping(mapped, syscall.Munmap), nil
+}
+
+// Used returns what the files of a folder take on the disk. A hole takes nothing. Files
+// in folders below do not count.
+func (Local) Used(folder string) int64 {
+	const blockBytes = 512 // whatever the blocks of the file system
+	used := int64(0)
+	entries, _ := os.ReadDir(folder)
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			continue
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			used += blockBytes * stat.Blocks
+		}
+	}
+	return used
+}

@@ -1,0 +1,189 @@
+package storage
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// registered are the storages by scheme.
+var registered = struct {
+	sync.RWMutex
+	storages map[string]Storage
+}{storages: map[string]Storage{}}
+
+// Register makes s the storage of all names with a scheme, such as gs, until undo is
+// called. It panics if the scheme has a storage.
+func Register(scheme string, s Storage) (undo func()) {
+	registered.Lock()
+	defer registered.Unlock()
+	if _, taken := registered.storages[scheme]; taken {
+		panic("storage: two storages for " + scheme + "://")
+	}
+	registered.storages[scheme] = s
+	return func() {
+		registered.Lock()
+		defer registered.Unlock()
+		delete(registered.storages, scheme)
+	}
+}
+
+// Of returns the storage of a name: that of its scheme, or the local disk where it has
+// none.
+func Of(name string) (Storage, error) {
+	scheme := Scheme(name)
+	if scheme == "" {
+		return Local{}, nil
+	}
+	registered.RLock()
+	defer registered.RUnlock()
+	s, known := registered.storages[scheme]
+	if !known {
+		return nil, fmt.Errorf("%s: this version reads and writes no %s://", name, scheme)
+	}
+	return s, nil
+}
+
+// Scheme returns what stands before the :// of a name, or "" for a local path.
+func Scheme(name string) string {
+	scheme, _, found := strings.Cut(name, "://")
+	if !found || scheme == "" || strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
+		return ""
+	}
+	return scheme
+}
+
+// Join returns the name of what is in a folder.
+func Join(folder, name string) string {
+	if Scheme(folder) == "" {
+		return filepath.Join(folder, name)
+	}
+	return strings.TrimSuffix(folder, "/") + "/" + name
+}
+
+// Clean returns the shortest equal name of a local path, and any other name as it is.
+func Clean(name string) string {
+	if Scheme(name) != "" {
+		return name
+	}
+	return filepath.Clean(name)
+}
+
+// Absolute returns the name by which other processes know a file: a local path may be
+// relative to the working folder of this one.
+func Absolute(name string) (string, error) {
+	if Scheme(name) != "" {
+		return name, nil
+	}
+	return filepath.Abs(name)
+}
+
+// Stat describes a file of any storage.
+func Stat(name string) (Info, error) {
+	s, err := Of(name)
+	if err != nil {
+		return Info{}, err
+	}
+	return s.Stat(name)
+}
+
+// Open opens a file of any storage.
+func Open(name string) (File, error) {
+	s, err := Of(name)
+	if err != nil {
+		return nil, err
+	}
+	return s.Open(name)
+}
+
+// Create begins a file of any storage.
+func Create(name string) (Writer, error) {
+	s, err := Of(name)
+	if err != nil {
+		return nil, err
+	}
+	return s.Create(name, Options{})
+}
+
+// Remove removes a file of any storage. That there is none is no error.
+func Remove(name string) error {
+	s, err := Of(name)
+	if err != nil {
+		return err
+	}
+	return s.Remove(name)
+}
+
+// ReadFile returns the content of a file of any storage.
+func ReadFile(name string) ([]byte, error) {
+	file, err := Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	stream := file.From(0)
+	defer stream.Close()
+	return io.ReadAll(stream)
+}
+
+// WriteFile makes a file of any storage, at once: it has the whole content, or there is
+// none.
+func WriteFile(name string, content []byte) error {
+	w, err := Create(name)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := w.Write(content); err != nil {
+		return err
+	}
+	return w.Commit()
+}
+
+// Release gives the space of stretches of a file back where its storage can do that.
+func Release(name string, stretches []Stretch) {
+	if s, err := Of(name); err == nil {
+		if releaser, can := s.(Releaser); can {
+			releaser.Release(name, stretches)
+		}
+	}
+}
+
+// Map returns the content of a file as memory. It is read where its storage cannot map
+// it. An empty file is an error.
+func Map(name string) (Mapping, error) {
+	s, err := Of(name)
+	if err != nil {
+		return Mapping{}, err
+	}
+	if mapper, can := s.(Mapper); can {
+		return mapper.Map(name)
+	}
+	content, err := ReadFile(name)
+	if err == nil && len(content) == 0 {
+		err = errEmpty
+	}
+	return NewMapping(content, nil), err
+}
+
+// Used returns how many bytes the files of a folder take. What cannot be found out
+// counts as nothing.
+func Used(folder string) int64 {
+	s, err := Of(folder)
+	if err != nil {
+		return 0
+	}
+	if meter, can := s.(Meter); can {
+		return meter.Used(folder)
+	}
+	sum := int64(0)
+	for info, err := range s.List(folder) {
+		if err != nil {
+			break
+		}
+		sum += info.Size
+	}
+	return sum
+}

@@ -1,0 +1,237 @@
+// Package storage is the seam between the job and the place where its files are.
+// Inputs, run files, results and indexes go through it. The local disk is behind it
+// today; a bucket comes behind it by one more implementation of [Storage].
+//
+// # Names
+//
+// A file has a name, which is a string everywhere: a path on the local disk, or a
+// scheme and what follows it, such as gs://bucket/folder/file. [Of] picks the storage
+// by the scheme. [Join] puts a folder and a name together; filepath.Join would not do,
+// since it makes one slash of two. A folder is a part of names and need not exist by
+// itself. Only the local disk has folders, and whoever needs one there makes it.
+//
+// # How to add a storage
+//
+// An implementation provides [Storage] and is registered for its scheme with
+// [Register]. Each operation says below what it must promise. Most of all:
+//
+//   - A file is seen under its name only when it is whole. What [Writer.Commit] has not
+//     finished is neither listed nor opened, whatever has failed, and whether the
+//     process lives or not.
+//   - A file that is open does not become another one. A storage with generations pins
+//     the one that was opened, and a read that meets another one fails. Where a storage
+//     cannot pin (the local disk), [File.Stat] tells what the file is now.
+//   - Bytes are those that were written, or there is an error. A storage behind a
+//     network checks sums. It also tries again, with growing pauses, where the fault may
+//     pass.
+//   - An operation ends. It takes no context: the implementation bounds its time, and
+//     long work is cut between operations (leave a listing, abort a file).
+//   - Errors name the operation and the file: a failure of the storage is a *fs.PathError
+//     or an *os.LinkError, or wraps one. errors.Is finds fs.ErrNotExist, fs.ErrExist and
+//     fs.ErrPermission in it. Anything but a file by the name of one is a
+//     *regular.Error.
+//   - Any number of goroutines may use a Storage, and read from one File. A Writer, and
+//     a stream of a File, belong to one goroutine.
+//
+// [Releaser], [Mapper] and [Meter] are optional. A storage implements them where it is
+// good at it. Callers use [Release], [Map] and [Used], which do without them.
+//
+// The package storagetest has the test of all this, which every implementation has to
+// pass, and a storage in memory that fails where a test wants it to.
+//
+// # What stays local
+//
+// Publishing on the local disk is more than Commit: package workspace exchanges whole
+// folders and keeps a journal. Its folders have marks and owners. All that is the local
+// disk's way, and a bucket gets another one: copies, then the manifest, and the mark of
+// success last with IfAbsent, under a Lease. The walk over a tree of folders and links,
+// in package corpus, is the local disk's too.
+package storage
+
+import (
+	"errors"
+	"io"
+	"iter"
+)
+
+// Storage keeps whole files under names.
+type Storage interface {
+	// List gives the files in a folder and below it, in any order. A folder that is not
+	// there holds none. Files that come or go meanwhile may be given or not. An error
+	// comes last, with a zero Info.
+	List(folder string) iter.Seq2[Info, error]
+
+	// Stat describes a file.
+	Stat(name string) (Info, error)
+
+	// Open opens a file for reading. It waits for nobody: anything but a file, such as
+	// a pipe, is an error.
+	Open(name string) (File, error)
+
+	// Create begins a file. Nothing is seen of it before it is committed.
+	Create(name string, options Options) (Writer, error)
+
+	// Copy makes a second file of the same content, as by Create and Commit. Both names
+	// are of this storage, so a bucket copies without a download. A file that has the
+	// name to is replaced.
+	Copy(from, to string) error
+
+	// Remove removes a file. That there is none is no error.
+	Remove(name string) error
+
+	// Lease takes the lease of a name, or fails at once with a *HeldError while somebody
+	// else holds it. The name is one of a file that the storage makes for this purpose.
+	// Holder is a line of text that tells others who holds the lease. A lease ends by
+	// itself when its process dies: at once or, in a bucket, some time later.
+	Lease(name, holder string) (Lease, error)
+}
+
+// Info describes a file.
+type Info struct {
+	// Name is the whole name, as Open takes it.
+	Name string
+	// Size is the length in bytes.
+	Size int64
+	// Generation is another one after the content has changed. It is to be compared
+	// only. Empty where it is not known.
+	Generation string
+	// Identity is the same for all names of a file. It is zero where a file has one name
+	// only.
+	Identity Identity
+}
+
+// Identity is what all names of one file or folder have in common. The zero Identity is
+// not known: it is equal to no other.
+type Identity struct {
+	// Device is the number of the file system, Inode that of the file on it.
+	Device, Inode uint64
+}
+
+// Options are the choices of Create. The zero Options are those of most files.
+type Options struct {
+	// IfAbsent lets Commit fail with fs.ErrExist if a file has the name by then. Of
+	// several writers at most one succeeds. Otherwise the file is replaced, at once.
+	IfAbsent bool
+	// Durable lets Commit wait until the content survives a loss of power. Storage
+	// behind a network does so anyway.
+	Durable bool
+}
+
+// File is a file that is open for reading.
+type File interface {
+	// ReadAt reads a range, as io.ReaderAt says. It returns no io.EOF with bytes that are
+	// all there.
+	io.ReaderAt
+
+	// ReadRanges reads several ranges, and gives the number of each when it is read, in
+	// any order. A storage behind a network asks for ranges that lie close together at
+	// once, and for several side by side. A range that reaches beyond the end of the file
+	// is io.ErrUnexpectedEOF. An error comes last. Whoever leaves early must not use the
+	// ranges that have not been given.
+	ReadRanges(ranges []Range) iter.Seq2[int, error]
+
+	// From returns the bytes from an offset to the end. Each stream has its own place,
+	// and is to be closed before the file.
+	From(offset int64) io.ReadCloser
+
+	// Stat describes the file as it is now. A storage that has pinned a generation
+	// describes that one.
+	Stat() (Info, error)
+
+	Close() error
+}
+
+// Range is a stretch of a file that is to be read.
+type Range struct {
+	// Offset is where it begins in the file.
+	Offset int64
+	// Bytes are filled with what is there.
+	Bytes []byte
+}
+
+// Writer writes one file.
+type Writer interface {
+	// Write appends to the file. After an error the file can only be aborted.
+	io.Writer
+
+	// Commit gives the file its name. After an error no file has it that is not whole;
+	// a storage behind a network may have lost the answer only, so that the whole file
+	// is there. Either way the Writer is done.
+	Commit() error
+
+	// Abort drops the file. After Commit it does nothing, so it can be deferred.
+	Abort()
+}
+
+// Lease is a name that nobody else has meanwhile.
+type Lease interface {
+	// Check is an error once the lease is lost, or may be. What others must not see is
+	// done after a check.
+	Check() error
+
+	// Release gives the lease back.
+	Release() error
+}
+
+// HeldError says that somebody else holds a lease.
+type HeldError struct {
+	// Name is that of the lease, Holder what the other one has said of itself; it may be
+	// empty.
+	Name, Holder string
+}
+
+// Error names the lease and its holder.
+func (e *HeldError) Error() string {
+	if e.Holder == "" {
+		return e.Name + " is held by somebody else"
+	}
+	return e.Name + " is held by " + e.Holder
+}
+
+// Releaser is a Storage that can give the space of a part of a file back.
+type Releaser interface {
+	// Release gives up the content of stretches of a file, of which only the length is
+	// used. The file stays as long as it is. That is a favour: nothing happens
+	// where it cannot be done.
+	Release(name string, stretches []Stretch)
+}
+
+// Stretch is a part of a file.
+type Stretch struct{ Offset, Length int64 }
+
+// Mapper is a Storage whose files can be had as memory, without reading them.
+type Mapper interface {
+	// Map maps a file that is not empty. The bytes must not be written to.
+	Map(name string) (Mapping, error)
+}
+
+// Mapping is the content of a file in memory.
+type Mapping struct {
+	// Bytes are valid until Close.
+	Bytes []byte
+
+	unmap func([]byte) error
+}
+
+// NewMapping returns a mapping that Close gives back by calling unmap, unless that is
+// nil.
+func NewMapping(content []byte, unmap func([]byte) error) Mapping { return Mapping{content, unmap} }
+
+// Close gives the memory back.
+func (m Mapping) Close() error {
+	if m.unmap == nil {
+		return nil
+	}
+	return m.unmap(m.Bytes)
+}
+
+// Meter is a Storage that knows how much room files take, where that is not the sum of
+// their sizes.
+type Meter interface {
+	// Used returns how many bytes the files of a folder take, those included that are
+	// being written.
+	Used(folder string) int64
+}
+
+// errEmpty says that there is nothing to map.
+var errEmpty = errors.New("the file is empty")

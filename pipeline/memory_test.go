@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/storage/storagetest"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/job"
+	"mirrorbeam/transforms"
+)
+
+// runIn runs the graph of a configuration with all that it writes in a folder of any
+// storage, and returns its outputs.
+func runIn(t *testing.T, config job.Config, folder string) (string, error) {
+	t.Helper()
+	scheme, err := config.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs, size, err := list(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs.Splits = corpus.Splits(inputs.Files, 1<<13)
+	list := storage.Join(folder, "inputs.gob")
+	if err := documents.WriteInputs(list, inputs); err != nil {
+		return "", err
+	}
+	j := newJob(&config, extent{
+		scheme: scheme, bytes: size, splits: len(inputs.Splits), temp: folder, partial: folder, inputs: list,
+	})
+	if _, err := execute(context.Background(), j, &config); err != nil {
+		return "", err
+	}
+	result, err := transforms.ReadResult(folder)
+	if err != nil {
+		return "", err
+	}
+	if work.TempBytes(folder) == 0 {
+		t.Errorf("the files in %s take no room", folder)
+	}
+	var all strings.Builder
+	for _, file := range result.Files {
+		b, err := storage.ReadFile(storage.Join(folder, file.Temporary))
+		if err != nil {
+			return "", err
+		}
+		if int64(len(b)) != file.Bytes {
+			t.Errorf("%s has %d bytes, and %d were written", file.Name, len(b), file.Bytes)
+		}
+		fmt.Fprintf(&all, "%s\n%s", file.Name, b)
+	}
+	return all.String(), nil
+}
+
+// TestJobInMemory: a job whose files, its input included, are in a storage that is
+// nothing but what every storage must be gives what it gives on the local disk.
+func TestJobInMemory(t *testing.T) {
+	config := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 3)...))
+	config.Emit = append(config.Emit, output.Rejects, output.Sketches, output.Index)
+	want, err := runIn(t, config, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := strings.Count(want, "\n"); rows < 500 {
+		t.Fatalf("a job with only %d rows", rows)
+	}
+	_, folder := storagetest.NewMemory(t)
+	for info, err := range (storage.Local{}).List(config.Input[0]) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := storage.ReadFile(info.Name)
+		if err == nil {
+			err = storage.WriteFile(storage.Join(folder, "input"+strings.TrimPrefix(info.Name, config.Input[0])), content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	config.Input = []string{storage.Join(folder, "input")}
+	got, err := runIn(t, config, storage.Join(folder, "temp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameText(t, "output", got, want)
+}
+
+// TestJobWithoutRoom: a job whose storage takes no more fails for that reason, wherever
+// it is by then.
+func TestJobWithoutRoom(t *testing.T) {
+	failing(t)
+	config := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 3)...))
+	m, folder := storagetest.NewMemory(t)
+	var writes atomic.Int64
+	m.Ask = func(operation, _ string) error {
+		if operation == "commit" {
+			writes.Add(1)
+		}
+		return nil
+	}
+	if _, err := runIn(t, config, folder); err != nil {
+		t.Fatal(err)
+	}
+	all := writes.Load()
+	for _, room := range []int64{1, all / 4, all / 2, all - 2} {
+		m, folder := storagetest.NewMemory(t)
+		var writes atomic.Int64
+		m.Ask = func(operation, _ string) error {
+			if operation == "commit" && writes.Add(1) > room {
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		_, err := runIn(t, config, folder)
+		if err != nil {
+			err = explain(&config, err)
+		}
+		if !errors.Is(err, ErrStorage) || !strings.Contains(fmt.Sprint(err), "memory") {
+			t.Errorf("room for %d of %d files: %v", room, all, err)
+		}
+	}
+}
