@@ -20,9 +20,9 @@ type splitReader struct {
 	reader  *corpus.Reader // nil before the first stretch
 	reading bool           // the reader is within rest[0]
 	buffer  []byte
-	rejects []corpus.Reject // of the stretch, that come after what was read
-	sum     stretchSum      // of the stretch, as far as it was read
-	sums    []stretchSum    // of the stretches before
+	rejects []corpus.Reject        // of the stretch, that come after what was read
+	sum     documents.StretchSum   // of the stretch, as far as it was read
+	sums    []documents.StretchSum // of the stretches before
 }
 
 // newSplitReader returns a reader of the stretches.
@@ -69,13 +69,13 @@ func (r *splitReader) fill(b *block) error {
 				b.batches = append(b.batches, corpus.Batch{File: r.rest[0].File, Rejects: r.rejects})
 			}
 			r.sums = append(r.sums, r.sum)
-			r.rest, r.reading, r.rejects, r.sum = r.rest[1:], false, nil, stretchSum{}
+			r.rest, r.reading, r.rejects, r.sum = r.rest[1:], false, nil, documents.StretchSum{}
 			continue
 		} else if err != nil {
 			return work.NewInputError(err)
 		}
 		r.buffer = batch.Data
-		r.sum.add(batch)
+		r.sum.Add(batch)
 		r.order(&batch)
 		switch {
 		case len(b.batches) == 0 && len(batch.Data) >= blockBytes/2:

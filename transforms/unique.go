@@ -100,11 +100,11 @@ func (c *copier) file(number, references int) (output.File, error) {
 
 // stretch copies the records of a stretch, which must have the sum that it had
 // when it was read first.
-func (c *copier) stretch(stretch corpus.Stretch, want stretchSum) error {
+func (c *copier) stretch(stretch corpus.Stretch, want documents.StretchSum) error {
 	if err := c.open(stretch); err != nil {
 		return work.NewInputError(err)
 	}
-	var sum stretchSum
+	var sum documents.StretchSum
 	for {
 		batch, err := c.reader.Next(c.buffer)
 		if errors.Is(err, io.EOF) {
@@ -113,7 +113,7 @@ func (c *copier) stretch(stretch corpus.Stretch, want stretchSum) error {
 			return work.NewInputError(err)
 		}
 		c.buffer = batch.Data
-		sum.add(batch)
+		sum.Add(batch)
 		if err := c.batch(batch); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package transforms
+package documents
 
 import (
 	"encoding/binary"
@@ -10,16 +10,16 @@ import (
 	"mirrorbeam/internal/runfile"
 )
 
-// stretchSum is a check sum of what was read of a stretch. A stretch that is read
-// again, as it was, has the same.
-type stretchSum struct {
+// StretchSum is a check sum of what was read of a stretch. A file that has not changed
+// gives the same sum when the stretch is read again.
+type StretchSum struct {
 	lines, rejects uint32 // CRC-32C
 }
 
 const sumSize = 8
 
-// add adds the next batch of the stretch.
-func (s *stretchSum) add(batch corpus.Batch) {
+// Add adds the next batch of the stretch.
+func (s *StretchSum) Add(batch corpus.Batch) {
 	castagnoli := crc32.MakeTable(crc32.Castagnoli)
 	s.lines = crc32.Update(s.lines, castagnoli, batch.Data)
 	for _, reject := range batch.Rejects {
@@ -27,8 +27,8 @@ func (s *stretchSum) add(batch corpus.Batch) {
 	}
 }
 
-// writeSums writes the sums of the stretches of a split, in their order.
-func writeSums(run *runfile.Writer, split int, sums []stretchSum) error {
+// WriteSums writes the sums of the stretches of a split, in their order.
+func WriteSums(run *runfile.Writer, split int, sums []StretchSum) error {
 	for _, sum := range sums {
 		b, err := run.Record(records.Sums, split, sumSize)
 		if err != nil {
@@ -40,15 +40,15 @@ func writeSums(run *runfile.Writer, split int, sums []stretchSum) error {
 	return nil
 }
 
-// readSums reads what writeSums wrote.
-func readSums(reader *runfile.Reader, pieces []runfile.Piece) ([]stretchSum, error) {
+// ReadSums reads what writeSums wrote.
+func ReadSums(reader *runfile.Reader, pieces []runfile.Piece) ([]StretchSum, error) {
 	packed, err := reader.ReadKind(nil, pieces, records.Sums)
 	if err != nil {
 		return nil, err
 	}
-	sums := make([]stretchSum, 0, len(packed)/sumSize)
+	sums := make([]StretchSum, 0, len(packed)/sumSize)
 	for ; len(packed) > 0; packed = packed[sumSize:] {
-		sums = append(sums, stretchSum{lines: binary.LittleEndian.Uint32(packed), rejects: binary.LittleEndian.Uint32(packed[4:])})
+		sums = append(sums, StretchSum{lines: binary.LittleEndian.Uint32(packed), rejects: binary.LittleEndian.Uint32(packed[4:])})
 	}
 	return sums, nil
 }

@@ -1,0 +1,55 @@
+package documents
+
+import (
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/runfile"
+)
+
+// TestStretchSums: the sum of a stretch does not depend on how it was cut into batches,
+// but on every byte and every reject. Sums come back from a run file in their order.
+func TestStretchSums(t *testing.T) {
+	sumOf := func(batches ...corpus.Batch) (sum StretchSum) {
+		for _, batch := range batches {
+			sum.Add(batch)
+		}
+		return sum
+	}
+	reject := corpus.Reject{Position: 3, Message: "not JSON"}
+	whole := sumOf(corpus.Batch{Data: []byte("a\nb\nc\n"), Rejects: []corpus.Reject{reject}})
+	cut := sumOf(corpus.Batch{Data: []byte("a\n")}, corpus.Batch{Data: []byte("b\nc\n"), Rejects: []corpus.Reject{reject}})
+	if whole != cut {
+		t.Errorf("in one batch %v, in two %v", whole, cut)
+	}
+	otherByte := sumOf(corpus.Batch{Data: []byte("a\nb\nd\n"), Rejects: []corpus.Reject{reject}})
+	noReject := sumOf(corpus.Batch{Data: []byte("a\nb\nc\n")})
+	reject.Position++
+	otherReject := sumOf(corpus.Batch{Data: []byte("a\nb\nc\n"), Rejects: []corpus.Reject{reject}})
+	for what, sum := range map[string]StretchSum{"another byte": otherByte, "no reject": noReject, "another place of the reject": otherReject} {
+		if sum == whole {
+			t.Errorf("%s has the same sum", what)
+		}
+	}
+
+	run := runfile.NewWriter(t.TempDir(), 0)
+	defer run.Abort()
+	want := []StretchSum{whole, noReject, whole}
+	if err := WriteSums(run, 2, want); err != nil {
+		t.Fatal(err)
+	}
+	path, err := run.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces, err := runfile.Pieces(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reader runfile.Reader
+	defer reader.Close()
+	if got, err := ReadSums(&reader, pieces); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v come back as %v (%v)", want, got, err)
+	}
+}
