@@ -13,12 +13,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
-	"mirrorbeam/transforms"
 )
 
 // explain reduces the error of a runner to what a task said. Runners wrap it in
@@ -101,7 +101,7 @@ func checkOpenFiles() error {
 
 // firstReject returns the first reject in words. The files of the result are in the
 // folder.
-func firstReject(folder string, result transforms.Result) string {
+func firstReject(folder string, result outputs.Result) string {
 	for _, file := range result.Files {
 		if file.Output != output.Rejects {
 			continue

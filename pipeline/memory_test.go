@@ -12,11 +12,11 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/storage/storagetest"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
-	"mirrorbeam/transforms"
 )
 
 // runIn runs the graph of a configuration with all that it writes in a folder of any
@@ -42,7 +42,7 @@ func runIn(t *testing.T, config job.Config, folder string) (string, error) {
 	if _, err := execute(context.Background(), j, &config); err != nil {
 		return "", err
 	}
-	result, err := transforms.ReadResult(folder)
+	result, err := outputs.ReadResult(folder)
 	if err != nil {
 		return "", err
 	}

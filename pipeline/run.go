@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
@@ -80,7 +81,7 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 	if err != nil {
 		return Summary{}, explain(&config, err)
 	}
-	result, err := transforms.ReadResult(results.Temp)
+	result, err := outputs.ReadResult(results.Temp)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -128,7 +129,7 @@ func execute(ctx context.Context, j transforms.Job, config *job.Config) (*beam.P
 }
 
 // accept refuses a result that the user would not want. Its files are in the folder.
-func accept(config job.Config, result transforms.Result, size int64, folder string) error {
+func accept(config job.Config, result outputs.Result, size int64, folder string) error {
 	counts := result.Counts
 	if config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects {
 		return setting.Errorf("%s, {max_rejects} allows %d: %s", unreadable(counts.Rejected), config.MaxRejects, firstReject(folder, result))

@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/transforms"
@@ -30,7 +31,7 @@ type innerJob struct {
 
 // runInner does what Run does, up to the results, with other cuts. It returns
 // the clusters and pairs, and what else the pipeline left.
-func runInner(t testing.TB, config job.Config, inner innerJob) (string, transforms.Result) {
+func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.Result) {
 	t.Helper()
 	scheme, err := config.Scheme()
 	if err != nil {
@@ -59,7 +60,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, transfor
 	if _, err := execute(context.Background(), job, &config); err != nil {
 		t.Fatal(err)
 	}
-	result, err := transforms.ReadResult(work.Temp)
+	result, err := outputs.ReadResult(work.Temp)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, transfor
 var wholeJob = innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1}
 
 // sameInCuts compares what a whole job made with what the same job makes in cuts.
-func sameInCuts(t *testing.T, config job.Config, want string, whole transforms.Result, cuts ...innerJob) {
+func sameInCuts(t *testing.T, config job.Config, want string, whole outputs.Result, cuts ...innerJob) {
 	t.Helper()
 	for _, inner := range cuts {
 		t.Run(fmt.Sprintf("%s/%+v", config.Keys, inner), func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
@@ -84,7 +85,7 @@ type Stage struct {
 
 // summarize says what a job found and what it took, but for its plan, its audit and its
 // time.
-func summarize(config job.Config, result transforms.Result, pipeline *beam.PipelineResult) Summary {
+func summarize(config job.Config, result outputs.Result, pipeline *beam.PipelineResult) Summary {
 	s := Summary{
 		Version: version(), Config: config,
 		Sketch: SketchVersion{sketch.Version, sketch.UnicodeVersion},

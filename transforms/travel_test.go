@@ -6,16 +6,19 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/work"
 )
 
 // TestPathsTravel: names that are not UTF-8 come through the encodings of Beam.
 func TestPathsTravel(t *testing.T) {
 	const path = "/tmp/caf\xe9/\xff"
-	job := Job{Temp: path, Partial: path + "p", Inputs: path + "i", Lanes: 3, Emit: []string{output.Pairs}}
-	checkTravels(t, &writeFn{Job: job, bundle: newBundle(job)}, &writeFn{})
+	job := Job{Temp: path, Lanes: 3}
+	checkTravels(t, &writeFn{bundle: newBundle(job), Work: outputs.Rows{
+		Files: outputs.Files{Partial: path + "p", Format: output.JSONL}, Inputs: path + "i", Emit: []string{output.Pairs},
+	}}, &writeFn{})
 	checkTravels(t, &exchangeFn{Temp: []byte(path), Delivery: work.Delivery{Step: 1, Output: true}}, &exchangeFn{})
-	checkTravels(t, &finishFn{Temp: []byte(path)}, &finishFn{})
+	checkTravels(t, &finishFn{Temp: path}, &finishFn{})
 	checkTravels(t, &readFn{Inputs: []byte(path)}, &readFn{})
 	checkTravels(t, &work.Outcome{Stage: "key", Run: path, Counts: work.Counts{Documents: 7}, Files: []output.File{{Name: "n", Temporary: "t"}}}, &work.Outcome{})
 }

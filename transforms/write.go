@@ -1,17 +1,16 @@
 package transforms
 
 import (
-	"bytes"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"mirrorbeam/internal/clusters"
-	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
@@ -19,6 +18,10 @@ import (
 
 func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&writeFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&uniqueFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&sketchesFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&indexFn{})
+	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&finishFn{})
 }
 
 // Write decides which documents of each cluster stay and writes the output
@@ -28,138 +31,114 @@ func init() {
 // other stages.
 func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ...beam.PCollection) {
 	s = s.Scope("write")
-	tasks := exchange(s, job, work.Delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}, clusters, sketches)
-	written := sideBySide(s, &writeFn{Job: job, bundle: newBundle(job)}, tasks)
+	files := outputs.Files{Partial: work.Path(job.Partial), Format: job.Format}
+	inputs := work.Path(job.Inputs)
+	ofShards := work.Delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}
+	written := sideBySide(s, &writeFn{bundle: newBundle(job), Work: outputs.Rows{
+		Files: files, Inputs: inputs, Emit: job.Emit,
+		// A passage in common is no reason to go, nor to be one of a cluster.
+		Undecided: job.Similarity == methods.Containment, Keep: job.Keep, Split: job.Split,
+	}}, exchange(s, job, ofShards, clusters, sketches))
 	outcomes := append([]beam.PCollection{written, sketches}, others...)
+
 	if slices.Contains(job.Emit, output.Unique) {
-		outcomes = append(outcomes, unique(s.Scope("unique"), job, written, sketches))
+		s := s.Scope("unique")
+		ofSplits := work.Delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{records.Documents, records.Removed, records.Sums}}
+		outcomes = append(outcomes, sideBySide(s, &uniqueFn{bundle: newBundle(job), Work: outputs.Unique{
+			Files: files, Inputs: inputs, Line: lineLimit(job.MaxDocument), Window: job.WindowBytes,
+		}}, exchange(s, job, ofSplits, written, sketches)))
 	}
+	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}
 	if slices.Contains(job.Emit, output.Sketches) {
-		outcomes = append(outcomes, writeSketches(s.Scope("sketches"), job, sketches))
+		s := s.Scope("sketches")
+		outcomes = append(outcomes, sideBySide(s, &sketchesFn{bundle: newBundle(job), Work: outputs.Sketches{
+			Files: files, Inputs: inputs, Hashes: bottomK,
+		}}, exchange(s, job, ofDocuments, sketches)))
 	}
 	if slices.Contains(job.Emit, output.Index) {
-		outcomes = append(outcomes, writeIndex(s.Scope("index"), job, sketches))
+		s := s.Scope("index")
+		outcomes = append(outcomes, sideBySide(s, &indexFn{bundle: newBundle(job), Work: indexOf(job)}, exchange(s, job, ofDocuments, sketches)))
 	}
-	beam.ParDo0(s.Scope("finish"), &finishFn{Temp: []byte(job.Temp)}, together(s.Scope("finish"), outcomes...))
+	s = s.Scope("finish")
+	beam.ParDo0(s, &finishFn{Temp: work.Path(job.Temp)}, together(s, outcomes...))
+}
+
+// indexOf returns the index that belongs to the scores of the job.
+func indexOf(job Job) outputs.Index {
+	x := outputs.Index{Partial: work.Path(job.Partial), Inputs: work.Path(job.Inputs), Config: job.ConfigHash, Threshold: job.Threshold}
+	if job.Scoring == methods.Hamming {
+		x.Bits, x.Distance = job.SimHashBits, job.Distance
+	}
+	return x
 }
 
 var writeStage = newStage(work.Write)
 
 // writeFn writes the rows of an output shard.
 type writeFn struct {
-	Job Job
+	Work outputs.Rows
 
 	bundle
-
-	inputs *documents.Inputs // read in Setup
 }
 
-func (f *writeFn) Setup() (err error) {
-	f.inputs, err = documents.OpenInputs(f.Job.Inputs)
-	return err
-}
+func (f *writeFn) Setup() error { return f.Work.Setup() }
 
 func (f *writeFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, writeStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
-		// The largest cluster may need all there is: nothing of earlier tasks is
-		// of use here.
-		*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
-		return f.shard(t, w)
-	})
+	return f.begin(ctx, writeStage, element, f.Work.Task)
 }
 
-func (f *writeFn) shard(t work.Task, w *work.Place) error {
-	o := w.Outcome
-	members, err := records.ReadMembers(&w.Reader, w.Pieces)
-	if err != nil {
-		return err
-	}
-	edges, err := records.ReadEdges(&w.Reader, w.Pieces)
-	if err != nil {
-		return err
-	}
-	shard, err := newOutputShard(f.inputs, members, edges)
-	if err != nil {
-		return err
-	}
-	shard.countPairs(&o.Counts)
-	if f.Job.Similarity == methods.Containment {
-		// A passage in common is no reason to go, nor to be one of a cluster.
-		shard.spans, err = records.ReadSpans(&w.Reader, w.Pieces)
-		if err != nil {
-			return err
-		}
-	} else {
-		shard.decide(f.Job.Keep)
-		o.Skipped.Kept = shard.unchecked(f.Job.Keep)
-		if f.Job.Split == clusters.Star {
-			shard.splitStars()
-		}
-		shard.count(&o.Counts)
-	}
-	w.Figures.Records += int64(len(members) + len(edges))
+// uniqueFn writes the records that stay of the input files that start in a split.
+type uniqueFn struct {
+	Work outputs.Unique
 
-	number, shards := t.Number, t.Shards
-	for _, rows := range []struct {
-		output string
-		write  func(row func([]byte) error) error
-	}{{output.Clusters, shard.clusterRows}, {output.Pairs, shard.pairRows}, {output.Removed, shard.removedRows}} {
-		if !slices.Contains(f.Job.Emit, rows.output) {
-			continue
-		}
-		name := output.ShardName(rows.output, number, shards, f.Job.Format)
-		file, err := writeFile(f.Job, output.File{Name: name, Output: rows.output}, rows.write)
-		if err != nil {
-			return err
-		}
-		w.Figures.Bytes += file.Bytes
-		o.Files = append(o.Files, file)
-	}
-	if number == 0 {
-		file, err := writeRejects(f.Job, &w.Reader, w.Pieces)
-		if err != nil {
-			return err
-		}
-		o.Files = append(o.Files, file)
-	}
-	if !slices.Contains(f.Job.Emit, output.Unique) {
-		return nil
-	}
-	return shard.writeRemovedRefs(&w.Run)
+	bundle
 }
 
-// writeFile makes one output file of what write passes to its row function.
-func writeFile(job Job, file output.File, write func(row func([]byte) error) error) (output.File, error) {
-	w, err := output.NewWriter(job.Partial, file, job.Format)
-	if err != nil {
-		return output.File{}, err
-	}
-	defer w.Abort()
-	if err := write(w.Row); err != nil {
-		return output.File{}, err
-	}
-	return w.Close()
+func (f *uniqueFn) Setup() error { return f.Work.Setup() }
+
+func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.begin(ctx, writeStage, element, f.Work.Task)
 }
 
-// writeRejects writes the rejects of all splits in the order of the corpus.
-func writeRejects(job Job, reader *runfile.Reader, pieces []runfile.Piece) (output.File, error) {
-	file := output.File{Name: output.ShardName(output.Rejects, 0, 1, job.Format), Output: output.Rejects}
-	return writeFile(job, file, func(row func([]byte) error) error {
-		var buffer []byte
-		for _, piece := range pieces {
-			if piece.Kind != records.Rejects {
-				continue
-			}
-			var err error
-			if buffer, err = reader.Read(buffer[:0], piece); err != nil {
-				return err
-			}
-			for one := range bytes.Lines(buffer) {
-				if err := row(one); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
+// sketchesFn writes the sketches of the documents of some splits.
+type sketchesFn struct {
+	Work outputs.Sketches
+
+	bundle
+}
+
+func (f *sketchesFn) Setup() error { return f.Work.Setup() }
+
+func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.begin(ctx, writeStage, element, f.Work.Task)
+}
+
+// indexFn writes an index of the documents of some splits.
+type indexFn struct {
+	Work outputs.Index
+
+	bundle
+}
+
+func (f *indexFn) Setup() error { return f.Work.Setup() }
+
+func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.begin(ctx, writeStage, element, f.Work.Task)
+}
+
+// finishFn sums up the outcomes of all stages.
+type finishFn struct {
+	// Temp is the job's own folder, where the result goes.
+	Temp work.Path
+}
+
+func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool) error {
+	outcomes, counts, err := work.ReadOutcomes(elements)
+	if err == nil {
+		err = outputs.Finish(string(f.Temp), outcomes, counts)
+	}
+	if err != nil {
+		return work.MarkFault(fmt.Errorf("finish: %w", err))
+	}
+	return nil
 }

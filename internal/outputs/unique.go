@@ -1,4 +1,4 @@
-package transforms
+package outputs
 
 import (
 	"bytes"
@@ -7,67 +7,49 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
-
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/records"
-	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
 )
 
-func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&uniqueFn{})
+// Unique writes the records that stay, byte for byte, a file for each input file. It reads
+// the input again, which is cheaper than to keep it.
+type Unique struct {
+	Files
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
+	// Line and Window limit what is read, in bytes, as when the input was read first; see
+	// [corpus.Limits].
+	Line, Window int64
+
+	layout documents.Layout // read in Setup
 }
 
-// unique writes the records that stay, byte for byte, a file for each input
-// file. It reads the input again, which is cheaper than to keep it.
-func unique(s beam.Scope, job Job, written, sketches beam.PCollection) beam.PCollection {
-	tasks := exchange(s, job, work.Delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{records.Documents, records.Removed, records.Sums}}, written, sketches)
-	return sideBySide(s, &uniqueFn{Job: job, bundle: newBundle(job)}, tasks)
-}
+// Setup reads the list of inputs.
+func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 
-type uniqueFn struct {
-	Job Job
-
-	bundle
-
-	inputs *documents.Inputs // read in Setup
-}
-
-func (f *uniqueFn) Setup() (err error) {
-	f.inputs, err = documents.OpenInputs(f.Job.Inputs)
-	return err
-}
-
-func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, writeStage, element, func(ctx context.Context, t work.Task, w *work.Place) error {
-		starts, err := f.inputs.SplitStarts()
+// Task copies the records that stay of the files that start in a split.
+func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Place) error {
+	inputs := u.layout.Inputs
+	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory)}
+	defer c.close()
+	from, to := inputs.FilesOf(t.Number, u.layout.Starts)
+	for number := max(from, inputs.References()); number < to; number++ {
+		file, err := c.file(number)
 		if err != nil {
 			return err
 		}
-		c := &copier{ctx: ctx, job: f.Job, files: f.inputs.Files, staying: newStaying(f.inputs.Splits, t, w.Memory)}
-		defer c.close()
-		from, to := f.inputs.FilesOf(t.Number, starts)
-		for number := max(from, f.inputs.References()); number < to; number++ {
-			file, err := c.file(number, f.inputs.References())
-			if err != nil {
-				return err
-			}
-			w.Outcome.Files = append(w.Outcome.Files, file)
-		}
-		return nil
-	})
+		w.Outcome.Files = append(w.Outcome.Files, file)
+	}
+	return nil
 }
 
 // copier copies the records that stay of one input file after the other. What it
 // works in goes from file to file, as there may be a hundred thousand of them.
 type copier struct {
+	*Unique
 	ctx     context.Context // of the task
-	job     Job
-	files   []corpus.File
 	staying *staying
 	reader  *corpus.Reader // nil before the first file
 	buffer  []byte
@@ -76,12 +58,12 @@ type copier struct {
 }
 
 // file copies the records of one input file that stay.
-func (c *copier) file(number, references int) (output.File, error) {
-	file := output.File{
-		Name:   output.ShardName(output.Unique, number-references, len(c.files)-references, c.job.Format),
-		Output: output.Unique, Input: c.files[number].Path,
-	}
-	if err := c.writer.Reset(c.job.Partial, file, c.job.Format); err != nil {
+func (c *copier) file(number int) (output.File, error) {
+	inputs := c.layout.Inputs
+	references := inputs.References()
+	file := c.name(output.Unique, number-references, len(inputs.Files)-references)
+	file.Input = inputs.Files[number].Path
+	if err := c.writer.Reset(string(c.Partial), file, c.Format); err != nil {
 		return output.File{}, err
 	}
 	for {
@@ -122,18 +104,18 @@ func (c *copier) stretch(stretch corpus.Stretch, want documents.StretchSum) erro
 		}
 	}
 	if sum != want {
-		return work.NewInputError(fmt.Errorf("read input %s: the file changed while the job ran: its bytes %d to %d do not give what they gave when they were read first", c.files[stretch.File].Path, stretch.Start, stretch.End))
+		return work.NewInputError(fmt.Errorf("read input %s: the file changed while the job ran: its bytes %d to %d do not give what they gave when they were read first", c.layout.Inputs.Files[stretch.File].Path, stretch.Start, stretch.End))
 	}
 	return nil
 }
 
 // open begins to read a stretch.
 func (c *copier) open(stretch corpus.Stretch) (err error) {
+	file := c.layout.Inputs.Files[stretch.File]
 	if c.reader != nil {
-		return c.reader.Reset(c.files[stretch.File], stretch)
+		return c.reader.Reset(file, stretch)
 	}
-	limits := corpus.Limits{Line: lineLimit(c.job.MaxDocument), Window: c.job.WindowBytes, Hold: c.hold}
-	c.reader, err = corpus.Open(c.files[stretch.File], stretch, limits)
+	c.reader, err = corpus.Open(file, stretch, corpus.Limits{Line: c.Line, Window: c.Window, Hold: c.hold})
 	return err
 }
 

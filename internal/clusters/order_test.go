@@ -1,4 +1,4 @@
-package transforms
+package clusters
 
 import (
 	"math/rand/v2"

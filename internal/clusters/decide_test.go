@@ -1,10 +1,11 @@
-package transforms
+package clusters
 
 import (
 	"slices"
 	"testing"
 
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/unionfind"
@@ -12,8 +13,8 @@ import (
 
 // shardOf4 is an output shard of four documents of those lengths, with edges; the first
 // documents are of a reference.
-func shardOf4(references int, lengths [4]uint32, edges ...records.Edge) *outputShard {
-	s := &outputShard{input: docref.Ref(10 + references), edges: edges, first: unionfind.New(4)}
+func shardOf4(references int, lengths [4]uint32, edges ...records.Edge) *Shard {
+	s := &Shard{layout: &documents.Layout{FirstInput: docref.Ref(10 + references)}, edges: edges, first: unionfind.New(4)}
 	for i, length := range lengths {
 		s.members = append(s.members, records.Member{Ref: docref.Ref(10 + i), Length: length})
 	}
@@ -30,7 +31,7 @@ func TestLeadersComeFirst(t *testing.T) {
 	even := [4]uint32{5, 5, 5, 5}
 	for _, c := range []struct {
 		name       string
-		shard      *outputShard
+		shard      *Shard
 		preference keep.Preference
 		want       []uint32
 		leaderless int64
@@ -43,13 +44,13 @@ func TestLeadersComeFirst(t *testing.T) {
 		{"a leader goes for a reference", shardOf4(1, even, plain(0, 1), heap(1, 2), heap(1, 3)), keep.First, []uint32{0, 0, 2, 3}, 2},
 		{"a reference leads", shardOf4(2, [4]uint32{1, 1, 2, 3}, heap(0, 2), heap(1, 3), plain(2, 3)), keep.Longest, []uint32{0, 1, 0, 1}, 0},
 	} {
-		c.shard.decide(c.preference)
+		c.shard.Decide(c.preference, Component)
 		var got []uint32
 		for _, choice := range c.shard.choices {
 			got = append(got, choice.Kept)
 		}
-		if !slices.Equal(got, c.want) || c.shard.unchecked(c.preference) != c.leaderless {
-			t.Errorf("%s: kept %d, want %d; %d without a leader, want %d", c.name, got, c.want, c.shard.unchecked(c.preference), c.leaderless)
+		if !slices.Equal(got, c.want) || c.shard.unchecked() != c.leaderless {
+			t.Errorf("%s: kept %d, want %d; %d without a leader, want %d", c.name, got, c.want, c.shard.unchecked(), c.leaderless)
 		}
 	}
 }
@@ -61,8 +62,8 @@ func TestUncheckedLeaders(t *testing.T) {
 	for i := range s.members {
 		s.members[i].Unchecked = i != 3 // which is equal to another one
 	}
-	s.decide(keep.First)
-	if got := s.unchecked(keep.First); got != -2 { // 1 and 2 go
+	s.Decide(keep.First, Component)
+	if got := s.unchecked(); got != -2 { // 1 and 2 go
 		t.Errorf("%d, want -2", got)
 	}
 }

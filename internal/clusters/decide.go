@@ -1,0 +1,133 @@
+package clusters
+
+import (
+	"cmp"
+	"slices"
+
+	"mirrorbeam/internal/keep"
+)
+
+// Decide chooses the documents that stay. Those of the reference come before all others
+// and stay. Then come the leaders of heaps. A document that is like a leader has been
+// compared with few others: if the leader went, it would have no document to go for.
+func (s *Shard) Decide(preference keep.Preference, split Split) {
+	s.preference = preference
+	order := make([]uint32, len(s.members))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	if leads := s.leaders(); preference == keep.Longest || leads != nil {
+		slices.SortStableFunc(order, func(a, b uint32) int {
+			if !s.reference(a) && !s.reference(b) && leads != nil && leads[s.first[a]] != leads[s.first[b]] {
+				if leads[s.first[a]] {
+					return -1
+				}
+				return 1
+			}
+			return s.prefer(a, b)
+		})
+	}
+	s.choices = keep.Choose(order, s.first, s.rivals)
+	for i := range s.choices {
+		if i := uint32(i); s.reference(i) {
+			s.choices[i] = keep.Choice{Kept: i, Similarity: 1}
+		}
+	}
+	if split == Star {
+		s.splitStars()
+	}
+}
+
+// goes reports whether a document was decided to go.
+func (s *Shard) goes(i uint32) bool { return s.choices[i].Kept != i }
+
+// prefer orders documents as those to keep are preferred.
+func (s *Shard) prefer(a, b uint32) int {
+	switch {
+	case s.reference(a) != s.reference(b):
+		if s.reference(a) {
+			return -1
+		}
+		return 1
+	case s.preference == keep.Longest && !s.reference(a) && s.members[a].Length != s.members[b].Length:
+		return cmp.Compare(s.members[b].Length, s.members[a].Length)
+	}
+	return cmp.Compare(a, b)
+}
+
+// heapEdges passes each edge of a heap as two classes of identical documents, by their
+// first documents: that of the leader and that of the document that is like it. The
+// leader is the one that is preferred.
+func (s *Shard) heapEdges(visit func(leader, other uint32)) {
+	for _, e := range s.edges {
+		if !e.Heap() {
+			continue
+		}
+		leader, other := s.first[e.A], s.first[e.B]
+		if s.prefer(other, leader) < 0 {
+			leader, other = other, leader
+		}
+		visit(leader, other)
+	}
+}
+
+// leaders tells of each class, by its first document, whether it leads others of a heap.
+// It returns nil where none does.
+func (s *Shard) leaders() (leads []bool) {
+	s.heapEdges(func(leader, _ uint32) {
+		if leads == nil {
+			leads = make([]bool, len(s.members))
+		}
+		leads[leader] = true
+	})
+	return leads
+}
+
+// unchecked returns by how much the number of unchecked classes differs from what heaps
+// have counted. A class is unchecked if it is of the input, stays, and was not compared
+// with all others of its heap that stay. Heaps have counted leaders, of which some go.
+// They have not counted classes whose leader has gone for a document of another heap.
+func (s *Shard) unchecked() (n int64) {
+	stays := func(first uint32) bool { return s.first[s.choices[first].Kept] == first }
+	for i := range s.members {
+		if s.members[i].Unchecked && !stays(s.first[i]) {
+			n--
+		}
+	}
+	left := map[uint32]bool{}
+	s.heapEdges(func(leader, other uint32) {
+		if !stays(leader) && stays(other) && !s.reference(other) {
+			left[other] = true
+		}
+	})
+	return n + int64(len(left))
+}
+
+// rivals passes the edges that let one document go for the other, each between the first
+// of those that are identical to either. Two classes that the reference begins both stay:
+// their documents of the input go for documents of their own class.
+func (s *Shard) rivals(yield func(keep.Edge) bool) {
+	for _, e := range s.edges {
+		a, b := s.first[e.A], s.first[e.B]
+		if a == b || s.reference(a) && s.reference(b) {
+			continue
+		}
+		if !yield(keep.Edge{A: a, B: b, Similarity: e.Similarity()}) {
+			return
+		}
+	}
+}
+
+// splitStars makes each kept document and those that go for it a cluster, known
+// by the first of them.
+func (s *Shard) splitStars() {
+	const none = ^uint32(0)
+	star := slices.Repeat([]uint32{none}, len(s.members))
+	for i, c := range s.choices {
+		if star[c.Kept] == none {
+			star[c.Kept] = uint32(i)
+		}
+		s.members[i].First = star[c.Kept]
+	}
+	s.countSizes()
+}

@@ -1,0 +1,111 @@
+package clusters
+
+import (
+	"context"
+
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+)
+
+// Sending sends the edges and passages of a part, or the clustered documents of a split,
+// to their output shards.
+type Sending struct{}
+
+// Task does a task that Labelling has made.
+func (Sending) Task(ctx context.Context, t work.Task, w *work.Place) error {
+	if t.Step == membersStep {
+		return sendMembers(ctx, w)
+	}
+	positions, err := w.Read(0, records.EdgeShards)
+	if err != nil {
+		return err
+	}
+	if err := sendEdges(w, positions); err != nil {
+		return err
+	}
+	return sendSpans(w, positions)
+}
+
+// positionOf returns the position of a node of the part.
+func positionOf(positions []byte, node uint32) records.Position {
+	return records.GetPosition(positions[node*records.PositionSize:])
+}
+
+// sendEdges sends the edges of a part. Edges of components that are not listed stay
+// behind.
+func sendEdges(w *work.Place, positions []byte) error {
+	packed, err := w.Read(1, records.Edges)
+	if err != nil {
+		return err
+	}
+	w.Figures.Bytes += int64(len(packed))
+	for ; len(packed) > 0; packed = packed[records.EdgeSize:] {
+		e := records.GetEdge(packed)
+		a, b := positionOf(positions, e.A), positionOf(positions, e.B)
+		if a.Shard == nowhere {
+			continue
+		}
+		e.A, e.B = min(a.Number, b.Number), max(a.Number, b.Number)
+		record, err := w.Run.Record(records.ShardEdges, int(a.Shard), records.EdgeSize)
+		if err != nil {
+			return err
+		}
+		records.PutEdge(record, e)
+	}
+	return nil
+}
+
+// sendSpans sends the passages that pairs of a part have in common.
+func sendSpans(w *work.Place, positions []byte) error {
+	packed, err := w.Read(1, records.Spans)
+	if err != nil {
+		return err
+	}
+	for ; len(packed) > 0; packed = packed[records.SpanSize:] {
+		s := records.GetSpan(packed)
+		a, b := positionOf(positions, s.A), positionOf(positions, s.B)
+		if a.Number > b.Number {
+			a, b = b, a
+			s.Span = s.Swap()
+		}
+		s.A, s.B = a.Number, b.Number
+		record, err := w.Run.Record(records.ShardSpans, int(a.Shard), records.SpanSize)
+		if err != nil {
+			return err
+		}
+		records.PutSpan(record, s)
+	}
+	return nil
+}
+
+// sendMembers sends the documents of a split that are in clusters.
+func sendMembers(ctx context.Context, w *work.Place) error {
+	members, err := w.Read(1, records.Members)
+	if err != nil {
+		return err
+	}
+	repeated, err := records.ReadRefs(&w.Reader, w.Pieces, records.Repeated)
+	if err != nil {
+		return err
+	}
+	unchecked, err := records.ReadRefs(&w.Reader, w.Pieces, records.Unchecked)
+	if err != nil {
+		return err
+	}
+	// Members and documents are both in document order.
+	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+		for i := 0; i < block.Len() && len(members) > 0; i++ {
+			ref := block.Ref(i)
+			if records.GetRef(members) != ref {
+				continue
+			}
+			if err := records.WriteMember(&w.Run, members, block, i, records.FlagsOf(repeated[ref], unchecked[ref])); err != nil {
+				return err
+			}
+			members = members[records.MemberSize:]
+		}
+		return nil
+	})
+}

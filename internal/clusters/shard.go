@@ -1,0 +1,161 @@
+package clusters
+
+import (
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/unionfind"
+	"mirrorbeam/internal/work"
+)
+
+// Shard holds the clusters of an output shard. A document is known by its number: its
+// place in members.
+type Shard struct {
+	layout     *documents.Layout
+	members    []records.Member
+	edges      []records.Edge
+	spans      []records.Span   // of the edges, in their order
+	first      unionfind.Forest // the first document identical to each
+	preference keep.Preference  // by which documents stay
+	choices    []keep.Choice    // nil where nothing was decided
+	size       []uint32         // documents in the cluster, by the number of its first one
+	names      [][]byte         // what other rows call a document, as a JSON string
+}
+
+// ReadShard reads the clusters of an output shard: its documents, its edges and the
+// passages that pairs have in common.
+func ReadShard(layout *documents.Layout, w *work.Place) (*Shard, error) {
+	members, err := records.ReadMembers(&w.Reader, w.Pieces)
+	if err != nil {
+		return nil, err
+	}
+	edges, err := records.ReadEdges(&w.Reader, w.Pieces)
+	if err != nil {
+		return nil, err
+	}
+	s := newShard(layout, members, edges)
+	if s.spans, err = records.ReadSpans(&w.Reader, w.Pieces); err != nil {
+		return nil, err
+	}
+	w.Figures.Records += int64(len(members) + len(edges))
+	return s, nil
+}
+
+func newShard(layout *documents.Layout, members []records.Member, edges []records.Edge) *Shard {
+	s := &Shard{layout: layout, members: members, edges: edges, first: unionfind.New(len(members))}
+	for _, e := range edges {
+		if e.Identical() {
+			s.first.Union(e.A, e.B)
+		}
+	}
+	s.first.Flatten()
+	s.countSizes()
+	s.nameMembers()
+	return s
+}
+
+// reference reports whether a document is of the reference corpus.
+func (s *Shard) reference(i uint32) bool { return s.members[i].Ref < s.layout.FirstInput }
+
+// countSizes counts the documents of each cluster.
+func (s *Shard) countSizes() {
+	s.size = make([]uint32, len(s.members))
+	for i := range s.members {
+		s.size[s.members[i].First]++
+	}
+}
+
+// nameMembers gives every document the name that other rows call it by: its id, or its
+// ref where others have the id too.
+func (s *Shard) nameMembers() {
+	s.names = make([][]byte, len(s.members))
+	var arena []byte
+	for i := range s.members {
+		start := len(arena)
+		if s.members[i].Repeated {
+			arena = s.appendRef(arena, uint32(i))
+		} else {
+			arena = s.appendID(arena, uint32(i))
+		}
+		s.names[i] = arena[start:len(arena):len(arena)]
+	}
+}
+
+// appendRef appends path:position as a JSON string.
+func (s *Shard) appendRef(b []byte, i uint32) []byte {
+	return output.AppendString(b, s.layout.Inputs.RefText(nil, s.members[i].Ref))
+}
+
+// appendID appends the user's id as a JSON string, or the ref of a document without one.
+func (s *Shard) appendID(b []byte, i uint32) []byte {
+	if len(s.members[i].Id) == 0 {
+		return s.appendRef(b, i)
+	}
+	return output.AppendString(b, s.members[i].Id)
+}
+
+// Count counts the pairs of the shard and, where it was decided which documents stay, what
+// became of them.
+func (s *Shard) Count(o *work.Outcome) {
+	o.Counts.Pairs += int64(len(s.edges))
+	for _, e := range s.edges {
+		if e.Identical() {
+			o.Counts.Identical++
+		}
+	}
+	if s.choices == nil {
+		return
+	}
+	o.Skipped.Kept += s.unchecked()
+	likesReference := s.likeReference()
+	for i := range s.members {
+		if s.size[i] > 1 {
+			o.Counts.Clusters++
+			o.Counts.Clustered += int64(s.size[i])
+		}
+		if s.goes(uint32(i)) {
+			o.Counts.Removed++
+			if likesReference[s.first[i]] {
+				o.Counts.RemovedForReference++
+			}
+		}
+	}
+}
+
+// likeReference tells of each class of identical documents, by the first of it,
+// whether it holds a document of the reference or is joined to one.
+func (s *Shard) likeReference() []bool {
+	is := make([]bool, len(s.members))
+	for i := range s.members {
+		is[i] = s.reference(uint32(i))
+	}
+	for edge := range s.rivals {
+		is[edge.A] = is[edge.A] || s.reference(edge.B)
+		is[edge.B] = is[edge.B] || s.reference(edge.A)
+	}
+	return is
+}
+
+// Removed gives the documents that go, by number.
+func (s *Shard) Removed(yield func(docref.Ref) bool) {
+	for i := range s.choices {
+		if s.goes(uint32(i)) && !yield(s.members[i].Ref) {
+			return
+		}
+	}
+}
+
+// WriteRemoved writes which documents of each split go.
+func (s *Shard) WriteRemoved(run *runfile.Writer) error {
+	for ref := range s.Removed {
+		b, err := run.Record(records.Removed, documents.SplitOf(s.layout.Starts, ref), records.RefSize)
+		if err != nil {
+			return err
+		}
+		records.PutRef(b, ref)
+	}
+	return nil
+}

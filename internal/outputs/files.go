@@ -1,0 +1,55 @@
+package outputs
+
+import (
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
+)
+
+// Files says where output files are written, and how.
+type Files struct {
+	// Partial is the folder of output files that are not published yet.
+	Partial work.Path
+	Format  output.Format
+}
+
+// name describes one of the files of an output that is still to be written.
+func (f Files) name(of string, shard, shards int) output.File {
+	return output.File{Name: output.ShardName(of, shard, shards, f.Format), Output: of}
+}
+
+// write makes one output file of the rows that write passes to its row function.
+func (f Files) write(file output.File, write func(row func([]byte) error) error) (output.File, error) {
+	w, err := output.NewWriter(string(f.Partial), file, f.Format)
+	if err != nil {
+		return output.File{}, err
+	}
+	defer w.Abort()
+	if err := write(w.Row); err != nil {
+		return output.File{}, err
+	}
+	return w.Close()
+}
+
+// splitsOf returns the range of the splits whose documents the task of an output shard
+// writes.
+func splitsOf(t work.Task, splits int) (first, end int) {
+	return t.Number * splits / t.Shards, (t.Number + 1) * splits / t.Shards
+}
+
+// eachSplit visits splits of a catalog one after the other, each with a place of its own.
+func eachSplit(catalog string, first, end int, m *work.Memory, visit func(*work.Place) error) error {
+	for split := first; split < end; split++ {
+		pieces, err := runfile.ReadCatalog(catalog, split)
+		if err != nil {
+			return err
+		}
+		w := &work.Place{Memory: m, Pieces: pieces}
+		err = visit(w)
+		w.Reader.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

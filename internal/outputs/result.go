@@ -1,0 +1,94 @@
+package outputs
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/work"
+)
+
+// Result is what a finished pipeline leaves for its driver.
+type Result struct {
+	// Counts is the sum of what all tasks have counted.
+	Counts work.Counts
+	// Skipped says what was not compared.
+	Skipped work.Skipped
+	// Files are the files of all outputs, by name. They are not published yet.
+	Files []output.File
+	// AllPairs says that all pairs of documents were compared.
+	AllPairs bool
+}
+
+// Finish sums up the outcomes of all stages and writes the result of the pipeline whose
+// folder is temp. Counts is the sum of the counts of the outcomes. It is an error if other
+// numbers of rows were written than counted.
+func Finish(temp string, outcomes []work.Outcome, counts work.Counts) error {
+	result, err := newResult(outcomes, counts)
+	if err != nil {
+		return err
+	}
+	return result.write(temp)
+}
+
+// newResult sums up the outcomes and checks the numbers of rows.
+func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
+	counts.Kept = counts.Documents - counts.Removed
+	r := &Result{Counts: counts}
+	for _, o := range outcomes {
+		r.Skipped.Add(o.Skipped)
+		r.AllPairs = r.AllPairs || o.AllPairs
+		r.Files = append(r.Files, o.Files...)
+	}
+	slices.SortFunc(r.Files, func(a, b output.File) int { return cmp.Compare(a.Name, b.Name) })
+	// There are always files of rejects.
+	if rows, _ := r.rows(output.Rejects); rows != counts.Rejected {
+		return nil, fmt.Errorf("%d rejects were counted, %d written", counts.Rejected, rows)
+	}
+	if rows, written := r.rows(output.Unique); written && rows != counts.Kept {
+		return nil, fmt.Errorf("%d documents are kept, %d records were written to unique", counts.Kept, rows)
+	}
+	if rows, written := r.rows(output.Sketches); written && rows != counts.Documents {
+		return nil, fmt.Errorf("%d documents were counted, %d sketches written", counts.Documents, rows)
+	}
+	return r, nil
+}
+
+// rows returns the number of rows of an output, and whether it has any files.
+func (r *Result) rows(of string) (n int64, written bool) {
+	for _, file := range r.Files {
+		if file.Output == of {
+			n, written = n+file.Rows, true
+		}
+	}
+	return n, written
+}
+
+// write writes the result for ReadResult.
+func (r *Result) write(temp string) error {
+	b, err := json.Marshal(r)
+	if err == nil {
+		err = storage.WriteFile(resultPath(temp), b)
+	}
+	if err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	return nil
+}
+
+// ReadResult returns the result of the pipeline whose folder is temp, which Finish wrote.
+func ReadResult(temp string) (result Result, err error) {
+	b, err := storage.ReadFile(resultPath(temp))
+	if err == nil {
+		err = json.Unmarshal(b, &result)
+	}
+	if err != nil {
+		err = fmt.Errorf("read result: %w", err)
+	}
+	return result, err
+}
+
+func resultPath(temp string) string { return storage.Join(temp, "result.json") }

@@ -1,0 +1,83 @@
+package outputs
+
+import (
+	"context"
+
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+)
+
+// Sketches writes the sketch of every document of the input in document order. An output
+// shard takes the documents of some splits.
+type Sketches struct {
+	Files
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
+	// Hashes is how many of the smallest hashes of its set a row lists at most.
+	Hashes int
+
+	layout documents.Layout // read in Setup
+}
+
+// Setup reads the list of inputs.
+func (s *Sketches) Setup() error { return s.layout.Read(string(s.Inputs)) }
+
+// Task writes the file of one output shard.
+func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.Place) error {
+	file, err := s.write(s.name(output.Sketches, t.Number, t.Shards), func(row func([]byte) error) error {
+		first, end := splitsOf(t, len(s.layout.Inputs.Splits))
+		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.Place) error {
+			return split.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+				sets, err := split.ReadPiece(1, setsPiece)
+				if err != nil {
+					return err
+				}
+				return s.block(block, sets, row)
+			})
+		})
+	})
+	if err != nil {
+		return err
+	}
+	w.Figures.Bytes += file.Bytes
+	w.Outcome.Files = append(w.Outcome.Files, file)
+	return nil
+}
+
+// block writes the rows of the documents of a block.
+func (s *Sketches) block(block *sketchblock.Block, sets []byte, row func([]byte) error) error {
+	var line []byte
+	var set, simhash []uint64
+	for i := range block.Len() {
+		size := sketchblock.HashSize * block.Stored(i)
+		// The smallest hashes come first.
+		set = sketchblock.AppendSet(set[:0], sets[:min(size, sketchblock.HashSize*s.Hashes)])
+		sets = sets[size:]
+		ref := block.Ref(i)
+		if ref < s.layout.FirstInput {
+			continue
+		}
+		simhash = block.SimHash(simhash[:0], i)
+		name := s.refName(ref)
+		id := name
+		if len(block.ID(i)) > 0 {
+			id = output.AppendString(nil, block.ID(i))
+		}
+		line = output.AppendSketch(line[:0], output.Sketch{
+			ID: id, Ref: name, Shingles: block.Size(i), SimHash: simhash, Fingerprint: set,
+		})
+		if err := row(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refName returns path:position as a JSON string.
+func (s *Sketches) refName(ref docref.Ref) []byte {
+	return output.AppendString(nil, s.layout.Inputs.RefText(nil, ref))
+}
