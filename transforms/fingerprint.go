@@ -87,7 +87,7 @@ func (f *fingerprintFn) split(ctx context.Context, t work.Task, w *work.Place) e
 	w.Figures.Records += o.Counts.Documents + o.Counts.ReferenceDocuments
 	w.Figures.Bytes += o.Counts.Bytes + o.Counts.ReferenceBytes
 	if slices.Contains(f.Job.Emit, output.Unique) {
-		if err := documents.WriteSums(run, number, reader.sums); err != nil {
+		if err := documents.WriteChecksums(run, number, reader.sums); err != nil {
 			return err
 		}
 	}

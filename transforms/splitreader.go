@@ -20,9 +20,9 @@ type splitReader struct {
 	reader  *corpus.Reader // nil before the first stretch
 	reading bool           // the reader is within rest[0]
 	buffer  []byte
-	rejects []corpus.Reject        // of the stretch, that come after what was read
-	sum     documents.StretchSum   // of the stretch, as far as it was read
-	sums    []documents.StretchSum // of the stretches before
+	rejects []corpus.Reject      // of the stretch, that come after what was read
+	sum     documents.Checksum   // of the stretch, as far as it was read
+	sums    []documents.Checksum // of the stretches before
 }
 
 // newSplitReader returns a reader of the stretches.
@@ -69,7 +69,7 @@ func (r *splitReader) fill(b *block) error {
 				b.batches = append(b.batches, corpus.Batch{File: r.rest[0].File, Rejects: r.rejects})
 			}
 			r.sums = append(r.sums, r.sum)
-			r.rest, r.reading, r.rejects, r.sum = r.rest[1:], false, nil, documents.StretchSum{}
+			r.rest, r.reading, r.rejects, r.sum = r.rest[1:], false, nil, documents.Checksum{}
 			continue
 		} else if err != nil {
 			return work.NewInputError(err)

@@ -21,10 +21,10 @@ type staying struct {
 	catalog string
 	splits  []corpus.Split // still to come
 
-	split   int                    // the number of the one at hand
-	rest    corpus.Split           // its stretches that are still to come,
-	sums    []documents.StretchSum // their check sums,
-	blocks  []runfile.Piece        // its blocks that are still to come,
+	split   int                  // the number of the one at hand
+	rest    corpus.Split         // its stretches that are still to come,
+	sums    []documents.Checksum // their check sums,
+	blocks  []runfile.Piece      // its blocks that are still to come,
 	removed map[docref.Ref]bool
 	refs    []docref.Ref // and the documents that stay of the block at hand
 }
@@ -37,19 +37,19 @@ func newStaying(splits []corpus.Split, t work.Task, m *work.Memory) *staying {
 
 // next returns the next stretch of a file and its check sum, or io.EOF. Those of
 // earlier files are passed over.
-func (s *staying) next(file int) (corpus.Stretch, documents.StretchSum, error) {
+func (s *staying) next(file int) (corpus.Stretch, documents.Checksum, error) {
 	for {
 		for len(s.rest) == 0 {
 			if len(s.splits) == 0 || s.splits[0][0].File > file {
-				return corpus.Stretch{}, documents.StretchSum{}, io.EOF
+				return corpus.Stretch{}, documents.Checksum{}, io.EOF
 			}
 			if err := s.load(); err != nil {
-				return corpus.Stretch{}, documents.StretchSum{}, err
+				return corpus.Stretch{}, documents.Checksum{}, err
 			}
 		}
 		stretch, sum := s.rest[0], s.sums[0]
 		if stretch.File > file {
-			return corpus.Stretch{}, documents.StretchSum{}, io.EOF
+			return corpus.Stretch{}, documents.Checksum{}, io.EOF
 		}
 		s.rest, s.sums = s.rest[1:], s.sums[1:]
 		if stretch.File == file {
@@ -68,7 +68,7 @@ func (s *staying) load() (err error) {
 	if s.removed, err = records.ReadRefs(&s.Reader, s.Pieces, records.Removed); err != nil {
 		return err
 	}
-	if s.sums, err = documents.ReadSums(&s.Reader, s.Pieces); err != nil {
+	if s.sums, err = documents.ReadChecksums(&s.Reader, s.Pieces); err != nil {
 		return err
 	}
 	if len(s.sums) != len(s.rest) {

@@ -82,11 +82,11 @@ func (c *copier) file(number int) (output.File, error) {
 
 // stretch copies the records of a stretch, which must have the sum that it had
 // when it was read first.
-func (c *copier) stretch(stretch corpus.Stretch, want documents.StretchSum) error {
+func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error {
 	if err := c.open(stretch); err != nil {
 		return work.NewInputError(err)
 	}
-	var sum documents.StretchSum
+	var sum documents.Checksum
 	for {
 		batch, err := c.reader.Next(c.buffer)
 		if errors.Is(err, io.EOF) {

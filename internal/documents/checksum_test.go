@@ -8,10 +8,10 @@ import (
 	"mirrorbeam/internal/runfile"
 )
 
-// TestStretchSums: the sum of a stretch does not depend on how it was cut into batches,
+// TestChecksums: the sum of a stretch does not depend on how it was cut into batches,
 // but on every byte and every reject. Sums come back from a run file in their order.
-func TestStretchSums(t *testing.T) {
-	sumOf := func(batches ...corpus.Batch) (sum StretchSum) {
+func TestChecksums(t *testing.T) {
+	sumOf := func(batches ...corpus.Batch) (sum Checksum) {
 		for _, batch := range batches {
 			sum.Add(batch)
 		}
@@ -27,7 +27,7 @@ func TestStretchSums(t *testing.T) {
 	noReject := sumOf(corpus.Batch{Data: []byte("a\nb\nc\n")})
 	reject.Position++
 	otherReject := sumOf(corpus.Batch{Data: []byte("a\nb\nc\n"), Rejects: []corpus.Reject{reject}})
-	for what, sum := range map[string]StretchSum{"another byte": otherByte, "no reject": noReject, "another place of the reject": otherReject} {
+	for what, sum := range map[string]Checksum{"another byte": otherByte, "no reject": noReject, "another place of the reject": otherReject} {
 		if sum == whole {
 			t.Errorf("%s has the same sum", what)
 		}
@@ -35,8 +35,8 @@ func TestStretchSums(t *testing.T) {
 
 	run := runfile.NewWriter(t.TempDir(), 0)
 	defer run.Abort()
-	want := []StretchSum{whole, noReject, whole}
-	if err := WriteSums(run, 2, want); err != nil {
+	want := []Checksum{whole, noReject, whole}
+	if err := WriteChecksums(run, 2, want); err != nil {
 		t.Fatal(err)
 	}
 	path, err := run.Close()
@@ -49,7 +49,7 @@ func TestStretchSums(t *testing.T) {
 	}
 	var reader runfile.Reader
 	defer reader.Close()
-	if got, err := ReadSums(&reader, pieces); err != nil || !slices.Equal(got, want) {
+	if got, err := ReadChecksums(&reader, pieces); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v come back as %v (%v)", want, got, err)
 	}
 }
