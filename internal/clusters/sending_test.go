@@ -1,0 +1,222 @@
+package clusters
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/work/worktest"
+	"mirrorbeam/sketch"
+)
+
+// at names a document.
+func at(file int, position int64) docref.Ref {
+	ref, err := docref.New(file, position)
+	if err != nil {
+		panic(err)
+	}
+	return ref
+}
+
+// threeFiles writes a list of three inputs, in as many splits, and returns its path. The
+// first file is of the reference; the second is cut in the middle.
+func threeFiles(t *testing.T, folder string) work.Path {
+	t.Helper()
+	path := filepath.Join(folder, "inputs.gob")
+	err := documents.WriteInputs(path, documents.Inputs{
+		Files: []corpus.File{{Name: "r", Size: 100, Reference: true}, {Name: "a", Size: 100}, {Name: "b", Size: 100}},
+		Splits: []corpus.Split{
+			{{File: 0, End: 100}}, {{File: 1, End: 50}}, {{File: 1, Start: 50, End: 100}, {File: 2, End: 100}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return work.Path(path)
+}
+
+// writePart writes a part of the graph: its nodes, and edges between them by number.
+func writePart(run *runfile.Writer, part int, nodes []docref.Ref, edges ...records.Edge) error {
+	parents := make([]uint32, len(nodes))
+	for i := range parents {
+		parents[i] = uint32(i)
+	}
+	for _, e := range edges {
+		parents[e.B] = parents[e.A]
+		b, err := run.Record(records.Edges, part, records.EdgeSize)
+		if err != nil {
+			return err
+		}
+		records.PutEdge(b, e)
+	}
+	for i, ref := range nodes {
+		if err := records.WriteNode(run, records.EdgeNodes, part, ref, 1, parents[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeSplits writes sketch blocks of some documents, most of which are in no cluster.
+func writeSplits(run *runfile.Writer) error {
+	for split, refs := range [][]docref.Ref{
+		{at(0, 0), at(0, 10), at(0, 20)},
+		{at(1, 0), at(1, 10), at(1, 20)},
+		{at(1, 60), at(1, 70), at(2, 5), at(2, 7), at(2, 90)},
+	} {
+		for _, some := range [][]docref.Ref{refs[:2], refs[2:]} { // a block each
+			var all []sketchblock.Document
+			for _, ref := range some {
+				all = append(all, sketchblock.Document{
+					Ref: ref, Size: 8 + int(ref.Position()), Length: 100 + int(ref.Position()),
+					ID: fmt.Append(nil, "id", ref.File(), ".", ref.Position()),
+				})
+			}
+			if err := worktest.Block(run, split, all...); err != nil {
+				return err
+			}
+		}
+	}
+	for kind, ref := range map[runfile.Kind]docref.Ref{records.Repeated: at(2, 5), records.Unchecked: at(1, 10)} {
+		b, err := run.Record(kind, map[runfile.Kind]int{records.Repeated: 2, records.Unchecked: 1}[kind], records.RefSize)
+		if err != nil {
+			return err
+		}
+		records.PutRef(b, ref)
+	}
+	return nil
+}
+
+// sent labels the components of the runs, does the tasks that follow, and returns a
+// catalog of what was sent.
+func sent(t *testing.T, folder string, inputs work.Path, outcomes ...work.Outcome) (catalog string, tasks []work.Task) {
+	t.Helper()
+	l := &Labelling{Inputs: inputs}
+	if err := l.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	p := &work.Planning{
+		Memory: &work.Memory{}, Runs: work.Runs{Folder: work.Path(folder)}, Outcomes: outcomes,
+		Counts: work.Counts{Documents: 150_000}, Emit: func(task work.Task) { tasks = append(tasks, task) },
+	}
+	graph, err := l.Join(p)
+	if err == nil {
+		err = l.Plan(p, graph)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []string
+	for _, task := range tasks {
+		o, err := worktest.Do(t, folder, task, Sending{}.Task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Run != "" {
+			runs = append(runs, o.Run)
+		}
+	}
+	return worktest.Catalog(t, folder, runs...), tasks
+}
+
+// TestComponentsReachTheirShards sends two components that two parts of the graph have in
+// common to an output shard each. Equal documents of the reference alone are not sent.
+func TestComponentsReachTheirShards(t *testing.T) {
+	folder := t.TempDir()
+	alike := func(a, b uint32) records.Edge { return records.Edge{A: a, B: b, Shared: 9, Total: 10} }
+	equal := func(a, b uint32) records.Edge { return records.Edge{A: a, B: b, Shared: 8, Total: 8} }
+	span := sketch.Span{StartA: 1, EndA: 2, StartB: 30, EndB: 40, Words: 5}
+	first := worktest.Run(t, folder, func(run *runfile.Writer) error {
+		return writePart(run, 4, []docref.Ref{at(1, 0), at(0, 0), at(0, 20), at(0, 10)}, alike(0, 1), equal(3, 2))
+	})
+	second := worktest.Run(t, folder, func(run *runfile.Writer) error {
+		b, err := run.Record(records.Spans, 7, records.SpanSize)
+		if err != nil {
+			return err
+		}
+		records.PutSpan(b, records.Span{A: 4, B: 3, Span: span, More: 2})
+		return writePart(run, 7, []docref.Ref{at(1, 60), at(0, 0), at(1, 10), at(2, 5), at(2, 7)}, alike(1, 0), alike(2, 3), alike(3, 4), alike(4, 3))
+	})
+	gathered := worktest.Run(t, folder, func(run *runfile.Writer) error {
+		return writePart(run, 0, []docref.Ref{at(1, 20), at(2, 90)}, equal(0, 1)) // whose edges are others'
+	})
+	catalog, tasks := sent(t, folder, threeFiles(t, folder),
+		work.Outcome{Stage: work.Fingerprint, Run: worktest.Run(t, folder, writeSplits)},
+		work.Outcome{Stage: work.Group, Run: first}, work.Outcome{Stage: work.Gather, Run: gathered}, work.Outcome{Stage: work.Score, Run: second})
+	var got [][2]int
+	for _, task := range tasks {
+		got = append(got, [2]int{task.Step, task.Number})
+	}
+	if want := [][2]int{{edgesStep, 4}, {edgesStep, 7}, {membersStep, 0}, {membersStep, 1}, {membersStep, 2}}; !slices.Equal(got, want) {
+		t.Fatalf("tasks %v, want %v", got, want)
+	}
+
+	member := func(first uint32, ref docref.Ref) records.Member {
+		return records.Member{
+			First: first, Ref: ref, Size: 8 + uint32(ref.Position()), Length: 100 + uint32(ref.Position()), Id: fmt.Append(nil, "id", ref.File(), ".", ref.Position()),
+			Repeated: ref == at(2, 5), Unchecked: ref == at(1, 10),
+		}
+	}
+	inOrder := span.Swap() // of the pair 3, 4, which was 4, 3
+	for shard, want := range []Shard{
+		{
+			members: []records.Member{member(0, at(0, 0)), member(0, at(1, 0)), member(0, at(1, 60))},
+			edges:   []records.Edge{alike(0, 1), alike(0, 2)}, spans: []records.Span{},
+		},
+		{
+			members: []records.Member{member(0, at(1, 10)), member(0, at(2, 5)), member(0, at(2, 7))},
+			edges:   []records.Edge{alike(0, 1), alike(1, 2)}, spans: []records.Span{{A: 1, B: 2, Span: inOrder, More: 2}},
+		},
+	} {
+		_, err := worktest.Do(t, folder, work.Task{Number: shard, Catalog: catalog}, readsShard(t, want))
+		if err != nil {
+			t.Errorf("shard %d: %v", shard, err)
+		}
+	}
+}
+
+// TestNoEdgeNoTask: without an edge nothing is sent.
+func TestNoEdgeNoTask(t *testing.T) {
+	folder := t.TempDir()
+	_, tasks := sent(t, folder, threeFiles(t, folder), work.Outcome{Stage: work.Fingerprint, Run: worktest.Run(t, folder, writeSplits)})
+	if len(tasks) > 0 {
+		t.Errorf("tasks %+v", tasks)
+	}
+}
+
+// TestReleaseWhatIsRead: gathered sets go when the edges are known, whatever is put out.
+func TestReleaseWhatIsRead(t *testing.T) {
+	folder := t.TempDir()
+	blocks := worktest.Run(t, folder, writeSplits)
+	gathered := worktest.Run(t, folder, func(run *runfile.Writer) error { return writePart(run, 0, []docref.Ref{at(1, 20)}) })
+	l := &Labelling{Inputs: threeFiles(t, folder), ReleaseSets: true}
+	if err := l.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	p := &work.Planning{
+		Memory: &work.Memory{}, Runs: work.Runs{Folder: work.Path(folder), Release: true},
+		Outcomes: []work.Outcome{{Stage: work.Fingerprint, Run: blocks}, {Stage: work.Gather, Run: gathered}},
+	}
+	graph, err := l.Join(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runfile.Pieces(gathered); err == nil {
+		t.Error("gathered sets are still there")
+	}
+	if err := l.Plan(p, graph); err != nil {
+		t.Fatal(err)
+	}
+	if b := worktest.Read(t, blocks, records.Documents); !reflect.DeepEqual(b, worktest.Read(t, worktest.Run(t, folder, writeSplits), records.Documents)) {
+		t.Error("the documents of blocks have changed")
+	}
+}

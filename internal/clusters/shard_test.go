@@ -1,0 +1,242 @@
+package clusters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/work/worktest"
+	"mirrorbeam/sketch"
+)
+
+// readsShard returns a task that reads a shard and compares what it has read.
+func readsShard(t *testing.T, want Shard) func(context.Context, work.Task, *work.Place) error {
+	return func(_ context.Context, task work.Task, w *work.Place) error {
+		s, err := ReadShard(layoutOf(t), w)
+		if err != nil {
+			return err
+		}
+		got := Shard{members: s.members, edges: s.edges, spans: s.spans}
+		if !reflect.DeepEqual(got, want) {
+			return fmt.Errorf("read %+v, want %+v", got, want)
+		}
+		if w.Figures.Records != int64(len(s.members)+len(s.edges)) {
+			return fmt.Errorf("%d records", w.Figures.Records)
+		}
+		return nil
+	}
+}
+
+// layoutOf returns the layout of threeFiles.
+func layoutOf(t *testing.T) *documents.Layout {
+	t.Helper()
+	var layout documents.Layout
+	if err := layout.Read(string(threeFiles(t, t.TempDir()))); err != nil {
+		t.Fatal(err)
+	}
+	return &layout
+}
+
+// rowsOf returns the rows that are passed.
+func rowsOf(t *testing.T, write func(row func([]byte) error) error) string {
+	t.Helper()
+	var b strings.Builder
+	if err := write(func(row []byte) error { b.Write(row); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	// A row is what passes until it fails: the first failure ends all.
+	passed := 0
+	fault := errors.New("full")
+	if err := write(func([]byte) error { passed++; return fault }); b.Len() > 0 && (!errors.Is(err, fault) || passed != 1) {
+		t.Errorf("%d rows passed after an error, which gave %v", passed, err)
+	}
+	return b.String()
+}
+
+// checkRows compares rows, without their ends.
+func checkRows(t *testing.T, what, got string, want ...string) {
+	t.Helper()
+	if joined := strings.Join(append(want, ""), "\n"); got != joined {
+		t.Errorf("%s:\n%swant\n%s", what, got, joined)
+	}
+}
+
+// chain is a shard of two clusters: a chain of four documents, of which the second and the
+// third are the same, and a document of the reference with one that is like it.
+func chain(t *testing.T) *Shard {
+	return newShard(layoutOf(t), []records.Member{
+		{Ref: at(0, 0), First: 0, Size: 10, Id: []byte("ref")},
+		{Ref: at(1, 10), First: 0, Size: 9},
+		{Ref: at(1, 20), First: 2, Size: 10, Length: 50, Id: []byte("b")},
+		{Ref: at(1, 60), First: 2, Size: 8, Length: 70, Id: []byte("c")},
+		{Ref: at(2, 5), First: 2, Size: 8, Length: 60, Id: []byte("c"), Repeated: true},
+		{Ref: at(2, 7), First: 2, Size: 7, Length: 80, Id: []byte("e")},
+	}, []records.Edge{
+		{A: 0, B: 1, Shared: 9, Total: 10},
+		{A: 2, B: 3, Shared: 8, Total: 10},
+		{A: 3, B: 4, Shared: 8, Total: 8},
+		{A: 3, B: 5, Shared: 6, Total: 8},
+	})
+}
+
+func TestRowsOfComponents(t *testing.T) {
+	s := chain(t)
+	s.Decide(keep.First, Component)
+	checkRows(t, "clusters", rowsOf(t, s.ClusterRows),
+		`{"cluster":"ref","id":"ref","ref":"r:0","kept":true,"similarity":1,"size":2,"least":0.9,"mean":0.9,"reference":true}`,
+		`{"cluster":"ref","id":"a:10","ref":"a:10","kept":false,"similarity":0.9,"size":2,"least":0.9,"mean":0.9}`,
+		`{"cluster":"b","id":"b","ref":"a:20","kept":true,"similarity":1,"size":4,"least":0.8,"mean":0.8}`,
+		`{"cluster":"b","id":"c","ref":"a:60","kept":false,"similarity":0.8,"size":4,"least":0.8,"mean":0.8}`,
+		`{"cluster":"b","id":"c","ref":"b:5","kept":false,"similarity":0.8,"size":4,"least":0.8,"mean":0.8}`,
+		`{"cluster":"b","id":"e","ref":"b:7","kept":true,"similarity":1,"size":4,"least":0.8,"mean":0.8}`)
+	checkRows(t, "removed", rowsOf(t, s.RemovedRows),
+		`{"id":"a:10","ref":"a:10","cluster":"ref","kept_id":"ref","similarity":0.9,"reference":true}`,
+		`{"id":"c","ref":"a:60","cluster":"b","kept_id":"b","similarity":0.8}`,
+		`{"id":"c","ref":"b:5","cluster":"b","kept_id":"b","similarity":0.8}`)
+	checkRows(t, "pairs", rowsOf(t, s.PairRows),
+		`{"a":"ref","b":"a:10","jaccard":0.9,"containment_a":0.9,"containment_b":1,"exact":true}`,
+		`{"a":"b","b":"c","jaccard":0.8,"containment_a":0.8,"containment_b":1,"exact":true}`,
+		`{"a":"c","b":"b:5","jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`,
+		`{"a":"c","b":"e","jaccard":0.75,"containment_a":0.75,"containment_b":0.8571428571428571,"exact":true}`)
+	var o work.Outcome
+	s.Count(&o)
+	if want := (work.Counts{Pairs: 4, Identical: 1, Clusters: 2, Clustered: 6, Removed: 3, RemovedForReference: 1}); o.Counts != want || o.Skipped.Kept != 0 {
+		t.Errorf("counts %+v, want %+v; %d unchecked", o.Counts, want, o.Skipped.Kept)
+	}
+}
+
+func TestRowsOfStars(t *testing.T) {
+	s := chain(t)
+	s.Decide(keep.Longest, Star)
+	checkRows(t, "clusters", rowsOf(t, s.ClusterRows),
+		`{"cluster":"ref","id":"ref","ref":"r:0","kept":true,"similarity":1,"size":2,"least":0.9,"mean":0.9,"reference":true}`,
+		`{"cluster":"ref","id":"a:10","ref":"a:10","kept":false,"similarity":0.9,"size":2,"least":0.9,"mean":0.9}`,
+		`{"cluster":"c","id":"c","ref":"a:60","kept":false,"similarity":0.75,"size":3,"least":0.75,"mean":0.75}`,
+		`{"cluster":"c","id":"c","ref":"b:5","kept":false,"similarity":0.75,"size":3,"least":0.75,"mean":0.75}`,
+		`{"cluster":"c","id":"e","ref":"b:7","kept":true,"similarity":1,"size":3,"least":0.75,"mean":0.75}`)
+	checkRows(t, "removed", rowsOf(t, s.RemovedRows),
+		`{"id":"a:10","ref":"a:10","cluster":"ref","kept_id":"ref","similarity":0.9,"reference":true}`,
+		`{"id":"c","ref":"a:60","cluster":"c","kept_id":"e","similarity":0.75}`,
+		`{"id":"c","ref":"b:5","cluster":"c","kept_id":"e","similarity":0.75}`)
+}
+
+// TestPairsOfOtherScores: pairs of fingerprints have distances, pairs with passages have
+// spans, and where nothing was decided nothing is counted but pairs.
+func TestPairsOfOtherScores(t *testing.T) {
+	near := records.HammingEdge(3, 64)
+	near.A, near.B = 0, 1
+	same := records.HammingEdge(0, 64)
+	same.A, same.B = 0, 2
+	estimate := records.NewEdge(96, 128, true)
+	estimate.A, estimate.B = 1, 2
+	contained := records.Edge{A: 1, B: 3, Shared: 2, Total: 30}
+	s := newShard(layoutOf(t), []records.Member{
+		{Ref: at(1, 0), Size: 7, Id: []byte("a")}, {Ref: at(1, 1), Size: 7, Id: []byte("b")}, {Ref: at(1, 2), Size: 7, Id: []byte("c")},
+		{Ref: at(1, 3), Size: 25, Id: []byte("d")},
+	}, []records.Edge{near, same, estimate, contained})
+	s.spans = []records.Span{
+		{A: 1, B: 3, Span: sketch.Span{StartA: 5, EndA: 50, StartB: 7, EndB: 52, Words: 9}, More: 4},
+		{A: 1, B: 3, Span: sketch.Span{StartA: 60, EndA: 70, StartB: 80, EndB: 90, Words: 2}, More: 4},
+	}
+	checkRows(t, "pairs", rowsOf(t, s.PairRows),
+		`{"a":"a","b":"b","hamming":3,"exact":true}`,
+		`{"a":"a","b":"c","hamming":0,"exact":true,"identical":true}`,
+		`{"a":"b","b":"c","jaccard":0.75,"containment_a":0.8571428571428571,"containment_b":0.8571428571428571,"exact":false}`,
+		`{"a":"b","b":"d","jaccard":0.06666666666666667,"containment_a":0.2857142857142857,"containment_b":0.08,"exact":true,`+
+			`"spans":[{"a":[5,50],"b":[7,52],"words":9},{"a":[60,70],"b":[80,90],"words":2}],"more_spans":4}`)
+	var o work.Outcome
+	s.Count(&o)
+	if want := (work.Counts{Pairs: 4, Identical: 1}); o.Counts != want {
+		t.Errorf("counts %+v, want %+v", o.Counts, want)
+	}
+	if removed := slices.Collect(s.Removed); len(removed) > 0 {
+		t.Errorf("removed %d", removed)
+	}
+}
+
+// TestRemovedBySplit: the refs that go are written for the split that holds them.
+func TestRemovedBySplit(t *testing.T) {
+	s := chain(t)
+	s.Decide(keep.First, Component)
+	run := worktest.Run(t, t.TempDir(), s.WriteRemoved)
+	pieces, err := runfile.Pieces(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reader runfile.Reader
+	defer reader.Close()
+	got := map[int][]docref.Ref{}
+	for _, piece := range pieces {
+		packed, err := reader.Read(nil, piece)
+		if err != nil || piece.Kind != records.Removed {
+			t.Fatalf("records of kind %d (%v)", piece.Kind, err)
+		}
+		for ; len(packed) > 0; packed = packed[records.RefSize:] {
+			got[piece.Shard] = append(got[piece.Shard], records.GetRef(packed))
+		}
+	}
+	if want := map[int][]docref.Ref{1: {at(1, 10)}, 2: {at(1, 60), at(2, 5)}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("removed %v, want %v", got, want)
+	}
+}
+
+// TestDecisionsHold draws shards. Whatever is decided, documents of the reference stay, a
+// document goes for one that stays and that it has an edge to, or whose equal has it, and
+// rows and counts say the same.
+func TestDecisionsHold(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	layout := layoutOf(t)
+	for range 300 {
+		n := 1 + random.IntN(30)
+		references := random.IntN(n)
+		members := make([]records.Member, n)
+		for i := range members {
+			members[i] = records.Member{Ref: at(1, int64(i)), Size: 10, Length: random.Uint32N(4)}
+			if i < references {
+				members[i].Ref = at(0, int64(i))
+			}
+		}
+		var edges []records.Edge
+		for a := range n {
+			for b := a + 1; b < n; b++ {
+				if random.IntN(n) == 0 {
+					edges = append(edges, records.Edge{A: uint32(a), B: uint32(b), Shared: 7 + random.Uint32N(4), Total: 10 | records.HeapMark*random.Uint32N(2)})
+				}
+			}
+		}
+		s := newShard(layout, members, edges)
+		preference, split := []keep.Preference{keep.First, keep.Longest}[random.IntN(2)], []Split{Component, Star}[random.IntN(2)]
+		s.Decide(preference, split)
+		for i, c := range s.choices {
+			i := uint32(i)
+			if s.goes(c.Kept) || s.reference(i) && s.goes(i) {
+				t.Fatalf("document %d goes for %d", i, c.Kept)
+			}
+			joined := func(e records.Edge) bool {
+				a, b, want := s.first[e.A], s.first[e.B], [2]uint32{s.first[i], s.first[c.Kept]}
+				return [2]uint32{a, b} == want || [2]uint32{b, a} == want
+			}
+			if s.first[i] != s.first[c.Kept] && !slices.ContainsFunc(edges, joined) {
+				t.Fatalf("document %d goes for %d, which it has no edge to", i, c.Kept)
+			}
+		}
+		var o work.Outcome
+		s.Count(&o)
+		removed := strings.Count(rowsOf(t, s.RemovedRows), "\n")
+		clustered := strings.Count(rowsOf(t, s.ClusterRows), "\n")
+		if int64(removed) != o.Counts.Removed || removed != len(slices.Collect(s.Removed)) || int64(clustered) != o.Counts.Clustered || o.Counts.RemovedForReference > o.Counts.Removed {
+			t.Fatalf("%d rows of removed, %d of clusters, counted %+v", removed, clustered, o.Counts)
+		}
+	}
+}
