@@ -5,23 +5,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/klauspost/compress/gzip"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/work"
-	"mirrorbeam/sketch"
+	"mirrorbeam/internal/work/worktest"
 )
 
 // TestUniqueSeesChanges reads files again that changed in between, with the size
@@ -48,13 +49,13 @@ func TestUniqueSeesChanges(t *testing.T) {
 			store(t, filepath.Join(dir, "a.jsonl"), manyDocuments(3))
 			store(t, filepath.Join(dir, "empty.jsonl"), nil)
 			store(t, path, content)
-			files, err := uniqueOf(t, dir, func() {
+			files, err := uniqueOf(t, dir, output.JSONL, func() {
 				changed := bytes.Clone(content)
 				test.change(changed)
 				store(t, path, changed)
 			})
 			if test.want != "" {
-				if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), string(work.InputFault)) {
+				if err == nil || !strings.Contains(err.Error(), test.want) || work.NewFault(err).Kind != work.InputFault {
 					t.Errorf("error %v, want %q", err, test.want)
 				}
 				return
@@ -106,64 +107,139 @@ func store(t *testing.T, path string, content []byte) {
 	}
 }
 
-// uniqueOf fingerprints the files of a folder, in stretches of some kilobytes,
-// and returns what unique makes of them when all stay. In between it calls
-// change.
-func uniqueOf(t *testing.T, dir string, change func()) (contents []string, err error) {
+// readRun reads the stretches of a split as they are fingerprinted: its run has a document
+// for every line, and the check sums.
+func readRun(t *testing.T, inputs documents.Inputs, split int) string {
 	t.Helper()
-	ctx := metrics.SetBundleID(t.Context(), t.Name())
-	listing, err := corpus.List(ctx, []string{dir}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inputs := &documents.Inputs{Files: listing.Files, Splits: corpus.Splits(listing.Files, 5000)}
-	job := Job{
-		Temp: t.TempDir(), Partial: t.TempDir(), Fields: corpus.Fields{ID: "id", Texts: []string{"text"}},
-		MaxDocument: 1 << 20, Measure: sketch.Measure{Shingle: 3}, Verify: methods.VerifyExact, Emit: []string{output.Unique}, Format: "jsonl",
-	}
-	var runs []string
-	for number := range inputs.Splits {
-		outcomes, err := workOn(ctx, &fingerprintFn{Job: job, inputs: inputs}, work.Task{Number: number})
-		if err != nil {
-			t.Fatal(err)
+	return worktest.Run(t, t.TempDir(), func(run *runfile.Writer) error {
+		var sums []documents.Checksum
+		for _, stretch := range inputs.Splits[split] {
+			reader, err := corpus.Open(inputs.Files[stretch.File], stretch, corpus.Limits{Line: 1 << 20})
+			if err != nil {
+				return err
+			}
+			defer reader.Close()
+			var sum documents.Checksum
+			for {
+				batch, err := reader.Next(nil)
+				if errors.Is(err, io.EOF) {
+					break
+				} else if err != nil {
+					return err
+				}
+				sum.Add(batch)
+				var block []sketchblock.Document
+				for position := range batch.Lines() {
+					block = append(block, sketchblock.Document{Ref: at(batch.File, position)})
+				}
+				if len(block) > 0 {
+					if err := worktest.Block(run, split, block...); err != nil {
+						return err
+					}
+				}
+			}
+			sums = append(sums, sum)
 		}
-		runs = append(runs, work.RunsOf(outcomes)...)
-	}
-	catalog, _, err := runfile.WriteCatalog(job.Temp, runs, nil, []runfile.Kind{records.Documents, records.Removed, records.Sums})
+		return documents.WriteChecksums(run, split, sums)
+	})
+}
+
+// uniqueOf reads the files of a folder, in stretches of some kilobytes, and returns what
+// unique makes of them when all documents stay but those removed. In between it calls
+// change.
+func uniqueOf(t *testing.T, dir string, format output.Format, change func(), removed ...docref.Ref) (contents []string, err error) {
+	t.Helper()
+	listing, err := corpus.List(t.Context(), []string{dir}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	inputs := documents.Inputs{Files: listing.Files, Splits: corpus.Splits(listing.Files, 5000)}
+	u := &Unique{Files: Files{Partial: work.Path(t.TempDir()), Format: format}, Inputs: listInputs(t, inputs), Line: 1 << 20}
+	starts, err := inputs.SplitStarts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := []string{worktest.Run(t, t.TempDir(), func(run *runfile.Writer) error {
+		for _, ref := range removed {
+			b, err := run.Record(records.Removed, documents.SplitOf(starts, ref), records.RefSize)
+			if err != nil {
+				return err
+			}
+			records.PutRef(b, ref)
+		}
+		return nil
+	})}
+	if len(removed) == 0 {
+		runs = nil
+	}
+	for split := range inputs.Splits {
+		runs = append(runs, readRun(t, inputs, split))
+	}
+	catalog := worktest.Catalog(t, t.TempDir(), runs...)
 	change()
 	for number := range inputs.Splits {
-		outcomes, err := workOn(ctx, &uniqueFn{Job: job, inputs: inputs}, work.Task{Number: number, Catalog: catalog})
+		_, some, err := write(t, u, u.Partial, work.Task{Number: number, Catalog: catalog})
 		if err != nil {
 			return nil, err
 		}
-		for _, o := range outcomes {
-			for _, file := range o.Files {
-				content, err := os.ReadFile(filepath.Join(job.Partial, file.Temporary))
-				if err != nil {
-					t.Fatal(err)
-				}
-				contents = append(contents, string(content))
-			}
-		}
+		contents = append(contents, some...)
 	}
 	return contents, nil
 }
 
-// workOn has a DoFn work on a bundle of one task.
-func workOn(ctx context.Context, f interface {
-	ProcessElement(context.Context, []byte, func([]byte)) error
-	FinishBundle(context.Context, func([]byte)) error
-}, t work.Task,
-) (outcomes []work.Outcome, err error) {
-	emit := func(element []byte) {
-		o, fault := work.DecodeOutcome(element)
-		outcomes, err = append(outcomes, o), errors.Join(err, fault)
+// TestUniqueCopiesWhatStays drops documents of a file in many stretches, of a compressed
+// one, and all of one.
+func TestUniqueCopiesWhatStays(t *testing.T) {
+	dir := t.TempDir()
+	contents := [][]byte{manyDocuments(400), manyDocuments(300), manyDocuments(2), []byte("{\"text\":\"no line feed\"}")}
+	store(t, filepath.Join(dir, "a.jsonl"), contents[0])
+	store(t, filepath.Join(dir, "b.jsonl.gz"), pressed(t, contents[1]))
+	store(t, filepath.Join(dir, "c.jsonl"), contents[2])
+	store(t, filepath.Join(dir, "d.jsonl"), contents[3])
+	var removed []docref.Ref
+	want := make([]string, len(contents))
+	for file, content := range contents {
+		for position, line := range (corpus.Batch{Data: content}).Lines() {
+			if file == 2 || len(line)%3 == 0 && file < 2 {
+				removed = append(removed, at(file, position))
+			} else {
+				want[file] += string(line) + "\n"
+			}
+		}
 	}
-	if err := errors.Join(f.ProcessElement(ctx, t.Encode(), emit), f.FinishBundle(ctx, emit)); err != nil {
-		return nil, err
+	for _, format := range []output.Format{output.JSONL, output.JSONLGzip} {
+		got, err := uniqueOf(t, dir, format, func() {}, removed...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file := range want {
+			if len(got) != len(want) || got[file] != want[file] {
+				t.Fatalf("%d files; file %d has %d bytes, want %d", len(got), file, len(got[file]), len(want[file]))
+			}
+		}
 	}
-	return outcomes, err
+}
+
+// TestUniqueEnds: a task that is cancelled ends with the reason.
+func TestUniqueEnds(t *testing.T) {
+	dir := t.TempDir()
+	store(t, filepath.Join(dir, "a.jsonl"), manyDocuments(10))
+	listing, err := corpus.List(t.Context(), []string{dir}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := documents.Inputs{Files: listing.Files, Splits: corpus.Splits(listing.Files, 5000)}
+	u := &Unique{Files: Files{Partial: work.Path(t.TempDir()), Format: output.JSONL}, Inputs: listInputs(t, inputs), Line: 1 << 20}
+	if err := u.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	task := work.Task{Catalog: worktest.Catalog(t, t.TempDir(), readRun(t, inputs, 0))}
+	_, err = worktest.Do(t, t.TempDir(), task, func(ctx context.Context, task work.Task, w *work.Place) error {
+		ctx, cancel := context.WithCancel(ctx)
+		cancel()
+		return u.Task(ctx, task, w)
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
 }
