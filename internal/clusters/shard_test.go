@@ -142,7 +142,9 @@ func TestPairsOfOtherScores(t *testing.T) {
 	estimate.A, estimate.B = 1, 2
 	contained := records.Edge{A: 1, B: 3, Shared: 2, Total: 30}
 	s := newShard(layoutOf(t), []records.Member{
-		{Ref: at(1, 0), Size: 7, Id: []byte("a")}, {Ref: at(1, 1), Size: 7, Id: []byte("b")}, {Ref: at(1, 2), Size: 7, Id: []byte("c")},
+		{Ref: at(1, 0), Size: 7, Id: []byte("a")},
+		{Ref: at(1, 1), Size: 7, Id: []byte("b")},
+		{Ref: at(1, 2), Size: 7, Id: []byte("c")},
 		{Ref: at(1, 3), Size: 25, Id: []byte("d")},
 	}, []records.Edge{near, same, estimate, contained})
 	s.spans = []records.Span{

@@ -26,8 +26,8 @@ type Index struct {
 	Config string
 	// Threshold is the least similarity of what a query finds.
 	Threshold float64
-	// Bits, where above 0, makes an index of SimHash fingerprints of that length, which
-	// finds those within Distance. Else it is one of full sets.
+	// Bits, where above 0, makes an index of SimHash fingerprints of that length, in which
+	// a query finds fingerprints up to Distance away. With 0 the index is one of full sets.
 	Bits, Distance int
 
 	layout documents.Layout // read in Setup

@@ -25,8 +25,10 @@ func TestReadResult(t *testing.T) {
 	}
 	a := work.Outcome{Stage: work.Fingerprint, Counts: work.Counts{Documents: 5, Rejected: 2}, AllPairs: true}
 	b := work.Outcome{Stage: work.Write, Counts: work.Counts{Removed: 2}, Skipped: work.Skipped{Kept: 3}, Files: []output.File{
-		{Name: "unique-1", Output: output.Unique, Rows: 3}, {Name: "rejects-1", Output: output.Rejects, Rows: 2},
-		{Name: "sketches-1", Output: output.Sketches, Rows: 4}, {Name: "sketches-2", Output: output.Sketches, Rows: 1},
+		{Name: "unique-1", Output: output.Unique, Rows: 3},
+		{Name: "rejects-1", Output: output.Rejects, Rows: 2},
+		{Name: "sketches-1", Output: output.Sketches, Rows: 4},
+		{Name: "sketches-2", Output: output.Sketches, Rows: 1},
 	}}
 	if err := finish(b, a); err != nil {
 		t.Fatal(err)

@@ -82,26 +82,39 @@ func TestRowsOfAShard(t *testing.T) {
 		counts  work.Counts
 	}{
 		{
-			"all", Rows{Emit: []string{output.Removed, output.Unique, output.Clusters, output.Pairs}, Files: Files{Format: output.JSONL}}, 0,
+			"all",
+			Rows{Emit: []string{output.Removed, output.Unique, output.Clusters, output.Pairs}, Files: Files{Format: output.JSONL}},
+			0,
 			[]string{
 				"clusters-00000-of-00002.jsonl", ofClusters, "pairs-00000-of-00002.jsonl", pairs,
 				"removed-00000-of-00002.jsonl", removed, "rejects-00000-of-00001.jsonl", rejects,
 			},
-			1, work.Counts{Pairs: 2, Clusters: 1, Clustered: 3, Removed: 1},
+			1,
+			work.Counts{Pairs: 2, Clusters: 1, Clustered: 3, Removed: 1},
 		},
 		{
-			"removed, compressed", Rows{Emit: []string{output.Removed}, Files: Files{Format: output.JSONLGzip}}, 0,
+			"removed, compressed",
+			Rows{Emit: []string{output.Removed}, Files: Files{Format: output.JSONLGzip}},
+			0,
 			[]string{"removed-00000-of-00002.jsonl.gz", removed, "rejects-00000-of-00001.jsonl.gz", rejects},
-			0, work.Counts{Pairs: 2, Clusters: 1, Clustered: 3, Removed: 1},
+			0,
+			work.Counts{Pairs: 2, Clusters: 1, Clustered: 3, Removed: 1},
 		},
 		{
-			"pairs that decide nothing", Rows{Emit: []string{output.Pairs}, Undecided: true, Files: Files{Format: output.JSONL}}, 0,
+			"pairs that decide nothing",
+			Rows{Emit: []string{output.Pairs}, Undecided: true, Files: Files{Format: output.JSONL}},
+			0,
 			[]string{"pairs-00000-of-00002.jsonl", pairs, "rejects-00000-of-00001.jsonl", rejects},
-			0, work.Counts{Pairs: 2},
+			0,
+			work.Counts{Pairs: 2},
 		},
 		{
-			"an empty shard", Rows{Emit: []string{output.Pairs, output.Unique}, Files: Files{Format: output.JSONL}}, 1,
-			[]string{"pairs-00001-of-00002.jsonl", ""}, 0, work.Counts{},
+			"an empty shard",
+			Rows{Emit: []string{output.Pairs, output.Unique}, Files: Files{Format: output.JSONL}},
+			1,
+			[]string{"pairs-00001-of-00002.jsonl", ""},
+			0,
+			work.Counts{},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
