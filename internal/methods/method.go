@@ -158,11 +158,21 @@ func (m *Method) complete() {
 	}
 }
 
-// Of returns the method of that name; found is false where there is none.
+// Of returns the method of that name. Where there is none found is false, and the method
+// has no keys, no settings, and no promise.
 func Of(name Name) (m *Method, found bool) {
-	m, found = registered[name]
-	return m, found
+	if m, found = registered[name]; found {
+		return m, true
+	}
+	return unknown, false
 }
+
+// unknown stands for a method that is not registered.
+var unknown = func() *Method {
+	m := &Method{Name: Auto}
+	m.complete()
+	return m
+}()
 
 // mustOf returns the method of that name, or an error.
 func mustOf(name Name) (*Method, error) {
