@@ -32,6 +32,12 @@ func (c *Config) Method() methods.Name {
 	return methods.Exact
 }
 
+// method returns what there is to know of the method.
+func (c *Config) method() *methods.Method {
+	m, _ := methods.Of(c.Method())
+	return m
+}
+
 // AllPairsUpTo returns the number of documents up to which a corpus is compared pair by
 // pair in place of exact keys, 0 where it never is. Both find the same. For few
 // documents pairs cost less: the work for each grows with the documents, and is that of
@@ -59,7 +65,7 @@ func (c *Config) Scoring() methods.Scoring {
 // found.
 func (c *Config) PromisedRecall() float64 {
 	switch {
-	case c.Method() != methods.MinHash:
+	case !c.method().Settings.Bands:
 		return 1
 	case c.Recall == 0:
 		return UsualRecall
@@ -70,7 +76,7 @@ func (c *Config) PromisedRecall() float64 {
 // Scheme returns the bands and rows of MinHash keys, and a zero scheme for others. It
 // fails where no bands keep the promise.
 func (c *Config) Scheme() (lshbands.Scheme, error) {
-	if c.Method() != methods.MinHash {
+	if !c.method().Settings.Bands {
 		return lshbands.Scheme{}, nil
 	}
 	return lshbands.Plan(c.Threshold, c.PromisedRecall(), lshbands.Scheme{Bands: c.Bands, Rows: c.Rows})
@@ -79,7 +85,7 @@ func (c *Config) Scheme() (lshbands.Scheme, error) {
 // SimHashBits returns the length of the SimHash fingerprints that the job makes, 0 where
 // it makes none.
 func (c *Config) SimHashBits() int {
-	if slices.Contains(c.Outputs(), output.Sketches) || c.Method() == methods.SimHash {
+	if slices.Contains(c.Outputs(), output.Sketches) || c.method().Reads&methods.ReadsSimHash != 0 {
 		return c.Bits
 	}
 	return 0
@@ -147,8 +153,7 @@ func (c *Config) auditSample() (int, error) {
 	case noAudit:
 		return 0, nil
 	case autoAudit:
-		finds := []methods.Name{methods.Exact, methods.All, methods.Passages}
-		if c.Verify != methods.VerifyExact || slices.Contains(finds, c.Method()) || c.Scoring() == methods.Hamming {
+		if c.Verify != methods.VerifyExact || c.method().Promise(&methods.Parameters{Scoring: c.Scoring()}).ByConstruction {
 			return 0, nil
 		}
 		return audit.UsualSample, nil

@@ -52,7 +52,7 @@ func (c *Config) ResultHash(stopWords string) string {
 	choices := *c
 	choices.StopWords = stopWords
 	choices.Keys, choices.Recall, choices.Score = c.Method(), c.PromisedRecall(), c.Scoring()
-	if choices.Keys != methods.SimHash {
+	if !c.method().Settings.Distance {
 		choices.Bits, choices.Hamming = 0, 0
 	}
 	if choices.Score == methods.Hamming {

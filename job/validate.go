@@ -138,34 +138,41 @@ func (c *Config) checkSimilarity(check checker) {
 
 // checkKeys checks how documents are brought together and compared.
 func (c *Config) checkKeys(check checker) {
-	usual, method := Default(), c.Method()
-	check(slices.Contains([]methods.Name{methods.Auto, methods.Exact, methods.MinHash, methods.SimHash, methods.All}, c.Keys),
-		"{keys} %s: must be auto, exact, minhash, simhash or all", c.Keys)
+	usual, name, method := Default(), c.Method(), c.method()
+	ways := methods.Names(methods.Resemblance)
+	check(c.Keys == methods.Auto || slices.Contains(ways, c.Keys), "{keys} %s: must be auto or one of %s", c.Keys, list(ways))
 	check(slices.Contains([]methods.Scoring{methods.AutoScoring, methods.Jaccard, methods.Hamming}, c.Score),
 		"{score} %s: must be auto, jaccard or hamming", c.Score)
 	check(c.Recall >= 0 && c.Recall <= 1 && !(c.Recall == 0 && c.isGiven("recall", false)), "{recall} %g: must be above 0 and at most 1", c.Recall)
 	check(c.Hamming >= 0, "{hamming} %d: must be 0 or more", c.Hamming)
-	if method != methods.SimHash {
+	if !method.Settings.Distance {
 		check(!c.isGiven("hamming", c.Hamming != usual.Hamming) || c.Hamming < 0, "{hamming} %d: is for {keys} simhash", c.Hamming)
 		check(!c.isGiven("bits", c.Bits != usual.Bits) || !isLength(c.Bits) || slices.Contains(c.Outputs(), output.Sketches),
 			"{bits} %d: is for {keys} simhash and {emit} sketches", c.Bits)
 	}
-	if slices.Contains([]methods.Name{methods.Exact, methods.SimHash, methods.All}, method) {
-		check(c.Bands == 0 && c.Rows == 0, "{bands} and {rows} set the keys of {keys} minhash; with {keys} %s leave them out", method)
-		check(c.Recall >= 1 || c.Recall <= 0, "{recall} %g: applies only to {keys} minhash; with {keys} %s leave it out", c.Recall, method)
-	}
-	switch method {
-	case methods.MinHash:
+	if method.Settings.Bands {
 		check(c.Recall != 1, "{recall} 1: MinHash cannot promise it; {keys} exact can")
-	case methods.Exact:
-		check(c.Verify == methods.VerifyExact, "{verify} %s: {keys} exact needs the full sets of {verify} exact; give {keys} minhash", c.Verify)
-	case methods.All:
-		check(c.Verify != methods.VerifyNone, "{verify} none: with {keys} all every pair would be one; give exact or sketch")
-	case methods.SimHash:
+	} else if slices.Contains(ways, name) {
+		check(c.Bands == 0 && c.Rows == 0, "{bands} and {rows} set the keys of {keys} minhash; with {keys} %s leave them out", name)
+		check(c.Recall >= 1 || c.Recall <= 0, "{recall} %g: applies only to {keys} minhash; with {keys} %s leave it out", c.Recall, name)
+	}
+	check(method.Reads&methods.ReadsSets == 0 || c.Verify == methods.VerifyExact,
+		"{verify} %s: {keys} %s needs the full sets of {verify} exact; give {keys} minhash", c.Verify, name)
+	check(name != methods.All || c.Verify != methods.VerifyNone, "{verify} none: with {keys} all every pair would be one; give exact or sketch")
+	if method.Settings.Distance {
 		c.checkSimHash(check)
 	}
-	check(c.Score != methods.Hamming || method == methods.SimHash, "{score} hamming: compares SimHash fingerprints, which are the keys of {keys} simhash, not of {keys} %s", method)
+	check(c.Score != methods.Hamming || method.Settings.Distance, "{score} hamming: compares SimHash fingerprints, which are the keys of {keys} simhash, not of {keys} %s", name)
 	check(c.Scoring() != methods.Hamming || c.Verify == methods.VerifyExact, "{verify} %s: is about sets, {score} hamming compares fingerprints; leave it out", c.Verify)
+}
+
+// list lists names.
+func list(names []methods.Name) string {
+	var texts []string
+	for _, name := range names {
+		texts = append(texts, string(name))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // checkSimHash checks what goes with SimHash keys.

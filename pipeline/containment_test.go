@@ -11,11 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/job"
+	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
-	"mirrorbeam/transforms"
 )
 
 // passageRow is a row of pairs with the passages that both have.
@@ -79,7 +80,7 @@ func expectedRows(t testing.TB, config job.Config, tr *truth) (must, may map[[2]
 		texts = append(texts, sketch.NewIndexedSequence(sketch.Sequence{
 			Shingles: slices.Clone(s.Shingles), Tokens: slices.Clone(s.Tokens), Starts: slices.Clone(s.Starts), Ends: slices.Clone(s.Ends),
 		}))
-		runs = append(runs, naiveShingles(d.text, transforms.FoundWords(config.Shingle), config.CJKSplit))
+		runs = append(runs, naiveShingles(d.text, foundWords(config), config.CJKSplit))
 	}
 	matcher := sketch.NewMatcher(config.Shingle)
 	must, may = map[[2]string]passageRow{}, map[[2]string]passageRow{}
@@ -260,7 +261,7 @@ func TestContainmentDense(t *testing.T) {
 	}
 	config := containmentConfig(t, putCorpus(t, plain, cut(w.lines, 2)...))
 	config.Threshold = 0.9
-	want, result := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1, bounds: transforms.Bounds{Group: 400, Passages: 400}})
+	want, result := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1, bounds: groups.Bounds{Group: 400, Passages: 400}})
 	if result.Skipped.Groups == 0 || result.Skipped.Pairs < 1000 || result.Counts.Candidates > 3000 {
 		t.Errorf("skipped %+v of %+v", result.Skipped, result.Counts)
 	}
@@ -274,7 +275,7 @@ func TestContainmentDense(t *testing.T) {
 	if long < 3 {
 		t.Errorf("%d pairs have the copied passage, want 3", long)
 	}
-	got, other := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 7, placeBytes: 4 << 10, lanes: 2, bounds: transforms.Bounds{Group: 400, Passages: 400}})
+	got, other := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 7, placeBytes: 4 << 10, lanes: 2, bounds: groups.Bounds{Group: 400, Passages: 400}})
 	sameText(t, "pairs", got, want)
 	if !reflect.DeepEqual(other.Skipped, result.Skipped) {
 		t.Errorf("skipped %+v, want %+v", other.Skipped, result.Skipped)
@@ -341,3 +342,6 @@ func decodeRecords[Record any](t testing.TB, b []byte) []Record {
 	}
 	return records
 }
+
+// foundWords returns how many words in a row are found for certain.
+func foundWords(config job.Config) int { return plan(config, lshbands.Scheme{}, false).Words }

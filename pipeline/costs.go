@@ -1,9 +1,5 @@
 package pipeline
 
-import (
-	"mirrorbeam/transforms"
-)
-
 // Work is what a job has to do, as a plan counts or estimates it.
 type Work struct {
 	// Documents, their Bytes and distinct Shingles in sum.
@@ -149,7 +145,5 @@ func (w *Work) disk() float64 {
 // bands adds what MinHash keys take.
 func (w *Work) bands(components, bands int) {
 	w.Signature = w.Shingles * float64(components)
-	w.Records = w.Documents * float64(bands)
-	w.RecordBytes = w.Documents * transforms.HashKeyBytes(float64(bands))
 	w.Kept = 8 * float64(bands)
 }

@@ -12,13 +12,14 @@ func layOut(s beam.Scope, job transforms.Job) {
 	splits := transforms.Read(s, job)
 	sketches := transforms.Fingerprint(s, job, splits)
 	var counts []beam.PCollection
-	if job.Keys == methods.Exact {
+	method := job.Method()
+	if method.Ordered {
 		counts = append(counts, transforms.Count(s, job, sketches))
 	}
 	keys := transforms.Key(s, job, sketches, counts...)
 	groups := transforms.Group(s, job, keys, sketches)
-	if job.Scoring == methods.Hamming {
-		// The fingerprints are in the keys: pairs are scored as soon as they meet.
+	if parameters := job.Parameters(); method.Scorer(&parameters) == methods.NoScorer {
+		// Pairs are scored as soon as they meet.
 		clusters := transforms.Cluster(s, job, sketches, groups)
 		transforms.Write(s, job, clusters, sketches, groups)
 		return

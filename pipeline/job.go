@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
@@ -77,7 +78,7 @@ func newJob(config *job.Config, e extent) transforms.Job {
 		ReleaseRuns:   IsLocal(config.Runner),
 		AuditSample:   config.AuditSample(),
 		PlaceBytes:    plan.PlaceBytes,
-		Bounds:        transforms.UsualBounds(),
+		Bounds:        groups.UsualBounds(),
 	}
 	if config.Similarity == methods.Containment {
 		fitContainment(&j, config)

@@ -17,6 +17,22 @@ type keying struct {
 	tables, distance int
 }
 
+// method returns the method that makes the keys.
+func (k keying) method() *methods.Method {
+	m, _ := methods.Of(k.keys)
+	return m
+}
+
+// keyBytes returns how many bytes the records of so many keys of a document take.
+func (k keying) keyBytes(keys float64) float64 {
+	return k.method().KeyBytes(k.parameters(0), keys)
+}
+
+// parameters returns what the method knows of a job with these keys.
+func (k keying) parameters(threshold float64) *methods.Parameters {
+	return &methods.Parameters{Threshold: threshold, Scheme: k.scheme, Distance: k.distance}
+}
+
 // withScheme returns MinHash keys.
 func withScheme(s lshbands.Scheme) keying { return keying{keys: methods.MinHash, scheme: s} }
 

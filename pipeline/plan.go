@@ -14,7 +14,6 @@ import (
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/transforms"
 )
 
 // PlanConfig is what [MakePlan] plans for. [DefaultPlan] gives its fields the values that
@@ -248,16 +247,11 @@ func weigh(option option, workload lshbands.Workload, c *PlanConfig, measured *s
 		estimate = measured.estimates[option.keying]
 		choice.CandidatesError, choice.Heaps = estimate.Error, heaps(&measured.inputs, estimate)
 	}
-	switch option.keys {
-	case methods.MinHash:
-		workload.RecordBytes = transforms.HashKeyBytes
+	workload.RecordBytes = option.keyBytes
+	if option.scheme.Bands > 0 {
 		choice.Choice = workload.MinHash(option.scheme, c.Threshold, estimate.Candidates)
-	case methods.Exact:
-		workload.RecordBytes = transforms.ExactKeyBytes
+	} else {
 		choice.Choice = workload.Exact(estimate.Keys, estimate.Candidates)
-	default:
-		workload.RecordBytes = transforms.HashKeyBytes
-		choice.Choice = workload.Exact(1, estimate.Candidates)
 	}
 	if measured == nil {
 		choice.CPUSeconds = choice.Seconds

@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
@@ -25,7 +26,7 @@ type innerJob struct {
 	splitBytes int64
 	shards     int
 	placeBytes int64
-	bounds     transforms.Bounds // none: the usual ones
+	bounds     groups.Bounds // none: the usual ones
 	lanes      int
 }
 
@@ -54,7 +55,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.
 	}
 	job := newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, path})
 	job.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
-	if inner.bounds != (transforms.Bounds{}) {
+	if inner.bounds != (groups.Bounds{}) {
 		job.Bounds = inner.bounds
 	}
 	if _, err := execute(context.Background(), job, &config); err != nil {
@@ -177,7 +178,7 @@ func TestDensePlaces(t *testing.T) {
 
 // denseBounds make a group of more than 64 documents a dense one. Stars of more than 8
 // documents are not compared.
-var denseBounds = transforms.Bounds{Group: 30}
+var denseBounds = groups.Bounds{Group: 30}
 
 // TestDenseGroups bounds the comparisons of a group below what its documents
 // need. What is skipped is counted, every pair listed is right, and the output

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
-	"mirrorbeam/transforms"
 )
 
 // fingerprintOf reads the SimHash of a row of sketches.
@@ -180,7 +180,7 @@ func TestSimHashHeaps(t *testing.T) {
 	config.Keys, config.Hamming = methods.SimHash, 8
 	inner := innerJob{splitBytes: 1 << 30, shards: 3, placeBytes: 1 << 30, lanes: 2}
 	_, want := runInner(t, config, inner)
-	inner.bounds = transforms.Bounds{Group: 1}
+	inner.bounds = groups.Bounds{Group: 1}
 	_, got := runInner(t, config, inner)
 	if got.Counts.Pairs >= want.Counts.Pairs || got.Skipped.Pairs == 0 {
 		t.Fatalf("%d of %d pairs are listed, skipped %+v: a corpus without large groups", got.Counts.Pairs, want.Counts.Pairs, got.Skipped)

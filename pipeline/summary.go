@@ -102,23 +102,19 @@ func summarize(config job.Config, result outputs.Result, pipeline *beam.Pipeline
 
 // plan describes how candidates are found.
 func plan(config job.Config, scheme lshbands.Scheme, allPairs bool) Plan {
-	if config.Similarity == methods.Containment {
-		return Plan{Keys: config.Method(), Words: transforms.FoundWords(config.Shingle)}
-	}
-	p := Plan{Keys: config.Method(), Scheme: scheme, ExpectedRecall: 1}
+	p := Plan{Keys: config.Method(), Scheme: scheme}
 	if allPairs {
 		p.Keys = methods.All
 	}
-	switch p.Keys {
-	case methods.MinHash:
-		p.ExpectedRecall = scheme.Probability(config.Threshold)
-	case methods.SimHash:
+	method, _ := methods.Of(p.Keys) // Validate has seen to it
+	promise := method.Promise(&methods.Parameters{
+		Threshold: config.Threshold, Scheme: scheme, Shingle: config.Shingle, Scoring: config.Scoring(),
+	})
+	p.ExpectedRecall, p.Words = promise.Recall, promise.Words
+	if method.Settings.Distance {
 		p.Bits, p.Distance = config.Bits, config.Hamming
-		if tables, err := lshbands.PlanTables(p.Bits, p.Distance); err == nil { // Validate has seen to it
+		if tables, err := lshbands.PlanTables(p.Bits, p.Distance); err == nil { // Validate has seen to it, too
 			p.Tables = tables.Tables()
-		}
-		if config.Scoring() != methods.Hamming {
-			p.ExpectedRecall = 0
 		}
 	}
 	return p

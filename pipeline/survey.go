@@ -11,16 +11,15 @@ import (
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/audit"
-	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
 )
 
@@ -106,6 +105,7 @@ func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
 		distinct = max(1-(m.facts.Identical+float64(m.facts.Wordless))/all, 0)
 	}
 	estimate := pairsOf(lengths, m.threshold)
+	estimate.Keys = 1 // by which equal documents meet
 	estimate.Documents *= distinct
 	estimate.DocumentElements *= distinct * perUnit
 	estimate.Candidates *= distinct * distinct
@@ -149,37 +149,23 @@ func sideOf(l length) int {
 	return 0
 }
 
-// signer computes keys of sets for a scheme; not for concurrent use.
-type signer struct {
-	scheme    lshbands.Scheme
-	minhash   *sketch.MinHash
-	signature []uint32
-	buffer    []uint64
-}
-
-func newSigner(scheme lshbands.Scheme) *signer {
-	return &signer{scheme: scheme, minhash: sketch.NewMinHash(scheme.Components())}
-}
-
-// keys returns the keys of a set; valid until the next call.
-func (s *signer) keys(set []uint64) []uint64 {
-	s.signature = s.minhash.Signature(s.signature, set)
-	s.buffer = s.scheme.AppendKeys(s.buffer[:0], s.signature)
-	return s.buffer
-}
-
 // estimate estimates the candidates of all options, side by side.
 func (m *survey) estimate(ctx context.Context, config job.Config, c *census, firstInput docref.Ref, options *options) error {
 	documents, share := c.documents.List()
+	bounds := groups.UsualBounds()
 	estimator := sample.Estimator{
-		Threshold: config.Threshold, FirstInput: firstInput, CrowdedPairs: float64(transforms.CrowdedPairs()),
+		Threshold: config.Threshold, FirstInput: firstInput, CrowdedPairs: float64(bounds.Group),
 		PlaceElements: float64(m.job.PlaceBytes) / 8,
 		Compare: func(a, b *sample.Document) float64 {
 			shared := asmkernels.Intersect(a.Set, b.Set, 0)
 			return float64(shared) / float64(len(a.Set)+len(b.Set)-shared)
 		},
 		LargestCompared: func(pairs []float64) float64 {
-			return transforms.LargestCompared(pairs, m.facts.Documents+m.facts.ReferenceDocuments)
+			crowds := make([]int64, len(pairs))
+			for i := range pairs {
+				crowds[i] = int64(pairs[i])
+			}
+			return float64(bounds.Limit(crowds, m.facts.Documents+m.facts.ReferenceDocuments))
 		},
 		Leaders: func(documents int) *leaders.Index {
 			return leaders.New(documents, config.Threshold, func(n int) int { return lshbands.PrefixLength(config.Threshold, n) })
@@ -188,13 +174,13 @@ func (m *survey) estimate(ctx context.Context, config job.Config, c *census, fir
 	return m.estimateAll(ctx, options, func(option *option, memory *sample.Memory) sample.Estimate {
 		e := estimator
 		e.MostRecords = min(max(int(m.facts.Bytes/bytesPerRecord), leastRecords), mostRecords)
-		if option.keys == methods.Exact {
-			return m.estimateExact(e, documents, share, memory)
+		if option.method().Ordered {
+			return m.estimateOrdered(e, option.keying, documents, share, memory)
 		}
 		if option.keying != options.chosen {
 			e.MostRecords /= fewerRecords
 		}
-		return withBands(e, option.scheme).Estimate(documents, share, memory)
+		return option.withKeys(e, nil).Estimate(documents, share, memory)
 	})
 }
 
@@ -239,33 +225,6 @@ func (m *survey) estimateAll(ctx context.Context, options *options, estimate fun
 // mostEstimates is how many estimates are made at a time: one takes some 50 MiB.
 const mostEstimates = 4
 
-// withBands returns an estimator for MinHash keys.
-func withBands(e sample.Estimator, scheme lshbands.Scheme) *sample.Estimator {
-	signer := newSigner(scheme)
-	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
-		return sample.AppendRecords(records, d.Ref, d.Digest, len(d.Set), signer.keys(d.Set))
-	}
-	return &e
-}
-
-// estimateExact estimates the candidates of exact keys. The order of shingles is that of
-// the sample, in a counter in which about as many of them share a cell as in the job's.
-func (m *survey) estimateExact(e sample.Estimator, documents []sample.Document, share float64, memory *sample.Memory) sample.Estimate {
-	all := (float64(m.facts.Documents) + float64(m.facts.ReferenceDocuments)) * m.facts.Shingles
-	prefix := lshbands.NewPrefixKeys(count(documents, int64(all*share+0.5)), e.Threshold)
-	e.Exact = true
-	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
-		return transforms.AppendExactRecords(records, d.Ref, d.Digest, d.Set, prefix)
-	}
-	estimate := e.Estimate(documents, share, memory)
-	if share < 1 {
-		alike := estimate.Alike / max(estimate.Candidates-estimate.HeapCandidates, 1)
-		copied := estimate.Hidden * alike / float64(m.facts.Documents+m.facts.ReferenceDocuments)
-		estimate.Keys = exactKeys(documents, share, e.Threshold, all, min(copied, 1))
-	}
-	return estimate
-}
-
 // mostCopies is how many identical documents are counted: shingles of more are not
 // rare.
 const mostCopies = 16
@@ -304,16 +263,14 @@ func (m *survey) work(k keying) Work {
 		Candidates: estimate.Candidates,
 		Lanes:      float64(min(m.job.Lanes, work.Cores())), Shards: float64(m.job.Shards),
 	}
+	w.Records, w.RecordBytes = documents*estimate.Keys, documents*k.keyBytes(estimate.Keys)
 	alike := 0.
-	switch k.keys {
-	case methods.MinHash:
+	switch {
+	case k.scheme.Bands > 0:
 		w.bands(k.scheme.Components(), k.scheme.Bands)
-	case methods.Exact:
+	case k.method().Ordered:
 		w.Ordered = w.Shingles
-		w.Records = documents * estimate.Keys
-		w.RecordBytes = documents * transforms.ExactKeyBytes(estimate.Keys)
-	default:
-		w.Records, w.RecordBytes = documents, documents*transforms.HashKeyBytes(1)
+	case k.keys == methods.All:
 		alike = facts.Pairs
 	}
 	alike = max(alike, estimate.Alike)
@@ -337,7 +294,7 @@ func (m *survey) work(k keying) Work {
 // keys samples and looks at.
 func (m *survey) auditShares(k keying) (sampled, probed float64) {
 	job := m.job
-	if job.AuditSample == 0 && k.keys == methods.MinHash {
+	if job.AuditSample == 0 && !k.method().Promise(k.parameters(m.threshold)).ByConstruction {
 		job.AuditSample = audit.UsualSample
 	}
 	return transforms.AuditShares(job, &m.inputs)

@@ -4,14 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam/asmkernels"
-	"mirrorbeam/internal/candidates"
-	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
@@ -39,7 +36,10 @@ func planTables(ctx context.Context, c PlanConfig, config job.Config) (*Advice, 
 	}
 	advice := &Advice{Config: c}
 	workload := c.workload(lshbands.FingerprintCosts())
-	workload.RecordBytes = func(keys float64) float64 { return transforms.FingerprintKeyBytes(keys, config.Bits) }
+	simHash := chosen.method()
+	workload.RecordBytes = func(keys float64) float64 {
+		return simHash.KeyBytes(&methods.Parameters{SimHashBits: config.Bits}, keys)
+	}
 	var measured *fingerprintSurvey
 	if len(c.Input) > 0 {
 		if measured, err = surveyFingerprints(ctx, config, options); err != nil {
@@ -207,25 +207,4 @@ func fingerprintDigest(fingerprint []uint64) uint64 {
 		digest = asmkernels.SplitMix(digest ^ word)
 	}
 	return digest
-}
-
-// withTables returns an estimator for SimHash keys: no group is dense, and sizes are
-// of no interest.
-func withTables(firstInput docref.Ref, tables *lshbands.Permuted) *sample.Estimator {
-	var keys []uint64
-	return &sample.Estimator{
-		MostRecords: mostRecords,
-		FirstInput:  firstInput,
-		Compare: func(a, b *sample.Document) float64 {
-			distance := 0
-			for i, word := range a.Set {
-				distance += bits.OnesCount64(word ^ b.Set[i])
-			}
-			return float64(distance)
-		},
-		AppendRecords: func(records []candidates.Record, d *sample.Document) []candidates.Record {
-			keys = transforms.AppendFingerprintKeys(keys[:0], tables, d.Set)
-			return sample.AppendRecords(records, d.Ref, d.Digest, len(d.Set), keys)
-		},
-	}
 }

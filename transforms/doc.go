@@ -14,6 +14,7 @@ package transforms
 import (
 	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -89,7 +90,7 @@ type Job struct {
 	// none.
 	AuditSample int
 	// Bounds say what is compared of documents that are much alike.
-	Bounds Bounds
+	Bounds groups.Bounds
 }
 
 // runs returns where run files are written.
@@ -98,3 +99,18 @@ func (j *Job) runs() work.Runs {
 }
 
 func newBundle(job Job) bundle { return bundle{Runs: job.runs(), Lanes: job.Lanes} }
+
+// Method returns the method of the job, which has been checked to be there.
+func (j *Job) Method() *methods.Method {
+	m, _ := methods.Of(j.Keys)
+	return m
+}
+
+// Parameters returns what the method knows of the job.
+func (j *Job) Parameters() methods.Parameters {
+	return methods.Parameters{
+		Inputs: work.Path(j.Inputs), Shards: j.Shards, Threshold: j.Threshold, Shingle: j.Measure.Shingle,
+		Scheme: j.Scheme, SimHashBits: j.SimHashBits, Distance: j.Distance, Scoring: j.Scoring,
+		AllPairsUpTo: j.AllPairsUpTo, Bounds: j.Bounds,
+	}
+}

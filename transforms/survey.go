@@ -10,15 +10,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam/asmkernels"
-	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/work"
-	"mirrorbeam/lshbands"
 )
 
 // Seen is a document that a survey has read, before it is fingerprinted.
@@ -119,44 +116,6 @@ func Survey(ctx context.Context, job Job, inputs documents.Inputs, newVisitor fu
 	return total, nil
 }
 
-// HashKeyBytes returns how many bytes the records of so many keys of a document
-// take that are hashes of bands.
-func HashKeyBytes(keys float64) float64 {
-	before := min(keys, candidates.MaxPrevious)
-	return records.KeySize*keys + 4*(before*(before-1)/2+before*(keys-before))
-}
-
-// ExactKeyBytes returns how many bytes the records of so many exact keys take.
-func ExactKeyBytes(keys float64) float64 {
-	record := candidates.Record{Key: candidates.PrefixKeyOf(0)}
-	return keys * float64(records.KeySize+4*record.Known())
-}
-
-// FingerprintKeyBytes returns how many bytes the records of so many SimHash keys
-// take, for fingerprints of that many bits.
-func FingerprintKeyBytes(keys float64, bits int) float64 {
-	return keys * float64(fingerprintSize+bits/8)
-}
-
-// AppendFingerprintKeys appends the SimHash keys of a fingerprint.
-func AppendFingerprintKeys(keys []uint64, tables *lshbands.Permuted, fingerprint []uint64) []uint64 {
-	for table := range tables.Tables() {
-		keys = append(keys, prefixKey(table, tables.Prefix(table, fingerprint)))
-	}
-	return keys
-}
-
-// AppendExactRecords appends the records of the exact keys of a document.
-func AppendExactRecords(records []candidates.Record, ref docref.Ref, digest uint64, set []uint64, keys *lshbands.PrefixKeys) []candidates.Record {
-	record := candidates.Record{Ref: ref, Digest: digest, Size: uint32(len(set))}
-	for k, key := range keys.Of(set) {
-		record.Key, record.Position, record.First = candidates.PrefixKeyOf(key.Hash), key.Position, k == 0
-		records = append(records, record)
-		record.SetPrevious(key.Hash)
-	}
-	return records
-}
-
 // readSplit passes the blocks of a split on.
 func (f *fingerprintFn) readSplit(ctx context.Context, number int, free, filled chan *block) error {
 	reader := newSplitReader(ctx, f.Job, f.inputs.Files, f.inputs.Splits[number])
@@ -250,20 +209,6 @@ func hashOf(record corpus.Record) uint64 {
 		hash = asmkernels.SplitMix(hash ^ feature.Hash ^ math.Float64bits(feature.Weight))
 	}
 	return hash
-}
-
-// CrowdedPairs returns up to how many pairs a group is compared whatever the corpus is.
-func CrowdedPairs() int64 { return UsualBounds().Group }
-
-// LargestCompared returns up to how many pairs a group is compared, in a corpus of
-// that many documents whose groups of more than [CrowdedPairs] have these pairs.
-func LargestCompared(pairs []float64, documents int64) float64 {
-	crowds := make([]work.Crowd, len(pairs))
-	for i := range pairs {
-		crowds[i].Pairs = int64(pairs[i])
-	}
-	bounds := UsualBounds()
-	return float64(crowdLimit(crowds, bounds.allowed(documents)))
 }
 
 // AuditShares returns the share of the documents that an audit samples, and that in

@@ -113,6 +113,9 @@ func planText(s pipeline.Summary) string {
 		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d are candidates for the threshold %g; how many pairs that finds, only the audit tells",
 			s.Plan.Bits, s.Plan.Distance, s.Config.Threshold)
 	}
+	if s.Plan.Bands == 0 {
+		return fmt.Sprintf("keys %s, for which nothing is promised at the threshold %g", s.Plan.Keys, s.Config.Threshold)
+	}
 	return fmt.Sprintf("%s %s a pair at the threshold %g with probability %.4f, more similar ones more surely",
 		bandsText(s.Plan.Scheme), verb(int64(s.Plan.Bands), "find"), s.Config.Threshold, s.Plan.ExpectedRecall)
 }

@@ -69,3 +69,16 @@ func (r *Record) met(other *Record) bool {
 	}
 	return false
 }
+
+// AppendHashed appends the records of the keys of a document, which are hashes, in their
+// order. The document is a record without a key.
+func AppendHashed(records []Record, document Record, keys []uint64) []Record {
+	r := document
+	for i, key := range keys {
+		r.Key, r.Position, r.First = KeyOf(key, min(i, MaxPrevious)), uint32(i), i == 0
+		records = append(records, r)
+		copy(r.Previous[1:], r.Previous[:])
+		r.Previous[0] = PreviousOf(key)
+	}
+	return records
+}

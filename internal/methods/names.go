@@ -56,7 +56,3 @@ const (
 	// Hamming is the number of bits in which their SimHash fingerprints differ.
 	Hamming Scoring = "hamming"
 )
-
-// SmallCorpus is the number of documents up to which a corpus is compared fully, whatever
-// its groups are.
-const SmallCorpus = 4096

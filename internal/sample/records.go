@@ -5,21 +5,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/candidates"
-	"mirrorbeam/internal/docref"
 )
-
-// AppendRecords appends the records of a document with these keys, which are
-// hashes.
-func AppendRecords(records []candidates.Record, ref docref.Ref, digest uint64, size int, keys []uint64) []candidates.Record {
-	record := candidates.Record{Ref: ref, Digest: digest, Size: uint32(size)}
-	for i, key := range keys {
-		record.Key, record.Position, record.First = candidates.KeyOf(key, min(i, candidates.MaxPrevious)), uint32(i), i == 0
-		records = append(records, record)
-		copy(record.Previous[1:], record.Previous[:])
-		record.Previous[0] = candidates.PreviousOf(key)
-	}
-	return records
-}
 
 // Memory is what an estimate works in. It goes from one to the next, not to two at a
 // time.

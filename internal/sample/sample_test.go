@@ -58,7 +58,7 @@ var estimator = Estimator{
 		return shared / (float64(len(a.Set)+len(b.Set)) - shared)
 	},
 	AppendRecords: func(records []candidates.Record, d *Document) []candidates.Record {
-		return AppendRecords(records, d.Ref, d.Digest, len(d.Set), d.Set)
+		return appendRecords(records, d)
 	},
 }
 
@@ -66,7 +66,7 @@ var estimator = Estimator{
 func count(all []Document) int {
 	var records []candidates.Record
 	for i := range all {
-		records = AppendRecords(records, all[i].Ref, all[i].Digest, len(all[i].Set), all[i].Set)
+		records = appendRecords(records, &all[i])
 	}
 	n := 0
 	g := candidates.Grouper{
@@ -246,4 +246,9 @@ func TestDenseGroupComesToLeaders(t *testing.T) {
 			t.Errorf("a heap of %.0f documents and %.0f candidates, %.0f candidates in all; want a heap of 500 documents", got.HeapDocuments, got.HeapCandidates, got.Candidates)
 		}
 	}
+}
+
+// appendRecords takes the hashes in a document's set for its keys.
+func appendRecords(records []candidates.Record, d *Document) []candidates.Record {
+	return candidates.AppendHashed(records, candidates.Record{Ref: d.Ref, Digest: d.Digest, Size: uint32(len(d.Set))}, d.Set)
 }

@@ -1,4 +1,4 @@
-package transforms
+package methods
 
 import (
 	"bytes"
@@ -7,30 +7,65 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
-	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
-	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/unionfind"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 )
 
-// SimHash keys: the prefixes of permuted SimHash fingerprints (package lshbands).
-// A record holds the whole fingerprint, so that the pairs within the distance are
-// known as soon as a group is together. They are edges where the Hamming distance
-// is the score, else candidates.
+// The keys of SimHash are the prefixes of permuted SimHash fingerprints (package lshbands).
+// A record holds the whole fingerprint, so that the pairs within the distance are known as
+// soon as a group is together. They are edges where the Hamming distance is the score, else
+// candidates.
+func init() {
+	Register(Method{
+		Name:     SimHash,
+		Settings: Settings{Distance: true},
+		Reads:    ReadsSimHash,
+		Keys: func(p *Parameters) (func(*lshbands.Counter) Keys, error) {
+			tables, err := lshbands.PlanTables(p.SimHashBits, p.Distance)
+			return func(*lshbands.Counter) Keys { return TableKeys(tables) }, err
+		},
+		Records: records.Fingerprints,
+		Write:   writeFingerprint,
+		Group:   groupSimHash,
+		Crowds:  NeverWait,
+		Scorer: func(p *Parameters) Scorer {
+			if p.Scoring == Hamming {
+				return NoScorer
+			}
+			return Sets
+		},
+		Promise: func(p *Parameters) Promise {
+			if p.Scoring == Hamming {
+				return Promise{Recall: 1, ByConstruction: true}
+			}
+			return Promise{} // fingerprints of similar sets may be far apart
+		},
+		KeyBytes: func(p *Parameters, keys float64) float64 {
+			return keys * float64(records.KeySize+p.SimHashBits/8)
+		},
+	})
+}
 
-// fingerprintSize is the size of a record before its fingerprint: key, ref, digest,
-// size of the set, table.
-const fingerprintSize = 32
+// TableKeys returns what makes SimHash keys by these tables, which need not be those of a
+// job.
+func TableKeys(tables *lshbands.Permuted) Keys {
+	var keys []uint64
+	return func(all []candidates.Record, d *Document) []candidates.Record {
+		keys = keys[:0]
+		for table := range tables.Tables() {
+			keys = append(keys, prefixKey(table, tables.Prefix(table, d.SimHash)))
+		}
+		return candidates.AppendHashed(all, d.Record(), keys)
+	}
+}
 
 // prefixKey returns the key of a prefix in a table, evenly spread.
 func prefixKey(table int, prefix uint64) uint64 {
@@ -39,58 +74,25 @@ func prefixKey(table int, prefix uint64) uint64 {
 	return x ^ x>>32
 }
 
-// simhash writes the records of the documents of one split with SimHash keys.
-func (f *keyFn) simhash(ctx context.Context, w *work.Place) error {
-	var fingerprint []uint64
-	known := documents.Repeats{FirstInput: f.FirstInput}
-	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
-		w.Figures.Records += int64(block.Len())
-		for i := range block.Len() {
-			if err := writeID(&w.Run, f.Job, block, i); err != nil {
-				return err
-			}
-			fingerprint = block.SimHash(fingerprint[:0], i)
-			if block.Size(i) == 0 {
-				// A document without tokens is like those of the same digest only.
-				clear(fingerprint)
-				fingerprint[0] = block.Digest(i)
-				if err := f.fingerprint(&w.Run, block, i, 0, block.Digest(i), fingerprint); err != nil {
-					return err
-				}
-				continue
-			}
-			tables := f.tables.Tables()
-			mark := uint64(0)
-			for _, word := range fingerprint {
-				mark = asmkernels.SplitMix(mark ^ word)
-			}
-			if known.Has(block.Ref(i), block.Digest(i), mark) {
-				tables = 1
-			}
-			for table := range tables {
-				key := prefixKey(table, f.tables.Prefix(table, fingerprint))
-				if err := f.fingerprint(&w.Run, block, i, table, key, fingerprint); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-}
-
-// fingerprint writes a record.
-func (f *keyFn) fingerprint(run *runfile.Writer, block *sketchblock.Block, i, table int, key uint64, fingerprint []uint64) error {
-	b, err := run.Record(records.Fingerprints, records.ShardOf(key, f.Job.Shards), fingerprintSize+8*len(fingerprint))
+// writeFingerprint writes a record: key, ref, digest, size of the set and table stand as in
+// other key records, the fingerprint in place of the keys before. Documents without
+// shingles are like those of the same digest only: it stands for their fingerprint.
+func writeFingerprint(run *runfile.Writer, shards int, r *candidates.Record, d *Document) error {
+	b, err := run.Record(records.Fingerprints, records.ShardOf(r.Key, shards), records.KeySize+8*len(d.SimHash))
 	if err != nil {
 		return err
 	}
-	binary.LittleEndian.PutUint64(b, key)
-	records.PutRef(b[8:], block.Ref(i))
-	binary.LittleEndian.PutUint64(b[16:], block.Digest(i))
-	binary.LittleEndian.PutUint32(b[24:], uint32(block.Size(i)))
-	binary.LittleEndian.PutUint32(b[28:], uint32(table))
-	for k, word := range fingerprint {
-		binary.LittleEndian.PutUint64(b[fingerprintSize+8*k:], word)
+	plain := *r
+	plain.Key, plain.First = candidates.KeyOf(r.Key, 0), false
+	records.PutKey(b, plain)
+	fingerprint := b[records.KeySize:]
+	if r.Size == 0 {
+		clear(fingerprint)
+		binary.LittleEndian.PutUint64(fingerprint, r.Digest)
+		return nil
+	}
+	for k, word := range d.SimHash {
+		binary.LittleEndian.PutUint64(fingerprint[8*k:], word)
 	}
 	return nil
 }
@@ -119,33 +121,33 @@ func (r *fingerprintRecord) of(ref docref.Ref) *candidates.Record {
 
 // simhashGroups finds the pairs within the distance in a shard of SimHash keys.
 type simhashGroups struct {
-	job        Job
+	*Parameters
 	layout     *documents.Layout
 	packed     []byte
 	recordSize int
 	matcher    *lshbands.Matcher
 
-	fingerprints []uint64   // of a group
-	edges        refEdges   // stars, and pairs where the distance is the score
-	pairs        pairWriter // where it is not
+	fingerprints []uint64     // of a group
+	edges        groups.Edges // stars, and pairs where the distance is the score
+	pairs        groups.Pairs // where it is not
 	skipped      work.Skipped
 	failed       error
 }
 
-// simhash goes through a shard of SimHash keys.
-func (f *groupFn) simhash(ctx context.Context, shard int, w *work.Place) error {
+// groupSimHash goes through a shard of SimHash keys.
+func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Place) error {
 	packed, err := w.Read(0, records.Fingerprints)
 	if err != nil {
 		return err
 	}
-	tables, err := lshbands.PlanTables(f.Job.SimHashBits, f.Job.Distance)
+	tables, err := lshbands.PlanTables(p.SimHashBits, p.Distance)
 	if err != nil {
 		return err
 	}
 	g := simhashGroups{
-		job: f.Job, layout: &f.Layout, packed: packed,
-		recordSize: fingerprintSize + f.Job.SimHashBits/8, matcher: tables.NewMatcher(),
-		edges: refEdges{run: &w.Run, shard: shard}, pairs: newPairWriter(w, shard),
+		Parameters: p, layout: l, packed: packed,
+		recordSize: records.KeySize + p.SimHashBits/8, matcher: tables.NewMatcher(),
+		edges: groups.NewEdges(w, shard), pairs: groups.NewPairs(w, shard),
 	}
 	keys := g.records()
 	w.Figures.Bytes += int64(len(packed))
@@ -167,10 +169,10 @@ func (f *groupFn) simhash(ctx context.Context, shard int, w *work.Place) error {
 		return g.failed
 	}
 	w.Outcome.Skipped.Add(g.skipped)
-	if err := records.WritePart(&w.Run, records.Nodes, shard, g.pairs.part); err != nil {
+	if err := g.pairs.Finish(); err != nil {
 		return err
 	}
-	return records.WritePart(&w.Run, records.EdgeNodes, shard, g.edges.part)
+	return g.edges.Finish()
 }
 
 // records returns the records ordered by key.
@@ -191,7 +193,7 @@ func (g *simhashGroups) records() []fingerprintRecord {
 
 // words returns the bytes of the fingerprint of a record.
 func (g *simhashGroups) words(r *fingerprintRecord) []byte {
-	return g.packed[int(r.at)*g.recordSize+fingerprintSize : int(r.at+1)*g.recordSize]
+	return g.packed[int(r.at)*g.recordSize+records.KeySize : int(r.at+1)*g.recordSize]
 }
 
 // compare tells which documents are the same, 0 for those: equal fingerprints, and
@@ -199,7 +201,7 @@ func (g *simhashGroups) words(r *fingerprintRecord) []byte {
 // since features may weigh more in one document than in the other.
 func (g *simhashGroups) compare(a, b *fingerprintRecord) int {
 	order := bytes.Compare(g.words(a), g.words(b))
-	if g.job.Scoring == methods.Hamming {
+	if g.Scoring == Hamming {
 		return order
 	}
 	return cmp.Or(order, cmp.Compare(a.Digest, b.Digest))
@@ -256,7 +258,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 			g.fingerprints = append(g.fingerprints, binary.LittleEndian.Uint64(b))
 		}
 	}
-	listed := g.job.Bounds.Group + g.job.Bounds.Listed*int64(len(keys))
+	listed := g.Bounds.Group + g.Bounds.Listed*int64(len(keys))
 	skipped := int64(0)
 	var joined unionfind.Forest // by pairs beyond the bound
 	g.matcher.Pairs(table, g.fingerprints, func(i, j, distance int) {
@@ -289,60 +291,32 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 
 // same returns the edge to a document that is the same.
 func (g *simhashGroups) same(r *candidates.Record) records.Edge {
-	if g.job.Scoring == methods.Hamming {
-		return records.HammingEdge(0, g.job.SimHashBits)
+	if g.Scoring == Hamming {
+		return records.HammingEdge(0, g.SimHashBits)
 	}
 	return records.NewEdge(int(r.Size), int(r.Size), false)
 }
 
 // pair passes on a pair within the distance, the first one before.
 func (g *simhashGroups) pair(a, b *candidates.Record, distance int) {
-	if g.job.Scoring == methods.Hamming {
-		g.add(a, b, records.HammingEdge(distance, g.job.SimHashBits))
+	if g.Scoring == Hamming {
+		g.add(a, b, records.HammingEdge(distance, g.SimHashBits))
 		return
 	}
 	low, high := a, b
 	if low.Size > high.Size {
 		low, high = high, low
 	}
-	if float64(low.Size)/float64(high.Size) < g.job.Threshold {
+	if float64(low.Size)/float64(high.Size) < g.Threshold {
 		return
 	}
-	if err := g.pairs.add(low, high); err != nil {
+	if err := g.pairs.Add(low, high); err != nil {
 		g.failed = err
 	}
 }
 
 func (g *simhashGroups) add(a, b *candidates.Record, e records.Edge) {
-	if err := g.edges.add(a, b, e); err != nil {
+	if err := g.edges.Add(a, b, e); err != nil {
 		g.failed = err
 	}
-}
-
-// refEdges writes edges between documents known by their refs, and collects these.
-type refEdges struct {
-	run     *runfile.Writer
-	shard   int
-	numbers numbering.Set
-	part    components.Part
-}
-
-func (w *refEdges) add(a, b *candidates.Record, e records.Edge) error {
-	e.A, e.B = w.number(a), w.number(b)
-	w.part.Parents.Union(e.A, e.B)
-	record, err := w.run.Record(records.Edges, w.shard, records.EdgeSize)
-	if err == nil {
-		records.PutEdge(record, e)
-	}
-	return err
-}
-
-func (w *refEdges) number(r *candidates.Record) uint32 {
-	number, isNew := w.numbers.Add(uint64(r.Ref))
-	if isNew {
-		w.part.Refs = append(w.part.Refs, r.Ref)
-		w.part.Weights = append(w.part.Weights, r.Size)
-		w.part.Parents = append(w.part.Parents, number)
-	}
-	return number
 }

@@ -1,0 +1,169 @@
+package groups
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
+)
+
+// CrowdsStep is the step of the tasks that go through the crowds of a shard.
+const CrowdsStep = 1
+
+// limitShard is where the limit and the dense keys stand in the catalog.
+const limitShard = 0
+
+// Crowds decides which crowds are compared, and makes the tasks that do so.
+type Crowds struct {
+	Bounds Bounds
+	// Exact and Stars are those of [Keyed].
+	Exact, Stars bool
+}
+
+// Plan lists the dense groups of the outcomes and makes the tasks of [CrowdsStep].
+func (c *Crowds) Plan(_ context.Context, p *work.Planning) error {
+	var crowds []work.Crowd
+	for _, o := range p.Outcomes {
+		crowds = append(crowds, o.Crowds...)
+	}
+	if len(crowds) == 0 {
+		p.Runs.ReleaseStage(p.Outcomes, work.Key)
+		return nil
+	}
+	list, dense, err := writeLimit(p, crowds, c.limit(crowds, p.Counts.Documents+p.Counts.ReferenceDocuments))
+	if err != nil {
+		return fmt.Errorf("list dense groups: %w", err)
+	}
+	d := work.Delivery{Step: CrowdsStep, Needed: []runfile.Kind{records.Crowds}, Extra: []runfile.Kind{records.Limit}}
+	isNeeded := func(o work.Outcome) bool { return o.Stage == work.Group }
+	if dense && !c.Exact && !c.Stars {
+		// What has met under dense keys only is compared under others.
+		d.Needed = append(d.Needed, records.Keys)
+		isNeeded = func(o work.Outcome) bool { return o.Stage != work.Fingerprint }
+	} else {
+		p.Runs.ReleaseStage(p.Outcomes, work.Key)
+	}
+	runs := work.RunsOf(slices.DeleteFunc(p.Outcomes, func(o work.Outcome) bool { return !isNeeded(o) }))
+	if err := p.Deliver(d, append(runs, list)); err != nil {
+		return fmt.Errorf("make tasks of dense groups: %w", err)
+	}
+	return nil
+}
+
+// limit returns the largest number of pairs of a crowd that is compared. To compare two
+// texts for passages takes hundreds of times what two sets take, so it is a small one
+// where dense groups are stars.
+func (c *Crowds) limit(crowds []work.Crowd, documents int64) int64 {
+	if c.Stars {
+		return c.Bounds.Passages
+	}
+	pairs := make([]int64, len(crowds))
+	for i := range crowds {
+		pairs[i] = crowds[i].Pairs
+	}
+	return c.Bounds.Limit(pairs, documents)
+}
+
+// writeLimit writes the limit and the keys of dense groups, and says whether there are
+// any. It returns the path of the run.
+func writeLimit(p *work.Planning, crowds []work.Crowd, limit int64) (path string, dense bool, err error) {
+	p.Runs.Begin(&p.Run)
+	defer p.Run.Abort()
+	packed := binary.LittleEndian.AppendUint64(nil, uint64(limit))
+	for _, c := range crowds {
+		if c.Pairs > limit {
+			packed = binary.LittleEndian.AppendUint64(packed, c.ID)
+			dense = true
+		}
+	}
+	if err := p.Run.Section(records.Limit, limitShard, packed); err != nil {
+		return "", false, err
+	}
+	path, err = p.Run.Close()
+	return path, dense, err
+}
+
+// readLimit returns what writeLimit wrote.
+func readLimit(w *work.Place, catalog string) (limit int64, dense numbering.Set, err error) {
+	pieces, err := runfile.ReadCatalog(catalog, limitShard)
+	if err != nil {
+		return 0, dense, err
+	}
+	packed, err := w.Reader.ReadKind(nil, pieces, records.Limit)
+	if err != nil {
+		return 0, dense, err
+	}
+	limit = int64(binary.LittleEndian.Uint64(packed))
+	for packed = packed[8:]; len(packed) > 0; packed = packed[8:] {
+		dense.Add(binary.LittleEndian.Uint64(packed))
+	}
+	return limit, dense, nil
+}
+
+// Crowds compares the crowds of a shard that are not dense, gathers the documents of
+// those that are in heaps, and compares what has met under dense keys only.
+func (k *Keyed) Crowds(w *work.Place, t work.Task) error {
+	limit, dense, err := readLimit(w, t.Catalog)
+	if err != nil {
+		return err
+	}
+	// Parts are numbered behind those of the first time.
+	part := k.Shards + t.Number
+	var failed error
+	pairs := NewPairs(w, part)
+	g := k.grouper(&pairs, &failed)
+	g.DenseKeys = dense
+	keys, err := sorting{records.Keys, t.Number, k.Shards, unmetBefore(g)}.read(w)
+	if err != nil {
+		return err
+	}
+	g.Again(keys)
+	packed, err := w.Read(0, records.Crowds)
+	if err != nil {
+		return err
+	}
+	heap := heapMembers{run: &w.Run, part: part, grouper: g}
+	for crowd := (records.CrowdReader{Packed: packed}); failed == nil && crowd.Next(); {
+		switch {
+		case crowd.Pairs <= limit:
+			g.Crowd(readCrowd(&crowd, w))
+		case k.Stars:
+			group := readCrowd(&crowd, w)
+			g.Star(group)
+			w.Outcome.Skipped.Add(k.Layout.Starred(group, crowd.Pairs))
+		default:
+			failed = heap.add(&crowd)
+		}
+	}
+	if failed != nil {
+		return failed
+	}
+	return pairs.Finish()
+}
+
+// unmetBefore tells the records of dense groups, which are not compared again, from
+// others.
+func unmetBefore(g *candidates.Grouper) func(packed []byte) uint64 {
+	return func(packed []byte) uint64 {
+		r := candidates.Record{Key: binary.LittleEndian.Uint64(packed), Position: binary.LittleEndian.Uint32(packed[28:]) &^ records.FirstKey}
+		if _, isDense := g.DenseKeys.Find(g.KeyID(&r)); isDense {
+			return 0
+		}
+		return candidates.Unmet
+	}
+}
+
+// readCrowd reads the documents of a crowd.
+func readCrowd(c *records.CrowdReader, w *work.Place) []candidates.Record {
+	growKeys(w, c.Documents)
+	for i := range w.Keys {
+		c.Record(&w.Keys[i])
+	}
+	return w.Keys
+}

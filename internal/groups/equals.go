@@ -1,0 +1,67 @@
+package groups
+
+import (
+	"math"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
+)
+
+// Equals brings equal documents together, and nothing else, where all pairs of a corpus
+// are compared.
+type Equals struct {
+	FirstInput docref.Ref
+	// Shards is over how many shards the keys are spread.
+	Shards int
+}
+
+// Shard writes the stars of equal documents of a shard, and its distinct documents.
+func (e *Equals) Shard(w *work.Place, shard int) error {
+	keys, err := sorting{kind: records.Digests, shard: shard, shards: e.Shards}.read(w)
+	if err != nil {
+		return err
+	}
+	if err := e.writeDistinct(&w.Run, shard, keys); err != nil {
+		return err
+	}
+	var failed error
+	equal := stars{run: &w.Run, shard: shard}
+	g := candidates.Grouper{
+		MaxComparisons: math.MaxInt64, FirstInput: e.FirstInput,
+		Candidate: func(_, _ *candidates.Record) {},
+		Identical: func(first, other *candidates.Record) {
+			if err := equal.add(first, other); err != nil {
+				failed = err
+			}
+		},
+	}
+	g.Groups(keys)
+	if failed != nil {
+		return failed
+	}
+	return equal.finish()
+}
+
+// writeDistinct writes the first of the documents under each key as a node: every
+// one of them is compared with every other. Where that is of the reference, the first
+// equal one of the input, if there is one, is a node joined to it.
+func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates.Record) error {
+	n, first := uint32(0), uint32(0)
+	for i, r := range keys {
+		isEqual := i > 0 && keys[i-1].Digest == r.Digest
+		if !isEqual {
+			first = n
+		}
+		if r.Size == 0 || isEqual && (keys[i-1].Ref >= e.FirstInput || r.Ref < e.FirstInput) {
+			continue
+		}
+		if err := records.WriteNode(run, records.Distinct, shard, r.Ref, r.Size, first); err != nil {
+			return err
+		}
+		n++
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package groups
+
+import (
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/work"
+)
+
+// Keyed goes through the groups of the documents that share a key.
+type Keyed struct {
+	Layout *documents.Layout
+	// Shards is over how many shards the keys are spread.
+	Shards int
+	// Threshold is the least similarity that the sizes of two documents must allow;
+	// 0 where sizes rule no pair out.
+	Threshold float64
+	// Exact says that keys are those of [candidates.PrefixKeyOf].
+	Exact bool
+	// Stars says that the documents of a dense group are compared with the first of
+	// them. Else they come to heaps.
+	Stars bool
+	// Bounds say which groups are crowds.
+	Bounds *Bounds
+}
+
+// Shard goes through a shard for the first time. It writes the candidate pairs, the stars
+// of equal documents, which are edges already, and the crowds, which wait.
+func (k *Keyed) Shard(w *work.Place, shard int) error {
+	keys, err := sorting{records.Keys, shard, k.Shards, func(packed []byte) uint64 {
+		return records.PreviousKey(packed, k.Exact)
+	}}.read(w)
+	if err != nil {
+		return err
+	}
+	var failed error
+	equal := stars{run: &w.Run, shard: shard}
+	pairs := NewPairs(w, shard)
+	g := k.grouper(&pairs, &failed)
+	g.Identical = func(first, other *candidates.Record) {
+		if err := equal.add(first, other); err != nil {
+			failed = err
+		}
+	}
+	g.Crowded = func(group []candidates.Record, pairs int64) {
+		w.Outcome.Crowds = append(w.Outcome.Crowds, work.Crowd{ID: g.KeyID(&group[0]), Pairs: pairs})
+		if err := records.WriteCrowd(&w.Run, shard, group, pairs); err != nil {
+			failed = err
+		}
+	}
+	g.Groups(keys)
+	if failed != nil {
+		return failed
+	}
+	if err := pairs.Finish(); err != nil {
+		return err
+	}
+	return equal.finish()
+}
+
+// grouper returns a Grouper whose pairs are written.
+func (k *Keyed) grouper(pairs *Pairs, failed *error) *candidates.Grouper {
+	return &candidates.Grouper{
+		Threshold:      k.Threshold,
+		MaxComparisons: k.Bounds.Group,
+		Exact:          k.Exact,
+		FirstInput:     k.Layout.FirstInput,
+		Candidate: func(a, b *candidates.Record) {
+			if err := pairs.Add(a, b); err != nil {
+				*failed = err
+			}
+		},
+	}
+}

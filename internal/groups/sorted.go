@@ -1,0 +1,83 @@
+package groups
+
+import (
+	"encoding/binary"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
+)
+
+// sorting says how the key records of a shard are read.
+type sorting struct {
+	kind          runfile.Kind
+	shard, shards int
+	// previous, where it is there, gives what [candidates.Buckets.CountLink] asks for.
+	// Records may then be left out that it says are in no pair.
+	previous func(packed []byte) uint64
+}
+
+// read returns the key records of a shard in the task's memory, sorted. It reads them
+// twice, piece by piece: a shard may be the records of very many documents under one key.
+func (s sorting) read(w *work.Place) ([]candidates.Record, error) {
+	size := int64(0)
+	for _, piece := range w.Pieces {
+		if piece.Kind == s.kind {
+			size += piece.Length
+		}
+	}
+	low, high := records.RangeOf(s.shard, s.shards)
+	buckets := candidates.NewBuckets(int(size)/records.KeySize, low, high)
+	err := s.each(w, func(packed []byte) []byte {
+		key := binary.LittleEndian.Uint64(packed)
+		if s.previous == nil {
+			buckets.Count(key)
+		} else {
+			buckets.CountLink(key, s.previous(packed))
+		}
+		w.Figures.Records++
+		return packed[records.KeySize+4*candidates.KnownOf(key):]
+	})
+	if err != nil {
+		return nil, err
+	}
+	growKeys(w, buckets.Counted())
+	err = s.each(w, func(packed []byte) []byte {
+		key := binary.LittleEndian.Uint64(packed)
+		if place, ok := buckets.Place(key); ok {
+			return records.GetKey(packed, &w.Keys[place])
+		}
+		return packed[records.KeySize+4*candidates.KnownOf(key):]
+	})
+	w.Figures.Bytes += size
+	buckets.Sort(w.Keys)
+	return w.Keys, err
+}
+
+// each visits the packed records. Visit returns what follows a record.
+func (s sorting) each(w *work.Place, visit func(packed []byte) []byte) error {
+	for _, piece := range w.Pieces {
+		if piece.Kind != s.kind {
+			continue
+		}
+		packed, err := w.ReadPiece(0, piece)
+		if err != nil {
+			return err
+		}
+		for len(packed) > 0 {
+			packed = visit(packed)
+		}
+	}
+	return nil
+}
+
+// growKeys makes room for n records, of which nothing is kept. What was there before goes
+// first: the two may be all the memory that there is.
+func growKeys(w *work.Place, n int) {
+	if n > cap(w.Keys) {
+		w.Keys = nil
+		w.Keys = make([]candidates.Record, n)
+	}
+	w.Keys = w.Keys[:n]
+}

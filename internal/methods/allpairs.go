@@ -1,0 +1,32 @@
+package methods
+
+import (
+	"context"
+
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/groups"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/lshbands"
+)
+
+// allRecords is the kind of the key records of [All].
+const allRecords = records.Digests
+
+// All needs no candidates. Its keys bring equal documents together. One document stands for
+// its equals, and all of these are compared with each other.
+func init() {
+	Register(Method{
+		Name: All,
+		Keys: func(*Parameters) (func(*lshbands.Counter) Keys, error) {
+			return func(*lshbands.Counter) Keys { return AppendDigest }, nil
+		},
+		Records: allRecords,
+		Group: func(_ context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Place) error {
+			e := groups.Equals{FirstInput: l.FirstInput, Shards: p.Shards}
+			return e.Shard(w, shard)
+		},
+		Crowds:  NeverWait,
+		Promise: func(*Parameters) Promise { return Promise{Recall: 1, ByConstruction: true} },
+	})
+}

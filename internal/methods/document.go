@@ -1,0 +1,109 @@
+package methods
+
+import (
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/sketch"
+)
+
+// Document is what keys are made of. What its method does not read may be missing.
+type Document struct {
+	Ref docref.Ref
+	// Digest tells which documents are identical under the measure.
+	Digest uint64
+	// Size is the number of distinct shingles.
+	Size int
+	// Bands are the keys that its block holds.
+	Bands []uint64
+	// Set holds the distinct shingle hashes, ascending.
+	Set []uint64
+	// Sequence are the shingles in the order of the text.
+	Sequence sketch.Sequence
+	// SimHash is the SimHash fingerprint.
+	SimHash []uint64
+}
+
+// Record returns the record of the document, still without a key.
+func (d *Document) Record() candidates.Record {
+	return candidates.Record{Ref: d.Ref, Digest: d.Digest, Size: uint32(d.Size)}
+}
+
+// AppendDigest appends the record that brings a document together with equal ones only.
+func AppendDigest(all []candidates.Record, d *Document) []candidates.Record {
+	r := d.Record()
+	r.Key, r.First = candidates.KeyOf(d.Digest, 0), true
+	return append(all, r)
+}
+
+// Parts are parts of what a sketch block holds of a document.
+type Parts uint
+
+const (
+	// ReadsBands: Bands of a [Document].
+	ReadsBands Parts = 1 << iota
+	// ReadsSets: Set.
+	ReadsSets
+	// ReadsSequences: Sequence.
+	ReadsSequences
+	// ReadsSimHash: SimHash.
+	ReadsSimHash
+)
+
+// stored are the parts that stand beside the block.
+const stored = ReadsSets | ReadsSequences
+
+// blockReader reads the documents of a sketch block.
+type blockReader struct {
+	parts    Parts
+	block    *sketchblock.Block
+	sets     []byte // of the documents that are still to come
+	sequence sketchblock.Sequence
+	Document
+}
+
+// document reads document i; they are to be read in order. It returns a hash of the parts
+// it has read: where digests are equal, too, documents have the same keys. Sequences are not
+// parsed yet.
+func (r *blockReader) document(i int) (hash uint64, packed []byte) {
+	r.Ref, r.Digest, r.Size = r.block.Ref(i), r.block.Digest(i), r.block.Size(i)
+	if r.parts&stored != 0 {
+		size := sketchblock.HashSize * r.block.Stored(i)
+		packed, r.sets = r.sets[:size], r.sets[size:]
+		hash = xxh3.Hash(packed)
+	}
+	if r.parts&ReadsSets != 0 {
+		r.Set = sketchblock.AppendSet(r.Set[:0], packed)
+	}
+	if r.parts&ReadsBands != 0 {
+		r.Bands = r.Bands[:0]
+		for k := range r.block.Keys() {
+			r.Bands = append(r.Bands, r.block.Key(i, k))
+		}
+		hash ^= r.Bands[0]
+	}
+	if r.parts&ReadsSimHash != 0 {
+		r.SimHash = r.block.SimHash(r.SimHash[:0], i)
+		for _, word := range r.SimHash {
+			hash = asmkernels.SplitMix(hash ^ word)
+		}
+	}
+	return hash, packed
+}
+
+// parse parses the sequence of the document, if sequences are read. That of a repeat is
+// left empty: it takes long, and is of no use.
+func (r *blockReader) parse(packed []byte, isRepeat bool) (err error) {
+	r.Sequence = sketch.Sequence{}
+	if r.parts&ReadsSequences == 0 || isRepeat {
+		return nil
+	}
+	if r.sequence, err = sketchblock.ParseSequence(r.sequence, packed); err != nil {
+		return err
+	}
+	r.Sequence = sketch.Sequence(r.sequence)
+	return nil
+}

@@ -1,0 +1,41 @@
+package methods
+
+import (
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/lshbands"
+)
+
+// The keys of Exact are the shingles of a document that come first in an order from rare to
+// frequent (see [lshbands.PrefixKeys]). So it depends on the whole corpus which they are.
+func init() {
+	Register(Method{
+		Name:    Exact,
+		Reads:   ReadsSets,
+		Ordered: true,
+		Exact:   true,
+		Keys: func(p *Parameters) (func(*lshbands.Counter) Keys, error) {
+			threshold := p.Threshold
+			return func(order *lshbands.Counter) Keys {
+				return exactKeys(lshbands.NewPrefixKeys(order, threshold))
+			}, nil
+		},
+		Promise: func(*Parameters) Promise { return Promise{Recall: 1, ByConstruction: true} },
+		KeyBytes: func(_ *Parameters, keys float64) float64 {
+			record := candidates.Record{Key: candidates.PrefixKeyOf(0)}
+			return keys * float64(records.KeySize+4*record.Known())
+		},
+	})
+}
+
+func exactKeys(prefix *lshbands.PrefixKeys) Keys {
+	return func(all []candidates.Record, d *Document) []candidates.Record {
+		r := d.Record()
+		for k, key := range prefix.Of(d.Set) {
+			r.Key, r.Position, r.First = candidates.PrefixKeyOf(key.Hash), key.Position, k == 0
+			all = append(all, r)
+			r.SetPrevious(key.Hash)
+		}
+		return all
+	}
+}

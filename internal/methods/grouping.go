@@ -1,0 +1,59 @@
+package methods
+
+import (
+	"context"
+
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/groups"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
+)
+
+// GroupNeeds returns what the tasks of a [Grouping] are handed.
+func (m *Method) GroupNeeds() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{m.Records, allRecords, records.Ids}}
+}
+
+// Crowding returns what decides about crowds; there is something to decide unless they
+// [NeverWait].
+func (m *Method) Crowding(bounds groups.Bounds) groups.Crowds {
+	return groups.Crowds{Bounds: bounds, Exact: m.Exact, Stars: m.Crowds == ToStars}
+}
+
+// Grouping brings the documents of a shard of keys together, and finds the documents of a
+// shard of ids whose id is not theirs alone.
+type Grouping struct {
+	Method Name
+	Parameters
+
+	method, small *Method
+	layout        documents.Layout
+}
+
+// Setup prepares the tasks.
+func (g *Grouping) Setup() (err error) {
+	if g.method, err = mustOf(g.Method); err != nil {
+		return err
+	}
+	if g.small, err = mustOf(All); err != nil {
+		return err
+	}
+	return g.layout.Read(string(g.Inputs))
+}
+
+// Task goes through a shard: for the first time or, in [groups.CrowdsStep], through the
+// crowds that have waited.
+func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Place) error {
+	if t.Step == groups.CrowdsStep {
+		return g.method.keyed(&g.Parameters, &g.layout).Crowds(w, t)
+	}
+	m := g.method
+	if w.Has(g.small.Records) {
+		m = g.small
+	}
+	if err := m.Group(ctx, &g.Parameters, &g.layout, t.Number, w); err != nil {
+		return err
+	}
+	return groups.RepeatedIDs(w, g.layout.Starts)
+}

@@ -1,0 +1,163 @@
+package methods
+
+import (
+	"context"
+	"fmt"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/groups"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/lshbands"
+)
+
+// NewKeys returns what makes the keys of documents whose sets are at hand, as a job makes
+// them; order is for methods that are Ordered. It is not for concurrent use.
+func (m *Method) NewKeys(p *Parameters, order *lshbands.Counter) (Keys, error) {
+	made, err := m.Keys(p)
+	if err != nil {
+		return nil, err
+	}
+	keys := m.ofAll(made(order))
+	if m.Bands == nil {
+		return keys, nil
+	}
+	bands := m.Bands(p)
+	return func(all []candidates.Record, d *Document) []candidates.Record {
+		d.Bands = bands(d.Set)
+		return keys(all, d)
+	}, nil
+}
+
+// ofAll returns keys of all documents, given those of documents with shingles. A document
+// without is like those of the same digest only.
+func (m *Method) ofAll(keys Keys) Keys {
+	return func(all []candidates.Record, d *Document) []candidates.Record {
+		if d.Size == 0 {
+			return AppendDigest(all, d)
+		}
+		return keys(all, d)
+	}
+}
+
+// allPairsStep is the step of tasks for a corpus that is small enough for all of its pairs.
+const allPairsStep = 1
+
+// Needs returns what the tasks of a [Keying] are handed.
+func (m *Method) Needs() work.Delivery {
+	d := work.Delivery{Needed: []runfile.Kind{records.Documents}}
+	if m.Reads&stored != 0 {
+		d.Extra = append(d.Extra, records.Sets)
+	}
+	if m.Ordered {
+		d.Extra = append(d.Extra, records.Order)
+	}
+	return d
+}
+
+// Keying writes the key records of the documents of a split, and the hashes of their ids,
+// to find out which are theirs alone.
+type Keying struct {
+	Method Name
+	Parameters
+
+	method, small keyed
+	layout        documents.Layout
+}
+
+// keyed is a method with its keys.
+type keyed struct {
+	*Method
+	keys func(order *lshbands.Counter) Keys
+}
+
+// newKeyed prepares the method of that name.
+func newKeyed(name Name, p *Parameters) (k keyed, err error) {
+	if k.Method, err = mustOf(name); err != nil {
+		return k, err
+	}
+	k.keys, err = k.Keys(p)
+	return k, err
+}
+
+// Setup prepares the tasks.
+func (k *Keying) Setup() (err error) {
+	if k.method, err = newKeyed(k.Method, &k.Parameters); err != nil {
+		return err
+	}
+	if k.small, err = newKeyed(All, &k.Parameters); err != nil {
+		return err
+	}
+	return k.layout.Read(string(k.Inputs))
+}
+
+// Task writes the records of one split. Records of a document that repeats an earlier one
+// are left out but for the first.
+func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Place) error {
+	m := k.method
+	if t.Step == allPairsStep {
+		m = k.small
+	}
+	var order *lshbands.Counter
+	if m.Ordered {
+		var err error
+		if order, err = orders.Get(t.Catalog, readOrder); err != nil {
+			return fmt.Errorf("read order of shingles: %w", err)
+		}
+		w.Hold(order)
+	}
+	s := splitKeys{
+		keyed: m, shards: k.Shards, keys: m.ofAll(m.keys(order)),
+		reader: blockReader{parts: m.Reads},
+		known:  documents.Repeats{FirstInput: k.layout.FirstInput},
+	}
+	return w.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) (err error) {
+		s.reader.block = block
+		if m.Reads&stored != 0 {
+			if s.reader.sets, err = w.ReadPiece(1, setsPiece); err != nil {
+				return err
+			}
+		}
+		w.Figures.Records += int64(block.Len())
+		w.Figures.Bytes += int64(len(s.reader.sets))
+		for i := range block.Len() {
+			if err := s.document(&w.Run, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// splitKeys writes the key records of a split.
+type splitKeys struct {
+	keyed
+	shards  int
+	keys    Keys
+	reader  blockReader
+	known   documents.Repeats
+	records []candidates.Record
+}
+
+// document writes the records of document i of the block.
+func (s *splitKeys) document(run *runfile.Writer, i int) error {
+	d := &s.reader.Document
+	hash, packed := s.reader.document(i)
+	isRepeat := s.known.Has(d.Ref, d.Digest, hash)
+	if err := s.reader.parse(packed, isRepeat); err != nil {
+		return err
+	}
+	s.records = s.keys(s.records[:0], d)
+	if isRepeat && len(s.records) > 1 {
+		s.records = s.records[:1]
+	}
+	for k := range s.records {
+		if err := s.Write(run, s.shards, &s.records[k], d); err != nil {
+			return err
+		}
+	}
+	return groups.WriteID(run, s.shards, d.Ref, s.reader.block.ID(i))
+}

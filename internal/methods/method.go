@@ -1,0 +1,206 @@
+package methods
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/groups"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/lshbands"
+)
+
+// Method is a way to find similar documents. Only Name and Keys must be given: what is left
+// out is as with keys that are hashes of parts of the shingle set.
+type Method struct {
+	Name Name
+
+	// Similarity is what the method finds. The zero value is [Resemblance].
+	Similarity Similarity
+	// Settings are those that belong to this method.
+	Settings Settings
+
+	// Reads says what of a sketch block keys are made of. The block must hold it.
+	Reads Parts
+	// Bands returns what computes the keys of a block of a document's set, before the
+	// set goes; nil where a block holds none.
+	Bands func(p *Parameters) func(set []uint64) []uint64
+	// Ordered says that keys depend on an order of all shingles of the corpus, from rare
+	// to frequent, which has to be counted first.
+	Ordered bool
+	// Exact says that keys are shingles, of [candidates.PrefixKeyOf], and not hashes.
+	Exact bool
+	// Keys returns what makes the keys of documents. It is called once for many tasks.
+	// What it returns is called for each of them, with the order if the method is
+	// Ordered.
+	Keys func(p *Parameters) (func(order *lshbands.Counter) Keys, error)
+
+	// Records is the kind of the key records, 0 for [records.Keys].
+	Records runfile.Kind
+	// Write writes a key record, nil where it has the layout of [records.PutKey].
+	Write func(run *runfile.Writer, shards int, r *candidates.Record, d *Document) error
+
+	// Group goes through the records of a shard and writes pairs or edges, nil for
+	// [groups.Keyed].
+	Group func(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Place) error
+	// Crowds says what becomes of groups of very many pairs.
+	Crowds Crowds
+
+	// Scorer returns what scores the pairs, nil for [Sets].
+	Scorer func(p *Parameters) Scorer
+
+	// Promise returns what is known of the pairs that the method finds; nil for nothing.
+	Promise func(p *Parameters) Promise
+	// KeyBytes returns how many bytes the records of so many keys of a document take;
+	// nil for [HashBytes].
+	KeyBytes func(p *Parameters, keys float64) float64
+}
+
+// Keys appends the key records of a document, in their order. Each is to be the same for
+// all documents of equal digest and parts, but for the ref; of a document that repeats
+// another only the first is sent. It is not for concurrent use.
+type Keys func(all []candidates.Record, d *Document) []candidates.Record
+
+// Crowds says what becomes of groups of very many pairs.
+type Crowds int
+
+const (
+	// ToHeaps: such groups wait until all are known. The documents of dense ones are
+	// gathered in heaps and compared with leaders.
+	ToHeaps Crowds = iota
+	// ToStars: they wait; the documents of dense ones are compared with the first.
+	ToStars
+	// NeverWait: Group deals with all groups at once.
+	NeverWait
+)
+
+// Scorer is what scores the pairs that a method finds.
+type Scorer int
+
+const (
+	// Sets compares the shingle sets of both documents.
+	Sets Scorer = iota
+	// Texts looks for the passages that both documents have.
+	Texts
+	// NoScorer: Group has written edges.
+	NoScorer
+)
+
+// Settings say which settings of a job belong to a method.
+type Settings struct {
+	// Bands: the number of bands and rows, or the recall from which they follow.
+	Bands bool
+	// Distance: the Hamming distance, and the bits of fingerprints.
+	Distance bool
+}
+
+// Promise is what is known of the pairs that a method finds, before any are looked for.
+type Promise struct {
+	// Recall is the probability that a pair at the threshold is found, 0 if unknown.
+	Recall float64
+	// ByConstruction says that the promise holds whatever the corpus is, so that nobody
+	// has to measure the recall.
+	ByConstruction bool
+	// Words is how many words in a row two documents must have in common to be compared
+	// for certain; 0 where that does not matter.
+	Words int
+}
+
+// registered are the methods by name.
+var registered = map[Name]*Method{}
+
+// Register adds a method, to be called when the program starts. It panics if there is one
+// of the same name.
+func Register(m Method) {
+	if registered[m.Name] != nil || m.Name == Auto {
+		panic(fmt.Sprintf("methods: %s is there twice", m.Name))
+	}
+	m.complete()
+	registered[m.Name] = &m
+}
+
+// complete fills in what most methods have.
+func (m *Method) complete() {
+	if m.Similarity == "" {
+		m.Similarity = Resemblance
+	}
+	if m.Records == 0 {
+		m.Records = records.Keys
+	}
+	if m.Write == nil {
+		kind := m.Records
+		m.Write = func(run *runfile.Writer, shards int, r *candidates.Record, _ *Document) error {
+			b, err := run.Record(kind, records.ShardOf(r.Key, shards), records.KeySize+4*r.Known())
+			if err == nil {
+				records.PutKey(b, *r)
+			}
+			return err
+		}
+	}
+	if m.Group == nil {
+		m.Group = func(_ context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Place) error {
+			return m.keyed(p, l).Shard(w, shard)
+		}
+	}
+	if m.Scorer == nil {
+		m.Scorer = func(*Parameters) Scorer { return Sets }
+	}
+	if m.Promise == nil {
+		m.Promise = func(*Parameters) Promise { return Promise{} }
+	}
+	if m.KeyBytes == nil {
+		m.KeyBytes = func(_ *Parameters, keys float64) float64 { return HashBytes(keys) }
+	}
+}
+
+// Of returns the method of that name. Where there is none found is false, and the method
+// has no keys, no settings, and no promise.
+func Of(name Name) (m *Method, found bool) {
+	if m, found = registered[name]; found {
+		return m, true
+	}
+	return unknown, false
+}
+
+// unknown stands for a method that is not registered.
+var unknown = func() *Method {
+	m := &Method{Name: Auto}
+	m.complete()
+	return m
+}()
+
+// mustOf returns the method of that name, or an error.
+func mustOf(name Name) (*Method, error) {
+	m, found := Of(name)
+	if !found {
+		return nil, fmt.Errorf("keys %s: there is no such method", name)
+	}
+	return m, nil
+}
+
+// Names returns the names of the methods that find a similarity, in alphabetical order.
+func Names(similarity Similarity) []Name {
+	var names []Name
+	for _, name := range slices.Sorted(maps.Keys(registered)) {
+		if registered[name].Similarity == similarity {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// keyed returns how the documents of a key are grouped.
+func (m *Method) keyed(p *Parameters, l *documents.Layout) *groups.Keyed {
+	threshold := p.Threshold
+	if m.Similarity == Containment {
+		threshold = 0 // a page may be in a book
+	}
+	return &groups.Keyed{
+		Layout: l, Shards: p.Shards, Threshold: threshold, Exact: m.Exact, Stars: m.Crowds == ToStars, Bounds: &p.Bounds,
+	}
+}

@@ -1,0 +1,74 @@
+package methods
+
+import (
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+)
+
+const (
+	// passageWords is how many words in a row a key is a hash of, unless a shingle
+	// has more: fewer are found in too many documents that have nothing to do with
+	// each other.
+	passageWords = 6
+
+	// passageWindow is of how many such passages in a row the least one is a key.
+	passageWindow = 4
+)
+
+// The keys of Passages are hashes of passages that winnowing selects. Every run of words
+// that is long enough has a key in common with every copy of it. Shorter runs have one with
+// less probability.
+func init() {
+	Register(Method{
+		Name:       Passages,
+		Similarity: Containment,
+		Reads:      ReadsSequences,
+		Keys: func(p *Parameters) (func(*lshbands.Counter) Keys, error) {
+			shingle := p.Shingle
+			return func(*lshbands.Counter) Keys { return newPassageKeys(shingle).append }, nil
+		},
+		Crowds: ToStars,
+		Scorer: func(*Parameters) Scorer { return Texts },
+		Promise: func(p *Parameters) Promise {
+			return Promise{ByConstruction: true, Words: passageWindow + max(passageWords, p.Shingle) - 1}
+		},
+	})
+}
+
+// passageKeys makes the keys of documents of their passages.
+type passageKeys struct {
+	combined int // shingles in a passage
+	passages []uint64
+	selected []uint32
+	seen     map[uint64]struct{}
+}
+
+func newPassageKeys(shingle int) *passageKeys {
+	return &passageKeys{combined: max(passageWords-shingle+1, 1), seen: map[uint64]struct{}{}}
+}
+
+// append appends the records of one document: one by its digest, which brings identical
+// documents together, and one for each of its keys. Each of these knows the key before it,
+// so that two documents with both in common meet once.
+func (k *passageKeys) append(all []candidates.Record, d *Document) []candidates.Record {
+	all = AppendDigest(all, d)
+	k.passages = d.Sequence.Passages(k.passages[:0], k.combined)
+	k.selected = sketch.Winnow(k.selected[:0], k.passages, passageWindow)
+	clear(k.seen)
+	r := d.Record()
+	// What no other document has before its first key.
+	r.Previous[0] = candidates.PreviousOf(asmkernels.SplitMix(uint64(d.Ref)))
+	for _, at := range k.selected {
+		passage := k.passages[at]
+		if _, repeated := k.seen[passage]; repeated {
+			continue
+		}
+		k.seen[passage] = struct{}{}
+		r.Key = candidates.KeyOf(asmkernels.SplitMix(passage), 1)
+		all = append(all, r)
+		r.Previous[0] = candidates.PreviousOf(r.Key)
+	}
+	return all
+}

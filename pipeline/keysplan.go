@@ -1,0 +1,60 @@
+package pipeline
+
+import (
+	"math/bits"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/sample"
+	"mirrorbeam/lshbands"
+)
+
+// withKeys returns an estimator for these keys, with the order of shingles if they need one.
+func (k keying) withKeys(e sample.Estimator, order *lshbands.Counter) *sample.Estimator {
+	method := k.method()
+	// Only SimHash keys may not be there, and they are planned elsewhere.
+	keys, _ := method.NewKeys(k.parameters(e.Threshold), order)
+	e.Exact = method.Exact
+	return estimating(e, keys)
+}
+
+// estimating returns an estimator for what makes keys.
+func estimating(e sample.Estimator, keys methods.Keys) *sample.Estimator {
+	var document methods.Document
+	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
+		document = methods.Document{Ref: d.Ref, Digest: d.Digest, Size: len(d.Set), Set: d.Set, SimHash: d.Set}
+		return keys(records, &document)
+	}
+	return &e
+}
+
+// estimateOrdered estimates the candidates of keys that need an order of shingles. It is
+// that of the sample, in a counter in which about as many of them share a cell as in the
+// job's.
+func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sample.Document, share float64, memory *sample.Memory) sample.Estimate {
+	all := (float64(m.facts.Documents) + float64(m.facts.ReferenceDocuments)) * m.facts.Shingles
+	estimate := k.withKeys(e, count(documents, int64(all*share+0.5))).Estimate(documents, share, memory)
+	if share < 1 {
+		alike := estimate.Alike / max(estimate.Candidates-estimate.HeapCandidates, 1)
+		copied := estimate.Hidden * alike / float64(m.facts.Documents+m.facts.ReferenceDocuments)
+		estimate.Keys = exactKeys(documents, share, e.Threshold, all, min(copied, 1))
+	}
+	return estimate
+}
+
+// withTables returns an estimator for SimHash keys: no group is dense, and sizes are
+// of no interest.
+func withTables(firstInput docref.Ref, tables *lshbands.Permuted) *sample.Estimator {
+	return estimating(sample.Estimator{
+		MostRecords: mostRecords,
+		FirstInput:  firstInput,
+		Compare: func(a, b *sample.Document) float64 {
+			distance := 0
+			for i, word := range a.Set {
+				distance += bits.OnesCount64(word ^ b.Set[i])
+			}
+			return float64(distance)
+		},
+	}, methods.TableKeys(tables))
+}
