@@ -17,7 +17,6 @@ import (
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
-	"mirrorbeam/transforms"
 )
 
 // Summary is what summary.json holds.
