@@ -37,45 +37,6 @@ func heaps(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PColle
 	return beam.Flatten(s, joined, sets, scored)
 }
 
-// heapWriter writes the documents of dense groups.
-type heapWriter struct {
-	run     *runfile.Writer
-	part    int
-	grouper *candidates.Grouper // knows the dense keys
-}
-
-// add adds the documents of a dense group. Of those that have had a dense key before,
-// which are in its heap, one for each such key joins the two.
-func (w *heapWriter) add(crowd *records.CrowdReader) error {
-	var other docref.Ref
-	joined := map[uint64]bool{}
-	var r candidates.Record
-	for i := range crowd.Documents {
-		if crowd.Record(&r); i == 0 {
-			other = r.Ref
-		}
-		if key, has := w.grouper.DenseBefore(&r); has {
-			if joined[key] {
-				continue
-			}
-			joined[key] = true
-		}
-		b, err := w.run.Record(records.HeapMembers, w.part, records.HeapMemberSize)
-		if err != nil {
-			return err
-		}
-		input := r.Input
-		if input == r.Ref {
-			input = 0
-		}
-		records.PutRef(b, r.Ref)
-		records.PutRef(b[records.RefSize:], input)
-		records.PutRef(b[2*records.RefSize:], other)
-		binary.LittleEndian.PutUint32(b[3*records.RefSize:], r.Size)
-	}
-	return nil
-}
-
 // joinFn joins dense groups to heaps and makes the tasks that bring the sets of their
 // documents together. It puts out the tasks, and an outcome that names the heaps.
 type joinFn struct {
