@@ -1,6 +1,7 @@
 package gathering
 
 import (
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -88,16 +89,9 @@ func checkPlaces(t *testing.T, p places, want map[pair]bool, isCut bool) {
 			places[set.Ref]++
 		}
 	}
-	if most := slices.Max(valuesOf(places)); (most > 1) != isCut {
+	if most := slices.Max(slices.Collect(maps.Values(places))); (most > 1) != isCut {
 		t.Errorf("a set came to %d places", most)
 	}
-}
-
-func valuesOf(m map[docref.Ref]int) (values []int) {
-	for _, value := range m {
-		values = append(values, value)
-	}
-	return values
 }
 
 // TestStars: pairs within a star are left out where it has more than the limit, whatever
