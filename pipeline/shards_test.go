@@ -18,7 +18,6 @@ import (
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
-	"mirrorbeam/transforms"
 )
 
 // innerJob is what a job is cut into inside; Config does not show it.

@@ -117,7 +117,7 @@ func sent(t *testing.T, folder string, inputs work.Path, outcomes ...work.Outcom
 	}
 	var runs []string
 	for _, task := range tasks {
-		o, err := worktest.Do(t, folder, task, Sending{}.Task)
+		o, err := worktest.Do(t, worktest.In(folder), task, Sending{}.Task)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,10 +135,10 @@ func TestComponentsReachTheirShards(t *testing.T) {
 	alike := func(a, b uint32) records.Edge { return records.Edge{A: a, B: b, Shared: 9, Total: 10} }
 	equal := func(a, b uint32) records.Edge { return records.Edge{A: a, B: b, Shared: 8, Total: 8} }
 	span := sketch.Span{StartA: 1, EndA: 2, StartB: 30, EndB: 40, Words: 5}
-	first := worktest.Run(t, folder, func(run *runfile.Writer) error {
+	first := worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
 		return writePart(run, 4, []docref.Ref{at(1, 0), at(0, 0), at(0, 20), at(0, 10)}, alike(0, 1), equal(3, 2))
 	})
-	second := worktest.Run(t, folder, func(run *runfile.Writer) error {
+	second := worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
 		b, err := run.Record(records.Spans, 7, records.SpanSize)
 		if err != nil {
 			return err
@@ -146,11 +146,11 @@ func TestComponentsReachTheirShards(t *testing.T) {
 		records.PutSpan(b, records.Span{A: 4, B: 3, Span: span, More: 2})
 		return writePart(run, 7, []docref.Ref{at(1, 60), at(0, 0), at(1, 10), at(2, 5), at(2, 7)}, alike(1, 0), alike(2, 3), alike(3, 4), alike(4, 3))
 	})
-	gathered := worktest.Run(t, folder, func(run *runfile.Writer) error {
+	gathered := worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
 		return writePart(run, 0, []docref.Ref{at(1, 20), at(2, 90)}, equal(0, 1)) // whose edges are others'
 	})
 	catalog, tasks := sent(t, folder, threeFiles(t, folder),
-		work.Outcome{Stage: work.Fingerprint, Run: worktest.Run(t, folder, writeSplits)},
+		work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, worktest.In(folder), writeSplits)},
 		work.Outcome{Stage: work.Group, Run: first}, work.Outcome{Stage: work.Gather, Run: gathered}, work.Outcome{Stage: work.Score, Run: second})
 	var got [][2]int
 	for _, task := range tasks {
@@ -177,7 +177,7 @@ func TestComponentsReachTheirShards(t *testing.T) {
 			edges:   []records.Edge{alike(0, 1), alike(1, 2)}, spans: []records.Span{{A: 1, B: 2, Span: inOrder, More: 2}},
 		},
 	} {
-		_, err := worktest.Do(t, folder, work.Task{Number: shard, Catalog: catalog}, readsShard(t, want))
+		_, err := worktest.Do(t, worktest.In(folder), work.Task{Number: shard, Catalog: catalog}, readsShard(t, want))
 		if err != nil {
 			t.Errorf("shard %d: %v", shard, err)
 		}
@@ -187,7 +187,7 @@ func TestComponentsReachTheirShards(t *testing.T) {
 // TestNoEdgeNoTask: without an edge nothing is sent.
 func TestNoEdgeNoTask(t *testing.T) {
 	folder := t.TempDir()
-	_, tasks := sent(t, folder, threeFiles(t, folder), work.Outcome{Stage: work.Fingerprint, Run: worktest.Run(t, folder, writeSplits)})
+	_, tasks := sent(t, folder, threeFiles(t, folder), work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, worktest.In(folder), writeSplits)})
 	if len(tasks) > 0 {
 		t.Errorf("tasks %+v", tasks)
 	}
@@ -196,8 +196,8 @@ func TestNoEdgeNoTask(t *testing.T) {
 // TestReleaseWhatIsRead: gathered sets go when the edges are known, whatever is put out.
 func TestReleaseWhatIsRead(t *testing.T) {
 	folder := t.TempDir()
-	blocks := worktest.Run(t, folder, writeSplits)
-	gathered := worktest.Run(t, folder, func(run *runfile.Writer) error { return writePart(run, 0, []docref.Ref{at(1, 20)}) })
+	blocks := worktest.Write(t, worktest.In(folder), writeSplits)
+	gathered := worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error { return writePart(run, 0, []docref.Ref{at(1, 20)}) })
 	l := &Labelling{Inputs: threeFiles(t, folder), ReleaseSets: true}
 	if err := l.Setup(); err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestReleaseWhatIsRead(t *testing.T) {
 	if err := l.Plan(p, graph); err != nil {
 		t.Fatal(err)
 	}
-	if b := worktest.Read(t, blocks, records.Documents); !reflect.DeepEqual(b, worktest.Read(t, worktest.Run(t, folder, writeSplits), records.Documents)) {
+	if b := worktest.ReadAll(t, blocks, records.Documents); !reflect.DeepEqual(b, worktest.ReadAll(t, worktest.Write(t, worktest.In(folder), writeSplits), records.Documents)) {
 		t.Error("the documents of blocks have changed")
 	}
 }

@@ -171,7 +171,7 @@ func TestPairsOfOtherScores(t *testing.T) {
 func TestRemovedBySplit(t *testing.T) {
 	s := chain(t)
 	s.Decide(keep.First, Component)
-	run := worktest.Run(t, t.TempDir(), s.WriteRemoved)
+	run := worktest.Write(t, worktest.In(t.TempDir()), s.WriteRemoved)
 	pieces, err := runfile.Pieces(run)
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func shardOfThree(t *testing.T) string {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	shard := worktest.Run(t, folder, func(run *runfile.Writer) error {
+	shard := worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
 		for i := range 3 {
 			var member [records.MemberSize]byte
 			records.PutRef(member[:], block.Ref(i))
@@ -49,7 +49,7 @@ func shardOfThree(t *testing.T) string {
 	})
 	runs := []string{shard}
 	for _, name := range []string{"a", "b"} {
-		runs = append(runs, worktest.Run(t, folder, func(run *runfile.Writer) error {
+		runs = append(runs, worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
 			rows := output.AppendReject(nil, name, 3, "one")
 			return run.Section(records.Rejects, 0, output.AppendReject(rows, name, 5, "two"))
 		}))
@@ -136,7 +136,7 @@ func TestRowsOfAShard(t *testing.T) {
 			}
 			removed := 0
 			if o.Run != "" {
-				removed = len(worktest.Read(t, o.Run, records.Removed)) / records.RefSize
+				removed = len(worktest.ReadAll(t, o.Run, records.Removed)) / records.RefSize
 			}
 			if removed != c.removed {
 				t.Errorf("the run lists %d documents that go, want %d", removed, c.removed)
@@ -164,7 +164,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	if err := r.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := worktest.Do(t, t.TempDir(), work.Task{Shards: 1}, func(ctx context.Context, task work.Task, w *work.Place) error {
+	_, err := worktest.Do(t, worktest.In(t.TempDir()), work.Task{Shards: 1}, func(ctx context.Context, task work.Task, w *work.Place) error {
 		w.Buffers[0], w.Figures.Records = make([]byte, 1<<20), 7
 		if err := r.Task(ctx, task, w); err != nil {
 			return err

@@ -33,7 +33,7 @@ var sketched = [][]sketchblock.Document{
 func writeSketched(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	return worktest.Catalog(t, folder, worktest.Run(t, folder, func(run *runfile.Writer) error {
+	return worktest.Catalog(t, folder, worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
 		for split, documents := range sketched {
 			for _, d := range documents {
 				if err := worktest.Block(run, split, d); err != nil {

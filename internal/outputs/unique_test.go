@@ -111,7 +111,7 @@ func store(t *testing.T, path string, content []byte) {
 // for every line, and the check sums.
 func readRun(t *testing.T, inputs documents.Inputs, split int) string {
 	t.Helper()
-	return worktest.Run(t, t.TempDir(), func(run *runfile.Writer) error {
+	return worktest.Write(t, worktest.In(t.TempDir()), func(run *runfile.Writer) error {
 		var sums []documents.Checksum
 		for _, stretch := range inputs.Splits[split] {
 			reader, err := corpus.Open(inputs.Files[stretch.File], stretch, corpus.Limits{Line: 1 << 20})
@@ -159,7 +159,7 @@ func uniqueOf(t *testing.T, dir string, format output.Format, change func(), rem
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs := []string{worktest.Run(t, t.TempDir(), func(run *runfile.Writer) error {
+	runs := []string{worktest.Write(t, worktest.In(t.TempDir()), func(run *runfile.Writer) error {
 		for _, ref := range removed {
 			b, err := run.Record(records.Removed, documents.SplitOf(starts, ref), records.RefSize)
 			if err != nil {
@@ -234,7 +234,7 @@ func TestUniqueEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := work.Task{Catalog: worktest.Catalog(t, t.TempDir(), readRun(t, inputs, 0))}
-	_, err = worktest.Do(t, t.TempDir(), task, func(ctx context.Context, task work.Task, w *work.Place) error {
+	_, err = worktest.Do(t, worktest.In(t.TempDir()), task, func(ctx context.Context, task work.Task, w *work.Place) error {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
 		return u.Task(ctx, task, w)

@@ -100,11 +100,3 @@ func (c *CrowdReader) Record(r *candidates.Record) {
 	r.Key = c.key
 	c.Packed = getCrowded(c.Packed, r)
 }
-
-// HeapMemberSize is the size of a document of a heap: its ref, that of the equal document
-// of the input (see [Want]), that of another document of the heap, and how many shingles it
-// has.
-const HeapMemberSize = 3*RefSize + 4
-
-// StarSize is the size of a document of a star: its ref, and that of the leader.
-const StarSize = 2 * RefSize

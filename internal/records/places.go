@@ -69,13 +69,26 @@ func DecodeWanted(packed []byte) []Want {
 	return slices.Compact(wanted)
 }
 
-// SetHeader is the size of what stands before the hashes of a set that travels:
-// ref, size, hashes stored, ref of the equal document of the input (see [Want]), length, heap.
-const SetHeader = 32
+// PlacedSet is the set of a document at the place where it is wanted.
+type PlacedSet struct {
+	Ref docref.Ref
+	// Size is the number of distinct shingles of the document, Length the length of its
+	// text in bytes.
+	Size, Length uint32
+	// Input and Heap are as they were wanted; see [Want].
+	Input docref.Ref
+	Heap  uint32
+	// Set holds the packed hashes, or the sequence, as [sketchblock] lays them out.
+	Set []byte
+}
+
+// setHeader is the size of what stands before the hashes of a placed set: ref, size,
+// number of hashes, ref of the equal document of the input, length, heap.
+const setHeader = 32
 
 // WriteSet sends the set of document i of the block to the place where it is wanted.
 func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int, set []byte) error {
-	b, err := run.Record(PlaceSets, wanted.Place, SetHeader+len(set))
+	b, err := run.Record(PlaceSets, wanted.Place, setHeader+len(set))
 	if err == nil {
 		PutRef(b, block.Ref(i))
 		binary.LittleEndian.PutUint32(b[8:], uint32(block.Size(i)))
@@ -83,7 +96,39 @@ func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int,
 		PutRef(b[16:], wanted.Input)
 		binary.LittleEndian.PutUint32(b[24:], uint32(block.Length(i)))
 		binary.LittleEndian.PutUint32(b[28:], wanted.Heap)
-		copy(b[SetHeader:], set)
+		copy(b[setHeader:], set)
 	}
 	return err
 }
+
+// NextSet reads the first of the placed sets and returns the bytes of the others. The set
+// aliases the bytes.
+func NextSet(packed []byte) (PlacedSet, []byte) {
+	end := setHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(packed[12:]))
+	return PlacedSet{
+		Ref: GetRef(packed), Size: binary.LittleEndian.Uint32(packed[8:]), Input: GetRef(packed[16:]),
+		Length: binary.LittleEndian.Uint32(packed[24:]), Heap: binary.LittleEndian.Uint32(packed[28:]),
+		Set: packed[setHeader:end],
+	}, packed[end:]
+}
+
+// SmallestHashes is how many hashes stand for a set where the full sets are not kept: the
+// smallest. The standard error of an estimate of the similarity that rests on k of them is
+// at most 1/(2 sqrt(k)), 4 %.
+const SmallestHashes = 128
+
+// PairSize is the size of a pair of documents at its place: their refs.
+const PairSize = 2 * RefSize
+
+// WritePair sends a pair of documents to a place.
+func WritePair(run *runfile.Writer, place int, a, b docref.Ref) error {
+	record, err := run.Record(PlacePairs, place, PairSize)
+	if err == nil {
+		PutRef(record, a)
+		PutRef(record[RefSize:], b)
+	}
+	return err
+}
+
+// GetPair reads a pair of documents.
+func GetPair(record []byte) (a, b docref.Ref) { return GetRef(record), GetRef(record[RefSize:]) }

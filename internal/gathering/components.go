@@ -1,0 +1,111 @@
+package gathering
+
+import (
+	"context"
+
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
+)
+
+// hashBytes is what a shingle of a set takes in the memory of a scoring task.
+const hashBytes = 8
+
+// Components joins the parts of the candidate graph, gives each component a place and
+// makes the tasks that send pairs there. Where all pairs are compared, it places blocks of
+// documents instead.
+type Components struct {
+	// Inputs is the path of the file that [documents.WriteInputs] made.
+	Inputs work.Path
+	// PlaceBytes is about how many bytes the sets of a place may take in memory.
+	PlaceBytes int64
+
+	layout    documents.Layout
+	starLimit StarLimit
+}
+
+// StarLimit returns the largest number of pairs that a star may have if they are all to be
+// compared. It is given the number of pairs of each star, and that of the documents of the
+// job.
+type StarLimit func(pairs []int64, documents int64) int64
+
+// Setup reads the inputs.
+func (c *Components) Setup(limit StarLimit) error {
+	c.starLimit = limit
+	return c.layout.Read(string(c.Inputs))
+}
+
+// Plan places components or blocks. The outcome of the step names the run file with the
+// places; it has none if no two documents are compared. The tasks are those of
+// [Sending], of [PairsStep].
+func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
+	p.Runs.ReleaseStage(p.Outcomes, work.Gather) // the sets of heaps have been scored
+	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint)
+	p.Runs.Begin(&p.Run)
+	defer p.Run.Abort()
+	isAllPairs, err := c.placeBlocks(runs, p.Memory)
+	if err == nil && !isAllPairs {
+		err = c.placeComponents(runs, p.Counts.Documents+p.Counts.ReferenceDocuments, p.Memory)
+	}
+	if err != nil {
+		return err
+	}
+	if p.Outcome.Run, err = p.Run.Close(); err != nil || p.Outcome.Run == "" {
+		return err
+	}
+	d := work.Delivery{Step: PairsStep, Needed: []runfile.Kind{records.Numbers}, Extra: []runfile.Kind{records.Nodes, records.Places}}
+	return p.Deliver(d, append(runs, p.Outcome.Run))
+}
+
+// placeComponents writes the places of the nodes of each part, and wants each document
+// that has one place only there. Where the others are wanted depends on their pairs.
+func (c *Components) placeComponents(runs []string, total int64, m *work.Memory) error {
+	graph, err := work.ReadGraph(runs, records.Nodes, m)
+	if err != nil {
+		return err
+	}
+	stars, err := c.readStars(runs, total, m)
+	if err != nil {
+		return err
+	}
+	places, _ := graph.Places(max(c.PlaceBytes/hashBytes, 1))
+	if err := writePlaces(runs, graph, places, stars, m); err != nil {
+		return err
+	}
+	for rank, place := range places {
+		if place.Blocks > 1 {
+			continue
+		}
+		ref := graph.Ref(rank)
+		if err := want(&m.Run, &c.layout, records.Want{Ref: ref, Place: int(place.First)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writePlaces writes the place and the star of each node, by part.
+func writePlaces(runs []string, graph *components.Graph, places []components.Place, stars *stars, m *work.Memory) error {
+	starOf := make([]uint32, graph.Len())
+	for rank := range starOf {
+		starOf[rank] = stars.star(graph.Ref(rank))
+	}
+	return work.EachPart(runs, records.Nodes, m, func(part int, nodes []byte) error {
+		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
+			b, err := m.Run.Record(records.Places, part, records.PlaceSize)
+			if err != nil {
+				return err
+			}
+			rank := graph.Rank(records.GetRef(nodes))
+			records.PutPlace(b, places[rank], starOf[rank])
+		}
+		return nil
+	})
+}
+
+// want writes that a document is wanted at a place, for the task of its split.
+func want(run *runfile.Writer, layout *documents.Layout, w records.Want) error {
+	return records.WriteWanted(run, documents.SplitOf(layout.Starts, w.Ref), w)
+}

@@ -1,0 +1,183 @@
+package gathering
+
+import (
+	"encoding/binary"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/work/worktest"
+)
+
+// job is a job of a few files, each of which is a split. The first one is a reference.
+type job struct {
+	runs     work.Runs
+	inputs   work.Path
+	sets     map[docref.Ref][]uint64
+	refs     []docref.Ref // ascending
+	sketches work.Outcome // the sketch blocks
+}
+
+const files = 3
+
+// newJob makes a job of that many documents a file.
+func newJob(t *testing.T, perFile int) *job {
+	t.Helper()
+	j := &job{runs: worktest.Runs(t), sets: map[docref.Ref][]uint64{}}
+	var inputs documents.Inputs
+	random := rand.New(rand.NewPCG(1, 2))
+	run := worktest.Write(t, j.runs, func(run *runfile.Writer) error {
+		for file := range files {
+			inputs.Files = append(inputs.Files, corpus.File{Name: string(rune('a' + file)), Size: int64(perFile), Reference: file == 0})
+			inputs.Splits = append(inputs.Splits, corpus.Split{{File: file, End: int64(perFile)}})
+			if err := j.writeBlocks(run, file, perFile, random); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	j.inputs = work.Path(filepath.Join(string(j.runs.Folder), "inputs"))
+	if err := documents.WriteInputs(string(j.inputs), inputs); err != nil {
+		t.Fatal(err)
+	}
+	j.sketches = work.Outcome{Stage: work.Fingerprint, Run: run, Counts: work.Counts{Documents: int64(2 * perFile), ReferenceDocuments: int64(perFile)}}
+	j.refs = slices.Sorted(maps.Keys(j.sets))
+	return j
+}
+
+// writeBlocks writes the documents of a file with random sets, four a sketch block.
+func (j *job) writeBlocks(run *runfile.Writer, file, perFile int, random *rand.Rand) error {
+	for first := 0; first < perFile; first += 4 {
+		builder := sketchblock.NewBuilder(0, 0)
+		for i := first; i < min(first+4, perFile); i++ {
+			ref, err := docref.New(file, int64(i))
+			if err != nil {
+				return err
+			}
+			set := make([]uint64, 1+random.IntN(20))
+			for k := range set {
+				set[k] = random.Uint64N(1 << 48)
+			}
+			slices.Sort(set)
+			j.sets[ref] = set
+			builder.Add(sketchblock.Document{Ref: ref, Set: set, Size: len(set), Length: lengthOf(ref)})
+		}
+		if err := run.Section(records.Documents, file, builder.Documents()...); err != nil {
+			return err
+		}
+		if err := run.Section(records.Sets, file, builder.Sets()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lengthOf is how long the text of a document is.
+func lengthOf(ref docref.Ref) int { return 1000 + int(ref%1000) }
+
+// pair is a candidate pair.
+type pair struct{ a, b docref.Ref }
+
+// candidates writes pairs as one part of the candidate graph.
+func (j *job) candidates(t *testing.T, part int, pairs []pair) work.Outcome {
+	t.Helper()
+	var graph components.Part
+	numbers := map[docref.Ref]uint32{}
+	number := func(ref docref.Ref) uint32 {
+		if _, known := numbers[ref]; !known {
+			numbers[ref] = uint32(len(graph.Refs))
+			graph.Refs = append(graph.Refs, ref)
+			graph.Weights = append(graph.Weights, uint32(len(j.sets[ref])))
+			graph.Parents = append(graph.Parents, numbers[ref])
+		}
+		return numbers[ref]
+	}
+	path := worktest.Write(t, j.runs, func(run *runfile.Writer) error {
+		for _, p := range pairs {
+			a, b := number(p.a), number(p.b)
+			graph.Parents.Union(a, b)
+			record, err := run.Record(records.Numbers, part, records.NumberSize)
+			if err != nil {
+				return err
+			}
+			binary.LittleEndian.PutUint32(record, a)
+			binary.LittleEndian.PutUint32(record[4:], b)
+		}
+		return records.WritePart(run, records.Nodes, part, graph)
+	})
+	return work.Outcome{Stage: work.Group, Number: part, Run: path}
+}
+
+// unlimited allows all pairs of stars.
+func unlimited([]int64, int64) int64 { return 1 << 62 }
+
+// places is what has come to the places.
+type places struct {
+	pairs map[int][]pair
+	sets  map[int][]records.PlacedSet
+}
+
+// gather does all that is done between the candidates and their places.
+func (j *job) gather(t *testing.T, placeBytes int64, limit StarLimit, outcomes ...work.Outcome) places {
+	t.Helper()
+	step := Components{Inputs: j.inputs, PlaceBytes: placeBytes}
+	if err := step.Setup(limit); err != nil {
+		t.Fatal(err)
+	}
+	planned, tasks := worktest.Plan(t, j.runs, append(outcomes, j.sketches), step.Plan)
+	sent := j.send(t, tasks)
+	return j.read(t, append(sent, planned))
+}
+
+// send does tasks of Sending.
+func (j *job) send(t *testing.T, tasks []work.Task) []work.Outcome {
+	t.Helper()
+	sending := Sending{Inputs: j.inputs}
+	if err := sending.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	return worktest.DoAll(t, j.runs, tasks, sending.Task)
+}
+
+// read sends the sets that the outcomes want and reads what is at the places then.
+func (j *job) read(t *testing.T, outcomes []work.Outcome) places {
+	t.Helper()
+	tasks := worktest.Tasks(t, j.runs, SetsDelivery(), work.RunsOf(append(outcomes, j.sketches))...)
+	p := places{map[int][]pair{}, map[int][]records.PlacedSet{}}
+	for _, o := range append(outcomes, j.send(t, tasks)...) {
+		for place, packed := range worktest.Read(t, o.Run, records.PlacePairs) {
+			for ; len(packed) > 0; packed = packed[records.PairSize:] {
+				a, b := records.GetPair(packed)
+				p.pairs[place] = append(p.pairs[place], pair{a, b})
+			}
+		}
+		for place, packed := range worktest.Read(t, o.Run, records.PlaceSets) {
+			for len(packed) > 0 {
+				var set records.PlacedSet
+				set, packed = records.NextSet(packed)
+				j.checkSet(t, set)
+				p.sets[place] = append(p.sets[place], set)
+			}
+		}
+	}
+	return p
+}
+
+// checkSet checks that a set is that of its document.
+func (j *job) checkSet(t *testing.T, s records.PlacedSet) {
+	t.Helper()
+	want := j.sets[s.Ref]
+	if got := sketchblock.AppendSet(nil, s.Set); !slices.Equal(got, want) || int(s.Size) != len(want) || int(s.Length) != lengthOf(s.Ref) {
+		t.Errorf("document %d: %+v, want %x", s.Ref, s, want)
+	}
+}

@@ -1,0 +1,109 @@
+package gathering
+
+import (
+	"context"
+
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/work"
+)
+
+// Heaps joins dense groups to heaps, gives each heap a place and makes the tasks that send
+// sets there. A heap is the documents of dense groups that have documents in common. It
+// has too many pairs to compare them all.
+type Heaps struct {
+	// Inputs is the path of the file that [documents.WriteInputs] made.
+	Inputs work.Path
+	// PlaceBytes is about how many bytes the sets of the heaps of a place have at 8 bytes
+	// a shingle. One heap may have more: a heap is not cut.
+	PlaceBytes int64
+
+	layout documents.Layout
+}
+
+// Setup reads the inputs.
+func (h *Heaps) Setup() error { return h.layout.Read(string(h.Inputs)) }
+
+// Plan places the heaps. The outcome of the step names the run file that says how many
+// documents the heaps of each place have; it has none if there is no heap. The tasks are
+// those of [Sending], of [SetsStep].
+func (h *Heaps) Plan(_ context.Context, p *work.Planning) error {
+	p.Runs.Begin(&p.Run)
+	defer p.Run.Abort()
+	graph, inputs, err := readHeaps(work.RunsBut(p.Outcomes, work.Fingerprint), p.Memory)
+	if err != nil {
+		return err
+	}
+	if err := h.place(graph, inputs, p.Memory); err != nil {
+		return err
+	}
+	if p.Outcome.Run, err = p.Run.Close(); err != nil || p.Outcome.Run == "" {
+		return err
+	}
+	return p.Deliver(SetsDelivery(), append(work.RunsOf(p.Outcomes), p.Outcome.Run))
+}
+
+// place packs heaps into places and wants their documents there.
+func (h *Heaps) place(graph *components.Graph, inputs map[docref.Ref]docref.Ref, m *work.Memory) error {
+	// A heap of more than a place holds has the first of its places only.
+	places, count := graph.Places(max(h.PlaceBytes/hashBytes, 1))
+	heaps := map[uint32]uint32{} // the number of a heap at its place, by root
+	next := make([]uint32, count)
+	sizes := make([]uint32, count)
+	for rank, root := range graph.Roots() {
+		place := places[rank].First
+		heap, known := heaps[root]
+		if !known {
+			heap = next[place]
+			heaps[root] = heap
+			next[place]++
+		}
+		sizes[place]++
+		ref := graph.Ref(rank)
+		if err := want(&m.Run, &h.layout, records.Want{Ref: ref, Place: int(place), Input: inputs[ref], Heap: heap}); err != nil {
+			return err
+		}
+	}
+	for place, size := range sizes {
+		if size == 0 {
+			continue
+		}
+		if err := records.WriteHeaps(&m.Run, place, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readHeaps returns the graph of the documents of dense groups, and for those of the
+// reference the equal document of the input, if there is one.
+func readHeaps(runs []string, m *work.Memory) (*components.Graph, map[docref.Ref]docref.Ref, error) {
+	var graph components.Graph
+	inputs := map[docref.Ref]docref.Ref{}
+	err := work.EachPart(runs, records.HeapMembers, m, func(_ int, members []byte) error {
+		var part components.Part
+		m.Nodes.Reset()
+		number := func(ref docref.Ref, weight uint32) uint32 {
+			n, isNew := m.Nodes.Add(uint64(ref))
+			if isNew {
+				part.Refs, part.Weights, part.Parents = append(part.Refs, ref), append(part.Weights, weight), append(part.Parents, n)
+			}
+			return n
+		}
+		for ; len(members) > 0; members = members[records.HeapMemberSize:] {
+			member := records.GetHeapMember(members)
+			// The other document has come before, with its own size: it is the first of
+			// its group.
+			part.Parents.Union(number(member.Ref, member.Size), number(member.Other, member.Size))
+			if member.Input != 0 {
+				inputs[member.Ref] = member.Input
+			}
+		}
+		graph.Add(part)
+		return nil
+	})
+	graph.Finish()
+	return &graph, inputs, err
+}

@@ -1,0 +1,80 @@
+package records
+
+import (
+	"encoding/binary"
+
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/runfile"
+)
+
+// HeapMember is a document of a heap.
+type HeapMember struct {
+	Ref docref.Ref
+	// Input is the equal document of the input, 0 if there is none; see [Want].
+	Input docref.Ref
+	// Other is another document of the heap, or Ref.
+	Other docref.Ref
+	// Size is the number of distinct shingles.
+	Size uint32
+}
+
+// HeapMemberSize is the size of a document of a heap.
+const HeapMemberSize = 3*RefSize + 4
+
+// WriteHeapMember writes a document of a heap in a part of the graph of heaps.
+func WriteHeapMember(run *runfile.Writer, part int, m HeapMember) error {
+	b, err := run.Record(HeapMembers, part, HeapMemberSize)
+	if err == nil {
+		PutRef(b, m.Ref)
+		PutRef(b[RefSize:], m.Input)
+		PutRef(b[2*RefSize:], m.Other)
+		binary.LittleEndian.PutUint32(b[3*RefSize:], m.Size)
+	}
+	return err
+}
+
+// GetHeapMember reads a document of a heap.
+func GetHeapMember(b []byte) HeapMember {
+	return HeapMember{
+		Ref: GetRef(b), Input: GetRef(b[RefSize:]), Other: GetRef(b[2*RefSize:]),
+		Size: binary.LittleEndian.Uint32(b[3*RefSize:]),
+	}
+}
+
+// heapsSize is the size of what a place is told of its heaps: how many documents they have
+// together.
+const heapsSize = 4
+
+// WriteHeaps writes how many documents the heaps of a place have.
+func WriteHeaps(run *runfile.Writer, place int, documents uint32) error {
+	b, err := run.Record(Heaps, place, heapsSize)
+	if err == nil {
+		binary.LittleEndian.PutUint32(b, documents)
+	}
+	return err
+}
+
+// HeapDocuments returns how many documents the heaps of a place have, 0 where it has no
+// heap.
+func HeapDocuments(packed []byte) (documents int) {
+	for ; len(packed) > 0; packed = packed[heapsSize:] {
+		documents += int(binary.LittleEndian.Uint32(packed))
+	}
+	return documents
+}
+
+// StarMemberSize is the size of a document of a star: its ref, and that of the leader.
+const StarMemberSize = 2 * RefSize
+
+// WriteStarMember writes that a document is like a leader.
+func WriteStarMember(run *runfile.Writer, place int, document, leader docref.Ref) error {
+	b, err := run.Record(Stars, place, StarMemberSize)
+	if err == nil {
+		PutRef(b, document)
+		PutRef(b[RefSize:], leader)
+	}
+	return err
+}
+
+// GetStarMember reads a document of a star and its leader.
+func GetStarMember(b []byte) (document, leader docref.Ref) { return GetRef(b), GetRef(b[RefSize:]) }

@@ -1,0 +1,124 @@
+package scoring
+
+import (
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+)
+
+// document is a document at the place where it is scored.
+type document struct {
+	ref  docref.Ref
+	size int      // distinct shingles
+	set  []uint64 // their hashes, or the smallest of them
+	node uint32   // number among the nodes with an edge, plus 1
+	// input is the equal document of the input, see [records.Want], or nil.
+	input *document
+}
+
+// newDocument returns the document of a placed set, without its hashes.
+func newDocument(s *records.PlacedSet) document {
+	d := document{ref: s.Ref, size: int(s.Size)}
+	if s.Input != 0 {
+		d.input = &document{ref: s.Input, size: d.size}
+	}
+	return d
+}
+
+// class returns the documents that the set stands for.
+func (d *document) class() candidates.Class {
+	if d.input == nil {
+		return candidates.Class{First: d.ref, Input: d.ref}
+	}
+	return candidates.Class{First: d.ref, Input: d.input.ref}
+}
+
+// of returns the document of that ref among those that the set stands for.
+func (d *document) of(ref docref.Ref) *document {
+	if ref == d.ref {
+		return d
+	}
+	return d.input
+}
+
+// gathered are the documents of a place.
+type gathered struct {
+	documents []document
+	numbers   numbering.Set // of their refs
+	last      uint32        // number that was asked for last
+}
+
+// readSets reads the documents of a place. Their hashes go to memory, which grows as it
+// must.
+func readSets(w *work.Place, memory *[]uint64) (*gathered, error) {
+	total := 0
+	for _, piece := range w.Pieces {
+		if piece.Kind == records.PlaceSets {
+			total += int(piece.Length)
+		}
+	}
+	// A document takes at least its header, so this is room enough for all.
+	*memory = slices.Grow((*memory)[:0], total/sketchblock.HashSize)
+	hashes := *memory
+	g := &gathered{}
+	err := eachSet(w, func(s *records.PlacedSet, _ int, _ int) error {
+		start := len(hashes)
+		hashes = sketchblock.AppendSet(hashes, s.Set)
+		d := newDocument(s)
+		d.set = hashes[start:len(hashes):len(hashes)]
+		g.numbers.Add(uint64(s.Ref))
+		g.documents = append(g.documents, d)
+		return nil
+	})
+	return g, err
+}
+
+// eachSet visits the sets of a place, with the number of the piece that holds the set and
+// the offset of its hashes there.
+func eachSet(w *work.Place, visit func(s *records.PlacedSet, piece, offset int) error) error {
+	for i, piece := range w.Pieces {
+		if piece.Kind != records.PlaceSets {
+			continue
+		}
+		buffer, err := w.ReadPiece(0, piece)
+		if err != nil {
+			return err
+		}
+		w.Figures.Bytes += int64(len(buffer))
+		var s records.PlacedSet
+		for rest := buffer; len(rest) > 0; {
+			s, rest = records.NextSet(rest)
+			if err := visit(&s, i, len(buffer)-len(rest)-len(s.Set)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// find returns the number of a document.
+func (g *gathered) find(ref docref.Ref) (uint32, error) {
+	number, found := g.numbers.Find(uint64(ref))
+	if !found {
+		return 0, fmt.Errorf("the set of document %d is missing", ref)
+	}
+	return number, nil
+}
+
+// number is find for the first document of a pair: the pairs of a document mostly come one
+// after the other.
+func (g *gathered) number(ref docref.Ref) (number uint32, err error) {
+	if len(g.documents) == 0 || g.documents[g.last].ref != ref {
+		if number, err = g.find(ref); err != nil {
+			return 0, err
+		}
+		g.last = number
+	}
+	return g.last, nil
+}

@@ -1,0 +1,163 @@
+package scoring
+
+import (
+	"cmp"
+	"slices"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/leaders"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/unionfind"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/lshbands"
+)
+
+// heap compares the documents of a heap, one after the other.
+type heap struct {
+	*Heaps
+	w     *work.Place
+	edges *edgeWriter
+	index *leaders.Index
+
+	leaders     []document
+	joined      unionfind.Forest       // leaders, by edges
+	found       []foundLeader          // of the document at hand
+	sizes       []int64                // of the stars, by leader
+	group       documents.SkippedGroup // all documents
+	ofReference int64                  // those of which no equal one is of the input
+	compared    int64
+	unchecked   int64 // leaders of the input that were not compared with all before them
+}
+
+// newHeap returns a heap for that many documents.
+func (h *Heaps) newHeap(w *work.Place, edges *edgeWriter, size int) heap {
+	prefix := func(n int) int { return lshbands.PrefixLength(h.Threshold, n) }
+	return heap{Heaps: h, w: w, edges: edges, index: leaders.New(size, h.Threshold, prefix)}
+}
+
+// noLeader stands for none.
+const noLeader = ^uint32(0)
+
+// add compares a document with the leaders, writes the edges that are worth a row, and
+// makes the document a leader if it is like none, or of the reference. It returns the
+// leader that the document is most like, which may be itself.
+func (h *heap) add(d *document) (star uint32, err error) {
+	h.group.Note(d.ref)
+	if class := d.class(); max(class.First, class.Input) < h.layout.FirstInput {
+		h.ofReference++
+	}
+	candidates, isComplete := h.index.Candidates(d.set)
+	h.find(d, candidates)
+	if err := h.writeEdges(d); err != nil {
+		return noLeader, err
+	}
+	isReference := d.ref < h.layout.FirstInput
+	if star = noLeader; len(h.found) > 0 {
+		star = h.found[0].leader
+		h.sizes[star]++
+		if !isReference {
+			return star, nil
+		}
+	}
+	if isLeader := h.index.Add(d.set); !isLeader {
+		isComplete = false
+	} else {
+		h.lead(d)
+		if star == noLeader {
+			star = uint32(len(h.leaders) - 1)
+		}
+	}
+	if len(h.found) == 0 && !isComplete && !isReference {
+		h.unchecked++
+		return star, h.writeUnchecked(d.ref)
+	}
+	return star, nil
+}
+
+// writeUnchecked writes that a document was not compared with all leaders before it.
+func (h *heap) writeUnchecked(ref docref.Ref) error {
+	b, err := h.w.Run.Record(records.Unchecked, documents.SplitOf(h.layout.Starts, ref), records.RefSize)
+	if err == nil {
+		records.PutRef(b, ref)
+	}
+	return err
+}
+
+// lead makes a document a leader, whose set the index holds.
+func (h *heap) lead(d *document) {
+	number := uint32(len(h.leaders))
+	leader := *d
+	leader.set = h.index.Set(number)
+	h.leaders = append(h.leaders, leader)
+	h.joined = append(h.joined, number)
+	h.sizes = append(h.sizes, 1)
+}
+
+// foundLeader is a leader that a document is like.
+type foundLeader struct {
+	leader uint32
+	edge   records.Edge
+}
+
+// find finds those of the leaders that a document is like, the most similar ones first.
+func (h *heap) find(d *document, among []uint32) {
+	h.found = h.found[:0]
+	for _, number := range among {
+		if e, ok := h.score(&h.leaders[number], d); ok {
+			h.found = append(h.found, foundLeader{number, e})
+		}
+	}
+	slices.SortFunc(h.found, func(a, b foundLeader) int {
+		return cmp.Or(cmp.Compare(b.edge.Similarity(), a.edge.Similarity()), cmp.Compare(a.leader, b.leader))
+	})
+}
+
+// writeEdges writes, of the edges between a document and the leaders that were found, the
+// first, that to the most similar leader of the reference, and those that join leaders that
+// were not joined.
+func (h *heap) writeEdges(d *document) error {
+	hasReference := false
+	for i, l := range h.found {
+		leader, first := &h.leaders[l.leader], h.found[0].leader
+		isReference := leader.ref < h.layout.FirstInput
+		if i > 0 && h.joined.Find(l.leader) == h.joined.Find(first) && (hasReference || !isReference) {
+			continue
+		}
+		hasReference = hasReference || isReference
+		h.joined.Union(first, l.leader)
+		x, y, _ := candidates.Ends(leader.class(), d.class(), h.layout.FirstInput)
+		l.edge.Total |= records.HeapMark
+		if err := h.edges.add(leader.of(x), d.of(y), l.edge); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// score compares a document with a leader.
+func (h *heap) score(leader, d *document) (records.Edge, bool) {
+	smaller, larger := leader, d
+	if smaller.size > larger.size {
+		smaller, larger = larger, smaller
+	}
+	if !h.sizesAllow(smaller, larger) {
+		return records.Edge{}, false
+	}
+	if _, _, compared := candidates.Ends(leader.class(), d.class(), h.layout.FirstInput); !compared {
+		return records.Edge{}, false
+	}
+	h.compared++
+	e, ok := h.Similarity.compare(leader, d)
+	return e, ok && (!h.AcceptsAll || e.Similarity() >= h.Threshold)
+}
+
+// count counts what was compared, and what was not.
+func (h *heap) count() {
+	h.w.Figures.Records += h.group.Documents
+	h.w.Outcome.Counts.Candidates += h.compared
+	skipped := h.layout.Skipped(&h.group, candidates.PairsOf(h.group.Documents, h.ofReference)-h.compared)
+	skipped.Kept = h.unchecked
+	h.w.Outcome.Skipped.Add(skipped)
+}

@@ -1,0 +1,180 @@
+package scoring
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+)
+
+// HeapsDelivery makes a task of [Heaps] for each place that has heaps.
+func HeapsDelivery() work.Delivery {
+	return work.Delivery{Needed: []runfile.Kind{records.Heaps}, Extra: []runfile.Kind{records.PlaceSets}}
+}
+
+// Heaps scores the heaps of a place. Their documents come in the order in which they are
+// preferred. Each is compared with the leaders so far, and becomes one if it is like none
+// of them. So the leaders are what stays of the heap, and the edges to them hold together
+// what belongs together.
+type Heaps struct {
+	// Inputs is the path of the file that [documents.WriteInputs] made.
+	Inputs work.Path
+	// With AcceptsAll, too, an edge of a heap has an estimate that reaches the threshold: a
+	// key in common is not enough there.
+	Similarity
+	// FirstPart is as in [Sets].
+	FirstPart int
+	// Keep says which documents are preferred.
+	Keep keep.Preference
+	// ListedPairs is the largest number of pairs of a star, the documents that are like one
+	// leader, that needs no decision: a larger star is written, so that its pairs may be
+	// left out elsewhere.
+	ListedPairs int64
+
+	layout documents.Layout
+}
+
+// Setup reads the inputs.
+func (h *Heaps) Setup() error { return h.layout.Read(string(h.Inputs)) }
+
+// Task scores the heaps of a place. It fails where a set has not come.
+func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Place) error {
+	members, err := h.readMembers(w)
+	if err != nil {
+		return err
+	}
+	edges := &edgeWriter{run: &w.Run, number: heapPart(h.FirstPart, t.Number)}
+	heaps := h.newHeaps(w, edges, members)
+	if err := compareMembers(ctx, w, members, heaps); err != nil {
+		return err
+	}
+	for i := range heaps {
+		heaps[i].count()
+	}
+	if err := h.writeStars(w, members, heaps, t.Number); err != nil {
+		return err
+	}
+	return edges.finish()
+}
+
+// member is a document of a heap and where its set lies.
+type member struct {
+	document keep.Document
+	input    docref.Ref // see records.Want
+	size     uint32     // distinct shingles
+	piece    uint32     // of the task
+	offset   int        // of the set in the piece
+	stored   int        // bytes of the set
+	heap     uint32     // of those of the place
+	star     uint32     // the leader that it is most like, or noLeader
+}
+
+// readMembers returns the documents of all heaps of a place in the order in which they are
+// preferred.
+func (h *Heaps) readMembers(w *work.Place) ([]member, error) {
+	packed, err := w.Read(1, records.Heaps)
+	if err != nil {
+		return nil, err
+	}
+	want := records.HeapDocuments(packed)
+	members := make([]member, 0, want)
+	err = eachSet(w, func(s *records.PlacedSet, piece, offset int) error {
+		members = append(members, member{
+			document: keep.Document{Ref: s.Ref, Length: s.Length, IsReference: s.Ref < h.layout.FirstInput},
+			input:    s.Input, size: s.Size, piece: uint32(piece), offset: offset, stored: len(s.Set), heap: s.Heap,
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(members) != want {
+		return nil, fmt.Errorf("heaps have %d documents, but %d sets came", want, len(members))
+	}
+	slices.SortFunc(members, func(a, b member) int { return h.Keep.Compare(a.document, b.document) })
+	return members, nil
+}
+
+// newHeaps returns the heaps of a place, by number.
+func (h *Heaps) newHeaps(w *work.Place, edges *edgeWriter, members []member) []heap {
+	var sizes []int
+	for i := range members {
+		for int(members[i].heap) >= len(sizes) {
+			sizes = append(sizes, 0)
+		}
+		sizes[members[i].heap]++
+	}
+	heaps := make([]heap, len(sizes))
+	for i, size := range sizes {
+		heaps[i] = h.newHeap(w, edges, size)
+	}
+	return heaps
+}
+
+// compareMembers goes through the documents of all heaps.
+func compareMembers(ctx context.Context, w *work.Place, members []member, heaps []heap) error {
+	isInOrder := slices.IsSortedFunc(members, func(a, b member) int { return cmp.Compare(a.piece, b.piece) })
+	held := ^uint32(0) // the piece in the buffer
+	for i := range members {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		m := &members[i]
+		if isInOrder && m.piece != held {
+			held = m.piece
+			if _, err := w.ReadPiece(0, w.Pieces[held]); err != nil {
+				return err
+			}
+		}
+		packed, err := setOf(w, m, isInOrder)
+		if err != nil {
+			return err
+		}
+		w.Hashes = sketchblock.AppendSet(w.Hashes[:0], packed)
+		d := newDocument(&records.PlacedSet{Ref: m.document.Ref, Size: m.size, Input: m.input})
+		d.set = w.Hashes
+		if m.star, err = heaps[m.heap].add(&d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setOf returns the bytes of a set, whose piece may be held.
+func setOf(w *work.Place, m *member, isHeld bool) ([]byte, error) {
+	if isHeld {
+		return w.Buffers[0][m.offset : m.offset+m.stored], nil
+	}
+	var err error
+	w.Buffers[1], err = w.Reader.ReadStretch(w.Buffers[1][:0], w.Pieces[m.piece], m.offset, m.stored)
+	return w.Buffers[1], err
+}
+
+// writeStars writes the documents of the stars that have many pairs.
+func (h *Heaps) writeStars(w *work.Place, members []member, heaps []heap, place int) error {
+	for i := range members {
+		m := &members[i]
+		of := &heaps[m.heap]
+		if m.star == noLeader || candidates.PairsOf(of.sizes[m.star], 0) <= h.ListedPairs {
+			continue
+		}
+		for _, ref := range []docref.Ref{m.document.Ref, m.input} {
+			if ref == 0 {
+				continue
+			}
+			if err := records.WriteStarMember(&w.Run, place, ref, of.leaders[m.star].ref); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

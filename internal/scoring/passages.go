@@ -1,0 +1,139 @@
+package scoring
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/sketch"
+)
+
+// mostSpans is how many spans of a pair are listed, the longest.
+const mostSpans = 16
+
+// Passages finds what the candidate pairs of a place have in common, and where.
+type Passages struct {
+	// Threshold is the least share of the shingles of one document that are in the other
+	// one, from 0 to 1, if the two are to be alike.
+	Threshold float64
+	// Excerpt is the number of words of the shortest passage that makes two documents alike
+	// whatever share it is of them; 0: none does.
+	Excerpt int
+	// Shingle is the number of words of a shingle.
+	Shingle int
+	// FirstPart is as in [Sets].
+	FirstPart int
+}
+
+// Task compares the pairs of a place. It fails where a sequence that is needed has not
+// come.
+func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Place) error {
+	texts, err := readTexts(w)
+	if err != nil {
+		return err
+	}
+	pairs, err := readPlacePairs(w)
+	if err != nil {
+		return err
+	}
+	edges := edgeWriter{run: &w.Run, number: setsPart(p.FirstPart, t.Number)}
+	matcher := sketch.NewMatcher(p.Shingle)
+	for _, pair := range pairs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		a, hasA := texts.numbers.Find(uint64(pair[0]))
+		b, hasB := texts.numbers.Find(uint64(pair[1]))
+		if !hasA || !hasB {
+			return fmt.Errorf("the sequence of document %d or %d is missing", pair[0], pair[1])
+		}
+		shared, spans, alike := p.compare(matcher, texts.indexed[a], texts.indexed[b])
+		if !alike {
+			continue
+		}
+		if err := writePassages(&edges, &texts.documents[a], &texts.documents[b], shared, spans); err != nil {
+			return err
+		}
+	}
+	w.Outcome.Counts.Candidates += int64(len(pairs))
+	w.Figures.Records += int64(len(pairs))
+	return edges.finish()
+}
+
+// compare returns how many shingles two documents share, and their spans, the longest
+// first, if the documents are alike.
+func (p *Passages) compare(matcher *sketch.Matcher, a, b *sketch.IndexedSequence) (shared int, spans []sketch.Span, alike bool) {
+	shared = matcher.Compare(a, b)
+	if shared > 0 && float64(shared)/float64(min(a.Distinct(), b.Distinct())) >= p.Threshold {
+		return shared, matcher.Spans(), true
+	}
+	if p.Excerpt == 0 || !matcher.MayReach(p.Excerpt) {
+		return shared, nil, false
+	}
+	spans = matcher.Spans()
+	return shared, spans, int(spans[0].Words) >= p.Excerpt
+}
+
+// texts are the documents of a place, as sequences.
+type texts struct {
+	documents []document
+	indexed   []*sketch.IndexedSequence
+	numbers   numbering.Set // of their refs
+}
+
+// readTexts reads the sequences of a place.
+func readTexts(w *work.Place) (*texts, error) {
+	all := &texts{}
+	err := eachSet(w, func(s *records.PlacedSet, _, _ int) error {
+		sequence, err := sketchblock.ParseSequence(sketchblock.Sequence{}, s.Set)
+		if err != nil {
+			return fmt.Errorf("document %d: %w", s.Ref, err)
+		}
+		indexed := sketch.NewIndexedSequence(sketch.Sequence(sequence))
+		all.numbers.Add(uint64(s.Ref))
+		all.documents = append(all.documents, document{ref: s.Ref, size: indexed.Distinct()})
+		all.indexed = append(all.indexed, indexed)
+		return nil
+	})
+	return all, err
+}
+
+// readPlacePairs returns the pairs of a place in order, each once: two documents may have
+// met under several keys.
+func readPlacePairs(w *work.Place) ([][2]docref.Ref, error) {
+	packed, err := w.Read(0, records.PlacePairs)
+	if err != nil {
+		return nil, err
+	}
+	pairs := make([][2]docref.Ref, 0, len(packed)/records.PairSize)
+	for ; len(packed) > 0; packed = packed[records.PairSize:] {
+		a, b := records.GetPair(packed)
+		pairs = append(pairs, [2]docref.Ref{min(a, b), max(a, b)})
+	}
+	slices.SortFunc(pairs, func(x, y [2]docref.Ref) int {
+		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))
+	})
+	return slices.Compact(pairs), nil
+}
+
+// writePassages writes the edge of a pair, and its longest spans.
+func writePassages(edges *edgeWriter, a, b *document, shared int, spans []sketch.Span) error {
+	if err := edges.add(a, b, records.NewEdge(shared, a.size+b.size-shared, false)); err != nil {
+		return err
+	}
+	listed := min(len(spans), mostSpans)
+	for _, s := range spans[:listed] {
+		record, err := edges.run.Record(records.Spans, edges.number, records.SpanSize)
+		if err != nil {
+			return err
+		}
+		records.PutSpan(record, records.Span{A: a.node - 1, B: b.node - 1, Span: s, More: uint32(len(spans) - listed)})
+	}
+	return nil
+}

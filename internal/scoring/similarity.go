@@ -1,0 +1,36 @@
+package scoring
+
+import (
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/sketch"
+)
+
+// Similarity says when two sets are alike.
+type Similarity struct {
+	// Threshold is the least Jaccard similarity of two sets that are alike, from 0 to 1.
+	Threshold float64
+	// IsEstimate says that the sets that come are the smallest hashes only, up to
+	// [records.SmallestHashes]. The similarity is an estimate then.
+	IsEstimate bool
+	// AcceptsAll makes every candidate pair an edge, whatever the estimate is. It counts
+	// where similarities are estimates.
+	AcceptsAll bool
+}
+
+// compare returns the edge of two documents, and whether they are joined by it.
+func (s *Similarity) compare(a, b *document) (records.Edge, bool) {
+	if !s.IsEstimate {
+		need := asmkernels.Required(s.Threshold, a.size, b.size)
+		shared := asmkernels.Intersect(a.set, b.set, need)
+		return records.NewEdge(shared, a.size+b.size-shared, false), shared >= need
+	}
+	shared, union, exact := sketch.Overlap(a.set, b.set, a.size, b.size, records.SmallestHashes)
+	return records.NewEdge(shared, union, !exact), s.AcceptsAll || float64(shared)/float64(union) >= s.Threshold
+}
+
+// sizesAllow reports whether two documents could reach the threshold if the set of the
+// smaller one were a part of that of the larger one.
+func (s *Similarity) sizesAllow(smaller, larger *document) bool {
+	return float64(smaller.size)/float64(larger.size) >= s.Threshold
+}
