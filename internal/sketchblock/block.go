@@ -23,6 +23,7 @@ package sketchblock
 import (
 	"encoding/binary"
 	"errors"
+	"iter"
 	"math"
 
 	"mirrorbeam/internal/docref"
@@ -206,6 +207,20 @@ func (b *Block) ID(i int) []byte {
 		start = binary.LittleEndian.Uint32(b.ends[4*(i-1):])
 	}
 	return b.id[start:binary.LittleEndian.Uint32(b.ends[4*i:])]
+}
+
+// Sets goes through the sets that belong to the block, all in sets one behind the other. It
+// gives the number of each document and the bytes of its set or sequence.
+func (b *Block) Sets(sets []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		for i := range b.n {
+			size := HashSize * b.Stored(i)
+			if !yield(i, sets[:size:size]) {
+				return
+			}
+			sets = sets[size:]
+		}
+	}
 }
 
 // AppendPacked appends hashes to b, 6 bytes each; see [AppendSet].

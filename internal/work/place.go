@@ -92,6 +92,24 @@ func (w *Place) EachBlock(ctx context.Context, visit func(*sketchblock.Block, ru
 	return nil
 }
 
+// EachSet visits the documents of the sketch blocks of a split in order: document i of the
+// block, and the bytes of its set or sequence. The block lies in the first buffer, its sets
+// lie in the second.
+func (w *Place) EachSet(ctx context.Context, visit func(block *sketchblock.Block, i int, set []byte) error) error {
+	return w.EachBlock(ctx, func(block *sketchblock.Block, piece runfile.Piece) error {
+		sets, err := w.ReadPiece(1, piece)
+		if err != nil {
+			return err
+		}
+		for i, set := range block.Sets(sets) {
+			if err := visit(block, i, set); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Do does a task: it finds the pieces for it and closes the run that it writes.
 func (w *Place) Do(ctx context.Context, t Task, do func(context.Context, Task, *Place) error) (err error) {
 	defer w.Reader.Close()
