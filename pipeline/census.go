@@ -20,7 +20,7 @@ import (
 
 // readCorpus reads the corpus of a configuration and returns what it is. The visitors
 // are told about how large it is.
-func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int64) func() transforms.Visitor) (inputs documents.Inputs, job transforms.Job, counts work.Counts, err error) {
+func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int64) func() documents.Visitor) (inputs documents.Inputs, job transforms.Job, counts work.Counts, err error) {
 	stopWords, err := config.ReadStopWords()
 	if err != nil {
 		return inputs, job, counts, failure{ErrUsage, err}
@@ -33,7 +33,7 @@ func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int
 	}
 	inputs.StopWords = stopWords
 	job = newJob(&config, extent{bytes: size, splits: len(inputs.Splits), stopWords: stopWords})
-	counts, err = transforms.Survey(ctx, job, inputs, newVisitor(size))
+	counts, err = documents.Survey(ctx, job.Sketching(), &inputs, newVisitor(size))
 	switch {
 	case ctx.Err() != nil:
 		err = ctx.Err()
@@ -53,11 +53,12 @@ func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int
 // read, and says which one that is and why. The survey, which reads files side by
 // side, keeps none.
 func firstUnreadable(ctx context.Context, job transforms.Job, inputs documents.Inputs) string {
-	sketcher, err := transforms.NewSketcher(job, inputs.StopWords)
+	sketching := job.Sketching()
+	sketcher, err := documents.NewSketcher(sketching, inputs.StopWords)
 	if err != nil {
 		return err.Error()
 	}
-	limit := transforms.LineLimit(job.MaxDocument)
+	limit := sketching.LineLimit()
 	isFound := errors.New("found")
 	for number, file := range inputs.Files {
 		p := portion{name: file.Name}
@@ -135,14 +136,14 @@ func newCensus(shingles int, size int64) *census {
 }
 
 // visitor returns a visitor that shows a part of the documents that are sampled to add.
-func (c *census) visitor(add func(d *transforms.Surveyed)) transforms.Visitor {
+func (c *census) visitor(add func(d *documents.Surveyed)) documents.Visitor {
 	var lengths []length
-	return transforms.Visitor{
-		Wants: func(seen *transforms.Seen) bool {
+	return documents.Visitor{
+		Wants: func(seen *documents.Seen) bool {
 			lengths = append(lengths, length{seen.Length, seen.Reference})
 			return c.documents.Wants(seen.Hash) || c.copies.Wants(seen.Hash)
 		},
-		Visit: func(d *transforms.Surveyed) {
+		Visit: func(d *documents.Surveyed) {
 			if d == nil {
 				c.addLengths(lengths)
 				lengths = lengths[:0]
@@ -167,7 +168,7 @@ func (c *census) addLengths(lengths []length) {
 
 // hasWords takes down the size of a document and reports whether it has words. One
 // that has none is taken down for good.
-func (c *census) hasWords(d *transforms.Surveyed) bool {
+func (c *census) hasWords(d *documents.Surveyed) bool {
 	c.sampled.Add(1)
 	c.bytes.Add(int64(d.Bytes))
 	c.shingles.Add(int64(len(d.Set)))

@@ -10,15 +10,12 @@ import (
 	"iter"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
-	"mirrorbeam/internal/work"
 	"mirrorbeam/sketch"
-	"mirrorbeam/transforms"
 )
 
 // Query says what documents to look for in an index, and how.
@@ -61,9 +58,10 @@ func (x *Index) Query(ctx context.Context, q Query, out io.Writer) (QueryCounts,
 	case q.Threshold < config.Threshold:
 		return QueryCounts{}, failure{ErrUsage, setting.Errorf("{threshold} %g: the index was made for %g or more: give at least that, or make an index with {threshold} %g", q.Threshold, config.Threshold, q.Threshold)}
 	}
-	run := query{Query: q, index: x, job: newJob(&config, extent{})}
+	job := newJob(&config, extent{})
+	run := query{Query: q, index: x, sketching: job.Sketching()}
 	if config.Scoring() != methods.Hamming {
-		run.job.SimHashBits = 0
+		run.sketching.Options.SimHashBits = 0
 	}
 	if err := run.list(ctx); ctx.Err() != nil {
 		return QueryCounts{}, ctx.Err()
@@ -81,10 +79,10 @@ func (x *Index) Query(ctx context.Context, q Query, out io.Writer) (QueryCounts,
 type query struct {
 	Query
 
-	index *Index
-	job   transforms.Job
-	files []corpus.File
-	stdin bool
+	index     *Index
+	sketching documents.Sketching
+	files     []corpus.File
+	stdin     bool
 }
 
 // list lists the input.
@@ -106,63 +104,39 @@ type portion struct {
 	batch  corpus.Batch
 	rows   []byte
 	counts QueryCounts
-	done   chan struct{} // closed when rows and counts are there
 }
 
-// run passes portions from a reader to a worker a core and from there to out, in
-// order. Their number bounds the memory.
+// run passes portions from the input through a worker for each core to out, in order.
 func (q *query) run(ctx context.Context, out io.Writer) (sum QueryCounts, err error) {
-	workers := work.Cores()
-	waiting, ordered := make(chan *portion), make(chan *portion, 2*workers)
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		defer close(waiting)
-		defer close(ordered)
-		return q.read(func(name string, batch corpus.Batch) error {
-			p := &portion{name: name, batch: batch, done: make(chan struct{})}
-			for _, to := range []chan *portion{ordered, waiting} {
-				select {
-				case to <- p:
-				case <-groupCtx.Done():
-					return groupCtx.Err()
-				}
-			}
-			return nil
-		})
-	})
-	for range workers {
-		group.Go(func() error {
+	pool := documents.Pool[*portion]{
+		New: func() *portion { return new(portion) },
+		Readers: []documents.Reader[*portion]{func(_ context.Context, put func(func(*portion) error) error) error {
+			return q.read(func(name string, batch corpus.Batch) error {
+				return put(func(p *portion) error {
+					*p = portion{name: name, batch: batch, rows: p.rows[:0]}
+					return nil
+				})
+			})
+		}},
+		Worker: func() (func(context.Context, *portion) error, error) {
 			worker, err := q.newWorker()
 			if err != nil {
-				return err
+				return nil, err
 			}
-			for p := range waiting {
-				if err := worker.work(groupCtx, p); err != nil {
-					return err
-				}
-				close(p.done)
-			}
-			return nil
-		})
-	}
-	group.Go(func() error {
-		for p := range ordered {
-			select {
-			case <-p.done:
-			case <-groupCtx.Done():
-				return groupCtx.Err()
-			}
+			return worker.work, nil
+		},
+		Write: func(p *portion) error {
 			sum.add(p.counts)
 			if len(p.rows) == 0 {
-				continue
+				return nil
 			}
 			if _, err := out.Write(p.rows); err != nil {
 				return failure{ErrStorage, fmt.Errorf("write matches: %w", err)}
 			}
-		}
-		return nil
-	})
-	err = group.Wait()
+			return nil
+		},
+	}
+	_, err = pool.Run(ctx)
 	return sum, err
 }
 
@@ -178,7 +152,7 @@ func (c *QueryCounts) add(other QueryCounts) {
 
 // read passes on the batches of all files, then those of stdin.
 func (q *query) read(pass func(name string, batch corpus.Batch) error) error {
-	limit := transforms.LineLimit(q.job.MaxDocument)
+	limit := q.sketching.LineLimit()
 	for number, file := range q.files {
 		if err := readCorpusFile(file, number, limit, pass); err != nil {
 			return err
@@ -277,7 +251,7 @@ func appendLine(data []byte, reader *bufio.Reader, limit int64) (_ []byte, lengt
 // time.
 type queryWorker struct {
 	top      int
-	sketcher *transforms.Sketcher
+	sketcher *documents.Sketcher
 	searcher *searcher
 }
 
@@ -286,7 +260,7 @@ func (q *query) newWorker() (*queryWorker, error) {
 	if len(q.index.files) > 0 {
 		stopWords = q.index.files[0].header.StopWords
 	}
-	sketcher, err := transforms.NewSketcher(q.job, stopWords)
+	sketcher, err := documents.NewSketcher(q.sketching, stopWords)
 	if err != nil {
 		return nil, err
 	}
@@ -332,7 +306,7 @@ type document struct {
 
 // documents gives the documents of a portion and counts them, and what cannot be
 // read: the first of which is known when a document that follows it is given.
-func (p *portion) documents(sketcher *transforms.Sketcher) iter.Seq[document] {
+func (p *portion) documents(sketcher *documents.Sketcher) iter.Seq[document] {
 	return func(yield func(document) bool) {
 		for _, reject := range p.batch.Rejects {
 			p.reject(reject.Position, reject.Message)

@@ -10,6 +10,7 @@ import (
 
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/outputs"
+	"mirrorbeam/internal/recall"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
@@ -88,7 +89,7 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 	if err := accept(config, result, size, results.Partial); err != nil {
 		return Summary{}, failure{ErrInput, err}
 	}
-	audited, err := transforms.ReadAudit(results.Temp)
+	audited, err := recall.Read(results.Temp)
 	if err != nil {
 		return Summary{}, err
 	}

@@ -70,10 +70,10 @@ const leastSampled = 4
 // happen to be outside of the sample.
 func (m *survey) read(ctx context.Context, config job.Config) (c *census, counts work.Counts, err error) {
 	take := func(limit int64) error {
-		m.inputs, m.job, counts, err = readCorpus(ctx, config, func(size int64) func() transforms.Visitor {
+		m.inputs, m.job, counts, err = readCorpus(ctx, config, func(size int64) func() documents.Visitor {
 			c = newCensus(sampledShingles, min(size, limit))
-			return func() transforms.Visitor {
-				return c.visitor(func(d *transforms.Surveyed) {
+			return func() documents.Visitor {
+				return c.visitor(func(d *documents.Surveyed) {
 					c.documents.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: d.Digest, Set: d.Set})
 				})
 			}
@@ -282,7 +282,7 @@ func (m *survey) work(k keying) Work {
 	sampled, probed := m.auditShares(k)
 	w.Probed = w.Shingles * probed
 	if probed > 0 {
-		w.SetAside = w.Shingles*sampled + transforms.AuditElements(w.Shingles)
+		w.SetAside = w.Shingles*sampled + float64(audit.NewShares(audit.UsualSample, 0).Elements(int64(w.Shingles)))
 		if probed < 1 {
 			w.SetAside += w.Probed
 		}
@@ -297,7 +297,8 @@ func (m *survey) auditShares(k keying) (sampled, probed float64) {
 	if job.AuditSample == 0 && !k.method().Promise(k.parameters(m.threshold)).ByConstruction {
 		job.AuditSample = audit.UsualSample
 	}
-	return transforms.AuditShares(job, &m.inputs)
+	shares := audit.NewShares(job.AuditSample, m.inputs.TextBytes())
+	return shares.Sampled, shares.Probed
 }
 
 // leastHeap is how many documents a group has to have to be named.

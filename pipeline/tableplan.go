@@ -146,10 +146,10 @@ func (m *fingerprintSurvey) work(c lshbands.Choice, bits int) Work {
 // counts pairs by their distance.
 func surveyFingerprints(ctx context.Context, config job.Config, options []tableOption) (*fingerprintSurvey, error) {
 	var c *census
-	inputs, job, counts, err := readCorpus(ctx, config, func(size int64) func() transforms.Visitor {
+	inputs, job, counts, err := readCorpus(ctx, config, func(size int64) func() documents.Visitor {
 		c = newCensus(sampledFingerprints*config.Bits/64, size)
-		return func() transforms.Visitor {
-			return c.visitor(func(d *transforms.Surveyed) {
+		return func() documents.Visitor {
+			return c.visitor(func(d *documents.Surveyed) {
 				// Documents of one fingerprint stand as one.
 				c.documents.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: fingerprintDigest(d.SimHash), Set: d.SimHash})
 			})

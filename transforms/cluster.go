@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/recall"
 	"mirrorbeam/internal/work"
 )
 
@@ -65,8 +66,7 @@ func (f *labelFn) Plan(_ context.Context, p *work.Planning) error {
 	if err != nil {
 		return err
 	}
-	job := Job{Temp: string(p.Runs.Folder)}
-	if err := writeAudit(job, p.Outcomes, graph, f.layout.FirstInput, p.Memory); err != nil {
+	if err := recall.Write(p, graph, f.layout.FirstInput); err != nil {
 		return err
 	}
 	return f.Work.Plan(p, graph)

@@ -7,6 +7,7 @@ import (
 
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
+	"mirrorbeam/internal/recall"
 	"mirrorbeam/internal/work"
 )
 
@@ -17,6 +18,8 @@ func TestPathsTravel(t *testing.T) {
 	checkTravels(t, &writeFn{bundle: newBundle(job), Work: outputs.Rows{
 		Files: outputs.Files{Partial: path + "p", Format: output.JSONL}, Inputs: path + "i", Emit: []string{output.Pairs},
 	}}, &writeFn{})
+	checkTravels(t, &fingerprintFn{Work: job.fingerprinting(), bundle: newBundle(job)}, &fingerprintFn{})
+	checkTravels(t, &auditFn{Work: recall.Audit{Inputs: path, Threshold: 0.5, Sample: 3}, bundle: newBundle(job)}, &auditFn{})
 	checkTravels(t, &exchangeFn{Temp: []byte(path), Delivery: work.Delivery{Step: 1, Output: true}}, &exchangeFn{})
 	checkTravels(t, &finishFn{Temp: path}, &finishFn{})
 	checkTravels(t, &readFn{Inputs: []byte(path)}, &readFn{})

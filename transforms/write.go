@@ -45,14 +45,14 @@ func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ..
 		s := s.Scope("unique")
 		ofSplits := work.Delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{records.Documents, records.Removed, records.Sums}}
 		outcomes = append(outcomes, sideBySide(s, &uniqueFn{bundle: newBundle(job), Work: outputs.Unique{
-			Files: files, Inputs: inputs, Line: lineLimit(job.MaxDocument), Window: job.WindowBytes,
+			Files: files, Inputs: inputs, Line: job.Sketching().LineLimit(), Window: job.WindowBytes,
 		}}, exchange(s, job, ofSplits, written, sketches)))
 	}
 	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}
 	if slices.Contains(job.Emit, output.Sketches) {
 		s := s.Scope("sketches")
 		outcomes = append(outcomes, sideBySide(s, &sketchesFn{bundle: newBundle(job), Work: outputs.Sketches{
-			Files: files, Inputs: inputs, Hashes: bottomK,
+			Files: files, Inputs: inputs, Hashes: records.SmallestHashes,
 		}}, exchange(s, job, ofDocuments, sketches)))
 	}
 	if slices.Contains(job.Emit, output.Index) {

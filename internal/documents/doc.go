@@ -1,3 +1,15 @@
-// Package documents reads the inputs of a job: sources give records, records give
-// fingerprints, and fingerprints fill sketch blocks.
+// Package documents reads the documents of a job. A source gives records, records give
+// fingerprints, and fingerprints fill sketch blocks, after which no text is read again.
+//
+//	lines        portions of the lines of a split, with what could not be read
+//	Record       one record out of a portion: id and texts or features, or why there is none
+//	Sketcher     the fingerprint of a record
+//	block        sketch block, rejects and counts of a portion
+//	Pool         passes portions through all cores and keeps their order
+//
+// [Fingerprinting] is the stage that does this for one split after the other. [Survey]
+// does it without writing anything, for a plan; a query uses a [Sketcher] by itself.
+//
+// The source is files of JSON lines. What comes after a Record knows nothing of lines: a
+// position is a number that tells the records of a file apart and ascends in it.
 package documents

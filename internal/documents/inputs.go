@@ -77,6 +77,15 @@ func (l *Layout) Read(path string) (err error) {
 	return err
 }
 
+// TextBytes returns about how many bytes of text there are, before compression.
+func (in *Inputs) TextBytes() int64 {
+	sum := int64(0)
+	for i := range in.Files {
+		sum += in.Files[i].TextSize()
+	}
+	return sum
+}
+
 // References returns how many of the files are of the reference corpus.
 func (in *Inputs) References() int {
 	return sort.Search(len(in.Files), func(i int) bool { return !in.Files[i].Reference })

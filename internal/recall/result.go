@@ -1,4 +1,4 @@
-package transforms
+package recall
 
 import (
 	"encoding/binary"
@@ -15,23 +15,25 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// writeAudit sees which of the audited pairs the job has found, in the components of
-// the graph and in the edges of the runs, and writes what that says of the job.
-func writeAudit(job Job, outcomes []work.Outcome, graph *components.Graph, firstInput docref.Ref, m *work.Memory) error {
-	classes, scope, err := readClasses(outcomes, m)
+// Write sees which of the audited pairs the job has found, in the components of the graph
+// and in the edges of the runs of the stages before, and writes the [audit.Result] to the
+// job's folder. All documents before firstInput are of the reference. Where nothing was
+// sampled it writes nothing.
+func Write(p *work.Planning, graph *components.Graph, firstInput docref.Ref) error {
+	classes, scope, err := readClasses(p.Outcomes, p.Memory)
 	if err != nil || classes == nil {
 		return err
 	}
 	listing := audit.NewListing(classes)
-	if err := listStars(listing, outcomes, firstInput, m); err != nil {
+	if err := listStars(listing, p.Outcomes, firstInput, p.Memory); err != nil {
 		return err
 	}
-	if err := listEdges(listing, outcomes, m); err != nil {
+	if err := listEdges(listing, p.Outcomes, p.Memory); err != nil {
 		return err
 	}
 	b, err := json.Marshal(classes.Estimate(listing, graph.Joined, scope))
 	if err == nil {
-		err = storage.WriteFile(auditPath(job.Temp), b)
+		err = storage.WriteFile(resultPath(string(p.Runs.Folder)), b)
 	}
 	if err != nil {
 		return fmt.Errorf("write audit: %w", err)
@@ -140,12 +142,11 @@ func listEdges(l *audit.Listing, outcomes []work.Outcome, m *work.Memory) error 
 	})
 }
 
-func auditPath(temp string) string { return storage.Join(temp, "audit.json") }
+func resultPath(folder string) string { return storage.Join(folder, "audit.json") }
 
-// ReadAudit returns the audit of the pipeline whose folder is temp, nil if there
-// was none.
-func ReadAudit(temp string) (*audit.Result, error) {
-	b, err := storage.ReadFile(auditPath(temp))
+// Read returns what [Write] wrote to the folder of a job, nil if there was no audit.
+func Read(folder string) (*audit.Result, error) {
+	b, err := storage.ReadFile(resultPath(folder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

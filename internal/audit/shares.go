@@ -1,0 +1,56 @@
+package audit
+
+import "mirrorbeam/internal/docref"
+
+// Shares says which share of the documents an audit looks at, so that these are set aside
+// when they are fingerprinted. The zero Shares is that of no audit.
+type Shares struct {
+	// Sampled is the share of the input to draw the sample from, Probed the share of all
+	// documents to look for partners in; 1: all documents.
+	Sampled, Probed float64
+
+	scale float64 // of all bounds
+}
+
+// NewShares returns the shares for a sample of about so many documents, 0 for no audit, of
+// that many bytes of text. Up to 64 MiB of text all documents are looked at, beyond that at
+// least a tenth; up to 8 MiB all may be drawn, beyond that a little more than a sample holds.
+func NewShares(sample int, textBytes int64) Shares {
+	if sample == 0 {
+		return Shares{}
+	}
+	bytes := float64(textBytes) + 1
+	s := Shares{scale: max(float64(sample)/UsualSample, 1)}
+	s.Probed = min(max(0.1, 64<<20/bytes)*s.scale, 1)
+	s.Sampled = min(max(1./12, 4<<20/bytes), 32<<20/bytes) * s.scale
+	if bytes <= 8<<20 {
+		s.Sampled = 1
+	}
+	s.Sampled = min(s.Sampled, s.Probed)
+	return s
+}
+
+// Elements returns how many shingles a sample holds at most, of a corpus of that many: all
+// of a small one, else a sixteenth. In memory each takes 8 bytes, and up to 36 in the index.
+func (s Shares) Elements(all int64) int {
+	most := min(max(all/16, 1<<18), 1<<21)
+	if all <= 1<<19 {
+		most = all
+	}
+	return int(float64(most) * s.scale)
+}
+
+// Budget returns the bound of the comparisons.
+func (s Shares) Budget() Budget {
+	return Budget{Pairs: 1 << 18 * s.scale, Elements: 1 << 26 * s.scale}
+}
+
+// DocumentHash returns the hash that a document is chosen by: it is, if that is below the
+// [Limit] of a share. Equal documents of the reference are chosen together, since only the
+// first of them can be in a pair of the job.
+func DocumentHash(ref docref.Ref, digest uint64, isReference bool) uint64 {
+	if isReference {
+		return Hash(digest)
+	}
+	return Hash(uint64(ref))
+}

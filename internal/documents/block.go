@@ -1,0 +1,77 @@
+package documents
+
+import (
+	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+)
+
+// block is a portion of the input and the sketch block that is made of it.
+type block struct {
+	lines   lines
+	builder *sketchblock.Builder
+	rejects []byte
+	sampled []byte // documents that are set aside for the audit to draw its sample from
+	probed  []byte // others, for it to look for partners in
+	counts  work.Counts
+}
+
+// newBlock returns an empty block of documents with so many band keys, and SimHash
+// fingerprints of so many bits.
+func newBlock(keys, simHashBits int) *block {
+	return &block{builder: sketchblock.NewBuilder(keys, simHashBits/64)}
+}
+
+// reset drops what was made of the portion before.
+func (b *block) reset() {
+	b.builder.Reset()
+	b.rejects, b.sampled, b.probed, b.counts = b.rejects[:0], b.sampled[:0], b.probed[:0], work.Counts{}
+}
+
+// reject adds a row of rejects.
+func (b *block) reject(file string, position int64, fault string) {
+	b.counts.Rejected++
+	b.rejects = output.AppendReject(b.rejects, file, position, fault)
+}
+
+// setAside keeps a document for the audit if it is one of its shares.
+func (b *block) setAside(shares audit.Shares, ref docref.Ref, digest uint64, set []uint64, isReference bool) {
+	if len(set) == 0 {
+		return
+	}
+	switch hash := audit.DocumentHash(ref, digest, isReference); {
+	case !isReference && hash < audit.Limit(shares.Sampled):
+		b.sampled = records.AppendSetAside(b.sampled, ref, digest, set)
+	case shares.Probed < 1 && hash < audit.Limit(shares.Probed):
+		b.probed = records.AppendSetAside(b.probed, ref, digest, set)
+	}
+}
+
+// write adds the block to the run file of the split.
+func (b *block) write(run *runfile.Writer, split int) error {
+	if b.builder.Len() > 0 {
+		if err := run.Section(records.Documents, split, b.builder.Documents()...); err != nil {
+			return err
+		}
+		if err := run.Section(records.Sets, split, b.builder.Sets()); err != nil {
+			return err
+		}
+	}
+	for _, section := range []struct {
+		kind  runfile.Kind
+		shard int
+		bytes []byte
+	}{{records.Sample, split, b.sampled}, {records.Probe, split, b.probed}, {records.Rejects, 0, b.rejects}} {
+		if len(section.bytes) == 0 {
+			continue
+		}
+		if err := run.Section(section.kind, section.shard, section.bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package documents
+
+import (
+	"fmt"
+
+	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+)
+
+// Sets says how much of the sets of documents a sketch block keeps.
+type Sets string
+
+// What is kept of a set: all hashes, the [records.SmallestHashes] smallest, or none.
+const (
+	AllHashes      Sets = "all"
+	SmallestHashes Sets = "smallest"
+	NoHashes       Sets = "none"
+)
+
+// Kept says what a sketch block keeps of a document besides its ref, digest, sizes, id and
+// SimHash fingerprint.
+type Kept struct {
+	// Scheme is that of the band keys. Without bands there are no keys.
+	Scheme lshbands.Scheme
+	// Sets says how much is kept of the sets.
+	Sets Sets
+	// Sequences keeps, in place of sets, all shingles of a document in the order of its one
+	// text. They have neither keys nor SimHash fingerprints.
+	Sequences bool
+	// ExcludeQuotations leaves quoted words out of sequences.
+	ExcludeQuotations bool
+}
+
+// fingerprinter fills sketch blocks. Not for concurrent use.
+type fingerprinter struct {
+	reading   Reading
+	kept      Kept
+	shares    audit.Shares
+	files     []corpus.File
+	source    *lineDecoder
+	sketcher  *contentSketcher
+	sequencer *sketch.Sequencer // in place of sketcher where sequences are kept
+	minhash   *sketch.MinHash
+	signature []uint32
+	keys      []uint64
+	packed    []byte
+	// wants, if not nil, says which documents are fingerprinted. Others are only counted.
+	wants func(r *Record, isReference bool) bool
+}
+
+// newFingerprinter returns a fingerprinter of documents of these files. The options have
+// their stop words.
+func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, files []corpus.File) (*fingerprinter, error) {
+	f := &fingerprinter{
+		reading: s.Reading, kept: kept, shares: shares, files: files,
+		source: newLineDecoder(s.Fields), minhash: sketch.NewMinHash(kept.Scheme.Components()),
+	}
+	var err error
+	if kept.Sequences {
+		f.sequencer, err = sketch.NewSequencer(s.Options, kept.ExcludeQuotations)
+	} else {
+		f.sketcher, err = newContentSketcher(s)
+	}
+	return f, err
+}
+
+// fingerprint makes the block of its portion of the input, and frees the portion.
+func (f *fingerprinter) fingerprint(b *block) error {
+	defer b.lines.release()
+	b.reset()
+	for r := range f.source.records(&b.lines) {
+		if err := f.record(b, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record adds one record to the block.
+func (f *fingerprinter) record(b *block, r *Record) error {
+	file := &f.files[r.File]
+	documents, bytes := &b.counts.Documents, &b.counts.Bytes
+	if file.Reference {
+		documents, bytes = &b.counts.ReferenceDocuments, &b.counts.ReferenceBytes
+	}
+	*bytes += r.Bytes
+	if r.IsBlank {
+		return nil
+	}
+	if r.Fault != "" {
+		b.reject(file.Name, r.Position, r.Fault)
+		return nil
+	}
+	ref, err := docref.New(r.File, r.Position)
+	if err != nil {
+		return fmt.Errorf("file %s: %w", file.Path, err)
+	}
+	if err := f.reading.fits(contentLength(r.Content)); err != nil {
+		b.reject(file.Name, r.Position, err.Error())
+		return nil
+	}
+	*documents++
+	switch {
+	case f.wants != nil && !f.wants(r, file.Reference):
+	case f.sequencer != nil:
+		f.addSequence(b, ref, r)
+	default:
+		f.addSet(b, ref, r)
+	}
+	return nil
+}
+
+// addSet adds a document to the block with its keys and its set.
+func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
+	d := f.sketcher.sketch(r.Raw, r.Content)
+	if d.InvalidBytes > 0 {
+		b.counts.InvalidUTF8++
+	}
+	f.signature = f.minhash.Signature(f.signature, d.Set)
+	f.keys = f.kept.Scheme.AppendKeys(f.keys[:0], f.signature)
+	size := len(d.Set)
+	b.setAside(f.shares, ref, d.Digest, d.Set, f.files[r.File].Reference)
+	switch f.kept.Sets {
+	case NoHashes:
+		d.Set = nil
+	case SmallestHashes:
+		d.Set = sketch.BottomK(d.Set, records.SmallestHashes)
+	}
+	b.builder.Add(sketchblock.Document{
+		Ref: ref, Digest: d.Digest, Set: d.Set, Size: size, Length: int(contentLength(r.Content)),
+		Keys: f.keys, SimHash: d.SimHash, ID: r.Content.ID,
+	})
+}
+
+// addSequence adds a document to the block as a sequence.
+func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) {
+	d, sequence := f.sequencer.Sequence(r.Content.Texts[0])
+	if d.InvalidBytes > 0 {
+		b.counts.InvalidUTF8++
+	}
+	f.packed = sketchblock.AppendSequence(f.packed[:0], sketchblock.Sequence(sequence))
+	b.builder.Add(sketchblock.Document{
+		Ref: ref, Digest: d.Digest, Sequence: f.packed, Size: len(d.Set), Length: int(contentLength(r.Content)), ID: r.Content.ID,
+	})
+}

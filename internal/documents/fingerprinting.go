@@ -1,0 +1,140 @@
+package documents
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+)
+
+// Fingerprinting is the work of the stage fingerprint. A task reads the documents of one
+// split and writes their sketch blocks, the rejects, and the documents that the audit may
+// want.
+type Fingerprinting struct {
+	Sketching
+
+	// Inputs is the path of the file that [WriteInputs] made.
+	Inputs work.Path
+	// Kept says what is kept of the documents.
+	Kept Kept
+	// Checksums writes the check sums of what was read, for a stage that reads it again.
+	Checksums bool
+	// AuditSample is about how many documents the audit samples; 0: there is no audit.
+	AuditSample int
+
+	inputs *Inputs // read in Setup, as the next two are
+	shares audit.Shares
+	words  Sketching // with the stop words
+}
+
+// Setup reads the inputs. It must be called before the first task.
+func (f *Fingerprinting) Setup() (err error) {
+	if f.inputs, err = OpenInputs(string(f.Inputs)); err != nil {
+		return err
+	}
+	f.shares = audit.NewShares(f.AuditSample, f.inputs.TextBytes())
+	f.words, err = f.withStopWords(f.inputs.StopWords)
+	return err
+}
+
+// Task fingerprints the split of that number. A split of plain text is one worker's; the
+// single stream of a compressed file is inflated by one goroutine and fingerprinted by as
+// many as there are cores.
+func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Place) error {
+	o := w.Outcome
+	reader := newLineReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
+	defer reader.close()
+	write := func(b *block) error {
+		o.Counts.Add(b.counts)
+		o.Shingles += int64(len(b.builder.Sets()) / sketchblock.HashSize)
+		return b.write(&w.Run, t.Number)
+	}
+	var err error
+	if reader.isCompressed() {
+		var others time.Duration
+		others, err = f.parallel(ctx, reader, write)
+		w.Figures.Cpu += others
+	} else {
+		err = f.serial(ctx, reader, write)
+	}
+	if err != nil {
+		return err
+	}
+	w.Figures.Records += o.Counts.Documents + o.Counts.ReferenceDocuments
+	w.Figures.Bytes += o.Counts.Bytes + o.Counts.ReferenceBytes
+	if f.Checksums {
+		return WriteChecksums(&w.Run, t.Number, reader.sums)
+	}
+	return nil
+}
+
+// serial fingerprints what the reader reads in this goroutine.
+func (f *Fingerprinting) serial(ctx context.Context, reader *lineReader, write func(*block) error) error {
+	worker, err := f.fingerprinter()
+	if err != nil {
+		return err
+	}
+	b := f.block()
+	defer b.lines.release()
+	for {
+		if err := reader.fill(ctx, &b.lines); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := worker.fingerprint(b); err != nil {
+			return err
+		}
+		if err := write(b); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// parallel fingerprints what the reader reads on all cores. It returns the CPU time of its
+// goroutines.
+func (f *Fingerprinting) parallel(ctx context.Context, reader *lineReader, write func(*block) error) (time.Duration, error) {
+	pool := Pool[*block]{
+		New: f.block,
+		End: func(b *block) { b.lines.release() },
+		Readers: []Reader[*block]{func(ctx context.Context, put func(func(*block) error) error) error {
+			return putAll(ctx, reader, put)
+		}},
+		Worker: func() (func(context.Context, *block) error, error) {
+			worker, err := f.fingerprinter()
+			return func(_ context.Context, b *block) error { return worker.fingerprint(b) }, err
+		},
+		Write: write,
+	}
+	return pool.Run(ctx)
+}
+
+func (f *Fingerprinting) block() *block {
+	if f.Kept.Sequences {
+		return newBlock(0, 0)
+	}
+	return newBlock(f.Kept.Scheme.Bands, f.Options.SimHashBits)
+}
+
+func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {
+	return newFingerprinter(f.words, f.Kept, f.shares, f.inputs.Files)
+}
+
+// putAll puts all portions of a reader into a pool.
+func putAll(ctx context.Context, reader *lineReader, put func(func(*block) error) error) error {
+	for {
+		err := put(func(b *block) error { return reader.fill(ctx, &b.lines) })
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package documents
+
+import (
+	"mirrorbeam/internal/corpus"
+)
+
+// Record is one record of the input, as a source gives it: a document, or what stands in
+// the place of one. It is valid until the source gives the next.
+type Record struct {
+	// File is the number of its file. Position tells the records of a file apart, and
+	// ascends in it: in a file of lines it is where the line begins.
+	File     int
+	Position int64
+	// Bytes is how much of the input it takes; 0 where that was not read.
+	Bytes int64
+	// Raw is the record as it stands in the file.
+	Raw []byte
+	// Content is the id, and the texts or features.
+	Content corpus.Record
+	// Fault says why the record is no document; empty for a document.
+	Fault string
+	// IsBlank says that there is nothing: no document, and no fault.
+	IsBlank bool
+}
+
+// contentLength returns the length of the texts of a record in bytes, or the number of its
+// features.
+func contentLength(content corpus.Record) int64 {
+	length := int64(len(content.Features))
+	for _, text := range content.Texts {
+		length += int64(len(text))
+	}
+	return length
+}

@@ -1,0 +1,113 @@
+package documents
+
+import (
+	"fmt"
+	"strings"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/sketch"
+)
+
+// Reading says how records are read.
+type Reading struct {
+	Fields corpus.Fields
+	// MaxDocument is the length of the longest document: of its texts together in bytes,
+	// or the number of its features.
+	MaxDocument int64
+	// WindowBytes is the largest window of a zstd file that is read, in bytes; 0 stands
+	// for [corpus.DefaultWindow].
+	WindowBytes int64
+}
+
+// LineLimit returns the length of the longest line, in bytes, that may hold a document of
+// the largest size: JSON takes up to six bytes for one.
+func (r Reading) LineLimit() int64 { return 6*r.MaxDocument + 1<<20 }
+
+// fits returns why a document is too long, or nil.
+func (r Reading) fits(length int64) error {
+	if length <= r.MaxDocument {
+		return nil
+	}
+	return fmt.Errorf("text of %d bytes is longer than the %d bytes that --max-document allows", length, r.MaxDocument)
+}
+
+// Sketching says how records are read and what their fingerprints are made of.
+type Sketching struct {
+	Reading
+
+	// Options are without the list of stop words, which is data: see [Inputs].
+	Options sketch.Options
+}
+
+// withStopWords returns the options with a list of stop words as the user wrote it, empty
+// for none.
+func (s Sketching) withStopWords(list string) (Sketching, error) {
+	if list == "" {
+		return s, nil
+	}
+	normalizer, err := sketch.NewNormalizer(s.Options.Normalization)
+	if err == nil {
+		s.Options.StopWords, err = sketch.ReadStopWords(strings.NewReader(list), normalizer)
+	}
+	return s, err
+}
+
+// Sketcher turns lines into fingerprints, as a job does, but one by one and outside of a
+// job. It must not be used by two goroutines at a time.
+type Sketcher struct {
+	reading Reading
+	decoder *corpus.Decoder
+	content *contentSketcher
+}
+
+// NewSketcher returns a Sketcher with a list of stop words as the user wrote it, empty for
+// none. The error says what is wrong with the options or with the list.
+func NewSketcher(s Sketching, stopWords string) (*Sketcher, error) {
+	s, err := s.withStopWords(stopWords)
+	if err != nil {
+		return nil, err
+	}
+	content, err := newContentSketcher(s)
+	if err != nil {
+		return nil, err
+	}
+	return &Sketcher{s.Reading, corpus.NewDecoder(s.Fields), content}, nil
+}
+
+// Sketch returns the record in a line and its fingerprint, which are valid until
+// the next call. The error says why the line is no document.
+func (s *Sketcher) Sketch(line []byte) (corpus.Record, sketch.Fingerprint, error) {
+	content, err := s.decoder.Decode(line)
+	if err == nil {
+		err = s.reading.fits(contentLength(content))
+	}
+	if err != nil {
+		return corpus.Record{}, sketch.Fingerprint{}, err
+	}
+	return content, s.content.sketch(line, content), nil
+}
+
+// contentSketcher computes the fingerprints of texts or features. Not for concurrent use.
+type contentSketcher struct {
+	fingerprinter *sketch.Fingerprinter
+	hasFeatures   bool
+	features      []sketch.Feature
+}
+
+func newContentSketcher(s Sketching) (*contentSketcher, error) {
+	fingerprinter, err := sketch.NewFingerprinter(s.Options)
+	return &contentSketcher{fingerprinter: fingerprinter, hasFeatures: s.Fields.Features != ""}, err
+}
+
+// sketch returns the fingerprint of a record, valid until the next call. Raw is the record
+// as it stands in its file.
+func (s *contentSketcher) sketch(raw []byte, content corpus.Record) sketch.Fingerprint {
+	if !s.hasFeatures {
+		return s.fingerprinter.Texts(content.Texts)
+	}
+	s.features = s.features[:0]
+	for _, feature := range content.Features {
+		s.features = append(s.features, sketch.Feature(feature))
+	}
+	return s.fingerprinter.Features(s.features, raw)
+}

@@ -1,0 +1,153 @@
+package documents
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+)
+
+// Seen is a document that a survey has read, before it is fingerprinted.
+type Seen struct {
+	// Hash is evenly spread and the same for equal texts.
+	Hash uint64
+	// Bytes is the length of its record.
+	Bytes int
+	// Length is that of its text in bytes, or the number of its features.
+	Length int64
+	// Reference says that it is of the reference corpus.
+	Reference bool
+}
+
+// Surveyed is a fingerprinted document as [Survey] shows it. Its slices are valid
+// until the next one.
+type Surveyed struct {
+	Seen
+	Ref    docref.Ref
+	Digest uint64
+	// Set holds the distinct shingle hashes, ascending.
+	Set []uint64
+	// SimHash is the SimHash fingerprint, nil where there is none.
+	SimHash []uint64
+}
+
+// Visitor gets a part of the documents of a survey, in no order.
+type Visitor struct {
+	// Wants gets each document that was read and says whether to fingerprint it.
+	Wants func(*Seen) bool
+	// Visit gets those that Wants wants, and nil after the last of a block.
+	Visit func(*Surveyed)
+}
+
+// Survey reads the documents of the inputs as [Fingerprinting] does, but writes nothing. It
+// uses all cores, for files that are read side by side, and fingerprints the documents that
+// the visitors want. Each core has a visitor of its own, which newVisitor makes. Survey
+// returns what it has counted: documents, bytes, rejects.
+func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() Visitor) (total work.Counts, err error) {
+	words, err := s.withStopWords(inputs.StopWords)
+	if err != nil {
+		return total, err
+	}
+	pool := Pool[*block]{
+		New: func() *block { return newBlock(0, s.Options.SimHashBits) },
+		End: func(b *block) { b.lines.release() },
+		Worker: func() (func(context.Context, *block) error, error) {
+			f, err := newFingerprinter(words, Kept{Sets: AllHashes}, audit.Shares{}, inputs.Files)
+			return newSurveyor(f, newVisitor()).block, err
+		},
+		Write: func(b *block) error {
+			total.Add(b.counts)
+			return nil
+		},
+	}
+	var begun atomic.Int64 // splits
+	for range work.Cores() {
+		pool.Readers = append(pool.Readers, func(ctx context.Context, put func(func(*block) error) error) error {
+			for {
+				number := int(begun.Add(1)) - 1
+				if number >= len(inputs.Splits) {
+					return nil
+				}
+				reader := newLineReader(s.Reading, inputs.Files, inputs.Splits[number])
+				err := putAll(ctx, reader, put)
+				if reader.close(); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	if _, err := pool.Run(ctx); err != nil {
+		return work.Counts{}, err
+	}
+	return total, nil
+}
+
+// surveyor shows the documents of blocks to a visitor.
+type surveyor struct {
+	fingerprinter *fingerprinter
+	visitor       Visitor
+	wanted        []Seen // of the block at hand
+	documents     []byte // of the same
+	shown         Surveyed
+}
+
+func newSurveyor(f *fingerprinter, visitor Visitor) *surveyor {
+	s := &surveyor{fingerprinter: f, visitor: visitor}
+	f.wants = s.wants
+	return s
+}
+
+// wants asks the visitor for a document.
+func (s *surveyor) wants(r *Record, isReference bool) bool {
+	seen := Seen{hashOf(r.Content), int(r.Bytes), contentLength(r.Content), isReference}
+	if !s.visitor.Wants(&seen) {
+		return false
+	}
+	s.wanted = append(s.wanted, seen)
+	return true
+}
+
+// block shows the documents of a block.
+func (s *surveyor) block(_ context.Context, b *block) error {
+	s.wanted = s.wanted[:0]
+	if err := s.fingerprinter.fingerprint(b); err != nil {
+		return err
+	}
+	s.documents = s.documents[:0]
+	for _, part := range b.builder.Documents() {
+		s.documents = append(s.documents, part...)
+	}
+	stored, err := sketchblock.Parse(s.documents)
+	if err != nil {
+		return err
+	}
+	d := &s.shown
+	for i, set := range stored.Sets(b.builder.Sets()) {
+		d.Seen, d.Ref, d.Digest = s.wanted[i], stored.Ref(i), stored.Digest(i)
+		d.Set = sketchblock.AppendSet(d.Set[:0], set)
+		d.SimHash = stored.SimHash(d.SimHash[:0], i)
+		s.visitor.Visit(d)
+	}
+	s.visitor.Visit(nil)
+	return nil
+}
+
+// hashOf returns a hash of the texts or features of a record.
+func hashOf(content corpus.Record) uint64 {
+	hash := uint64(0)
+	for _, text := range content.Texts {
+		hash = asmkernels.SplitMix(hash ^ xxh3.Hash(text))
+	}
+	for _, feature := range content.Features {
+		hash = asmkernels.SplitMix(hash ^ feature.Hash ^ math.Float64bits(feature.Weight))
+	}
+	return hash
+}

@@ -1,0 +1,84 @@
+package recall
+
+import (
+	"encoding/binary"
+
+	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+)
+
+// sample is a sample as tasks use it. Nobody changes it.
+type sample struct {
+	audit.Sample
+	index   *audit.Index
+	classes map[uint64]uint32 // numbers by digest
+}
+
+// sampleHeader is the size of what a sample begins with: the limit of what is looked at,
+// and whether the sample was cut.
+const sampleHeader = 12
+
+// sampleShard returns where the sample stands in the catalog: behind all splits.
+func (a *Audit) sampleShard() int { return len(a.layout.Inputs.Splits) }
+
+// writeSample writes the sample and returns the path of the run. Of equal documents
+// only the first has a set.
+func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
+	run := &p.Run
+	p.Runs.Begin(run)
+	defer run.Abort()
+	packed := binary.LittleEndian.AppendUint64(nil, s.ProbedBelow)
+	cut := uint32(0)
+	if s.Cut {
+		cut = 1
+	}
+	packed = binary.LittleEndian.AppendUint32(packed, cut)
+	sets := uint32(0)
+	for i, ref := range s.Documents {
+		class := s.Classes[i]
+		var set []uint64
+		if class == sets {
+			set = s.Sets[class]
+			sets++
+		}
+		packed = records.AppendSetAside(packed, ref, s.Digests[class], set)
+	}
+	if err := run.Section(records.Sample, a.sampleShard(), packed); err != nil {
+		return "", err
+	}
+	return run.Close()
+}
+
+// readSample reads the sample that the catalog leads to, and prepares it.
+func (a *Audit) readSample(catalog string) (*sample, error) {
+	pieces, err := runfile.ReadCatalog(catalog, a.sampleShard())
+	if err != nil {
+		return nil, err
+	}
+	var reader runfile.Reader
+	defer reader.Close()
+	packed, err := reader.ReadKind(nil, pieces, records.Sample)
+	if err != nil {
+		return nil, err
+	}
+	s := &sample{classes: map[uint64]uint32{}}
+	s.ProbedBelow, s.Cut = binary.LittleEndian.Uint64(packed), packed[8] == 1
+	elements := make([]uint64, 0, len(packed)/sketchblock.HashSize)
+	for packed = packed[sampleHeader:]; len(packed) > 0; {
+		var d records.SetAside
+		d, packed = records.NextSetAside(packed)
+		s.Documents = append(s.Documents, d.Ref)
+		if len(d.Set) > 0 {
+			s.classes[d.Digest] = uint32(len(s.Digests))
+			s.Digests = append(s.Digests, d.Digest)
+			start := len(elements)
+			elements = sketchblock.AppendSet(elements, d.Set)
+			s.Sets = append(s.Sets, elements[start:])
+		}
+	}
+	s.index = audit.NewIndex(a.Threshold, s.Sets)
+	return s, nil
+}
