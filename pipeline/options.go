@@ -103,6 +103,7 @@ func listOptions(config *job.Config) (*options, error) {
 	}
 	o.step(config, below, recallBelow)
 	o.step(config, above, recallAbove)
+	o.add(config, o.chosen, "") // where it is none of these
 	return o, nil
 }
 

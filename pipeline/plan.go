@@ -212,7 +212,7 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 // corpus.
 func (m *survey) has(k keying) bool {
 	if m == nil {
-		return k.keys == methods.MinHash
+		return k.scheme.Bands > 0
 	}
 	_, has := m.estimates[k]
 	return has
@@ -253,11 +253,12 @@ func weigh(option option, workload lshbands.Workload, c *PlanConfig, measured *s
 	} else {
 		choice.Choice = workload.Exact(estimate.Keys, estimate.Candidates)
 	}
+	choice.Probability = option.method().Promise(option.parameters(c.Threshold)).Recall
 	if measured == nil {
 		choice.CPUSeconds = choice.Seconds
 		return choice
 	}
-	if option.keys == methods.MinHash {
+	if option.scheme.Bands > 0 {
 		choice.Missed = measured.missed(option.scheme)
 	}
 	work := measured.work(option.keying)

@@ -207,8 +207,10 @@ func (tr *truth) components(edges [][2]int) []int {
 
 // pairRows returns the rows of pairs, in their order: by component, then by the
 // documents.
-func (tr *truth) pairRows(threshold float64) []pairRow {
-	edges := tr.edges(threshold)
+func (tr *truth) pairRows(threshold float64) []pairRow { return tr.rowsOf(tr.edges(threshold)) }
+
+// rowsOf returns the rows of pairs whose edges are these.
+func (tr *truth) rowsOf(edges [][2]int) []pairRow {
 	root := tr.components(edges)
 	slices.SortStableFunc(edges, func(x, y [2]int) int {
 		return cmp.Or(cmp.Compare(root[x[0]], root[y[0]]), cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))

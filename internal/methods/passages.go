@@ -3,6 +3,7 @@ package methods
 import (
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
@@ -33,6 +34,9 @@ func init() {
 		Scorer: func(*Parameters) Scorer { return Texts },
 		Promise: func(p *Parameters) Promise {
 			return Promise{ByConstruction: true, Words: passageWindow + max(passageWords, p.Shingle) - 1}
+		},
+		KeyBytes: func(_ *Parameters, keys float64) float64 {
+			return records.KeySize + (keys-1)*(records.KeySize+4) // the first is the digest
 		},
 	})
 }

@@ -1,0 +1,275 @@
+package methods
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/groups"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/work/worktest"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+)
+
+// text is a document of a test: shingles in their order, without repeats, and a
+// fingerprint.
+type text struct {
+	ref      docref.Ref
+	shingles []uint64
+	simHash  []uint64
+}
+
+func (x *text) set() []uint64 { return slices.Sorted(slices.Values(x.shingles)) }
+
+func (x *text) digest() uint64 {
+	digest := uint64(1)
+	for _, shingle := range x.set() {
+		digest = digest*0x9e3779b97f4a7c15 + shingle
+	}
+	return digest * 0xd6e8feb86659fd93
+}
+
+func (x *text) sequence() sketch.Sequence {
+	s := sketch.Sequence{Shingles: x.shingles}
+	for i := range x.shingles {
+		s.Tokens, s.Starts, s.Ends = append(s.Tokens, uint32(i)), append(s.Starts, uint32(4*i)), append(s.Ends, uint32(4*i+12))
+	}
+	return s
+}
+
+// document is what keys are made of where the whole text is at hand.
+func (x *text) document() *Document {
+	return &Document{Ref: x.ref, Digest: x.digest(), Size: len(x.shingles), Set: x.set(), Sequence: x.sequence(), SimHash: x.simHash}
+}
+
+// scene is a corpus and where a job works on it.
+type scene struct {
+	texts []text
+	runs  string
+	p     Parameters
+}
+
+// newScene makes documents, some of which are near-copies, copies or empty, in two files,
+// the first of which is of the reference.
+func newScene(t *testing.T) *scene {
+	random := rand.New(rand.NewPCG(5, 6))
+	const n = 300
+	s := &scene{runs: t.TempDir()}
+	for i := range n {
+		ref, err := docref.New(i/200, int64(10*i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := text{ref: ref, simHash: []uint64{random.Uint64(), random.Uint64()}}
+		for range 10 + random.IntN(40) {
+			x.shingles = append(x.shingles, random.Uint64N(1<<48))
+		}
+		switch kind := random.IntN(8); {
+		case i == 0 || kind == 0:
+		case kind == 1:
+			x.shingles = nil
+		case kind == 2:
+			other := s.texts[random.IntN(i)]
+			x.shingles, x.simHash = other.shingles, other.simHash
+		default:
+			other := s.texts[random.IntN(i)]
+			x.shingles, x.simHash = slices.Clone(other.shingles), slices.Clone(other.simHash)
+			for range random.IntN(4) {
+				if len(x.shingles) > 0 {
+					x.shingles[random.IntN(len(x.shingles))] = random.Uint64N(1 << 48)
+				}
+				x.simHash[random.IntN(2)] ^= 1 << random.IntN(64)
+			}
+		}
+		s.texts = append(s.texts, x)
+	}
+	path := filepath.Join(t.TempDir(), "inputs.gob")
+	err := documents.WriteInputs(path, documents.Inputs{
+		Files:  []corpus.File{{Name: "old", Size: 1 << 20, Reference: true}, {Name: "new", Size: 1 << 20}},
+		Splits: []corpus.Split{{{File: 0, End: 1 << 20}}, {{File: 1, End: 1 << 20}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.p = Parameters{
+		Inputs: work.Path(path), Shards: 3, Threshold: 0.7, Shingle: 3, Scheme: lshbands.Scheme{Bands: 9, Rows: 3},
+		SimHashBits: 128, Distance: 5, Scoring: Jaccard, Bounds: groups.UsualBounds(),
+	}
+	return s
+}
+
+// blocks writes the sketch blocks of the documents, one for each split, as a method asks
+// for them.
+func (s *scene) blocks(t *testing.T, m *Method) []work.Outcome {
+	var all []work.Outcome
+	for split := range 2 {
+		bandsOf := func([]uint64) []uint64 { return nil }
+		bands := 0
+		if m.Bands != nil {
+			bandsOf, bands = m.Bands(&s.p), s.p.Scheme.Bands
+		}
+		run := runfile.NewWriter(s.runs, 1<<16)
+		builder := sketchblock.NewBuilder(bands, 2)
+		for i := range s.texts {
+			if x := &s.texts[i]; x.ref.File() == split {
+				d := sketchblock.Document{
+					Ref: x.ref, Digest: x.digest(), Set: x.set(), Size: len(x.shingles), Keys: bandsOf(x.set()),
+					SimHash: x.simHash, ID: []byte{byte(i % 200)},
+				}
+				if m.Reads&ReadsSequences != 0 {
+					d.Set, d.Sequence = nil, sketchblock.AppendSequence(nil, sketchblock.Sequence(x.sequence()))
+				}
+				builder.Add(d)
+			}
+		}
+		o := work.Outcome{Stage: work.Fingerprint, Number: split, Shingles: int64(len(builder.Sets()) / sketchblock.HashSize)}
+		o.Counts.Documents = int64(builder.Len())
+		err := run.Section(records.Documents, split, builder.Documents()...)
+		if err == nil {
+			err = run.Section(records.Sets, split, builder.Sets())
+		}
+		if err == nil {
+			o.Run, err = run.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// key makes the keys of all documents as a job does.
+func (s *scene) key(t *testing.T, m *Method) []work.Outcome {
+	t.Helper()
+	blocks := s.blocks(t, m)
+	var tasks []work.Task
+	if m.Ordered {
+		counts := slices.Clone(blocks)
+		count, counting := CountPlanning{Lanes: 2, Parameters: s.p}, Counting{Splits: 2}
+		for _, task := range worktest.Plan(t, s.runs, blocks, count.Plan) {
+			o := worktest.Must(t, s.runs, task, counting.Task)
+			o.Stage = work.Count
+			counts = append(counts, o)
+		}
+		order := Ordering{Method: m.Name, Parameters: s.p}
+		tasks = worktest.Plan(t, s.runs, counts, order.Plan)
+	} else {
+		tasks = worktest.Deliver(t, s.runs, m.Needs(), blocks)
+	}
+	keying := Keying{Method: m.Name, Parameters: s.p}
+	if err := keying.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	var keys []work.Outcome
+	for _, task := range tasks {
+		keys = append(keys, worktest.Must(t, s.runs, task, keying.Task))
+	}
+	return keys
+}
+
+// group brings the documents of keys together.
+func (s *scene) group(t *testing.T, m *Method, keys []work.Outcome) []work.Outcome {
+	t.Helper()
+	grouping := Grouping{Method: m.Name, Parameters: s.p}
+	if err := grouping.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	var all []work.Outcome
+	for _, task := range worktest.Deliver(t, s.runs, m.GroupNeeds(), keys) {
+		all = append(all, worktest.Must(t, s.runs, task, grouping.Task))
+	}
+	return all
+}
+
+// order returns the order of all shingles.
+func (s *scene) order() *lshbands.Counter {
+	total := int64(0)
+	for i := range s.texts {
+		total += int64(len(s.texts[i].shingles))
+	}
+	order := lshbands.NewCounter(total)
+	for i := range s.texts {
+		order.Add(s.texts[i].set())
+	}
+	return order
+}
+
+// pair are two documents, the first before the second.
+type pair struct{ a, b docref.Ref }
+
+func pairOf(a, b docref.Ref) pair { return pair{min(a, b), max(a, b)} }
+
+// found returns the candidate pairs and the edges that were written.
+func (s *scene) found(t *testing.T, all []work.Outcome) (pairs map[pair]bool, edges map[pair]records.Edge) {
+	pairs, edges = map[pair]bool{}, map[pair]records.Edge{}
+	for shard := range s.p.Shards {
+		nodes := records.DecodePart(components.Part{}, worktest.ReadShard(t, all, shard, records.Nodes))
+		for b := worktest.ReadShard(t, all, shard, records.Numbers); len(b) > 0; b = b[records.NumberSize:] {
+			pairs[pairOf(nodes.Refs[binary.LittleEndian.Uint32(b)], nodes.Refs[binary.LittleEndian.Uint32(b[4:])])] = true
+		}
+		nodes = records.DecodePart(components.Part{}, worktest.ReadShard(t, all, shard, records.EdgeNodes))
+		for b := worktest.ReadShard(t, all, shard, records.Edges); len(b) > 0; b = b[records.EdgeSize:] {
+			e := records.GetEdge(b)
+			edges[pairOf(nodes.Refs[e.A], nodes.Refs[e.B])] = e
+		}
+	}
+	return pairs, edges
+}
+
+// near returns the pairs of the first documents of different classes that are near, as
+// [candidates.Ends] names them. Classes are of equal documents by what tells them apart.
+func (s *scene) near(class func(*text) uint64, isNear func(a, b *text) bool) map[pair]bool {
+	firstInput, _ := docref.New(1, 0)
+	classes := map[uint64]candidates.Class{}
+	for i := range s.texts {
+		x := &s.texts[i]
+		c, known := classes[class(x)]
+		if !known {
+			c = candidates.Class{First: x.ref, Input: x.ref}
+		} else if c.Input < firstInput && x.ref >= firstInput {
+			c.Input = x.ref
+		}
+		classes[class(x)] = c
+	}
+	all := map[pair]bool{}
+	for i := range s.texts {
+		for j := range i {
+			a, b := &s.texts[j], &s.texts[i]
+			isFirst := classes[class(a)].First == a.ref && classes[class(b)].First == b.ref
+			if !isFirst || len(a.shingles) == 0 || len(b.shingles) == 0 || !isNear(a, b) {
+				continue
+			}
+			if x, y, ok := candidates.Ends(classes[class(a)], classes[class(b)], firstInput); ok {
+				all[pairOf(x, y)] = true
+			}
+		}
+	}
+	return all
+}
+
+func jaccard(a, b *text) float64 {
+	shared := 0
+	for _, shingle := range a.shingles {
+		if slices.Contains(b.shingles, shingle) {
+			shared++
+		}
+	}
+	return float64(shared) / float64(len(a.shingles)+len(b.shingles)-shared)
+}
+
+func distance(a, b *text) int {
+	return bits.OnesCount64(a.simHash[0]^b.simHash[0]) + bits.OnesCount64(a.simHash[1]^b.simHash[1])
+}

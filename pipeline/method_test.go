@@ -1,0 +1,66 @@
+package pipeline
+
+import (
+	"testing"
+
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/lshbands"
+)
+
+// bySize is a method of the test: documents meet if they have as many shingles. All that
+// there is of it is what is registered here.
+const bySize methods.Name = "size"
+
+func init() {
+	methods.Register(methods.Method{
+		Name: bySize,
+		Keys: func(*methods.Parameters) (func(*lshbands.Counter) methods.Keys, error) {
+			return func(*lshbands.Counter) methods.Keys {
+				return func(all []candidates.Record, d *methods.Document) []candidates.Record {
+					return candidates.AppendHashed(all, d.Record(), []uint64{asmkernels.SplitMix(uint64(d.Size))})
+				}
+			}, nil
+		},
+	})
+}
+
+// TestRegisteredMethod: a method that is registered joins a whole job.
+func TestRegisteredMethod(t *testing.T) {
+	files := cut(oddities(91), 3)
+	config := byKeys(testConfig(t, putCorpus(t, plain, files...)), bySize)
+	summary := runJob(t, config)
+	tr := naiveTruth(3, true, files...)
+	want := tr.rowsOf(tr.classes().edges(func(i, j int) bool {
+		return len(tr.documents[i].set) == len(tr.documents[j].set) && tr.similarity(i, j) >= config.Threshold
+	}))
+	sameRows(t, "pairs", readRows[pairRow](t, config.Output, output.Pairs), want)
+	if all := tr.pairRows(config.Threshold); len(want) < 20 || len(want) >= len(all) {
+		t.Errorf("%d pairs have equal sizes, of %d: that tells little", len(want), len(all))
+	}
+	if p := summary.Plan; p.Keys != bySize || p.ExpectedRecall != 0 || summary.Audit == nil {
+		t.Errorf("plan %+v, audit %+v", p, summary.Audit)
+	}
+	checkInnerCuts(t, config)
+}
+
+// TestRegisteredMethodIsPlanned: a plan measures a method that it knows nothing else of.
+func TestRegisteredMethodIsPlanned(t *testing.T) {
+	files := cut(oddities(91), 3)
+	config := DefaultPlan()
+	config.Input, config.Keys = []string{putCorpus(t, plain, files...)}, bySize
+	advice, err := MakePlan(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if advice.Chosen < 0 {
+		t.Fatal("it is none of the choices")
+	}
+	run := runJob(t, byKeys(testConfig(t, config.Input...), bySize))
+	c := advice.Choices[advice.Chosen]
+	if c.Keys != bySize || c.Flags != "" || c.Probability != 0 || c.KeysPerDocument != 1 || int64(c.Candidates+0.5) != run.Counts.Candidates {
+		t.Errorf("choice %+v; the job has %d candidates", c, run.Counts.Candidates)
+	}
+}
