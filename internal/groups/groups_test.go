@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/work/worktest"
 )
@@ -58,11 +59,11 @@ func newCorpus(seed uint64, n, ofReference int) *corpus {
 }
 
 // write writes the key records of the documents.
-func (c *corpus) write(t *testing.T, runs string) work.Outcome {
-	o := worktest.Shard(t, runs, nil, 0, func(_ context.Context, _ work.Task, w *work.Place) error {
+func (c *corpus) write(t *testing.T, runs work.Runs) work.Outcome {
+	o := write(t, runs, func(run *runfile.Writer) error {
 		for _, d := range c.documents {
 			for _, r := range candidates.AppendHashed(nil, d, c.keys[d.Digest]) {
-				b, err := w.Run.Record(records.Keys, records.ShardOf(r.Key, shards), records.KeySize+4*r.Known())
+				b, err := run.Record(records.Keys, records.ShardOf(r.Key, shards), records.KeySize+4*r.Known())
 				if err != nil {
 					return err
 				}
@@ -71,7 +72,7 @@ func (c *corpus) write(t *testing.T, runs string) work.Outcome {
 		}
 		return nil
 	})
-	o.Stage, o.Counts.Documents = work.Key, int64(len(c.documents))
+	o.Counts.Documents = int64(len(c.documents))
 	return o
 }
 
@@ -127,15 +128,9 @@ func (c *corpus) keyed(threshold float64, bounds Bounds) *Keyed {
 }
 
 // first goes through all shards for the first time.
-func (c *corpus) first(t *testing.T, runs string, k *Keyed) (keys work.Outcome, all []work.Outcome) {
+func (c *corpus) first(t *testing.T, runs work.Runs, k *Keyed) (keys work.Outcome, all []work.Outcome) {
 	keys = c.write(t, runs)
-	for shard := range shards {
-		o := worktest.Shard(t, runs, []work.Outcome{keys}, shard, func(_ context.Context, _ work.Task, w *work.Place) error {
-			return k.Shard(w, shard)
-		})
-		o.Stage = work.Group
-		all = append(all, o)
-	}
+	all = doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.Place) error { return k.Shard(w, task.Number) })
 	return keys, all
 }
 
@@ -143,12 +138,12 @@ func (c *corpus) first(t *testing.T, runs string, k *Keyed) (keys work.Outcome, 
 func found(t *testing.T, all []work.Outcome) (pairs, edges map[pair]bool) {
 	pairs, edges = map[pair]bool{}, map[pair]bool{}
 	for part := range 2 * shards {
-		nodes := records.DecodePart(components.Part{}, worktest.ReadShard(t, all, part, records.Nodes))
-		for b := worktest.ReadShard(t, all, part, records.Numbers); len(b) > 0; b = b[records.NumberSize:] {
+		nodes := records.DecodePart(components.Part{}, read(t, all, part, records.Nodes))
+		for b := read(t, all, part, records.Numbers); len(b) > 0; b = b[records.NumberSize:] {
 			pairs[pairOf(nodes.Refs[binary.LittleEndian.Uint32(b)], nodes.Refs[binary.LittleEndian.Uint32(b[4:])])] = true
 		}
-		nodes = records.DecodePart(components.Part{}, worktest.ReadShard(t, all, part, records.EdgeNodes))
-		for b := worktest.ReadShard(t, all, part, records.Edges); len(b) > 0; b = b[records.EdgeSize:] {
+		nodes = records.DecodePart(components.Part{}, read(t, all, part, records.EdgeNodes))
+		for b := read(t, all, part, records.Edges); len(b) > 0; b = b[records.EdgeSize:] {
 			e := records.GetEdge(b)
 			if !e.Identical() {
 				t.Errorf("%v: documents that share a key are said to be alike", e)
@@ -174,7 +169,7 @@ func TestShard(t *testing.T) {
 	for _, ofReference := range []int{0, 40} {
 		for _, threshold := range []float64{0, 0.5} {
 			c := newCorpus(2, 300, ofReference)
-			_, all := c.first(t, t.TempDir(), c.keyed(threshold, UsualBounds()))
+			_, all := c.first(t, worktest.Runs(t), c.keyed(threshold, UsualBounds()))
 			pairs, edges := found(t, all)
 			check(t, "candidates", pairs, c.pairs(threshold))
 			_, stars := c.equals()
@@ -184,24 +179,22 @@ func TestShard(t *testing.T) {
 }
 
 // later goes through the crowds.
-func (c *corpus) later(t *testing.T, runs string, k *Keyed, keys work.Outcome, all []work.Outcome) []work.Outcome {
+func (c *corpus) later(t *testing.T, runs work.Runs, k *Keyed, keys work.Outcome, all []work.Outcome) []work.Outcome {
 	crowds := Crowds{Bounds: *k.Bounds, Stars: k.Stars}
-	for _, task := range worktest.Plan(t, runs, append([]work.Outcome{keys}, all...), crowds.Plan) {
+	_, tasks := worktest.Plan(t, runs, append([]work.Outcome{keys}, all...), crowds.Plan)
+	for _, task := range tasks {
 		if task.Step != CrowdsStep {
 			t.Fatalf("a task of step %d", task.Step)
 		}
-		o := worktest.Must(t, runs, task, func(_ context.Context, task work.Task, w *work.Place) error { return k.Crowds(w, task) })
-		o.Stage = work.Group
-		all = append(all, o)
 	}
-	return all
+	return append(all, worktest.DoAll(t, runs, tasks, func(_ context.Context, task work.Task, w *work.Place) error { return k.Crowds(w, task) })...)
 }
 
 // TestCrowdsOfSmallCorpora: in a small corpus groups that have waited are compared as if
 // they had not.
 func TestCrowdsOfSmallCorpora(t *testing.T) {
 	c := newCorpus(3, 1500, 20)
-	runs := t.TempDir()
+	runs := worktest.Runs(t)
 	k := c.keyed(0.5, Bounds{Group: 3, Corpus: SmallCorpus})
 	keys, all := c.first(t, runs, k)
 	before, _ := found(t, all)
@@ -216,15 +209,15 @@ func TestCrowdsOfSmallCorpora(t *testing.T) {
 // compared or in a heap.
 func TestDenseGroups(t *testing.T) {
 	c := newCorpus(4, 1500, 0)
-	runs := t.TempDir()
+	runs := worktest.Runs(t)
 	k := c.keyed(0, Bounds{Group: 3})
 	keys, all := c.first(t, runs, k)
 	all = c.later(t, runs, k, keys, all)
 	pairs, _ := found(t, all)
 	inHeaps := map[docref.Ref]bool{}
 	for part := range 2 * shards {
-		for b := worktest.ReadShard(t, all, part, records.HeapMembers); len(b) > 0; b = b[records.HeapMemberSize:] {
-			inHeaps[records.GetRef(b)] = true
+		for b := read(t, all, part, records.HeapMembers); len(b) > 0; b = b[records.HeapMemberSize:] {
+			inHeaps[records.GetHeapMember(b).Ref] = true
 		}
 	}
 	missing := 0
@@ -249,7 +242,7 @@ func TestStars(t *testing.T) {
 	for digest := range c.keys {
 		c.keys[digest] = []uint64{1 << 40}
 	}
-	runs := t.TempDir()
+	runs := worktest.Runs(t)
 	k := c.keyed(0, Bounds{Group: 3, Passages: 5})
 	k.Stars = true
 	k.Layout.Inputs = &documents.Inputs{Files: oneFile("a")}
@@ -277,11 +270,11 @@ func TestStars(t *testing.T) {
 // TestEquals brings equal documents together, and names each distinct one once.
 func TestEquals(t *testing.T) {
 	c := newCorpus(6, 100, 30)
-	runs := t.TempDir()
-	keys := worktest.Shard(t, runs, nil, 0, func(_ context.Context, _ work.Task, w *work.Place) error {
+	runs := worktest.Runs(t)
+	keys := write(t, runs, func(run *runfile.Writer) error {
 		for _, d := range c.documents {
 			d.Key, d.First = candidates.KeyOf(d.Digest, 0), true
-			b, err := w.Run.Record(records.Digests, records.ShardOf(d.Key, shards), records.KeySize)
+			b, err := run.Record(records.Digests, records.ShardOf(d.Key, shards), records.KeySize)
 			if err != nil {
 				return err
 			}
@@ -290,18 +283,13 @@ func TestEquals(t *testing.T) {
 		return nil
 	})
 	e := Equals{FirstInput: c.firstInput, Shards: shards}
-	var all []work.Outcome
-	for shard := range shards {
-		all = append(all, worktest.Shard(t, runs, []work.Outcome{keys}, shard, func(_ context.Context, _ work.Task, w *work.Place) error {
-			return e.Shard(w, shard)
-		}))
-	}
+	all := doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.Place) error { return e.Shard(w, task.Number) })
 	classes, stars := c.equals()
 	_, edges := found(t, all)
 	check(t, "equal documents", edges, stars)
 	got := map[candidates.Class]bool{}
 	for shard := range shards {
-		nodes := records.DecodePart(components.Part{}, worktest.ReadShard(t, all, shard, records.Distinct))
+		nodes := records.DecodePart(components.Part{}, read(t, all, shard, records.Distinct))
 		for i, ref := range nodes.Refs {
 			if first := nodes.Refs[nodes.Parents[i]]; first == ref {
 				got[candidates.Class{First: ref, Input: ref}] = true
@@ -322,26 +310,21 @@ func TestEquals(t *testing.T) {
 
 // TestRepeatedIDs finds the ids that several documents have.
 func TestRepeatedIDs(t *testing.T) {
-	runs := t.TempDir()
+	runs := worktest.Runs(t)
 	ids := []string{"a", "b", "", "c", "b", "", "d", "a", "b"}
-	written := worktest.Shard(t, runs, nil, 0, func(_ context.Context, _ work.Task, w *work.Place) error {
+	written := write(t, runs, func(run *runfile.Writer) error {
 		for i, id := range ids {
-			if err := WriteID(&w.Run, shards, docref.Ref(i), []byte(id)); err != nil {
+			if err := WriteID(run, shards, docref.Ref(i), []byte(id)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	starts := []docref.Ref{0, 4, 6}
-	var all []work.Outcome
-	for shard := range shards {
-		all = append(all, worktest.Shard(t, runs, []work.Outcome{written}, shard, func(_ context.Context, _ work.Task, w *work.Place) error {
-			return RepeatedIDs(w, starts)
-		}))
-	}
+	all := doShards(t, runs, written, func(_ context.Context, _ work.Task, w *work.Place) error { return RepeatedIDs(w, starts) })
 	for split, want := range [][]docref.Ref{{0, 1}, {4}, {7, 8}} {
 		var got []docref.Ref
-		for b := worktest.ReadShard(t, all, split, records.Repeated); len(b) > 0; b = b[records.RefSize:] {
+		for b := read(t, all, split, records.Repeated); len(b) > 0; b = b[records.RefSize:] {
 			got = append(got, records.GetRef(b))
 		}
 		if slices.Sort(got); !slices.Equal(got, want) {

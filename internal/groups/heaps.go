@@ -1,8 +1,6 @@
 package groups
 
 import (
-	"encoding/binary"
-
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/records"
@@ -33,18 +31,13 @@ func (w *heapMembers) add(crowd *records.CrowdReader) error {
 			}
 			joined[key] = true
 		}
-		b, err := w.run.Record(records.HeapMembers, w.part, records.HeapMemberSize)
-		if err != nil {
+		m := records.HeapMember{Ref: r.Ref, Other: other, Size: r.Size}
+		if r.Input != r.Ref {
+			m.Input = r.Input
+		}
+		if err := records.WriteHeapMember(w.run, w.part, m); err != nil {
 			return err
 		}
-		input := r.Input
-		if input == r.Ref {
-			input = 0
-		}
-		records.PutRef(b, r.Ref)
-		records.PutRef(b[records.RefSize:], input)
-		records.PutRef(b[2*records.RefSize:], other)
-		binary.LittleEndian.PutUint32(b[3*records.RefSize:], r.Size)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/records"
-	"mirrorbeam/internal/work/worktest"
 )
 
 // TestExactMissesNone: every pair that reaches the threshold is a candidate.
@@ -37,7 +36,7 @@ func TestSmallCorpora(t *testing.T) {
 	}
 	got := 0
 	for shard := range s.p.Shards {
-		for b := worktest.ReadShard(t, small, shard, records.Distinct); len(b) > 0; b = b[records.NodeSize:] {
+		for b := read(t, small, shard, records.Distinct); len(b) > 0; b = b[records.NodeSize:] {
 			got++
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
-	"mirrorbeam/internal/work/worktest"
 )
 
 // all returns all methods.
@@ -66,7 +65,7 @@ func TestOneLaw(t *testing.T) {
 			got, size := map[candidates.Record]int{}, 0
 			written := s.key(t, m)
 			for shard := range s.p.Shards {
-				b := worktest.ReadShard(t, written, shard, m.Records)
+				b := read(t, written, shard, m.Records)
 				size += len(b)
 				for len(b) > 0 {
 					var r candidates.Record

@@ -57,7 +57,7 @@ func (x *text) document() *Document {
 // scene is a corpus and where a job works on it.
 type scene struct {
 	texts []text
-	runs  string
+	runs  work.Runs
 	p     Parameters
 }
 
@@ -66,7 +66,7 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	random := rand.New(rand.NewPCG(5, 6))
 	const n = 300
-	s := &scene{runs: t.TempDir()}
+	s := &scene{runs: worktest.Runs(t)}
 	for i := range n {
 		ref, err := docref.New(i/200, int64(10*i))
 		if err != nil {
@@ -120,7 +120,7 @@ func (s *scene) blocks(t *testing.T, m *Method) []work.Outcome {
 		if m.Bands != nil {
 			bandsOf, bands = m.Bands(&s.p), s.p.Scheme.Bands
 		}
-		run := runfile.NewWriter(s.runs, 1<<16)
+		run := runfile.NewWriter(string(s.runs.Folder), 1<<16)
 		builder := sketchblock.NewBuilder(bands, 2)
 		for i := range s.texts {
 			if x := &s.texts[i]; x.ref.File() == split {
@@ -159,25 +159,21 @@ func (s *scene) key(t *testing.T, m *Method) []work.Outcome {
 	if m.Ordered {
 		counts := slices.Clone(blocks)
 		count, counting := CountPlanning{Lanes: 2, Parameters: s.p}, Counting{Splits: 2}
-		for _, task := range worktest.Plan(t, s.runs, blocks, count.Plan) {
-			o := worktest.Must(t, s.runs, task, counting.Task)
+		_, made := worktest.Plan(t, s.runs, blocks, count.Plan)
+		for _, o := range worktest.DoAll(t, s.runs, made, counting.Task) {
 			o.Stage = work.Count
 			counts = append(counts, o)
 		}
 		order := Ordering{Method: m.Name, Parameters: s.p}
-		tasks = worktest.Plan(t, s.runs, counts, order.Plan)
+		_, tasks = worktest.Plan(t, s.runs, counts, order.Plan)
 	} else {
-		tasks = worktest.Deliver(t, s.runs, m.Needs(), blocks)
+		tasks = worktest.Tasks(t, s.runs, m.Needs(), work.RunsOf(blocks)...)
 	}
 	keying := Keying{Method: m.Name, Parameters: s.p}
 	if err := keying.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	var keys []work.Outcome
-	for _, task := range tasks {
-		keys = append(keys, worktest.Must(t, s.runs, task, keying.Task))
-	}
-	return keys
+	return worktest.DoAll(t, s.runs, tasks, keying.Task)
 }
 
 // group brings the documents of keys together.
@@ -187,11 +183,7 @@ func (s *scene) group(t *testing.T, m *Method, keys []work.Outcome) []work.Outco
 	if err := grouping.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	var all []work.Outcome
-	for _, task := range worktest.Deliver(t, s.runs, m.GroupNeeds(), keys) {
-		all = append(all, worktest.Must(t, s.runs, task, grouping.Task))
-	}
-	return all
+	return worktest.DoAll(t, s.runs, worktest.Tasks(t, s.runs, m.GroupNeeds(), work.RunsOf(keys)...), grouping.Task)
 }
 
 // order returns the order of all shingles.
@@ -216,12 +208,12 @@ func pairOf(a, b docref.Ref) pair { return pair{min(a, b), max(a, b)} }
 func (s *scene) found(t *testing.T, all []work.Outcome) (pairs map[pair]bool, edges map[pair]records.Edge) {
 	pairs, edges = map[pair]bool{}, map[pair]records.Edge{}
 	for shard := range s.p.Shards {
-		nodes := records.DecodePart(components.Part{}, worktest.ReadShard(t, all, shard, records.Nodes))
-		for b := worktest.ReadShard(t, all, shard, records.Numbers); len(b) > 0; b = b[records.NumberSize:] {
+		nodes := records.DecodePart(components.Part{}, read(t, all, shard, records.Nodes))
+		for b := read(t, all, shard, records.Numbers); len(b) > 0; b = b[records.NumberSize:] {
 			pairs[pairOf(nodes.Refs[binary.LittleEndian.Uint32(b)], nodes.Refs[binary.LittleEndian.Uint32(b[4:])])] = true
 		}
-		nodes = records.DecodePart(components.Part{}, worktest.ReadShard(t, all, shard, records.EdgeNodes))
-		for b := worktest.ReadShard(t, all, shard, records.Edges); len(b) > 0; b = b[records.EdgeSize:] {
+		nodes = records.DecodePart(components.Part{}, read(t, all, shard, records.EdgeNodes))
+		for b := read(t, all, shard, records.Edges); len(b) > 0; b = b[records.EdgeSize:] {
 			e := records.GetEdge(b)
 			edges[pairOf(nodes.Refs[e.A], nodes.Refs[e.B])] = e
 		}
@@ -272,4 +264,13 @@ func jaccard(a, b *text) float64 {
 
 func distance(a, b *text) int {
 	return bits.OnesCount64(a.simHash[0]^b.simHash[0]) + bits.OnesCount64(a.simHash[1]^b.simHash[1])
+}
+
+// read returns the records of a kind and shard, one behind the other.
+func read(t *testing.T, outcomes []work.Outcome, shard int, kind runfile.Kind) (all []byte) {
+	t.Helper()
+	for _, run := range work.RunsOf(outcomes) {
+		all = append(all, worktest.Read(t, run, kind)[shard]...)
+	}
+	return all
 }

@@ -1,0 +1,36 @@
+package groups
+
+import (
+	"context"
+	"testing"
+
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/work/worktest"
+)
+
+// write writes a run file.
+func write(t *testing.T, runs work.Runs, write func(*runfile.Writer) error) work.Outcome {
+	return work.Outcome{Stage: work.Key, Run: worktest.Write(t, runs, write)}
+}
+
+// doShards does the tasks of all shards that keys were written to.
+func doShards(t *testing.T, runs work.Runs, keys work.Outcome, do func(context.Context, work.Task, *work.Place) error) []work.Outcome {
+	t.Helper()
+	d := work.Delivery{Needed: []runfile.Kind{records.Keys, records.Digests, records.Ids}, Shards: shards}
+	all := worktest.DoAll(t, runs, worktest.Tasks(t, runs, d, keys.Run), do)
+	for i := range all {
+		all[i].Stage = work.Group
+	}
+	return all
+}
+
+// read returns the records of a kind and shard, one behind the other.
+func read(t *testing.T, outcomes []work.Outcome, shard int, kind runfile.Kind) (all []byte) {
+	t.Helper()
+	for _, run := range work.RunsOf(outcomes) {
+		all = append(all, worktest.Read(t, run, kind)[shard]...)
+	}
+	return all
+}
