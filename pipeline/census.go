@@ -15,45 +15,51 @@ import (
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
-	"mirrorbeam/transforms"
 )
 
-// readCorpus reads the corpus of a configuration and returns what it is. The visitors
-// are told about how large it is.
-func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int64) func() documents.Visitor) (inputs documents.Inputs, job transforms.Job, counts work.Counts, err error) {
+// corpusRead is a corpus as a survey has read it.
+type corpusRead struct {
+	inputs documents.Inputs
+	sizing job.Sizing // of a job on it
+	counts work.Counts
+}
+
+// readCorpus reads the corpus of a configuration. The visitors are told about how large it
+// is.
+func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int64) func() documents.Visitor) (c corpusRead, err error) {
 	stopWords, err := config.ReadStopWords()
 	if err != nil {
-		return inputs, job, counts, failure{ErrUsage, err}
+		return c, failure{ErrUsage, err}
 	}
 	inputs, size, err := list(ctx, config)
 	if ctx.Err() != nil {
-		return inputs, job, counts, ctx.Err()
+		return c, ctx.Err()
 	} else if err != nil {
-		return inputs, job, counts, fault(&config, ErrInput, err)
+		return c, fault(&config, ErrInput, err)
 	}
 	inputs.StopWords = stopWords
-	job = newJob(&config, extent{bytes: size, splits: len(inputs.Splits), stopWords: stopWords})
-	counts, err = documents.Survey(ctx, job.Sketching(), &inputs, newVisitor(size))
+	c.inputs, c.sizing = inputs, config.Sizing(size)
+	sketching := config.Sketching(c.sizing.WindowBytes)
+	c.counts, err = documents.Survey(ctx, sketching, &inputs, newVisitor(size))
 	switch {
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case err != nil:
 		err = fault(&config, ErrInput, err)
-	case config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects:
-		err = failure{ErrInput, setting.Errorf("%s, {max_rejects} allows %d: %s", unreadable(counts.Rejected), config.MaxRejects, firstUnreadable(ctx, job, inputs))}
-	case counts.Documents == 0 && counts.Rejected > 0:
-		err = failure{ErrInput, fmt.Errorf("no document in the input, %s: %s", unreadable(counts.Rejected), firstUnreadable(ctx, job, inputs))}
-	case counts.Documents == 0:
+	case config.MaxRejects >= 0 && c.counts.Rejected > config.MaxRejects:
+		err = failure{ErrInput, setting.Errorf("%s, {max_rejects} allows %d: %s", unreadable(c.counts.Rejected), config.MaxRejects, firstUnreadable(ctx, sketching, inputs))}
+	case c.counts.Documents == 0 && c.counts.Rejected > 0:
+		err = failure{ErrInput, fmt.Errorf("no document in the input, %s: %s", unreadable(c.counts.Rejected), firstUnreadable(ctx, sketching, inputs))}
+	case c.counts.Documents == 0:
 		err = failure{ErrInput, errors.New("no document in the input: there is nothing to plan for")}
 	}
-	return inputs, job, counts, err
+	return c, err
 }
 
 // firstUnreadable reads the input once more, up to the first record that cannot be
 // read, and says which one that is and why. The survey, which reads files side by
 // side, keeps none.
-func firstUnreadable(ctx context.Context, job transforms.Job, inputs documents.Inputs) string {
-	sketching := job.Sketching()
+func firstUnreadable(ctx context.Context, sketching documents.Sketching, inputs documents.Inputs) string {
 	sketcher, err := documents.NewSketcher(sketching, inputs.StopWords)
 	if err != nil {
 		return err.Error()

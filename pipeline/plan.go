@@ -245,7 +245,7 @@ func weigh(option option, workload lshbands.Workload, c *PlanConfig, measured *s
 	var estimate sample.Estimate
 	if measured != nil {
 		estimate = measured.estimates[option.keying]
-		choice.CandidatesError, choice.Heaps = estimate.Error, heaps(&measured.inputs, estimate)
+		choice.CandidatesError, choice.Heaps = estimate.Error, heaps(&measured.corpus.inputs, estimate)
 	}
 	workload.RecordBytes = option.keyBytes
 	if option.scheme.Bands > 0 {

@@ -58,8 +58,7 @@ func (x *Index) Query(ctx context.Context, q Query, out io.Writer) (QueryCounts,
 	case q.Threshold < config.Threshold:
 		return QueryCounts{}, failure{ErrUsage, setting.Errorf("{threshold} %g: the index was made for %g or more: give at least that, or make an index with {threshold} %g", q.Threshold, config.Threshold, q.Threshold)}
 	}
-	job := newJob(&config, extent{})
-	run := query{Query: q, index: x, sketching: job.Sketching()}
+	run := query{Query: q, index: x, sketching: config.Sketching(config.Sizing(0).WindowBytes)}
 	if config.Scoring() != methods.Hamming {
 		run.sketching.Options.SimHashBits = 0
 	}

@@ -20,7 +20,6 @@ import (
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/transforms"
 )
 
 // sampledShingles bounds the documents that a survey keeps: 64 MiB of sets.
@@ -29,22 +28,23 @@ const sampledShingles = 8 << 20
 // survey is what has been measured on a corpus.
 type survey struct {
 	facts     CorpusFacts
-	inputs    documents.Inputs
-	job       transforms.Job
+	corpus    corpusRead
 	estimates map[keying]sample.Estimate
 	base      lshbands.Scheme
 	threshold float64
+	// auditSample is how many documents the audit of the job samples, 0 without one.
+	auditSample int
 }
 
 // takeSurvey reads the corpus and estimates the candidates of each option.
 func takeSurvey(ctx context.Context, config job.Config, options *options) (*survey, error) {
-	m := &survey{base: options.base, threshold: config.Threshold, estimates: map[keying]sample.Estimate{}}
-	c, counts, err := m.read(ctx, config)
+	m := &survey{base: options.base, threshold: config.Threshold, auditSample: config.AuditSample(), estimates: map[keying]sample.Estimate{}}
+	c, err := m.read(ctx, config)
 	if err != nil {
 		return nil, err
 	}
-	m.facts = c.facts(counts)
-	firstInput, err := m.inputs.FirstInput()
+	m.facts = c.facts(m.corpus.counts)
+	firstInput, err := m.corpus.inputs.FirstInput()
 	if err != nil {
 		return nil, fault(&config, ErrInput, err)
 	}
@@ -68,9 +68,9 @@ const leastSampled = 4
 
 // read reads the corpus, once more and fully where it has few documents which all
 // happen to be outside of the sample.
-func (m *survey) read(ctx context.Context, config job.Config) (c *census, counts work.Counts, err error) {
+func (m *survey) read(ctx context.Context, config job.Config) (c *census, err error) {
 	take := func(limit int64) error {
-		m.inputs, m.job, counts, err = readCorpus(ctx, config, func(size int64) func() documents.Visitor {
+		m.corpus, err = readCorpus(ctx, config, func(size int64) func() documents.Visitor {
 			c = newCensus(sampledShingles, min(size, limit))
 			return func() documents.Visitor {
 				return c.visitor(func(d *documents.Surveyed) {
@@ -81,9 +81,9 @@ func (m *survey) read(ctx context.Context, config job.Config) (c *census, counts
 		return err
 	}
 	if err := take(math.MaxInt64); err != nil || c.sampled.Load() >= leastSampled {
-		return c, counts, err
+		return c, err
 	}
-	return c, counts, take(0)
+	return c, take(0)
 }
 
 // allPairs counts the pairs that all pairs are: those whose sizes allow the threshold.
@@ -155,7 +155,7 @@ func (m *survey) estimate(ctx context.Context, config job.Config, c *census, fir
 	bounds := groups.UsualBounds()
 	estimator := sample.Estimator{
 		Threshold: config.Threshold, FirstInput: firstInput, CrowdedPairs: float64(bounds.Group),
-		PlaceElements: float64(m.job.PlaceBytes) / 8,
+		PlaceElements: float64(m.corpus.sizing.PlaceBytes) / 8,
 		Compare: func(a, b *sample.Document) float64 {
 			shared := asmkernels.Intersect(a.Set, b.Set, 0)
 			return float64(shared) / float64(len(a.Set)+len(b.Set)-shared)
@@ -261,7 +261,7 @@ func (m *survey) work(k keying) Work {
 		Documents: documents, Bytes: float64(facts.Bytes), Shingles: documents * facts.Shingles,
 		Gathered: estimate.Documents + estimate.HeapDocuments, GatheredShingles: estimate.DocumentElements,
 		Candidates: estimate.Candidates,
-		Lanes:      float64(min(m.job.Lanes, work.Cores())), Shards: float64(m.job.Shards),
+		Lanes:      float64(min(m.corpus.sizing.Lanes, work.Cores())), Shards: float64(m.corpus.sizing.Shards),
 	}
 	w.Records, w.RecordBytes = documents*estimate.Keys, documents*k.keyBytes(estimate.Keys)
 	alike := 0.
@@ -293,11 +293,11 @@ func (m *survey) work(k keying) Work {
 // auditShares returns the shares of the documents that the audit of a job with these
 // keys samples and looks at.
 func (m *survey) auditShares(k keying) (sampled, probed float64) {
-	job := m.job
-	if job.AuditSample == 0 && !k.method().Promise(k.parameters(m.threshold)).ByConstruction {
-		job.AuditSample = audit.UsualSample
+	documents := m.auditSample
+	if documents == 0 && !k.method().Promise(k.parameters(m.threshold)).ByConstruction {
+		documents = audit.UsualSample
 	}
-	shares := audit.NewShares(job.AuditSample, m.inputs.TextBytes())
+	shares := audit.NewShares(documents, m.corpus.inputs.TextBytes())
 	return shares.Sampled, shares.Probed
 }
 

@@ -15,7 +15,6 @@ import (
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/transforms"
 )
 
 // tableOption are tables to plan for, and the flags that stand for their distance.
@@ -54,7 +53,7 @@ func planTables(ctx context.Context, c PlanConfig, config job.Config) (*Advice, 
 		candidates := -1. // those of random fingerprints
 		if measured != nil {
 			estimate := measured.estimates[i]
-			candidates, choice.CandidatesError, choice.Heaps = estimate.Candidates, estimate.Error, heaps(&measured.inputs, estimate)
+			candidates, choice.CandidatesError, choice.Heaps = estimate.Candidates, estimate.Error, heaps(&measured.corpus.inputs, estimate)
 		}
 		choice.Choice = workload.Permuted(option.Permuted, option.Blocks, candidates)
 		choice.CPUSeconds = choice.Seconds
@@ -124,8 +123,7 @@ func listTables(bits, distance, most int) (options []tableOption, chosen keying,
 // fingerprintSurvey is what has been measured on the fingerprints of a corpus.
 type fingerprintSurvey struct {
 	facts     CorpusFacts
-	inputs    documents.Inputs
-	job       transforms.Job
+	corpus    corpusRead
 	estimates []sample.Estimate // by option
 	distances []float64         // pairs by distance, up to one more than asked for
 }
@@ -138,7 +136,7 @@ func (m *fingerprintSurvey) work(c lshbands.Choice, bits int) Work {
 		Documents: documents, Bytes: float64(facts.Bytes), Weighed: documents * facts.Shingles * float64(bits),
 		Records: documents * c.KeysPerDocument, RecordBytes: c.Bytes, Kept: float64(bits / 8),
 		Edges: facts.Pairs + facts.Identical,
-		Lanes: float64(min(m.job.Lanes, work.Cores())), Shards: float64(m.job.Shards),
+		Lanes: float64(min(m.corpus.sizing.Lanes, work.Cores())), Shards: float64(m.corpus.sizing.Shards),
 	}
 }
 
@@ -146,7 +144,7 @@ func (m *fingerprintSurvey) work(c lshbands.Choice, bits int) Work {
 // counts pairs by their distance.
 func surveyFingerprints(ctx context.Context, config job.Config, options []tableOption) (*fingerprintSurvey, error) {
 	var c *census
-	inputs, job, counts, err := readCorpus(ctx, config, func(size int64) func() documents.Visitor {
+	corpus, err := readCorpus(ctx, config, func(size int64) func() documents.Visitor {
 		c = newCensus(sampledFingerprints*config.Bits/64, size)
 		return func() documents.Visitor {
 			return c.visitor(func(d *documents.Surveyed) {
@@ -159,10 +157,10 @@ func surveyFingerprints(ctx context.Context, config job.Config, options []tableO
 		return nil, err
 	}
 	m := &fingerprintSurvey{
-		facts: c.facts(counts), inputs: inputs, job: job,
+		facts: c.facts(corpus.counts), corpus: corpus,
 		distances: make([]float64, config.Hamming+2),
 	}
-	firstInput, err := inputs.FirstInput()
+	firstInput, err := corpus.inputs.FirstInput()
 	if err != nil {
 		return nil, fault(&config, ErrInput, err)
 	}
