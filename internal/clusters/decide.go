@@ -1,7 +1,6 @@
 package clusters
 
 import (
-	"cmp"
 	"slices"
 
 	"mirrorbeam/internal/keep"
@@ -43,16 +42,12 @@ func (s *Shard) goes(i uint32) bool { return s.choices[i].Kept != i }
 
 // prefer orders documents as those to keep are preferred.
 func (s *Shard) prefer(a, b uint32) int {
-	switch {
-	case s.reference(a) != s.reference(b):
-		if s.reference(a) {
-			return -1
-		}
-		return 1
-	case s.preference == keep.Longest && !s.reference(a) && s.members[a].Length != s.members[b].Length:
-		return cmp.Compare(s.members[b].Length, s.members[a].Length)
-	}
-	return cmp.Compare(a, b)
+	return s.preference.Compare(s.preferred(a), s.preferred(b))
+}
+
+// preferred returns what a preference asks of a document.
+func (s *Shard) preferred(i uint32) keep.Document {
+	return keep.Document{Ref: s.members[i].Ref, Length: s.members[i].Length, IsReference: s.reference(i)}
 }
 
 // heapEdges passes each edge of a heap as two classes of identical documents, by their
