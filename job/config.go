@@ -4,7 +4,6 @@
 package job
 
 import (
-	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -104,7 +103,7 @@ type Config struct {
 	// Keep says which documents of a cluster are preferred.
 	Keep keep.Preference `json:"keep"`
 	// Split says what a cluster is.
-	Split clusters.Split `json:"split"`
+	Split keep.Split `json:"split"`
 
 	// Temp is the folder for temporary files; empty: one beside the output.
 	Temp string `json:"temp"`
@@ -137,7 +136,7 @@ func Default() Config {
 		},
 		Similarity: methods.Resemblance, Excerpt: 50,
 		Verify: methods.VerifyExact, Audit: "auto",
-		Emit: []string{autoEmit}, OutputFormat: output.JSONL, Keep: keep.First, Split: clusters.Component,
+		Emit: []string{autoEmit}, OutputFormat: output.JSONL, Keep: keep.First, Split: keep.Component,
 	}
 }
 

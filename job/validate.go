@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -207,5 +206,5 @@ func (c *Config) checkOutput(check checker) {
 		"{emit} index: holds SimHash fingerprints of {bits} 64, and not of {bits} %d", c.Bits)
 	check(slices.Contains(output.Formats, c.OutputFormat), "{output_format} %s: must be jsonl, jsonl.zst or jsonl.gz", c.OutputFormat)
 	check(c.Keep == keep.First || c.Keep == keep.Longest, "{keep} %s: must be first or longest", c.Keep)
-	check(c.Split == clusters.Component || c.Split == clusters.Star, "{split} %s: must be component or star", c.Split)
+	check(c.Split == keep.Component || c.Split == keep.Star, "{split} %s: must be component or star", c.Split)
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/lshbands"
@@ -157,7 +157,7 @@ func TestContainmentRefuses(t *testing.T) {
 		{"score hamming", func(c *Config) { c.Score = methods.Hamming }},
 		{"verify sketch", func(c *Config) { c.Verify = methods.VerifySketch }},
 		{"recall 1", func(c *Config) { c.Recall = 1 }},
-		{"keep and split", func(c *Config) { c.Split = clusters.Star }},
+		{"keep and split", func(c *Config) { c.Split = keep.Star }},
 		{"audit 10", func(c *Config) { c.Audit = "10" }},
 		{"features", func(c *Config) { c.Features = "features" }},
 		{"weight", func(c *Config) { c.Weight = map[string]float64{"title": 1} }},

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mirrorbeam/internal/clusters"
+	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/output"
 )
 
@@ -23,8 +23,8 @@ func TestChains(t *testing.T) {
 			config := testConfig(t, input)
 			config.Threshold = 0.5
 			config.Emit = []string{output.Clusters, output.Removed}
-			largest := map[clusters.Split]int{}
-			for _, split := range []clusters.Split{clusters.Component, clusters.Star} {
+			largest := map[keep.Split]int{}
+			for _, split := range []keep.Split{keep.Component, keep.Star} {
 				config.Split, config.Output = split, filepath.Join(t.TempDir(), "out")
 				summary := runJob(t, config)
 				kept := map[string]int{}
@@ -38,7 +38,7 @@ func TestChains(t *testing.T) {
 					}
 				}
 				for cluster, n := range kept {
-					if split == clusters.Star && n != 1 {
+					if split == keep.Star && n != 1 {
 						t.Errorf("the star of %s keeps %d documents", cluster, n)
 					}
 				}
@@ -46,7 +46,7 @@ func TestChains(t *testing.T) {
 					t.Errorf("%s: %d of %d clusters keep a document", split, len(kept), summary.Counts.Clusters)
 				}
 			}
-			if largest[clusters.Star] > largest[clusters.Component] || largest[clusters.Component] > 300 {
+			if largest[keep.Star] > largest[keep.Component] || largest[keep.Component] > 300 {
 				t.Errorf("the largest clusters have %v documents", largest)
 			}
 		})

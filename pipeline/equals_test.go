@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -120,7 +119,7 @@ func TestEqualDocuments(t *testing.T) {
 				config := e.config(t)
 				config.Keys, config.Threshold = keys, []float64{0.5, 0.8}[seed%2]
 				config.Keep = []keep.Preference{keep.First, keep.Longest}[(int(seed)+n)%2]
-				config.Split = []clusters.Split{clusters.Component, clusters.Star}[seed/2%2]
+				config.Split = []keep.Split{keep.Component, keep.Star}[seed/2%2]
 				if keys == methods.MinHash {
 					config.Recall = certain
 				}

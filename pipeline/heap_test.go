@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -104,15 +103,15 @@ func TestHeaps(t *testing.T) {
 		for _, c := range []struct {
 			keys      methods.Name
 			keep      keep.Preference
-			split     clusters.Split
+			split     keep.Split
 			reference bool
 		}{
-			{methods.Exact, keep.First, clusters.Component, false},
-			{methods.Exact, keep.Longest, clusters.Star, false},
-			{methods.Exact, keep.First, clusters.Star, true},
-			{methods.Exact, keep.Longest, clusters.Component, true},
-			{methods.MinHash, keep.Longest, clusters.Component, false},
-			{methods.MinHash, keep.First, clusters.Component, true},
+			{methods.Exact, keep.First, keep.Component, false},
+			{methods.Exact, keep.Longest, keep.Star, false},
+			{methods.Exact, keep.First, keep.Star, true},
+			{methods.Exact, keep.Longest, keep.Component, true},
+			{methods.MinHash, keep.Longest, keep.Component, false},
+			{methods.MinHash, keep.First, keep.Component, true},
 		} {
 			t.Run(fmt.Sprintf("%d/%+v", seed, c), func(t *testing.T) {
 				config, tr := heapConfig(t, c.keys, input, ""), alone

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -57,7 +56,7 @@ func TestTruth(t *testing.T) {
 				config.Keep = keep.Longest
 			}
 			if c.star {
-				config.Split = clusters.Star
+				config.Split = keep.Star
 			}
 			summary := runJob(t, config)
 			if plan := summary.Plan; plan.ExpectedRecall != 1 || plan.Keys != methods.Exact {
@@ -91,7 +90,7 @@ func TestTruth(t *testing.T) {
 // checkAgainstTruth compares the rows of a job, and its counts, with the truth.
 func checkAgainstTruth(t *testing.T, config job.Config, summary Summary, tr *truth) {
 	t.Helper()
-	longest, star := config.Keep == keep.Longest, config.Split == clusters.Star
+	longest, star := config.Keep == keep.Longest, config.Split == keep.Star
 	pairs := readRows[pairRow](t, config.Output, output.Pairs)
 	clusters := readRows[clusterRow](t, config.Output, output.Clusters)
 	removed := readRows[removedRow](t, config.Output, output.Removed)

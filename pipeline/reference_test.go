@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -30,14 +29,14 @@ func TestReference(t *testing.T) {
 	for _, c := range []struct {
 		keys  methods.Name
 		keep  keep.Preference
-		split clusters.Split
+		split keep.Split
 		lanes int
 	}{
-		{methods.Exact, keep.First, clusters.Component, 1},
-		{methods.Exact, keep.Longest, clusters.Star, 4},
-		{methods.MinHash, keep.Longest, clusters.Star, 2},
-		{methods.All, keep.Longest, clusters.Component, 3},
-		{methods.All, keep.First, clusters.Star, 1},
+		{methods.Exact, keep.First, keep.Component, 1},
+		{methods.Exact, keep.Longest, keep.Star, 4},
+		{methods.MinHash, keep.Longest, keep.Star, 2},
+		{methods.All, keep.Longest, keep.Component, 3},
+		{methods.All, keep.First, keep.Star, 1},
 	} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			config := testConfig(t, inputFolder)

@@ -12,7 +12,6 @@
 package transforms
 
 import (
-	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/keep"
@@ -64,7 +63,7 @@ type Job struct {
 	Scheme lshbands.Scheme
 	Verify methods.Verification
 	Keep   keep.Preference
-	Split  clusters.Split
+	Split  keep.Split
 	Emit   []string
 	Format output.Format
 	// ConfigHash identifies the configuration in an index.

@@ -9,7 +9,7 @@ import (
 // Decide chooses the documents that stay. Those of the reference come before all others
 // and stay. Then come the leaders of heaps. A document that is like a leader has been
 // compared with few others: if the leader went, it would have no document to go for.
-func (s *Shard) Decide(preference keep.Preference, split Split) {
+func (s *Shard) Decide(preference keep.Preference, split keep.Split) {
 	s.preference = preference
 	order := make([]uint32, len(s.members))
 	for i := range order {
@@ -32,7 +32,7 @@ func (s *Shard) Decide(preference keep.Preference, split Split) {
 			s.choices[i] = keep.Choice{Kept: i, Similarity: 1}
 		}
 	}
-	if split == Star {
+	if split == keep.Star {
 		s.splitStars()
 	}
 }

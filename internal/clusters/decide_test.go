@@ -44,7 +44,7 @@ func TestLeadersComeFirst(t *testing.T) {
 		{"a leader goes for a reference", shardOf4(1, even, plain(0, 1), heap(1, 2), heap(1, 3)), keep.First, []uint32{0, 0, 2, 3}, 2},
 		{"a reference leads", shardOf4(2, [4]uint32{1, 1, 2, 3}, heap(0, 2), heap(1, 3), plain(2, 3)), keep.Longest, []uint32{0, 1, 0, 1}, 0},
 	} {
-		c.shard.Decide(c.preference, Component)
+		c.shard.Decide(c.preference, keep.Component)
 		var got []uint32
 		for _, choice := range c.shard.choices {
 			got = append(got, choice.Kept)
@@ -62,7 +62,7 @@ func TestUncheckedLeaders(t *testing.T) {
 	for i := range s.members {
 		s.members[i].Unchecked = i != 3 // which is equal to another one
 	}
-	s.Decide(keep.First, Component)
+	s.Decide(keep.First, keep.Component)
 	if got := s.unchecked(); got != -2 { // 1 and 2 go
 		t.Errorf("%d, want -2", got)
 	}

@@ -92,7 +92,7 @@ func chain(t *testing.T) *Shard {
 
 func TestRowsOfComponents(t *testing.T) {
 	s := chain(t)
-	s.Decide(keep.First, Component)
+	s.Decide(keep.First, keep.Component)
 	checkRows(t, "clusters", rowsOf(t, s.ClusterRows),
 		`{"cluster":"ref","id":"ref","ref":"r:0","kept":true,"similarity":1,"size":2,"least":0.9,"mean":0.9,"reference":true}`,
 		`{"cluster":"ref","id":"a:10","ref":"a:10","kept":false,"similarity":0.9,"size":2,"least":0.9,"mean":0.9}`,
@@ -118,7 +118,7 @@ func TestRowsOfComponents(t *testing.T) {
 
 func TestRowsOfStars(t *testing.T) {
 	s := chain(t)
-	s.Decide(keep.Longest, Star)
+	s.Decide(keep.Longest, keep.Star)
 	checkRows(t, "clusters", rowsOf(t, s.ClusterRows),
 		`{"cluster":"ref","id":"ref","ref":"r:0","kept":true,"similarity":1,"size":2,"least":0.9,"mean":0.9,"reference":true}`,
 		`{"cluster":"ref","id":"a:10","ref":"a:10","kept":false,"similarity":0.9,"size":2,"least":0.9,"mean":0.9}`,
@@ -170,7 +170,7 @@ func TestPairsOfOtherScores(t *testing.T) {
 // TestRemovedBySplit: the refs that go are written for the split that holds them.
 func TestRemovedBySplit(t *testing.T) {
 	s := chain(t)
-	s.Decide(keep.First, Component)
+	s.Decide(keep.First, keep.Component)
 	run := worktest.Write(t, worktest.In(t.TempDir()), s.WriteRemoved)
 	pieces, err := runfile.Pieces(run)
 	if err != nil {
@@ -218,7 +218,7 @@ func TestDecisionsHold(t *testing.T) {
 			}
 		}
 		s := newShard(layout, members, edges)
-		preference, split := []keep.Preference{keep.First, keep.Longest}[random.IntN(2)], []Split{Component, Star}[random.IntN(2)]
+		preference, split := []keep.Preference{keep.First, keep.Longest}[random.IntN(2)], []keep.Split{keep.Component, keep.Star}[random.IntN(2)]
 		s.Decide(preference, split)
 		for i, c := range s.choices {
 			i := uint32(i)

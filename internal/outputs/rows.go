@@ -28,7 +28,7 @@ type Rows struct {
 	// Keep says which documents of a cluster are preferred as those that stay.
 	Keep keep.Preference
 	// Split says what a cluster is.
-	Split clusters.Split
+	Split keep.Split
 
 	layout documents.Layout // read in Setup
 }

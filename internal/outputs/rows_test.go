@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
@@ -119,7 +118,7 @@ func TestRowsOfAShard(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.rows.Partial, c.rows.Inputs = work.Path(t.TempDir()), listInputs(t, threeFiles)
-			c.rows.Keep, c.rows.Split = keep.First, clusters.Component
+			c.rows.Keep, c.rows.Split = keep.First, keep.Component
 			o, contents, err := write(t, &c.rows, c.rows.Partial, work.Task{Number: c.number, Shards: 2, Catalog: catalog})
 			if err != nil {
 				t.Fatal(err)

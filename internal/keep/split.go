@@ -1,4 +1,4 @@
-package clusters
+package keep
 
 // Split says what a cluster is.
 type Split string
