@@ -3,23 +3,20 @@ package pipeline
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam/internal/methods"
 	"mirrorbeam/transforms"
 )
 
 // layOut lays out the job: the way of the data from the input to the results.
-func layOut(s beam.Scope, job transforms.Job) {
+func layOut(s beam.Scope, job *transforms.Job) {
 	splits := transforms.Read(s, job)
 	sketches := transforms.Fingerprint(s, job, splits)
 	var counts []beam.PCollection
-	method := job.Method()
-	if method.Ordered {
+	if job.IsOrdered() {
 		counts = append(counts, transforms.Count(s, job, sketches))
 	}
 	keys := transforms.Key(s, job, sketches, counts...)
 	groups := transforms.Group(s, job, keys, sketches)
-	if parameters := job.Parameters(); method.Scorer(&parameters) == methods.NoScorer {
-		// Pairs are scored as soon as they meet.
+	if !job.IsScored() {
 		clusters := transforms.Cluster(s, job, sketches, groups)
 		transforms.Write(s, job, clusters, sketches, groups)
 		return
@@ -27,7 +24,7 @@ func layOut(s beam.Scope, job transforms.Job) {
 	gathered := transforms.Gather(s, job, groups, sketches)
 	edges := transforms.Score(s, job, gathered)
 	outcomes := []beam.PCollection{sketches, groups, gathered, edges}
-	if job.AuditSample > 0 {
+	if job.Fingerprinting.AuditSample > 0 {
 		outcomes = append(outcomes, transforms.Audit(s, job, sketches))
 	}
 	clusters := transforms.Cluster(s, job, outcomes...)

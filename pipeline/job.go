@@ -1,13 +1,17 @@
 package pipeline
 
 import (
-	"mirrorbeam/internal/corpus"
+	"slices"
+
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/outputs"
+	"mirrorbeam/internal/scoring"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/sketch"
 	"mirrorbeam/transforms"
 )
 
@@ -16,10 +20,6 @@ const (
 	// task nothing, little enough that the last ones end together.
 	splitBytes = 8 << 20
 	maxSplits  = 1024
-
-	// passageKeyBytes is about how many bytes the keys of a byte of text take where
-	// they are sorted.
-	passageKeyBytes = 4
 )
 
 // extent is what workers need to know beside the configuration: what the job reads, and
@@ -37,58 +37,61 @@ type extent struct {
 	temp, partial, inputs string
 }
 
-// newJob returns what the workers of a job need to know.
-func newJob(config *job.Config, e extent) transforms.Job {
-	lanes := config.Lanes
-	if lanes == 0 {
-		lanes = work.Cores()
+// newJob returns the parameters of the stages of a job.
+func newJob(config *job.Config, e extent) *transforms.Job {
+	sizing, inputs := config.Sizing(e.bytes), work.Path(e.inputs)
+	parameters := methods.Parameters{
+		Inputs: inputs, Shards: sizing.Shards, Threshold: config.Threshold, Shingle: config.Shingle, Scheme: e.scheme,
+		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Scoring: config.Scoring(),
+		AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
 	}
-	if config.Similarity == methods.Containment {
-		e.bytes *= passageKeyBytes
+	return &transforms.Job{
+		Runs:   work.Runs{Folder: work.Path(e.temp), Held: sizing.RunBytes, Release: IsLocal(config.Runner)},
+		Lanes:  sizing.Lanes,
+		Inputs: inputs, Splits: e.splits,
+		Fingerprinting: documents.Fingerprinting{
+			Sketching: config.Sketching(sizing.WindowBytes), Inputs: inputs, Kept: kept(config, e.scheme),
+			Checksums: slices.Contains(config.Outputs(), output.Unique), AuditSample: config.AuditSample(),
+		},
+		Method: config.Method(), Parameters: parameters,
+		PlaceBytes: sizing.PlaceBytes,
+		Similarity: scoring.Similarity{
+			Threshold: config.Threshold, IsEstimate: config.Verify != methods.VerifyExact, AcceptsAll: config.Verify == methods.VerifyNone,
+		},
+		Excerpt: config.Excerpt,
+		Rows: outputs.Rows{
+			Files:  outputs.Files{Partial: work.Path(e.partial), Format: config.OutputFormat},
+			Inputs: inputs, Emit: config.Outputs(),
+			// A passage in common is no reason to go, nor to be one of a cluster.
+			Undecided: config.Similarity == methods.Containment, Keep: config.Keep, Split: config.Split,
+		},
+		Index: indexOf(config, e),
 	}
-	plan := job.PlanMemory(int64(config.Memory), e.bytes, min(lanes, work.Cores()))
-	fields, weights := config.TextFields()
-	j := transforms.Job{
-		Temp: e.temp, Partial: e.partial, Inputs: e.inputs,
-		Fields:        corpus.Fields{ID: config.IDField, Texts: fields, Features: config.Features},
-		MaxDocument:   int64(config.MaxDocument),
-		Measure:       sketch.Measure{Shingle: config.Shingle, CJKSplit: config.CJKSplit, Seed: config.Seed},
-		Normalization: config.Normalize,
-		StopWordUse:   config.StopWordUse,
-		Weights:       weights,
-		SimHashBits:   config.SimHashBits(),
-		Similarity:    config.Similarity,
-		Threshold:     config.Threshold,
-		Keys:          config.Method(),
-		Scoring:       config.Scoring(),
-		AllPairsUpTo:  config.AllPairsUpTo(),
-		Distance:      config.Hamming,
-		Scheme:        e.scheme,
-		Verify:        config.Verify,
-		Keep:          config.Keep,
-		Split:         config.Split,
-		Emit:          config.Outputs(),
-		Format:        config.OutputFormat,
-		ConfigHash:    config.SketchHash(e.stopWords),
-		Lanes:         lanes,
-		Splits:        e.splits,
-		Shards:        plan.Shards,
-		RunBytes:      plan.RunBytes,
-		WindowBytes:   plan.WindowBytes,
-		ReleaseRuns:   IsLocal(config.Runner),
-		AuditSample:   config.AuditSample(),
-		PlaceBytes:    plan.PlaceBytes,
-		Bounds:        groups.UsualBounds(),
-	}
-	if config.Similarity == methods.Containment {
-		fitContainment(&j, config)
-	}
-	return j
 }
 
-// fitContainment changes a job to one that looks for passages. It has more records for
-// each document, and takes some 40 bytes of memory for each shingle where sets take 8.
-func fitContainment(j *transforms.Job, config *job.Config) {
-	j.Excerpt, j.ExcludeQuotations = config.Excerpt, config.NoQuotations
-	j.PlaceBytes = max(j.PlaceBytes/5, 1)
+// kept says what the job keeps of a document.
+func kept(config *job.Config, scheme lshbands.Scheme) documents.Kept {
+	kept := documents.Kept{
+		Scheme: scheme, Sets: documents.AllHashes,
+		Sequences: config.Similarity == methods.Containment, ExcludeQuotations: config.NoQuotations,
+	}
+	switch {
+	case config.Scoring() == methods.Hamming && !slices.Contains(config.Outputs(), output.Sketches):
+		kept.Sets = documents.NoHashes // nobody reads them
+	case config.Verify != methods.VerifyExact || config.Scoring() == methods.Hamming:
+		kept.Sets = documents.SmallestHashes
+	}
+	return kept
+}
+
+// indexOf returns the index that belongs to the scores of the job.
+func indexOf(config *job.Config, e extent) outputs.Index {
+	x := outputs.Index{
+		Partial: work.Path(e.partial), Inputs: work.Path(e.inputs),
+		Config: config.SketchHash(e.stopWords), Threshold: config.Threshold,
+	}
+	if config.Scoring() == methods.Hamming {
+		x.Bits, x.Distance = config.SimHashBits(), config.Hamming
+	}
+	return x
 }

@@ -110,7 +110,7 @@ var process = make(chan struct{}, 1)
 
 // execute runs the graph on the runner of the configuration, in a process that aims to
 // stay below its size.
-func execute(ctx context.Context, j transforms.Job, config *job.Config) (*beam.PipelineResult, error) {
+func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*beam.PipelineResult, error) {
 	select {
 	case process <- struct{}{}:
 		defer func() { <-process }()
@@ -119,7 +119,7 @@ func execute(ctx context.Context, j transforms.Job, config *job.Config) (*beam.P
 	}
 	defer limitMemory(int64(config.Memory))()
 	// A runner may have given up the pipeline while tasks still write.
-	defer work.Drain(work.Path(j.Temp))
+	defer work.Drain(j.Runs.Folder)
 	p, s := beam.NewPipelineWithRoot()
 	layOut(s, j)
 	result, err := runOn(ctx, p, config.Runner)

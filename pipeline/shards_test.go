@@ -53,9 +53,9 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.
 		t.Fatal(err)
 	}
 	job := newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, path})
-	job.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
+	job.Parameters.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
 	if inner.bounds != (groups.Bounds{}) {
-		job.Bounds = inner.bounds
+		job.Parameters.Bounds = inner.bounds
 	}
 	if _, err := execute(context.Background(), job, &config); err != nil {
 		t.Fatal(err)

@@ -21,11 +21,11 @@ func init() {
 //
 // It takes the outcomes of Fingerprint, PCollection<[]byte>, which has set the
 // sample aside, and returns one of outcomes with the pairs.
-func Audit(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
+func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("audit")
-	audit := recall.Audit{Inputs: work.Path(job.Inputs), Threshold: job.Threshold, Sample: job.AuditSample}
-	tasks := beam.ParDo(s, &auditPlanFn{Work: audit, planner: planner{job.runs()}}, together(s, sketches))
-	return sideBySide(s, &auditFn{Work: audit, bundle: newBundle(job)}, tasks)
+	audit := recall.Audit{Inputs: job.Inputs, Threshold: job.Parameters.Threshold, Sample: job.Fingerprinting.AuditSample}
+	tasks := beam.ParDo(s, &auditPlanFn{Work: audit, planner: job.planner()}, together(s, sketches))
+	return sideBySide(s, &auditFn{Work: audit, bundle: job.bundle()}, tasks)
 }
 
 var auditStage = newStage(work.Audit)

@@ -28,14 +28,14 @@ func init() {
 // documents, and, where the job has them, of Score, of Gather, whose run files may go
 // then, and of Audit, PCollection<[]byte> each. It returns one of outcomes with
 // members and edges by output shard.
-func Cluster(s beam.Scope, job Job, outcomes ...beam.PCollection) beam.PCollection {
+func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("cluster")
-	label := &labelFn{planner: planner{job.runs()}, Work: clusters.Labelling{
-		Inputs:      work.Path(job.Inputs),
-		ReleaseSets: !slices.Contains(job.Emit, output.Sketches) && !slices.Contains(job.Emit, output.Index),
+	label := &labelFn{planner: job.planner(), Work: clusters.Labelling{
+		Inputs:      job.Inputs,
+		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches) && !slices.Contains(job.Rows.Emit, output.Index),
 	}}
 	tasks := beam.ParDo(s.Scope("label"), label, together(s.Scope("label"), outcomes...))
-	return sideBySide(s, &clusterFn{bundle: newBundle(job)}, tasks)
+	return sideBySide(s, &clusterFn{bundle: job.bundle()}, tasks)
 }
 
 var clusterStage = newStage(work.Cluster)

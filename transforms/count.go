@@ -18,11 +18,11 @@ func init() {
 // Count counts in how many documents each shingle occurs: PCollection<[]byte> of
 // fingerprint outcomes to one of outcomes with counters. It is only there for methods that
 // need an order of shingles.
-func Count(s beam.Scope, job Job, sketches beam.PCollection) beam.PCollection {
+func Count(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("count")
-	plan := methods.CountPlanning{Lanes: job.Lanes, Parameters: job.Parameters()}
-	tasks := beam.ParDo(s, &countPlanFn{Work: plan, planner: planner{job.runs()}}, together(s, sketches))
-	return sideBySide(s, &countFn{Work: methods.Counting{Splits: job.Splits}, bundle: newBundle(job)}, tasks)
+	plan := methods.CountPlanning{Lanes: job.Lanes, Parameters: job.Parameters}
+	tasks := beam.ParDo(s, &countPlanFn{Work: plan, planner: job.planner()}, together(s, sketches))
+	return sideBySide(s, &countFn{Work: methods.Counting{Splits: job.Splits}, bundle: job.bundle()}, tasks)
 }
 
 var countStage = newStage(work.Count)

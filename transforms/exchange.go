@@ -24,9 +24,9 @@ func init() {
 //
 // It takes PCollection<[]byte> of outcomes and returns PCollection<[]byte> of
 // tasks.
-func exchange(s beam.Scope, job Job, d work.Delivery, outcomes ...beam.PCollection) beam.PCollection {
+func exchange(s beam.Scope, job *Job, d work.Delivery, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("exchange")
-	return beam.ParDo(s, &exchangeFn{Temp: []byte(job.Temp), Delivery: d}, together(s, outcomes...))
+	return beam.ParDo(s, &exchangeFn{Folder: job.Runs.Folder, Delivery: d}, together(s, outcomes...))
 }
 
 // together brings all outcomes to one place: PCollection<KV<int64, []byte>>
@@ -51,14 +51,14 @@ func sideBySide(s beam.Scope, fn any, tasks beam.PCollection) beam.PCollection {
 }
 
 type exchangeFn struct {
-	Temp     []byte // a path travels as bytes, see Job.MarshalJSON
+	Folder   work.Path // of run files
 	Delivery work.Delivery
 }
 
 func (f *exchangeFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
 	outcomes, counts, err := work.ReadOutcomes(elements)
 	if err == nil {
-		err = f.Delivery.Deliver(string(f.Temp), work.RunsOf(outcomes), counts, func(t work.Task) { emit(t.Encode()) })
+		err = f.Delivery.Deliver(string(f.Folder), work.RunsOf(outcomes), counts, func(t work.Task) { emit(t.Encode()) })
 	}
 	if err != nil {
 		return work.MarkFault(fmt.Errorf("exchange: %w", err))

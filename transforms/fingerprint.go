@@ -2,16 +2,12 @@ package transforms
 
 import (
 	"context"
-	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/work"
-	"mirrorbeam/sketch"
 )
 
 func init() {
@@ -20,9 +16,9 @@ func init() {
 
 // Fingerprint reads the documents of the splits and writes their sketch blocks
 // and the rejects: PCollection<[]byte> of tasks to one of outcomes.
-func Fingerprint(s beam.Scope, job Job, splits beam.PCollection) beam.PCollection {
+func Fingerprint(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	s = s.Scope("fingerprint")
-	return sideBySide(s, &fingerprintFn{Work: job.fingerprinting(), bundle: newBundle(job)}, splits)
+	return sideBySide(s, &fingerprintFn{Work: job.Fingerprinting, bundle: job.bundle()}, splits)
 }
 
 var fingerprintStage = newStage(work.Fingerprint)
@@ -37,33 +33,4 @@ func (f *fingerprintFn) Setup() error { return f.Work.Setup() }
 
 func (f *fingerprintFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.begin(ctx, fingerprintStage, element, f.Work.Task)
-}
-
-// Sketching returns how the job reads records and what it makes of them.
-func (j *Job) Sketching() documents.Sketching {
-	return documents.Sketching{
-		Reading: documents.Reading{Fields: j.Fields, MaxDocument: j.MaxDocument, WindowBytes: j.WindowBytes},
-		Options: sketch.Options{
-			Measure: j.Measure, Normalization: j.Normalization, Weights: j.Weights,
-			StopWordUse: j.StopWordUse, SimHashBits: j.SimHashBits,
-		},
-	}
-}
-
-// fingerprinting returns the parameters of the stage.
-func (j *Job) fingerprinting() documents.Fingerprinting {
-	kept := documents.Kept{
-		Scheme: j.Scheme, Sets: documents.AllHashes,
-		Sequences: j.Similarity == methods.Containment, ExcludeQuotations: j.ExcludeQuotations,
-	}
-	switch {
-	case j.Scoring == methods.Hamming && !slices.Contains(j.Emit, output.Sketches):
-		kept.Sets = documents.NoHashes // nobody reads them
-	case j.Verify != methods.VerifyExact || j.Scoring == methods.Hamming:
-		kept.Sets = documents.SmallestHashes
-	}
-	return documents.Fingerprinting{
-		Sketching: j.Sketching(), Inputs: work.Path(j.Inputs), Kept: kept,
-		Checksums: slices.Contains(j.Emit, output.Unique), AuditSample: j.AuditSample,
-	}
 }

@@ -21,11 +21,11 @@ func init() {
 //
 // It takes the outcomes of Group and Fingerprint, PCollection<[]byte> each, and
 // returns one of outcomes with the pairs and sets by place.
-func Gather(s beam.Scope, job Job, grouped, sketches beam.PCollection) beam.PCollection {
+func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("gather")
 	place := &placeFn{
-		Work:   gathering.Components{Inputs: work.Path(job.Inputs), PlaceBytes: job.PlaceBytes},
-		Bounds: job.Bounds, planner: planner{job.runs()},
+		Work:   gathering.Components{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes},
+		Bounds: job.Parameters.Bounds, planner: job.planner(),
 	}
 	placing := s.Scope("place")
 	tasks, places := beam.ParDo2(placing, place, together(placing, grouped, sketches))
@@ -73,8 +73,8 @@ type gatherFn struct {
 	bundle
 }
 
-func newGatherFn(job Job) *gatherFn {
-	return &gatherFn{Work: gathering.Sending{Inputs: work.Path(job.Inputs)}, bundle: newBundle(job)}
+func newGatherFn(job *Job) *gatherFn {
+	return &gatherFn{Work: gathering.Sending{Inputs: job.Inputs}, bundle: job.bundle()}
 }
 
 func (f *gatherFn) Setup() error { return f.Work.Setup() }

@@ -26,18 +26,18 @@ func init() {
 //
 // It takes the outcomes of Key and Fingerprint, PCollection<[]byte> each, and returns
 // one of outcomes.
-func Group(s beam.Scope, job Job, keys, sketches beam.PCollection) beam.PCollection {
+func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("group")
-	method := job.Method()
-	grouping := methods.Grouping{Method: job.Keys, Parameters: job.Parameters()}
+	method := job.method()
+	grouping := methods.Grouping{Method: job.Method, Parameters: job.Parameters}
 	tasks := exchange(s, job, method.GroupNeeds(), keys)
-	found := sideBySide(s, &groupFn{Work: grouping, bundle: newBundle(job)}, tasks)
+	found := sideBySide(s, &groupFn{Work: grouping, bundle: job.bundle()}, tasks)
 	if method.Crowds == methods.NeverWait {
 		return found
 	}
 	s = s.Scope("crowds")
-	tasks = beam.ParDo(s, &crowdFn{Work: method.Crowding(job.Bounds), planner: planner{job.runs()}}, together(s, keys, sketches, found))
-	found = beam.Flatten(s, found, sideBySide(s, &groupFn{Work: grouping, bundle: newBundle(job)}, tasks))
+	tasks = beam.ParDo(s, &crowdFn{Work: method.Crowding(job.Parameters.Bounds), planner: job.planner()}, together(s, keys, sketches, found))
+	found = beam.Flatten(s, found, sideBySide(s, &groupFn{Work: grouping, bundle: job.bundle()}, tasks))
 	if method.Crowds != methods.ToHeaps {
 		return found
 	}

@@ -8,7 +8,6 @@ import (
 
 	"mirrorbeam/internal/gathering"
 	"mirrorbeam/internal/scoring"
-	"mirrorbeam/internal/work"
 )
 
 func init() {
@@ -20,14 +19,14 @@ func init() {
 // Fingerprint, PCollection<[]byte> each, and returns one of outcomes with edges and
 // stars. A heap has too many pairs to compare them all. So its documents come to one place,
 // in the order in which they are preferred, and are compared with a few leaders.
-func heaps(s beam.Scope, job Job, groups, sketches beam.PCollection) beam.PCollection {
+func heaps(s beam.Scope, job *Job, groups, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("heaps")
-	join := &joinFn{Work: gathering.Heaps{Inputs: work.Path(job.Inputs), PlaceBytes: job.PlaceBytes}, planner: planner{job.runs()}}
+	join := &joinFn{Work: gathering.Heaps{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes}, planner: job.planner()}
 	tasks, joined := beam.ParDo2(s, join, together(s, groups, sketches))
 	sets := sideBySide(s.Scope("sets"), newGatherFn(job), tasks)
 	scored := sideBySide(s, &heapFn{Work: scoring.Heaps{
-		Inputs: work.Path(job.Inputs), Similarity: job.similarity(), FirstPart: job.Shards, Keep: job.Keep, ListedPairs: job.Bounds.Group,
-	}, bundle: newBundle(job)}, exchange(s, job, scoring.HeapsDelivery(), joined, sets))
+		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: job.Parameters.Shards, Keep: job.Rows.Keep, ListedPairs: job.Parameters.Bounds.Group,
+	}, bundle: job.bundle()}, exchange(s, job, scoring.HeapsDelivery(), joined, sets))
 	return beam.Flatten(s, joined, sets, scored)
 }
 

@@ -18,17 +18,17 @@ func init() {
 // Key spreads the keys of all documents over shards: it takes the outcomes of Fingerprint
 // and, if the method needs an order of shingles, of Count, PCollection<[]byte> each, and
 // returns one of outcomes with key runs.
-func Key(s beam.Scope, job Job, sketches beam.PCollection, counts ...beam.PCollection) beam.PCollection {
+func Key(s beam.Scope, job *Job, sketches beam.PCollection, counts ...beam.PCollection) beam.PCollection {
 	s = s.Scope("key")
 	var tasks beam.PCollection
-	if method := job.Method(); method.Ordered {
+	if method := job.method(); method.Ordered {
 		s := s.Scope("order")
-		order := methods.Ordering{Method: job.Keys, Parameters: job.Parameters()}
-		tasks = beam.ParDo(s, &orderFn{Work: order, planner: planner{job.runs()}}, together(s, append(counts, sketches)...))
+		order := methods.Ordering{Method: job.Method, Parameters: job.Parameters}
+		tasks = beam.ParDo(s, &orderFn{Work: order, planner: job.planner()}, together(s, append(counts, sketches)...))
 	} else {
 		tasks = exchange(s, job, method.Needs(), sketches)
 	}
-	return sideBySide(s, &keyFn{Work: methods.Keying{Method: job.Keys, Parameters: job.Parameters()}, bundle: newBundle(job)}, tasks)
+	return sideBySide(s, &keyFn{Work: methods.Keying{Method: job.Method, Parameters: job.Parameters}, bundle: job.bundle()}, tasks)
 }
 
 var keyStage = newStage(work.Key)

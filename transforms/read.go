@@ -16,13 +16,13 @@ func init() {
 }
 
 // Read makes a task for every split of the inputs: PCollection<[]byte>.
-func Read(s beam.Scope, job Job) beam.PCollection {
+func Read(s beam.Scope, job *Job) beam.PCollection {
 	s = s.Scope("read")
-	return beam.ParDo(s, &readFn{Inputs: []byte(job.Inputs)}, beam.Impulse(s))
+	return beam.ParDo(s, &readFn{Inputs: job.Inputs}, beam.Impulse(s))
 }
 
 type readFn struct {
-	Inputs []byte // a path travels as bytes, see Job.MarshalJSON
+	Inputs work.Path // of the list of inputs
 }
 
 func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) error {

@@ -19,24 +19,17 @@ func init() {
 // Score computes the similarity of the pairs of each place and keeps those at
 // or above the threshold as edges: PCollection<[]byte> of gather outcomes to one
 // of outcomes with edges.
-func Score(s beam.Scope, job Job, gathered beam.PCollection) beam.PCollection {
+func Score(s beam.Scope, job *Job, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("score")
 	tasks := exchange(s, job, scoring.Delivery(), gathered)
-	parameters := job.Parameters()
-	if job.Method().Scorer(&parameters) == methods.Texts {
+	if job.method().Scorer(&job.Parameters) == methods.Texts {
 		return sideBySide(s, &passagesFn{Work: scoring.Passages{
-			Threshold: job.Threshold, Excerpt: job.Excerpt, Shingle: job.Measure.Shingle, FirstPart: job.Shards,
-		}, bundle: newBundle(job)}, tasks)
+			Threshold: job.Parameters.Threshold, Excerpt: job.Excerpt, Shingle: job.Parameters.Shingle, FirstPart: job.Parameters.Shards,
+		}, bundle: job.bundle()}, tasks)
 	}
 	return sideBySide(s, &scoreFn{Work: scoring.Sets{
-		Inputs: work.Path(job.Inputs), Similarity: job.similarity(), FirstPart: job.Shards, PlaceBytes: job.PlaceBytes,
-	}, bundle: newBundle(job)}, tasks)
-}
-
-// similarity returns what makes two sets alike. Parts of the similarity graph that scoring
-// makes are numbered from Shards on: before them stand the identical documents of Group.
-func (j *Job) similarity() scoring.Similarity {
-	return scoring.Similarity{Threshold: j.Threshold, IsEstimate: j.Verify != methods.VerifyExact, AcceptsAll: j.Verify == methods.VerifyNone}
+		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: job.Parameters.Shards, PlaceBytes: job.PlaceBytes,
+	}, bundle: job.bundle()}, tasks)
 }
 
 var scoreStage = newStage(work.Score)

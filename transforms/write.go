@@ -8,7 +8,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/records"
@@ -29,47 +28,32 @@ func init() {
 //
 // It takes the outcomes of Cluster and Fingerprint and, to sum up the counts, of
 // other stages.
-func Write(s beam.Scope, job Job, clusters, sketches beam.PCollection, others ...beam.PCollection) {
+func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others ...beam.PCollection) {
 	s = s.Scope("write")
-	files := outputs.Files{Partial: work.Path(job.Partial), Format: job.Format}
-	inputs := work.Path(job.Inputs)
 	ofShards := work.Delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}
-	written := sideBySide(s, &writeFn{bundle: newBundle(job), Work: outputs.Rows{
-		Files: files, Inputs: inputs, Emit: job.Emit,
-		// A passage in common is no reason to go, nor to be one of a cluster.
-		Undecided: job.Similarity == methods.Containment, Keep: job.Keep, Split: job.Split,
-	}}, exchange(s, job, ofShards, clusters, sketches))
+	written := sideBySide(s, &writeFn{Work: job.Rows, bundle: job.bundle()}, exchange(s, job, ofShards, clusters, sketches))
 	outcomes := append([]beam.PCollection{written, sketches}, others...)
 
-	if slices.Contains(job.Emit, output.Unique) {
+	if slices.Contains(job.Rows.Emit, output.Unique) {
 		s := s.Scope("unique")
 		ofSplits := work.Delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{records.Documents, records.Removed, records.Sums}}
-		outcomes = append(outcomes, sideBySide(s, &uniqueFn{bundle: newBundle(job), Work: outputs.Unique{
-			Files: files, Inputs: inputs, Line: job.Sketching().LineLimit(), Window: job.WindowBytes,
+		outcomes = append(outcomes, sideBySide(s, &uniqueFn{bundle: job.bundle(), Work: outputs.Unique{
+			Files: job.Rows.Files, Inputs: job.Inputs, Line: job.Fingerprinting.LineLimit(), Window: job.Fingerprinting.WindowBytes,
 		}}, exchange(s, job, ofSplits, written, sketches)))
 	}
 	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}
-	if slices.Contains(job.Emit, output.Sketches) {
+	if slices.Contains(job.Rows.Emit, output.Sketches) {
 		s := s.Scope("sketches")
-		outcomes = append(outcomes, sideBySide(s, &sketchesFn{bundle: newBundle(job), Work: outputs.Sketches{
-			Files: files, Inputs: inputs, Hashes: records.SmallestHashes,
+		outcomes = append(outcomes, sideBySide(s, &sketchesFn{bundle: job.bundle(), Work: outputs.Sketches{
+			Files: job.Rows.Files, Inputs: job.Inputs, Hashes: records.SmallestHashes,
 		}}, exchange(s, job, ofDocuments, sketches)))
 	}
-	if slices.Contains(job.Emit, output.Index) {
+	if slices.Contains(job.Rows.Emit, output.Index) {
 		s := s.Scope("index")
-		outcomes = append(outcomes, sideBySide(s, &indexFn{bundle: newBundle(job), Work: indexOf(job)}, exchange(s, job, ofDocuments, sketches)))
+		outcomes = append(outcomes, sideBySide(s, &indexFn{bundle: job.bundle(), Work: job.Index}, exchange(s, job, ofDocuments, sketches)))
 	}
 	s = s.Scope("finish")
-	beam.ParDo0(s, &finishFn{Temp: work.Path(job.Temp)}, together(s, outcomes...))
-}
-
-// indexOf returns the index that belongs to the scores of the job.
-func indexOf(job Job) outputs.Index {
-	x := outputs.Index{Partial: work.Path(job.Partial), Inputs: work.Path(job.Inputs), Config: job.ConfigHash, Threshold: job.Threshold}
-	if job.Scoring == methods.Hamming {
-		x.Bits, x.Distance = job.SimHashBits, job.Distance
-	}
-	return x
+	beam.ParDo0(s, &finishFn{Folder: job.Runs.Folder}, together(s, outcomes...))
 }
 
 var writeStage = newStage(work.Write)
@@ -128,14 +112,14 @@ func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 
 // finishFn sums up the outcomes of all stages.
 type finishFn struct {
-	// Temp is the job's own folder, where the result goes.
-	Temp work.Path
+	// Folder is the job's own, where the result goes.
+	Folder work.Path
 }
 
 func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool) error {
 	outcomes, counts, err := work.ReadOutcomes(elements)
 	if err == nil {
-		err = outputs.Finish(string(f.Temp), outcomes, counts)
+		err = outputs.Finish(string(f.Folder), outcomes, counts)
 	}
 	if err != nil {
 		return work.MarkFault(fmt.Errorf("finish: %w", err))
