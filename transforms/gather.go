@@ -7,7 +7,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/gathering"
-	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/work"
 )
 
@@ -24,8 +23,8 @@ func init() {
 func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("gather")
 	place := &placeFn{
-		Work:   gathering.Components{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes},
-		Bounds: job.Parameters.Bounds, planner: job.planner(),
+		Work:    gathering.Components{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, Bounds: job.Parameters.Bounds},
+		planner: job.planner(),
 	}
 	placing := s.Scope("place")
 	tasks, places := beam.ParDo2(placing, place, together(placing, grouped, sketches))
@@ -40,13 +39,11 @@ var gatherStage = newStage(work.Gather)
 // placeFn puts out the tasks that send pairs, and an outcome that names the places.
 type placeFn struct {
 	Work gathering.Components
-	// Bounds say which stars are compared fully.
-	Bounds groups.Bounds
 
 	planner
 }
 
-func (f *placeFn) Setup() error { return f.Work.Setup(f.Bounds.Limit) }
+func (f *placeFn) Setup() error { return f.Work.Setup() }
 
 func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitPlaces func([]byte)) error {
 	return f.planAndTell(ctx, elements, emitTask, emitPlaces, f.Work.Plan)

@@ -18,7 +18,8 @@ func init() {
 
 // Score computes the similarity of the pairs of each place and keeps those at
 // or above the threshold as edges: PCollection<[]byte> of gather outcomes to one
-// of outcomes with edges.
+// of outcomes with edges. The parts of the similarity graph that scoring makes are numbered
+// from Shards on: those before are the identical documents of Group.
 func Score(s beam.Scope, job *Job, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("score")
 	tasks := exchange(s, job, scoring.Delivery(), gathered)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
@@ -24,10 +25,7 @@ func TestBlocks(t *testing.T) {
 		placeBytes int64
 		blocks     int // 0: some
 	}{{1, 29}, {16 * 60, 0}, {1 << 20, 1}} {
-		step := Components{Inputs: j.inputs, PlaceBytes: c.placeBytes}
-		if err := step.Setup(unlimited); err != nil {
-			t.Fatal(err)
-		}
+		step := j.components(t, c.placeBytes, groups.UsualBounds())
 		planned, tasks := worktest.Plan(t, j.runs, append(outcomes, j.sketches), step.Plan)
 		if len(tasks) > 0 {
 			t.Errorf("%d tasks send pairs", len(tasks))

@@ -5,6 +5,7 @@ import (
 
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
@@ -21,21 +22,14 @@ type Components struct {
 	Inputs work.Path
 	// PlaceBytes is about how many bytes the sets of a place may take in memory.
 	PlaceBytes int64
+	// Bounds say which stars are compared fully: stars are bounded together, as crowds are.
+	Bounds groups.Bounds
 
-	layout    documents.Layout
-	starLimit StarLimit
+	layout documents.Layout
 }
-
-// StarLimit returns the largest number of pairs that a star may have if they are all to be
-// compared. It is given the number of pairs of each star, and that of the documents of the
-// job.
-type StarLimit func(pairs []int64, documents int64) int64
 
 // Setup reads the inputs.
-func (c *Components) Setup(limit StarLimit) error {
-	c.starLimit = limit
-	return c.layout.Read(string(c.Inputs))
-}
+func (c *Components) Setup() error { return c.layout.Read(string(c.Inputs)) }
 
 // Plan places components or blocks. The outcome of the step names the run file with the
 // places; it has none if no two documents are compared. The tasks are those of

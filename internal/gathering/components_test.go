@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
@@ -43,11 +44,12 @@ func TestComponents(t *testing.T) {
 	}{
 		{"one place", 1 << 20, false},
 		{"some places", 8 * 200, false},
-		{"cut components", 8 * 30, true},
+		{"components in few blocks", 8 * 100, true},
+		{"components in many blocks", 8 * 30, true},
 		{"a place for next to each pair", 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			checkPlaces(t, j.gather(t, c.placeBytes, unlimited, outcomes...), want, c.isCut)
+			checkPlaces(t, j.gather(t, c.placeBytes, groups.UsualBounds(), outcomes...), want, c.isCut)
 		})
 	}
 }
@@ -94,7 +96,7 @@ func checkPlaces(t *testing.T, p places, want map[pair]bool, isCut bool) {
 	}
 }
 
-// TestStars: pairs within a star are left out where it has more than the limit, whatever
+// TestStars: pairs within a star are left out if it has more than the bounds allow, whatever
 // keys they have met under. Pairs that reach out of it are not.
 func TestStars(t *testing.T) {
 	j := newJob(t, 8)
@@ -111,7 +113,7 @@ func TestStars(t *testing.T) {
 	candidates := j.candidates(t, 0, pairs)
 	heaps := work.Outcome{Stage: work.Score, Run: worktest.Write(t, j.runs, func(run *runfile.Writer) error {
 		for _, star := range [][]docref.Ref{large, small} {
-			for _, ref := range append(star, star[0]) { // it may come twice
+			for _, ref := range slices.Concat(star, star[:1]) { // it may come twice
 				if err := records.WriteStarMember(run, 0, ref, star[0]); err != nil {
 					return err
 				}
@@ -120,21 +122,22 @@ func TestStars(t *testing.T) {
 		return nil
 	})}
 	for _, c := range []struct {
-		limit int64
-		left  int // pairs
-	}{{10, 0}, {9, 10}, {3, 10}, {2, 13}} {
-		limit := func(pairs []int64, documents int64) int64 {
-			if !slices.Equal(pairs, []int64{10, 3}) || documents != 24 {
-				t.Errorf("the limit is asked for of stars of %d pairs in %d documents", pairs, documents)
-			}
-			return c.limit
-		}
+		bounds groups.Bounds
+		left   int // pairs
+	}{
+		{groups.Bounds{Spare: 13}, 0},
+		{groups.Bounds{Spare: 12}, 10},
+		{groups.Bounds{Spare: 3}, 10},
+		{groups.Bounds{Spare: 2}, 13},
+		{groups.Bounds{Corpus: 24}, 0}, // which is small
+		{groups.Bounds{Corpus: 23}, 13},
+	} {
 		got := 0
-		for _, pairs := range j.gather(t, 1<<20, limit, candidates, heaps).pairs {
+		for _, pairs := range j.gather(t, 1<<20, c.bounds, candidates, heaps).pairs {
 			got += len(pairs)
 		}
 		if got != len(pairs)-c.left {
-			t.Errorf("limit %d: %d of %d pairs came, want all but %d", c.limit, got, len(pairs), c.left)
+			t.Errorf("%+v: %d of %d pairs came, want all but %d", c.bounds, got, len(pairs), c.left)
 		}
 	}
 }
@@ -142,10 +145,7 @@ func TestStars(t *testing.T) {
 // TestNoPairs: where no documents are to be compared there is no place, and no task.
 func TestNoPairs(t *testing.T) {
 	j := newJob(t, 4)
-	step := Components{Inputs: j.inputs, PlaceBytes: 1 << 20}
-	if err := step.Setup(unlimited); err != nil {
-		t.Fatal(err)
-	}
+	step := j.components(t, 1<<20, groups.UsualBounds())
 	if o, tasks := worktest.Plan(t, j.runs, []work.Outcome{j.sketches}, step.Plan); o.Run != "" || len(tasks) > 0 {
 		t.Errorf("places in %q, %d tasks", o.Run, len(tasks))
 	}
@@ -163,7 +163,7 @@ func TestHeapSetsAreReleased(t *testing.T) {
 	j := newJob(t, 4)
 	j.runs.Release = true
 	written := worktest.Write(t, j.runs, func(run *runfile.Writer) error { return run.Section(records.PlaceSets, 0, []byte("set")) })
-	j.gather(t, 1<<20, unlimited, j.candidates(t, 0, []pair{{j.refs[4], j.refs[5]}}), work.Outcome{Stage: work.Gather, Run: written})
+	j.gather(t, 1<<20, groups.UsualBounds(), j.candidates(t, 0, []pair{{j.refs[4], j.refs[5]}}), work.Outcome{Stage: work.Gather, Run: written})
 	if _, err := os.Stat(written); !os.IsNotExist(err) {
 		t.Errorf("the sets of heaps are still there: %v", err)
 	}
@@ -172,14 +172,11 @@ func TestHeapSetsAreReleased(t *testing.T) {
 // TestFaults: a run file that is not whole is told of, and so are inputs that are not there.
 func TestFaults(t *testing.T) {
 	j := newJob(t, 4)
-	if (&Components{Inputs: j.inputs + "x"}).Setup(unlimited) == nil || (&Heaps{Inputs: j.inputs + "x"}).Setup() == nil || (&Sending{Inputs: j.inputs + "x"}).Setup() == nil {
+	if (&Components{Inputs: j.inputs + "x"}).Setup() == nil || (&Heaps{Inputs: j.inputs + "x"}).Setup() == nil || (&Sending{Inputs: j.inputs + "x"}).Setup() == nil {
 		t.Error("no inputs, yet no error")
 	}
 	candidates := j.candidates(t, 0, []pair{{j.refs[4], j.refs[5]}})
-	step := Components{Inputs: j.inputs, PlaceBytes: 1 << 20}
-	if err := step.Setup(unlimited); err != nil {
-		t.Fatal(err)
-	}
+	step := j.components(t, 1<<20, groups.UsualBounds())
 	_, tasks := worktest.Plan(t, j.runs, []work.Outcome{candidates, j.sketches}, step.Plan)
 	packed, err := os.ReadFile(candidates.Run)
 	if err != nil {

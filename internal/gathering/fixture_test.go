@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -118,8 +119,15 @@ func (j *job) candidates(t *testing.T, part int, pairs []pair) work.Outcome {
 	return work.Outcome{Stage: work.Group, Number: part, Run: path}
 }
 
-// unlimited allows all pairs of stars.
-func unlimited([]int64, int64) int64 { return 1 << 62 }
+// components returns a step that places components.
+func (j *job) components(t *testing.T, placeBytes int64, bounds groups.Bounds) *Components {
+	t.Helper()
+	step := &Components{Inputs: j.inputs, PlaceBytes: placeBytes, Bounds: bounds}
+	if err := step.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	return step
+}
 
 // places is what has come to the places.
 type places struct {
@@ -128,12 +136,9 @@ type places struct {
 }
 
 // gather does all that is done between the candidates and their places.
-func (j *job) gather(t *testing.T, placeBytes int64, limit StarLimit, outcomes ...work.Outcome) places {
+func (j *job) gather(t *testing.T, placeBytes int64, bounds groups.Bounds, outcomes ...work.Outcome) places {
 	t.Helper()
-	step := Components{Inputs: j.inputs, PlaceBytes: placeBytes}
-	if err := step.Setup(limit); err != nil {
-		t.Fatal(err)
-	}
+	step := j.components(t, placeBytes, bounds)
 	planned, tasks := worktest.Plan(t, j.runs, append(outcomes, j.sketches), step.Plan)
 	sent := j.send(t, tasks)
 	return j.read(t, append(sent, planned))

@@ -135,14 +135,12 @@ func sendSets(ctx context.Context, w *work.Place) error {
 		if err != nil {
 			return err
 		}
-		for i := 0; i < block.Len() && len(wanted) > 0; i++ {
-			size := sketchblock.HashSize * block.Stored(i)
+		for i, set := range block.Sets(sets) {
 			for ; len(wanted) > 0 && wanted[0].Ref == block.Ref(i); wanted = wanted[1:] {
-				if err := records.WriteSet(&w.Run, wanted[0], block, i, sets[:size]); err != nil {
+				if err := records.WriteSet(&w.Run, wanted[0], block, i, set); err != nil {
 					return err
 				}
 			}
-			sets = sets[size:]
 		}
 		return nil
 	})

@@ -43,7 +43,7 @@ func (c *Components) readStars(runs []string, documents int64, m *work.Memory) (
 	for _, size := range sizes {
 		s.pairs = append(s.pairs, candidates.PairsOf(size, 0))
 	}
-	s.limit = c.starLimit(s.pairs, documents)
+	s.limit = c.Bounds.Limit(s.pairs, documents)
 	return s, nil
 }
 

@@ -25,12 +25,17 @@ const HeapMemberSize = 3*RefSize + 4
 func WriteHeapMember(run *runfile.Writer, part int, m HeapMember) error {
 	b, err := run.Record(HeapMembers, part, HeapMemberSize)
 	if err == nil {
-		PutRef(b, m.Ref)
-		PutRef(b[RefSize:], m.Input)
-		PutRef(b[2*RefSize:], m.Other)
-		binary.LittleEndian.PutUint32(b[3*RefSize:], m.Size)
+		PutHeapMember(b, m)
 	}
 	return err
+}
+
+// PutHeapMember packs a document of a heap.
+func PutHeapMember(b []byte, m HeapMember) {
+	PutRef(b, m.Ref)
+	PutRef(b[RefSize:], m.Input)
+	PutRef(b[2*RefSize:], m.Other)
+	binary.LittleEndian.PutUint32(b[3*RefSize:], m.Size)
 }
 
 // GetHeapMember reads a document of a heap.

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/unionfind"
 )
 
@@ -57,6 +58,8 @@ func TestRecords(t *testing.T) {
 		e.A, e.B = 1<<31|1, 1<<30|2
 		check("edge", EdgeSize, func(b []byte) { PutEdge(b, e) }, func(b []byte) any { return GetEdge(b) }, e)
 	}
+	member := HeapMember{Ref: 1<<63 | 1, Input: 1<<62 | 2, Other: 1<<61 | 3, Size: 1<<31 | 4}
+	check("member of a heap", HeapMemberSize, func(b []byte) { PutHeapMember(b, member) }, func(b []byte) any { return GetHeapMember(b) }, member)
 	at := Position{1<<31 | 1, 1<<30 | 2}
 	check("position", PositionSize, func(b []byte) { at.Put(b) }, func(b []byte) any { return GetPosition(b) }, at)
 }
@@ -77,6 +80,72 @@ func TestEdgeIdentical(t *testing.T) {
 		if got := c.Identical(); got != c.want {
 			t.Errorf("%+v: %v", c.Edge, got)
 		}
+	}
+}
+
+// TestPlaces writes what comes to places and reads it back: sets, pairs, and what is told of
+// heaps.
+func TestPlaces(t *testing.T) {
+	builder := sketchblock.NewBuilder(0, 0)
+	builder.Add(sketchblock.Document{Ref: 5, Set: []uint64{1, 2, 1<<48 - 1}, Size: 1<<31 | 9, Length: 1<<31 | 8})
+	builder.Add(sketchblock.Document{Ref: 1 << 63, Set: []uint64{7}, Size: 1, Length: 2})
+	block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const place = 3
+	first, second := builder.Sets()[:3*sketchblock.HashSize], builder.Sets()[3*sketchblock.HashSize:]
+	w := runfile.NewWriter(t.TempDir(), 1<<20)
+	defer w.Abort()
+	for _, err := range []error{
+		WriteSet(w, Want{Ref: 5, Place: place, Input: 1 << 62, Heap: 1<<31 | 1}, &block, 0, first),
+		WriteSet(w, Want{Ref: 1 << 63, Place: place}, &block, 1, second),
+		WritePair(w, place, 1<<63|1, 2),
+		WriteHeaps(w, place, 1<<31|7),
+		WriteStarMember(w, place, 1<<63|3, 4),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	path, err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces, err := runfile.Pieces(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reader runfile.Reader
+	defer reader.Close()
+	read := func(kind runfile.Kind) []byte {
+		packed, err := reader.ReadKind(nil, pieces, kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return packed
+	}
+	var sets []PlacedSet
+	for packed := read(PlaceSets); len(packed) > 0; {
+		var set PlacedSet
+		set, packed = NextSet(packed)
+		sets = append(sets, set)
+	}
+	want := []PlacedSet{
+		{Ref: 5, Size: 1<<31 | 9, Length: 1<<31 | 8, Input: 1 << 62, Heap: 1<<31 | 1, Set: first},
+		{Ref: 1 << 63, Size: 1, Length: 2, Set: second},
+	}
+	if !reflect.DeepEqual(sets, want) {
+		t.Errorf("sets %+v, want %+v", sets, want)
+	}
+	if a, b := GetPair(read(PlacePairs)); a != 1<<63|1 || b != 2 {
+		t.Errorf("pair %d, %d", a, b)
+	}
+	if got := HeapDocuments(read(Heaps)); got != 1<<31|7 || HeapDocuments(nil) != 0 {
+		t.Errorf("%d documents of heaps", got)
+	}
+	if document, leader := GetStarMember(read(Stars)); document != 1<<63|3 || leader != 4 {
+		t.Errorf("document %d is like leader %d", document, leader)
 	}
 }
 

@@ -1,6 +1,7 @@
 package scoring
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -55,27 +56,29 @@ func joined(leader, d *text, threshold float64, firstInput docref.Ref) (e edge, 
 
 // led is what a plain loop finds of the texts of one heap.
 type led struct {
-	leaders []*text
-	best    map[*text]edge    // to the most similar leader
-	all     map[edge]bool     // all that are alike
-	star    map[*text]*text   // the most similar leader, or itself
-	reached map[*text][]*text // all leaders that a text is like
+	leaders       []*text
+	best          map[*text]edge  // to the most similar leader
+	bestReference map[*text]edge  // to the most similar leader of the reference
+	all           map[edge]bool   // all that are alike
+	star          map[*text]*text // the most similar leader, or itself
 }
 
 // lead goes through the texts of a heap in the order of preference.
 func lead(texts []*text, threshold float64, firstInput docref.Ref) led {
-	l := led{best: map[*text]edge{}, all: map[edge]bool{}, star: map[*text]*text{}, reached: map[*text][]*text{}}
+	l := led{best: map[*text]edge{}, bestReference: map[*text]edge{}, all: map[edge]bool{}, star: map[*text]*text{}}
 	for _, d := range texts {
-		most := 0.
+		most, mostReference := 0., 0.
 		for _, leader := range l.leaders {
 			e, similarity, ok := joined(leader, d, threshold, firstInput)
 			if !ok {
 				continue
 			}
 			l.all[e] = true
-			l.reached[d] = append(l.reached[d], leader)
 			if similarity > most {
 				most, l.best[d], l.star[d] = similarity, e, leader
+			}
+			if leader.Ref < firstInput && similarity > mostReference {
+				mostReference, l.bestReference[d] = similarity, e
 			}
 		}
 		if most == 0 || d.Ref < firstInput {
@@ -88,8 +91,9 @@ func lead(texts []*text, threshold float64, firstInput docref.Ref) led {
 	return l
 }
 
-// TestHeaps compares with plain loops: who leads, that each document has an edge to the
-// leader that it is most like, and that documents are joined as if all edges were written.
+// TestHeaps compares with plain loops: which documents lead, that each has an edge to the
+// leader that it is most like, of all and of the reference, and that documents are joined as
+// if all edges were written.
 func TestHeaps(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	texts := newTexts(t, random, 72, 7)
@@ -99,6 +103,8 @@ func TestHeaps(t *testing.T) {
 		texts[i].length = 10 + random.IntN(5)
 	}
 	texts[40].set, texts[46].set = texts[41].set, texts[41].set // in two heaps
+	// In document order, in which those come that prefer the first.
+	slices.SortFunc(texts, func(a, b text) int { return cmp.Compare(a.Ref, b.Ref) })
 	const threshold = .6
 	firstInput := newRef(t, false, 0)
 	for _, c := range []struct {
@@ -164,6 +170,11 @@ func checkEdges(t *testing.T, l led, edges []edge) (others []edge) {
 	for d, best := range l.best {
 		if !slices.Contains(edges, best) {
 			t.Errorf("document %d has no edge to the most similar leader: %v", d.Ref, best)
+		}
+	}
+	for d, best := range l.bestReference {
+		if !slices.Contains(edges, best) {
+			t.Errorf("document %d has no edge to the most similar leader of the reference: %v", d.Ref, best)
 		}
 	}
 	part := map[docref.Ref]docref.Ref{}
