@@ -35,7 +35,7 @@ func (s *stage) count(ctx context.Context, f work.Figures) {
 	s.tasks.Inc(ctx, 1)
 	s.records.Inc(ctx, f.Records)
 	s.bytes.Inc(ctx, f.Bytes)
-	s.cpuNS.Inc(ctx, int64(f.Cpu))
+	s.cpuNS.Inc(ctx, int64(f.CPU))
 	s.span.Update(ctx, f.Begun.UnixMilli())
 	s.span.Update(ctx, f.Ended.UnixMilli())
 	s.resident.Update(ctx, f.Resident)

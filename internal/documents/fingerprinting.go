@@ -57,7 +57,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Place) e
 	if reader.isCompressed() {
 		var others time.Duration
 		others, err = f.parallel(ctx, reader, write)
-		w.Figures.Cpu += others
+		w.Figures.CPU += others
 	} else {
 		err = f.serial(ctx, reader, write)
 	}

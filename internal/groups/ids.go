@@ -20,7 +20,7 @@ func WriteID(run *runfile.Writer, shards int, ref docref.Ref, id []byte) error {
 		return nil
 	}
 	hash := xxh3.Hash(id)
-	b, err := run.Record(records.Ids, records.ShardOf(hash, shards), records.IdSize)
+	b, err := run.Record(records.IDs, records.ShardOf(hash, shards), records.IDSize)
 	if err == nil {
 		binary.LittleEndian.PutUint64(b, hash)
 		records.PutRef(b[8:], ref)
@@ -31,7 +31,7 @@ func WriteID(run *runfile.Writer, shards int, ref docref.Ref, id []byte) error {
 // RepeatedIDs finds the documents of a shard of ids that share their id with another
 // document, and writes them by split. Starts are those of the splits.
 func RepeatedIDs(w *work.Place, starts []docref.Ref) error {
-	packed, err := w.Read(0, records.Ids)
+	packed, err := w.Read(0, records.IDs)
 	if err != nil {
 		return err
 	}
@@ -39,9 +39,9 @@ func RepeatedIDs(w *work.Place, starts []docref.Ref) error {
 		hash uint64
 		ref  docref.Ref
 	}
-	ids := make([]record, len(packed)/records.IdSize)
+	ids := make([]record, len(packed)/records.IDSize)
 	for i := range ids {
-		b := packed[i*records.IdSize:]
+		b := packed[i*records.IDSize:]
 		ids[i] = record{binary.LittleEndian.Uint64(b), records.GetRef(b[8:])}
 	}
 	ids = radix.Sort(ids, make([]record, len(ids)), func(r *record) uint64 { return r.hash })

@@ -12,7 +12,7 @@ import (
 
 // GroupNeeds returns what the tasks of a [Grouping] are handed.
 func (m *Method) GroupNeeds() work.Delivery {
-	return work.Delivery{Needed: []runfile.Kind{m.Records, allRecords, records.Ids}}
+	return work.Delivery{Needed: []runfile.Kind{m.Records, allRecords, records.IDs}}
 }
 
 // Crowding returns what decides about crowds; there is something to decide unless they

@@ -9,7 +9,7 @@ import (
 
 const (
 	KeySize    = 32 // and 4 for each previous key
-	IdSize     = 16
+	IDSize     = 16
 	RefSize    = 8
 	NumberSize = 8
 	NodeSize   = 16

@@ -10,7 +10,7 @@ const (
 	Rejects      runfile.Kind = 3  // rows of rejects, shard 0
 	Keys         runfile.Kind = 4  // key records, by range of keys
 	Fingerprints runfile.Kind = 5  // SimHash fingerprints by their prefixes, by range of keys
-	Ids          runfile.Kind = 6  // hashes of ids, by range of hashes
+	IDs          runfile.Kind = 6  // hashes of ids, by range of hashes
 	Repeated     runfile.Kind = 7  // documents whose id is not theirs alone, by split
 	Counter      runfile.Kind = 8  // a counter of shingles, shard 0
 	Order        runfile.Kind = 9  // the order of shingles, shard 0

@@ -12,7 +12,7 @@ import (
 // Figures are what a task has cost, and how much went into it.
 type Figures struct {
 	Records, Bytes int64
-	Cpu            time.Duration
+	CPU            time.Duration
 	Begun, Ended   time.Time
 	Resident       int64 // bytes that the process held when the task ended
 }
@@ -99,7 +99,7 @@ func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memor
 	}
 	m.Figures = Figures{Begun: time.Now()}
 	cpu, err := Measure(func() error { return shielded(m, work) })
-	m.Figures.Cpu += cpu
+	m.Figures.CPU += cpu
 	m.Figures.Ended, m.Figures.Resident = time.Now(), residentBytes()
 	if err != nil {
 		return m.Figures, MarkFault(fmt.Errorf("%s %d: %w", stage, number, err))

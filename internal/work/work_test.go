@@ -137,7 +137,7 @@ func TestDeliver(t *testing.T) {
 	runs := []string{
 		writeRun(t, dir, 1, records.Keys, 5, 0, 2),
 		writeRun(t, dir, 2, records.Keys, 2, 9),
-		writeRun(t, dir, 3, records.Ids, 2, 7),
+		writeRun(t, dir, 3, records.IDs, 2, 7),
 	}
 	for _, c := range []struct {
 		name   string
@@ -147,8 +147,8 @@ func TestDeliver(t *testing.T) {
 		want   []int
 		shards int
 	}{
-		{"needed", Delivery{Needed: []runfile.Kind{records.Keys}, Extra: []runfile.Kind{records.Ids}}, Counts{}, runs, []int{0, 2, 5, 9}, 0},
-		{"two needed", Delivery{Needed: []runfile.Kind{records.Keys, records.Ids}}, Counts{}, runs, []int{0, 2, 5, 7, 9}, 0},
+		{"needed", Delivery{Needed: []runfile.Kind{records.Keys}, Extra: []runfile.Kind{records.IDs}}, Counts{}, runs, []int{0, 2, 5, 9}, 0},
+		{"two needed", Delivery{Needed: []runfile.Kind{records.Keys, records.IDs}}, Counts{}, runs, []int{0, 2, 5, 7, 9}, 0},
 		{"all below a number", Delivery{Shards: 4, Needed: []runfile.Kind{records.Keys}}, Counts{}, runs, []int{0, 1, 2, 3, 5, 9}, 4},
 		{"output", Delivery{Output: true}, Counts{Documents: 2*documentsPerShard + 1}, runs, []int{0, 1, 2}, 3},
 		{"output of nothing", Delivery{Output: true}, Counts{}, nil, []int{0}, 1},
@@ -173,7 +173,7 @@ func TestDeliver(t *testing.T) {
 				var reader runfile.Reader
 				defer reader.Close()
 				keys, err := reader.ReadKind(nil, pieces, records.Keys)
-				ids, err2 := reader.ReadKind(nil, pieces, records.Ids)
+				ids, err2 := reader.ReadKind(nil, pieces, records.IDs)
 				if err != nil || err2 != nil || string(keys) != "\x01\x02\x02\x02" || string(ids) != "\x03\x02" {
 					t.Errorf("keys %q, ids %q (%v, %v)", keys, ids, err, err2)
 				}
