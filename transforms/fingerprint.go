@@ -54,12 +54,14 @@ func (j *Job) Sketching() documents.Sketching {
 func (j *Job) fingerprinting() documents.Fingerprinting {
 	kept := documents.Kept{
 		Scheme: j.Scheme, Sets: documents.AllHashes,
-		Sequences: j.Similarity == methods.Containment, ExcludeQuotations: j.ExcludeQuotations,
+		Sequences: j.Method().Reads&methods.ReadsSequences != 0, ExcludeQuotations: j.ExcludeQuotations,
 	}
+	parameters := j.Parameters()
+	isScored := j.Method().Scorer(&parameters) != methods.NoScorer
 	switch {
-	case j.Scoring == methods.Hamming && !slices.Contains(j.Emit, output.Sketches):
+	case !isScored && !slices.Contains(j.Emit, output.Sketches):
 		kept.Sets = documents.NoHashes // nobody reads them
-	case j.Verify != methods.VerifyExact || j.Scoring == methods.Hamming:
+	case j.Verify != methods.VerifyExact || !isScored:
 		kept.Sets = documents.SmallestHashes
 	}
 	return documents.Fingerprinting{
