@@ -50,7 +50,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 		Lanes:  sizing.Lanes,
 		Inputs: inputs, Splits: e.splits,
 		Fingerprinting: documents.Fingerprinting{
-			Sketching: config.Sketching(sizing.WindowBytes), Inputs: inputs, Kept: kept(config, e.scheme),
+			Sketching: config.Sketching(sizing.WindowBytes), Inputs: inputs, Kept: kept(config, &parameters),
 			Checksums: slices.Contains(config.Outputs(), output.Unique), AuditSample: config.AuditSample(),
 		},
 		Method: config.Method(), Parameters: parameters,
@@ -69,16 +69,18 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 	}
 }
 
-// kept says what the job keeps of a document.
-func kept(config *job.Config, scheme lshbands.Scheme) documents.Kept {
+// kept says what the job keeps of a document for its method.
+func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
+	method, _ := methods.Of(config.Method())
 	kept := documents.Kept{
-		Scheme: scheme, Sets: documents.AllHashes,
-		Sequences: config.Similarity == methods.Containment, ExcludeQuotations: config.NoQuotations,
+		Scheme: parameters.Scheme, Sets: documents.AllHashes,
+		Sequences: method.Reads&methods.ReadsSequences != 0, ExcludeQuotations: config.NoQuotations,
 	}
+	isScored := method.Scorer(parameters) != methods.NoScorer
 	switch {
-	case config.Scoring() == methods.Hamming && !slices.Contains(config.Outputs(), output.Sketches):
+	case !isScored && !slices.Contains(config.Outputs(), output.Sketches):
 		kept.Sets = documents.NoHashes // nobody reads them
-	case config.Verify != methods.VerifyExact || config.Scoring() == methods.Hamming:
+	case config.Verify != methods.VerifyExact || !isScored:
 		kept.Sets = documents.SmallestHashes
 	}
 	return kept

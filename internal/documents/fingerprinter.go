@@ -45,9 +45,7 @@ type fingerprinter struct {
 	source    *lineDecoder
 	sketcher  *contentSketcher
 	sequencer *sketch.Sequencer // in place of sketcher where sequences are kept
-	minhash   *sketch.MinHash
-	signature []uint32
-	keys      []uint64
+	bands     *Bands
 	packed    []byte
 	// wants, if not nil, says which documents are fingerprinted. Others are only counted.
 	wants func(r *Record, isReference bool) bool
@@ -58,7 +56,7 @@ type fingerprinter struct {
 func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, files []corpus.File) (*fingerprinter, error) {
 	f := &fingerprinter{
 		reading: s.Reading, kept: kept, shares: shares, files: files,
-		source: newLineDecoder(s.Fields), minhash: sketch.NewMinHash(kept.Scheme.Components()),
+		source: newLineDecoder(s.Fields), bands: NewBands(kept.Scheme),
 	}
 	var err error
 	if kept.Sequences {
@@ -121,9 +119,7 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
 	if d.InvalidBytes > 0 {
 		b.counts.InvalidUTF8++
 	}
-	f.signature = f.minhash.Signature(f.signature, d.Set)
-	f.keys = f.kept.Scheme.AppendKeys(f.keys[:0], f.signature)
-	size := len(d.Set)
+	size, keys := len(d.Set), f.bands.Of(d.Set)
 	b.setAside(f.shares, ref, d.Digest, d.Set, f.files[r.File].Reference)
 	switch f.kept.Sets {
 	case NoHashes:
@@ -133,7 +129,7 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
 	}
 	b.builder.Add(sketchblock.Document{
 		Ref: ref, Digest: d.Digest, Set: d.Set, Size: size, Length: int(contentLength(r.Content)),
-		Keys: f.keys, SimHash: d.SimHash, ID: r.Content.ID,
+		Keys: keys, SimHash: d.SimHash, ID: r.Content.ID,
 	})
 }
 

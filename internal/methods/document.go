@@ -17,7 +17,7 @@ type Document struct {
 	Digest uint64
 	// Size is the number of distinct shingles.
 	Size int
-	// Bands are the keys that its block holds.
+	// Bands are the keys of the bands of its MinHash signature.
 	Bands []uint64
 	// Set holds the distinct shingle hashes, ascending.
 	Set []uint64
@@ -43,7 +43,7 @@ func AppendDigest(all []candidates.Record, d *Document) []candidates.Record {
 type Parts uint
 
 const (
-	// ReadsBands: Bands of a [Document].
+	// ReadsBands: Bands of a [Document], which are of the scheme of the [Parameters].
 	ReadsBands Parts = 1 << iota
 	// ReadsSets: Set.
 	ReadsSets

@@ -22,12 +22,12 @@ func (m *Method) NewKeys(p *Parameters, order *lshbands.Counter) (Keys, error) {
 		return nil, err
 	}
 	keys := m.ofAll(made(order))
-	if m.Bands == nil {
+	if m.Reads&ReadsBands == 0 {
 		return keys, nil
 	}
-	bands := m.Bands(p)
+	bands := documents.NewBands(p.Scheme)
 	return func(all []candidates.Record, d *Document) []candidates.Record {
-		d.Bands = bands(d.Set)
+		d.Bands = bands.Of(d.Set)
 		return keys(all, d)
 	}, nil
 }

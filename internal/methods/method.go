@@ -27,9 +27,6 @@ type Method struct {
 
 	// Reads says what of a sketch block keys are made of. The block must hold it.
 	Reads Parts
-	// Bands returns what computes the keys of a block of a document's set, before the
-	// set goes; nil where a block holds none.
-	Bands func(p *Parameters) func(set []uint64) []uint64
 	// Ordered says that keys depend on an order of all shingles of the corpus, from rare
 	// to frequent, which has to be counted first.
 	Ordered bool

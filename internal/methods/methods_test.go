@@ -115,17 +115,17 @@ func newScene(t *testing.T) *scene {
 func (s *scene) blocks(t *testing.T, m *Method) []work.Outcome {
 	var all []work.Outcome
 	for split := range 2 {
-		bandsOf := func([]uint64) []uint64 { return nil }
-		bands := 0
-		if m.Bands != nil {
-			bandsOf, bands = m.Bands(&s.p), s.p.Scheme.Bands
+		scheme := lshbands.Scheme{}
+		if m.Reads&ReadsBands != 0 {
+			scheme = s.p.Scheme
 		}
+		bands := documents.NewBands(scheme)
 		run := runfile.NewWriter(string(s.runs.Folder), 1<<16)
-		builder := sketchblock.NewBuilder(bands, 2)
+		builder := sketchblock.NewBuilder(scheme.Bands, 2)
 		for i := range s.texts {
 			if x := &s.texts[i]; x.ref.File() == split {
 				d := sketchblock.Document{
-					Ref: x.ref, Digest: x.digest(), Set: x.set(), Size: len(x.shingles), Keys: bandsOf(x.set()),
+					Ref: x.ref, Digest: x.digest(), Set: x.set(), Size: len(x.shingles), Keys: bands.Of(x.set()),
 					SimHash: x.simHash, ID: []byte{byte(i % 200)},
 				}
 				if m.Reads&ReadsSequences != 0 {

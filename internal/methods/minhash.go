@@ -4,7 +4,6 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/sketch"
 )
 
 // The keys of MinHash are hashes of bands of the signature. They stand in the sketch blocks,
@@ -14,7 +13,6 @@ func init() {
 		Name:     MinHash,
 		Settings: Settings{Bands: true},
 		Reads:    ReadsBands,
-		Bands:    bandsOf,
 		Keys: func(*Parameters) (func(*lshbands.Counter) Keys, error) {
 			return func(*lshbands.Counter) Keys {
 				return func(all []candidates.Record, d *Document) []candidates.Record {
@@ -24,19 +22,6 @@ func init() {
 		},
 		Promise: func(p *Parameters) Promise { return Promise{Recall: p.Scheme.Probability(p.Threshold)} },
 	})
-}
-
-// bandsOf returns what computes the keys of bands of a set, valid until the next call. It
-// is not for concurrent use.
-func bandsOf(p *Parameters) func(set []uint64) []uint64 {
-	scheme, minhash := p.Scheme, sketch.NewMinHash(p.Scheme.Components())
-	var signature []uint32
-	var keys []uint64
-	return func(set []uint64) []uint64 {
-		signature = minhash.Signature(signature, set)
-		keys = scheme.AppendKeys(keys[:0], signature)
-		return keys
-	}
 }
 
 // HashBytes returns how many bytes the records of so many keys of a document take that are

@@ -1,0 +1,26 @@
+package documents
+
+import (
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+)
+
+// Bands makes the keys of the bands of MinHash signatures. Not for concurrent use.
+type Bands struct {
+	scheme    lshbands.Scheme
+	minhash   *sketch.MinHash
+	signature []uint32
+	keys      []uint64
+}
+
+// NewBands returns what makes the keys of a scheme, which is none for one without bands.
+func NewBands(scheme lshbands.Scheme) *Bands {
+	return &Bands{scheme: scheme, minhash: sketch.NewMinHash(scheme.Components())}
+}
+
+// Of returns the keys of a set, one for each band. They are valid until the next call.
+func (b *Bands) Of(set []uint64) []uint64 {
+	b.signature = b.minhash.Signature(b.signature, set)
+	b.keys = b.scheme.AppendKeys(b.keys[:0], b.signature)
+	return b.keys
+}
