@@ -59,7 +59,7 @@ func writePart(run *runfile.Writer, part int, nodes []docref.Ref, edges ...recor
 		records.PutEdge(b, e)
 	}
 	for i, ref := range nodes {
-		if err := records.WriteNode(run, records.EdgeNodes, part, ref, 1, parents[i]); err != nil {
+		if err := records.WriteNode(run, records.EdgeNodes, part, records.Node{Ref: ref, Weight: 1, Parent: parents[i]}); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func (j *job) distinct(t *testing.T, shard int, equal []docref.Ref, others ...[]
 			if isEqual && i < len(equal) {
 				first = 0
 			}
-			if err := records.WriteNode(run, records.Distinct, shard, ref, uint32(len(j.sets[ref])), first); err != nil {
+			if err := records.WriteNode(run, records.Distinct, shard, records.Node{Ref: ref, Weight: uint32(len(j.sets[ref])), Parent: first}); err != nil {
 				return err
 			}
 		}

@@ -58,7 +58,7 @@ func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates
 		if r.Size == 0 || isEqual && (keys[i-1].Ref >= e.FirstInput || r.Ref < e.FirstInput) {
 			continue
 		}
-		if err := records.WriteNode(run, records.Distinct, shard, r.Ref, r.Size, first); err != nil {
+		if err := records.WriteNode(run, records.Distinct, shard, records.Node{Ref: r.Ref, Weight: r.Size, Parent: first}); err != nil {
 			return err
 		}
 		n++

@@ -138,7 +138,7 @@ func (j *job) join(stage work.Stage, groups [][]docref.Ref) {
 		for _, group := range groups {
 			first := node
 			for i, ref := range group {
-				if err := records.WriteNode(&w.Run, records.EdgeNodes, 0, ref, 1, first); err != nil {
+				if err := records.WriteNode(&w.Run, records.EdgeNodes, 0, records.Node{Ref: ref, Weight: 1, Parent: first}); err != nil {
 					return err
 				}
 				if node++; i == 0 {

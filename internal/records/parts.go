@@ -11,25 +11,32 @@ import (
 // WritePart writes the nodes of a part of a graph.
 func WritePart(run *runfile.Writer, kind runfile.Kind, shard int, part components.Part) error {
 	for i, ref := range part.Refs {
-		if err := WriteNode(run, kind, shard, ref, part.Weights[i], part.Parents[i]); err != nil {
+		if err := WriteNode(run, kind, shard, Node{Ref: ref, Weight: part.Weights[i], Parent: part.Parents[i]}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// WriteNode writes a node: ref, weight, parent.
-func WriteNode(run *runfile.Writer, kind runfile.Kind, shard int, ref docref.Ref, weight, parent uint32) error {
+// Node is a node of a part of a graph. Parent is the number of another node of the part that
+// it is joined to, or its own.
+type Node struct {
+	Ref            docref.Ref
+	Weight, Parent uint32
+}
+
+// WriteNode writes a node.
+func WriteNode(run *runfile.Writer, kind runfile.Kind, shard int, n Node) error {
 	b, err := run.Record(kind, shard, NodeSize)
 	if err == nil {
-		PutRef(b, ref)
-		binary.LittleEndian.PutUint32(b[8:], weight)
-		binary.LittleEndian.PutUint32(b[12:], parent)
+		PutRef(b, n.Ref)
+		binary.LittleEndian.PutUint32(b[8:], n.Weight)
+		binary.LittleEndian.PutUint32(b[12:], n.Parent)
 	}
 	return err
 }
 
-// DecodePart reads what writePart wrote, into the memory of part.
+// DecodePart reads what WritePart wrote, into the memory of part.
 func DecodePart(part components.Part, nodes []byte) components.Part {
 	part = components.Part{Refs: part.Refs[:0], Weights: part.Weights[:0], Parents: part.Parents[:0]}
 	for ; len(nodes) > 0; nodes = nodes[NodeSize:] {

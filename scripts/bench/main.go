@@ -51,17 +51,26 @@ func bench(runs int, peer string, args []string) error {
 	if out, err := exec.Command("go", "build", "-o", program, "./cmd/runjob").CombinedOutput(); err != nil {
 		return fmt.Errorf("build runjob: %w\n%s", err, out)
 	}
+	b := benchmark{scratch, program, runs, peer, flags}
 	for _, corpus := range corpora {
-		if err := benchCorpus(scratch, program, runs, peer, corpus, flags); err != nil {
+		if err := b.corpus(corpus); err != nil {
 			return fmt.Errorf("%s: %w", corpus, err)
 		}
 	}
 	return nil
 }
 
-// benchCorpus runs the commands in turn, so that a machine that slows down slows
+// benchmark is what all corpora are measured with.
+type benchmark struct {
+	scratch, program string
+	runs             int
+	peer             string
+	flags            []string
+}
+
+// corpus runs the commands in turn, so that a machine that slows down slows
 // all of them.
-func benchCorpus(scratch, program string, runs int, peer, corpus string, flags []string) error {
+func (b *benchmark) corpus(corpus string) error {
 	corpus, err := filepath.Abs(corpus)
 	if err != nil {
 		return err
@@ -70,13 +79,13 @@ func benchCorpus(scratch, program string, runs int, peer, corpus string, flags [
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s, %.1f MB, median of %d\n", filepath.Base(corpus), float64(info.Size())/1e6, runs)
-	output := filepath.Join(scratch, "out")
-	job := append([]string{"run", "--input", corpus, "--output", output, "--emit", "clusters,pairs", "--overwrite"}, flags...)
+	fmt.Printf("%s, %.1f MB, median of %d\n", filepath.Base(corpus), float64(info.Size())/1e6, b.runs)
+	output := filepath.Join(b.scratch, "out")
+	job := append([]string{"run", "--input", corpus, "--output", output, "--emit", "clusters,pairs", "--overwrite"}, b.flags...)
 	var ours, theirs []usage
 	var summaries []summary
-	for range runs {
-		used, err := measure(exec.Command(program, job...))
+	for range b.runs {
+		used, err := measure(exec.Command(b.program, job...))
 		if err != nil {
 			return err
 		}
@@ -86,11 +95,11 @@ func benchCorpus(scratch, program string, runs int, peer, corpus string, flags [
 			return err
 		}
 		summaries = append(summaries, s)
-		if peer == "" {
+		if b.peer == "" {
 			continue
 		}
-		command := exec.Command("sh", "-c", peer)
-		command.Dir, command.Env = scratch, append(os.Environ(), "CORPUS="+corpus)
+		command := exec.Command("sh", "-c", b.peer)
+		command.Dir, command.Env = b.scratch, append(os.Environ(), "CORPUS="+corpus)
 		if used, err = measure(command); err != nil {
 			return err
 		}
@@ -99,7 +108,7 @@ func benchCorpus(scratch, program string, runs int, peer, corpus string, flags [
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "\tCPU-s\twall s\tpeak MB\tMB/CPU-s\t")
 	printUsage(table, "runjob", ours, info.Size())
-	if peer != "" {
+	if b.peer != "" {
 		printUsage(table, "peer", theirs, info.Size())
 	}
 	fmt.Fprintln(table, "\nstage\tCPU-s\twall s\tpeak MB\trecords\t")
