@@ -11,16 +11,9 @@ import (
 	"mirrorbeam/transforms"
 )
 
-const (
-	// splitBytes is how much input a task reads: enough to make the cost of a
-	// task nothing, little enough that the last ones end together.
-	splitBytes = 8 << 20
-	maxSplits  = 1024
-
-	// passageKeyBytes is about how many bytes the keys of a byte of text take where
-	// they are sorted.
-	passageKeyBytes = 4
-)
+// passageKeyBytes is about how many bytes the keys of a byte of text take where they are
+// sorted.
+const passageKeyBytes = 4
 
 // extent is what workers need to know beside the configuration: what the job reads, and
 // where it works.
