@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/output"
 )
 
@@ -193,7 +195,7 @@ func TestChangedInput(t *testing.T) {
 	failing(t)
 	path := put(t, filepath.Join(t.TempDir(), "x.jsonl"), file{"x.jsonl", synthetic(57)}.content(), plain)
 	config := testConfig(t, path)
-	inputs, size, err := list(t.Context(), config)
+	inputs, size, err := listing.Inputs(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +217,7 @@ func TestChangedInput(t *testing.T) {
 	}
 	_, err = execute(context.Background(), newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, list}), &config)
 	if err != nil {
-		err = explain(&config, err)
+		err = failure.OfTask(&config, err)
 	}
 	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
 		t.Errorf("error %v", err)

@@ -17,6 +17,8 @@ import (
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/query"
 	"mirrorbeam/job"
 )
 
@@ -199,7 +201,7 @@ func (g *golden) query(t *testing.T, q goldenQuery) {
 	asked := g.corpus(t, q.asked)
 	x := runIndex(t, g.config(t, q.goldenRun))
 	var rows bytes.Buffer
-	counts, err := x.Query(context.Background(), Query{Input: []string{asked}, Threshold: q.threshold, Top: q.top}, &rows)
+	counts, err := x.Answer(context.Background(), query.Request{Input: []string{asked}, Threshold: q.threshold, Top: q.top}, &rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +215,7 @@ func (g *golden) query(t *testing.T, q goldenQuery) {
 // plan compares what is advised.
 func (g *golden) plan(t *testing.T, run goldenRun) {
 	config := g.config(t, run)
-	advice, err := MakePlan(context.Background(), PlanConfig{Input: config.Input, Measure: config.Measure, Shingles: 100})
+	advice, err := plan.Make(context.Background(), plan.Config{Input: config.Input, Measure: config.Measure, Shingles: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

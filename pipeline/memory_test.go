@@ -11,6 +11,8 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/storage"
@@ -27,7 +29,7 @@ func runIn(t *testing.T, config job.Config, folder string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs, size, err := list(t.Context(), config)
+	inputs, size, err := listing.Inputs(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +126,7 @@ func TestJobWithoutRoom(t *testing.T) {
 		}
 		_, err := runIn(t, config, folder)
 		if err != nil {
-			err = explain(&config, err)
+			err = failure.OfTask(&config, err)
 		}
 		if !errors.Is(err, ErrStorage) || !strings.Contains(fmt.Sprint(err), "memory") {
 			t.Errorf("room for %d of %d files: %v", room, all, err)

@@ -1,4 +1,4 @@
-package pipeline
+package plan
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/internal/setting"
@@ -29,13 +31,13 @@ type corpusRead struct {
 func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int64) func() documents.Visitor) (c corpusRead, err error) {
 	stopWords, err := config.ReadStopWords()
 	if err != nil {
-		return c, failure{ErrUsage, err}
+		return c, failure.New(failure.Usage, err)
 	}
-	inputs, size, err := list(ctx, config)
+	inputs, size, err := listing.Inputs(ctx, config)
 	if ctx.Err() != nil {
 		return c, ctx.Err()
 	} else if err != nil {
-		return c, fault(&config, ErrInput, err)
+		return c, failure.Explain(&config, failure.Input, err)
 	}
 	inputs.StopWords = stopWords
 	c.inputs, c.sizing = inputs, config.Sizing(size)
@@ -45,13 +47,13 @@ func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case err != nil:
-		err = fault(&config, ErrInput, err)
+		err = failure.Explain(&config, failure.Input, err)
 	case config.MaxRejects >= 0 && c.counts.Rejected > config.MaxRejects:
-		err = failure{ErrInput, setting.Errorf("%s, {max_rejects} allows %d: %s", unreadable(c.counts.Rejected), config.MaxRejects, firstUnreadable(ctx, sketching, inputs))}
+		err = failure.New(failure.Input, setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(c.counts.Rejected), config.MaxRejects, firstUnreadable(ctx, sketching, inputs)))
 	case c.counts.Documents == 0 && c.counts.Rejected > 0:
-		err = failure{ErrInput, fmt.Errorf("no document in the input, %s: %s", unreadable(c.counts.Rejected), firstUnreadable(ctx, sketching, inputs))}
+		err = failure.New(failure.Input, fmt.Errorf("no document in the input, %s: %s", failure.Unreadable(c.counts.Rejected), firstUnreadable(ctx, sketching, inputs)))
 	case c.counts.Documents == 0:
-		err = failure{ErrInput, errors.New("no document in the input: there is nothing to plan for")}
+		err = failure.New(failure.Input, errors.New("no document in the input: there is nothing to plan for"))
 	}
 	return c, err
 }
@@ -65,29 +67,32 @@ func firstUnreadable(ctx context.Context, sketching documents.Sketching, inputs 
 		return err.Error()
 	}
 	limit := sketching.LineLimit()
-	isFound := errors.New("found")
 	for number, file := range inputs.Files {
-		p := portion{name: file.Name}
-		err := readCorpusFile(file, number, limit, func(_ string, batch corpus.Batch) error {
-			p.batch = batch
-			for range p.documents(sketcher) {
-				if p.counts.Rejected > 0 {
-					break
-				}
+		for batch, err := range corpus.Batches(file, number, corpus.Limits{Line: limit}) {
+			if err == nil {
+				err = ctx.Err()
 			}
-			if p.counts.Rejected > 0 {
-				return isFound
+			if err != nil {
+				return err.Error()
 			}
-			return ctx.Err()
-		})
-		switch {
-		case errors.Is(err, isFound):
-			return "the first is at " + p.counts.FirstReject
-		case err != nil:
-			return err.Error()
+			if fault := firstUnread(file.Name, batch, sketcher); fault != "" {
+				return "the first is at " + fault
+			}
 		}
 	}
 	return "the input has changed since"
+}
+
+// firstUnread returns the first record of a batch that cannot be read, and why, "" where
+// all can be.
+func firstUnread(name string, batch corpus.Batch, sketcher *documents.Sketcher) string {
+	p := documents.Portion{File: name, Batch: batch}
+	for range p.Sketch(sketcher) {
+		if p.Rejected > 0 {
+			break
+		}
+	}
+	return p.FirstReject
 }
 
 // census takes down of the documents of a corpus what does not depend on keys.
@@ -187,8 +192,8 @@ func (c *census) hasWords(d *documents.Surveyed) bool {
 }
 
 // facts returns what is known of the corpus then.
-func (c *census) facts(counts work.Counts) CorpusFacts {
-	facts := CorpusFacts{
+func (c *census) facts(counts work.Counts) Facts {
+	facts := Facts{
 		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,
 		Bytes: counts.Bytes + counts.ReferenceBytes, Rejected: counts.Rejected, DocumentShare: 1,
 		SampledDocuments: c.sampled.Load(), SampledBytes: c.bytes.Load(),

@@ -1,4 +1,4 @@
-package pipeline
+package plan
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/methods"
@@ -27,7 +28,7 @@ const sampledShingles = 8 << 20
 
 // survey is what has been measured on a corpus.
 type survey struct {
-	facts     CorpusFacts
+	facts     Facts
 	corpus    corpusRead
 	estimates map[keying]sample.Estimate
 	base      lshbands.Scheme
@@ -46,7 +47,7 @@ func takeSurvey(ctx context.Context, config job.Config, options *options) (*surv
 	m.facts = c.facts(m.corpus.counts)
 	firstInput, err := m.corpus.inputs.FirstInput()
 	if err != nil {
-		return nil, fault(&config, ErrInput, err)
+		return nil, failure.Explain(&config, failure.Input, err)
 	}
 	if m.facts.Documents+m.facts.ReferenceDocuments <= mostLengths {
 		m.estimates[keying{keys: methods.All}] = m.allPairs(c, firstInput)
