@@ -10,6 +10,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/internal/setting"
@@ -29,13 +30,13 @@ type corpusRead struct {
 func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int64) func() documents.Visitor) (c corpusRead, err error) {
 	stopWords, err := config.ReadStopWords()
 	if err != nil {
-		return c, failure{ErrUsage, err}
+		return c, failure.New(failure.Usage, err)
 	}
 	inputs, size, err := list(ctx, config)
 	if ctx.Err() != nil {
 		return c, ctx.Err()
 	} else if err != nil {
-		return c, fault(&config, ErrInput, err)
+		return c, failure.Explain(&config, failure.Input, err)
 	}
 	inputs.StopWords = stopWords
 	c.inputs, c.sizing = inputs, config.Sizing(size)
@@ -45,13 +46,13 @@ func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case err != nil:
-		err = fault(&config, ErrInput, err)
+		err = failure.Explain(&config, failure.Input, err)
 	case config.MaxRejects >= 0 && c.counts.Rejected > config.MaxRejects:
-		err = failure{ErrInput, setting.Errorf("%s, {max_rejects} allows %d: %s", unreadable(c.counts.Rejected), config.MaxRejects, firstUnreadable(ctx, sketching, inputs))}
+		err = failure.New(failure.Input, setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(c.counts.Rejected), config.MaxRejects, firstUnreadable(ctx, sketching, inputs)))
 	case c.counts.Documents == 0 && c.counts.Rejected > 0:
-		err = failure{ErrInput, fmt.Errorf("no document in the input, %s: %s", unreadable(c.counts.Rejected), firstUnreadable(ctx, sketching, inputs))}
+		err = failure.New(failure.Input, fmt.Errorf("no document in the input, %s: %s", failure.Unreadable(c.counts.Rejected), firstUnreadable(ctx, sketching, inputs)))
 	case c.counts.Documents == 0:
-		err = failure{ErrInput, errors.New("no document in the input: there is nothing to plan for")}
+		err = failure.New(failure.Input, errors.New("no document in the input: there is nothing to plan for"))
 	}
 	return c, err
 }

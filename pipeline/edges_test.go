@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/output"
 )
 
@@ -215,7 +216,7 @@ func TestChangedInput(t *testing.T) {
 	}
 	_, err = execute(context.Background(), newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, list}), &config)
 	if err != nil {
-		err = explain(&config, err)
+		err = failure.OfTask(&config, err)
 	}
 	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
 		t.Errorf("error %v", err)

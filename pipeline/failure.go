@@ -14,68 +14,9 @@ import (
 
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
-	"mirrorbeam/internal/workspace"
-	"mirrorbeam/job"
 )
-
-// explain reduces the error of a runner to what a task said. Runners wrap it in
-// the plan of the stage, line by line.
-func explain(c *job.Config, err error) error {
-	told, found := work.FaultOf(err)
-	if !found {
-		return fault(c, nil, err)
-	}
-	var kind error
-	switch told.Kind {
-	case work.InputFault:
-		kind = ErrInput
-	case work.StorageFault:
-		kind = ErrStorage
-	}
-	return withRemedy(c, kind, told, errors.New(told.Text))
-}
-
-// fault is an error of a kind, or of none. Where a limit of the machine is
-// behind it, it says so first, and what to do.
-func fault(c *job.Config, kind, err error) error {
-	return withRemedy(c, kind, work.NewFault(err), err)
-}
-
-// withRemedy is the error of a fault. The remedy rests on the number of the
-// system's error, never on words: they may be those of a file name.
-func withRemedy(c *job.Config, kind error, fault work.Fault, err error) error {
-	remedy := remedy(c, fault)
-	switch {
-	case remedy != nil:
-		return failure{ErrStorage, fmt.Errorf("%w (%w)", remedy, err)}
-	case kind != nil:
-		return failure{kind, err}
-	}
-	return err
-}
-
-// remedy says what helps against a limit of the machine, nil where none is behind the
-// fault.
-func remedy(c *job.Config, fault work.Fault) error {
-	where, named := "the temporary folder "+c.TempFolder(), "temp"
-	if workspace.IsPartial(fault.Path) {
-		where, named = "the output folder "+c.Output, "output"
-	}
-	switch fault.Errno {
-	case "EMFILE", "ENFILE":
-		return errors.New("no more files can be opened: raise the limit with 'ulimit -n 1024' and run the job again")
-	case "ENOSPC":
-		return setting.Errorf("the disk of %s is full: make room on it, or name a folder on another disk with {"+named+"}", where)
-	case "EDQUOT":
-		return setting.Errorf("your quota on the disk of %s is used up: make room on it, or name a folder on another disk with {"+named+"}", where)
-	case "EFBIG":
-		return fmt.Errorf("a file in %s may not grow so large: raise the limit with 'ulimit -f unlimited' and run the job again", where)
-	}
-	return nil
-}
 
 const (
 	// filesOfProcess are those that the process opens besides, and some to spare.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/index"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -55,7 +56,7 @@ type segment struct {
 func OpenIndex(folder string) (*Index, error) {
 	x, err := openIndex(folder)
 	if err != nil {
-		return nil, failure{ErrInput, fmt.Errorf("open index: %w", err)}
+		return nil, failure.New(failure.Input, fmt.Errorf("open index: %w", err))
 	}
 	return x, nil
 }

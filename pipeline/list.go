@@ -11,6 +11,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/storage"
@@ -94,7 +95,7 @@ func listApart(ctx context.Context, config job.Config) (documents.Inputs, int64,
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case err != nil:
-		err = fault(&config, ErrInput, err)
+		err = failure.Explain(&config, failure.Input, err)
 	}
 	return inputs, size, err
 }
@@ -109,11 +110,11 @@ func checkApart(c *job.Config, found listing) error {
 		for _, written := range []struct{ setting, folder string }{{"output", c.Output}, {"temp", c.TempFolder()}} {
 			folder, lies, err := read.listing.Searched(written.folder)
 			if err != nil {
-				return failure{ErrStorage, err}
+				return failure.New(failure.Storage, err)
 			}
 			if lies {
-				return failure{ErrUsage, setting.Errorf("{"+written.setting+"} %s: lies in the folder %s, which {"+read.setting+"} searches: another run would read results as documents: name a folder outside of it, or the files to read, as in {"+read.setting+"} '%s'",
-					written.folder, folder, filepath.Join(folder, "*.jsonl"))}
+				return failure.New(failure.Usage, setting.Errorf("{"+written.setting+"} %s: lies in the folder %s, which {"+read.setting+"} searches: another run would read results as documents: name a folder outside of it, or the files to read, as in {"+read.setting+"} '%s'",
+					written.folder, folder, filepath.Join(folder, "*.jsonl")))
 			}
 		}
 		if err := checkKept(c, read.setting, read.listing.Files); err != nil {
@@ -141,7 +142,7 @@ func checkKept(c *job.Config, name string, files []corpus.File) error {
 	for _, entry := range entries {
 		path := filepath.Join(c.Output, entry.Name())
 		if identity, err := corpus.Identify(path); err == nil && read[identity] {
-			return failure{ErrUsage, setting.Errorf("{"+name+"}: %s is input, and as a result in the output folder it would be replaced: name another folder with {output}", path)}
+			return failure.New(failure.Usage, setting.Errorf("{"+name+"}: %s is input, and as a result in the output folder it would be replaced: name another folder with {output}", path))
 		}
 	}
 	return nil

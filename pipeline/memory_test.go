@@ -11,6 +11,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/storage"
@@ -124,7 +125,7 @@ func TestJobWithoutRoom(t *testing.T) {
 		}
 		_, err := runIn(t, config, folder)
 		if err != nil {
-			err = explain(&config, err)
+			err = failure.OfTask(&config, err)
 		}
 		if !errors.Is(err, ErrStorage) || !strings.Contains(fmt.Sprint(err), "memory") {
 			t.Errorf("room for %d of %d files: %v", room, all, err)

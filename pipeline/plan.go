@@ -8,10 +8,12 @@ import (
 	"slices"
 	"time"
 
+	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 )
@@ -175,9 +177,9 @@ type CurvePoint struct {
 // a number of documents. It writes nothing. Errors are of the kinds of [Run].
 func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 	if err := c.Validate(); err != nil {
-		return nil, failure{ErrUsage, err}
+		return nil, failure.New(failure.Usage, err)
 	}
-	defer limitMemory(planMemoryBytes)()
+	defer work.LimitMemory(planMemoryBytes)()
 	defer debug.SetGCPercent(debug.SetGCPercent(planGarbage))
 	config := c.config()
 	if config.Method() == methods.SimHash {
@@ -185,7 +187,7 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 	}
 	options, err := listOptions(&config)
 	if err != nil {
-		return nil, failure{ErrUsage, err}
+		return nil, failure.New(failure.Usage, err)
 	}
 	advice := &Advice{Config: c, Bands: options.base}
 	workload := c.workload(lshbands.UsualCosts())

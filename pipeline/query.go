@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
@@ -52,11 +53,11 @@ func (x *Index) Query(ctx context.Context, q Query, out io.Writer) (QueryCounts,
 	config := x.Summary.Config
 	switch {
 	case config.Scoring() == methods.Hamming && q.Threshold != 0:
-		return QueryCounts{}, failure{ErrUsage, setting.Errorf("{threshold} %g: the index is of SimHash fingerprints within {hamming} %d; leave it out", q.Threshold, config.Hamming)}
+		return QueryCounts{}, failure.New(failure.Usage, setting.Errorf("{threshold} %g: the index is of SimHash fingerprints within {hamming} %d; leave it out", q.Threshold, config.Hamming))
 	case q.Threshold == 0:
 		q.Threshold = config.Threshold
 	case q.Threshold < config.Threshold:
-		return QueryCounts{}, failure{ErrUsage, setting.Errorf("{threshold} %g: the index was made for %g or more: give at least that, or make an index with {threshold} %g", q.Threshold, config.Threshold, q.Threshold)}
+		return QueryCounts{}, failure.New(failure.Usage, setting.Errorf("{threshold} %g: the index was made for %g or more: give at least that, or make an index with {threshold} %g", q.Threshold, config.Threshold, q.Threshold))
 	}
 	run := query{Query: q, index: x, sketching: config.Sketching(config.Sizing(0).WindowBytes)}
 	if config.Scoring() != methods.Hamming {
@@ -65,11 +66,11 @@ func (x *Index) Query(ctx context.Context, q Query, out io.Writer) (QueryCounts,
 	if err := run.list(ctx); ctx.Err() != nil {
 		return QueryCounts{}, ctx.Err()
 	} else if err != nil {
-		return QueryCounts{}, failure{ErrInput, err}
+		return QueryCounts{}, failure.New(failure.Input, err)
 	}
 	counts, err := run.run(ctx, out)
 	if err == nil && counts.Documents == 0 && counts.Rejected > 0 {
-		err = failure{ErrInput, fmt.Errorf("no document in the input, %s: %s", unreadable(counts.Rejected), counts.FirstReject)}
+		err = failure.New(failure.Input, fmt.Errorf("no document in the input, %s: %s", failure.Unreadable(counts.Rejected), counts.FirstReject))
 	}
 	return counts, err
 }
@@ -130,7 +131,7 @@ func (q *query) run(ctx context.Context, out io.Writer) (sum QueryCounts, err er
 				return nil
 			}
 			if _, err := out.Write(p.rows); err != nil {
-				return failure{ErrStorage, fmt.Errorf("write matches: %w", err)}
+				return failure.New(failure.Storage, fmt.Errorf("write matches: %w", err))
 			}
 			return nil
 		},
@@ -166,7 +167,7 @@ func (q *query) read(pass func(name string, batch corpus.Batch) error) error {
 func readCorpusFile(file corpus.File, number int, limit int64, pass func(name string, batch corpus.Batch) error) error {
 	reader, err := corpus.Open(file, corpus.Stretch{File: number, End: file.Size}, corpus.Limits{Line: limit})
 	if err != nil {
-		return failure{ErrInput, err}
+		return failure.New(failure.Input, err)
 	}
 	defer reader.Close()
 	for {
@@ -174,7 +175,7 @@ func readCorpusFile(file corpus.File, number int, limit int64, pass func(name st
 		if errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return failure{ErrInput, err}
+			return failure.New(failure.Input, err)
 		}
 		if err := pass(file.Name, batch); err != nil {
 			return err
@@ -187,7 +188,7 @@ func readCorpusFile(file corpus.File, number int, limit int64, pass func(name st
 func readStream(stream io.Reader, limit int64, pass func(name string, batch corpus.Batch) error) error {
 	decoded, err := corpus.Decoded(stream)
 	if err != nil {
-		return failure{ErrInput, fmt.Errorf("read -: %w", err)}
+		return failure.New(failure.Input, fmt.Errorf("read -: %w", err))
 	}
 	defer decoded.Close()
 	reader := bufio.NewReaderSize(decoded, corpus.BatchBytes)
@@ -209,7 +210,7 @@ func readStream(stream io.Reader, limit int64, pass func(name string, batch corp
 		}
 		switch isEnd := errors.Is(err, io.EOF); {
 		case err != nil && !isEnd:
-			return failure{ErrInput, fmt.Errorf("read -: %w", err)}
+			return failure.New(failure.Input, fmt.Errorf("read -: %w", err))
 		case !isEnd && !isLong && reader.Buffered() > 0 && len(batch.Data) < corpus.BatchBytes:
 			continue
 		default:
@@ -274,7 +275,7 @@ func (w *queryWorker) work(ctx context.Context, p *portion) error {
 		}
 		all, err := w.searcher.search(d.fingerprint)
 		if err != nil {
-			return failure{ErrInput, err}
+			return failure.New(failure.Input, err)
 		}
 		if w.top > 0 {
 			all = all[:min(len(all), w.top)]

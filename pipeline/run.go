@@ -2,13 +2,13 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/recall"
 	"mirrorbeam/internal/setting"
@@ -20,44 +20,36 @@ import (
 )
 
 // The kinds of failure, told apart by errors.Is.
-var (
+const (
 	// ErrUsage: the configuration is wrong.
-	ErrUsage = errors.New("usage")
+	ErrUsage = failure.Usage
 	// ErrInput: the input cannot be used.
-	ErrInput = errors.New("input")
+	ErrInput = failure.Input
 	// ErrStorage: the output or the temporary folder cannot be used.
-	ErrStorage = errors.New("storage")
+	ErrStorage = failure.Storage
 )
-
-// failure is an error of a kind, which it does not mention.
-type failure struct {
-	kind error
-	error
-}
-
-func (f failure) Unwrap() []error { return []error{f.kind, f.error} }
 
 // Run runs the job and returns its summary. Unless it returns an error the
 // results are complete and published. A cancelled context ends the job, leaves
 // the output folder as it was and gives the context's error.
 func Run(ctx context.Context, config job.Config) (Summary, error) {
 	if err := config.Validate(); err != nil {
-		return Summary{}, failure{ErrUsage, err}
+		return Summary{}, failure.New(failure.Usage, err)
 	}
 	if err := CheckRunner(ctx, config.Runner); err != nil {
 		return Summary{}, err
 	}
 	scheme, err := config.Scheme()
 	if err != nil {
-		return Summary{}, failure{ErrUsage, err}
+		return Summary{}, failure.New(failure.Usage, err)
 	}
 	config.Emit = config.Outputs()
 	if err := checkOpenFiles(); err != nil {
-		return Summary{}, failure{ErrStorage, err}
+		return Summary{}, failure.New(failure.Storage, err)
 	}
 	stopWords, err := config.ReadStopWords()
 	if err != nil {
-		return Summary{}, failure{ErrUsage, err}
+		return Summary{}, failure.New(failure.Usage, err)
 	}
 	start := time.Now()
 	inputs, size, err := listApart(ctx, config)
@@ -67,12 +59,12 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 	inputs.StopWords = stopWords
 	results, err := openWorkspace(&config)
 	if err != nil {
-		return Summary{}, failure{ErrStorage, err}
+		return Summary{}, failure.New(failure.Storage, err)
 	}
 	defer results.Close()
 	inputsPath := storage.Join(results.Temp, "inputs.gob")
 	if err := documents.WriteInputs(inputsPath, inputs); err != nil {
-		return Summary{}, fault(&config, ErrStorage, err)
+		return Summary{}, failure.Explain(&config, failure.Storage, err)
 	}
 	j := newJob(&config, extent{
 		scheme: scheme, bytes: size, splits: len(inputs.Splits), stopWords: stopWords,
@@ -80,14 +72,14 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 	})
 	metrics, err := execute(ctx, j, &config)
 	if err != nil {
-		return Summary{}, explain(&config, err)
+		return Summary{}, failure.OfTask(&config, err)
 	}
 	result, err := outputs.ReadResult(results.Temp)
 	if err != nil {
 		return Summary{}, err
 	}
 	if err := accept(config, result, size, results.Partial); err != nil {
-		return Summary{}, failure{ErrInput, err}
+		return Summary{}, failure.New(failure.Input, err)
 	}
 	audited, err := recall.Read(results.Temp)
 	if err != nil {
@@ -99,7 +91,7 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 	summary.Audit = audited
 	summary.Seconds, summary.TempBytes = round(time.Since(start).Seconds()), work.TempBytes(results.Temp)
 	if err := results.Publish(result.Files, summary); err != nil {
-		return Summary{}, fault(&config, ErrStorage, err)
+		return Summary{}, failure.Explain(&config, failure.Storage, err)
 	}
 	return summary, nil
 }
@@ -117,7 +109,7 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*beam.
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer limitMemory(int64(config.Memory))()
+	defer work.LimitMemory(int64(config.Memory))()
 	// A runner may have given up the pipeline while tasks still write.
 	defer work.Drain(j.Runs.Folder)
 	p, s := beam.NewPipelineWithRoot()
@@ -133,26 +125,18 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*beam.
 func accept(config job.Config, result outputs.Result, size int64, folder string) error {
 	counts := result.Counts
 	if config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects {
-		return setting.Errorf("%s, {max_rejects} allows %d: %s", unreadable(counts.Rejected), config.MaxRejects, firstReject(folder, result))
+		return setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(counts.Rejected), config.MaxRejects, firstReject(folder, result))
 	}
 	if len(config.Reference) > 0 && counts.ReferenceDocuments == 0 {
 		if counts.Rejected > 0 {
-			return setting.Errorf("no document in the {reference}, %s: %s", unreadable(counts.Rejected), firstReject(folder, result))
+			return setting.Errorf("no document in the {reference}, %s: %s", failure.Unreadable(counts.Rejected), firstReject(folder, result))
 		}
 		return setting.Errorf("no document in the {reference}: nothing can be compared with it")
 	}
 	if counts.Documents == 0 && counts.Rejected > 0 {
-		return fmt.Errorf("no document in %d bytes of input, %s: %s", size, unreadable(counts.Rejected), firstReject(folder, result))
+		return fmt.Errorf("no document in %d bytes of input, %s: %s", size, failure.Unreadable(counts.Rejected), firstReject(folder, result))
 	}
 	return nil
-}
-
-// unreadable says how many records could not be read.
-func unreadable(n int64) string {
-	if n == 1 {
-		return "1 record could not be read"
-	}
-	return fmt.Sprintf("%d records could not be read", n)
 }
 
 // openWorkspace makes the folders of a run.

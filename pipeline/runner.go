@@ -27,6 +27,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
+	"mirrorbeam/internal/failure"
 	_ "mirrorbeam/internal/username" // for Beam, see there
 )
 
@@ -58,7 +59,7 @@ func CheckRunner(ctx context.Context, runner string) error {
 	case IsLocal(runner):
 		return nil
 	case !slices.Contains(runnerNames, runner):
-		return failure{ErrUsage, fmt.Errorf("--runner %s: must be one of %s", runner, strings.Join(runnerNames, ", "))}
+		return failure.New(failure.Usage, fmt.Errorf("--runner %s: must be one of %s", runner, strings.Join(runnerNames, ", ")))
 	case isDataflow(runner):
 		return checkDataflow(ctx, runner)
 	}
@@ -81,7 +82,7 @@ func checkDataflow(ctx context.Context, name string) error {
 		missing = append(missing, "--region NAME")
 	}
 	if len(missing) > 0 {
-		return failure{ErrUsage, fmt.Errorf("--runner %s: give %s, and --temp_location gs://BUCKET/FOLDER unless files of the job may lie in the staging location", name, strings.Join(missing, ", "))}
+		return failure.New(failure.Usage, fmt.Errorf("--runner %s: give %s, and --temp_location gs://BUCKET/FOLDER unless files of the job may lie in the staging location", name, strings.Join(missing, ", ")))
 	}
 	return nil
 }
@@ -93,17 +94,17 @@ const longestDial = 5 * time.Second
 // reachServer returns an error unless something answers at the address of a job server.
 func reachServer(ctx context.Context, name, address string) error {
 	if address == "" {
-		return failure{ErrUsage, fmt.Errorf("--runner %s: give the address of its job server with --endpoint HOST:PORT", name)}
+		return failure.New(failure.Usage, fmt.Errorf("--runner %s: give the address of its job server with --endpoint HOST:PORT", name))
 	}
 	if _, _, err := net.SplitHostPort(address); err != nil {
-		return failure{ErrUsage, fmt.Errorf("--endpoint %s: must be HOST:PORT, as in localhost:8099", address)}
+		return failure.New(failure.Usage, fmt.Errorf("--endpoint %s: must be HOST:PORT, as in localhost:8099", address))
 	}
 	dialer := net.Dialer{Timeout: longestDial}
 	connection, err := dialer.DialContext(ctx, "tcp", address)
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	} else if err != nil {
-		err = failure{ErrStorage, fmt.Errorf("--endpoint %s: no job server answers there: %w: start the job server, or correct the address", address, err)}
+		err = failure.New(failure.Storage, fmt.Errorf("--endpoint %s: no job server answers there: %w: start the job server, or correct the address", address, err))
 	} else {
 		connection.Close()
 	}

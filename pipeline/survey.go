@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/methods"
@@ -46,7 +47,7 @@ func takeSurvey(ctx context.Context, config job.Config, options *options) (*surv
 	m.facts = c.facts(m.corpus.counts)
 	firstInput, err := m.corpus.inputs.FirstInput()
 	if err != nil {
-		return nil, fault(&config, ErrInput, err)
+		return nil, failure.Explain(&config, failure.Input, err)
 	}
 	if m.facts.Documents+m.facts.ReferenceDocuments <= mostLengths {
 		m.estimates[keying{keys: methods.All}] = m.allPairs(c, firstInput)

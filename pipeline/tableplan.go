@@ -10,6 +10,7 @@ import (
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/internal/work"
@@ -31,7 +32,7 @@ func planTables(ctx context.Context, c PlanConfig, config job.Config) (*Advice, 
 	}
 	options, chosen, err := listTables(config.Bits, config.Hamming, most)
 	if err != nil {
-		return nil, failure{ErrUsage, err}
+		return nil, failure.New(failure.Usage, err)
 	}
 	advice := &Advice{Config: c}
 	workload := c.workload(lshbands.FingerprintCosts())
@@ -162,7 +163,7 @@ func surveyFingerprints(ctx context.Context, config job.Config, options []tableO
 	}
 	firstInput, err := corpus.inputs.FirstInput()
 	if err != nil {
-		return nil, fault(&config, ErrInput, err)
+		return nil, failure.Explain(&config, failure.Input, err)
 	}
 	documents, share := c.documents.List()
 	largest := 0

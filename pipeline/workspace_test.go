@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -11,11 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
 )
@@ -191,28 +188,6 @@ func TestNamesOfBytes(t *testing.T) {
 	sameText(t, "output", lawful(t, config.Output), want)
 	if entries, err := os.ReadDir(root); err != nil || len(entries) != 1 || entries[0].Name() != "caf\xe9" {
 		t.Errorf("the job made %q (%v)", entries, err)
-	}
-}
-
-// TestHostileNames: the kind of a fault does not rest on words, which may be those of a
-// file name.
-func TestHostileNames(t *testing.T) {
-	config := testConfig(t)
-	for _, name := range []string{"no space left on device", "too many open files", "file too large", "disk quota exceeded"} {
-		_, missing := os.Open(filepath.Join(t.TempDir(), name))
-		for _, err := range []error{
-			fault(&config, ErrInput, missing),
-			explain(&config, fmt.Errorf("stage: %w", work.Fault{Kind: work.InputFault, Errno: "ENOENT", Text: missing.Error()})),
-			explain(&config, errors.New("plan\n"+work.NewFault(missing).Error())),
-		} {
-			if strings.Contains(err.Error(), "make room") || strings.Contains(err.Error(), "ulimit") {
-				t.Errorf("%q: %v", name, err)
-			}
-		}
-	}
-	full := &fs.PathError{Op: "write", Path: filepath.Join(config.Output, ".partial-run-A", "pairs-B"), Err: syscall.ENOSPC}
-	if err := fault(&config, nil, full); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "the disk of the output folder") {
-		t.Errorf("a full disk: %v", err)
 	}
 }
 

@@ -1,13 +1,13 @@
-package pipeline
+package work
 
 import "runtime/debug"
 
 // programMemory is the part of a process's memory that is not on the heap, in bytes.
 const programMemory = 48 << 20
 
-// limitMemory makes the garbage collector work harder as this process nears
+// LimitMemory makes the garbage collector work harder as this process nears
 // the size, 0 for none, and returns what ends that.
-func limitMemory(memory int64) (restore func()) {
+func LimitMemory(memory int64) (restore func()) {
 	if memory == 0 {
 		return func() {}
 	}

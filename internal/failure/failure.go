@@ -1,0 +1,107 @@
+// Package failure tells why something failed: the user asked for what cannot be, the input
+// cannot be used, or a folder cannot be written to. Where a limit of the machine is behind
+// a failure, it says what to do about it.
+package failure
+
+import (
+	"errors"
+	"fmt"
+
+	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/workspace"
+	"mirrorbeam/job"
+)
+
+// Kind says what is to blame for an error. [errors.Is] finds the kind of an error.
+type Kind string
+
+// The kinds of failure. An error of none of them is a fault of the program.
+const (
+	// Usage is a configuration that is wrong.
+	Usage Kind = "usage"
+	// Input is input that cannot be used.
+	Input Kind = "input"
+	// Storage is an output or a temporary folder that cannot be used.
+	Storage Kind = "storage"
+)
+
+// Error makes a kind an error that others can be compared with.
+func (k Kind) Error() string { return string(k) }
+
+// failure is an error of a kind, which it does not mention.
+type failure struct {
+	kind Kind
+	error
+}
+
+// Unwrap returns the kind and the error.
+func (f failure) Unwrap() []error { return []error{f.kind, f.error} }
+
+// New makes an error one of a kind.
+func New(kind Kind, err error) error { return failure{kind, err} }
+
+// Explain makes an error of a job one of a kind, or of none where that is empty. Where a
+// limit of the machine is behind the error, the result is of the kind [Storage], and says
+// first what to do.
+func Explain(c *job.Config, kind Kind, err error) error {
+	return explain(c, kind, work.NewFault(err), err)
+}
+
+// OfTask reduces the error of a runner to what a task said, and explains that. Runners wrap
+// it in the plan of the stage, line by line.
+func OfTask(c *job.Config, err error) error {
+	told, found := work.FaultOf(err)
+	if !found {
+		return Explain(c, "", err)
+	}
+	var kind Kind
+	switch told.Kind {
+	case work.InputFault:
+		kind = Input
+	case work.StorageFault:
+		kind = Storage
+	}
+	return explain(c, kind, told, errors.New(told.Text))
+}
+
+// explain is the error of a fault. What helps rests on the number of the system's error,
+// never on words: they may be those of a file name.
+func explain(c *job.Config, kind Kind, fault work.Fault, err error) error {
+	remedy := remedy(c, fault)
+	switch {
+	case remedy != nil:
+		return New(Storage, fmt.Errorf("%w (%w)", remedy, err))
+	case kind != "":
+		return New(kind, err)
+	}
+	return err
+}
+
+// remedy says what helps against a limit of the machine, nil where none is behind the
+// fault.
+func remedy(c *job.Config, fault work.Fault) error {
+	where, named := "the temporary folder "+c.TempFolder(), "temp"
+	if workspace.IsPartial(fault.Path) {
+		where, named = "the output folder "+c.Output, "output"
+	}
+	switch fault.Errno {
+	case "EMFILE", "ENFILE":
+		return errors.New("no more files can be opened: raise the limit with 'ulimit -n 1024' and run the job again")
+	case "ENOSPC":
+		return setting.Errorf("the disk of %s is full: make room on it, or name a folder on another disk with {"+named+"}", where)
+	case "EDQUOT":
+		return setting.Errorf("your quota on the disk of %s is used up: make room on it, or name a folder on another disk with {"+named+"}", where)
+	case "EFBIG":
+		return fmt.Errorf("a file in %s may not grow so large: raise the limit with 'ulimit -f unlimited' and run the job again", where)
+	}
+	return nil
+}
+
+// Unreadable says how many records could not be read.
+func Unreadable(n int64) string {
+	if n == 1 {
+		return "1 record could not be read"
+	}
+	return fmt.Sprintf("%d records could not be read", n)
+}
