@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/output"
 )
 
@@ -126,7 +127,7 @@ func TestLeftoversAreNoInput(t *testing.T) {
 	}
 	for _, input := range []string{"c", "c/**", "c/**/*.json*", "c/out/.*/*.json", "c/out.temp/*/*.json"} {
 		config.Input = []string{input}
-		inputs, _, err := list(t.Context(), config)
+		inputs, _, err := listing.Inputs(t.Context(), config)
 		if strings.Contains(input, "out") != (err != nil) || err == nil && len(inputs.Files) != 1 {
 			t.Errorf("%s: %+v (%v)", input, inputs.Files, err)
 		}

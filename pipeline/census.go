@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
 	"mirrorbeam/internal/setting"
@@ -32,7 +33,7 @@ func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int
 	if err != nil {
 		return c, failure.New(failure.Usage, err)
 	}
-	inputs, size, err := list(ctx, config)
+	inputs, size, err := listing.Inputs(ctx, config)
 	if ctx.Err() != nil {
 		return c, ctx.Err()
 	} else if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/output"
 )
 
@@ -194,7 +195,7 @@ func TestChangedInput(t *testing.T) {
 	failing(t)
 	path := put(t, filepath.Join(t.TempDir(), "x.jsonl"), file{"x.jsonl", synthetic(57)}.content(), plain)
 	config := testConfig(t, path)
-	inputs, size, err := list(t.Context(), config)
+	inputs, size, err := listing.Inputs(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,13 +15,6 @@ import (
 	"mirrorbeam/transforms"
 )
 
-const (
-	// splitBytes is how much input a task reads: enough to make the cost of a
-	// task nothing, little enough that the last ones end together.
-	splitBytes = 8 << 20
-	maxSplits  = 1024
-)
-
 // extent is what workers need to know beside the configuration: what the job reads, and
 // where it works.
 type extent struct {

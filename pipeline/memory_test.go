@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/storage"
@@ -28,7 +29,7 @@ func runIn(t *testing.T, config job.Config, folder string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs, size, err := list(t.Context(), config)
+	inputs, size, err := listing.Inputs(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
@@ -93,7 +94,7 @@ func (q *query) list(ctx context.Context) error {
 	if len(inputs) == 0 {
 		return nil
 	}
-	found, err := listCorpus(ctx, inputs, "input", q.Progress)
+	found, err := listing.Corpus(ctx, inputs, "input", q.Progress)
 	q.files = found.Files
 	return err
 }

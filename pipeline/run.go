@@ -9,6 +9,7 @@ import (
 
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/recall"
 	"mirrorbeam/internal/setting"
@@ -52,7 +53,7 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 		return Summary{}, failure.New(failure.Usage, err)
 	}
 	start := time.Now()
-	inputs, size, err := listApart(ctx, config)
+	inputs, size, err := listing.Apart(ctx, config)
 	if err != nil {
 		return Summary{}, err
 	}

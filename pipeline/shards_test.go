@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/groups"
+	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
@@ -37,7 +38,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs, size, err := list(t.Context(), config)
+	inputs, size, err := listing.Inputs(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -169,13 +169,13 @@ func TestSeed(t *testing.T) {
 // TestStopWordsRefused names what is wrong with the list.
 func TestStopWordsRefused(t *testing.T) {
 	input := putCorpus(t, plain, file{"x.jsonl", synthetic(73)})
-	for _, c := range []struct{ name, list, says string }{
+	for _, c := range []struct{ name, Inputs, says string }{
 		{"missing", filepath.Join(t.TempDir(), "none"), "stopwords: open"},
 		{"empty", put(t, filepath.Join(t.TempDir(), "empty"), []byte("# nothing\n"), plain), "it holds no word"},
 		{"no word", put(t, filepath.Join(t.TempDir(), "signs"), []byte("the\n...\n"), plain), "line 2"},
 	} {
 		config := testConfig(t, input)
-		config.StopWords = c.list
+		config.StopWords = c.Inputs
 		if _, err := Run(context.Background(), config); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error %v, want one of usage that says %q", c.name, err, c.says)
 		}

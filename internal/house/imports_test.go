@@ -12,7 +12,8 @@ import (
 var mayImport = map[string]string{
 	"cmd/runjob":                   "internal/audit internal/corpus internal/evaluation internal/methods internal/output internal/results internal/setting internal/storage job lshbands pipeline",
 	"scripts/plancosts":            "pipeline",
-	"pipeline":                     "asmkernels internal/audit internal/candidates internal/corpus internal/docref internal/documents internal/failure internal/groups internal/index internal/leaders internal/methods internal/output internal/outputs internal/recall internal/results internal/sample internal/scoring internal/setting internal/storage internal/username internal/work internal/workspace job lshbands sketch transforms",
+	"pipeline":                     "asmkernels internal/audit internal/candidates internal/corpus internal/docref internal/documents internal/failure internal/groups internal/index internal/leaders internal/listing internal/methods internal/output internal/outputs internal/recall internal/results internal/sample internal/scoring internal/setting internal/storage internal/username internal/work internal/workspace job lshbands sketch transforms",
+	"internal/listing":             "internal/corpus internal/documents internal/failure internal/output internal/setting internal/storage internal/workspace job",
 	"internal/failure":             "internal/setting internal/work internal/workspace job",
 	"job":                          "internal/audit internal/corpus internal/documents internal/keep internal/methods internal/output internal/setting internal/work internal/workspace lshbands sketch",
 	"transforms":                   "internal/clusters internal/documents internal/gathering internal/groups internal/methods internal/output internal/outputs internal/recall internal/records internal/runfile internal/scoring internal/work",

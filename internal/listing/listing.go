@@ -1,0 +1,103 @@
+// Package listing finds the files that a configuration names, and cuts them into splits. It
+// refuses folders for results that the job would read.
+package listing
+
+import (
+	"context"
+	"fmt"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/job"
+)
+
+const (
+	// splitBytes is how much input a task reads: enough to make the cost of a
+	// task nothing, little enough that the last ones end together.
+	splitBytes = 8 << 20
+	maxSplits  = 1024
+)
+
+// listed is what the input and the reference of a configuration stand for.
+type listed struct {
+	input, reference corpus.Listing
+}
+
+// listConfig finds the files of a configuration. With an error comes what was found
+// so far.
+func listConfig(ctx context.Context, c *job.Config) (found listed, err error) {
+	if found.input, err = Corpus(ctx, c.Input, "input", c.Progress); err != nil || len(c.Reference) == 0 {
+		return found, err
+	}
+	if found.reference, err = Corpus(ctx, c.Reference, "reference", c.Progress); err != nil && ctx.Err() == nil {
+		err = setting.Errorf("{reference}: %w", err)
+	}
+	return found, err
+}
+
+// Corpus lists the files of one corpus. It says now and then how far it is, under the name
+// of the corpus, unless progress is nil.
+func Corpus(ctx context.Context, inputs []string, name string, progress func(line string)) (corpus.Listing, error) {
+	if progress == nil {
+		return corpus.List(ctx, inputs, nil)
+	}
+	return corpus.List(ctx, inputs, func(files int64) {
+		progress(fmt.Sprintf("listing the %s: %d files so far", name, files))
+	})
+}
+
+// inputs returns the files, cut into splits, and about how many bytes of text
+// they hold.
+func (l listed) inputs() (documents.Inputs, int64, error) {
+	files, err := l.input.Files, error(nil)
+	if len(l.reference.Files) > 0 {
+		if files, err = corpus.WithReference(l.reference.Files, files); err != nil {
+			return documents.Inputs{}, 0, err
+		}
+	}
+	size := int64(0)
+	for i := range files {
+		size += files[i].TextSize()
+		// Workers may run in processes with another working folder.
+		if files[i].Path, err = storage.Absolute(files[i].Path); err != nil {
+			return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
+		}
+	}
+	return documents.Inputs{Files: files, Splits: corpus.Splits(files, max(splitBytes, size/maxSplits))}, size, nil
+}
+
+// Inputs returns the files of a configuration, cut into splits, and about how many bytes of
+// text they hold. The error is of no kind yet.
+func Inputs(ctx context.Context, config job.Config) (documents.Inputs, int64, error) {
+	found, err := listConfig(ctx, &config)
+	if err != nil {
+		return documents.Inputs{}, 0, err
+	}
+	return found.inputs()
+}
+
+// Apart does what [Inputs] does, for a job that writes: its folders must be apart from
+// what it reads. The error is of a kind of package failure.
+func Apart(ctx context.Context, config job.Config) (documents.Inputs, int64, error) {
+	found, err := listConfig(ctx, &config)
+	// Results of the same job as earlier, which the listing comes upon where the
+	// output is part of the input, are not the cause.
+	if fault := checkApart(&config, found); fault != nil {
+		return documents.Inputs{}, 0, fault
+	}
+	var inputs documents.Inputs
+	var size int64
+	if err == nil {
+		inputs, size, err = found.inputs()
+	}
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case err != nil:
+		err = failure.Explain(&config, failure.Input, err)
+	}
+	return inputs, size, err
+}
