@@ -15,26 +15,13 @@ import (
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/workspace"
+	"mirrorbeam/job"
 )
 
 // Summary is the part of summary.json that says what the other files mean.
 type Summary struct {
-	Config Config `json:"config"`
-	Counts Counts `json:"counts"`
-}
-
-// Config has choices of the job.
-type Config struct {
-	Input     []string           `json:"input"`
-	Reference []string           `json:"reference"`
-	IDField   string             `json:"id_field"`
-	TextField string             `json:"text_field"`
-	Weight    map[string]float64 `json:"weight"`
-	Features  string             `json:"features"`
-	// MaxDocument is the longest text in bytes.
-	MaxDocument int64    `json:"max_document"`
-	Threshold   float64  `json:"threshold"`
-	Emit        []string `json:"emit"`
+	Config job.Config `json:"config"`
+	Counts Counts     `json:"counts"`
 }
 
 // Counts has counts of the job.

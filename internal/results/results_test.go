@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/job"
 )
 
 // writeFolder writes results as a job does: two shards of pairs and one of
@@ -52,10 +53,12 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 	shard(Pairs, 0, 2, output.AppendPair(nil, output.Pair{A: quote("a"), B: quote(`b "\ é`), Shared: 3, Union: 4, SizeA: 3, SizeB: 4}))
 	shard(Pairs, 1, 2, output.AppendPair(nil, output.Pair{A: quote("é"), B: quote("in.jsonl:0"), Identical: true}))
 	shard(Clusters, 0, 1, output.AppendMember(nil, output.Member{ID: quote("a"), Ref: quote("in.jsonl:9"), Cluster: quote("a"), Kept: true, Similarity: 1, Size: 2}))
+	config := job.Default()
+	config.Input, config.MaxDocument, config.Threshold, config.Emit = []string{corpus}, 1<<20, 0.75, []string{Clusters, Pairs}
 	for name, value := range map[string]any{
 		"manifest.json": map[string]any{"files": files},
 		"summary.json": Summary{
-			Config: Config{Input: []string{corpus}, IDField: "id", TextField: "text", MaxDocument: 1 << 20, Threshold: 0.75, Emit: []string{"clusters", "pairs"}},
+			Config: config,
 			Counts: Counts{Documents: 7, Pairs: 2, Clusters: 1},
 		},
 	} {

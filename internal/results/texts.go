@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/job"
 )
 
 // Texts finds documents in the input of the job by the names that its rows call
@@ -29,16 +29,17 @@ func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, 
 	if config.Features != "" {
 		return nil, errors.New("the documents have features and no texts")
 	}
-	files, err := config.list(ctx)
+	files, err := listFiles(ctx, &config)
 	if err != nil {
 		return nil, err
 	}
-	// JSON takes up to six bytes for one of text; longer lines are no documents.
-	s := search{maxLine: 6*config.MaxDocument + 1<<20, texts: map[string]string{}, met: map[string]int{}}
+	fields, _ := config.TextFields()
+	reading := documents.Reading{Fields: corpus.Fields{ID: config.IDField, Texts: fields}, MaxDocument: int64(config.MaxDocument)}
+	s := search{maxLine: reading.LineLimit(), texts: map[string]string{}, met: map[string]int{}}
 	for _, name := range names {
 		s.met[name] = 0
 	}
-	s.decoder = corpus.NewDecoder(corpus.Fields{ID: config.IDField, Texts: config.textFields()})
+	s.decoder = corpus.NewDecoder(reading.Fields)
 	for number, file := range files {
 		if err := s.read(ctx, file, number); err != nil {
 			return nil, err
@@ -52,8 +53,8 @@ func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, 
 	return s.texts, nil
 }
 
-// list returns the files of the input and of the reference.
-func (c *Config) list(ctx context.Context) ([]corpus.File, error) {
+// listFiles returns the files of the input and of the reference.
+func listFiles(ctx context.Context, c *job.Config) ([]corpus.File, error) {
 	input, err := corpus.List(ctx, c.Input, nil)
 	if err != nil || len(c.Reference) == 0 {
 		return input.Files, err
@@ -63,14 +64,6 @@ func (c *Config) list(ctx context.Context) ([]corpus.File, error) {
 		return nil, setting.Errorf("{reference}: %w", err)
 	}
 	return corpus.WithReference(reference.Files, input.Files)
-}
-
-// textFields returns the fields of a document's text.
-func (c *Config) textFields() []string {
-	if len(c.Weight) > 0 {
-		return slices.Sorted(maps.Keys(c.Weight))
-	}
-	return []string{c.TextField}
 }
 
 // search looks for documents by name.
