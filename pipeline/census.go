@@ -67,29 +67,32 @@ func firstUnreadable(ctx context.Context, sketching documents.Sketching, inputs 
 		return err.Error()
 	}
 	limit := sketching.LineLimit()
-	isFound := errors.New("found")
 	for number, file := range inputs.Files {
-		p := portion{name: file.Name}
-		err := readCorpusFile(file, number, limit, func(_ string, batch corpus.Batch) error {
-			p.batch = batch
-			for range p.documents(sketcher) {
-				if p.counts.Rejected > 0 {
-					break
-				}
+		for batch, err := range corpus.Batches(file, number, corpus.Limits{Line: limit}) {
+			if err == nil {
+				err = ctx.Err()
 			}
-			if p.counts.Rejected > 0 {
-				return isFound
+			if err != nil {
+				return err.Error()
 			}
-			return ctx.Err()
-		})
-		switch {
-		case errors.Is(err, isFound):
-			return "the first is at " + p.counts.FirstReject
-		case err != nil:
-			return err.Error()
+			if fault := firstUnread(file.Name, batch, sketcher); fault != "" {
+				return "the first is at " + fault
+			}
 		}
 	}
 	return "the input has changed since"
+}
+
+// firstUnread returns the first record of a batch that cannot be read, and why, "" where
+// all can be.
+func firstUnread(name string, batch corpus.Batch, sketcher *documents.Sketcher) string {
+	p := documents.Portion{File: name, Batch: batch}
+	for range p.Sketch(sketcher) {
+		if p.Rejected > 0 {
+			break
+		}
+	}
+	return p.FirstReject
 }
 
 // census takes down of the documents of a corpus what does not depend on keys.

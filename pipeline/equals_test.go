@@ -9,6 +9,7 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/query"
 	"mirrorbeam/job"
 )
 
@@ -277,6 +278,6 @@ func TestQueryOfEqualDocuments(t *testing.T) {
 	config := e.config(t)
 	config.Threshold = 0.5
 	x := runIndex(t, config)
-	rows, _ := runQuery(t, x, Query{Input: []string{e.folder}})
+	rows, _ := runQuery(t, x, query.Request{Input: []string{e.folder}})
 	sameRows(t, "query", rows, e.truth.matchRows(config.Threshold))
 }

@@ -17,6 +17,7 @@ import (
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/query"
 	"mirrorbeam/job"
 )
 
@@ -199,7 +200,7 @@ func (g *golden) query(t *testing.T, q goldenQuery) {
 	asked := g.corpus(t, q.asked)
 	x := runIndex(t, g.config(t, q.goldenRun))
 	var rows bytes.Buffer
-	counts, err := x.Query(context.Background(), Query{Input: []string{asked}, Threshold: q.threshold, Top: q.top}, &rows)
+	counts, err := x.Answer(context.Background(), query.Request{Input: []string{asked}, Threshold: q.threshold, Top: q.top}, &rows)
 	if err != nil {
 		t.Fatal(err)
 	}

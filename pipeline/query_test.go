@@ -15,7 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/index"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/query"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
 )
@@ -34,11 +36,11 @@ type matchRow struct {
 }
 
 // runIndex runs a job that writes an index and opens it.
-func runIndex(t testing.TB, config job.Config) *Index {
+func runIndex(t testing.TB, config job.Config) *query.Index {
 	t.Helper()
 	config.Emit = []string{output.Index}
 	runJob(t, config)
-	x, err := OpenIndex(config.Output)
+	x, err := query.Open(config.Output)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,11 +52,21 @@ func runIndex(t testing.TB, config job.Config) *Index {
 	return x
 }
 
+// indexPath returns the one file of the index in the output folder.
+func indexPath(t testing.TB, config job.Config) string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(config.Output, output.Index+"-*"))
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("files of an index: %q (%v), want one", paths, err)
+	}
+	return paths[0]
+}
+
 // runQuery returns the matches of a query that must succeed.
-func runQuery(t testing.TB, x *Index, q Query) ([]matchRow, QueryCounts) {
+func runQuery(t testing.TB, x *query.Index, q query.Request) ([]matchRow, query.Counts) {
 	t.Helper()
 	var out bytes.Buffer
-	counts, err := x.Query(context.Background(), q, &out)
+	counts, err := x.Answer(context.Background(), q, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +125,8 @@ func TestQueryFindsAllDocuments(t *testing.T) {
 				continue
 			}
 			want := tr.matchRows(max(asked, threshold))
-			rows, counts := runQuery(t, x, Query{Input: []string{known}, Threshold: asked})
-			more, others := runQuery(t, x, Query{Input: []string{input}, Threshold: asked})
+			rows, counts := runQuery(t, x, query.Request{Input: []string{known}, Threshold: asked})
+			more, others := runQuery(t, x, query.Request{Input: []string{input}, Threshold: asked})
 			sameRows(t, fmt.Sprintf("index of %g, asked for %g", threshold, asked), append(rows, more...), want)
 			if got := counts.Documents + others.Documents; got != int64(len(tr.documents)) {
 				t.Errorf("%d documents were looked for, want %d", got, len(tr.documents))
@@ -134,7 +146,7 @@ func TestQueryOfStream(t *testing.T) {
 	answers, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		_, err := x.Query(context.Background(), Query{Input: []string{"-"}, Stdin: in, Top: 1}, out)
+		_, err := x.Answer(context.Background(), query.Request{Input: []string{"-"}, Stdin: in, Top: 1}, out)
 		done <- errors.Join(err, out.Close())
 	}()
 	position := 0
@@ -176,17 +188,17 @@ func TestQueryOfStreamIsThatOfFile(t *testing.T) {
 		strings.Repeat("x", 3<<20) + "\r\n" + strings.Repeat("y", 2<<20) + "\n" + known + "\n\n",
 		known + "\n" + strings.Repeat("x", 3<<20),
 	} {
-		of := func(q Query) (string, QueryCounts, error) {
+		of := func(q query.Request) (string, query.Counts, error) {
 			var out strings.Builder
-			counts, err := x.Query(context.Background(), q, &out)
+			counts, err := x.Answer(context.Background(), q, &out)
 			return strings.ReplaceAll(out.String(), "asked.jsonl:", "-:"), counts, err
 		}
-		fromFile, inFile, err := of(Query{Input: []string{put(t, filepath.Join(t.TempDir(), "asked.jsonl"), []byte(content), plain)}})
+		fromFile, inFile, err := of(query.Request{Input: []string{put(t, filepath.Join(t.TempDir(), "asked.jsonl"), []byte(content), plain)}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		inFile.FirstReject = strings.ReplaceAll(inFile.FirstReject, "asked.jsonl:", "-:")
-		if got, counts, err := of(Query{Input: []string{"-"}, Stdin: strings.NewReader(content)}); err != nil || got != fromFile || counts != inFile {
+		if got, counts, err := of(query.Request{Input: []string{"-"}, Stdin: strings.NewReader(content)}); err != nil || got != fromFile || counts != inFile {
 			t.Errorf("%.60q: %+v %v\n%s\nin a file %+v\n%s", content, counts, err, got, inFile, fromFile)
 		}
 	}
@@ -217,7 +229,7 @@ func TestQueryOfCorpora(t *testing.T) {
 			for _, pair := range readTruePairs(t, filepath.Join(corpora, c.pairs)) {
 				want[min(pair.a, pair.b)+"\t"+max(pair.a, pair.b)] = pair.jaccard
 			}
-			rows, _ := runQuery(t, x, Query{Input: []string{input}})
+			rows, _ := runQuery(t, x, query.Request{Input: []string{input}})
 			times := map[string]int{}
 			for _, row := range rows {
 				if row.ID == row.Match {
@@ -244,12 +256,12 @@ func TestQueryOfCorpora(t *testing.T) {
 // TestOpenIndexSaysWhatIsWrong has folders that are no index, or no good one.
 func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(84), 2)...))
-	x := runIndex(t, config)
-	path := x.files[0].path
+	runIndex(t, config)
+	path := indexPath(t, config)
 	good := readFile(t, path)
 	refused := func(want string) {
 		t.Helper()
-		x, err := OpenIndex(config.Output)
+		x, err := query.Open(config.Output)
 		if err == nil {
 			x.Close()
 		}
@@ -266,10 +278,10 @@ func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
 		bad := bytes.Clone(good)
 		bad[at] ^= 4
 		rewrite(bad)
-		x, err := OpenIndex(config.Output)
+		x, err := query.Open(config.Output)
 		if err == nil {
 			// It is in a set, which is found when it is read.
-			_, err = x.Query(context.Background(), Query{Input: config.Input}, io.Discard)
+			_, err = x.Answer(context.Background(), query.Request{Input: config.Input}, io.Discard)
 			x.Close()
 		}
 		if err == nil || !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "run the job again") {
@@ -326,21 +338,25 @@ func reseal(t *testing.T, file []byte, before, after string) []byte {
 // damaged.
 func TestQueryOfDamagedSet(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(85), 2)...))
-	x := runIndex(t, config)
-	path := x.files[0].path
+	runIndex(t, config)
+	path := indexPath(t, config)
 	bad := readFile(t, path)
-	elements := x.files[0].header.Segments[0].Columns[0]
+	header, _, err := index.Open(bad)
+	if err != nil {
+		t.Fatal(err)
+	}
+	elements := header.Segments[0].Columns[0]
 	for at := elements.Offset + 4; at < elements.Offset+elements.Length; at += 12 {
 		bad[at] ^= 1
 	}
 	os.Remove(path)
 	put(t, path, bad, plain)
-	x, err := OpenIndex(config.Output)
+	x, err := query.Open(config.Output)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	_, err = x.Query(context.Background(), Query{Input: config.Input}, io.Discard)
+	_, err = x.Answer(context.Background(), query.Request{Input: config.Input}, io.Discard)
 	if err == nil || !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "are damaged: run the job again") {
 		t.Errorf("a query that reads damaged sets: %v", err)
 	}
@@ -351,27 +367,27 @@ func TestQuerySaysWhatIsWrong(t *testing.T) {
 	x := runIndex(t, config)
 	rejects := put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{\n[]\n"), plain)
 	for _, c := range []struct {
-		query Query
+		query query.Request
 		kind  error
 		want  string
 	}{
-		{Query{Input: config.Input, Threshold: 0.7}, ErrUsage, "threshold 0.7: the index was made for 0.8"},
-		{Query{Input: []string{"/nowhere/at/all"}}, ErrInput, "no file matches"},
-		{Query{Input: []string{rejects}}, ErrInput, "2 records could not be read: bad.jsonl:0: "},
+		{query.Request{Input: config.Input, Threshold: 0.7}, ErrUsage, "threshold 0.7: the index was made for 0.8"},
+		{query.Request{Input: []string{"/nowhere/at/all"}}, ErrInput, "no file matches"},
+		{query.Request{Input: []string{rejects}}, ErrInput, "2 records could not be read: bad.jsonl:0: "},
 	} {
-		_, err := x.Query(context.Background(), c.query, io.Discard)
+		_, err := x.Answer(context.Background(), c.query, io.Discard)
 		if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.query, err, c.want)
 		}
 	}
 	full, out := io.Pipe()
 	full.CloseWithError(errors.New("disk full"))
-	if _, err := x.Query(context.Background(), Query{Input: config.Input}, out); !errors.Is(err, ErrStorage) {
+	if _, err := x.Answer(context.Background(), query.Request{Input: config.Input}, out); !errors.Is(err, ErrStorage) {
 		t.Errorf("an output that takes nothing: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := x.Query(ctx, Query{Input: config.Input}, io.Discard); !errors.Is(err, context.Canceled) {
+	if _, err := x.Answer(ctx, query.Request{Input: config.Input}, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("a query that is cancelled: %v", err)
 	}
 }

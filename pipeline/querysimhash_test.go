@@ -11,6 +11,7 @@ import (
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/query"
 )
 
 // TestQueryBySimHash looks for all documents of a corpus in an index of their
@@ -24,7 +25,7 @@ func TestQueryBySimHash(t *testing.T) {
 		config.Keys, config.Hamming = methods.SimHash, distance
 		config.Emit = []string{output.Sketches, output.Index}
 		runJob(t, config)
-		x, err := OpenIndex(config.Output)
+		x, err := query.Open(config.Output)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +55,7 @@ func TestQueryBySimHash(t *testing.T) {
 			want = append(want, rows...)
 		}
 		var got []string
-		rows, _ := runQuery(t, x, Query{Input: []string{input}})
+		rows, _ := runQuery(t, x, query.Request{Input: []string{input}})
 		for _, row := range rows {
 			got = append(got, fmt.Sprint(row.ID, row.Ref, row.Match, row.MatchRef, row.Hamming, row.Identical))
 		}
@@ -64,7 +65,7 @@ func TestQueryBySimHash(t *testing.T) {
 		if near == 0 && distance > 0 {
 			t.Errorf("distance %d: no match but of equal fingerprints", distance)
 		}
-		_, err = x.Query(context.Background(), Query{Input: []string{input}, Threshold: 0.9}, io.Discard)
+		_, err = x.Answer(context.Background(), query.Request{Input: []string{input}, Threshold: 0.9}, io.Discard)
 		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "SimHash fingerprints within") {
 			t.Errorf("with a threshold: %v", err)
 		}
@@ -78,6 +79,6 @@ func TestQueryOfCandidatesBySimHash(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, files...))
 	config = byKeys(config, methods.SimHash)
 	config.Score, config.Hamming = methods.Jaccard, 2
-	rows, _ := runQuery(t, runIndex(t, config), Query{Input: config.Input})
+	rows, _ := runQuery(t, runIndex(t, config), query.Request{Input: config.Input})
 	sameRows(t, "matches", rows, naiveTruth(3, true, files...).matchRows(0.8))
 }

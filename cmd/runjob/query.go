@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"mirrorbeam/internal/query"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
@@ -42,7 +43,7 @@ func (c *queryCommand) Validate() error {
 // Run looks for the documents and writes what it finds.
 func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	start := time.Now()
-	index, err := pipeline.OpenIndex(c.Index)
+	index, err := query.Open(c.Index)
 	if err != nil {
 		return err
 	}
@@ -53,11 +54,11 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 		return unwritable{fmt.Errorf("--output: %w", err)}
 	}
 	defer func() { err = finish(err) }()
-	q := pipeline.Query{Input: c.Input, Stdin: interruptible{ctx, os.Stdin}, Top: c.Top, Progress: showProgress}
+	q := query.Request{Input: c.Input, Stdin: interruptible{ctx, os.Stdin}, Top: c.Top, Progress: showProgress}
 	if c.Threshold != nil {
 		q.Threshold = *c.Threshold
 	}
-	counts, err := index.Query(ctx, q, out)
+	counts, err := index.Answer(ctx, q, out)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package corpus
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"iter"
 )
 
@@ -63,4 +65,23 @@ func IsBlank(line []byte) bool {
 		}
 	}
 	return true
+}
+
+// Batches gives the batches of a whole file, which is the one of that number in the input. The
+// last pair is an error where the file cannot be read to its end.
+func Batches(file File, number int, limits Limits) iter.Seq2[Batch, error] {
+	return func(yield func(Batch, error) bool) {
+		reader, err := Open(file, Stretch{File: number, End: file.Size}, limits)
+		if err != nil {
+			yield(Batch{}, err)
+			return
+		}
+		defer reader.Close()
+		for {
+			batch, err := reader.Next(nil)
+			if errors.Is(err, io.EOF) || !yield(batch, err) || err != nil {
+				return
+			}
+		}
+	}
 }

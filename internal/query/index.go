@@ -1,4 +1,6 @@
-package pipeline
+// Package query finds the documents of an index that are like others. The index is what a
+// job has left in its output folder.
+package query
 
 import (
 	"errors"
@@ -21,10 +23,8 @@ import (
 // is used of them is in the system's page cache, which it may take back. They must
 // not be written to meanwhile.
 type Index struct {
-	// Summary is that of the job.
-	Summary Summary
-
-	files []indexFile
+	config job.Config // of the job
+	files  []indexFile
 }
 
 // indexFile is one file of an index.
@@ -49,11 +49,11 @@ type segment struct {
 	permuted []*lshbands.Table
 }
 
-// OpenIndex opens the index in the output folder of a job. It reads all of it but
-// the sets once, and returns an error of the kind ErrInput if there is none, if the
+// Open opens the index in the output folder of a job. It reads all of it but
+// the sets once, and returns an error of the kind [failure.Input] if there is none, if the
 // job did not succeed, if another version of this program made it, or if it is
 // damaged; damaged sets are found by the queries that come upon them.
-func OpenIndex(folder string) (*Index, error) {
+func Open(folder string) (*Index, error) {
 	x, err := openIndex(folder)
 	if err != nil {
 		return nil, failure.New(failure.Input, fmt.Errorf("open index: %w", err))
@@ -69,17 +69,14 @@ func openIndex(folder string) (*Index, error) {
 	if err := published.Need(output.Index); err != nil {
 		return nil, err
 	}
-	x := &Index{}
-	if err := published.ReadJSON(workspace.SummaryName, &x.Summary); err != nil {
-		return nil, err
-	}
+	x := &Index{config: published.Summary.Config}
 	for _, path := range published.Paths(output.Index) {
 		file, err := openIndexFile(path)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), x.Close())
 		}
 		x.files = append(x.files, file)
-		if !isMadeBy(&file.header, &x.Summary.Config) {
+		if !isMadeBy(&file.header, &x.config) {
 			return nil, errors.Join(fmt.Errorf("%s: the index was made with other choices than those in %s, or by another version of this program: run the job again", path, workspace.SummaryName), x.Close())
 		}
 	}

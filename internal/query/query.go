@@ -1,0 +1,218 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/listing"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/setting"
+)
+
+// Request says what documents to look for in an index, and how.
+type Request struct {
+	// Input are files, folders and patterns, as in [job.Config]; "-" is Stdin.
+	Input []string
+	Stdin io.Reader
+	// Threshold is the least similarity, not below that of the index; 0: that of
+	// the index.
+	Threshold float64
+	// Top is how many matches of a document there are at most, the most similar
+	// ones; 0: all.
+	Top int
+	// Progress, if not nil, is given a line now and then where a step takes long.
+	Progress func(line string)
+}
+
+// Counts is what a query counted.
+type Counts struct {
+	// Documents that were looked for, Matched ones of them that have a match, and
+	// Matches in all.
+	Documents, Matched, Matches int64
+	// Rejected records could not be read; FirstReject says which the first one was
+	// and why.
+	Rejected    int64
+	FirstReject string
+}
+
+// Answer looks for the documents of a request and writes their matches to out, a row of JSON each:
+// the documents in the order of the input, the matches of one by similarity, then
+// in document order. It is exact: every document of the index with at least the
+// threshold's similarity is found. Errors are of the kinds of package failure; what was
+// counted until then comes with them.
+func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, error) {
+	config := x.config
+	switch {
+	case config.Scoring() == methods.Hamming && q.Threshold != 0:
+		return Counts{}, failure.New(failure.Usage, setting.Errorf("{threshold} %g: the index is of SimHash fingerprints within {hamming} %d; leave it out", q.Threshold, config.Hamming))
+	case q.Threshold == 0:
+		q.Threshold = config.Threshold
+	case q.Threshold < config.Threshold:
+		return Counts{}, failure.New(failure.Usage, setting.Errorf("{threshold} %g: the index was made for %g or more: give at least that, or make an index with {threshold} %g", q.Threshold, config.Threshold, q.Threshold))
+	}
+	run := query{Request: q, index: x, sketching: config.Sketching(config.Sizing(0).WindowBytes)}
+	if config.Scoring() != methods.Hamming {
+		run.sketching.Options.SimHashBits = 0
+	}
+	if err := run.list(ctx); ctx.Err() != nil {
+		return Counts{}, ctx.Err()
+	} else if err != nil {
+		return Counts{}, failure.New(failure.Input, err)
+	}
+	counts, err := run.run(ctx, out)
+	if err == nil && counts.Documents == 0 && counts.Rejected > 0 {
+		err = failure.New(failure.Input, fmt.Errorf("no document in the input, %s: %s", failure.Unreadable(counts.Rejected), counts.FirstReject))
+	}
+	return counts, err
+}
+
+// query is a request that is being answered.
+type query struct {
+	Request
+
+	index     *Index
+	sketching documents.Sketching
+	files     []corpus.File
+	stdin     bool
+}
+
+// list lists the input.
+func (q *query) list(ctx context.Context) error {
+	inputs := slices.Clone(q.Input)
+	inputs = slices.DeleteFunc(inputs, func(input string) bool { return input == "-" })
+	q.stdin = len(inputs) < len(q.Input)
+	if len(inputs) == 0 {
+		return nil
+	}
+	found, err := listing.Corpus(ctx, inputs, "input", q.Progress)
+	q.files = found.Files
+	return err
+}
+
+// portion is a part of the input on its way to rows.
+type portion struct {
+	documents.Portion
+	rows             []byte
+	matched, matches int64
+}
+
+// run passes portions from the input through a worker for each core to out, in order.
+func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) {
+	pool := documents.Pool[*portion]{
+		New: func() *portion { return new(portion) },
+		Readers: []documents.Reader[*portion]{func(_ context.Context, put func(func(*portion) error) error) error {
+			return q.read(func(name string, batch corpus.Batch) error {
+				return put(func(p *portion) error {
+					*p = portion{Portion: documents.Portion{File: name, Batch: batch}, rows: p.rows[:0]}
+					return nil
+				})
+			})
+		}},
+		Worker: func() (func(context.Context, *portion) error, error) {
+			worker, err := q.newWorker()
+			if err != nil {
+				return nil, err
+			}
+			return worker.work, nil
+		},
+		Write: func(p *portion) error {
+			sum.add(p)
+			if len(p.rows) == 0 {
+				return nil
+			}
+			if _, err := out.Write(p.rows); err != nil {
+				return failure.New(failure.Storage, fmt.Errorf("write matches: %w", err))
+			}
+			return nil
+		},
+	}
+	_, err = pool.Run(ctx)
+	return sum, err
+}
+
+// add adds what a portion counted.
+func (c *Counts) add(p *portion) {
+	c.Documents += p.Documents
+	c.Matched += p.matched
+	c.Matches += p.matches
+	if c.Rejected == 0 {
+		c.FirstReject = p.FirstReject
+	}
+	c.Rejected += p.Rejected
+}
+
+// read passes on the batches of all files, then those of stdin.
+func (q *query) read(pass func(name string, batch corpus.Batch) error) error {
+	limit := q.sketching.LineLimit()
+	for number, file := range q.files {
+		for batch, err := range corpus.Batches(file, number, corpus.Limits{Line: limit}) {
+			if err != nil {
+				return failure.New(failure.Input, err)
+			}
+			if err := pass(file.Name, batch); err != nil {
+				return err
+			}
+		}
+	}
+	if q.stdin {
+		return readStream(q.Stdin, limit, pass)
+	}
+	return nil
+}
+
+// queryWorker turns portions into rows. It must not be used by two goroutines at a
+// time.
+type queryWorker struct {
+	top      int
+	sketcher *documents.Sketcher
+	searcher *searcher
+}
+
+func (q *query) newWorker() (*queryWorker, error) {
+	stopWords := ""
+	if len(q.index.files) > 0 {
+		stopWords = q.index.files[0].header.StopWords
+	}
+	sketcher, err := documents.NewSketcher(q.sketching, stopWords)
+	if err != nil {
+		return nil, err
+	}
+	return &queryWorker{top: q.Top, sketcher: sketcher, searcher: newSearcher(q.index, q.Threshold)}, nil
+}
+
+// work fills in rows and counts.
+func (w *queryWorker) work(ctx context.Context, p *portion) error {
+	for d := range p.Sketch(w.sketcher) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		all, err := w.searcher.search(d.Fingerprint)
+		if err != nil {
+			return failure.New(failure.Input, err)
+		}
+		if w.top > 0 {
+			all = all[:min(len(all), w.top)]
+		}
+		if len(all) == 0 {
+			continue
+		}
+		p.matched++
+		p.matches += int64(len(all))
+		ref := output.AppendString(nil, fmt.Sprintf("%s:%d", p.File, d.Position))
+		id := ref
+		if d.Record.HasID {
+			id = output.AppendString(nil, bytes.Clone(d.Record.ID))
+		}
+		for i := range all {
+			p.rows = output.AppendMatch(p.rows, all[i].row(id, ref))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package query
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/failure"
+)
+
+// readStream reads lines from a stream, compressed or not. A batch ends where the
+// stream makes a pause, so that who writes a line and waits gets the answer.
+func readStream(stream io.Reader, limit int64, pass func(name string, batch corpus.Batch) error) error {
+	decoded, err := corpus.Decoded(stream)
+	if err != nil {
+		return failure.New(failure.Input, fmt.Errorf("read -: %w", err))
+	}
+	defer decoded.Close()
+	reader := bufio.NewReaderSize(decoded, corpus.BatchBytes)
+	var batch corpus.Batch
+	if mark, _ := reader.Peek(len(corpus.ByteOrderMark)); string(mark) == corpus.ByteOrderMark { // an error comes again
+		skipped, _ := reader.Discard(len(mark))
+		batch.Offset = int64(skipped)
+	}
+	for {
+		start := len(batch.Data)
+		data, length, err := appendLine(batch.Data, reader, limit)
+		batch.Data = data
+		isLong := length > limit
+		if isLong {
+			batch.Rejects = append(batch.Rejects, corpus.Reject{
+				Position: batch.Offset + int64(start),
+				Message:  fmt.Sprintf("line of %d bytes is longer than the %d bytes that --max-document allows for", length, limit),
+			})
+		}
+		switch isEnd := errors.Is(err, io.EOF); {
+		case err != nil && !isEnd:
+			return failure.New(failure.Input, fmt.Errorf("read -: %w", err))
+		case !isEnd && !isLong && reader.Buffered() > 0 && len(batch.Data) < corpus.BatchBytes:
+			continue
+		default:
+			if err := pass("-", batch); err != nil || isEnd {
+				return err
+			}
+			batch = corpus.Batch{Offset: batch.Offset + int64(len(batch.Data))}
+			if isLong {
+				batch.Offset += length + 1
+			}
+		}
+	}
+}
+
+// appendLine appends the next line with its line feed, unless it is longer than
+// limit: then it reads over it. It returns the length without the line feed.
+func appendLine(data []byte, reader *bufio.Reader, limit int64) (_ []byte, length int64, err error) {
+	start := len(data)
+	for {
+		var part []byte
+		part, err = reader.ReadSlice('\n')
+		length += int64(len(part))
+		if err == nil {
+			length--
+		}
+		if length > limit {
+			data = data[:start]
+		} else {
+			data = append(data, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return data, length, err
+		}
+	}
+}
