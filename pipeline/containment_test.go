@@ -344,4 +344,4 @@ func decodeRecords[Record any](t testing.TB, b []byte) []Record {
 }
 
 // foundWords returns how many words in a row are found for certain.
-func foundWords(config job.Config) int { return plan(config, lshbands.Scheme{}, false).Words }
+func foundWords(config job.Config) int { return planOf(config, lshbands.Scheme{}, false).Words }

@@ -17,6 +17,7 @@ import (
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/plan"
 	"mirrorbeam/internal/query"
 	"mirrorbeam/job"
 )
@@ -214,7 +215,7 @@ func (g *golden) query(t *testing.T, q goldenQuery) {
 // plan compares what is advised.
 func (g *golden) plan(t *testing.T, run goldenRun) {
 	config := g.config(t, run)
-	advice, err := MakePlan(context.Background(), PlanConfig{Input: config.Input, Measure: config.Measure, Shingles: 100})
+	advice, err := plan.Make(context.Background(), plan.Config{Input: config.Input, Measure: config.Measure, Shingles: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/plan"
 	"mirrorbeam/lshbands"
 )
 
@@ -49,9 +50,9 @@ func TestRegisteredMethod(t *testing.T) {
 // TestRegisteredMethodIsPlanned: a plan measures a method that it knows nothing else of.
 func TestRegisteredMethodIsPlanned(t *testing.T) {
 	files := cut(oddities(91), 3)
-	config := DefaultPlan()
+	config := plan.Default()
 	config.Input, config.Keys = []string{putCorpus(t, plain, files...)}, bySize
-	advice, err := MakePlan(t.Context(), config)
+	advice, err := plan.Make(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

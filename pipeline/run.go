@@ -88,7 +88,7 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 	}
 	summary := summarize(config, result, metrics)
 	summary.ConfigHash = config.ResultHash(stopWords)
-	summary.Plan = plan(config, scheme, result.AllPairs)
+	summary.Plan = planOf(config, scheme, result.AllPairs)
 	summary.Audit = audited
 	summary.Seconds, summary.TempBytes = round(time.Since(start).Seconds()), work.TempBytes(results.Temp)
 	if err := results.Publish(result.Files, summary); err != nil {

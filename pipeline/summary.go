@@ -99,8 +99,8 @@ func summarize(config job.Config, result outputs.Result, pipeline *beam.Pipeline
 	return s
 }
 
-// plan describes how candidates are found.
-func plan(config job.Config, scheme lshbands.Scheme, allPairs bool) Plan {
+// planOf describes how candidates are found.
+func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) Plan {
 	p := Plan{Keys: config.Method(), Scheme: scheme}
 	if allPairs {
 		p.Keys = methods.All

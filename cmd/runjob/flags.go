@@ -12,8 +12,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"mirrorbeam/internal/plan"
 	"mirrorbeam/job"
-	"mirrorbeam/pipeline"
 )
 
 // commands are the sub-commands. Their flags derive from their fields, and those of
@@ -54,7 +54,7 @@ func parse(args []string, out io.Writer) (command, error) {
 	if err := setBeamFlags(args[0], beams); err != nil {
 		return nil, err
 	}
-	c := commands{Run: runCommand{Config: job.Default()}, Plan: planCommand{PlanConfig: pipeline.DefaultPlan()}}
+	c := commands{Run: runCommand{Config: job.Default()}, Plan: planCommand{Config: plan.Default()}}
 	helped := false
 	mappers := kong.NewRegistry().RegisterDefaults()
 	options := []kong.Option{
@@ -92,7 +92,7 @@ func (c *commands) addFlags(parser *kong.Node, mappers *kong.Registry) error {
 		case "run":
 			flags = jobFlags(&c.Run.Config)
 		case "plan":
-			flags = planFlags(&c.Plan.PlanConfig)
+			flags = planFlags(&c.Plan.Config)
 		}
 		if err := addFlags(command, flags, mappers); err != nil {
 			return err

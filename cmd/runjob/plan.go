@@ -4,15 +4,15 @@ import (
 	"context"
 	"io"
 
-	"github.com/alecthomas/kong"
+	"mirrorbeam/internal/plan"
 
-	"mirrorbeam/pipeline"
+	"github.com/alecthomas/kong"
 )
 
 // planCommand ranks the ways to find candidates.
 type planCommand struct {
-	pipeline.PlanConfig `kong:"-"`
-	JSON                bool `name:"json" group:"Plan" help:"Print one JSON object."`
+	plan.Config `kong:"-"`
+	JSON        bool `name:"json" group:"Plan" help:"Print one JSON object."`
 }
 
 // BeforeApply takes down which settings are given, before they are checked.
@@ -24,7 +24,7 @@ func (c *planCommand) BeforeApply(parsed *kong.Context) error {
 // Run makes the plan and prints it.
 func (c *planCommand) Run(ctx context.Context, out io.Writer) error {
 	c.Progress = showProgress
-	advice, err := pipeline.MakePlan(ctx, c.PlanConfig)
+	advice, err := plan.Make(ctx, c.Config)
 	if err != nil {
 		return err
 	}

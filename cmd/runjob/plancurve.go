@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"mirrorbeam/pipeline"
+	"mirrorbeam/internal/plan"
 )
 
 // The drawing of the curve: a column for each sixtieth of similarity, a line for
@@ -39,7 +39,7 @@ func drawCurve(w io.Writer, probability func(float64) float64, threshold float64
 }
 
 // printPairs prints under the curve how many pairs of the corpus there are.
-func printPairs(w io.Writer, curve []pipeline.CurvePoint) {
+func printPairs(w io.Writer, curve []plan.Point) {
 	say(w, "  pairs ")
 	perTenth := (len(curve) - 1) / 10
 	for i := 0; i+perTenth < len(curve); i += perTenth {

@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/plan"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/pipeline"
 )
 
 // printPlan writes a plan for people: what the corpus is, the ranking, the
 // S-curve, and what the next choices would bring.
-func printPlan(to io.Writer, a *pipeline.Advice) error {
+func printPlan(to io.Writer, a *plan.Advice) error {
 	w := bufio.NewWriter(to)
 	printCorpus(w, a)
 	if a.Curve == nil {
@@ -41,7 +41,7 @@ func printPlan(to io.Writer, a *pipeline.Advice) error {
 }
 
 // printCorpus tells what was read.
-func printCorpus(w io.Writer, a *pipeline.Advice) {
+func printCorpus(w io.Writer, a *plan.Advice) {
 	c := a.Corpus
 	within := fmt.Sprintf("of at least %g", a.Config.Threshold)
 	if a.Curve == nil {
@@ -76,7 +76,7 @@ func printCorpus(w io.Writer, a *pipeline.Advice) {
 func rounded(n float64) int64 { return int64(math.Round(n)) }
 
 // printChoices prints the ranking.
-func printChoices(w io.Writer, a *pipeline.Advice) {
+func printChoices(w io.Writer, a *plan.Advice) {
 	similarities := marks(a.Config.Threshold)
 	say(w, "  %-12s", "")
 	for _, similarity := range similarities {
@@ -94,7 +94,7 @@ func printChoices(w io.Writer, a *pipeline.Advice) {
 }
 
 // printChoice prints a line of the ranking.
-func printChoice(w io.Writer, a *pipeline.Advice, i int, similarities []float64) {
+func printChoice(w io.Writer, a *plan.Advice, i int, similarities []float64) {
 	c := &a.Choices[i]
 	mark := " "
 	if i == a.Chosen {
@@ -121,7 +121,7 @@ func printChoice(w io.Writer, a *pipeline.Advice, i int, similarities []float64)
 }
 
 // choiceName names a choice in the ranking.
-func choiceName(c *pipeline.PlannedChoice) string {
+func choiceName(c *plan.Choice) string {
 	switch c.Keys {
 	case methods.MinHash:
 		return fmt.Sprintf("%d x %d rows", c.Bands, c.Rows)
@@ -132,7 +132,7 @@ func choiceName(c *pipeline.PlannedChoice) string {
 }
 
 // printFooter explains the ranking.
-func printFooter(w io.Writer, a *pipeline.Advice) {
+func printFooter(w io.Writer, a *plan.Advice) {
 	if a.Chosen < 0 {
 		say(w, "'runjob run' would take exact keys, whose number only --input tells\n")
 		return
@@ -151,7 +151,7 @@ func printFooter(w io.Writer, a *pipeline.Advice) {
 }
 
 // printTables prints the ranking of SimHash tables.
-func printTables(w io.Writer, a *pipeline.Advice) {
+func printTables(w io.Writer, a *plan.Advice) {
 	say(w, "  %6s %-8s %6s %6s %9s %9s %10s %9s %7s\n", "tables", "blocks", "differ", "prefix", "uniform", "a probe", "candidates", "keys", "CPU-s")
 	for i := range a.Choices {
 		c := &a.Choices[i]
@@ -171,7 +171,7 @@ func printTables(w io.Writer, a *pipeline.Advice) {
 }
 
 // printDistances prints how many pairs there are by the distance of fingerprints.
-func printDistances(w io.Writer, a *pipeline.Advice) {
+func printDistances(w io.Writer, a *plan.Advice) {
 	if a.Distances == nil {
 		return
 	}
@@ -204,7 +204,7 @@ func marks(threshold float64) []float64 {
 }
 
 // printHeaps names the groups that most of the candidates may come from.
-func printHeaps(w io.Writer, c pipeline.PlannedChoice) {
+func printHeaps(w io.Writer, c plan.Choice) {
 	if c.CandidatesError > 0 {
 		say(w, "Candidates are estimates: %s, give or take %s.\n", short(c.Candidates), short(2*c.CandidatesError))
 	}
@@ -221,14 +221,14 @@ func printHeaps(w io.Writer, c pipeline.PlannedChoice) {
 }
 
 // printAdvice says what other choices would bring.
-func printAdvice(w io.Writer, a *pipeline.Advice) {
+func printAdvice(w io.Writer, a *plan.Advice) {
 	if a.Chosen < 0 {
 		return
 	}
 	chosen := &a.Choices[a.Chosen]
 	total := chosen.CPUSeconds
 	printBest(w, a, total)
-	tell := func(title string, c *pipeline.PlannedChoice) {
+	tell := func(title string, c *plan.Choice) {
 		difference := "saves"
 		if c.CPUSeconds > chosen.CPUSeconds {
 			difference = "takes another"
@@ -252,7 +252,7 @@ func printAdvice(w io.Writer, a *pipeline.Advice) {
 }
 
 // promiseText says what a choice finds, compared with the one of the configuration.
-func promiseText(a *pipeline.Advice, c *pipeline.PlannedChoice) string {
+func promiseText(a *plan.Advice, c *plan.Choice) string {
 	chosen := &a.Choices[a.Chosen]
 	if c.Keys == methods.SimHash {
 		text := fmt.Sprintf("finds pairs within %s in place of %d", counted(int64(c.Distance), "bit"), chosen.Distance)
@@ -280,7 +280,7 @@ func promiseText(a *pipeline.Advice, c *pipeline.PlannedChoice) string {
 }
 
 // printBest says whether another choice would be better.
-func printBest(w io.Writer, a *pipeline.Advice, total float64) {
+func printBest(w io.Writer, a *plan.Advice, total float64) {
 	chosen := &a.Choices[a.Chosen]
 	if a.Best < 0 {
 		wrapped(w, "Advice: nothing as sure fits into --memory %s; raise the threshold or lower the recall.", size(int64(a.Config.Memory)))
@@ -301,7 +301,7 @@ func printBest(w io.Writer, a *pipeline.Advice, total float64) {
 }
 
 // choiceText names a choice.
-func choiceText(c *pipeline.PlannedChoice) string {
+func choiceText(c *plan.Choice) string {
 	if c.Keys == methods.Exact {
 		return fmt.Sprintf("%.1f exact keys a document", c.KeysPerDocument)
 	}

@@ -3,8 +3,8 @@ package main
 import (
 	"slices"
 
+	"mirrorbeam/internal/plan"
 	"mirrorbeam/job"
-	"mirrorbeam/pipeline"
 )
 
 // settingFlag is a flag that sets a field of a configuration. Its default is what the
@@ -197,7 +197,7 @@ func measureFlags(c *job.Measure) []settingFlag {
 }
 
 // planFlags are the flags of 'runjob plan'.
-func planFlags(c *pipeline.PlanConfig) []settingFlag {
+func planFlags(c *plan.Config) []settingFlag {
 	input := settingFlag{
 		"Input", "input", &c.Input, "PATH", whole,
 		"File, folder or quoted pattern to read; may be repeated: candidates are measured there. See 'runjob run --help'.",

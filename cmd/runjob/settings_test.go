@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/plan"
 	"mirrorbeam/job"
-	"mirrorbeam/pipeline"
 )
 
 // TestDefaultsOfFlags: a command without flags has the defaults of a Go caller.
@@ -22,13 +22,13 @@ func TestDefaultsOfFlags(t *testing.T) {
 	if got := run.(*runCommand).Config; !reflect.DeepEqual(got, want) {
 		t.Errorf("run: %+v\nwant %+v", got, want)
 	}
-	plan, err := parse([]string{"plan", "--documents", "1000"}, io.Discard)
+	planning, err := parse([]string{"plan", "--documents", "1000"}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wanted := pipeline.DefaultPlan()
+	wanted := plan.Default()
 	wanted.Documents = 1000
-	if got := plan.(*planCommand).PlanConfig; !reflect.DeepEqual(got, wanted) {
+	if got := planning.(*planCommand).Config; !reflect.DeepEqual(got, wanted) {
 		t.Errorf("plan: %+v\nwant %+v", got, wanted)
 	}
 }
@@ -67,14 +67,14 @@ func TestGiven(t *testing.T) {
 // TestFlagOfEverySetting: each setting of a configuration has one flag.
 func TestFlagOfEverySetting(t *testing.T) {
 	var config job.Config
-	var plan pipeline.PlanConfig
+	var planned plan.Config
 	for _, c := range []struct {
 		of    any
 		flags []settingFlag
 		names map[string]string // of settings in JSON whose flag has another name
 	}{
 		{config, jobFlags(&config), nil},
-		{plan, planFlags(&plan), map[string]string{"comparison_ns": "comparison"}},
+		{planned, planFlags(&planned), map[string]string{"comparison_ns": "comparison"}},
 	} {
 		flags := map[string]bool{}
 		for _, f := range c.flags {

@@ -10,9 +10,10 @@ import (
 // house that each may import. A test of a package may import as well what these may, and
 // what is there for tests only: storagetest, worktest.
 var mayImport = map[string]string{
-	"cmd/runjob":                   "internal/audit internal/corpus internal/evaluation internal/methods internal/output internal/query internal/results internal/setting internal/storage job lshbands pipeline",
-	"scripts/plancosts":            "pipeline",
-	"pipeline":                     "asmkernels internal/audit internal/candidates internal/corpus internal/docref internal/documents internal/failure internal/groups internal/leaders internal/listing internal/methods internal/output internal/outputs internal/query internal/recall internal/sample internal/scoring internal/setting internal/storage internal/username internal/work internal/workspace job lshbands sketch transforms",
+	"cmd/runjob":                   "internal/audit internal/corpus internal/evaluation internal/methods internal/output internal/plan internal/query internal/results internal/setting internal/storage job lshbands pipeline",
+	"pipeline":                     "internal/audit internal/documents internal/failure internal/groups internal/listing internal/methods internal/output internal/outputs internal/plan internal/query internal/recall internal/scoring internal/setting internal/storage internal/username internal/work internal/workspace job lshbands sketch transforms",
+	"scripts/plancosts":            "internal/plan",
+	"internal/plan":                "asmkernels internal/audit internal/candidates internal/corpus internal/docref internal/documents internal/failure internal/groups internal/leaders internal/listing internal/methods internal/output internal/sample internal/setting internal/work job lshbands",
 	"internal/query":               "asmkernels internal/corpus internal/docref internal/documents internal/failure internal/index internal/listing internal/methods internal/output internal/results internal/setting internal/storage internal/workspace job lshbands sketch",
 	"internal/listing":             "internal/corpus internal/documents internal/failure internal/output internal/setting internal/storage internal/workspace job",
 	"internal/failure":             "internal/setting internal/work internal/workspace job",

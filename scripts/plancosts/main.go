@@ -1,6 +1,6 @@
 // Command plancosts holds plans against the jobs that they are for: it runs both over
 // each corpus, prints CPU time, memory and temporary files of the two, and fits the costs
-// of pipeline/costs.go to what the jobs took.
+// of internal/plan/costs.go to what the jobs took.
 //
 //	go build ./cmd/runjob && go run ./scripts/plancosts -runs 3 corpora/*.jsonl
 package main
@@ -18,7 +18,7 @@ import (
 	"strings"
 	"syscall"
 
-	"mirrorbeam/pipeline"
+	"mirrorbeam/internal/plan"
 )
 
 func main() {
@@ -47,7 +47,7 @@ func main() {
 
 // measured is a plan and its job.
 type measured struct {
-	planned   pipeline.PlannedChoice
+	planned   plan.Choice
 	planCPU   float64
 	cpu, size float64
 	disk      float64
@@ -68,7 +68,7 @@ func measure(runjob string, runs int, corpus, threshold, recall string) (m measu
 	if err != nil {
 		return m, err
 	}
-	var advice pipeline.Advice
+	var advice plan.Advice
 	if err := json.Unmarshal(out, &advice); err != nil {
 		return m, fmt.Errorf("read the plan: %w", err)
 	}
@@ -130,7 +130,7 @@ var costs = []string{
 // signatureSeconds is not fitted: signatures go with bands.
 const signatureSeconds = 15e-12
 
-func amounts(w *pipeline.Work) []float64 {
+func amounts(w *plan.Work) []float64 {
 	audited := 0.
 	if w.Probed > 0 {
 		audited = 1

@@ -1,4 +1,4 @@
-package pipeline
+package plan
 
 import (
 	"context"
@@ -192,8 +192,8 @@ func (c *census) hasWords(d *documents.Surveyed) bool {
 }
 
 // facts returns what is known of the corpus then.
-func (c *census) facts(counts work.Counts) CorpusFacts {
-	facts := CorpusFacts{
+func (c *census) facts(counts work.Counts) Facts {
+	facts := Facts{
 		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,
 		Bytes: counts.Bytes + counts.ReferenceBytes, Rejected: counts.Rejected, DocumentShare: 1,
 		SampledDocuments: c.sampled.Load(), SampledBytes: c.bytes.Load(),

@@ -1,4 +1,4 @@
-package pipeline
+package plan
 
 import (
 	"context"
@@ -24,8 +24,8 @@ type tableOption struct {
 	flags string
 }
 
-// planTables is MakePlan for SimHash keys.
-func planTables(ctx context.Context, c PlanConfig, config job.Config) (*Advice, error) {
+// planTables is [Make] for SimHash keys.
+func planTables(ctx context.Context, c Config, config job.Config) (*Advice, error) {
 	most := math.MaxInt
 	if len(c.Input) > 0 {
 		most = mostMeasuredTables
@@ -50,7 +50,7 @@ func planTables(ctx context.Context, c PlanConfig, config job.Config) (*Advice, 
 	}
 	for i := range options {
 		option := &options[i]
-		choice := PlannedChoice{Keys: methods.SimHash, Flags: option.flags}
+		choice := Choice{Keys: methods.SimHash, Flags: option.flags}
 		candidates := -1. // those of random fingerprints
 		if measured != nil {
 			estimate := measured.estimates[i]
@@ -70,16 +70,16 @@ func planTables(ctx context.Context, c PlanConfig, config job.Config) (*Advice, 
 		}
 		advice.Choices = append(advice.Choices, choice)
 	}
-	slices.SortStableFunc(advice.Choices, func(a, b PlannedChoice) int { return a.Compare(&b.Choice) })
-	place := func(wanted func(c *PlannedChoice) bool) int {
-		return slices.IndexFunc(advice.Choices, func(c PlannedChoice) bool { return wanted(&c) })
+	slices.SortStableFunc(advice.Choices, func(a, b Choice) int { return a.Compare(&b.Choice) })
+	place := func(wanted func(c *Choice) bool) int {
+		return slices.IndexFunc(advice.Choices, func(c Choice) bool { return wanted(&c) })
 	}
-	advice.Chosen = place(func(c *PlannedChoice) bool { return c.keying() == chosen })
-	advice.Best = place(func(c *PlannedChoice) bool { return c.Fits && c.Distance == config.Hamming })
-	advice.Cheaper = place(func(c *PlannedChoice) bool {
+	advice.Chosen = place(func(c *Choice) bool { return c.keying() == chosen })
+	advice.Best = place(func(c *Choice) bool { return c.Fits && c.Distance == config.Hamming })
+	advice.Cheaper = place(func(c *Choice) bool {
 		return c.Distance < config.Hamming && c.Seconds < advice.Choices[advice.Chosen].Seconds
 	})
-	advice.Safer = place(func(c *PlannedChoice) bool { return c.Distance > config.Hamming })
+	advice.Safer = place(func(c *Choice) bool { return c.Distance > config.Hamming })
 	return advice, nil
 }
 
@@ -123,7 +123,7 @@ func listTables(bits, distance, most int) (options []tableOption, chosen keying,
 
 // fingerprintSurvey is what has been measured on the fingerprints of a corpus.
 type fingerprintSurvey struct {
-	facts     CorpusFacts
+	facts     Facts
 	corpus    corpusRead
 	estimates []sample.Estimate // by option
 	distances []float64         // pairs by distance, up to one more than asked for

@@ -1,4 +1,4 @@
-package pipeline
+package plan
 
 import (
 	"cmp"
@@ -28,7 +28,7 @@ const sampledShingles = 8 << 20
 
 // survey is what has been measured on a corpus.
 type survey struct {
-	facts     CorpusFacts
+	facts     Facts
 	corpus    corpusRead
 	estimates map[keying]sample.Estimate
 	base      lshbands.Scheme

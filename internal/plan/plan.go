@@ -1,4 +1,6 @@
-package pipeline
+// Package plan says what a job would take, and what it would find, with each of the ways to
+// find candidates. It samples the corpus for that.
+package plan
 
 import (
 	"context"
@@ -18,9 +20,9 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// PlanConfig is what [MakePlan] plans for. [DefaultPlan] gives its fields the values that
+// Config is what [Make] plans for. [Default] gives its fields the values that
 // they have unless chosen otherwise.
-type PlanConfig struct {
+type Config struct {
 	// Input are files, folders and patterns, as in [job.Config].
 	Input []string `json:"input"`
 
@@ -42,12 +44,12 @@ type PlanConfig struct {
 	Progress func(line string) `json:"-"`
 }
 
-// DefaultPlan returns the configuration of a plan for which nothing was chosen yet. Input
+// Default returns the configuration of a plan for which nothing was chosen yet. Input
 // or Documents is still to be set.
-func DefaultPlan() PlanConfig { return PlanConfig{Measure: job.Default().Measure, Shingles: 100} }
+func Default() Config { return Config{Measure: job.Default().Measure, Shingles: 100} }
 
 // config returns the configuration of a job of this measure, which writes clusters.
-func (c *PlanConfig) config() job.Config {
+func (c *Config) config() job.Config {
 	config := job.Default()
 	config.Input, config.Output = c.Input, "-"
 	if len(c.Input) == 0 {
@@ -59,7 +61,7 @@ func (c *PlanConfig) config() job.Config {
 }
 
 // Validate reports every fault of the configuration at once.
-func (c *PlanConfig) Validate() error {
+func (c *Config) Validate() error {
 	var faults []error
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -76,106 +78,10 @@ func (c *PlanConfig) Validate() error {
 	return errors.Join(errors.Join(faults...), config.Validate())
 }
 
-// Advice is a ranking of the ways to find candidates. What a job does depends on
-// its configuration only; this tells what other configurations would bring.
-type Advice struct {
-	Config PlanConfig `json:"config"`
-	// Corpus is what was found in the input; nil without one.
-	Corpus *CorpusFacts `json:"corpus,omitempty"`
-	// Choices are ranked, the cheapest first.
-	Choices []PlannedChoice `json:"choices"`
-	// Chosen is the place in Choices of what the configuration stands for; -1 where
-	// only an input would tell what that takes.
-	Chosen int `json:"chosen"`
-	// Best is the place of the cheapest choice that fits and finds a pair at the
-	// threshold as surely as the configuration asks for; -1 where there is none.
-	Best int `json:"best"`
-	// Cheaper and Safer are the places of the next choices that find a pair at the
-	// threshold less surely at a lower price, and more surely; -1 where there is
-	// none.
-	Cheaper int `json:"cheaper"`
-	Safer   int `json:"safer"`
-	// Curve is the S-curve of Bands, those of the configuration or those that it
-	// would have if it asked for MinHash; none of SimHash keys.
-	Bands lshbands.Scheme `json:"curve_of,omitzero"`
-	Curve []CurvePoint    `json:"curve,omitempty"`
-	// Distances is about how many pairs of the corpus have fingerprints that differ
-	// in none, one and more bits, up to one more than asked for; nil for other keys.
-	Distances []float64 `json:"distances,omitempty"`
-}
-
-// PlannedChoice is a choice and what the corpus says of it.
-type PlannedChoice struct {
-	Keys methods.Name `json:"keys"`
-	lshbands.Choice
-	// Flags are what makes 'runjob run' take it, in place of other flags of keys;
-	// empty for that of the configuration.
-	Flags string `json:"flags"`
-	// CandidatesError is the standard error of Candidates, 0 where these are no
-	// estimate.
-	CandidatesError float64 `json:"candidates_error"`
-	// Needs is what a job takes that writes clusters; without an input, all but
-	// CPUSeconds is zero, and that is for keys and candidates only.
-	Needs
-	// Work is what the job has to do for that, nil without an input.
-	Work *Work `json:"work,omitempty"`
-	// Missed is about how many pairs at or above the threshold share no key.
-	Missed float64 `json:"missed"`
-	// Heaps are groups of a hundred and more documents under one key: those with the
-	// most candidates.
-	Heaps []Heap `json:"heaps,omitempty"`
-}
-
-// Heap is a large group of documents under one key.
-type Heap struct {
-	// Documents in it, and the pairs of them that are candidates and have met under
-	// no key before; estimates.
-	Documents  float64 `json:"documents"`
-	Candidates float64 `json:"candidates"`
-	// Example is one of the documents, as path:position.
-	Example string `json:"example"`
-	// Dense says that only leaders of the heap are compared with its documents.
-	Dense bool `json:"dense"`
-}
-
-// CorpusFacts tell what a corpus is.
-type CorpusFacts struct {
-	Documents          int64 `json:"documents"`
-	ReferenceDocuments int64 `json:"reference_documents,omitempty"`
-	Bytes              int64 `json:"bytes"`
-	Rejected           int64 `json:"rejected"`
-	// Shingles is the mean number of distinct ones of a document.
-	Shingles float64 `json:"shingles"`
-	// Wordless is how many documents have none.
-	Wordless int64 `json:"wordless"`
-	// Overlong is about how many are too long to be compared by a plan.
-	Overlong float64 `json:"overlong"`
-	// Identical is about how many documents are equal to an earlier one, or have
-	// its fingerprint.
-	Identical float64 `json:"identical"`
-	// Pairs is about how many pairs of documents that are not identical reach the
-	// threshold, or are within the distance.
-	Pairs float64 `json:"pairs"`
-	// SampledDocuments were fingerprinted, whose lines have SampledBytes. All were read.
-	SampledDocuments int64 `json:"sampled_documents"`
-	SampledBytes     int64 `json:"sampled_bytes"`
-	// DocumentShare is the share of the documents that was kept to be compared.
-	DocumentShare float64 `json:"document_share"`
-}
-
-// CurvePoint is a point of the S-curve.
-type CurvePoint struct {
-	Similarity float64 `json:"similarity"`
-	// Probability that a pair of this similarity shares a key.
-	Probability float64 `json:"probability"`
-	// Pairs is about how many pairs of the corpus have this similarity or one up to
-	// the next point; nil where too few share a key to tell.
-	Pairs *float64 `json:"pairs,omitempty"`
-}
-
-// MakePlan ranks the ways to find candidates for a corpus, which it reads, or for
-// a number of documents. It writes nothing. Errors are of the kinds of [Run].
-func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
+// Make ranks the ways to find candidates for a corpus, which it reads, or for
+// a number of documents. It writes nothing. Errors are of the kinds of
+// package failure.
+func Make(ctx context.Context, c Config) (*Advice, error) {
 	if err := c.Validate(); err != nil {
 		return nil, failure.New(failure.Usage, err)
 	}
@@ -204,7 +110,7 @@ func MakePlan(ctx context.Context, c PlanConfig) (*Advice, error) {
 			advice.Choices = append(advice.Choices, weigh(option, workload, &c, measured))
 		}
 	}
-	slices.SortStableFunc(advice.Choices, func(a, b PlannedChoice) int { return a.Compare(&b.Choice) })
+	slices.SortStableFunc(advice.Choices, func(a, b Choice) int { return a.Compare(&b.Choice) })
 	advice.find(options, config.PromisedRecall())
 	advice.Curve = curve(options.base, measured)
 	return advice, nil
@@ -228,7 +134,7 @@ const planMemoryBytes = 640 << 20
 const planGarbage = 400
 
 // workload returns what is known of the work without reading the input.
-func (c *PlanConfig) workload(costs lshbands.Costs) lshbands.Workload {
+func (c *Config) workload(costs lshbands.Costs) lshbands.Workload {
 	if c.Comparison > 0 {
 		costs.Comparison = c.Comparison.Seconds()
 	}
@@ -236,14 +142,14 @@ func (c *PlanConfig) workload(costs lshbands.Costs) lshbands.Workload {
 }
 
 // tell takes in what the input is.
-func (a *Advice) tell(facts *CorpusFacts, workload *lshbands.Workload) {
+func (a *Advice) tell(facts *Facts, workload *lshbands.Workload) {
 	a.Corpus = facts
 	workload.Documents, workload.Shingles = float64(facts.Documents+facts.ReferenceDocuments), facts.Shingles
 }
 
 // weigh tells what an option promises and takes.
-func weigh(option option, workload lshbands.Workload, c *PlanConfig, measured *survey) PlannedChoice {
-	choice := PlannedChoice{Keys: option.keys, Flags: option.flags}
+func weigh(option option, workload lshbands.Workload, c *Config, measured *survey) Choice {
+	choice := Choice{Keys: option.keys, Flags: option.flags}
 	var estimate sample.Estimate
 	if measured != nil {
 		estimate = measured.estimates[option.keying]
@@ -275,16 +181,16 @@ func weigh(option option, workload lshbands.Workload, c *PlanConfig, measured *s
 
 // find finds the choice of the configuration, the best one and the next ones.
 func (a *Advice) find(options *options, recall float64) {
-	place := func(wanted func(c *PlannedChoice) bool) int {
-		return slices.IndexFunc(a.Choices, func(c PlannedChoice) bool { return wanted(&c) })
+	place := func(wanted func(c *Choice) bool) int {
+		return slices.IndexFunc(a.Choices, func(c Choice) bool { return wanted(&c) })
 	}
 	a.Cheaper, a.Safer = -1, -1
-	a.Chosen = place(func(c *PlannedChoice) bool { return c.keying() == options.chosen })
+	a.Chosen = place(func(c *Choice) bool { return c.keying() == options.chosen })
 	if a.Chosen >= 0 {
 		// Bands that are given may find less than the recall.
 		recall = min(recall, a.Choices[a.Chosen].Probability)
 	}
-	a.Best = place(func(c *PlannedChoice) bool { return c.Fits && c.Probability >= recall })
+	a.Best = place(func(c *Choice) bool { return c.Fits && c.Probability >= recall })
 	if a.Chosen < 0 {
 		return
 	}
@@ -302,7 +208,7 @@ func (a *Advice) find(options *options, recall float64) {
 }
 
 // keying returns the keys that the choice is of.
-func (c *PlannedChoice) keying() keying {
+func (c *Choice) keying() keying {
 	if c.Keys == methods.SimHash {
 		return keying{keys: c.Keys, tables: int(c.KeysPerDocument), distance: c.Distance}
 	}
@@ -318,8 +224,8 @@ const (
 )
 
 // curve returns the points of the S-curve.
-func curve(scheme lshbands.Scheme, measured *survey) []CurvePoint {
-	points := make([]CurvePoint, curveSteps+1)
+func curve(scheme lshbands.Scheme, measured *survey) []Point {
+	points := make([]Point, curveSteps+1)
 	for i := range points {
 		p := &points[i]
 		p.Similarity = float64(i) / curveSteps

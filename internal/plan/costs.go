@@ -1,4 +1,4 @@
-package pipeline
+package plan
 
 // Work is what a job has to do, as a plan counts or estimates it.
 type Work struct {

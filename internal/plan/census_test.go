@@ -1,0 +1,41 @@
+package plan
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestHalvings: a small corpus is fingerprinted fully, of a larger one a sixth at most, up
+// to a bound.
+func TestHalvings(t *testing.T) {
+	for size := int64(1); size < 1<<50; size = size*3/2 + 1 {
+		sampled := float64(size) / float64(int64(1)<<halvings(size))
+		if want := min(max(float64(size)*sampledShare, wholeBytes), mostBytes); sampled > want*1.01 || sampled < min(want/2.1, float64(size)) {
+			t.Errorf("of %d bytes %.0f are fingerprinted, want %.0f at most", size, sampled, want)
+		}
+	}
+}
+
+// TestAllPairsAreCounted: by lengths, as comparing each document with all others does.
+func TestAllPairsAreCounted(t *testing.T) {
+	random := rand.New(rand.NewPCG(27, 28))
+	for range 100 {
+		all := make([]length, 1+random.IntN(50))
+		for i := range all {
+			all[i] = length{int64(1 + random.IntN(30)), random.IntN(4) == 0}
+		}
+		threshold := 0.05 + random.Float64()*0.95
+		var candidates, elements float64
+		for i, a := range all {
+			for _, b := range all[:i] {
+				if low, high := float64(min(a.length, b.length)), float64(max(a.length, b.length)); low/high >= threshold && !(a.isReference && b.isReference) {
+					candidates++
+					elements += low + high
+				}
+			}
+		}
+		if got := pairsOf(all, threshold); got.Candidates != candidates || got.Elements != elements {
+			t.Fatalf("%v at %g: %g pairs of %g elements, want %g of %g", all, threshold, got.Candidates, got.Elements, candidates, elements)
+		}
+	}
+}
