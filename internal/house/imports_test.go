@@ -63,12 +63,6 @@ var mayImport = map[string]string{
 	"scripts/plant":                "",
 }
 
-// inTests lists what the tests of a package may import besides: pipeline's run whole jobs, and
-// plan and query what these work on.
-var inTests = map[string]string{
-	"pipeline": "internal/plan internal/query",
-}
-
 // withBeam are the packages that know Beam. Nothing below them does.
 var withBeam = []string{"cmd/runjob", "pipeline", "transforms"}
 
