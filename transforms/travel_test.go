@@ -2,29 +2,71 @@ package transforms
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"testing"
 
-	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/recall"
 	"mirrorbeam/internal/work"
+	"mirrorbeam/sketch"
 )
 
-// TestPathsTravel: names that are not UTF-8 come through the encodings of Beam.
-func TestPathsTravel(t *testing.T) {
-	const path = "/tmp/caf\xe9/\xff"
-	job := Job{Runs: work.Runs{Folder: path}, Lanes: 3, Fingerprinting: documents.Fingerprinting{Inputs: path}}
-	checkTravels(t, &writeFn{bundle: job.bundle(), Work: outputs.Rows{
-		Files: outputs.Files{Partial: path + "p", Format: output.JSONL}, Inputs: path + "i", Emit: []string{output.Pairs},
-	}}, &writeFn{})
-	checkTravels(t, &fingerprintFn{Work: job.Fingerprinting, bundle: job.bundle()}, &fingerprintFn{})
-	checkTravels(t, &auditFn{Work: recall.Audit{Inputs: path, Threshold: 0.5, Sample: 3}, bundle: job.bundle()}, &auditFn{})
-	checkTravels(t, &exchangeFn{Folder: path, Delivery: work.Delivery{Step: 1, Output: true}}, &exchangeFn{})
-	checkTravels(t, &finishFn{Folder: path}, &finishFn{})
-	checkTravels(t, &readFn{Inputs: path}, &readFn{})
+// TestParametersTravel: every parameter of every DoFn comes through the encoding of Beam, and
+// so do paths that are not UTF-8. Of two fields of one name JSON would drop both.
+func TestParametersTravel(t *testing.T) {
+	for _, fn := range []any{
+		&readFn{}, &fingerprintFn{}, &countPlanFn{}, &countFn{}, &orderFn{}, &keyFn{}, &groupFn{}, &crowdFn{},
+		&placeFn{}, &gatherFn{}, &joinFn{}, &heapFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{},
+		&labelFn{}, &clusterFn{}, &writeFn{}, &uniqueFn{}, &sketchesFn{}, &indexFn{}, &exchangeFn{}, &finishFn{},
+	} {
+		number := 0
+		fill(reflect.ValueOf(fn).Elem(), &number)
+		if number == 0 {
+			t.Errorf("%T has no parameter", fn)
+		}
+		checkTravels(t, fn, reflect.New(reflect.TypeOf(fn).Elem()).Interface())
+	}
 	checkTravels(t, &work.Outcome{Stage: "key", Run: path, Counts: work.Counts{Documents: 7}, Files: []output.File{{Name: "n", Temporary: "t"}}}, &work.Outcome{})
+}
+
+const path = "/tmp/caf\xe9/\xff"
+
+// fill gives every exported field that travels a value of its own. Pointers are made anew by
+// each worker.
+func fill(v reflect.Value, number *int) {
+	if v.Type() == reflect.TypeFor[sketch.Normalization]() { // travels as names
+		v.Set(reflect.ValueOf(sketch.Normalization{NFKC: true}))
+		return
+	}
+	switch *number++; v.Kind() {
+	case reflect.Struct:
+		*number--
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); field.IsExported() || field.Anonymous {
+				fill(v.Field(i), number)
+			}
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(v.Index(0), number)
+		fill(v.Index(1), number)
+	case reflect.String:
+		v.SetString(fmt.Sprint("text ", *number))
+		if v.Type() == reflect.TypeFor[work.Path]() {
+			v.SetString(fmt.Sprint(path, *number))
+		}
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Float64:
+		v.SetFloat(float64(*number) / 4)
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		v.SetUint(uint64(*number))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(*number))
+	case reflect.Pointer:
+	default:
+		panic(fmt.Sprint("a parameter of kind ", v.Kind()))
+	}
 }
 
 // checkTravels encodes a value into another one.

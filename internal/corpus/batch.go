@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"iter"
 )
@@ -79,7 +78,7 @@ func Batches(file File, number int, limits Limits) iter.Seq2[Batch, error] {
 		defer reader.Close()
 		for {
 			batch, err := reader.Next(nil)
-			if errors.Is(err, io.EOF) || !yield(batch, err) || err != nil {
+			if err == io.EOF || !yield(batch, err) || err != nil {
 				return
 			}
 		}

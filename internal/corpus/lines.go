@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -51,7 +50,7 @@ func eachBatch(ctx context.Context, path string, visit func(Batch) bool) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if batch, err = reader.Next(batch.Data); errors.Is(err, io.EOF) {
+		if batch, err = reader.Next(batch.Data); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err

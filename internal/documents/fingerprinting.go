@@ -2,7 +2,6 @@ package documents
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
@@ -81,7 +80,8 @@ func (f *Fingerprinting) serial(ctx context.Context, reader *lineReader, write f
 	b := f.block()
 	defer b.lines.release()
 	for {
-		if err := reader.fill(ctx, &b.lines); errors.Is(err, io.EOF) {
+		// A failure to read may wrap io.EOF: only the bare one is the end.
+		if err := reader.fill(ctx, &b.lines); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
@@ -131,7 +131,7 @@ func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {
 func putAll(ctx context.Context, reader *lineReader, put func(func(*block) error) error) error {
 	for {
 		err := put(func(b *block) error { return reader.fill(ctx, &b.lines) })
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err

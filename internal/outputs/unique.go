@@ -3,7 +3,6 @@ package outputs
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -68,7 +67,7 @@ func (c *copier) file(number int) (output.File, error) {
 	}
 	for {
 		stretch, sum, err := c.staying.next(number)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return c.writer.Close()
 		}
 		if err == nil {
@@ -89,7 +88,7 @@ func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error 
 	var sum documents.Checksum
 	for {
 		batch, err := c.reader.Next(c.buffer)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			break
 		} else if err != nil {
 			return work.NewInputError(err)

@@ -87,7 +87,7 @@ func (s *search) read(ctx context.Context, file corpus.File, number int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if batch, err = reader.Next(batch.Data); errors.Is(err, io.EOF) {
+		if batch, err = reader.Next(batch.Data); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("look for texts: %w", err)
