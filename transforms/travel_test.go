@@ -12,7 +12,7 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// TestPathsTravel: names that are not UTF-8 come through the encodings of Beam.
+// TestPathsTravel: names that are not UTF-8 survive the encodings of Beam.
 func TestPathsTravel(t *testing.T) {
 	const path = "/tmp/caf\xe9/\xff"
 	job := Job{Runs: work.Runs{Folder: path}, Lanes: 3, Fingerprinting: documents.Fingerprinting{Inputs: path}}
