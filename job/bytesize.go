@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ByteSize is a number of bytes; as text it may carry a unit: 64MiB, 2GB.
+// ByteSize is a number of bytes. As text it may carry a unit: 64MiB, 2GB.
 type ByteSize int64
 
 var byteUnits = []struct {
@@ -32,8 +32,8 @@ var byteUnits = []struct {
 	{"", 1},
 }
 
-// String returns the size with the largest of KiB, MiB, GiB and TiB that it is a whole
-// number of, or without a unit. UnmarshalText reads it back.
+// String returns the size without a unit, or as a whole number of the largest possible unit of KiB, MiB, GiB and TiB.
+// UnmarshalText reads it back.
 func (s ByteSize) String() string {
 	for _, unit := range slices.Backward(byteUnits[:4]) {
 		if size := ByteSize(unit.size); s != 0 && s%size == 0 {
@@ -43,7 +43,7 @@ func (s ByteSize) String() string {
 	return strconv.FormatInt(int64(s), 10)
 }
 
-// UnmarshalText reads a number and a unit.
+// UnmarshalText reads a number with or without a unit.
 func (s *ByteSize) UnmarshalText(text []byte) error {
 	for _, unit := range byteUnits {
 		number, found := strings.CutSuffix(string(text), unit.suffix)
@@ -60,7 +60,7 @@ func (s *ByteSize) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is not a size such as 64MiB, 500MB or 1048576", text)
 }
 
-// UnmarshalJSON reads a number of bytes, which is what a size is in JSON.
+// UnmarshalJSON reads a number of bytes: in JSON a size has no unit.
 func (s *ByteSize) UnmarshalJSON(encoded []byte) error {
 	return json.Unmarshal(encoded, (*int64)(s))
 }

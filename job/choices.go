@@ -17,7 +17,7 @@ import (
 // for.
 const UsualRecall = 0.99
 
-// Method returns how documents are brought together, and never [methods.Auto].
+// Method returns the method that brings documents together. It never returns [methods.Auto].
 func (c *Config) Method() methods.Name {
 	switch {
 	case c.Similarity == methods.Containment:
@@ -32,16 +32,15 @@ func (c *Config) Method() methods.Name {
 	return methods.Exact
 }
 
-// method returns what there is to know of the method.
+// method returns the registered method of the job.
 func (c *Config) method() *methods.Method {
 	m, _ := methods.Of(c.Method())
 	return m
 }
 
-// AllPairsUpTo returns the number of documents up to which a corpus is compared pair by
-// pair in place of exact keys, 0 where it never is. Both find the same. For few
-// documents pairs cost less: the work for each grows with the documents, and is that of
-// exact keys at some ten thousand.
+// AllPairsUpTo returns the largest number of documents for which a corpus is compared pair by pair in place of exact
+// keys; 0: never. Both find the same pairs. For few documents comparing all pairs is cheaper. Its work for each
+// document grows with the corpus, and reaches that of exact keys at some ten thousand documents.
 func (c *Config) AllPairsUpTo() int64 {
 	if c.Keys == methods.Auto && c.Method() == methods.Exact {
 		return methods.SmallCorpus
@@ -49,8 +48,7 @@ func (c *Config) AllPairsUpTo() int64 {
 	return 0
 }
 
-// Scoring returns what makes two documents near-duplicates, and never
-// [methods.AutoScoring].
+// Scoring returns what makes two documents near-duplicates. It never returns [methods.AutoScoring].
 func (c *Config) Scoring() methods.Scoring {
 	switch {
 	case c.Score != methods.AutoScoring:
@@ -61,8 +59,7 @@ func (c *Config) Scoring() methods.Scoring {
 	return methods.Jaccard
 }
 
-// PromisedRecall returns the least probability that a pair of exactly the threshold is
-// found.
+// PromisedRecall returns the least probability that the job finds a pair whose similarity is exactly the threshold.
 func (c *Config) PromisedRecall() float64 {
 	switch {
 	case !c.method().Settings.Bands:
@@ -73,8 +70,8 @@ func (c *Config) PromisedRecall() float64 {
 	return c.Recall
 }
 
-// Scheme returns the bands and rows of MinHash keys, and a zero scheme for others. It
-// fails where no bands keep the promise.
+// Scheme returns the bands and rows of MinHash keys. Other keys have a zero scheme. It fails where no bands keep the
+// promise.
 func (c *Config) Scheme() (lshbands.Scheme, error) {
 	if !c.method().Settings.Bands {
 		return lshbands.Scheme{}, nil
@@ -82,8 +79,7 @@ func (c *Config) Scheme() (lshbands.Scheme, error) {
 	return lshbands.Plan(c.Threshold, c.PromisedRecall(), lshbands.Scheme{Bands: c.Bands, Rows: c.Rows})
 }
 
-// SimHashBits returns the length of the SimHash fingerprints that the job makes, 0 where
-// it makes none.
+// SimHashBits returns the length of the SimHash fingerprints that the job makes, or 0 if it makes none.
 func (c *Config) SimHashBits() int {
 	if slices.Contains(c.Outputs(), output.Sketches) || c.method().Reads&methods.ReadsSimHash != 0 {
 		return c.Bits
@@ -91,8 +87,8 @@ func (c *Config) SimHashBits() int {
 	return 0
 }
 
-// TextFields returns the fields of a document's texts, sorted where there are several,
-// and their weights, which are none where there is but one text.
+// TextFields returns the fields that hold a document's texts, and their weights. Several fields are sorted. A single
+// field has no weights.
 func (c *Config) TextFields() (fields []string, weights []float64) {
 	if len(c.Weight) == 0 {
 		return []string{c.TextField}, nil
@@ -115,7 +111,7 @@ func (c *Config) Outputs() []string {
 	return []string{output.Clusters}
 }
 
-// distinct returns the names without those that stand before.
+// distinct returns the names without repeats, in the order of their first occurrence.
 func distinct(names []string) []string {
 	var all []string
 	for _, name := range names {
@@ -126,7 +122,7 @@ func distinct(names []string) []string {
 	return all
 }
 
-// TempFolder returns the folder in which runs make their folders for temporary files.
+// TempFolder returns the folder in which each run makes a folder for its temporary files.
 func (c *Config) TempFolder() string {
 	if c.Temp != "" {
 		return c.Temp
@@ -134,15 +130,15 @@ func (c *Config) TempFolder() string {
 	return workspace.UsualTemp(c.Output)
 }
 
-// The values of Audit that are no number.
+// The values of Audit that are not numbers.
 const (
 	autoAudit = "auto"
 	noAudit   = "off"
 )
 
-// AuditSample returns how many documents at most are sampled to measure the recall, 0
-// for none. The configuration must be valid. The work of an audit is bounded, so of long
-// documents, or of many that are alike, fewer are sampled.
+// AuditSample returns the largest number of documents that are sampled to measure the recall, 0 for none. The
+// configuration must be valid. The work of an audit is bounded: it samples fewer documents if they are long or if many
+// are alike.
 func (c *Config) AuditSample() int {
 	n, _ := c.auditSample()
 	return n

@@ -1,6 +1,5 @@
-// Package job holds the configuration of a job: its settings, what is wrong with them,
-// what they stand for, and what of them changes sketches and results. It knows nothing
-// of flags, nor of what runs the job.
+// Package job holds the configuration of a job: its settings, their checks, the choices that follow from them, and
+// which settings change sketches and results. It knows nothing of flags, nor of what runs the job.
 package job
 
 import (
@@ -10,17 +9,17 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Measure is how documents are read and what makes two of them near-duplicates.
+// Measure says how documents are read and what makes two of them near-duplicates.
 type Measure struct {
-	// Reference names a reference corpus as [Config.Input] names the input. Documents of
-	// the input that are near-duplicates of its documents are removed. Its own documents
-	// are never removed, and not compared with each other.
+	// Reference names a reference corpus in the way that [Config.Input] names the input. Documents of the input that
+	// are near-duplicates of its documents are removed. Its own documents are never removed, and not compared with each
+	// other.
 	Reference []string `json:"reference,omitempty"`
 
 	// Format of the input: "auto" or "jsonl".
 	Format string `json:"format"`
-	// IDField is the field of a record that holds its id, a string or a number; a record
-	// without one is called path:position. TextField is the field with its text.
+	// IDField is the field of a record that holds its id, a string or a number. A record without an id is called
+	// path:position. TextField is the field that holds the text.
 	IDField   string `json:"id_field"`
 	TextField string `json:"text_field"`
 	// Features, if not empty, is the field that holds a document's features, which
@@ -29,20 +28,18 @@ type Measure struct {
 	// MaxDocument is the length of the longest text, in bytes, below 4 GiB. Longer
 	// ones are rejects.
 	MaxDocument ByteSize `json:"max_document"`
-	// MaxRejects is how many records may be unreadable before the job fails; -1: any
-	// number.
+	// MaxRejects is the largest number of unreadable records; one more makes the job fail. -1 allows any number.
 	MaxRejects int64 `json:"max_rejects"`
 
 	// CJKSplit makes each Han, Kana, Thai, Lao, Khmer and Myanmar character a token.
 	CJKSplit bool `json:"cjk_split"`
-	// Normalize says what is done to texts first.
+	// Normalize says how texts are changed before they are cut into tokens.
 	Normalize sketch.Normalization `json:"normalize"`
-	// StopWords is the path of a list of stop words, one a line; empty for none.
-	// StopWordUse says what they are for.
+	// StopWords is the path of a list of stop words, one word a line; empty for none. StopWordUse says how the job uses
+	// them.
 	StopWords   string             `json:"stopwords,omitempty"`
 	StopWordUse sketch.StopWordUse `json:"stopwords_use"`
-	// Weight holds text fields and their weights, which are above 0. If it is not empty
-	// it takes the place of TextField.
+	// Weight holds text fields and their weights, which are above 0. If it is not empty, it replaces TextField.
 	Weight map[string]float64 `json:"weight,omitempty"`
 	// Shingle is the number of adjacent tokens in a shingle, from 1 to 64.
 	Shingle int `json:"shingle"`
@@ -51,49 +48,46 @@ type Measure struct {
 	// Threshold is the least Jaccard similarity of two near-duplicates, above 0 and at
 	// most 1.
 	Threshold float64 `json:"threshold"`
-	// Keys is how documents that may be similar are brought together.
+	// Keys is the method that brings possibly similar documents together.
 	Keys methods.Name `json:"keys"`
-	// Recall is the least probability, above 0, that a pair of exactly the threshold
-	// is found. 0 stands for 1, or for 0.99 with MinHash.
+	// Recall is the least probability, above 0, that the job finds a pair whose similarity is exactly the threshold. 0
+	// stands for 1, or for 0.99 with MinHash.
 	Recall float64 `json:"recall"`
-	// Bands and Rows are those of MinHash; 0: from Threshold and Recall.
+	// Bands and Rows are the bands of MinHash and the rows of each; 0: they follow from Threshold and Recall.
 	Bands int `json:"bands"`
 	Rows  int `json:"rows"`
 	// Score is what makes two documents near-duplicates.
 	Score methods.Scoring `json:"score"`
-	// Hamming is the number of bits in which SimHash fingerprints may differ. Bits is
-	// the length of the fingerprints, a multiple of 64.
+	// Hamming is the largest number of bits in which SimHash fingerprints of near-duplicates differ. Bits is the length
+	// of the fingerprints, a multiple of 64.
 	Hamming int `json:"hamming"`
 	Bits    int `json:"bits"`
 }
 
-// Config is everything that a user can choose. Its fields with a name in JSON are the
-// settings. [Default] gives them the values that they have unless chosen otherwise.
+// Config holds everything that a user can choose. Its fields with a name in JSON are the settings. [Default] gives each
+// of them its default value.
 type Config struct {
-	// Input are files, folders and patterns. It is required. A folder stands for its
-	// *.jsonl, *.ndjson and *.json files, plain, .gz or .zst. In a pattern, ** matches
-	// any number of folders.
+	// Input holds files, folders and patterns. It is required. A folder stands for its *.jsonl, *.ndjson and *.json
+	// files, plain, .gz or .zst. In a pattern, ** matches any number of folders.
 	Input []string `json:"input"`
 
 	Measure
 
-	// Similarity is what is looked for.
+	// Similarity is the relation that the job looks for.
 	Similarity methods.Similarity `json:"similarity"`
-	// Excerpt is, with containment, the number of words of the shortest copied passage
-	// that makes a pair whatever the threshold; 0: none does.
+	// Excerpt applies to containment: a copied passage of at least this many words makes a pair, whatever the
+	// threshold. With 0 no passage does.
 	Excerpt int `json:"excerpt"`
-	// NoQuotations leaves out, with containment, what stands between quotation marks,
-	// and lines that begin with ">".
+	// NoQuotations applies to containment: it leaves out text between quotation marks, and lines that begin with ">".
 	NoQuotations bool `json:"no_quotations"`
 
-	// Verify is what a pair rests on.
+	// Verify says what evidence a pair rests on.
 	Verify methods.Verification `json:"verify"`
-	// Audit is "auto", "off", or the number of documents in the sample on which the
-	// recall is measured.
+	// Audit is "auto", "off", or the number of documents in the sample that measures the recall.
 	Audit string `json:"audit"`
 
-	// Output is the folder for the results. It is required. It must be empty or new
-	// unless Overwrite allows to replace the results of an earlier job.
+	// Output is the folder for the results. It is required. It must be empty or new, unless Overwrite allows the job to
+	// replace the results of an earlier job.
 	Output    string `json:"output"`
 	Overwrite bool   `json:"overwrite"`
 	// Emit names the outputs to write. The list {"auto"} stands for clusters, or for
@@ -102,31 +96,29 @@ type Config struct {
 	OutputFormat output.Format `json:"output_format"`
 	// Keep says which documents of a cluster are preferred.
 	Keep keep.Preference `json:"keep"`
-	// Split says what a cluster is.
+	// Split says what makes a cluster.
 	Split keep.Split `json:"split"`
 
 	// Temp is the folder for temporary files; empty: one beside the output.
 	Temp string `json:"temp"`
 	// Memory is the size, in bytes, that a process aims to stay below; 0: no limit.
 	Memory ByteSize `json:"memory"`
-	// Lanes is how many tasks of a stage a local runner works on at a time; 0: one a
-	// core.
+	// Lanes is the number of tasks of a stage that a local runner works on at a time; 0: one a core.
 	Lanes int `json:"lanes"`
 
-	// Given holds the settings that were chosen, if only to be what they are by default.
-	// Use [Config.Give] to add to it.
+	// Given holds the settings that the user chose, even where the choice is the default. Use [Config.Give] to add to
+	// it.
 	Given []string `json:"-"`
-	// Runner is the name of the Beam runner that the job is for; empty: the local one.
+	// Runner is the name of the Beam runner that executes the job; empty: the local one.
 	Runner string `json:"-"`
-	// Progress, if not nil, is given a line now and then where a step takes long.
+	// Progress, if not nil, gets a line now and then during a long step.
 	Progress func(line string) `json:"-"`
 }
 
-// autoEmit stands for the output that goes with the similarity.
+// autoEmit stands for the usual output of the similarity.
 const autoEmit = "auto"
 
-// Default returns the configuration of a job for which nothing was chosen yet. Input and
-// Output are still to be set.
+// Default returns the configuration of a job before anything is chosen. Input and Output are still to be set.
 func Default() Config {
 	return Config{
 		Measure: Measure{
@@ -140,11 +132,10 @@ func Default() Config {
 	}
 }
 
-// Give marks settings as chosen, by their names in JSON such as "max_document". A
-// setting with another value than that of [Default] counts as chosen without a mark. So
-// the mark is for one that was set to the default on purpose: where it means nothing
-// beside other settings, [Config.Validate] says so instead of passing over it.
+// Give marks settings as chosen, by their names in JSON such as "max_document". A setting that differs from [Default]
+// counts as chosen without a mark. The mark is for a setting that was set to its default on purpose: where other
+// settings make it meaningless, [Config.Validate] reports that instead of ignoring it.
 func (c *Config) Give(settings ...string) {
-	// A copy of the configuration must not get them.
+	// A copy of the configuration must not get the new marks.
 	c.Given = append(c.Given[:len(c.Given):len(c.Given)], settings...)
 }

@@ -9,7 +9,7 @@ import (
 	"mirrorbeam/internal/methods"
 )
 
-// validConfig returns the configuration of a job with what is required.
+// validConfig returns a configuration with the required settings only.
 func validConfig() Config {
 	config := Default()
 	config.Input, config.Output = []string{"x.jsonl"}, "out"
@@ -23,7 +23,7 @@ func containmentConfig() Config {
 	return config
 }
 
-// TestDefault: all that is missing in the default configuration is what is required.
+// TestDefault: the default configuration lacks only the required settings.
 func TestDefault(t *testing.T) {
 	config := Default()
 	if err := config.Validate(); err == nil || strings.Count(err.Error(), "\n") != 1 {
@@ -40,13 +40,13 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// settingName returns the name of the setting in a field, empty if it holds none.
+// settingName returns the name of the setting in a field, or "" if the field holds no setting.
 func settingName(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 	return strings.TrimPrefix(name, "-")
 }
 
-// TestSettings: each field is a setting of one list, or is known to be none.
+// TestSettings: each field is a setting of exactly one list, or is known to be no setting.
 func TestSettings(t *testing.T) {
 	lists := slices.Concat(sketchSettings, resultSettings, otherSettings)
 	listed := map[string]int{}
@@ -72,7 +72,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestGiven: a setting that was chosen is told from one that is what it is by default.
+// TestGiven: a setting that was set to its default on purpose is told from one that was not set.
 func TestGiven(t *testing.T) {
 	for _, c := range []struct {
 		given  string

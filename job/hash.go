@@ -11,43 +11,41 @@ import (
 
 // Every setting stands in one of three lists, by its name in JSON.
 var (
-	// sketchSettings change what is kept of a document: its id, its shingles or
-	// features, its fingerprints.
+	// sketchSettings change what is kept of a document: its id, its shingles or features, its fingerprints.
 	sketchSettings = []string{
 		"id_field", "text_field", "features", "max_document",
 		"cjk_split", "normalize", "stopwords", "stopwords_use", "weight", "shingle", "seed", "bits",
 	}
-	// resultSettings change clusters and pairs, or the bytes of their files, beside the
-	// settings that change sketches.
+	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not
+	// repeated here.
 	resultSettings = []string{
 		"similarity", "excerpt", "no_quotations", "threshold", "keys", "recall", "bands", "rows", "score", "hamming",
 		"verify", "keep", "split", "output_format",
 	}
-	// otherSettings change neither: they say what the corpus is, what else is written
-	// and where, and how the job runs.
+	// otherSettings change neither. They say where the corpus is, what else is written and where, and how the job runs.
 	otherSettings = []string{
 		"input", "reference", "format", "max_rejects", "audit",
 		"output", "overwrite", "emit", "temp", "memory", "lanes",
 	}
 )
 
-// isSetting reports whether a setting has that name.
+// isSetting reports whether there is a setting of that name.
 func isSetting(name string) bool {
 	return slices.Contains(sketchSettings, name) || slices.Contains(resultSettings, name) || slices.Contains(otherSettings, name)
 }
 
-// SketchHash identifies the settings that change what is kept of a document: sketches of
-// equal hash can be compared, and used in place of each other. The configuration must be
-// valid; stopWords is what [Config.ReadStopWords] gave, since the file may change.
+// SketchHash identifies the settings that change what is kept of a document. Sketches of equal hash can be compared,
+// and can replace each other. The configuration must be valid. The file of stop words may change, so stopWords is what
+// [Config.ReadStopWords] returned.
 func (c *Config) SketchHash(stopWords string) string {
 	choices := *c
 	choices.StopWords, choices.Bits = stopWords, c.SimHashBits()
 	return choices.hash(sketchSettings)
 }
 
-// ResultHash identifies the settings that change clusters and pairs: two runs of equal
-// hash over one corpus write the same bytes. The configuration must be valid; stopWords
-// is what [Config.ReadStopWords] gave, since the file may change.
+// ResultHash identifies the settings that change clusters and pairs: two runs of equal hash over one corpus write the
+// same bytes. The configuration must be valid. The file of stop words may change, so stopWords is what
+// [Config.ReadStopWords] returned.
 func (c *Config) ResultHash(stopWords string) string {
 	choices := *c
 	choices.StopWords = stopWords
@@ -61,10 +59,10 @@ func (c *Config) ResultHash(stopWords string) string {
 	return choices.hash(sketchSettings, resultSettings)
 }
 
-// hash returns the hash of the settings in some lists. One that JSON leaves out while it
-// is empty adds nothing: a new setting of that kind changes no earlier hash.
+// hash returns the hash of the settings in some lists. A setting that JSON leaves out while it is empty adds nothing,
+// so a new setting of that kind changes no earlier hash.
 func (c *Config) hash(lists ...[]string) string {
-	// What is valid can be encoded.
+	// A valid configuration can always be encoded.
 	encoded, _ := json.Marshal(c)
 	var all map[string]json.RawMessage
 	_ = json.Unmarshal(encoded, &all)

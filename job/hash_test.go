@@ -9,7 +9,7 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// another returns a value that differs from what a field holds.
+// another returns a value that differs from the value of a field.
 func another(field reflect.Value) reflect.Value {
 	value := reflect.New(field.Type()).Elem()
 	value.Set(field)
@@ -36,9 +36,8 @@ func another(field reflect.Value) reflect.Value {
 	return value
 }
 
-// TestHashes changes every field in turn. The hashes follow those of their lists, but for
-// what means nothing to a job: without SimHash keys, a distance, and without fingerprints,
-// their length.
+// TestHashes changes every field in turn: exactly the hashes of its list change. Exempt are settings that mean nothing
+// to the job: the distance without SimHash keys, and the length of fingerprints without fingerprints.
 func TestHashes(t *testing.T) {
 	base := validConfig()
 	base.Emit = []string{output.Clusters}
@@ -68,7 +67,7 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// TestHashesMean: the hashes are those of what the job does, by whatever settings.
+// TestHashesMean: equal work has equal hashes, whatever settings ask for it.
 func TestHashesMean(t *testing.T) {
 	change := func(change func(*Config)) *Config {
 		config := validConfig()
@@ -104,7 +103,7 @@ func TestHashesMean(t *testing.T) {
 	}
 }
 
-// TestHashGolden holds the hashes: indexes that were made are known by them.
+// TestHashGolden holds the hashes fixed: existing indexes are recognized by them.
 func TestHashGolden(t *testing.T) {
 	weighted := validConfig()
 	weighted.Weight = map[string]float64{"title": 3, "text": 1}

@@ -2,18 +2,17 @@ package job
 
 import "mirrorbeam/internal/corpus"
 
-// MemoryPlan is how a job is cut so that its tasks stay within a size. It changes no
-// result.
+// MemoryPlan says how a job is cut so that its tasks stay within a size. It changes no result.
 type MemoryPlan struct {
 	// Shards is the number of shards of keys and pairs.
 	Shards int
-	// PlaceBytes bounds the sets that a scoring task holds, at 8 bytes a shingle, and
-	// the pairs that it holds at a time.
+	// PlaceBytes bounds the sets that a scoring task holds, at 8 bytes a shingle, and the pairs that it holds at a
+	// time.
 	PlaceBytes int64
-	// RunBytes is how much of its run file a task holds back.
+	// RunBytes is how many bytes of its run file a task buffers.
 	RunBytes int
-	// WindowBytes is the largest zstd window that is held. Files with a larger one are
-	// rejects, so it depends on the size alone.
+	// WindowBytes is the largest zstd window that is read. Files with a larger window are rejects, so it depends on the
+	// size alone.
 	WindowBytes int64
 }
 
@@ -21,29 +20,27 @@ type MemoryPlan struct {
 const LeastMemory = 100 << 20
 
 const (
-	// shardBytes is how much input there is for each shard of keys where memory
-	// does not matter: the pairs of a shard should fit into a core's cache.
+	// shardBytes is the bytes of input for each shard of keys where memory does not matter: the pairs of a shard should
+	// fit into a core's cache.
 	shardBytes = 4 << 20
-	// fewShards is the number up to which shards cost next to nothing, maxShards
-	// the one beyond which their pieces become too small to be worth a read.
+	// Up to fewShards, shards cost next to nothing. Beyond maxShards, their pieces become too small to be worth a read.
 	fewShards = 512
 	maxShards = 4096
 
 	leastPlaceBytes, mostPlaceBytes = 1 << 20, 16 << 20
 	leastRunBytes, mostRunBytes     = 1 << 20, 8 << 20
 
-	// leastWindow is the window that every decoder must take, by RFC 8878.
+	// leastWindow is the window that RFC 8878 requires every decoder to support.
 	leastWindow = 8 << 20
 
-	// baseMemory is what a process takes without any task.
+	// baseMemory is the memory of a process without any task.
 	baseMemory = 64 << 20
-	// ampleMemory is what a job is cut for unless told otherwise.
+	// ampleMemory is the size that a job is cut for unless the user sets a limit.
 	ampleMemory = 2 << 30
 )
 
-// PlanMemory cuts a job over that many bytes of text for a process that works on several
-// tasks at a time. Memory is the size of the process in bytes, from [LeastMemory]; 0 for
-// ample.
+// PlanMemory cuts a job over text bytes of text for a process that works on several tasks at a time. Memory is the size
+// of the process in bytes, at least [LeastMemory]; 0 for ample.
 func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 	window := int64(corpus.DefaultWindow)
 	if memory == 0 {
@@ -51,10 +48,10 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 	} else {
 		window = min(max(memory/8, leastWindow), corpus.MaxWindow)
 	}
-	// Half is left to the garbage of a task, and to what is not a task's.
+	// The other half is for the garbage of a task, and for memory that belongs to no task.
 	task := max((memory-baseMemory)/int64(2*tasks), 4<<20)
 	return MemoryPlan{
-		// The keys of a text take up to its own size while they are sorted.
+		// While they are sorted, the keys of a text take up to its own size.
 		Shards:      int(max(min(text/shardBytes+1, fewShards), min(text/task+1, maxShards))),
 		PlaceBytes:  min(max(task/2, leastPlaceBytes), mostPlaceBytes),
 		RunBytes:    int(min(max(task/4, leastRunBytes), mostRunBytes)),

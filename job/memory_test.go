@@ -2,14 +2,14 @@ package job
 
 import "testing"
 
-// TestMemoryPlan: less memory never makes a larger task, and a task's part of it
-// is enough for the keys of a shard, unless there are as many shards as may be.
+// TestMemoryPlan: less memory never makes a larger task. A task's part of the memory is enough for the keys of a shard,
+// until the number of shards reaches its limit.
 func TestMemoryPlan(t *testing.T) {
 	for _, text := range []int64{0, 1, 1 << 20, 1 << 30, 1 << 40, 1 << 50} {
 		for _, tasks := range []int{1, 2, 64} {
 			last := PlanMemory(ampleMemory, text, tasks)
 			ample := PlanMemory(0, text, tasks)
-			ample.WindowBytes = last.WindowBytes // which a limit lowers, be it ample
+			ample.WindowBytes = last.WindowBytes // any limit lowers it, even an ample one
 			if ample != last {
 				t.Errorf("text %d, %d tasks: no limit is not ample", text, tasks)
 			}

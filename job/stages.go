@@ -10,18 +10,16 @@ import (
 
 // Sizing says how a process works on a job. It changes no result.
 type Sizing struct {
-	// Lanes is how many tasks of a bundle a process works on at a time, at least 1.
+	// Lanes is the number of tasks of a bundle that a process works on at a time, at least 1.
 	Lanes int
 	MemoryPlan
 }
 
-// passageKeyBytes is about how many bytes the keys of a byte of text take where they are
-// sorted, if passages are looked for.
+// passageKeyBytes is about how many bytes of keys are sorted for each byte of text, if passages are looked for.
 const passageKeyBytes = 4
 
-// Sizing cuts the job over that many bytes of text. A job that looks for passages has more
-// records for each document, and takes some 40 bytes of memory for each shingle where sets
-// take 8.
+// Sizing cuts the job over text bytes of text. A job that looks for passages has more records for each document, and
+// takes some 40 bytes of memory for each shingle where sets take 8.
 func (c *Config) Sizing(text int64) Sizing {
 	lanes := c.Lanes
 	if lanes == 0 {
@@ -37,8 +35,8 @@ func (c *Config) Sizing(text int64) Sizing {
 	return s
 }
 
-// Sketching returns how records are read and what is made of them. Windows of compressed
-// files are held up to windowBytes.
+// Sketching returns how records are read and how they become fingerprints. The reader accepts windows of compressed
+// files up to windowBytes.
 func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 	fields, weights := c.TextFields()
 	return documents.Sketching{

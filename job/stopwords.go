@@ -9,8 +9,8 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// ReadStopWords returns the list of stop words as it is in its file, and an empty one if
-// no file is named. A list without a word is an error.
+// ReadStopWords returns the list of stop words as it stands in its file, and an empty list if no file is named. A list
+// without a word is an error.
 func (c *Config) ReadStopWords() (string, error) {
 	if c.StopWords == "" {
 		return "", nil

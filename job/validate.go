@@ -14,12 +14,12 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// checker collects the faults of a configuration. It takes down the message unless ok;
-// its format is that of [setting.Errorf].
+// checker collects the faults of a configuration. Unless ok, it adds the message, whose format is that of
+// [setting.Errorf].
 type checker func(ok bool, format string, args ...any)
 
-// Validate reports every fault of the configuration at once. Each is a message that
-// names settings, which [setting.Text] turns into what the reader calls them.
+// Validate reports every fault of the configuration at once. Each fault is a message that names settings;
+// [setting.Text] turns them into the names that the reader knows.
 func (c *Config) Validate() error {
 	var faults []error
 	check := func(ok bool, format string, args ...any) {
@@ -53,13 +53,12 @@ func (c *Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// isGiven reports whether a setting was chosen: it is marked, or differs from what it is
-// by default.
+// isGiven reports whether a setting was chosen: it is marked, or it differs from its default.
 func (c *Config) isGiven(setting string, differs bool) bool {
 	return differs || slices.Contains(c.Given, setting)
 }
 
-// checkInput checks what is read, and the folders that are written.
+// checkInput checks the files to read and the folders to write.
 func (c *Config) checkInput(check checker) {
 	check(len(c.Input) > 0, "{input}: give at least one file, folder or pattern")
 	check(c.Output != "", "{output}: give a folder")
@@ -72,8 +71,8 @@ func (c *Config) checkInput(check checker) {
 	check(c.MaxRejects >= -1, "{max_rejects} %d: must be 0 or more, or -1 for no limit", c.MaxRejects)
 }
 
-// CheckPath refuses the value of a setting that is an address and no path, such as
-// s3://bucket/folder: a folder by the name of "s3:" is not what anybody wants.
+// CheckPath refuses an address, such as s3://bucket/folder, as the value of a setting that takes a path. Nobody wants a
+// folder with the name "s3:".
 func CheckPath(name, path string) error {
 	if isAddress(path) {
 		return setting.Errorf(notLocal(name), path)
@@ -87,7 +86,7 @@ func notLocal(name string) string {
 	return "{" + name + "} %s: only local paths can be used, not addresses: give a path such as out/"
 }
 
-// checkMeasure checks what is done to texts.
+// checkMeasure checks how texts are read and cut.
 func (c *Config) checkMeasure(check checker) {
 	check(c.Shingle >= 1 && c.Shingle <= 64, "{shingle} %d: must be from 1 to 64", c.Shingle)
 	if c.Features != "" {
@@ -108,7 +107,7 @@ func (c *Config) checkMeasure(check checker) {
 // isLength reports whether SimHash fingerprints may have that many bits.
 func isLength(bits int) bool { return bits >= 64 && bits <= sketch.MostSimHashBits && bits%64 == 0 }
 
-// checkSimilarity checks what is looked for, and what goes with it.
+// checkSimilarity checks the similarity and the settings that depend on it.
 func (c *Config) checkSimilarity(check checker) {
 	usual := Default()
 	if c.Similarity != methods.Containment {
@@ -165,7 +164,7 @@ func (c *Config) checkKeys(check checker) {
 	check(c.Scoring() != methods.Hamming || c.Verify == methods.VerifyExact, "{verify} %s: is about sets, {score} hamming compares fingerprints; leave it out", c.Verify)
 }
 
-// list lists names.
+// list joins names for a message.
 func list(names []methods.Name) string {
 	var texts []string
 	for _, name := range names {
@@ -174,7 +173,7 @@ func list(names []methods.Name) string {
 	return strings.Join(texts, ", ")
 }
 
-// checkSimHash checks what goes with SimHash keys.
+// checkSimHash checks the settings that belong to SimHash keys.
 func (c *Config) checkSimHash(check checker) {
 	if c.Scoring() == methods.Hamming {
 		check(!c.isGiven("threshold", c.Threshold != Default().Threshold),
@@ -193,7 +192,7 @@ func (c *Config) checkSimHash(check checker) {
 	}
 }
 
-// checkOutput checks what is written.
+// checkOutput checks the outputs.
 func (c *Config) checkOutput(check checker) {
 	check(len(c.Emit) > 0, "{emit}: name at least one output")
 	for _, name := range c.Outputs() {

@@ -139,7 +139,7 @@ func TestValidateLimits(t *testing.T) {
 	}
 }
 
-// What does not go with containment is refused, all of it at once.
+// TestContainmentRefuses: containment refuses the settings that do not go with it, all at once.
 func TestContainmentRefuses(t *testing.T) {
 	all := containmentConfig()
 	if err := all.Validate(); err != nil {

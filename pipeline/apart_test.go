@@ -12,8 +12,8 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// TestApart: folders that a job writes to are apart from what it reads, whatever
-// leads to them. What is wrong is found before anything is made or deleted.
+// TestApart: folders that a job writes to are apart from what it reads, whatever leads to them. Faults are found before
+// anything is made or deleted.
 func TestApart(t *testing.T) {
 	t.Chdir(t.TempDir())
 	content := file{"a.jsonl", synthetic(81)}.content()

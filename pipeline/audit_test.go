@@ -14,8 +14,8 @@ import (
 	"mirrorbeam/job"
 )
 
-// clusterRecall returns the share of the similar pairs of documents with words
-// that are in one cluster, and how many pairs there are.
+// clusterRecall returns the share of the similar pairs of documents with words that are in one cluster, and the number
+// of such pairs.
 func clusterRecall(tr *truth, rows []clusterRow, threshold float64) (float64, int64) {
 	cluster := map[string]string{} // by ref
 	for _, row := range rows {
@@ -70,9 +70,8 @@ func listedRecall(tr *truth, rows []pairRow, threshold float64) float64 {
 	return float64(found) / float64(pairs)
 }
 
-// TestAuditOfAllDocuments samples every document: the recall is the true one, also
-// where keys were thinned so that pairs are missed, and every pair was seen from
-// both ends.
+// TestAuditOfAllDocuments samples every document. The recall is the true one, even if keys were thinned so that pairs
+// are missed. Every pair was seen from both ends.
 func TestAuditOfAllDocuments(t *testing.T) {
 	files := cut(oddities(91), 3)
 	tr := naiveTruth(3, true, files...)
@@ -80,7 +79,7 @@ func TestAuditOfAllDocuments(t *testing.T) {
 	for _, c := range []struct {
 		bands, rows int
 		threshold   float64
-		low, high   float64 // where the recall is to be
+		low, high   float64 // bounds of the expected recall
 	}{
 		{0, 0, 0.5, 0.999, 1},
 		{3, 4, 0.5, 0.5, 0.99},
@@ -109,8 +108,8 @@ func TestAuditOfAllDocuments(t *testing.T) {
 	}
 }
 
-// TestAuditDependsOnDocumentsOnly: the sample and what is found do not depend on
-// how the job is cut or run, nor on a reference.
+// TestAuditDependsOnDocumentsOnly: the sample and its partners do not depend on how the job is cut or run, nor on a
+// reference.
 func TestAuditDependsOnDocumentsOnly(t *testing.T) {
 	files := cut(synthetic(92), 2)
 	config := testConfig(t, putCorpus(t, plain, files...))
@@ -137,8 +136,8 @@ func TestAuditDependsOnDocumentsOnly(t *testing.T) {
 	}
 }
 
-// TestAuditFindsThinBands: bands that miss one pair in fourteen of real texts are
-// found out by a sample of a tenth of the documents.
+// TestAuditFindsThinBands: bands that miss one pair in fourteen of real texts are detected by a sample of a tenth of
+// the documents.
 func TestAuditFindsThinBands(t *testing.T) {
 	input := filepath.Join(corpora, "mirrors", "installguide_text.jsonl.zst")
 	if _, err := os.Stat(input); err != nil {
@@ -156,9 +155,8 @@ func TestAuditFindsThinBands(t *testing.T) {
 	}
 }
 
-// TestAuditOfMuchAlike: thousands of equal lines, or of pages of one template, are
-// counted in few records and little memory, though they form hundreds of millions of
-// pairs.
+// TestAuditOfMuchAlike: thousands of equal lines, or of pages of one template, form hundreds of millions of pairs. An
+// audit counts them in few records and little memory.
 func TestAuditOfMuchAlike(t *testing.T) {
 	const documents = 20_000
 	words := "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
@@ -188,7 +186,7 @@ func TestAuditOfMuchAlike(t *testing.T) {
 			if name == "equal" && (a.Low < 0.999 || a.Listed != 1 || a.Pairs != int64(a.Sampled)*(documents-1)) {
 				t.Errorf("audit %+v, want all equal pairs", a)
 			}
-			// What is set aside for the sample, and some megabytes of classes.
+			// The documents set aside for the sample, and some megabytes of classes.
 			if more := summary.TempBytes - without; more > 24<<20 {
 				t.Errorf("the audit wrote %d bytes", more)
 			}
@@ -199,8 +197,8 @@ func TestAuditOfMuchAlike(t *testing.T) {
 	}
 }
 
-// TestAuditTellsListedFromTogether: in chains A, B, C with thin bands a pair A, C is
-// often missed though both are joined to B. The figures differ, and are the true ones.
+// TestAuditTellsListedFromTogether: in chains A, B, C with thin bands a pair A, C is often missed though both are
+// joined to B. The two figures differ, and both are the true ones.
 func TestAuditTellsListedFromTogether(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 18))
 	var file corpusFile
@@ -243,9 +241,9 @@ func (f *corpusFile) write(t testing.TB, path string) {
 	}
 }
 
-// TestAuditCountsReference: pairs of the input with the reference count, pairs within
-// the reference do not. All documents of the reference have the same words as one
-// of the input but for the last, so every document of the input has a partner there.
+// TestAuditCountsReference: pairs of the input with the reference count, pairs within the reference do not. Each
+// document of the reference shares all words but the last with a document of the input, so every document of the input
+// has a partner there.
 func TestAuditCountsReference(t *testing.T) {
 	random := rand.New(rand.NewPCG(19, 20))
 	var reference, input corpusFile

@@ -16,8 +16,7 @@ import (
 	"mirrorbeam/job"
 )
 
-// cancelAtWork returns a context that ends once the tasks of the job have begun
-// to write so many files.
+// cancelAtWork returns a context that ends once the tasks of the job have begun to write the given number of files.
 func cancelAtWork(t *testing.T, config job.Config, written int) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -26,7 +25,7 @@ func cancelAtWork(t *testing.T, config job.Config, written int) context.Context 
 		defer close(ended)
 		for ctx.Err() == nil {
 			files, _ := filepath.Glob(filepath.Join(config.Output+".temp", "run-*", "*"))
-			if len(files) >= 2+written { // the lock, the list of inputs, and theirs
+			if len(files) >= 2+written { // the lock, the list of inputs, and the files of the tasks
 				cancel()
 			}
 			time.Sleep(time.Millisecond)
@@ -35,8 +34,7 @@ func cancelAtWork(t *testing.T, config job.Config, written int) context.Context 
 	return ctx
 }
 
-// largeCorpus is one that a job works on for much longer than a look at its
-// folder takes.
+// largeCorpus makes a corpus that takes a job much longer than a look at its folder.
 func largeCorpus(t *testing.T) string {
 	w := newWriter(31)
 	for range 3000 {
@@ -46,8 +44,8 @@ func largeCorpus(t *testing.T) string {
 	return putCorpus(t, plain, cut(w.lines, 4)...)
 }
 
-// inChild runs a test once more, in a process of its own, in which no other test has
-// left anything, and reports whether this is that process.
+// inChild runs a test once more in a new process, in which no other test has left anything. It reports whether this is
+// that process.
 func inChild(t *testing.T) bool {
 	t.Helper()
 	const mark = "MIRRORBEAM_TEST_CHILD"
@@ -67,8 +65,8 @@ func inChild(t *testing.T) bool {
 	return false
 }
 
-// TestCancel ends jobs before they start and in the middle of their work. The
-// disk is as it was, and nothing of them goes on.
+// TestCancel ends jobs before they start and in the middle of their work. The disk is as before, and nothing of them
+// goes on.
 func TestCancel(t *testing.T) {
 	failing(t)
 	input := largeCorpus(t)

@@ -9,10 +9,9 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// TestChains runs on corpora whose documents form long chains at a low threshold:
-// template pages in many languages, and licences. A component may be large, but no
-// document goes for one that it is not similar to; a star is as tight as the
-// threshold.
+// TestChains runs on corpora whose documents form long chains at a low threshold: template pages in many languages, and
+// licences. A component may be large, but no document is removed for one that it is not similar to. A star is as tight
+// as the threshold.
 func TestChains(t *testing.T) {
 	for _, corpus := range []string{"mirrors/installguide_text.jsonl.zst", "licenses/all.jsonl.zst"} {
 		t.Run(filepath.Dir(corpus), func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// passageRow is a row of pairs with the passages that both have.
+// passageRow is a row of pairs with the passages that both documents have.
 type passageRow struct {
 	pairRow
 	Spans     []spanRow `json:"spans"`
@@ -41,8 +41,7 @@ func containmentConfig(t testing.TB, input ...string) job.Config {
 	return config
 }
 
-// excerpts returns oddities among which there are long documents with passages of
-// others.
+// excerpts returns oddities, among them long documents with passages of others.
 func excerpts(seed uint64) []line {
 	w := newWriter(seed)
 	w.lines = oddities(seed)
@@ -64,8 +63,8 @@ func excerpts(seed uint64) []line {
 	return w.lines
 }
 
-// expectedRows returns the rows that a job must write for documents that are
-// compared for certain, and those that it may write, by their names.
+// expectedRows returns two sets of rows by their names: the rows of documents that are compared for certain, which a
+// job must write, and those that it may write.
 func expectedRows(t testing.TB, config job.Config, tr *truth) (must, may map[[2]string]passageRow) {
 	t.Helper()
 	measure := sketch.Measure{Shingle: config.Shingle, CJKSplit: config.CJKSplit}
@@ -136,8 +135,7 @@ func expectedRows(t testing.TB, config job.Config, tr *truth) (must, may map[[2]
 	return must, may
 }
 
-// checkPassages compares the pairs of a job with what they must be, and returns the
-// rows.
+// checkPassages compares the pairs of a job with the expected rows, and returns the rows.
 func checkPassages(t testing.TB, config job.Config, tr *truth) []passageRow {
 	t.Helper()
 	must, may := expectedRows(t, config, tr)
@@ -202,8 +200,8 @@ func TestContainment(t *testing.T) {
 	}
 }
 
-// A document of the input is compared with the reference and with the input, two of
-// the reference are not.
+// TestContainmentReference: a document of the input is compared with the reference and with the input; two documents of
+// the reference are not compared.
 func TestContainmentReference(t *testing.T) {
 	parts := cut(excerpts(73), 4)
 	reference := []file{{"y.jsonl", parts[0].lines}, {"z.jsonl", parts[1].lines}}
@@ -216,7 +214,7 @@ func TestContainmentReference(t *testing.T) {
 	checkPassages(t, config, tr)
 }
 
-// The same bytes however the job is run and cut.
+// TestContainmentChangesNothing: the bytes are the same however the job is run and cut.
 func TestContainmentChangesNothing(t *testing.T) {
 	input := putCorpus(t, plain, cut(excerpts(lawSeed), 3)...)
 	config := containmentConfig(t, input)
@@ -247,8 +245,8 @@ func TestContainmentChangesNothing(t *testing.T) {
 	)
 }
 
-// What very many documents have in common is not compared all with all, which is
-// told, and what else two of them have in common is found all the same.
+// TestContainmentDense: documents that share a passage with very many others are not all compared with each other,
+// which the job reports. Other passages that two of them share are still found.
 func TestContainmentDense(t *testing.T) {
 	w := newWriter(75)
 	licence := w.text(60)
@@ -269,7 +267,7 @@ func TestContainmentDense(t *testing.T) {
 		t.Errorf("%d spans reach over what differs", n)
 	}
 	long := 0
-	for _, words := range []int{89, 90, 91, 92, 93} { // some of the words before and behind may agree
+	for _, words := range []int{89, 90, 91, 92, 93} { // some words before and after the passage may agree
 		long += strings.Count(want, fmt.Sprintf("\"words\":%d}", words))
 	}
 	if long < 3 {
@@ -282,7 +280,7 @@ func TestContainmentDense(t *testing.T) {
 	}
 }
 
-// Quotations are no passages when they are not wanted.
+// TestContainmentQuotations: quotations are no passages if they are not wanted.
 func TestContainmentQuotations(t *testing.T) {
 	w := newWriter(77)
 	passage := w.text(40)
@@ -303,7 +301,7 @@ func TestContainmentQuotations(t *testing.T) {
 	}
 }
 
-// On real texts, against all pairs.
+// TestContainmentCorpora compares real texts with all pairs.
 func TestContainmentCorpora(t *testing.T) {
 	for _, name := range []string{"clough/clough.jsonl.zst", "mirrors/clang_text.jsonl.zst"} {
 		t.Run(strings.Split(name, "/")[0], func(t *testing.T) {
@@ -311,7 +309,7 @@ func TestContainmentCorpora(t *testing.T) {
 			if _, err := os.Stat(input); err != nil {
 				t.Skipf("the corpus is not here: %v", err)
 			}
-			// Some hundred documents: all their pairs are much to compare.
+			// Only some hundred documents, since comparing all their pairs takes long.
 			w := newWriter(79)
 			records := decodeRecords[struct{ ID, Text string }](t, readFile(t, input))
 			for i := 0; i < len(records); i += max(len(records)/100, 1) {
@@ -343,5 +341,5 @@ func decodeRecords[Record any](t testing.TB, b []byte) []Record {
 	return records
 }
 
-// foundWords returns how many words in a row are found for certain.
+// foundWords returns the least number of words in a row that are found for certain.
 func foundWords(config job.Config) int { return planOf(config, lshbands.Scheme{}, false).Words }

@@ -12,8 +12,7 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// corpora is where real texts with all their pairs lie. They are not part of
-// this repository.
+// corpora is the folder of real texts with all their pairs. They are not part of this repository.
 const corpora = "../../shared/corpora"
 
 // TestCorpora measures recall and precision on real texts against all pairs that
@@ -75,7 +74,7 @@ func TestCorpora(t *testing.T) {
 			config.Emit = []string{output.Clusters, output.Pairs}
 			config.Threshold, config.CJKSplit, config.Keys = 0.8, strings.Contains(c.pairs, "_w3cjk_"), methods.All
 			if strings.HasPrefix(c.corpus, "tang/") {
-				return // five thousand million pairs
+				return // there are five thousand million pairs
 			}
 			runJob(t, config)
 			if recall, precision, figures := judge(readRows[pairRow](t, config.Output, output.Pairs), pairs, config.Threshold); recall != 1 || precision != 1 {
@@ -131,9 +130,8 @@ func readTruePairs(t testing.TB, path string) []truePair {
 	return pairs
 }
 
-// judge compares listed pairs with the true ones. A true pair is found if both
-// are in one class of identical documents, or their classes are joined by a
-// listed pair; a listed pair of classes that is not true is wrong.
+// judge compares listed pairs with the true ones. A true pair is found if both are in one class of identical documents,
+// or if a listed pair joins their classes. A listed pair of classes that is not true is wrong.
 func judge(rows []pairRow, pairs []truePair, threshold float64) (recall, precision float64, figures string) {
 	class := map[string]string{} // the first identical document
 	for _, row := range rows {
@@ -178,7 +176,7 @@ func judge(rows []pairRow, pairs []truePair, threshold float64) (recall, precisi
 	return recall, precision, fmt.Sprintf("recall %.5f (%d of %d), precision %.5f (%d wrong of %d)", recall, found, total, precision, wrong, len(listed))
 }
 
-// TestJudge makes sure that the judge finds fault where there is some.
+// TestJudge makes sure that the judge finds faults.
 func TestJudge(t *testing.T) {
 	rows := []pairRow{{A: "a", B: "b", Identical: true, Jaccard: 1}, {A: "a", B: "c", Jaccard: 0.8}, {A: "c", B: "d", Jaccard: 0.7}}
 	pairs := []truePair{{"a", "b", 1}, {"a", "c", 0.8}, {"b", "c", 0.8}, {"x", "y", 0.9}, {"c", "e", 0.5}}

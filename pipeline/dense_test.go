@@ -8,9 +8,8 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// TestTemplatePages runs on 20,000 pages of one template, far more than are
-// compared with each other: they come out as the clusters they are, what was
-// skipped is counted, and an example named.
+// TestTemplatePages runs on 20,000 pages of one template, far more than are compared with each other. The clusters are
+// still right, the skipped pairs are counted, and an example is named.
 func TestTemplatePages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("20,000 documents take some seconds")
@@ -18,7 +17,7 @@ func TestTemplatePages(t *testing.T) {
 	const pages = 20_000
 	for _, c := range []struct {
 		name           string
-		common, shared int // words of all pages, and of those of a variant
+		common, shared int // number of words common to all pages, and to those of a variant
 		variants       int
 		pairs          float64 // the least share of all pairs that must be listed
 		keys           methods.Name

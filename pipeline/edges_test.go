@@ -57,8 +57,8 @@ func TestOneDocument(t *testing.T) {
 	checkUnique(t, config, files)
 }
 
-// TestUniqueOfEveryFile: every input file has its file of unique, also one
-// without a byte, a document, or a document that stays.
+// TestUniqueOfEveryFile: every input file has its file of unique, even a file without a byte, without a document, or
+// without a kept document.
 func TestUniqueOfEveryFile(t *testing.T) {
 	lines := synthetic(52)
 	files := []file{
@@ -66,7 +66,7 @@ func TestUniqueOfEveryFile(t *testing.T) {
 		{"b.jsonl", nil},
 		{"c.jsonl", []line{{kind: blankLine}}},
 		{"d.jsonl", []line{{raw: "{}", kind: rejectLine}}},
-		{"e.jsonl", lines[:10]}, // all there before
+		{"e.jsonl", lines[:10]}, // all of these came before
 		{"f.jsonl", nil},
 	}
 	config := testConfig(t, putCorpus(t, plain, files...))
@@ -82,8 +82,8 @@ func TestUniqueOfEveryFile(t *testing.T) {
 	}
 }
 
-// TestTooLong rejects texts and lines beyond the limit, with what they measure,
-// and nothing at it. Lines at the limit of the reader are longer than its buffer.
+// TestTooLong rejects texts and lines beyond the limit, with their size, and none at the limit. Lines at the limit of
+// the reader are longer than its buffer.
 func TestTooLong(t *testing.T) {
 	const limit = 1000
 	w := newWriter(53)
@@ -108,8 +108,8 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// TestBrokenStreams cuts compressed files short. What was readable is read, what
-// was not is told, and rejects are in the order of files and positions.
+// TestBrokenStreams cuts compressed files short. The readable part is read, the rest is reported, and rejects are in
+// the order of files and positions.
 func TestBrokenStreams(t *testing.T) {
 	for _, how := range []compression{gzipped, zstded} {
 		t.Run(string(how), func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestBrokenStreams(t *testing.T) {
 	}
 }
 
-// TestNames calls files and documents what JSON must escape.
+// TestNames uses names of files and documents that JSON must escape.
 func TestNames(t *testing.T) {
 	const name = "dir with \"quotes\"/ø 中 \\ \u2028 & <tag>.jsonl"
 	w := newWriter(55)
@@ -189,8 +189,8 @@ func TestFields(t *testing.T) {
 	})
 }
 
-// TestChangedInput: a file that shrinks while the job runs makes it fail, as the
-// input's fault, with the reason alone.
+// TestChangedInput: if a file shrinks while the job runs, the job fails. The error blames the input and gives the
+// reason alone.
 func TestChangedInput(t *testing.T) {
 	failing(t)
 	path := put(t, filepath.Join(t.TempDir(), "x.jsonl"), file{"x.jsonl", synthetic(57)}.content(), plain)

@@ -56,17 +56,16 @@ func (e equals) config(t *testing.T) job.Config {
 	return config
 }
 
-// checkFollows checks that the rows name each pair of classes of identical documents
-// once, that none but identical ones joins two documents of the reference, that each
-// is true, and that all that is true follows from them: it is in one class, or a row
-// joins the classes of both.
+// checkFollows checks the rows. They name each pair of classes of identical documents once. Each row is true. Two
+// documents of the reference share a row only if they are identical. All that is true follows from the rows: the
+// documents are in one class, or a row joins their classes.
 func checkFollows(t *testing.T, tr *truth, rows []pairRow, isTrue func(i, j int) bool) {
 	t.Helper()
 	number := map[string]int{}
 	for i := range tr.documents {
 		number[tr.documents[i].name] = i
 	}
-	class := make([]int, len(tr.documents)) // the first of it
+	class := make([]int, len(tr.documents)) // the first document of each class
 	for i := range class {
 		class[i] = i
 	}
@@ -110,8 +109,8 @@ func checkFollows(t *testing.T, tr *truth, rows []pairRow, isTrue func(i, j int)
 	}
 }
 
-// TestEqualDocuments splits corpora of many equal documents into a reference and an
-// input, and compares with brute force: all that is true follows from the rows.
+// TestEqualDocuments splits corpora of many equal documents into a reference and an input, and compares with brute
+// force: all that is true follows from the rows.
 func TestEqualDocuments(t *testing.T) {
 	for seed := range uint64(8) {
 		e := makeEquals(t, 100+seed)
@@ -137,8 +136,8 @@ func TestEqualDocuments(t *testing.T) {
 	}
 }
 
-// TestEqualDocumentsAtUsualRecall: what MinHash keys find is true, and identical
-// documents are found whatever the recall.
+// TestEqualDocumentsAtUsualRecall: pairs found by MinHash keys are true, and identical documents are found whatever the
+// recall.
 func TestEqualDocumentsAtUsualRecall(t *testing.T) {
 	for seed := range uint64(3) {
 		e := makeEquals(t, 120+seed)
@@ -247,8 +246,8 @@ func numbers(n int) []int {
 	return all
 }
 
-// TestEqualDocumentsWithPassages is TestEqualDocuments for passages: what of them must
-// be found is listed, equal documents among it, and nothing else.
+// TestEqualDocumentsWithPassages is TestEqualDocuments for passages: all that must be found is listed, equal documents
+// included, and nothing else.
 func TestEqualDocumentsWithPassages(t *testing.T) {
 	for seed := range uint64(4) {
 		e := makeEquals(t, 160+seed)
@@ -271,8 +270,8 @@ func TestEqualDocumentsWithPassages(t *testing.T) {
 	}
 }
 
-// TestQueryOfEqualDocuments: an index has all documents of the reference and of the
-// input, however many are equal.
+// TestQueryOfEqualDocuments: an index has all documents of the reference and of the input, however many of them are
+// equal.
 func TestQueryOfEqualDocuments(t *testing.T) {
 	e := makeEquals(t, 180)
 	config := e.config(t)

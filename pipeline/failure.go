@@ -19,14 +19,13 @@ import (
 )
 
 const (
-	// filesOfProcess are those that the process opens besides, and some to spare.
+	// filesOfProcess is the number of other files that the process opens, and some to spare.
 	filesOfProcess = 8
-	// filesOfTask are those that a task has open at a time.
+	// filesOfTask is the number of files that a task has open at a time.
 	filesOfTask = 4
 )
 
-// checkOpenFiles refuses to start where the job would run out of files in the middle
-// of its work.
+// checkOpenFiles refuses to start if the job would run out of files in the middle of its work.
 func checkOpenFiles() error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -40,8 +39,7 @@ func checkOpenFiles() error {
 	return nil
 }
 
-// firstReject returns the first reject in words. The files of the result are in the
-// folder.
+// firstReject describes the first reject. The folder holds the files of the result.
 func firstReject(folder string, result outputs.Result) string {
 	for _, file := range result.Files {
 		if file.Output != output.Rejects {

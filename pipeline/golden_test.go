@@ -22,13 +22,12 @@ import (
 	"mirrorbeam/job"
 )
 
-// The law of these tests: whatever is done to the program, its results stay the same
-// bytes. They run the job in every mode and compare digests of what it writes with
-// those in a file. UPDATE=1 rewrites the file, for a change that is meant to change
+// The law of these tests: no change to the program changes the bytes of its results. They run the job in every mode and
+// compare digests of its outputs with those in a file. UPDATE=1 rewrites the file, for a change that is meant to change
 // results.
 
-// goldenFile holds a line for each digest: the row, a tab, what the digest is of, a tab,
-// and the digest. It holds no text of a corpus.
+// goldenFile holds a line for each digest: the row, a tab, the content that the digest is of, a tab, and the digest. It
+// holds no text of a corpus.
 const goldenFile = "testdata/golden.txt"
 
 // goldenConfig is a job with all outputs.
@@ -40,13 +39,13 @@ func goldenConfig(t testing.TB, input string) job.Config {
 
 // golden compares digests with those in the file.
 type golden struct {
-	want, got map[string]string // by row and what the digest is of
-	folders   map[string]string // of corpora that were made
+	want, got map[string]string // digests by row and content
+	folders   map[string]string // folders of corpora that were made
 	stopWords string
-	home      *testing.T // whose end they live to
+	home      *testing.T // the test at whose end the folders go
 }
 
-// TestGolden compares what jobs, queries and plans of every mode make with the file.
+// TestGolden compares the results of jobs, queries and plans of every mode with the file.
 func TestGolden(t *testing.T) {
 	if raceDetector {
 		t.Skip("the jobs are those of other tests, and take minutes with the race detector")
@@ -82,7 +81,7 @@ func newGolden(t *testing.T) *golden {
 	return g
 }
 
-// corpus returns the path of a corpus, and skips the test where a real one is not here.
+// corpus returns the path of a corpus. It skips the test if a real corpus is missing.
 func (g *golden) corpus(t *testing.T, name string) string {
 	t.Helper()
 	if g.folders[name] != "" {
@@ -120,7 +119,7 @@ func (g *golden) config(t *testing.T, run goldenRun) job.Config {
 	return config
 }
 
-// run compares the results of a job and what its summary says of them.
+// run compares the results of a job and their description in its summary.
 func (g *golden) run(t *testing.T, run goldenRun) {
 	config := g.config(t, run)
 	summary := runJob(t, config)
@@ -140,8 +139,8 @@ func (g *golden) run(t *testing.T, run goldenRun) {
 	}
 }
 
-// outputFiles returns the names of the files of an output and what is in them, by name.
-// How well it is compressed may change.
+// outputFiles returns the names and contents of the files of an output, by name. Contents are uncompressed, since
+// compression may change.
 func outputFiles(t *testing.T, folder, name string) []byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, name+"-[0-9]*"))
@@ -158,8 +157,7 @@ func outputFiles(t *testing.T, folder, name string) []byte {
 	return all
 }
 
-// canonical returns the JSON of a value, with the fields of objects by name, but for those
-// that are to be left out.
+// canonical returns the JSON of a value, with the fields of objects by name. It leaves out the fields named in without.
 func canonical(t *testing.T, value any, without ...string) []byte {
 	t.Helper()
 	encoded, err := json.Marshal(value)
@@ -196,7 +194,7 @@ func leaveOut(decoded any, names []string) {
 	}
 }
 
-// query compares the matches that a query finds.
+// query compares the matches of a query.
 func (g *golden) query(t *testing.T, q goldenQuery) {
 	asked := g.corpus(t, q.asked)
 	x := runIndex(t, g.config(t, q.goldenRun))
@@ -212,18 +210,18 @@ func (g *golden) query(t *testing.T, q goldenQuery) {
 	g.compare(t, q.name, "counts", fmt.Appendf(nil, "%d %d %d %d %q", counts.Documents, counts.Matched, counts.Matches, counts.Rejected, counts.FirstReject))
 }
 
-// plan compares what is advised.
+// plan compares the advice of a plan.
 func (g *golden) plan(t *testing.T, run goldenRun) {
 	config := g.config(t, run)
 	advice, err := plan.Make(context.Background(), plan.Config{Input: config.Input, Measure: config.Measure, Shingles: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The configuration names folders of this machine, the others depend on its cores.
+	// The configuration names folders of this machine; the other fields depend on its cores.
 	g.compare(t, run.name, "advice", canonical(t, advice, "config", "lanes", "shards", "memory_bytes"))
 }
 
-// compare compares the digest of some bytes with that in the file.
+// compare compares the digest of some bytes with the digest in the file.
 func (g *golden) compare(t *testing.T, row, of string, content []byte) {
 	t.Helper()
 	key := row + "\t" + of
@@ -234,7 +232,7 @@ func (g *golden) compare(t *testing.T, row, of string, content []byte) {
 	}
 }
 
-// write rewrites the file. What did not run keeps its digests, unless no row has its name.
+// write rewrites the file. A row that did not run keeps its digests, unless it was removed.
 func (g *golden) write(t *testing.T) {
 	t.Helper()
 	rows := slices.Concat(goldenRuns, goldenPlans)

@@ -7,12 +7,11 @@ import (
 	"testing"
 )
 
-// goldenRun is one job: what it reads, and how it differs from goldenConfig. The change
-// is in the JSON of summary.json, so that the rows do not rest on names within the
-// program.
+// goldenRun is one job: its input, and its differences from goldenConfig. The change is in the JSON of summary.json, so
+// that the rows do not depend on names within the program.
 type goldenRun struct {
 	name             string
-	input, reference string // of goldenCorpora, or a path below the real corpora
+	input, reference string // names in goldenCorpora, or paths below the real corpora
 	change           string
 	isDense          bool // some groups must be too large to be compared fully
 }
@@ -65,7 +64,7 @@ var goldenRuns = []goldenRun{
 	{name: "measure/features by simhash", input: "fields", change: `{"features":"features","keys":"simhash","hamming":8,"bits":128}`},
 	{name: "measure/other names", input: "fields", change: `{"text_field":"title","id_field":"name","max_document":60,"threshold":0.4}`},
 
-	// What stays.
+	// What is kept.
 	{name: "keep/longest", input: "mirrors/etcd_docs.jsonl.zst", change: `{"keep":"longest","threshold":0.5}`},
 	{name: "keep/star", input: "mirrors/etcd_docs.jsonl.zst", change: `{"split":"star","threshold":0.5}`},
 	{name: "keep/longest star", input: "oddities", change: `{"keep":"longest","split":"star","threshold":0.5}`},
@@ -89,7 +88,7 @@ var goldenRuns = []goldenRun{
 	{name: "passages/stop words", input: "clough/clough.jsonl.zst", change: `{"similarity":"containment","threshold":0.5,"excerpt":16,"stopwords":"list","normalize":"fold"}`},
 	{name: "passages/dense", input: "licensed", change: `{"similarity":"containment","threshold":0.9}`, isDense: true},
 
-	// Groups that are too large.
+	// Groups that are too large to compare fully.
 	{name: "dense/exact", input: "template", change: `{"keys":"exact"}`, isDense: true},
 	{name: "dense/minhash", input: "template", change: `{"keys":"minhash"}`, isDense: true},
 	{name: "dense/simhash", input: "template among others", change: `{"keys":"simhash","hamming":6}`, isDense: true},
@@ -126,7 +125,7 @@ var goldenQueries = []goldenQuery{
 	{goldenRun{name: "query/features", input: "fields", change: `{"features":"features","threshold":0.4}`}, "fields", 0, 0},
 }
 
-// goldenPlans are configurations that are planned for.
+// goldenPlans are the configurations of plans.
 var goldenPlans = []goldenRun{
 	{name: "plan/small", input: "oddities", change: `{"keys":"auto"}`},
 	{name: "plan/large", input: "reuters21578/reuters.jsonl.zst", change: `{"keys":"auto"}`},
@@ -135,7 +134,7 @@ var goldenPlans = []goldenRun{
 	{name: "plan/reference", input: "equal", reference: "oddities", change: `{"keys":"exact","threshold":0.6}`},
 }
 
-// goldenCorpora makes the corpora that are no real ones.
+// goldenCorpora makes the corpora that are not real ones.
 var goldenCorpora = map[string]func(t testing.TB) string{
 	"oddities":     func(t testing.TB) string { return putCorpus(t, plain, cut(oddities(301), 3)...) },
 	"oddities.zst": func(t testing.TB) string { return putCorpus(t, zstded, cut(oddities(301), 3)...) },
@@ -151,7 +150,7 @@ var goldenCorpora = map[string]func(t testing.TB) string{
 	"known heaps":           func(t testing.TB) string { return putCorpus(t, plain, file{"y.jsonl", heapCorpus(305, 600, 4)}) },
 	"template":              func(t testing.TB) string { return putCorpus(t, plain, cut(templateLines(306, 5000, 90, 0), 2)...) },
 	"template among others": func(t testing.TB) string { return putCorpus(t, plain, cut(templateLines(306, 3000, 250, 1200), 2)...) },
-	// Documents that share a passage and nothing else, but for some.
+	// Documents most of which share a passage and nothing else.
 	"licensed": func(t testing.TB) string {
 		w := newWriter(307)
 		licence, copied := w.text(60), w.text(90)
@@ -167,8 +166,7 @@ var goldenCorpora = map[string]func(t testing.TB) string{
 	"fields": func(t testing.TB) string { return putCorpus(t, plain, file{"x.jsonl", fieldLines(308)}) },
 }
 
-// templateLines returns so many pages of one template of so many words, and other
-// documents.
+// templateLines returns pages of one template of the given number of words, and other documents.
 func templateLines(seed uint64, pages, words, others int) []line {
 	w := newWriter(seed)
 	common := w.text(words)
@@ -203,7 +201,7 @@ func fieldLines(seed uint64) []line {
 	return w.lines
 }
 
-// features returns words as features in one of the forms that there are.
+// features returns words as features in one of the possible forms.
 func (w *writer) features(words []string, form int) any {
 	switch form {
 	case 0:

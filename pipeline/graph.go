@@ -6,7 +6,7 @@ import (
 	"mirrorbeam/transforms"
 )
 
-// layOut lays out the job: the way of the data from the input to the results.
+// layOut lays out the graph of the job, from the input to the results.
 func layOut(s beam.Scope, job *transforms.Job) {
 	splits := transforms.Read(s, job)
 	sketches := transforms.Fingerprint(s, job, splits)

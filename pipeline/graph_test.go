@@ -12,9 +12,9 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// TestGraphShape lays out the graph of each kind of keys and looks for what portable
-// runners refuse or cannot do: a flattened impulse (apache/beam#34647), side inputs,
-// and tasks that are not spread over workers before a stage works on them.
+// TestGraphShape lays out the graph of each kind of keys and looks for three things that portable runners refuse or do
+// badly: a flattened impulse (apache/beam#34647), side inputs, and tasks that are not spread over workers before a
+// stage works on them.
 func TestGraphShape(t *testing.T) {
 	for _, keys := range []methods.Name{methods.MinHash, methods.Exact, methods.SimHash, methods.All, methods.Passages} {
 		t.Run(string(keys), func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestGraphShape(t *testing.T) {
 }
 
 func checkShape(t *testing.T, edges []*graph.MultiEdge) {
-	makers := map[int]graph.Opcode{} // of nodes
+	makers := map[int]graph.Opcode{} // makers of nodes
 	for _, edge := range edges {
 		for _, out := range edge.Output {
 			makers[out.To.ID()] = edge.Op

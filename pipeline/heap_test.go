@@ -15,9 +15,8 @@ import (
 	"mirrorbeam/job"
 )
 
-// heapCorpus is a corpus of n documents, or some more, that are much alike: pages of
-// templates, in variants; random parts of one text, some of which reach the threshold;
-// equal documents; and some like no other. A share of them are parts.
+// heapCorpus is a corpus of about n documents that are much alike: pages of templates, in variants; random parts of one
+// text, some of which reach the threshold; equal documents; and some like no other. PartsOf10 tenths of them are parts.
 func heapCorpus(seed uint64, n int, partsOf10 int) []line {
 	w := newWriter(seed)
 	templates, parts := [][]string{w.text(50), w.text(70)}, make([][]string, 20)
@@ -87,10 +86,9 @@ func rowsOf(t *testing.T, text string) (rows heapRows) {
 	return rows
 }
 
-// TestHeaps compares jobs over corpora with heaps with what brute force says: nothing
-// listed is wrong, nothing goes but for a near-duplicate that stays, no two documents that
-// stay are near-duplicates but for those that are counted, and how the job is cut changes
-// no byte.
+// TestHeaps compares jobs over corpora with heaps with brute force. No listed pair is wrong. A document is only removed
+// for a near-duplicate that is kept. Two kept documents are not near-duplicates, except those that are counted. The
+// cuts of the job change no byte.
 func TestHeaps(t *testing.T) {
 	for seed := range uint64(3) {
 		lines := heapCorpus(700+seed, 700, int(2+2*seed))
@@ -148,9 +146,9 @@ type heapCheck struct {
 	tr        *truth
 	rows      heapRows
 	threshold float64
-	isExact   bool // of the keys
+	isExact   bool // the keys are exact
 
-	number map[string]int // of documents by name
+	number map[string]int // number of documents by name
 	kept   map[int]bool
 }
 
@@ -186,7 +184,7 @@ func (h *heapCheck) checkPairs(t *testing.T) {
 	}
 }
 
-// checkClusters checks that no cluster joins what brute force does not join.
+// checkClusters checks that no cluster joins documents that brute force does not join.
 func (h *heapCheck) checkClusters(t *testing.T) {
 	t.Helper()
 	root := h.tr.components(h.tr.edges(h.threshold))
@@ -203,7 +201,7 @@ func (h *heapCheck) checkClusters(t *testing.T) {
 	}
 }
 
-// checkRemoved checks that what goes does so for a near-duplicate that stays.
+// checkRemoved checks that a removed document goes for a near-duplicate that is kept.
 func (h *heapCheck) checkRemoved(t *testing.T) {
 	t.Helper()
 	listed := map[[2]int]bool{}
@@ -224,8 +222,7 @@ func (h *heapCheck) checkRemoved(t *testing.T) {
 	}
 }
 
-// checkKept checks that of two near-duplicates that stay one is counted. Bands may miss
-// some.
+// checkKept checks that of two kept near-duplicates one is counted. Bands may miss some.
 func (h *heapCheck) checkKept(t *testing.T, counted int64) {
 	t.Helper()
 	if !h.isExact {

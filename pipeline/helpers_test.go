@@ -26,14 +26,13 @@ import (
 	"mirrorbeam/job"
 )
 
-// workerUmask is set in worker processes only, so that the files they make can
-// be told from those of the test's own process.
+// workerUmask is set in worker processes only, so that their files differ from those of the test's own process.
 const (
 	workerUmask = 0o062
 	workerMode  = 0o666 &^ workerUmask
 )
 
-// TestMain starts Beam, which never returns where this binary runs as a worker.
+// TestMain starts Beam, which never returns if this binary runs as a worker.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("worker").Value.String() == "true" {
@@ -45,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// testConfig is a job with the defaults, but that no pair may be missed, and all outputs.
+// testConfig is a job with the defaults, except that no pair may be missed and all outputs are written.
 func testConfig(t testing.TB, input ...string) job.Config {
 	config := job.Default()
 	config.Input, config.Output = input, filepath.Join(t.TempDir(), "out")
@@ -76,7 +75,7 @@ func runJob(t testing.TB, config job.Config) Summary {
 	return summary
 }
 
-// checkNoLeftovers fails where a run left folders of its own behind.
+// checkNoLeftovers fails if a run has left folders of its own.
 func checkNoLeftovers(t testing.TB, config job.Config) {
 	t.Helper()
 	temp := config.Temp
@@ -131,8 +130,7 @@ type (
 	}
 )
 
-// readOutput returns the bytes of all files of an output, in the order of their
-// names, after taking off their compression.
+// readOutput returns the uncompressed bytes of all files of an output, in the order of their names.
 func readOutput(t testing.TB, dir, name string) []byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, name+"-[0-9]*-of-[0-9]*.jsonl*"))
@@ -169,7 +167,7 @@ func readFile(t testing.TB, path string) []byte {
 	return b
 }
 
-// readRows decodes the rows of an output and refuses fields it does not know.
+// readRows decodes the rows of an output. It refuses unknown fields.
 func readRows[Row any](t testing.TB, dir, name string) []Row {
 	t.Helper()
 	return decodeRows[Row](t, name, readOutput(t, dir, name))
@@ -286,7 +284,7 @@ type file struct {
 	lines []line
 }
 
-// content is what the file holds.
+// content returns the bytes of the file.
 func (f file) content() []byte {
 	var b []byte
 	for _, l := range f.lines {
@@ -316,9 +314,8 @@ func cut(lines []line, n int) []file {
 	return files
 }
 
-// failing marks a test whose job fails or is cancelled. Beam's harness then
-// closes a channel that it may still send on, which the race detector reports
-// as ours; so these tests run without it only.
+// failing marks a test whose job fails or is cancelled. Beam's harness then closes a channel on which it may still
+// send. The race detector reports that as ours, so these tests run only without it.
 func failing(t *testing.T) {
 	if raceDetector {
 		t.Skip("the job fails, and Beam's harness has a race of its own then")

@@ -15,18 +15,16 @@ import (
 	"mirrorbeam/transforms"
 )
 
-// extent is what workers need to know beside the configuration: what the job reads, and
-// where it works.
+// extent holds what workers need to know besides the configuration: what the job reads, and where it works.
 type extent struct {
-	// scheme is that of MinHash keys.
+	// scheme is the scheme of MinHash keys.
 	scheme lshbands.Scheme
-	// bytes is about how many bytes of text there are, splits into how many splits they
-	// are cut.
+	// bytes is about how many bytes of text there are. splits is the number of splits into which they are cut.
 	bytes  int64
 	splits int
 	// stopWords is the list of stop words.
 	stopWords string
-	// temp and partial are folders of the run, inputs is the file that lists its inputs.
+	// temp and partial are folders of the run. inputs is the file that lists its inputs.
 	temp, partial, inputs string
 }
 
@@ -55,14 +53,14 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 		Rows: outputs.Rows{
 			Files:  outputs.Files{Partial: work.Path(e.partial), Format: config.OutputFormat},
 			Inputs: inputs, Emit: config.Outputs(),
-			// A passage in common is no reason to go, nor to be one of a cluster.
+			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: config.Similarity == methods.Containment, Keep: config.Keep, Split: config.Split,
 		},
 		Index: indexOf(config, e),
 	}
 }
 
-// kept says what the job keeps of a document for its method.
+// kept returns what the job keeps of a document for its method.
 func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 	method, _ := methods.Of(config.Method())
 	kept := documents.Kept{
@@ -72,14 +70,14 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 	isScored := method.Scorer(parameters) != methods.NoScorer
 	switch {
 	case !isScored && !slices.Contains(config.Outputs(), output.Sketches):
-		kept.Sets = documents.NoHashes // nobody reads them
+		kept.Sets = documents.NoHashes // nobody reads the sets
 	case config.Verify != methods.VerifyExact || !isScored:
 		kept.Sets = documents.SmallestHashes
 	}
 	return kept
 }
 
-// indexOf returns the index that belongs to the scores of the job.
+// indexOf returns the index for the scores of the job.
 func indexOf(config *job.Config, e extent) outputs.Index {
 	x := outputs.Index{
 		Partial: work.Path(e.partial), Inputs: work.Path(e.inputs),

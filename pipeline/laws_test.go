@@ -18,8 +18,7 @@ import (
 // The law of these tests: clusters and pairs are the same bytes however a job is
 // run and however its input is stored.
 
-// lawSeed is that of the corpus, so that a run of one test can be compared with
-// a run of another.
+// lawSeed is the seed of the corpus. It is fixed, so that runs of different tests can be compared.
 const lawSeed = 11
 
 // lawConfig is a job at a low threshold, so that there is much to compare.
@@ -87,7 +86,7 @@ func setFlag(t testing.TB, flag *string, value string) {
 	t.Cleanup(func() { *flag = before })
 }
 
-// TestInputForms names the same files in every way there is.
+// TestInputForms names the same files in every possible way.
 func TestInputForms(t *testing.T) {
 	var files []file // all in one folder, so that their names are the same in each way
 	for i, f := range cut(oddities(lawSeed), 4) {
@@ -126,8 +125,8 @@ func TestInputForms(t *testing.T) {
 	}
 }
 
-// TestCompressionChangesNothing stores the input in every way there is: refs
-// are positions in the decoded stream and names lack the endings.
+// TestCompressionChangesNothing stores the input in every possible way: refs are positions in the decoded stream and
+// names lack the endings.
 func TestCompressionChangesNothing(t *testing.T) {
 	files := cut(oddities(lawSeed), 3)
 	want := lawfulOutput(t, lawConfig(t, putCorpus(t, plain, files...)))
@@ -145,7 +144,7 @@ func TestCompressionChangesNothing(t *testing.T) {
 		sameText(t, "output", lawfulOutput(t, lawConfig(t, input)), want)
 	})
 	t.Run("members", func(t *testing.T) {
-		// A gzip file may be several one after the other, cut anywhere.
+		// A gzip file may consist of several, one after the other, cut anywhere.
 		input := putCorpus(t, plain, files[1:]...)
 		path := filepath.Join(input, files[0].name)
 		content := files[0].content()
@@ -180,8 +179,8 @@ func readRaw(t testing.TB, path string) []byte {
 	return b
 }
 
-// TestCutsChangeNothing cuts one stream of documents with ids into files: pairs
-// stay as they are, clusters but for their refs.
+// TestCutsChangeNothing cuts one stream of documents with ids into files. Pairs stay as they are, and so do clusters,
+// except for their refs.
 func TestCutsChangeNothing(t *testing.T) {
 	lines := synthetic(lawSeed)
 	config := lawConfig(t, putCorpus(t, plain, cut(lines, 1)...))
@@ -207,8 +206,7 @@ func clustersWithoutRefs(t testing.TB, config job.Config) []clusterRow {
 	return rows
 }
 
-// TestLineEnds reads lines that end like those of other systems, and a last
-// line without an end, which unique gives one.
+// TestLineEnds reads lines that end as on other systems, and a last line without an end. Unique gives that line one.
 func TestLineEnds(t *testing.T) {
 	lines := synthetic(lawSeed)
 	var raw []string

@@ -21,8 +21,7 @@ import (
 	"mirrorbeam/job"
 )
 
-// runIn runs the graph of a configuration with all that it writes in a folder of any
-// storage, and returns its outputs.
+// runIn runs the graph of a configuration, and returns its outputs. Everything is written to a folder of any storage.
 func runIn(t *testing.T, config job.Config, folder string) (string, error) {
 	t.Helper()
 	scheme, err := config.Scheme()
@@ -65,8 +64,8 @@ func runIn(t *testing.T, config job.Config, folder string) (string, error) {
 	return all.String(), nil
 }
 
-// TestJobInMemory: a job whose files, its input included, are in a storage that is
-// nothing but what every storage must be gives what it gives on the local disk.
+// TestJobInMemory: a storage with only the required operations gives the same results as the local disk. It holds all
+// files of the job, the input included.
 func TestJobInMemory(t *testing.T) {
 	config := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 3)...))
 	config.Emit = append(config.Emit, output.Rejects, output.Sketches, output.Index)
@@ -98,8 +97,7 @@ func TestJobInMemory(t *testing.T) {
 	sameText(t, "output", got, want)
 }
 
-// TestJobWithoutRoom: a job whose storage takes no more fails for that reason, wherever
-// it is by then.
+// TestJobWithoutRoom: when its storage is full, a job fails for that reason, at any point of its work.
 func TestJobWithoutRoom(t *testing.T) {
 	failing(t)
 	config := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 3)...))

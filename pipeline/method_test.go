@@ -11,8 +11,8 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// bySize is a method of the test: documents meet if they have as many shingles. All that
-// there is of it is what is registered here.
+// bySize is a method of the test: documents meet if they have equally many shingles. The registration here is all there
+// is of it.
 const bySize methods.Name = "size"
 
 func init() {
@@ -47,7 +47,7 @@ func TestRegisteredMethod(t *testing.T) {
 	checkInnerCuts(t, config)
 }
 
-// TestRegisteredMethodIsPlanned: a plan measures a method that it knows nothing else of.
+// TestRegisteredMethodIsPlanned: a plan measures a method of which it knows only the registration.
 func TestRegisteredMethodIsPlanned(t *testing.T) {
 	files := cut(oddities(91), 3)
 	config := plan.Default()

@@ -20,8 +20,8 @@ import (
 // certain is a recall at which no pair of a small corpus is missed.
 const certain = 0.999999
 
-// TestTruth compares all outputs with what a naive implementation of the same
-// contract says, on a corpus with everything unusual in it.
+// TestTruth compares all outputs with a naive implementation of the same contract, on a corpus with everything unusual
+// in it.
 func TestTruth(t *testing.T) {
 	files := cut(oddities(1), 3)
 	input := putCorpus(t, plain, files...)
@@ -64,8 +64,7 @@ func TestTruth(t *testing.T) {
 			}
 			checkAgainstTruth(t, config, summary, truths[measure])
 			checkUnique(t, config, files)
-			// Other keys give the same, to the byte: that of all pairs, and bands enough to
-			// miss none of these.
+			// Other keys give the same bytes: all pairs, and enough bands to miss none of these.
 			want := lawful(t, config.Output)
 			config.Keys, config.Output = methods.MinHash, filepath.Join(t.TempDir(), "minhash")
 			if config.Recall = certain; c.threshold == 1 {
@@ -140,10 +139,9 @@ func checkAgainstTruth(t *testing.T, config job.Config, summary Summary, tr *tru
 	}
 }
 
-// checkKeepLaw checks on the rows alone that each document that goes has an
-// edge, or is identical, to the one that stays for it, at the similarity stated,
-// and that no edge joins two that stay, but identical ones of the reference. An edge
-// of one document is one of all that are identical to it.
+// checkKeepLaw checks the rows alone. Each removed document is identical, or has an edge, to the document kept for it,
+// at the similarity stated. No edge joins two kept documents, except identical ones of the reference. An edge of one
+// document is one of all that are identical to it.
 func checkKeepLaw(t *testing.T, tr *truth, pairs []pairRow, clusters []clusterRow, removed []removedRow) {
 	t.Helper()
 	names := map[string]string{} // by ref
@@ -215,8 +213,8 @@ func checkUnique(t *testing.T, config job.Config, files []file) {
 	}
 }
 
-// TestManifest checks that the manifest lists exactly the files published, with
-// their rows, and which input each file of unique belongs to.
+// TestManifest checks that the manifest lists exactly the published files, with their rows, and the input file of each
+// file of unique.
 func TestManifest(t *testing.T) {
 	input := putCorpus(t, plain, cut(oddities(2), 3)...)
 	for _, format := range output.Formats {
@@ -259,7 +257,7 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// TestEmit checks that a job writes what was asked for and nothing else.
+// TestEmit checks that a job writes the requested outputs and nothing else.
 func TestEmit(t *testing.T) {
 	input := putCorpus(t, plain, cut(synthetic(3), 1)...)
 	whole := testConfig(t, input)
@@ -280,7 +278,7 @@ func TestEmit(t *testing.T) {
 	}
 }
 
-// TestSummaryFile checks that summary.json is what Run returned.
+// TestSummaryFile checks that summary.json holds the summary that Run returned.
 func TestSummaryFile(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(4), 2)...))
 	summary := runJob(t, config)
@@ -312,8 +310,8 @@ func TestSummaryFile(t *testing.T) {
 	}
 }
 
-// TestOutputShards has more documents than go into one shard: each has a twin
-// far behind it. Shards hold whole clusters, in order, and nearly as many rows.
+// TestOutputShards has more documents than fit into one shard: each has a twin far behind it. Shards hold whole
+// clusters, in order, and nearly the same number of rows.
 func TestOutputShards(t *testing.T) {
 	const twins = 50_100
 	var content strings.Builder

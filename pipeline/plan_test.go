@@ -18,11 +18,10 @@ func planConfig(config job.Config) plan.Config {
 	return plan.Config{Input: config.Input, Measure: config.Measure, Shingles: 100}
 }
 
-// TestPlanOfSmallCorpus: of a corpus that is no larger than the samples all
-// candidates are counted, as a run counts them.
+// TestPlanOfSmallCorpus: if a corpus is no larger than the samples, a plan counts all candidates, as a run does.
 func TestPlanOfSmallCorpus(t *testing.T) {
 	input := putCorpus(t, gzipped, cut(oddities(21), 4)...)
-	// The one reference has nothing of the input, the other half of it.
+	// One reference has nothing of the input, the other has half of it.
 	references := [][]string{
 		nil,
 		{putCorpus(t, plain, cut(synthetic(22), 1)...)},
@@ -49,7 +48,7 @@ func TestPlanOfSmallCorpus(t *testing.T) {
 				if planned != float64(real) || real == 0 {
 					t.Errorf("%g pairs are planned, %d are in the run", planned, real)
 				}
-				// Those without words are among them; a run lists few of the reference.
+				// Documents without words are among the identical ones; a run lists few of the reference.
 				if facts := advice.Corpus; reference == nil && (facts.Identical != float64(counts.Identical) || facts.Wordless == 0) {
 					t.Errorf("%g identical documents are planned, %d are in the run; %d are without words", facts.Identical, counts.Identical, facts.Wordless)
 				}
@@ -62,7 +61,7 @@ func TestPlanOfSmallCorpus(t *testing.T) {
 	}
 }
 
-// TestNextChoices: the next choices find less for less, and more.
+// TestNextChoices: the next cheaper choice finds less at a lower cost, the next safer one finds more.
 func TestNextChoices(t *testing.T) {
 	input := putCorpus(t, plain, cut(synthetic(23), 2)...)
 	for _, change := range []func(c *job.Config){
@@ -104,8 +103,8 @@ func TestNextChoices(t *testing.T) {
 	}
 }
 
-// TestPlannedWork holds what is planned against what real jobs count: candidates, key
-// records, and the size of temporary files. CPU time depends on the machine.
+// TestPlannedWork compares a plan with the counts of real jobs: candidates, key records, and the size of temporary
+// files. CPU time depends on the machine.
 func TestPlannedWork(t *testing.T) {
 	inputs := map[string]string{"synthetic": putCorpus(t, plain, cut(synthetic(24), 2)...)}
 	if !testing.Short() {
@@ -156,7 +155,7 @@ func comparePlan(t *testing.T, config job.Config) {
 	for _, figure := range []struct {
 		name          string
 		planned, real float64
-		atMost, few   float64 // times the real one, and what is too few to tell
+		atMost, few   float64 // largest quotient of plan and run, and the size below which none is taken
 	}{
 		{"candidates", planned.Candidates, float64(summary.Counts.Candidates), 2, 2000},
 		{"key records", planned.Work.Records, records, 1.5, 100},
@@ -179,7 +178,7 @@ func comparePlan(t *testing.T, config job.Config) {
 	}
 }
 
-// TestPlanReadsASample: of a corpus that is not small a sixth is fingerprinted at most.
+// TestPlanReadsASample: at most a sixth of a corpus that is not small is fingerprinted.
 func TestPlanReadsASample(t *testing.T) {
 	w := newWriter(25)
 	for range 12000 {
@@ -199,8 +198,8 @@ func TestPlanReadsASample(t *testing.T) {
 	}
 }
 
-// TestFewLongDocumentsArePlanned: where none of few long documents is in the sample the
-// corpus is read once more.
+// TestFewLongDocumentsArePlanned: if no document of a corpus of few long ones is in the sample, the corpus is read once
+// more.
 func TestFewLongDocumentsArePlanned(t *testing.T) {
 	w := newWriter(26)
 	for range 2 {

@@ -77,7 +77,7 @@ func runQuery(t testing.TB, x *query.Index, q query.Request) ([]matchRow, query.
 	return rows, counts
 }
 
-// matchRows returns what a query of all documents must answer.
+// matchRows returns the expected answer to a query of all documents.
 func (tr *truth) matchRows(threshold float64) (rows []matchRow) {
 	for i := range tr.documents {
 		a := &tr.documents[i]
@@ -105,8 +105,8 @@ func (tr *truth) matchRows(threshold float64) (rows []matchRow) {
 	return rows
 }
 
-// TestQueryFindsAllDocuments looks for all documents of a corpus with all that is
-// unusual in the index of the same, at the threshold of the index and above.
+// TestQueryFindsAllDocuments looks for all documents of a corpus with everything unusual in its own index, at the
+// threshold of the index and above.
 func TestQueryFindsAllDocuments(t *testing.T) {
 	files, reference := cut(oddities(81), 3), file{"reference.jsonl", oddities(82)[:150]}
 	input, known := putCorpus(t, plain, files...), putCorpus(t, plain, reference)
@@ -171,9 +171,8 @@ func TestQueryOfStream(t *testing.T) {
 	}
 }
 
-// TestQueryOfStreamIsThatOfFile: what is unusual in a file is read alike from the
-// standard input: a byte order mark, lines that are too long, no line feed at the
-// end.
+// TestQueryOfStreamIsThatOfFile: a file and the standard input are read alike, with everything unusual: a byte order
+// mark, lines that are too long, no line feed at the end.
 func TestQueryOfStreamIsThatOfFile(t *testing.T) {
 	config := testConfig(t, put(t, filepath.Join(t.TempDir(), "known.jsonl"), []byte(`{"id":"known","text":"one two three four"}`), plain))
 	config.MaxDocument = 1000
@@ -204,8 +203,8 @@ func TestQueryOfStreamIsThatOfFile(t *testing.T) {
 	}
 }
 
-// TestQueryOfCorpora compares the answers for all documents of real corpora with
-// all pairs that an independent program found.
+// TestQueryOfCorpora compares the answers for all documents of real corpora with all pairs that an independent program
+// found.
 func TestQueryOfCorpora(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real corpora take a minute")
@@ -237,7 +236,7 @@ func TestQueryOfCorpora(t *testing.T) {
 				}
 				pair := min(row.ID, row.Match) + "\t" + max(row.ID, row.Match)
 				times[pair]++
-				// The truth has five digits, and no document without words.
+				// The truth has five digits, and no documents without words.
 				jaccard, found := want[pair]
 				if difference := jaccard - row.Jaccard; (!found && row.ContainmentA > 0 && !row.Identical) || found && (difference > 1e-5 || difference < -1e-5) {
 					t.Fatalf("%+v; the truth has %g", row, jaccard)
@@ -253,7 +252,7 @@ func TestQueryOfCorpora(t *testing.T) {
 	}
 }
 
-// TestOpenIndexSaysWhatIsWrong has folders that are no index, or no good one.
+// TestOpenIndexSaysWhatIsWrong opens folders with no index, or with a bad one.
 func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(84), 2)...))
 	runIndex(t, config)
@@ -271,7 +270,7 @@ func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
 	}
 	rewrite := func(content []byte) {
 		t.Helper()
-		os.Remove(path) // what is mapped stays as it is
+		os.Remove(path) // a mapped file stays as it is
 		put(t, path, content, plain)
 	}
 	for _, at := range []int{len(good) - 1, len(good) - 20, len(good) / 2, len(good) * 3 / 4} {
@@ -280,7 +279,7 @@ func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
 		rewrite(bad)
 		x, err := query.Open(config.Output)
 		if err == nil {
-			// It is in a set, which is found when it is read.
+			// The damage is in a set, so it is found when the set is read.
 			_, err = x.Answer(context.Background(), query.Request{Input: config.Input}, io.Discard)
 			x.Close()
 		}
@@ -319,7 +318,7 @@ func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
 	refused("there is no folder")
 }
 
-// reseal changes the header of an index and makes its sum right.
+// reseal changes the header of an index and corrects its checksum.
 func reseal(t *testing.T, file []byte, before, after string) []byte {
 	t.Helper()
 	footer := len(file) - 20

@@ -14,8 +14,8 @@ import (
 	"mirrorbeam/internal/query"
 )
 
-// TestQueryBySimHash looks for all documents of a corpus in an index of their
-// fingerprints, and compares with brute force over those that the job writes.
+// TestQueryBySimHash looks for all documents of a corpus in an index of their fingerprints. It compares with brute
+// force over the fingerprints that the job writes.
 func TestQueryBySimHash(t *testing.T) {
 	files := cut(oddities(87), 3)
 	input := putCorpus(t, plain, files...)
@@ -72,8 +72,7 @@ func TestQueryBySimHash(t *testing.T) {
 	}
 }
 
-// TestQueryOfCandidatesBySimHash: where fingerprints are only how candidates were
-// found, the index is of the sets.
+// TestQueryOfCandidatesBySimHash: if fingerprints only find candidates, the index is one of sets.
 func TestQueryOfCandidatesBySimHash(t *testing.T) {
 	files := cut(synthetic(88), 2)
 	config := testConfig(t, putCorpus(t, plain, files...))

@@ -11,8 +11,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 )
 
-// TestCheckRunner: a runner is refused before there is any work if flags are missing, or
-// if its job server does not answer. An interruption stays one.
+// TestCheckRunner: a runner is refused before any work if flags are missing, or if its job server does not answer. An
+// interruption is reported as one.
 func TestCheckRunner(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

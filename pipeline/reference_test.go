@@ -16,9 +16,8 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// TestReference compares an input with a reference corpus, by exact keys, by bands
-// and by all pairs, with what the naive implementation says. The names of the reference
-// sort behind those of the input.
+// TestReference compares an input with a reference corpus by exact keys, by bands and by all pairs, and checks against
+// the naive implementation. The names of the reference sort after those of the input.
 func TestReference(t *testing.T) {
 	parts := cut(oddities(61), 4)
 	reference := []file{{"y.jsonl", parts[0].lines}, {"z.jsonl", parts[1].lines}}
@@ -68,8 +67,7 @@ func countDocuments(files []file) (n int) {
 	return n
 }
 
-// TestReferenceOfTheSameNames tells files of one name in input and reference
-// apart by their whole paths.
+// TestReferenceOfTheSameNames: files of one name in input and reference are distinguished by their whole paths.
 func TestReferenceOfTheSameNames(t *testing.T) {
 	lines := synthetic(62)[:5]
 	referenceFolder, inputFolder := putCorpus(t, plain, file{"x.jsonl", lines}), putCorpus(t, plain, file{"x.jsonl", lines})
@@ -87,8 +85,7 @@ func TestReferenceOfTheSameNames(t *testing.T) {
 	}
 }
 
-// TestReferenceRefused: a reference that is none must not pass for one without
-// copies.
+// TestReferenceRefused: a missing reference must not pass for one without copies.
 func TestReferenceRefused(t *testing.T) {
 	input := putCorpus(t, plain, file{"x.jsonl", synthetic(63)})
 	for _, c := range []struct{ name, reference, says string }{
@@ -107,8 +104,8 @@ func TestReferenceRefused(t *testing.T) {
 	}
 }
 
-// TestReferenceOfRealTexts splits corpora in two: all true pairs but those of two
-// documents of the reference follow from the rows.
+// TestReferenceOfRealTexts splits corpora in two. All true pairs follow from the rows, except pairs of two documents of
+// the reference.
 func TestReferenceOfRealTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real corpora take a minute")

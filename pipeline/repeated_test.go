@@ -38,8 +38,8 @@ func TestRepeatedRuns(t *testing.T) {
 	}
 }
 
-// held returns how many goroutines there are and how many files are open, as
-// soon as there are no more than so many or, at the latest, after some seconds.
+// held returns the number of goroutines and of open files. It waits until there are no more than the given numbers or,
+// at the latest, for some seconds.
 func held(t *testing.T, fewGoroutines, fewFiles int) (goroutines, files int) {
 	t.Helper()
 	for range 100 {

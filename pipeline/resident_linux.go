@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// maxResident returns the largest resident size of this process in bytes, of which
-// the system's accounting tells size. That takes over what the process was forked
-// from, unlike the peak of its own memory.
+// maxResident returns the largest resident size of this process in bytes. Size is the figure of the system's
+// accounting, which includes the process that this one was forked from. The peak of the process's own memory does not.
 func maxResident(size int64) int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

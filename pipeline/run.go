@@ -1,3 +1,5 @@
+// Package pipeline is the driver of a job: it lays out the graph of stages, runs it on a Beam runner, and publishes the
+// results.
 package pipeline
 
 import (
@@ -20,19 +22,18 @@ import (
 	"mirrorbeam/transforms"
 )
 
-// The kinds of failure, told apart by errors.Is.
+// The kinds of failure, which errors.Is finds in an error.
 const (
-	// ErrUsage: the configuration is wrong.
+	// ErrUsage says that the configuration is wrong.
 	ErrUsage = failure.Usage
-	// ErrInput: the input cannot be used.
+	// ErrInput says that the input cannot be used.
 	ErrInput = failure.Input
-	// ErrStorage: the output or the temporary folder cannot be used.
+	// ErrStorage says that the output or the temporary folder cannot be used.
 	ErrStorage = failure.Storage
 )
 
-// Run runs the job and returns its summary. Unless it returns an error the
-// results are complete and published. A cancelled context ends the job, leaves
-// the output folder as it was and gives the context's error.
+// Run runs the job and returns its summary. Unless it returns an error, the results are complete and published. A
+// cancelled context ends the job and leaves the output folder as it was. Run then returns the context's error.
 func Run(ctx context.Context, config job.Config) (Summary, error) {
 	if err := config.Validate(); err != nil {
 		return Summary{}, failure.New(failure.Usage, err)
@@ -97,12 +98,12 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 	return summary, nil
 }
 
-// process is held by the job that a runner works on: the memory limit, and the
-// memory that tasks hand on, are the process's.
+// process is held by the job that a runner works on. The memory limit, and the memory that tasks pass on, belong to the
+// whole process.
 var process = make(chan struct{}, 1)
 
-// execute runs the graph on the runner of the configuration, in a process that aims to
-// stay below its size.
+// execute runs the graph on the runner of the configuration. The process aims to stay below the size in the
+// configuration.
 func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*beam.PipelineResult, error) {
 	select {
 	case process <- struct{}{}:
@@ -122,7 +123,7 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*beam.
 	return &result, err
 }
 
-// accept refuses a result that the user would not want. Its files are in the folder.
+// accept refuses a result that the user would not want. The folder holds its files.
 func accept(config job.Config, result outputs.Result, size int64, folder string) error {
 	counts := result.Counts
 	if config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects {

@@ -15,11 +15,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/gcpopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
-	// Calls of DoFns without reflection.
+	// This import lets Beam call DoFns without reflection.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec/optimized"
 
-	// The runners, but for Prism: its job server listens on all interfaces, asks nobody
-	// who they are, and starts any program that a job names.
+	// All runners but Prism. Its job server listens on all interfaces, authenticates nobody, and starts any program
+	// that a job names.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow"
 	//lint:ignore SA1019 Its successor is Prism, see above.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
@@ -28,11 +28,11 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
 	"mirrorbeam/internal/failure"
-	_ "mirrorbeam/internal/username" // for Beam, see there
+	_ "mirrorbeam/internal/username" // for Beam, see the package
 )
 
-// localRunner runs a job in this process. It opens no port, and hands the tasks of a
-// stage to one bundle, which works on them side by side.
+// localRunner runs a job in this process. It opens no port, and passes the tasks of a stage to one bundle, which works
+// on them side by side.
 const localRunner = "direct"
 
 // runnerNames are the runners that Beam may be asked for, by both names of each. All
@@ -42,8 +42,7 @@ var runnerNames = []string{
 	localRunner, "DirectRunner", "dataflow", "DataflowRunner", "flink", "FlinkRunner", "spark", "SparkRunner", "portable", "PortableRunner", "universal",
 }
 
-// IsLocal reports whether a runner is the one of this process. It has no name where none
-// was chosen.
+// IsLocal reports whether a runner is the one of this process. Without a name it is.
 func IsLocal(runner string) bool {
 	return runner == "" || runner == localRunner || runner == "DirectRunner"
 }
@@ -51,9 +50,9 @@ func IsLocal(runner string) bool {
 // isDataflow reports whether the runner is Google's Dataflow, which has no job server.
 func isDataflow(runner string) bool { return runner == "dataflow" || runner == "DataflowRunner" }
 
-// CheckRunner refuses a runner that cannot run a job: Beam would end the program, or fail
-// when all is prepared. The error is of the kind ErrUsage where
-// flags are missing, and ErrStorage where the job server cannot be reached.
+// CheckRunner refuses a runner that cannot run a job. Without this check Beam would end the program, or fail after all
+// is prepared. The error is of the kind ErrUsage if flags are missing, and ErrStorage if the job server cannot be
+// reached.
 func CheckRunner(ctx context.Context, runner string) error {
 	switch {
 	case IsLocal(runner):
@@ -74,7 +73,7 @@ func checkDataflow(ctx context.Context, name string) error {
 	if staging == "" {
 		missing = append(missing, "--staging_location gs://BUCKET/FOLDER")
 	}
-	// To ask gcloud takes seconds, so it is asked only if all else is there.
+	// Asking gcloud takes seconds, so it is asked only if everything else is there.
 	if *gcpopts.Project == "" && (staging == "" || gcpopts.GetProjectFromFlagOrEnvironment(ctx) == "") {
 		missing = append(missing, "--project NAME")
 	}
@@ -87,8 +86,7 @@ func checkDataflow(ctx context.Context, name string) error {
 	return nil
 }
 
-// longestDial is how long a job server may take to answer. Beam itself waits two minutes
-// and says nothing.
+// longestDial is the longest that a job server may take to answer. Beam itself waits two minutes and says nothing.
 const longestDial = 5 * time.Second
 
 // reachServer returns an error unless something answers at the address of a job server.
@@ -125,8 +123,8 @@ func runOn(ctx context.Context, p *beam.Pipeline, runner string) (beam.PipelineR
 	return beam.Run(ctx, runner, p)
 }
 
-// workerBinary returns the program that workers run: the one of --worker_binary, or else
-// this one. Workers are Linux machines; elsewhere Beam is left to compile one.
+// workerBinary returns the program that workers run: the one of --worker_binary, or else this one. Workers are Linux
+// machines; on other systems Beam compiles a program for them.
 func workerBinary() (string, error) {
 	if *jobopts.WorkerBinary != "" || runtime.GOOS != "linux" {
 		return *jobopts.WorkerBinary, nil

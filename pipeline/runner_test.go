@@ -19,8 +19,8 @@ import (
 // portable is the runner that hands jobs to the Prism of startPrism.
 const portable = "portable"
 
-// startPrism starts Beam's Prism as a cluster would stand somewhere, for the portable jobs
-// of this test. Its workers are this process, unless told otherwise.
+// startPrism starts Beam's Prism, as a stand-in for a cluster, for the portable jobs of this test. Its workers are this
+// process, unless the test says otherwise.
 func startPrism(t *testing.T) {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -36,8 +36,7 @@ func startPrism(t *testing.T) {
 	setFlag(t, jobopts.EnvironmentType, "LOOPBACK")
 }
 
-// workerPool starts workers as processes of this test binary, as a cluster
-// would start the program on another machine.
+// workerPool starts workers as processes of this test binary, as a cluster would start the program on another machine.
 type workerPool struct {
 	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
 
@@ -87,7 +86,7 @@ func (p *workerPool) StartWorker(_ context.Context, request *fnpb.StartWorkerReq
 	worker := exec.Command(p.binary, "--worker", "--id="+request.GetWorkerId(),
 		"--control_endpoint="+request.GetControlEndpoint().GetUrl(),
 		"--logging_endpoint="+request.GetLoggingEndpoint().GetUrl())
-	// A worker elsewhere knows nothing of the driver's working folder.
+	// A worker elsewhere does not know the driver's working folder.
 	worker.Dir = p.dir
 	if err := worker.Start(); err != nil {
 		return &fnpb.StartWorkerResponse{Error: err.Error()}, nil
@@ -104,7 +103,7 @@ func (p *workerPool) StopWorker(_ context.Context, request *fnpb.StopWorkerReque
 	return &fnpb.StopWorkerResponse{}, nil
 }
 
-// stop ends a worker: it waits for that when it has nothing more to do.
+// stop ends a worker, which waits for that when it has nothing left to do.
 func (p *workerPool) stop(id string) {
 	if worker := p.workers[id]; worker != nil {
 		worker.Process.Kill()
@@ -120,8 +119,7 @@ func (p *workerPool) count() int {
 	return p.started
 }
 
-// TestWorkerProcess runs the job with all its tasks in another process, where
-// nothing is known but what the pipeline carries.
+// TestWorkerProcess runs the job with all its tasks in another process, which knows only what the pipeline carries.
 func TestWorkerProcess(t *testing.T) {
 	files := cut(oddities(lawSeed), 4)
 	input := putCorpus(t, plain, files...)
@@ -155,8 +153,7 @@ func TestWorkerProcess(t *testing.T) {
 	})
 }
 
-// checkMadeByWorker checks that another process wrote the results: their mode
-// shows the mask that only workers set.
+// checkMadeByWorker checks that another process wrote the results: their mode shows the mask that only workers set.
 func checkMadeByWorker(t *testing.T, dir string) {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))

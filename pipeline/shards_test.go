@@ -21,17 +21,17 @@ import (
 	"mirrorbeam/job"
 )
 
-// innerJob is what a job is cut into inside; Config does not show it.
+// innerJob says how a job is cut inside; Config does not show this.
 type innerJob struct {
 	splitBytes int64
 	shards     int
 	placeBytes int64
-	bounds     groups.Bounds // none: the usual ones
+	bounds     groups.Bounds // zero: the usual ones
 	lanes      int
 }
 
-// runInner does what Run does, up to the results, with other cuts. It returns
-// the clusters and pairs, and what else the pipeline left.
+// runInner does what Run does, up to the results, with other cuts. It returns the clusters and pairs, and the result of
+// the pipeline.
 func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.Result) {
 	t.Helper()
 	scheme, err := config.Scheme()
@@ -83,7 +83,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.
 // wholeJob is a job that is not cut.
 var wholeJob = innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1}
 
-// sameInCuts compares what a whole job made with what the same job makes in cuts.
+// sameInCuts compares the results of a whole job with those of the same job in cuts.
 func sameInCuts(t *testing.T, config job.Config, want string, whole outputs.Result, cuts ...innerJob) {
 	t.Helper()
 	for _, inner := range cuts {
@@ -138,8 +138,7 @@ func TestInnerCutsOfCompressed(t *testing.T) {
 	}
 }
 
-// TestAllPairsInBlocks compares all pairs in one block, and block by block down
-// to a document a block.
+// TestAllPairsInBlocks compares all pairs in one block, and block by block, down to one document a block.
 func TestAllPairsInBlocks(t *testing.T) {
 	files := cut(oddities(lawSeed), 3)
 	config := lawConfig(t, putCorpus(t, plain, files...))
@@ -176,13 +175,11 @@ func TestDensePlaces(t *testing.T) {
 	)
 }
 
-// denseBounds make a group of more than 64 documents a dense one. Stars of more than 8
-// documents are not compared.
+// denseBounds makes a group of more than 64 documents dense. Stars of more than 8 documents are not compared.
 var denseBounds = groups.Bounds{Group: 30}
 
-// TestDenseGroups bounds the comparisons of a group below what its documents
-// need. What is skipped is counted, every pair listed is right, and the output
-// still depends on nothing but the bound.
+// TestDenseGroups bounds the comparisons of a group below what its documents need. Skipped pairs are counted, every
+// listed pair is right, and the output depends only on the bound.
 func TestDenseGroups(t *testing.T) {
 	w := newWriter(5)
 	base := w.text(100)
@@ -215,7 +212,7 @@ func TestDenseGroups(t *testing.T) {
 					t.Errorf("a pair only under the bound: %s", row)
 				}
 			}
-			// A few comparisons a document still hold most of what belongs together.
+			// A few comparisons for each document still hold most similar documents together.
 			if result.Counts.Clustered > unbounded.Counts.Clustered || 50*result.Counts.Clustered < 49*unbounded.Counts.Clustered {
 				t.Errorf("%d documents in clusters, without the bound %d", result.Counts.Clustered, unbounded.Counts.Clustered)
 			}

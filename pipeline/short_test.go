@@ -10,9 +10,8 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// TestShortDocuments names the traps that short and empty documents are: what
-// has no shingle is not like everything else that has none, and what is shorter
-// than a shingle is compared as a whole.
+// TestShortDocuments names the traps of short and empty documents. A document without shingles is not like every other
+// one without. A document shorter than a shingle is compared as a whole.
 func TestShortDocuments(t *testing.T) {
 	const (
 		poem   = "床前明月光疑是地上霜举头望明月低头思故乡白日依山尽黄河入海流欲穷千里目更上一层楼"

@@ -37,9 +37,9 @@ func hammingDistance(a, b []uint64) int {
 	return distance
 }
 
-// simhashPairs returns the rows of pairs, as a set, that brute force finds in
-// sketches: equal fingerprints joined to the first, and the first ones within the
-// distance of each other. Documents without tokens are equal where their texts are.
+// simhashPairs returns the rows of pairs, as a set, that brute force finds in sketches. Equal fingerprints are joined
+// to the first of them, and these first ones to each other if they are within the distance. Documents without tokens
+// are equal if their texts are.
 func simhashPairs(t testing.TB, tr *truth, sketches []sketchRow, distance int) map[string]bool {
 	t.Helper()
 	fingerprints := make([][]uint64, len(sketches))
@@ -116,8 +116,8 @@ func TestSimHash(t *testing.T) {
 	}
 }
 
-// TestSimHashCandidates: with the Jaccard score the pairs are those of exact keys
-// whose fingerprints are within the distance, and the audit counts the others.
+// TestSimHashCandidates: with the Jaccard score the pairs are those of exact keys whose fingerprints are within the
+// distance. The audit counts the others.
 func TestSimHashCandidates(t *testing.T) {
 	files := cut(oddities(32), 3)
 	tr := naiveTruth(3, true, files...)
@@ -166,8 +166,7 @@ func TestSimHashCutsChangeNothing(t *testing.T) {
 	}
 }
 
-// TestSimHashHeaps: where a group has more pairs than are listed, its clusters are
-// whole all the same.
+// TestSimHashHeaps: if a group has more pairs than are listed, its clusters are still whole.
 func TestSimHashHeaps(t *testing.T) {
 	w := newWriter(27)
 	for range 3 {
@@ -190,8 +189,8 @@ func TestSimHashHeaps(t *testing.T) {
 	}
 }
 
-// TestSimHashOfWeightedTexts: documents of equal sets whose fingerprints differ,
-// since their texts weigh otherwise, are pairs exactly within the distance.
+// TestSimHashOfWeightedTexts: documents of equal sets may have different fingerprints, since their texts have other
+// weights. They are pairs if and only if they are within the distance.
 func TestSimHashOfWeightedTexts(t *testing.T) {
 	random := rand.New(rand.NewPCG(35, 36))
 	words := func() string {

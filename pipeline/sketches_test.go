@@ -45,8 +45,8 @@ func sameSketches(t *testing.T, got, want []sketchRow) {
 	}
 }
 
-// TestSketches: there is a row for every document of the input and none of the
-// reference, in document order, whether the blocks hold full sets or not.
+// TestSketches: every document of the input has a row and no document of the reference has one, in document order,
+// whether the blocks hold full sets or not.
 func TestSketches(t *testing.T) {
 	files := cut(oddities(71), 3)
 	config := byKeys(testConfig(t, putCorpus(t, plain, files...)), methods.MinHash)
@@ -69,7 +69,7 @@ func TestSketches(t *testing.T) {
 	}
 }
 
-// measured is a record with all that a document can be made of.
+// measured is a record with all possible parts of a document.
 type measured struct {
 	ID       string         `json:"id"`
 	Title    string         `json:"title,omitempty"`
@@ -90,8 +90,7 @@ func putMeasured(t *testing.T, records []measured) string {
 	return put(t, filepath.Join(t.TempDir(), "x.jsonl"), []byte(b.String()), plain)
 }
 
-// TestMeasures changes what similarity is taken of: the job lists the pairs that
-// the change brings together.
+// TestMeasures changes what similarity is computed from: the job lists the pairs that the change brings together.
 func TestMeasures(t *testing.T) {
 	const words = "one two three four five six seven eight nine ten"
 	stopWords := put(t, filepath.Join(t.TempDir(), "stop.txt"), []byte("# English\nthe\nof\n"), plain)
@@ -166,7 +165,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestStopWordsRefused names what is wrong with the list.
+// TestStopWordsRefused: the error names the fault of the list.
 func TestStopWordsRefused(t *testing.T) {
 	input := putCorpus(t, plain, file{"x.jsonl", synthetic(73)})
 	for _, c := range []struct{ name, Inputs, says string }{

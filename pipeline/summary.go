@@ -19,7 +19,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Summary is what summary.json holds.
+// Summary is the content of summary.json.
 type Summary struct {
 	Version    string        `json:"version"`
 	Config     job.Config    `json:"config"`
@@ -28,62 +28,58 @@ type Summary struct {
 	Counts     work.Counts   `json:"counts"`
 	Skipped    work.Skipped  `json:"skipped"`
 	Plan       Plan          `json:"plan"`
-	// Audit is nil where the recall was not measured.
+	// Audit is nil if the recall was not measured.
 	Audit      *audit.Result `json:"audit,omitempty"`
 	Stages     []Stage       `json:"stages"`
 	Seconds    float64       `json:"seconds"`
 	CPUSeconds float64       `json:"cpu_seconds"`
 	// PeakMemoryBytes is the largest resident size of this process so far.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
-	// TempBytes is the most that the temporary files took.
+	// TempBytes is the largest size of the temporary files.
 	TempBytes int64 `json:"temp_bytes"`
 }
 
-// SketchVersion says what hashes and tokens rest on: sketches of other versions
-// cannot be compared.
+// SketchVersion identifies how hashes and tokens are made: sketches of different versions cannot be compared.
 type SketchVersion struct {
 	Version int    `json:"version"`
 	Unicode string `json:"unicode"`
 }
 
-// Plan is how candidates are found and what that promises.
+// Plan says how candidates are found and what that promises.
 type Plan struct {
 	Keys methods.Name `json:"keys"`
-	// Scheme is that of MinHash keys; zero for others.
+	// Scheme is the scheme of MinHash keys; zero for others.
 	lshbands.Scheme
 	// Tables is the number of permuted tables of SimHash keys, for fingerprints of
 	// Bits bits that may differ in Distance of them; zero for others.
 	Tables   int `json:"tables,omitempty"`
 	Bits     int `json:"bits,omitempty"`
 	Distance int `json:"distance,omitempty"`
-	// ExpectedRecall is the probability that a pair of exactly the threshold is
-	// compared; 0 where SimHash keys find the candidates for another score, of which
-	// nothing is known beforehand, and where passages are looked for.
+	// ExpectedRecall is the probability that a pair of exactly the threshold is compared. It is 0 if SimHash keys find
+	// the candidates for another score, since nothing is known beforehand, and if passages are looked for.
 	ExpectedRecall float64 `json:"expected_recall"`
-	// Words is, where passages are looked for, how many of them in a row two
-	// documents must have in common to be compared for certain.
+	// Words applies if passages are looked for: documents that share this many words in a row are certain to be
+	// compared.
 	Words int `json:"words,omitempty"`
 }
 
-// Stage is what one stage took.
+// Stage is the cost of one stage.
 type Stage struct {
 	Name string `json:"name"`
-	// Seconds from the start of its first task to the end of its last.
+	// Seconds is the time from the start of its first task to the end of its last.
 	Seconds float64 `json:"seconds"`
-	// CPUSeconds of its tasks, without the garbage collector's; 0 where the
-	// system does not account for threads.
+	// CPUSeconds is the CPU time of its tasks, without the garbage collector's; 0 if the system does not account for
+	// threads.
 	CPUSeconds float64 `json:"cpu_seconds"`
-	// PeakMemoryBytes is the largest resident size of a process at the end of a
-	// task; 0 where the system does not tell.
+	// PeakMemoryBytes is the largest resident size of a process at the end of a task; 0 if the system does not tell.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	Tasks           int64 `json:"tasks"`
-	// Records and Bytes are what went into it.
+	// Records and Bytes are the size of its input.
 	Records int64 `json:"records"`
 	Bytes   int64 `json:"bytes"`
 }
 
-// summarize says what a job found and what it took, but for its plan, its audit and its
-// time.
+// summarize says what a job found and what it cost. Its plan, its audit and its time are still to come.
 func summarize(config job.Config, result outputs.Result, pipeline *beam.PipelineResult) Summary {
 	s := Summary{
 		Version: version(), Config: config,
@@ -105,14 +101,14 @@ func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) Plan {
 	if allPairs {
 		p.Keys = methods.All
 	}
-	method, _ := methods.Of(p.Keys) // Validate has seen to it
+	method, _ := methods.Of(p.Keys) // Validate has checked the name
 	promise := method.Promise(&methods.Parameters{
 		Threshold: config.Threshold, Scheme: scheme, Shingle: config.Shingle, Scoring: config.Scoring(),
 	})
 	p.ExpectedRecall, p.Words = promise.Recall, promise.Words
 	if method.Settings.Distance {
 		p.Bits, p.Distance = config.Bits, config.Hamming
-		if tables, err := lshbands.PlanTables(p.Bits, p.Distance); err == nil { // Validate has seen to it, too
+		if tables, err := lshbands.PlanTables(p.Bits, p.Distance); err == nil { // Validate has checked this, too
 			p.Tables = tables.Tables()
 		}
 	}
@@ -176,7 +172,7 @@ func stages(pipeline *beam.PipelineResult) []Stage {
 	return all
 }
 
-// round drops what nobody reads: parts of a millisecond.
+// round drops fractions of a millisecond, which nobody reads.
 func round(seconds float64) float64 {
 	return math.Round(seconds*1000) / 1000
 }

@@ -14,7 +14,7 @@ type line struct {
 	kind   lineKind
 	id     string // "" for none
 	text   string
-	length int // of the text in bytes
+	length int // length of the text in bytes
 }
 
 type lineKind int
@@ -137,14 +137,14 @@ func (w *writer) shuffle() {
 func synthetic(seed uint64) []line {
 	w := newWriter(seed)
 	w.families(24, 8, 15, 120)
-	// Pairs that lie exactly on round thresholds: n shingles, and the first m.
+	// Pairs that lie exactly on round thresholds: n shingles, and the first m of them.
 	for _, ratio := range [][2]int{{10, 5}, {10, 7}, {10, 8}, {20, 19}, {2, 1}, {5, 4}, {100, 95}} {
 		words := w.text(ratio[0] + 2)
 		w.add(w.set(words))
 		w.add(w.set(words[:ratio[1]+2]))
 	}
-	// Documents as like one as the other of two that are not alike, which are
-	// longer, if only by their punctuation.
+	// Documents that are equally like two others, which are not like each other and are longer, if only by their
+	// punctuation.
 	for i := range 6 {
 		words := w.text(22)
 		w.add(w.set(words))
@@ -164,9 +164,8 @@ func synthetic(seed uint64) []line {
 	return w.lines
 }
 
-// oddities returns a corpus that also holds all that is unusual: repeated ids,
-// documents without one, without tokens or with few of them, Han text, blank
-// lines and records that are no documents.
+// oddities returns a corpus with everything unusual: repeated ids, documents without an id, without tokens or with few
+// of them, Han text, blank lines and records that are no documents.
 func oddities(seed uint64) []line {
 	w := newWriter(seed)
 	w.lines = synthetic(seed)

@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// This file is the measure and the meaning of the outputs once more, in the
-// plainest way: sets of strings, every pair compared.
+// This file implements the measure and the outputs once more, in the plainest way: sets of strings, every pair
+// compared.
 
 // naiveShingles returns the shingles of a text as strings; nil if it has no
 // token.
@@ -47,16 +47,16 @@ func naiveShingles(text string, width int, cjk bool) map[string]bool {
 type truthDocument struct {
 	line
 	ref  string // path:position
-	name string // what other rows call it
+	name string // the name that other rows use
 	set  map[string]bool
 }
 
-// truth is what the outputs of a job over a corpus must say.
+// truth holds what the outputs of a job over a corpus must say.
 type truth struct {
 	documents  []truthDocument
-	references int // the first so many documents are of the reference
+	references int // number of documents of the reference, which come first
 	rejects    []rejectedRow
-	shared     map[[2]int]int // shingles in both of two documents, where any are
+	shared     map[[2]int]int // number of shingles that two documents share, without zeros
 }
 
 // naiveTruth compares all documents of the files, which are in document order.
@@ -98,11 +98,11 @@ func naiveTruth(width int, cjk bool, files ...file) *truth {
 	return tr
 }
 
-// id is what a document's own row calls it.
+// id returns the name of a document in its own row.
 func (tr *truth) id(i int) string { return cmp.Or(tr.documents[i].id, tr.documents[i].ref) }
 
-// similarity returns the Jaccard similarity of two documents. Those without
-// tokens are like the same bytes only.
+// similarity returns the Jaccard similarity of two documents. A document without tokens is only like documents of the
+// same bytes.
 func (tr *truth) similarity(i, j int) float64 {
 	a, b := &tr.documents[i], &tr.documents[j]
 	if len(a.set) == 0 && len(b.set) == 0 {
@@ -115,7 +115,7 @@ func (tr *truth) similarity(i, j int) float64 {
 	return float64(n) / float64(len(a.set)+len(b.set)-n)
 }
 
-// firsts gives for each document the first one that is identical to it.
+// firsts returns, for each document, the first one that is identical to it.
 func (tr *truth) firsts() []int {
 	first := make([]int, len(tr.documents))
 	for i := range first {
@@ -130,17 +130,15 @@ func (tr *truth) firsts() []int {
 	return first
 }
 
-// classes are the classes of identical documents, of which the first so many are of a
-// reference.
+// classes are the classes of identical documents. The first references documents are of a reference.
 type classes struct {
 	first      []int // of each document, the first one that is identical to it
 	references int
 }
 
-// ends returns the documents that a pair of two classes is known by, given the first
-// of each. Of two first ones of the reference the later one gives way to the first of
-// the input that is identical to it, or the earlier one if the later has none. If
-// neither has one, ok is false.
+// ends returns the documents that name a pair of two classes, given the first of each. If both first ones are of the
+// reference, the later one gives way to the first document of the input that is identical to it, or the earlier one if
+// the later has none. If neither has one, ok is false.
 func (c classes) ends(i, j int) (a, b int, ok bool) {
 	i, j = min(i, j), max(i, j)
 	if j >= c.references {
@@ -153,9 +151,9 @@ func (c classes) ends(i, j int) (a, b int, ok bool) {
 	return j, c.references + n, n >= 0
 }
 
-// edges returns the pairs of documents that pairs must list: the first of identical
-// ones joined to the first of those that are near it, see ends, and to those identical
-// to it, where one is of the input or the first has an edge.
+// edges returns the pairs of documents that the output pairs must list. The first of identical documents is joined to
+// the first of those that are near it, see ends. It is also joined to those identical to it, if one is of the input or
+// the first has an edge.
 func (c classes) edges(isNear func(i, j int) bool) [][2]int {
 	named := map[int]bool{}
 	for _, i := range c.first[c.references:] {
@@ -183,12 +181,12 @@ func (c classes) edges(isNear func(i, j int) bool) [][2]int {
 
 func (tr *truth) classes() classes { return classes{tr.firsts(), tr.references} }
 
-// edges returns the pairs of documents that pairs must list.
+// edges returns the pairs of documents that the output pairs must list.
 func (tr *truth) edges(threshold float64) [][2]int {
 	return tr.classes().edges(func(i, j int) bool { return tr.similarity(i, j) >= threshold })
 }
 
-// components gives for each document the first of its component.
+// components returns, for each document, the first of its component.
 func (tr *truth) components(edges [][2]int) []int {
 	root := make([]int, len(tr.documents))
 	for i := range root {
@@ -228,9 +226,8 @@ func (tr *truth) rowsOf(edges [][2]int) []pairRow {
 	return rows
 }
 
-// kept gives for each document the one that stays for it, chosen greedily over
-// all documents, without components or keys. What is decided for one document
-// holds for all that are identical to it.
+// kept returns, for each document, the one that is kept for it. It chooses greedily over all documents, without
+// components or keys. A decision for one document holds for all that are identical to it.
 func (tr *truth) kept(threshold float64, longest bool) []int {
 	order := make([]int, len(tr.documents))
 	for i := range order {
@@ -259,7 +256,7 @@ func (tr *truth) kept(threshold float64, longest bool) []int {
 		}
 		kept[i] = i
 		best := threshold
-		for _, j := range staying { // the most preferred first, so ties go to it
+		for _, j := range staying { // the most preferred comes first, so ties go to it
 			if s := tr.similarity(i, j); s > best || s == best && kept[i] == i {
 				kept[i], best = j, s
 			}
@@ -272,8 +269,7 @@ func (tr *truth) kept(threshold float64, longest bool) []int {
 	return kept
 }
 
-// likeReference returns how many documents of the input are near-duplicates of one
-// of the reference.
+// likeReference returns the number of documents of the input that are near-duplicates of one of the reference.
 func (tr *truth) likeReference(threshold float64) int64 {
 	n := int64(0)
 	for i := tr.references; i < len(tr.documents); i++ {
@@ -325,8 +321,7 @@ func (tr *truth) clusterRows(threshold float64, longest, star bool) []clusterRow
 	return rows
 }
 
-// clusters returns the document that stays for each and the first of its
-// cluster.
+// clusters returns, for each document, the document that is kept for it and the first of its cluster.
 func (tr *truth) clusters(threshold float64, longest, star bool) (kept, cluster []int) {
 	kept = tr.kept(threshold, longest)
 	if !star {

@@ -8,11 +8,10 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// sketchSize is the number of hashes that are kept of a document where its full
-// set is not.
+// sketchSize is the number of hashes that are kept of a document if its full set is not.
 const sketchSize = 128
 
-// verifyCorpus has documents of less and of many more shingles than a sketch.
+// verifyCorpus has documents of fewer and of many more shingles than a sketch.
 func verifyCorpus() []file {
 	w := newWriter(41)
 	w.families(40, 6, 300, 900)
@@ -23,9 +22,8 @@ func verifyCorpus() []file {
 	return cut(w.lines, 2)
 }
 
-// TestVerifyModes runs without the full sets. Small documents are still compared
-// exactly; similarities of large ones are estimates, say so, and lie as near to
-// the truth as theory has it.
+// TestVerifyModes runs without the full sets. Small documents are still compared exactly. Similarities of large ones
+// are marked as estimates, and are as near to the truth as theory predicts.
 func TestVerifyModes(t *testing.T) {
 	files := verifyCorpus()
 	input := putCorpus(t, plain, files...)
@@ -85,14 +83,14 @@ func TestVerifyModes(t *testing.T) {
 			if estimates < 100 {
 				t.Fatalf("only %d estimates", estimates)
 			}
-			// Estimates of one family share documents, so their mean varies more
-			// than that of independent ones; six times more would be a bias.
+			// Estimates of one family share documents, so their mean varies more than that of independent ones. A
+			// deviation six times larger would be a bias.
 			mean, spread := errors/float64(estimates), math.Sqrt(variance)/float64(estimates)
 			t.Logf("%d pairs, %d estimates with a mean error of %.4f", len(rows), estimates, mean)
 			if math.Abs(mean) > 6*spread {
 				t.Errorf("the mean error is %.4f, six standard errors are %.4f", mean, 6*spread)
 			}
-			for _, e := range tr.edges(threshold + 0.2) { // four standard errors above
+			for _, e := range tr.edges(threshold + 0.2) { // the threshold plus four standard errors
 				if !found[e] {
 					t.Errorf("%s and %s, of similarity %g, are missed", tr.documents[e[0]].name, tr.documents[e[1]].name, tr.similarity(e[0], e[1]))
 				}
@@ -101,8 +99,7 @@ func TestVerifyModes(t *testing.T) {
 	}
 }
 
-// TestVerifyLaws: estimates are as independent of the way of a job as exact
-// figures are.
+// TestVerifyLaws: estimates are as independent of the way of a job as exact figures are.
 func TestVerifyLaws(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, verifyCorpus()...))
 	config.Threshold = 0.6

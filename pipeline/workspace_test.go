@@ -17,8 +17,8 @@ import (
 	"mirrorbeam/job"
 )
 
-// TestRefusals checks for each way in which a job cannot be that the error is of
-// its kind, says what is wrong, and leaves the disk as it was.
+// TestRefusals tries each way in which a job cannot run. The error is of its kind and names the fault, and the disk is
+// as before.
 func TestRefusals(t *testing.T) {
 	input := putCorpus(t, plain, cut(oddities(21), 2)...)
 	onlyRejects := put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{}\n\n[]\n"), plain)
@@ -73,8 +73,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// TestOverwrite replaces the results of an earlier job, with more files and
-// other names than the new one has, and nothing else.
+// TestOverwrite replaces the results of an earlier job, which has more files and other names, and nothing else.
 func TestOverwrite(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(22), 4)...))
 	config.OutputFormat = "jsonl.gz"
@@ -117,9 +116,8 @@ func TestOverwrite(t *testing.T) {
 	sameText(t, "output", lawful(t, config.Output), lawful(t, fresh.Output))
 }
 
-// TestDeadWhilePublishing: a job that died while it published its results leaves
-// some without a mark of success, which the next one replaces. What is not in
-// their manifest is somebody else's.
+// TestDeadWhilePublishing: a job that died while it published leaves results without a mark of success. The next job
+// replaces them. A file outside their manifest is somebody else's.
 func TestDeadWhilePublishing(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(26), 2)...))
 	runJob(t, config)
@@ -159,8 +157,7 @@ func TestDeadWhilePublishing(t *testing.T) {
 	}
 }
 
-// TestFolderInTheWay: where a result cannot have its name, those of the earlier
-// job stay.
+// TestFolderInTheWay: if a result cannot have its name, the results of the earlier job stay.
 func TestFolderInTheWay(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(27), 2)...))
 	config.Emit = []string{output.Pairs}
@@ -176,7 +173,7 @@ func TestFolderInTheWay(t *testing.T) {
 	}
 }
 
-// TestNamesOfBytes: a path is bytes, be they UTF-8 or not.
+// TestNamesOfBytes: a path is bytes, whether or not they are UTF-8.
 func TestNamesOfBytes(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(28), 2)...))
 	runJob(t, config)
@@ -191,7 +188,7 @@ func TestNamesOfBytes(t *testing.T) {
 	}
 }
 
-// TestTempFolderStays: a folder that was there before the job is the user's.
+// TestTempFolderStays: a folder that existed before the job is the user's.
 func TestTempFolderStays(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(25), 1)...))
 	config.Temp = t.TempDir()
@@ -201,8 +198,7 @@ func TestTempFolderStays(t *testing.T) {
 	}
 }
 
-// TestOutputFolderStays: an empty output folder that was there before survives a
-// job that fails.
+// TestOutputFolderStays: an empty output folder that existed before survives a job that fails.
 func TestOutputFolderStays(t *testing.T) {
 	config := testConfig(t, put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{}\n"), plain))
 	config.Output = t.TempDir()

@@ -15,12 +15,11 @@ func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&auditFn{})
 }
 
-// Audit samples documents of the input and looks for their partners in a share of
-// the corpus, exactly, by counting common shingles. Cluster then sees which of these
-// pairs the job has found.
+// Audit samples documents of the input. It counts common shingles to find all their partners in a share of the corpus.
+// Cluster then checks which of these pairs the job has found.
 //
-// It takes the outcomes of Fingerprint, PCollection<[]byte>, which has set the
-// sample aside, and returns one of outcomes with the pairs.
+// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose run files hold the sample, and returns one of
+// outcomes with the pairs.
 func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("audit")
 	audit := recall.Audit{Inputs: job.Inputs, Threshold: job.Parameters.Threshold, Sample: job.Fingerprinting.AuditSample}

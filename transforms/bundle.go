@@ -9,22 +9,20 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// bundle works on the tasks of a Beam bundle side by side. A runner hands a DoFn one
-// element after the other, however many cores there are. So a DoFn that embeds a
-// bundle only begins a task when it gets its element. At the end of the bundle it
-// waits for all of them and puts out their outcomes, in the order of the elements.
+// bundle works on the tasks of a Beam bundle side by side. A runner hands a DoFn one element after the other, however
+// many cores there are. So a DoFn that embeds a bundle only begins a task when it gets its element. At the end of the
+// bundle it waits for all tasks and emits their outcomes, in the order of the elements.
 type bundle struct {
 	// Runs says where the tasks write.
 	Runs work.Runs
-	// Lanes is how many tasks of the bundle a process works on at a time, at least 1. It
-	// changes no result.
+	// Lanes is the number of tasks of the bundle that a process works on at a time, at least 1. It changes no result.
 	Lanes int
 
 	group  *errgroup.Group // nil while there is no task
-	ctx    context.Context // of the tasks: it ends when one of them fails
+	ctx    context.Context // context of the tasks: it ends when one of them fails
 	cancel context.CancelFunc
 	begun  []*begun
-	held   sync.Map // what the tasks share
+	held   sync.Map // values that the tasks share
 }
 
 // begun is a task of a bundle, which may have ended.
@@ -34,8 +32,8 @@ type begun struct {
 	figures work.Figures
 }
 
-// begin begins the task in an element as soon as fewer than Lanes of the bundle run. What
-// the task writes to its place is its run. It returns the fault of an earlier one.
+// begin waits until fewer than Lanes tasks of the bundle run, then begins the task in an element. The task writes its
+// run to its place. If an earlier task has failed, begin returns its fault.
 func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do func(context.Context, work.Task, *work.Place) error) error {
 	if b.group == nil {
 		ctx, b.cancel = context.WithCancel(ctx)
@@ -59,7 +57,7 @@ func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do func(co
 	return nil
 }
 
-// wait waits for all tasks and returns the fault of the first that failed.
+// wait waits for all tasks and returns the fault of the first task that failed.
 func (b *bundle) wait() error {
 	if b.group == nil {
 		return nil
@@ -71,7 +69,7 @@ func (b *bundle) wait() error {
 	return err
 }
 
-// FinishBundle waits for the tasks and puts out their outcomes.
+// FinishBundle waits for the tasks and emits their outcomes.
 func (b *bundle) FinishBundle(ctx context.Context, emit func([]byte)) error {
 	all := b.begun
 	err := b.wait()
@@ -90,8 +88,7 @@ func (b *bundle) FinishBundle(ctx context.Context, emit func([]byte)) error {
 	return nil
 }
 
-// Teardown ends the tasks of a bundle that has failed elsewhere, which nobody
-// finishes.
+// Teardown ends the tasks of a bundle that failed elsewhere: nobody else finishes it.
 func (b *bundle) Teardown() error {
 	if b.group != nil {
 		b.cancel()

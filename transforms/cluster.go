@@ -20,14 +20,12 @@ func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&clusterFn{})
 }
 
-// Cluster joins the verified edges to connected components, orders the
-// components by their first documents, cuts that order into output shards, and
-// sends the edges and the documents of each component to its shard.
+// Cluster joins the verified edges to connected components, orders the components by their first documents and cuts
+// that order into output shards. It sends the edges and documents of each component to its shard.
 //
-// It takes the outcomes of Fingerprint, of Group, whose edges join identical
-// documents, and, where the job has them, of Score, of Gather, whose run files may go
-// then, and of Audit, PCollection<[]byte> each. It returns one of outcomes with
-// members and edges by output shard.
+// It takes the outcomes of several stages, PCollection<[]byte> each: Fingerprint; Group, whose edges join identical
+// documents; and, where the job has them, Score, Gather and Audit. The run files of Gather may go then. It returns one
+// of outcomes with members and edges by output shard.
 func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("cluster")
 	label := &labelFn{planner: job.planner(), Work: clusters.Labelling{
@@ -40,9 +38,8 @@ func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollect
 
 var clusterStage = newStage(work.Cluster)
 
-// labelFn finds the components of the similarity graph and makes the tasks that send
-// their documents and edges to the output shards. Between the two the audit sees what
-// the graph has joined.
+// labelFn finds the components of the similarity graph and makes the tasks that send their documents and edges to the
+// output shards. In between, the audit checks which pairs the graph has joined.
 type labelFn struct {
 	Work clusters.Labelling
 
@@ -60,7 +57,7 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 	return err
 }
 
-// Plan joins the graph, has it audited and makes the tasks.
+// Plan joins the graph, runs the audit over it and makes the tasks.
 func (f *labelFn) Plan(_ context.Context, p *work.Planning) error {
 	graph, err := f.Work.Join(p)
 	if err != nil {
@@ -72,8 +69,8 @@ func (f *labelFn) Plan(_ context.Context, p *work.Planning) error {
 	return f.Work.Plan(p, graph)
 }
 
-// clusterFn sends the edges of a part, or the documents of a split that are in
-// clusters, to their output shards.
+// clusterFn sends edges or documents to their output shards: the edges of a part, or the documents of a split that are
+// in clusters.
 type clusterFn struct {
 	Work clusters.Sending
 

@@ -15,9 +15,8 @@ func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&countFn{})
 }
 
-// Count counts in how many documents each shingle occurs: PCollection<[]byte> of
-// fingerprint outcomes to one of outcomes with counters. It is only there for methods that
-// need an order of shingles.
+// Count counts the documents that contain each shingle: PCollection<[]byte> of fingerprint outcomes to one of outcomes
+// with counters. Only methods that need an order of shingles have this stage.
 func Count(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("count")
 	plan := methods.CountPlanning{Lanes: job.Lanes, Parameters: job.Parameters}

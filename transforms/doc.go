@@ -1,14 +1,11 @@
-// Package transforms holds the stages of the job, one file a stage, in the
-// order of the data: read, fingerprint, count, key, group, gather, score, audit, cluster,
-// write. Each is a Beam composite over DoFns that adapt plain packages.
+// Package transforms holds the stages of the job, one file a stage, in the order of the data: read, fingerprint, count,
+// key, group, gather, score, audit, cluster, write. Each is a Beam composite over DoFns that adapt plain packages.
 //
-// No element stands for a document, a key or a pair. A stage works on tasks, a
-// split of the input or a shard of records; what a task puts out goes into one
-// run file (package runfile) under the job's folder, and one small element, its
-// outcome, names the file. Between two stages an exchange turns the outcomes of
-// all tasks of the one into the tasks of the other. Files have random names and
-// are never changed by a stage, so a runner may run a task twice; where it never
-// does, they go when their last reader is done.
+// No element stands for a document, a key or a pair. A stage works on tasks; a task is a split of the input or a shard
+// of records. Each task writes one run file (package runfile) under the job's folder, and emits one small element, its
+// outcome, which names the file. Between two stages an exchange turns the outcomes of all tasks of the first into the
+// tasks of the second. Files have random names, and no stage ever changes one, so a runner may run a task twice. A
+// runner that never does so lets a file go when its last reader is done.
 package transforms
 
 import (
@@ -19,16 +16,13 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Job holds the parameters of the stages. It stays with the driver: each DoFn gets those of
-// its own work.
+// Job holds the parameters of the stages. It stays with the driver: each DoFn gets only the parameters of its own work.
 type Job struct {
 	// Runs says where tasks write their run files.
 	Runs work.Runs
-	// Lanes is how many tasks of a bundle a process works on at a time, at least 1. It
-	// changes no result.
+	// Lanes is the number of tasks of a bundle that a process works on at a time, at least 1. It changes no result.
 	Lanes int
-	// Inputs is the path of the file that [documents.WriteInputs] made, Splits is how many
-	// splits are in it.
+	// Inputs is the path of the file that [documents.WriteInputs] made. Splits is the number of splits in it.
 	Inputs work.Path
 	Splits int
 
@@ -38,17 +32,17 @@ type Job struct {
 	Parameters methods.Parameters
 	// PlaceBytes bounds the shingle sets that a scoring task holds, and its pairs.
 	PlaceBytes int64
-	// Similarity is what makes two sets alike, Excerpt what makes two texts alike beside
-	// their containment; see [scoring.Passages].
+	// Similarity is what makes two sets alike. Excerpt is what else makes two texts alike, besides their containment;
+	// see [scoring.Passages].
 	Similarity scoring.Similarity
 	Excerpt    int
-	// Rows says which rows are written, and where; Emit names all outputs.
+	// Rows says which rows are written, and where. Emit names all outputs.
 	Rows outputs.Rows
 	// Index is the index that belongs to the scores of the job.
 	Index outputs.Index
 }
 
-// method returns the method of the job, which has been checked to be there.
+// method returns the method of the job. The name has been checked.
 func (j *Job) method() *methods.Method {
 	m, _ := methods.Of(j.Method)
 	return m
@@ -57,8 +51,7 @@ func (j *Job) method() *methods.Method {
 // IsOrdered reports whether keys depend on an order of all shingles, which [Count] makes.
 func (j *Job) IsOrdered() bool { return j.method().Ordered }
 
-// IsScored reports whether pairs are scored by a stage of their own, and not as soon as
-// they meet.
+// IsScored reports whether a stage of its own scores the pairs. Otherwise they are scored as soon as they meet.
 func (j *Job) IsScored() bool { return j.method().Scorer(&j.Parameters) != methods.NoScorer }
 
 func (j *Job) bundle() bundle { return bundle{Runs: j.Runs, Lanes: j.Lanes} }

@@ -18,21 +18,19 @@ func init() {
 	register.Iter1[[]byte]()
 }
 
-// exchange turns the outcomes of the tasks of some stages into the tasks of the
-// next: a task for each shard that was written to, with the pieces of all run
-// files for it. Splits and shards elements pass, never their product.
+// exchange turns the outcomes of the tasks of some stages into the tasks of the next stage. Each shard that was written
+// to becomes a task, with the pieces of all run files for it. The number of elements is the sum of splits and shards,
+// never their product.
 //
-// It takes PCollection<[]byte> of outcomes and returns PCollection<[]byte> of
-// tasks.
+// It takes PCollection<[]byte> of outcomes and returns PCollection<[]byte> of tasks.
 func exchange(s beam.Scope, job *Job, d work.Delivery, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("exchange")
 	return beam.ParDo(s, &exchangeFn{Folder: job.Runs.Folder, Delivery: d}, together(s, outcomes...))
 }
 
-// together brings all outcomes to one place: PCollection<KV<int64, []byte>>
-// grouped under one key. An impulse sees to it that there is always one group. It
-// passes through a step of its own, since portable runners refuse to flatten a bare
-// one (apache/beam#34647).
+// together brings all outcomes to one place: PCollection<KV<int64, []byte>> grouped under one key. An impulse makes
+// sure that there is always one group. The impulse passes through a step of its own, since portable runners refuse to
+// flatten a bare one (apache/beam#34647).
 func together(s beam.Scope, outcomes ...beam.PCollection) beam.PCollection {
 	impulse := beam.ParDo(s, same, beam.Impulse(s))
 	all := beam.Flatten(s, append(outcomes, impulse)...)
@@ -43,15 +41,14 @@ func same(element []byte) []byte { return element }
 
 func oneKey(element []byte) (int64, []byte) { return 0, element }
 
-// sideBySide applies a DoFn that embeds a bundle to tasks and returns their outcomes.
-// The reshuffle lets a runner spread the tasks over workers; it would run them where
-// they were made.
+// sideBySide applies a DoFn that embeds a bundle to tasks and returns their outcomes. The reshuffle lets a runner
+// spread the tasks over workers. Without it the runner would run them where they were made.
 func sideBySide(s beam.Scope, fn any, tasks beam.PCollection) beam.PCollection {
 	return beam.ParDo(s, fn, beam.Reshuffle(s, tasks))
 }
 
 type exchangeFn struct {
-	Folder   work.Path // of run files
+	Folder   work.Path // folder of run files
 	Delivery work.Delivery
 }
 

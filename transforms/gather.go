@@ -36,7 +36,7 @@ func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCo
 
 var gatherStage = newStage(work.Gather)
 
-// placeFn puts out the tasks that send pairs, and an outcome that names the places.
+// placeFn emits the tasks that send pairs, and an outcome that names the places.
 type placeFn struct {
 	Work gathering.Components
 
@@ -49,8 +49,7 @@ func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 	return f.planAndTell(ctx, elements, emitTask, emitPlaces, f.Work.Plan)
 }
 
-// planAndTell does the work of a step of gathering, and puts out the tasks that it makes
-// and its own outcome.
+// planAndTell does the work of a step of gathering. It emits the tasks that the step makes, and the step's own outcome.
 func (f *planner) planAndTell(ctx context.Context, elements func(*[]byte) bool, emitTask, emitOwn func([]byte), do func(context.Context, *work.Planning) error) error {
 	o, err := f.plan(ctx, gatherStage, elements, emitTask, do)
 	if err != nil {

@@ -16,16 +16,14 @@ func init() {
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&crowdFn{})
 }
 
-// Group brings the documents of a key together and finds the candidate pairs,
-// which are a part of the candidate graph for each shard, the stars of identical
-// documents, and the documents whose id is not theirs alone.
+// Group brings the documents of a key together. It finds the candidate pairs, which form a part of the candidate graph
+// for each shard; the stars of identical documents; and the documents that share an id.
 //
-// Groups of very many pairs wait until all are known, if the method has any: as many of
-// them are compared, the smallest first, as the corpus allows for. What is larger is dense.
-// The documents of dense groups may be gathered in heaps, and scored there.
+// A crowd, a group of very many pairs, waits until all crowds are known, if the method has any. The corpus sets a bound
+// on pairs: crowds are compared within it, the smallest first. Larger groups are dense. The documents of dense groups
+// may be gathered in heaps, and scored there.
 //
-// It takes the outcomes of Key and Fingerprint, PCollection<[]byte> each, and returns
-// one of outcomes.
+// It takes the outcomes of Key and Fingerprint, PCollection<[]byte> each, and returns one of outcomes.
 func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("group")
 	method := job.method()
@@ -59,7 +57,7 @@ func (f *groupFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 	return f.begin(ctx, groupStage, element, f.Work.Task)
 }
 
-// crowdFn decides which crowds are compared and makes the tasks that do so.
+// crowdFn decides which crowds are compared and makes the tasks that compare them.
 type crowdFn struct {
 	Work groups.Crowds
 

@@ -15,10 +15,9 @@ func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&heapFn{})
 }
 
-// heaps gathers and scores the heaps: it takes the outcomes of the groups and of
-// Fingerprint, PCollection<[]byte> each, and returns one of outcomes with edges and
-// stars. A heap has too many pairs to compare them all. So its documents come to one place,
-// in the order in which they are preferred, and are compared with a few leaders.
+// heaps gathers and scores the heaps: it takes the outcomes of the groups and of Fingerprint, PCollection<[]byte> each,
+// and returns one of outcomes with edges and stars. A heap has too many pairs to compare them all. So its documents
+// come to one place, in their order of preference, and are compared with a few leaders.
 func heaps(s beam.Scope, job *Job, groups, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("heaps")
 	join := &joinFn{Work: gathering.Heaps{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes}, planner: job.planner()}
@@ -30,8 +29,7 @@ func heaps(s beam.Scope, job *Job, groups, sketches beam.PCollection) beam.PColl
 	return beam.Flatten(s, joined, sets, scored)
 }
 
-// joinFn puts out the tasks that send the sets of heaps, and an outcome that names the
-// heaps.
+// joinFn emits the tasks that send the sets of heaps, and an outcome that names the heaps.
 type joinFn struct {
 	Work gathering.Heaps
 

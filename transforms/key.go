@@ -33,7 +33,7 @@ func Key(s beam.Scope, job *Job, sketches beam.PCollection, counts ...beam.PColl
 
 var keyStage = newStage(work.Key)
 
-// orderFn makes an order of the shingles, and the tasks that make keys by it.
+// orderFn makes an order of the shingles, and the tasks that make keys in this order.
 type orderFn struct {
 	Work methods.Ordering
 

@@ -22,7 +22,7 @@ func Read(s beam.Scope, job *Job) beam.PCollection {
 }
 
 type readFn struct {
-	Inputs work.Path // of the list of inputs
+	Inputs work.Path // path of the list of inputs
 }
 
 func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) error {

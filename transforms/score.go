@@ -16,10 +16,9 @@ func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&passagesFn{})
 }
 
-// Score computes the similarity of the pairs of each place and keeps those at
-// or above the threshold as edges: PCollection<[]byte> of gather outcomes to one
-// of outcomes with edges. The parts of the similarity graph that scoring makes are numbered
-// from Shards on: those before are the identical documents of Group.
+// Score computes the similarity of the pairs of each place and keeps the pairs at or above the threshold as edges:
+// PCollection<[]byte> of gather outcomes to one of outcomes with edges. It numbers its parts of the similarity graph
+// from Shards on; lower numbers belong to the identical documents of Group.
 func Score(s beam.Scope, job *Job, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("score")
 	tasks := exchange(s, job, scoring.Delivery(), gathered)

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
 
-// stage is what the DoFns of one stage share: its name and its metrics.
+// stage holds what the DoFns of one stage share: its name and its metrics.
 type stage struct {
 	name                         work.Stage
 	tasks, records, bytes, cpuNS beam.Counter
@@ -29,8 +29,8 @@ func newStage(name work.Stage) *stage {
 	}
 }
 
-// count adds the figures of a task to the metrics of the stage. Beam lets nobody do
-// that but the goroutine that it has called.
+// count adds the figures of a task to the metrics of the stage. Beam allows this only in the goroutine that it has
+// called.
 func (s *stage) count(ctx context.Context, f work.Figures) {
 	s.tasks.Inc(ctx, 1)
 	s.records.Inc(ctx, f.Records)
@@ -41,15 +41,15 @@ func (s *stage) count(ctx context.Context, f work.Figures) {
 	s.resident.Update(ctx, f.Resident)
 }
 
-// planner is what the DoFns share of steps that see the outcomes of all tasks before them.
+// planner holds what is common to DoFns of steps that see the outcomes of all earlier tasks.
 type planner struct {
 	// Runs says where the step writes.
 	Runs work.Runs
 }
 
-// plan does the work of a step, in the goroutine that Beam has called, and returns the
-// step's own outcome. The tasks that it puts out are held back until it has ended: an
-// element may begin other tasks, and wait for the slot that this one holds.
+// plan does the work of a step, in the goroutine that Beam has called, and returns the step's own outcome. It holds
+// back the tasks that the step emits until the step has ended: an element may begin other tasks, and wait for the slot
+// that this step holds.
 func (f *planner) plan(ctx context.Context, s *stage, elements func(*[]byte) bool, emit func([]byte), do func(context.Context, *work.Planning) error) (work.Outcome, error) {
 	var next []work.Task
 	p := work.Planning{Runs: f.Runs, Outcome: work.Outcome{Stage: s.name}, Emit: func(t work.Task) { next = append(next, t) }}

@@ -23,11 +23,10 @@ func init() {
 	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&finishFn{})
 }
 
-// Write decides which documents of each cluster stay and writes the output
-// files, under temporary names, and a result that lists them.
+// Write decides which documents of each cluster are kept. It writes the output files, under temporary names, and a
+// result that lists them.
 //
-// It takes the outcomes of Cluster and Fingerprint and, to sum up the counts, of
-// other stages.
+// It takes the outcomes of Cluster and Fingerprint. The outcomes of other stages only add to the counts.
 func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others ...beam.PCollection) {
 	s = s.Scope("write")
 	ofShards := work.Delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}
@@ -71,7 +70,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 	return f.begin(ctx, writeStage, element, f.Work.Task)
 }
 
-// uniqueFn writes the records that stay of the input files that start in a split.
+// uniqueFn writes the kept records of the input files that start in a split.
 type uniqueFn struct {
 	Work outputs.Unique
 
@@ -112,7 +111,7 @@ func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 
 // finishFn sums up the outcomes of all stages.
 type finishFn struct {
-	// Folder is the job's own, where the result goes.
+	// Folder is the job's own folder, which gets the result.
 	Folder work.Path
 }
 

@@ -6,9 +6,9 @@ import (
 	"mirrorbeam/internal/keep"
 )
 
-// Decide chooses the documents that stay. Those of the reference come before all others
-// and stay. Then come the leaders of heaps. A document that is like a leader has been
-// compared with few others: if the leader went, it would have no document to go for.
+// Decide chooses the documents that are kept. Documents of the reference come before all others and are kept. Then come
+// the leaders of heaps. A document that is like a leader has been compared with few others: if the leader were removed,
+// no kept document could stand for it.
 func (s *Shard) Decide(preference keep.Preference, split keep.Split) {
 	s.preference = preference
 	order := make([]uint32, len(s.members))
@@ -37,22 +37,21 @@ func (s *Shard) Decide(preference keep.Preference, split keep.Split) {
 	}
 }
 
-// goes reports whether a document was decided to go.
+// goes reports whether the decision removes a document.
 func (s *Shard) goes(i uint32) bool { return s.choices[i].Kept != i }
 
-// prefer orders documents as those to keep are preferred.
+// prefer orders documents by preference, the preferred one first.
 func (s *Shard) prefer(a, b uint32) int {
 	return s.preference.Compare(s.preferred(a), s.preferred(b))
 }
 
-// preferred returns what a preference asks of a document.
+// preferred returns what the preference of a document depends on.
 func (s *Shard) preferred(i uint32) keep.Document {
 	return keep.Document{Ref: s.members[i].Ref, Length: s.members[i].Length, IsReference: s.reference(i)}
 }
 
-// heapEdges passes each edge of a heap as two classes of identical documents, by their
-// first documents: that of the leader and that of the document that is like it. The
-// leader is the one that is preferred.
+// heapEdges visits each edge of a heap as two classes of identical documents, known by their first documents: the class
+// of the leader and the class of the document that is like it. The leader is the preferred one.
 func (s *Shard) heapEdges(visit func(leader, other uint32)) {
 	for _, e := range s.edges {
 		if !e.Heap() {
@@ -66,8 +65,8 @@ func (s *Shard) heapEdges(visit func(leader, other uint32)) {
 	}
 }
 
-// leaders tells of each class, by its first document, whether it leads others of a heap.
-// It returns nil where none does.
+// leaders returns, for each class by its first document, whether it leads others of a heap. It returns nil if no class
+// does.
 func (s *Shard) leaders() (leads []bool) {
 	s.heapEdges(func(leader, _ uint32) {
 		if leads == nil {
@@ -78,10 +77,10 @@ func (s *Shard) leaders() (leads []bool) {
 	return leads
 }
 
-// unchecked returns by how much the number of unchecked classes differs from what heaps
-// have counted. A class is unchecked if it is of the input, stays, and was not compared
-// with all others of its heap that stay. Heaps have counted leaders, of which some go.
-// They have not counted classes whose leader has gone for a document of another heap.
+// unchecked returns the number of unchecked classes minus the number that heaps have counted. A class is unchecked if
+// it is of the input, is kept, and was not compared with all other kept classes of its heap. Heaps have counted
+// leaders, of which some are removed. They have not counted classes whose leader was removed in favour of a document of
+// another heap.
 func (s *Shard) unchecked() (n int64) {
 	stays := func(first uint32) bool { return s.first[s.choices[first].Kept] == first }
 	for i := range s.members {
@@ -98,9 +97,9 @@ func (s *Shard) unchecked() (n int64) {
 	return n + int64(len(left))
 }
 
-// rivals passes the edges that let one document go for the other, each between the first
-// of those that are identical to either. Two classes that the reference begins both stay:
-// their documents of the input go for documents of their own class.
+// rivals yields the edges that let one document be removed for the other. Each edge joins the first documents of two
+// classes of identical ones. If the reference begins both classes, both are kept: their documents of the input are
+// removed for documents of their own class.
 func (s *Shard) rivals(yield func(keep.Edge) bool) {
 	for _, e := range s.edges {
 		a, b := s.first[e.A], s.first[e.B]
@@ -113,8 +112,7 @@ func (s *Shard) rivals(yield func(keep.Edge) bool) {
 	}
 }
 
-// splitStars makes each kept document and those that go for it a cluster, known
-// by the first of them.
+// splitStars makes each kept document and those removed for it a cluster, known by the first of them.
 func (s *Shard) splitStars() {
 	const none = ^uint32(0)
 	star := slices.Repeat([]uint32{none}, len(s.members))

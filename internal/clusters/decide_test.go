@@ -11,8 +11,8 @@ import (
 	"mirrorbeam/internal/unionfind"
 )
 
-// shardOf4 is an output shard of four documents of those lengths, with edges; the first
-// documents are of a reference.
+// shardOf4 is an output shard of four documents of the given lengths, with edges. The first documents are of a
+// reference.
 func shardOf4(references int, lengths [4]uint32, edges ...records.Edge) *Shard {
 	s := &Shard{layout: &documents.Layout{FirstInput: docref.Ref(10 + references)}, edges: edges, first: unionfind.New(4)}
 	for i, length := range lengths {
@@ -21,8 +21,8 @@ func shardOf4(references int, lengths [4]uint32, edges ...records.Edge) *Shard {
 	return s
 }
 
-// TestLeadersComeFirst: a leader stays before documents that come first, so that those
-// that are like it have one to go for. What is left without is counted.
+// TestLeadersComeFirst: a leader is kept before documents that come first, so that the documents like it have one to be
+// removed for. Documents without a leader are counted.
 func TestLeadersComeFirst(t *testing.T) {
 	plain := func(a, b uint32) records.Edge { return records.Edge{A: a, B: b, Shared: 9, Total: 10} }
 	heap := func(a, b uint32) records.Edge {
@@ -55,15 +55,15 @@ func TestLeadersComeFirst(t *testing.T) {
 	}
 }
 
-// TestUncheckedLeaders: of the leaders that heaps have counted those are taken off that go.
+// TestUncheckedLeaders: leaders that are removed are subtracted from what heaps have counted.
 func TestUncheckedLeaders(t *testing.T) {
 	s := shardOf4(0, [4]uint32{1, 1, 1, 1}, records.Edge{A: 0, B: 1, Shared: 9, Total: 10 | records.HeapMark}, records.Edge{A: 0, B: 2, Shared: 9, Total: 10}, records.Edge{A: 1, B: 3, Shared: 9, Total: 9})
 	s.first = unionfind.Forest{0, 1, 2, 1}
 	for i := range s.members {
-		s.members[i].Unchecked = i != 3 // which is equal to another one
+		s.members[i].Unchecked = i != 3 // 3 is equal to another one
 	}
 	s.Decide(keep.First, keep.Component)
-	if got := s.unchecked(); got != -2 { // 1 and 2 go
+	if got := s.unchecked(); got != -2 { // 1 and 2 are removed
 		t.Errorf("%d, want -2", got)
 	}
 }

@@ -11,13 +11,12 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Labelling joins the verified edges to components, orders the components by their first
-// documents and cuts that order into output shards. It makes the tasks of [Sending].
+// Labelling joins the verified edges to components, orders the components by their first documents and cuts that order
+// into output shards. It makes the tasks of [Sending].
 type Labelling struct {
 	// Inputs is the path of the list of inputs.
 	Inputs work.Path
-	// ReleaseSets says that no output needs the sets of the sketch blocks: they may go as
-	// soon as the edges are known.
+	// ReleaseSets says that no output needs the sets of the sketch blocks: they may go as soon as the edges are known.
 	ReleaseSets bool
 
 	layout documents.Layout // read in Setup
@@ -26,8 +25,8 @@ type Labelling struct {
 // Setup reads the list of inputs.
 func (l *Labelling) Setup() error { return l.layout.Read(string(l.Inputs)) }
 
-// Join joins the edges of all runs. The run files of gathered sets, whose last readers are
-// the tasks that made the edges, may go then.
+// Join joins the edges of all runs. The tasks that made the edges were the last to read the gathered sets, so the run
+// files of these may go.
 func (l *Labelling) Join(p *work.Planning) (*components.Graph, error) {
 	p.Runs.ReleaseStage(p.Outcomes, work.Gather)
 	return work.ReadGraph(runsOf(p), records.EdgeNodes, p.Memory)
@@ -65,9 +64,8 @@ func (l *Labelling) Plan(p *work.Planning, graph *components.Graph) error {
 	return nil
 }
 
-// label writes the positions of the nodes of each part, and of the documents of each
-// split with those of the first documents of their clusters. It returns the path of the
-// run file, "" if there is no edge.
+// label writes the positions of the nodes of each part. It also writes the positions of the documents of each split,
+// with those of the first documents of their clusters. It returns the path of the run file, or "" if there is no edge.
 func (l *Labelling) label(p *work.Planning, graph *components.Graph, runs []string) (string, error) {
 	p.Figures.Records += int64(graph.Len())
 	order := newOrder(graph.Roots(), listed(graph, l.layout.FirstInput), work.OutputShards(p.Counts))
@@ -103,8 +101,8 @@ func (l *Labelling) label(p *work.Planning, graph *components.Graph, runs []stri
 	return run.Close()
 }
 
-// listed tells of each component, by its root, whether it is listed: a component without
-// a document of the input is not. It holds equal documents of the reference.
+// listed returns, for each component by its root, whether it is listed. A component without a document of the input is
+// not: it holds equal documents of the reference.
 func listed(graph *components.Graph, firstInput docref.Ref) []bool {
 	roots := graph.Roots()
 	is := make([]bool, len(roots))

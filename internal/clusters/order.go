@@ -8,15 +8,15 @@ import (
 
 // order is the order of the documents in the output.
 type order struct {
-	places []uint32 // by rank, or nowhere
-	starts []uint32 // of the shards
+	places []uint32 // place by rank, or nowhere
+	starts []uint32 // first place of each shard
 }
 
-// nowhere is the place of a document that is not listed, and its shard.
+// nowhere is the place, and the shard, of a document that is not listed.
 const nowhere = ^uint32(0)
 
-// newOrder orders ranks of listed roots by root, then by rank, and cuts the order
-// into shards of nearly equal numbers of documents without cutting a component.
+// newOrder orders ranks of listed roots by root, then by rank. It cuts the order into shards of nearly equal numbers of
+// documents without cutting a component.
 func newOrder(roots []uint32, listed []bool, shards int) order {
 	n := len(roots)
 	ends := make([]uint32, n+1)
@@ -31,7 +31,7 @@ func newOrder(roots []uint32, listed []bool, shards int) order {
 	o := order{places: make([]uint32, n), starts: make([]uint32, shards)}
 	for shard := range shards {
 		want := uint32(int64(ends[n]) * int64(shard) / int64(shards))
-		// The components that start at or behind the cut belong to the shard.
+		// A component that starts at or after the cut belongs to the shard.
 		o.starts[shard] = ends[sort.Search(n, func(root int) bool { return ends[root] >= want })]
 	}
 	for rank, root := range roots {
@@ -46,7 +46,7 @@ func newOrder(roots []uint32, listed []bool, shards int) order {
 // has reports whether a document is listed.
 func (o order) has(rank uint32) bool { return o.places[rank] != nowhere }
 
-// of returns where a document stands. The shard of one that is not listed is nowhere.
+// of returns the position of a document. The shard of a document that is not listed is nowhere.
 func (o order) of(rank uint32) records.Position {
 	place := o.places[rank]
 	if place == nowhere {

@@ -9,9 +9,8 @@ import (
 	"mirrorbeam/internal/unionfind"
 )
 
-// TestOrder cuts clusters into output shards: none is torn apart, they stand by
-// their first documents, shards are as even as that allows, and what is not listed
-// has no place.
+// TestOrder cuts clusters into output shards. No cluster is cut, clusters are ordered by their first documents, and
+// shards are as even as that allows. Documents that are not listed have no place.
 func TestOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
@@ -47,7 +46,7 @@ func TestOrder(t *testing.T) {
 		for i, rank := range ranks {
 			got := o.of(uint32(rank))
 			if got.Shard > next.Shard && got.Number == 0 && int(roots[rank]) == rank {
-				next = got // a shard begins, with the first of a cluster
+				next = got // a shard begins with the first document of a cluster
 			}
 			if got != next {
 				t.Fatalf("roots %v in %d shards: document %d, number %d in the order, is at %+v, want %+v", roots, shards, rank, i, got, next)

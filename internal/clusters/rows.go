@@ -8,7 +8,7 @@ import (
 	"mirrorbeam/internal/records"
 )
 
-// ClusterRows passes the rows of clusters in order. It needs a decision.
+// ClusterRows passes the rows of clusters in order. The shard must be decided.
 func (s *Shard) ClusterRows(row func([]byte) error) error {
 	// Documents stand by component; a component's stars may interleave.
 	order := make([]uint32, len(s.members))
@@ -82,7 +82,7 @@ func (s *Shard) PairRows(row func([]byte) error) error {
 	return nil
 }
 
-// takeSpans takes the spans of an edge from the front of those of a shard.
+// takeSpans takes the spans of an edge from the front of the spans of a shard.
 func takeSpans(rows []output.Span, spans []records.Span, e records.Edge) (of []output.Span, more int, rest []records.Span) {
 	rows = rows[:0]
 	for len(spans) > 0 && spans[0].A == e.A && spans[0].B == e.B {
@@ -93,7 +93,7 @@ func takeSpans(rows []output.Span, spans []records.Span, e records.Edge) (of []o
 	return rows, more, spans
 }
 
-// RemovedRows passes the rows of removed in order. It needs a decision.
+// RemovedRows passes the rows of removed documents in order. The shard must be decided.
 func (s *Shard) RemovedRows(row func([]byte) error) error {
 	var b []byte
 	for i, c := range s.choices {

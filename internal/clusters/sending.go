@@ -13,7 +13,7 @@ import (
 // to their output shards.
 type Sending struct{}
 
-// Task does a task that Labelling has made.
+// Task does a task that [Labelling] has made.
 func (Sending) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	if t.Step == membersStep {
 		return sendMembers(ctx, w)

@@ -66,14 +66,14 @@ func writePart(run *runfile.Writer, part int, nodes []docref.Ref, edges ...recor
 	return nil
 }
 
-// writeSplits writes sketch blocks of some documents, most of which are in no cluster.
+// writeSplits writes sketch blocks of some documents. Most are in no cluster.
 func writeSplits(run *runfile.Writer) error {
 	for split, refs := range [][]docref.Ref{
 		{at(0, 0), at(0, 10), at(0, 20)},
 		{at(1, 0), at(1, 10), at(1, 20)},
 		{at(1, 60), at(1, 70), at(2, 5), at(2, 7), at(2, 90)},
 	} {
-		for _, some := range [][]docref.Ref{refs[:2], refs[2:]} { // a block each
+		for _, some := range [][]docref.Ref{refs[:2], refs[2:]} { // one block each
 			var all []sketchblock.Document
 			for _, ref := range some {
 				all = append(all, sketchblock.Document{
@@ -96,8 +96,7 @@ func writeSplits(run *runfile.Writer) error {
 	return nil
 }
 
-// sent labels the components of the runs, does the tasks that follow, and returns a
-// catalog of what was sent.
+// sent labels the components of the runs and does the tasks that follow. It returns a catalog of what was sent.
 func sent(t *testing.T, folder string, inputs work.Path, outcomes ...work.Outcome) (catalog string, tasks []work.Task) {
 	t.Helper()
 	l := &Labelling{Inputs: inputs}
@@ -128,8 +127,8 @@ func sent(t *testing.T, folder string, inputs work.Path, outcomes ...work.Outcom
 	return worktest.Catalog(t, folder, runs...), tasks
 }
 
-// TestComponentsReachTheirShards sends two components that two parts of the graph have in
-// common to an output shard each. Equal documents of the reference alone are not sent.
+// TestComponentsReachTheirShards sends two components, which two parts of the graph share, to an output shard each.
+// Components of equal documents of the reference alone are not sent.
 func TestComponentsReachTheirShards(t *testing.T) {
 	folder := t.TempDir()
 	alike := func(a, b uint32) records.Edge { return records.Edge{A: a, B: b, Shared: 9, Total: 10} }
@@ -147,7 +146,7 @@ func TestComponentsReachTheirShards(t *testing.T) {
 		return writePart(run, 7, []docref.Ref{at(1, 60), at(0, 0), at(1, 10), at(2, 5), at(2, 7)}, alike(1, 0), alike(2, 3), alike(3, 4), alike(4, 3))
 	})
 	gathered := worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
-		return writePart(run, 0, []docref.Ref{at(1, 20), at(2, 90)}, equal(0, 1)) // whose edges are others'
+		return writePart(run, 0, []docref.Ref{at(1, 20), at(2, 90)}, equal(0, 1)) // an edge of a part that other parts use too
 	})
 	catalog, tasks := sent(t, folder, threeFiles(t, folder),
 		work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, worktest.In(folder), writeSplits)},
@@ -166,7 +165,7 @@ func TestComponentsReachTheirShards(t *testing.T) {
 			Repeated: ref == at(2, 5), Unchecked: ref == at(1, 10),
 		}
 	}
-	inOrder := span.Swap() // of the pair 3, 4, which was 4, 3
+	inOrder := span.Swap() // the pair 3, 4 was written as 4, 3
 	for shard, want := range []Shard{
 		{
 			members: []records.Member{member(0, at(0, 0)), member(0, at(1, 0)), member(0, at(1, 60))},
@@ -193,7 +192,7 @@ func TestNoEdgeNoTask(t *testing.T) {
 	}
 }
 
-// TestReleaseWhatIsRead: gathered sets go when the edges are known, whatever is put out.
+// TestReleaseWhatIsRead: gathered sets go when the edges are known, whatever the job writes.
 func TestReleaseWhatIsRead(t *testing.T) {
 	folder := t.TempDir()
 	blocks := worktest.Write(t, worktest.In(folder), writeSplits)

@@ -11,16 +11,15 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Shard holds the clusters of an output shard. A document is known by its number: its
-// place in members.
+// Shard holds the clusters of an output shard. A document is known by its number: its index in members.
 type Shard struct {
 	layout     *documents.Layout
 	members    []records.Member
 	edges      []records.Edge
-	spans      []records.Span   // of the edges, in their order
+	spans      []records.Span   // spans of the edges, in their order
 	first      unionfind.Forest // the first document identical to each
-	preference keep.Preference  // by which documents stay
-	choices    []keep.Choice    // nil where nothing was decided
+	preference keep.Preference  // decides which documents are kept
+	choices    []keep.Choice    // nil without a decision
 	size       []uint32         // documents in the cluster, by the number of its first one
 	names      [][]byte         // what other rows call a document, as a JSON string
 }
@@ -68,8 +67,7 @@ func (s *Shard) countSizes() {
 	}
 }
 
-// nameMembers gives every document the name that other rows call it by: its id, or its
-// ref where others have the id too.
+// nameMembers gives every document the name that other rows use for it: its id, or its ref if others share the id.
 func (s *Shard) nameMembers() {
 	s.names = make([][]byte, len(s.members))
 	var arena []byte
@@ -97,8 +95,7 @@ func (s *Shard) appendID(b []byte, i uint32) []byte {
 	return output.AppendString(b, s.members[i].Id)
 }
 
-// Count counts the pairs of the shard and, where it was decided which documents stay, what
-// became of them.
+// Count counts the pairs of the shard and, if it is decided, what became of its documents.
 func (s *Shard) Count(o *work.Outcome) {
 	o.Counts.Pairs += int64(len(s.edges))
 	for _, e := range s.edges {
@@ -125,8 +122,8 @@ func (s *Shard) Count(o *work.Outcome) {
 	}
 }
 
-// likeReference tells of each class of identical documents, by the first of it,
-// whether it holds a document of the reference or is joined to one.
+// likeReference returns, for each class of identical documents by its first one, whether it holds a document of the
+// reference or is joined to one.
 func (s *Shard) likeReference() []bool {
 	is := make([]bool, len(s.members))
 	for i := range s.members {
@@ -139,7 +136,7 @@ func (s *Shard) likeReference() []bool {
 	return is
 }
 
-// Removed gives the documents that go, by number.
+// Removed yields the removed documents, by number.
 func (s *Shard) Removed(yield func(docref.Ref) bool) {
 	for i := range s.choices {
 		if s.goes(uint32(i)) && !yield(s.members[i].Ref) {
@@ -148,7 +145,7 @@ func (s *Shard) Removed(yield func(docref.Ref) bool) {
 	}
 }
 
-// WriteRemoved writes which documents of each split go.
+// WriteRemoved writes the removed documents of each split.
 func (s *Shard) WriteRemoved(run *runfile.Writer) error {
 	for ref := range s.Removed {
 		b, err := run.Record(records.Removed, documents.SplitOf(s.layout.Starts, ref), records.RefSize)

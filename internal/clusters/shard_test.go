@@ -48,14 +48,14 @@ func layoutOf(t *testing.T) *documents.Layout {
 	return &layout
 }
 
-// rowsOf returns the rows that are passed.
+// rowsOf returns the rows that write passes.
 func rowsOf(t *testing.T, write func(row func([]byte) error) error) string {
 	t.Helper()
 	var b strings.Builder
 	if err := write(func(row []byte) error { b.Write(row); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	// A row is what passes until it fails: the first failure ends all.
+	// Row passes until it fails: the first failure ends everything.
 	passed := 0
 	fault := errors.New("full")
 	if err := write(func([]byte) error { passed++; return fault }); b.Len() > 0 && (!errors.Is(err, fault) || passed != 1) {
@@ -72,8 +72,8 @@ func checkRows(t *testing.T, what, got string, want ...string) {
 	}
 }
 
-// chain is a shard of two clusters: a chain of four documents, of which the second and the
-// third are the same, and a document of the reference with one that is like it.
+// chain is a shard of two clusters: a chain of four documents, of which the second and the third are identical, and a
+// document of the reference with one that is like it.
 func chain(t *testing.T) *Shard {
 	return newShard(layoutOf(t), []records.Member{
 		{Ref: at(0, 0), First: 0, Size: 10, Id: []byte("ref")},
@@ -131,8 +131,8 @@ func TestRowsOfStars(t *testing.T) {
 		`{"id":"c","ref":"b:5","cluster":"c","kept_id":"e","similarity":0.75}`)
 }
 
-// TestPairsOfOtherScores: pairs of fingerprints have distances, pairs with passages have
-// spans, and where nothing was decided nothing is counted but pairs.
+// TestPairsOfOtherScores: pairs of fingerprints have distances, and pairs with passages have spans. Without a decision
+// only pairs are counted.
 func TestPairsOfOtherScores(t *testing.T) {
 	near := records.HammingEdge(3, 64)
 	near.A, near.B = 0, 1
@@ -167,7 +167,7 @@ func TestPairsOfOtherScores(t *testing.T) {
 	}
 }
 
-// TestRemovedBySplit: the refs that go are written for the split that holds them.
+// TestRemovedBySplit: removed refs are written for the split that holds them.
 func TestRemovedBySplit(t *testing.T) {
 	s := chain(t)
 	s.Decide(keep.First, keep.Component)
@@ -193,9 +193,8 @@ func TestRemovedBySplit(t *testing.T) {
 	}
 }
 
-// TestDecisionsHold draws shards. Whatever is decided, documents of the reference stay, a
-// document goes for one that stays and that it has an edge to, or whose equal has it, and
-// rows and counts say the same.
+// TestDecisionsHold draws random shards. Whatever is decided, documents of the reference are kept. A document is
+// removed for a kept one to which it, or its equal, has an edge. Rows and counts agree.
 func TestDecisionsHold(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	layout := layoutOf(t)

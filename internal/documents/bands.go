@@ -5,7 +5,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Bands makes the keys of the bands of MinHash signatures. Not for concurrent use.
+// Bands makes the keys of the bands of MinHash signatures. It is not for concurrent use.
 type Bands struct {
 	scheme    lshbands.Scheme
 	minhash   *sketch.MinHash
@@ -13,7 +13,7 @@ type Bands struct {
 	keys      []uint64
 }
 
-// NewBands returns what makes the keys of a scheme, which is none for one without bands.
+// NewBands returns the Bands of a scheme. A scheme without bands makes no keys.
 func NewBands(scheme lshbands.Scheme) *Bands {
 	return &Bands{scheme: scheme, minhash: sketch.NewMinHash(scheme.Components())}
 }

@@ -15,18 +15,18 @@ type block struct {
 	lines   lines
 	builder *sketchblock.Builder
 	rejects []byte
-	sampled []byte // documents that are set aside for the audit to draw its sample from
-	probed  []byte // others, for it to look for partners in
+	sampled []byte // records of documents from which the audit draws its sample
+	probed  []byte // records of documents among which the audit looks for partners
 	counts  work.Counts
 }
 
-// newBlock returns an empty block of documents with so many band keys, and SimHash
-// fingerprints of so many bits.
+// newBlock returns an empty block whose documents have the given number of band keys, and SimHash fingerprints of the
+// given number of bits.
 func newBlock(keys, simHashBits int) *block {
 	return &block{builder: sketchblock.NewBuilder(keys, simHashBits/64)}
 }
 
-// reset drops what was made of the portion before.
+// reset drops what was made of the last portion.
 func (b *block) reset() {
 	b.builder.Reset()
 	b.rejects, b.sampled, b.probed, b.counts = b.rejects[:0], b.sampled[:0], b.probed[:0], work.Counts{}
@@ -38,7 +38,7 @@ func (b *block) reject(file string, position int64, fault string) {
 	b.rejects = output.AppendReject(b.rejects, file, position, fault)
 }
 
-// setAside keeps a document for the audit if it is one of its shares.
+// setAside keeps a document for the audit if it is in one of its shares.
 func (b *block) setAside(shares audit.Shares, ref docref.Ref, digest uint64, set []uint64, isReference bool) {
 	if len(set) == 0 {
 		return

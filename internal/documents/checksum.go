@@ -10,14 +10,13 @@ import (
 	"mirrorbeam/internal/runfile"
 )
 
-// Checksum is the check sum of a stretch of the input: of its lines, and of the rejects
-// between them. A stretch that is read again has the same unless it has changed. The zero
-// Checksum is that of nothing.
+// Checksum is the checksum of a stretch of the input: of its lines, and of the rejects between them. A second read of
+// an unchanged stretch gives the same checksum. The zero Checksum is that of an empty stretch.
 type Checksum struct {
 	lines, rejects uint32 // CRC-32C
 }
 
-// checksumSize is the size of a check sum in a run file.
+// checksumSize is the size of a checksum in a run file, in bytes.
 const checksumSize = 8
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -30,7 +29,7 @@ func (s *Checksum) Add(batch corpus.Batch) {
 	}
 }
 
-// WriteChecksums writes the check sums of the stretches of a split, in their order.
+// WriteChecksums writes the checksums of the stretches of a split, in their order.
 func WriteChecksums(run *runfile.Writer, split int, sums []Checksum) error {
 	for _, sum := range sums {
 		b, err := run.Record(records.Sums, split, checksumSize)
@@ -43,8 +42,8 @@ func WriteChecksums(run *runfile.Writer, split int, sums []Checksum) error {
 	return nil
 }
 
-// ReadChecksums reads the check sums that WriteChecksums wrote for a split: one for each
-// of its stretches, in their order.
+// ReadChecksums reads the checksums that WriteChecksums wrote for a split: one for each of its stretches, in their
+// order.
 func ReadChecksums(reader *runfile.Reader, pieces []runfile.Piece) ([]Checksum, error) {
 	packed, err := reader.ReadKind(nil, pieces, records.Sums)
 	if err != nil {

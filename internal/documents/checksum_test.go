@@ -8,8 +8,8 @@ import (
 	"mirrorbeam/internal/runfile"
 )
 
-// TestChecksums: the sum of a stretch does not depend on how it was cut into batches,
-// but on every byte and every reject. Sums come back from a run file in their order.
+// TestChecksums: the checksum depends on every byte and every reject of a stretch, but not on how the stretch was cut
+// into batches. Checksums come back from a run file in their order.
 func TestChecksums(t *testing.T) {
 	sumOf := func(batches ...corpus.Batch) (sum Checksum) {
 		for _, batch := range batches {

@@ -1,5 +1,5 @@
-// Package documents reads the documents of a job. A source gives records, records give
-// fingerprints, and fingerprints fill sketch blocks, after which no text is read again.
+// Package documents reads the documents of a job. A source gives records, records give fingerprints, and fingerprints
+// fill sketch blocks. After that no text is read again.
 //
 //	lines        portions of the lines of a split, with what could not be read
 //	Record       one record out of a portion: id and texts or features, or why there is none
@@ -7,9 +7,9 @@
 //	block        sketch block, rejects and counts of a portion
 //	Pool         passes portions through all cores and keeps their order
 //
-// [Fingerprinting] is the stage that does this for one split after the other. [Survey]
-// does it without writing anything, for a plan; a query uses a [Sketcher] by itself.
+// [Fingerprinting] is the stage that does this for one split after the other. [Survey] does it for a plan, without
+// writing anything. A query uses a [Sketcher] by itself.
 //
-// The source is files of JSON lines. What comes after a Record knows nothing of lines: a
-// position is a number that tells the records of a file apart and ascends in it.
+// The source is files of JSON lines. Code after a Record knows nothing of lines: a position is a number that tells the
+// records of a file apart and ascends in it.
 package documents

@@ -15,28 +15,27 @@ import (
 // Sets says how much of the sets of documents a sketch block keeps.
 type Sets string
 
-// What is kept of a set: all hashes, the [records.SmallestHashes] smallest, or none.
+// A block keeps all hashes of a set, the [records.SmallestHashes] smallest, or none.
 const (
 	AllHashes      Sets = "all"
 	SmallestHashes Sets = "smallest"
 	NoHashes       Sets = "none"
 )
 
-// Kept says what a sketch block keeps of a document besides its ref, digest, sizes, id and
-// SimHash fingerprint.
+// Kept says what a sketch block keeps of a document besides its ref, digest, sizes, id and SimHash fingerprint.
 type Kept struct {
-	// Scheme is that of the band keys. Without bands there are no keys.
+	// Scheme is the scheme of the band keys. Without bands there are no keys.
 	Scheme lshbands.Scheme
 	// Sets says how much is kept of the sets.
 	Sets Sets
-	// Sequences keeps, in place of sets, all shingles of a document in the order of its one
-	// text. They have neither keys nor SimHash fingerprints.
+	// Sequences keeps all shingles of a document in the order of its one text, in place of its set. Such documents have
+	// neither keys nor SimHash fingerprints.
 	Sequences bool
 	// ExcludeQuotations leaves quoted words out of sequences.
 	ExcludeQuotations bool
 }
 
-// fingerprinter fills sketch blocks. Not for concurrent use.
+// fingerprinter fills sketch blocks. It is not for concurrent use.
 type fingerprinter struct {
 	reading   Reading
 	kept      Kept
@@ -44,15 +43,14 @@ type fingerprinter struct {
 	files     []corpus.File
 	source    *lineDecoder
 	sketcher  *contentSketcher
-	sequencer *sketch.Sequencer // in place of sketcher where sequences are kept
+	sequencer *sketch.Sequencer // replaces sketcher where sequences are kept
 	bands     *Bands
 	packed    []byte
-	// wants, if not nil, says which documents are fingerprinted. Others are only counted.
+	// wants, if not nil, selects the documents that are fingerprinted. Others are only counted.
 	wants func(r *Record, isReference bool) bool
 }
 
-// newFingerprinter returns a fingerprinter of documents of these files. The options have
-// their stop words.
+// newFingerprinter returns a fingerprinter of the documents in these files. The options already have their stop words.
 func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, files []corpus.File) (*fingerprinter, error) {
 	f := &fingerprinter{
 		reading: s.Reading, kept: kept, shares: shares, files: files,
@@ -67,7 +65,7 @@ func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, files []corpu
 	return f, err
 }
 
-// fingerprint makes the block of its portion of the input, and frees the portion.
+// fingerprint fills the block from its portion of the input, and frees the portion.
 func (f *fingerprinter) fingerprint(b *block) error {
 	defer b.lines.release()
 	b.reset()

@@ -10,24 +10,23 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Fingerprinting is the work of the stage fingerprint. A task reads the documents of one
-// split and writes their sketch blocks, the rejects, and the documents that the audit may
-// want.
+// Fingerprinting is the work of the stage fingerprint. A task reads the documents of one split. It writes their sketch
+// blocks, the rejects, and the documents that the audit may want.
 type Fingerprinting struct {
 	Sketching
 
 	// Inputs is the path of the file that [WriteInputs] made.
 	Inputs work.Path
-	// Kept says what is kept of the documents.
+	// Kept says what a block keeps of its documents.
 	Kept Kept
-	// Checksums writes the check sums of what was read, for a stage that reads it again.
+	// Checksums writes the checksums of the input, for a stage that reads it again.
 	Checksums bool
 	// AuditSample is about how many documents the audit samples; 0: there is no audit.
 	AuditSample int
 
 	inputs *Inputs // read in Setup, as the next two are
 	shares audit.Shares
-	words  Sketching // with the stop words
+	words  Sketching // Sketching with the stop words
 }
 
 // Setup reads the inputs. It must be called before the first task.
@@ -40,9 +39,8 @@ func (f *Fingerprinting) Setup() (err error) {
 	return err
 }
 
-// Task fingerprints the split of that number. A split of plain text is one worker's; the
-// single stream of a compressed file is inflated by one goroutine and fingerprinted by as
-// many as there are cores.
+// Task fingerprints the split of the task's number. One worker reads a split of plain text. For the single stream of a
+// compressed file, one goroutine inflates and one for each core fingerprints.
 func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	o := w.Outcome
 	reader := newLineReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
@@ -71,7 +69,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Place) e
 	return nil
 }
 
-// serial fingerprints what the reader reads in this goroutine.
+// serial fingerprints the portions of the reader in this goroutine.
 func (f *Fingerprinting) serial(ctx context.Context, reader *lineReader, write func(*block) error) error {
 	worker, err := f.fingerprinter()
 	if err != nil {
@@ -98,8 +96,7 @@ func (f *Fingerprinting) serial(ctx context.Context, reader *lineReader, write f
 	}
 }
 
-// parallel fingerprints what the reader reads on all cores. It returns the CPU time of its
-// goroutines.
+// parallel fingerprints the portions of the reader on all cores. It returns the CPU time of its goroutines.
 func (f *Fingerprinting) parallel(ctx context.Context, reader *lineReader, write func(*block) error) (time.Duration, error) {
 	pool := Pool[*block]{
 		New: f.block,

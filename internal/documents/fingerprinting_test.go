@@ -21,8 +21,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// TestTask: the blocks of a split do not depend on who shares the work, nor on how the
-// input is packed or cut.
+// TestTask: the blocks of a split do not depend on how many workers share it, nor on how the input is packed or cut.
 func TestTask(t *testing.T) {
 	const n = 20_000
 	content := someLines(n)
@@ -47,7 +46,7 @@ func TestTask(t *testing.T) {
 	same(t, "cut", cut.all(t), plain)
 }
 
-// same compares what was made of the same lines.
+// same compares what two runs made of the same lines.
 func same(t *testing.T, name string, got, want made) {
 	t.Helper()
 	if got.counts != want.counts || !reflect.DeepEqual(got.documents, want.documents) || !reflect.DeepEqual(got.sections, want.sections) {
@@ -56,8 +55,7 @@ func same(t *testing.T, name string, got, want made) {
 	}
 }
 
-// TestKept: a block has of its documents what it is told to keep, and the rest does not
-// depend on it.
+// TestKept: a block keeps what it is told to of its documents, and the rest does not depend on it.
 func TestKept(t *testing.T) {
 	words := strings.Repeat("some words that are %d, not quoted, ", 200)
 	args := make([]any, 200)
@@ -96,8 +94,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestLongLines: a line that is too long, and a document that is too long, are rejects with
-// a reason. Others are fingerprinted, however long, and the right to hold them comes back.
+// TestLongLines: a line that is too long, and a document that is too long, are rejects with a reason. Others are
+// fingerprinted, however long they are, and the right to hold them comes back.
 func TestLongLines(t *testing.T) {
 	long := func(n int) string { return `{"text":"` + strings.Repeat("long ", n/5) + `"}` + "\n" }
 	content := []byte(long(10) + long(corpus.LongLine+1000) + long(20) + long(corpus.LongLine+20_000) + long(15))
@@ -124,7 +122,7 @@ func TestLongLines(t *testing.T) {
 		if err := HoldLongLine(ctx); err != nil {
 			t.Fatalf("%s: the right to hold a long line is not given back", name)
 		}
-		// A task that waits for the right ends with its context.
+		// A task that waits for the right ends when its context ends.
 		ctx, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		f := stage(t, inputs, func(f *Fingerprinting) { f.MaxDocument = corpus.LongLine + 1000 })
@@ -135,7 +133,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestTaskChecksums: a stretch that is read again has the same sum, until a byte changes.
+// TestTaskChecksums: a second read of a stretch gives the same checksum, until a byte changes.
 func TestTaskChecksums(t *testing.T) {
 	content := someLines(300)
 	inputs := listed(t, map[string][]byte{"a.jsonl": content, "b.jsonl": someLines(3), "c.jsonl.gz": zipped(t, content)[:1000]}, 5000)
@@ -185,8 +183,8 @@ func TestTaskChecksums(t *testing.T) {
 	}
 }
 
-// TestSetAside: of a small corpus all documents of the input that have shingles are set
-// aside for the sample, whole, whatever is kept of the others.
+// TestSetAside: in a small corpus all documents of the input that have shingles are set aside for the sample. They are
+// set aside whole, whatever is kept of the others.
 func TestSetAside(t *testing.T) {
 	lines := `{"text":"one two three four five"}` + "\n" + `{"text":""}` + "\n" + `{"text":"six seven eight nine"}` + "\n"
 	inputs := listed(t, map[string][]byte{"a.jsonl": []byte(lines), "b.jsonl": []byte(lines)}, 1<<30)
@@ -211,7 +209,7 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// TestParametersTravel: the parameters of the stage come through JSON, and only these.
+// TestParametersTravel: JSON carries the parameters of the stage, and nothing else.
 func TestParametersTravel(t *testing.T) {
 	want := Fingerprinting{
 		Sketching: usual(), Inputs: "/tmp/caf\xe9", Checksums: true, AuditSample: 7,
@@ -228,7 +226,7 @@ func TestParametersTravel(t *testing.T) {
 	}
 }
 
-// TestTaskFails: what the machine does to a file is an error, one of the input.
+// TestTaskFails: a fault of the machine in reading a file is an error of the input.
 func TestTaskFails(t *testing.T) {
 	for _, name := range []string{"x.jsonl", "x.jsonl.gz"} {
 		content := someLines(10)

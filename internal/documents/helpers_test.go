@@ -21,8 +21,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// someLines returns so many documents, with a blank line and a line that is no document
-// after every tenth.
+// someLines returns n documents, with a blank line and a line that is no document after every tenth.
 func someLines(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
@@ -61,7 +60,7 @@ func written(t *testing.T, files map[string][]byte) []string {
 	return paths
 }
 
-// listed returns the inputs that the files are, in splits of some bytes.
+// listed returns the inputs that the files make, in splits of splitBytes.
 func listed(t *testing.T, files map[string][]byte, splitBytes int64) *Inputs {
 	t.Helper()
 	listing, err := corpus.List(t.Context(), written(t, files), nil)
@@ -79,7 +78,7 @@ func usual() Sketching {
 	}
 }
 
-// stage returns the stage for inputs, set up. Change, if not nil, changes its parameters.
+// stage returns the stage for inputs, set up. Change, if not nil, changes its parameters first.
 func stage(t *testing.T, inputs *Inputs, change func(*Fingerprinting)) *Fingerprinting {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "inputs")
@@ -107,11 +106,11 @@ func (f *Fingerprinting) run(ctx context.Context, folder string, split int) (wor
 	return o, err
 }
 
-// made is what tasks have made.
+// made holds what tasks have made.
 type made struct {
 	counts    work.Counts
 	documents []stored
-	sections  map[runfile.Kind][]byte // of all kinds but documents and sets
+	sections  map[runfile.Kind][]byte // all kinds but documents and sets
 	pieces    []runfile.Piece
 	blocks    int
 }

@@ -12,10 +12,9 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Inputs are the files of a job, in document order, and how they are cut into
-// splits. Files of a reference corpus come before all others. The driver writes
-// them once; workers read them from the job's folder, since data does not belong
-// in a pipeline.
+// Inputs are the files of a job, in document order, and how they are cut into splits. Files of a reference corpus come
+// first. The driver writes them once, and workers read them from the job's folder, since data does not belong in a
+// pipeline.
 type Inputs struct {
 	Files  []corpus.File
 	Splits []corpus.Split
@@ -23,8 +22,7 @@ type Inputs struct {
 	StopWords string
 }
 
-// WriteInputs writes the inputs to path. Paths are bytes in no particular
-// encoding, which they keep.
+// WriteInputs writes the inputs to path. Paths are bytes in no particular encoding, which they keep.
 func WriteInputs(path string, inputs Inputs) error {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(inputs)
@@ -50,19 +48,18 @@ func readInputs(path string) (*Inputs, error) {
 	return inputs, nil
 }
 
-// allInputs are the inputs of the jobs at work in this process. A runner sets up many
-// DoFns: the list of a hundred thousand files is read once for all of them, and goes with
-// the last.
+// allInputs are the inputs of the jobs at work in this process. A runner sets up many workers: the list of a hundred
+// thousand files is read once for all of them, and goes with the last.
 var allInputs work.Shared[Inputs]
 
-// OpenInputs returns the inputs that WriteInputs wrote to path. Nobody may change them.
+// OpenInputs returns the inputs that WriteInputs wrote to path. The caller must not change them.
 func OpenInputs(path string) (*Inputs, error) { return allInputs.Get(path, readInputs) }
 
-// Layout is what DoFns need to know of the inputs, read in their Setup.
+// Layout is what stages need to know of the inputs. They read it in their Setup.
 type Layout struct {
 	Inputs     *Inputs
-	Starts     []docref.Ref // of the splits, see splitStarts
-	FirstInput docref.Ref   // where the reference ends
+	Starts     []docref.Ref // first refs of the splits, see [Inputs.SplitStarts]
+	FirstInput docref.Ref   // first ref of the input, after the reference corpus
 }
 
 // Read reads the inputs that WriteInputs wrote to path.
@@ -77,7 +74,7 @@ func (l *Layout) Read(path string) (err error) {
 	return err
 }
 
-// TextBytes returns about how many bytes of text there are, before compression.
+// TextBytes returns about how many bytes of text the files hold, before compression.
 func (in *Inputs) TextBytes() int64 {
 	sum := int64(0)
 	for i := range in.Files {
@@ -86,13 +83,12 @@ func (in *Inputs) TextBytes() int64 {
 	return sum
 }
 
-// References returns how many of the files are of the reference corpus.
+// References returns the number of files that belong to the reference corpus.
 func (in *Inputs) References() int {
 	return sort.Search(len(in.Files), func(i int) bool { return !in.Files[i].Reference })
 }
 
-// FirstInput returns the ref before which all documents are of the reference
-// corpus.
+// FirstInput returns the first ref of the input. All documents before it are of the reference corpus.
 func (in *Inputs) FirstInput() (docref.Ref, error) {
 	first, err := docref.New(in.References(), 0)
 	if err != nil {
@@ -101,8 +97,7 @@ func (in *Inputs) FirstInput() (docref.Ref, error) {
 	return first, nil
 }
 
-// SplitStarts returns for each split the ref before which all documents belong
-// to earlier splits.
+// SplitStarts returns the first ref of each split. All documents before it belong to earlier splits.
 func (in *Inputs) SplitStarts() ([]docref.Ref, error) {
 	starts := make([]docref.Ref, len(in.Splits))
 	for i, split := range in.Splits {
@@ -114,17 +109,16 @@ func (in *Inputs) SplitStarts() ([]docref.Ref, error) {
 	return starts, nil
 }
 
-// SplitOf returns the split that holds the document, by its starts.
+// SplitOf returns the split that holds the document. Starts are those of [Inputs.SplitStarts].
 func SplitOf(starts []docref.Ref, ref docref.Ref) int {
 	return sort.Search(len(starts), func(i int) bool { return starts[i] > ref }) - 1
 }
 
-// FilesOf returns the range of the files whose unique records the task of a split
-// writes: the split in which a file starts or, for one without a stretch because
-// it is empty, the last one before it.
+// FilesOf returns the range of files whose unique records the task of a split writes. These are the files that start in
+// the split. An empty file has no stretch, so it belongs to the last split before it.
 func (in *Inputs) FilesOf(split int, starts []docref.Ref) (from, to int) {
 	owner := func(file int) int {
-		first, _ := docref.New(file, 0) // the splits have checked the number
+		first, _ := docref.New(file, 0) // making the splits has checked the number
 		return max(SplitOf(starts, first), 0)
 	}
 	from = sort.Search(len(in.Files), func(file int) bool { return owner(file) >= split })
@@ -137,5 +131,5 @@ func (in *Inputs) RefText(b []byte, ref docref.Ref) []byte {
 	return fmt.Appendf(b, "%s:%d", in.Files[ref.File()].Name, ref.Position())
 }
 
-// Name calls a document as users see it: path:position.
+// Name returns the name by which users know a document: path:position.
 func (in *Inputs) Name(ref docref.Ref) string { return string(in.RefText(nil, ref)) }

@@ -6,15 +6,14 @@ import (
 	"mirrorbeam/internal/corpus"
 )
 
-// lines is a portion of lines on its way from the reader of a split to the goroutine that
-// takes the records out of it.
+// lines is a portion of lines on its way from the reader of a split to the goroutine that takes the records out of it.
 type lines struct {
 	batches []corpus.Batch
-	text    []byte // that batches hold
+	text    []byte // text of the batches
 	holds   bool   // the right to hold a long line
 }
 
-// keepBytes is the largest text whose memory is used again.
+// keepBytes is the largest text whose memory is reused.
 const keepBytes = 8 << 20
 
 // reset empties the portion and keeps its memory.
@@ -25,8 +24,8 @@ func (l *lines) reset() {
 	l.text, l.batches = l.text[:0], l.batches[:0]
 }
 
-// release frees the text if it is that of a long line. To be called when its records are
-// done with, or will never be asked for.
+// release frees the text if it holds a long line. The caller calls it when its records are done, or when nobody will
+// ask for them.
 func (l *lines) release() {
 	if !l.holds {
 		return
@@ -35,7 +34,7 @@ func (l *lines) release() {
 	ReleaseLongLine()
 }
 
-// lineDecoder takes the records out of lines. Not for concurrent use.
+// lineDecoder takes the records out of lines. It is not for concurrent use.
 type lineDecoder struct {
 	decoder *corpus.Decoder
 	record  Record
@@ -45,8 +44,7 @@ func newLineDecoder(fields corpus.Fields) *lineDecoder {
 	return &lineDecoder{decoder: corpus.NewDecoder(fields)}
 }
 
-// records gives the records of a portion, and what could not be read between them, in the
-// order of the input.
+// records yields the records of a portion, and the rejects between them, in the order of the input.
 func (d *lineDecoder) records(l *lines) iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
 		for _, batch := range l.batches {
@@ -83,7 +81,7 @@ func (d *lineDecoder) line(file int, position int64, line []byte) *Record {
 	return &d.record
 }
 
-// unread returns what stands for a part of a file that the reader could not use.
+// unread returns the record that stands for a reject, a part of a file that the reader could not use.
 func (d *lineDecoder) unread(file int, reject corpus.Reject) *Record {
 	d.record = Record{File: file, Position: reject.Position, Fault: reject.Message}
 	return &d.record

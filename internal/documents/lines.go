@@ -8,26 +8,24 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// portionBytes is about how much of the input goes into one portion, and so into one
-// sketch block: enough for a read to be worth its call, little enough to stay in a core's
-// cache.
+// portionBytes is about how much of the input goes into one portion, and so into one sketch block. It is large enough
+// to be worth a read, and small enough to stay in a core's cache.
 const portionBytes = 512 << 10
 
-// lineReader reads the stretches of a split, one after the other, as portions of lines.
-// Not for concurrent use.
+// lineReader reads the stretches of a split, one after the other, as portions of lines. It is not for concurrent use.
 type lineReader struct {
-	ctx     context.Context // of the call of fill at hand: it ends the wait for a long line
+	ctx     context.Context // context of the current call of fill: its end stops the wait for a long line
 	files   []corpus.File
 	rest    corpus.Split
 	limits  corpus.Limits
 	holds   bool           // the right to hold a long line, which is in buffer
-	waiting *corpus.Batch  // of such a line, for the next portion
+	waiting *corpus.Batch  // a long line, for the next portion
 	reader  *corpus.Reader // nil before the first stretch
 	reading bool           // the reader is within rest[0]
 	buffer  []byte
-	rejects []corpus.Reject // of the stretch, that come after what was read
-	sum     Checksum        // of the stretch, up to where it was read
-	sums    []Checksum      // of the stretches before
+	rejects []corpus.Reject // rejects of the stretch that come after what was read
+	sum     Checksum        // checksum of the stretch, up to where it was read
+	sums    []Checksum      // checksums of the earlier stretches
 }
 
 // newLineReader returns a reader of the stretches of a split. It must be closed.
@@ -54,8 +52,8 @@ func (r *lineReader) isCompressed() bool {
 	return false
 }
 
-// fill reads about portionBytes into the portion, which it empties first: a batch of a
-// large file, or several small ones. It returns io.EOF where nothing is left.
+// fill empties the portion and reads about portionBytes into it: a batch of a large file, or several small ones. It
+// returns io.EOF when nothing is left.
 func (r *lineReader) fill(ctx context.Context, l *lines) error {
 	r.ctx = ctx
 	l.reset()
@@ -97,8 +95,7 @@ func (r *lineReader) fill(ctx context.Context, l *lines) error {
 	return nil
 }
 
-// handOver gives a large batch to an empty portion, which spares a copy, with the right to
-// hold it.
+// handOver gives a large batch to an empty portion, together with the right to hold it. This saves a copy.
 func (r *lineReader) handOver(l *lines, batch corpus.Batch) {
 	r.buffer, l.text = l.text, batch.Data
 	l.batches = append(l.batches, batch)
@@ -114,8 +111,7 @@ func (r *lineReader) endStretch(l *lines) {
 	r.rest, r.reading, r.rejects, r.sum = r.rest[1:], false, nil, Checksum{}
 }
 
-// order holds rejects back that come after the lines of the batch, since a stream may
-// break in the middle of a line.
+// order holds back rejects that come after the lines of the batch: a stream may break in the middle of a line.
 func (r *lineReader) order(batch *corpus.Batch) {
 	all := append(r.rejects, batch.Rejects...)
 	end, n := batch.Offset+int64(len(batch.Data)), 0
@@ -144,6 +140,6 @@ func (r *lineReader) close() {
 		ReleaseLongLine()
 	}
 	if r.reader != nil {
-		r.reader.Close() // a file that was only read
+		r.reader.Close() // closing a file that was only read cannot lose data
 	}
 }

@@ -10,26 +10,23 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Pool passes items from readers through a worker for each core to a writer, which gets
-// them in the order in which they were read. Items go round: there are as many as can be
-// in use at a time, which bounds the memory.
+// Pool passes items from readers through a worker for each core to a writer. The writer gets them in the order in which
+// they were read. Items are reused: there are as many as can be in use at a time, which bounds the memory.
 type Pool[T any] struct {
-	// New makes an item. End, if not nil, gets each of them when all is done, or has
-	// failed: in any state.
+	// New makes an item. End, if not nil, gets each item when all is done, or has failed. The item may be in any state.
 	New func() T
 	End func(T)
-	// Readers run side by side. All items are read when each has returned.
+	// Readers run side by side. The input ends when each of them has returned.
 	Readers []Reader[T]
-	// Worker makes what works on the items of one goroutine.
+	// Worker makes the function that works on the items of one goroutine.
 	Worker func() (do func(context.Context, T) error, err error)
 	// Write gets the items one at a time. If there are several readers, only the items
 	// of the same reader are in order.
 	Write func(T) error
 }
 
-// Reader reads items for a [Pool] and calls put for each. Put waits for a free item, calls
-// fill with it, and passes it on. It returns the error of fill, after which the item is free
-// again, or that of the context.
+// Reader reads items for a [Pool] and calls put for each. Put waits for a free item, calls fill with it, and passes it
+// on. It returns the error of fill, after which the item is free again, or the error of the context.
 type Reader[T any] func(ctx context.Context, put func(fill func(T) error) error) error
 
 // item is an item of a pool under way.
@@ -38,9 +35,8 @@ type item[T any] struct {
 	done  chan struct{} // closed when a worker is done with it
 }
 
-// Run works until all readers have ended and their items are written, or until the first
-// error, which it returns. The context of the readers and workers ends then. It returns
-// the CPU time of all goroutines as well.
+// Run works until all readers have ended and their items are written, or until the first error, which it returns. The
+// context of the readers and workers ends then. Run also returns the CPU time of all goroutines.
 func (p Pool[T]) Run(ctx context.Context) (time.Duration, error) {
 	workers := work.Cores()
 	r := &poolRun[T]{Pool: p, free: make(chan *item[T], workers+len(p.Readers)+1)}
@@ -88,7 +84,7 @@ type poolRun[T any] struct {
 	free, filled, ordered chan *item[T]
 }
 
-// put passes an item on that fill has filled.
+// put fills an item and passes it on.
 func (r *poolRun[T]) put(ctx context.Context, fill func(T) error) error {
 	var one *item[T]
 	select {

@@ -17,8 +17,8 @@ import (
 // number is an item of a pool in these tests.
 type number struct{ in, out int }
 
-// numbers returns a pool of readers that read n numbers each, and of workers that double
-// them. It notes what is written to got.
+// numbers returns a pool of readers that read n numbers each, and of workers that double them. It appends to got what
+// is written.
 func numbers(readers, n int, got *[]int) Pool[*number] {
 	p := Pool[*number]{
 		New: func() *number { return new(number) },

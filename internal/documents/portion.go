@@ -8,15 +8,15 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Portion is a part of a file, whose documents are sketched one after the other.
+// Portion is a part of a file. Its documents are sketched one after the other.
 type Portion struct {
 	// File is the name of the file.
 	File  string
 	Batch corpus.Batch
-	// Documents is how many have been sketched so far.
+	// Documents is the number of documents sketched so far.
 	Documents int64
-	// Rejected records could not be read; FirstReject says which the first one was, as
-	// path:position, and why.
+	// Rejected counts the records that could not be read. FirstReject names the first of them, as path:position, and
+	// its fault.
 	Rejected    int64
 	FirstReject string
 }
@@ -29,8 +29,8 @@ type Sketched struct {
 	Fingerprint sketch.Fingerprint
 }
 
-// Sketch gives the documents of a portion. It counts them, and the records that cannot be
-// read: those before a document are counted when it is given.
+// Sketch yields the documents of a portion. It counts them, and the records that cannot be read. Unreadable records
+// before a document are counted when the document is yielded.
 func (p *Portion) Sketch(sketcher *Sketcher) iter.Seq[Sketched] {
 	return func(yield func(Sketched) bool) {
 		for _, reject := range p.Batch.Rejects {

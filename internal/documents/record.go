@@ -4,14 +4,14 @@ import (
 	"mirrorbeam/internal/corpus"
 )
 
-// Record is one record of the input, as a source gives it: a document, or what stands in
-// the place of one. It is valid until the source gives the next.
+// Record is one record of the input, as a source gives it: a document, or a reject or a blank in its place. It is valid
+// until the source gives the next.
 type Record struct {
 	// File is the number of its file. Position tells the records of a file apart, and
 	// ascends in it: in a file of lines it is where the line begins.
 	File     int
 	Position int64
-	// Bytes is how much of the input it takes; 0 where that was not read.
+	// Bytes is how much of the input the record takes; 0 if it was not read.
 	Bytes int64
 	// Raw is the record as it stands in the file.
 	Raw []byte
@@ -19,7 +19,7 @@ type Record struct {
 	Content corpus.Record
 	// Fault says why the record is no document; empty for a document.
 	Fault string
-	// IsBlank says that there is nothing: no document, and no fault.
+	// IsBlank says that the record is neither a document nor a fault.
 	IsBlank bool
 }
 

@@ -11,19 +11,18 @@ import (
 // Reading says how records are read.
 type Reading struct {
 	Fields corpus.Fields
-	// MaxDocument is the length of the longest document: of its texts together in bytes,
-	// or the number of its features.
+	// MaxDocument is the length of the longest document: the bytes of its texts together, or the number of its
+	// features.
 	MaxDocument int64
-	// WindowBytes is the largest window of a zstd file that is read, in bytes; 0 stands
-	// for [corpus.DefaultWindow].
+	// WindowBytes is the largest window of a zstd file that is read, in bytes; 0 stands for [corpus.DefaultWindow].
 	WindowBytes int64
 }
 
-// LineLimit returns the length of the longest line, in bytes, that may hold a document of
-// the largest size: JSON takes up to six bytes for one.
+// LineLimit returns the length of the longest line, in bytes, that may hold a document of the largest size: JSON takes
+// up to six bytes for one.
 func (r Reading) LineLimit() int64 { return 6*r.MaxDocument + 1<<20 }
 
-// fits returns why a document is too long, or nil.
+// fits returns an error that says why a document is too long, or nil.
 func (r Reading) fits(length int64) error {
 	if length <= r.MaxDocument {
 		return nil
@@ -31,16 +30,15 @@ func (r Reading) fits(length int64) error {
 	return fmt.Errorf("text of %d bytes is longer than the %d bytes that --max-document allows", length, r.MaxDocument)
 }
 
-// Sketching says how records are read and what their fingerprints are made of.
+// Sketching says how records are read and how they become fingerprints.
 type Sketching struct {
 	Reading
 
-	// Options are without the list of stop words, which is data: see [Inputs].
+	// Options lack the list of stop words, which is data: see [Inputs].
 	Options sketch.Options
 }
 
-// withStopWords returns the options with a list of stop words as the user wrote it, empty
-// for none.
+// withStopWords returns the options with a list of stop words as the user wrote it, empty for none.
 func (s Sketching) withStopWords(list string) (Sketching, error) {
 	if list == "" {
 		return s, nil
@@ -52,8 +50,8 @@ func (s Sketching) withStopWords(list string) (Sketching, error) {
 	return s, err
 }
 
-// Sketcher turns lines into fingerprints, as a job does, but one by one and outside of a
-// job. It must not be used by two goroutines at a time.
+// Sketcher turns single lines into the fingerprints that a job makes of them, outside of a job. It is not for
+// concurrent use.
 type Sketcher struct {
 	reading Reading
 	decoder *corpus.Decoder
@@ -87,7 +85,7 @@ func (s *Sketcher) Sketch(line []byte) (corpus.Record, sketch.Fingerprint, error
 	return content, s.content.sketch(line, content), nil
 }
 
-// contentSketcher computes the fingerprints of texts or features. Not for concurrent use.
+// contentSketcher computes the fingerprints of texts or features. It is not for concurrent use.
 type contentSketcher struct {
 	fingerprinter *sketch.Fingerprinter
 	hasFeatures   bool
@@ -99,8 +97,7 @@ func newContentSketcher(s Sketching) (*contentSketcher, error) {
 	return &contentSketcher{fingerprinter: fingerprinter, hasFeatures: s.Fields.Features != ""}, err
 }
 
-// sketch returns the fingerprint of a record, valid until the next call. Raw is the record
-// as it stands in its file.
+// sketch returns the fingerprint of a record, valid until the next call. Raw is the record as it stands in its file.
 func (s *contentSketcher) sketch(raw []byte, content corpus.Record) sketch.Fingerprint {
 	if !s.hasFeatures {
 		return s.fingerprinter.Texts(content.Texts)

@@ -13,7 +13,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// TestSketcher: a line has outside of a job the fingerprint that it has in one.
+// TestSketcher: a line has the same fingerprint in a job and outside.
 func TestSketcher(t *testing.T) {
 	featured := usual()
 	featured.Fields = corpus.Fields{ID: "id", Features: "features"}
@@ -85,7 +85,7 @@ func TestSketcherRefuses(t *testing.T) {
 	}
 }
 
-// TestRecords: what could not be read stands between the lines where it belongs.
+// TestRecords: rejects stand between the lines, where they belong.
 func TestRecords(t *testing.T) {
 	l := &lines{batches: []corpus.Batch{
 		{File: 3, Offset: 100, Data: []byte("{\"text\":\"a\"}\n\t\nx\n"), Rejects: []corpus.Reject{{Position: 50, Message: "before"}, {Position: 114, Message: "within"}, {Position: 900, Message: "behind"}}},

@@ -6,7 +6,7 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Starred describes a dense group whose documents are compared with the first one.
+// Starred describes a dense group whose documents are compared only with the first one.
 func (l *Layout) Starred(group []candidates.Record, pairs int64) work.Skipped {
 	var s SkippedGroup
 	for i := range group {
@@ -15,7 +15,7 @@ func (l *Layout) Starred(group []candidates.Record, pairs int64) work.Skipped {
 	return l.Skipped(&s, pairs-int64(len(group)-1))
 }
 
-// SkippedGroup is how a dense group is known to the user.
+// SkippedGroup describes a dense group to the user.
 type SkippedGroup struct {
 	Documents     int64
 	First, Second docref.Ref
@@ -33,7 +33,7 @@ func (s *SkippedGroup) Note(ref docref.Ref) {
 	}
 }
 
-// Skipped describes a dense group, some pairs of which were skipped.
+// Skipped describes a dense group of which some pairs were skipped.
 func (l *Layout) Skipped(s *SkippedGroup, pairs int64) work.Skipped {
 	return work.Skipped{Pairs: pairs, Groups: 1, Example: &work.SkippedGroup{
 		Documents: s.Documents,

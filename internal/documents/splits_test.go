@@ -9,8 +9,7 @@ import (
 	"mirrorbeam/internal/docref"
 )
 
-// TestSplitOf finds the split of every document, also where splits hold many
-// files and files many splits.
+// TestSplitOf finds the split of every document, including splits of many files and files of many splits.
 func TestSplitOf(t *testing.T) {
 	in := Inputs{
 		Files: []corpus.File{{Name: "a", Size: 10}, {Name: "b", Size: 10}, {Name: "empty"}, {Name: "d", Size: 100}, {Name: "e", Size: 5}},

@@ -21,9 +21,9 @@ type Seen struct {
 	Hash uint64
 	// Bytes is the length of its record.
 	Bytes int
-	// Length is that of its text in bytes, or the number of its features.
+	// Length is the length of its text in bytes, or the number of its features.
 	Length int64
-	// Reference says that it is of the reference corpus.
+	// Reference says that the document is of the reference corpus.
 	Reference bool
 }
 
@@ -43,14 +43,13 @@ type Surveyed struct {
 type Visitor struct {
 	// Wants gets each document that was read and says whether to fingerprint it.
 	Wants func(*Seen) bool
-	// Visit gets those that Wants wants, and nil after the last of a block.
+	// Visit gets the documents that Wants has asked for, and nil after the last one of a block.
 	Visit func(*Surveyed)
 }
 
-// Survey reads the documents of the inputs as [Fingerprinting] does, but writes nothing. It
-// uses all cores, for files that are read side by side, and fingerprints the documents that
-// the visitors want. Each core has a visitor of its own, which newVisitor makes. Survey
-// returns what it has counted: documents, bytes, rejects.
+// Survey reads the documents of the inputs as [Fingerprinting] does, but writes nothing. It reads files side by side,
+// on all cores, and fingerprints the documents that the visitors want. Each core has a visitor of its own, which
+// newVisitor makes. Survey returns its counts: documents, bytes, rejects.
 func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() Visitor) (total work.Counts, err error) {
 	words, err := s.withStopWords(inputs.StopWords)
 	if err != nil {
@@ -68,7 +67,7 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 			return nil
 		},
 	}
-	var begun atomic.Int64 // splits
+	var begun atomic.Int64 // number of splits begun
 	for range work.Cores() {
 		pool.Readers = append(pool.Readers, func(ctx context.Context, put func(func(*block) error) error) error {
 			for {
@@ -94,8 +93,8 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 type surveyor struct {
 	fingerprinter *fingerprinter
 	visitor       Visitor
-	wanted        []Seen // of the block at hand
-	documents     []byte // of the same
+	wanted        []Seen // wanted documents of the current block
+	documents     []byte // their number in the current block
 	shown         Surveyed
 }
 

@@ -88,7 +88,7 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// TestSurveyFails: a survey ends with what went wrong.
+// TestSurveyFails: a survey returns the error that ends it.
 func TestSurveyFails(t *testing.T) {
 	all := newWatcher(func(*Seen) bool { return true })
 	inputs := listed(t, map[string][]byte{"a.jsonl": someLines(5), "b.jsonl": someLines(5)}, 100)

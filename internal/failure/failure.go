@@ -1,6 +1,5 @@
-// Package failure tells why something failed: the user asked for what cannot be, the input
-// cannot be used, or a folder cannot be written to. Where a limit of the machine is behind
-// a failure, it says what to do about it.
+// Package failure says what caused a failure: a wrong configuration, unusable input, or a folder that cannot be written
+// to. If a limit of the machine caused it, the error says what to do about it.
 package failure
 
 import (
@@ -26,7 +25,7 @@ const (
 	Storage Kind = "storage"
 )
 
-// Error makes a kind an error that others can be compared with.
+// Error makes a kind an error, with which others can be compared.
 func (k Kind) Error() string { return string(k) }
 
 // failure is an error of a kind, which it does not mention.
@@ -38,18 +37,17 @@ type failure struct {
 // Unwrap returns the kind and the error.
 func (f failure) Unwrap() []error { return []error{f.kind, f.error} }
 
-// New makes an error one of a kind.
+// New marks an error as one of a kind.
 func New(kind Kind, err error) error { return failure{kind, err} }
 
-// Explain makes an error of a job one of a kind, or of none where that is empty. Where a
-// limit of the machine is behind the error, the result is of the kind [Storage], and says
-// first what to do.
+// Explain marks an error of a job as one of a kind, or of none if the kind is empty. If a limit of the machine caused
+// the error, the result is of the kind [Storage], and first says what to do.
 func Explain(c *job.Config, kind Kind, err error) error {
 	return explain(c, kind, work.NewFault(err), err)
 }
 
-// OfTask reduces the error of a runner to what a task said, and explains that. Runners wrap
-// it in the plan of the stage, line by line.
+// OfTask reduces the error of a runner to the message of the task, and explains that. Runners wrap it in the plan of
+// the stage, line by line.
 func OfTask(c *job.Config, err error) error {
 	told, found := work.FaultOf(err)
 	if !found {
@@ -65,8 +63,8 @@ func OfTask(c *job.Config, err error) error {
 	return explain(c, kind, told, errors.New(told.Text))
 }
 
-// explain is the error of a fault. What helps rests on the number of the system's error,
-// never on words: they may be those of a file name.
+// explain returns the error of a fault. The remedy depends on the number of the system's error, never on words: they
+// may be those of a file name.
 func explain(c *job.Config, kind Kind, fault work.Fault, err error) error {
 	remedy := remedy(c, fault)
 	switch {
@@ -78,8 +76,7 @@ func explain(c *job.Config, kind Kind, fault work.Fault, err error) error {
 	return err
 }
 
-// remedy says what helps against a limit of the machine, nil where none is behind the
-// fault.
+// remedy returns what helps against a limit of the machine, nil if no limit caused the fault.
 func remedy(c *job.Config, fault work.Fault) error {
 	where, named := "the temporary folder "+c.TempFolder(), "temp"
 	if workspace.IsPartial(fault.Path) {

@@ -14,8 +14,7 @@ import (
 	"mirrorbeam/job"
 )
 
-// TestHostileNames: the kind of a fault does not rest on words, which may be those of a
-// file name.
+// TestHostileNames: the kind of a fault does not depend on words, which may be those of a file name.
 func TestHostileNames(t *testing.T) {
 	config := job.Default()
 	config.Output = filepath.Join(t.TempDir(), "out")
@@ -37,7 +36,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestKinds: an error keeps its words, and is of its kind and of what it wraps.
+// TestKinds: an error keeps its words. It is of its kind, and is the error that it wraps.
 func TestKinds(t *testing.T) {
 	for _, kind := range []Kind{Usage, Input, Storage} {
 		err := fmt.Errorf("run: %w", New(kind, fs.ErrNotExist))

@@ -11,13 +11,11 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Where all pairs are compared there are no candidates to gather. The documents, ordered
-// by size, are cut into blocks. Each set is sent once, to its block. The task of a block
-// compares the block with itself and with those of smaller documents before it, as far as
-// sizes allow the threshold.
+// Where all pairs are compared there are no candidates to gather. The documents, ordered by size, are cut into blocks.
+// Each set is sent once, to its block. The task of a block compares the block with itself and with earlier blocks, of
+// smaller documents, while sizes allow the threshold.
 
-// placeBlocks wants each distinct document at its block, and marks each block. It reports
-// whether there are any.
+// placeBlocks wants each distinct document at its block, and marks each block. It reports whether there are any blocks.
 func (c *Components) placeBlocks(runs []string, m *work.Memory) (bool, error) {
 	all, inputs, err := readDistinct(runs, m)
 	if err != nil || len(all) == 0 {
@@ -44,8 +42,8 @@ func (c *Components) placeBlocks(runs []string, m *work.Memory) (bool, error) {
 	return true, nil
 }
 
-// readDistinct returns the documents of which no two are equal, and for those of the
-// reference the equal document of the input, if there is one.
+// readDistinct returns the distinct documents. Inputs holds, for documents of the reference, the equal document of the
+// input, if any.
 func readDistinct(runs []string, m *work.Memory) (all []candidates.Sized, inputs map[docref.Ref]docref.Ref, err error) {
 	inputs = map[docref.Ref]docref.Ref{}
 	var part components.Part

@@ -13,8 +13,8 @@ import (
 	"mirrorbeam/internal/work/worktest"
 )
 
-// TestBlocks: where all pairs are compared, each of the documents of which no two are equal
-// comes to one block. A document of the reference stands for the equal one of the input.
+// TestBlocks: where all pairs are compared, each distinct document comes to one block. A document of the reference
+// stands for the equal one of the input.
 func TestBlocks(t *testing.T) {
 	j := newJob(t, 10)
 	reference, input := j.refs[3], j.refs[14]
@@ -23,7 +23,7 @@ func TestBlocks(t *testing.T) {
 	}
 	for _, c := range []struct {
 		placeBytes int64
-		blocks     int // 0: some
+		blocks     int // 0: any number
 	}{{1, 29}, {16 * 60, 0}, {1 << 20, 1}} {
 		step := j.components(t, c.placeBytes, groups.UsualBounds())
 		planned, tasks := worktest.Plan(t, j.runs, append(outcomes, j.sketches), step.Plan)
@@ -46,8 +46,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// distinct writes documents that are compared with all others. Where there are others, the
-// first list is of equal documents, of which the first one stands for all.
+// distinct writes documents that are compared with all others. With a second list, the first is of equal documents, of
+// which the first one stands for all.
 func (j *job) distinct(t *testing.T, shard int, equal []docref.Ref, others ...[]docref.Ref) work.Outcome {
 	t.Helper()
 	isEqual := len(others) > 0
@@ -66,8 +66,7 @@ func (j *job) distinct(t *testing.T, shard int, equal []docref.Ref, others ...[]
 	return work.Outcome{Stage: work.Group, Number: shard, Run: path}
 }
 
-// inBlocks returns the sets of all blocks. Those of a block are no smaller than those of
-// the blocks before it.
+// inBlocks returns the sets of all blocks. The sets of a block are no smaller than those of earlier blocks.
 func inBlocks(t *testing.T, p places, blocks int) (all []records.PlacedSet) {
 	t.Helper()
 	if len(p.sets) != blocks {

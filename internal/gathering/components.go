@@ -11,7 +11,7 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// hashBytes is what a shingle of a set takes in the memory of a scoring task.
+// hashBytes is the memory that a shingle of a set takes in a scoring task.
 const hashBytes = 8
 
 // Components joins the parts of the candidate graph, gives each component a place and
@@ -31,9 +31,8 @@ type Components struct {
 // Setup reads the inputs.
 func (c *Components) Setup() error { return c.layout.Read(string(c.Inputs)) }
 
-// Plan places components or blocks. The outcome of the step names the run file with the
-// places; it has none if no two documents are compared. The tasks are those of
-// [Sending], of [PairsStep].
+// Plan places components or blocks. The outcome of the step names the run file with the places. It names none if no two
+// documents are compared. The tasks are tasks of [Sending], with the step [PairsStep].
 func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
 	p.Runs.ReleaseStage(p.Outcomes, work.Gather) // the sets of heaps have been scored
 	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint)
@@ -53,8 +52,8 @@ func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
 	return p.Deliver(d, append(runs, p.Outcome.Run))
 }
 
-// placeComponents writes the places of the nodes of each part, and wants each document
-// that has one place only there. Where the others are wanted depends on their pairs.
+// placeComponents writes the places of the nodes of each part. A document with one place only is wanted there. Where
+// other documents are wanted depends on their pairs.
 func (c *Components) placeComponents(runs []string, total int64, m *work.Memory) error {
 	graph, err := work.ReadGraph(runs, records.Nodes, m)
 	if err != nil {
@@ -99,7 +98,7 @@ func writePlaces(runs []string, graph *components.Graph, places []components.Pla
 	})
 }
 
-// want writes that a document is wanted at a place, for the task of its split.
+// want writes that a document is wanted at a place. The task of its split reads this.
 func want(run *runfile.Writer, layout *documents.Layout, w records.Want) error {
 	return records.WriteWanted(run, documents.SplitOf(layout.Starts, w.Ref), w)
 }

@@ -15,8 +15,8 @@ import (
 	"mirrorbeam/internal/work/worktest"
 )
 
-// TestComponents: each candidate pair comes to one place, with the sets of both documents,
-// whether its component is cut or not. A set comes to no other place, and once.
+// TestComponents: each candidate pair comes to one place, with the sets of both documents, whether its component is cut
+// or not. A set comes to no other place, and only once.
 func TestComponents(t *testing.T) {
 	j := newJob(t, 40)
 	random := rand.New(rand.NewPCG(3, 4))
@@ -33,7 +33,7 @@ func TestComponents(t *testing.T) {
 				continue
 			}
 			want[p] = true
-			pairs = append(pairs, p, p) // as under two keys
+			pairs = append(pairs, p, p) // as if they had met under two keys
 		}
 		outcomes = append(outcomes, j.candidates(t, part, pairs))
 	}
@@ -96,8 +96,8 @@ func checkPlaces(t *testing.T, p places, want map[pair]bool, isCut bool) {
 	}
 }
 
-// TestStars: pairs within a star are left out if it has more than the bounds allow, whatever
-// keys they have met under. Pairs that reach out of it are not.
+// TestStars: a star with more pairs than the bounds allow loses the pairs within it, whatever keys they have met under.
+// Pairs that reach out of it stay.
 func TestStars(t *testing.T) {
 	j := newJob(t, 8)
 	large, small, other := j.refs[8:13], j.refs[14:17], j.refs[20]
@@ -113,7 +113,7 @@ func TestStars(t *testing.T) {
 	candidates := j.candidates(t, 0, pairs)
 	heaps := work.Outcome{Stage: work.Score, Run: worktest.Write(t, j.runs, func(run *runfile.Writer) error {
 		for _, star := range [][]docref.Ref{large, small} {
-			for _, ref := range slices.Concat(star, star[:1]) { // it may come twice
+			for _, ref := range slices.Concat(star, star[:1]) { // a document may come twice
 				if err := records.WriteStarMember(run, 0, ref, star[0]); err != nil {
 					return err
 				}
@@ -123,13 +123,13 @@ func TestStars(t *testing.T) {
 	})}
 	for _, c := range []struct {
 		bounds groups.Bounds
-		left   int // pairs
+		left   int // pairs that are left
 	}{
 		{groups.Bounds{Spare: 13}, 0},
 		{groups.Bounds{Spare: 12}, 10},
 		{groups.Bounds{Spare: 3}, 10},
 		{groups.Bounds{Spare: 2}, 13},
-		{groups.Bounds{Corpus: 24}, 0}, // which is small
+		{groups.Bounds{Corpus: 24}, 0}, // the corpus is small
 		{groups.Bounds{Corpus: 23}, 13},
 	} {
 		got := 0
@@ -142,7 +142,7 @@ func TestStars(t *testing.T) {
 	}
 }
 
-// TestNoPairs: where no documents are to be compared there is no place, and no task.
+// TestNoPairs: where no documents are compared there is no place, and no task.
 func TestNoPairs(t *testing.T) {
 	j := newJob(t, 4)
 	step := j.components(t, 1<<20, groups.UsualBounds())
@@ -158,7 +158,7 @@ func TestNoPairs(t *testing.T) {
 	}
 }
 
-// TestHeapSetsAreReleased: the sets of heaps have been scored when components are placed.
+// TestHeapSetsAreReleased: the sets of heaps have been scored when components are placed, so they go.
 func TestHeapSetsAreReleased(t *testing.T) {
 	j := newJob(t, 4)
 	j.runs.Release = true
@@ -169,7 +169,7 @@ func TestHeapSetsAreReleased(t *testing.T) {
 	}
 }
 
-// TestFaults: a run file that is not whole is told of, and so are inputs that are not there.
+// TestFaults: a damaged run file is reported, and so are missing inputs.
 func TestFaults(t *testing.T) {
 	j := newJob(t, 4)
 	if (&Components{Inputs: j.inputs + "x"}).Setup() == nil || (&Heaps{Inputs: j.inputs + "x"}).Setup() == nil || (&Sending{Inputs: j.inputs + "x"}).Setup() == nil {

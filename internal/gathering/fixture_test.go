@@ -31,7 +31,7 @@ type job struct {
 
 const files = 3
 
-// newJob makes a job of that many documents a file.
+// newJob makes a job with perFile documents in each file.
 func newJob(t *testing.T, perFile int) *job {
 	t.Helper()
 	j := &job{runs: worktest.Runs(t), sets: map[docref.Ref][]uint64{}}
@@ -83,7 +83,7 @@ func (j *job) writeBlocks(run *runfile.Writer, file, perFile int, random *rand.R
 	return nil
 }
 
-// lengthOf is how long the text of a document is.
+// lengthOf returns the length of a document's text.
 func lengthOf(ref docref.Ref) int { return 1000 + int(ref%1000) }
 
 // pair is a candidate pair.
@@ -129,13 +129,13 @@ func (j *job) components(t *testing.T, placeBytes int64, bounds groups.Bounds) *
 	return step
 }
 
-// places is what has come to the places.
+// places holds what has come to the places.
 type places struct {
 	pairs map[int][]pair
 	sets  map[int][]records.PlacedSet
 }
 
-// gather does all that is done between the candidates and their places.
+// gather does all steps between the candidates and their places.
 func (j *job) gather(t *testing.T, placeBytes int64, bounds groups.Bounds, outcomes ...work.Outcome) places {
 	t.Helper()
 	step := j.components(t, placeBytes, bounds)
@@ -154,7 +154,7 @@ func (j *job) send(t *testing.T, tasks []work.Task) []work.Outcome {
 	return worktest.DoAll(t, j.runs, tasks, sending.Task)
 }
 
-// read sends the sets that the outcomes want and reads what is at the places then.
+// read sends the sets that the outcomes want, then reads what is at the places.
 func (j *job) read(t *testing.T, outcomes []work.Outcome) places {
 	t.Helper()
 	tasks := worktest.Tasks(t, j.runs, SetsDelivery(), work.RunsOf(append(outcomes, j.sketches))...)
@@ -178,7 +178,7 @@ func (j *job) read(t *testing.T, outcomes []work.Outcome) places {
 	return p
 }
 
-// checkSet checks that a set is that of its document.
+// checkSet checks that a set belongs to its document.
 func (j *job) checkSet(t *testing.T, s records.PlacedSet) {
 	t.Helper()
 	want := j.sets[s.Ref]

@@ -10,14 +10,13 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Heaps joins dense groups to heaps, gives each heap a place and makes the tasks that send
-// sets there. A heap is the documents of dense groups that have documents in common. It
-// has too many pairs to compare them all.
+// Heaps joins dense groups to heaps, gives each heap a place and makes the tasks that send sets there. Dense groups
+// that share documents make one heap. It has too many pairs to compare them all.
 type Heaps struct {
 	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
-	// PlaceBytes is about how many bytes the sets of the heaps of a place have at 8 bytes
-	// a shingle. One heap may have more: a heap is not cut.
+	// PlaceBytes is about how many bytes the sets of the heaps of a place take, at 8 bytes a shingle. One heap may take
+	// more: a heap is not cut.
 	PlaceBytes int64
 
 	layout documents.Layout
@@ -26,9 +25,8 @@ type Heaps struct {
 // Setup reads the inputs.
 func (h *Heaps) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
-// Plan places the heaps. The outcome of the step names the run file that says how many
-// documents the heaps of each place have; it has none if there is no heap. The tasks are
-// those of [Sending], of [SetsStep].
+// Plan places the heaps. The outcome of the step names the run file that holds the number of documents of the heaps of
+// each place. It names none if there is no heap. The tasks are tasks of [Sending], with the step [SetsStep].
 func (h *Heaps) Plan(_ context.Context, p *work.Planning) error {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
@@ -47,9 +45,9 @@ func (h *Heaps) Plan(_ context.Context, p *work.Planning) error {
 
 // place packs heaps into places and wants their documents there.
 func (h *Heaps) place(graph *components.Graph, inputs map[docref.Ref]docref.Ref, m *work.Memory) error {
-	// A heap of more than a place holds has the first of its places only.
+	// A heap too large for one place gets the first of its places only.
 	places, count := graph.Places(max(h.PlaceBytes/hashBytes, 1))
-	heaps := map[uint32]uint32{} // the number of a heap at its place, by root
+	heaps := map[uint32]uint32{} // number of a heap at its place, by root
 	next := make([]uint32, count)
 	sizes := make([]uint32, count)
 	for rank, root := range graph.Roots() {
@@ -77,8 +75,8 @@ func (h *Heaps) place(graph *components.Graph, inputs map[docref.Ref]docref.Ref,
 	return nil
 }
 
-// readHeaps returns the graph of the documents of dense groups, and for those of the
-// reference the equal document of the input, if there is one.
+// readHeaps returns the graph of the documents of dense groups. The map holds, for documents of the reference, the
+// equal document of the input, if any.
 func readHeaps(runs []string, m *work.Memory) (*components.Graph, map[docref.Ref]docref.Ref, error) {
 	var graph components.Graph
 	inputs := map[docref.Ref]docref.Ref{}
@@ -94,8 +92,7 @@ func readHeaps(runs []string, m *work.Memory) (*components.Graph, map[docref.Ref
 		}
 		for ; len(members) > 0; members = members[records.HeapMemberSize:] {
 			member := records.GetHeapMember(members)
-			// The other document has come before, with its own size: it is the first of
-			// its group.
+			// The other document came earlier, with its own size: it is the first of its group.
 			part.Parents.Union(number(member.Ref, member.Size), number(member.Other, member.Size))
 			if member.Input != 0 {
 				inputs[member.Ref] = member.Input

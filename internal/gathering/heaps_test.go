@@ -11,14 +11,13 @@ import (
 	"mirrorbeam/internal/work/worktest"
 )
 
-// TestHeaps: dense groups that have documents in common are one heap, across parts. Its
-// documents come to one place, however many they are, and know their heap and the equal
-// document of the input.
+// TestHeaps: dense groups that share documents are one heap, across parts. Its documents come to one place, however
+// many they are. They know their heap and the equal document of the input.
 func TestHeaps(t *testing.T) {
 	j := newJob(t, 10)
 	groups := [][]docref.Ref{
 		{j.refs[10], j.refs[11], j.refs[12]},
-		{j.refs[2], j.refs[12], j.refs[20]}, // joined to the one before by 12
+		{j.refs[2], j.refs[12], j.refs[20]}, // 12 joins it to the group before
 		{j.refs[15], j.refs[16]},
 		{j.refs[25], j.refs[26], j.refs[27]},
 	}

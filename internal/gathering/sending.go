@@ -37,7 +37,7 @@ type Sending struct {
 // Setup reads the inputs.
 func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
-// Task sends what the step of the task is about.
+// Task does the step of the task.
 func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	if t.Step == PairsStep {
 		return s.sendPairs(w)
@@ -45,8 +45,8 @@ func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	return sendSets(ctx, w)
 }
 
-// sendPairs sends the pairs of a part to their places, except pairs within one star. It
-// says which documents of components with several places are wanted where.
+// sendPairs sends the pairs of a part to their places, except pairs within one star. For documents of components with
+// several places, it writes where they are wanted.
 func (s *Sending) sendPairs(w *work.Place) error {
 	nodes, err := w.Read(0, records.Nodes)
 	if err != nil {
@@ -87,10 +87,10 @@ type pairSender struct {
 	run           *runfile.Writer
 	nodes, places []byte
 	wanted        []uint64 // node and place in two halves of a word
-	crowded       int      // how many wanted are worth a search for repeats
+	crowded       int      // number of wanted that makes a search for repeats worthwhile
 }
 
-// send sends pairs that are given by the numbers of their nodes.
+// send sends pairs, given by the numbers of their nodes.
 func (p *pairSender) send(numbers []byte) error {
 	for ; len(numbers) > 0; numbers = numbers[records.NumberSize:] {
 		a, b := int(binary.LittleEndian.Uint32(numbers)), int(binary.LittleEndian.Uint32(numbers[4:]))
@@ -114,7 +114,7 @@ func (p *pairSender) send(numbers []byte) error {
 	return nil
 }
 
-// compact sorts what is wanted and drops repeats.
+// compact sorts wanted and drops repeats.
 func (p *pairSender) compact() {
 	slices.Sort(p.wanted)
 	p.wanted = slices.Compact(p.wanted)

@@ -8,14 +8,13 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// stars are the documents of heaps that are like one leader, where these are many. They
-// are known to be much alike. So where there are very many pairs of them, the pairs are
-// not compared even if they have met under other keys.
+// stars are the documents of heaps that are like one leader, if there are many. They are known to be much alike. So if
+// a star has very many pairs, its pairs are not compared, even if they have met under other keys.
 type stars struct {
 	documents, leaders numbering.Set
-	of                 []uint32 // by number of the document: that of its leader
-	pairs              []int64  // by number of the leader
-	limit              int64    // pairs of a star that are compared
+	of                 []uint32 // number of the document's leader, by number of the document
+	pairs              []int64  // pairs of its star, by number of the leader
+	limit              int64    // largest number of pairs of a star that is compared
 }
 
 // readStars reads the large stars of all heaps in a job of that many documents.
@@ -47,8 +46,8 @@ func (c *Components) readStars(runs []string, documents int64, m *work.Memory) (
 	return s, nil
 }
 
-// star returns the number of a document's star if the pairs of the star are not compared,
-// from 1 on. Else it returns 0.
+// star returns the number of a document's star, from 1 on, if the pairs of the star are not compared. Otherwise it
+// returns 0.
 func (s *stars) star(ref docref.Ref) uint32 {
 	if number, found := s.documents.Find(uint64(ref)); found && s.pairs[s.of[number]] > s.limit {
 		return s.of[number] + 1

@@ -2,25 +2,23 @@ package groups
 
 import "math/bits"
 
-// Bounds say how many documents that are much alike are compared with each other.
-// They change which pairs are listed.
+// Bounds limit how many pairs of very similar documents are compared. They change which pairs are listed.
 type Bounds struct {
-	// Group is how many pairs that have not met before a group of documents under one
-	// key has at most, if it is compared whatever others there are. One of more pairs
-	// is a crowd: it waits until all are known.
+	// Group is the largest number of new pairs of a group, the documents under one key, that are compared at once. A
+	// pair is new if it has not met under another key. A group of more pairs is a crowd: it waits until all crowds are
+	// known.
 	Group int64
-	// Corpus is up to how many documents a corpus is compared fully, whatever its
-	// groups are.
+	// Corpus is the largest number of documents for which a corpus is compared fully, whatever its groups are.
 	Corpus int64
-	// In a larger corpus crowds have Spare pairs together, and Each for each document.
-	// So have the stars of heaps: the documents that are like one leader. A pair that
-	// is listed takes some 2 microseconds, a document that is like no other 3 to 7.
+	// In a larger corpus all crowds together have Spare pairs, plus Each for each document. So have the stars of heaps
+	// together: a star is the documents that are like one leader. A listed pair takes some 2 microseconds, a document
+	// that is like no other 3 to 7.
 	Spare, Each int64
-	// Passages is how many pairs of documents that share a passage are compared, if
-	// passages are looked for.
+	// Passages is the number of pairs that are compared of the documents that share a passage, if passages are looked
+	// for.
 	Passages int64
-	// Listed is how many pairs a group lists for each document beside those of Group, if
-	// keys are of SimHash.
+	// Listed is the number of pairs that a group lists for each document, beyond those of Group, if keys are of
+	// SimHash.
 	Listed int64
 }
 
@@ -28,18 +26,17 @@ type Bounds struct {
 // its groups are.
 const SmallCorpus = 4096
 
-// UsualBounds returns the bounds of all jobs but for tests.
+// UsualBounds returns the bounds of all jobs; only tests use others.
 func UsualBounds() Bounds {
 	return Bounds{
 		Group:  128 * 127 / 2, // all pairs of 128 documents
 		Corpus: SmallCorpus, Spare: 4 << 20, Each: 8,
-		Passages: 256 * 255 / 2, // more have such a passage from a licence or a form
+		Passages: 256 * 255 / 2, // larger groups share a passage from a licence or a form
 		Listed:   128,
 	}
 }
 
-// allowed returns how many pairs of crowds are compared in a corpus of that many
-// documents.
+// allowed returns the number of pairs that the crowds of a corpus may have together, given its number of documents.
 func (b *Bounds) allowed(documents int64) int64 {
 	if documents <= b.Corpus {
 		return documents * documents
@@ -47,9 +44,9 @@ func (b *Bounds) allowed(documents int64) int64 {
 	return b.Spare + b.Each*documents
 }
 
-// Limit returns the largest number of pairs of a crowd that is compared in a corpus of
-// that many documents, given the pairs of each crowd. It is a power of two, such that the
-// crowds of up to that many pairs have no more together than the bounds allow.
+// Limit returns the largest number of pairs of a crowd that is compared in a corpus of that many documents, given the
+// pairs of each crowd. The limit is a power of two. All crowds within it together have no more pairs than the bounds
+// allow.
 func (b *Bounds) Limit(crowds []int64, documents int64) int64 {
 	var byLength [64]int64
 	for _, pairs := range crowds {

@@ -16,13 +16,13 @@ import (
 // CrowdsStep is the step of the tasks that go through the crowds of a shard.
 const CrowdsStep = 1
 
-// limitShard is where the limit and the dense keys stand in the catalog.
+// limitShard is the shard of the catalog that holds the limit and the dense keys.
 const limitShard = 0
 
-// Crowds decides which crowds are compared, and makes the tasks that do so.
+// Crowds decides which crowds are compared, and makes the tasks that compare them.
 type Crowds struct {
 	Bounds Bounds
-	// Exact and Stars are those of [Keyed].
+	// Exact and Stars are as in [Keyed].
 	Exact, Stars bool
 }
 
@@ -43,7 +43,7 @@ func (c *Crowds) Plan(_ context.Context, p *work.Planning) error {
 	d := work.Delivery{Step: CrowdsStep, Needed: []runfile.Kind{records.Crowds}, Extra: []runfile.Kind{records.Limit}}
 	isNeeded := func(o work.Outcome) bool { return o.Stage == work.Group }
 	if dense && !c.Exact && !c.Stars {
-		// What has met under dense keys only is compared under others.
+		// Pairs that have met under dense keys only are compared under others.
 		d.Needed = append(d.Needed, records.Keys)
 		isNeeded = func(o work.Outcome) bool { return o.Stage != work.Fingerprint }
 	} else {
@@ -56,9 +56,8 @@ func (c *Crowds) Plan(_ context.Context, p *work.Planning) error {
 	return nil
 }
 
-// limit returns the largest number of pairs of a crowd that is compared. To compare two
-// texts for passages takes hundreds of times what two sets take, so it is a small one
-// where dense groups are stars.
+// limit returns the largest number of pairs of a crowd that is compared. Comparing two texts for passages takes
+// hundreds of times as long as comparing two sets. So the limit is small where dense groups are stars.
 func (c *Crowds) limit(crowds []work.Crowd, documents int64) int64 {
 	if c.Stars {
 		return c.Bounds.Passages
@@ -70,8 +69,8 @@ func (c *Crowds) limit(crowds []work.Crowd, documents int64) int64 {
 	return c.Bounds.Limit(pairs, documents)
 }
 
-// writeLimit writes the limit and the keys of dense groups, and says whether there are
-// any. It returns the path of the run.
+// writeLimit writes the limit and the keys of dense groups, and returns the path of the run. Dense says whether there
+// are any dense groups.
 func writeLimit(p *work.Planning, crowds []work.Crowd, limit int64) (path string, dense bool, err error) {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
@@ -106,14 +105,14 @@ func readLimit(w *work.Place, catalog string) (limit int64, dense numbering.Set,
 	return limit, dense, nil
 }
 
-// Crowds compares the crowds of a shard that are not dense, gathers the documents of
-// those that are in heaps, and compares what has met under dense keys only.
+// Crowds goes through the crowds of a shard. It compares those that are not dense, and gathers the documents of dense
+// ones in heaps. It also compares pairs that have met under dense keys only.
 func (k *Keyed) Crowds(w *work.Place, t work.Task) error {
 	limit, dense, err := readLimit(w, t.Catalog)
 	if err != nil {
 		return err
 	}
-	// Parts are numbered behind those of the first time.
+	// These parts are numbered after those of the first time.
 	part := k.Shards + t.Number
 	var failed error
 	pairs := NewPairs(w, part)
@@ -147,7 +146,7 @@ func (k *Keyed) Crowds(w *work.Place, t work.Task) error {
 	return pairs.Finish()
 }
 
-// unmetBefore tells the records of dense groups, which are not compared again, from
+// unmetBefore returns the function that separates the records of dense groups, which are not compared again, from
 // others.
 func unmetBefore(g *candidates.Grouper) func(packed []byte) uint64 {
 	return func(packed []byte) uint64 {

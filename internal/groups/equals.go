@@ -10,11 +10,10 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Equals brings equal documents together, and nothing else, where all pairs of a corpus
-// are compared.
+// Equals brings only equal documents together. It serves where all pairs of a corpus are compared.
 type Equals struct {
 	FirstInput docref.Ref
-	// Shards is over how many shards the keys are spread.
+	// Shards is the number of shards over which the keys are spread.
 	Shards int
 }
 
@@ -45,9 +44,8 @@ func (e *Equals) Shard(w *work.Place, shard int) error {
 	return equal.finish()
 }
 
-// writeDistinct writes the first of the documents under each key as a node: every
-// one of them is compared with every other. Where that is of the reference, the first
-// equal one of the input, if there is one, is a node joined to it.
+// writeDistinct writes the first document under each key as a node. Each of these is compared with every other. If it
+// is of the reference, the first equal document of the input, if any, is a node joined to it.
 func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates.Record) error {
 	n, first := uint32(0), uint32(0)
 	for i, r := range keys {

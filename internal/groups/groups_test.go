@@ -20,7 +20,7 @@ import (
 	"mirrorbeam/internal/work/worktest"
 )
 
-// shards is over how many shards the keys of the tests are spread.
+// shards is the number of shards over which the keys of the tests are spread.
 const shards = 3
 
 // pair are two documents, the first before the second.
@@ -28,14 +28,14 @@ type pair struct{ a, b docref.Ref }
 
 func pairOf(a, b docref.Ref) pair { return pair{min(a, b), max(a, b)} }
 
-// corpus are the documents of a test. Equal digests have equal sizes and keys.
+// corpus holds the documents of a test. Equal digests have equal sizes and keys.
 type corpus struct {
 	documents  []candidates.Record // without keys
 	keys       map[uint64][]uint64 // by digest
 	firstInput docref.Ref
 }
 
-// newCorpus makes documents with a few keys each, some of which many have.
+// newCorpus makes documents with a few keys each. Some keys are common to many.
 func newCorpus(seed uint64, n, ofReference int) *corpus {
 	random := rand.New(rand.NewPCG(seed, 1))
 	c := &corpus{keys: map[uint64][]uint64{}, firstInput: docref.Ref(ofReference)}
@@ -94,8 +94,7 @@ func (c *corpus) equals() (classes map[uint64]candidates.Class, stars map[pair]b
 	return classes, stars
 }
 
-// pairs returns the pairs that have a key in the same place in common and sizes that allow
-// the threshold.
+// pairs returns the pairs that have a common key in the same place, and sizes that allow the threshold.
 func (c *corpus) pairs(threshold float64) map[pair]bool {
 	classes, _ := c.equals()
 	all := map[pair]bool{}
@@ -190,8 +189,7 @@ func (c *corpus) later(t *testing.T, runs work.Runs, k *Keyed, keys work.Outcome
 	return append(all, worktest.DoAll(t, runs, tasks, func(_ context.Context, task work.Task, w *work.Place) error { return k.Crowds(w, task) })...)
 }
 
-// TestCrowdsOfSmallCorpora: in a small corpus groups that have waited are compared as if
-// they had not.
+// TestCrowdsOfSmallCorpora: a small corpus has the same pairs whether its groups have waited or not.
 func TestCrowdsOfSmallCorpora(t *testing.T) {
 	c := newCorpus(3, 1500, 20)
 	runs := worktest.Runs(t)
@@ -235,8 +233,8 @@ func TestDenseGroups(t *testing.T) {
 	}
 }
 
-// TestStars: where dense groups are stars, each of their documents is compared with the
-// first one, and what is skipped is counted.
+// TestStars: where dense groups are stars, each of their documents is compared with the first one, and the skipped
+// pairs are counted.
 func TestStars(t *testing.T) {
 	c := newCorpus(5, 200, 0)
 	for digest := range c.keys {
@@ -333,7 +331,7 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 }
 
-// TestLimit: crowds are compared, the smallest first, as the corpus allows for.
+// TestLimit: crowds are compared, the smallest first, within what the corpus allows.
 func TestLimit(t *testing.T) {
 	b := Bounds{Corpus: 10, Spare: 100, Each: 2}
 	for _, c := range []struct {

@@ -7,16 +7,15 @@ import (
 	"mirrorbeam/internal/runfile"
 )
 
-// heapMembers writes the documents of dense groups. A heap is the documents of dense
-// groups that have documents in common.
+// heapMembers writes the documents of dense groups. Dense groups that share documents make one heap.
 type heapMembers struct {
 	run     *runfile.Writer
 	part    int
 	grouper *candidates.Grouper // knows the dense keys
 }
 
-// add adds the documents of a dense group. Of those that have had a dense key before,
-// which are in its heap, one for each such key joins the two.
+// add adds the documents of a dense group. Documents that have had a dense key before are in the heap of that key
+// already. So one of them for each such key joins the two groups.
 func (w *heapMembers) add(crowd *records.CrowdReader) error {
 	var other docref.Ref
 	joined := map[uint64]bool{}

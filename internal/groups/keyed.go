@@ -7,25 +7,25 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Keyed goes through the groups of the documents that share a key.
+// Keyed goes through the groups of documents that share a key.
 type Keyed struct {
 	Layout *documents.Layout
-	// Shards is over how many shards the keys are spread.
+	// Shards is the number of shards over which the keys are spread.
 	Shards int
 	// Threshold is the least similarity that the sizes of two documents must allow;
 	// 0 where sizes rule no pair out.
 	Threshold float64
 	// Exact says that keys are those of [candidates.PrefixKeyOf].
 	Exact bool
-	// Stars says that the documents of a dense group are compared with the first of
-	// them. Else they come to heaps.
+	// Stars says that the documents of a dense group are compared with the first of them. Otherwise they are gathered
+	// in heaps.
 	Stars bool
 	// Bounds say which groups are crowds.
 	Bounds *Bounds
 }
 
-// Shard goes through a shard for the first time. It writes the candidate pairs, the stars
-// of equal documents, which are edges already, and the crowds, which wait.
+// Shard goes through a shard for the first time. It writes the candidate pairs, the stars of equal documents, which are
+// edges already, and the crowds, which wait.
 func (k *Keyed) Shard(w *work.Place, shard int) error {
 	keys, err := sorting{records.Keys, shard, k.Shards, func(packed []byte) uint64 {
 		return records.PreviousKey(packed, k.Exact)
@@ -58,7 +58,7 @@ func (k *Keyed) Shard(w *work.Place, shard int) error {
 	return equal.finish()
 }
 
-// grouper returns a Grouper whose pairs are written.
+// grouper returns a Grouper that writes its pairs.
 func (k *Keyed) grouper(pairs *Pairs, failed *error) *candidates.Grouper {
 	return &candidates.Grouper{
 		Threshold:      k.Threshold,

@@ -12,8 +12,8 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Pairs writes the candidate pairs of a shard, a part of the candidate graph, by the
-// numbers of their documents. A document has one number in all its groups.
+// Pairs writes the candidate pairs of a shard by the numbers of their documents. They are a part of the candidate
+// graph. A document has one number in all its groups.
 type Pairs struct {
 	run   *runfile.Writer
 	shard int
@@ -39,7 +39,7 @@ func (p *Pairs) Add(a, b *candidates.Record) error {
 	return err
 }
 
-// number returns the number of a record's document, which it notes in the record.
+// number returns the number of a record's document, and notes it in the record.
 func (p *Pairs) number(r *candidates.Record) uint32 {
 	if r.Mark == 0 || p.part.Refs[r.Mark-1] != r.Ref {
 		number, isNew := p.nodes.Add(uint64(r.Ref))
@@ -54,8 +54,7 @@ func (p *Pairs) number(r *candidates.Record) uint32 {
 // Finish writes the documents of the pairs.
 func (p *Pairs) Finish() error { return records.WritePart(p.run, records.Nodes, p.shard, p.part) }
 
-// Edges writes edges of a shard, a part of the similarity graph: pairs that need not be
-// scored any more.
+// Edges writes edges of a shard: pairs that need no more scoring. They are a part of the similarity graph.
 type Edges struct {
 	run     *runfile.Writer
 	shard   int
@@ -66,7 +65,7 @@ type Edges struct {
 // NewEdges begins the edges of a shard.
 func NewEdges(w *work.Place, shard int) Edges { return Edges{run: &w.Run, shard: shard} }
 
-// Add writes an edge between two documents, whatever its ends are yet.
+// Add writes an edge between two documents. It sets the ends of e.
 func (w *Edges) Add(a, b *candidates.Record, e records.Edge) error {
 	e.A, e.B = w.number(a), w.number(b)
 	w.part.Parents.Union(e.A, e.B)

@@ -13,8 +13,8 @@ import (
 type sorting struct {
 	kind          runfile.Kind
 	shard, shards int
-	// previous, where it is there, gives what [candidates.Buckets.CountLink] asks for.
-	// Records may then be left out that it says are in no pair.
+	// previous, if not nil, returns the link for [candidates.Buckets.CountLink]. Records that this finds to be in no
+	// pair may be left out.
 	previous func(packed []byte) uint64
 }
 
@@ -55,7 +55,7 @@ func (s sorting) read(w *work.Place) ([]candidates.Record, error) {
 	return w.Keys, err
 }
 
-// each visits the packed records. Visit returns what follows a record.
+// each visits the packed records. Visit returns the bytes after a record.
 func (s sorting) each(w *work.Place, visit func(packed []byte) []byte) error {
 	for _, piece := range w.Pieces {
 		if piece.Kind != s.kind {
@@ -72,8 +72,8 @@ func (s sorting) each(w *work.Place, visit func(packed []byte) []byte) error {
 	return nil
 }
 
-// growKeys makes room for n records, of which nothing is kept. What was there before goes
-// first: the two may be all the memory that there is.
+// growKeys makes room for n records and keeps none of the old ones. It frees the old memory first: both together may be
+// more than there is.
 func growKeys(w *work.Place, n int) {
 	if n > cap(w.Keys) {
 		w.Keys = nil

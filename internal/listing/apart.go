@@ -15,8 +15,8 @@ import (
 	"mirrorbeam/job"
 )
 
-// checkApart refuses an output or temporary folder that the job, or the next
-// one, would read, and input that the job would delete. The error is of a kind.
+// checkApart refuses an output or temporary folder that this job, or the next one, would read, and input that the job
+// would delete. The error is of a kind.
 func checkApart(c *job.Config, found listed) error {
 	for _, read := range []struct {
 		setting string
@@ -39,12 +39,11 @@ func checkApart(c *job.Config, found listed) error {
 	return nil
 }
 
-// checkKept refuses files to read that are results in the output folder, which
-// the job would replace.
+// checkKept refuses input files that are results in the output folder, which the job would replace.
 func checkKept(c *job.Config, name string, files []corpus.File) error {
 	entries, err := os.ReadDir(c.Output)
 	if err != nil {
-		return nil // none is there; what is wrong with the folder is found when it is opened
+		return nil // there is no manifest; a fault of the folder is found when it is opened
 	}
 	entries = slices.DeleteFunc(entries, func(entry fs.DirEntry) bool { return !isResult(entry.Name()) })
 	if len(entries) == 0 {

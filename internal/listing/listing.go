@@ -15,19 +15,18 @@ import (
 )
 
 const (
-	// splitBytes is how much input a task reads: enough to make the cost of a
-	// task nothing, little enough that the last ones end together.
+	// splitBytes is how much input a task reads: enough to make the overhead of a task negligible, little enough that
+	// the last tasks end together.
 	splitBytes = 8 << 20
 	maxSplits  = 1024
 )
 
-// listed is what the input and the reference of a configuration stand for.
+// listed holds the files of the input and the reference of a configuration.
 type listed struct {
 	input, reference corpus.Listing
 }
 
-// listConfig finds the files of a configuration. With an error comes what was found
-// so far.
+// listConfig finds the files of a configuration. With an error it returns what it has found so far.
 func listConfig(ctx context.Context, c *job.Config) (found listed, err error) {
 	if found.input, err = Corpus(ctx, c.Input, "input", c.Progress); err != nil || len(c.Reference) == 0 {
 		return found, err
@@ -38,8 +37,8 @@ func listConfig(ctx context.Context, c *job.Config) (found listed, err error) {
 	return found, err
 }
 
-// Corpus lists the files of one corpus. It says now and then how far it is, under the name
-// of the corpus, unless progress is nil.
+// Corpus lists the files of one corpus. It reports its progress now and then, under the name of the corpus, unless
+// progress is nil.
 func Corpus(ctx context.Context, inputs []string, name string, progress func(line string)) (corpus.Listing, error) {
 	if progress == nil {
 		return corpus.List(ctx, inputs, nil)
@@ -83,8 +82,8 @@ func Inputs(ctx context.Context, config job.Config) (documents.Inputs, int64, er
 // what it reads. The error is of a kind of package failure.
 func Apart(ctx context.Context, config job.Config) (documents.Inputs, int64, error) {
 	found, err := listConfig(ctx, &config)
-	// Results of the same job as earlier, which the listing comes upon where the
-	// output is part of the input, are not the cause.
+	// If the output is part of the input, the listing comes upon results of an earlier run of the same job. These are
+	// not the cause.
 	if fault := checkApart(&config, found); fault != nil {
 		return documents.Inputs{}, 0, fault
 	}

@@ -10,7 +10,7 @@ import (
 	"mirrorbeam/job"
 )
 
-// configOf is a job on a folder of its own, which holds one document.
+// configOf returns a job on a folder of its own, which holds one document.
 func configOf(t *testing.T) job.Config {
 	t.Helper()
 	folder := t.TempDir()

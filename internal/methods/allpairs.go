@@ -13,8 +13,8 @@ import (
 // allRecords is the kind of the key records of [All].
 const allRecords = records.Digests
 
-// All needs no candidates. Its keys bring equal documents together. One document stands for
-// its equals, and all of these are compared with each other.
+// init registers All, which needs no candidates. Its keys bring equal documents together. One document stands for its
+// equals, and the documents that stand for others are all compared with each other.
 func init() {
 	Register(Method{
 		Name: All,

@@ -12,19 +12,18 @@ import (
 )
 
 const (
-	// bytesPerCounter is how much of the sets a task of a cluster counts: a counter
-	// takes some megabytes to write, so they are few.
+	// bytesPerCounter is the bytes of sets that one task of a cluster counts. A counter takes some megabytes to write,
+	// so there should be few.
 	bytesPerCounter = 1 << 30
 
-	// counterPart is how much of a counter is written at a time.
+	// counterPart is the bytes of a counter that are written at a time.
 	counterPart = 1 << 20
 )
 
-// CountPlanning makes the tasks that count in how many documents each shingle occurs, for
-// methods that are Ordered. How many tasks there are changes no result, as sums of counts do
-// not depend on the order.
+// CountPlanning makes the tasks that count the documents that contain each shingle, for Ordered methods. The number of
+// tasks changes no result, as sums of counts do not depend on the order.
 type CountPlanning struct {
-	// Lanes is how many tasks there are at least, if there are as many splits.
+	// Lanes is the least number of tasks, if there are as many splits.
 	Lanes int
 	Parameters
 }
@@ -58,8 +57,8 @@ type Counting struct {
 	Splits int
 }
 
-// Task writes a counter of the shingles of every so many splits, from that of the task's
-// number on.
+// Task counts the shingles of every n-th split, from the task's number on, where n is the number of tasks. It writes
+// the counter.
 func (c *Counting) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	counter := lshbands.NewCounter(t.Shingles)
 	for split := t.Number; split < c.Splits; split += t.Shards {
@@ -93,7 +92,7 @@ func countSplit(ctx context.Context, catalog string, split int, w *work.Place, c
 		}
 		w.Figures.Bytes += int64(len(sets))
 		w.Figures.Records += int64(len(sets) / sketchblock.HashSize)
-		// Where one set ends and the next begins does not matter here.
+		// The ends of sets do not matter here.
 		w.Hashes = sketchblock.AppendSet(w.Hashes[:0], sets)
 		counter.Add(w.Hashes)
 		if err := ctx.Err(); err != nil {

@@ -10,10 +10,10 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Document is what keys are made of. What its method does not read may be missing.
+// Document holds what keys are made of. Parts that its method does not read may be missing.
 type Document struct {
 	Ref docref.Ref
-	// Digest tells which documents are identical under the measure.
+	// Digest is equal for documents that are identical under the measure.
 	Digest uint64
 	// Size is the number of distinct shingles.
 	Size int
@@ -27,29 +27,29 @@ type Document struct {
 	SimHash []uint64
 }
 
-// Record returns the record of the document, still without a key.
+// Record returns the record of the document, without a key.
 func (d *Document) Record() candidates.Record {
 	return candidates.Record{Ref: d.Ref, Digest: d.Digest, Size: uint32(d.Size)}
 }
 
-// AppendDigest appends the record that brings a document together with equal ones only.
+// AppendDigest appends the record that brings a document together only with equal ones.
 func AppendDigest(all []candidates.Record, d *Document) []candidates.Record {
 	r := d.Record()
 	r.Key, r.First = candidates.KeyOf(d.Digest, 0), true
 	return append(all, r)
 }
 
-// Parts are parts of what a sketch block holds of a document.
+// Parts is a set of the parts that a sketch block holds of a document.
 type Parts uint
 
 const (
-	// ReadsBands: Bands of a [Document], which are of the scheme of the [Parameters].
+	// ReadsBands reads Bands of a [Document], which are of the scheme of the [Parameters].
 	ReadsBands Parts = 1 << iota
-	// ReadsSets: Set.
+	// ReadsSets reads Set.
 	ReadsSets
-	// ReadsSequences: Sequence.
+	// ReadsSequences reads Sequence.
 	ReadsSequences
-	// ReadsSimHash: SimHash.
+	// ReadsSimHash reads SimHash.
 	ReadsSimHash
 )
 
@@ -60,14 +60,13 @@ const stored = ReadsSets | ReadsSequences
 type blockReader struct {
 	parts    Parts
 	block    *sketchblock.Block
-	sets     []byte // of the documents that are still to come
+	sets     []byte // sets of the documents that are still to come
 	sequence sketchblock.Sequence
 	Document
 }
 
-// document reads document i; they are to be read in order. It returns a hash of the parts
-// it has read: where digests are equal, too, documents have the same keys. Sequences are not
-// parsed yet.
+// document reads document i. Documents are read in order. It returns a hash of the parts that it has read: documents of
+// equal digest and equal hash have the same keys. It does not parse sequences.
 func (r *blockReader) document(i int) (hash uint64, packed []byte) {
 	r.Ref, r.Digest, r.Size = r.block.Ref(i), r.block.Digest(i), r.block.Size(i)
 	if r.parts&stored != 0 {
@@ -94,8 +93,8 @@ func (r *blockReader) document(i int) (hash uint64, packed []byte) {
 	return hash, packed
 }
 
-// parse parses the sequence of the document, if sequences are read. That of a repeat is
-// left empty: it takes long, and is of no use.
+// parse parses the sequence of the document, if sequences are read. The sequence of a repeat stays empty: parsing takes
+// long, and nobody uses it.
 func (r *blockReader) parse(packed []byte, isRepeat bool) (err error) {
 	r.Sequence = sketch.Sequence{}
 	if r.parts&ReadsSequences == 0 || isRepeat {

@@ -6,8 +6,8 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// The keys of Exact are the shingles of a document that come first in an order from rare to
-// frequent (see [lshbands.PrefixKeys]). So it depends on the whole corpus which they are.
+// init registers Exact. Its keys are the shingles of a document that come first in an order from rare to frequent (see
+// [lshbands.PrefixKeys]). So they depend on the whole corpus.
 func init() {
 	Register(Method{
 		Name:    Exact,

@@ -10,19 +10,18 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// GroupNeeds returns what the tasks of a [Grouping] are handed.
+// GroupNeeds returns which records the tasks of a [Grouping] get.
 func (m *Method) GroupNeeds() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{m.Records, allRecords, records.IDs}}
 }
 
-// Crowding returns what decides about crowds; there is something to decide unless they
-// [NeverWait].
+// Crowding returns the step that decides about crowds. There is nothing to decide if they [NeverWait].
 func (m *Method) Crowding(bounds groups.Bounds) groups.Crowds {
 	return groups.Crowds{Bounds: bounds, Exact: m.Exact, Stars: m.Crowds == ToStars}
 }
 
-// Grouping brings the documents of a shard of keys together, and finds the documents of a
-// shard of ids whose id is not theirs alone.
+// Grouping brings the documents of a shard of keys together. In a shard of ids, it finds the documents that share an
+// id.
 type Grouping struct {
 	Method Name
 	Parameters
@@ -42,8 +41,7 @@ func (g *Grouping) Setup() (err error) {
 	return g.layout.Read(string(g.Inputs))
 }
 
-// Task goes through a shard: for the first time or, in [groups.CrowdsStep], through the
-// crowds that have waited.
+// Task goes through a shard: for the first time or, in [groups.CrowdsStep], through the crowds that have waited.
 func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	if t.Step == groups.CrowdsStep {
 		return g.method.keyed(&g.Parameters, &g.layout).Crowds(w, t)

@@ -49,8 +49,8 @@ func TestSmallCorpora(t *testing.T) {
 	}
 }
 
-// TestSimHashFindsDistances: the pairs within the distance are edges where it is the score,
-// and else candidates as far as sizes allow.
+// TestSimHashFindsDistances: the pairs within the distance are edges where the distance is the score. Otherwise they
+// are candidates if their sizes allow the threshold.
 func TestSimHashFindsDistances(t *testing.T) {
 	s := newScene(t)
 	m, _ := Of(SimHash)
@@ -68,7 +68,7 @@ func TestSimHashFindsDistances(t *testing.T) {
 		}
 		hasWords := func(x *text) uint64 {
 			if len(x.shingles) == 0 {
-				return 1 // like those without words only
+				return 1 // documents without words are only like each other
 			}
 			return class(x)
 		}

@@ -14,8 +14,8 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// NewKeys returns what makes the keys of documents whose sets are at hand, as a job makes
-// them; order is for methods that are Ordered. It is not for concurrent use.
+// NewKeys returns the function that makes the keys of documents whose sets are at hand, as a job makes them. Order is
+// for Ordered methods. The function is not for concurrent use.
 func (m *Method) NewKeys(p *Parameters, order *lshbands.Counter) (Keys, error) {
 	made, err := m.Keys(p)
 	if err != nil {
@@ -32,8 +32,8 @@ func (m *Method) NewKeys(p *Parameters, order *lshbands.Counter) (Keys, error) {
 	}, nil
 }
 
-// ofAll returns keys of all documents, given those of documents with shingles. A document
-// without is like those of the same digest only.
+// ofAll returns keys of all documents, given the keys of documents with shingles. A document without shingles is only
+// like documents of the same digest.
 func (m *Method) ofAll(keys Keys) Keys {
 	return func(all []candidates.Record, d *Document) []candidates.Record {
 		if d.Size == 0 {
@@ -43,10 +43,10 @@ func (m *Method) ofAll(keys Keys) Keys {
 	}
 }
 
-// allPairsStep is the step of tasks for a corpus that is small enough for all of its pairs.
+// allPairsStep is the step of tasks for a corpus that is small enough to compare all of its pairs.
 const allPairsStep = 1
 
-// Needs returns what the tasks of a [Keying] are handed.
+// Needs returns which records the tasks of a [Keying] get.
 func (m *Method) Needs() work.Delivery {
 	d := work.Delivery{Needed: []runfile.Kind{records.Documents}}
 	if m.Reads&stored != 0 {
@@ -58,8 +58,8 @@ func (m *Method) Needs() work.Delivery {
 	return d
 }
 
-// Keying writes the key records of the documents of a split, and the hashes of their ids,
-// to find out which are theirs alone.
+// Keying writes the key records of the documents of a split. It also writes the hashes of their ids, to find those that
+// share one.
 type Keying struct {
 	Method Name
 	Parameters
@@ -68,7 +68,7 @@ type Keying struct {
 	layout        documents.Layout
 }
 
-// keyed is a method with its keys.
+// keyed is a method together with its keys.
 type keyed struct {
 	*Method
 	keys func(order *lshbands.Counter) Keys
@@ -94,8 +94,7 @@ func (k *Keying) Setup() (err error) {
 	return k.layout.Read(string(k.Inputs))
 }
 
-// Task writes the records of one split. Records of a document that repeats an earlier one
-// are left out but for the first.
+// Task writes the records of one split. A document that repeats an earlier one sends its first record only.
 func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	m := k.method
 	if t.Step == allPairsStep {

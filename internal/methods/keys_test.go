@@ -28,8 +28,8 @@ func all(t *testing.T) []*Method {
 	return all
 }
 
-// TestOneLaw: the keys that a job writes are those that a plan makes of the same documents,
-// but for those of repeats. They take as many bytes as is said.
+// TestOneLaw: a job writes the keys that a plan makes of the same documents, except those of repeats. They take as many
+// bytes as KeyBytes says.
 func TestOneLaw(t *testing.T) {
 	s := newScene(t)
 	firstInput, err := docref.New(1, 0)
@@ -46,7 +46,7 @@ func TestOneLaw(t *testing.T) {
 			var known documents.Repeats
 			for i := range s.texts {
 				if i == 200 {
-					known = documents.Repeats{FirstInput: firstInput} // another split
+					known = documents.Repeats{FirstInput: firstInput} // the next task reads another split
 				}
 				x := &s.texts[i]
 				made := keys(nil, x.document())
@@ -81,7 +81,7 @@ func TestOneLaw(t *testing.T) {
 			if !maps.Equal(got, want) || len(want) < 200 {
 				t.Errorf("%d different records, want %d", len(got), len(want))
 			}
-			if m.Name != Exact && size != int(bytes) { // whose wordless documents have shorter keys
+			if m.Name != Exact && size != int(bytes) { // exact keys of wordless documents are shorter
 				t.Errorf("%d bytes, want %g", size, bytes)
 			}
 		})
@@ -99,8 +99,7 @@ func (s *scene) written(m *Method, r candidates.Record) candidates.Record {
 	return r
 }
 
-// TestPassageKeysMeet: documents with a run of as many words as is promised in common
-// have a key in common.
+// TestPassageKeysMeet: documents that share a run of words of the promised length share a key.
 func TestPassageKeysMeet(t *testing.T) {
 	m, _ := Of(Passages)
 	s := newScene(t)
@@ -131,7 +130,7 @@ func TestPassageKeysMeet(t *testing.T) {
 	}
 }
 
-// TestRegistry: a name that is not registered is refused, and so is one that is.
+// TestRegistry: a name that is not registered is refused, and so is a name that is registered twice.
 func TestRegistry(t *testing.T) {
 	if m, found := Of("unheard-of"); found || m.Settings != (Settings{}) || m.Promise(&Parameters{}) != (Promise{}) {
 		t.Errorf("an unknown method is %+v", m)
@@ -152,7 +151,7 @@ func TestRegistry(t *testing.T) {
 	Register(Method{Name: MinHash})
 }
 
-// TestNoTables: a distance that no tables are planned for is refused when keys are made.
+// TestNoTables: making keys fails for a distance without planned tables.
 func TestNoTables(t *testing.T) {
 	m, _ := Of(SimHash)
 	if _, err := m.NewKeys(&Parameters{SimHashBits: 64, Distance: 64}, nil); err == nil {

@@ -15,31 +15,30 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// Method is a way to find similar documents. Only Name and Keys must be given: what is left
-// out is as with keys that are hashes of parts of the shingle set.
+// Method is a way to find similar documents. Only Name and Keys are required. A field that is left out is that of a
+// method whose keys are hashes of parts of the shingle set.
 type Method struct {
 	Name Name
 
 	// Similarity is what the method finds. The zero value is [Resemblance].
 	Similarity Similarity
-	// Settings are those that belong to this method.
+	// Settings are the settings that belong to this method.
 	Settings Settings
 
-	// Reads says what of a sketch block keys are made of. The block must hold it.
+	// Reads says which parts of a sketch block the keys are made of. The block must hold them.
 	Reads Parts
-	// Ordered says that keys depend on an order of all shingles of the corpus, from rare
-	// to frequent, which has to be counted first.
+	// Ordered says that keys depend on an order of all shingles of the corpus, from rare to frequent, which has to be
+	// counted first.
 	Ordered bool
 	// Exact says that keys are shingles, of [candidates.PrefixKeyOf], and not hashes.
 	Exact bool
-	// Keys returns what makes the keys of documents. It is called once for many tasks.
-	// What it returns is called for each of them, with the order if the method is
-	// Ordered.
+	// Keys returns a function that makes the Keys of a task. It is called once for many tasks; the function is called
+	// for each of them, with the order if the method is Ordered.
 	Keys func(p *Parameters) (func(order *lshbands.Counter) Keys, error)
 
 	// Records is the kind of the key records, 0 for [records.Keys].
 	Records runfile.Kind
-	// Write writes a key record, nil where it has the layout of [records.PutKey].
+	// Write writes a key record, nil for the layout of [records.PutKey].
 	Write func(run *runfile.Writer, shards int, r *candidates.Record, d *Document) error
 
 	// Group goes through the records of a shard and writes pairs or edges, nil for
@@ -53,30 +52,29 @@ type Method struct {
 
 	// Promise returns what is known of the pairs that the method finds; nil for nothing.
 	Promise func(p *Parameters) Promise
-	// KeyBytes returns how many bytes the records of so many keys of a document take;
-	// nil for [HashBytes].
+	// KeyBytes returns the size of the given number of key records of a document, in bytes; nil for [HashBytes].
 	KeyBytes func(p *Parameters, keys float64) float64
 }
 
-// Keys appends the key records of a document, in their order. Each is to be the same for
-// all documents of equal digest and parts, but for the ref; of a document that repeats
-// another only the first is sent. It is not for concurrent use.
+// Keys appends the key records of a document, in their order. Documents of equal digest and parts must get equal
+// records, but for the ref. Of a document that repeats another only the first record is sent. It is not for concurrent
+// use.
 type Keys func(all []candidates.Record, d *Document) []candidates.Record
 
 // Crowds says what becomes of groups of very many pairs.
 type Crowds int
 
 const (
-	// ToHeaps: such groups wait until all are known. The documents of dense ones are
-	// gathered in heaps and compared with leaders.
+	// ToHeaps lets such groups wait until all are known. The documents of dense ones are gathered in heaps and compared
+	// with leaders.
 	ToHeaps Crowds = iota
-	// ToStars: they wait; the documents of dense ones are compared with the first.
+	// ToStars lets them wait. The documents of dense ones are compared with the first.
 	ToStars
-	// NeverWait: Group deals with all groups at once.
+	// NeverWait has Group deal with all groups at once.
 	NeverWait
 )
 
-// Scorer is what scores the pairs that a method finds.
+// Scorer is the way to score the pairs that a method finds.
 type Scorer int
 
 const (
@@ -84,35 +82,33 @@ const (
 	Sets Scorer = iota
 	// Texts looks for the passages that both documents have.
 	Texts
-	// NoScorer: Group has written edges.
+	// NoScorer means that Group has written edges.
 	NoScorer
 )
 
 // Settings say which settings of a job belong to a method.
 type Settings struct {
-	// Bands: the number of bands and rows, or the recall from which they follow.
+	// Bands says that the number of bands and rows, or the recall from which they follow, belong to it.
 	Bands bool
-	// Distance: the Hamming distance, and the bits of fingerprints.
+	// Distance says that the Hamming distance, and the bits of fingerprints, belong to it.
 	Distance bool
 }
 
-// Promise is what is known of the pairs that a method finds, before any are looked for.
+// Promise is what is known of the pairs that a method finds, before the search.
 type Promise struct {
 	// Recall is the probability that a pair at the threshold is found, 0 if unknown.
 	Recall float64
-	// ByConstruction says that the promise holds whatever the corpus is, so that nobody
-	// has to measure the recall.
+	// ByConstruction says that the promise holds for every corpus, so that nobody has to measure the recall.
 	ByConstruction bool
-	// Words is how many words in a row two documents must have in common to be compared
-	// for certain; 0 where that does not matter.
+	// Words is the number of words in a row that two documents must share to be compared for certain; 0 where that does
+	// not matter.
 	Words int
 }
 
 // registered are the methods by name.
 var registered = map[Name]*Method{}
 
-// Register adds a method, to be called when the program starts. It panics if there is one
-// of the same name.
+// Register adds a method. It is called when the program starts, and panics if there is a method of the same name.
 func Register(m Method) {
 	if registered[m.Name] != nil || m.Name == Auto {
 		panic(fmt.Sprintf("methods: %s is there twice", m.Name))
@@ -121,7 +117,7 @@ func Register(m Method) {
 	registered[m.Name] = &m
 }
 
-// complete fills in what most methods have.
+// complete fills in the fields that were left out.
 func (m *Method) complete() {
 	if m.Similarity == "" {
 		m.Similarity = Resemblance
@@ -155,8 +151,8 @@ func (m *Method) complete() {
 	}
 }
 
-// Of returns the method of that name. Where there is none found is false, and the method
-// has no keys, no settings, and no promise.
+// Of returns the method of that name. If there is none, found is false, and the method has no keys, no settings, and no
+// promise.
 func Of(name Name) (m *Method, found bool) {
 	if m, found = registered[name]; found {
 		return m, true
@@ -195,7 +191,7 @@ func Names(similarity Similarity) []Name {
 func (m *Method) keyed(p *Parameters, l *documents.Layout) *groups.Keyed {
 	threshold := p.Threshold
 	if m.Similarity == Containment {
-		threshold = 0 // a page may be in a book
+		threshold = 0 // a page may be part of a much longer book
 	}
 	return &groups.Keyed{
 		Layout: l, Shards: p.Shards, Threshold: threshold, Exact: m.Exact, Stars: m.Crowds == ToStars, Bounds: &p.Bounds,

@@ -49,20 +49,19 @@ func (x *text) sequence() sketch.Sequence {
 	return s
 }
 
-// document is what keys are made of where the whole text is at hand.
+// document returns what keys are made of where the whole text is at hand.
 func (x *text) document() *Document {
 	return &Document{Ref: x.ref, Digest: x.digest(), Size: len(x.shingles), Set: x.set(), Sequence: x.sequence(), SimHash: x.simHash}
 }
 
-// scene is a corpus and where a job works on it.
+// scene is a corpus and the place where a job works on it.
 type scene struct {
 	texts []text
 	runs  work.Runs
 	p     Parameters
 }
 
-// newScene makes documents, some of which are near-copies, copies or empty, in two files,
-// the first of which is of the reference.
+// newScene makes documents in two files. Some are near-copies, copies or empty. The first file is the reference.
 func newScene(t *testing.T) *scene {
 	random := rand.New(rand.NewPCG(5, 6))
 	const n = 300
@@ -110,8 +109,7 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// blocks writes the sketch blocks of the documents, one for each split, as a method asks
-// for them.
+// blocks writes the sketch blocks of the documents, one for each split, with what the method reads.
 func (s *scene) blocks(t *testing.T, m *Method) []work.Outcome {
 	var all []work.Outcome
 	for split := range 2 {
@@ -221,8 +219,8 @@ func (s *scene) found(t *testing.T, all []work.Outcome) (pairs map[pair]bool, ed
 	return pairs, edges
 }
 
-// near returns the pairs of the first documents of different classes that are near, as
-// [candidates.Ends] names them. Classes are of equal documents by what tells them apart.
+// near returns the near pairs, as [candidates.Ends] names them. Class gives equal documents the same number; only the
+// first document of each class counts.
 func (s *scene) near(class func(*text) uint64, isNear func(a, b *text) bool) map[pair]bool {
 	firstInput, _ := docref.New(1, 0)
 	classes := map[uint64]candidates.Class{}

@@ -6,8 +6,8 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// The keys of MinHash are hashes of bands of the signature. They stand in the sketch blocks,
-// since they are cheapest while a set is in the cache.
+// init registers MinHash. Its keys are hashes of bands of the signature. Sketch blocks hold them, since they are
+// cheapest to make while a set is in the cache.
 func init() {
 	Register(Method{
 		Name:     MinHash,
@@ -24,8 +24,7 @@ func init() {
 	})
 }
 
-// HashBytes returns how many bytes the records of so many keys of a document take that are
-// hashes.
+// HashBytes returns the size of the given number of key records, in bytes, if the keys are hashes.
 func HashBytes(keys float64) float64 {
 	before := min(keys, candidates.MaxPrevious)
 	return records.KeySize*keys + 4*(before*(before-1)/2+before*(keys-before))

@@ -1,24 +1,22 @@
 package methods
 
-// Name names a method: how documents that may be similar are brought together.
+// Name names a method that brings possibly similar documents together.
 type Name string
 
 const (
-	// Auto are MinHash, or what other choices ask for.
+	// Auto stands for MinHash, or for the method that other settings ask for.
 	Auto Name = "auto"
 	// MinHash compares documents that share a band of their MinHash signatures.
 	MinHash Name = "minhash"
-	// Exact compares documents that share one of their rarest shingles: a
-	// prefix filter, which misses no pair.
+	// Exact compares documents that share one of their rarest shingles: a prefix filter, which misses no pair.
 	Exact Name = "exact"
-	// SimHash compares documents whose SimHash fingerprints share a prefix in one of
-	// several permutations, so that none within the distance is missed.
+	// SimHash compares documents whose SimHash fingerprints share a prefix in one of several permutations. It misses no
+	// pair within the distance.
 	SimHash Name = "simhash"
-	// All compares every document with every other whose size allows the
-	// threshold: the yardstick, for small corpora.
+	// All compares every document with every other whose size allows the threshold. It is the yardstick, for small
+	// corpora.
 	All Name = "all"
-	// Passages compares documents that share a passage which winnowing selects.
-	// They are those of Containment.
+	// Passages compares documents that share a passage which winnowing selects. It goes with Containment.
 	Passages Name = "passages"
 )
 
@@ -26,14 +24,13 @@ const (
 type Similarity string
 
 const (
-	// Resemblance joins documents of which most is the same, to clusters.
+	// Resemblance joins documents that are mostly the same to clusters.
 	Resemblance Similarity = "jaccard"
-	// Containment tells of pairs of which one has much of the other, or a passage
-	// of it, and where.
+	// Containment reports pairs where one contains much of the other, or a passage of it, and where.
 	Containment Similarity = "containment"
 )
 
-// Verification says what an edge rests on.
+// Verification says what evidence an edge rests on.
 type Verification string
 
 const (
@@ -51,7 +48,7 @@ type Scoring string
 const (
 	// AutoScoring is Hamming with SimHash keys, else Jaccard.
 	AutoScoring Scoring = "auto"
-	// Jaccard is the share of the shingles of both that are in either.
+	// Jaccard is the share of common shingles among the shingles of either document.
 	Jaccard Scoring = "jaccard"
 	// Hamming is the number of bits in which their SimHash fingerprints differ.
 	Hamming Scoring = "hamming"

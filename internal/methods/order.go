@@ -10,17 +10,17 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// orderShard is where the order of shingles stands in the catalog.
+// orderShard is the shard of the catalog that holds the order of shingles.
 const orderShard = 0
 
-// Ordering makes an order of the shingles of what was counted, and the tasks of a [Keying]
-// that make keys by it.
+// Ordering turns the counts into an order of the shingles, and makes the tasks of a [Keying] that make keys in this
+// order.
 type Ordering struct {
 	Method Name
 	Parameters
 }
 
-// Plan adds up what was counted and makes the tasks.
+// Plan adds up the counts and makes the tasks.
 func (o *Ordering) Plan(_ context.Context, p *work.Planning) error {
 	if o.isSmall(p.Counts) {
 		m, err := mustOf(All)
@@ -43,8 +43,8 @@ func (o *Ordering) Plan(_ context.Context, p *work.Planning) error {
 	return p.Deliver(m.Needs(), append(work.RunsBut(p.Outcomes, work.Count), order))
 }
 
-// sumCounters writes the sum of the counters of all tasks, part by part, and returns the
-// path of the run, "" if there are none.
+// sumCounters writes the sum of the counters of all tasks, part by part. It returns the path of the run, or "" if there
+// are no counters.
 func sumCounters(p *work.Planning) (string, error) {
 	var runs [][]runfile.Piece
 	for _, o := range p.Outcomes {
@@ -108,7 +108,7 @@ func readOrder(catalog string) (*lshbands.Counter, error) {
 	}
 	var reader runfile.Reader
 	defer reader.Close()
-	// It fills the memory of the counter.
+	// ReadKind fills the memory of the counter.
 	if _, err := reader.ReadKind(order.Bytes()[:0], pieces, records.Order); err != nil {
 		return nil, err
 	}

@@ -6,36 +6,34 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// Parameters are what a method may know of a job.
+// Parameters are the settings of a job that a method may read.
 type Parameters struct {
 	// Inputs is the path of the list of inputs.
 	Inputs work.Path
-	// Shards is over how many shards keys are spread, at least 1. It changes no result.
+	// Shards is the number of shards over which keys are spread, at least 1. It changes no result.
 	Shards int
 	// Threshold is the least similarity of interest, above 0 and at most 1.
 	Threshold float64
 	// Shingle is the number of words in a shingle.
 	Shingle int
-	// Scheme is that of the bands of MinHash signatures; without bands for others.
+	// Scheme is the scheme of the bands of MinHash signatures; other methods have no bands.
 	Scheme lshbands.Scheme
-	// SimHashBits is the length of SimHash fingerprints, Distance the largest Hamming
-	// distance of two of them that share a key.
+	// SimHashBits is the length of SimHash fingerprints. Distance is the largest Hamming distance for which two of them
+	// are certain to share a key.
 	SimHashBits, Distance int
 	// Scoring is what makes two documents near-duplicates.
 	Scoring Scoring
-	// AllPairsUpTo is up to how many documents all pairs of a corpus are compared if the
-	// method is Ordered, which is cheaper there and finds the same; 0: never.
+	// AllPairsUpTo is the largest number of documents for which an Ordered method compares all pairs of the corpus.
+	// That is cheaper for few documents and finds the same. 0: never.
 	AllPairsUpTo int64
-	// Bounds say what is compared of documents that are much alike.
+	// Bounds say which pairs of very similar documents are compared.
 	Bounds groups.Bounds
 }
 
-// SmallCorpus is the number of documents up to which a corpus is compared fully, whatever
-// its groups are.
+// SmallCorpus is the number of documents up to which a corpus is compared fully, whatever its groups are.
 const SmallCorpus = groups.SmallCorpus
 
-// isSmall reports whether all pairs of a corpus are compared in place of those that an
-// ordered method finds.
+// isSmall reports whether all pairs of a corpus are compared, in place of those that an ordered method finds.
 func (p *Parameters) isSmall(counts work.Counts) bool {
 	return counts.Documents+counts.ReferenceDocuments <= p.AllPairsUpTo
 }

@@ -9,18 +9,16 @@ import (
 )
 
 const (
-	// passageWords is how many words in a row a key is a hash of, unless a shingle
-	// has more: fewer are found in too many documents that have nothing to do with
-	// each other.
+	// passageWords is the number of words that a key covers, unless a shingle has more. Shorter passages occur in too
+	// many unrelated documents.
 	passageWords = 6
 
-	// passageWindow is of how many such passages in a row the least one is a key.
+	// passageWindow is the number of adjacent passages from which winnowing selects the least as a key.
 	passageWindow = 4
 )
 
-// The keys of Passages are hashes of passages that winnowing selects. Every run of words
-// that is long enough has a key in common with every copy of it. Shorter runs have one with
-// less probability.
+// init registers Passages. Its keys are hashes of passages that winnowing selects. Every run of words that is long
+// enough shares a key with every copy of it. Shorter runs share one with less probability.
 func init() {
 	Register(Method{
 		Name:       Passages,
@@ -36,12 +34,12 @@ func init() {
 			return Promise{ByConstruction: true, Words: passageWindow + max(passageWords, p.Shingle) - 1}
 		},
 		KeyBytes: func(_ *Parameters, keys float64) float64 {
-			return records.KeySize + (keys-1)*(records.KeySize+4) // the first is the digest
+			return records.KeySize + (keys-1)*(records.KeySize+4) // the first key is the digest, whose record holds no key before it
 		},
 	})
 }
 
-// passageKeys makes the keys of documents of their passages.
+// passageKeys makes the keys of the passages of documents.
 type passageKeys struct {
 	combined int // shingles in a passage
 	passages []uint64
@@ -53,16 +51,15 @@ func newPassageKeys(shingle int) *passageKeys {
 	return &passageKeys{combined: max(passageWords-shingle+1, 1), seen: map[uint64]struct{}{}}
 }
 
-// append appends the records of one document: one by its digest, which brings identical
-// documents together, and one for each of its keys. Each of these knows the key before it,
-// so that two documents with both in common meet once.
+// append appends the records of one document: one by its digest, which brings identical documents together, and one for
+// each of its keys. Each of these holds the previous key too, so that two documents that share both meet once.
 func (k *passageKeys) append(all []candidates.Record, d *Document) []candidates.Record {
 	all = AppendDigest(all, d)
 	k.passages = d.Sequence.Passages(k.passages[:0], k.combined)
 	k.selected = sketch.Winnow(k.selected[:0], k.passages, passageWindow)
 	clear(k.seen)
 	r := d.Record()
-	// What no other document has before its first key.
+	// The first key has no previous one, so it gets a value that no other document has.
 	r.Previous[0] = candidates.PreviousOf(asmkernels.SplitMix(uint64(d.Ref)))
 	for _, at := range k.selected {
 		passage := k.passages[at]

@@ -19,10 +19,9 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// The keys of SimHash are the prefixes of permuted SimHash fingerprints (package lshbands).
-// A record holds the whole fingerprint, so that the pairs within the distance are known as
-// soon as a group is together. They are edges where the Hamming distance is the score, else
-// candidates.
+// init registers SimHash. Its keys are the prefixes of permuted SimHash fingerprints (package lshbands). A record holds
+// the whole fingerprint, so the pairs within the distance are known as soon as a group is together. They are edges
+// where the Hamming distance is the score, else candidates.
 func init() {
 	Register(Method{
 		Name:     SimHash,
@@ -54,8 +53,7 @@ func init() {
 	})
 }
 
-// TableKeys returns what makes SimHash keys by these tables, which need not be those of a
-// job.
+// TableKeys returns the Keys of a set of tables, which need not be the tables of a job.
 func TableKeys(tables *lshbands.Permuted) Keys {
 	var keys []uint64
 	return func(all []candidates.Record, d *Document) []candidates.Record {
@@ -67,16 +65,16 @@ func TableKeys(tables *lshbands.Permuted) Keys {
 	}
 }
 
-// prefixKey returns the key of a prefix in a table, evenly spread.
+// prefixKey returns the key of a prefix in a table. Keys are evenly spread.
 func prefixKey(table int, prefix uint64) uint64 {
 	x := (prefix ^ uint64(table)<<56) * 0x9e3779b97f4a7c15
 	x = (x ^ x>>32) * 0xd6e8feb86659fd93
 	return x ^ x>>32
 }
 
-// writeFingerprint writes a record: key, ref, digest, size of the set and table stand as in
-// other key records, the fingerprint in place of the keys before. Documents without
-// shingles are like those of the same digest only: it stands for their fingerprint.
+// writeFingerprint writes a record. Key, ref, digest, size of the set and table stand as in other key records; the
+// fingerprint takes the place of the previous keys. A document without shingles is only like documents of the same
+// digest, so the digest stands for its fingerprint.
 func writeFingerprint(run *runfile.Writer, shards int, r *candidates.Record, d *Document) error {
 	b, err := run.Record(records.Fingerprints, records.ShardOf(r.Key, shards), records.KeySize+8*len(d.SimHash))
 	if err != nil {
@@ -99,10 +97,9 @@ func writeFingerprint(run *runfile.Writer, shards int, r *candidates.Record, d *
 
 // fingerprintRecord is a record whose fingerprint lies elsewhere.
 type fingerprintRecord struct {
-	at    uint32 // number of the record, which its fingerprint is found by
+	at    uint32 // number of the record, by which its fingerprint is found
 	table uint32
-	// input is the first document of the input among those that are the same, if
-	// the record stands for them.
+	// input is the first document of the input among the identical documents that the record stands for.
 	input docref.Ref
 	candidates.Record
 }
@@ -111,7 +108,7 @@ func (r *fingerprintRecord) class() candidates.Class {
 	return candidates.Class{First: r.Ref, Input: r.input}
 }
 
-// of returns the record of another document that is the same.
+// of returns the record of another, identical document.
 func (r *fingerprintRecord) of(ref docref.Ref) *candidates.Record {
 	if ref == r.Ref {
 		return &r.Record
@@ -127,9 +124,9 @@ type simhashGroups struct {
 	recordSize int
 	matcher    *lshbands.Matcher
 
-	fingerprints []uint64     // of a group
-	edges        groups.Edges // stars, and pairs where the distance is the score
-	pairs        groups.Pairs // where it is not
+	fingerprints []uint64     // fingerprints of a group
+	edges        groups.Edges // stars, and pairs if the distance is the score
+	pairs        groups.Pairs // pairs if it is not
 	skipped      work.Skipped
 	failed       error
 }
@@ -196,9 +193,9 @@ func (g *simhashGroups) words(r *fingerprintRecord) []byte {
 	return g.packed[int(r.at)*g.recordSize+records.KeySize : int(r.at+1)*g.recordSize]
 }
 
-// compare tells which documents are the same, 0 for those: equal fingerprints, and
-// equal sets where these are the score. Equal sets may have unlike fingerprints,
-// since features may weigh more in one document than in the other.
+// compare orders records so that it returns 0 for identical documents. They have equal fingerprints and, where sets are
+// the score, equal sets. Equal sets may have different fingerprints, since features may weigh more in one document than
+// in the other.
 func (g *simhashGroups) compare(a, b *fingerprintRecord) int {
 	order := bytes.Compare(g.words(a), g.words(b))
 	if g.Scoring == Hamming {
@@ -207,8 +204,8 @@ func (g *simhashGroups) compare(a, b *fingerprintRecord) int {
 	return cmp.Or(order, cmp.Compare(a.Digest, b.Digest))
 }
 
-// key handles the records of one key: those of a table at a time, should prefixes
-// of several have one key.
+// key handles the records of one key. Prefixes of several tables may have the same key: each table is handled by
+// itself.
 func (g *simhashGroups) key(keys []fingerprintRecord) {
 	slices.SortFunc(keys, func(a, b fingerprintRecord) int {
 		return cmp.Or(cmp.Compare(a.table, b.table), g.compare(&a, &b), cmp.Compare(a.Ref, b.Ref))
@@ -223,8 +220,8 @@ func (g *simhashGroups) key(keys []fingerprintRecord) {
 	}
 }
 
-// distinct returns the first of those documents of a group that are the same; it
-// stands for all. The stars of these are written in the first table.
+// distinct returns the first document of each run of identical documents in a group; it stands for all. The stars of
+// these are written in the first table.
 func (g *simhashGroups) distinct(keys []fingerprintRecord) []fingerprintRecord {
 	n := 0
 	for i := range keys {
@@ -260,7 +257,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 	}
 	listed := g.Bounds.Group + g.Bounds.Listed*int64(len(keys))
 	skipped := int64(0)
-	var joined unionfind.Forest // by pairs beyond the bound
+	var joined unionfind.Forest // documents joined by pairs beyond the bound
 	g.matcher.Pairs(table, g.fingerprints, func(i, j, distance int) {
 		x, y, compared := candidates.Ends(keys[i].class(), keys[j].class(), g.layout.FirstInput)
 		a, b := keys[i].of(x), keys[j].of(y)
@@ -270,8 +267,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 			listed--
 			g.pair(a, b, distance)
 		default:
-			// What holds the documents together goes on being written, so that no
-			// cluster falls apart.
+			// Pairs that hold the documents together are still written, so that no cluster falls apart.
 			if joined == nil {
 				joined = unionfind.New(len(keys))
 			}
@@ -289,7 +285,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 	}
 }
 
-// same returns the edge to a document that is the same.
+// same returns the edge to an identical document.
 func (g *simhashGroups) same(r *candidates.Record) records.Edge {
 	if g.Scoring == Hamming {
 		return records.HammingEdge(0, g.SimHashBits)
@@ -297,7 +293,7 @@ func (g *simhashGroups) same(r *candidates.Record) records.Edge {
 	return records.NewEdge(int(r.Size), int(r.Size), false)
 }
 
-// pair passes on a pair within the distance, the first one before.
+// pair passes on a pair within the distance, the first document before the second.
 func (g *simhashGroups) pair(a, b *candidates.Record, distance int) {
 	if g.Scoring == Hamming {
 		g.add(a, b, records.HammingEdge(distance, g.SimHashBits))

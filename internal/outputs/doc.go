@@ -1,5 +1,4 @@
-// Package outputs writes the files of results, under temporary names, each kind by a type
-// of its own: [Rows] writes clusters, pairs, removed and rejects, [Unique] the documents
-// that stay, [Sketches] their sketches and [Index] an index. A [Result] lists the files of
-// a job and what it has counted.
+// Package outputs writes the files of results, under temporary names. Each kind has a type of its own: [Rows] writes
+// clusters, pairs, removed documents and rejects, [Unique] the kept documents, [Sketches] the sketches of the input and
+// [Index] an index. A [Result] lists the files of a job and its counts.
 package outputs

@@ -13,7 +13,7 @@ type Files struct {
 	Format  output.Format
 }
 
-// name describes one of the files of an output that is still to be written.
+// name describes one file of an output, before it is written.
 func (f Files) name(of string, shard, shards int) output.File {
 	return output.File{Name: output.ShardName(of, shard, shards, f.Format), Output: of}
 }
@@ -31,8 +31,7 @@ func (f Files) write(file output.File, write func(row func([]byte) error) error)
 	return w.Close()
 }
 
-// splitsOf returns the range of the splits whose documents the task of an output shard
-// writes.
+// splitsOf returns the range of splits whose documents the task of an output shard writes.
 func splitsOf(t work.Task, splits int) (first, end int) {
 	return t.Number * splits / t.Shards, (t.Number + 1) * splits / t.Shards
 }

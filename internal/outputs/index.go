@@ -15,19 +15,19 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Index writes an index of all documents, the reference included, in which near-duplicates
-// of other documents are found. A file takes the documents of some splits.
+// Index writes an index of all documents, the reference included. A query looks up near-duplicates of other documents
+// in it. One file holds the documents of some splits.
 type Index struct {
 	// Partial is the folder of output files that are not published yet.
 	Partial work.Path
 	// Inputs is the path of the list of inputs.
 	Inputs work.Path
-	// Config identifies the configuration that an index belongs to.
+	// Config identifies the configuration of the index.
 	Config string
-	// Threshold is the least similarity of what a query finds.
+	// Threshold is the least similarity that a query finds.
 	Threshold float64
-	// Bits, where above 0, makes an index of SimHash fingerprints of that length, in which
-	// a query finds fingerprints up to Distance away. With 0 the index is one of full sets.
+	// Bits, if above 0, makes an index of SimHash fingerprints of that length, in which a query finds fingerprints up
+	// to Distance away. With 0 the index holds full sets.
 	Bits, Distance int
 
 	layout documents.Layout // read in Setup
@@ -53,8 +53,7 @@ func (x *Index) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	return nil
 }
 
-// shard writes the documents of the splits of a task and returns how many there
-// are.
+// shard writes the documents of the splits of a task and returns their number.
 func (x *Index) shard(ctx context.Context, t work.Task, m *work.Memory, write func([]byte) error) (rows int64, err error) {
 	first, end := splitsOf(t, len(x.layout.Inputs.Splits))
 	builder, err := x.builder(x.header(first, end), write)
@@ -73,15 +72,15 @@ func (x *Index) shard(ctx context.Context, t work.Task, m *work.Memory, write fu
 	return rows, builder.Close()
 }
 
-// indexBuilder is what takes the documents in.
+// indexBuilder takes the documents of an index.
 type indexBuilder interface {
 	// add adds the documents of a block.
 	add(w *work.Place, block *sketchblock.Block, setsPiece runfile.Piece) error
-	// Close writes what is left.
+	// Close writes the rest.
 	Close() error
 }
 
-// builder returns a builder of the index that belongs to the score.
+// builder returns a builder of the index for the score.
 func (x *Index) builder(header index.Header, write func([]byte) error) (indexBuilder, error) {
 	if x.Bits == 0 {
 		return setsIndex{index.NewBuilder(header, write, newTable)}, nil

@@ -13,7 +13,7 @@ import (
 
 // Result is what a finished pipeline leaves for its driver.
 type Result struct {
-	// Counts is the sum of what all tasks have counted.
+	// Counts is the sum of the counts of all tasks.
 	Counts work.Counts
 	// Skipped says what was not compared.
 	Skipped work.Skipped
@@ -23,9 +23,8 @@ type Result struct {
 	AllPairs bool
 }
 
-// Finish sums up the outcomes of all stages and writes the result of the pipeline whose
-// folder is temp. Counts is the sum of the counts of the outcomes. It is an error if other
-// numbers of rows were written than counted.
+// Finish sums up the outcomes of all stages and writes the result of the pipeline whose folder is temp. Counts is the
+// sum of the counts of the outcomes. It is an error if the numbers of rows written and counted differ.
 func Finish(temp string, outcomes []work.Outcome, counts work.Counts) error {
 	result, err := newResult(outcomes, counts)
 	if err != nil {
@@ -67,7 +66,7 @@ func (r *Result) rows(of string) (n int64, written bool) {
 	return n, written
 }
 
-// write writes the result for ReadResult.
+// write writes the result for [ReadResult].
 func (r *Result) write(temp string) error {
 	b, err := json.Marshal(r)
 	if err == nil {
@@ -79,7 +78,7 @@ func (r *Result) write(temp string) error {
 	return nil
 }
 
-// ReadResult returns the result of the pipeline whose folder is temp, which Finish wrote.
+// ReadResult returns the result of the pipeline whose folder is temp. Finish wrote it.
 func ReadResult(temp string) (result Result, err error) {
 	b, err := storage.ReadFile(resultPath(temp))
 	if err == nil {

@@ -10,7 +10,7 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// TestReadResult reads what Finish wrote, and says so if there is nothing.
+// TestReadResult reads what Finish wrote, and reports a missing result.
 func TestReadResult(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := ReadResult(dir); err == nil {
@@ -37,7 +37,7 @@ func TestReadResult(t *testing.T) {
 	if err != nil || result.Counts.Kept != 3 || !result.AllPairs || result.Skipped.Kept != 3 || len(result.Files) != 4 || result.Files[0].Output != output.Rejects {
 		t.Errorf("%+v, %v", result, err)
 	}
-	// What was written must be what was counted.
+	// The files must hold what was counted.
 	for what := range b.Files {
 		wrong := b
 		wrong.Files = slices.Clone(b.Files)

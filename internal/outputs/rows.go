@@ -14,20 +14,18 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Rows writes the rows of an output shard: clusters, pairs and removed and, in the first
-// shard, all rejects.
+// Rows writes the rows of an output shard: clusters, pairs, removed documents and, in the first shard, all rejects.
 type Rows struct {
 	Files
 	// Inputs is the path of the list of inputs.
 	Inputs work.Path
 	// Emit names the outputs that the job writes. Rejects are always written.
 	Emit []string
-	// Undecided says that all documents stay, whatever they have in common: pairs are all
-	// that is written.
+	// Undecided says that all documents are kept, whatever they have in common: only pairs are written.
 	Undecided bool
-	// Keep says which documents of a cluster are preferred as those that stay.
+	// Keep says which documents of a cluster are preferred.
 	Keep keep.Preference
-	// Split says what a cluster is.
+	// Split says what makes a cluster.
 	Split keep.Split
 
 	layout documents.Layout // read in Setup
@@ -36,11 +34,9 @@ type Rows struct {
 // Setup reads the list of inputs.
 func (r *Rows) Setup() error { return r.layout.Read(string(r.Inputs)) }
 
-// Task writes the rows of one output shard. Its run lists the documents that go, if the
-// job writes unique.
+// Task writes the rows of one output shard. Its run lists the removed documents, if the job writes unique.
 func (r *Rows) Task(_ context.Context, t work.Task, w *work.Place) error {
-	// The largest cluster may need all the memory there is: nothing that earlier tasks
-	// have worked in is of use here.
+	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
 	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
 	shard, err := clusters.ReadShard(&r.layout, w)
 	if err != nil {

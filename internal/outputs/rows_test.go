@@ -144,7 +144,7 @@ func TestRowsOfAShard(t *testing.T) {
 	}
 }
 
-// TestRowsFail: where no file can be made the error says which, and nothing is left.
+// TestRowsFail: if a file cannot be made, the error names it, and nothing is left.
 func TestRowsFail(t *testing.T) {
 	r := &Rows{Files: Files{Partial: "/does/not/exist", Format: output.JSONL}, Inputs: listInputs(t, threeFiles), Emit: []string{output.Pairs}}
 	_, _, err := write(t, r, r.Partial, work.Task{Shards: 1, Catalog: shardOfThree(t)})
@@ -157,7 +157,7 @@ func TestRowsFail(t *testing.T) {
 	}
 }
 
-// TestMemoryIsGivenBack: the task of a shard begins with as little memory as there can be.
+// TestMemoryIsGivenBack: the task of a shard begins with the least memory possible.
 func TestMemoryIsGivenBack(t *testing.T) {
 	r := &Rows{Files: Files{Partial: work.Path(t.TempDir()), Format: output.JSONL}, Inputs: listInputs(t, threeFiles)}
 	if err := r.Setup(); err != nil {

@@ -17,7 +17,7 @@ type Sketches struct {
 	Files
 	// Inputs is the path of the list of inputs.
 	Inputs work.Path
-	// Hashes is how many of the smallest hashes of its set a row lists at most.
+	// Hashes is the largest number of hashes that a row lists: the smallest of its set.
 	Hashes int
 
 	layout documents.Layout // read in Setup

@@ -15,8 +15,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// sketched are the documents of threeFiles by split. One has no id, one no shingles, and
-// two are equal.
+// sketched holds the documents of threeFiles by split. One has no id, one no shingles, and two are equal.
 var sketched = [][]sketchblock.Document{
 	{{Ref: at(0, 0), ID: []byte("r"), Digest: 1, Set: []uint64{1, 2}, Size: 2, SimHash: []uint64{1}}},
 	{
@@ -45,8 +44,8 @@ func writeSketched(t *testing.T) string {
 	}))
 }
 
-// TestSketchesOfTheInput: every document of the input has a row, in order, however many
-// files there are. Those of the reference have none.
+// TestSketchesOfTheInput: every document of the input has a row, in order, for any number of files. Documents of the
+// reference have none.
 func TestSketchesOfTheInput(t *testing.T) {
 	catalog := writeSketched(t)
 	want := `{"id":"x\"","ref":"a:0","shingles":4,"simhash":"00000000000000ab","fingerprint":[3,5,7]}
@@ -73,7 +72,7 @@ func TestSketchesOfTheInput(t *testing.T) {
 	}
 }
 
-// openIndex writes an index of two files and passes each, with its segments.
+// openIndex writes an index of two files and visits each, with its segments.
 func openIndex(t *testing.T, x *Index, visit func(index.Header, []*index.Segment)) {
 	t.Helper()
 	catalog := writeSketched(t)
@@ -131,8 +130,7 @@ func TestIndexOfSets(t *testing.T) {
 	}
 }
 
-// TestIndexOfFingerprints: all documents are there, and what the tables were planned for
-// is told.
+// TestIndexOfFingerprints: all documents are there, and the header says what the tables were planned for.
 func TestIndexOfFingerprints(t *testing.T) {
 	var got []string
 	openIndex(t, &Index{Bits: 64, Distance: 3}, func(header index.Header, segments []*index.Segment) {
@@ -158,7 +156,7 @@ func TestIndexOfFingerprints(t *testing.T) {
 	}
 }
 
-// TestDamageIsNoticed: a catalog that is not there is an error of every output.
+// TestDamageIsNoticed: a missing catalog is an error of every output.
 func TestDamageIsNoticed(t *testing.T) {
 	files := Files{Partial: work.Path(t.TempDir()), Format: output.JSONL}
 	inputs := listInputs(t, threeFiles)

@@ -53,8 +53,8 @@ type stage interface {
 	Task(context.Context, work.Task, *work.Place) error
 }
 
-// write does a task of a stage whose files go to a folder. It returns what the task puts
-// out, and the content of each file, uncompressed, in their order.
+// write does a task of a stage whose files go to a folder. It returns the outcome of the task, and the content of each
+// file, uncompressed, in their order.
 func write(t *testing.T, s stage, partial work.Path, task work.Task) (o work.Outcome, contents []string, err error) {
 	t.Helper()
 	if err := s.Setup(); err != nil {

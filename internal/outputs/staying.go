@@ -13,20 +13,19 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// staying gives the stretches of the input and the documents in them that stay,
-// both in the order of the corpus from one split on. It holds one block at a
-// time, and reads each once.
+// staying gives the stretches of the input and the kept documents in them. Both come in the order of the corpus, from
+// one split on. It holds one block at a time, and reads each once.
 type staying struct {
 	work.Place
 	catalog string
-	splits  []corpus.Split // still to come
+	splits  []corpus.Split // splits still to come
 
-	split   int                  // the number of the one at hand
-	rest    corpus.Split         // its stretches that are still to come,
-	sums    []documents.Checksum // their check sums,
-	blocks  []runfile.Piece      // its blocks that are still to come,
+	split   int                  // number of the current split
+	rest    corpus.Split         // its stretches still to come
+	sums    []documents.Checksum // their checksums
+	blocks  []runfile.Piece      // its blocks still to come
 	removed map[docref.Ref]bool
-	refs    []docref.Ref // and the documents that stay of the block at hand
+	refs    []docref.Ref // kept documents of the current block
 }
 
 // newStaying begins at the split of a task.
@@ -35,8 +34,7 @@ func newStaying(splits []corpus.Split, t work.Task, m *work.Memory) *staying {
 	return &staying{Place: work.Place{Memory: m}, catalog: t.Catalog, splits: splits[first:], split: first - 1}
 }
 
-// next returns the next stretch of a file and its check sum, or io.EOF. Those of
-// earlier files are passed over.
+// next returns the next stretch of a file and its checksum, or io.EOF. It passes over stretches of earlier files.
 func (s *staying) next(file int) (corpus.Stretch, documents.Checksum, error) {
 	for {
 		for len(s.rest) == 0 {
@@ -83,8 +81,8 @@ func (s *staying) load() (err error) {
 	return nil
 }
 
-// before returns the position of the next document of a file that stays, if it is
-// before end. Documents of earlier files are passed over.
+// before returns the position of the next kept document of a file, if it is before end. It passes over documents of
+// earlier files.
 func (s *staying) before(file int, end int64) (position int64, found bool, err error) {
 	for {
 		for len(s.refs) == 0 {

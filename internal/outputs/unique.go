@@ -12,14 +12,13 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Unique writes the records that stay, byte for byte, a file for each input file. It reads
-// the input again, which is cheaper than to keep it.
+// Unique writes the kept records, byte for byte, one file for each input file. It reads the input again, which is
+// cheaper than keeping it.
 type Unique struct {
 	Files
 	// Inputs is the path of the list of inputs.
 	Inputs work.Path
-	// Line and Window limit what is read, in bytes, as when the input was read first; see
-	// [corpus.Limits].
+	// Line and Window are the limits of the first read of the input, in bytes; see [corpus.Limits].
 	Line, Window int64
 
 	layout documents.Layout // read in Setup
@@ -28,7 +27,7 @@ type Unique struct {
 // Setup reads the list of inputs.
 func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 
-// Task copies the records that stay of the files that start in a split.
+// Task copies the kept records of the files that start in a split.
 func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	inputs := u.layout.Inputs
 	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory)}
@@ -44,11 +43,11 @@ func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	return nil
 }
 
-// copier copies the records that stay of one input file after the other. What it
-// works in goes from file to file, as there may be a hundred thousand of them.
+// copier copies the kept records of one input file after the other. It reuses its buffers for the next file, as there
+// may be a hundred thousand files.
 type copier struct {
 	*Unique
-	ctx     context.Context // of the task
+	ctx     context.Context // context of the task
 	staying *staying
 	reader  *corpus.Reader // nil before the first file
 	buffer  []byte
@@ -56,7 +55,7 @@ type copier struct {
 	writer  output.Writer
 }
 
-// file copies the records of one input file that stay.
+// file copies the kept records of one input file.
 func (c *copier) file(number int) (output.File, error) {
 	inputs := c.layout.Inputs
 	references := inputs.References()
@@ -79,8 +78,7 @@ func (c *copier) file(number int) (output.File, error) {
 	}
 }
 
-// stretch copies the records of a stretch, which must have the sum that it had
-// when it was read first.
+// stretch copies the records of a stretch, whose checksum must be that of the first read.
 func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error {
 	if err := c.open(stretch); err != nil {
 		return work.NewInputError(err)
@@ -142,7 +140,7 @@ func (c *copier) batch(batch corpus.Batch) error {
 			return err
 		}
 		if position < batch.Offset {
-			continue // the file has changed, as its check sum will say
+			continue // the file has changed: its checksum will show it
 		}
 		record := batch.Data[position-batch.Offset:]
 		if n := bytes.IndexByte(record, '\n'); n >= 0 {
@@ -157,12 +155,12 @@ func (c *copier) batch(batch corpus.Batch) error {
 	}
 }
 
-// close frees what the copier works in.
+// close frees the buffers of the copier.
 func (c *copier) close() {
 	c.release()
 	c.writer.Abort()
 	c.staying.Reader.Close()
 	if c.reader != nil {
-		c.reader.Close() // a file that was only read
+		c.reader.Close() // closing a file that was only read cannot lose data
 	}
 }

@@ -25,8 +25,8 @@ import (
 	"mirrorbeam/internal/work/worktest"
 )
 
-// TestUniqueSeesChanges reads files again that changed in between, with the size
-// and the time that they had: the second read must not go unnoticed.
+// TestUniqueSeesChanges changes files between the two reads, but leaves their size and time. The second read must
+// notice.
 func TestUniqueSeesChanges(t *testing.T) {
 	for _, test := range []struct {
 		about, name string
@@ -71,7 +71,7 @@ func TestUniqueSeesChanges(t *testing.T) {
 	}
 }
 
-// manyDocuments returns so many documents.
+// manyDocuments returns n documents.
 func manyDocuments(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
@@ -95,7 +95,7 @@ func pressed(t *testing.T, content []byte) []byte {
 	return b.Bytes()
 }
 
-// store writes a file as it was long ago.
+// store writes a file with a modification time long ago.
 func store(t *testing.T, path string, content []byte) {
 	t.Helper()
 	err := os.WriteFile(path, content, 0o666)
@@ -107,8 +107,8 @@ func store(t *testing.T, path string, content []byte) {
 	}
 }
 
-// readRun reads the stretches of a split as they are fingerprinted: its run has a document
-// for every line, and the check sums.
+// readRun reads the stretches of a split as the stage fingerprint does: its run has a document for every line, and the
+// checksums.
 func readRun(t *testing.T, inputs documents.Inputs, split int) string {
 	t.Helper()
 	return worktest.Write(t, worktest.In(t.TempDir()), func(run *runfile.Writer) error {
@@ -144,9 +144,8 @@ func readRun(t *testing.T, inputs documents.Inputs, split int) string {
 	})
 }
 
-// uniqueOf reads the files of a folder, in stretches of some kilobytes, and returns what
-// unique makes of them when all documents stay but those removed. In between it calls
-// change.
+// uniqueOf reads the files of a folder, in stretches of some kilobytes, and returns what unique writes if all documents
+// but removed are kept. Between the two reads it calls change.
 func uniqueOf(t *testing.T, dir string, format output.Format, change func(), removed ...docref.Ref) (contents []string, err error) {
 	t.Helper()
 	listing, err := corpus.List(t.Context(), []string{dir}, nil)
@@ -187,8 +186,8 @@ func uniqueOf(t *testing.T, dir string, format output.Format, change func(), rem
 	return contents, nil
 }
 
-// TestUniqueCopiesWhatStays drops documents of a file in many stretches, of a compressed
-// one, and all of one.
+// TestUniqueCopiesWhatStays drops documents of a file in many stretches, of a compressed file, and all documents of one
+// file.
 func TestUniqueCopiesWhatStays(t *testing.T) {
 	dir := t.TempDir()
 	contents := [][]byte{manyDocuments(400), manyDocuments(300), manyDocuments(2), []byte("{\"text\":\"no line feed\"}")}
@@ -220,7 +219,7 @@ func TestUniqueCopiesWhatStays(t *testing.T) {
 	}
 }
 
-// TestUniqueEnds: a task that is cancelled ends with the reason.
+// TestUniqueEnds: a cancelled task returns the reason.
 func TestUniqueEnds(t *testing.T) {
 	dir := t.TempDir()
 	store(t, filepath.Join(dir, "a.jsonl"), manyDocuments(10))

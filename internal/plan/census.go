@@ -22,12 +22,11 @@ import (
 // corpusRead is a corpus as a survey has read it.
 type corpusRead struct {
 	inputs documents.Inputs
-	sizing job.Sizing // of a job on it
+	sizing job.Sizing // sizing of a job on it
 	counts work.Counts
 }
 
-// readCorpus reads the corpus of a configuration. The visitors are told about how large it
-// is.
+// readCorpus reads the corpus of a configuration. NewVisitor gets the approximate size of the corpus.
 func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int64) func() documents.Visitor) (c corpusRead, err error) {
 	stopWords, err := config.ReadStopWords()
 	if err != nil {
@@ -58,9 +57,8 @@ func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int
 	return c, err
 }
 
-// firstUnreadable reads the input once more, up to the first record that cannot be
-// read, and says which one that is and why. The survey, which reads files side by
-// side, keeps none.
+// firstUnreadable reads the input once more, up to the first record that cannot be read. It returns its name and why.
+// The survey cannot keep the first record, since it reads files side by side.
 func firstUnreadable(ctx context.Context, sketching documents.Sketching, inputs documents.Inputs) string {
 	sketcher, err := documents.NewSketcher(sketching, inputs.StopWords)
 	if err != nil {
@@ -83,8 +81,7 @@ func firstUnreadable(ctx context.Context, sketching documents.Sketching, inputs 
 	return "the input has changed since"
 }
 
-// firstUnread returns the first record of a batch that cannot be read, and why, "" where
-// all can be.
+// firstUnread returns the first record of a batch that cannot be read, and why, or "" if all can be.
 func firstUnread(name string, batch corpus.Batch, sketcher *documents.Sketcher) string {
 	p := documents.Portion{File: name, Batch: batch}
 	for range p.Sketch(sketcher) {
@@ -95,40 +92,38 @@ func firstUnread(name string, batch corpus.Batch, sketcher *documents.Sketcher) 
 	return p.FirstReject
 }
 
-// census takes down of the documents of a corpus what does not depend on keys.
+// census collects the properties of the documents of a corpus that do not depend on keys.
 type census struct {
 	documents *sample.Documents
-	// copies are the documents without words, each with its digest for a set, as
-	// they are like those of the same bytes only.
+	// copies are the documents without words. Their digests serve as their sets, as each is only like documents of the
+	// same bytes.
 	copies *sample.Documents
 
 	sampled, shingles, wordless atomic.Int64
-	bytes                       atomic.Int64 // of the sampled
+	bytes                       atomic.Int64 // sums over the sampled documents
 
 	mutex   sync.Mutex
-	lengths []length // of the first documents that were read, all of a small corpus
+	lengths []length // lengths of the first documents that were read; all of a small corpus
 }
 
-// length is that of a document.
+// length is the length of a document.
 type length struct {
 	length      int64
 	isReference bool
 }
 
-// sampledWordless bounds the different documents without words that are kept to count
-// their copies.
+// sampledWordless bounds the distinct documents without words that are kept to count their copies.
 const sampledWordless = 1 << 18
 
-// Of a large corpus a plan fingerprints a part, which is as cheap as it is small. It
-// reads all: to read takes a tenth of a job.
+// A plan fingerprints only a part of a large corpus, so it costs little. It reads all of it, which takes a tenth of a
+// job.
 const (
-	wholeBytes   = 2 << 20  // of text are fingerprinted whatever it takes
-	mostBytes    = 40 << 20 // at most
-	sampledShare = 1. / 6   // of what is between
+	wholeBytes   = 2 << 20  // bytes of text that are always fingerprinted
+	mostBytes    = 40 << 20 // the most bytes that are fingerprinted
+	sampledShare = 1. / 6   // share in between
 )
 
-// halvings returns how often a corpus of that many bytes of text is halved for a
-// sample.
+// halvings returns how often a corpus of size bytes of text is halved for a sample.
 func halvings(size int64) uint32 {
 	wanted := min(max(float64(size)*sampledShare, wholeBytes), mostBytes)
 	n := uint32(0)
@@ -139,14 +134,14 @@ func halvings(size int64) uint32 {
 	return n
 }
 
-// newCensus returns one of a corpus of about that many bytes of text, that keeps
-// documents with so many shingles together.
+// newCensus returns the census of a corpus of about size bytes of text. It keeps documents with the given number of
+// shingles together.
 func newCensus(shingles int, size int64) *census {
 	n := halvings(size)
 	return &census{documents: sample.NewDocuments(shingles, n), copies: sample.NewDocuments(sampledWordless, n)}
 }
 
-// visitor returns a visitor that shows a part of the documents that are sampled to add.
+// visitor returns a visitor that shows the sampled documents of its part to add.
 func (c *census) visitor(add func(d *documents.Surveyed)) documents.Visitor {
 	var lengths []length
 	return documents.Visitor{
@@ -167,18 +162,17 @@ func (c *census) visitor(add func(d *documents.Surveyed)) documents.Visitor {
 	}
 }
 
-// mostLengths is up to how many documents all pairs are weighed.
+// mostLengths is the largest number of documents for which a plan weighs all pairs.
 const mostLengths = 4 * methods.SmallCorpus
 
-// addLengths takes down the lengths of documents.
+// addLengths adds the lengths of documents.
 func (c *census) addLengths(lengths []length) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.lengths = append(c.lengths, lengths[:min(len(lengths), mostLengths-len(c.lengths))]...)
 }
 
-// hasWords takes down the size of a document and reports whether it has words. One
-// that has none is taken down for good.
+// hasWords counts a document and reports whether it has words. A document without words needs nothing more.
 func (c *census) hasWords(d *documents.Surveyed) bool {
 	c.sampled.Add(1)
 	c.bytes.Add(int64(d.Bytes))
@@ -191,7 +185,7 @@ func (c *census) hasWords(d *documents.Surveyed) bool {
 	return false
 }
 
-// facts returns what is known of the corpus then.
+// facts returns what the census knows of the corpus.
 func (c *census) facts(counts work.Counts) Facts {
 	facts := Facts{
 		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,
@@ -201,7 +195,7 @@ func (c *census) facts(counts work.Counts) Facts {
 	all := float64(facts.Documents + facts.ReferenceDocuments)
 	perSampled := all / float64(max(facts.SampledDocuments, 1))
 	if facts.SampledBytes > 0 {
-		// Long documents make up for few of them.
+		// Long documents in the sample make up for a small number of them.
 		facts.Shingles = float64(c.shingles.Load()) * float64(facts.Bytes) / float64(facts.SampledBytes) / all
 	}
 	facts.Wordless = int64(math.Round(float64(c.wordless.Load()) * perSampled))

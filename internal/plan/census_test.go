@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestHalvings: a small corpus is fingerprinted fully, of a larger one a sixth at most, up
-// to a bound.
+// TestHalvings: a small corpus is fingerprinted in full. Of a larger one at most a sixth is, up to a bound.
 func TestHalvings(t *testing.T) {
 	for size := int64(1); size < 1<<50; size = size*3/2 + 1 {
 		sampled := float64(size) / float64(int64(1)<<halvings(size))
@@ -16,7 +15,7 @@ func TestHalvings(t *testing.T) {
 	}
 }
 
-// TestAllPairsAreCounted: by lengths, as comparing each document with all others does.
+// TestAllPairsAreCounted: counting by lengths gives the same as comparing each document with all others.
 func TestAllPairsAreCounted(t *testing.T) {
 	random := rand.New(rand.NewPCG(27, 28))
 	for range 100 {

@@ -1,51 +1,47 @@
 package plan
 
-// Work is what a job has to do, as a plan counts or estimates it.
+// Work is the work of a job, as a plan counts or estimates it.
 type Work struct {
-	// Documents, their Bytes and distinct Shingles in sum.
+	// Documents, their Bytes, and the sum of their distinct Shingles.
 	Documents float64 `json:"documents"`
 	Bytes     float64 `json:"bytes"`
 	Shingles  float64 `json:"shingles"`
-	// Signature is how many components of MinHash signatures are computed, over all
-	// shingles.
+	// Signature is the number of components of MinHash signatures, summed over all shingles.
 	Signature float64 `json:"signature"`
-	// Weighed are bits of SimHash fingerprints, over all shingles.
+	// Weighed is the number of bits of SimHash fingerprints, summed over all shingles.
 	Weighed float64 `json:"weighed"`
-	// Records is the number of key records, of RecordBytes together.
+	// Records is the number of key records, which take RecordBytes together.
 	Records     float64 `json:"records"`
 	RecordBytes float64 `json:"record_bytes"`
-	// Gathered are documents with a candidate, GatheredShingles those of their sets.
+	// Gathered is the number of documents with a candidate, GatheredShingles the number of shingles in their sets.
 	Gathered         float64 `json:"gathered"`
 	GatheredShingles float64 `json:"gathered_shingles"`
-	// Listed are pairs with a common key, which are written and sorted. All pairs are not.
+	// Listed is the number of pairs with a common key. These are written and sorted, unless all pairs are compared.
 	Listed float64 `json:"listed"`
-	// Candidates are scored, which looks at Scanned elements of sets.
+	// Candidates is the number of pairs that are scored. Scoring looks at Scanned elements of sets.
 	Candidates float64 `json:"candidates"`
 	Scanned    float64 `json:"scanned"`
-	// Edges are candidates that reach the threshold, and documents joined to a heap or
-	// to an equal document.
+	// Edges counts the candidates that reach the threshold, and the documents joined to a heap or to an equal document.
 	Edges float64 `json:"edges"`
-	// Probed are the shingles that an audit looks at, SetAside those that it keeps apart;
-	// 0 without one.
+	// Probed counts the shingles that an audit looks at, SetAside those that it keeps apart; 0 without an audit.
 	Probed   float64 `json:"probed"`
 	SetAside float64 `json:"set_aside"`
-	// Ordered are the shingles that are counted, and looked up, to find the rarest.
+	// Ordered counts the shingles that are counted, and looked up, to find the rarest.
 	Ordered float64 `json:"ordered"`
-	// Kept is how many bytes of its keys a document has in its sketch block.
+	// Kept is the number of bytes that the keys of a document take in its sketch block.
 	Kept float64 `json:"kept"`
-	// Lanes is how many tasks run at a time, Shards how many of them have keys.
+	// Lanes is the number of tasks that run at a time, Shards the number of shards of keys.
 	Lanes  float64 `json:"lanes"`
 	Shards float64 `json:"shards"`
 }
 
-// scanned returns the elements of sets that are looked at to compare pairs, of which a
-// share is alike: a pair that is not is given up as soon as too many elements have
-// no partner.
+// scanned returns the number of set elements that comparing pairs looks at, if the share alike of them is alike.
+// Comparing gives up a pair as soon as too many elements have no partner.
 func scanned(elements, alike, threshold float64) float64 {
 	return elements * (alike + (1-alike)*(1-threshold)/(1+threshold))
 }
 
-// Needs is what a job takes.
+// Needs is the cost of a job.
 type Needs struct {
 	CPUSeconds  float64 `json:"cpu_seconds"`
 	MemoryBytes float64 `json:"memory_bytes"`
@@ -54,7 +50,7 @@ type Needs struct {
 	AuditSeconds float64 `json:"audit_cpu_seconds"`
 }
 
-// needs returns what the work takes.
+// needs returns the cost of the work.
 func (w *Work) needs() Needs {
 	n := Needs{CPUSeconds: w.seconds(), MemoryBytes: w.memory(), TempBytes: w.disk()}
 	if w.Probed > 0 {
@@ -65,10 +61,9 @@ func (w *Work) needs() Needs {
 	return n
 }
 
-// CPU seconds of a job's steps, of a core of an AMD EPYC (Zen 5) that others share. They
-// are fitted to the jobs in docs/plan.md by non-negative least squares of relative
-// errors, but for those of signatures and fingerprints, which were timed alone.
-// scripts/plancosts measures the jobs again and fits them.
+// CPU seconds of a job's steps, on a core of an AMD EPYC (Zen 5) that others share. They are fitted to the jobs in
+// docs/plan.md by non-negative least squares of relative errors; the seconds of signatures and fingerprints were timed
+// alone. scripts/plancosts measures the jobs again and fits them.
 const (
 	startSeconds     = 46e-3
 	byteSeconds      = 6.4e-9 // to read, to find words, to hash and to store shingles
@@ -99,18 +94,17 @@ func (w *Work) seconds() float64 {
 // comparing is the part of the seconds that comparing candidates takes.
 func (w *Work) comparing() float64 { return w.Candidates*candidateSeconds + w.Scanned*scanSeconds }
 
-// Bytes of memory, fitted in the same way. Much is garbage that the collector has not
-// come to yet.
+// Bytes of memory, fitted in the same way. Much of it is garbage that was not collected yet.
 const (
 	processMemory   = 53e6
-	textMemory      = 2.2 // for a byte of text, of textAtATime at most
+	textMemory      = 2.2 // for a byte of text, up to textAtATime bytes
 	textAtATime     = 20e6
 	documentMemory  = 27
-	shardMemory     = 300 // for a key record of the shards at hand
-	gatheredMemory  = 6.4 // for a shingle that is compared, of gatheredAtATime at most
+	shardMemory     = 300 // for a key record of the current shards
+	gatheredMemory  = 6.4 // for a shingle that is compared, up to gatheredAtATime shingles
 	gatheredAtATime = 16e6
 	edgeMemory      = 21
-	auditMemory     = 4.2 // for a shingle that an audit looks at, of auditAtATime at most
+	auditMemory     = 4.2 // for a shingle that an audit looks at, up to auditAtATime shingles
 	auditAtATime    = 2e6
 )
 
@@ -122,18 +116,17 @@ func (w *Work) memory() float64 {
 		min(w.Probed, auditAtATime)*auditMemory
 }
 
-// Bytes on disk of what stages hand on.
+// Bytes on disk of the files between stages.
 const (
 	documentBytes = 44 // in a sketch block, with an id of some characters
 	idBytes       = 16
 	shingleBytes  = 6
-	setBytes      = 28 // before its shingles
+	setBytes      = 28 // the head of a set, before its shingles
 	pairBytes     = 16
 	numberBytes   = 8
 )
 
-// disk returns the most that the temporary files take: when keys have been grouped, or
-// when pairs have been scored.
+// disk returns the most space that the temporary files take: after grouping the keys, or after scoring the pairs.
 func (w *Work) disk() float64 {
 	blocks := w.Documents*(documentBytes+w.Kept) + (w.Shingles+w.SetAside)*shingleBytes
 	pairs := w.Listed * numberBytes
@@ -142,7 +135,7 @@ func (w *Work) disk() float64 {
 	return max(grouped, scored)
 }
 
-// bands adds what MinHash keys take.
+// bands adds the cost of MinHash keys.
 func (w *Work) bands(components, bands int) {
 	w.Signature = w.Shingles * float64(components)
 	w.Kept = 8 * float64(bands)

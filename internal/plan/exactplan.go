@@ -8,33 +8,31 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// How many exact keys a document has depends on how many of its shingles other documents
-// have. A sample shows few of them: with each doubling of the sample more are found, and
-// are taken to be found further as in the last doubling. Besides, a counter takes a
-// shingle for one that others have if another one shares its cell, which is likely.
+// The number of exact keys of a document depends on how many of its shingles other documents have. A sample shows only
+// few of these. Each doubling of the sample shows more; further doublings are assumed to show as many more as the last
+// one. Also, a counter takes a shingle for a common one if another shingle shares its cell, which is likely.
 
-// cellsPerLine is how many cells a line of a counter has, of shinglesPerLine that it is
-// made for.
+// cellsPerLine is the number of cells in a line of a counter, shinglesPerLine the number of shingles for which a line
+// is made.
 const (
 	cellsPerLine    = 192
 	shinglesPerLine = 256
 )
 
-// spread is how much documents differ in the share of their shingles that others have,
-// beyond chance: 0 not at all, 1 where others have all or nothing.
+// spread says how much documents differ, beyond chance, in the share of their shingles that others have: 0 not at all,
+// 1 where others have all or nothing.
 const spread = 0.35
 
-// exactKeys returns the mean number of exact keys of a document, in a corpus of so many
-// shingles that these documents are a share of. Copied documents are a share of the
-// corpus; most partners of theirs are not in the sample, and all their shingles are
-// those of others.
+// exactKeys returns the mean number of exact keys of a document in a corpus of the given number of shingles, of which
+// these documents are a share. Copied is the share of the corpus that is copied documents: most of their partners are
+// not in the sample, and other documents have all of their shingles.
 func exactKeys(documents []sample.Document, share, threshold, shingles, copied float64) float64 {
 	half := slices.DeleteFunc(slices.Clone(documents), func(d sample.Document) bool {
 		return d.Hash > uint64(share*math.MaxInt64)
 	})
 	now, before := newSharing(documents), newSharing(half)
 	doublings := math.Log2(1 / share)
-	// Of the shingles that are unique in the sample, those that are not in the corpus.
+	// The shingles that are unique in the sample but not in the corpus count as found.
 	found := now.shared() + (now.shared()-before.shared())*doublings
 	stay := min(max((1-found)/max(1-now.shared(), 1e-9), 0), 1)
 	distinct := now.distinct * math.Pow(max(now.distinct/max(before.distinct, 1), 1), doublings)
@@ -52,12 +50,12 @@ func exactKeys(documents []sample.Document, share, threshold, shingles, copied f
 	return min(sum+(longest-sum)*copied, longest) / max(copies, 1)
 }
 
-// cellsOf returns how many cells the counter for so many shingles has.
+// cellsOf returns the number of cells of a counter for that many shingles.
 func cellsOf(shingles float64) float64 {
 	return float64(len(lshbands.NewCounter(int64(shingles)).Bytes())) / 64 * cellsPerLine
 }
 
-// expectedAbove returns the mean of what is above 0 of a normal distribution.
+// expectedAbove returns the mean of the part above 0 of a normal distribution.
 func expectedAbove(mean, deviation float64) float64 {
 	if deviation == 0 {
 		return max(mean, 0)
@@ -67,15 +65,14 @@ func expectedAbove(mean, deviation float64) float64 {
 	return mean*math.Erfc(-z/math.Sqrt2)/2 + deviation*density
 }
 
-// sharing tells which shingles of documents others of them have.
+// sharing knows which shingles of documents other documents have.
 type sharing struct {
-	unique       []int // by document
+	unique       []int // number of unique shingles by document
 	all, uniques float64
 	distinct     float64
 }
 
-// spareCells is how many times the cells of a job make it unlikely that shingles share
-// one.
+// spareCells is the factor by which a counter has more cells than a job's, so that shingles are unlikely to share one.
 const spareCells = 8
 
 func newSharing(documents []sample.Document) sharing {
@@ -97,7 +94,7 @@ func newSharing(documents []sample.Document) sharing {
 	return s
 }
 
-// sharers is about how many documents have a shingle that is not of one alone.
+// sharers is about how many documents have a shingle, if more than one has.
 const sharers = 4
 
 // shared returns the share of the shingles that others have.

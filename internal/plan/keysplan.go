@@ -10,16 +10,16 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// withKeys returns an estimator for these keys, with the order of shingles if they need one.
+// withKeys returns an estimator for these keys. Order is for keys that need an order of shingles.
 func (k keying) withKeys(e sample.Estimator, order *lshbands.Counter) *sample.Estimator {
 	method := k.method()
-	// Only SimHash keys may not be there, and they are planned elsewhere.
+	// NewKeys fails for SimHash keys only, and these are planned elsewhere.
 	keys, _ := method.NewKeys(k.parameters(e.Threshold), order)
 	e.Exact = method.Exact
 	return estimating(e, keys)
 }
 
-// estimating returns an estimator for what makes keys.
+// estimating returns an estimator that uses these keys.
 func estimating(e sample.Estimator, keys methods.Keys) *sample.Estimator {
 	var document methods.Document
 	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
@@ -29,9 +29,8 @@ func estimating(e sample.Estimator, keys methods.Keys) *sample.Estimator {
 	return &e
 }
 
-// estimateOrdered estimates the candidates of keys that need an order of shingles. It is
-// that of the sample, in a counter in which about as many of them share a cell as in the
-// job's.
+// estimateOrdered estimates the candidates of keys that need an order of shingles. The order is that of the sample. It
+// is counted in a counter in which about as many shingles share a cell as in the job's.
 func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sample.Document, share float64, memory *sample.Memory) sample.Estimate {
 	all := (float64(m.facts.Documents) + float64(m.facts.ReferenceDocuments)) * m.facts.Shingles
 	estimate := k.withKeys(e, count(documents, int64(all*share+0.5))).Estimate(documents, share, memory)
@@ -43,8 +42,7 @@ func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sampl
 	return estimate
 }
 
-// withTables returns an estimator for SimHash keys: no group is dense, and sizes are
-// of no interest.
+// withTables returns an estimator for SimHash keys: no group is dense, and sizes do not matter.
 func withTables(firstInput docref.Ref, tables *lshbands.Permuted) *sample.Estimator {
 	return estimating(sample.Estimator{
 		MostRecords: mostRecords,

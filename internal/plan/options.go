@@ -12,8 +12,8 @@ import (
 // keying is a way to make keys.
 type keying struct {
 	keys   methods.Name
-	scheme lshbands.Scheme // of MinHash, zero for others
-	// tables is how many there are for SimHash fingerprints within a distance.
+	scheme lshbands.Scheme // scheme of MinHash, zero for others
+	// tables is the number of tables for SimHash fingerprints within distance.
 	tables, distance int
 }
 
@@ -23,12 +23,12 @@ func (k keying) method() *methods.Method {
 	return m
 }
 
-// keyBytes returns how many bytes the records of so many keys of a document take.
+// keyBytes returns the size of the given number of key records of a document, in bytes.
 func (k keying) keyBytes(keys float64) float64 {
 	return k.method().KeyBytes(k.parameters(0), keys)
 }
 
-// parameters returns what the method knows of a job with these keys.
+// parameters returns the parameters of the method in a job with these keys.
 func (k keying) parameters(threshold float64) *methods.Parameters {
 	return &methods.Parameters{Threshold: threshold, Scheme: k.scheme, Distance: k.distance}
 }
@@ -42,29 +42,26 @@ type option struct {
 	flags string
 }
 
-// options are what there is to choose from.
+// options are the keyings to choose from.
 type options struct {
 	all    []option
 	chosen keying
-	// base are the bands of the configuration, or those that it would have if it
-	// asked for MinHash.
+	// base holds the bands of the configuration, or those that it would have if it asked for MinHash.
 	base lshbands.Scheme
-	// steps are those options from which the next cheaper and safer one are taken:
-	// others differ from each other by what nobody asks for.
+	// steps are the options among which the next cheaper and safer ones are looked for. Other options differ in ways
+	// that nobody asks for.
 	steps []keying
 }
 
-// recalls are the steps of recall in which a plan goes to a cheaper or a safer
-// choice.
+// recalls are the steps of recall by which a plan goes to a cheaper or a safer choice.
 var recalls = []float64{0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999}
 
-// Bands of so many rows fewer and more than those of the configuration are worth a
-// look: with fewer there are many more candidates, with more many more keys.
+// fewerRows and moreRows say how many rows fewer and more than the configuration's are worth a look: fewer rows give
+// many more candidates, more rows many more keys.
 const fewerRows, moreRows = 1, 2
 
-// listOptions lists the two exact ways, the bands of about as many rows as the
-// configuration has that find a pair at the threshold as surely as it asks for, and
-// those a step of recall below and above its own.
+// listOptions lists the options of a configuration: the two exact ways; bands of about as many rows that find a pair at
+// the threshold as surely as it asks for; and bands a step of recall below and above its own.
 func listOptions(config *job.Config) (*options, error) {
 	o := &options{chosen: keying{keys: config.Method()}}
 	recall, given := job.UsualRecall, lshbands.Scheme{}
@@ -91,7 +88,7 @@ func listOptions(config *job.Config) (*options, error) {
 	var below, above lshbands.Scheme
 	var recallBelow, recallAbove float64
 	for _, recall := range recalls {
-		// As many rows as before: a step along the same curve.
+		// The same number of rows: a step along the same curve.
 		s, err := lshbands.Plan(config.Threshold, recall, lshbands.Scheme{Rows: o.base.Rows})
 		switch {
 		case err != nil:
@@ -103,7 +100,7 @@ func listOptions(config *job.Config) (*options, error) {
 	}
 	o.step(config, below, recallBelow)
 	o.step(config, above, recallAbove)
-	o.add(config, o.chosen, "") // where it is none of these
+	o.add(config, o.chosen, "") // if it is none of these
 	return o, nil
 }
 
@@ -121,7 +118,7 @@ func (o *options) step(config *job.Config, s lshbands.Scheme, recall float64) {
 	o.add(config, keying, flags)
 }
 
-// settle says what the configuration stands for in a corpus of that many documents.
+// settle sets the choice of the configuration for a corpus of that many documents.
 func (o *options) settle(config *job.Config, documents int64) {
 	if documents > config.AllPairsUpTo() {
 		return

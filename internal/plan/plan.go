@@ -1,5 +1,5 @@
-// Package plan says what a job would take, and what it would find, with each of the ways to
-// find candidates. It samples the corpus for that.
+// Package plan says what a job would cost, and what it would find, for each of the ways to find candidates. For that it
+// samples the corpus.
 package plan
 
 import (
@@ -20,10 +20,9 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// Config is what [Make] plans for. [Default] gives its fields the values that
-// they have unless chosen otherwise.
+// Config is what [Make] plans for. [Default] gives its fields their default values.
 type Config struct {
-	// Input are files, folders and patterns, as in [job.Config].
+	// Input holds files, folders and patterns, as in [job.Config].
 	Input []string `json:"input"`
 
 	job.Measure
@@ -35,8 +34,8 @@ type Config struct {
 	// Memory is the room for the keys of all documents, in bytes; 0: no limit. Choices
 	// that need more are ranked last.
 	Memory job.ByteSize `json:"memory"`
-	// Comparison is the CPU time to compare the two documents of a candidate pair; 0: as
-	// it was measured, by the sizes of their sets.
+	// Comparison is the CPU time to compare the two documents of a candidate pair; 0: the measured time, by the sizes
+	// of their sets.
 	Comparison time.Duration `json:"comparison_ns"`
 
 	// Given and Progress are as in [job.Config].
@@ -44,8 +43,7 @@ type Config struct {
 	Progress func(line string) `json:"-"`
 }
 
-// Default returns the configuration of a plan for which nothing was chosen yet. Input
-// or Documents is still to be set.
+// Default returns the configuration of a plan before anything is chosen. Input or Documents is still to be set.
 func Default() Config { return Config{Measure: job.Default().Measure, Shingles: 100} }
 
 // config returns the configuration of a job of this measure, which writes clusters.
@@ -116,8 +114,7 @@ func Make(ctx context.Context, c Config) (*Advice, error) {
 	return advice, nil
 }
 
-// has reports whether anything can be said of the keys: of exact ones it depends on the
-// corpus.
+// has reports whether the survey, or its absence, allows an estimate for the keys: exact keys depend on the corpus.
 func (m *survey) has(k keying) bool {
 	if m == nil {
 		return k.scheme.Bands > 0
@@ -126,14 +123,13 @@ func (m *survey) has(k keying) bool {
 	return has
 }
 
-// planMemoryBytes is the size that a process which plans aims to stay below.
+// planMemoryBytes is the size that a planning process aims to stay below.
 const planMemoryBytes = 640 << 20
 
-// planGarbage is how much garbage there may be for what is kept, in percent: little is
-// kept for long.
+// planGarbage is how much garbage there may be for what is kept, in percent: little is kept for long.
 const planGarbage = 400
 
-// workload returns what is known of the work without reading the input.
+// workload returns the part of the work that is known without reading the input.
 func (c *Config) workload(costs lshbands.Costs) lshbands.Workload {
 	if c.Comparison > 0 {
 		costs.Comparison = c.Comparison.Seconds()
@@ -141,13 +137,13 @@ func (c *Config) workload(costs lshbands.Costs) lshbands.Workload {
 	return lshbands.Workload{Documents: float64(c.Documents), Shingles: c.Shingles, Memory: float64(c.Memory), Costs: costs}
 }
 
-// tell takes in what the input is.
+// tell adds the facts of the input.
 func (a *Advice) tell(facts *Facts, workload *lshbands.Workload) {
 	a.Corpus = facts
 	workload.Documents, workload.Shingles = float64(facts.Documents+facts.ReferenceDocuments), facts.Shingles
 }
 
-// weigh tells what an option promises and takes.
+// weigh returns the promise and the cost of an option.
 func weigh(option option, workload lshbands.Workload, c *Config, measured *survey) Choice {
 	choice := Choice{Keys: option.keys, Flags: option.flags}
 	var estimate sample.Estimate
@@ -187,7 +183,7 @@ func (a *Advice) find(options *options, recall float64) {
 	a.Cheaper, a.Safer = -1, -1
 	a.Chosen = place(func(c *Choice) bool { return c.keying() == options.chosen })
 	if a.Chosen >= 0 {
-		// Bands that are given may find less than the recall.
+		// The bands of the configuration may find less than the recall.
 		recall = min(recall, a.Choices[a.Chosen].Probability)
 	}
 	a.Best = place(func(c *Choice) bool { return c.Fits && c.Probability >= recall })
@@ -207,7 +203,7 @@ func (a *Advice) find(options *options, recall float64) {
 	}
 }
 
-// keying returns the keys that the choice is of.
+// keying returns the keys of the choice.
 func (c *Choice) keying() keying {
 	if c.Keys == methods.SimHash {
 		return keying{keys: c.Keys, tables: int(c.KeysPerDocument), distance: c.Distance}
@@ -216,10 +212,10 @@ func (c *Choice) keying() keying {
 }
 
 const (
-	// curveSteps is in how many steps the S-curve goes from 0 to 1.
+	// curveSteps is the number of steps of the S-curve from 0 to 1.
 	curveSteps = 20
-	// tellingProbability is the least with which pairs must share a key to be
-	// counted by those that do.
+	// tellingProbability is the least probability of sharing a key at which pairs can be counted by those that share
+	// one.
 	tellingProbability = 0.1
 )
 

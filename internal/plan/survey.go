@@ -26,14 +26,14 @@ import (
 // sampledShingles bounds the documents that a survey keeps: 64 MiB of sets.
 const sampledShingles = 8 << 20
 
-// survey is what has been measured on a corpus.
+// survey is what was measured on a corpus.
 type survey struct {
 	facts     Facts
 	corpus    corpusRead
 	estimates map[keying]sample.Estimate
 	base      lshbands.Scheme
 	threshold float64
-	// auditSample is how many documents the audit of the job samples, 0 without one.
+	// auditSample is the number of documents that the audit of the job samples, 0 without an audit.
 	auditSample int
 }
 
@@ -64,11 +64,10 @@ func takeSurvey(ctx context.Context, config job.Config, options *options) (*surv
 	return m, nil
 }
 
-// leastSampled is how many documents are too few for a sample of a larger corpus.
+// leastSampled is the least number of sampled documents of a larger corpus: fewer are no sample.
 const leastSampled = 4
 
-// read reads the corpus, once more and fully where it has few documents which all
-// happen to be outside of the sample.
+// read reads the corpus. If a corpus of few documents has too few in the sample, it reads it once more and fully.
 func (m *survey) read(ctx context.Context, config job.Config) (c *census, err error) {
 	take := func(limit int64) error {
 		m.corpus, err = readCorpus(ctx, config, func(size int64) func() documents.Visitor {
@@ -87,7 +86,7 @@ func (m *survey) read(ctx context.Context, config job.Config) (c *census, err er
 	return c, take(0)
 }
 
-// allPairs counts the pairs that all pairs are: those whose sizes allow the threshold.
+// allPairs counts the pairs that a comparison of all pairs scores: those whose sizes allow the threshold.
 func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
 	lengths, perUnit, distinct := c.lengths, 1., 1.
 	if documents, share := c.documents.List(); share == 1 {
@@ -96,7 +95,7 @@ func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
 			lengths = append(lengths, length{int64(len(documents[i].Set)), documents[i].Ref < firstInput})
 		}
 	} else {
-		// The sizes of documents are about as the lengths of their texts.
+		// The sizes of documents are roughly proportional to the lengths of their texts.
 		total := int64(0)
 		for _, l := range lengths {
 			total += l.length
@@ -106,7 +105,7 @@ func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
 		distinct = max(1-(m.facts.Identical+float64(m.facts.Wordless))/all, 0)
 	}
 	estimate := pairsOf(lengths, m.threshold)
-	estimate.Keys = 1 // by which equal documents meet
+	estimate.Keys = 1 // the key by which equal documents meet
 	estimate.Documents *= distinct
 	estimate.DocumentElements *= distinct * perUnit
 	estimate.Candidates *= distinct * distinct
@@ -114,13 +113,12 @@ func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
 	return estimate
 }
 
-// pairsOf counts the pairs of different documents of these lengths, but for those of
-// which both are of the reference.
+// pairsOf counts the pairs of distinct documents of these lengths, without pairs within the reference.
 func pairsOf(all []length, threshold float64) sample.Estimate {
 	slices.SortFunc(all, func(a, b length) int { return cmp.Compare(a.length, b.length) })
 	estimate := sample.Estimate{Share: 1, Documents: float64(len(all))}
-	// How many there are from the first that is long enough on, of the input and of the
-	// reference, and how long they are together.
+	// Number and total length of the documents from the first that is long enough on, of the input and of the
+	// reference.
 	var counts, lengths [2]float64
 	from := 0
 	for _, longer := range all {
@@ -185,8 +183,8 @@ func (m *survey) estimate(ctx context.Context, config job.Config, c *census, fir
 	})
 }
 
-// The records that are looked at for an estimate: one for some bytes of text, so that a
-// plan takes little of a job, and fewer where the configuration does not ask for it.
+// Bounds on the records that an estimate looks at: one for some bytes of text, so that a plan costs little of a job,
+// and fewer for options that the configuration does not ask for.
 const (
 	bytesPerRecord = 512
 	leastRecords   = 1 << 15
@@ -194,7 +192,7 @@ const (
 	fewerRecords   = 4
 )
 
-// estimateAll makes the estimates of all options but for all pairs, side by side.
+// estimateAll makes the estimates of all options but all pairs, side by side.
 func (m *survey) estimateAll(ctx context.Context, options *options, estimate func(*option, *sample.Memory) sample.Estimate) error {
 	todo := make(chan *option, len(options.all))
 	for i := range options.all {
@@ -223,14 +221,13 @@ func (m *survey) estimateAll(ctx context.Context, options *options, estimate fun
 	return group.Wait()
 }
 
-// mostEstimates is how many estimates are made at a time: one takes some 50 MiB.
+// mostEstimates is the number of estimates that are made at a time: one takes some 50 MiB.
 const mostEstimates = 4
 
-// mostCopies is how many identical documents are counted: shingles of more are not
-// rare.
+// mostCopies is the largest number of identical documents that are counted: the shingles of more are not rare.
 const mostCopies = 16
 
-// count counts the shingles of documents, in a counter that is made for so many.
+// count counts the shingles of documents, in a counter made for that many.
 func count(documents []sample.Document, shingles int64) *lshbands.Counter {
 	order := lshbands.NewCounter(shingles)
 	for i := range documents {
@@ -254,7 +251,7 @@ func (m *survey) missed(scheme lshbands.Scheme) float64 {
 	return n
 }
 
-// work returns what a job with these keys has to do.
+// work returns the work of a job with these keys.
 func (m *survey) work(k keying) Work {
 	facts, estimate := &m.facts, m.estimates[k]
 	documents := float64(facts.Documents + facts.ReferenceDocuments)
@@ -291,8 +288,7 @@ func (m *survey) work(k keying) Work {
 	return w
 }
 
-// auditShares returns the shares of the documents that the audit of a job with these
-// keys samples and looks at.
+// auditShares returns the shares of the documents that the audit of a job with these keys samples and looks at.
 func (m *survey) auditShares(k keying) (sampled, probed float64) {
 	documents := m.auditSample
 	if documents == 0 && !k.method().Promise(k.parameters(m.threshold)).ByConstruction {
@@ -302,7 +298,7 @@ func (m *survey) auditShares(k keying) (sampled, probed float64) {
 	return shares.Sampled, shares.Probed
 }
 
-// leastHeap is how many documents a group has to have to be named.
+// leastHeap is the least number of documents of a group that is named.
 const leastHeap = 100
 
 // heaps names the largest groups of an estimate.

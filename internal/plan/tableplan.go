@@ -24,7 +24,7 @@ type tableOption struct {
 	flags string
 }
 
-// planTables is [Make] for SimHash keys.
+// planTables does the work of [Make] for SimHash keys.
 func planTables(ctx context.Context, c Config, config job.Config) (*Advice, error) {
 	most := math.MaxInt
 	if len(c.Input) > 0 {
@@ -51,7 +51,7 @@ func planTables(ctx context.Context, c Config, config job.Config) (*Advice, erro
 	for i := range options {
 		option := &options[i]
 		choice := Choice{Keys: methods.SimHash, Flags: option.flags}
-		candidates := -1. // those of random fingerprints
+		candidates := -1. // candidates of random fingerprints
 		if measured != nil {
 			estimate := measured.estimates[i]
 			candidates, choice.CandidatesError, choice.Heaps = estimate.Candidates, estimate.Error, heaps(&measured.corpus.inputs, estimate)
@@ -63,7 +63,7 @@ func planTables(ctx context.Context, c Config, config job.Config) (*Advice, erro
 			choice.Work, choice.Needs = &work, work.needs()
 			choice.CPUSeconds += choice.Candidates * workload.Costs.Comparison
 			choice.Seconds = choice.CPUSeconds
-			// Of the pairs within the distance of the configuration.
+			// Pairs within the distance of the configuration that this choice misses.
 			for _, n := range measured.distances[min(choice.Distance, config.Hamming)+1 : config.Hamming+1] {
 				choice.Missed += n
 			}
@@ -83,13 +83,12 @@ func planTables(ctx context.Context, c Config, config job.Config) (*Advice, erro
 	return advice, nil
 }
 
-// mostMeasuredTables is how many tables there are at most that candidates are
-// measured for: more are of use for thousands of millions of documents.
+// mostMeasuredTables is the largest number of tables for which candidates are measured: more are only useful for
+// thousands of millions of documents.
 const mostMeasuredTables = 64
 
-// listTables lists the tables for fingerprints within a distance, as far as there
-// are at most most, and those that a job would have for one bit less and one more;
-// and which ones it has.
+// listTables lists the tables for fingerprints within a distance, up to most tables, and the tables that a job would
+// have for one bit less and one more. Chosen is the keying that the job has.
 func listTables(bits, distance, most int) (options []tableOption, chosen keying, err error) {
 	schemes, err := lshbands.TableSchemes(bits, distance)
 	if err != nil {
@@ -106,7 +105,7 @@ func listTables(bits, distance, most int) (options []tableOption, chosen keying,
 	}
 	chosen = keying{keys: methods.SimHash, tables: p.Tables(), distance: distance}
 	for _, next := range []int{distance - 1, distance + 1} {
-		// There may be none for a distance.
+		// There may be no tables for a distance.
 		p, err := lshbands.PlanTables(bits, next)
 		if err != nil {
 			continue
@@ -121,15 +120,15 @@ func listTables(bits, distance, most int) (options []tableOption, chosen keying,
 	return options, chosen, nil
 }
 
-// fingerprintSurvey is what has been measured on the fingerprints of a corpus.
+// fingerprintSurvey is what was measured on the fingerprints of a corpus.
 type fingerprintSurvey struct {
 	facts     Facts
 	corpus    corpusRead
 	estimates []sample.Estimate // by option
-	distances []float64         // pairs by distance, up to one more than asked for
+	distances []float64         // numbers of pairs by distance, up to one more than asked for
 }
 
-// work returns what a job with these tables has to do. It keeps no sets.
+// work returns the work of a job with these tables. It keeps no sets.
 func (m *fingerprintSurvey) work(c lshbands.Choice, bits int) Work {
 	facts := &m.facts
 	documents := float64(facts.Documents + facts.ReferenceDocuments)
@@ -149,7 +148,7 @@ func surveyFingerprints(ctx context.Context, config job.Config, options []tableO
 		c = newCensus(sampledFingerprints*config.Bits/64, size)
 		return func() documents.Visitor {
 			return c.visitor(func(d *documents.Surveyed) {
-				// Documents of one fingerprint stand as one.
+				// One document stands for all of the same fingerprint.
 				c.documents.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: fingerprintDigest(d.SimHash), Set: d.SimHash})
 			})
 		}

@@ -1,5 +1,4 @@
-// Package query finds the documents of an index that are like others. The index is what a
-// job has left in its output folder.
+// Package query finds the documents of an index that are like others. A job leaves the index in its output folder.
 package query
 
 import (
@@ -18,12 +17,11 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Index is the index that a job has left, open for queries by any number of
-// goroutines. Its files are mapped into memory where their storage can do that: what
-// is used of them is in the system's page cache, which it may take back. They must
-// not be written to meanwhile.
+// Index is the index of a job, open for queries by any number of goroutines. Its files are mapped into memory if their
+// storage can do that. Then the used parts are in the system's page cache, which may drop them. Nobody may write to the
+// files meanwhile.
 type Index struct {
-	config job.Config // of the job
+	config job.Config // config of the job
 	files  []indexFile
 }
 
@@ -43,16 +41,15 @@ type segment struct {
 	*index.Segment
 	keys *lshbands.Table
 
-	// In an index of fingerprints these are the keys, and here are the digests of
-	// documents without shingles and, for each table, the permuted fingerprints.
+	// In an index of fingerprints, digests holds the digests of documents without shingles, which serve as their keys.
+	// Each table has its permuted fingerprints.
 	digests  *lshbands.Table
 	permuted []*lshbands.Table
 }
 
-// Open opens the index in the output folder of a job. It reads all of it but
-// the sets once, and returns an error of the kind [failure.Input] if there is none, if the
-// job did not succeed, if another version of this program made it, or if it is
-// damaged; damaged sets are found by the queries that come upon them.
+// Open opens the index in the output folder of a job. It reads all of it once, except the sets. The error is of the
+// kind [failure.Input] if there is no index, if the job did not succeed, if another version of this program made it, or
+// if it is damaged. Damaged sets are found by the queries that read them.
 func Open(folder string) (*Index, error) {
 	x, err := openIndex(folder)
 	if err != nil {
@@ -83,8 +80,8 @@ func openIndex(folder string) (*Index, error) {
 	return x, nil
 }
 
-// isMadeBy reports whether an index was made with the choices of a configuration that
-// matter to a query: those that change sketches, and how near is near.
+// isMadeBy reports whether an index was made with the settings of a configuration that matter to a query: those that
+// change sketches, and the threshold or distance.
 func isMadeBy(header *index.Header, config *job.Config) bool {
 	if header.Config != config.SketchHash(header.StopWords) {
 		return false
@@ -107,7 +104,7 @@ func openIndexFile(path string) (indexFile, error) {
 	return f, nil
 }
 
-// open reads what is in the file.
+// open reads the content of the file.
 func (f *indexFile) open() error {
 	header, segments, err := index.Open(f.mapped.Bytes)
 	if err != nil {
@@ -171,7 +168,7 @@ func (f *indexFile) openSegment(s *index.Segment) (segment, error) {
 	return opened, nil
 }
 
-// Close gives the files back. No query must be under way.
+// Close gives the files back. No query may be running.
 func (x *Index) Close() error {
 	var faults []error
 	for _, f := range x.files {

@@ -16,37 +16,32 @@ import (
 	"mirrorbeam/internal/setting"
 )
 
-// Request says what documents to look for in an index, and how.
+// Request says which documents to look for in an index, and how.
 type Request struct {
-	// Input are files, folders and patterns, as in [job.Config]; "-" is Stdin.
+	// Input holds files, folders and patterns, as in [job.Config]; "-" is Stdin.
 	Input []string
 	Stdin io.Reader
-	// Threshold is the least similarity, not below that of the index; 0: that of
-	// the index.
+	// Threshold is the least similarity, not below that of the index; 0: that of the index.
 	Threshold float64
-	// Top is how many matches of a document there are at most, the most similar
-	// ones; 0: all.
+	// Top is the largest number of matches of a document, the most similar ones; 0: all.
 	Top int
-	// Progress, if not nil, is given a line now and then where a step takes long.
+	// Progress, if not nil, gets a line now and then during a long step.
 	Progress func(line string)
 }
 
 // Counts is what a query counted.
 type Counts struct {
-	// Documents that were looked for, Matched ones of them that have a match, and
-	// Matches in all.
+	// Documents counts the documents that were looked for, Matched those with a match, Matches all matches.
 	Documents, Matched, Matches int64
-	// Rejected records could not be read; FirstReject says which the first one was
-	// and why.
+	// Rejected counts the records that could not be read. FirstReject names the first of them and its fault.
 	Rejected    int64
 	FirstReject string
 }
 
-// Answer looks for the documents of a request and writes their matches to out, a row of JSON each:
-// the documents in the order of the input, the matches of one by similarity, then
-// in document order. It is exact: every document of the index with at least the
-// threshold's similarity is found. Errors are of the kinds of package failure; what was
-// counted until then comes with them.
+// Answer looks for the documents of a request and writes their matches to out, one row of JSON each. Documents come in
+// the order of the input. The matches of a document come by similarity, then in document order. Answer is exact: it
+// finds every document of the index with at least the similarity of the threshold. Errors are of the kinds of package
+// failure; the counts so far come with them.
 func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, error) {
 	config := x.config
 	switch {
@@ -137,7 +132,7 @@ func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) 
 	return sum, err
 }
 
-// add adds what a portion counted.
+// add adds the counts of a portion.
 func (c *Counts) add(p *portion) {
 	c.Documents += p.Documents
 	c.Matched += p.matched
@@ -167,8 +162,7 @@ func (q *query) read(pass func(name string, batch corpus.Batch) error) error {
 	return nil
 }
 
-// queryWorker turns portions into rows. It must not be used by two goroutines at a
-// time.
+// queryWorker turns portions into rows. It is not for concurrent use.
 type queryWorker struct {
 	top      int
 	sketcher *documents.Sketcher
@@ -187,7 +181,7 @@ func (q *query) newWorker() (*queryWorker, error) {
 	return &queryWorker{top: q.Top, sketcher: sketcher, searcher: newSearcher(q.index, q.Threshold)}, nil
 }
 
-// work fills in rows and counts.
+// work fills in the rows and counts of the portion.
 func (w *queryWorker) work(ctx context.Context, p *portion) error {
 	for d := range p.Sketch(w.sketcher) {
 		if err := ctx.Err(); err != nil {

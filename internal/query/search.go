@@ -14,16 +14,14 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// searcher finds the documents of an index that are like another: all whose
-// similarity is at least the threshold, by the keys that they share, or whose
-// fingerprints are within the distance. It must not be used by two goroutines at a
-// time.
+// searcher finds the documents of an index that are like another. It finds all whose similarity is at least the
+// threshold, by the keys that they share, or whose fingerprints are within the distance. It is not for concurrent use.
 type searcher struct {
 	index     *Index
 	threshold float64
 
-	shared  []uint32 // keys that the sets of a segment share with the one searched for
-	touched []int    // those that share any
+	shared  []uint32 // number of keys that each set of a segment shares with the given one
+	touched []int    // sets that share any key
 	set     []uint64
 
 	permuted, fingerprint [1]uint64
@@ -33,7 +31,7 @@ type searcher struct {
 	found []found
 }
 
-// found is a document of the index that is like the one searched for.
+// found is a document of the index that is like the given one.
 type found struct {
 	file     *indexFile
 	segment  *segment
@@ -113,19 +111,18 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 	return nil
 }
 
-// leastShared returns how many keys two sets of these sizes share at least that have
-// so many elements in common as are needed.
+// leastShared returns the least number of keys that two sets of these sizes share if they have need elements in common.
 //
-// What they have in common up to the smaller one of their last keys are shared
-// keys. The rest is not among the keys of the set to which that one belongs.
+// One of the sets has the smaller last key. Common elements up to it are shared keys. Common elements beyond it are not
+// among the keys of that set.
 func (s *searcher) leastShared(file *indexFile, need, size, other int) int {
 	rest := size - index.KeyCount(s.threshold, size)
 	otherRest := other - index.KeyCount(file.header.Threshold, other)
 	return max(min(need, index.Common), need-max(rest, otherRest))
 }
 
-// collect counts the keys that the sets of a segment have in common with a set, of
-// those whose size allows the similarity.
+// collect counts the keys that the sets of a segment share with the given set. It leaves out sets whose size does not
+// allow the similarity.
 func (s *searcher) collect(in *segment, set []uint64) {
 	s.touched = s.touched[:0]
 	size := float64(len(set))
@@ -137,7 +134,7 @@ func (s *searcher) collect(in *segment, set []uint64) {
 	}
 	for _, key := range set[:index.KeyCount(s.threshold, len(set))] {
 		first, end := in.keys.Range(key, 64)
-		// The sets of a key ascend, and those of one size are next to each other.
+		// The sets of a key ascend, and sets of one size are next to each other.
 		first += sort.Search(end-first, func(i int) bool { return in.Posting(first+i) >= low })
 		for ; first < end; first++ {
 			number := in.Posting(first)
@@ -152,8 +149,8 @@ func (s *searcher) collect(in *segment, set []uint64) {
 	}
 }
 
-// searchFingerprints looks into each table for the fingerprints that share the
-// prefix, and takes those within the distance that no table before has shown.
+// searchFingerprints looks in each table for the fingerprints that share the prefix. It takes those within the distance
+// that no earlier table has shown.
 func (s *searcher) searchFingerprints(file *indexFile, in *segment, of sketch.Fingerprint) {
 	match := output.Match{ByDistance: true}
 	if len(of.Set) == 0 {
@@ -204,8 +201,7 @@ func refName(file *indexFile, ref docref.Ref) string {
 	return fmt.Sprintf("%s:%d", file.header.Files[ref.File()-file.header.FirstFile], ref.Position())
 }
 
-// row completes the match of a document, whose names are JSON strings, with those
-// of the one that was found.
+// row completes the match of a document with the names of that document, which are JSON strings.
 func (f *found) row(id, ref []byte) output.Match {
 	match := f.match
 	match.ID, match.Ref = id, ref

@@ -10,8 +10,8 @@ import (
 	"mirrorbeam/internal/failure"
 )
 
-// readStream reads lines from a stream, compressed or not. A batch ends where the
-// stream makes a pause, so that who writes a line and waits gets the answer.
+// readStream reads lines from a stream, compressed or not. A batch ends where the stream pauses, so that a writer that
+// waits after a line gets the answer.
 func readStream(stream io.Reader, limit int64, pass func(name string, batch corpus.Batch) error) error {
 	decoded, err := corpus.Decoded(stream)
 	if err != nil {
@@ -20,7 +20,7 @@ func readStream(stream io.Reader, limit int64, pass func(name string, batch corp
 	defer decoded.Close()
 	reader := bufio.NewReaderSize(decoded, corpus.BatchBytes)
 	var batch corpus.Batch
-	if mark, _ := reader.Peek(len(corpus.ByteOrderMark)); string(mark) == corpus.ByteOrderMark { // an error comes again
+	if mark, _ := reader.Peek(len(corpus.ByteOrderMark)); string(mark) == corpus.ByteOrderMark { // a later read returns the error again
 		skipped, _ := reader.Discard(len(mark))
 		batch.Offset = int64(skipped)
 	}
@@ -52,8 +52,8 @@ func readStream(stream io.Reader, limit int64, pass func(name string, batch corp
 	}
 }
 
-// appendLine appends the next line with its line feed, unless it is longer than
-// limit: then it reads over it. It returns the length without the line feed.
+// appendLine appends the next line with its line feed. A line longer than limit is skipped. It returns the length
+// without the line feed.
 func appendLine(data []byte, reader *bufio.Reader, limit int64) (_ []byte, length int64, err error) {
 	start := len(data)
 	for {

@@ -13,7 +13,7 @@ import (
 	"mirrorbeam/internal/failure"
 )
 
-// TestReadStream: positions are those in the text, whatever the lines are.
+// TestReadStream: positions count bytes of the text, whatever the lines are.
 func TestReadStream(t *testing.T) {
 	for _, test := range []struct {
 		stream string

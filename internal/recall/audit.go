@@ -12,8 +12,7 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Audit is the work of the stage audit. Its parameters must be those that the documents
-// were fingerprinted with.
+// Audit is the work of the stage audit. Its parameters must equal those with which the documents were fingerprinted.
 type Audit struct {
 	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
@@ -35,9 +34,8 @@ func (a *Audit) Setup() error {
 	return nil
 }
 
-// Plan draws the sample from the documents that were set aside, and makes the tasks that
-// look for partners: one for each split that has documents. It makes none where nothing was
-// set aside.
+// Plan draws the sample from the documents that were set aside. It makes a task that looks for partners for each split
+// that has documents, and none if nothing was set aside.
 func (a *Audit) Plan(_ context.Context, p *work.Planning) error {
 	sample, err := a.draw(p)
 	if err != nil || len(sample.Documents) == 0 {
@@ -77,7 +75,7 @@ func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 // samples are the samples of the jobs at work in this process.
 var samples work.Shared[sample]
 
-// Task finds the partners of the sampled documents in the split of that number.
+// Task finds the partners of the sampled documents in the split of the task's number.
 func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	sample, err := samples.Get(t.Catalog, a.readSample)
 	if err != nil {

@@ -25,11 +25,10 @@ import (
 
 const threshold = 0.5
 
-// similar is how many of the words of a document its near-duplicate shares.
+// similar is the number of words of a document that its near-duplicate shares.
 const similar = 27
 
-// text returns the words of a document of a group; variants of a group are similar, and
-// equal if their numbers are.
+// text returns the words of a document of a group. Variants of a group are similar; variants of equal number are equal.
 func text(group, variant int) string {
 	words := make([]string, 30)
 	for i := range words {
@@ -41,7 +40,7 @@ func text(group, variant int) string {
 	return fmt.Sprintf("{\"text\":%q}\n", strings.Join(words, " "))
 }
 
-// job is what an audit sees of a job.
+// job holds what an audit sees of a job.
 type job struct {
 	t        *testing.T
 	runs     work.Runs
@@ -49,8 +48,8 @@ type job struct {
 	outcomes []work.Outcome
 }
 
-// newJob fingerprints files, the first of which may be of the reference, for an audit of a
-// sample. A split has 10 kB, or a sixth of its file.
+// newJob fingerprints files for an audit of a sample. The first file may be of the reference. A split has 10 kB, or a
+// sixth of its file.
 func newJob(t *testing.T, files []string, hasReference bool, sample int) *job {
 	t.Helper()
 	dir := t.TempDir()
@@ -155,7 +154,7 @@ func (j *job) join(stage work.Stage, groups [][]docref.Ref) {
 	}))
 }
 
-// result runs the tasks and returns what Write makes of what they saw.
+// result runs the tasks and returns the result that Write makes of their outcomes.
 func (j *job) result() *audit.Result {
 	j.t.Helper()
 	for _, task := range j.plan() {
@@ -194,7 +193,7 @@ func similarDocuments() string {
 	return b.String() + "{\"text\":\"\"}\n"
 }
 
-// TestAudit: of a small corpus all is seen, so that the recall is exact.
+// TestAudit: an audit looks at all of a small corpus, so the recall is exact.
 func TestAudit(t *testing.T) {
 	for _, found := range []int{0, 11, pairs} {
 		j := newJob(t, []string{similarDocuments()}, false, audit.UsualSample)
@@ -220,8 +219,8 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// TestAuditOfReference: pairs within the reference do not count, and one with a document of
-// the reference is seen from the side of the other.
+// TestAuditOfReference: pairs within the reference do not count. A pair with one document of the reference is seen from
+// the side of the other.
 func TestAuditOfReference(t *testing.T) {
 	reference := text(1, 0) + text(1, 1) + text(2, 0)
 	input := text(1, 2) + text(2, 0) + text(3, 0) + text(3, 1)
@@ -230,7 +229,7 @@ func TestAuditOfReference(t *testing.T) {
 	j.join(work.Group, [][]docref.Ref{{refs[2], refs[4]}})
 	j.join(work.Score, [][]docref.Ref{{refs[0], refs[3]}, {refs[1], refs[3]}})
 	r := j.result()
-	// Seen are 1.2 with both of its group, 2.0 with its copy, and both of group 3.
+	// The audit sees 1.2 with both of its group, 2.0 with its copy, and both of group 3.
 	if r.Sampled != 4 || r.Partnered != 4 || r.Pairs != 5 {
 		t.Errorf("result %+v", r)
 	}
@@ -239,10 +238,10 @@ func TestAuditOfReference(t *testing.T) {
 	}
 }
 
-// TestAuditOfShare: of a large corpus a share is looked at, and it does not matter whether
-// it is taken from what was set aside or from all blocks.
+// TestAuditOfShare: an audit looks at a share of a large corpus. It gives the same result from documents set aside as
+// from all blocks.
 func TestAuditOfShare(t *testing.T) {
-	// A line that is too long makes a file large, and no document.
+	// A line that is too long makes a file large, but is no document.
 	large := similarDocuments() + strings.Repeat(" ", 150<<20) + "{}\n"
 	j := newJob(t, []string{large}, false, audit.UsualSample)
 	if s := j.audit.shares; s.Probed == 1 || s.Sampled >= s.Probed {
@@ -283,7 +282,7 @@ func TestAuditOfShare(t *testing.T) {
 		return classes, sampled
 	}
 	classes, sampled := seen()
-	j.audit.shares.Probed = 1 // for the search alone: the sample has its own limit
+	j.audit.shares.Probed = 1 // limits the search alone: the sample has its own limit
 	all, sampledOfAll := seen()
 	if len(classes) == 0 || len(sampled) == 0 || !reflect.DeepEqual(classes, all) || !slices.Equal(sampled, sampledOfAll) {
 		t.Errorf("set aside: classes %v of %v; all: classes %v of %v", classes, sampled, all, sampledOfAll)
@@ -312,7 +311,7 @@ func TestNoAudit(t *testing.T) {
 	}
 }
 
-// TestSmallSample: a sample that is smaller than the corpus says that it is.
+// TestSmallSample: a sample that is smaller than the corpus says so.
 func TestSmallSample(t *testing.T) {
 	j := newJob(t, []string{similarDocuments()}, false, 8)
 	r := j.result()
@@ -321,7 +320,7 @@ func TestSmallSample(t *testing.T) {
 	}
 }
 
-// TestParametersTravel: the parameters of the stage come through JSON, and only these.
+// TestParametersTravel: JSON carries the parameters of the stage, and nothing else.
 func TestParametersTravel(t *testing.T) {
 	j := newJob(t, []string{text(1, 0)}, false, 1)
 	j.audit.Inputs = "/tmp/caf\xe9"

@@ -15,10 +15,9 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Write sees which of the audited pairs the job has found, in the components of the graph
-// and in the edges of the runs of the stages before, and writes the [audit.Result] to the
-// job's folder. All documents before firstInput are of the reference. Where nothing was
-// sampled it writes nothing.
+// Write checks which of the audited pairs the job has found. It looks in the components of the graph and in the edges
+// of the runs of earlier stages. It writes the [audit.Result] to the job's folder. All documents before firstInput are
+// of the reference. If nothing was sampled it writes nothing.
 func Write(p *work.Planning, graph *components.Graph, firstInput docref.Ref) error {
 	classes, scope, err := readClasses(p.Outcomes, p.Memory)
 	if err != nil || classes == nil {
@@ -41,8 +40,7 @@ func Write(p *work.Planning, graph *components.Graph, firstInput docref.Ref) err
 	return nil
 }
 
-// readClasses reads what the tasks of the audit saw. It returns nil if nothing was
-// sampled.
+// readClasses reads what the tasks of the audit wrote. It returns nil if nothing was sampled.
 func readClasses(outcomes []work.Outcome, m *work.Memory) (*audit.Classes, audit.Scope, error) {
 	var scope audit.Scope
 	var classes *audit.Classes
@@ -82,8 +80,8 @@ func readClasses(outcomes []work.Outcome, m *work.Memory) (*audit.Classes, audit
 	return classes, scope, err
 }
 
-// listStars says which documents stand for audited classes of equal documents: the
-// center of a star and, where that is of the reference, the first one of the input.
+// listStars lists the documents that stand for audited classes of equal documents: the center of a star and, if that is
+// of the reference, the first document of the input in the star.
 func listStars(l *audit.Listing, outcomes []work.Outcome, firstInput docref.Ref, m *work.Memory) error {
 	stars := func() error {
 		return work.EachEdges(outcomes, work.Group, m, func(nodes []byte) func([]byte) {
@@ -93,13 +91,11 @@ func listStars(l *audit.Listing, outcomes []work.Outcome, firstInput docref.Ref,
 	if err := stars(); err != nil || firstInput == 0 {
 		return err
 	}
-	// A star may be cut by the sections of a run. What its end says of the class is
-	// known now where it begins.
+	// A section of a run may cut a star. What its end says of the class is now known where it begins.
 	return stars()
 }
 
-// listStarsOf is listStars for one section. The edges of a star come one after the
-// other.
+// listStarsOf does the work of listStars for one section. The edges of a star come one after the other.
 func listStarsOf(l *audit.Listing, nodes, edges []byte, firstInput docref.Ref) {
 	ref := func(node uint32) docref.Ref { return records.GetRef(nodes[records.NodeSize*node:]) }
 	var representatives, known []docref.Ref
@@ -122,7 +118,7 @@ func listStarsOf(l *audit.Listing, nodes, edges []byte, firstInput docref.Ref) {
 // listEdges shows the edges between audited classes to the listing.
 func listEdges(l *audit.Listing, outcomes []work.Outcome, m *work.Memory) error {
 	const none = ^uint32(0)
-	var classes []uint32 // of the nodes of a part
+	var classes []uint32 // class of each node of a part
 	return work.EachEdges(outcomes, work.Score, m, func(nodes []byte) func([]byte) {
 		classes = classes[:0]
 		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
@@ -144,7 +140,7 @@ func listEdges(l *audit.Listing, outcomes []work.Outcome, m *work.Memory) error 
 
 func resultPath(folder string) string { return storage.Join(folder, "audit.json") }
 
-// Read returns what [Write] wrote to the folder of a job, nil if there was no audit.
+// Read returns the result that [Write] wrote to the folder of a job, nil if there was no audit.
 func Read(folder string) (*audit.Result, error) {
 	b, err := storage.ReadFile(resultPath(folder))
 	if errors.Is(err, fs.ErrNotExist) {

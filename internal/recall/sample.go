@@ -10,22 +10,20 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// sample is a sample as tasks use it. Nobody changes it.
+// sample is a sample in the form that tasks use. Nobody changes it.
 type sample struct {
 	audit.Sample
 	index   *audit.Index
-	classes map[uint64]uint32 // numbers by digest
+	classes map[uint64]uint32 // numbers of classes by digest
 }
 
-// sampleHeader is the size of what a sample begins with: the limit of what is looked at,
-// and whether the sample was cut.
+// sampleHeader is the size of the head of a sample, in bytes: the limit of the search, and whether the sample was cut.
 const sampleHeader = 12
 
-// sampleShard returns where the sample stands in the catalog: behind all splits.
+// sampleShard returns the shard of the catalog that holds the sample: the one after all splits.
 func (a *Audit) sampleShard() int { return len(a.layout.Inputs.Splits) }
 
-// writeSample writes the sample and returns the path of the run. Of equal documents
-// only the first has a set.
+// writeSample writes the sample and returns the path of the run. Only the first of equal documents has a set.
 func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 	run := &p.Run
 	p.Runs.Begin(run)
@@ -52,7 +50,7 @@ func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 	return run.Close()
 }
 
-// readSample reads the sample that the catalog leads to, and prepares it.
+// readSample reads the sample to which the catalog points, and prepares it.
 func (a *Audit) readSample(catalog string) (*sample, error) {
 	pieces, err := runfile.ReadCatalog(catalog, a.sampleShard())
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// recentClasses is how many classes of equal documents a task remembers, at places
-// that their digests give. A class that it has forgotten is compared again.
+// recentClasses is the number of classes of equal documents that a task remembers, at places that their digests give. A
+// class that it has forgotten is compared again.
 const recentClasses = 1 << 12
 
-// recentClass is the number of a class in search.classes, -1 where it has no partner.
+// recentClass is the number of a class in search.classes, -1 if it has no partner.
 type recentClass struct {
 	digest uint64
 	number int
@@ -31,7 +31,7 @@ type search struct {
 	probe      *audit.Probe
 	w          *work.Place
 	recent     []recentClass
-	classes    []audit.Class // that have partners
+	classes    []audit.Class // classes that have partners
 }
 
 func newSearch(threshold float64, firstInput docref.Ref, s *sample, w *work.Place) *search {
@@ -133,7 +133,7 @@ func (s *search) write() error {
 		}
 	}
 	if s.sample.ProbedBelow == audit.Limit(1) {
-		_, err := s.w.Run.Record(records.Probe, 0, 1) // says that all documents were looked at
+		_, err := s.w.Run.Record(records.Probe, 0, 1) // says that the task looked at all documents
 		return err
 	}
 	return nil

@@ -7,11 +7,10 @@ import (
 	"mirrorbeam/internal/runfile"
 )
 
-// crowdedSize is the size of a document of a crowd, and 4 for each previous key, and
-// refSize where another document of its class is the first of the input.
+// crowdedSize is the size of a document of a crowd. To it come 4 for each previous key, and RefSize if hasInput is set.
 const crowdedSize = 16
 
-// hasInput says in a bit of the position that this is so.
+// hasInput, a bit of the position, says that another document of its class is the first of the input.
 const hasInput = 1 << 31
 
 func putCrowded(b []byte, r *candidates.Record) {
@@ -31,7 +30,7 @@ func putCrowded(b []byte, r *candidates.Record) {
 	}
 }
 
-// getCrowded reads a document of a crowd with that key, and returns what follows it.
+// getCrowded reads a document of a crowd with that key, and returns the bytes after it.
 func getCrowded(b []byte, r *candidates.Record) []byte {
 	ref := GetRef(b)
 	*r = candidates.Record{Key: r.Key, Ref: ref, Input: ref, Size: binary.LittleEndian.Uint32(b[8:])}
@@ -49,9 +48,11 @@ func getCrowded(b []byte, r *candidates.Record) []byte {
 	return b
 }
 
-// A crowd is written as its key, how many pairs and documents it has, and these.
+// crowdHeader is the size of the head of a crowd: its key, and its numbers of pairs and documents. The documents
+// follow.
 const crowdHeader = 20
 
+// WriteCrowd writes the documents of a group that waits.
 func WriteCrowd(run *runfile.Writer, shard int, group []candidates.Record, pairs int64) error {
 	b, err := run.Record(Crowds, shard, crowdHeader)
 	if err != nil {
@@ -83,7 +84,7 @@ type CrowdReader struct {
 	Documents int
 }
 
-// Next goes on to the next crowd. Its documents must have been read.
+// Next goes on to the next crowd. The documents of the current one must have been read.
 func (c *CrowdReader) Next() bool {
 	if len(c.Packed) == 0 {
 		return false

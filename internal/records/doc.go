@@ -1,3 +1,3 @@
-// Package records holds the layouts of the records that cross an exchange: what each
-// field is, where it stands, and which kind of section of a run file it is in.
+// Package records holds the layouts of the records that cross an exchange: the fields, their offsets, and the kind of
+// section of a run file that holds them.
 package records

@@ -10,28 +10,27 @@ import (
 // Edge is a verified edge between two nodes of a part.
 type Edge struct {
 	A, B uint32
-	// Shared and total count shingles: their quotient is the similarity. Where it
-	// is an estimate they count the smallest hashes of the union instead, and
-	// total has a mark.
+	// Shared and Total count shingles; their quotient is the similarity. For an estimate they count the smallest hashes
+	// of the union instead, and Total has a mark.
 	Shared, Total uint32
 }
 
 const (
 	estimateMark = 1 << 31
-	// hammingMark: what is counted are bits that agree, and all bits.
+	// hammingMark says that the edge counts bits: those that agree, and all.
 	hammingMark = 1 << 30
-	// heapMark: it joins a document of a heap to a leader.
+	// HeapMark says that the edge joins a document of a heap to a leader.
 	HeapMark = 1 << 29
 
 	marks = estimateMark | hammingMark | HeapMark
 )
 
-// HammingEdge returns an edge of fingerprints that differ in so many of their bits.
+// HammingEdge returns an edge of fingerprints of the given number of bits that differ in distance of them.
 func HammingEdge(distance, bits int) Edge {
 	return Edge{Shared: uint32(bits - distance), Total: uint32(bits) | hammingMark}
 }
 
-// NewEdge returns an edge of that similarity, whose nodes are still to be set.
+// NewEdge returns an edge of that similarity. Its nodes are still to be set.
 func NewEdge(shared, union int, estimate bool) Edge {
 	e := Edge{Shared: uint32(shared), Total: uint32(union)}
 	if estimate {
@@ -40,29 +39,27 @@ func NewEdge(shared, union int, estimate bool) Edge {
 	return e
 }
 
-// Union returns how many shingles are in either document, estimate whether the
-// similarity is an estimate.
+// Union returns the number of shingles that are in either document.
 func (e Edge) Union() uint32 { return e.Total &^ marks }
 
+// Estimate reports whether the similarity is an estimate.
 func (e Edge) Estimate() bool { return e.Total&estimateMark != 0 }
 
-// Hamming returns the Hamming distance of the nodes' fingerprints, if that is what
-// the edge rests on.
+// Hamming returns the Hamming distance of the nodes' fingerprints, if the edge rests on it.
 func (e Edge) Hamming() (distance uint32, is bool) {
 	return e.Union() - e.Shared, e.Total&hammingMark != 0
 }
 
-// Similarity returns the Jaccard similarity of the nodes, or the share of their bits
-// that agree.
+// Similarity returns the Jaccard similarity of the nodes, or the share of their bits that agree.
 func (e Edge) Similarity() float64 { return float64(e.Shared) / float64(e.Union()) }
 
-// Identical reports whether the edge joins documents that are the same under
-// the measure.
+// Identical reports whether the edge joins documents that are identical under the measure.
 func (e Edge) Identical() bool { return e.Shared == e.Total&^(hammingMark|HeapMark) }
 
 // Heap reports whether the edge joins a document of a heap to a leader.
 func (e Edge) Heap() bool { return e.Total&HeapMark != 0 }
 
+// PutEdge packs an edge.
 func PutEdge(b []byte, e Edge) {
 	binary.LittleEndian.PutUint32(b, e.A)
 	binary.LittleEndian.PutUint32(b[4:], e.B)
@@ -70,6 +67,7 @@ func PutEdge(b []byte, e Edge) {
 	binary.LittleEndian.PutUint32(b[12:], e.Total)
 }
 
+// GetEdge reads an edge.
 func GetEdge(b []byte) Edge {
 	return Edge{
 		A: binary.LittleEndian.Uint32(b), B: binary.LittleEndian.Uint32(b[4:]),
@@ -77,8 +75,8 @@ func GetEdge(b []byte) Edge {
 	}
 }
 
-// ReadEdges returns the edges of an output shard, sorted by A, then B, each once: a
-// pair of documents may have been scored in several groups, and in a heap.
+// ReadEdges returns the edges of an output shard, sorted by A, then B, each once. A pair of documents may have been
+// scored in several groups, and in a heap.
 func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge, error) {
 	total := 0
 	for _, piece := range pieces {
@@ -104,8 +102,7 @@ func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge, error) {
 	return compactEdges(edges), nil
 }
 
-// compactEdges drops repeats of sorted edges. They differ in the mark of a heap only, which
-// stays if one has it.
+// compactEdges drops repeats of sorted edges. Repeats differ only in the mark of a heap, which stays if one has it.
 func compactEdges(edges []Edge) []Edge {
 	n := 0
 	for _, e := range edges {

@@ -46,11 +46,10 @@ func GetHeapMember(b []byte) HeapMember {
 	}
 }
 
-// heapsSize is the size of what a place is told of its heaps: how many documents they have
-// together.
+// heapsSize is the size of the record that describes the heaps of a place: the number of their documents together.
 const heapsSize = 4
 
-// WriteHeaps writes how many documents the heaps of a place have.
+// WriteHeaps writes the number of documents in the heaps of a place.
 func WriteHeaps(run *runfile.Writer, place int, documents uint32) error {
 	b, err := run.Record(Heaps, place, heapsSize)
 	if err == nil {
@@ -59,8 +58,7 @@ func WriteHeaps(run *runfile.Writer, place int, documents uint32) error {
 	return err
 }
 
-// HeapDocuments returns how many documents the heaps of a place have, 0 where it has no
-// heap.
+// HeapDocuments returns the number of documents in the heaps of a place, 0 without a heap.
 func HeapDocuments(packed []byte) (documents int) {
 	for ; len(packed) > 0; packed = packed[heapsSize:] {
 		documents += int(binary.LittleEndian.Uint32(packed))
@@ -68,7 +66,7 @@ func HeapDocuments(packed []byte) (documents int) {
 	return documents
 }
 
-// StarMemberSize is the size of a document of a star: its ref, and that of the leader.
+// StarMemberSize is the size of a document of a star: its ref, and the ref of the leader.
 const StarMemberSize = 2 * RefSize
 
 // WriteStarMember writes that a document is like a leader.

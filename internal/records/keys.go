@@ -7,8 +7,9 @@ import (
 	"mirrorbeam/internal/docref"
 )
 
+// The sizes of records, in bytes.
 const (
-	KeySize    = 32 // and 4 for each previous key
+	KeySize    = 32 // of a key record; to it come 4 for each previous key
 	IDSize     = 16
 	RefSize    = 8
 	NumberSize = 8
@@ -17,10 +18,10 @@ const (
 	EdgeSize   = 16
 )
 
-// FirstKey says in a bit of a key record's position that it is of the document's first
-// key.
+// FirstKey, a bit of a key record's position, says that the record holds the document's first key.
 const FirstKey = 1 << 30
 
+// PutKey packs a key record.
 func PutKey(b []byte, r candidates.Record) {
 	binary.LittleEndian.PutUint64(b, r.Key)
 	binary.LittleEndian.PutUint64(b[8:], uint64(r.Ref))
@@ -36,7 +37,7 @@ func PutKey(b []byte, r candidates.Record) {
 	}
 }
 
-// GetKey reads a record and returns what follows it.
+// GetKey reads a record and returns the bytes after it.
 func GetKey(b []byte, r *candidates.Record) []byte {
 	*r = candidates.Record{
 		Key:    binary.LittleEndian.Uint64(b),
@@ -53,12 +54,14 @@ func GetKey(b []byte, r *candidates.Record) []byte {
 	return b[4*r.Known():]
 }
 
+// PutRef packs a ref.
 func PutRef(b []byte, ref docref.Ref) { binary.LittleEndian.PutUint64(b, uint64(ref)) }
 
+// GetRef reads a ref.
 func GetRef(b []byte) docref.Ref { return docref.Ref(binary.LittleEndian.Uint64(b)) }
 
-// PreviousKey returns, of a packed record, the key that its document has had before it, as
-// [candidates.Buckets.CountLink] asks for it. Exact keys have a previous key of two words.
+// PreviousKey returns the previous key of the document of a packed record, in the form that
+// [candidates.Buckets.CountLink] asks for. Exact keys have a previous key of two words.
 func PreviousKey(b []byte, isExact bool) uint64 {
 	known := candidates.KnownOf(binary.LittleEndian.Uint64(b))
 	if known == 0 || binary.LittleEndian.Uint32(b[28:])&FirstKey != 0 {

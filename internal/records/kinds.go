@@ -2,8 +2,8 @@ package records
 
 import "mirrorbeam/internal/runfile"
 
-// The kinds of records, and what the shard of each is. Their numbers stand in run files:
-// a number is never changed, nor used again.
+// The kinds of records, and the meaning of their shards. Their numbers stand in run files: a number is never changed,
+// nor used again.
 const (
 	Documents    runfile.Kind = 1  // documents of a sketch block, by split
 	Sets         runfile.Kind = 2  // sets of the same block, by split
@@ -11,11 +11,11 @@ const (
 	Keys         runfile.Kind = 4  // key records, by range of keys
 	Fingerprints runfile.Kind = 5  // SimHash fingerprints by their prefixes, by range of keys
 	IDs          runfile.Kind = 6  // hashes of ids, by range of hashes
-	Repeated     runfile.Kind = 7  // documents whose id is not theirs alone, by split
+	Repeated     runfile.Kind = 7  // documents that share an id, by split
 	Counter      runfile.Kind = 8  // a counter of shingles, shard 0
 	Order        runfile.Kind = 9  // the order of shingles, shard 0
 	Crowds       runfile.Kind = 10 // key records of groups that wait, by range of keys
-	Limit        runfile.Kind = 11 // which of these are dense, by range of keys
+	Limit        runfile.Kind = 11 // dense ones among these groups, by range of keys
 	Nodes        runfile.Kind = 12 // nodes of a part of the candidate graph, by range of keys
 	Numbers      runfile.Kind = 13 // candidate pairs of that part
 	Places       runfile.Kind = 14 // the place of each of its nodes
@@ -30,16 +30,16 @@ const (
 	Members      runfile.Kind = 23 // documents of clusters and their shards, by split
 	ShardMembers runfile.Kind = 24 // documents of clusters, by output shard
 	ShardEdges   runfile.Kind = 25 // edges, by output shard
-	Removed      runfile.Kind = 26 // documents that go, by unique task
+	Removed      runfile.Kind = 26 // removed documents, by unique task
 	Spans        runfile.Kind = 27 // passages that the pairs of a part have in common, by part
 	ShardSpans   runfile.Kind = 28 // the same, by output shard
 	HeapMembers  runfile.Kind = 29 // documents of dense groups, by range of keys
-	Heaps        runfile.Kind = 30 // how many documents of heaps a place has, by place
+	Heaps        runfile.Kind = 30 // numbers of documents in heaps, by place
 	Stars        runfile.Kind = 31 // documents that are like one leader, by heap
 	Unchecked    runfile.Kind = 32 // leaders that were not compared with all others, by split
 	Blocks       runfile.Kind = 33 // a mark of each block, by place
 	Probe        runfile.Kind = 34 // documents to look for partners in, with their sets, by split
-	Sums         runfile.Kind = 35 // check sums of the stretches of a split, by split
+	Sums         runfile.Kind = 35 // checksums of the stretches of a split, by split
 	Digests      runfile.Kind = 36 // key records that only bring equal documents together, by range of keys
 	Distinct     runfile.Kind = 37 // documents that are compared with all others, by range of keys
 )

@@ -13,17 +13,19 @@ const (
 	MemberSize   = RefSize + 2*PositionSize
 )
 
-// Position is where a document stands in the output: the shard, and its number
-// among the shard's documents, which are ordered by cluster, then by ref.
+// Position is the place of a document in the output: the shard, and its number among the shard's documents, which are
+// ordered by cluster, then by ref.
 type Position struct {
 	Shard, Number uint32
 }
 
+// Put packs a position.
 func (p Position) Put(b []byte) {
 	binary.LittleEndian.PutUint32(b, p.Shard)
 	binary.LittleEndian.PutUint32(b[4:], p.Number)
 }
 
+// GetPosition reads a position.
 func GetPosition(b []byte) Position {
 	return Position{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])}
 }
@@ -32,12 +34,13 @@ func GetPosition(b []byte) Position {
 // of the first document of its cluster, ref, size, length, flags, length of the id.
 const memberHeader = 32
 
-// The flags of a member: see there.
+// The flags of a member; see [Member].
 const (
 	repeatedFlag = 1 << iota
 	uncheckedFlag
 )
 
+// FlagsOf returns the flags of a member.
 func FlagsOf(repeated, unchecked bool) (flags uint32) {
 	if repeated {
 		flags |= repeatedFlag
@@ -73,8 +76,8 @@ type Member struct {
 	First        uint32 // number of the first document of the cluster
 	Ref          docref.Ref
 	Size, Length uint32
-	Repeated     bool // the id is another document's, too
-	Unchecked    bool // it leads documents of a heap, and was not compared with all that do
+	Repeated     bool // another document has the same id
+	Unchecked    bool // it leads documents of a heap, and was not compared with all other leaders
 	Id           []byte
 }
 

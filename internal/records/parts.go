@@ -18,8 +18,8 @@ func WritePart(run *runfile.Writer, kind runfile.Kind, shard int, part component
 	return nil
 }
 
-// Node is a node of a part of a graph. Parent is the number of another node of the part that
-// it is joined to, or its own.
+// Node is a node of a part of a graph. Parent is the number of another node of the part to which it is joined, or its
+// own.
 type Node struct {
 	Ref            docref.Ref
 	Weight, Parent uint32
@@ -36,7 +36,7 @@ func WriteNode(run *runfile.Writer, kind runfile.Kind, shard int, n Node) error 
 	return err
 }
 
-// DecodePart reads what WritePart wrote, into the memory of part.
+// DecodePart reads the output of WritePart into the memory of part.
 func DecodePart(part components.Part, nodes []byte) components.Part {
 	part = components.Part{Refs: part.Refs[:0], Weights: part.Weights[:0], Parents: part.Parents[:0]}
 	for ; len(nodes) > 0; nodes = nodes[NodeSize:] {

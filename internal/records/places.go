@@ -11,7 +11,7 @@ import (
 	"mirrorbeam/internal/sketchblock"
 )
 
-// PutPlace writes the place of a node and the star that it is in, 0 if it is in none.
+// PutPlace writes the place of a node and the number of its star, 0 if it is in none.
 func PutPlace(b []byte, p components.Place, star uint32) {
 	binary.LittleEndian.PutUint32(b, p.First)
 	binary.LittleEndian.PutUint16(b[4:], p.Blocks)
@@ -19,6 +19,7 @@ func PutPlace(b []byte, p components.Place, star uint32) {
 	binary.LittleEndian.PutUint32(b[8:], star)
 }
 
+// GetPlace reads the place of a node.
 func GetPlace(b []byte) components.Place {
 	return components.Place{
 		First:  binary.LittleEndian.Uint32(b),
@@ -27,10 +28,11 @@ func GetPlace(b []byte) components.Place {
 	}
 }
 
+// GetStar reads the number of a node's star.
 func GetStar(b []byte) uint32 { return binary.LittleEndian.Uint32(b[8:]) }
 
-// Want says that a document is wanted at a place. Where it is of the reference and
-// stands for an equal one of the input as well, Input is the first of these.
+// Want says that a document is wanted at a place. A document of the reference may also stand for equal documents of the
+// input; Input is then the first of these.
 type Want struct {
 	Ref   docref.Ref
 	Place int
@@ -39,9 +41,10 @@ type Want struct {
 	Heap uint32
 }
 
-// wantedSize is the size of a want's record.
+// wantedSize is the size of the record of a [Want].
 const wantedSize = 2*RefSize + 8
 
+// WriteWanted writes a want.
 func WriteWanted(run *runfile.Writer, split int, w Want) error {
 	b, err := run.Record(Wanted, split, wantedSize)
 	if err == nil {
@@ -53,8 +56,7 @@ func WriteWanted(run *runfile.Writer, split int, w Want) error {
 	return err
 }
 
-// DecodeWanted returns what is wanted of a split, ordered by document and place, each
-// once.
+// DecodeWanted returns the wants of a split, ordered by document and place, each once.
 func DecodeWanted(packed []byte) []Want {
 	wanted := make([]Want, 0, len(packed)/wantedSize)
 	for ; len(packed) > 0; packed = packed[wantedSize:] {
@@ -72,18 +74,17 @@ func DecodeWanted(packed []byte) []Want {
 // PlacedSet is the set of a document at the place where it is wanted.
 type PlacedSet struct {
 	Ref docref.Ref
-	// Size is the number of distinct shingles of the document, Length the length of its
-	// text in bytes.
+	// Size is the number of distinct shingles of the document. Length is the length of its text in bytes.
 	Size, Length uint32
-	// Input and Heap are as they were wanted; see [Want].
+	// Input and Heap are those of its [Want].
 	Input docref.Ref
 	Heap  uint32
 	// Set holds the packed hashes, or the sequence, as [sketchblock] lays them out.
 	Set []byte
 }
 
-// setHeader is the size of what stands before the hashes of a placed set: ref, size,
-// number of hashes, ref of the equal document of the input, length, heap.
+// setHeader is the size of the head of a placed set, before the hashes: ref, size, number of hashes, ref of the equal
+// document of the input, length, heap.
 const setHeader = 32
 
 // WriteSet sends the set of document i of the block to the place where it is wanted.
@@ -112,9 +113,8 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 	}, packed[end:]
 }
 
-// SmallestHashes is how many hashes stand for a set where the full sets are not kept: the
-// smallest. The standard error of an estimate of the similarity that rests on k of them is
-// at most 1/(2 sqrt(k)), 4 %.
+// SmallestHashes is the number of hashes, the smallest, that stand for a set if full sets are not kept. An estimate of
+// the similarity that rests on k of them has a standard error of at most 1/(2 sqrt(k)), 4 %.
 const SmallestHashes = 128
 
 // PairSize is the size of a pair of documents at its place: their refs.

@@ -83,8 +83,7 @@ func TestEdgeIdentical(t *testing.T) {
 	}
 }
 
-// TestPlaces writes what comes to places and reads it back: sets, pairs, and what is told of
-// heaps.
+// TestPlaces writes the records of places and reads them back: sets, pairs, and those of heaps.
 func TestPlaces(t *testing.T) {
 	builder := sketchblock.NewBuilder(0, 0)
 	builder.Add(sketchblock.Document{Ref: 5, Set: []uint64{1, 2, 1<<48 - 1}, Size: 1<<31 | 9, Length: 1<<31 | 8})
@@ -199,8 +198,7 @@ func TestShardOf(t *testing.T) {
 	}
 }
 
-// TestCompactEdges: a pair that was scored in a heap and elsewhere is one edge of the heap,
-// whichever came first.
+// TestCompactEdges: a pair that was scored in a heap and elsewhere is one edge of the heap, whichever came first.
 func TestCompactEdges(t *testing.T) {
 	plain, heap, other := Edge{1, 2, 9, 10}, Edge{1, 2, 9, 10 | HeapMark}, Edge{1, 3, 9, 10}
 	for _, edges := range [][]Edge{{plain, heap, other}, {heap, plain, other}, {plain, heap, plain, other, other}} {

@@ -16,10 +16,10 @@ type SetAside struct {
 	Set    []byte
 }
 
-// setAsideHeader is the size of such a document before its set: ref, digest, number
-// of hashes.
+// setAsideHeader is the size of the head of such a document, before its set: ref, digest, number of hashes.
 const setAsideHeader = 20
 
+// AppendSetAside packs a document that is set aside.
 func AppendSetAside(b []byte, ref docref.Ref, digest uint64, set []uint64) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(ref))
 	b = binary.LittleEndian.AppendUint64(b, digest)
@@ -33,15 +33,14 @@ func NextSetAside(packed []byte) (SetAside, []byte) {
 	return SetAside{GetRef(packed), binary.LittleEndian.Uint64(packed[8:]), packed[setAsideHeader:end]}, packed[end:]
 }
 
-// SampledSize is the size of what a task says of a sampled document: its ref and
-// the number of its class.
+// SampledSize is the size of the record of a sampled document: its ref and the number of its class.
 const SampledSize = RefSize + 4
 
-// classHeader is the size of a class of equal documents before its partners: digest,
-// first and last document of the input, first of the reference, numbers of both and
-// of the partners.
+// classHeader is the size of the head of a class of equal documents, before its partners: digest, first and last
+// document of the input, first of the reference, numbers of both and of the partners.
 const classHeader = 52
 
+// WriteClass writes a class of equal documents.
 func WriteClass(run *runfile.Writer, c *audit.Class) error {
 	b, err := run.Record(Audit, 0, classHeader+4*len(c.Partners))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// The size of a span's record: its pair, where it is, its words, and how many more
-// spans the pair has than are listed.
+// SpanSize is the size of a span's record: its pair, its offsets in both documents, its number of words, and the number
+// of spans of the pair that are not listed.
 const SpanSize = 32
 
 // Span is a span of a pair of two nodes of a part, or of two members of an output
@@ -18,16 +18,18 @@ const SpanSize = 32
 type Span struct {
 	A, B uint32
 	sketch.Span
-	// More is how many spans of the pair are not listed.
+	// More is the number of spans of the pair that are not listed.
 	More uint32
 }
 
+// PutSpan packs a span.
 func PutSpan(b []byte, s Span) {
 	for i, field := range []uint32{s.A, s.B, s.StartA, s.EndA, s.StartB, s.EndB, s.Words, s.More} {
 		binary.LittleEndian.PutUint32(b[4*i:], field)
 	}
 }
 
+// GetSpan reads a span.
 func GetSpan(b []byte) Span {
 	field := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
 	return Span{
@@ -36,8 +38,7 @@ func GetSpan(b []byte) Span {
 	}
 }
 
-// ReadSpans returns the spans of an output shard in the order of its edges, those
-// of an edge longest first.
+// ReadSpans returns the spans of an output shard in the order of its edges. The spans of an edge come longest first.
 func ReadSpans(reader *runfile.Reader, pieces []runfile.Piece) ([]Span, error) {
 	packed, err := reader.ReadKind(nil, pieces, ShardSpans)
 	if err != nil {

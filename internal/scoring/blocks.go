@@ -12,8 +12,8 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// block compares the documents of a block with each other and with those of the blocks
-// before it, which are smaller, as far as sizes allow the threshold.
+// block compares the documents of a block with each other and with the smaller documents of earlier blocks, while sizes
+// allow the threshold.
 func (s *Sets) block(ctx context.Context, t work.Task, w *work.Place, edges *edgeWriter) error {
 	own, err := readBlock(w, t.Number, &w.Hashes)
 	if err != nil {
@@ -57,8 +57,7 @@ func readBlock(w *work.Place, number int, memory *[]uint64) ([]document, error) 
 	return g.documents, nil
 }
 
-// compareBlocks compares the documents of a block with those of a block that may be the
-// same.
+// compareBlocks compares the documents of a block with those of another block, which may be the same one.
 func (s *Sets) compareBlocks(ctx context.Context, w *work.Place, edges *edgeWriter, own, others []document) error {
 	for i := range own {
 		if err := ctx.Err(); err != nil {
@@ -75,8 +74,8 @@ func (s *Sets) compareBlocks(ctx context.Context, w *work.Place, edges *edgeWrit
 	return nil
 }
 
-// compareAll compares a document with those of others that are large enough. They are
-// ordered by size, and none is larger than the document.
+// compareAll compares a document with the others that are large enough. These are ordered by size, and none is larger
+// than the document.
 func (s *Sets) compareAll(w *work.Place, edges *edgeWriter, d *document, others []document) error {
 	from := sort.Search(len(others), func(i int) bool { return s.sizesAllow(&others[i], d) })
 	for i := from; i < len(others); i++ {

@@ -17,7 +17,7 @@ type document struct {
 	ref  docref.Ref
 	size int      // distinct shingles
 	set  []uint64 // their hashes, or the smallest of them
-	node uint32   // number among the nodes with an edge, plus 1
+	node uint32   // number among the nodes with an edge, plus 1; 0 without an edge
 	// input is the equal document of the input, see [records.Want], or nil.
 	input *document
 }
@@ -39,7 +39,7 @@ func (d *document) class() candidates.Class {
 	return candidates.Class{First: d.ref, Input: d.input.ref}
 }
 
-// of returns the document of that ref among those that the set stands for.
+// of returns the document of that ref. It is one of those that the set stands for.
 func (d *document) of(ref docref.Ref) *document {
 	if ref == d.ref {
 		return d
@@ -50,12 +50,11 @@ func (d *document) of(ref docref.Ref) *document {
 // gathered are the documents of a place.
 type gathered struct {
 	documents []document
-	numbers   numbering.Set // of their refs
+	numbers   numbering.Set // numbers of the refs
 	last      uint32        // number that was asked for last
 }
 
-// readSets reads the documents of a place. Their hashes go to memory, which grows as it
-// must.
+// readSets reads the documents of a place. Their hashes go to memory, which grows as needed.
 func readSets(w *work.Place, memory *[]uint64) (*gathered, error) {
 	total := 0
 	for _, piece := range w.Pieces {
@@ -79,8 +78,8 @@ func readSets(w *work.Place, memory *[]uint64) (*gathered, error) {
 	return g, err
 }
 
-// eachSet visits the sets of a place, with the number of the piece that holds the set and
-// the offset of its hashes there.
+// eachSet visits the sets of a place. Visit gets the number of the piece that holds the set, and the offset of its
+// hashes there.
 func eachSet(w *work.Place, visit func(s *records.PlacedSet, piece, offset int) error) error {
 	for i, piece := range w.Pieces {
 		if piece.Kind != records.PlaceSets {
@@ -111,7 +110,7 @@ func (g *gathered) find(ref docref.Ref) (uint32, error) {
 	return number, nil
 }
 
-// number is find for the first document of a pair: the pairs of a document mostly come one
+// number returns what find returns, faster for the first document of a pair: the pairs of a document mostly come one
 // after the other.
 func (g *gathered) number(ref docref.Ref) (number uint32, err error) {
 	if len(g.documents) == 0 || g.documents[g.last].ref != ref {

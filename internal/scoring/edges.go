@@ -9,12 +9,12 @@ import (
 // edgeWriter writes the edges of a part of the similarity graph and collects its nodes.
 type edgeWriter struct {
 	run    *runfile.Writer
-	number int // of the part
+	number int // number of the part
 	part   components.Part
 }
 
-// setsPart and heapPart return the number of the part that a task of a place makes. Those
-// of heaps are the odd ones.
+// setsPart and heapPart return the number of the part that a task of a place makes. Heaps have the odd numbers, counted
+// from first.
 func setsPart(first, place int) int { return first + 2*place }
 
 func heapPart(first, place int) int { return first + 2*place + 1 }

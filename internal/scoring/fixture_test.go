@@ -55,9 +55,9 @@ type text struct {
 	records.Want
 	set    []uint64
 	length int
-	// stored is the set as it is sent, if that is not the full one.
+	// stored is the set as it is sent, if it is not sent in full.
 	stored []uint64
-	// sequence is what is sent in place of a set.
+	// sequence is sent in place of a set.
 	sequence []byte
 }
 
@@ -86,7 +86,7 @@ func newSet(random *rand.Rand, n int) []uint64 {
 	return slices.Compact(set)
 }
 
-// vary returns a set in which about one in every so many hashes is another one.
+// vary returns a copy of the set in which about one in every hashes is replaced, every being a number.
 func vary(random *rand.Rand, set []uint64, every int) []uint64 {
 	set = slices.Clone(set)
 	for i := range set {
@@ -98,8 +98,8 @@ func vary(random *rand.Rand, set []uint64, every int) []uint64 {
 	return slices.Compact(set)
 }
 
-// newTexts makes texts of 20 to 60 shingles, in families of texts that are much alike. One
-// in every so many is of the reference; 0: none.
+// newTexts makes texts of 20 to 60 shingles, in families of texts that are much alike. One text in reference is of the
+// reference corpus; 0: none.
 func newTexts(t *testing.T, random *rand.Rand, n, reference int) (texts []text) {
 	t.Helper()
 	var family []uint64
@@ -113,7 +113,7 @@ func newTexts(t *testing.T, random *rand.Rand, n, reference int) (texts []text) 
 	return texts
 }
 
-// jaccard is the similarity of two sets, counted one by one.
+// jaccard counts the common and all hashes of two sets, one by one.
 func jaccard(a, b []uint64) (shared, union int) {
 	for _, element := range a {
 		if slices.Contains(b, element) {

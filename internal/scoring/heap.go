@@ -22,16 +22,16 @@ type heap struct {
 	index *leaders.Index
 
 	leaders     []document
-	joined      unionfind.Forest       // leaders, by edges
-	found       []foundLeader          // of the document at hand
-	sizes       []int64                // of the stars, by leader
+	joined      unionfind.Forest       // leaders joined by edges
+	found       []foundLeader          // leaders of the current document
+	sizes       []int64                // sizes of the stars, by leader
 	group       documents.SkippedGroup // all documents
-	ofReference int64                  // those of which no equal one is of the input
+	ofReference int64                  // documents of the reference without an equal one of the input
 	compared    int64
-	unchecked   int64 // leaders of the input that were not compared with all before them
+	unchecked   int64 // leaders of the input that were not compared with all earlier ones
 }
 
-// newHeap returns a heap for that many documents.
+// newHeap returns a heap of the given number of documents.
 func (h *Heaps) newHeap(w *work.Place, edges *edgeWriter, size int) heap {
 	prefix := func(n int) int { return lshbands.PrefixLength(h.Threshold, n) }
 	return heap{Heaps: h, w: w, edges: edges, index: leaders.New(size, h.Threshold, prefix)}
@@ -40,9 +40,9 @@ func (h *Heaps) newHeap(w *work.Place, edges *edgeWriter, size int) heap {
 // noLeader stands for none.
 const noLeader = ^uint32(0)
 
-// add compares a document with the leaders, writes the edges that are worth a row, and
-// makes the document a leader if it is like none, or of the reference. It returns the
-// leader that the document is most like, which may be itself.
+// add compares a document with the leaders and writes the edges that are worth a row. The document becomes a leader if
+// it is like none, or is of the reference. It returns the leader that is most similar to the document, which may be the
+// document itself.
 func (h *heap) add(d *document) (star uint32, err error) {
 	h.group.Note(d.ref)
 	if class := d.class(); max(class.First, class.Input) < h.layout.FirstInput {
@@ -76,7 +76,7 @@ func (h *heap) add(d *document) (star uint32, err error) {
 	return star, nil
 }
 
-// writeUnchecked writes that a document was not compared with all leaders before it.
+// writeUnchecked writes that a document was not compared with all earlier leaders.
 func (h *heap) writeUnchecked(ref docref.Ref) error {
 	b, err := h.w.Run.Record(records.Unchecked, documents.SplitOf(h.layout.Starts, ref), records.RefSize)
 	if err == nil {
@@ -85,7 +85,7 @@ func (h *heap) writeUnchecked(ref docref.Ref) error {
 	return err
 }
 
-// lead makes a document a leader, whose set the index holds.
+// lead makes a document a leader. Its set is in the index.
 func (h *heap) lead(d *document) {
 	number := uint32(len(h.leaders))
 	leader := *d
@@ -95,13 +95,13 @@ func (h *heap) lead(d *document) {
 	h.sizes = append(h.sizes, 1)
 }
 
-// foundLeader is a leader that a document is like.
+// foundLeader is a leader that the document is like.
 type foundLeader struct {
 	leader uint32
 	edge   records.Edge
 }
 
-// find finds those of the leaders that a document is like, the most similar ones first.
+// find finds the leaders that a document is like, the most similar ones first.
 func (h *heap) find(d *document, among []uint32) {
 	h.found = h.found[:0]
 	for _, number := range among {
@@ -114,9 +114,8 @@ func (h *heap) find(d *document, among []uint32) {
 	})
 }
 
-// writeEdges writes, of the edges between a document and the leaders that were found, the
-// first, that to the most similar leader of the reference, and those that join leaders that
-// were not joined.
+// writeEdges writes some of the edges between a document and the leaders that were found: the first edge, the edge to
+// the most similar leader of the reference, and each edge that joins leaders that were not joined.
 func (h *heap) writeEdges(d *document) error {
 	hasReference := false
 	for i, l := range h.found {
@@ -153,7 +152,7 @@ func (h *heap) score(leader, d *document) (records.Edge, bool) {
 	return e, ok && (!h.AcceptsAll || e.Similarity() >= h.Threshold)
 }
 
-// count counts what was compared, and what was not.
+// count adds up what was compared, and what was not.
 func (h *heap) count() {
 	h.w.Figures.Records += h.group.Documents
 	h.w.Outcome.Counts.Candidates += h.compared

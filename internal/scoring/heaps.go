@@ -21,23 +21,21 @@ func HeapsDelivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Heaps}, Extra: []runfile.Kind{records.PlaceSets}}
 }
 
-// Heaps scores the heaps of a place. Their documents come in the order in which they are
-// preferred. Each is compared with the leaders so far, and becomes one if it is like none
-// of them. So the leaders are what stays of the heap, and the edges to them hold together
-// what belongs together.
+// Heaps scores the heaps of a place. Their documents come in order of preference. Each is compared with the leaders so
+// far, and becomes a leader itself if it is like none of them. So the leaders are the documents of the heap that are
+// kept, and the edges to them hold similar documents together.
 type Heaps struct {
 	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
-	// With AcceptsAll, too, an edge of a heap has an estimate that reaches the threshold: a
-	// key in common is not enough there.
+	// An edge of a heap has an estimate that reaches the threshold, even with AcceptsAll: a common key is not enough
+	// there.
 	Similarity
 	// FirstPart is as in [Sets].
 	FirstPart int
 	// Keep says which documents are preferred.
 	Keep keep.Preference
-	// ListedPairs is the largest number of pairs of a star, the documents that are like one
-	// leader, that needs no decision: a larger star is written, so that its pairs may be
-	// left out elsewhere.
+	// ListedPairs is the largest number of pairs of a star that needs no decision; a star is the documents that are
+	// like one leader. A larger star is written, so that other stages may leave its pairs out.
 	ListedPairs int64
 
 	layout documents.Layout
@@ -46,7 +44,7 @@ type Heaps struct {
 // Setup reads the inputs.
 func (h *Heaps) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
-// Task scores the heaps of a place. It fails where a set has not come.
+// Task scores the heaps of a place. It fails if a set is missing.
 func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	members, err := h.readMembers(w)
 	if err != nil {
@@ -66,20 +64,19 @@ func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	return edges.finish()
 }
 
-// member is a document of a heap and where its set lies.
+// member is a document of a heap and the location of its set.
 type member struct {
 	document keep.Document
 	input    docref.Ref // see records.Want
 	size     uint32     // distinct shingles
-	piece    uint32     // of the task
-	offset   int        // of the set in the piece
+	piece    uint32     // number of the piece of the task
+	offset   int        // offset of the set in the piece
 	stored   int        // bytes of the set
-	heap     uint32     // of those of the place
-	star     uint32     // the leader that it is most like, or noLeader
+	heap     uint32     // number of the heap among those of the place
+	star     uint32     // its most similar leader, or noLeader
 }
 
-// readMembers returns the documents of all heaps of a place in the order in which they are
-// preferred.
+// readMembers returns the documents of all heaps of a place in their order of preference.
 func (h *Heaps) readMembers(w *work.Place) ([]member, error) {
 	packed, err := w.Read(1, records.Heaps)
 	if err != nil {
@@ -149,7 +146,7 @@ func compareMembers(ctx context.Context, w *work.Place, members []member, heaps 
 	return nil
 }
 
-// setOf returns the bytes of a set, whose piece may be held.
+// setOf returns the bytes of a set. IsHeld says that its piece is in the buffer.
 func setOf(w *work.Place, m *member, isHeld bool) ([]byte, error) {
 	if isHeld {
 		return w.Buffers[0][m.offset : m.offset+m.stored], nil
@@ -159,7 +156,7 @@ func setOf(w *work.Place, m *member, isHeld bool) ([]byte, error) {
 	return w.Buffers[1], err
 }
 
-// writeStars writes the documents of the stars that have many pairs.
+// writeStars writes the documents of stars with many pairs.
 func (h *Heaps) writeStars(w *work.Place, members []member, heaps []heap, place int) error {
 	for i := range members {
 		m := &members[i]

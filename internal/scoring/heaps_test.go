@@ -16,7 +16,7 @@ import (
 	"mirrorbeam/internal/work/worktest"
 )
 
-// scoreHeaps scores the heaps of a place that is told of so many documents.
+// scoreHeaps scores the heaps of a place that is told to expect a number of documents.
 func scoreHeaps(t *testing.T, h *Heaps, place int, texts []text, documents int) (work.Outcome, error) {
 	t.Helper()
 	runs := worktest.Runs(t)
@@ -54,13 +54,13 @@ func joined(leader, d *text, threshold float64, firstInput docref.Ref) (e edge, 
 	return e, similarity, compared && similarity >= threshold
 }
 
-// led is what a plain loop finds of the texts of one heap.
+// led is what a plain loop finds in the texts of one heap.
 type led struct {
 	leaders       []*text
-	best          map[*text]edge  // to the most similar leader
-	bestReference map[*text]edge  // to the most similar leader of the reference
-	all           map[edge]bool   // all that are alike
-	star          map[*text]*text // the most similar leader, or itself
+	best          map[*text]edge  // edge to the most similar leader
+	bestReference map[*text]edge  // edge to the most similar leader of the reference
+	all           map[edge]bool   // all edges between texts that are alike
+	star          map[*text]*text // the most similar leader, or the text itself
 }
 
 // lead goes through the texts of a heap in the order of preference.
@@ -91,9 +91,8 @@ func lead(texts []*text, threshold float64, firstInput docref.Ref) led {
 	return l
 }
 
-// TestHeaps compares with plain loops: which documents lead, that each has an edge to the
-// leader that it is most like, of all and of the reference, and that documents are joined as
-// if all edges were written.
+// TestHeaps compares with plain loops. The same documents lead. Each document has an edge to its most similar leader,
+// among all and among those of the reference. Documents are joined as if all edges were written.
 func TestHeaps(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	texts := newTexts(t, random, 72, 7)
@@ -103,7 +102,7 @@ func TestHeaps(t *testing.T) {
 		texts[i].length = 10 + random.IntN(5)
 	}
 	texts[40].set, texts[46].set = texts[41].set, texts[41].set // in two heaps
-	// In document order, in which those come that prefer the first.
+	// Document order is the order of those who prefer the first.
 	slices.SortFunc(texts, func(a, b text) int { return cmp.Compare(a.Ref, b.Ref) })
 	const threshold = .6
 	firstInput := newRef(t, false, 0)
@@ -156,7 +155,7 @@ func TestHeaps(t *testing.T) {
 	}
 }
 
-// preferred returns what decides whether a text is preferred.
+// preferred returns what the preference of a text depends on.
 func preferred(d *text, firstInput docref.Ref) keep.Document {
 	return keep.Document{Ref: d.Ref, Length: uint32(d.length), IsReference: d.Ref < firstInput}
 }
@@ -200,7 +199,7 @@ func checkEdges(t *testing.T, l led, edges []edge) (others []edge) {
 	return others
 }
 
-// stars adds the documents of the stars of more pairs than that, with their leaders.
+// stars adds the documents of stars with more pairs than listedPairs, with their leaders.
 func (l *led) stars(listedPairs int64, stars map[docref.Ref]docref.Ref) {
 	sizes := map[*text]int64{}
 	for _, leader := range l.star {
@@ -208,7 +207,7 @@ func (l *led) stars(listedPairs int64, stars map[docref.Ref]docref.Ref) {
 	}
 	for _, leader := range l.leaders {
 		if l.star[leader] != leader {
-			sizes[leader]++ // one of the reference leads, and is like another leader
+			sizes[leader]++ // a leader of the reference may be like another leader
 		}
 	}
 	for d, leader := range l.star {
@@ -237,8 +236,7 @@ func checkStars(t *testing.T, o work.Outcome, place int, want map[docref.Ref]doc
 	}
 }
 
-// TestUncheckedLeaders: a document too large to lead is told of, if there may be another one
-// like it that is kept as well.
+// TestUncheckedLeaders: a document too large to lead is reported, if another one like it may be kept as well.
 func TestUncheckedLeaders(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	large := newSet(random, 300_000)
@@ -264,7 +262,7 @@ func TestUncheckedLeaders(t *testing.T) {
 	}
 }
 
-// TestHeapsFaults: a heap whose sets are not all there is told of.
+// TestHeapsFaults: a heap with missing sets is reported.
 func TestHeapsFaults(t *testing.T) {
 	texts := newTexts(t, rand.New(rand.NewPCG(13, 14)), 3, 0)
 	const want = "heaps have 4 documents, but 3 sets came"

@@ -14,16 +14,16 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// mostSpans is how many spans of a pair are listed, the longest.
+// mostSpans is the number of spans that are listed of a pair: the longest ones.
 const mostSpans = 16
 
 // Passages finds what the candidate pairs of a place have in common, and where.
 type Passages struct {
-	// Threshold is the least share of the shingles of one document that are in the other
-	// one, from 0 to 1, if the two are to be alike.
+	// Threshold is the least share of the shingles of one document that the other must contain for the two to be alike,
+	// from 0 to 1.
 	Threshold float64
-	// Excerpt is the number of words of the shortest passage that makes two documents alike
-	// whatever share it is of them; 0: none does.
+	// Excerpt is the number of words of the shortest common passage that makes two documents alike, however small a
+	// share of them it is; 0: no passage does.
 	Excerpt int
 	// Shingle is the number of words of a shingle.
 	Shingle int
@@ -31,8 +31,7 @@ type Passages struct {
 	FirstPart int
 }
 
-// Task compares the pairs of a place. It fails where a sequence that is needed has not
-// come.
+// Task compares the pairs of a place. It fails if a sequence that it needs is missing.
 func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	texts, err := readTexts(w)
 	if err != nil {
@@ -66,8 +65,8 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	return edges.finish()
 }
 
-// compare returns how many shingles two documents share, and their spans, the longest
-// first, if the documents are alike.
+// compare returns the number of shingles that two documents share. If the documents are alike, it also returns their
+// spans, the longest first.
 func (p *Passages) compare(matcher *sketch.Matcher, a, b *sketch.IndexedSequence) (shared int, spans []sketch.Span, alike bool) {
 	shared = matcher.Compare(a, b)
 	if shared > 0 && float64(shared)/float64(min(a.Distinct(), b.Distinct())) >= p.Threshold {
@@ -84,7 +83,7 @@ func (p *Passages) compare(matcher *sketch.Matcher, a, b *sketch.IndexedSequence
 type texts struct {
 	documents []document
 	indexed   []*sketch.IndexedSequence
-	numbers   numbering.Set // of their refs
+	numbers   numbering.Set // numbers of the refs
 }
 
 // readTexts reads the sequences of a place.
@@ -104,8 +103,7 @@ func readTexts(w *work.Place) (*texts, error) {
 	return all, err
 }
 
-// readPlacePairs returns the pairs of a place in order, each once: two documents may have
-// met under several keys.
+// readPlacePairs returns the pairs of a place in order, each once: two documents may have met under several keys.
 func readPlacePairs(w *work.Place) ([][2]docref.Ref, error) {
 	packed, err := w.Read(0, records.PlacePairs)
 	if err != nil {

@@ -18,8 +18,7 @@ import (
 
 const shingle = 5
 
-// prose is a text of words that no other text has but those of the same name, from number
-// first to before end.
+// prose returns a text of the words numbered from first to before end. Texts of another name have none of these words.
 func prose(name string, first, end int) string {
 	var words []string
 	for i := first; i < end; i++ {
@@ -45,7 +44,7 @@ func newProse(t *testing.T, contents ...string) (texts []text) {
 	return texts
 }
 
-// writtenSpan is a span of two documents, with what is told of their other spans.
+// writtenSpan is a span of two documents, with what is written about their other spans.
 type writtenSpan struct {
 	a, b docref.Ref
 	sketch.Span
@@ -81,8 +80,8 @@ func TestPassages(t *testing.T) {
 		name      string
 		threshold float64
 		excerpt   int
-		want      []int    // what is like the book
-		common    []string // what each has in common with it
+		want      []int    // texts that are like the book
+		common    []string // what each shares with it
 	}{
 		{"containment", .8, 0, []int{page}, []string{prose("book", 50, 150)}},
 		{"less containment", .1, 0, []int{page, excerpt}, []string{prose("book", 50, 150), prose("book", 200, 220)}},
@@ -114,8 +113,7 @@ func TestPassages(t *testing.T) {
 	}
 }
 
-// TestManySpans: of a pair with very many spans the longest are listed, and how many more
-// there are.
+// TestManySpans: for a pair with very many spans the longest are listed, and the number of others.
 func TestManySpans(t *testing.T) {
 	var a, b []string
 	const spans = mostSpans + 4
@@ -124,7 +122,7 @@ func TestManySpans(t *testing.T) {
 		a = append(a, common, prose(fmt.Sprint("a", i, "word"), 0, 30))
 		b = append(b, common, prose(fmt.Sprint("b", i, "word"), 0, 30))
 	}
-	slices.Reverse(b) // so that no two passages go on in each other
+	slices.Reverse(b) // so that no passage continues another
 	texts := newProse(t, strings.Join(a, " "), strings.Join(b, " "))
 	runs := worktest.Runs(t)
 	path := writePlace(t, runs, 0, texts, [][2]int{{0, 1}})
@@ -140,7 +138,7 @@ func TestManySpans(t *testing.T) {
 	}
 }
 
-// TestPassagesFaults: a sequence that is missing or damaged is told of.
+// TestPassagesFaults: a missing or damaged sequence is reported.
 func TestPassagesFaults(t *testing.T) {
 	texts := newProse(t, prose("a", 0, 50), prose("b", 0, 50))
 	damaged := texts[1]

@@ -22,11 +22,11 @@ type Sets struct {
 	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	Similarity
-	// FirstPart is the number from which on the parts that scoring makes of the similarity
-	// graph are numbered. Other stages make those before it.
+	// FirstPart is the lowest number of the parts that scoring makes of the similarity graph. Lower numbers belong to
+	// other stages.
 	FirstPart int
-	// PlaceBytes is about how many bytes the pairs of a place may take in memory. Where it
-	// has more, they are scored some at a time.
+	// PlaceBytes is about how many bytes the pairs of a place may take in memory. If there are more, they are scored in
+	// several rounds.
 	PlaceBytes int64
 
 	layout documents.Layout
@@ -35,7 +35,7 @@ type Sets struct {
 // Setup reads the inputs.
 func (s *Sets) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
-// Task scores a place or a block. It fails where a set that is needed has not come.
+// Task scores a place or a block. It fails if a set that it needs is missing.
 func (s *Sets) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	edges := &edgeWriter{run: &w.Run, number: setsPart(s.FirstPart, t.Number)}
 	var err error
@@ -77,9 +77,9 @@ func (s *Sets) place(ctx context.Context, w *work.Place, edges *edgeWriter) erro
 	})
 }
 
-// visitPairs visits the pairs of the task in order, each once, as the numbers of their
-// documents in two halves of a word. Mostly they are atATime or fewer. A dense component
-// has many times the pairs that its sets would let expect.
+// visitPairs visits the pairs of the task in order, each once. A pair is given by the numbers of its documents, in two
+// halves of a word. Mostly atATime pairs or fewer are held at a time. A dense component has many times the pairs that
+// the size of its sets suggests.
 func visitPairs(w *work.Place, g *gathered, atATime int, visit func([]uint64) error) error {
 	total := 0
 	for _, piece := range w.Pieces {
@@ -89,7 +89,7 @@ func visitPairs(w *work.Place, g *gathered, atATime int, visit func([]uint64) er
 	}
 	parts := 1
 	if total > atATime {
-		// Where all are pairs, the first documents have twice as many as others.
+		// If all documents are pairs, the first documents have twice the average.
 		parts = 2*total/max(atATime, 1) + 1
 	}
 	w.Pairs = slices.Grow(w.Pairs[:0], min(total, atATime))
@@ -106,8 +106,8 @@ func visitPairs(w *work.Place, g *gathered, atATime int, visit func([]uint64) er
 	return nil
 }
 
-// readPairs returns the pairs whose first document has a number from first to before end.
-// Pairs that share several keys have come more than once.
+// readPairs returns the pairs whose first document has a number from first to before end. A pair that shares several
+// keys comes more than once.
 func readPairs(w *work.Place, g *gathered, first, end uint32) ([]uint64, error) {
 	pairs := w.Pairs[:0]
 	for _, piece := range w.Pieces {

@@ -16,7 +16,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// newSets returns what scores sets at that threshold.
+// newSets returns the stage that scores sets with that similarity.
 func newSets(t *testing.T, runs work.Runs, similarity Similarity, placeBytes int64) *Sets {
 	t.Helper()
 	s := &Sets{Inputs: newInputs(t, runs), Similarity: similarity, FirstPart: firstPart, PlaceBytes: placeBytes}
@@ -58,8 +58,7 @@ func somePairs(random *rand.Rand, n int) (pairs [][2]int) {
 	return pairs
 }
 
-// TestPairs compares with a similarity that is counted one by one, whatever the pairs of a
-// place may take in memory.
+// TestPairs compares with a similarity that is counted one by one, for any memory that the pairs of a place may take.
 func TestPairs(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	texts := newTexts(t, random, 40, 0)
@@ -92,7 +91,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestPairsAreCut: no more pairs are held at a time than there is memory for, or about so.
+// TestPairsAreCut: pairs are held at a time only up to about the memory for them.
 func TestPairsAreCut(t *testing.T) {
 	const documents, atATime = 100, 300
 	var pairs [][2]int
@@ -133,8 +132,8 @@ func TestPairsAreCut(t *testing.T) {
 	}
 }
 
-// TestEstimates: of sets that are not whole the similarity is estimated from the smallest
-// hashes of the union. Whether it reaches the threshold may not count.
+// TestEstimates: if sets are not whole, the similarity is estimated from the smallest hashes of the union. Then it may
+// not matter whether it reaches the threshold.
 func TestEstimates(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	base := newSet(random, 600)
@@ -148,7 +147,7 @@ func TestEstimates(t *testing.T) {
 	path := writePlace(t, runs, 0, texts, pairs)
 	for _, c := range []struct {
 		acceptsAll bool
-		want       []int // of the pairs
+		want       []int // expected edges of the pairs
 	}{{false, []int{0, 3}}, {true, []int{0, 1, 2, 3}}} {
 		var want []edge
 		for _, i := range c.want {
@@ -162,7 +161,7 @@ func TestEstimates(t *testing.T) {
 				}
 			}
 			e := newEdge(a.Ref, b.Ref, shared, len(smallest))
-			e.isEstimate = i != 3 // which has all of its few hashes
+			e.isEstimate = i != 3 // pair 3 has all of its few hashes
 			want = append(want, e)
 		}
 		s := newSets(t, runs, Similarity{Threshold: .8, IsEstimate: true, AcceptsAll: c.acceptsAll}, 1<<20)
@@ -173,13 +172,12 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// TestBlocks compares all pairs of texts, which lie in one block or many, with similarities
-// that are counted one by one. Of two documents of the reference none is compared, but for
-// an equal one of the input.
+// TestBlocks compares all pairs of texts, in one block or many, with similarities that are counted one by one. Two
+// documents of the reference are never compared, unless one of them equals a document of the input.
 func TestBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	texts := newTexts(t, random, 48, 4)
-	equal := &texts[12] // of the reference: it stands for a document of the input as well
+	equal := &texts[12] // a document of the reference stands for one of the input as well
 	equal.Input = newRef(t, false, 900)
 	isReference := func(d *text) bool { return d.Ref.File() == 0 }
 	const threshold = .5
@@ -262,7 +260,7 @@ func writeBlocks(t *testing.T, runs work.Runs, texts []text, capacity int64) (pa
 	return path, int(of[len(of)-1]) + 1
 }
 
-// TestSetsFaults: a set that has not come is told of, and so is a run file that is damaged.
+// TestSetsFaults: a missing set is reported, and so is a damaged run file.
 func TestSetsFaults(t *testing.T) {
 	texts := newTexts(t, rand.New(rand.NewPCG(7, 8)), 3, 0)
 	absent := newRef(t, false, 999)

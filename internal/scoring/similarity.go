@@ -10,15 +10,15 @@ import (
 type Similarity struct {
 	// Threshold is the least Jaccard similarity of two sets that are alike, from 0 to 1.
 	Threshold float64
-	// IsEstimate says that the sets that come are the smallest hashes only, up to
-	// [records.SmallestHashes]. The similarity is an estimate then.
+	// IsEstimate says that only the smallest hashes of each set come, up to [records.SmallestHashes]. The similarity is
+	// then an estimate.
 	IsEstimate bool
-	// AcceptsAll makes every candidate pair an edge, whatever the estimate is. It counts
-	// where similarities are estimates.
+	// AcceptsAll makes every candidate pair an edge, whatever the estimate is. It applies only where similarities are
+	// estimates.
 	AcceptsAll bool
 }
 
-// compare returns the edge of two documents, and whether they are joined by it.
+// compare returns the edge of two documents, and whether it joins them.
 func (s *Similarity) compare(a, b *document) (records.Edge, bool) {
 	if !s.IsEstimate {
 		need := asmkernels.Required(s.Threshold, a.size, b.size)
@@ -29,8 +29,8 @@ func (s *Similarity) compare(a, b *document) (records.Edge, bool) {
 	return records.NewEdge(shared, union, !exact), s.AcceptsAll || float64(shared)/float64(union) >= s.Threshold
 }
 
-// sizesAllow reports whether two documents could reach the threshold if the set of the
-// smaller one were a part of that of the larger one.
+// sizesAllow reports whether two documents could reach the threshold if the set of the larger one contained that of the
+// smaller one.
 func (s *Similarity) sizesAllow(smaller, larger *document) bool {
 	return float64(smaller.size)/float64(larger.size) >= s.Threshold
 }

@@ -1,5 +1,5 @@
-// Package setting lets a message name settings without knowing what its reader calls
-// them: a Go caller knows them as fields of a configuration, a user as flags.
+// Package setting lets a message name settings without knowing the names that its reader uses. A Go caller knows them
+// as fields of a configuration, a user as flags.
 package setting
 
 import (
@@ -30,8 +30,7 @@ func (f *Fault) Error() string {
 // Unwrap returns the error that the format wraps with %w, if there is one.
 func (f *Fault) Unwrap() error { return errors.Unwrap(fmt.Errorf(f.format, f.args...)) }
 
-// text returns the message with the settings by the names that call gives them. Braces
-// in values stay as they are.
+// text returns the message with settings under the names that call returns. Braces in values stay as they are.
 func (f *Fault) text(call func(setting string) string) string {
 	args := slices.Clone(f.args)
 	for i, arg := range args {
@@ -44,11 +43,10 @@ func (f *Fault) text(call func(setting string) string) string {
 	}), args...).Error()
 }
 
-// braces are around the name of a setting in a format.
+// braces matches the name of a setting in a format, with its braces.
 var braces = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// Text returns the message of an error. The settings that a Fault in it names, however
-// deep it is wrapped, have the names that call gives them.
+// Text returns the message of an error. A Fault in it, however deep it is wrapped, names its settings as call does.
 func Text(err error, call func(setting string) string) string {
 	text, done := err.Error(), 0
 	for fault := range faults(err) {
@@ -61,7 +59,7 @@ func Text(err error, call func(setting string) string) string {
 	return text
 }
 
-// faults gives the outermost faults of an error, in the order of its message.
+// faults yields the outermost faults of an error, in the order of its message.
 func faults(err error) iter.Seq[*Fault] {
 	return func(yield func(*Fault) bool) { visit(err, yield) }
 }

@@ -10,12 +10,12 @@ import (
 	"syscall"
 )
 
-// A file of the local disk that is not finished has a random part and an ending behind
-// its name, so that two writers of one name never meet.
+// On the local disk, the name of an unfinished file ends with a random part and a suffix, so that two writers of one
+// name never meet.
 const (
 	unfinished     = ".partial"
 	randomLength   = 8
-	randomAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" // of rand.Text
+	randomAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" // alphabet of rand.Text
 )
 
 // unfinishedName returns a name for a file until it is committed.
@@ -23,21 +23,21 @@ func unfinishedName(path string) string {
 	return path + "-" + rand.Text()[:randomLength] + unfinished
 }
 
-// isUnfinished reports whether unfinishedName makes such names.
+// isUnfinished reports whether a path has the form that unfinishedName makes.
 func isUnfinished(path string) bool {
 	stem, found := strings.CutSuffix(path, unfinished)
 	dash := len(stem) - randomLength - 1
 	return found && dash > 0 && stem[dash] == '-' && strings.Trim(stem[dash+1:], randomAlphabet) == ""
 }
 
-// localWriter is a file of the local disk that is not finished.
+// localWriter is an unfinished file of the local disk.
 type localWriter struct {
 	path    string
 	options Options
 	file    *os.File // nil when it is done
 }
 
-// Create makes a file beside the one that it will be.
+// Create makes an unfinished file beside the final one.
 func (s Local) Create(path string, options Options) (Writer, error) {
 	w, err := s.create(path, options)
 	if err != nil {
@@ -54,7 +54,7 @@ func (Local) create(path string, options Options) (*localWriter, error) {
 	return &localWriter{path, options, file}, nil
 }
 
-// naming lets an error name the file that is to be. Nobody knows the other name.
+// naming makes an error name the final file. Nobody knows the unfinished name.
 func naming(path string, err error) error {
 	if failed, is := errors.AsType[*fs.PathError](err); is {
 		failed.Path = path
@@ -88,8 +88,7 @@ func (w *localWriter) Commit() error {
 	return naming(w.path, err)
 }
 
-// rename gives the file its name. A second name for it, unlike a new one, replaces no
-// other file.
+// rename gives the file its name. A hard link, unlike a rename, replaces no other file.
 func (w *localWriter) rename(from string) error {
 	if !w.options.IfAbsent {
 		return os.Rename(from, w.path)
@@ -110,8 +109,7 @@ func (w *localWriter) Abort() {
 	}
 }
 
-// syncFolder waits until the device has the names in the folder of a path. Some file
-// systems cannot be asked that.
+// syncFolder waits until the device has the names in the folder of a path. Some file systems cannot do that.
 func syncFolder(path string) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -14,17 +14,16 @@ import (
 	"mirrorbeam/internal/regular"
 )
 
-// Local is the storage of the local disk. Names are paths. It can release, map and
-// measure.
+// Local is the storage of the local disk. Names are paths. It implements [Releaser], [Mapper] and [Meter].
 type Local struct{}
 
-// List gives the regular files below a folder. It follows no symbolic links.
+// List yields the regular files below a folder. It follows no symbolic links.
 func (Local) List(folder string) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
-				return nil // it went away, or was never there
+				return nil // it went away, or never existed
 			case err != nil:
 				return err
 			case !entry.Type().IsRegular() || isUnfinished(path) || path == folder:
@@ -47,7 +46,7 @@ func (Local) List(folder string) iter.Seq2[Info, error] {
 	}
 }
 
-// Stat describes the file that a path leads to.
+// Stat describes the file to which a path leads.
 func (Local) Stat(path string) (Info, error) {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -59,9 +58,8 @@ func (Local) Stat(path string) (Info, error) {
 	return infoOf(path, info), nil
 }
 
-// infoOf returns what the system says of a file. The time is as fine as the clock of
-// the file system, so a file that is written twice within a few milliseconds may keep
-// its generation.
+// infoOf returns the system's information about a file. Its time is as fine as the clock of the file system, so a file
+// that is written twice within a few milliseconds may keep its generation.
 func infoOf(path string, info fs.FileInfo) Info {
 	return Info{
 		Name: path, Size: info.Size(), Generation: strconv.FormatInt(info.ModTime().UnixNano(), 10), Identity: IdentityOf(info),
@@ -105,7 +103,7 @@ func (f localFile) ReadRanges(ranges []Range) iter.Seq2[int, error] {
 	}
 }
 
-// From reads with a place of its own.
+// From returns a stream with an offset of its own.
 func (f localFile) From(offset int64) io.ReadCloser {
 	return io.NopCloser(io.NewSectionReader(f.File, offset, math.MaxInt64-offset))
 }
@@ -119,7 +117,7 @@ func (f localFile) Stat() (Info, error) {
 	return infoOf(f.Name(), info), nil
 }
 
-// Copy copies a file by the system's own means where it has them.
+// Copy copies a file by the system's own means, if there are any.
 func (s Local) Copy(from, to string) error {
 	source, err := regular.Open(from)
 	if err != nil {
@@ -178,10 +176,10 @@ func (Local) Map(path string) (Mapping, error) {
 	return NewMapping(mapped, syscall.Munmap), nil
 }
 
-// Used returns what the files of a folder take on the disk. A hole takes nothing. Files
-// in folders below do not count.
+// Used returns the space that the files of a folder take on the disk. A hole takes nothing. Files in folders below do
+// not count.
 func (Local) Used(folder string) int64 {
-	const blockBytes = 512 // whatever the blocks of the file system
+	const blockBytes = 512 // the unit of the system, whatever the block size of the file system
 	used := int64(0)
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {

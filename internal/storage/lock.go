@@ -9,17 +9,15 @@ import (
 	"syscall"
 )
 
-// mostLockings bounds how often a lock is taken of a path that becomes another
-// file at the same time.
+// mostLockings bounds the tries to lock a path that keeps becoming another file.
 const mostLockings = 10
 
-// Lock opens a file or folder of the local disk and takes its lock, or fails at once
-// with syscall.EWOULDBLOCK. The lock is of what has that path when it returns, and ends
-// when the file is closed. Flags are those of os.OpenFile. It is what a Lease of the
-// local disk is made of.
+// Lock opens a file or folder of the local disk and takes its lock, or fails at once with syscall.EWOULDBLOCK. The
+// locked file is the one that has that path when Lock returns. The lock ends when the file is closed. Flags are those
+// of os.OpenFile. A Lease of the local disk rests on Lock.
 func Lock(path string, flags int) (*os.File, error) {
 	for range mostLockings {
-		// Without links and without waiting: a path may be a pipe of somebody else's.
+		// Follow no links and wait for nothing: a path may be somebody else's pipe.
 		file, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 		if err != nil {
 			return nil, err
@@ -49,11 +47,11 @@ func hasName(file *os.File) bool {
 // localLease is a file whose lock is held.
 type localLease struct{ *os.File }
 
-// Lease locks a file, which it makes if there is none.
+// Lease locks a file, and makes it first if there is none.
 func (Local) Lease(path, holder string) (Lease, error) {
 	file, err := Lock(path, os.O_RDWR|os.O_CREATE)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		content, _ := os.ReadFile(path) // it may be gone by now
+		content, _ := os.ReadFile(path) // the file may be gone by now
 		return nil, &HeldError{Name: path, Holder: strings.TrimSpace(string(content))}
 	}
 	if err != nil {
@@ -68,7 +66,7 @@ func (Local) Lease(path, holder string) (Lease, error) {
 	return localLease{file}, nil
 }
 
-// Check is an error if somebody has removed or replaced the file.
+// Check returns an error if somebody has removed or replaced the file.
 func (l localLease) Check() error {
 	if !hasName(l.File) {
 		return &fs.PathError{Op: "lease", Path: l.Name(), Err: fs.ErrNotExist}
@@ -76,8 +74,8 @@ func (l localLease) Check() error {
 	return nil
 }
 
-// Release removes the file while it is locked. Whoever waits for the lock of a file that
-// is gone sees that and makes another one.
+// Release removes the file while it is locked. Whoever waits for the lock then sees that the file is gone and makes
+// another one.
 func (l localLease) Release() error {
 	var err error
 	if hasName(l.File) {

@@ -14,8 +14,8 @@ var registered = struct {
 	storages map[string]Storage
 }{storages: map[string]Storage{}}
 
-// Register makes s the storage of all names with a scheme, such as gs, until undo is
-// called. It panics if the scheme has a storage.
+// Register makes s the storage of all names with a scheme, such as gs, until undo is called. It panics if the scheme
+// already has a storage.
 func Register(scheme string, s Storage) (undo func()) {
 	registered.Lock()
 	defer registered.Unlock()
@@ -30,8 +30,7 @@ func Register(scheme string, s Storage) (undo func()) {
 	}
 }
 
-// Of returns the storage of a name: that of its scheme, or the local disk where it has
-// none.
+// Of returns the storage of a name: the storage of its scheme, or the local disk if it has no scheme.
 func Of(name string) (Storage, error) {
 	scheme := Scheme(name)
 	if scheme == "" {
@@ -46,7 +45,7 @@ func Of(name string) (Storage, error) {
 	return s, nil
 }
 
-// Scheme returns what stands before the :// of a name, or "" for a local path.
+// Scheme returns the part of a name before ://, or "" for a local path.
 func Scheme(name string) string {
 	scheme, _, found := strings.Cut(name, "://")
 	if !found || scheme == "" || strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
@@ -55,7 +54,7 @@ func Scheme(name string) string {
 	return scheme
 }
 
-// Join returns the name of what is in a folder.
+// Join returns the name of an item in a folder.
 func Join(folder, name string) string {
 	if Scheme(folder) == "" {
 		return filepath.Join(folder, name)
@@ -63,7 +62,7 @@ func Join(folder, name string) string {
 	return strings.TrimSuffix(folder, "/") + "/" + name
 }
 
-// Clean returns the shortest equal name of a local path, and any other name as it is.
+// Clean returns the shortest equal name of a local path. It leaves other names as they are.
 func Clean(name string) string {
 	if Scheme(name) != "" {
 		return name
@@ -107,7 +106,7 @@ func Create(name string) (Writer, error) {
 	return s.Create(name, Options{})
 }
 
-// Remove removes a file of any storage. That there is none is no error.
+// Remove removes a file of any storage. A missing file is no error.
 func Remove(name string) error {
 	s, err := Of(name)
 	if err != nil {
@@ -128,8 +127,7 @@ func ReadFile(name string) ([]byte, error) {
 	return io.ReadAll(stream)
 }
 
-// WriteFile makes a file of any storage, at once: it has the whole content, or there is
-// none.
+// WriteFile makes a file of any storage, at once: it has the whole content, or there is none.
 func WriteFile(name string, content []byte) error {
 	w, err := Create(name)
 	if err != nil {
@@ -142,7 +140,7 @@ func WriteFile(name string, content []byte) error {
 	return w.Commit()
 }
 
-// Release gives the space of stretches of a file back where its storage can do that.
+// Release gives back the space of stretches of a file, if its storage can do that.
 func Release(name string, stretches []Stretch) {
 	if s, err := Of(name); err == nil {
 		if releaser, can := s.(Releaser); can {
@@ -151,8 +149,8 @@ func Release(name string, stretches []Stretch) {
 	}
 }
 
-// Map returns the content of a file as memory. It is read where its storage cannot map
-// it. An empty file is an error.
+// Map returns the content of a file as memory. If its storage cannot map the file, Map reads it. An empty file is an
+// error.
 func Map(name string) (Mapping, error) {
 	s, err := Of(name)
 	if err != nil {
@@ -168,8 +166,7 @@ func Map(name string) (Mapping, error) {
 	return NewMapping(content, nil), err
 }
 
-// Used returns how many bytes the files of a folder take. What cannot be found out
-// counts as nothing.
+// Used returns the bytes that the files of a folder take. Files of unknown size count as nothing.
 func Used(folder string) int64 {
 	s, err := Of(folder)
 	if err != nil {

@@ -56,33 +56,29 @@ import (
 
 // Storage keeps whole files under names.
 type Storage interface {
-	// List gives the files in a folder and below it, in any order. A folder that is not
-	// there holds none. Files that come or go meanwhile may be given or not. An error
-	// comes last, with a zero Info.
+	// List yields the files in a folder and below it, in any order. A missing folder holds none. List may yield or omit
+	// files that come or go meanwhile. An error comes last, with a zero Info.
 	List(folder string) iter.Seq2[Info, error]
 
 	// Stat describes a file.
 	Stat(name string) (Info, error)
 
-	// Open opens a file for reading. It waits for nobody: anything but a file, such as
-	// a pipe, is an error.
+	// Open opens a file for reading. It does not wait: anything but a file, such as a pipe, is an error.
 	Open(name string) (File, error)
 
-	// Create begins a file. Nothing is seen of it before it is committed.
+	// Create begins a file, which nobody sees before it is committed.
 	Create(name string, options Options) (Writer, error)
 
-	// Copy makes a second file of the same content, as by Create and Commit. Both names
-	// are of this storage, so a bucket copies without a download. A file that has the
-	// name to is replaced.
+	// Copy makes a second file of the same content, as by Create and Commit. Both names are of this storage, so a
+	// bucket copies without a download. A file with the name to is replaced.
 	Copy(from, to string) error
 
-	// Remove removes a file. That there is none is no error.
+	// Remove removes a file. A missing file is no error.
 	Remove(name string) error
 
-	// Lease takes the lease of a name, or fails at once with a *HeldError while somebody
-	// else holds it. The name is one of a file that the storage makes for this purpose.
-	// Holder is a line of text that tells others who holds the lease. A lease ends by
-	// itself when its process dies: at once or, in a bucket, some time later.
+	// Lease takes the lease of a name, or fails at once with a *HeldError if somebody else holds it. The storage makes
+	// a file of that name for this purpose. Holder is a line of text that tells others who holds the lease. A lease
+	// ends by itself when its process dies: at once or, in a bucket, some time later.
 	Lease(name, holder string) (Lease, error)
 }
 
@@ -92,46 +88,39 @@ type Info struct {
 	Name string
 	// Size is the length in bytes.
 	Size int64
-	// Generation is another one after the content has changed. It is to be compared
-	// only. Empty where it is not known.
+	// Generation changes with the content. Generations can only be compared. It is empty if it is not known.
 	Generation string
-	// Identity is the same for all names of a file. It is zero where a file has one name
-	// only.
+	// Identity is the same for all names of a file. It is zero for a file that can have only one name.
 	Identity Identity
 }
 
-// Identity is what all names of one file or folder have in common. The zero Identity is
-// not known: it is equal to no other.
+// Identity is common to all names of one file or folder. The zero Identity is unknown: it equals no other.
 type Identity struct {
-	// Device is the number of the file system, Inode that of the file on it.
+	// Device is the number of the file system, Inode the number of the file on it.
 	Device, Inode uint64
 }
 
-// Options are the choices of Create. The zero Options are those of most files.
+// Options are the choices of Create. The zero Options serve most files.
 type Options struct {
-	// IfAbsent lets Commit fail with fs.ErrExist if a file has the name by then. Of
-	// several writers at most one succeeds. Otherwise the file is replaced, at once.
+	// IfAbsent makes Commit fail with fs.ErrExist if a file has the name by then. Of several writers at most one
+	// succeeds. Without it the file is replaced, at once.
 	IfAbsent bool
-	// Durable lets Commit wait until the content survives a loss of power. Storage
-	// behind a network does so anyway.
+	// Durable makes Commit wait until the content survives a loss of power. Storage behind a network does so anyway.
 	Durable bool
 }
 
 // File is a file that is open for reading.
 type File interface {
-	// ReadAt reads a range, as io.ReaderAt says. It returns no io.EOF with bytes that are
-	// all there.
+	// ReadAt reads a range, as io.ReaderAt says. If all bytes are there, it returns no io.EOF.
 	io.ReaderAt
 
-	// ReadRanges reads several ranges, and gives the number of each when it is read, in
-	// any order. A storage behind a network asks for ranges that lie close together at
-	// once, and for several side by side. A range that reaches beyond the end of the file
-	// is io.ErrUnexpectedEOF. An error comes last. Whoever leaves early must not use the
-	// ranges that have not been given.
+	// ReadRanges reads several ranges. It yields the number of each range when it is read, in any order. A storage
+	// behind a network combines ranges that lie close together into one request, and makes several requests side by
+	// side. A range that reaches beyond the end of the file is io.ErrUnexpectedEOF. An error comes last. A caller that
+	// leaves early must not use ranges that were not yielded.
 	ReadRanges(ranges []Range) iter.Seq2[int, error]
 
-	// From returns the bytes from an offset to the end. Each stream has its own place,
-	// and is to be closed before the file.
+	// From returns the bytes from an offset to the end. Each stream has its own offset, and is closed before the file.
 	From(offset int64) io.ReadCloser
 
 	// Stat describes the file as it is now. A storage that has pinned a generation
@@ -145,7 +134,7 @@ type File interface {
 type Range struct {
 	// Offset is where it begins in the file.
 	Offset int64
-	// Bytes are filled with what is there.
+	// Bytes is filled from the file.
 	Bytes []byte
 }
 
@@ -154,19 +143,17 @@ type Writer interface {
 	// Write appends to the file. After an error the file can only be aborted.
 	io.Writer
 
-	// Commit gives the file its name. After an error no file has it that is not whole;
-	// a storage behind a network may have lost the answer only, so that the whole file
-	// is there. Either way the Writer is done.
+	// Commit gives the file its name. After an error, no partial file has the name. A storage behind a network may only
+	// have lost the answer, so that the whole file is there. Either way the Writer is done.
 	Commit() error
 
 	// Abort drops the file. After Commit it does nothing, so it can be deferred.
 	Abort()
 }
 
-// Lease is a name that nobody else has meanwhile.
+// Lease is a name that one holder has to itself.
 type Lease interface {
-	// Check is an error once the lease is lost, or may be. What others must not see is
-	// done after a check.
+	// Check returns an error if the lease is lost, or may be. A holder checks before it does what others must not see.
 	Check() error
 
 	// Release gives the lease back.
@@ -175,8 +162,7 @@ type Lease interface {
 
 // HeldError says that somebody else holds a lease.
 type HeldError struct {
-	// Name is that of the lease, Holder what the other one has said of itself; it may be
-	// empty.
+	// Name is the name of the lease. Holder is what the other holder has said of itself; it may be empty.
 	Name, Holder string
 }
 
@@ -188,20 +174,19 @@ func (e *HeldError) Error() string {
 	return e.Name + " is held by " + e.Holder
 }
 
-// Releaser is a Storage that can give the space of a part of a file back.
+// Releaser is a Storage that can give back the space of a part of a file.
 type Releaser interface {
-	// Release gives up the content of stretches of a file, of which only the length is
-	// used. The file stays as long as it is. That is a favour: nothing happens
-	// where it cannot be done.
+	// Release gives up the content of stretches of a file; afterwards only the length of the file matters, which stays
+	// the same. Nothing happens if the storage cannot do it.
 	Release(name string, stretches []Stretch)
 }
 
 // Stretch is a part of a file.
 type Stretch struct{ Offset, Length int64 }
 
-// Mapper is a Storage whose files can be had as memory, without reading them.
+// Mapper is a Storage that can map files into memory, without reading them.
 type Mapper interface {
-	// Map maps a file that is not empty. The bytes must not be written to.
+	// Map maps a file that is not empty. Nobody may write to the bytes.
 	Map(name string) (Mapping, error)
 }
 
@@ -213,8 +198,7 @@ type Mapping struct {
 	unmap func([]byte) error
 }
 
-// NewMapping returns a mapping that Close gives back by calling unmap, unless that is
-// nil.
+// NewMapping returns a mapping. Close gives it back by calling unmap, unless that is nil.
 func NewMapping(content []byte, unmap func([]byte) error) Mapping { return Mapping{content, unmap} }
 
 // Close gives the memory back.
@@ -225,11 +209,9 @@ func (m Mapping) Close() error {
 	return m.unmap(m.Bytes)
 }
 
-// Meter is a Storage that knows how much room files take, where that is not the sum of
-// their sizes.
+// Meter is a Storage that knows the space that files take, if that is not the sum of their sizes.
 type Meter interface {
-	// Used returns how many bytes the files of a folder take, those included that are
-	// being written.
+	// Used returns the bytes that the files of a folder take, including files that are being written.
 	Used(folder string) int64
 }
 

@@ -32,7 +32,7 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// TestOf: the scheme picks the storage, and nothing that is a path has one.
+// TestOf: the scheme picks the storage, and a path has none.
 func TestOf(t *testing.T) {
 	m, folder := storagetest.NewMemory(t)
 	if s, err := storage.Of(folder); s != m || err != nil {
@@ -53,7 +53,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestHelpers: each does its work on both storages, whatever they are able to.
+// TestHelpers: each function works on both storages, whatever they support.
 func TestHelpers(t *testing.T) {
 	_, memory := storagetest.NewMemory(t)
 	for _, folder := range []string{t.TempDir(), memory} {
@@ -91,8 +91,7 @@ func TestHelpers(t *testing.T) {
 	}
 }
 
-// TestLocalKeepsApart: what is not a file is refused at once, and a lease whose file is
-// gone is lost.
+// TestLocalKeepsApart: anything but a file is refused at once, and a lease whose file is gone is lost.
 func TestLocalKeepsApart(t *testing.T) {
 	folder := t.TempDir()
 	pipe := filepath.Join(folder, "pipe")
@@ -124,7 +123,7 @@ func TestLocalKeepsApart(t *testing.T) {
 	}
 }
 
-// TestWriteFileFails lets each operation fail: no file is seen that is not whole.
+// TestWriteFileFails lets each operation fail: no partial file is seen.
 func TestWriteFileFails(t *testing.T) {
 	m, folder := storagetest.NewMemory(t)
 	name := storage.Join(folder, "a")

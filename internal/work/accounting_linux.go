@@ -17,7 +17,7 @@ func threadCPU() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// residentBytes returns how much memory the process holds now.
+// residentBytes returns the bytes of memory that the process holds now.
 func residentBytes() int64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	if fields := bytes.Fields(b); err == nil && len(fields) > 1 {

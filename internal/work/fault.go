@@ -21,19 +21,20 @@ const (
 	OtherFault   FaultKind = "internal"
 )
 
-// inputError is a failure to read the input, not a fault of what is in it.
+// inputError is a failure to read the input, as opposed to a fault in its content.
 type inputError struct{ error }
 
+// Unwrap returns the error of the system.
 func (e inputError) Unwrap() error { return e.error }
 
-// NewInputError makes the error one of reading the input.
+// NewInputError marks the error as a failure to read the input.
 func NewInputError(err error) error { return inputError{err} }
 
 // Fault is an error of a task as its driver sees it.
 type Fault struct {
 	Kind FaultKind
-	// Errno is the name of the system's error that is behind it, such as ENOSPC, or
-	// "". Its number may be another one on the worker's system.
+	// Errno is the name of the system's error behind the fault, such as ENOSPC, or "". The worker's system may use
+	// another number for it.
 	Errno string
 	// Path is the file of that error, or "".
 	Path string
@@ -66,9 +67,8 @@ func NewFault(err error) Fault {
 // faultMark stands before a fault in the text of an error.
 const faultMark = "mirrorbeam fault:"
 
-// Error encodes the fault: the text is all that is left of an error on its way
-// through a runner, which wraps it in text of its own. Each part is quoted, so that
-// no file name in it can pass for another part.
+// Error encodes the fault. Its text is all that survives of an error on its way through a runner, which wraps it in
+// text of its own. Each part is quoted, so that no file name in it can pass for another part.
 func (f Fault) Error() string {
 	b := []byte(faultMark)
 	for _, part := range []string{string(f.Kind), f.Errno, f.Path, f.Text} {
@@ -77,16 +77,15 @@ func (f Fault) Error() string {
 	return string(b)
 }
 
-// MarkFault makes the error of a task one that FaultOf finds again.
+// MarkFault returns an error from which [FaultOf] gets the fault back.
 func MarkFault(err error) error { return NewFault(err) }
 
-// FaultOf returns the fault of a task that is behind the error of a runner, if it
-// was one of a task.
+// FaultOf returns the fault of a task behind the error of a runner, if a task caused the error.
 func FaultOf(err error) (fault Fault, found bool) {
 	if errors.As(err, &fault) {
 		return fault, true
 	}
-	// The first mark is ours: one further on may be part of a file name.
+	// The first mark is ours: a later one may be part of a file name.
 	for text := err.Error(); ; {
 		_, after, found := strings.Cut(text, faultMark)
 		if !found {
@@ -99,7 +98,7 @@ func FaultOf(err error) (fault Fault, found bool) {
 	}
 }
 
-// parseFault reads what follows a mark.
+// parseFault reads the text after a mark.
 func parseFault(text string) (fault Fault, is bool) {
 	var kind string
 	for _, part := range []*string{&kind, &fault.Errno, &fault.Path, &fault.Text} {

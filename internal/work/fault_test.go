@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// TestFaults: an error comes back out of what a runner makes of it, whatever the
-// names of files in it.
+// TestFaults: a fault survives the way through a runner, whatever the names of files in it.
 func TestFaults(t *testing.T) {
 	hostile := faultMark + ` "input" "" "" "x" (end) ` + faultMark + "\xff\n no space left on device"
 	_, missing := os.Open("/does/not/exist/" + hostile)

@@ -45,8 +45,7 @@ func EachPart(runs []string, kind runfile.Kind, m *Memory, visit func(shard int,
 	return nil
 }
 
-// EachRecordOf visits the records of a kind in the runs of a stage, as many at a
-// time as a section holds.
+// EachRecordOf visits the records of a kind in the runs of a stage, one section at a time.
 func EachRecordOf(outcomes []Outcome, stage Stage, kind runfile.Kind, m *Memory, visit func(packed []byte) error) error {
 	var reader runfile.Reader
 	defer reader.Close()
@@ -73,8 +72,8 @@ func EachRecordOf(outcomes []Outcome, stage Stage, kind runfile.Kind, m *Memory,
 	return nil
 }
 
-// EachEdges visits the edges that a stage has written: of the nodes of each part of
-// the graph part makes what the edges of the part are shown to.
+// EachEdges visits the edges that a stage has written. For each part of the graph it calls part with the nodes, and
+// then visit, the result, with the edges.
 func EachEdges(outcomes []Outcome, stage Stage, m *Memory, part func(nodes []byte) (visit func(edges []byte))) error {
 	var reader runfile.Reader
 	defer reader.Close()

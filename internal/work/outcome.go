@@ -9,7 +9,7 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// Outcome is the element that a task puts out.
+// Outcome is the element that a task emits.
 type Outcome struct {
 	Stage  Stage
 	Number int
@@ -17,25 +17,24 @@ type Outcome struct {
 	Run     string `json:",omitempty"`
 	Counts  Counts
 	Skipped Skipped
-	// Shingles is how many hashes the sets of a sketch block hold.
+	// Shingles is the number of hashes in the sets of a task's sketch blocks.
 	Shingles int64 `json:",omitempty"`
-	// Sampled is how many documents the audit has sampled, in all.
+	// Sampled is the number of documents that the audit has sampled, in all.
 	Sampled int `json:",omitempty"`
-	// SampledAll says that these are all documents with words.
+	// SampledAll says that the sample is all documents with words.
 	SampledAll bool `json:",omitempty"`
 	// AllPairs says that the task has compared all pairs of documents.
 	AllPairs bool `json:",omitempty"`
-	// Crowds are the groups that wait until all are known.
+	// Crowds are the groups that wait until all crowds are known.
 	Crowds []Crowd       `json:",omitempty"`
 	Files  []output.File `json:",omitempty"`
 }
 
-// Counts is what the tasks counted of the corpus; see summary.json in the
-// documentation.
+// Counts is what the tasks counted of the corpus; see summary.json in the documentation.
 type Counts struct {
 	Documents int64 `json:"documents"`
 	Bytes     int64 `json:"bytes"`
-	// ReferenceDocuments and ReferenceBytes are not part of the two above.
+	// ReferenceDocuments and ReferenceBytes count the reference. Documents and Bytes do not include it.
 	ReferenceDocuments int64 `json:"reference_documents,omitempty"`
 	ReferenceBytes     int64 `json:"reference_bytes,omitempty"`
 	Rejected           int64 `json:"rejected"`
@@ -46,8 +45,8 @@ type Counts struct {
 	Clustered          int64 `json:"clustered"`
 	Kept               int64 `json:"kept"`
 	Removed            int64 `json:"removed"`
-	// RemovedForReference counts those of Removed that are near-duplicates of a
-	// document of the reference, whatever document is kept for them.
+	// RemovedForReference counts the Removed documents that are near-duplicates of a document of the reference,
+	// whatever document is kept for them.
 	RemovedForReference int64 `json:"removed_for_reference,omitempty"`
 	Pairs               int64 `json:"pairs"`
 }
@@ -72,29 +71,29 @@ func (c *Counts) Add(other Counts) {
 
 // Skipped says what was not compared.
 type Skipped struct {
-	// Pairs of documents with a common key, counted for every such key whose group
-	// was too dense. They may have been compared under another key.
+	// Pairs counts pairs of documents that share a key, once for every such key whose group was too dense. They may
+	// have been compared under another key.
 	Pairs int64 `json:"pairs"`
-	// Groups too dense to compare all pairs.
+	// Groups counts the groups too dense to compare all pairs.
 	Groups int64 `json:"groups"`
-	// Kept is how many documents of such groups are kept that were not compared with
-	// all others of the group that are kept.
+	// Kept counts the kept documents of such groups that were not compared with all other kept documents of their
+	// group.
 	Kept int64 `json:"kept"`
-	// Example is the largest of them, nil if there is none.
+	// Example is the largest of these groups, nil if there is none.
 	Example *SkippedGroup `json:"example,omitempty"`
 }
 
 // SkippedGroup is a dense group.
 type SkippedGroup struct {
-	// Documents is how many different ones it has.
+	// Documents is the number of distinct documents in the group.
 	Documents int64 `json:"documents"`
 	// First and Second are its first two documents, as path:position.
 	First  string `json:"first"`
 	Second string `json:"second"`
 }
 
-// Add adds other to s. Of equally large examples that with the smaller names stays,
-// so that the order does not matter.
+// Add adds other to s. Of equally large examples it keeps the one with the smaller names, so that the order does not
+// matter.
 func (s *Skipped) Add(other Skipped) {
 	s.Pairs += other.Pairs
 	s.Groups += other.Groups
@@ -107,9 +106,10 @@ func (s *Skipped) Add(other Skipped) {
 	}
 }
 
-// Encode makes an element of the outcome.
+// Encode encodes the outcome as an element.
 func (o Outcome) Encode() ([]byte, error) { return json.Marshal(o) }
 
+// DecodeOutcome reads an element that Encode made.
 func DecodeOutcome(element []byte) (o Outcome, err error) {
 	if err = json.Unmarshal(element, &o); err != nil {
 		err = fmt.Errorf("decode outcome: %w", err)
@@ -117,14 +117,14 @@ func DecodeOutcome(element []byte) (o Outcome, err error) {
 	return o, err
 }
 
-// Crowd is a group that waits, as its task tells of it.
+// Crowd describes a group that waits, as its task reports it.
 type Crowd struct {
-	ID    uint64 // of the key, as candidates.Grouper.KeyID gives it
+	ID    uint64 // ID of the key, see candidates.Grouper.KeyID
 	Pairs int64
 }
 
-// ReadOutcomes returns the outcomes of an iterator in the order of stages and
-// tasks, whatever order the runner brings them in, and the sum of their counts.
+// ReadOutcomes returns the outcomes of an iterator and the sum of their counts. The outcomes are ordered by stage and
+// task, in whatever order the runner brings them.
 func ReadOutcomes(elements func(*[]byte) bool) ([]Outcome, Counts, error) {
 	var outcomes []Outcome
 	var sum Counts

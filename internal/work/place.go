@@ -11,12 +11,11 @@ import (
 	"mirrorbeam/internal/sketchblock"
 )
 
-// Memory is what a task works in. It goes from one task of a stage to the next,
-// since memory that a task would leave to the collector has to be mapped anew for
-// the next, page by page.
+// Memory holds the buffers of a task. It goes from one task of a stage to the next: if the collector freed it, the next
+// task would map new memory, page by page.
 type Memory struct {
 	stage   Stage
-	Figures Figures // of the task at hand
+	Figures Figures // figures of the current task
 	Run     runfile.Writer
 	Buffers [3][]byte
 	Keys    []candidates.Record
@@ -25,15 +24,14 @@ type Memory struct {
 	Pairs   []uint64
 }
 
-// Place is what a task that turns runs into a run has at hand: the pieces it
-// is given and the run it writes.
+// Place is what a task gets that turns runs into a run: its pieces, and the run to write.
 type Place struct {
 	*Memory
 	Runs    Runs
 	Reader  runfile.Reader
 	Pieces  []runfile.Piece
 	Outcome *Outcome
-	// Hold keeps what tasks share until all tasks of the bundle have ended.
+	// Hold keeps a value that tasks share until all tasks of the bundle have ended.
 	Hold func(shared any)
 }
 
@@ -45,7 +43,7 @@ func (w *Place) Read(buffer int, kind runfile.Kind) ([]byte, error) {
 	return b, err
 }
 
-// Has reports whether the task is given a piece of a kind.
+// Has reports whether the task has a piece of a kind.
 func (w *Place) Has(kind runfile.Kind) bool {
 	return slices.ContainsFunc(w.Pieces, func(piece runfile.Piece) bool { return piece.Kind == kind })
 }
@@ -57,8 +55,8 @@ func (w *Place) ReadPiece(buffer int, piece runfile.Piece) ([]byte, error) {
 	return b, err
 }
 
-// EachBlock visits the sketch blocks of a split in order, with the piece that
-// holds the sets of the block. The block lies in the first buffer.
+// EachBlock visits the sketch blocks of a split in order. Visit also gets the piece that holds the sets of the block.
+// The block lies in the first buffer.
 func (w *Place) EachBlock(ctx context.Context, visit func(*sketchblock.Block, runfile.Piece) error) error {
 	var documents, sets []runfile.Piece
 	for _, piece := range w.Pieces {
@@ -92,9 +90,8 @@ func (w *Place) EachBlock(ctx context.Context, visit func(*sketchblock.Block, ru
 	return nil
 }
 
-// EachSet visits the documents of the sketch blocks of a split in order: document i of the
-// block, and the bytes of its set or sequence. The block lies in the first buffer, its sets
-// lie in the second.
+// EachSet visits the documents of the sketch blocks of a split in order. Visit gets a block, the number of a document
+// in it, and the bytes of its set or sequence. The block lies in the first buffer, its sets in the second.
 func (w *Place) EachSet(ctx context.Context, visit func(block *sketchblock.Block, i int, set []byte) error) error {
 	return w.EachBlock(ctx, func(block *sketchblock.Block, piece runfile.Piece) error {
 		sets, err := w.ReadPiece(1, piece)
@@ -110,7 +107,7 @@ func (w *Place) EachSet(ctx context.Context, visit func(block *sketchblock.Block
 	})
 }
 
-// Do does a task: it finds the pieces for it and closes the run that it writes.
+// Do does a task: it finds the task's pieces, and afterwards closes its run.
 func (w *Place) Do(ctx context.Context, t Task, do func(context.Context, Task, *Place) error) (err error) {
 	defer w.Reader.Close()
 	if t.Catalog != "" {

@@ -1,16 +1,15 @@
 package work
 
-// Planning is what a step has at hand that sees the outcomes of all tasks before it and
-// makes the tasks that come next.
+// Planning is what a step gets that sees the outcomes of all earlier tasks and makes the next tasks.
 type Planning struct {
 	*Memory
 	Runs Runs
 	// Outcomes are in the order of stages and tasks. Counts is the sum of their counts.
 	Outcomes []Outcome
 	Counts   Counts
-	// Outcome is what the step puts out itself, for steps that hand it on.
+	// Outcome is the step's own outcome, for steps that emit one.
 	Outcome Outcome
-	// Emit puts out a task.
+	// Emit emits a task.
 	Emit func(Task)
 }
 

@@ -8,11 +8,11 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// A runner of this process never runs a task again, so what no later task reads
-// need not stay until the job ends. That spares a third of the disk that a job takes,
-// and the pages of memory that the system keeps it in serve what is written next.
+// A runner of this process never runs a task twice. So a file that no later task reads need not stay until the job
+// ends. Removing it saves a third of the job's disk space. It also frees the memory in which the system caches the
+// file, for the next files.
 
-// ReleaseStage removes the run files of a stage, all of whose readers are done.
+// ReleaseStage removes the run files of a stage. All of their readers are done.
 func (r Runs) ReleaseStage(outcomes []Outcome, stage Stage) {
 	if !r.Release {
 		return
@@ -20,12 +20,12 @@ func (r Runs) ReleaseStage(outcomes []Outcome, stage Stage) {
 	notePeak(string(r.Folder))
 	for _, o := range outcomes {
 		if o.Stage == stage && o.Run != "" {
-			_ = storage.Remove(o.Run) // one that stays is swept with the folder
+			_ = storage.Remove(o.Run) // a file that stays is removed with the folder
 		}
 	}
 }
 
-// ReleaseSets gives back the sets of the sketch blocks.
+// ReleaseSets gives back the disk space of the sets of the sketch blocks.
 func (r Runs) ReleaseSets(outcomes []Outcome) {
 	if !r.Release {
 		return
@@ -36,7 +36,7 @@ func (r Runs) ReleaseSets(outcomes []Outcome) {
 		}
 		pieces, err := runfile.Pieces(o.Run)
 		if err != nil {
-			continue // whoever needs it next says so
+			continue // the next reader reports the error
 		}
 		var sets []storage.Stretch
 		for _, piece := range pieces {
@@ -48,16 +48,15 @@ func (r Runs) ReleaseSets(outcomes []Outcome) {
 	}
 }
 
-// notePeak notes how much the job's folder takes if that is more than before. The
-// steps that release are not run side by side.
+// notePeak notes the size of the job's folder if it is a new maximum. Steps that release do not run side by side.
 func notePeak(temp string) {
 	peak := strconv.FormatInt(TempBytes(temp), 10)
-	_ = storage.WriteFile(peakPath(temp), []byte(peak)) // a figure for the summary
+	_ = storage.WriteFile(peakPath(temp), []byte(peak)) // only a figure for the summary
 }
 
 func peakPath(temp string) string { return storage.Join(temp, "peak-bytes") }
 
-// TempBytes returns the most bytes that the job's folder has taken.
+// TempBytes returns the largest size that the job's folder has had, in bytes.
 func TempBytes(temp string) int64 {
 	noted, _ := storage.ReadFile(peakPath(temp))
 	peak, _ := strconv.ParseInt(string(noted), 10, 64)

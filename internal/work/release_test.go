@@ -9,8 +9,8 @@ import (
 	"mirrorbeam/internal/runfile"
 )
 
-// TestRelease: what is released is gone, what is not stays readable, and the peak
-// remembers both; nothing goes where a runner may run a task twice.
+// TestRelease: released files are gone, others stay readable, and the peak counts both. Nothing goes where a runner may
+// run a task twice.
 func TestRelease(t *testing.T) {
 	const size = 1 << 20
 	write := func(runs Runs, stage Stage) Outcome {

@@ -6,15 +6,15 @@ import (
 	"weak"
 )
 
-// Shared holds what the tasks of this process read from the same file, as long as one of
-// them has it: a list of inputs, an order of shingles. The zero value is ready for use.
+// Shared holds a value that tasks of this process read from the same file, while one of them uses it: a list of inputs,
+// an order of shingles. The zero value is ready for use.
 type Shared[T any] struct {
 	mutex  sync.Mutex
 	values map[string]weak.Pointer[T]
 }
 
-// Get returns the value that was read from path, and reads it where nobody has it. Nobody
-// may change it.
+// Get returns the value that was read from path. It reads the file if nobody holds the value. The caller must not
+// change it.
 func (s *Shared[T]) Get(path string, read func(path string) (*T, error)) (*T, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

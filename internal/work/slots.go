@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Figures are what a task has cost, and how much went into it.
+// Figures are the cost of a task, and the amount of its input.
 type Figures struct {
 	Records, Bytes int64
 	CPU            time.Duration
@@ -17,19 +17,18 @@ type Figures struct {
 	Resident       int64 // bytes that the process held when the task ended
 }
 
-// tasks bounds how many tasks of all stages run at a time in this process: a
-// worker of a cluster may be given several bundles. A task holds one of the slots and
-// the memory in it. The owner of the process can wait for all tasks: a runner
-// may give up a pipeline while some still write.
+// tasks bounds the number of tasks of all stages that run at a time in this process: a worker of a cluster may get
+// several bundles. A task holds one of the slots and the memory in it. The owner of the process can wait for all tasks:
+// a runner may give up a pipeline while some still write.
 var tasks = newSlots(runtime.GOMAXPROCS(0))
 
 type slots struct {
 	free chan *Memory
 
-	// Not a WaitGroup, which allows no task to begin while one waits for all.
+	// A WaitGroup would not do: it allows no task to begin while one waits for all.
 	mutex   sync.Mutex
 	idle    sync.Cond
-	running map[Path]int // by folder of the job
+	running map[Path]int // number of running tasks by folder of the job
 }
 
 func newSlots(n int) *slots {
@@ -64,25 +63,24 @@ func (s *slots) wait(job Path) {
 	}
 }
 
-// Cores returns how many tasks run at a time in this process.
+// Cores returns the number of tasks that run at a time in this process.
 func Cores() int { return cap(tasks.free) }
 
-// Drain waits until no task of the job in a folder runs in this process. To be called
-// after the pipeline has ended, before its folders are removed. It gives the memory of the
-// tasks back.
+// Drain waits until no task of the job in a folder runs in this process, and frees the memory of the tasks. It is
+// called after the pipeline has ended, before its folders are removed.
 func Drain(job Path) {
 	tasks.wait(job)
 	for range cap(tasks.free) {
 		select {
 		case <-tasks.free:
 			tasks.free <- &Memory{}
-		default: // a task of another job works in it
+		default: // a task of another job holds this slot
 		}
 	}
 }
 
-// Run does the work of one task of a stage and returns what that has cost. It waits for a
-// slot. The error, a [Fault], says which task it was.
+// Run does the work of one task of a stage and returns its figures. It waits for a slot. The error, a [Fault], names
+// the task.
 func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memory) error) (Figures, error) {
 	tasks.begin(r.Folder)
 	defer tasks.end(r.Folder)
@@ -94,7 +92,7 @@ func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memor
 	}
 	defer func() { tasks.free <- m }()
 	if m.stage != stage {
-		// What another stage worked in would lie idle here, beside what this one needs.
+		// The buffers of another stage would only add to this stage's memory.
 		*m = Memory{stage: stage, Run: m.Run}
 	}
 	m.Figures = Figures{Begun: time.Now()}
@@ -107,8 +105,8 @@ func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memor
 	return m.Figures, nil
 }
 
-// shielded makes a panic of the work an error: a task may run in a goroutine of its
-// own, where nobody else would name the task, or clear up after it.
+// shielded turns a panic of the work into an error. A task may run in a goroutine of its own, where nobody else would
+// name the task, or clean up after it.
 func shielded(m *Memory, work func(*Memory) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

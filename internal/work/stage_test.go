@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestDrain waits for tasks while others begin, as they do where a runner has
-// given up a pipeline, and does not return while one runs that began before.
+// TestDrain waits for tasks while others begin, as happens after a runner has given up a pipeline. It does not return
+// while an earlier task runs.
 func TestDrain(t *testing.T) {
 	ctx := context.Background()
 	const stage = Stage("drained")
@@ -21,7 +21,7 @@ func TestDrain(t *testing.T) {
 	runner.Go(func() {
 		for n := 0; ; n++ {
 			if n%8 == 0 {
-				time.Sleep(50 * time.Microsecond) // so that there are times without a task
+				time.Sleep(50 * time.Microsecond) // leaves times without a task
 			}
 			select {
 			case <-stop:
@@ -45,8 +45,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestTaskFaults: a task gives back what it holds, whatever becomes of it, and
-// its error says which task it was.
+// TestTaskFaults: a task gives back what it holds, however it ends, and its error names the task.
 func TestTaskFaults(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	const stage = Stage("failing")
@@ -57,7 +56,7 @@ func TestTaskFaults(t *testing.T) {
 			t.Fatalf("fault %q", fault)
 		}
 	}
-	// All slots are held by others: a cancelled task does not wait for one.
+	// Other tasks hold all slots: a cancelled task does not wait for one.
 	var held []*Memory
 	for range Cores() {
 		held = append(held, <-tasks.free)

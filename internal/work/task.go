@@ -7,23 +7,23 @@ import (
 	"mirrorbeam/internal/runfile"
 )
 
-// Task is the work of one element: a shard, or a split, and the catalog with
-// the pieces for it.
+// Task is the work of one element: a shard or a split, and the catalog of its pieces.
 type Task struct {
 	Number int
-	// Step is that of the delivery.
+	// Step is the Step of its delivery.
 	Step int
-	// Shards is the number of output shards, or that of the delivery.
+	// Shards is the number of output shards, or the Shards of the delivery.
 	Shards int
-	// Documents is how many there are in the input.
+	// Documents is the number of documents in the input.
 	Documents int64
-	// Shingles is how many their sets hold in sum.
+	// Shingles is the number of shingles in their sets together.
 	Shingles int64
 	Catalog  string
 }
 
 const taskHeader = 28
 
+// Encode encodes the task as an element.
 func (t Task) Encode() []byte {
 	b := make([]byte, 0, taskHeader+len(t.Catalog))
 	for _, number := range []int{t.Number, t.Step, t.Shards} {
@@ -34,6 +34,7 @@ func (t Task) Encode() []byte {
 	return append(b, t.Catalog...)
 }
 
+// DecodeTask reads an element that Encode made.
 func DecodeTask(element []byte) Task {
 	number := func(i int) int { return int(binary.LittleEndian.Uint32(element[4*i:])) }
 	return Task{
@@ -43,22 +44,22 @@ func DecodeTask(element []byte) Task {
 	}
 }
 
-// Delivery says which tasks an exchange makes and what it hands them.
+// Delivery says which tasks an exchange makes and which pieces they get.
 type Delivery struct {
-	// Step tells tasks of different deliveries to one DoFn apart.
+	// Step distinguishes the tasks that different deliveries make for one stage.
 	Step int
-	// Needed kinds make a task for every shard that has records of one of them.
+	// Needed holds kinds of records. Every shard with a record of one of them gets a task.
 	Needed []runfile.Kind
-	// Extra kinds are handed to the tasks as well.
+	// Extra holds further kinds that the tasks get.
 	Extra []runfile.Kind
-	// Shards, where above 0, makes a task for every shard below it.
+	// Shards, if above 0, makes a task for every shard below it.
 	Shards int
 	// Output makes a task for every output shard.
 	Output bool
 }
 
-// documentsPerShard sets the number of shards of an output. It depends on the
-// number of documents only, so that the same corpus gives the same files.
+// documentsPerShard sets the number of shards of an output. The number depends only on the documents, so the same
+// corpus gives the same files.
 const documentsPerShard = 100_000
 
 // OutputShards returns the number of shards of an output.
@@ -66,7 +67,7 @@ func OutputShards(counts Counts) int {
 	return max(int((counts.Documents+documentsPerShard-1)/documentsPerShard), 1)
 }
 
-// Deliver writes a catalog of the runs and puts out the tasks.
+// Deliver writes a catalog of the runs and emits the tasks.
 func (d Delivery) Deliver(temp string, runs []string, counts Counts, emit func(Task)) error {
 	all := d.Shards
 	if d.Output {

@@ -44,8 +44,7 @@ func numbered[T any]() T {
 	return value
 }
 
-// TestElements: what crosses from one worker to another arrives whole. A field
-// that is lost here is lost on every runner.
+// TestElements: elements between workers arrive whole. A field that is lost here is lost on every runner.
 func TestElements(t *testing.T) {
 	want := numbered[Outcome]()
 	element, err := want.Encode()
@@ -66,7 +65,7 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestCountsAdd: no count is forgotten when outcomes are summed up.
+// TestCountsAdd: Add forgets no count.
 func TestCountsAdd(t *testing.T) {
 	one := numbered[Counts]()
 	sum := one
@@ -78,7 +77,7 @@ func TestCountsAdd(t *testing.T) {
 	}
 }
 
-// TestReadOutcomes: the order in which a runner brings outcomes means nothing.
+// TestReadOutcomes: the order in which a runner brings outcomes does not matter.
 func TestReadOutcomes(t *testing.T) {
 	var want []Outcome
 	for _, stage := range Stages {
@@ -96,7 +95,7 @@ func TestReadOutcomes(t *testing.T) {
 			}
 			elements = append(elements, element)
 		}
-		elements = slices.Insert(elements, random.IntN(len(elements)), []byte{}) // the impulse
+		elements = slices.Insert(elements, random.IntN(len(elements)), []byte{}) // the element of the impulse
 		next := func(element *[]byte) bool {
 			if len(elements) == 0 {
 				return false
@@ -130,8 +129,8 @@ func writeRun(t *testing.T, dir string, number byte, kind runfile.Kind, shards .
 	return path
 }
 
-// TestDeliver makes a task for each shard that has records of a needed kind, or
-// for all where the delivery says so, and hands it the pieces of all runs.
+// TestDeliver makes a task for each shard that has records of a needed kind, or for all shards if the delivery says so.
+// The task gets the pieces of all runs.
 func TestDeliver(t *testing.T) {
 	dir := t.TempDir()
 	runs := []string{
