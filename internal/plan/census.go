@@ -26,7 +26,7 @@ type corpusRead struct {
 	counts work.Counts
 }
 
-// readCorpus reads the corpus of a configuration. NewVisitor gets the approximate size of the corpus.
+// readCorpus reads the corpus of a configuration. It passes newVisitor the approximate size of the corpus.
 func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int64) func() documents.Visitor) (c corpusRead, err error) {
 	stopWords, err := config.ReadStopWords()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/internal/sketchblock"
 )
 
+// The sizes of records, in bytes.
 const (
 	PositionSize = 8
 	MemberSize   = RefSize + 2*PositionSize
