@@ -128,7 +128,7 @@ func choiceName(c *plan.Choice) string {
 	case methods.All:
 		return "all pairs"
 	}
-	return "exact keys"
+	return string(c.Keys) + " keys"
 }
 
 // printFooter explains the ranking.

@@ -2,7 +2,6 @@ package gathering
 
 import (
 	"context"
-	"encoding/binary"
 	"slices"
 
 	"mirrorbeam/internal/documents"
@@ -93,7 +92,7 @@ type pairSender struct {
 // send sends pairs, given by the numbers of their nodes.
 func (p *pairSender) send(numbers []byte) error {
 	for ; len(numbers) > 0; numbers = numbers[records.NumberSize:] {
-		a, b := int(binary.LittleEndian.Uint32(numbers)), int(binary.LittleEndian.Uint32(numbers[4:]))
+		a, b := records.GetNumbers(numbers)
 		placeA, placeB := p.places[a*records.PlaceSize:], p.places[b*records.PlaceSize:]
 		if star := records.GetStar(placeA); star != 0 && star == records.GetStar(placeB) {
 			continue

@@ -1,8 +1,6 @@
 package groups
 
 import (
-	"encoding/binary"
-
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
@@ -33,8 +31,7 @@ func (p *Pairs) Add(a, b *candidates.Record) error {
 	p.part.Parents.Union(x, y)
 	record, err := p.run.Record(records.Numbers, p.shard, records.NumberSize)
 	if err == nil {
-		binary.LittleEndian.PutUint32(record, x)
-		binary.LittleEndian.PutUint32(record[4:], y)
+		records.PutNumbers(record, x, y)
 	}
 	return err
 }

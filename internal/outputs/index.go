@@ -126,13 +126,11 @@ func (x setsIndex) add(w *work.Place, block *sketchblock.Block, setsPiece runfil
 	if err != nil {
 		return err
 	}
-	for i := range block.Len() {
-		size := sketchblock.HashSize * block.Stored(i)
-		err := x.Add(index.Document{Ref: block.Ref(i), ID: block.ID(i), Digest: block.Digest(i), Set: sets[:size]})
+	for i, set := range block.Sets(sets) {
+		err := x.Add(index.Document{Ref: block.Ref(i), ID: block.ID(i), Digest: block.Digest(i), Set: set})
 		if err != nil {
 			return err
 		}
-		sets = sets[size:]
 	}
 	return nil
 }

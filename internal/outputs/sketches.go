@@ -52,11 +52,9 @@ func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.Place) error {
 func (s *Sketches) block(block *sketchblock.Block, sets []byte, row func([]byte) error) error {
 	var line []byte
 	var set, simhash []uint64
-	for i := range block.Len() {
-		size := sketchblock.HashSize * block.Stored(i)
+	for i, packed := range block.Sets(sets) {
 		// The smallest hashes come first.
-		set = sketchblock.AppendSet(set[:0], sets[:min(size, sketchblock.HashSize*s.Hashes)])
-		sets = sets[size:]
+		set = sketchblock.AppendSet(set[:0], packed[:min(len(packed), sketchblock.HashSize*s.Hashes)])
 		ref := block.Ref(i)
 		if ref < s.layout.FirstInput {
 			continue

@@ -73,3 +73,14 @@ func PreviousKey(b []byte, isExact bool) uint64 {
 	}
 	return uint64(latest)
 }
+
+// PutNumbers writes a candidate pair, by the numbers of its nodes in the part.
+func PutNumbers(b []byte, x, y uint32) {
+	binary.LittleEndian.PutUint32(b, x)
+	binary.LittleEndian.PutUint32(b[4:], y)
+}
+
+// GetNumbers reads what [PutNumbers] wrote.
+func GetNumbers(b []byte) (x, y int) {
+	return int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
+}
