@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"mirrorbeam/internal/work"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/internal/work"
 )
 
 func init() {

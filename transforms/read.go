@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/work"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/work"
 )
 
 func init() {

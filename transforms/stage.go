@@ -3,9 +3,9 @@ package transforms
 import (
 	"context"
 
-	"mirrorbeam/internal/work"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam/internal/work"
 )
 
 // stage holds what the DoFns of one stage share: its name and its metrics.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"io"
 
-	"mirrorbeam/internal/plan"
-
 	"github.com/alecthomas/kong"
+
+	"mirrorbeam/internal/plan"
 )
 
 // planCommand ranks the ways to find candidates.

@@ -14,11 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/job"
-
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"mirrorbeam/job"
 )
 
 // TestMain lets the scripts run the command: as a process of its own, since

@@ -6,6 +6,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work/worktest"
 )
 
 // TestChecksums: the checksum depends on every byte and every reject of a stretch, but not on how the stretch was cut
@@ -33,16 +34,8 @@ func TestChecksums(t *testing.T) {
 		}
 	}
 
-	run := runfile.NewWriter(t.TempDir(), 0)
-	defer run.Abort()
 	want := []Checksum{whole, noReject, whole}
-	if err := WriteChecksums(run, 2, want); err != nil {
-		t.Fatal(err)
-	}
-	path, err := run.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := worktest.Write(t, worktest.Runs(t), func(run *runfile.Writer) error { return WriteChecksums(run, 2, want) })
 	pieces, err := runfile.Pieces(path)
 	if err != nil {
 		t.Fatal(err)

@@ -107,23 +107,7 @@ func TestPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	path, err := w.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pieces, err := runfile.Pieces(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var reader runfile.Reader
-	defer reader.Close()
-	read := func(kind runfile.Kind) []byte {
-		packed, err := reader.ReadKind(nil, pieces, kind)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return packed
-	}
+	read := readBack(t, w)
 	var sets []PlacedSet
 	for packed := read(PlaceSets); len(packed) > 0; {
 		var set PlacedSet
@@ -156,21 +140,7 @@ func TestPart(t *testing.T) {
 	if err := WritePart(w, Nodes, 4, want); err != nil {
 		t.Fatal(err)
 	}
-	path, err := w.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pieces, err := runfile.Pieces(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var reader runfile.Reader
-	defer reader.Close()
-	packed, err := reader.ReadKind(nil, pieces, Nodes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := DecodePart(components.Part{}, packed); !reflect.DeepEqual(got, want) {
+	if got := DecodePart(components.Part{}, readBack(t, w)(Nodes)); !reflect.DeepEqual(got, want) {
 		t.Errorf("part %+v, want %+v", got, want)
 	}
 }
@@ -208,5 +178,28 @@ func TestCompactEdges(t *testing.T) {
 	}
 	if got := compactEdges([]Edge{plain, plain}); !slices.Equal(got, []Edge{plain}) {
 		t.Errorf("%v", got)
+	}
+}
+
+// readBack closes a run and returns what reads all its records of a kind.
+func readBack(t *testing.T, w *runfile.Writer) func(runfile.Kind) []byte {
+	t.Helper()
+	path, err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces, err := runfile.Pieces(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(kind runfile.Kind) []byte {
+		t.Helper()
+		var reader runfile.Reader
+		defer reader.Close()
+		packed, err := reader.ReadKind(nil, pieces, kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return packed
 	}
 }
