@@ -59,6 +59,7 @@ var mayImport = map[string]string{
 	"internal/unionfind":           "",
 	"internal/username":            "",
 	"scripts/bench":                "",
+	"scripts/dense":                "",
 	"scripts/multiply":             "",
 	"scripts/plant":                "",
 }
