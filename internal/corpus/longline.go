@@ -26,7 +26,7 @@ func (r *Reader) longLine(offset int64, data []byte) (Batch, error) {
 		return Batch{}, err
 	}
 	if len(data) == size && data[length] != '\n' {
-		return Batch{}, fmt.Errorf("read input %s: the file changed while the job ran: the line at %d has another length than when it was measured", r.file.Path, offset)
+		return Batch{}, fmt.Errorf("read input %s: the file changed while the job ran: the line at %d has another length than when it was measured", r.stream.file.Path, offset)
 	}
 	return r.batch(offset, data)
 }
@@ -38,7 +38,7 @@ func (r *Reader) measure(offset int64) (length int64, err error) {
 	if r.scout == nil {
 		scout := &Reader{limits: r.limits, limit: r.limit, long: r.long}
 		r.scout = scout
-		if err := scout.Reset(r.file, Stretch{File: r.number, End: r.file.Size}); err != nil {
+		if err := scout.Reset(r.stream.file, Stretch{File: r.number, End: r.stream.file.Size}); err != nil {
 			return 0, err
 		}
 	}
@@ -59,16 +59,14 @@ func (r *Reader) measure(offset int64) (length int64, err error) {
 
 // advance goes on to a position in the decoded stream.
 func (r *Reader) advance(position int64) error {
-	if r.file.Compression == None {
-		r.carry, r.position, r.exhausted = r.carry[:0], position, false
-		r.stream.Close() // a file that was only read
-		r.stream = r.handle.From(position)
-		r.source = r.stream
+	if r.stream.file.Compression == None {
+		r.carry, r.exhausted = r.carry[:0], false
+		r.stream.seek(position)
 		return nil
 	}
 	var buffer []byte
 	for !r.exhausted || len(r.carry) > 0 {
-		ahead := r.position - position // of what is wanted
+		ahead := r.stream.Position() - position // of what is wanted
 		if ahead >= 0 {
 			r.carry = r.carry[:copy(r.carry, r.carry[int64(len(r.carry))-ahead:])]
 			return nil

@@ -2,14 +2,10 @@ package corpus
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
-
-	"mirrorbeam/internal/storage"
 )
 
 const (
@@ -37,8 +33,7 @@ type Limits struct {
 	// Line is the longest line in bytes, its newline not counted. Longer ones
 	// become rejects, without being held. Limits below 16 count as 16.
 	Line int64
-	// Window is the largest zstd window in bytes: frames that need a larger one
-	// become rejects. 0 stands for DefaultWindow.
+	// Window is the largest zstd window in bytes, see [Stream.Reset].
 	Window int64
 	// Hold, if not nil, is called before Next holds a line of more than LongLine
 	// bytes. It may wait, and its error is that of Next.
@@ -52,17 +47,11 @@ type Reader struct {
 	limit  int     // longest line without its newline
 	long   int     // LongLine, but in tests
 	scout  *Reader // runs ahead to measure long lines; nil before the first
-	file   File
 	number int
-	handle storage.File
-	stream io.ReadCloser // of handle
-	source io.Reader     // the decoded stream: stream, gzip or zstd
-	gzip   *gzipStream
-	zstd   *zstdStream
+	stream Stream
 
-	position  int64    // of the next byte of source
 	end       int64    // lines that start here or later are not of this stretch
-	carry     []byte   // read but not handed out; ends at position
+	carry     []byte   // read but not handed out; ends where the stream is
 	rejects   []Reject // not handed out
 	skips     bool     // the line at hand belongs to the stretch before
 	exhausted bool     // source has nothing more
@@ -81,58 +70,26 @@ func Open(file File, s Stretch, limits Limits) (*Reader, error) {
 // Reset goes on to another stretch, which may be of another file. It keeps
 // the buffers and decoders, so that many small files cost little.
 func (r *Reader) Reset(file File, s Stretch) error {
-	if err := r.closeFile(); err != nil {
+	if r.scout != nil {
+		r.scout.Close() // a file that was only read
+		r.scout = nil
+	}
+	start := s.Start
+	// The line that holds the byte before Start began before it, too.
+	if r.skips = start > 0; r.skips {
+		start--
+	}
+	if err := r.stream.Reset(file, start, r.limits.Window); err != nil {
 		return err
 	}
-	if s.Start > 0 && file.Compression != None {
-		return fmt.Errorf("open input %s: a %v file cannot be read from its middle", file.Path, file.Compression)
-	}
-	handle, info, err := open(file.Path)
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("open input %s: the file went away while the job ran: %w", file.Path, err)
-	}
-	if err != nil {
-		return fmt.Errorf("open input: %w", err)
-	}
-	r.file, r.number, r.handle = file, s.File, handle
-	r.position, r.end = s.Start, s.End
-	r.carry, r.rejects, r.skips = r.carry[:0], nil, false
+	r.number, r.end = s.File, s.End
+	r.carry, r.rejects = r.carry[:0], nil
 	r.exhausted = s.Start >= s.End
-	if err := r.checkUnchanged(info); err != nil {
-		return err
+	if file.Compression != None {
+		r.end = math.MaxInt64
 	}
-	if s.Start > 0 {
-		// The line that holds the byte before Start began before it, too.
-		r.skips = true
-		r.position = s.Start - 1
-	}
-	r.stream = handle.From(r.position)
-	if err := r.openStream(file.Size); err != nil {
-		return fmt.Errorf("open input %s: %w", file.Path, err)
-	}
-	if s.Start == 0 {
+	if start == 0 && !r.skips {
 		return r.skipMark()
-	}
-	return nil
-}
-
-// openStream sets the source up for the file's compression.
-func (r *Reader) openStream(size int64) error {
-	switch r.file.Compression {
-	case Gzip:
-		if r.gzip == nil {
-			r.gzip = new(gzipStream)
-		}
-		r.gzip.reset(r.stream, size)
-		r.source, r.end = r.gzip, math.MaxInt64
-	case Zstd:
-		if r.zstd == nil {
-			r.zstd = new(zstdStream)
-		}
-		r.source, r.end = r.zstd, math.MaxInt64
-		return r.zstd.reset(r.stream, size, cmp.Or(r.limits.Window, DefaultWindow))
-	default:
-		r.source = r.stream
 	}
 	return nil
 }
@@ -168,7 +125,7 @@ func (r *Reader) Next(buffer []byte) (Batch, error) {
 	if r.carry = r.carry[:0]; cap(r.carry) > keepBytes {
 		r.carry = nil
 	}
-	offset := r.position - int64(len(data))
+	offset := r.stream.Position() - int64(len(data))
 	if offset >= r.end {
 		data, r.exhausted = data[:0], true
 	}
@@ -212,11 +169,7 @@ func (r *Reader) lastNewline(data []byte, offset int64) int {
 // batch hands data and the rejects so far to the caller.
 func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	if len(data) == 0 && len(r.rejects) == 0 {
-		info, err := r.handle.Stat()
-		if err != nil {
-			return Batch{}, fmt.Errorf("read input: %w", err)
-		}
-		if err := r.checkUnchanged(info); err != nil {
+		if err := r.stream.CheckUnchanged(); err != nil {
 			return Batch{}, err
 		}
 		return Batch{}, io.EOF
@@ -265,9 +218,8 @@ func (r *Reader) fill(data []byte, size int) ([]byte, error) {
 		data = append(make([]byte, 0, size), data...)
 	}
 	for len(data) < size && !r.exhausted {
-		n, err := r.source.Read(data[len(data):size])
+		n, err := r.stream.Read(data[len(data):size])
 		data = data[:len(data)+n]
-		r.position += int64(n)
 		if err != nil {
 			if err := r.stop(err); err != nil {
 				return data, err
@@ -277,65 +229,26 @@ func (r *Reader) fill(data []byte, size int) ([]byte, error) {
 	return data, nil
 }
 
-// stop takes in an error of the source: the end, a fault, or a failure.
+// stop takes in an error of the stream: the end, a fault, or a failure.
 func (r *Reader) stop(err error) error {
 	if err == io.EOF {
 		r.exhausted = true
-		if r.file.Compression == None && r.position < r.file.Size {
-			return r.resized(r.position)
-		}
 		return nil
 	}
-	if f, ok := errors.AsType[*fault](err); ok {
-		r.exhausted = f.last
-		r.rejects = append(r.rejects, Reject{Position: r.position, Message: f.message, Warning: f.warning})
+	if fault, ok := errors.AsType[*Fault](err); ok {
+		r.exhausted = fault.Last
+		r.rejects = append(r.rejects, fault.reject(r.stream.Position()))
 		return nil
 	}
-	return fmt.Errorf("read input %s at byte %d of its decoded stream: %w", r.file.Path, r.position, err)
-}
-
-// checkUnchanged fails where the file is not as it was when it was listed.
-func (r *Reader) checkUnchanged(info storage.Info) error {
-	if info.Size != r.file.Size {
-		return r.resized(info.Size)
-	}
-	if r.file.Generation != "" && info.Generation != r.file.Generation {
-		return fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed", r.file.Path)
-	}
-	return nil
-}
-
-// resized is the error of a file that is shorter or longer than when it was
-// listed.
-func (r *Reader) resized(size int64) error {
-	return fmt.Errorf("read input %s: the file changed while the job ran: it had %d bytes when it was listed and now has %d", r.file.Path, r.file.Size, size)
+	return err
 }
 
 // Close closes the file and frees the decoders. The reader cannot be used
 // again; closing it twice does no harm.
 func (r *Reader) Close() error {
-	if r.zstd != nil {
-		r.zstd.close()
+	if r.scout != nil {
+		r.scout.Close() // a file that was only read
+		r.scout = nil
 	}
-	r.gzip, r.zstd, r.source = nil, nil, nil
-	return r.closeFile()
-}
-
-// closeFile closes the file at hand, if any.
-func (r *Reader) closeFile() error {
-	if r.handle == nil {
-		return nil
-	}
-	handle, stream, scout := r.handle, r.stream, r.scout
-	r.handle, r.stream, r.scout = nil, nil, nil
-	if scout != nil {
-		scout.Close() // a file that was only read
-	}
-	if stream != nil {
-		stream.Close() // likewise
-	}
-	if err := handle.Close(); err != nil {
-		return fmt.Errorf("close input: %w", err)
-	}
-	return nil
+	return r.stream.Close()
 }

@@ -224,7 +224,7 @@ func TestReadFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	r.file.Generation = "1" // as if it had been listed long ago
+	r.stream.file.Generation = "1" // as if it had been listed long ago
 	if _, err := collect(r); err == nil || !strings.Contains(err.Error(), "it was written to after it was listed") {
 		t.Errorf("a file that changed while it was read: %v", err)
 	}

@@ -1,357 +1,154 @@
 package corpus
 
 import (
-	"bufio"
-	"encoding/binary"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"math/bits"
+	"os"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"mirrorbeam/internal/storage"
 )
 
-// inputBytes is the read-ahead on a compressed file.
-const inputBytes = 128 << 10
-
-const (
-	// MaxWindow is the largest zstd window in bytes: that of zstd --long=31.
-	MaxWindow = 1 << 31
-	// DefaultWindow is the largest that is held unless more is allowed: that of
-	// zstd --long=27, which is where zstd itself asks to be told.
-	DefaultWindow = 128 << 20
-)
-
-// fault is damage in the data of a compressed stream, as opposed to a failure
-// to read it. A stream returns it in place of an error.
-type fault struct {
-	message string
-	warning bool // no document is lost
-	last    bool // nothing more can be decoded
+// Stream reads what a file of the corpus holds, without its compression. The zero
+// Stream has no file. It is not for concurrent use.
+type Stream struct {
+	file     File
+	handle   storage.File
+	stored   io.ReadCloser // the bytes of handle
+	decoded  io.Reader     // stored, gzip or zstd
+	gzip     *gzipStream
+	zstd     *zstdStream
+	position int64 // of the next byte of decoded
 }
 
-func (f *fault) Error() string { return f.message }
-
-// input reads a compressed file ahead and knows whether a decoder failed on
-// the bytes of the file or because there were none to be had.
-type input struct {
-	*bufio.Reader
-	counted counted
-	size    int64
-}
-
-// counted counts what was read from a file and keeps its read error.
-type counted struct {
-	file io.Reader
-	n    int64
-	err  error
-}
-
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.file.Read(p)
-	c.n += int64(n)
-	if err != nil && !errors.Is(err, io.EOF) {
-		c.err = err
-	}
-	return n, err
-}
-
-// reset starts over on a file of the given size.
-func (in *input) reset(file io.Reader, size int64) {
-	in.counted = counted{file: file}
-	in.size = size
-	if in.Reader == nil {
-		in.Reader = bufio.NewReaderSize(&in.counted, inputBytes)
-	} else {
-		in.Reader.Reset(&in.counted)
-	}
-}
-
-// damage tells what a decoder's error means.
-func (in *input) damage(format Compression, err error) error {
-	switch {
-	case in.counted.err != nil:
-		return in.counted.err
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &fault{last: true, message: fmt.Sprintf("%v stream is cut short: %v; documents after this point are lost", format, io.ErrUnexpectedEOF)}
-	}
-	return &fault{last: true, message: fmt.Sprintf("%v stream is damaged: %v; documents after this point are lost", format, err)}
-}
-
-// mismatch is the fault of a part that was decoded to its end but does not
-// have the checksum that was stored with it.
-func mismatch(format Compression, part string) *fault {
-	return &fault{message: fmt.Sprintf("%v checksum does not match: documents of the %s that ends here may be damaged", format, part)}
-}
-
-// junk is the fault of bytes that are no part of the format after one that
-// was whole. Where that one had a fault of its own, they may be its rest.
-func (in *input) junk(format Compression, part string, wasWhole bool) *fault {
-	left := in.size - in.counted.n + int64(in.Buffered())
-	if wasWhole {
-		return &fault{warning: true, last: true, message: fmt.Sprintf("%d bytes after the last whole %v %s are not %v data and were not used", left, format, part, format)}
-	}
-	return &fault{last: true, message: fmt.Sprintf("%d bytes after a damaged %v %s are not %v data; documents in them are lost", left, format, part, format)}
-}
-
-// gzipStream decodes gzip members one after the other. The end of each is
-// seen here, so that junk behind a whole one is told from a damaged header.
-type gzipStream struct {
-	input    input
-	decoder  gzip.Reader
-	inMember bool
-	wasWhole bool
-}
-
-// reset starts over on a file of the given size.
-func (g *gzipStream) reset(file io.Reader, size int64) {
-	g.input.reset(file, size)
-	g.inMember, g.wasWhole = false, true
-}
-
-// Read decodes. Its error is io.EOF, a *fault, or that of the file.
-func (g *gzipStream) Read(p []byte) (int, error) {
-	for {
-		if !g.inMember {
-			if err := g.nextMember(); err != nil {
-				return 0, err
-			}
-		}
-		n, err := g.decoder.Read(p)
-		switch {
-		case err == nil:
-			return n, nil
-		case errors.Is(err, io.EOF):
-			g.inMember, g.wasWhole = false, true
-			if n > 0 {
-				return n, nil
-			}
-		case errors.Is(err, gzip.ErrChecksum):
-			g.inMember, g.wasWhole = false, false
-			return n, mismatch(Gzip, "member")
-		default:
-			return n, g.input.damage(Gzip, err)
-		}
-	}
-}
-
-// nextMember reads the header of the next member.
-func (g *gzipStream) nextMember() error {
-	head, err := g.input.Peek(len(magicGzip))
-	switch {
-	case g.input.counted.err != nil:
-		return g.input.counted.err
-	case len(head) == 0:
+// Reset goes on to another file, from a position in it. It keeps the decoders, so
+// that many small files cost little. Only a plain file is read from its middle.
+// Zstd frames that need a window of more bytes than window are a fault; 0 stands for
+// [DefaultWindow]. It is an error if the file has changed since it was listed.
+func (s *Stream) Reset(file File, position, window int64) error {
+	if err := s.closeFile(); err != nil {
 		return err
-	case string(head) != magicGzip[:len(head)]:
-		return g.input.junk(Gzip, "member", g.wasWhole)
 	}
-	if err := g.decoder.Reset(g.input.Reader); err != nil {
-		return g.input.damage(Gzip, err)
+	if position > 0 && file.Compression != None {
+		return fmt.Errorf("open input %s: a %v file cannot be read from its middle", file.Path, file.Compression)
 	}
-	g.decoder.Multistream(false)
-	g.inMember = true
+	handle, info, err := open(file.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("open input %s: the file went away while the job ran: %w", file.Path, err)
+	}
+	if err != nil {
+		return fmt.Errorf("open input: %w", err)
+	}
+	s.file, s.handle, s.position = file, handle, position
+	if err := s.checkUnchanged(info); err != nil {
+		return err
+	}
+	s.stored = handle.From(position)
+	if err := s.decode(file, window); err != nil {
+		return fmt.Errorf("open input %s: %w", file.Path, err)
+	}
 	return nil
 }
 
-// zstdStream decodes zstd frames one after the other.
-type zstdStream struct {
-	frames  zstdFrames
-	decoder *zstd.Decoder
+// decode sets the decoder up for the compression of the file.
+func (s *Stream) decode(file File, window int64) error {
+	switch file.Compression {
+	case Gzip:
+		if s.gzip == nil {
+			s.gzip = new(gzipStream)
+		}
+		s.gzip.reset(s.stored, file.Size)
+		s.decoded = s.gzip
+	case Zstd:
+		if s.zstd == nil {
+			s.zstd = new(zstdStream)
+		}
+		s.decoded = s.zstd
+		return s.zstd.reset(s.stored, file.Size, cmp.Or(window, DefaultWindow))
+	default:
+		s.decoded = s.stored
+	}
+	return nil
 }
 
-// reset starts over on a file of the given size.
-func (z *zstdStream) reset(file io.Reader, size, window int64) (err error) {
-	z.frames.input.reset(file, size)
-	z.frames.window = window
-	z.frames.wasWhole = true
-	if z.decoder == nil {
-		// A decoder with a concurrency of 1 is the fastest per core and
-		// starts no goroutines.
-		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(MaxWindow))
-		if err != nil {
-			return err
-		}
-	}
-	z.frames.restart()
-	return z.decoder.Reset(&z.frames)
-}
+// Position returns where the next byte stands in the decoded stream.
+func (s *Stream) Position() int64 { return s.position }
 
-// Read decodes. Its error is io.EOF, a *fault, or that of the file.
-func (z *zstdStream) Read(p []byte) (int, error) {
-	n, err := z.decoder.Read(p)
-	if err == nil || n > 0 {
-		return n, nil // the decoder repeats its error
-	}
-	if errors.Is(err, io.EOF) {
-		if z.frames.refused != nil {
-			return 0, z.frames.refused
-		}
-		if z.frames.hasJunk {
-			return 0, z.frames.input.junk(Zstd, "frame", z.frames.wasWhole)
-		}
-		return 0, io.EOF
-	}
-	// On a fault at the end of a frame the decoder still holds its last block.
-	if n, _ := z.decoder.Read(p); n > 0 {
+// Read reads on. The error is io.EOF at the end of the file and a *[Fault] where it
+// is damaged. Any other is a failure to read it.
+func (s *Stream) Read(p []byte) (int, error) {
+	n, err := s.decoded.Read(p)
+	s.position += int64(n)
+	if err == nil {
 		return n, nil
 	}
-	if errors.Is(err, zstd.ErrCRCMismatch) {
-		z.frames.wasWhole = false
-		if err := z.decoder.Reset(&z.frames); err != nil {
-			return 0, err
+	if err == io.EOF {
+		if s.file.Compression == None && s.position < s.file.Size {
+			return n, s.resized(s.position)
 		}
-		return 0, mismatch(Zstd, "frame")
+		return n, io.EOF
 	}
-	return 0, z.frames.input.damage(Zstd, err)
-}
-
-// close frees the decoder.
-func (z *zstdStream) close() {
-	if z.decoder != nil {
-		z.decoder.Close()
-		z.decoder = nil
+	if _, isFault := errors.AsType[*Fault](err); isFault {
+		return n, err
 	}
+	return n, fmt.Errorf("read input %s at byte %d of its decoded stream: %w", s.file.Path, s.position, err)
 }
 
-// zstdFrames passes a zstd file to the decoder and follows the frames and
-// blocks in it by their headers, so that it ends the stream where a frame
-// ends and no other begins. The decoder by itself cannot tell junk of one to
-// three bytes from a frame that is cut short.
-type zstdFrames struct {
-	input    input
-	piece    int64 // bytes left to pass of the header, block or checksum at hand
-	inFrame  bool
-	isLast   bool  // the last block of the frame has been passed, or is at hand
-	checksum bool  // the frame ends with a checksum
-	hasJunk  bool  // the stream was ended before bytes that are no frame
-	wasWhole bool  // no frame so far had a wrong checksum
-	window   int64 // the largest that a frame may need
-	refused  error // the fault of a frame that needs a larger one
+// seek goes to another position of a plain file.
+func (s *Stream) seek(position int64) {
+	s.stored.Close() // a file that was only read
+	s.stored = s.handle.From(position)
+	s.decoded, s.position = s.stored, position
 }
 
-// restart expects a frame next.
-func (f *zstdFrames) restart() {
-	f.piece, f.inFrame, f.isLast, f.checksum, f.hasJunk, f.refused = 0, false, false, false, false, nil
-}
-
-// Read passes at most the piece at hand.
-func (f *zstdFrames) Read(p []byte) (int, error) {
-	for f.piece == 0 {
-		if err := f.nextPiece(); err != nil {
-			return 0, err
-		}
-	}
-	n, err := f.input.Read(p[:min(int64(len(p)), f.piece)])
-	f.piece -= int64(n)
-	return n, err
-}
-
-// nextPiece measures the next header, block or checksum. One that is cut
-// short is passed as it is: the decoder will say so.
-func (f *zstdFrames) nextPiece() error {
-	switch {
-	case !f.inFrame:
-		return f.nextFrame()
-	case f.isLast:
-		f.inFrame = false
-		if f.checksum {
-			f.piece = 4
-		}
-		return nil
-	}
-	const headerBytes, isRunLength = 3, 1
-	f.piece = headerBytes
-	head, err := f.input.Peek(headerBytes)
+// CheckUnchanged is an error if the file is not as it was when it was listed.
+func (s *Stream) CheckUnchanged() error {
+	info, err := s.handle.Stat()
 	if err != nil {
-		return f.input.counted.err
+		return fmt.Errorf("read input: %w", err)
 	}
-	header := uint32(head[0]) | uint32(head[1])<<8 | uint32(head[2])<<16
-	f.isLast = header&1 != 0
-	if header>>1&3 == isRunLength {
-		f.piece++
-	} else {
-		f.piece += int64(header >> 3)
+	return s.checkUnchanged(info)
+}
+
+func (s *Stream) checkUnchanged(info storage.Info) error {
+	if info.Size != s.file.Size {
+		return s.resized(info.Size)
+	}
+	if s.file.Generation != "" && info.Generation != s.file.Generation {
+		return fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed", s.file.Path)
 	}
 	return nil
 }
 
-// nextFrame measures the header of a frame, or a skippable frame.
-func (f *zstdFrames) nextFrame() error {
-	head, err := f.input.Peek(8)
-	switch {
-	case f.input.counted.err != nil:
-		return f.input.counted.err
-	case len(head) == 0:
-		return err
-	case isSkippable(head):
-		f.piece = int64(len(head))
-		if len(head) == 8 {
-			f.piece += int64(binary.LittleEndian.Uint32(head[4:]))
-		}
+// resized is the error of a file that is shorter or longer than when it was
+// listed.
+func (s *Stream) resized(size int64) error {
+	return fmt.Errorf("read input %s: the file changed while the job ran: it had %d bytes when it was listed and now has %d", s.file.Path, s.file.Size, size)
+}
+
+// Close closes the file and frees the decoders. The stream can be reset to another file;
+// closing it twice does no harm.
+func (s *Stream) Close() error {
+	if s.zstd != nil {
+		s.zstd.close()
+	}
+	s.gzip, s.zstd, s.decoded = nil, nil, nil
+	return s.closeFile()
+}
+
+// closeFile closes the file at hand, if any.
+func (s *Stream) closeFile() error {
+	if s.handle == nil {
 		return nil
-	case len(head) < 4 || string(head[:4]) != magicZstd:
-		f.hasJunk = true
-		return io.EOF
 	}
-	f.inFrame, f.isLast = true, false
-	f.piece = int64(len(head))
-	if len(head) > 4 {
-		descriptor := head[4]
-		f.checksum = descriptor&4 != 0
-		f.piece = zstdHeaderBytes(descriptor)
+	handle, stored := s.handle, s.stored
+	s.handle, s.stored = nil, nil
+	if stored != nil {
+		stored.Close() // a file that was only read
 	}
-	return f.checkWindow()
-}
-
-// checkWindow ends the stream before a frame that needs too large a window.
-func (f *zstdFrames) checkWindow() error {
-	header, err := f.input.Peek(int(f.piece))
-	if err != nil || len(header) <= 5 {
-		return f.input.counted.err // cut short, as the decoder will say
-	}
-	if window := zstdWindow(header); window > uint64(f.window) {
-		f.refused = &fault{last: true, message: fmt.Sprintf(
-			"zstd frame needs a window of %d MiB, and at most %d MiB are held: recompress the file with zstd --long=%d, or give a --memory of eight times that window; documents after this point are lost",
-			(window+1<<20-1)>>20, f.window>>20, bits.Len64(uint64(f.window))-1)}
-		return io.EOF
+	if err := handle.Close(); err != nil {
+		return fmt.Errorf("close input: %w", err)
 	}
 	return nil
-}
-
-// zstdWindow is how many bytes a decoder must keep, by the header of a frame.
-func zstdWindow(header []byte) uint64 {
-	descriptor, fields := header[4], header[5:]
-	if isSingleSegment := descriptor>>5&1 == 1; !isSingleSegment {
-		exponent, eighths := fields[0]>>3, uint64(fields[0]&7)
-		return 1<<(10+exponent) + eighths<<(7+exponent)
-	}
-	// The window is the content.
-	if dictionary := descriptor & 3; dictionary > 0 {
-		fields = fields[1<<(dictionary-1):]
-	}
-	var size [8]byte
-	copy(size[:], fields)
-	content := binary.LittleEndian.Uint64(size[:])
-	if len(fields) == 2 {
-		content += 256
-	}
-	return content
-}
-
-// zstdHeaderBytes is the length of a frame's header, by its descriptor.
-func zstdHeaderBytes(descriptor byte) int64 {
-	isSingleSegment := descriptor>>5&1 == 1
-	length := int64(len(magicZstd)) + 1
-	if !isSingleSegment {
-		length++ // window
-	}
-	if dictionary := descriptor & 3; dictionary > 0 {
-		length += 1 << (dictionary - 1)
-	}
-	if contentSize := descriptor >> 6; contentSize > 0 || isSingleSegment {
-		length += 1 << contentSize
-	}
-	return length
 }
