@@ -3,6 +3,7 @@
 package job
 
 import (
+	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -16,7 +17,7 @@ type Measure struct {
 	// other.
 	Reference []string `json:"reference,omitempty"`
 
-	// Format of the input: "auto" or "jsonl".
+	// Format of all files: one of [corpus.FormatNames].
 	Format string `json:"format"`
 	// IDField is the field of a record that holds its id, a string or a number. A record without an id is called
 	// path:position. TextField is the field that holds the text.
@@ -122,7 +123,7 @@ const autoEmit = "auto"
 func Default() Config {
 	return Config{
 		Measure: Measure{
-			Format: "auto", IDField: "id", TextField: "text", MaxDocument: 64 << 20, MaxRejects: -1,
+			Format: corpus.AutoFormat, IDField: "id", TextField: "text", MaxDocument: 64 << 20, MaxRejects: -1,
 			CJKSplit: true, StopWordUse: sketch.RemoveStopWords, Shingle: 3,
 			Threshold: 0.8, Keys: methods.Auto, Score: methods.AutoScoring, Hamming: 3, Bits: 64,
 		},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -65,7 +66,7 @@ func (c *Config) checkInput(check checker) {
 	for _, folder := range []struct{ setting, path string }{{"output", c.Output}, {"temp", c.Temp}} {
 		check(!isAddress(folder.path), notLocal(folder.setting), folder.path)
 	}
-	check(c.Format == "auto" || c.Format == "jsonl", "{format} %s: must be auto or jsonl", c.Format)
+	check(slices.Contains(corpus.FormatNames(), c.Format), "{format} %s: must be one of %s", c.Format, strings.Join(corpus.FormatNames(), ", "))
 	check(c.TextField != "", "{text_field}: must not be empty")
 	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "{max_document} %d: must be above 0 and below 4GiB", c.MaxDocument)
 	check(c.MaxRejects >= -1, "{max_rejects} %d: must be 0 or more, or -1 for no limit", c.MaxRejects)

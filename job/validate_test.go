@@ -21,7 +21,7 @@ func TestValidate(t *testing.T) {
 	}{
 		{"no input", func(c *Config) { c.Input = nil }, "input"},
 		{"no output", func(c *Config) { c.Output = "" }, "output"},
-		{"format", func(c *Config) { c.Format = "csv" }, "format csv"},
+		{"format", func(c *Config) { c.Format = "xls" }, "format xls"},
 		{"text field", func(c *Config) { c.TextField = "" }, "text_field"},
 		{"no document fits", func(c *Config) { c.MaxDocument = 0 }, "max_document 0"},
 		{"shingle", func(c *Config) { c.Shingle = 65 }, "shingle 65"},

@@ -151,7 +151,11 @@ func outputFiles(t *testing.T, folder, name string) []byte {
 	var all []byte
 	for _, file := range files {
 		content := readFile(t, file)
-		all = fmt.Appendf(all, "%s %d\n", filepath.Base(file), len(content))
+		shown := filepath.Base(file)
+		if name == output.Unique {
+			shown = strings.TrimSuffix(strings.TrimSuffix(shown, ".gz"), ".zst") // compressed as the input is
+		}
+		all = fmt.Appendf(all, "%s %d\n", shown, len(content))
 		all = append(all, content...)
 	}
 	return all

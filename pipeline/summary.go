@@ -27,7 +27,9 @@ type Summary struct {
 	Sketch     SketchVersion `json:"sketch"`
 	Counts     work.Counts   `json:"counts"`
 	Skipped    work.Skipped  `json:"skipped"`
-	Plan       Plan          `json:"plan"`
+	// PassedOver counts records of the input that are no documents, by the reason.
+	PassedOver work.PassedOver `json:"passed_over,omitempty"`
+	Plan       Plan            `json:"plan"`
 	// Audit is nil if the recall was not measured.
 	Audit      *audit.Result `json:"audit,omitempty"`
 	Stages     []Stage       `json:"stages"`
@@ -84,7 +86,7 @@ func summarize(config job.Config, result outputs.Result, pipeline *beam.Pipeline
 	s := Summary{
 		Version: version(), Config: config,
 		Sketch: SketchVersion{sketch.Version, sketch.UnicodeVersion},
-		Counts: result.Counts, Skipped: result.Skipped,
+		Counts: result.Counts, Skipped: result.Skipped, PassedOver: result.PassedOver,
 		Stages: stages(pipeline),
 	}
 	var usage syscall.Rusage

@@ -2,25 +2,67 @@ package corpus
 
 import (
 	"bytes"
-	"io"
 	"iter"
 )
 
-// Batch is a run of whole lines of one file, in the order of the file.
+// Batch is a run of whole records of one file, in the order of the file.
 type Batch struct {
 	// File is the number of the file.
 	File int
-	// Offset is the position of Data[0] in the decoded stream.
+	// Format is that of the file.
+	Format Format
+	// Offset is the position of Data[0] in the decoded stream, where records are lines.
 	Offset int64
-	// Data holds whole lines with their newlines; the last line of a file may
-	// lack its own. It is in the buffer that was given to Next, or in a larger
+	// Data holds whole records. Lines have their newlines; the last line of a file may
+	// lack its own. Data is in the buffer that was given to Next, or in a larger
 	// one. It is empty where there are only rejects.
 	Data []byte
+	// Frames are the records in Data, where they are not lines.
+	Frames []Frame
+	// Header is the record that names the fields, where the file has one.
+	Header []byte
 	// Rejects are the parts of the stream that could not be used and were met
 	// since the batch before. Lines of this or of the next batch may lie
 	// before or behind them.
 	Rejects []Reject
 }
+
+// Frame is a record in the Data of a batch.
+type Frame struct {
+	// Position tells the records of a file apart, and ascends.
+	Position int64
+	// Start and End are where the record is in Data.
+	Start, End int
+}
+
+// Records gives the records of the batch with their positions. A record is part
+// of Data and must not be written to.
+func (b Batch) Records() iter.Seq2[int64, []byte] {
+	if b.Format.IsLines() {
+		return b.Lines()
+	}
+	return func(yield func(int64, []byte) bool) {
+		for _, frame := range b.Frames {
+			if !yield(frame.Position, b.Data[frame.Start:frame.End:frame.End]) {
+				return
+			}
+		}
+	}
+}
+
+// End returns a position behind all records of the batch, and not behind any later one.
+func (b Batch) End() int64 {
+	if b.Format.IsLines() {
+		return b.Offset + int64(len(b.Data))
+	}
+	if len(b.Frames) == 0 {
+		return 0
+	}
+	return b.Frames[len(b.Frames)-1].Position + 1
+}
+
+// IsBlank reports whether a record is a line that holds no document.
+func (b Batch) IsBlank(record []byte) bool { return b.Format.IsLines() && IsBlank(record) }
 
 // Reject is a part of a file that could not be used.
 type Reject struct {
@@ -64,23 +106,4 @@ func IsBlank(line []byte) bool {
 		}
 	}
 	return true
-}
-
-// Batches gives the batches of a whole file, which is the one of that number in the input. The
-// last pair is an error where the file cannot be read to its end.
-func Batches(file File, number int, limits Limits) iter.Seq2[Batch, error] {
-	return func(yield func(Batch, error) bool) {
-		reader, err := Open(file, Stretch{File: number, End: file.Size}, limits)
-		if err != nil {
-			yield(Batch{}, err)
-			return
-		}
-		defer reader.Close()
-		for {
-			batch, err := reader.Next(nil)
-			if err == io.EOF || !yield(batch, err) || err != nil {
-				return
-			}
-		}
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 )
 
 // Compression is how the content of a file is stored.
@@ -49,13 +48,7 @@ const sniffed = 6
 
 // sniff tells the compression from the first bytes of a file. Formats that
 // this package does not read are an error that says what to do.
-func sniff(from io.Reader) (Compression, error) {
-	var buffer [sniffed]byte
-	n, err := io.ReadFull(from, buffer[:])
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return None, err
-	}
-	head := buffer[:n]
+func sniff(head []byte) (Compression, error) {
 	starts := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	switch {
 	case starts(magicGzip):

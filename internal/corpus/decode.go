@@ -30,7 +30,7 @@ type Record struct {
 	Features []Feature
 }
 
-// Decoder takes id and text out of JSON lines. It is not for concurrent use.
+// JSONDecoder takes id and text out of JSON lines. It is not for concurrent use.
 //
 // It reads each line to its end and takes what encoding/json takes, and reads
 // it alike: of a repeated field the last one counts, half a surrogate pair
@@ -38,7 +38,7 @@ type Record struct {
 // in two ways, for documents' sake: control characters may stand in strings
 // as they are, and NaN, Infinity and -Infinity are values, as Python writes
 // them. It is stricter in one: the name of a field is matched to the letter.
-type Decoder struct {
+type JSONDecoder struct {
 	scanner  scanner
 	name     []byte  // unescaped field name
 	id       *wanted // nil: documents have none
@@ -58,9 +58,9 @@ type wanted struct {
 	buffer []byte // its content where it had to be unescaped
 }
 
-// NewDecoder returns a decoder for lines with these fields.
-func NewDecoder(f Fields) *Decoder {
-	d := &Decoder{}
+// NewJSONDecoder returns a decoder for lines with these fields.
+func NewJSONDecoder(f Fields) *JSONDecoder {
+	d := &JSONDecoder{}
 	if f.Features != "" {
 		d.features = &wanted{name: f.Features}
 		d.all = append(d.all, d.features)
@@ -88,7 +88,7 @@ type field struct {
 // document, for a reader who knows its file and position: the JSON is
 // malformed, the value is no object, the text is missing or no string, the
 // features are none, or the id is neither a string nor a number.
-func (d *Decoder) Decode(line []byte) (Record, error) {
+func (d *JSONDecoder) Decode(line []byte) (Record, error) {
 	d.dropLargeBuffers()
 	for _, w := range d.all {
 		w.field = field{}
@@ -102,7 +102,7 @@ func (d *Decoder) Decode(line []byte) (Record, error) {
 }
 
 // object reads the whole line, which must be an object.
-func (d *Decoder) object(i int) error {
+func (d *JSONDecoder) object(i int) error {
 	s := &d.scanner
 	if s.peek(i) != '{' {
 		k, i := s.value(i)
@@ -139,7 +139,7 @@ func (d *Decoder) object(i int) error {
 
 // field reads one field, with the white space behind it, and keeps it if it
 // is wanted.
-func (d *Decoder) field(i int) int {
+func (d *JSONDecoder) field(i int) int {
 	s := &d.scanner
 	name, i := s.key(i, &d.name)
 	if i < 0 {
@@ -175,7 +175,7 @@ func (d *Decoder) field(i int) int {
 }
 
 // record checks the types of the wanted fields.
-func (d *Decoder) record() (Record, error) {
+func (d *JSONDecoder) record() (Record, error) {
 	var r Record
 	var err error
 	if d.features != nil {
@@ -199,7 +199,7 @@ func (d *Decoder) record() (Record, error) {
 }
 
 // readTexts returns the contents of the text fields.
-func (d *Decoder) readTexts() ([][]byte, error) {
+func (d *JSONDecoder) readTexts() ([][]byte, error) {
 	d.textsOut = d.textsOut[:0]
 	found := false
 	for i := range d.texts {
@@ -221,7 +221,7 @@ func (d *Decoder) readTexts() ([][]byte, error) {
 }
 
 // dropLargeBuffers frees what a huge line left behind.
-func (d *Decoder) dropLargeBuffers() {
+func (d *JSONDecoder) dropLargeBuffers() {
 	for _, w := range d.all {
 		dropLarge(&w.buffer)
 	}

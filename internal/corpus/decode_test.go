@@ -10,7 +10,7 @@ import (
 
 // decodeAs decodes a line with the usual field names.
 func decodeAs(line string) (Record, error) {
-	return NewDecoder(Fields{ID: "id", Texts: []string{"text"}}).Decode([]byte(line))
+	return NewJSONDecoder(Fields{ID: "id", Texts: []string{"text"}}).Decode([]byte(line))
 }
 
 // textOf returns the text of a record with one.
@@ -121,12 +121,12 @@ func TestDecodeFieldNames(t *testing.T) {
 		{Fields{ID: "", Texts: []string{"a.b"}}, "", "dotted"},
 		{Fields{ID: "a.b", Texts: []string{""}}, "dotted", "empty"},
 	} {
-		got, err := NewDecoder(test.fields).Decode([]byte(line))
+		got, err := NewJSONDecoder(test.fields).Decode([]byte(line))
 		if err != nil || string(got.ID) != test.id || textOf(got) != test.text {
 			t.Errorf("%+v: id %q, text %q, error %v", test.fields, got.ID, textOf(got), err)
 		}
 	}
-	_, err := NewDecoder(Fields{Texts: []string{strings.Repeat("x", 1000)}}).Decode([]byte(line))
+	_, err := NewJSONDecoder(Fields{Texts: []string{strings.Repeat("x", 1000)}}).Decode([]byte(line))
 	if err == nil || len(err.Error()) > 150 {
 		t.Errorf("error %v, want a short one", err)
 	}
@@ -135,7 +135,7 @@ func TestDecodeFieldNames(t *testing.T) {
 // TestDecodeAgain uses a decoder for one line after the other: no line may
 // leave a trace in the next, nor be written to.
 func TestDecodeAgain(t *testing.T) {
-	d := NewDecoder(Fields{ID: "id", Texts: []string{"text"}})
+	d := NewJSONDecoder(Fields{ID: "id", Texts: []string{"text"}})
 	for _, line := range []string{
 		`{"id":"\n1","text":"\t2"}`, `{"text":"plain"}`, `{"text":`, `{"id":5,"text":"\u0041"}`, `{"id":[[`, `{"text":"","x":"\\"}`,
 	} {
@@ -162,7 +162,7 @@ func TestDecodeAgain(t *testing.T) {
 }
 
 func TestDecodeDoesNotAllocate(t *testing.T) {
-	d := NewDecoder(Fields{ID: "id", Texts: []string{"text"}})
+	d := NewJSONDecoder(Fields{ID: "id", Texts: []string{"text"}})
 	line := []byte(`{"id":"\u0031","text":"a \"quoted\" word","more":{"a":[1,2,"\t"]}}`)
 	if allocs := testing.AllocsPerRun(100, func() {
 		if _, err := d.Decode(line); err != nil {
@@ -184,7 +184,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		kept := bytes.Clone(line)
-		got, err := NewDecoder(Fields{ID: "id", Texts: []string{"text"}}).Decode(line)
+		got, err := NewJSONDecoder(Fields{ID: "id", Texts: []string{"text"}}).Decode(line)
 		if !bytes.Equal(kept, line) {
 			t.Fatal("the line was changed")
 		}
@@ -249,7 +249,7 @@ func BenchmarkDecode(b *testing.B) {
 		{"ascii escaped", `{"id":"document-1234567","text":"` + cyrillic + `"}`},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			d := NewDecoder(Fields{ID: "id", Texts: []string{"text"}})
+			d := NewJSONDecoder(Fields{ID: "id", Texts: []string{"text"}})
 			line := []byte(bench.line)
 			b.SetBytes(int64(len(line)))
 			for b.Loop() {

@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +20,7 @@ func Decoded(stream io.Reader) (io.ReadCloser, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	compression, err := sniff(bytes.NewReader(head))
+	compression, err := sniff(head)
 	if err != nil {
 		return nil, err
 	}

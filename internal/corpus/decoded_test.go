@@ -48,7 +48,7 @@ func TestDecoded(t *testing.T) {
 func TestDecodedDamage(t *testing.T) {
 	lines := sample(0, 50_000)
 	for _, whole := range [][]byte{gzipped(t, lines), zstded(t, lines)} {
-		format, err := sniff(bytes.NewReader(whole))
+		format, err := sniff(whole)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ const featureSize = 16
 // elements are features or pairs of a feature and its weight, or an object from
 // features to their weights. A feature is a string, or a whole number of 64 bits
 // that is its hash. A weight that is not given is 1.
-func (d *Decoder) readFeatures() ([]Feature, error) {
+func (d *JSONDecoder) readFeatures() ([]Feature, error) {
 	w := d.features
 	if w.field.kind != array && w.field.kind != object {
 		return nil, fmt.Errorf("field %.64q is %v: a document needs an array or an object of features there", w.name, w.field.kind)
@@ -50,7 +50,7 @@ func (d *Decoder) readFeatures() ([]Feature, error) {
 
 // readFeature reads the feature at i, of an object or of an array, and returns
 // the index behind it.
-func (d *Decoder) readFeature(i int, isMember bool) (Feature, int, error) {
+func (d *JSONDecoder) readFeature(i int, isMember bool) (Feature, int, error) {
 	s := &d.inner
 	isPair := !isMember && s.peek(i) == '['
 	if isPair {

@@ -11,7 +11,7 @@ import (
 )
 
 func decodeFeatures(line string) (Record, error) {
-	return NewDecoder(Fields{ID: "id", Texts: []string{"text"}, Features: "features"}).Decode([]byte(line))
+	return NewJSONDecoder(Fields{ID: "id", Texts: []string{"text"}, Features: "features"}).Decode([]byte(line))
 }
 
 func TestDecodeFeatures(t *testing.T) {
@@ -58,7 +58,7 @@ func TestDecodeFeatures(t *testing.T) {
 
 // TestDecodeTexts reads several fields, of which some may be missing.
 func TestDecodeTexts(t *testing.T) {
-	d := NewDecoder(Fields{ID: "id", Texts: []string{"title", "text"}})
+	d := NewJSONDecoder(Fields{ID: "id", Texts: []string{"title", "text"}})
 	for _, test := range []struct{ line, want string }{
 		{`{"text":"a","title":"b","id":1}`, `["b" "a"]`},
 		{`{"text":"a\n","title":"b\t"}`, `["b\t" "a\n"]`},

@@ -44,9 +44,9 @@ type visit struct {
 	elements int
 }
 
-// folder expands a directory.
-func (l *lister) folder(ctx context.Context, base string) (matched bool, err error) {
-	w := walk{lister: l, base: base, isHidden: isHiddenOrMarked, takes: isJSONLines}
+// folder puts the files below a folder whose names are taken.
+func (l *lister) folder(ctx context.Context, base string, takes func(name string) bool) (matched bool, err error) {
+	w := walk{lister: l, base: base, isHidden: isHiddenOrMarked, takes: takes}
 	err = w.run(ctx, []string{"**"})
 	return w.matched, err
 }

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -15,14 +16,14 @@ import (
 // inspectAll fills in what is known of the files by opening them. They are
 // opened side by side, for network file systems. The error is that of the
 // first faulty file, or of the context.
-func inspectAll(ctx context.Context, files []candidate) error {
+func inspectAll(ctx context.Context, files []candidate, format string) error {
 	faults := make([]error, len(files))
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(len(files), 4*runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(files)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				faults[i] = inspect(&files[i].File)
+				faults[i] = inspect(&files[i].File, format)
 			}
 		})
 	}
@@ -47,8 +48,9 @@ func inspectAll(ctx context.Context, files []candidate) error {
 	return nil
 }
 
-// inspect fills in Size, Generation, Identity and Compression of one file.
-func inspect(file *File) error {
+// inspect fills in Size, Generation, Identity, Compression and Format of one file. Format is that of all files, or
+// [AutoFormat].
+func inspect(file *File, format string) error {
 	handle, info, err := open(file.Path)
 	if errors.Is(err, os.ErrPermission) {
 		return fmt.Errorf("%w: make the file readable, or leave it out", err)
@@ -65,8 +67,54 @@ func inspect(file *File) error {
 			return fmt.Errorf("%s has content but the size 0, as the files of /proc have: copy it to a file on disk, or leave it out", file.Path)
 		}
 	}
-	if file.Compression, err = sniff(stream); err != nil {
+	head, err := readHead(stream)
+	if err != nil {
+		return err
+	}
+	var isChosen bool
+	if file.Format, isChosen = ParseFormat(format); !isChosen {
+		file.Format = formatOf(file.Path, nil)
+	}
+	file.Compression, err = sniff(head)
+	if err != nil && file.Format.IsWhole() {
+		return nil // its text is decoded, or it is a reject
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", file.Path, err)
 	}
+	if isChosen {
+		return nil
+	}
+	switch _, isKnown := nameFormat(file.Path); {
+	case file.Compression == None:
+		file.Format = formatOf(file.Path, head)
+	case !isKnown || isProse(file.Path):
+		file.Format = formatOf(file.Path, decodedHead(head))
+	}
 	return nil
+}
+
+// readHead reads the first bytes of a file, as many as tell its compression and format.
+func readHead(stream io.Reader) ([]byte, error) {
+	head := make([]byte, storedHeadBytes)
+	n, err := io.ReadFull(stream, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	return head[:n], nil
+}
+
+// storedHeadBytes is how much of a compressed file is decoded to tell its format.
+const storedHeadBytes = 4 << 10
+
+// decodedHead returns what the first bytes of a compressed file hold. Damage shows when the file is read.
+func decodedHead(stored []byte) []byte {
+	decoded, err := Decoded(bytes.NewReader(stored))
+	if err != nil {
+		return nil
+	}
+	defer decoded.Close()
+	head := make([]byte, headBytes)
+	n, _ := io.ReadFull(decoded, head)
+	return head[:n]
 }

@@ -132,7 +132,7 @@ func TestListCancelled(t *testing.T) {
 	plant(t, map[string]string{"c/a.jsonl": "{}\n"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := List(ctx, []string{"c"}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := List(ctx, []string{"c"}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 }
@@ -184,7 +184,7 @@ func TestListPipeForManifest(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := List(context.Background(), []string{"c"}, nil)
+		_, err := List(context.Background(), []string{"c"}, Options{})
 		ended <- err
 	}()
 	select {
@@ -218,7 +218,7 @@ func TestSearched(t *testing.T) {
 		{"c/*/*.jsonl", "c/out", ""},
 		{"c/sub/a.jsonl", "c/sub/out", ""},
 	} {
-		listing, err := List(t.Context(), []string{test.input}, nil)
+		listing, err := List(t.Context(), []string{test.input}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,6 +37,14 @@ type File struct {
 	Identity Identity
 	// Compression is how the content is stored, whatever the file is called.
 	Compression Compression
+	// Format is how documents stand in the content.
+	Format Format
+	// Members are the files of a group, see [Group]. A group has no path, size or
+	// compression of its own.
+	Members []File
+	// Parts are where the file can be cut, for [Parquet]: the first is at position 0, and an
+	// empty one at the end closes them.
+	Parts []Part
 	// Reference marks a file of the reference corpus, which the input is
 	// compared with.
 	Reference bool
@@ -85,15 +93,25 @@ func (e *NoMatchError) Error() string {
 	for i, input := range e.Inputs {
 		quoted[i] = fmt.Sprintf("%q", input)
 	}
-	return fmt.Sprintf("no file matches %s: check the path; a directory is searched for *.jsonl, *.ndjson and *.json, "+
-		"each also with .gz or .zst; any other name needs a glob such as 'corpus/**/*.txt'", strings.Join(quoted, ", "))
+	return fmt.Sprintf("no file matches %s: check the path; a directory is searched for *.jsonl, *.json, *.csv, *.parquet, *.warc and the like, "+
+		"each also with .gz or .zst, or else for texts and web pages; any other name needs a glob such as 'corpus/**/*.dat'", strings.Join(quoted, ", "))
+}
+
+// Options say how inputs are listed.
+type Options struct {
+	// Format is the name of a format, which all files have, or [AutoFormat]; empty stands for that.
+	Format string
+	// Progress, if not nil, is called every few seconds with the number of files found so far. It must not block.
+	Progress func(files int64)
 }
 
 // List expands inputs into files. An input is a file, a directory or a glob.
 //
-//   - A directory stands for its *.jsonl, *.ndjson and *.json files at any
-//     depth, each also with .gz or .zst, but for names that start with "." or
-//     "_". Symbolic links are followed.
+//   - A directory stands for the files of the format at any depth, by their
+//     names, each also with .gz or .zst, but for names that start with "." or
+//     "_". Of [AutoFormat], these are files of many documents, or, if there are
+//     none, texts and web pages. Of [Text], these are all files. Symbolic links
+//     are followed.
 //   - In a glob *, ? and [a-z] match inside one path element as in
 //     [filepath.Match], and ** stands for any number of directories. As in a
 //     shell, hidden names are matched only by an element that starts with ".".
@@ -107,17 +125,14 @@ func (e *NoMatchError) Error() string {
 // killed job has left are passed over.
 //
 // The error is a [NoMatchError] where inputs match nothing. It is also an
-// error when a file cannot be read, is neither plain nor gzip nor zstd, is no
+// error when a file cannot be read, is of a compression that is not read, is no
 // regular file, or is a result of a job that the input does not name; when
 // there are more than [MaxFiles]; and when the context ends. With an error
 // comes a listing without files that knows the folders searched so far.
-//
-// Where progress is not nil it is called every few seconds with the number of
-// files found so far. It must not block.
-func List(ctx context.Context, inputs []string, progress func(files int64)) (Listing, error) {
-	l := lister{found: map[string]candidate{}, searched: map[Identity]string{}}
+func List(ctx context.Context, inputs []string, options Options) (Listing, error) {
+	l := lister{format: options.Format, found: map[string]candidate{}, searched: map[Identity]string{}}
 	listing := Listing{searched: l.searched}
-	defer l.report(progress)()
+	defer l.report(options.Progress)()
 	var missing []string
 	for _, input := range inputs {
 		switch matched, err := l.add(ctx, input); {
@@ -134,12 +149,12 @@ func List(ctx context.Context, inputs []string, progress func(files int64)) (Lis
 		return listing, errors.New("list inputs: no input is given")
 	}
 	found := slices.SortedFunc(maps.Values(l.found), candidate.compare)
-	if err := inspectAll(ctx, found); err != nil {
+	if err := inspectAll(ctx, found, options.Format); err != nil {
 		return listing, err
 	}
 	files := distinct(found)
-	if len(files) > MaxFiles {
-		return listing, fmt.Errorf("list inputs: %d files are more than the %d that a job can hold: concatenate small files or split the corpus", len(files), MaxFiles)
+	if err := checkNumber(files); err != nil {
+		return listing, err
 	}
 	separateNames(files)
 	sortByName(files)
@@ -178,8 +193,8 @@ func WithReference(reference, input []File) ([]File, error) {
 		}
 		files = append(files, file)
 	}
-	if len(files) > MaxFiles {
-		return nil, fmt.Errorf("list inputs: %d files of input and reference are more than the %d that a job can hold: concatenate small files", len(files), MaxFiles)
+	if err := checkNumber(files); err != nil {
+		return nil, err
 	}
 	separateNames(files)
 	sortByName(files[:len(reference)])

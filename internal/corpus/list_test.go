@@ -33,7 +33,7 @@ func plant(t *testing.T, contents map[string]string) string {
 
 // list lists the files that inputs stand for.
 func list(t *testing.T, inputs ...string) ([]File, error) {
-	listing, err := List(t.Context(), inputs, nil)
+	listing, err := List(t.Context(), inputs, Options{})
 	return listing.Files, err
 }
 
@@ -163,7 +163,7 @@ func TestListFollowsLinks(t *testing.T) {
 
 func TestListErrors(t *testing.T) {
 	plant(t, map[string]string{
-		"u.jsonl": "\xff\xfe{\x00", "b.jsonl": "BZh91AY", "x.jsonl": "\xfd7zXZ\x00", "l.jsonl": "\x04\x22\x4d\x18", "empty/z.txt": "",
+		"u.jsonl": "\xff\xfe{\x00", "b.jsonl": "BZh91AY", "x.jsonl": "\xfd7zXZ\x00", "l.jsonl": "\x04\x22\x4d\x18", "empty/z.bin": "",
 	})
 	for _, test := range []struct {
 		inputs []string
@@ -187,12 +187,12 @@ func TestListErrors(t *testing.T) {
 		}
 	}
 
-	_, err := list(t, []string{"gone/*.jsonl", "b.jsonl", "gone.jsonl", "empty", "empty/z.txt/x*", "gone.jsonl"}...)
+	_, err := list(t, []string{"gone/*.jsonl", "b.jsonl", "gone.jsonl", "empty", "empty/z.bin/x*", "gone.jsonl"}...)
 	noMatch, ok := errors.AsType[*NoMatchError](err)
 	if !ok {
 		t.Fatalf("error %v, want a NoMatchError", err)
 	}
-	if diff := cmp.Diff([]string{"gone/*.jsonl", "gone.jsonl", "empty", "empty/z.txt/x*"}, noMatch.Inputs); diff != "" {
+	if diff := cmp.Diff([]string{"gone/*.jsonl", "gone.jsonl", "empty", "empty/z.bin/x*"}, noMatch.Inputs); diff != "" {
 		t.Errorf("inputs without a match, -want +got:\n%s", diff)
 	}
 	for _, input := range noMatch.Inputs {

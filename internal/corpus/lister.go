@@ -16,6 +16,7 @@ import (
 
 // lister collects the files that inputs stand for.
 type lister struct {
+	format   string               // see Options
 	found    map[string]candidate // by absolute path
 	searched map[Identity]string  // folders searched at any depth
 	count    atomic.Int64         // of found, for others to read
@@ -63,7 +64,7 @@ func (l *lister) add(ctx context.Context, input string) (matched bool, err error
 	info, err := os.Stat(input)
 	switch {
 	case err == nil && info.IsDir():
-		return l.folder(ctx, filepath.Clean(input))
+		return l.folders(func(takes func(string) bool) (bool, error) { return l.folder(ctx, filepath.Clean(input), takes) })
 	case err == nil && info.Mode().IsRegular():
 		path := filepath.Clean(input)
 		links, err := linksTo(path)
@@ -119,11 +120,24 @@ func dropCompressionSuffix(name string) string {
 	return name
 }
 
-// isJSONLines reports whether a directory's file is taken for documents.
-func isJSONLines(name string) bool {
-	switch strings.ToLower(filepath.Ext(dropCompressionSuffix(name))) {
-	case ".jsonl", ".ndjson", ".json":
-		return true
+// folders searches a folder for the files of the format, by their names.
+func (l *lister) folders(search func(takes func(name string) bool) (matched bool, err error)) (matched bool, err error) {
+	wanted, isFormat := ParseFormat(l.format)
+	if isFormat {
+		return search(func(name string) bool {
+			named, known := nameFormat(name)
+			return wanted == Text || known && named == wanted
+		})
 	}
-	return false
+	// A folder of data may hold notes and pages about the data, which are no documents.
+	for _, whole := range []bool{false, true} {
+		matched, err = search(func(name string) bool {
+			named, known := nameFormat(name)
+			return known && named.IsWhole() == whole
+		})
+		if matched || err != nil {
+			break
+		}
+	}
+	return matched, err
 }

@@ -57,10 +57,15 @@ type Reader struct {
 	exhausted bool     // source has nothing more
 }
 
+// NewReader returns a reader without a file.
+func NewReader(limits Limits) *Reader {
+	const most = math.MaxInt - 1
+	return &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine}
+}
+
 // Open opens a file for one stretch of it. Close must be called in the end.
 func Open(file File, s Stretch, limits Limits) (*Reader, error) {
-	const most = math.MaxInt - 1
-	r := &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine}
+	r := NewReader(limits)
 	if err := r.Reset(file, s); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

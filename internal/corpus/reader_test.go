@@ -81,7 +81,7 @@ func store(t testing.TB, content []byte) File {
 	if err := os.WriteFile(file.Path, content, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := inspect(&file); err != nil {
+	if err := inspect(&file, AutoFormat); err != nil {
 		t.Fatal(err)
 	}
 	return file

@@ -1,13 +1,20 @@
 package corpus
 
-// Stretch is a part of one file that is read in one go. Of a plain file it
-// has the lines whose first byte lies in [Start, End). A compressed file is
-// read whole: Start is 0 and End its size on disk.
+// Stretch is a part of one file that is read in one go: its records from a
+// position on, before another one. Of a plain file of lines it has the lines
+// whose first byte lies in [Start, End), of Parquet the rows, of a [Group] the
+// files. Any other file is read whole: Start is 0 and End its size on disk.
 type Stretch struct {
 	// File is the number of the file: its index in the list.
 	File int
-	// Start and End are bytes of the file on disk.
+	// Start and End are positions of documents.
 	Start, End int64
+}
+
+// Part is a part of a file that can be read by itself, such as a row group of Parquet.
+type Part struct {
+	// Start is the position of its first record. Bytes is about the length of its text.
+	Start, Bytes int64
 }
 
 // Split is the work of one worker: stretches in document order, that is by
@@ -20,8 +27,9 @@ const inflation = 4
 
 // Splits cuts files into splits of about target decoded bytes, in document
 // order. Files smaller than target are grouped with their neighbours, a plain
-// file that is larger is cut into nearly equal parts, and a compressed file is
-// never cut. Empty files have no part in any split.
+// file of lines that is larger is cut into nearly equal parts, Parquet is cut at
+// row groups and a [Group] between its files. Other files are never cut. Empty
+// files have no part in any split.
 //
 // The cuts follow from sizes and compression alone, so that every worker
 // count gives the same ones. A target below 1 counts as 1.
@@ -36,21 +44,25 @@ func Splits(files []File, target int64) []Split {
 			group, weight = nil, 0
 		}
 	}
-	for number, file := range files {
-		if file.Size <= 0 {
-			continue
-		}
-		if file.Compression == None && file.Size > target {
+	for number := range files {
+		file := &files[number]
+		if file.IsCut() && file.Size > target {
 			flush()
 			splits = append(splits, cut(number, file.Size, target)...)
 			continue
 		}
-		size := file.TextSize()
-		if weight+size > target {
-			flush()
+		for _, part := range file.parts() {
+			if weight+part.size > target {
+				flush()
+			}
+			if n := len(group); n > 0 && group[n-1].File == number {
+				group[n-1].End = part.End
+			} else {
+				part.File = number
+				group = append(group, part.Stretch)
+			}
+			weight += part.size
 		}
-		group = append(group, Stretch{File: number, End: file.Size})
-		weight += size
 	}
 	flush()
 	return splits
@@ -73,10 +85,62 @@ func cut(number int, size, target int64) []Split {
 	return splits
 }
 
+// IsCut reports whether the file can be cut at any byte.
+func (f *File) IsCut() bool { return f.Compression == None && f.Format.IsLines() }
+
+// sized is a stretch of about so many bytes of text.
+type sized struct {
+	Stretch
+	size int64
+}
+
+// parts returns the smallest stretches of a file that is not cut at any byte.
+func (f *File) parts() []sized {
+	var parts []sized
+	switch {
+	case f.Members != nil:
+		for i := range f.Members {
+			parts = append(parts, sized{Stretch{Start: int64(i), End: int64(i) + 1}, f.Members[i].TextSize()})
+		}
+	case f.Parts != nil:
+		for i, part := range f.Parts[:len(f.Parts)-1] {
+			parts = append(parts, sized{Stretch{Start: part.Start, End: f.Parts[i+1].Start}, part.Bytes})
+		}
+	case f.Size > 0:
+		parts = append(parts, sized{Stretch{End: f.Size}, f.TextSize()})
+	}
+	return parts
+}
+
 // TextSize returns about how many bytes of decoded text the file holds.
-func (f File) TextSize() int64 {
-	if f.Compression != None {
+func (f *File) TextSize() int64 {
+	switch {
+	case f.Members != nil:
+		sum := int64(0)
+		for i := range f.Members {
+			sum += f.Members[i].TextSize()
+		}
+		return sum
+	case f.Parts != nil:
+		sum := int64(0)
+		for _, part := range f.Parts {
+			sum += part.Bytes
+		}
+		return sum
+	case f.Compression != None:
 		return inflation * f.Size
 	}
 	return f.Size
+}
+
+// Whole returns the stretch of the whole file, which has that number.
+func (f *File) Whole(number int) Stretch {
+	s := Stretch{File: number, End: f.Size}
+	switch {
+	case f.Members != nil:
+		s.End = int64(len(f.Members))
+	case f.Parts != nil:
+		s.End = f.Parts[len(f.Parts)-1].Start
+	}
+	return s
 }

@@ -22,11 +22,13 @@ type pattern struct {
 	names    bool // the pattern begins the names of the files to be read
 }
 
-// newPattern returns what an input stands for that is not the name of a file.
-func newPattern(input string) (pattern, error) {
-	if !hasMeta(input) {
-		return pattern{folder: input, elements: []string{"**"}, isHidden: isHiddenOrMarked, takes: isJSONLines}, nil
-	}
+// folderPattern is what a folder stands for.
+func folderPattern(folder string, takes func(name string) bool) pattern {
+	return pattern{folder: folder, elements: []string{"**"}, isHidden: isHiddenOrMarked, takes: takes}
+}
+
+// globPattern is what a glob stands for.
+func globPattern(input string) (pattern, error) {
 	scheme, rest, _ := strings.Cut(input, "://")
 	fixed, elements, err := parsePattern(rest)
 	if err != nil {
@@ -49,9 +51,13 @@ func (l *lister) stored(ctx context.Context, input string) (matched bool, err er
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, fmt.Errorf("list inputs: %w", err)
 	}
-	p, err := newPattern(input)
-	if err == nil {
-		matched, err = l.below(ctx, s, p)
+	if hasMeta(input) {
+		var p pattern
+		if p, err = globPattern(input); err == nil {
+			matched, err = l.below(ctx, s, p)
+		}
+	} else {
+		matched, err = l.folders(func(takes func(string) bool) (bool, error) { return l.below(ctx, s, folderPattern(input, takes)) })
 	}
 	if err != nil {
 		return false, fmt.Errorf("list inputs: %w", err)

@@ -41,7 +41,7 @@ func TestListStored(t *testing.T) {
 		for _, input := range inputs {
 			names = append(names, folder+"/"+input)
 		}
-		listing, err := List(t.Context(), names, nil)
+		listing, err := List(t.Context(), names, Options{})
 		if err != nil {
 			return strings.ReplaceAll(err.Error(), folder, "")
 		}
@@ -106,7 +106,7 @@ func TestReadsFail(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := File{Path: name}
-		if err := inspect(&file); err != nil {
+		if err := inspect(&file, AutoFormat); err != nil {
 			t.Fatal(err)
 		}
 		operations := 0

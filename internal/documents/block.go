@@ -2,6 +2,7 @@ package documents
 
 import (
 	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
@@ -12,12 +13,13 @@ import (
 
 // block is a portion of the input and the sketch block that is made of it.
 type block struct {
-	lines   lines
+	part    part
 	builder *sketchblock.Builder
 	rejects []byte
 	sampled []byte // records of documents from which the audit draws its sample
 	probed  []byte // records of documents among which the audit looks for partners
 	counts  work.Counts
+	passed  work.PassedOver
 }
 
 // newBlock returns an empty block whose documents have the given number of band keys, and SimHash fingerprints of the
@@ -30,12 +32,14 @@ func newBlock(keys, simHashBits int) *block {
 func (b *block) reset() {
 	b.builder.Reset()
 	b.rejects, b.sampled, b.probed, b.counts = b.rejects[:0], b.sampled[:0], b.probed[:0], work.Counts{}
+	clear(b.passed)
 }
 
 // reject adds a row of rejects.
-func (b *block) reject(file string, position int64, fault string) {
+func (b *block) reject(file *corpus.File, position int64, fault string) {
 	b.counts.Rejected++
-	b.rejects = output.AppendReject(b.rejects, file, position, fault)
+	name, inFile := file.Place(position)
+	b.rejects = output.AppendReject(b.rejects, name, inFile, fault)
 }
 
 // setAside keeps a document for the audit if it is in one of its shares.

@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
@@ -41,7 +42,7 @@ type fingerprinter struct {
 	kept      Kept
 	shares    audit.Shares
 	files     []corpus.File
-	source    *lineDecoder
+	source    *recordDecoder
 	sketcher  *contentSketcher
 	sequencer *sketch.Sequencer // replaces sketcher where sequences are kept
 	bands     *Bands
@@ -54,7 +55,7 @@ type fingerprinter struct {
 func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, files []corpus.File) (*fingerprinter, error) {
 	f := &fingerprinter{
 		reading: s.Reading, kept: kept, shares: shares, files: files,
-		source: newLineDecoder(s.Fields), bands: NewBands(kept.Scheme),
+		source: newRecordDecoder(files, s.Fields), bands: NewBands(kept.Scheme),
 	}
 	var err error
 	if kept.Sequences {
@@ -67,9 +68,9 @@ func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, files []corpu
 
 // fingerprint fills the block from its portion of the input, and frees the portion.
 func (f *fingerprinter) fingerprint(b *block) error {
-	defer b.lines.release()
+	defer b.part.release()
 	b.reset()
-	for r := range f.source.records(&b.lines) {
+	for r := range f.source.records(&b.part) {
 		if err := f.record(b, r); err != nil {
 			return err
 		}
@@ -88,8 +89,12 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 	if r.IsBlank {
 		return nil
 	}
+	if r.PassedOver != "" {
+		b.passed = b.passed.Add(work.PassedOver{r.PassedOver: 1})
+		return nil
+	}
 	if r.Fault != "" {
-		b.reject(file.Name, r.Position, r.Fault)
+		b.reject(file, r.Position, r.Fault)
 		return nil
 	}
 	ref, err := docref.New(r.File, r.Position)
@@ -97,7 +102,7 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		return fmt.Errorf("file %s: %w", file.Path, err)
 	}
 	if err := f.reading.fits(contentLength(r.Content)); err != nil {
-		b.reject(file.Name, r.Position, err.Error())
+		b.reject(file, r.Position, err.Error())
 		return nil
 	}
 	*documents++

@@ -39,19 +39,20 @@ func (f *Fingerprinting) Setup() (err error) {
 	return err
 }
 
-// Task fingerprints the split of the task's number. One worker reads a split of plain text. For the single stream of a
-// compressed file, one goroutine inflates and one for each core fingerprints.
+// Task fingerprints the split of the task's number. One worker reads a split of plain lines. Of a file that is not cut,
+// such as a compressed one, one goroutine reads the single stream and one for each core fingerprints.
 func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	o := w.Outcome
-	reader := newLineReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
+	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
 	defer reader.close()
 	write := func(b *block) error {
 		o.Counts.Add(b.counts)
+		o.PassedOver = o.PassedOver.Add(b.passed)
 		o.Shingles += int64(len(b.builder.Sets()) / sketchblock.HashSize)
 		return b.write(&w.Run, t.Number)
 	}
 	var err error
-	if reader.isCompressed() {
+	if reader.isUncut() {
 		var others time.Duration
 		others, err = f.parallel(ctx, reader, write)
 		w.Figures.CPU += others
@@ -70,16 +71,16 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Place) e
 }
 
 // serial fingerprints the portions of the reader in this goroutine.
-func (f *Fingerprinting) serial(ctx context.Context, reader *lineReader, write func(*block) error) error {
+func (f *Fingerprinting) serial(ctx context.Context, reader *splitReader, write func(*block) error) error {
 	worker, err := f.fingerprinter()
 	if err != nil {
 		return err
 	}
 	b := f.block()
-	defer b.lines.release()
+	defer b.part.release()
 	for {
 		// A failure to read may wrap io.EOF: only the bare one is the end.
-		if err := reader.fill(ctx, &b.lines); err == io.EOF {
+		if err := reader.fill(ctx, &b.part); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
@@ -97,10 +98,10 @@ func (f *Fingerprinting) serial(ctx context.Context, reader *lineReader, write f
 }
 
 // parallel fingerprints the portions of the reader on all cores. It returns the CPU time of its goroutines.
-func (f *Fingerprinting) parallel(ctx context.Context, reader *lineReader, write func(*block) error) (time.Duration, error) {
+func (f *Fingerprinting) parallel(ctx context.Context, reader *splitReader, write func(*block) error) (time.Duration, error) {
 	pool := Pool[*block]{
 		New: f.block,
-		End: func(b *block) { b.lines.release() },
+		End: func(b *block) { b.part.release() },
 		Readers: []Reader[*block]{func(ctx context.Context, put func(func(*block) error) error) error {
 			return putAll(ctx, reader, put)
 		}},
@@ -125,9 +126,9 @@ func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {
 }
 
 // putAll puts all portions of a reader into a pool.
-func putAll(ctx context.Context, reader *lineReader, put func(func(*block) error) error) error {
+func putAll(ctx context.Context, reader *splitReader, put func(func(*block) error) error) error {
 	for {
-		err := put(func(b *block) error { return reader.fill(ctx, &b.lines) })
+		err := put(func(b *block) error { return reader.fill(ctx, &b.part) })
 		if err == io.EOF {
 			return nil
 		} else if err != nil {

@@ -63,7 +63,7 @@ func written(t *testing.T, files map[string][]byte) []string {
 // listed returns the inputs that the files make, in splits of splitBytes.
 func listed(t *testing.T, files map[string][]byte, splitBytes int64) *Inputs {
 	t.Helper()
-	listing, err := corpus.List(t.Context(), written(t, files), nil)
+	listing, err := corpus.List(t.Context(), written(t, files), corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

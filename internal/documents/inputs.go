@@ -128,7 +128,8 @@ func (in *Inputs) FilesOf(split int, starts []docref.Ref) (from, to int) {
 
 // RefText writes the ref as users see it: path:position.
 func (in *Inputs) RefText(b []byte, ref docref.Ref) []byte {
-	return fmt.Appendf(b, "%s:%d", in.Files[ref.File()].Name, ref.Position())
+	name, position := in.Files[ref.File()].Place(ref.Position())
+	return fmt.Appendf(b, "%s:%d", name, position)
 }
 
 // Name returns the name by which users know a document: path:position.

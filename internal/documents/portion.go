@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 
@@ -10,8 +11,8 @@ import (
 
 // Portion is a part of a file. Its documents are sketched one after the other.
 type Portion struct {
-	// File is the name of the file.
-	File  string
+	// File is the file, or stands for a stream.
+	File  *corpus.File
 	Batch corpus.Batch
 	// Documents is the number of documents sketched so far.
 	Documents int64
@@ -23,7 +24,7 @@ type Portion struct {
 
 // Sketched is a document of a portion, valid until the next.
 type Sketched struct {
-	// Position is that of its record in the file, in bytes of text.
+	// Position is that of its record in the file.
 	Position    int64
 	Record      corpus.Record
 	Fingerprint sketch.Fingerprint
@@ -36,11 +37,14 @@ func (p *Portion) Sketch(sketcher *Sketcher) iter.Seq[Sketched] {
 		for _, reject := range p.Batch.Rejects {
 			p.reject(reject.Position, reject.Message)
 		}
-		for position, line := range p.Batch.Lines() {
-			if corpus.IsBlank(line) {
+		for position, raw := range p.Batch.Records() {
+			if p.Batch.IsBlank(raw) {
 				continue
 			}
-			record, fingerprint, err := sketcher.Sketch(line)
+			record, fingerprint, err := sketcher.Sketch(p, position, raw)
+			if _, is := errors.AsType[corpus.PassedOver](err); is {
+				continue
+			}
 			if err != nil {
 				p.reject(position, err.Error())
 				continue
@@ -55,7 +59,8 @@ func (p *Portion) Sketch(sketcher *Sketcher) iter.Seq[Sketched] {
 
 func (p *Portion) reject(position int64, fault string) {
 	if p.Rejected == 0 {
-		p.FirstReject = fmt.Sprintf("%s:%d: %s", p.File, position, fault)
+		name, inFile := p.File.Place(position)
+		p.FirstReject = fmt.Sprintf("%s:%d: %s", name, inFile, fault)
 	}
 	p.Rejected++
 }

@@ -20,7 +20,7 @@ func TestPortion(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := "{\"id\":\"a\",\"text\":\"one two\"}\n\n[]\n{\"id\":\"b\",\"text\":\"three\"}\n"
-	p := Portion{File: "x.jsonl", Batch: corpus.Batch{Offset: 100, Data: []byte(lines)}}
+	p := Portion{File: &corpus.File{Name: "x.jsonl"}, Batch: corpus.Batch{Offset: 100, Data: []byte(lines)}}
 	var seen []string
 	for d := range p.Sketch(sketcher) {
 		seen = append(seen, fmt.Sprintf("%s at %d: %d, %d rejected", d.Record.ID, d.Position, len(d.Fingerprint.Set), p.Rejected))
@@ -29,7 +29,7 @@ func TestPortion(t *testing.T) {
 	if !slices.Equal(seen, want) || p.Documents != 2 || p.Rejected != 1 {
 		t.Errorf("%q of %+v, want %q", seen, p, want)
 	}
-	p = Portion{File: "x.jsonl", Batch: corpus.Batch{Rejects: []corpus.Reject{{Position: 7, Message: "too long"}}, Data: []byte("[]\n")}}
+	p = Portion{File: &corpus.File{Name: "x.jsonl"}, Batch: corpus.Batch{Rejects: []corpus.Reject{{Position: 7, Message: "too long"}}, Data: []byte("[]\n")}}
 	for range p.Sketch(sketcher) {
 		t.Error("a document of none")
 	}

@@ -19,8 +19,11 @@ type Record struct {
 	Content corpus.Record
 	// Fault says why the record is no document; empty for a document.
 	Fault string
-	// IsBlank says that the record is neither a document nor a fault.
+	// IsBlank says that the record is neither a document nor a fault: a blank line.
 	IsBlank bool
+	// PassedOver says why the record is no document where none was to be expected, such as "request" in a web archive; empty
+	// otherwise.
+	PassedOver string
 }
 
 // contentLength returns the length of the texts of a record in bytes, or the number of its

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/formats"
 	"mirrorbeam/sketch"
 )
 
@@ -50,11 +51,11 @@ func (s Sketching) withStopWords(list string) (Sketching, error) {
 	return s, err
 }
 
-// Sketcher turns single lines into the fingerprints that a job makes of them, outside of a job. It is not for
+// Sketcher turns single records into the fingerprints that a job makes of them, outside of a job. It is not for
 // concurrent use.
 type Sketcher struct {
 	reading Reading
-	decoder *corpus.Decoder
+	decoder *formats.Decoder
 	content *contentSketcher
 }
 
@@ -69,20 +70,20 @@ func NewSketcher(s Sketching, stopWords string) (*Sketcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sketcher{s.Reading, corpus.NewDecoder(s.Fields), content}, nil
+	return &Sketcher{s.Reading, formats.NewDecoder(s.Fields), content}, nil
 }
 
-// Sketch returns the record in a line and its fingerprint, which are valid until
-// the next call. The error says why the line is no document.
-func (s *Sketcher) Sketch(line []byte) (corpus.Record, sketch.Fingerprint, error) {
-	content, err := s.decoder.Decode(line)
+// Sketch returns what a record of a portion holds and its fingerprint, which are valid until
+// the next call. The error says why the record is no document.
+func (s *Sketcher) Sketch(p *Portion, position int64, raw []byte) (corpus.Record, sketch.Fingerprint, error) {
+	content, err := s.decoder.Decode(p.File, &p.Batch, position, raw)
 	if err == nil {
 		err = s.reading.fits(contentLength(content))
 	}
 	if err != nil {
 		return corpus.Record{}, sketch.Fingerprint{}, err
 	}
-	return content, s.content.sketch(line, content), nil
+	return content, s.content.sketch(raw, content), nil
 }
 
 // contentSketcher computes the fingerprints of texts or features. It is not for concurrent use.

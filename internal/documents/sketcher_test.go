@@ -39,7 +39,7 @@ func TestSketcher(t *testing.T) {
 		}
 		var got []stored
 		for position, line := range (corpus.Batch{Data: []byte(test.content)}).Lines() {
-			record, f, err := sketcher.Sketch(line)
+			record, f, err := sketcher.Sketch(&Portion{}, position, line)
 			if err != nil {
 				continue
 			}
@@ -74,7 +74,7 @@ func TestSketcherRefuses(t *testing.T) {
 		`{"text":"123456"}`: "text of 6 bytes is longer than the 5 bytes that --max-document allows",
 		`[]`:                "the line is an array, not an object",
 	} {
-		if _, _, err := sketcher.Sketch([]byte(line)); fmt.Sprint(err) != want {
+		if _, _, err := sketcher.Sketch(&Portion{}, 0, []byte(line)); fmt.Sprint(err) != want {
 			t.Errorf("%s: error %v, want %s", line, err, want)
 		}
 	}
@@ -87,7 +87,7 @@ func TestSketcherRefuses(t *testing.T) {
 
 // TestRecords: rejects stand between the lines, where they belong.
 func TestRecords(t *testing.T) {
-	l := &lines{batches: []corpus.Batch{
+	l := &part{batches: []corpus.Batch{
 		{File: 3, Offset: 100, Data: []byte("{\"text\":\"a\"}\n\t\nx\n"), Rejects: []corpus.Reject{{Position: 50, Message: "before"}, {Position: 114, Message: "within"}, {Position: 900, Message: "behind"}}},
 		{File: 4, Rejects: []corpus.Reject{{Position: 7, Message: "alone"}}},
 	}}
@@ -100,7 +100,7 @@ func TestRecords(t *testing.T) {
 		documents int
 	}
 	all := func(most int) (got []seen) {
-		for r := range newLineDecoder(usual().Fields).records(l) {
+		for r := range newRecordDecoder(make([]corpus.File, 5), usual().Fields).records(l) {
 			got = append(got, seen{r.File, r.Position, r.Bytes, r.Fault, r.IsBlank, len(r.Content.Texts)})
 			if len(got) == most {
 				break

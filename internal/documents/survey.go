@@ -57,7 +57,7 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 	}
 	pool := Pool[*block]{
 		New: func() *block { return newBlock(0, s.Options.SimHashBits) },
-		End: func(b *block) { b.lines.release() },
+		End: func(b *block) { b.part.release() },
 		Worker: func() (func(context.Context, *block) error, error) {
 			f, err := newFingerprinter(words, Kept{Sets: AllHashes}, audit.Shares{}, inputs.Files)
 			return newSurveyor(f, newVisitor()).block, err
@@ -75,7 +75,7 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 				if number >= len(inputs.Splits) {
 					return nil
 				}
-				reader := newLineReader(s.Reading, inputs.Files, inputs.Splits[number])
+				reader := newSplitReader(s.Reading, inputs.Files, inputs.Splits[number])
 				err := putAll(ctx, reader, put)
 				if reader.close(); err != nil {
 					return err

@@ -9,6 +9,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/formats"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/job"
@@ -28,24 +29,25 @@ type listed struct {
 
 // listConfig finds the files of a configuration. With an error it returns what it has found so far.
 func listConfig(ctx context.Context, c *job.Config) (found listed, err error) {
-	if found.input, err = Corpus(ctx, c.Input, "input", c.Progress); err != nil || len(c.Reference) == 0 {
+	if found.input, err = Corpus(ctx, c.Input, "input", c); err != nil || len(c.Reference) == 0 {
 		return found, err
 	}
-	if found.reference, err = Corpus(ctx, c.Reference, "reference", c.Progress); err != nil && ctx.Err() == nil {
+	if found.reference, err = Corpus(ctx, c.Reference, "reference", c); err != nil && ctx.Err() == nil {
 		err = setting.Errorf("{reference}: %w", err)
 	}
 	return found, err
 }
 
-// Corpus lists the files of one corpus. It reports its progress now and then, under the name of the corpus, unless
-// progress is nil.
-func Corpus(ctx context.Context, inputs []string, name string, progress func(line string)) (corpus.Listing, error) {
-	if progress == nil {
-		return corpus.List(ctx, inputs, nil)
+// Corpus lists the files of one corpus, which have the format of the configuration. It reports its progress now and
+// then, under the name of the corpus, if the configuration wants to know.
+func Corpus(ctx context.Context, inputs []string, name string, c *job.Config) (corpus.Listing, error) {
+	options := corpus.Options{Format: c.Format}
+	if c.Progress != nil {
+		options.Progress = func(files int64) {
+			c.Progress(fmt.Sprintf("listing the %s: %d files so far", name, files))
+		}
 	}
-	return corpus.List(ctx, inputs, func(files int64) {
-		progress(fmt.Sprintf("listing the %s: %d files so far", name, files))
-	})
+	return corpus.List(ctx, inputs, options)
 }
 
 // inputs returns the files, cut into splits, and about how many bytes of text
@@ -57,13 +59,18 @@ func (l listed) inputs() (documents.Inputs, int64, error) {
 			return documents.Inputs{}, 0, err
 		}
 	}
-	size := int64(0)
 	for i := range files {
-		size += files[i].TextSize()
 		// Workers may run in processes with another working folder.
 		if files[i].Path, err = storage.Absolute(files[i].Path); err != nil {
 			return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
 		}
+	}
+	if files, err = formats.Prepare(files); err != nil {
+		return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
+	}
+	size := int64(0)
+	for i := range files {
+		size += files[i].TextSize()
 	}
 	return documents.Inputs{Files: files, Splits: corpus.Splits(files, max(splitBytes, size/maxSplits))}, size, nil
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"regexp"
 
 	"github.com/klauspost/compress/gzip"
@@ -16,7 +17,8 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// Format is how rows are written; it is the ending of the files too.
+// Format is how rows are written. It is the ending of the files too: .zst and .gz at its end
+// say how they are compressed.
 type Format string
 
 // The formats.
@@ -53,7 +55,7 @@ func ShardName(output string, shard, shards int, format Format) string {
 
 // IsShardName reports whether ShardName may have given a name, of whatever output.
 func IsShardName(name string) bool {
-	return regexp.MustCompile(`^[a-z]+-[0-9]{5,}-of-[0-9]{5,}\.(jsonl|jsonl\.zst|jsonl\.gz|bin)$`).MatchString(name)
+	return regexp.MustCompile(`^[a-z]+-[0-9]{5,}-of-[0-9]{5,}\.([a-z]+|[a-z]+\.zst|[a-z]+\.gz)$`).MatchString(name)
 }
 
 const writeBuffer = 256 << 10
@@ -64,6 +66,7 @@ type Writer struct {
 	file     File
 	out      storage.Writer // nil where no file is under way
 	counted  *counter
+	format   Format     // of pressed
 	pressed  resettable // nil where the format does not compress
 	buffered *bufio.Writer
 }
@@ -96,7 +99,7 @@ type resettable interface {
 }
 
 // Reset makes the writer, whose file is finished or dropped, one of another file
-// as NewWriter would, and keeps its memory. The format must be that of before.
+// as NewWriter would, and keeps its memory.
 func (w *Writer) Reset(dir string, file File, format Format) error {
 	w.Abort()
 	file.Temporary = file.Output + "-" + rand.Text()
@@ -106,11 +109,14 @@ func (w *Writer) Reset(dir string, file File, format Format) error {
 	}
 	w.file, w.out, w.counted = file, out, &counter{w: out}
 	if w.buffered == nil {
+		w.buffered = bufio.NewWriterSize(nil, writeBuffer)
+	}
+	if w.format != format {
 		if w.pressed, err = newCompressor(format); err != nil {
 			w.Abort()
 			return fmt.Errorf("create %s: %w", file.Name, err)
 		}
-		w.buffered = bufio.NewWriterSize(nil, writeBuffer)
+		w.format = format
 	}
 	var sink io.Writer = w.counted
 	if w.pressed != nil {
@@ -123,22 +129,45 @@ func (w *Writer) Reset(dir string, file File, format Format) error {
 
 // newCompressor returns what compresses for a format, nil where nothing does.
 func newCompressor(format Format) (resettable, error) {
-	switch format {
-	case JSONLZstd:
+	switch path.Ext(string(format)) {
+	case ".zst":
 		// Tasks are what runs in parallel, so each encoder is given one core.
 		return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	case JSONLGzip:
+	case ".gz":
 		return gzip.NewWriter(nil), nil
 	}
 	return nil, nil
 }
 
-// Row writes one row, which ends in a line feed.
+// Row writes one row, with its line feed if the format has any.
 func (w *Writer) Row(row []byte) error {
 	w.file.Rows++
-	if _, err := w.buffered.Write(row); err != nil {
+	_, err := w.Write(row)
+	return err
+}
+
+// Write writes what is not counted as a row, such as a header.
+func (w *Writer) Write(b []byte) (int, error) {
+	n, err := w.buffered.Write(b)
+	if err != nil {
+		err = fmt.Errorf("write %s: %w", w.file.Name, err)
+	}
+	return n, err
+}
+
+// EndMember ends a member of gzip or a frame of zstd, so that what follows can be read by itself.
+func (w *Writer) EndMember() error {
+	if w.pressed == nil {
+		return nil
+	}
+	err := w.buffered.Flush()
+	if err == nil {
+		err = w.pressed.Close()
+	}
+	if err != nil {
 		return fmt.Errorf("write %s: %w", w.file.Name, err)
 	}
+	w.pressed.Reset(w.counted)
 	return nil
 }
 

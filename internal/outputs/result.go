@@ -17,6 +17,8 @@ type Result struct {
 	Counts work.Counts
 	// Skipped says what was not compared.
 	Skipped work.Skipped
+	// PassedOver counts records that are no documents, by the reason.
+	PassedOver work.PassedOver
 	// Files are the files of all outputs, by name. They are not published yet.
 	Files []output.File
 	// AllPairs says that all pairs of documents were compared.
@@ -39,6 +41,7 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 	r := &Result{Counts: counts}
 	for _, o := range outcomes {
 		r.Skipped.Add(o.Skipped)
+		r.PassedOver = r.PassedOver.Add(o.PassedOver)
 		r.AllPairs = r.AllPairs || o.AllPairs
 		r.Files = append(r.Files, o.Files...)
 	}

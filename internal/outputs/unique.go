@@ -8,12 +8,13 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/formats"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/work"
 )
 
-// Unique writes the kept records, byte for byte, one file for each input file. It reads the input again, which is
-// cheaper than keeping it.
+// Unique writes the kept records, byte for byte, one file for each input file, in its format and compression. It
+// reads the input again, which is cheaper than keeping it.
 type Unique struct {
 	Files
 	// Inputs is the path of the list of inputs.
@@ -49,25 +50,27 @@ type copier struct {
 	*Unique
 	ctx     context.Context // context of the task
 	staying *staying
-	reader  *corpus.Reader // nil before the first file
+	reader  *formats.Reader // nil before the first file
 	buffer  []byte
 	holds   bool // the right to hold a long line, which is in buffer
-	writer  output.Writer
+	writer  recordWriter
 }
 
 // file copies the kept records of one input file.
 func (c *copier) file(number int) (output.File, error) {
 	inputs := c.layout.Inputs
 	references := inputs.References()
-	file := c.name(output.Unique, number-references, len(inputs.Files)-references)
-	file.Input = inputs.Files[number].Path
-	if err := c.writer.Reset(string(c.Partial), file, c.Format); err != nil {
+	input := &inputs.Files[number]
+	files := Files{c.Partial, output.Format(input.Ending())}
+	file := files.name(output.Unique, number-references, len(inputs.Files)-references)
+	file.Input = input.Path
+	if err := c.writer.reset(files, file, input); err != nil {
 		return output.File{}, err
 	}
 	for {
 		stretch, sum, err := c.staying.next(number)
 		if err == io.EOF {
-			return c.writer.Close()
+			return c.writer.close()
 		}
 		if err == nil {
 			err = c.stretch(stretch, sum)
@@ -109,11 +112,10 @@ func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error 
 // open begins to read a stretch.
 func (c *copier) open(stretch corpus.Stretch) (err error) {
 	file := c.layout.Inputs.Files[stretch.File]
-	if c.reader != nil {
-		return c.reader.Reset(file, stretch)
+	if c.reader == nil {
+		c.reader = formats.NewReader(corpus.Limits{Line: c.Line, Window: c.Window, Hold: c.hold})
 	}
-	c.reader, err = corpus.Open(file, stretch, corpus.Limits{Line: c.Line, Window: c.Window, Hold: c.hold})
-	return err
+	return c.reader.Reset(file, stretch)
 }
 
 // hold waits for the right to hold a long line.
@@ -131,9 +133,12 @@ func (c *copier) release() {
 	}
 }
 
-// batch copies the records of a batch.
+// batch copies the kept records of a batch.
 func (c *copier) batch(batch corpus.Batch) error {
-	end := batch.Offset + int64(len(batch.Data))
+	if !batch.Format.IsLines() {
+		return c.frames(batch)
+	}
+	end := batch.End()
 	for {
 		position, found, err := c.staying.before(batch.File, end)
 		if err != nil || !found {
@@ -145,20 +150,38 @@ func (c *copier) batch(batch corpus.Batch) error {
 		record := batch.Data[position-batch.Offset:]
 		if n := bytes.IndexByte(record, '\n'); n >= 0 {
 			record = record[:n+1]
-		} else {
-			// The last line of a file may lack its line feed.
-			record = append(record, '\n')
 		}
-		if err := c.writer.Row(record); err != nil {
+		if err := c.writer.record(position, record); err != nil {
 			return err
 		}
 	}
 }
 
+// frames copies the kept records of a batch whose records are not lines.
+func (c *copier) frames(batch corpus.Batch) error {
+	if err := c.writer.header(batch.Header); err != nil {
+		return err
+	}
+	for position, record := range batch.Records() {
+		kept, isKept, err := c.staying.before(batch.File, position+1)
+		for err == nil && isKept && kept < position {
+			// The file has changed: its checksum will show it.
+			kept, isKept, err = c.staying.before(batch.File, position+1)
+		}
+		if err == nil && isKept {
+			err = c.writer.record(position, record)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // close frees the buffers of the copier.
 func (c *copier) close() {
 	c.release()
-	c.writer.Abort()
+	c.writer.out.Abort()
 	c.staying.Reader.Close()
 	if c.reader != nil {
 		c.reader.Close() // closing a file that was only read cannot lose data

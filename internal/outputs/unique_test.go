@@ -148,7 +148,7 @@ func readRun(t *testing.T, inputs documents.Inputs, split int) string {
 // but removed are kept. Between the two reads it calls change.
 func uniqueOf(t *testing.T, dir string, format output.Format, change func(), removed ...docref.Ref) (contents []string, err error) {
 	t.Helper()
-	listing, err := corpus.List(t.Context(), []string{dir}, nil)
+	listing, err := corpus.List(t.Context(), []string{dir}, corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestUniqueCopiesWhatStays(t *testing.T) {
 func TestUniqueEnds(t *testing.T) {
 	dir := t.TempDir()
 	store(t, filepath.Join(dir, "a.jsonl"), manyDocuments(10))
-	listing, err := corpus.List(t.Context(), []string{dir}, nil)
+	listing, err := corpus.List(t.Context(), []string{dir}, corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

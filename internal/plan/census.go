@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/formats"
 	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
@@ -65,15 +66,16 @@ func firstUnreadable(ctx context.Context, sketching documents.Sketching, inputs 
 		return err.Error()
 	}
 	limit := sketching.LineLimit()
-	for number, file := range inputs.Files {
-		for batch, err := range corpus.Batches(file, number, corpus.Limits{Line: limit}) {
+	for number := range inputs.Files {
+		file := &inputs.Files[number]
+		for batch, err := range formats.Batches(*file, number, corpus.Limits{Line: limit}) {
 			if err == nil {
 				err = ctx.Err()
 			}
 			if err != nil {
 				return err.Error()
 			}
-			if fault := firstUnread(file.Name, batch, sketcher); fault != "" {
+			if fault := firstUnread(file, batch, sketcher); fault != "" {
 				return "the first is at " + fault
 			}
 		}
@@ -82,8 +84,8 @@ func firstUnreadable(ctx context.Context, sketching documents.Sketching, inputs 
 }
 
 // firstUnread returns the first record of a batch that cannot be read, and why, or "" if all can be.
-func firstUnread(name string, batch corpus.Batch, sketcher *documents.Sketcher) string {
-	p := documents.Portion{File: name, Batch: batch}
+func firstUnread(file *corpus.File, batch corpus.Batch, sketcher *documents.Sketcher) string {
+	p := documents.Portion{File: file, Batch: batch}
 	for range p.Sketch(sketcher) {
 		if p.Rejected > 0 {
 			break

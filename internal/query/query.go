@@ -10,10 +10,12 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/formats"
 	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/job"
 )
 
 // Request says which documents to look for in an index, and how.
@@ -21,6 +23,8 @@ type Request struct {
 	// Input holds files, folders and patterns, as in [job.Config]; "-" is Stdin.
 	Input []string
 	Stdin io.Reader
+	// Format is the format of the files, as in [job.Config]; empty: that of each file. Stdin is lines of JSON.
+	Format string
 	// Threshold is the least similarity, not below that of the index; 0: that of the index.
 	Threshold float64
 	// Top is the largest number of matches of a document, the most similar ones; 0: all.
@@ -86,8 +90,12 @@ func (q *query) list(ctx context.Context) error {
 	if len(inputs) == 0 {
 		return nil
 	}
-	found, err := listing.Corpus(ctx, inputs, "input", q.Progress)
-	q.files = found.Files
+	// The input may be of another format than that of the job.
+	config := job.Config{Measure: job.Measure{Format: q.Format}, Progress: q.Progress}
+	found, err := listing.Corpus(ctx, inputs, "input", &config)
+	if err == nil {
+		q.files, err = formats.Prepare(found.Files)
+	}
 	return err
 }
 
@@ -103,9 +111,9 @@ func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) 
 	pool := documents.Pool[*portion]{
 		New: func() *portion { return new(portion) },
 		Readers: []documents.Reader[*portion]{func(_ context.Context, put func(func(*portion) error) error) error {
-			return q.read(func(name string, batch corpus.Batch) error {
+			return q.read(func(file *corpus.File, batch corpus.Batch) error {
 				return put(func(p *portion) error {
-					*p = portion{Portion: documents.Portion{File: name, Batch: batch}, rows: p.rows[:0]}
+					*p = portion{Portion: documents.Portion{File: file, Batch: batch}, rows: p.rows[:0]}
 					return nil
 				})
 			})
@@ -144,14 +152,15 @@ func (c *Counts) add(p *portion) {
 }
 
 // read passes on the batches of all files, then those of stdin.
-func (q *query) read(pass func(name string, batch corpus.Batch) error) error {
+func (q *query) read(pass func(file *corpus.File, batch corpus.Batch) error) error {
 	limit := q.sketching.LineLimit()
-	for number, file := range q.files {
-		for batch, err := range corpus.Batches(file, number, corpus.Limits{Line: limit}) {
+	for number := range q.files {
+		file := &q.files[number]
+		for batch, err := range formats.Batches(*file, number, corpus.Limits{Line: limit}) {
 			if err != nil {
 				return failure.New(failure.Input, err)
 			}
-			if err := pass(file.Name, batch); err != nil {
+			if err := pass(file, batch); err != nil {
 				return err
 			}
 		}
@@ -199,7 +208,8 @@ func (w *queryWorker) work(ctx context.Context, p *portion) error {
 		}
 		p.matched++
 		p.matches += int64(len(all))
-		ref := output.AppendString(nil, fmt.Sprintf("%s:%d", p.File, d.Position))
+		name, position := p.File.Place(d.Position)
+		ref := output.AppendString(nil, fmt.Sprintf("%s:%d", name, position))
 		id := ref
 		if d.Record.HasID {
 			id = output.AppendString(nil, bytes.Clone(d.Record.ID))

@@ -12,13 +12,14 @@ import (
 
 // readStream reads lines from a stream, compressed or not. A batch ends where the stream pauses, so that a writer that
 // waits after a line gets the answer.
-func readStream(stream io.Reader, limit int64, pass func(name string, batch corpus.Batch) error) error {
+func readStream(stream io.Reader, limit int64, pass func(file *corpus.File, batch corpus.Batch) error) error {
 	decoded, err := corpus.Decoded(stream)
 	if err != nil {
 		return failure.New(failure.Input, fmt.Errorf("read -: %w", err))
 	}
 	defer decoded.Close()
 	reader := bufio.NewReaderSize(decoded, corpus.BatchBytes)
+	file := &corpus.File{Name: "-"}
 	var batch corpus.Batch
 	if mark, _ := reader.Peek(len(corpus.ByteOrderMark)); string(mark) == corpus.ByteOrderMark { // a later read returns the error again
 		skipped, _ := reader.Discard(len(mark))
@@ -41,7 +42,7 @@ func readStream(stream io.Reader, limit int64, pass func(name string, batch corp
 		case !isEnd && !isLong && reader.Buffered() > 0 && len(batch.Data) < corpus.BatchBytes:
 			continue
 		default:
-			if err := pass("-", batch); err != nil || isEnd {
+			if err := pass(file, batch); err != nil || isEnd {
 				return err
 			}
 			batch = corpus.Batch{Offset: batch.Offset + int64(len(batch.Data))}

@@ -30,7 +30,7 @@ func TestReadStream(t *testing.T) {
 			"by bytes": iotest.OneByteReader(strings.NewReader(test.stream)),
 		} {
 			var got []string
-			err := readStream(stream, 8, func(file string, batch corpus.Batch) error {
+			err := readStream(stream, 8, func(file *corpus.File, batch corpus.Batch) error {
 				for position, line := range batch.Lines() {
 					got = append(got, fmt.Sprintf("%d %s", position, line))
 				}
@@ -45,7 +45,7 @@ func TestReadStream(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	err := readStream(iotest.ErrReader(broken), 8, func(string, corpus.Batch) error { return nil })
+	err := readStream(iotest.ErrReader(broken), 8, func(*corpus.File, corpus.Batch) error { return nil })
 	if !errors.Is(err, failure.Input) || !errors.Is(err, broken) {
 		t.Errorf("a stream that breaks: %v", err)
 	}

@@ -60,7 +60,7 @@ func newJob(t *testing.T, files []string, hasReference bool, sample int) *job {
 			t.Fatal(err)
 		}
 	}
-	listing, err := corpus.List(t.Context(), paths, nil)
+	listing, err := corpus.List(t.Context(), paths, corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/formats"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/job"
@@ -39,9 +39,9 @@ func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, 
 	for _, name := range names {
 		s.met[name] = 0
 	}
-	s.decoder = corpus.NewDecoder(reading.Fields)
-	for number, file := range files {
-		if err := s.read(ctx, file, number); err != nil {
+	s.decoder = formats.NewDecoder(reading.Fields)
+	for number := range files {
+		if err := s.read(ctx, &files[number], number); err != nil {
 			return nil, err
 		}
 	}
@@ -55,20 +55,22 @@ func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, 
 
 // listFiles returns the files of the input and of the reference.
 func listFiles(ctx context.Context, c *job.Config) ([]corpus.File, error) {
-	input, err := corpus.List(ctx, c.Input, nil)
+	options := corpus.Options{Format: c.Format}
+	input, err := corpus.List(ctx, c.Input, options)
 	if err != nil || len(c.Reference) == 0 {
-		return input.Files, err
+		return corpus.Group(input.Files), err
 	}
-	reference, err := corpus.List(ctx, c.Reference, nil)
+	reference, err := corpus.List(ctx, c.Reference, options)
 	if err != nil {
 		return nil, setting.Errorf("{reference}: %w", err)
 	}
-	return corpus.WithReference(reference.Files, input.Files)
+	files, err := corpus.WithReference(reference.Files, input.Files)
+	return corpus.Group(files), err
 }
 
 // search looks for documents by name.
 type search struct {
-	decoder *corpus.Decoder
+	decoder *formats.Decoder
 	maxLine int64
 	met     map[string]int // how many documents of each wanted name there are
 	texts   map[string]string
@@ -76,24 +78,17 @@ type search struct {
 }
 
 // read looks through one file.
-func (s *search) read(ctx context.Context, file corpus.File, number int) error {
-	reader, err := corpus.Open(file, corpus.Stretch{File: number, End: file.Size}, corpus.Limits{Line: s.maxLine, Window: corpus.MaxWindow})
-	if err != nil {
-		return err
-	}
-	defer reader.Close()
-	var batch corpus.Batch
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
+func (s *search) read(ctx context.Context, file *corpus.File, number int) error {
+	limits := corpus.Limits{Line: s.maxLine, Window: corpus.MaxWindow}
+	for batch, err := range formats.Batches(*file, number, limits) {
+		if err == nil {
+			err = ctx.Err()
 		}
-		if batch, err = reader.Next(batch.Data); err == io.EOF {
-			return nil
-		} else if err != nil {
+		if err != nil {
 			return fmt.Errorf("look for texts: %w", err)
 		}
-		for position, line := range batch.Lines() {
-			record, err := s.decoder.Decode(line)
+		for position, raw := range batch.Records() {
+			record, err := s.decoder.Decode(file, &batch, position, raw)
 			if err != nil {
 				continue // a reject of the job, too
 			}
@@ -101,11 +96,13 @@ func (s *search) read(ctx context.Context, file corpus.File, number int) error {
 				s.name = output.AppendText(s.name[:0], record.ID)
 				s.meet(s.name, record)
 			}
-			s.name = append(output.AppendText(s.name[:0], file.Name), ':')
-			s.name = strconv.AppendInt(s.name, position, 10)
+			name, inFile := file.Place(position)
+			s.name = append(output.AppendText(s.name[:0], name), ':')
+			s.name = strconv.AppendInt(s.name, inFile, 10)
 			s.meet(s.name, record)
 		}
 	}
+	return nil
 }
 
 // meet keeps the text of a document by that name if it is wanted.

@@ -17,6 +17,8 @@ type Outcome struct {
 	Run     string `json:",omitempty"`
 	Counts  Counts
 	Skipped Skipped
+	// PassedOver counts records that are no documents, and were not expected to be.
+	PassedOver PassedOver `json:",omitempty"`
 	// Shingles is the number of hashes in the sets of a task's sketch blocks.
 	Shingles int64 `json:",omitempty"`
 	// Sampled is the number of documents that the audit has sampled, in all.
@@ -67,6 +69,20 @@ func (c *Counts) Add(other Counts) {
 	c.Removed += other.Removed
 	c.RemovedForReference += other.RemovedForReference
 	c.Pairs += other.Pairs
+}
+
+// PassedOver counts records that are no documents, by the reason: in a web archive, "request" or "status 404".
+type PassedOver map[string]int64
+
+// Add adds other to p, which may be nil, and returns the sum.
+func (p PassedOver) Add(other PassedOver) PassedOver {
+	if p == nil && len(other) > 0 {
+		p = PassedOver{}
+	}
+	for reason, records := range other {
+		p[reason] += records
+	}
+	return p
 }
 
 // Skipped says what was not compared.

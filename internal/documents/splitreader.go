@@ -3,8 +3,10 @@ package documents
 import (
 	"context"
 	"io"
+	"slices"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/formats"
 	"mirrorbeam/internal/work"
 )
 
@@ -12,49 +14,43 @@ import (
 // to be worth a read, and small enough to stay in a core's cache.
 const portionBytes = 512 << 10
 
-// lineReader reads the stretches of a split, one after the other, as portions of lines. It is not for concurrent use.
-type lineReader struct {
+// splitReader reads the stretches of a split, one after the other, in parts of about portionBytes. It is not for concurrent use.
+type splitReader struct {
 	ctx     context.Context // context of the current call of fill: its end stops the wait for a long line
 	files   []corpus.File
 	rest    corpus.Split
-	limits  corpus.Limits
-	holds   bool           // the right to hold a long line, which is in buffer
-	waiting *corpus.Batch  // a long line, for the next portion
-	reader  *corpus.Reader // nil before the first stretch
-	reading bool           // the reader is within rest[0]
+	holds   bool          // the right to hold a long line, which is in buffer
+	waiting *corpus.Batch // a long line, for the next portion
+	reader  *formats.Reader
+	reading bool // the reader is within rest[0]
 	buffer  []byte
 	rejects []corpus.Reject // rejects of the stretch that come after what was read
 	sum     Checksum        // checksum of the stretch, up to where it was read
 	sums    []Checksum      // checksums of the earlier stretches
 }
 
-// newLineReader returns a reader of the stretches of a split. It must be closed.
-func newLineReader(r Reading, files []corpus.File, split corpus.Split) *lineReader {
-	reader := &lineReader{files: files, rest: split}
-	reader.limits = corpus.Limits{Line: r.LineLimit(), Window: r.WindowBytes, Hold: reader.hold}
+// newSplitReader returns a reader of the stretches of a split. It must be closed.
+func newSplitReader(r Reading, files []corpus.File, split corpus.Split) *splitReader {
+	reader := &splitReader{files: files, rest: split}
+	reader.reader = formats.NewReader(corpus.Limits{Line: r.LineLimit(), Window: r.WindowBytes, Hold: reader.hold})
 	return reader
 }
 
 // hold waits for the right to hold a long line.
-func (r *lineReader) hold() error {
+func (r *splitReader) hold() error {
 	err := HoldLongLine(r.ctx)
 	r.holds = err == nil
 	return err
 }
 
-// isCompressed reports whether the split holds compressed files.
-func (r *lineReader) isCompressed() bool {
-	for _, stretch := range r.rest {
-		if r.files[stretch.File].Compression != corpus.None {
-			return true
-		}
-	}
-	return false
+// isUncut reports whether the split holds a file that is not cut into splits, so that it may be large.
+func (r *splitReader) isUncut() bool {
+	return slices.ContainsFunc(r.rest, func(s corpus.Stretch) bool { return !r.files[s.File].IsCut() })
 }
 
 // fill empties the portion and reads about portionBytes into it: a batch of a large file, or several small ones. It
 // returns io.EOF when nothing is left.
-func (r *lineReader) fill(ctx context.Context, l *lines) error {
+func (r *splitReader) fill(ctx context.Context, l *part) error {
 	r.ctx = ctx
 	l.reset()
 	if r.waiting != nil {
@@ -96,14 +92,14 @@ func (r *lineReader) fill(ctx context.Context, l *lines) error {
 }
 
 // handOver gives a large batch to an empty portion, together with the right to hold it. This saves a copy.
-func (r *lineReader) handOver(l *lines, batch corpus.Batch) {
+func (r *splitReader) handOver(l *part, batch corpus.Batch) {
 	r.buffer, l.text = l.text, batch.Data
 	l.batches = append(l.batches, batch)
 	r.holds, l.holds = false, r.holds
 }
 
 // endStretch goes on to the next stretch.
-func (r *lineReader) endStretch(l *lines) {
+func (r *splitReader) endStretch(l *part) {
 	if len(r.rejects) > 0 {
 		l.batches = append(l.batches, corpus.Batch{File: r.rest[0].File, Rejects: r.rejects})
 	}
@@ -112,9 +108,9 @@ func (r *lineReader) endStretch(l *lines) {
 }
 
 // order holds back rejects that come after the lines of the batch: a stream may break in the middle of a line.
-func (r *lineReader) order(batch *corpus.Batch) {
+func (r *splitReader) order(batch *corpus.Batch) {
 	all := append(r.rejects, batch.Rejects...)
-	end, n := batch.Offset+int64(len(batch.Data)), 0
+	end, n := batch.End(), 0
 	for n < len(all) && all[n].Position < end {
 		n++
 	}
@@ -122,24 +118,18 @@ func (r *lineReader) order(batch *corpus.Batch) {
 }
 
 // open opens the next stretch unless one is open.
-func (r *lineReader) open() (err error) {
+func (r *splitReader) open() error {
 	if r.reading {
 		return nil
 	}
 	r.reading = true
 	stretch := r.rest[0]
-	if r.reader == nil {
-		r.reader, err = corpus.Open(r.files[stretch.File], stretch, r.limits)
-		return err
-	}
 	return r.reader.Reset(r.files[stretch.File], stretch)
 }
 
-func (r *lineReader) close() {
+func (r *splitReader) close() {
 	if r.holds {
 		ReleaseLongLine()
 	}
-	if r.reader != nil {
-		r.reader.Close() // closing a file that was only read cannot lose data
-	}
+	r.reader.Close() // closing a file that was only read cannot lose data
 }

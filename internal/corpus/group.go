@@ -1,0 +1,71 @@
+package corpus
+
+import "fmt"
+
+// groupFiles is the largest number of files in a group.
+const groupFiles = 1 << 16
+
+// Group joins files that are one document each to groups, since a job can number
+// documents by the billion and files by the million only. Files of one group
+// have one format, and all of them are of the reference or none is. The position of a document in a group is the number of its
+// file there. Files must be in the order of [List] or [WithReference], and stay in it; a group
+// stands at the place of its first file.
+func Group(files []File) []File {
+	type kind struct {
+		format    Format
+		reference bool
+	}
+	grouped := make([]File, 0, len(files))
+	open := map[kind]int{}
+	for _, file := range files {
+		if !file.Format.IsWhole() {
+			grouped = append(grouped, file)
+			continue
+		}
+		k := kind{file.Format, file.Reference}
+		at, isOpen := open[k]
+		if !isOpen || len(grouped[at].Members) == groupFiles {
+			at = len(grouped)
+			open[k] = at
+			grouped = append(grouped, File{Name: file.Name, Format: file.Format, Reference: file.Reference})
+		}
+		grouped[at].Members = append(grouped[at].Members, file)
+	}
+	return grouped
+}
+
+// checkNumber is an error if there are more files than a job can number.
+func checkNumber(files []File) error {
+	number, whole := 0, 0
+	for _, file := range files {
+		if file.Format.IsWhole() {
+			whole++
+		} else {
+			number++
+		}
+	}
+	if whole > 0 {
+		const notFull = 4 // groups of texts and of web pages, in the reference and not
+		number += whole/groupFiles + notFull
+	}
+	if number > MaxFiles {
+		return fmt.Errorf("list inputs: %d files are more than the %d that a job can hold: concatenate small files or split the corpus", len(files), MaxFiles)
+	}
+	return nil
+}
+
+// Place returns the name of the file in which a document stands, and its position there.
+func (f *File) Place(position int64) (name string, inFile int64) {
+	if f.Members == nil {
+		return f.Name, position
+	}
+	return f.Members[position].Name, 0
+}
+
+// All gives the file, or those of a group.
+func (f *File) All() []File {
+	if f.Members == nil {
+		return []File{*f}
+	}
+	return f.Members
+}

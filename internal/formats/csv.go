@@ -1,0 +1,305 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mirrorbeam/internal/corpus"
+)
+
+// separated is the format of records whose fields a comma, or another character, separates. RFC 4180 says how
+// fields are quoted. The first record names the fields.
+func separated(comma byte) format {
+	f := corpus.CSV
+	if comma == '\t' {
+		f = corpus.TSV
+	}
+	return format{
+		func(l corpus.Limits) corpus.Source { return &csvSource{limits: l, format: f, comma: comma} },
+		func(fields corpus.Fields) corpus.Decoder { return newCSVDecoder(fields, comma) },
+	}
+}
+
+// csvSource cuts a file into records. A quoted field may hold line feeds, so only who begins at the beginning knows
+// where a record ends.
+type csvSource struct {
+	limits corpus.Limits
+	format corpus.Format
+	comma  byte
+
+	stream  corpus.Stream
+	number  int
+	path    string
+	header  []byte
+	carry   []byte // read but not handed out; ends where the stream is
+	rejects []corpus.Reject
+	ended   bool // the stream has nothing more
+	isCut   bool // it ended with a fault, within a record
+}
+
+// Reset goes on to another file, and reads its header.
+func (c *csvSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
+	if err := c.stream.Reset(file, s.Start, c.limits.Window); err != nil {
+		return err
+	}
+	c.number, c.path, c.rejects, c.ended, c.isCut = s.File, file.Path, nil, false, false
+	if c.carry, err = c.fill(c.carry[:0], corpus.BatchBytes); err != nil {
+		return err
+	}
+	data := bytes.TrimPrefix(c.carry, []byte(corpus.ByteOrderMark))
+	end, _ := recordEnd(data, c.comma)
+	switch {
+	case end < 0 && c.ended:
+		end = len(data)
+	case end < 0:
+		return fmt.Errorf("read input %s: the first record, which names the fields, is longer than %d bytes: is the file %v?", c.path, corpus.BatchBytes, c.format)
+	}
+	c.header = bytes.Clone(data[:end])
+	c.carry = c.carry[:copy(c.carry, data[end:])]
+	return nil
+}
+
+// Next reads the next batch of whole records.
+func (c *csvSource) Next(buffer []byte) (corpus.Batch, error) {
+	data := append(buffer[:0], c.carry...)
+	c.carry = c.carry[:0]
+	held := false
+	for size := corpus.BatchBytes; ; size *= 2 {
+		if size > corpus.LongLine && !held && c.limits.Hold != nil {
+			if err := c.limits.Hold(); err != nil {
+				return corpus.Batch{}, err
+			}
+			held = true
+		}
+		var err error
+		if data, err = c.fill(data, size); err != nil {
+			return corpus.Batch{}, err
+		}
+		b := corpus.Batch{File: c.number, Format: c.format, Header: c.header}
+		end := c.frame(&b, data)
+		if end > 0 || len(c.rejects) > 0 {
+			b.Data, b.Rejects, c.rejects = data[:end], c.rejects, nil
+			c.carry = append(c.carry, data[end:]...)
+			return b, nil
+		}
+		if c.ended {
+			if err := c.stream.CheckUnchanged(); err != nil {
+				return corpus.Batch{}, err
+			}
+			return corpus.Batch{}, io.EOF
+		}
+	}
+}
+
+// frame finds the records in data, which ends where the stream is. It returns the end of what is done with.
+func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
+	start := c.stream.Position() - int64(len(data))
+	for end < len(data) {
+		at := end
+		length, isOpen := recordEnd(data[at:], c.comma)
+		switch {
+		case length < 0 && !c.ended && int64(len(data)-at) <= c.limits.Line:
+			return at
+		case length < 0 && c.isCut:
+			return len(data) // the fault of the stream stands for the record
+		case length < 0 && c.ended && !isOpen:
+			length = len(data) - at // the last record of a file may lack its line feed
+		}
+		if length >= 0 && int64(length) <= c.limits.Line {
+			end = at + length
+			if !isEmptyLine(data[at:end]) {
+				b.Frames = append(b.Frames, corpus.Frame{Position: start + int64(at), Start: at, End: end})
+			}
+			continue
+		}
+		// A quote that is not closed must not take the rest of the file with it.
+		line := bytes.IndexByte(data[at:], '\n') + 1
+		if line == 0 {
+			line = len(data) - at
+		}
+		c.rejects = append(c.rejects, corpus.Reject{
+			Position: start + int64(at),
+			Message:  fmt.Sprintf("the record has a quote that is not closed, or more than the %d bytes that max_document allows for: the next line is taken for another record", c.limits.Line),
+		})
+		end = at + line
+	}
+	return end
+}
+
+// isEmptyLine reports whether a record is an empty line, which is no record.
+func isEmptyLine(record []byte) bool { return len(bytes.TrimRight(record, "\r\n")) == 0 }
+
+// recordEnd returns the end of the record at the beginning of data, behind its line feed. It is -1 where data has not
+// all of the record; isOpen then says that data ends within quotes.
+func recordEnd(data []byte, comma byte) (end int, isOpen bool) {
+	for i := 0; i < len(data); {
+		if data[i] == '"' { // a field begins here
+			for i++; ; i += 2 { // passes over a doubled quote
+				n := bytes.IndexByte(data[i:], '"')
+				if n < 0 {
+					return -1, true
+				}
+				if i += n; i+1 >= len(data) || data[i+1] != '"' {
+					break
+				}
+			}
+		}
+		line := bytes.IndexByte(data[i:], '\n')
+		if line < 0 {
+			line = len(data) - i
+		}
+		next := bytes.IndexByte(data[i:i+line], comma)
+		if next < 0 {
+			if i+line == len(data) {
+				return -1, false
+			}
+			return i + line + 1, false
+		}
+		i += next + 1
+	}
+	return -1, false
+}
+
+// fill appends to data until it has size bytes or the stream has no more.
+func (c *csvSource) fill(data []byte, size int) ([]byte, error) {
+	data = slices.Grow(data, max(size-len(data), 0))
+	for len(data) < size && !c.ended {
+		n, err := c.stream.Read(data[len(data):size])
+		data = data[:len(data)+n]
+		if fault, isFault := errors.AsType[*corpus.Fault](err); isFault {
+			c.ended, c.isCut = fault.Last, fault.Last && !fault.Warning
+			c.rejects = append(c.rejects, corpus.Reject{Position: c.stream.Position(), Message: fault.Message, Warning: fault.Warning})
+		} else if err == io.EOF {
+			c.ended = true
+		} else if err != nil {
+			return data, err
+		}
+	}
+	return data, nil
+}
+
+// Close closes the file at hand.
+func (c *csvSource) Close() error { return c.stream.Close() }
+
+// csvDecoder takes fields out of records. It is not for concurrent use.
+type csvDecoder struct {
+	fields corpus.Fields
+	comma  rune
+
+	header  []byte // the one that id and texts are of
+	names   []string
+	id      int   // column of the id, -1 for none
+	texts   []int // columns of the texts, -1 for one that is not there
+	content bytes.Reader
+	buffer  *bufio.Reader
+	reader  *csv.Reader
+	out     [][]byte
+	bytes   []byte // what id and out are parts of
+}
+
+// readBuffer is the read buffer of a decoder, in bytes.
+const readBuffer = 64 << 10
+
+func newCSVDecoder(fields corpus.Fields, comma byte) *csvDecoder {
+	d := &csvDecoder{fields: fields, comma: rune(comma)}
+	d.buffer = bufio.NewReaderSize(&d.content, readBuffer)
+	d.reader = csv.NewReader(d.buffer) // reads from a buffer of that size as it is
+	d.reader.Comma, d.reader.FieldsPerRecord, d.reader.ReuseRecord = d.comma, -1, true
+	return d
+}
+
+// Decode reads one record.
+func (d *csvDecoder) Decode(header, record []byte) (corpus.Record, error) {
+	if d.fields.Features != "" {
+		return corpus.Record{}, errors.New("features are read from lines of JSON only")
+	}
+	if d.names == nil || !bytes.Equal(header, d.header) {
+		if err := d.setHeader(header); err != nil {
+			return corpus.Record{}, err
+		}
+	}
+	values, err := d.read(record)
+	if err != nil {
+		return corpus.Record{}, err
+	}
+	if len(values) != len(d.names) {
+		return corpus.Record{}, fmt.Errorf("the record has %d fields, and the first record names %d", len(values), len(d.names))
+	}
+	d.bytes = d.bytes[:0]
+	take := func(column int) []byte {
+		start := len(d.bytes)
+		d.bytes = append(d.bytes, values[column]...)
+		return d.bytes[start:len(d.bytes):len(d.bytes)]
+	}
+	var r corpus.Record
+	d.out = d.out[:0]
+	found := false
+	for _, column := range d.texts {
+		if column < 0 {
+			d.out = append(d.out, nil)
+			continue
+		}
+		found = true
+		d.out = append(d.out, take(column))
+	}
+	if !found {
+		return r, missingField(d.fields.Texts, d.names)
+	}
+	r.Texts = d.out
+	if d.id >= 0 {
+		r.ID = take(d.id)
+		r.HasID = len(r.ID) > 0
+	}
+	return r, nil
+}
+
+// setHeader finds the columns of the wanted fields. Of two columns with a name the last one counts, as in JSON.
+func (d *csvDecoder) setHeader(header []byte) error {
+	names, err := d.read(header)
+	if err != nil {
+		return fmt.Errorf("the first record, which names the fields: %w", err)
+	}
+	d.header, d.names = bytes.Clone(header), slices.Clone(names)
+	column := map[string]int{}
+	for i, name := range names {
+		column[name] = i
+	}
+	at := func(name string) int {
+		if i, is := column[name]; is {
+			return i
+		}
+		return -1
+	}
+	d.id, d.texts = at(d.fields.ID), d.texts[:0]
+	for _, name := range d.fields.Texts {
+		d.texts = append(d.texts, at(name))
+	}
+	return nil
+}
+
+// read cuts a record into its fields, which are valid until the next call.
+func (d *csvDecoder) read(record []byte) ([]string, error) {
+	d.content.Reset(record)
+	d.buffer.Reset(&d.content)
+	values, err := d.reader.Read()
+	if fault, is := errors.AsType[*csv.ParseError](err); is {
+		return nil, fmt.Errorf("malformed record: %w", fault.Err)
+	}
+	return values, err
+}
+
+// missingField says that a record has none of the wanted fields.
+func missingField(wanted, names []string) error {
+	const most = 20
+	more := ""
+	if len(names) > most {
+		names, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return fmt.Errorf("no field %.64q: there are %.640s%s", strings.Join(wanted, ", "), strings.Join(names, ", "), more)
+}

@@ -1,0 +1,123 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"mirrorbeam/internal/corpus"
+)
+
+// whole is the format of files that are one document each.
+func whole(f corpus.Format) format {
+	return format{
+		func(l corpus.Limits) corpus.Source { return &wholeSource{limits: l, format: f} },
+		func(fields corpus.Fields) corpus.Decoder {
+			return &wholeDecoder{isPage: f == corpus.HTML, texts: make([][]byte, max(len(fields.Texts), 1))}
+		},
+	}
+}
+
+// wholeSource reads the files of a group, one record each.
+type wholeSource struct {
+	limits corpus.Limits
+	format corpus.Format
+	group  corpus.File
+	number int
+	rest   corpus.Stretch // files still to come
+	stream corpus.Stream
+}
+
+// Reset goes on to other files of a group.
+func (w *wholeSource) Reset(file corpus.File, s corpus.Stretch) error {
+	w.group, w.rest = file, s
+	return nil
+}
+
+// Next reads files until they fill a batch.
+func (w *wholeSource) Next(buffer []byte) (corpus.Batch, error) {
+	b := corpus.Batch{File: w.rest.File, Format: w.format, Data: buffer[:0]}
+	for len(b.Data) < corpus.BatchBytes && w.rest.Start < w.rest.End {
+		position := w.rest.Start
+		w.rest.Start++
+		if err := w.add(&b, position); err != nil {
+			return corpus.Batch{}, err
+		}
+		if len(b.Data) > corpus.LongLine {
+			break
+		}
+	}
+	if len(b.Frames) == 0 && len(b.Rejects) == 0 {
+		return corpus.Batch{}, io.EOF
+	}
+	return b, nil
+}
+
+// add reads the file at a position of the group. One that cannot be used becomes a reject.
+func (w *wholeSource) add(b *corpus.Batch, position int64) error {
+	member := w.group.Members[position]
+	if err := w.stream.Reset(member, 0, w.limits.Window); err != nil {
+		return err
+	}
+	start := len(b.Data)
+	err := w.read(b)
+	if fault, isFault := errors.AsType[*corpus.Fault](err); isFault && !fault.Warning {
+		err = nil
+		b.Data = b.Data[:start]
+		b.Rejects = append(b.Rejects, corpus.Reject{Position: position, Message: fault.Message})
+	} else if err == nil || isFault {
+		err = nil
+		b.Frames = append(b.Frames, corpus.Frame{Position: position, Start: start, End: len(b.Data)})
+	}
+	if err != nil {
+		return err
+	}
+	return w.stream.CheckUnchanged()
+}
+
+// read appends the content of the file at hand to the batch. A file that is longer than
+// a document may be is a fault.
+func (w *wholeSource) read(b *corpus.Batch) error {
+	start := len(b.Data)
+	held := false
+	for {
+		if len(b.Data) == cap(b.Data) {
+			if len(b.Data)-start >= corpus.LongLine && !held && w.limits.Hold != nil {
+				if err := w.limits.Hold(); err != nil {
+					return err
+				}
+				held = true
+			}
+			b.Data = append(b.Data, 0)[:len(b.Data)]
+		}
+		n, err := w.stream.Read(b.Data[len(b.Data):cap(b.Data)])
+		b.Data = b.Data[:len(b.Data)+n]
+		switch {
+		case int64(len(b.Data)-start) > w.limits.Line:
+			return &corpus.Fault{Message: fmt.Sprintf("the file has more than the %d bytes that max_document allows for", w.limits.Line)}
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// Close closes the file at hand.
+func (w *wholeSource) Close() error { return w.stream.Close() }
+
+// wholeDecoder takes the text of a file for the text of a document. The file has no id but its name.
+type wholeDecoder struct {
+	isPage bool
+	texts  [][]byte // those of further text fields stay empty
+}
+
+// Decode returns the text of a file.
+func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
+	if n := bytes.IndexByte(content, 0); n >= 0 {
+		return corpus.Record{}, fmt.Errorf("the file is no text: it has a zero byte at %d", n)
+	}
+	d.texts[0] = content
+	return corpus.Record{Texts: d.texts}, nil
+}
