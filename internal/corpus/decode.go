@@ -1,9 +1,13 @@
 package corpus
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// Fields names the fields of a JSON line. Names are matched exactly, letter
-// case included, at the top level of the object only.
+// Fields names the fields of a record. Names are matched exactly, letter case
+// included. Where fields hold fields, as in JSON, content.body is the field body
+// of the field content, or the field of that whole name.
 type Fields struct {
 	// ID is the field of the document's id; empty: documents have none.
 	ID string
@@ -45,6 +49,7 @@ type JSONDecoder struct {
 	texts    []wanted
 	features *wanted // nil: documents have texts
 	all      []*wanted
+	top      scope
 
 	textsOut    [][]byte
 	featuresOut []Feature
@@ -56,6 +61,36 @@ type wanted struct {
 	name   string
 	field  field
 	buffer []byte // its content where it had to be unescaped
+}
+
+// scope is what is wanted of an object.
+type scope struct {
+	names  []string // of the wanted fields, in the order of wanted
+	wanted []*wanted
+	inner  map[string]*scope // objects that hold wanted fields, by name
+}
+
+// add wants a field of the scope.
+func (s *scope) add(name string, w *wanted) {
+	s.names, s.wanted = append(s.names, name), append(s.wanted, w)
+	outer, rest, isPath := strings.Cut(name, ".")
+	if !isPath || outer == "" || rest == "" {
+		return
+	}
+	if s.inner == nil {
+		s.inner = map[string]*scope{}
+	}
+	if s.inner[outer] == nil {
+		s.inner[outer] = &scope{}
+	}
+	s.inner[outer].add(rest, w)
+}
+
+// clear forgets what was read of the scope.
+func (s *scope) clear() {
+	for _, w := range s.wanted {
+		w.field = field{}
+	}
 }
 
 // NewJSONDecoder returns a decoder for lines with these fields.
@@ -74,6 +109,9 @@ func NewJSONDecoder(f Fields) *JSONDecoder {
 	if f.ID != "" {
 		d.id = &wanted{name: f.ID}
 		d.all = append(d.all, d.id)
+	}
+	for _, w := range d.all {
+		d.top.add(w.name, w)
 	}
 	return d
 }
@@ -95,14 +133,14 @@ func (d *JSONDecoder) Decode(line []byte) (Record, error) {
 	}
 	s := &d.scanner
 	s.line = line
-	if err := d.object(s.space(0)); err != nil {
+	if err := d.line(s.space(0)); err != nil {
 		return Record{}, err
 	}
 	return d.record()
 }
 
-// object reads the whole line, which must be an object.
-func (d *JSONDecoder) object(i int) error {
+// line reads the whole line, which must be an object.
+func (d *JSONDecoder) line(i int) error {
 	s := &d.scanner
 	if s.peek(i) != '{' {
 		k, i := s.value(i)
@@ -111,43 +149,44 @@ func (d *JSONDecoder) object(i int) error {
 		}
 		return fmt.Errorf("the line is %v, not an object", k)
 	}
-	i = s.space(i + 1)
-	if s.peek(i) == '}' {
-		i++
-	} else {
-		for more := true; more; {
-			if i = d.field(i); i < 0 {
-				return s.err()
-			}
-			switch s.peek(i) {
-			case ',':
-				i = s.space(i + 1)
-			case '}':
-				i++
-				more = false
-			default:
-				s.fail(i, "neither a comma nor a closing bracket after a value")
-				return s.err()
-			}
-		}
-	}
-	if s.end(i) < 0 {
+	if i = d.object(i, &d.top); i < 0 || s.end(i) < 0 {
 		return s.err()
 	}
 	return nil
 }
 
-// field reads one field, with the white space behind it, and keeps it if it
-// is wanted.
-func (d *JSONDecoder) field(i int) int {
+// object reads the object at i and keeps what is wanted of it.
+func (d *JSONDecoder) object(i int, of *scope) int {
+	s := &d.scanner
+	if i = s.space(i + 1); s.peek(i) == '}' {
+		return i + 1
+	}
+	for {
+		if i = d.field(i, of); i < 0 {
+			return -1
+		}
+		switch s.peek(i) {
+		case ',':
+			i = s.space(i + 1)
+		case '}':
+			return i + 1
+		default:
+			return s.fail(i, "neither a comma nor a closing bracket after a value")
+		}
+	}
+}
+
+// field reads one field of an object, with the white space behind it, and keeps
+// it if it is wanted.
+func (d *JSONDecoder) field(i int, of *scope) int {
 	s := &d.scanner
 	name, i := s.key(i, &d.name)
 	if i < 0 {
 		return -1
 	}
 	var first *wanted
-	for _, w := range d.all {
-		if string(name) != w.name {
+	for n, w := range of.wanted {
+		if string(name) != of.names[n] {
 			continue
 		}
 		if first != nil { // the field is wanted for more than one thing
@@ -167,7 +206,16 @@ func (d *JSONDecoder) field(i int) int {
 		}
 	}
 	if first == nil {
-		if _, i = s.value(i); i < 0 {
+		inner := of.inner[string(name)]
+		if inner != nil {
+			inner.clear()
+		}
+		if inner != nil && s.peek(i) == '{' {
+			i = d.object(i, inner)
+		} else {
+			_, i = s.value(i)
+		}
+		if i < 0 {
 			return -1
 		}
 	}
@@ -207,6 +255,8 @@ func (d *JSONDecoder) readTexts() ([][]byte, error) {
 		switch {
 		case w.field.kind == text:
 			found = true
+		case len(d.texts) == 1 && w.field.kind == missing:
+			return nil, MissingField(fmt.Sprintf("field %.64q is missing: a document needs a string there", w.name))
 		case len(d.texts) == 1 || w.field.kind != missing && w.field.kind != null:
 			return nil, fmt.Errorf("field %.64q is %v: a document needs a string there", w.name, w.field.kind)
 		default:
@@ -215,7 +265,7 @@ func (d *JSONDecoder) readTexts() ([][]byte, error) {
 		d.textsOut = append(d.textsOut, w.field.content)
 	}
 	if !found {
-		return nil, fmt.Errorf("field %.64q is %v, and so are the other text fields: a document needs a string in one of them", d.texts[0].name, d.texts[0].field.kind)
+		return nil, MissingField(fmt.Sprintf("field %.64q is %v, and so are the other text fields: a document needs a string in one of them", d.texts[0].name, d.texts[0].field.kind))
 	}
 	return d.textsOut, nil
 }

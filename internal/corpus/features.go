@@ -27,6 +27,9 @@ const featureSize = 16
 // that is its hash. A weight that is not given is 1.
 func (d *JSONDecoder) readFeatures() ([]Feature, error) {
 	w := d.features
+	if w.field.kind == missing {
+		return nil, MissingField(fmt.Sprintf("field %.64q is missing: a document needs an array or an object of features there", w.name))
+	}
 	if w.field.kind != array && w.field.kind != object {
 		return nil, fmt.Errorf("field %.64q is %v: a document needs an array or an object of features there", w.name, w.field.kind)
 	}

@@ -26,6 +26,12 @@ type Decoder interface {
 	Decode(header, record []byte) (Record, error)
 }
 
+// MissingField is the error of a record that does not have the wanted fields.
+type MissingField string
+
+// Error says which field is missing.
+func (m MissingField) Error() string { return string(m) }
+
 // PassedOver says why a record is not a document, and no fault either, such as "request" in a web archive.
 type PassedOver string
 

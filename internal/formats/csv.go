@@ -41,6 +41,7 @@ type csvSource struct {
 	rejects []corpus.Reject
 	ended   bool // the stream has nothing more
 	isCut   bool // it ended with a fault, within a record
+	skips   bool // the line at hand is the rest of a reject
 }
 
 // Reset goes on to another file, and reads its header.
@@ -48,7 +49,7 @@ func (c *csvSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
 	if err := c.stream.Reset(file, s.Start, c.limits.Window); err != nil {
 		return err
 	}
-	c.number, c.path, c.rejects, c.ended, c.isCut = s.File, file.Path, nil, false, false
+	c.number, c.path, c.rejects, c.ended, c.isCut, c.skips = s.File, file.Path, nil, false, false, false
 	if c.carry, err = c.fill(c.carry[:0], corpus.BatchBytes); err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (c *csvSource) Next(buffer []byte) (corpus.Batch, error) {
 		}
 		b := corpus.Batch{File: c.number, Format: c.format, Header: c.header}
 		end := c.frame(&b, data)
-		if end > 0 || len(c.rejects) > 0 {
+		if len(b.Frames) > 0 || len(c.rejects) > 0 {
 			b.Data, b.Rejects, c.rejects = data[:end], c.rejects, nil
 			c.carry = append(c.carry, data[end:]...)
 			return b, nil
@@ -94,12 +95,22 @@ func (c *csvSource) Next(buffer []byte) (corpus.Batch, error) {
 			}
 			return corpus.Batch{}, io.EOF
 		}
+		if data = data[:copy(data, data[end:])]; end > 0 {
+			size = corpus.BatchBytes / 2 // the loop doubles it
+		}
 	}
 }
 
 // frame finds the records in data, which ends where the stream is. It returns the end of what is done with.
 func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 	start := c.stream.Position() - int64(len(data))
+	if c.skips {
+		n := bytes.IndexByte(data, '\n')
+		if n < 0 {
+			return len(data)
+		}
+		end, c.skips = n+1, false
+	}
 	for end < len(data) {
 		at := end
 		length, isOpen := recordEnd(data[at:], c.comma)
@@ -120,7 +131,7 @@ func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 		}
 		// A quote that is not closed must not take the rest of the file with it.
 		line := bytes.IndexByte(data[at:], '\n') + 1
-		if line == 0 {
+		if c.skips = line == 0; c.skips {
 			line = len(data) - at
 		}
 		c.rejects = append(c.rejects, corpus.Reject{
@@ -294,12 +305,23 @@ func (d *csvDecoder) read(record []byte) ([]string, error) {
 	return values, err
 }
 
-// missingField says that a record has none of the wanted fields.
+// missingField says that a file has none of the wanted fields.
 func missingField(wanted, names []string) error {
+	return corpus.MissingField(fmt.Sprintf("no field %s: there are %s", quoted(wanted), quoted(names)))
+}
+
+// quoted lists the first names.
+func quoted(names []string) string {
 	const most = 20
-	more := ""
-	if len(names) > most {
-		names, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
+	var b strings.Builder
+	for i, name := range names[:min(len(names), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%.64q", name)
 	}
-	return fmt.Errorf("no field %.64q: there are %.640s%s", strings.Join(wanted, ", "), strings.Join(names, ", "), more)
+	if len(names) > most {
+		fmt.Fprintf(&b, " and %d more", len(names)-most)
+	}
+	return b.String()
 }

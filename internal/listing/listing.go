@@ -51,8 +51,8 @@ func Corpus(ctx context.Context, inputs []string, name string, c *job.Config) (c
 }
 
 // inputs returns the files, cut into splits, and about how many bytes of text
-// they hold.
-func (l listed) inputs() (documents.Inputs, int64, error) {
+// they hold. It is an error if they do not have the fields of the configuration.
+func (l listed) inputs(c *job.Config) (documents.Inputs, int64, error) {
 	files, err := l.input.Files, error(nil)
 	if len(l.reference.Files) > 0 {
 		if files, err = corpus.WithReference(l.reference.Files, files); err != nil {
@@ -68,6 +68,10 @@ func (l listed) inputs() (documents.Inputs, int64, error) {
 	if files, err = formats.Prepare(files); err != nil {
 		return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
 	}
+	reading := c.Sketching(0).Reading
+	if err := formats.Probe(files, reading.Fields, corpus.Limits{Line: reading.LineLimit()}); err != nil {
+		return documents.Inputs{}, 0, setting.Errorf("%w: name the field with {text_field}", err)
+	}
 	size := int64(0)
 	for i := range files {
 		size += files[i].TextSize()
@@ -82,7 +86,7 @@ func Inputs(ctx context.Context, config job.Config) (documents.Inputs, int64, er
 	if err != nil {
 		return documents.Inputs{}, 0, err
 	}
-	return found.inputs()
+	return found.inputs(&config)
 }
 
 // Apart does what [Inputs] does, for a job that writes: its folders must be apart from
@@ -97,7 +101,7 @@ func Apart(ctx context.Context, config job.Config) (documents.Inputs, int64, err
 	var inputs documents.Inputs
 	var size int64
 	if err == nil {
-		inputs, size, err = found.inputs()
+		inputs, size, err = found.inputs(&config)
 	}
 	switch {
 	case ctx.Err() != nil:

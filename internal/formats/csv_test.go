@@ -1,0 +1,226 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/corpus"
+)
+
+// document is what a record says, or why it says nothing.
+type document struct {
+	position  int64
+	id, texts string
+	fault     string
+}
+
+// documentsOf reads a file of that content and format, in batches of the usual size.
+func documentsOf(t testing.TB, name, content string, fields corpus.Fields) []document {
+	t.Helper()
+	return documentsIn(t, list(t, map[string]string{name: content})[0], fields, 1<<20)
+}
+
+// list lists files with these contents, in a folder of their own.
+func list(t testing.TB, files map[string]string) []corpus.File {
+	t.Helper()
+	folder := t.TempDir()
+	var paths []string
+	for name, content := range files {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	listing, err := corpus.List(t.Context(), paths, corpus.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepared, err := Prepare(listing.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prepared
+}
+
+// documentsIn reads a file whose records have at most limit bytes.
+func documentsIn(t testing.TB, file corpus.File, fields corpus.Fields, limit int64) (all []document) {
+	t.Helper()
+	decoder := NewDecoder(fields)
+	for batch, err := range Batches(file, 0, corpus.Limits{Line: limit}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rejects := batch.Rejects
+		for position, record := range batch.Records() {
+			for ; len(rejects) > 0 && rejects[0].Position < position; rejects = rejects[1:] {
+				all = append(all, document{position: rejects[0].Position, fault: rejects[0].Message})
+			}
+			d := document{position: position}
+			if content, err := decoder.Decode(&file, &batch, position, record); err != nil {
+				d.fault = err.Error()
+			} else {
+				d.id, d.texts = string(content.ID), string(bytes.Join(content.Texts, []byte("|")))
+			}
+			all = append(all, d)
+		}
+		for _, reject := range rejects {
+			all = append(all, document{position: reject.Position, fault: reject.Message})
+		}
+	}
+	return all
+}
+
+var idAndText = corpus.Fields{ID: "id", Texts: []string{"text"}}
+
+func TestCSV(t *testing.T) {
+	for _, test := range []struct {
+		name, file, content string
+		fields              corpus.Fields
+		want                []document
+	}{
+		{"plain", "a.csv", "id,text\n1,one\n2,two\n", idAndText, []document{{8, "1", "one", ""}, {14, "2", "two", ""}}},
+		{"no last line feed", "a.csv", "id,text\n1,one", idAndText, []document{{8, "1", "one", ""}}},
+		{"other order, CR LF, mark", "a.csv", corpus.ByteOrderMark + "text,x,id\r\none,,1\r\n", idAndText, []document{{14, "1", "one", ""}}},
+		{"quotes", "a.csv", "id,text\n1,\"one, \"\"two\"\"\nthree\"\n2,\n", idAndText, []document{{8, "1", "one, \"two\"\nthree", ""}, {31, "2", "", ""}}},
+		{"empty lines", "a.csv", "id,text\n\n1,one\n\n", idAndText, []document{{9, "1", "one", ""}}},
+		{"tabs", "a.tsv", "id\ttext\n1\tone, two\n", idAndText, []document{{8, "1", "one, two", ""}}},
+		{"several texts", "a.csv", "id,a,b\n1,x,y\n", corpus.Fields{Texts: []string{"b", "c", "a"}}, []document{{7, "", "y||x", ""}}},
+		{"number of fields", "a.csv", "id,text\n1,one,more\n2,two\n", idAndText, []document{{8, "", "", "3 fields, and the first record names 2"}, {19, "2", "two", ""}}},
+		{"bare quote", "a.csv", "id,text\n1,on\"e\n2,two\n", idAndText, []document{{8, "", "", "malformed record: bare \""}, {15, "2", "two", ""}}},
+		{"quote left open", "a.csv", "id,text\n1,\"one\n2,two\n", idAndText, []document{{8, "", "", "a quote that is not closed"}, {15, "2", "two", ""}}},
+		{"no such field", "a.csv", "id,body\n1,one\n", idAndText, []document{{8, "", "", `no field "text": there are "id", "body"`}}},
+		{"only a header", "a.csv", "id,text\n", idAndText, nil},
+		{"empty", "a.csv", "", idAndText, nil},
+	} {
+		got := documentsOf(t, test.file, test.content, test.fields)
+		if len(got) != len(test.want) {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+			continue
+		}
+		for i, want := range test.want {
+			if isFault := want.fault != "" && strings.Contains(got[i].fault, want.fault); isFault {
+				got[i].fault = want.fault
+			}
+			if got[i] != want {
+				t.Errorf("%s: %+v, want %+v", test.name, got[i], want)
+			}
+		}
+	}
+}
+
+// TestCSVLimit: a record that is too long is a reject, and those behind it are read.
+func TestCSVLimit(t *testing.T) {
+	long := strings.Repeat("x", 3*corpus.BatchBytes)
+	file := list(t, map[string]string{"a.csv": "id,text\n1,one\n2," + long + "\n3,three\n"})[0]
+	got := documentsIn(t, file, idAndText, corpus.BatchBytes)
+	if len(got) != 3 || got[0].id != "1" || got[1].fault == "" || got[2].id != "3" {
+		t.Errorf("%d documents: %.300v", len(got), got)
+	}
+	if got = documentsIn(t, file, idAndText, 1<<30); len(got) != 3 || got[1].texts != long {
+		t.Errorf("%d documents: %.300v", len(got), got)
+	}
+}
+
+// TestCSVBatches: records that do not fit into a batch together are all there, once.
+func TestCSVBatches(t *testing.T) {
+	var content strings.Builder
+	w := csv.NewWriter(&content)
+	w.Write([]string{"id", "text"})
+	for i := range 5000 {
+		w.Write([]string{fmt.Sprint(i), strings.Repeat(fmt.Sprintf("text, \"%d\"\n", i), 1+i%90)})
+	}
+	w.Flush()
+	got := documentsOf(t, "a.csv", content.String(), idAndText)
+	if len(got) != 5000 || content.Len() < 3*corpus.BatchBytes {
+		t.Fatalf("%d documents", len(got))
+	}
+	for i, d := range got {
+		if d.id != fmt.Sprint(i) || d.texts != strings.Repeat(fmt.Sprintf("text, \"%d\"\n", i), 1+i%90) {
+			t.Fatalf("document %d is %.100v", i, d)
+		}
+	}
+}
+
+// FuzzCSV: a file that encoding/csv reads is read alike, and any other ends.
+func FuzzCSV(f *testing.F) {
+	for _, seed := range []string{"id,text\n1,one\n", "id,text\n1,\"a\nb\"\"\"\n\n2,\n", "id,text\n\"", "id,text\n1,x\"y\n2,z", "text\n\"a\"b\nc\n", "\xef\xbb\xbftext\na\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		got := documentsOf(t, "a.csv", content, idAndText)
+		for i := 1; i < len(got); i++ {
+			if got[i].position < got[i-1].position {
+				t.Errorf("positions %d, %d", got[i-1].position, got[i].position)
+			}
+		}
+		reader := csv.NewReader(strings.NewReader(strings.TrimPrefix(content, corpus.ByteOrderMark)))
+		reader.FieldsPerRecord = -1
+		records, err := reader.ReadAll()
+		if err != nil || len(records) == 0 {
+			return
+		}
+		text, id := slices.Index(records[0], "text"), slices.Index(records[0], "id")
+		if text < 0 || slices.Index(records[0][text+1:], "text") >= 0 || id >= 0 && slices.Index(records[0][id+1:], "id") >= 0 {
+			return
+		}
+		var want []document
+		for _, record := range records[1:] {
+			d := document{}
+			if len(record) != len(records[0]) {
+				d.fault = "fields"
+			} else if d.texts = record[text]; id >= 0 {
+				d.id = record[id]
+			}
+			want = append(want, d)
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%d documents, want %d: %+v", len(got), len(want), got)
+		}
+		for i := range got {
+			if got[i].id != want[i].id || got[i].texts != want[i].texts || (got[i].fault == "") != (want[i].fault == "") {
+				t.Errorf("%+v, want %+v", got[i], want[i])
+			}
+		}
+	})
+}
+
+// TestCSVAgain: a source that goes on to another file has that file's header.
+func TestCSVAgain(t *testing.T) {
+	files := list(t, map[string]string{"a.csv": "text\na\n", "b.csv": "x,text\n,b\n", "c.jsonl": `{"text":"c"}` + "\n"})
+	reader, decoder := NewReader(corpus.Limits{Line: 1000}), NewDecoder(idAndText)
+	defer reader.Close()
+	got := ""
+	for range 2 {
+		for number, file := range files {
+			if err := reader.Reset(file, file.Whole(number)); err != nil {
+				t.Fatal(err)
+			}
+			for {
+				batch, err := reader.Next(nil)
+				if err == io.EOF {
+					break
+				} else if err != nil {
+					t.Fatal(err)
+				}
+				for position, record := range batch.Records() {
+					content, err := decoder.Decode(&file, &batch, position, record)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got += string(content.Texts[0])
+				}
+			}
+		}
+	}
+	if got != "abcabc" {
+		t.Errorf("texts %q", got)
+	}
+}

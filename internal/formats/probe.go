@@ -1,0 +1,109 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"mirrorbeam/internal/corpus"
+)
+
+// probedRecords is the number of records that tell whether a file has the wanted fields.
+const probedRecords = 1000
+
+// Probe looks at the first records of files for the wanted fields. It is an error, which names the fields that are
+// there, if none of the files that it looks into has them. A file that cannot be read has its fault found later.
+func Probe(files []corpus.File, fields corpus.Fields, limits corpus.Limits) error {
+	var first error
+	for _, number := range probed(len(files)) {
+		fault := probe(files[number], number, fields, limits)
+		if fault == nil {
+			return nil
+		}
+		if first == nil {
+			first = fmt.Errorf("%s: %w", files[number].Path, fault)
+		}
+	}
+	return first
+}
+
+// probed returns which of n files are looked into.
+func probed(n int) []int {
+	if n == 0 {
+		return nil
+	}
+	numbers := []int{0, n / 2, n - 1}
+	return slices.Compact(numbers)
+}
+
+// probe looks at the first records of one file.
+func probe(file corpus.File, number int, fields corpus.Fields, limits corpus.Limits) error {
+	decoder := NewDecoder(fields)
+	seen := 0
+	names := map[string]bool{}
+	for batch, err := range Batches(file, number, limits) {
+		if err != nil {
+			return nil
+		}
+		for position, record := range batch.Records() {
+			if batch.IsBlank(record) {
+				continue
+			}
+			_, err := decoder.Decode(&file, &batch, position, record)
+			if _, isMissing := errors.AsType[corpus.MissingField](err); !isMissing {
+				return nil
+			}
+			addNames(names, &batch, record)
+			if seen++; seen == probedRecords {
+				return noField(fields, seen, names)
+			}
+		}
+	}
+	if seen == 0 {
+		return nil
+	}
+	return noField(fields, seen, names)
+}
+
+// noField is the error of a file without the wanted fields.
+func noField(fields corpus.Fields, records int, names map[string]bool) error {
+	wanted := fields.Texts
+	if fields.Features != "" {
+		wanted = []string{fields.Features}
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no field %s in the first %d records, nor any other", quoted(wanted), records)
+	}
+	return fmt.Errorf("no field %s in the first %d records; there are %s", quoted(wanted), records, quoted(slices.Sorted(maps.Keys(names))))
+}
+
+// addNames adds the names of the fields of a record, and of the fields in these.
+func addNames(names map[string]bool, batch *corpus.Batch, record []byte) {
+	if !batch.Format.IsLines() {
+		d := newCSVDecoder(corpus.Fields{}, ',')
+		if batch.Format == corpus.TSV {
+			d = newCSVDecoder(corpus.Fields{}, '\t')
+		}
+		columns, _ := d.read(batch.Header) // a header that cannot be read has no names
+		for _, name := range columns {
+			names[name] = true
+		}
+		return
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(record, &fields) != nil {
+		return
+	}
+	for name, value := range fields {
+		names[name] = true
+		var inner map[string]json.RawMessage
+		if bytes.HasPrefix(value, []byte("{")) && json.Unmarshal(value, &inner) == nil {
+			for below := range inner {
+				names[name+"."+below] = true
+			}
+		}
+	}
+}
