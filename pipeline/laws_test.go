@@ -135,6 +135,10 @@ func TestCompressionChangesNothing(t *testing.T) {
 			config := lawConfig(t, putCorpus(t, how, files...))
 			sameText(t, "output", lawfulOutput(t, config), want)
 			checkUnique(t, config, files)
+			name := output.ShardName(output.Unique, 0, len(files), output.Format("jsonl."+string(how[1:])))
+			if _, err := os.Stat(filepath.Join(config.Output, name)); err != nil {
+				t.Errorf("unique is not compressed as the input is: %v", err)
+			}
 		})
 	}
 	t.Run("mixed", func(t *testing.T) {

@@ -208,8 +208,14 @@ func checkUnique(t *testing.T, config job.Config, files []file) {
 			}
 			position += len(l.raw) + 1
 		}
-		name := output.ShardName(output.Unique, i, len(files), config.OutputFormat)
-		sameText(t, name, string(readFile(t, filepath.Join(config.Output, name))), want.String())
+		var found string
+		for _, ending := range []output.Format{output.JSONL, output.JSONLGzip, output.JSONLZstd} {
+			path := filepath.Join(config.Output, output.ShardName(output.Unique, i, len(files), ending))
+			if _, err := os.Stat(path); err == nil {
+				found = path
+			}
+		}
+		sameText(t, found, string(readFile(t, found)), want.String())
 	}
 }
 
