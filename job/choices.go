@@ -2,6 +2,7 @@ package job
 
 import (
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 
@@ -9,6 +10,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/lshbands"
 )
@@ -122,10 +124,14 @@ func distinct(names []string) []string {
 	return all
 }
 
-// TempFolder returns the folder in which each run makes a folder for its temporary files.
+// TempFolder returns the folder in which each run makes a folder for its temporary files. A local runner has them on the
+// local disk.
 func (c *Config) TempFolder() string {
-	if c.Temp != "" {
+	switch {
+	case c.Temp != "":
 		return c.Temp
+	case storage.Scheme(c.Output) != "" && IsLocal(c.Runner):
+		return os.TempDir()
 	}
 	return workspace.UsualTemp(c.Output)
 }

@@ -140,3 +140,11 @@ func (c *Config) Give(settings ...string) {
 	// A copy of the configuration must not get the new marks.
 	c.Given = append(c.Given[:len(c.Given):len(c.Given)], settings...)
 }
+
+// LocalRunner is the name of the runner of this process.
+const LocalRunner = "direct"
+
+// IsLocal reports whether a runner is the one of this process. Without a name it is.
+func IsLocal(runner string) bool {
+	return runner == "" || runner == LocalRunner || runner == "DirectRunner"
+}

@@ -3,9 +3,9 @@ package job
 import (
 	"bytes"
 	"errors"
-	"os"
 
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/sketch"
 )
 
@@ -15,7 +15,7 @@ func (c *Config) ReadStopWords() (string, error) {
 	if c.StopWords == "" {
 		return "", nil
 	}
-	list, err := os.ReadFile(c.StopWords)
+	list, err := storage.ReadFile(c.StopWords)
 	if err != nil {
 		return "", setting.Errorf("{stopwords}: %w", err)
 	}

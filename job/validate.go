@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
@@ -64,7 +65,9 @@ func (c *Config) checkInput(check checker) {
 	check(len(c.Input) > 0, "{input}: give at least one file, folder or pattern")
 	check(c.Output != "", "{output}: give a folder")
 	for _, folder := range []struct{ setting, path string }{{"output", c.Output}, {"temp", c.Temp}} {
-		check(!isAddress(folder.path), notLocal(folder.setting), folder.path)
+		if err := CheckPlace(folder.setting, folder.path); err != nil {
+			check(false, "%w", err)
+		}
 	}
 	check(slices.Contains(corpus.FormatNames(), c.Format), "{format} %s: must be one of %s", c.Format, strings.Join(corpus.FormatNames(), ", "))
 	check(c.TextField != "", "{text_field}: must not be empty")
@@ -72,19 +75,25 @@ func (c *Config) checkInput(check checker) {
 	check(c.MaxRejects >= -1, "{max_rejects} %d: must be 0 or more, or -1 for no limit", c.MaxRejects)
 }
 
-// CheckPath refuses an address, such as s3://bucket/folder, as the value of a setting that takes a path. Nobody wants a
+// CheckLocal refuses an address, such as s3://bucket/folder, as the value of a setting that takes a path. Nobody wants a
 // folder with the name "s3:".
-func CheckPath(name, path string) error {
-	if isAddress(path) {
-		return setting.Errorf(notLocal(name), path)
+func CheckLocal(name, path string) error {
+	if strings.Contains(path, "://") {
+		return setting.Errorf("{"+name+"} %s: only local paths can be used, not addresses: give a path such as out/", path)
 	}
 	return nil
 }
 
-func isAddress(path string) bool { return strings.Contains(path, "://") }
-
-func notLocal(name string) string {
-	return "{" + name + "} %s: only local paths can be used, not addresses: give a path such as out/"
+// CheckPlace refuses an address that no storage knows, as the value of a setting that takes a path or an address.
+func CheckPlace(name, path string) error {
+	s, err := storage.Of(path)
+	if err == nil && s == (storage.Local{}) {
+		return CheckLocal(name, path)
+	}
+	if err != nil {
+		return setting.Errorf("{"+name+"} %w", err)
+	}
+	return nil
 }
 
 // checkMeasure checks how texts are read and cut.

@@ -37,7 +37,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 		AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
 	}
 	return &transforms.Job{
-		Runs:   work.Runs{Folder: work.Path(e.temp), Held: sizing.RunBytes, Release: IsLocal(config.Runner)},
+		Runs:   work.Runs{Folder: work.Path(e.temp), Held: sizing.RunBytes, Release: job.IsLocal(config.Runner)},
 		Lanes:  sizing.Lanes,
 		Inputs: inputs, Splits: e.splits,
 		Fingerprinting: documents.Fingerprinting{

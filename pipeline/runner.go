@@ -29,22 +29,18 @@ import (
 
 	"mirrorbeam/internal/failure"
 	_ "mirrorbeam/internal/username" // for Beam, see the package
+	"mirrorbeam/job"
 )
 
 // localRunner runs a job in this process. It opens no port, and passes the tasks of a stage to one bundle, which works
 // on them side by side.
-const localRunner = "direct"
+const localRunner = job.LocalRunner
 
 // runnerNames are the runners that Beam may be asked for, by both names of each. All
 // but the local one and Dataflow are reached through a job server, whose address is
 // --endpoint.
 var runnerNames = []string{
 	localRunner, "DirectRunner", "dataflow", "DataflowRunner", "flink", "FlinkRunner", "spark", "SparkRunner", "portable", "PortableRunner", "universal",
-}
-
-// IsLocal reports whether a runner is the one of this process. Without a name it is.
-func IsLocal(runner string) bool {
-	return runner == "" || runner == localRunner || runner == "DirectRunner"
 }
 
 // isDataflow reports whether the runner is Google's Dataflow, which has no job server.
@@ -55,7 +51,7 @@ func isDataflow(runner string) bool { return runner == "dataflow" || runner == "
 // reached.
 func CheckRunner(ctx context.Context, runner string) error {
 	switch {
-	case IsLocal(runner):
+	case job.IsLocal(runner):
 		return nil
 	case !slices.Contains(runnerNames, runner):
 		return failure.New(failure.Usage, fmt.Errorf("--runner %s: must be one of %s", runner, strings.Join(runnerNames, ", ")))
@@ -111,7 +107,7 @@ func reachServer(ctx context.Context, name, address string) error {
 
 // runOn runs a pipeline on a runner.
 func runOn(ctx context.Context, p *beam.Pipeline, runner string) (beam.PipelineResult, error) {
-	if IsLocal(runner) {
+	if job.IsLocal(runner) {
 		runner = localRunner
 	} else {
 		binary, err := workerBinary()

@@ -32,7 +32,7 @@ type demoCommand struct {
 const maxDemoFiles = 20_000
 
 // Validate checks the flags.
-func (c *demoCommand) Validate() error { return job.CheckPath("output", c.Output) }
+func (c *demoCommand) Validate() error { return job.CheckLocal("output", c.Output) }
 
 // Run makes the corpus, runs the job and prints what came of it.
 func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {

@@ -27,7 +27,7 @@ type evalCommand struct {
 
 // Validate checks the flags.
 func (c *evalCommand) Validate() error {
-	if err := job.CheckPath("output", c.Output); err != nil {
+	if err := job.CheckPlace("output", c.Output); err != nil {
 		return err
 	}
 	if c.Worst < 0 {

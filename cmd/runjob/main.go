@@ -26,6 +26,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
+	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
 
@@ -86,7 +87,7 @@ func endings() []os.Signal {
 // What a cluster says of a job is another matter.
 func quietLogs() {
 	level := slog.LevelWarn
-	if pipeline.IsLocal(*runners.Runner) {
+	if job.IsLocal(*runners.Runner) {
 		level = slog.LevelError + 1
 	}
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))

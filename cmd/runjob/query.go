@@ -28,7 +28,7 @@ type queryCommand struct {
 
 // Validate checks the flags.
 func (c *queryCommand) Validate() error {
-	if err := errors.Join(job.CheckPath("index", c.Index), job.CheckPath("output", c.Output)); err != nil {
+	if err := errors.Join(job.CheckPlace("index", c.Index), job.CheckLocal("output", c.Output)); err != nil {
 		return err
 	}
 	if c.Top < 0 {

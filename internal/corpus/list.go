@@ -56,12 +56,21 @@ type Listing struct {
 	Files []File
 
 	searched map[Identity]string // the path of each folder searched at any depth
+	stored   []string            // such folders in other storages than the local disk
 }
 
 // Searched reports whether a path is a folder that was searched at any depth,
 // or lies in one, however links lead to it, and returns that folder. The path
 // need not exist.
 func (l Listing) Searched(path string) (folder string, found bool, err error) {
+	if storage.Scheme(path) != "" {
+		for _, folder := range l.stored {
+			if strings.HasPrefix(strings.TrimRight(path, "/")+"/", folder) {
+				return folder, true, nil
+			}
+		}
+		return "", false, nil
+	}
 	above, err := existing(path)
 	if err != nil {
 		return "", false, fmt.Errorf("find out where %s is: %w", path, err)
@@ -135,7 +144,9 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	defer l.report(options.Progress)()
 	var missing []string
 	for _, input := range inputs {
-		switch matched, err := l.add(ctx, input); {
+		matched, err := l.add(ctx, input)
+		listing.stored = l.stored
+		switch {
 		case err != nil:
 			return listing, err
 		case !matched && !slices.Contains(missing, input):

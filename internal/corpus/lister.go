@@ -19,6 +19,7 @@ type lister struct {
 	format   string               // see Options
 	found    map[string]candidate // by absolute path
 	searched map[Identity]string  // folders searched at any depth
+	stored   []string             // such folders in other storages, each with a slash at its end
 	count    atomic.Int64         // of found, for others to read
 }
 
@@ -59,7 +60,7 @@ func (l *lister) add(ctx context.Context, input string) (matched bool, err error
 	case input == "-":
 		return false, errors.New("list inputs: standard input cannot be read in this version: write it to a file first")
 	case strings.Contains(input, "://"):
-		return l.stored(ctx, input)
+		return l.inStorage(ctx, input)
 	}
 	info, err := os.Stat(input)
 	switch {

@@ -39,8 +39,8 @@ func globPattern(input string) (pattern, error) {
 	}, nil
 }
 
-// stored expands an input in a storage other than the local disk, by the same rules.
-func (l *lister) stored(ctx context.Context, input string) (matched bool, err error) {
+// inStorage expands an input in a storage other than the local disk, by the same rules.
+func (l *lister) inStorage(ctx context.Context, input string) (matched bool, err error) {
 	s, err := storage.Of(input)
 	if err != nil || s == (storage.Local{}) {
 		return false, fmt.Errorf("list inputs: %q: only local files are read in this version: copy or mount it first", input)
@@ -68,6 +68,9 @@ func (l *lister) stored(ctx context.Context, input string) (matched bool, err er
 // below puts the files whose names match a pattern.
 func (l *lister) below(ctx context.Context, s storage.Storage, p pattern) (matched bool, err error) {
 	start := strings.TrimSuffix(p.folder, "/") + "/"
+	if p.elements[0] == "**" {
+		l.stored = append(l.stored, start)
+	}
 	inFolder := map[string][]string{} // by the folder's whole name
 	var found []string                // relative to the pattern's folder
 	for info, err := range s.List(p.folder) {

@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
 )
@@ -29,7 +30,7 @@ func checkApart(c *job.Config, found listed) error {
 			}
 			if lies {
 				return failure.New(failure.Usage, setting.Errorf("{"+written.setting+"} %s: lies in the folder %s, which {"+read.setting+"} searches: another run would read results as documents: name a folder outside of it, or the files to read, as in {"+read.setting+"} '%s'",
-					written.folder, folder, filepath.Join(folder, "*.jsonl")))
+					written.folder, folder, storage.Join(folder, "*.jsonl")))
 			}
 		}
 		if err := checkKept(c, read.setting, read.listing.Files); err != nil {
@@ -41,6 +42,9 @@ func checkApart(c *job.Config, found listed) error {
 
 // checkKept refuses input files that are results in the output folder, which the job would replace.
 func checkKept(c *job.Config, name string, files []corpus.File) error {
+	if storage.Scheme(c.Output) != "" {
+		return checkKeptStored(c, name, files)
+	}
 	entries, err := os.ReadDir(c.Output)
 	if err != nil {
 		return nil // there is no manifest; a fault of the folder is found when it is opened
@@ -56,7 +60,23 @@ func checkKept(c *job.Config, name string, files []corpus.File) error {
 	for _, entry := range entries {
 		path := filepath.Join(c.Output, entry.Name())
 		if identity, err := corpus.Identify(path); err == nil && read[identity] {
-			return failure.New(failure.Usage, setting.Errorf("{"+name+"}: %s is input, and as a result in the output folder it would be replaced: name another folder with {output}", path))
+			return replaced(name, path)
+		}
+	}
+	return nil
+}
+
+// replaced is the error of an input file that is a result in the output folder.
+func replaced(name, path string) error {
+	return failure.New(failure.Usage, setting.Errorf("{"+name+"}: %s is input, and as a result in the output folder it would be replaced: name another folder with {output}", path))
+}
+
+// checkKeptStored does what checkKept does where files have one name each.
+func checkKeptStored(c *job.Config, name string, files []corpus.File) error {
+	folder := strings.TrimRight(c.Output, "/") + "/"
+	for _, file := range files {
+		if result, isThere := strings.CutPrefix(file.Path, folder); isThere && isResult(result) {
+			return replaced(name, file.Path)
 		}
 	}
 	return nil

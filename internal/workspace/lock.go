@@ -172,7 +172,7 @@ func (w *Workspace) clearLock(path, token string) {
 	if err != nil || r.token != token {
 		return // somebody else's
 	}
-	if r.output != "" && !w.clearOutput(r) {
+	if r.output != "" && storage.Scheme(r.output) == "" && !w.clearOutput(r) {
 		return
 	}
 	if err := removeMarked(w.disk, folder, token); err != nil {

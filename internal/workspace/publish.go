@@ -190,6 +190,13 @@ func (w *Workspace) writeJSON(name string, value any) error {
 // on the device. If it returns one, the folder is as it was, unless the error says
 // what else.
 func (w *Workspace) Publish(files []output.File, summary any) error {
+	if w.bucket != nil {
+		var err error
+		if w.isInterrupted, err = w.bucket.publish(files, summary); err != nil {
+			return fmt.Errorf("publish: %w", err)
+		}
+		return nil
+	}
 	moves, err := w.prepare(files, summary)
 	if err != nil {
 		return err

@@ -48,6 +48,10 @@ type Workspace struct {
 	usual string   // folder of temporary files, which dead runs may have left empty
 	// isInterrupted says that the next job needs what is in Partial.
 	isInterrupted bool
+
+	// bucket and bucketTemp are set where the output or the temporary files are not on the local disk.
+	bucket     *bucket
+	bucketTemp *bucketTemp
 }
 
 // mostNameBytes is the length in bytes of the longest name that file systems take.
@@ -56,6 +60,9 @@ const mostNameBytes = 255
 // UsualTemp returns the folder of temporary files for an output folder: the one
 // beside it, with the same name and .temp, shortened if it would be too long.
 func UsualTemp(output string) string {
+	if storage.Scheme(output) != "" {
+		return strings.TrimRight(output, "/") + ".temp"
+	}
 	clean := filepath.Clean(output)
 	if name := filepath.Base(clean); name == "." || name == ".." {
 		if path, err := filepath.Abs(clean); err == nil {
@@ -83,6 +90,12 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 	unusable := func(err error) error {
 		return setting.Errorf("the output folder %s cannot be used: %w: name another one with {output}", filepath.Clean(options.Output), err)
 	}
+	if storage.Scheme(options.Output) != "" {
+		if err := w.openBucket(options); err != nil {
+			return nil, err
+		}
+		return w, w.openTempFolder(options.Temp)
+	}
 	if err := w.openOutput(options.Output); errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, fmt.Errorf("another job is writing to the output folder %s: wait for it, or give another folder", filepath.Clean(options.Output))
 	} else if err != nil {
@@ -94,8 +107,8 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 	if err := w.checkOutput(options); err != nil {
 		return nil, err
 	}
-	if err := w.openTemp(options.Temp); err != nil {
-		return nil, setting.Errorf("the temporary folder %s cannot be used: %w: name another one with {temp}", options.Temp, err)
+	if err := w.openTempFolder(options.Temp); err != nil {
+		return nil, err
 	}
 	partial := w.target().partial(w.token)
 	if err := w.record().mark(w.disk, partial); err != nil {
@@ -107,6 +120,32 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 		return nil, unusable(err)
 	}
 	return w, nil
+}
+
+// openTempFolder makes the run's folder of temporary files, wherever it is.
+func (w *Workspace) openTempFolder(parent string) (err error) {
+	if storage.Scheme(parent) == "" {
+		err = w.openTemp(parent)
+	} else if w.bucketTemp, err = openBucketTemp(parent, w.token); err == nil {
+		w.Temp = w.bucketTemp.folder
+	}
+	if err != nil {
+		return setting.Errorf("the temporary folder %s cannot be used: %w: name another one with {temp}", parent, err)
+	}
+	return nil
+}
+
+// openBucket takes an output folder that is not on the local disk.
+func (w *Workspace) openBucket(options Options) (err error) {
+	w.bucket, err = openBucket(options.Output, w.token)
+	if held, isHeld := errors.AsType[*storage.HeldError](err); isHeld {
+		return fmt.Errorf("another job is writing to the output folder %s (%s): wait for it, or give another folder", options.Output, held.Holder)
+	}
+	if err != nil {
+		return setting.Errorf("the output folder %s cannot be used: %w: name another one with {output}", options.Output, err)
+	}
+	w.Output, w.Partial = w.bucket.folder, w.bucket.partial(w.token)
+	return w.bucket.check(options.Overwrite)
 }
 
 func (w *Workspace) target() target { return target{w.disk, w.Output} }
@@ -321,6 +360,14 @@ func (w *Workspace) makeFolder(path string, mode fs.FileMode) error {
 // Close removes the run's folders, those that it made for them if they are empty, and
 // gives the locks back.
 func (w *Workspace) Close() {
+	if w.bucket != nil {
+		w.bucket.close(w.isInterrupted)
+		w.Partial = ""
+	}
+	if w.bucketTemp != nil {
+		w.bucketTemp.close()
+		w.Temp = ""
+	}
 	if w.Partial != "" && !w.isInterrupted {
 		_ = w.disk.removeFolder(w.Partial)
 	}
@@ -335,6 +382,8 @@ func (w *Workspace) Close() {
 	// The usual folder of temporary files goes in any case: a run that died may have
 	// left it.
 	for _, folder := range slices.Backward(append(w.made, w.usual)) {
-		_ = removeEmpty(folder)
+		if storage.Scheme(folder) == "" {
+			_ = removeEmpty(folder)
+		}
 	}
 }
