@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -117,5 +118,54 @@ func TestStorageFails(t *testing.T) {
 				t.Errorf("operation %d (%s) failed, and left %s: %v", failing, what, info.Name, err)
 			}
 		}
+	}
+}
+
+// TestOneSection: where each section costs a request, a run file has one for each kind and shard, and its records are
+// those that it has on the local disk, in their order.
+func TestOneSection(t *testing.T) {
+	write := func(dir string) ([]Piece, string) {
+		w := NewWriter(dir, 100)
+		defer w.Abort()
+		for i := range 5000 {
+			record, err := w.Record(Kind(1+i%3), i%7, 1+i%20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for at := range record {
+				record[at] = byte(i * (at + 1))
+			}
+		}
+		path, err := w.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pieces, err := Pieces(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pieces, path
+	}
+	contents := func(pieces []Piece) map[[2]int]string {
+		var r Reader
+		defer r.Close()
+		of := map[[2]int]string{}
+		for _, p := range pieces {
+			content, err := r.Read(nil, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of[[2]int{int(p.Kind), p.Shard}] += string(content)
+		}
+		return of
+	}
+	_, folder := storagetest.NewMemory(t)
+	pieces, _ := write(folder)
+	local, _ := write(t.TempDir())
+	if len(pieces) != 21 || len(local) < 100 {
+		t.Errorf("%d sections, %d on the local disk", len(pieces), len(local))
+	}
+	if !maps.Equal(contents(pieces), contents(local)) {
+		t.Error("the records differ")
 	}
 }

@@ -47,8 +47,9 @@ type section struct {
 }
 
 // Writer writes one run file. Records are held back by kind and shard until
-// their bytes exceed the budget, then they go to the file as sections. Not for
-// concurrent use.
+// their bytes exceed the budget, then they go to the file as sections. Where each
+// section costs its reader a request, they wait on the local disk instead, so that the
+// file has one section a kind and shard. Not for concurrent use.
 type Writer struct {
 	path     string
 	file     storage.Writer // nil before the first section and after the last
@@ -59,13 +60,15 @@ type Writer struct {
 	shards   [][]pending // by kind, by shard
 	spare    [][]byte    // empty chunks
 	sections []section
+	spill    *spill // nil where sections are read at no cost of their own
 }
 
 // pending is what is held back for a kind and shard: chunks that are full and
 // one that is not.
 type pending struct {
-	full [][]byte
-	open []byte
+	full    [][]byte
+	open    []byte
+	spilled []storage.Stretch // what came before, in the spill
 }
 
 // chunkSize is the unit of memory that records are held in. It bounds what a
@@ -91,13 +94,20 @@ func (w *Writer) Reset(dir string, budget int) {
 	}
 	w.path, w.budget = storage.Join(dir, "run-"+rand.Text()), budget
 	w.offset, w.held, w.sections = 0, 0, w.sections[:0]
+	if storage.Scheme(w.path) != "" {
+		w.spill = new(spill)
+	}
 }
 
 // Record returns size bytes to be filled in with one record for a shard. They
 // are valid until the next call.
 func (w *Writer) Record(kind Kind, shard, size int) ([]byte, error) {
 	if w.held+size > w.budget && w.held > 0 {
-		if err := w.flush(); err != nil {
+		flush := w.flush
+		if w.spill != nil {
+			flush = w.spillAll
+		}
+		if err := flush(); err != nil {
 			return nil, err
 		}
 	}
@@ -148,11 +158,24 @@ func (w *Writer) release(p *pending) {
 		}
 	}
 	clear(p.full)
-	p.full, p.open = p.full[:0], nil
+	p.full, p.open, p.spilled = p.full[:0], nil, p.spilled[:0]
 }
 
 // Section writes the bytes of parts as one section, past the buffers.
 func (w *Writer) Section(kind Kind, shard int, parts ...[]byte) error {
+	if err := w.begin(kind, shard); err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if err := w.add(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin begins a section.
+func (w *Writer) begin(kind Kind, shard int) error {
 	if w.file == nil {
 		file, err := storage.Create(w.path)
 		if err != nil {
@@ -164,16 +187,19 @@ func (w *Writer) Section(kind Kind, shard int, parts ...[]byte) error {
 		}
 		w.out.Reset(file)
 	}
-	s := section{kind: kind, shard: uint32(shard), offset: w.offset}
-	for _, part := range parts {
-		if _, err := w.out.Write(part); err != nil {
-			return fmt.Errorf("write run: %w", err)
-		}
-		s.sum = crc32.Update(s.sum, castagnoli, part)
-		s.length += int64(len(part))
+	w.sections = append(w.sections, section{kind: kind, shard: uint32(shard), offset: w.offset})
+	return nil
+}
+
+// add adds bytes to the section that was begun last.
+func (w *Writer) add(part []byte) error {
+	if _, err := w.out.Write(part); err != nil {
+		return fmt.Errorf("write run: %w", err)
 	}
-	w.offset += s.length
-	w.sections = append(w.sections, s)
+	s := &w.sections[len(w.sections)-1]
+	s.sum = crc32.Update(s.sum, castagnoli, part)
+	s.length += int64(len(part))
+	w.offset += int64(len(part))
 	return nil
 }
 
@@ -182,15 +208,56 @@ func (w *Writer) flush() error {
 	for kind := range w.shards {
 		for shard := range w.shards[kind] {
 			p := &w.shards[kind][shard]
-			if p.open == nil {
+			if p.open == nil && len(p.spilled) == 0 {
 				continue
 			}
-			p.full = append(p.full, p.open)
-			p.open = nil
-			if err := w.Section(Kind(kind), shard, p.full...); err != nil {
+			if p.open != nil {
+				p.full = append(p.full, p.open)
+				p.open = nil
+			}
+			if err := w.writePending(Kind(kind), shard, p); err != nil {
 				return err
 			}
 			w.release(p)
+		}
+	}
+	w.held = 0
+	return nil
+}
+
+// writePending writes what is held back for a kind and shard.
+func (w *Writer) writePending(kind Kind, shard int, p *pending) error {
+	if err := w.begin(kind, shard); err != nil {
+		return err
+	}
+	for _, stretch := range p.spilled {
+		if err := w.spill.copy(stretch, w.add); err != nil {
+			return err
+		}
+	}
+	for _, part := range p.full {
+		if err := w.add(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spillAll moves what is held back to the local disk.
+func (w *Writer) spillAll() error {
+	for kind := range w.shards {
+		for shard := range w.shards[kind] {
+			p := &w.shards[kind][shard]
+			if p.open == nil {
+				continue
+			}
+			stretch, err := w.spill.put(append(p.full, p.open))
+			if err != nil {
+				return err
+			}
+			spilled := append(p.spilled, stretch)
+			w.release(p)
+			p.spilled = spilled
 		}
 	}
 	w.held = 0
@@ -226,6 +293,10 @@ func (w *Writer) Abort() {
 	if w.file != nil {
 		w.file.Abort()
 		w.file = nil
+	}
+	if w.spill != nil {
+		w.spill.close()
+		w.spill = nil
 	}
 }
 

@@ -30,6 +30,12 @@ func numbered[T any]() T {
 		case reflect.Slice:
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 			fill(v.Index(0))
+		case reflect.Map:
+			key, element := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+			fill(key)
+			fill(element)
+			v.Set(reflect.MakeMap(v.Type()))
+			v.SetMapIndex(key, element)
 		case reflect.String:
 			v.SetString(fmt.Sprint("text ", number))
 		case reflect.Bool:

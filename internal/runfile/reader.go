@@ -1,0 +1,150 @@
+package runfile
+
+import (
+	"fmt"
+	"hash/crc32"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"mirrorbeam/internal/storage"
+)
+
+// Reader reads pieces and keeps the file of the last one open, as neighbours
+// mostly lie in one file. Not for concurrent use.
+type Reader struct {
+	path   string
+	file   storage.File
+	wanted []Piece         // of ReadKind
+	ranges []storage.Range // of wanted
+}
+
+// filesInFlight is how many files of a storage behind a network are read side by side.
+const filesInFlight = 16
+
+// Read appends the bytes of the piece to buffer and checks them.
+func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
+	if err := r.open(p.Path); err != nil {
+		return buffer, err
+	}
+	n := len(buffer)
+	buffer = slices.Grow(buffer, int(p.Length))[:n+int(p.Length)]
+	if _, err := r.file.ReadAt(buffer[n:], p.Offset); err != nil {
+		return buffer[:n], fmt.Errorf("read run %s: %w", p.Path, err)
+	}
+	if err := p.check(buffer[n:]); err != nil {
+		return buffer[:n], err
+	}
+	return buffer, nil
+}
+
+// check is an error unless the bytes are those that were written as the piece.
+func (p Piece) check(content []byte) error {
+	if crc32.Checksum(content, castagnoli) != p.sum {
+		return fmt.Errorf("read run %s: the bytes at %d are damaged (check sum)", p.Path, p.Offset)
+	}
+	return nil
+}
+
+// ReadStretch appends a stretch of the piece to buffer. Only Read checks the sum.
+func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte, error) {
+	if err := r.open(p.Path); err != nil {
+		return buffer, err
+	}
+	n := len(buffer)
+	buffer = slices.Grow(buffer, length)[:n+length]
+	if _, err := r.file.ReadAt(buffer[n:], p.Offset+int64(offset)); err != nil {
+		return buffer[:n], fmt.Errorf("read run %s: %w", p.Path, err)
+	}
+	return buffer, nil
+}
+
+// open opens a run file unless it is open.
+func (r *Reader) open(path string) error {
+	if r.path == path {
+		return nil
+	}
+	r.Close()
+	file, err := storage.Open(path)
+	if err != nil {
+		return fmt.Errorf("open run: %w", err)
+	}
+	r.path, r.file = path, file
+	return nil
+}
+
+// ReadKind appends all pieces of a kind to buffer, one behind the other. The pieces of a
+// file are asked for together, and files behind a network are read side by side.
+func (r *Reader) ReadKind(buffer []byte, pieces []Piece, kind Kind) ([]byte, error) {
+	r.wanted, r.ranges = r.wanted[:0], r.ranges[:0]
+	before := len(buffer)
+	n, total := before, before
+	for _, p := range pieces {
+		if p.Kind == kind {
+			r.wanted = append(r.wanted, p)
+			total += int(p.Length)
+		}
+	}
+	buffer = slices.Grow(buffer, total-n)[:total]
+	for _, p := range r.wanted {
+		r.ranges = append(r.ranges, storage.Range{Offset: p.Offset, Bytes: buffer[n : n+int(p.Length)]})
+		n += int(p.Length)
+	}
+	if err := r.readWanted(); err != nil {
+		return buffer[:before], err
+	}
+	return buffer, nil
+}
+
+// readWanted reads the wanted pieces.
+func (r *Reader) readWanted() (err error) {
+	var group errgroup.Group
+	group.SetLimit(filesInFlight)
+	for start := 0; start < len(r.wanted) && err == nil; {
+		end := start + 1
+		for end < len(r.wanted) && r.wanted[end].Path == r.wanted[start].Path {
+			end++
+		}
+		wanted, ranges := r.wanted[start:end], r.ranges[start:end]
+		if storage.Scheme(wanted[0].Path) == "" {
+			if err = r.open(wanted[0].Path); err == nil {
+				err = readPieces(r.file, wanted, ranges)
+			}
+		} else {
+			group.Go(func() error {
+				file, err := storage.Open(wanted[0].Path)
+				if err != nil {
+					return fmt.Errorf("open run: %w", err)
+				}
+				defer file.Close()
+				return readPieces(file, wanted, ranges)
+			})
+		}
+		start = end
+	}
+	if waited := group.Wait(); err == nil {
+		err = waited
+	}
+	return err
+}
+
+// readPieces reads pieces of one file and checks them.
+func readPieces(file storage.File, wanted []Piece, ranges []storage.Range) error {
+	for i, err := range file.ReadRanges(ranges) {
+		if err != nil {
+			return fmt.Errorf("read run %s: %w", wanted[0].Path, err)
+		}
+		if err := wanted[i].check(ranges[i].Bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close closes the file that is open, if any.
+func (r *Reader) Close() {
+	if r.file != nil {
+		r.file.Close()
+	}
+	r.path, r.file = "", nil
+}
