@@ -45,8 +45,8 @@ func (s sorting) read(w *work.Place) ([]candidates.Record, error) {
 	growKeys(w, buckets.Counted())
 	err = s.each(w, func(packed []byte) []byte {
 		key := binary.LittleEndian.Uint64(packed)
-		if place, ok := buckets.Place(key); ok {
-			return records.GetKey(packed, &w.Keys[place])
+		if index, ok := buckets.Index(key); ok {
+			return records.GetKey(packed, &w.Keys[index])
 		}
 		return packed[records.KeySize+4*candidates.KnownOf(key):]
 	})
