@@ -35,7 +35,7 @@ type Grouper struct {
 	Crowded func(group []Record, pairs int64)
 
 	// DenseKeys holds the keys of all dense groups, by [Grouper.KeyID]. Crowd and Again need it.
-	DenseKeys numbering.Set
+	DenseKeys numbering.Set[uint32]
 
 	inputs  []int // indexes of the classes of a group that have a document of the input
 	befores []uint64

@@ -89,7 +89,7 @@ func writeLimit(p *work.Planning, crowds []work.Crowd, limit int64) (path string
 }
 
 // readLimit returns what writeLimit wrote.
-func readLimit(w *work.Place, catalog string) (limit int64, dense numbering.Set, err error) {
+func readLimit(w *work.Place, catalog string) (limit int64, dense numbering.Set[uint32], err error) {
 	pieces, err := runfile.ReadCatalog(catalog, limitShard)
 	if err != nil {
 		return 0, dense, err

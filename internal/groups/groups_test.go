@@ -2,7 +2,6 @@ package groups
 
 import (
 	"context"
-	"encoding/binary"
 	"maps"
 	"math/rand/v2"
 	"reflect"
@@ -138,12 +137,13 @@ func found(t *testing.T, all []work.Outcome) (pairs, edges map[pair]bool) {
 	pairs, edges = map[pair]bool{}, map[pair]bool{}
 	for part := range 2 * shards {
 		nodes := records.DecodePart(components.Part{}, read(t, all, part, records.Nodes))
-		for b := read(t, all, part, records.Numbers); len(b) > 0; b = b[records.NumberSize:] {
-			pairs[pairOf(nodes.Refs[binary.LittleEndian.Uint32(b)], nodes.Refs[binary.LittleEndian.Uint32(b[4:])])] = true
+		for b := read(t, all, part, records.NodePairs); len(b) > 0; b = b[records.NodePairSize:] {
+			x, y := records.GetNodePair(b)
+			pairs[pairOf(nodes.Refs[x], nodes.Refs[y])] = true
 		}
 		nodes = records.DecodePart(components.Part{}, read(t, all, part, records.EdgeNodes))
 		for b := read(t, all, part, records.Edges); len(b) > 0; b = b[records.EdgeSize:] {
-			e := records.GetEdge(b)
+			e := records.GetEdge[components.Node](b)
 			if !e.Identical() {
 				t.Errorf("%v: documents that share a key are said to be alike", e)
 			}

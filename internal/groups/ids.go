@@ -13,8 +13,7 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// WriteID writes the hash of the id of a document to one of the shards of ids, if the
-// document has an id.
+// WriteID writes the hash of the id of a document to one of the shards of ids, if the document has an id.
 func WriteID(run *runfile.Writer, shards int, ref docref.Ref, id []byte) error {
 	if len(id) == 0 {
 		return nil

@@ -13,13 +13,13 @@ import (
 type sorting struct {
 	kind          runfile.Kind
 	shard, shards int
-	// previous, if not nil, returns the link for [candidates.Buckets.CountLink]. Records that this finds to be in no
-	// pair may be left out.
+	// previous, if not nil, returns the previous key for [candidates.Buckets.CountLink]. Records of buckets that this
+	// drops are left out.
 	previous func(packed []byte) uint64
 }
 
-// read returns the key records of a shard in the task's memory, sorted. It reads them
-// twice, piece by piece: a shard may be the records of very many documents under one key.
+// read returns the key records of a shard in the task's memory, sorted. It reads them twice, piece by piece: a shard may
+// be the records of very many documents under one key.
 func (s sorting) read(w *work.Place) ([]candidates.Record, error) {
 	size := int64(0)
 	for _, piece := range w.Pieces {

@@ -32,17 +32,17 @@ func shardOfThree(t *testing.T) string {
 		for i := range 3 {
 			var member [records.MemberSize]byte
 			records.PutRef(member[:], block.Ref(i))
-			records.Position{Number: uint32(i)}.Put(member[records.RefSize:])
+			records.Position{Number: records.Number(i)}.Put(member[records.RefSize:])
 			if err := records.WriteMember(run, member[:], &block, i, records.FlagsOf(false, false)); err != nil {
 				return err
 			}
 		}
-		for i := range uint32(2) {
+		for i := range records.Number(2) {
 			b, err := run.Record(records.ShardEdges, 0, records.EdgeSize)
 			if err != nil {
 				return err
 			}
-			records.PutEdge(b, records.Edge{A: i, B: i + 1, Shared: 9, Total: 10})
+			records.PutEdge(b, records.Edge[records.Number]{A: i, B: i + 1, Score: records.NewScore(9, 10, false)})
 		}
 		return nil
 	})

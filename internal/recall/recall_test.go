@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
@@ -133,7 +134,7 @@ func (j *job) refs() (refs []docref.Ref) {
 func (j *job) join(stage work.Stage, groups [][]docref.Ref) {
 	j.t.Helper()
 	j.outcomes = append(j.outcomes, j.do(stage, work.Task{}, func(_ context.Context, _ work.Task, w *work.Place) error {
-		node := uint32(0)
+		node := components.Node(0)
 		for _, group := range groups {
 			first := node
 			for i, ref := range group {
@@ -147,7 +148,7 @@ func (j *job) join(stage work.Stage, groups [][]docref.Ref) {
 				if err != nil {
 					return err
 				}
-				records.PutEdge(b, records.Edge{A: first, B: first + uint32(i), Shared: 1, Total: 1})
+				records.PutEdge(b, records.Edge[components.Node]{A: first, B: node - 1, Score: records.NewScore(1, 1, false)})
 			}
 		}
 		return nil

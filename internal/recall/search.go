@@ -91,7 +91,7 @@ func (s *search) document(d records.SetAside) error {
 	b, err := s.w.Run.Record(records.Sample, 0, records.SampledSize)
 	if err == nil {
 		records.PutRef(b, d.Ref)
-		binary.LittleEndian.PutUint32(b[records.RefSize:], s.sample.classes[d.Digest])
+		binary.LittleEndian.PutUint32(b[records.RefSize:], uint32(s.sample.classes[d.Digest]))
 	}
 	return err
 }

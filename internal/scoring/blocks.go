@@ -85,11 +85,11 @@ func (s *Sets) compareAll(w *work.Place, edges *edgeWriter, d *document, others 
 			continue
 		}
 		w.Outcome.Counts.Candidates++
-		e, ok := s.compare(other, d)
+		score, ok := s.compare(other, d)
 		if !ok {
 			continue
 		}
-		if err := edges.add(other.of(x), d.of(y), e); err != nil {
+		if err := edges.add(other.of(x), d.of(y), score); err != nil {
 			return err
 		}
 	}

@@ -7,9 +7,11 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -46,11 +48,12 @@ func (h *Heaps) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
 // Task scores the heaps of a place. It fails if a set is missing.
 func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Place) error {
+	place := components.Place(t.Number)
 	members, err := h.readMembers(w)
 	if err != nil {
 		return err
 	}
-	edges := &edgeWriter{run: &w.Run, number: heapPart(h.FirstPart, t.Number)}
+	edges := &edgeWriter{run: &w.Run, number: heapPart(h.FirstPart, place)}
 	heaps := h.newHeaps(w, edges, members)
 	if err := compareMembers(ctx, w, members, heaps); err != nil {
 		return err
@@ -58,7 +61,7 @@ func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	for i := range heaps {
 		heaps[i].count()
 	}
-	if err := h.writeStars(w, members, heaps, t.Number); err != nil {
+	if err := h.writeStars(w, members, heaps, place); err != nil {
 		return err
 	}
 	return edges.finish()
@@ -72,8 +75,8 @@ type member struct {
 	piece    uint32     // number of the piece of the task
 	offset   int        // offset of the set in the piece
 	stored   int        // bytes of the set
-	heap     uint32     // number of the heap among those of the place
-	star     uint32     // its most similar leader, or noLeader
+	heap     records.HeapNumber
+	star     leaders.Leader // its most similar leader, or leaders.None
 }
 
 // readMembers returns the documents of all heaps of a place in their order of preference.
@@ -157,11 +160,11 @@ func setOf(w *work.Place, m *member, isHeld bool) ([]byte, error) {
 }
 
 // writeStars writes the documents of stars with many pairs.
-func (h *Heaps) writeStars(w *work.Place, members []member, heaps []heap, place int) error {
+func (h *Heaps) writeStars(w *work.Place, members []member, heaps []heap, place components.Place) error {
 	for i := range members {
 		m := &members[i]
 		of := &heaps[m.heap]
-		if m.star == noLeader || candidates.PairsOf(of.sizes[m.star], 0) <= h.ListedPairs {
+		if m.star == leaders.None || candidates.PairsOf(of.sizes[m.star], 0) <= h.ListedPairs {
 			continue
 		}
 		for _, ref := range []docref.Ref{m.document.Ref, m.input} {

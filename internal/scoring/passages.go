@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/records"
@@ -41,7 +42,7 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	if err != nil {
 		return err
 	}
-	edges := edgeWriter{run: &w.Run, number: setsPart(p.FirstPart, t.Number)}
+	edges := edgeWriter{run: &w.Run, number: setsPart(p.FirstPart, components.Place(t.Number))}
 	matcher := sketch.NewMatcher(p.Shingle)
 	for _, pair := range pairs {
 		if err := ctx.Err(); err != nil {
@@ -81,9 +82,9 @@ func (p *Passages) compare(matcher *sketch.Matcher, a, b *sketch.IndexedSequence
 
 // texts are the documents of a place, as sequences.
 type texts struct {
-	documents []document
-	indexed   []*sketch.IndexedSequence
-	numbers   numbering.Set // numbers of the refs
+	documents []document                // by number
+	indexed   []*sketch.IndexedSequence // by number
+	numbers   numbering.Set[number]
 }
 
 // readTexts reads the sequences of a place.
@@ -122,7 +123,7 @@ func readPlacePairs(w *work.Place) ([][2]docref.Ref, error) {
 
 // writePassages writes the edge of a pair, and its longest spans.
 func writePassages(edges *edgeWriter, a, b *document, shared int, spans []sketch.Span) error {
-	if err := edges.add(a, b, records.NewEdge(shared, a.size+b.size-shared, false)); err != nil {
+	if err := edges.add(a, b, records.NewScore(shared, a.size+b.size-shared, false)); err != nil {
 		return err
 	}
 	listed := min(len(spans), mostSpans)
@@ -131,7 +132,7 @@ func writePassages(edges *edgeWriter, a, b *document, shared int, spans []sketch
 		if err != nil {
 			return err
 		}
-		records.PutSpan(record, records.Span{A: a.node - 1, B: b.node - 1, Span: s, More: uint32(len(spans) - listed)})
+		records.PutSpan(record, records.Span[components.Node]{A: a.node, B: b.node, Span: s, More: uint32(len(spans) - listed)})
 	}
 	return nil
 }

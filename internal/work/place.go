@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -19,7 +20,7 @@ type Memory struct {
 	Run     runfile.Writer
 	Buffers [3][]byte
 	Keys    []candidates.Record
-	Nodes   numbering.Set
+	Nodes   numbering.Set[components.Node]
 	Hashes  []uint64
 	Pairs   []uint64
 }
