@@ -14,7 +14,7 @@ import (
 type Sending struct{}
 
 // Task does a task that [Labelling] has made.
-func (Sending) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if t.Step == membersStep {
 		return sendMembers(ctx, w)
 	}
@@ -34,7 +34,7 @@ func positionOf(positions []byte, node components.Node) records.Position {
 }
 
 // sendEdges sends the edges of a part. Edges of components that are not listed stay behind.
-func sendEdges(w *work.Place, positions []byte) error {
+func sendEdges(w *work.Desk, positions []byte) error {
 	packed, err := w.Read(1, records.Edges)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func sendEdges(w *work.Place, positions []byte) error {
 }
 
 // sendSpans sends the passages that pairs of a part have in common.
-func sendSpans(w *work.Place, positions []byte) error {
+func sendSpans(w *work.Desk, positions []byte) error {
 	packed, err := w.Read(1, records.Spans)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func sendSpans(w *work.Place, positions []byte) error {
 }
 
 // sendMembers sends the documents of a split that are in clusters.
-func sendMembers(ctx context.Context, w *work.Place) error {
+func sendMembers(ctx context.Context, w *work.Desk) error {
 	members, err := w.Read(1, records.Members)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type Shard struct {
 }
 
 // ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common.
-func ReadShard(layout *documents.Layout, w *work.Place) (*Shard, error) {
+func ReadShard(layout *documents.Layout, w *work.Desk) (*Shard, error) {
 	members, err := records.ReadMembers(&w.Reader, w.Pieces)
 	if err != nil {
 		return nil, err

@@ -21,8 +21,8 @@ import (
 )
 
 // readsShard returns a task that reads a shard and compares what it has read.
-func readsShard(t *testing.T, want Shard) func(context.Context, work.Task, *work.Place) error {
-	return func(_ context.Context, task work.Task, w *work.Place) error {
+func readsShard(t *testing.T, want Shard) func(context.Context, work.Task, *work.Desk) error {
+	return func(_ context.Context, task work.Task, w *work.Desk) error {
 		s, err := ReadShard(layoutOf(t), w)
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ type Sending struct {
 func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
 // Task does the step of the task.
-func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if t.Step == PairsStep {
 		return s.sendPairs(w)
 	}
@@ -47,7 +47,7 @@ func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Place) error {
 
 // sendPairs sends the pairs of a part to their places, except pairs within one star. For documents of components with
 // several places, it writes where they are wanted.
-func (s *Sending) sendPairs(w *work.Place) error {
+func (s *Sending) sendPairs(w *work.Desk) error {
 	nodes, err := w.Read(0, records.Nodes)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (p *pairSender) compact() {
 }
 
 // sendSets sends the wanted sets of a split to their places.
-func sendSets(ctx context.Context, w *work.Place) error {
+func sendSets(ctx context.Context, w *work.Desk) error {
 	packed, err := w.Read(1, records.Wanted)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ type Equals struct {
 }
 
 // Shard writes the stars of equal documents of a shard, and its distinct documents.
-func (e *Equals) Shard(w *work.Place, shard int) error {
+func (e *Equals) Shard(w *work.Desk, shard int) error {
 	keys, err := sorting{kind: records.Digests, shard: shard, shards: e.Shards}.read(w)
 	if err != nil {
 		return err

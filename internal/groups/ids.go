@@ -29,7 +29,7 @@ func WriteID(run *runfile.Writer, shards int, ref docref.Ref, id []byte) error {
 
 // RepeatedIDs finds the documents of a shard of ids that share their id with another document, and writes them by
 // split. Starts are the first refs of the splits.
-func RepeatedIDs(w *work.Place, starts []docref.Ref) error {
+func RepeatedIDs(w *work.Desk, starts []docref.Ref) error {
 	packed, err := w.Read(0, records.IDs)
 	if err != nil {
 		return err

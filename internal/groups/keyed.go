@@ -26,7 +26,7 @@ type Keyed struct {
 
 // Shard goes through a shard for the first time. It writes the candidate pairs, the stars of equal documents, which are
 // edges already, and the crowds, which wait.
-func (k *Keyed) Shard(w *work.Place, shard int) error {
+func (k *Keyed) Shard(w *work.Desk, shard int) error {
 	keys, err := sorting{records.Keys, shard, k.Shards, func(packed []byte) uint64 {
 		return records.PreviousKey(packed, k.Exact)
 	}}.read(w)

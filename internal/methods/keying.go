@@ -95,7 +95,7 @@ func (k *Keying) Setup() (err error) {
 }
 
 // Task writes the records of one split. A document that repeats an earlier one sends its first record only.
-func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	m := k.method
 	if t.Step == allPairsStep {
 		m = k.small

@@ -132,7 +132,7 @@ type simhashGroups struct {
 }
 
 // groupSimHash goes through a shard of SimHash keys.
-func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Place) error {
+func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error {
 	packed, err := w.Read(0, records.Fingerprints)
 	if err != nil {
 		return err

@@ -163,7 +163,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	if err := r.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := worktest.Do(t, worktest.In(t.TempDir()), work.Task{Shards: 1}, func(ctx context.Context, task work.Task, w *work.Place) error {
+	_, err := worktest.Do(t, worktest.In(t.TempDir()), work.Task{Shards: 1}, func(ctx context.Context, task work.Task, w *work.Desk) error {
 		w.Buffers[0], w.Figures.Records = make([]byte, 1<<20), 7
 		if err := r.Task(ctx, task, w); err != nil {
 			return err

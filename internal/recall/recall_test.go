@@ -92,7 +92,7 @@ func newJob(t *testing.T, files []string, hasReference bool, sample int) *job {
 }
 
 // do does a task of a stage and returns its outcome.
-func (j *job) do(stage work.Stage, task work.Task, do func(context.Context, work.Task, *work.Place) error) work.Outcome {
+func (j *job) do(stage work.Stage, task work.Task, do func(context.Context, work.Task, *work.Desk) error) work.Outcome {
 	j.t.Helper()
 	o, err := worktest.Do(j.t, j.runs, task, do)
 	if err != nil {
@@ -117,7 +117,7 @@ func (j *job) refs() (refs []docref.Ref) {
 		if err != nil {
 			j.t.Fatal(err)
 		}
-		w := &work.Place{Memory: &work.Memory{}, Pieces: pieces}
+		w := &work.Desk{Memory: &work.Memory{}, Pieces: pieces}
 		err = w.EachSet(j.t.Context(), func(block *sketchblock.Block, i int, _ []byte) error {
 			refs = append(refs, block.Ref(i))
 			return nil
@@ -133,7 +133,7 @@ func (j *job) refs() (refs []docref.Ref) {
 // join writes a run in which each group of documents is joined by edges from the first one.
 func (j *job) join(stage work.Stage, groups [][]docref.Ref) {
 	j.t.Helper()
-	j.outcomes = append(j.outcomes, j.do(stage, work.Task{}, func(_ context.Context, _ work.Task, w *work.Place) error {
+	j.outcomes = append(j.outcomes, j.do(stage, work.Task{}, func(_ context.Context, _ work.Task, w *work.Desk) error {
 		node := components.Node(0)
 		for _, group := range groups {
 			first := node

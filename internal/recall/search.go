@@ -29,12 +29,12 @@ type search struct {
 	firstInput docref.Ref
 	sample     *sample
 	probe      *audit.Probe
-	w          *work.Place
+	w          *work.Desk
 	recent     []recentClass
 	classes    []audit.Class // classes that have partners
 }
 
-func newSearch(threshold float64, firstInput docref.Ref, s *sample, w *work.Place) *search {
+func newSearch(threshold float64, firstInput docref.Ref, s *sample, w *work.Desk) *search {
 	return &search{
 		threshold: threshold, firstInput: firstInput, sample: s, probe: s.index.NewProbe(), w: w,
 		recent: make([]recentClass, recentClasses),

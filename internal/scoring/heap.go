@@ -17,7 +17,7 @@ import (
 // heap compares the documents of a heap, one after the other.
 type heap struct {
 	*Heaps
-	w     *work.Place
+	w     *work.Desk
 	edges *edgeWriter
 	index *leaders.Index
 
@@ -32,7 +32,7 @@ type heap struct {
 }
 
 // newHeap returns a heap of the given number of documents.
-func (h *Heaps) newHeap(w *work.Place, edges *edgeWriter, size int) heap {
+func (h *Heaps) newHeap(w *work.Desk, edges *edgeWriter, size int) heap {
 	prefix := func(n int) int { return lshbands.PrefixLength(h.Threshold, n) }
 	return heap{Heaps: h, w: w, edges: edges, index: leaders.New(size, h.Threshold, prefix)}
 }

@@ -47,7 +47,7 @@ type Heaps struct {
 func (h *Heaps) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
 // Task scores the heaps of a place. It fails if a set is missing.
-func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	place := components.Place(t.Number)
 	members, err := h.readMembers(w)
 	if err != nil {
@@ -80,7 +80,7 @@ type member struct {
 }
 
 // readMembers returns the documents of all heaps of a place in their order of preference.
-func (h *Heaps) readMembers(w *work.Place) ([]member, error) {
+func (h *Heaps) readMembers(w *work.Desk) ([]member, error) {
 	packed, err := w.Read(1, records.Heaps)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (h *Heaps) readMembers(w *work.Place) ([]member, error) {
 }
 
 // newHeaps returns the heaps of a place, by number.
-func (h *Heaps) newHeaps(w *work.Place, edges *edgeWriter, members []member) []heap {
+func (h *Heaps) newHeaps(w *work.Desk, edges *edgeWriter, members []member) []heap {
 	var sizes []int
 	for i := range members {
 		for int(members[i].heap) >= len(sizes) {
@@ -121,7 +121,7 @@ func (h *Heaps) newHeaps(w *work.Place, edges *edgeWriter, members []member) []h
 }
 
 // compareMembers goes through the documents of all heaps.
-func compareMembers(ctx context.Context, w *work.Place, members []member, heaps []heap) error {
+func compareMembers(ctx context.Context, w *work.Desk, members []member, heaps []heap) error {
 	isInOrder := slices.IsSortedFunc(members, func(a, b member) int { return cmp.Compare(a.piece, b.piece) })
 	held := ^uint32(0) // the piece in the buffer
 	for i := range members {
@@ -150,7 +150,7 @@ func compareMembers(ctx context.Context, w *work.Place, members []member, heaps 
 }
 
 // setOf returns the bytes of a set. IsHeld says that its piece is in the buffer.
-func setOf(w *work.Place, m *member, isHeld bool) ([]byte, error) {
+func setOf(w *work.Desk, m *member, isHeld bool) ([]byte, error) {
 	if isHeld {
 		return w.Buffers[0][m.offset : m.offset+m.stored], nil
 	}
@@ -160,7 +160,7 @@ func setOf(w *work.Place, m *member, isHeld bool) ([]byte, error) {
 }
 
 // writeStars writes the documents of stars with many pairs.
-func (h *Heaps) writeStars(w *work.Place, members []member, heaps []heap, place components.Place) error {
+func (h *Heaps) writeStars(w *work.Desk, members []member, heaps []heap, place components.Place) error {
 	for i := range members {
 		m := &members[i]
 		of := &heaps[m.heap]

@@ -33,7 +33,7 @@ type Passages struct {
 }
 
 // Task compares the pairs of a place. It fails if a sequence that it needs is missing.
-func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	texts, err := readTexts(w)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ type texts struct {
 }
 
 // readTexts reads the sequences of a place.
-func readTexts(w *work.Place) (*texts, error) {
+func readTexts(w *work.Desk) (*texts, error) {
 	all := &texts{}
 	err := eachSet(w, func(s *records.PlacedSet, _, _ int) error {
 		sequence, err := sketchblock.ParseSequence(sketchblock.Sequence{}, s.Set)
@@ -105,7 +105,7 @@ func readTexts(w *work.Place) (*texts, error) {
 }
 
 // readPlacePairs returns the pairs of a place in order, each once: two documents may have met under several keys.
-func readPlacePairs(w *work.Place) ([][2]docref.Ref, error) {
+func readPlacePairs(w *work.Desk) ([][2]docref.Ref, error) {
 	packed, err := w.Read(0, records.PlacePairs)
 	if err != nil {
 		return nil, err

@@ -102,7 +102,7 @@ func TestPairsAreCut(t *testing.T) {
 	}
 	runs := worktest.Runs(t)
 	path := writePlace(t, runs, 0, newTexts(t, rand.New(rand.NewPCG(1, 2)), documents, 0), pairs)
-	_, err := worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], func(_ context.Context, _ work.Task, w *work.Place) error {
+	_, err := worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], func(_ context.Context, _ work.Task, w *work.Desk) error {
 		g, err := readSets(w, &w.Hashes)
 		if err != nil {
 			return err
