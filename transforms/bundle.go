@@ -34,7 +34,7 @@ type begun struct {
 
 // begin waits until fewer than Lanes tasks of the bundle run, then begins the task in an element. The task writes its
 // run to its place. If an earlier task has failed, begin returns its fault.
-func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do func(context.Context, work.Task, *work.Place) error) error {
+func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do func(context.Context, work.Task, *work.Desk) error) error {
 	if b.group == nil {
 		ctx, b.cancel = context.WithCancel(ctx)
 		b.group, b.ctx = errgroup.WithContext(ctx)
@@ -49,7 +49,7 @@ func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do func(co
 	ofTasks := b.ctx
 	b.group.Go(func() (err error) {
 		one.figures, err = b.Runs.Run(ofTasks, s.name, t.Number, func(m *work.Memory) error {
-			w := &work.Place{Memory: m, Runs: b.Runs, Outcome: &one.outcome, Hold: func(shared any) { b.held.Store(shared, nil) }}
+			w := &work.Desk{Memory: m, Runs: b.Runs, Outcome: &one.outcome, Hold: func(shared any) { b.held.Store(shared, nil) }}
 			return w.Do(ofTasks, t, do)
 		})
 		return err

@@ -63,7 +63,7 @@ type evaluator struct {
 	folder    *results.Folder
 	documents *evaluation.Documents
 	truth     *evaluation.Truth
-	clusters  []uint32 // by document
+	clusters  []evaluation.Document // by document: the one that its cluster is named after
 	report    evalReport
 	// isMet says that the results name a document of the truth.
 	isMet bool
@@ -136,7 +136,7 @@ func (e *evaluator) compare(ctx context.Context, worst int) error {
 
 // compareClusters measures the clusters.
 func (e *evaluator) compareClusters(ctx context.Context) error {
-	type membership struct{ document, cluster uint32 }
+	type membership struct{ document, cluster evaluation.Document }
 	var memberships []membership
 	for member, err := range e.folder.Members(ctx) {
 		if err != nil {

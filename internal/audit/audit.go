@@ -44,26 +44,31 @@ type Class struct {
 	// First and Last are documents of the input, Reference is the first of the
 	// reference. Each holds only where there is one.
 	First, Last, Reference docref.Ref
-	// Partners are the sampled classes that this one is similar to, by number.
+	// Partners are the sampled classes that this one is similar to.
 	Partners []Partner
 }
 
-// Partner is the number of a class of equal sampled documents. Its highest bit says
-// that the class at hand is the same class.
+// SampledClass is the number of a class of equal sampled documents, from 0, below 2^31.
+type SampledClass uint32
+
+// AuditedClass is the number of a [Class] among all that tasks have seen, from 0.
+type AuditedClass uint32
+
+// Partner is a sampled class. Its highest bit says that the class which has the partner is the same class.
 type Partner uint32
 
 const sameClass = 1 << 31
 
-// NewPartner returns the Partner of a class with that number below 2^31.
-func NewPartner(class uint32, same bool) Partner {
-	if same {
+// NewPartner returns a sampled class as a partner.
+func NewPartner(class SampledClass, isSame bool) Partner {
+	if isSame {
 		class |= sameClass
 	}
 	return Partner(class)
 }
 
-// number returns the number of the class.
-func (p Partner) number() uint32 { return uint32(p) &^ sameClass }
+// class returns the sampled class.
+func (p Partner) class() SampledClass { return SampledClass(p) &^ sameClass }
 
 // isSame reports whether the class is the same as the one that has the partner.
 func (p Partner) isSame() bool { return p&sameClass != 0 }
@@ -97,52 +102,58 @@ func (c *Class) merge(other Class) {
 
 // Classes collects what many tasks saw. The zero Classes is empty.
 type Classes struct {
-	list    []Class
-	byHash  map[uint64]int // number of a class by its digest
-	samples []sample
-	own     []int // the class of each sampled class, by number, plus 1
+	list     []Class                 // by audited class
+	byDigest map[uint64]AuditedClass // audited class of each digest
+	samples  []sample
+	own      []ownClass // by sampled class
+}
+
+// ownClass is the audited class that a sampled class is, if it is known.
+type ownClass struct {
+	class   AuditedClass
+	isKnown bool
 }
 
 // sample is a sampled document.
 type sample struct {
-	class uint32 // number of the sampled class
+	class SampledClass
 	group uint32 // of the bootstrap
 }
 
-// AddSample takes in a sampled document of the sampled class with that number.
-func (c *Classes) AddSample(class uint32, ref docref.Ref) {
+// AddSample takes in a document of a sampled class.
+func (c *Classes) AddSample(class SampledClass, ref docref.Ref) {
 	c.samples = append(c.samples, sample{class, uint32(Hash(uint64(ref)) % groups)})
 }
 
 // Add takes in a class. Other tasks may have seen other documents of it.
 func (c *Classes) Add(class Class) {
-	if c.byHash == nil {
-		c.byHash = map[uint64]int{}
+	if c.byDigest == nil {
+		c.byDigest = map[uint64]AuditedClass{}
 	}
-	at, known := c.byHash[class.Digest]
-	if known {
+	if at, known := c.byDigest[class.Digest]; known {
 		c.list[at].merge(class)
 		return
 	}
-	at = len(c.list)
-	c.byHash[class.Digest] = at
+	at := AuditedClass(len(c.list))
+	c.byDigest[class.Digest] = at
 	class.Partners = slices.Clone(class.Partners)
 	c.list = append(c.list, class)
 	for _, partner := range class.Partners {
 		if !partner.isSame() {
 			continue
 		}
-		for int(partner.number()) >= len(c.own) {
-			c.own = append(c.own, 0)
+		for int(partner.class()) >= len(c.own) {
+			c.own = append(c.own, ownClass{})
 		}
-		c.own[partner.number()] = at + 1
+		c.own[partner.class()] = ownClass{at, true}
 	}
 }
 
-// classOf returns the number in list of the sampled class of a partner.
-func (c *Classes) classOf(p Partner) (int, bool) {
-	if number := int(p.number()); number < len(c.own) && c.own[number] > 0 {
-		return c.own[number] - 1, true
+// classOf returns the audited class that a partner is, if it is known.
+func (c *Classes) classOf(p Partner) (class AuditedClass, isKnown bool) {
+	if int(p.class()) >= len(c.own) {
+		return 0, false
 	}
-	return 0, false
+	own := c.own[p.class()]
+	return own.class, own.isKnown
 }

@@ -67,7 +67,7 @@ func TestIndexFindsPartners(t *testing.T) {
 						continue
 					}
 					partners++
-					if !slices.Contains(found, uint32(i)) {
+					if !slices.Contains(found, SampledClass(i)) {
 						t.Fatalf("threshold %g: sample %v is a partner of %v and no candidate", threshold, s, document)
 					}
 				}
@@ -142,7 +142,7 @@ func (w *world) recall() (listed, together float64) {
 // audit samples documents and looks at others, with other hashes for each salt.
 func (w *world) audit(sampled, probed float64, salt uint64) Result {
 	below := func(hash uint64, share float64) bool { return Hash(hash^salt*0x9e3779b97f4a7c15) < Limit(share) }
-	numbers, digests := map[int]uint32{}, []int{}
+	numbers, digests := map[int]SampledClass{}, []int{}
 	var c Classes
 	isSampled := func(ref int) bool { return docref.Ref(ref) >= w.references && below(uint64(ref), sampled) }
 	for ref, d := range w.documents {
@@ -150,14 +150,14 @@ func (w *world) audit(sampled, probed float64, salt uint64) Result {
 			continue
 		}
 		if _, known := numbers[d.class]; !known {
-			numbers[d.class] = uint32(len(digests))
+			numbers[d.class] = SampledClass(len(digests))
 			digests = append(digests, d.class)
 		}
 		c.AddSample(numbers[d.class], docref.Ref(ref))
 	}
 	first := map[int]docref.Ref{}
-	centers := map[int][]docref.Ref{} // of the classes, by cluster
-	partners := map[int][]uint32{}    // sampled classes, by cluster
+	centers := map[int][]docref.Ref{}    // of the classes, by cluster
+	partners := map[int][]SampledClass{} // sampled classes, by cluster
 	for ref, d := range w.documents {
 		if _, known := first[d.class]; !known {
 			first[d.class] = docref.Ref(ref)

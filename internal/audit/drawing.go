@@ -75,11 +75,11 @@ func (d *Drawing) cut(most int) {
 
 // Sample is a finished Drawing.
 type Sample struct {
-	// Documents are the refs of the sampled documents, in the order of their hashes,
-	// and Classes the numbers of their classes of equal documents.
+	// Documents are the refs of the sampled documents, in the order of their hashes. Classes are their classes of equal
+	// documents.
 	Documents []docref.Ref
-	Classes   []uint32
-	// Digests and Sets are those of the classes.
+	Classes   []SampledClass
+	// Digests and Sets are those of the classes, by class.
 	Digests []uint64
 	Sets    [][]uint64
 	// ProbedBelow is the limit of the hashes of documents that are looked at.
@@ -93,17 +93,17 @@ func (d *Drawing) Finish() Sample {
 	d.cut(d.mostDocuments)
 	slices.SortFunc(d.documents, inOrder)
 	s := Sample{Cut: d.isCut, ProbedBelow: Limit(1)}
-	numbers := map[uint64]uint32{}
+	classes := map[uint64]SampledClass{}
 	for _, one := range d.documents {
-		number, known := numbers[one.digest]
+		class, known := classes[one.digest]
 		if !known {
-			number = uint32(len(s.Sets))
-			numbers[one.digest] = number
+			class = SampledClass(len(s.Sets))
+			classes[one.digest] = class
 			s.Digests = append(s.Digests, one.digest)
 			s.Sets = append(s.Sets, d.sets[one.digest])
 		}
 		s.Documents = append(s.Documents, one.ref)
-		s.Classes = append(s.Classes, number)
+		s.Classes = append(s.Classes, class)
 	}
 	return s
 }

@@ -69,13 +69,13 @@ func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope 
 		}
 	}
 	e := estimate{scope: scope}
-	for i := range c.list {
-		class := &c.list[i]
+	for at := range AuditedClass(len(c.list)) {
+		class := &c.list[at]
 		var seen tally // from the side of the class
 		for _, partner := range class.Partners {
-			t := c.tally(i, partner, l, joined)
-			sampled[partner.number()].add(t, 1)
-			seen.add(t, samples[partner.number()])
+			t := c.tally(at, partner, l, joined)
+			sampled[partner.class()].add(t, 1)
+			seen.add(t, samples[partner.class()])
 		}
 		e.probed.deal(class.Digest, seen, class.Inputs+class.References)
 	}
@@ -97,14 +97,14 @@ func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope 
 	return e.result(len(c.samples))
 }
 
-// tally counts the pairs of one sampled document of a partner with the documents of
-// class number i.
-func (c *Classes) tally(i int, partner Partner, l *Listing, joined func(a, b docref.Ref) bool) tally {
-	at, ok := c.classOf(partner)
-	if !ok {
+// tally counts the pairs of one sampled document of a partner with the documents of an
+// audited class.
+func (c *Classes) tally(at AuditedClass, partner Partner, l *Listing, joined func(a, b docref.Ref) bool) tally {
+	own, isKnown := c.classOf(partner)
+	if !isKnown {
 		return tally{}
 	}
-	class, other := &c.list[i], &c.list[at]
+	class, other := &c.list[at], &c.list[own]
 	inputs, references := class.Inputs, class.References
 	if partner.isSame() {
 		inputs-- // the sampled one itself
@@ -119,7 +119,7 @@ func (c *Classes) tally(i int, partner Partner, l *Listing, joined func(a, b doc
 			t.together += 2 * references
 		}
 		t.listed = t.together
-	case l.isListed(i, at):
+	case l.isListed(at, own):
 		t.listed, t.together = t.weight, t.weight
 	case class.Inputs > 0 && joined(other.First, class.First), class.References > 0 && joined(other.First, class.Reference):
 		t.together = t.weight

@@ -8,7 +8,7 @@ import (
 	"mirrorbeam/internal/numbering"
 )
 
-// Index finds the sets of a sample that may be similar to another set: an inverted
+// Index finds the sampled classes whose sets may be similar to another set: an inverted
 // index with the prefix filter of set-similarity joins (Chaudhuri, Ganti and
 // Kaushik, A primitive operator for similarity joins in data cleaning, 2006).
 //
@@ -19,15 +19,15 @@ import (
 // goroutines may read an Index.
 type Index struct {
 	threshold float64
-	sizes     []int         // of the sets
-	filter    []uint64      // a bit for each element of a set, by its lower bits
-	counts    []uint8       // how many sets have an element, by its lower bits, up to 255
-	elements  numbering.Set // in the prefixes of the sets
-	starts    []uint32      // in members, by number of the element
-	members   []uint32      // the sets with each element
+	sizes     []int                 // of the sets
+	filter    []uint64              // a bit for each element of a set, by its lower bits
+	counts    []uint8               // how many sets have an element, by its lower bits, up to 255
+	elements  numbering.Set[uint32] // in the prefixes of the sets
+	starts    []uint32              // in members, by number of the element
+	members   []SampledClass        // the classes whose sets have each element
 }
 
-// NewIndex returns an index of sets for a threshold above 0. The elements of a set
+// NewIndex returns an index of the sets of sampled classes, for a threshold above 0. The elements of a set
 // ascend. It takes some 4 bytes an element, and 32 for each in a prefix.
 func NewIndex(threshold float64, sets [][]uint64) *Index {
 	x := &Index{threshold: threshold, sizes: make([]int, len(sets))}
@@ -79,11 +79,11 @@ func (x *Index) list(sets [][]uint64) {
 	for i := range x.elements.Keys {
 		x.starts[i+2] += x.starts[i+1]
 	}
-	x.members = make([]uint32, len(numbers))
+	x.members = make([]SampledClass, len(numbers))
 	start := 0
 	for i, end := range ends {
 		for _, number := range numbers[start:end] {
-			x.members[x.starts[number+1]] = uint32(i)
+			x.members[x.starts[number+1]] = SampledClass(i)
 			x.starts[number+1]++
 		}
 		start = end
@@ -95,8 +95,8 @@ type Probe struct {
 	index   *Index
 	known   []uint64 // elements that pass the filter
 	first   []uint64 // a prefix
-	seen    []bool   // sets that are found already
-	touched []uint32
+	seen    []bool   // by sampled class: it is found already
+	touched []SampledClass
 }
 
 // NewProbe returns a Probe of the index.
@@ -166,9 +166,9 @@ func (p *Probe) prefix(set []uint64) []uint64 {
 	return p.first
 }
 
-// Candidates returns the sets that may be similar to a set, in ascending order: all
+// Candidates returns the sampled classes whose sets may be similar to a set, in ascending order: all
 // that are, and few others. They are valid until the next call.
-func (p *Probe) Candidates(set []uint64) []uint32 {
+func (p *Probe) Candidates(set []uint64) []SampledClass {
 	x := p.index
 	p.touched = p.touched[:0]
 	for _, element := range p.prefix(set) {
@@ -186,7 +186,7 @@ func (p *Probe) Candidates(set []uint64) []uint32 {
 	for _, member := range p.touched {
 		p.seen[member] = false
 	}
-	p.touched = slices.DeleteFunc(p.touched, func(member uint32) bool {
+	p.touched = slices.DeleteFunc(p.touched, func(member SampledClass) bool {
 		low, high := min(len(set), x.sizes[member]), max(len(set), x.sizes[member])
 		return float64(low)/float64(high) < x.threshold
 	})

@@ -9,11 +9,11 @@ import (
 // pass by one at a time and are not kept. Since one document of a class stands for
 // all of them, the star that joins equal documents says which.
 type Listing struct {
-	refs    numbering.Set // of documents of audited classes
-	classes []uint32      // by number of the ref
-	filter  []uint64      // a bit for the hash of each ref: few documents are audited
-	pairs   numbering.Set // of different classes
-	joined  []bool        // by number of the pair
+	refs    numbering.Set[uint32] // of documents of audited classes
+	classes []AuditedClass        // by number of the ref
+	filter  []uint64              // a bit for the hash of each ref: few documents are audited
+	pairs   numbering.Set[uint32] // of different classes
+	joined  []bool                // by number of the pair
 }
 
 const filterBits = 1 << 20
@@ -21,18 +21,18 @@ const filterBits = 1 << 20
 // NewListing returns a Listing of the pairs that the classes form.
 func NewListing(c *Classes) *Listing {
 	l := &Listing{filter: make([]uint64, filterBits/64)}
-	for i := range c.list {
-		class := &c.list[i]
+	for at := range AuditedClass(len(c.list)) {
+		class := &c.list[at]
 		if class.Inputs > 0 {
-			l.name(class.First, uint32(i))
-			l.name(class.Last, uint32(i))
+			l.name(class.First, at)
+			l.name(class.Last, at)
 		}
 		if class.References > 0 {
-			l.name(class.Reference, uint32(i))
+			l.name(class.Reference, at)
 		}
 		for _, partner := range class.Partners {
 			if other, ok := c.classOf(partner); ok && !partner.isSame() {
-				l.pairs.Add(pairKey(i, other))
+				l.pairs.Add(pairKey(at, other))
 			}
 		}
 	}
@@ -40,18 +40,18 @@ func NewListing(c *Classes) *Listing {
 	return l
 }
 
-func pairKey(a, b int) uint64 { return uint64(min(a, b))<<32 | uint64(max(a, b)) }
+func pairKey(a, b AuditedClass) uint64 { return uint64(min(a, b))<<32 | uint64(max(a, b)) }
 
 // name notes a document of a class.
-func (l *Listing) name(ref docref.Ref, class uint32) {
+func (l *Listing) name(ref docref.Ref, class AuditedClass) {
 	if _, isNew := l.refs.Add(uint64(ref)); isNew {
 		l.classes = append(l.classes, class)
 		l.filter[Hash(uint64(ref))%filterBits/64] |= 1 << (Hash(uint64(ref)) % 64)
 	}
 }
 
-// Class returns the number of the audited class that a document is known to be in.
-func (l *Listing) Class(ref docref.Ref) (class uint32, known bool) {
+// Class returns the audited class that a document is known to be in.
+func (l *Listing) Class(ref docref.Ref) (class AuditedClass, known bool) {
 	hash := Hash(uint64(ref))
 	if l.filter[hash%filterBits/64]>>(hash%64)&1 == 0 {
 		return 0, false
@@ -79,14 +79,14 @@ func (l *Listing) Star(representatives []docref.Ref, others []docref.Ref) {
 }
 
 // Edge takes in a verified edge between documents of two audited classes.
-func (l *Listing) Edge(a, b uint32) {
-	if number, audited := l.pairs.Find(pairKey(int(a), int(b))); audited {
+func (l *Listing) Edge(a, b AuditedClass) {
+	if number, audited := l.pairs.Find(pairKey(a, b)); audited {
 		l.joined[number] = true
 	}
 }
 
 // isListed reports whether an edge has joined two classes of c.
-func (l *Listing) isListed(a, b int) bool {
+func (l *Listing) isListed(a, b AuditedClass) bool {
 	number, audited := l.pairs.Find(pairKey(a, b))
 	return audited && l.joined[number]
 }

@@ -5,33 +5,32 @@ import "mirrorbeam/internal/docref"
 
 // Record says that a document has a key.
 type Record struct {
-	// Key is evenly spread over its 61 upper bits. The lowest three say how many
-	// of Previous are in use, the same for all records of a key.
+	// Key is evenly spread over its upper 61 bits. The lowest three bits hold the number of entries of Previous that are
+	// in use. This number is the same for all records of a key.
 	Key uint64
 	Ref docref.Ref
-	// Digest tells which documents are identical under the measure.
+	// Digest is equal for documents that are identical under the measure.
 	Digest uint64
 	// Size is the number of distinct shingles of the document.
 	Size uint32
-	// Position is how many of an exact key's shingles come before it in their order,
-	// else the number of the key among those of the document.
+	// Position is the number of the key among the keys of the document, from 0. For an exact key it is the number of
+	// shingles of the document that come before the key in the order of shingles.
 	Position uint32
-	// Previous holds hashes of the document's keys before this one, the latest
-	// first; for exact keys see SetPrevious.
+	// Previous holds hashes of the document's keys before this one, the latest first. For exact keys see SetPrevious.
 	Previous [MaxPrevious]uint32
-	// Input is, in a record that stands for a class of equal documents, the first of
-	// them that is of the input, or Ref where none is; see [Class].
+	// Input is set in a record that stands for a class of equal documents. It is the first of them that is of the input,
+	// or Ref if there is none; see [Class].
 	Input docref.Ref
 	// First says that this is the document's first key.
 	First bool
-	// Mark is for the receiver of pairs to use. A record of Input has that of Ref.
+	// Mark is for the receiver of pairs to use. The record of Input has the mark of the record of Ref.
 	Mark uint32
 }
 
 // class returns the documents that the record stands for.
 func (r *Record) class() Class { return Class{First: r.Ref, Input: r.Input} }
 
-// of returns the record of another document of the class, with the same mark.
+// of returns the record of a document of the class, with the same mark.
 func (r *Record) of(ref docref.Ref) *Record {
 	if ref == r.Ref {
 		return r
@@ -41,23 +40,22 @@ func (r *Record) of(ref docref.Ref) *Record {
 	return &other
 }
 
-// MaxPrevious is how many keys a document is known to have had before a key: all
-// for schemes of up to seven, such as that of the threshold 0.8.
+// MaxPrevious is the largest number of keys before a key that a record holds. These are all keys before it in a scheme
+// of up to seven bands, such as the scheme for the threshold 0.8.
 const MaxPrevious = 6
 
 const previousMask = 7
 
-// KeyOf returns the Key of a record: the hash of a key, and how many previous ones
-// the record holds.
+// KeyOf returns the Key of a record, given the hash of the key and the number of previous keys that the record holds.
 func KeyOf(hash uint64, previous int) uint64 { return hash&^previousMask | uint64(previous) }
 
-// KnownOf returns how many previous keys a record of that Key holds.
+// KnownOf returns the number of previous keys that a record of that Key holds.
 func KnownOf(key uint64) int { return int(key & previousMask) }
 
-// Known returns how many of the previous keys are in use.
+// Known returns the number of previous keys that are in use.
 func (r *Record) Known() int { return KnownOf(r.Key) }
 
-// PreviousOf returns what later records hold of the hash of a key.
+// PreviousOf returns the part of a key's hash that later records hold.
 func PreviousOf(hash uint64) uint32 { return uint32(hash >> 3) }
 
 // met reports whether two records of one key have an earlier key in common.
@@ -70,8 +68,8 @@ func (r *Record) met(other *Record) bool {
 	return false
 }
 
-// AppendHashed appends the records of the keys of a document, which are hashes, in their
-// order. The document is a record without a key.
+// AppendHashed appends a record for each key of a document, in the order of the keys. The keys are hashes. The document
+// is a record without a key.
 func AppendHashed(records []Record, document Record, keys []uint64) []Record {
 	r := document
 	for i, key := range keys {

@@ -2,18 +2,17 @@ package candidates
 
 import "mirrorbeam/internal/docref"
 
-// Class is a class of equal documents, which are similar to the same others.
+// Class is a class of equal documents. They are similar to the same other documents.
 type Class struct {
-	// First is the first of them, Input the first that is of the input. Input is
-	// First where all are of the reference.
+	// First is the first document of the class, and Input is the first that is of the input. If all are of the
+	// reference, Input is First.
 	First, Input docref.Ref
 }
 
-// Ends returns the documents that a pair of two classes is known by, of which at
-// most one is of the reference. They are the first of each class. Where the
-// reference begins both, the later one is known by its first of the input instead,
-// or the earlier one if the later has none. Where neither has any, there is no pair,
-// and ok is false.
+// Ends returns the two documents that stand for a pair of classes. At most one of them is of the reference. Each is the
+// first document of its class, unless both of these are of the reference. Then the first document of the input stands
+// for the later class or, if that class has none, for the earlier class. If neither class has a document of the input,
+// there is no pair, and ok is false.
 func Ends(a, b Class, firstInput docref.Ref) (x, y docref.Ref, ok bool) {
 	if a.First > b.First {
 		y, x, ok = Ends(b, a, firstInput)

@@ -1,7 +1,7 @@
 package candidates
 
-// KeyID returns what tells the key of a record from all others, in 48 bits: as
-// [Grouper.DenseKeys] hold it. Two keys of hashes may have the same one, by chance.
+// KeyID returns an id of 48 bits that distinguishes the key of a record from other keys. [Grouper.DenseKeys] holds such
+// ids. Two hashed keys may have the same id by chance.
 func (g *Grouper) KeyID(r *Record) uint64 {
 	if g.Exact {
 		return r.Key >> 16
@@ -9,11 +9,10 @@ func (g *Grouper) KeyID(r *Record) uint64 {
 	return bandID(int(r.Position), PreviousOf(r.Key))
 }
 
-// bandID tells the keys of different bands apart.
+// bandID returns the id of the key of a band. Keys of different bands have different ids.
 func bandID(band int, hash uint32) uint64 { return uint64(band)<<32 | uint64(hash) }
 
-// previousID returns the KeyID of the key that a record's document has had that many
-// keys before, and one more.
+// previousID returns the KeyID of an earlier key of a record's document; 0 before is the latest one.
 func (g *Grouper) previousID(r *Record, before int) uint64 {
 	if g.Exact {
 		return r.previousShingle()
@@ -21,7 +20,7 @@ func (g *Grouper) previousID(r *Record, before int) uint64 {
 	return bandID(int(r.Position)-1-before, r.Previous[before])
 }
 
-// DenseBefore returns a dense key that a record's document has had before, if it has.
+// DenseBefore returns the id of a dense key that the record's document has had before, if there is one.
 func (g *Grouper) DenseBefore(r *Record) (id uint64, has bool) {
 	known := r.Known()
 	if g.Exact {
@@ -39,10 +38,10 @@ func (g *Grouper) DenseBefore(r *Record) (id uint64, has bool) {
 	return 0, false
 }
 
-// Again goes through sorted records once more, when DenseKeys are known. It compares the
-// pairs of a group that have met under dense keys only, where not all pairs are compared.
-// Where these may be more than four times MaxComparisons, they are left to the heaps that
-// they are in. Exact keys need none of that: what comes after a dense one is denser.
+// Again goes through sorted records once more, when DenseKeys is known. Not all pairs that have met under a dense key are
+// compared there. So Again compares the pairs of a group that have met under dense keys only. A group in which such pairs
+// may be more than four times MaxComparisons is left to the heaps of its documents. Exact keys do not need Again: the keys
+// after a dense key are denser.
 func (g *Grouper) Again(records []Record) {
 	eachGroup(records, func(group []Record) {
 		if _, isDense := g.DenseKeys.Find(g.KeyID(&group[0])); isDense {
@@ -65,8 +64,7 @@ func (g *Grouper) Again(records []Record) {
 	})
 }
 
-// metDense reports whether two records have keys before in common, and all of these are
-// dense.
+// metDense reports whether two records have earlier keys in common, and all of these are dense.
 func (g *Grouper) metDense(a, b *Record) bool {
 	has := false
 	for i := range a.Known() {

@@ -9,44 +9,39 @@ import (
 	"mirrorbeam/internal/numbering"
 )
 
-// Grouper finds the candidate pairs of the groups of documents under one key.
+// Grouper finds the candidate pairs of groups. A group is the documents under one key.
 //
-// A group of more than MaxComparisons pairs is crowded: whether it can be compared
-// fully depends on all the others. Groups passes it on. When all groups are known,
-// Crowd compares those that are not dense, and Again compares what has met under dense
-// keys only, in other groups of the documents.
+// A group with more than MaxComparisons pairs is a crowd. Whether all its pairs can be compared depends on the other
+// crowds. So Groups passes it on. When all crowds are known, Crowd compares those that are not dense. Again compares, in
+// other groups, the pairs that have met under dense keys only.
 type Grouper struct {
-	// Threshold is the least Jaccard similarity of interest: a pair whose sizes
-	// rule it out is dropped.
+	// Threshold is the least Jaccard similarity of interest, from 0 to 1. A pair whose sizes rule it out is dropped.
 	Threshold float64
 	// MaxComparisons bounds the pairs of one group that have not met before.
 	MaxComparisons int64
-	// Exact says that keys are those of PrefixKeyOf.
+	// Exact says that the keys are made by PrefixKeyOf.
 	Exact bool
-	// FirstInput is the first document that is not of the reference corpus. Two
-	// classes of equal documents, all of them before it, are not compared.
+	// FirstInput is the first document that is not of the reference. Two classes of equal documents are not compared if
+	// all documents of both are before it.
 	FirstInput docref.Ref
-	// Candidate receives a pair of different documents that may reach the
-	// threshold, in any order. A pair may come again under a later key if it has
-	// had no key in common among the MaxPrevious before that, or dense ones only.
-	// Of equal documents it receives one, as [Ends] says.
+	// Candidate receives each pair of different documents that may reach the threshold, in either order. A pair may come
+	// again under a later key, if its documents share none of the MaxPrevious keys before that, or only dense ones. One
+	// document stands for all that are equal to it, as [Ends] says.
 	Candidate func(a, b *Record)
-	// Identical receives a document and an earlier one of equal digest, the
-	// first of all that are equal to it. Both may be of the reference.
+	// Identical receives a document and the first document of equal digest. Both may be of the reference.
 	Identical func(first, other *Record)
-	// Crowded receives each group with too many pairs, and how many these are. Of
-	// equal documents one record is in it. None of the pairs has been compared.
+	// Crowded receives each crowd and the number of its pairs. One record stands for a class of equal documents. None of
+	// the pairs has been compared.
 	Crowded func(group []Record, pairs int64)
 
-	// DenseKeys are those of all dense groups, by [Grouper.KeyID]; for Crowd and Again.
-	DenseKeys numbering.Set
+	// DenseKeys holds the keys of all dense groups, by [Grouper.KeyID]. Crowd and Again need it.
+	DenseKeys numbering.Set[uint32]
 
-	inputs  []int // where in a group classes stand that have a document of the input
+	inputs  []int // indexes of the classes of a group that have a document of the input
 	befores []uint64
 }
 
-// Groups goes through sorted records, some of which it reorders, and handles every
-// group of two or more.
+// Groups goes through sorted records and handles every group of two or more. It reorders some records.
 func (g *Grouper) Groups(records []Record) {
 	eachGroup(records, func(group []Record) {
 		for i, first := 1, 0; i < len(group); i++ {
@@ -72,9 +67,8 @@ func (g *Grouper) Groups(records []Record) {
 	})
 }
 
-// Crowd compares a group that Crowded has received, but for the pairs that have met
-// before. If they have met under dense keys only, they are compared as well, where this is
-// no more work. It reorders the group.
+// Crowd compares a group that Crowded has received, except the pairs that have met before. It also compares pairs that
+// have met under dense keys only, if this is no more work. It reorders the group.
 func (g *Grouper) Crowd(group []Record) {
 	major, pairs := g.unmet(group)
 	wanted := func(a, b *Record) bool { return g.wanted(a, b) || !g.Exact && g.metDense(a, b) }
@@ -99,8 +93,7 @@ func eachGroup(records []Record, visit func([]Record)) {
 	}
 }
 
-// wanted reports whether two records of a group that is not dense are to be
-// compared there.
+// wanted reports whether two records of a group that is not dense are compared there.
 func (g *Grouper) wanted(a, b *Record) bool {
 	if g.Exact {
 		return !a.metBefore(b) && g.reach(a, b)
@@ -108,9 +101,9 @@ func (g *Grouper) wanted(a, b *Record) bool {
 	return !a.met(b)
 }
 
-// distinct returns the records of a group in which the first of equal documents stands
-// for its class, as they share all keys. Documents without shingles are like their
-// equals only: where all are such, it returns none.
+// distinct returns one record for each class of equal documents of a group: that of the first document. Equal documents
+// share all keys. A document without shingles is like equal documents only: if no document has shingles, distinct
+// returns none.
 func (g *Grouper) distinct(group []Record) []Record {
 	n, most := 0, uint32(0)
 	for _, r := range group {
@@ -129,19 +122,18 @@ func (g *Grouper) distinct(group []Record) []Record {
 	return group[:n]
 }
 
-// ofReference reports whether no document of the input is in the class that a record
-// stands for. Two such classes are not compared.
+// ofReference reports whether all documents of the class that a record stands for are of the reference. Two such classes
+// are not compared.
 func (g *Grouper) ofReference(r *Record) bool { return r.Input < g.FirstInput }
 
-// pair passes on a pair of two classes by the documents that [Ends] gives.
+// pair passes on a pair of classes as a pair of the documents that [Ends] returns.
 func (g *Grouper) pair(a, b *Record) {
 	if x, y, ok := Ends(a.class(), b.class(), g.FirstInput); ok {
 		g.Candidate(a.of(x), b.of(y))
 	}
 }
 
-// fewDocuments is up to how many documents of a group it is not worth to know which of
-// them have the same key before.
+// fewDocuments is the largest number of documents of a group that is compared without counting the pairs that have met.
 const fewDocuments = 64
 
 // bySize orders documents by size, then by ref.
@@ -149,8 +141,8 @@ func bySize(a, b Record) int {
 	return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
 }
 
-// compare passes on all wanted pairs of a group. A pair that agrees in one of the keys
-// known before has met in that group and is not looked at again.
+// compare passes on all wanted pairs of a group. A pair that shares a known previous key has met under it, and is not
+// wanted again.
 func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 	slices.SortFunc(group, bySize)
 	g.noteInputs(group)
@@ -174,8 +166,7 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 	}
 }
 
-// noteInputs notes which of the classes have a document of the input, if there is a
-// reference.
+// noteInputs notes which classes have a document of the input, if there is a reference.
 func (g *Grouper) noteInputs(records []Record) {
 	g.inputs = g.inputs[:0]
 	if g.FirstInput == 0 {
@@ -188,10 +179,10 @@ func (g *Grouper) noteInputs(records []Record) {
 	}
 }
 
-// compareAcross is compare for a large group. Pairs of documents that all have the major
-// key before have met there. So it looks at some twice as many pairs as have not met.
+// compareAcross is compare for a large group. Two documents that both have the major key before have met there. So it
+// looks only at pairs with another document: some twice as many pairs as have not met.
 func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *Record) bool) {
-	others := 0 // brought to the front
+	others := 0 // number of documents without the major key, which are brought to the front
 	for i := range group {
 		if r := &group[i]; r.First || g.previousID(r, 0) != major {
 			group[i], group[others] = group[others], group[i]
@@ -217,8 +208,7 @@ func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *
 	}
 }
 
-// Star passes on the pairs of the first document of a group that Crowded has received
-// with the others.
+// Star passes on the pairs of the first document with each other document, for a group that Crowded has received.
 func (g *Grouper) Star(group []Record) {
 	first := 0
 	for i := range group {
@@ -233,8 +223,7 @@ func (g *Grouper) Star(group []Record) {
 	}
 }
 
-// limit returns the end of the records behind record i whose sizes allow the
-// threshold.
+// limit returns the end of the records after record i whose sizes allow the threshold.
 func (g *Grouper) limit(group []Record, i int) int {
 	rest := group[i+1:]
 	return i + 1 + sort.Search(len(rest), func(k int) bool {
@@ -242,8 +231,8 @@ func (g *Grouper) limit(group []Record, i int) int {
 	})
 }
 
-// unmet returns how many pairs of a group have another key before, without those of
-// which both are of the reference only, and the key that most documents have before.
+// unmet returns the number of pairs of a group with different previous keys. It does not count pairs of classes of the
+// reference. It also returns the major key: the previous key of most documents.
 func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
 	var all, ofReference, most int64
 	g.befores = g.befores[:0]
@@ -255,7 +244,7 @@ func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
 			ofReference++
 			isReference = 1
 		}
-		if !r.First { // what is nobody else's is in no pair that has met
+		if !r.First { // a document without a previous key has met no other
 			g.befores = append(g.befores, g.previousID(r, 0)<<1|isReference)
 		}
 	}
@@ -275,8 +264,8 @@ func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
 	return major, pairs
 }
 
-// PairsOf returns how many pairs of classes are to be compared, some of which are of the
-// reference only.
+// PairsOf returns the number of pairs that the given number of classes make. It does not count pairs of classes of the
+// reference, of which it gets the number.
 func PairsOf(all, ofReference int64) int64 {
 	return all*(all-1)/2 - ofReference*(ofReference-1)/2
 }

@@ -6,43 +6,42 @@ import (
 	"slices"
 )
 
-// Buckets deal records to memory by the leading bits of their keys. Keys are evenly
-// spread, so little is left to sort then. First every key is counted, then every record
-// gets a place, in the same order.
+// Buckets give each record an index in memory, by the leading bits of its key. Keys are evenly spread, so little is left
+// to sort then. First every key is counted, then every record gets its index, in the same order.
 type Buckets struct {
 	low   uint64
 	shift int
-	ends  []uint32 // counts first
-	links []link   // nil where every record gets a place
+	ends  []uint32 // by bucket: first the number of its records, later the next index
+	links []link   // nil if no record is dropped
 }
 
-// link is the key of a bucket's first record and the one before it, with a mark.
+// link is the key of the first record of a bucket, and the previous key of that record or a mark.
 type link struct{ key, previous uint64 }
 
 const (
-	// Unmet stands for the key before one where there is none: documents that share such
-	// a key have not met.
+	// Unmet stands for the previous key if there is none. Documents that share a key without a previous one have not
+	// met before.
 	Unmet = 1 << 62
-	// mayMeet marks the link of a bucket where two records may be a pair that is new.
+	// mayMeet marks the link of a bucket in which two records may be a new pair.
 	mayMeet = 1 << 63
-	// dropped is the end of a bucket whose records get no place.
+	// dropped is the end of a bucket whose records are dropped.
 	dropped = ^uint32(0)
 )
 
 // NewBuckets returns buckets for n records whose keys are from low to high.
 func NewBuckets(n int, low, high uint64) *Buckets {
 	width := min(bits.Len(uint(n)), 20)
-	// A shard holds keys of one range. The bits that they all share say nothing.
+	// A shard holds keys of one range. The bits that all of them share say nothing.
 	return &Buckets{low: low, shift: max(bits.Len64(high-low)-width, 0), ends: make([]uint32, 1<<width)}
 }
 
 // Count counts a record by its key.
 func (b *Buckets) Count(key uint64) { b.ends[(key-b.low)>>b.shift]++ }
 
-// CountLink counts a record by its key and the one before, below Unmet, or Unmet. Where
-// all records are so counted, those of a bucket get no place if they all have one key and
-// one key before it: there they have met. Of very many documents that are much alike most
-// records are such ones, and so is what is nobody else's.
+// CountLink counts a record by its key and its previous key. The previous key is below Unmet; it is Unmet if there is
+// none. If all records are counted this way, some buckets are dropped: those whose records all have one key and one
+// previous key. Their documents have met under the previous key. Most records of very many similar documents are dropped,
+// and so is the record of a key that no other document has.
 func (b *Buckets) CountLink(key, previous uint64) {
 	if b.links == nil {
 		b.links = make([]link, len(b.ends))
@@ -57,23 +56,22 @@ func (b *Buckets) CountLink(key, previous uint64) {
 	b.ends[bucket]++
 }
 
-// Counted is to be called when all records are counted. It returns how many of them get
-// a place.
-func (b *Buckets) Counted() (places int) {
+// Counted must be called when all records are counted. It returns the number of records that are not dropped.
+func (b *Buckets) Counted() (kept int) {
 	for i, n := range b.ends {
 		if b.links != nil && b.links[i].previous != mayMeet {
 			b.ends[i] = dropped
 			continue
 		}
-		b.ends[i] = uint32(places)
-		places += int(n)
+		b.ends[i] = uint32(kept)
+		kept += int(n)
 	}
 	b.links = nil
-	return places
+	return kept
 }
 
-// Place returns the place of the next record of that key, if it gets one.
-func (b *Buckets) Place(key uint64) (place uint32, ok bool) {
+// Index returns the index of the next record of that key, or false if the record is dropped.
+func (b *Buckets) Index(key uint64) (index uint32, ok bool) {
 	end := &b.ends[(key-b.low)>>b.shift]
 	if *end == dropped {
 		return 0, false
@@ -82,7 +80,7 @@ func (b *Buckets) Place(key uint64) (place uint32, ok bool) {
 	return *end - 1, true
 }
 
-// Sort sorts records that stand at their places.
+// Sort sorts records that stand at their indexes.
 func (b *Buckets) Sort(records []Record) {
 	start := uint32(0)
 	for _, end := range b.ends {
@@ -96,8 +94,8 @@ func (b *Buckets) Sort(records []Record) {
 	}
 }
 
-// Sort brings records of one key together; scratch is as long as records. It returns
-// the slice that holds the result.
+// Sort brings records of one key together. Scratch must be as long as records. The result is in the returned slice, which
+// is records or scratch.
 func Sort(records, scratch []Record) []Record {
 	if len(records) == 0 {
 		return records
@@ -113,24 +111,24 @@ func Sort(records, scratch []Record) []Record {
 	b.Counted()
 	scratch = scratch[:len(records)]
 	for i := range records {
-		place, _ := b.Place(records[i].Key)
-		scratch[place] = records[i]
+		index, _ := b.Index(records[i].Key)
+		scratch[index] = records[i]
 	}
 	b.Sort(scratch)
 	return scratch
 }
 
-// fewRecords is up to how many records comparisons sort fastest.
+// fewRecords is the largest number of records that comparisons sort fastest.
 const fewRecords = 64
 
-// sortBucket sorts the records of a bucket. Of very many most have one key.
+// sortBucket sorts the records of a bucket. If there are very many, most of them have one key.
 func sortBucket(records []Record) {
 	if len(records) <= fewRecords {
 		slices.SortFunc(records, byKey)
 		return
 	}
 	key := records[len(records)/2].Key
-	low, high := 0, len(records) // what is before low is less, what is from high on is more
+	low, high := 0, len(records) // keys before low are less, keys from high on are greater
 	for i := 0; i < high; {
 		switch k := records[i].Key; {
 		case k < key:
@@ -149,9 +147,8 @@ func sortBucket(records []Record) {
 	slices.SortFunc(records[high:], byKey)
 }
 
-// sortDigests sorts records of one key by their digests, which agree above the byte at
-// shift, and then by their refs. Digests are evenly spread, but for those that are
-// equal.
+// sortDigests sorts records of one key by digest, then by ref. The digests agree above the byte at shift. Different digests
+// are evenly spread.
 func sortDigests(records []Record, shift int) {
 	if len(records) <= fewRecords || shift < 0 {
 		slices.SortFunc(records, byKey)
@@ -184,8 +181,7 @@ func sortDigests(records []Record, shift int) {
 	}
 }
 
-// byKey orders by key, then brings identical documents together, first one
-// first.
+// byKey orders by key, then brings identical documents together, the first one first.
 func byKey(a, b Record) int {
 	return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Digest, b.Digest), cmp.Compare(a.Ref, b.Ref))
 }

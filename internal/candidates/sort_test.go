@@ -57,7 +57,7 @@ func chained(random *rand.Rand, bases int, exact bool) []Record {
 	return records
 }
 
-// sift returns the records that get a place.
+// sift returns the records that are not dropped.
 func sift(records []Record, exact bool) []Record {
 	b := NewBuckets(len(records), 0, 1<<64-1)
 	for i := range records {
@@ -72,8 +72,8 @@ func sift(records []Record, exact bool) []Record {
 	}
 	kept := make([]Record, b.Counted())
 	for _, r := range records {
-		if place, ok := b.Place(r.Key); ok {
-			kept[place] = r
+		if index, ok := b.Index(r.Key); ok {
+			kept[index] = r
 		}
 	}
 	b.Sort(kept)

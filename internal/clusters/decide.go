@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/records"
 )
 
 // Decide chooses the documents that are kept. Documents of the reference come before all others and are kept. Then come
@@ -11,12 +12,9 @@ import (
 // no kept document could stand for it.
 func (s *Shard) Decide(preference keep.Preference, split keep.Split) {
 	s.preference = preference
-	order := make([]uint32, len(s.members))
-	for i := range order {
-		order[i] = uint32(i)
-	}
+	order := s.numbers()
 	if leads := s.leaders(); preference == keep.Longest || leads != nil {
-		slices.SortStableFunc(order, func(a, b uint32) int {
+		slices.SortStableFunc(order, func(a, b records.Number) int {
 			if !s.reference(a) && !s.reference(b) && leads != nil && leads[s.first[a]] != leads[s.first[b]] {
 				if leads[s.first[a]] {
 					return -1
@@ -27,8 +25,8 @@ func (s *Shard) Decide(preference keep.Preference, split keep.Split) {
 		})
 	}
 	s.choices = keep.Choose(order, s.first, s.rivals)
-	for i := range s.choices {
-		if i := uint32(i); s.reference(i) {
+	for i := range s.end() {
+		if s.reference(i) {
 			s.choices[i] = keep.Choice{Kept: i, Similarity: 1}
 		}
 	}
@@ -37,22 +35,31 @@ func (s *Shard) Decide(preference keep.Preference, split keep.Split) {
 	}
 }
 
+// numbers returns the numbers of all documents.
+func (s *Shard) numbers() []records.Number {
+	numbers := make([]records.Number, len(s.members))
+	for i := range s.end() {
+		numbers[i] = i
+	}
+	return numbers
+}
+
 // goes reports whether the decision removes a document.
-func (s *Shard) goes(i uint32) bool { return s.choices[i].Kept != i }
+func (s *Shard) goes(i records.Number) bool { return s.choices[i].Kept != i }
 
 // prefer orders documents by preference, the preferred one first.
-func (s *Shard) prefer(a, b uint32) int {
+func (s *Shard) prefer(a, b records.Number) int {
 	return s.preference.Compare(s.preferred(a), s.preferred(b))
 }
 
 // preferred returns what the preference of a document depends on.
-func (s *Shard) preferred(i uint32) keep.Document {
+func (s *Shard) preferred(i records.Number) keep.Document {
 	return keep.Document{Ref: s.members[i].Ref, Length: s.members[i].Length, IsReference: s.reference(i)}
 }
 
 // heapEdges visits each edge of a heap as two classes of identical documents, known by their first documents: the class
 // of the leader and the class of the document that is like it. The leader is the preferred one.
-func (s *Shard) heapEdges(visit func(leader, other uint32)) {
+func (s *Shard) heapEdges(visit func(leader, other records.Number)) {
 	for _, e := range s.edges {
 		if !e.Heap() {
 			continue
@@ -68,7 +75,7 @@ func (s *Shard) heapEdges(visit func(leader, other uint32)) {
 // leaders returns, for each class by its first document, whether it leads others of a heap. It returns nil if no class
 // does.
 func (s *Shard) leaders() (leads []bool) {
-	s.heapEdges(func(leader, _ uint32) {
+	s.heapEdges(func(leader, _ records.Number) {
 		if leads == nil {
 			leads = make([]bool, len(s.members))
 		}
@@ -82,14 +89,14 @@ func (s *Shard) leaders() (leads []bool) {
 // leaders, of which some are removed. They have not counted classes whose leader was removed in favour of a document of
 // another heap.
 func (s *Shard) unchecked() (n int64) {
-	stays := func(first uint32) bool { return s.first[s.choices[first].Kept] == first }
+	stays := func(first records.Number) bool { return s.first[s.choices[first].Kept] == first }
 	for i := range s.members {
 		if s.members[i].Unchecked && !stays(s.first[i]) {
 			n--
 		}
 	}
-	left := map[uint32]bool{}
-	s.heapEdges(func(leader, other uint32) {
+	left := map[records.Number]bool{}
+	s.heapEdges(func(leader, other records.Number) {
 		if !stays(leader) && stays(other) && !s.reference(other) {
 			left[other] = true
 		}
@@ -114,13 +121,14 @@ func (s *Shard) rivals(yield func(keep.Edge) bool) {
 
 // splitStars makes each kept document and those removed for it a cluster, known by the first of them.
 func (s *Shard) splitStars() {
-	const none = ^uint32(0)
-	star := slices.Repeat([]uint32{none}, len(s.members))
-	for i, c := range s.choices {
-		if star[c.Kept] == none {
-			star[c.Kept] = uint32(i)
+	const none = ^records.Number(0)
+	star := slices.Repeat([]records.Number{none}, len(s.members))
+	for i := range s.end() {
+		kept := s.choices[i].Kept
+		if star[kept] == none {
+			star[kept] = i
 		}
-		s.members[i].First = star[c.Kept]
+		s.members[i].First = star[kept]
 	}
 	s.countSizes()
 }

@@ -13,39 +13,42 @@ import (
 
 // shardOf4 is an output shard of four documents of the given lengths, with edges. The first documents are of a
 // reference.
-func shardOf4(references int, lengths [4]uint32, edges ...records.Edge) *Shard {
-	s := &Shard{layout: &documents.Layout{FirstInput: docref.Ref(10 + references)}, edges: edges, first: unionfind.New(4)}
+func shardOf4(references int, lengths [4]uint32, edges ...records.Edge[records.Number]) *Shard {
+	s := &Shard{layout: &documents.Layout{FirstInput: docref.Ref(10 + references)}, edges: edges, first: unionfind.New[records.Number](4)}
 	for i, length := range lengths {
 		s.members = append(s.members, records.Member{Ref: docref.Ref(10 + i), Length: length})
 	}
 	return s
 }
 
+// edge is an edge between two documents of an output shard.
+func edge(a, b records.Number, shared, total uint32) records.Edge[records.Number] {
+	return records.Edge[records.Number]{A: a, B: b, Score: records.Score{Shared: shared, Total: total}}
+}
+
 // TestLeadersComeFirst: a leader is kept before documents that come first, so that the documents like it have one to be
 // removed for. Documents without a leader are counted.
 func TestLeadersComeFirst(t *testing.T) {
-	plain := func(a, b uint32) records.Edge { return records.Edge{A: a, B: b, Shared: 9, Total: 10} }
-	heap := func(a, b uint32) records.Edge {
-		return records.Edge{A: a, B: b, Shared: 9, Total: 10 | records.HeapMark}
-	}
+	plain := func(a, b records.Number) records.Edge[records.Number] { return edge(a, b, 9, 10) }
+	heap := func(a, b records.Number) records.Edge[records.Number] { return edge(a, b, 9, 10|records.HeapMark) }
 	even := [4]uint32{5, 5, 5, 5}
 	for _, c := range []struct {
 		name       string
 		shard      *Shard
 		preference keep.Preference
-		want       []uint32
+		want       []records.Number
 		leaderless int64
 	}{
-		{"no heap", shardOf4(0, even, plain(0, 1), plain(1, 2)), keep.First, []uint32{0, 0, 2, 3}, 0},
-		{"a leader and one before it", shardOf4(0, even, plain(0, 1), heap(1, 2), heap(1, 3)), keep.First, []uint32{1, 1, 1, 1}, 0},
-		{"the first is the leader", shardOf4(0, even, heap(0, 1), plain(1, 2)), keep.First, []uint32{0, 0, 2, 3}, 0},
-		{"the longest is the leader", shardOf4(0, [4]uint32{4, 4, 6, 9}, heap(0, 2), heap(1, 2), plain(2, 3)), keep.Longest, []uint32{2, 2, 2, 2}, 0},
-		{"two leaders that are alike", shardOf4(0, even, plain(0, 1), heap(0, 2), heap(1, 3)), keep.First, []uint32{0, 0, 0, 3}, 1},
-		{"a leader goes for a reference", shardOf4(1, even, plain(0, 1), heap(1, 2), heap(1, 3)), keep.First, []uint32{0, 0, 2, 3}, 2},
-		{"a reference leads", shardOf4(2, [4]uint32{1, 1, 2, 3}, heap(0, 2), heap(1, 3), plain(2, 3)), keep.Longest, []uint32{0, 1, 0, 1}, 0},
+		{"no heap", shardOf4(0, even, plain(0, 1), plain(1, 2)), keep.First, []records.Number{0, 0, 2, 3}, 0},
+		{"a leader and one before it", shardOf4(0, even, plain(0, 1), heap(1, 2), heap(1, 3)), keep.First, []records.Number{1, 1, 1, 1}, 0},
+		{"the first is the leader", shardOf4(0, even, heap(0, 1), plain(1, 2)), keep.First, []records.Number{0, 0, 2, 3}, 0},
+		{"the longest is the leader", shardOf4(0, [4]uint32{4, 4, 6, 9}, heap(0, 2), heap(1, 2), plain(2, 3)), keep.Longest, []records.Number{2, 2, 2, 2}, 0},
+		{"two leaders that are alike", shardOf4(0, even, plain(0, 1), heap(0, 2), heap(1, 3)), keep.First, []records.Number{0, 0, 0, 3}, 1},
+		{"a leader goes for a reference", shardOf4(1, even, plain(0, 1), heap(1, 2), heap(1, 3)), keep.First, []records.Number{0, 0, 2, 3}, 2},
+		{"a reference leads", shardOf4(2, [4]uint32{1, 1, 2, 3}, heap(0, 2), heap(1, 3), plain(2, 3)), keep.Longest, []records.Number{0, 1, 0, 1}, 0},
 	} {
 		c.shard.Decide(c.preference, keep.Component)
-		var got []uint32
+		var got []records.Number
 		for _, choice := range c.shard.choices {
 			got = append(got, choice.Kept)
 		}
@@ -57,8 +60,8 @@ func TestLeadersComeFirst(t *testing.T) {
 
 // TestUncheckedLeaders: leaders that are removed are subtracted from what heaps have counted.
 func TestUncheckedLeaders(t *testing.T) {
-	s := shardOf4(0, [4]uint32{1, 1, 1, 1}, records.Edge{A: 0, B: 1, Shared: 9, Total: 10 | records.HeapMark}, records.Edge{A: 0, B: 2, Shared: 9, Total: 10}, records.Edge{A: 1, B: 3, Shared: 9, Total: 9})
-	s.first = unionfind.Forest{0, 1, 2, 1}
+	s := shardOf4(0, [4]uint32{1, 1, 1, 1}, edge(0, 1, 9, 10|records.HeapMark), edge(0, 2, 9, 10), edge(1, 3, 9, 9))
+	s.first = unionfind.Forest[records.Number]{0, 1, 2, 1}
 	for i := range s.members {
 		s.members[i].Unchecked = i != 3 // 3 is equal to another one
 	}

@@ -85,18 +85,18 @@ func (l *Labelling) label(p *work.Planning, graph *components.Graph, runs []stri
 	if err != nil {
 		return "", err
 	}
-	for rank, root := range graph.Roots() {
-		if !order.has(uint32(rank)) {
+	roots := graph.Roots()
+	for rank, ref := range graph.Refs() {
+		if !order.has(rank) {
 			continue
 		}
-		ref := graph.Ref(rank)
 		b, err := run.Record(records.Members, documents.SplitOf(l.layout.Starts, ref), records.MemberSize)
 		if err != nil {
 			return "", err
 		}
 		records.PutRef(b, ref)
-		order.of(uint32(rank)).Put(b[records.RefSize:])
-		order.of(root).Put(b[records.RefSize+records.PositionSize:])
+		order.of(rank).Put(b[records.RefSize:])
+		order.of(roots[rank]).Put(b[records.RefSize+records.PositionSize:])
 	}
 	return run.Close()
 }
@@ -106,7 +106,7 @@ func (l *Labelling) label(p *work.Planning, graph *components.Graph, runs []stri
 func listed(graph *components.Graph, firstInput docref.Ref) []bool {
 	roots := graph.Roots()
 	is := make([]bool, len(roots))
-	input := sort.Search(len(roots), func(rank int) bool { return graph.Ref(rank) >= firstInput })
+	input := sort.Search(len(roots), func(rank int) bool { return graph.Ref(components.Rank(rank)) >= firstInput })
 	for _, root := range roots[input:] {
 		is[root] = true
 	}

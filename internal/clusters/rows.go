@@ -11,11 +11,8 @@ import (
 // ClusterRows passes the rows of clusters in order. The shard must be decided.
 func (s *Shard) ClusterRows(row func([]byte) error) error {
 	// Documents stand by component; a component's stars may interleave.
-	order := make([]uint32, len(s.members))
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(s.members[a].First, s.members[b].First) })
+	order := s.numbers()
+	slices.SortStableFunc(order, func(a, b records.Number) int { return cmp.Compare(s.members[a].First, s.members[b].First) })
 	cohesions := s.cohesions()
 	var b []byte
 	for _, i := range order {
@@ -41,14 +38,14 @@ type cohesion struct {
 	gone       int
 }
 
-// cohesions returns the cohesion of each cluster, by the number of its first
-// document.
+// cohesions returns the cohesion of each cluster, by its first document.
 func (s *Shard) cohesions() []cohesion {
 	all := make([]cohesion, len(s.members))
-	for i, c := range s.choices {
-		if !s.goes(uint32(i)) {
+	for i := range s.end() {
+		if !s.goes(i) {
 			continue
 		}
+		c := s.choices[i]
 		of := &all[s.members[i].First]
 		if of.gone == 0 || c.Similarity < of.least {
 			of.least = c.Similarity
@@ -83,7 +80,9 @@ func (s *Shard) PairRows(row func([]byte) error) error {
 }
 
 // takeSpans takes the spans of an edge from the front of the spans of a shard.
-func takeSpans(rows []output.Span, spans []records.Span, e records.Edge) (of []output.Span, more int, rest []records.Span) {
+func takeSpans(
+	rows []output.Span, spans []records.Span[records.Number], e records.Edge[records.Number],
+) (of []output.Span, more int, rest []records.Span[records.Number]) {
 	rows = rows[:0]
 	for len(spans) > 0 && spans[0].A == e.A && spans[0].B == e.B {
 		s := spans[0]
@@ -96,12 +95,13 @@ func takeSpans(rows []output.Span, spans []records.Span, e records.Edge) (of []o
 // RemovedRows passes the rows of removed documents in order. The shard must be decided.
 func (s *Shard) RemovedRows(row func([]byte) error) error {
 	var b []byte
-	for i, c := range s.choices {
-		if !s.goes(uint32(i)) {
+	for i := range s.end() {
+		if !s.goes(i) {
 			continue
 		}
+		c := s.choices[i]
 		b = output.AppendRemoved(b[:0], output.Member{
-			ID: s.appendID(nil, uint32(i)), Ref: s.appendRef(nil, uint32(i)), Cluster: s.names[s.members[i].First],
+			ID: s.appendID(nil, i), Ref: s.appendRef(nil, i), Cluster: s.names[s.members[i].First],
 			KeptID: s.names[c.Kept], Similarity: c.Similarity, Reference: s.reference(c.Kept),
 		})
 		if err := row(b); err != nil {

@@ -3,18 +3,18 @@ package clusters
 import (
 	"context"
 
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/work"
 )
 
-// Sending sends the edges and passages of a part, or the clustered documents of a split,
-// to their output shards.
+// Sending sends the edges and passages of a part, or the clustered documents of a split, to their output shards.
 type Sending struct{}
 
 // Task does a task that [Labelling] has made.
-func (Sending) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if t.Step == membersStep {
 		return sendMembers(ctx, w)
 	}
@@ -29,59 +29,58 @@ func (Sending) Task(ctx context.Context, t work.Task, w *work.Place) error {
 }
 
 // positionOf returns the position of a node of the part.
-func positionOf(positions []byte, node uint32) records.Position {
-	return records.GetPosition(positions[node*records.PositionSize:])
+func positionOf(positions []byte, node components.Node) records.Position {
+	return records.GetPosition(positions[int(node)*records.PositionSize:])
 }
 
-// sendEdges sends the edges of a part. Edges of components that are not listed stay
-// behind.
-func sendEdges(w *work.Place, positions []byte) error {
+// sendEdges sends the edges of a part. Edges of components that are not listed stay behind.
+func sendEdges(w *work.Desk, positions []byte) error {
 	packed, err := w.Read(1, records.Edges)
 	if err != nil {
 		return err
 	}
 	w.Figures.Bytes += int64(len(packed))
 	for ; len(packed) > 0; packed = packed[records.EdgeSize:] {
-		e := records.GetEdge(packed)
+		e := records.GetEdge[components.Node](packed)
 		a, b := positionOf(positions, e.A), positionOf(positions, e.B)
-		if a.Shard == nowhere {
+		if a.Shard == records.Nowhere {
 			continue
 		}
-		e.A, e.B = min(a.Number, b.Number), max(a.Number, b.Number)
+		sent := records.Edge[records.Number]{A: min(a.Number, b.Number), B: max(a.Number, b.Number), Score: e.Score}
 		record, err := w.Run.Record(records.ShardEdges, int(a.Shard), records.EdgeSize)
 		if err != nil {
 			return err
 		}
-		records.PutEdge(record, e)
+		records.PutEdge(record, sent)
 	}
 	return nil
 }
 
 // sendSpans sends the passages that pairs of a part have in common.
-func sendSpans(w *work.Place, positions []byte) error {
+func sendSpans(w *work.Desk, positions []byte) error {
 	packed, err := w.Read(1, records.Spans)
 	if err != nil {
 		return err
 	}
 	for ; len(packed) > 0; packed = packed[records.SpanSize:] {
-		s := records.GetSpan(packed)
+		s := records.GetSpan[components.Node](packed)
 		a, b := positionOf(positions, s.A), positionOf(positions, s.B)
 		if a.Number > b.Number {
 			a, b = b, a
 			s.Span = s.Swap()
 		}
-		s.A, s.B = a.Number, b.Number
+		sent := records.Span[records.Number]{A: a.Number, B: b.Number, Span: s.Span, More: s.More}
 		record, err := w.Run.Record(records.ShardSpans, int(a.Shard), records.SpanSize)
 		if err != nil {
 			return err
 		}
-		records.PutSpan(record, s)
+		records.PutSpan(record, sent)
 	}
 	return nil
 }
 
 // sendMembers sends the documents of a split that are in clusters.
-func sendMembers(ctx context.Context, w *work.Place) error {
+func sendMembers(ctx context.Context, w *work.Desk) error {
 	members, err := w.Read(1, records.Members)
 	if err != nil {
 		return err

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/unionfind"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/work/worktest"
 	"mirrorbeam/sketch"
@@ -44,12 +46,14 @@ func threeFiles(t *testing.T, folder string) work.Path {
 	return work.Path(path)
 }
 
-// writePart writes a part of the graph: its nodes, and edges between them by number.
-func writePart(run *runfile.Writer, part int, nodes []docref.Ref, edges ...records.Edge) error {
-	parents := make([]uint32, len(nodes))
-	for i := range parents {
-		parents[i] = uint32(i)
-	}
+// joins is an edge between two nodes of a part.
+func joins(a, b components.Node, shared, total uint32) records.Edge[components.Node] {
+	return records.Edge[components.Node]{A: a, B: b, Score: records.Score{Shared: shared, Total: total}}
+}
+
+// writePart writes a part of the graph: its nodes, and edges between them.
+func writePart(run *runfile.Writer, part int, nodes []docref.Ref, edges ...records.Edge[components.Node]) error {
+	parents := unionfind.New[components.Node](len(nodes))
 	for _, e := range edges {
 		parents[e.B] = parents[e.A]
 		b, err := run.Record(records.Edges, part, records.EdgeSize)
@@ -131,8 +135,8 @@ func sent(t *testing.T, folder string, inputs work.Path, outcomes ...work.Outcom
 // Components of equal documents of the reference alone are not sent.
 func TestComponentsReachTheirShards(t *testing.T) {
 	folder := t.TempDir()
-	alike := func(a, b uint32) records.Edge { return records.Edge{A: a, B: b, Shared: 9, Total: 10} }
-	equal := func(a, b uint32) records.Edge { return records.Edge{A: a, B: b, Shared: 8, Total: 8} }
+	alike := func(a, b components.Node) records.Edge[components.Node] { return joins(a, b, 9, 10) }
+	equal := func(a, b components.Node) records.Edge[components.Node] { return joins(a, b, 8, 8) }
 	span := sketch.Span{StartA: 1, EndA: 2, StartB: 30, EndB: 40, Words: 5}
 	first := worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
 		return writePart(run, 4, []docref.Ref{at(1, 0), at(0, 0), at(0, 20), at(0, 10)}, alike(0, 1), equal(3, 2))
@@ -142,7 +146,7 @@ func TestComponentsReachTheirShards(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		records.PutSpan(b, records.Span{A: 4, B: 3, Span: span, More: 2})
+		records.PutSpan(b, records.Span[components.Node]{A: 4, B: 3, Span: span, More: 2})
 		return writePart(run, 7, []docref.Ref{at(1, 60), at(0, 0), at(1, 10), at(2, 5), at(2, 7)}, alike(1, 0), alike(2, 3), alike(3, 4), alike(4, 3))
 	})
 	gathered := worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
@@ -159,7 +163,7 @@ func TestComponentsReachTheirShards(t *testing.T) {
 		t.Fatalf("tasks %v, want %v", got, want)
 	}
 
-	member := func(first uint32, ref docref.Ref) records.Member {
+	member := func(first records.Number, ref docref.Ref) records.Member {
 		return records.Member{
 			First: first, Ref: ref, Size: 8 + uint32(ref.Position()), Length: 100 + uint32(ref.Position()), Id: fmt.Append(nil, "id", ref.File(), ".", ref.Position()),
 			Repeated: ref == at(2, 5), Unchecked: ref == at(1, 10),
@@ -169,11 +173,11 @@ func TestComponentsReachTheirShards(t *testing.T) {
 	for shard, want := range []Shard{
 		{
 			members: []records.Member{member(0, at(0, 0)), member(0, at(1, 0)), member(0, at(1, 60))},
-			edges:   []records.Edge{alike(0, 1), alike(0, 2)}, spans: []records.Span{},
+			edges:   []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(0, 2, 9, 10)}, spans: []records.Span[records.Number]{},
 		},
 		{
 			members: []records.Member{member(0, at(1, 10)), member(0, at(2, 5)), member(0, at(2, 7))},
-			edges:   []records.Edge{alike(0, 1), alike(1, 2)}, spans: []records.Span{{A: 1, B: 2, Span: inOrder, More: 2}},
+			edges:   []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(1, 2, 9, 10)}, spans: []records.Span[records.Number]{{A: 1, B: 2, Span: inOrder, More: 2}},
 		},
 	} {
 		_, err := worktest.Do(t, worktest.In(folder), work.Task{Number: shard, Catalog: catalog}, readsShard(t, want))

@@ -15,18 +15,17 @@ import (
 type Shard struct {
 	layout     *documents.Layout
 	members    []records.Member
-	edges      []records.Edge
-	spans      []records.Span   // spans of the edges, in their order
-	first      unionfind.Forest // the first document identical to each
-	preference keep.Preference  // decides which documents are kept
-	choices    []keep.Choice    // nil without a decision
-	size       []uint32         // documents in the cluster, by the number of its first one
-	names      [][]byte         // what other rows call a document, as a JSON string
+	edges      []records.Edge[records.Number]
+	spans      []records.Span[records.Number]   // spans of the edges, in their order
+	first      unionfind.Forest[records.Number] // the first document identical to each
+	preference keep.Preference                  // decides which documents are kept
+	choices    []keep.Choice                    // nil without a decision
+	size       []uint32                         // documents in the cluster, by its first document
+	names      [][]byte                         // what other rows call a document, as a JSON string
 }
 
-// ReadShard reads the clusters of an output shard: its documents, its edges and the
-// passages that pairs have in common.
-func ReadShard(layout *documents.Layout, w *work.Place) (*Shard, error) {
+// ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common.
+func ReadShard(layout *documents.Layout, w *work.Desk) (*Shard, error) {
 	members, err := records.ReadMembers(&w.Reader, w.Pieces)
 	if err != nil {
 		return nil, err
@@ -43,8 +42,8 @@ func ReadShard(layout *documents.Layout, w *work.Place) (*Shard, error) {
 	return s, nil
 }
 
-func newShard(layout *documents.Layout, members []records.Member, edges []records.Edge) *Shard {
-	s := &Shard{layout: layout, members: members, edges: edges, first: unionfind.New(len(members))}
+func newShard(layout *documents.Layout, members []records.Member, edges []records.Edge[records.Number]) *Shard {
+	s := &Shard{layout: layout, members: members, edges: edges, first: unionfind.New[records.Number](len(members))}
 	for _, e := range edges {
 		if e.Identical() {
 			s.first.Union(e.A, e.B)
@@ -56,8 +55,11 @@ func newShard(layout *documents.Layout, members []records.Member, edges []record
 	return s
 }
 
-// reference reports whether a document is of the reference corpus.
-func (s *Shard) reference(i uint32) bool { return s.members[i].Ref < s.layout.FirstInput }
+// end returns the number after that of the last document.
+func (s *Shard) end() records.Number { return records.Number(len(s.members)) }
+
+// reference reports whether a document is of the reference.
+func (s *Shard) reference(i records.Number) bool { return s.members[i].Ref < s.layout.FirstInput }
 
 // countSizes counts the documents of each cluster.
 func (s *Shard) countSizes() {
@@ -71,24 +73,24 @@ func (s *Shard) countSizes() {
 func (s *Shard) nameMembers() {
 	s.names = make([][]byte, len(s.members))
 	var arena []byte
-	for i := range s.members {
+	for i := range s.end() {
 		start := len(arena)
 		if s.members[i].Repeated {
-			arena = s.appendRef(arena, uint32(i))
+			arena = s.appendRef(arena, i)
 		} else {
-			arena = s.appendID(arena, uint32(i))
+			arena = s.appendID(arena, i)
 		}
 		s.names[i] = arena[start:len(arena):len(arena)]
 	}
 }
 
 // appendRef appends path:position as a JSON string.
-func (s *Shard) appendRef(b []byte, i uint32) []byte {
+func (s *Shard) appendRef(b []byte, i records.Number) []byte {
 	return output.AppendString(b, s.layout.Inputs.RefText(nil, s.members[i].Ref))
 }
 
 // appendID appends the user's id as a JSON string, or the ref of a document without one.
-func (s *Shard) appendID(b []byte, i uint32) []byte {
+func (s *Shard) appendID(b []byte, i records.Number) []byte {
 	if len(s.members[i].Id) == 0 {
 		return s.appendRef(b, i)
 	}
@@ -108,12 +110,12 @@ func (s *Shard) Count(o *work.Outcome) {
 	}
 	o.Skipped.Kept += s.unchecked()
 	likesReference := s.likeReference()
-	for i := range s.members {
+	for i := range s.end() {
 		if s.size[i] > 1 {
 			o.Counts.Clusters++
 			o.Counts.Clustered += int64(s.size[i])
 		}
-		if s.goes(uint32(i)) {
+		if s.goes(i) {
 			o.Counts.Removed++
 			if likesReference[s.first[i]] {
 				o.Counts.RemovedForReference++
@@ -126,8 +128,8 @@ func (s *Shard) Count(o *work.Outcome) {
 // reference or is joined to one.
 func (s *Shard) likeReference() []bool {
 	is := make([]bool, len(s.members))
-	for i := range s.members {
-		is[i] = s.reference(uint32(i))
+	for i := range s.end() {
+		is[i] = s.reference(i)
 	}
 	for edge := range s.rivals {
 		is[edge.A] = is[edge.A] || s.reference(edge.B)
@@ -138,8 +140,8 @@ func (s *Shard) likeReference() []bool {
 
 // Removed yields the removed documents, by number.
 func (s *Shard) Removed(yield func(docref.Ref) bool) {
-	for i := range s.choices {
-		if s.goes(uint32(i)) && !yield(s.members[i].Ref) {
+	for i := range records.Number(len(s.choices)) {
+		if s.goes(i) && !yield(s.members[i].Ref) {
 			return
 		}
 	}

@@ -21,8 +21,8 @@ import (
 )
 
 // readsShard returns a task that reads a shard and compares what it has read.
-func readsShard(t *testing.T, want Shard) func(context.Context, work.Task, *work.Place) error {
-	return func(_ context.Context, task work.Task, w *work.Place) error {
+func readsShard(t *testing.T, want Shard) func(context.Context, work.Task, *work.Desk) error {
+	return func(_ context.Context, task work.Task, w *work.Desk) error {
 		s, err := ReadShard(layoutOf(t), w)
 		if err != nil {
 			return err
@@ -82,12 +82,7 @@ func chain(t *testing.T) *Shard {
 		{Ref: at(1, 60), First: 2, Size: 8, Length: 70, Id: []byte("c")},
 		{Ref: at(2, 5), First: 2, Size: 8, Length: 60, Id: []byte("c"), Repeated: true},
 		{Ref: at(2, 7), First: 2, Size: 7, Length: 80, Id: []byte("e")},
-	}, []records.Edge{
-		{A: 0, B: 1, Shared: 9, Total: 10},
-		{A: 2, B: 3, Shared: 8, Total: 10},
-		{A: 3, B: 4, Shared: 8, Total: 8},
-		{A: 3, B: 5, Shared: 6, Total: 8},
-	})
+	}, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(2, 3, 8, 10), edge(3, 4, 8, 8), edge(3, 5, 6, 8)})
 }
 
 func TestRowsOfComponents(t *testing.T) {
@@ -134,20 +129,18 @@ func TestRowsOfStars(t *testing.T) {
 // TestPairsOfOtherScores: pairs of fingerprints have distances, and pairs with passages have spans. Without a decision
 // only pairs are counted.
 func TestPairsOfOtherScores(t *testing.T) {
-	near := records.HammingEdge(3, 64)
-	near.A, near.B = 0, 1
-	same := records.HammingEdge(0, 64)
-	same.A, same.B = 0, 2
-	estimate := records.NewEdge(96, 128, true)
-	estimate.A, estimate.B = 1, 2
-	contained := records.Edge{A: 1, B: 3, Shared: 2, Total: 30}
 	s := newShard(layoutOf(t), []records.Member{
 		{Ref: at(1, 0), Size: 7, Id: []byte("a")},
 		{Ref: at(1, 1), Size: 7, Id: []byte("b")},
 		{Ref: at(1, 2), Size: 7, Id: []byte("c")},
 		{Ref: at(1, 3), Size: 25, Id: []byte("d")},
-	}, []records.Edge{near, same, estimate, contained})
-	s.spans = []records.Span{
+	}, []records.Edge[records.Number]{
+		{A: 0, B: 1, Score: records.HammingScore(3, 64)},
+		{A: 0, B: 2, Score: records.HammingScore(0, 64)},
+		{A: 1, B: 2, Score: records.NewScore(96, 128, true)},
+		{A: 1, B: 3, Score: records.NewScore(2, 30, false)},
+	})
+	s.spans = []records.Span[records.Number]{
 		{A: 1, B: 3, Span: sketch.Span{StartA: 5, EndA: 50, StartB: 7, EndB: 52, Words: 9}, More: 4},
 		{A: 1, B: 3, Span: sketch.Span{StartA: 60, EndA: 70, StartB: 80, EndB: 90, Words: 2}, More: 4},
 	}
@@ -208,11 +201,11 @@ func TestDecisionsHold(t *testing.T) {
 				members[i].Ref = at(0, int64(i))
 			}
 		}
-		var edges []records.Edge
-		for a := range n {
-			for b := a + 1; b < n; b++ {
+		var edges []records.Edge[records.Number]
+		for a := range records.Number(n) {
+			for b := a + 1; int(b) < n; b++ {
 				if random.IntN(n) == 0 {
-					edges = append(edges, records.Edge{A: uint32(a), B: uint32(b), Shared: 7 + random.Uint32N(4), Total: 10 | records.HeapMark*random.Uint32N(2)})
+					edges = append(edges, edge(a, b, 7+random.Uint32N(4), 10|records.HeapMark*random.Uint32N(2)))
 				}
 			}
 		}
@@ -220,13 +213,13 @@ func TestDecisionsHold(t *testing.T) {
 		preference, split := []keep.Preference{keep.First, keep.Longest}[random.IntN(2)], []keep.Split{keep.Component, keep.Star}[random.IntN(2)]
 		s.Decide(preference, split)
 		for i, c := range s.choices {
-			i := uint32(i)
+			i := records.Number(i)
 			if s.goes(c.Kept) || s.reference(i) && s.goes(i) {
 				t.Fatalf("document %d goes for %d", i, c.Kept)
 			}
-			joined := func(e records.Edge) bool {
-				a, b, want := s.first[e.A], s.first[e.B], [2]uint32{s.first[i], s.first[c.Kept]}
-				return [2]uint32{a, b} == want || [2]uint32{b, a} == want
+			joined := func(e records.Edge[records.Number]) bool {
+				a, b, want := s.first[e.A], s.first[e.B], [2]records.Number{s.first[i], s.first[c.Kept]}
+				return [2]records.Number{a, b} == want || [2]records.Number{b, a} == want
 			}
 			if s.first[i] != s.first[c.Kept] && !slices.ContainsFunc(edges, joined) {
 				t.Fatalf("document %d goes for %d, which it has no edge to", i, c.Kept)

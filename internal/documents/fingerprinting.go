@@ -41,7 +41,7 @@ func (f *Fingerprinting) Setup() (err error) {
 
 // Task fingerprints the split of the task's number. One worker reads a split of plain lines. Of a file that is not cut,
 // such as a compressed one, one goroutine reads the single stream and one for each core fingerprints.
-func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	o := w.Outcome
 	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
 	defer reader.close()

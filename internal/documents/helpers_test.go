@@ -100,7 +100,7 @@ func (f *Fingerprinting) run(ctx context.Context, folder string, split int) (wor
 	runs := work.Runs{Folder: work.Path(folder), Held: 1 << 20}
 	var o work.Outcome
 	_, err := runs.Run(ctx, work.Fingerprint, split, func(m *work.Memory) error {
-		w := &work.Place{Memory: m, Runs: runs, Outcome: &o, Hold: func(any) {}}
+		w := &work.Desk{Memory: m, Runs: runs, Outcome: &o, Hold: func(any) {}}
 		return w.Do(ctx, work.Task{Number: split}, f.Task)
 	})
 	return o, err
@@ -152,7 +152,7 @@ func (m *made) read(t *testing.T, o work.Outcome) {
 		t.Fatal(err)
 	}
 	m.pieces = append(m.pieces, pieces...)
-	w := &work.Place{Memory: &work.Memory{}, Pieces: pieces}
+	w := &work.Desk{Memory: &work.Memory{}, Pieces: pieces}
 	defer w.Reader.Close()
 	hashes := int64(0)
 	var last *sketchblock.Block

@@ -32,11 +32,11 @@ type Agreement struct {
 // Compare compares two partitions. Each has a label for every document that all
 // of its cluster share: the number of one of them. To these come documents that
 // are alone in both.
-func Compare(truth, found []uint32, alone int64) Agreement {
+func Compare(truth, found []Document, alone int64) Agreement {
 	trueSizes, foundSizes := sizes(truth), sizes(found)
-	var overlaps numbering.Set // of a true and a found cluster
-	var common []int64         // documents in both, by number in overlaps
-	clustered := int64(0)      // documents not alone in both
+	var overlaps numbering.Set[uint32] // of a true and a found cluster
+	var common []int64                 // documents in both, by number in overlaps
+	clustered := int64(0)              // documents not alone in both
 	for i := range truth {
 		at, isNew := overlaps.Add(key(truth[i], found[i]))
 		if isNew {
@@ -88,8 +88,8 @@ func mean(sum float64, n int64) float64 {
 }
 
 // sizes counts the documents with each label.
-func sizes(labels []uint32) []int64 {
-	largest := uint32(0)
+func sizes(labels []Document) []int64 {
+	largest := Document(0)
 	for _, label := range labels {
 		largest = max(largest, label)
 	}

@@ -1,7 +1,7 @@
 // Package evaluation measures how well near-duplicates that were found agree
 // with known ones: pair by pair ([Judge]) and cluster by cluster ([Compare]).
 //
-// Documents are numbers from 0, which [Documents] gives to names.
+// [Documents] gives numbers to the names of documents.
 package evaluation
 
 import "mirrorbeam/internal/unionfind"
@@ -33,42 +33,45 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
+// Document is the number of a document, from 0.
+type Document uint32
+
 // Documents gives numbers to the names of documents, from 0 in the order in
 // which they come. The zero value is not usable: see [NewDocuments].
 type Documents struct {
-	numbers map[string]uint32
+	numbers map[string]Document
 	names   []string
 }
 
 // NewDocuments returns no documents.
-func NewDocuments() *Documents { return &Documents{numbers: map[string]uint32{}} }
+func NewDocuments() *Documents { return &Documents{numbers: map[string]Document{}} }
 
 // Add returns the number of a document, a new one where the name is new.
-func (d *Documents) Add(name []byte) uint32 {
+func (d *Documents) Add(name []byte) Document {
 	if number, known := d.numbers[string(name)]; known {
 		return number
 	}
-	number, kept := uint32(len(d.names)), string(name)
+	number, kept := Document(len(d.names)), string(name)
 	d.numbers[kept] = number
 	d.names = append(d.names, kept)
 	return number
 }
 
 // Find returns the number of a document, if it has one.
-func (d *Documents) Find(name []byte) (number uint32, found bool) {
+func (d *Documents) Find(name []byte) (number Document, found bool) {
 	number, found = d.numbers[string(name)]
 	return number, found
 }
 
 // Name returns the name of a document.
-func (d *Documents) Name(number uint32) string { return d.names[number] }
+func (d *Documents) Name(number Document) string { return d.names[number] }
 
 // Len returns how many documents have numbers.
 func (d *Documents) Len() int { return len(d.names) }
 
 // Pair is two documents, the one with the smaller number first.
 type Pair struct {
-	A, B uint32
+	A, B Document
 	// Similarity is not a number where it is not known.
 	Similarity float64
 }
@@ -76,8 +79,8 @@ type Pair struct {
 // Components joins the documents of each pair, directly and through others, of n
 // documents in all, and returns for each the smallest number among those that it
 // is joined to.
-func Components(n int, pairs []Pair) unionfind.Forest {
-	forest := unionfind.New(n)
+func Components(n int, pairs []Pair) unionfind.Forest[Document] {
+	forest := unionfind.New[Document](n)
 	for _, pair := range pairs {
 		forest.Union(pair.A, pair.B)
 	}

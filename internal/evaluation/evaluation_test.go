@@ -16,30 +16,30 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
 func TestKnownValues(t *testing.T) {
 	// The example of Bagga and Baldwin: chains of 5, 2 and 5 mentions; one answer
 	// joins the last two (they print 76 %), another the first and the last (58 %).
-	truth := []uint32{0, 0, 0, 0, 0, 5, 5, 7, 7, 7, 7, 7}
+	truth := []Document{0, 0, 0, 0, 0, 5, 5, 7, 7, 7, 7, 7}
 	for _, c := range []struct {
-		found     []uint32
+		found     []Document
 		precision float64
 	}{
-		{[]uint32{0, 0, 0, 0, 0, 5, 5, 5, 5, 5, 5, 5}, 16.0 / 21},
-		{[]uint32{0, 0, 0, 0, 0, 5, 5, 0, 0, 0, 0, 0}, 7.0 / 12},
+		{[]Document{0, 0, 0, 0, 0, 5, 5, 5, 5, 5, 5, 5}, 16.0 / 21},
+		{[]Document{0, 0, 0, 0, 0, 5, 5, 0, 0, 0, 0, 0}, 7.0 / 12},
 	} {
 		if got := Compare(truth, c.found, 0).BCubed; !near(got.Precision, c.precision) || got.Recall != 1 {
 			t.Errorf("B-cubed of %v: %+v, want a precision of %g and a recall of 1", c.found, got, c.precision)
 		}
 	}
 	for _, c := range []struct {
-		truth, found []uint32
+		truth, found []Document
 		want         float64
 		what         string
 	}{
 		// Their table of 3 by 3 classes and clusters gives .313 when rounded.
-		{[]uint32{0, 0, 2, 2, 2, 2, 6, 6, 6, 6}, []uint32{0, 1, 0, 1, 1, 5, 5, 5, 5, 5}, 133.0 / 425.5, "Yeung and Ruzzo, Details of the adjusted Rand index (2001)"},
-		{[]uint32{0, 0, 1, 1}, []uint32{0, 0, 1, 2}, 4.0 / 7, "scikit-learn, adjusted_rand_score"},
-		{[]uint32{0, 0, 1, 1}, []uint32{0, 1, 0, 1}, -0.5, "scikit-learn, adjusted_rand_score"},
-		{[]uint32{0, 0, 0, 0}, []uint32{0, 1, 2, 3}, 0, "scikit-learn, adjusted_rand_score"},
-		{[]uint32{0, 1, 2}, []uint32{2, 1, 0}, 1, "all alone"},
-		{[]uint32{0, 0, 0}, []uint32{1, 1, 1}, 1, "all in one"},
+		{[]Document{0, 0, 2, 2, 2, 2, 6, 6, 6, 6}, []Document{0, 1, 0, 1, 1, 5, 5, 5, 5, 5}, 133.0 / 425.5, "Yeung and Ruzzo, Details of the adjusted Rand index (2001)"},
+		{[]Document{0, 0, 1, 1}, []Document{0, 0, 1, 2}, 4.0 / 7, "scikit-learn, adjusted_rand_score"},
+		{[]Document{0, 0, 1, 1}, []Document{0, 1, 0, 1}, -0.5, "scikit-learn, adjusted_rand_score"},
+		{[]Document{0, 0, 0, 0}, []Document{0, 1, 2, 3}, 0, "scikit-learn, adjusted_rand_score"},
+		{[]Document{0, 1, 2}, []Document{2, 1, 0}, 1, "all alone"},
+		{[]Document{0, 0, 0}, []Document{1, 1, 1}, 1, "all in one"},
 		{nil, nil, 1, "no document"},
 	} {
 		if got := Compare(c.truth, c.found, 0).AdjustedRand; !near(got, c.want) {
@@ -49,10 +49,10 @@ func TestKnownValues(t *testing.T) {
 }
 
 // randomPartition gives n documents labels that are documents of their clusters.
-func randomPartition(random *rand.Rand, n int) []uint32 {
+func randomPartition(random *rand.Rand, n int) []Document {
 	pairs := make([]Pair, random.IntN(n+1))
 	for i := range pairs {
-		pairs[i] = newPair(uint32(random.IntN(n)), uint32(random.IntN(n)), 1)
+		pairs[i] = newPair(Document(random.IntN(n)), Document(random.IntN(n)), 1)
 	}
 	return Components(n, pairs)
 }
@@ -68,7 +68,7 @@ func TestCompareIsTheDefinition(t *testing.T) {
 		got := Compare(truth, found, int64(alone))
 		// The documents that are alone, written out.
 		for i := range alone {
-			truth, found = append(truth, uint32(n+i)), append(found, uint32(n+i))
+			truth, found = append(truth, Document(n+i)), append(found, Document(n+i))
 		}
 		if want := naive(truth, found); !alike(got, want) {
 			t.Fatalf("trial %d: %v and %v:\n got %+v\nwant %+v", trial, truth, found, got, want)
@@ -93,7 +93,7 @@ func alike(a, b Agreement) bool {
 }
 
 // naive computes everything from its definition in quadratic time.
-func naive(truth, found []uint32) Agreement {
+func naive(truth, found []Document) Agreement {
 	n := len(truth)
 	a := Agreement{Documents: int64(n)}
 	// Pairs: together in both, in the truth only, in what was found only, in none.
@@ -167,20 +167,20 @@ func TestJudgeIsTheDefinition(t *testing.T) {
 		for a := range truth.Documents {
 			for b := range a {
 				if random.IntN(5) == 0 {
-					truth.Pairs = append(truth.Pairs, newPair(uint32(a), uint32(b), 1))
+					truth.Pairs = append(truth.Pairs, newPair(Document(a), Document(b), 1))
 				}
 			}
 		}
 		classes := randomPartition(random, n)
 		judge := NewJudge(truth, classes)
-		listed := map[[2]uint32]bool{} // classes
+		listed := map[[2]Document]bool{} // classes
 		var want PairCounts
-		for a := range uint32(n) {
+		for a := range Document(n) {
 			for b := range a {
 				if classes[a] != a || classes[b] != b || random.IntN(3) > 0 {
 					continue // only the first of a class is in pairs
 				}
-				listed[[2]uint32{b, a}] = true
+				listed[[2]Document{b, a}] = true
 				isTrue := slices.ContainsFunc(truth.Pairs, func(p Pair) bool {
 					x, y := classes[p.A], classes[p.B]
 					return x == a && y == b || x == b && y == a
@@ -191,7 +191,7 @@ func TestJudgeIsTheDefinition(t *testing.T) {
 				want.Listed++
 				if !isTrue {
 					want.Wrong++
-					isNamed := func(class uint32) bool { return slices.Contains(classes[:truth.Documents], class) }
+					isNamed := func(class Document) bool { return slices.Contains(classes[:truth.Documents], class) }
 					if !isNamed(a) || !isNamed(b) {
 						want.Unknown++
 					}
@@ -201,7 +201,7 @@ func TestJudgeIsTheDefinition(t *testing.T) {
 		want.True = int64(len(truth.Pairs))
 		for _, p := range truth.Pairs {
 			x, y := classes[p.A], classes[p.B]
-			if x == y || listed[[2]uint32{min(x, y), max(x, y)}] {
+			if x == y || listed[[2]Document{min(x, y), max(x, y)}] {
 				want.Found++
 			}
 		}
@@ -214,7 +214,7 @@ func TestJudgeIsTheDefinition(t *testing.T) {
 func TestJudgeClusters(t *testing.T) {
 	truth := &Truth{Documents: 4, Pairs: []Pair{{0, 1, 1}, {0, 2, 1}}}
 	// 0, 1 and 3 together, and 4, which the truth does not name, with 5.
-	got := JudgeClusters(truth, []uint32{0, 0, 2, 0, 4, 4})
+	got := JudgeClusters(truth, []Document{0, 0, 2, 0, 4, 4})
 	if want := (PairCounts{True: 2, Found: 1, Listed: 4, Wrong: 3, Unknown: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -31,16 +31,16 @@ func (c PairCounts) Score() Score {
 // memory for the truth and the classes, none for the listed pairs.
 type Judge struct {
 	truth   *Truth
-	classes unionfind.Forest
-	isNamed []bool        // by class: the truth names a document of it
-	known   numbering.Set // the classes of true pairs
-	listed  []bool        // by number in known
-	seen    PairCounts    // Listed, Wrong and Unknown so far
+	classes unionfind.Forest[Document]
+	isNamed []bool                // by class: the truth names a document of it
+	known   numbering.Set[uint32] // the classes of true pairs
+	listed  []bool                // by number in known
+	seen    PairCounts            // Listed, Wrong and Unknown so far
 }
 
 // NewJudge returns a judge. The classes of identical documents are as
 // [Components] gives them, for all documents of the truth and any others.
-func NewJudge(truth *Truth, classes unionfind.Forest) *Judge {
+func NewJudge(truth *Truth, classes unionfind.Forest[Document]) *Judge {
 	j := &Judge{truth: truth, classes: classes, isNamed: make([]bool, len(classes))}
 	for document := range truth.Documents {
 		j.isNamed[classes[document]] = true
@@ -53,7 +53,7 @@ func NewJudge(truth *Truth, classes unionfind.Forest) *Judge {
 }
 
 // classKey returns the key of the classes of two documents.
-func (j *Judge) classKey(a, b uint32) uint64 {
+func (j *Judge) classKey(a, b Document) uint64 {
 	a, b = j.classes[a], j.classes[b]
 	return key(min(a, b), max(a, b))
 }
@@ -61,7 +61,7 @@ func (j *Judge) classKey(a, b uint32) uint64 {
 // See takes in a listed pair and reports whether it is true. The pairs of two
 // classes shall be listed once; only of right ones is a second not counted.
 // Identical documents make no listed pair.
-func (j *Judge) See(a, b uint32) bool {
+func (j *Judge) See(a, b Document) bool {
 	at, known := j.known.Find(j.classKey(a, b))
 	if !known {
 		j.seen.Listed++
@@ -110,7 +110,7 @@ func (j *Judge) Counts() PairCounts {
 
 // JudgeClusters counts as listed every pair of documents that share a cluster.
 // Labels are as for [Compare].
-func JudgeClusters(truth *Truth, clusters []uint32) PairCounts {
+func JudgeClusters(truth *Truth, clusters []Document) PairCounts {
 	counts := PairCounts{True: int64(len(truth.Pairs))}
 	for _, pair := range truth.Pairs {
 		if clusters[pair.A] == clusters[pair.B] {

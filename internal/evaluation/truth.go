@@ -35,7 +35,7 @@ type Truth struct {
 // the line.
 func ReadTruth(file string, lines iter.Seq2[[]byte, error], threshold float64, documents *Documents) (*Truth, error) {
 	truth := &Truth{}
-	var known numbering.Set
+	var known numbering.Set[uint32]
 	var nameA, nameB []byte
 	number := 0
 	for line, err := range lines {
@@ -67,12 +67,12 @@ func ReadTruth(file string, lines iter.Seq2[[]byte, error], threshold float64, d
 }
 
 // newPair returns the pair of two documents in either order.
-func newPair(a, b uint32, similarity float64) Pair {
+func newPair(a, b Document, similarity float64) Pair {
 	return Pair{min(a, b), max(a, b), similarity}
 }
 
 // key makes one number of two; which comes first counts.
-func key(a, b uint32) uint64 { return uint64(a)<<32 | uint64(b) }
+func key(a, b Document) uint64 { return uint64(a)<<32 | uint64(b) }
 
 // parseLine takes a line of a truth file apart. The similarity is not a number
 // where the line has none.

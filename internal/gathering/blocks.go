@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/records"
@@ -22,7 +21,7 @@ func (c *Components) placeBlocks(runs []string, m *work.Memory) (bool, error) {
 		return false, err
 	}
 	// A task holds two blocks.
-	blocks := candidates.Blocks(all, c.PlaceBytes/(2*hashBytes))
+	blocks := components.Blocks(all, c.PlaceBytes/(2*hashBytes))
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
@@ -30,7 +29,7 @@ func (c *Components) placeBlocks(runs []string, m *work.Memory) (bool, error) {
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(all[i].Ref, all[j].Ref) })
 	for _, i := range order {
 		ref := all[i].Ref
-		if err := want(&m.Run, &c.layout, records.Want{Ref: ref, Place: int(blocks[i]), Input: inputs[ref]}); err != nil {
+		if err := want(&m.Run, &c.layout, records.Want{Ref: ref, Place: blocks[i], Input: inputs[ref]}); err != nil {
 			return false, err
 		}
 	}
@@ -44,7 +43,7 @@ func (c *Components) placeBlocks(runs []string, m *work.Memory) (bool, error) {
 
 // readDistinct returns the distinct documents. Inputs holds, for documents of the reference, the equal document of the
 // input, if any.
-func readDistinct(runs []string, m *work.Memory) (all []candidates.Sized, inputs map[docref.Ref]docref.Ref, err error) {
+func readDistinct(runs []string, m *work.Memory) (all []components.Sized, inputs map[docref.Ref]docref.Ref, err error) {
 	inputs = map[docref.Ref]docref.Ref{}
 	var part components.Part
 	err = work.EachPart(runs, records.Distinct, m, func(_ int, nodes []byte) error {
@@ -54,7 +53,7 @@ func readDistinct(runs []string, m *work.Memory) (all []candidates.Sized, inputs
 				inputs[first] = ref
 				continue
 			}
-			all = append(all, candidates.Sized{Ref: ref, Size: part.Weights[i]})
+			all = append(all, components.Sized{Ref: ref, Size: part.Weights[i]})
 		}
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/records"
@@ -53,7 +54,7 @@ func (j *job) distinct(t *testing.T, shard int, equal []docref.Ref, others ...[]
 	isEqual := len(others) > 0
 	path := worktest.Write(t, j.runs, func(run *runfile.Writer) error {
 		for i, ref := range slices.Concat(append([][]docref.Ref{equal}, others...)...) {
-			first := uint32(i)
+			first := components.Node(i)
 			if isEqual && i < len(equal) {
 				first = 0
 			}

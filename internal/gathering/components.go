@@ -31,7 +31,7 @@ type Components struct {
 // Setup reads the inputs.
 func (c *Components) Setup() error { return c.layout.Read(string(c.Inputs)) }
 
-// Plan places components or blocks. The outcome of the step names the run file with the places. It names none if no two
+// Plan places components or blocks. The outcome of the step names the run file with the locations. It names none if no two
 // documents are compared. The tasks are tasks of [Sending], with the step [PairsStep].
 func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
 	p.Runs.ReleaseStage(p.Outcomes, work.Gather) // the sets of heaps have been scored
@@ -48,12 +48,12 @@ func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
 	if p.Outcome.Run, err = p.Run.Close(); err != nil || p.Outcome.Run == "" {
 		return err
 	}
-	d := work.Delivery{Step: PairsStep, Needed: []runfile.Kind{records.Numbers}, Extra: []runfile.Kind{records.Nodes, records.Places}}
+	d := work.Delivery{Step: PairsStep, Needed: []runfile.Kind{records.NodePairs}, Extra: []runfile.Kind{records.Nodes, records.Locations}}
 	return p.Deliver(d, append(runs, p.Outcome.Run))
 }
 
-// placeComponents writes the places of the nodes of each part. A document with one place only is wanted there. Where
-// other documents are wanted depends on their pairs.
+// placeComponents writes the locations of the nodes of each part. A document that has only one place is wanted there.
+// Where other documents are wanted depends on their pairs.
 func (c *Components) placeComponents(runs []string, total int64, m *work.Memory) error {
 	graph, err := work.ReadGraph(runs, records.Nodes, m)
 	if err != nil {
@@ -63,36 +63,35 @@ func (c *Components) placeComponents(runs []string, total int64, m *work.Memory)
 	if err != nil {
 		return err
 	}
-	places, _ := graph.Places(max(c.PlaceBytes/hashBytes, 1))
-	if err := writePlaces(runs, graph, places, stars, m); err != nil {
+	locations, _ := graph.Locations(max(c.PlaceBytes/hashBytes, 1))
+	if err := writeLocations(runs, graph, locations, stars, m); err != nil {
 		return err
 	}
-	for rank, place := range places {
-		if place.Blocks > 1 {
+	for rank, ref := range graph.Refs() {
+		if locations[rank].Blocks > 1 {
 			continue
 		}
-		ref := graph.Ref(rank)
-		if err := want(&m.Run, &c.layout, records.Want{Ref: ref, Place: int(place.First)}); err != nil {
+		if err := want(&m.Run, &c.layout, records.Want{Ref: ref, Place: locations[rank].First}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writePlaces writes the place and the star of each node, by part.
-func writePlaces(runs []string, graph *components.Graph, places []components.Place, stars *stars, m *work.Memory) error {
-	starOf := make([]uint32, graph.Len())
-	for rank := range starOf {
-		starOf[rank] = stars.star(graph.Ref(rank))
+// writeLocations writes the location and the star of each node, by part.
+func writeLocations(runs []string, graph *components.Graph, locations []components.Location, stars *stars, m *work.Memory) error {
+	starOf := make([]records.StarNumber, graph.Len())
+	for rank, ref := range graph.Refs() {
+		starOf[rank] = stars.star(ref)
 	}
 	return work.EachPart(runs, records.Nodes, m, func(part int, nodes []byte) error {
 		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
-			b, err := m.Run.Record(records.Places, part, records.PlaceSize)
+			b, err := m.Run.Record(records.Locations, part, records.LocationSize)
 			if err != nil {
 				return err
 			}
 			rank := graph.Rank(records.GetRef(nodes))
-			records.PutPlace(b, places[rank], starOf[rank])
+			records.PutLocation(b, locations[rank], starOf[rank])
 		}
 		return nil
 	})

@@ -1,7 +1,6 @@
 package gathering
 
 import (
-	"encoding/binary"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
@@ -93,26 +92,22 @@ type pair struct{ a, b docref.Ref }
 func (j *job) candidates(t *testing.T, part int, pairs []pair) work.Outcome {
 	t.Helper()
 	var graph components.Part
-	numbers := map[docref.Ref]uint32{}
-	number := func(ref docref.Ref) uint32 {
-		if _, known := numbers[ref]; !known {
-			numbers[ref] = uint32(len(graph.Refs))
-			graph.Refs = append(graph.Refs, ref)
-			graph.Weights = append(graph.Weights, uint32(len(j.sets[ref])))
-			graph.Parents = append(graph.Parents, numbers[ref])
+	nodes := map[docref.Ref]components.Node{}
+	node := func(ref docref.Ref) components.Node {
+		if _, known := nodes[ref]; !known {
+			nodes[ref] = graph.Add(ref, uint32(len(j.sets[ref])))
 		}
-		return numbers[ref]
+		return nodes[ref]
 	}
 	path := worktest.Write(t, j.runs, func(run *runfile.Writer) error {
 		for _, p := range pairs {
-			a, b := number(p.a), number(p.b)
+			a, b := node(p.a), node(p.b)
 			graph.Parents.Union(a, b)
-			record, err := run.Record(records.Numbers, part, records.NumberSize)
+			record, err := run.Record(records.NodePairs, part, records.NodePairSize)
 			if err != nil {
 				return err
 			}
-			binary.LittleEndian.PutUint32(record, a)
-			binary.LittleEndian.PutUint32(record[4:], b)
+			records.PutNodePair(record, a, b)
 		}
 		return records.WritePart(run, records.Nodes, part, graph)
 	})

@@ -46,29 +46,29 @@ func (h *Heaps) Plan(_ context.Context, p *work.Planning) error {
 // place packs heaps into places and wants their documents there.
 func (h *Heaps) place(graph *components.Graph, inputs map[docref.Ref]docref.Ref, m *work.Memory) error {
 	// A heap too large for one place gets the first of its places only.
-	places, count := graph.Places(max(h.PlaceBytes/hashBytes, 1))
-	heaps := map[uint32]uint32{} // number of a heap at its place, by root
-	next := make([]uint32, count)
-	sizes := make([]uint32, count)
-	for rank, root := range graph.Roots() {
-		place := places[rank].First
-		heap, known := heaps[root]
+	locations, places := graph.Locations(max(h.PlaceBytes/hashBytes, 1))
+	heaps := map[components.Rank]records.HeapNumber{} // by root
+	next := make([]records.HeapNumber, places)
+	sizes := make([]uint32, places)
+	roots := graph.Roots()
+	for rank, ref := range graph.Refs() {
+		place := locations[rank].First
+		heap, known := heaps[roots[rank]]
 		if !known {
 			heap = next[place]
-			heaps[root] = heap
+			heaps[roots[rank]] = heap
 			next[place]++
 		}
 		sizes[place]++
-		ref := graph.Ref(rank)
-		if err := want(&m.Run, &h.layout, records.Want{Ref: ref, Place: int(place), Input: inputs[ref], Heap: heap}); err != nil {
+		if err := want(&m.Run, &h.layout, records.Want{Ref: ref, Place: place, Input: inputs[ref], Heap: heap}); err != nil {
 			return err
 		}
 	}
-	for place, size := range sizes {
-		if size == 0 {
+	for place := range components.Place(places) {
+		if sizes[place] == 0 {
 			continue
 		}
-		if err := records.WriteHeaps(&m.Run, place, size); err != nil {
+		if err := records.WriteHeaps(&m.Run, place, sizes[place]); err != nil {
 			return err
 		}
 	}
@@ -83,17 +83,17 @@ func readHeaps(runs []string, m *work.Memory) (*components.Graph, map[docref.Ref
 	err := work.EachPart(runs, records.HeapMembers, m, func(_ int, members []byte) error {
 		var part components.Part
 		m.Nodes.Reset()
-		number := func(ref docref.Ref, weight uint32) uint32 {
-			n, isNew := m.Nodes.Add(uint64(ref))
+		node := func(ref docref.Ref, weight uint32) components.Node {
+			node, isNew := m.Nodes.Add(uint64(ref))
 			if isNew {
-				part.Refs, part.Weights, part.Parents = append(part.Refs, ref), append(part.Weights, weight), append(part.Parents, n)
+				part.Add(ref, weight)
 			}
-			return n
+			return node
 		}
 		for ; len(members) > 0; members = members[records.HeapMemberSize:] {
 			member := records.GetHeapMember(members)
 			// The other document came earlier, with its own size: it is the first of its group.
-			part.Parents.Union(number(member.Ref, member.Size), number(member.Other, member.Size))
+			part.Parents.Union(node(member.Ref, member.Size), node(member.Other, member.Size))
 			if member.Input != 0 {
 				inputs[member.Ref] = member.Input
 			}

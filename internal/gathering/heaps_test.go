@@ -59,7 +59,7 @@ func TestHeaps(t *testing.T) {
 		var heaps [][]docref.Ref
 		sizes := worktest.Read(t, planned.Run, records.Heaps)
 		for place, sets := range p.sets {
-			byHeap := map[uint32][]docref.Ref{}
+			byHeap := map[records.HeapNumber][]docref.Ref{}
 			for _, set := range sets {
 				byHeap[set.Heap] = append(byHeap[set.Heap], set.Ref)
 				if set.Input != inputs[set.Ref] {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -24,8 +26,7 @@ func SetsDelivery() work.Delivery {
 	return work.Delivery{Step: SetsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets}}
 }
 
-// Sending sends the pairs of a part of the candidate graph, or the wanted sets of a split,
-// to their places.
+// Sending sends the pairs of a part of the candidate graph, or the wanted sets of a split, to their places.
 type Sending struct {
 	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
@@ -37,7 +38,7 @@ type Sending struct {
 func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
 // Task does the step of the task.
-func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if t.Step == PairsStep {
 		return s.sendPairs(w)
 	}
@@ -46,35 +47,35 @@ func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Place) error {
 
 // sendPairs sends the pairs of a part to their places, except pairs within one star. For documents of components with
 // several places, it writes where they are wanted.
-func (s *Sending) sendPairs(w *work.Place) error {
+func (s *Sending) sendPairs(w *work.Desk) error {
 	nodes, err := w.Read(0, records.Nodes)
 	if err != nil {
 		return err
 	}
-	places, err := w.Read(1, records.Places)
+	locations, err := w.Read(1, records.Locations)
 	if err != nil {
 		return err
 	}
-	p := pairSender{run: &w.Run, nodes: nodes, places: places, wanted: w.Pairs[:0], crowded: 4 * len(nodes) / records.NodeSize}
+	p := pairSender{run: &w.Run, nodes: nodes, locations: locations, wanted: w.Pairs[:0], crowded: 4 * len(nodes) / records.NodeSize}
 	for _, piece := range w.Pieces {
-		if piece.Kind != records.Numbers {
+		if piece.Kind != records.NodePairs {
 			continue
 		}
-		numbers, err := w.ReadPiece(2, piece)
+		pairs, err := w.ReadPiece(2, piece)
 		if err != nil {
 			return err
 		}
-		w.Figures.Records += int64(len(numbers) / records.NumberSize)
-		w.Figures.Bytes += int64(len(numbers))
-		if err := p.send(numbers); err != nil {
+		w.Figures.Records += int64(len(pairs) / records.NodePairSize)
+		w.Figures.Bytes += int64(len(pairs))
+		if err := p.send(pairs); err != nil {
 			return err
 		}
 	}
 	p.compact()
 	w.Pairs = p.wanted
-	for _, at := range p.wanted {
-		ref := records.GetRef(nodes[at>>32*records.NodeSize:])
-		if err := want(&w.Run, &s.layout, records.Want{Ref: ref, Place: int(uint32(at))}); err != nil {
+	for _, word := range p.wanted {
+		node, place := unpackWanted(word)
+		if err := want(&w.Run, &s.layout, records.Want{Ref: p.ref(node), Place: place}); err != nil {
 			return err
 		}
 	}
@@ -83,26 +84,46 @@ func (s *Sending) sendPairs(w *work.Place) error {
 
 // pairSender sends the pairs of a part.
 type pairSender struct {
-	run           *runfile.Writer
-	nodes, places []byte
-	wanted        []uint64 // node and place in two halves of a word
-	crowded       int      // number of wanted that makes a search for repeats worthwhile
+	run              *runfile.Writer
+	nodes, locations []byte
+	wanted           []uint64 // packed by packWanted
+	crowded          int      // number of wanted that makes a search for repeats worthwhile
 }
 
-// send sends pairs, given by the numbers of their nodes.
-func (p *pairSender) send(numbers []byte) error {
-	for ; len(numbers) > 0; numbers = numbers[records.NumberSize:] {
-		a, b := records.GetNumbers(numbers)
-		placeA, placeB := p.places[a*records.PlaceSize:], p.places[b*records.PlaceSize:]
-		if star := records.GetStar(placeA); star != 0 && star == records.GetStar(placeB) {
+// packWanted packs a node and a place where it is wanted into a word.
+func packWanted(node components.Node, place components.Place) uint64 {
+	return uint64(node)<<32 | uint64(place)
+}
+
+// unpackWanted returns what packWanted has packed.
+func unpackWanted(word uint64) (components.Node, components.Place) {
+	return components.Node(word >> 32), components.Place(word)
+}
+
+// ref returns the ref of a node.
+func (p *pairSender) ref(node components.Node) docref.Ref {
+	return records.GetRef(p.nodes[int(node)*records.NodeSize:])
+}
+
+// location returns the packed location of a node.
+func (p *pairSender) location(node components.Node) []byte {
+	return p.locations[int(node)*records.LocationSize:]
+}
+
+// send sends packed pairs of nodes.
+func (p *pairSender) send(pairs []byte) error {
+	for ; len(pairs) > 0; pairs = pairs[records.NodePairSize:] {
+		a, b := records.GetNodePair(pairs)
+		packedA, packedB := p.location(a), p.location(b)
+		if star := records.GetStar(packedA); star != 0 && star == records.GetStar(packedB) {
 			continue
 		}
-		place := records.GetPlace(placeA)
-		at := place.Of(records.GetPlace(placeB))
-		if place.Blocks > 1 {
-			p.wanted = append(p.wanted, uint64(a)<<32|uint64(at), uint64(b)<<32|uint64(at))
+		location := records.GetLocation(packedA)
+		place := location.MeetingPlace(records.GetLocation(packedB))
+		if location.Blocks > 1 {
+			p.wanted = append(p.wanted, packWanted(a, place), packWanted(b, place))
 		}
-		if err := records.WritePair(p.run, at, records.GetRef(p.nodes[a*records.NodeSize:]), records.GetRef(p.nodes[b*records.NodeSize:])); err != nil {
+		if err := records.WritePair(p.run, place, p.ref(a), p.ref(b)); err != nil {
 			return err
 		}
 	}
@@ -120,7 +141,7 @@ func (p *pairSender) compact() {
 }
 
 // sendSets sends the wanted sets of a split to their places.
-func sendSets(ctx context.Context, w *work.Place) error {
+func sendSets(ctx context.Context, w *work.Desk) error {
 	packed, err := w.Read(1, records.Wanted)
 	if err != nil {
 		return err

@@ -11,11 +11,15 @@ import (
 // stars are the documents of heaps that are like one leader, if there are many. They are known to be much alike. So if
 // a star has very many pairs, its pairs are not compared, even if they have met under other keys.
 type stars struct {
-	documents, leaders numbering.Set
-	of                 []uint32 // number of the document's leader, by number of the document
-	pairs              []int64  // pairs of its star, by number of the leader
-	limit              int64    // largest number of pairs of a star that is compared
+	documents numbering.Set[uint32]
+	leaders   numbering.Set[leader]
+	of        []leader // the leader of each document, by number of the document
+	pairs     []int64  // pairs of each star, by leader
+	limit     int64    // largest number of pairs of a star that is compared
 }
+
+// leader is the number of a leader among those of all heaps, from 0.
+type leader uint32
 
 // readStars reads the large stars of all heaps in a job of that many documents.
 func (c *Components) readStars(runs []string, documents int64, m *work.Memory) (*stars, error) {
@@ -46,11 +50,10 @@ func (c *Components) readStars(runs []string, documents int64, m *work.Memory) (
 	return s, nil
 }
 
-// star returns the number of a document's star, from 1 on, if the pairs of the star are not compared. Otherwise it
-// returns 0.
-func (s *stars) star(ref docref.Ref) uint32 {
+// star returns the star of a document if the pairs of the star are not compared. Otherwise it returns 0.
+func (s *stars) star(ref docref.Ref) records.StarNumber {
 	if number, found := s.documents.Find(uint64(ref)); found && s.pairs[s.of[number]] > s.limit {
-		return s.of[number] + 1
+		return records.StarNumber(s.of[number]) + 1
 	}
 	return 0
 }

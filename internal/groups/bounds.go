@@ -22,8 +22,7 @@ type Bounds struct {
 	Listed int64
 }
 
-// SmallCorpus is the number of documents up to which a corpus is compared fully, whatever
-// its groups are.
+// SmallCorpus is the largest number of documents for which a corpus is compared fully, whatever its groups are.
 const SmallCorpus = 4096
 
 // UsualBounds returns the bounds of all jobs; only tests use others.

@@ -89,7 +89,7 @@ func writeLimit(p *work.Planning, crowds []work.Crowd, limit int64) (path string
 }
 
 // readLimit returns what writeLimit wrote.
-func readLimit(w *work.Place, catalog string) (limit int64, dense numbering.Set, err error) {
+func readLimit(w *work.Desk, catalog string) (limit int64, dense numbering.Set[uint32], err error) {
 	pieces, err := runfile.ReadCatalog(catalog, limitShard)
 	if err != nil {
 		return 0, dense, err
@@ -107,7 +107,7 @@ func readLimit(w *work.Place, catalog string) (limit int64, dense numbering.Set,
 
 // Crowds goes through the crowds of a shard. It compares those that are not dense, and gathers the documents of dense
 // ones in heaps. It also compares pairs that have met under dense keys only.
-func (k *Keyed) Crowds(w *work.Place, t work.Task) error {
+func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 	limit, dense, err := readLimit(w, t.Catalog)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func unmetBefore(g *candidates.Grouper) func(packed []byte) uint64 {
 }
 
 // readCrowd reads the documents of a crowd.
-func readCrowd(c *records.CrowdReader, w *work.Place) []candidates.Record {
+func readCrowd(c *records.CrowdReader, w *work.Desk) []candidates.Record {
 	growKeys(w, c.Documents)
 	for i := range w.Keys {
 		c.Record(&w.Keys[i])

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -18,7 +19,7 @@ type Equals struct {
 }
 
 // Shard writes the stars of equal documents of a shard, and its distinct documents.
-func (e *Equals) Shard(w *work.Place, shard int) error {
+func (e *Equals) Shard(w *work.Desk, shard int) error {
 	keys, err := sorting{kind: records.Digests, shard: shard, shards: e.Shards}.read(w)
 	if err != nil {
 		return err
@@ -47,11 +48,11 @@ func (e *Equals) Shard(w *work.Place, shard int) error {
 // writeDistinct writes the first document under each key as a node. Each of these is compared with every other. If it
 // is of the reference, the first equal document of the input, if any, is a node joined to it.
 func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates.Record) error {
-	n, first := uint32(0), uint32(0)
+	next, first := components.Node(0), components.Node(0)
 	for i, r := range keys {
 		isEqual := i > 0 && keys[i-1].Digest == r.Digest
 		if !isEqual {
-			first = n
+			first = next
 		}
 		if r.Size == 0 || isEqual && (keys[i-1].Ref >= e.FirstInput || r.Ref < e.FirstInput) {
 			continue
@@ -59,7 +60,7 @@ func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates
 		if err := records.WriteNode(run, records.Distinct, shard, records.Node{Ref: r.Ref, Weight: r.Size, Parent: first}); err != nil {
 			return err
 		}
-		n++
+		next++
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package groups
 
 import (
 	"context"
-	"encoding/binary"
 	"maps"
 	"math/rand/v2"
 	"reflect"
@@ -129,7 +128,7 @@ func (c *corpus) keyed(threshold float64, bounds Bounds) *Keyed {
 // first goes through all shards for the first time.
 func (c *corpus) first(t *testing.T, runs work.Runs, k *Keyed) (keys work.Outcome, all []work.Outcome) {
 	keys = c.write(t, runs)
-	all = doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.Place) error { return k.Shard(w, task.Number) })
+	all = doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.Desk) error { return k.Shard(w, task.Number) })
 	return keys, all
 }
 
@@ -138,12 +137,13 @@ func found(t *testing.T, all []work.Outcome) (pairs, edges map[pair]bool) {
 	pairs, edges = map[pair]bool{}, map[pair]bool{}
 	for part := range 2 * shards {
 		nodes := records.DecodePart(components.Part{}, read(t, all, part, records.Nodes))
-		for b := read(t, all, part, records.Numbers); len(b) > 0; b = b[records.NumberSize:] {
-			pairs[pairOf(nodes.Refs[binary.LittleEndian.Uint32(b)], nodes.Refs[binary.LittleEndian.Uint32(b[4:])])] = true
+		for b := read(t, all, part, records.NodePairs); len(b) > 0; b = b[records.NodePairSize:] {
+			x, y := records.GetNodePair(b)
+			pairs[pairOf(nodes.Refs[x], nodes.Refs[y])] = true
 		}
 		nodes = records.DecodePart(components.Part{}, read(t, all, part, records.EdgeNodes))
 		for b := read(t, all, part, records.Edges); len(b) > 0; b = b[records.EdgeSize:] {
-			e := records.GetEdge(b)
+			e := records.GetEdge[components.Node](b)
 			if !e.Identical() {
 				t.Errorf("%v: documents that share a key are said to be alike", e)
 			}
@@ -186,7 +186,7 @@ func (c *corpus) later(t *testing.T, runs work.Runs, k *Keyed, keys work.Outcome
 			t.Fatalf("a task of step %d", task.Step)
 		}
 	}
-	return append(all, worktest.DoAll(t, runs, tasks, func(_ context.Context, task work.Task, w *work.Place) error { return k.Crowds(w, task) })...)
+	return append(all, worktest.DoAll(t, runs, tasks, func(_ context.Context, task work.Task, w *work.Desk) error { return k.Crowds(w, task) })...)
 }
 
 // TestCrowdsOfSmallCorpora: a small corpus has the same pairs whether its groups have waited or not.
@@ -281,7 +281,7 @@ func TestEquals(t *testing.T) {
 		return nil
 	})
 	e := Equals{FirstInput: c.firstInput, Shards: shards}
-	all := doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.Place) error { return e.Shard(w, task.Number) })
+	all := doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.Desk) error { return e.Shard(w, task.Number) })
 	classes, stars := c.equals()
 	_, edges := found(t, all)
 	check(t, "equal documents", edges, stars)
@@ -319,7 +319,7 @@ func TestRepeatedIDs(t *testing.T) {
 		return nil
 	})
 	starts := []docref.Ref{0, 4, 6}
-	all := doShards(t, runs, written, func(_ context.Context, _ work.Task, w *work.Place) error { return RepeatedIDs(w, starts) })
+	all := doShards(t, runs, written, func(_ context.Context, _ work.Task, w *work.Desk) error { return RepeatedIDs(w, starts) })
 	for split, want := range [][]docref.Ref{{0, 1}, {4}, {7, 8}} {
 		var got []docref.Ref
 		for b := read(t, all, split, records.Repeated); len(b) > 0; b = b[records.RefSize:] {

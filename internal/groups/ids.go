@@ -13,8 +13,7 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// WriteID writes the hash of the id of a document to one of the shards of ids, if the
-// document has an id.
+// WriteID writes the hash of the id of a document to one of the shards of ids, if the document has an id.
 func WriteID(run *runfile.Writer, shards int, ref docref.Ref, id []byte) error {
 	if len(id) == 0 {
 		return nil
@@ -30,7 +29,7 @@ func WriteID(run *runfile.Writer, shards int, ref docref.Ref, id []byte) error {
 
 // RepeatedIDs finds the documents of a shard of ids that share their id with another document, and writes them by
 // split. Starts are the first refs of the splits.
-func RepeatedIDs(w *work.Place, starts []docref.Ref) error {
+func RepeatedIDs(w *work.Desk, starts []docref.Ref) error {
 	packed, err := w.Read(0, records.IDs)
 	if err != nil {
 		return err

@@ -12,10 +12,10 @@ type Keyed struct {
 	Layout *documents.Layout
 	// Shards is the number of shards over which the keys are spread.
 	Shards int
-	// Threshold is the least similarity that the sizes of two documents must allow;
-	// 0 where sizes rule no pair out.
+	// Threshold is the least similarity that the sizes of two documents must allow, from 0 to 1. With 0, sizes rule no
+	// pair out.
 	Threshold float64
-	// Exact says that keys are those of [candidates.PrefixKeyOf].
+	// Exact says that the keys are made by [candidates.PrefixKeyOf].
 	Exact bool
 	// Stars says that the documents of a dense group are compared with the first of them. Otherwise they are gathered
 	// in heaps.
@@ -26,7 +26,7 @@ type Keyed struct {
 
 // Shard goes through a shard for the first time. It writes the candidate pairs, the stars of equal documents, which are
 // edges already, and the crowds, which wait.
-func (k *Keyed) Shard(w *work.Place, shard int) error {
+func (k *Keyed) Shard(w *work.Desk, shard int) error {
 	keys, err := sorting{records.Keys, shard, k.Shards, func(packed []byte) uint64 {
 		return records.PreviousKey(packed, k.Exact)
 	}}.read(w)

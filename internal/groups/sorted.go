@@ -13,14 +13,14 @@ import (
 type sorting struct {
 	kind          runfile.Kind
 	shard, shards int
-	// previous, if not nil, returns the link for [candidates.Buckets.CountLink]. Records that this finds to be in no
-	// pair may be left out.
+	// previous, if not nil, returns the previous key for [candidates.Buckets.CountLink]. Records of buckets that this
+	// drops are left out.
 	previous func(packed []byte) uint64
 }
 
-// read returns the key records of a shard in the task's memory, sorted. It reads them
-// twice, piece by piece: a shard may be the records of very many documents under one key.
-func (s sorting) read(w *work.Place) ([]candidates.Record, error) {
+// read returns the key records of a shard in the task's memory, sorted. It reads them twice, piece by piece: a shard may
+// be the records of very many documents under one key.
+func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
 	size := int64(0)
 	for _, piece := range w.Pieces {
 		if piece.Kind == s.kind {
@@ -45,8 +45,8 @@ func (s sorting) read(w *work.Place) ([]candidates.Record, error) {
 	growKeys(w, buckets.Counted())
 	err = s.each(w, func(packed []byte) []byte {
 		key := binary.LittleEndian.Uint64(packed)
-		if place, ok := buckets.Place(key); ok {
-			return records.GetKey(packed, &w.Keys[place])
+		if index, ok := buckets.Index(key); ok {
+			return records.GetKey(packed, &w.Keys[index])
 		}
 		return packed[records.KeySize+4*candidates.KnownOf(key):]
 	})
@@ -56,7 +56,7 @@ func (s sorting) read(w *work.Place) ([]candidates.Record, error) {
 }
 
 // each visits the packed records. Visit returns the bytes after a record.
-func (s sorting) each(w *work.Place, visit func(packed []byte) []byte) error {
+func (s sorting) each(w *work.Desk, visit func(packed []byte) []byte) error {
 	for _, piece := range w.Pieces {
 		if piece.Kind != s.kind {
 			continue
@@ -74,7 +74,7 @@ func (s sorting) each(w *work.Place, visit func(packed []byte) []byte) error {
 
 // growKeys makes room for n records and keeps none of the old ones. It frees the old memory first: both together may be
 // more than there is.
-func growKeys(w *work.Place, n int) {
+func growKeys(w *work.Desk, n int) {
 	if n > cap(w.Keys) {
 		w.Keys = nil
 		w.Keys = make([]candidates.Record, n)

@@ -44,7 +44,7 @@ var mayImport = map[string]string{
 	"internal/audit":               "internal/docref internal/numbering",
 	"internal/candidates":          "internal/docref internal/numbering",
 	"internal/components":          "internal/docref internal/numbering internal/radix internal/unionfind",
-	"internal/keep":                "internal/docref",
+	"internal/keep":                "internal/docref internal/records",
 	"internal/leaders":             "internal/numbering",
 	"internal/sketchblock":         "internal/docref",
 	"internal/storage":             "internal/regular",

@@ -1,41 +1,43 @@
-// Package keep decides which documents of a cluster stay.
+// Package keep decides which documents of a cluster are kept.
 //
-// A document goes only if a verified edge joins it to one that stays. So no
-// document is removed through a chain of others, and a cluster may keep
-// several: the ones kept are a maximal independent set of the similarity graph,
-// chosen greedily in the order of preference.
+// A document is removed only if a verified edge joins it to one that is kept. So no document is removed through a chain
+// of others, and a cluster may keep several documents. The kept documents are a maximal independent set of the similarity
+// graph, chosen greedily in the order of preference.
 package keep
 
-import "iter"
+import (
+	"iter"
 
-// Edge joins two documents that are similar, but not identical, by their
-// numbers.
+	"mirrorbeam/internal/records"
+)
+
+// Edge joins two documents that are similar, but not identical.
 type Edge struct {
-	A, B       uint32
+	A, B records.Number
+	// Similarity is from 0 to 1.
 	Similarity float64
 }
 
-// Choice is what becomes of a document: it is kept if Kept is its own number,
-// else it goes and Kept is the document that stays for it, at that similarity.
+// Choice is what becomes of a document. A document is kept if Kept is its own number. Otherwise it is removed, and Kept is
+// the kept document to which it is assigned, at that similarity.
 type Choice struct {
-	Kept       uint32
+	Kept       records.Number
 	Similarity float64
 }
 
-const undecided = ^uint32(0)
+const undecided = ^records.Number(0)
 
-// Choose decides for all documents, numbered from 0 to len(first)-1. Order lists
-// them by preference. First gives for each document the first one that is
-// identical to it, or itself; only those first ones have edges, which stand for
-// all that are identical. A document that goes is given to the most similar
-// among those that it has an edge to and that were kept before it, then to the
-// most preferred. The edges are gone through twice.
-func Choose(order, first []uint32, edges iter.Seq[Edge]) []Choice {
+// Choose decides for all documents of an output shard, with numbers from 0 to len(first)-1. Order lists them by
+// preference. First holds, for each document, the first document that is identical to it, or the document itself. Only
+// these first documents have edges, which stand for all identical ones. A removed document is assigned to the most
+// similar of the documents that it has an edge to and that were kept before it. Of equally similar ones it is assigned to
+// the most preferred. Choose goes through the edges twice.
+func Choose(order, first []records.Number, edges iter.Seq[Edge]) []Choice {
 	n := len(first)
 	neighbours := adjacency(n, edges)
-	place := make([]uint32, n) // in the order of preference
+	turn := make([]uint32, n) // of each document, in the order of preference
 	for i, document := range order {
-		place[document] = uint32(i)
+		turn[document] = uint32(i)
 	}
 	// The choice of a class of identical documents stands at its first one.
 	class := make([]Choice, n)
@@ -54,7 +56,7 @@ func Choose(order, first []uint32, edges iter.Seq[Edge]) []Choice {
 					continue
 				}
 				if c.Kept == undecided || similarity > c.Similarity ||
-					similarity == c.Similarity && place[other.Kept] < place[c.Kept] {
+					similarity == c.Similarity && turn[other.Kept] < turn[c.Kept] {
 					*c = Choice{other.Kept, similarity}
 				}
 			}
@@ -67,11 +69,11 @@ func Choose(order, first []uint32, edges iter.Seq[Edge]) []Choice {
 	return choices
 }
 
-// graph holds the neighbours of all documents, those of one next to each other.
-// A heap of copies has millions of edges, so they are packed.
+// graph holds the neighbours of all documents. The neighbours of one document stand next to each other. A heap of copies
+// has millions of edges, so they are packed.
 type graph struct {
 	starts       []uint32
-	documents    []uint32
+	documents    []records.Number
 	similarities []float64
 }
 
@@ -83,12 +85,12 @@ func adjacency(n int, edges iter.Seq[Edge]) *graph {
 		g.starts[e.B+2]++
 		total += 2
 	}
-	g.documents, g.similarities = make([]uint32, total), make([]float64, total)
+	g.documents, g.similarities = make([]records.Number, total), make([]float64, total)
 	for i := 2; i < len(g.starts); i++ {
 		g.starts[i] += g.starts[i-1]
 	}
 	for e := range edges {
-		for _, seen := range [2][2]uint32{{e.A, e.B}, {e.B, e.A}} {
+		for _, seen := range [2][2]records.Number{{e.A, e.B}, {e.B, e.A}} {
 			at := g.starts[seen[0]+1]
 			g.documents[at], g.similarities[at] = seen[1], e.Similarity
 			g.starts[seen[0]+1]++

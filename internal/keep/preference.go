@@ -6,8 +6,7 @@ import (
 	"mirrorbeam/internal/docref"
 )
 
-// Preference says which documents of a cluster come first when those to be kept are
-// chosen.
+// Preference says which documents of a cluster come first when the kept ones are chosen.
 type Preference string
 
 const (
@@ -26,9 +25,8 @@ type Document struct {
 	IsReference bool
 }
 
-// Compare returns a negative number if a is preferred to b, a positive one if b is
-// preferred to a, and 0 if they are the same document. Documents of the reference come
-// before all others, in document order, whatever the preference is.
+// Compare returns a negative number if a is preferred to b, a positive one if b is preferred to a, and 0 if they are the
+// same document. Documents of the reference come before all others, in document order, whatever the preference is.
 func (p Preference) Compare(a, b Document) int {
 	switch {
 	case a.IsReference && !b.IsReference:

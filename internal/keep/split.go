@@ -6,6 +6,6 @@ type Split string
 const (
 	// Component: documents joined by edges, directly or through others.
 	Component Split = "component"
-	// Star: a document that is kept and those that go for it.
+	// Star: a kept document and the documents that are removed for it.
 	Star Split = "star"
 )

@@ -1,6 +1,5 @@
-// Package leaders finds, among very many sets that are mostly alike, a few that stand
-// for the rest: each set is compared with the leaders so far, and becomes one where it
-// is like none of them. What stays are sets of which no two are alike.
+// Package leaders finds a few sets, the leaders, that stand for very many sets, most of which are alike. Each set is
+// compared with the leaders so far. It becomes a leader itself if it is like none of them. So no two leaders are alike.
 package leaders
 
 import (
@@ -10,59 +9,62 @@ import (
 )
 
 const (
-	// fewCompared is how many leaders a set is compared with at most where there are very
-	// many sets. Where there are fewer it is compared with more, up to some comparisons
-	// for all sets together, which take about a second. So the work is bounded, however
-	// many leaders there are.
+	// fewCompared is the largest number of leaders that a set is compared with if there are very many sets. If there
+	// are fewer sets, a set is compared with more leaders.
 	fewCompared = 64
+	// comparisons bounds the comparisons of all these sets together. They take about a second. So the work is bounded,
+	// however many leaders there are.
 	comparisons = 1 << 24
-	// mostElements bounds the elements of all leaders together, of 8 bytes each, and
-	// with them the index: some 100 MB in all.
+	// mostElements bounds the elements of all leaders together. An element takes 8 bytes; all leaders and their index
+	// take some 100 MB.
 	mostElements = 1 << 22
-	// mostOfOne bounds those of one leader, so that a few large ones do not take all the
-	// room.
+	// mostOfOne bounds the elements of one leader, so that a few large leaders do not take all the room.
 	mostOfOne = mostElements / 16
 )
 
-// Index holds the leaders and finds those that may be like another set: an inverted
-// index with the prefix filter of set-similarity joins (Chaudhuri, Ganti and Kaushik,
-// A primitive operator for similarity joins in data cleaning, 2006). Not for concurrent
-// use.
+// Leader is the number of a leader, from 0.
+type Leader uint32
+
+// None stands for no leader.
+const None = ^Leader(0)
+
+// Index holds the leaders and finds the leaders that may be like another set. It is an inverted index with the prefix
+// filter of set-similarity joins (Chaudhuri, Ganti and Kaushik, A primitive operator for similarity joins in data
+// cleaning, 2006). It is not for concurrent use.
 type Index struct {
 	threshold float64
 	prefix    func(n int) int
-	bound     int // leaders that are listed for an element, and that a set is compared with
+	bound     int // largest number of leaders that are listed for an element, and that a set is compared with
 
-	least, most int // sizes of those that had no room, 0 if there are none
+	least, most int // sizes of the sets for which there was no room, 0 if there are none
 
-	sets     [][]uint64
-	held     int           // elements of all leaders
-	elements numbering.Set // in the prefixes of leaders
-	lists    [][]uint32    // the leaders with each element
-	seen     []uint32      // how many elements of the set at hand each leader has
-	touched  []uint32
-	chosen   []uint32
+	sets     [][]uint64            // by leader
+	held     int                   // elements of all leaders
+	elements numbering.Set[uint32] // in the prefixes of leaders
+	lists    [][]Leader            // leaders with each element, by number of the element
+	seen     []uint32              // number of elements of the current set that each leader has
+	touched  []Leader
+	chosen   []Leader
 }
 
-// New returns an empty index for that many sets, which are alike from the Jaccard
-// similarity threshold on. Prefix returns how many of the first elements of a set of n,
-// in ascending order, hold one in common with every set that is like it.
+// New returns an empty index for the given number of sets. Two sets are alike if their Jaccard similarity reaches the
+// threshold. Prefix returns a number of elements for a set of n. If that many first elements of two sets, in ascending
+// order, have none in common, the sets are not alike.
 func New(sets int, threshold float64, prefix func(n int) int) *Index {
 	return &Index{threshold: threshold, prefix: prefix, bound: max(fewCompared, comparisons/max(sets, 1))}
 }
 
-// Add makes a copy of a set a leader, whose number is the count of those before. It
-// returns false where there is no room for it.
-func (x *Index) Add(set []uint64) bool {
+// Add makes a copy of a set the next leader. It returns None if there is no room.
+func (x *Index) Add(set []uint64) Leader {
 	if len(set) > mostOfOne || x.held+len(set) > mostElements {
 		if x.most == 0 {
 			x.least = len(set)
 		}
 		x.least, x.most = min(x.least, len(set)), max(x.most, len(set))
-		return false
+		return None
 	}
 	x.held += len(set)
-	number := uint32(len(x.sets))
+	leader := Leader(len(x.sets))
 	x.sets = append(x.sets, slices.Clone(set))
 	x.seen = append(x.seen, 0)
 	for _, element := range set[:x.prefix(len(set))] {
@@ -71,19 +73,19 @@ func (x *Index) Add(set []uint64) bool {
 			x.lists = append(x.lists, nil)
 		}
 		if len(x.lists[list]) <= x.bound { // one more says that some are missing
-			x.lists[list] = append(x.lists[list], number)
+			x.lists[list] = append(x.lists[list], leader)
 		}
 	}
-	return true
+	return leader
 }
 
 // Set returns the set of a leader.
-func (x *Index) Set(leader uint32) []uint64 { return x.sets[leader] }
+func (x *Index) Set(leader Leader) []uint64 { return x.sets[leader] }
 
-// Candidates returns leaders that may be like a set. It says whether these are all that
-// may be, of all that were to be added; if not, they are those that share most of its
-// first elements. They are valid until the next call.
-func (x *Index) Candidates(set []uint64) (candidates []uint32, isComplete bool) {
+// Candidates returns leaders that may be like a set. They are complete if no other set that was to be a leader may be like
+// it. If they are not complete, they are the leaders that share most of its first elements. They are valid until the next
+// call.
+func (x *Index) Candidates(set []uint64) (candidates []Leader, isComplete bool) {
 	x.touched = x.touched[:0]
 	isComplete = float64(len(set)) < x.threshold*float64(x.least) || float64(len(set))*x.threshold > float64(x.most)
 	for _, element := range set[:x.prefix(len(set))] {
@@ -112,10 +114,9 @@ func (x *Index) Candidates(set []uint64) (candidates []uint32, isComplete bool) 
 	return candidates, isComplete
 }
 
-// choose returns as many of the leaders that were touched as a set is compared with:
-// those that share most elements with it.
-func (x *Index) choose() []uint32 {
-	var having [256]int // how many leaders share so many elements, or more at the end
+// choose returns the touched leaders that a set is compared with: those that share most elements with it.
+func (x *Index) choose() []Leader {
+	var having [256]int // number of leaders by number of shared elements; the last entry also counts larger numbers
 	for _, leader := range x.touched {
 		having[min(x.seen[leader], 255)]++
 	}

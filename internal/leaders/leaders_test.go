@@ -27,7 +27,7 @@ func lead(sets [][]uint64, of int) (leaders [][]uint64, unchecked int) {
 	x := New(of, threshold, prefix)
 	for _, set := range sets {
 		candidates, isComplete := x.Candidates(set)
-		isLike := slices.ContainsFunc(candidates, func(leader uint32) bool { return jaccard(set, x.Set(leader)) >= threshold })
+		isLike := slices.ContainsFunc(candidates, func(leader Leader) bool { return jaccard(set, x.Set(leader)) >= threshold })
 		if isLike {
 			continue
 		}
@@ -128,20 +128,20 @@ func TestFullIndex(t *testing.T) {
 		_, isComplete := x.Candidates(set(n))
 		return isComplete
 	}
-	if x.Add(set(mostOfOne + 1)) {
+	if x.Add(set(mostOfOne+1)) != None {
 		t.Fatal("room for more elements of one than there may be")
 	}
 	if complete(mostOfOne) || complete(2*mostOfOne/10*6) || !complete(100) || !complete(2*mostOfOne) {
 		t.Error("a large leader that had no room may be like a small set, or is not like itself")
 	}
 	held := 0
-	for x.Add(set(mostOfOne)) {
+	for x.Add(set(mostOfOne)) != None {
 		held += mostOfOne
 	}
 	if held != mostElements || complete(mostOfOne) || !complete(100) {
 		t.Errorf("room for %d elements", held)
 	}
-	if x.Add(set(100)) || complete(100) || complete(81) || complete(124) {
+	if x.Add(set(100)) != None || complete(100) || complete(81) || complete(124) {
 		t.Error("a set that may be like one that had no room is said to have been compared with all")
 	}
 }

@@ -22,7 +22,7 @@ func init() {
 			return func(*lshbands.Counter) Keys { return AppendDigest }, nil
 		},
 		Records: allRecords,
-		Group: func(_ context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Place) error {
+		Group: func(_ context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error {
 			e := groups.Equals{FirstInput: l.FirstInput, Shards: p.Shards}
 			return e.Shard(w, shard)
 		},

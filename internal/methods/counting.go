@@ -59,7 +59,7 @@ type Counting struct {
 
 // Task counts the shingles of every n-th split, from the task's number on, where n is the number of tasks. It writes
 // the counter.
-func (c *Counting) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (c *Counting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	counter := lshbands.NewCounter(t.Shingles)
 	for split := t.Number; split < c.Splits; split += t.Shards {
 		if err := countSplit(ctx, t.Catalog, split, w, counter); err != nil {
@@ -78,7 +78,7 @@ func (c *Counting) Task(ctx context.Context, t work.Task, w *work.Place) error {
 }
 
 // countSplit counts the shingles of one split.
-func countSplit(ctx context.Context, catalog string, split int, w *work.Place, counter *lshbands.Counter) (err error) {
+func countSplit(ctx context.Context, catalog string, split int, w *work.Desk, counter *lshbands.Counter) (err error) {
 	if w.Pieces, err = runfile.ReadCatalog(catalog, split); err != nil {
 		return err
 	}

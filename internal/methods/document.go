@@ -56,22 +56,18 @@ const (
 // stored are the parts that stand beside the block.
 const stored = ReadsSets | ReadsSequences
 
-// blockReader reads the documents of a sketch block.
-type blockReader struct {
+// reader reads the documents of sketch blocks.
+type reader struct {
 	parts    Parts
-	block    *sketchblock.Block
-	sets     []byte // sets of the documents that are still to come
 	sequence sketchblock.Sequence
 	Document
 }
 
-// document reads document i. Documents are read in order. It returns a hash of the parts that it has read: documents of
-// equal digest and equal hash have the same keys. It does not parse sequences.
-func (r *blockReader) document(i int) (hash uint64, packed []byte) {
-	r.Ref, r.Digest, r.Size = r.block.Ref(i), r.block.Digest(i), r.block.Size(i)
+// read reads document i of a block. Packed is its set or sequence, if these are read. Read returns a hash of the parts
+// that it has read: documents of equal digest and equal hash have the same keys. It does not parse sequences.
+func (r *reader) read(block *sketchblock.Block, i int, packed []byte) (hash uint64) {
+	r.Ref, r.Digest, r.Size = block.Ref(i), block.Digest(i), block.Size(i)
 	if r.parts&stored != 0 {
-		size := sketchblock.HashSize * r.block.Stored(i)
-		packed, r.sets = r.sets[:size], r.sets[size:]
 		hash = xxh3.Hash(packed)
 	}
 	if r.parts&ReadsSets != 0 {
@@ -79,23 +75,23 @@ func (r *blockReader) document(i int) (hash uint64, packed []byte) {
 	}
 	if r.parts&ReadsBands != 0 {
 		r.Bands = r.Bands[:0]
-		for k := range r.block.Keys() {
-			r.Bands = append(r.Bands, r.block.Key(i, k))
+		for k := range block.Keys() {
+			r.Bands = append(r.Bands, block.Key(i, k))
 		}
 		hash ^= r.Bands[0]
 	}
 	if r.parts&ReadsSimHash != 0 {
-		r.SimHash = r.block.SimHash(r.SimHash[:0], i)
+		r.SimHash = block.SimHash(r.SimHash[:0], i)
 		for _, word := range r.SimHash {
 			hash = asmkernels.SplitMix(hash ^ word)
 		}
 	}
-	return hash, packed
+	return hash
 }
 
 // parse parses the sequence of the document, if sequences are read. The sequence of a repeat stays empty: parsing takes
 // long, and nobody uses it.
-func (r *blockReader) parse(packed []byte, isRepeat bool) (err error) {
+func (r *reader) parse(packed []byte, isRepeat bool) (err error) {
 	r.Sequence = sketch.Sequence{}
 	if r.parts&ReadsSequences == 0 || isRepeat {
 		return nil

@@ -42,7 +42,7 @@ func (g *Grouping) Setup() (err error) {
 }
 
 // Task goes through a shard: for the first time or, in [groups.CrowdsStep], through the crowds that have waited.
-func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if t.Step == groups.CrowdsStep {
 		return g.method.keyed(&g.Parameters, &g.layout).Crowds(w, t)
 	}

@@ -95,7 +95,7 @@ func (k *Keying) Setup() (err error) {
 }
 
 // Task writes the records of one split. A document that repeats an earlier one sends its first record only.
-func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	m := k.method
 	if t.Step == allPairsStep {
 		m = k.small
@@ -110,20 +110,20 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	}
 	s := splitKeys{
 		keyed: m, shards: k.Shards, keys: m.ofAll(m.keys(order)),
-		reader: blockReader{parts: m.Reads},
+		reader: reader{parts: m.Reads},
 		known:  documents.Repeats{FirstInput: k.layout.FirstInput},
 	}
-	return w.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) (err error) {
-		s.reader.block = block
-		if m.Reads&stored != 0 {
-			if s.reader.sets, err = w.ReadPiece(1, setsPiece); err != nil {
-				return err
-			}
-		}
-		w.Figures.Records += int64(block.Len())
-		w.Figures.Bytes += int64(len(s.reader.sets))
+	document := func(block *sketchblock.Block, i int, packed []byte) error {
+		w.Figures.Records++
+		w.Figures.Bytes += int64(len(packed))
+		return s.document(&w.Run, block, i, packed)
+	}
+	if m.Reads&stored != 0 {
+		return w.EachSet(ctx, document)
+	}
+	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		for i := range block.Len() {
-			if err := s.document(&w.Run, i); err != nil {
+			if err := document(block, i, nil); err != nil {
 				return err
 			}
 		}
@@ -136,15 +136,15 @@ type splitKeys struct {
 	keyed
 	shards  int
 	keys    Keys
-	reader  blockReader
+	reader  reader
 	known   documents.Repeats
 	records []candidates.Record
 }
 
-// document writes the records of document i of the block.
-func (s *splitKeys) document(run *runfile.Writer, i int) error {
+// document writes the records of document i of a block. Packed is its set or sequence, if the method reads these.
+func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i int, packed []byte) error {
 	d := &s.reader.Document
-	hash, packed := s.reader.document(i)
+	hash := s.reader.read(block, i, packed)
 	isRepeat := s.known.Has(d.Ref, d.Digest, hash)
 	if err := s.reader.parse(packed, isRepeat); err != nil {
 		return err
@@ -158,5 +158,5 @@ func (s *splitKeys) document(run *runfile.Writer, i int) error {
 			return err
 		}
 	}
-	return groups.WriteID(run, s.shards, d.Ref, s.reader.block.ID(i))
+	return groups.WriteID(run, s.shards, d.Ref, block.ID(i))
 }

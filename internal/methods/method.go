@@ -43,7 +43,7 @@ type Method struct {
 
 	// Group goes through the records of a shard and writes pairs or edges, nil for
 	// [groups.Keyed].
-	Group func(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Place) error
+	Group func(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error
 	// Crowds says what becomes of groups of very many pairs.
 	Crowds Crowds
 
@@ -136,7 +136,7 @@ func (m *Method) complete() {
 		}
 	}
 	if m.Group == nil {
-		m.Group = func(_ context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Place) error {
+		m.Group = func(_ context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error {
 			return m.keyed(p, l).Shard(w, shard)
 		}
 	}

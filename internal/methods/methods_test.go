@@ -1,7 +1,6 @@
 package methods
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
 	"path/filepath"
@@ -202,18 +201,19 @@ type pair struct{ a, b docref.Ref }
 
 func pairOf(a, b docref.Ref) pair { return pair{min(a, b), max(a, b)} }
 
-// found returns the candidate pairs and the edges that were written.
-func (s *scene) found(t *testing.T, all []work.Outcome) (pairs map[pair]bool, edges map[pair]records.Edge) {
-	pairs, edges = map[pair]bool{}, map[pair]records.Edge{}
+// found returns the candidate pairs and the scores of the edges that were written.
+func (s *scene) found(t *testing.T, all []work.Outcome) (pairs map[pair]bool, edges map[pair]records.Score) {
+	pairs, edges = map[pair]bool{}, map[pair]records.Score{}
 	for shard := range s.p.Shards {
 		nodes := records.DecodePart(components.Part{}, read(t, all, shard, records.Nodes))
-		for b := read(t, all, shard, records.Numbers); len(b) > 0; b = b[records.NumberSize:] {
-			pairs[pairOf(nodes.Refs[binary.LittleEndian.Uint32(b)], nodes.Refs[binary.LittleEndian.Uint32(b[4:])])] = true
+		for b := read(t, all, shard, records.NodePairs); len(b) > 0; b = b[records.NodePairSize:] {
+			x, y := records.GetNodePair(b)
+			pairs[pairOf(nodes.Refs[x], nodes.Refs[y])] = true
 		}
 		nodes = records.DecodePart(components.Part{}, read(t, all, shard, records.EdgeNodes))
 		for b := read(t, all, shard, records.Edges); len(b) > 0; b = b[records.EdgeSize:] {
-			e := records.GetEdge(b)
-			edges[pairOf(nodes.Refs[e.A], nodes.Refs[e.B])] = e
+			e := records.GetEdge[components.Node](b)
+			edges[pairOf(nodes.Refs[e.A], nodes.Refs[e.B])] = e.Score
 		}
 	}
 	return pairs, edges

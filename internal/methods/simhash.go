@@ -132,7 +132,7 @@ type simhashGroups struct {
 }
 
 // groupSimHash goes through a shard of SimHash keys.
-func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Place) error {
+func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error {
 	packed, err := w.Read(0, records.Fingerprints)
 	if err != nil {
 		return err
@@ -257,7 +257,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 	}
 	listed := g.Bounds.Group + g.Bounds.Listed*int64(len(keys))
 	skipped := int64(0)
-	var joined unionfind.Forest // documents joined by pairs beyond the bound
+	var joined unionfind.Forest[uint32] // documents joined by pairs beyond the bound
 	g.matcher.Pairs(table, g.fingerprints, func(i, j, distance int) {
 		x, y, compared := candidates.Ends(keys[i].class(), keys[j].class(), g.layout.FirstInput)
 		a, b := keys[i].of(x), keys[j].of(y)
@@ -269,7 +269,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 		default:
 			// Pairs that hold the documents together are still written, so that no cluster falls apart.
 			if joined == nil {
-				joined = unionfind.New(len(keys))
+				joined = unionfind.New[uint32](len(keys))
 			}
 			if joined.Find(uint32(i)) == joined.Find(uint32(j)) {
 				skipped++
@@ -285,18 +285,18 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 	}
 }
 
-// same returns the edge to an identical document.
-func (g *simhashGroups) same(r *candidates.Record) records.Edge {
+// same returns the score of two identical documents.
+func (g *simhashGroups) same(r *candidates.Record) records.Score {
 	if g.Scoring == Hamming {
-		return records.HammingEdge(0, g.SimHashBits)
+		return records.HammingScore(0, g.SimHashBits)
 	}
-	return records.NewEdge(int(r.Size), int(r.Size), false)
+	return records.NewScore(int(r.Size), int(r.Size), false)
 }
 
 // pair passes on a pair within the distance, the first document before the second.
 func (g *simhashGroups) pair(a, b *candidates.Record, distance int) {
 	if g.Scoring == Hamming {
-		g.add(a, b, records.HammingEdge(distance, g.SimHashBits))
+		g.add(a, b, records.HammingScore(distance, g.SimHashBits))
 		return
 	}
 	low, high := a, b
@@ -311,8 +311,8 @@ func (g *simhashGroups) pair(a, b *candidates.Record, distance int) {
 	}
 }
 
-func (g *simhashGroups) add(a, b *candidates.Record, e records.Edge) {
-	if err := g.edges.Add(a, b, e); err != nil {
+func (g *simhashGroups) add(a, b *candidates.Record, score records.Score) {
+	if err := g.edges.Add(a, b, score); err != nil {
 		g.failed = err
 	}
 }

@@ -3,9 +3,9 @@ package numbering
 
 import "math/bits"
 
-// Set numbers distinct keys from 0 in the order in which they come. It takes 16
-// to 24 bytes a key. The zero Set is empty.
-type Set struct {
+// Set numbers distinct keys from 0, in the order in which they come. N is the type of the numbers. The set takes 16 to
+// 24 bytes a key. The zero Set is empty.
+type Set[N ~uint32] struct {
 	// Keys holds the keys by number.
 	Keys []uint64
 
@@ -14,36 +14,36 @@ type Set struct {
 }
 
 // Reset empties the set and keeps its memory.
-func (s *Set) Reset() {
+func (s *Set[N]) Reset() {
 	clear(s.slots)
 	s.Keys = s.Keys[:0]
 }
 
-// Add returns the number of the key and whether it is new.
-func (s *Set) Add(key uint64) (number uint32, isNew bool) {
+// Add returns the number of a key, and whether the key is new.
+func (s *Set[N]) Add(key uint64) (number N, isNew bool) {
 	if 3*len(s.Keys) >= 2*len(s.slots) {
 		s.grow()
 	}
 	at, found := s.find(key)
 	if found {
-		return s.slots[at] - 1, false
+		return N(s.slots[at] - 1), false
 	}
 	s.Keys = append(s.Keys, key)
 	s.slots[at] = uint32(len(s.Keys))
-	return uint32(len(s.Keys) - 1), true
+	return N(len(s.Keys) - 1), true
 }
 
 // Find returns the number of a key, if it has one.
-func (s *Set) Find(key uint64) (number uint32, found bool) {
+func (s *Set[N]) Find(key uint64) (number N, found bool) {
 	if len(s.slots) == 0 {
 		return 0, false
 	}
 	at, found := s.find(key)
-	return s.slots[at] - 1, found
+	return N(s.slots[at] - 1), found
 }
 
-// find returns the slot of the key, or the empty one where it belongs.
-func (s *Set) find(key uint64) (at int, found bool) {
+// find returns the slot of the key. If the key is new, it returns the empty slot where the key belongs.
+func (s *Set[N]) find(key uint64) (at int, found bool) {
 	for at = s.start(key); ; at = (at + 1) & (len(s.slots) - 1) {
 		n := s.slots[at]
 		if n == 0 || s.Keys[n-1] == key {
@@ -52,14 +52,14 @@ func (s *Set) find(key uint64) (at int, found bool) {
 	}
 }
 
-// start returns the slot where the search for a key starts.
-func (s *Set) start(key uint64) int {
+// start returns the slot at which the search for a key starts.
+func (s *Set[N]) start(key uint64) int {
 	key ^= key >> 32
 	return int(key * 0x9e3779b97f4a7c15 >> s.shift)
 }
 
-// grow doubles the slots.
-func (s *Set) grow() {
+// grow doubles the number of slots.
+func (s *Set[N]) grow() {
 	size := max(2*len(s.slots), 1<<10)
 	s.slots = make([]uint32, size)
 	s.shift = 64 - bits.TrailingZeros(uint(size))

@@ -9,7 +9,7 @@ import (
 // refs and pairs do.
 func TestSetNumbersLikeAMap(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	var s Set
+	var s Set[uint32]
 	for _, shift := range []int{0, 20, 32, 44} {
 		s.Reset()
 		want := map[uint64]uint32{}
@@ -41,7 +41,7 @@ func BenchmarkAdd(b *testing.B) {
 	for i := range keys {
 		keys[i] = uint64(random.IntN(1<<15)) * 970
 	}
-	var s Set
+	var s Set[uint32]
 	for b.Loop() {
 		s.Reset()
 		for _, key := range keys {

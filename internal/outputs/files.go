@@ -36,14 +36,14 @@ func splitsOf(t work.Task, splits int) (first, end int) {
 	return t.Number * splits / t.Shards, (t.Number + 1) * splits / t.Shards
 }
 
-// eachSplit visits splits of a catalog one after the other, each with a place of its own.
-func eachSplit(catalog string, first, end int, m *work.Memory, visit func(*work.Place) error) error {
+// eachSplit visits splits of a catalog one after the other, each with a desk of its own.
+func eachSplit(catalog string, first, end int, m *work.Memory, visit func(*work.Desk) error) error {
 	for split := first; split < end; split++ {
 		pieces, err := runfile.ReadCatalog(catalog, split)
 		if err != nil {
 			return err
 		}
-		w := &work.Place{Memory: m, Pieces: pieces}
+		w := &work.Desk{Memory: m, Pieces: pieces}
 		err = visit(w)
 		w.Reader.Close()
 		if err != nil {

@@ -37,7 +37,7 @@ type Index struct {
 func (x *Index) Setup() error { return x.layout.Read(string(x.Inputs)) }
 
 // Task writes the file of one output shard.
-func (x *Index) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (x *Index) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	files := Files{Partial: x.Partial, Format: output.Binary}
 	var rows int64
 	file, err := files.write(files.name(output.Index, t.Number, t.Shards), func(write func([]byte) error) (err error) {
@@ -60,7 +60,7 @@ func (x *Index) shard(ctx context.Context, t work.Task, m *work.Memory, write fu
 	if err != nil {
 		return 0, err
 	}
-	err = eachSplit(t.Catalog, first, end, m, func(split *work.Place) error {
+	err = eachSplit(t.Catalog, first, end, m, func(split *work.Desk) error {
 		return split.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 			rows += int64(block.Len())
 			return builder.add(split, block, setsPiece)
@@ -75,7 +75,7 @@ func (x *Index) shard(ctx context.Context, t work.Task, m *work.Memory, write fu
 // indexBuilder takes the documents of an index.
 type indexBuilder interface {
 	// add adds the documents of a block.
-	add(w *work.Place, block *sketchblock.Block, setsPiece runfile.Piece) error
+	add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Piece) error
 	// Close writes the rest.
 	Close() error
 }
@@ -121,7 +121,7 @@ func (x *Index) header(first, end int) index.Header {
 // setsIndex is an index of full sets.
 type setsIndex struct{ *index.Builder }
 
-func (x setsIndex) add(w *work.Place, block *sketchblock.Block, setsPiece runfile.Piece) error {
+func (x setsIndex) add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Piece) error {
 	sets, err := w.ReadPiece(1, setsPiece)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (x setsIndex) add(w *work.Place, block *sketchblock.Block, setsPiece runfil
 // fingerprintsIndex is an index of SimHash fingerprints.
 type fingerprintsIndex struct{ *index.FingerprintBuilder }
 
-func (x fingerprintsIndex) add(_ *work.Place, block *sketchblock.Block, _ runfile.Piece) error {
+func (x fingerprintsIndex) add(_ *work.Desk, block *sketchblock.Block, _ runfile.Piece) error {
 	var fingerprint [1]uint64
 	for i := range block.Len() {
 		copy(fingerprint[:], block.SimHash(fingerprint[:0], i))

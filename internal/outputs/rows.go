@@ -35,7 +35,7 @@ type Rows struct {
 func (r *Rows) Setup() error { return r.layout.Read(string(r.Inputs)) }
 
 // Task writes the rows of one output shard. Its run lists the removed documents, if the job writes unique.
-func (r *Rows) Task(_ context.Context, t work.Task, w *work.Place) error {
+func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
 	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
 	shard, err := clusters.ReadShard(&r.layout, w)

@@ -32,17 +32,17 @@ func shardOfThree(t *testing.T) string {
 		for i := range 3 {
 			var member [records.MemberSize]byte
 			records.PutRef(member[:], block.Ref(i))
-			records.Position{Number: uint32(i)}.Put(member[records.RefSize:])
+			records.Position{Number: records.Number(i)}.Put(member[records.RefSize:])
 			if err := records.WriteMember(run, member[:], &block, i, records.FlagsOf(false, false)); err != nil {
 				return err
 			}
 		}
-		for i := range uint32(2) {
+		for i := range records.Number(2) {
 			b, err := run.Record(records.ShardEdges, 0, records.EdgeSize)
 			if err != nil {
 				return err
 			}
-			records.PutEdge(b, records.Edge{A: i, B: i + 1, Shared: 9, Total: 10})
+			records.PutEdge(b, records.Edge[records.Number]{A: i, B: i + 1, Score: records.NewScore(9, 10, false)})
 		}
 		return nil
 	})
@@ -163,7 +163,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	if err := r.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := worktest.Do(t, worktest.In(t.TempDir()), work.Task{Shards: 1}, func(ctx context.Context, task work.Task, w *work.Place) error {
+	_, err := worktest.Do(t, worktest.In(t.TempDir()), work.Task{Shards: 1}, func(ctx context.Context, task work.Task, w *work.Desk) error {
 		w.Buffers[0], w.Figures.Records = make([]byte, 1<<20), 7
 		if err := r.Task(ctx, task, w); err != nil {
 			return err

@@ -27,10 +27,10 @@ type Sketches struct {
 func (s *Sketches) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
 // Task writes the file of one output shard.
-func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	file, err := s.write(s.name(output.Sketches, t.Number, t.Shards), func(row func([]byte) error) error {
 		first, end := splitsOf(t, len(s.layout.Inputs.Splits))
-		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.Place) error {
+		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.Desk) error {
 			return split.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 				sets, err := split.ReadPiece(1, setsPiece)
 				if err != nil {

@@ -16,7 +16,7 @@ import (
 // staying gives the stretches of the input and the kept documents in them. Both come in the order of the corpus, from
 // one split on. It holds one block at a time, and reads each once.
 type staying struct {
-	work.Place
+	work.Desk
 	catalog string
 	splits  []corpus.Split // splits still to come
 
@@ -31,7 +31,7 @@ type staying struct {
 // newStaying begins at the split of a task.
 func newStaying(splits []corpus.Split, t work.Task, m *work.Memory) *staying {
 	first := min(t.Number, len(splits))
-	return &staying{Place: work.Place{Memory: m}, catalog: t.Catalog, splits: splits[first:], split: first - 1}
+	return &staying{Desk: work.Desk{Memory: m}, catalog: t.Catalog, splits: splits[first:], split: first - 1}
 }
 
 // next returns the next stretch of a file and its checksum, or io.EOF. It passes over stretches of earlier files.

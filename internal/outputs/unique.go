@@ -29,7 +29,7 @@ type Unique struct {
 func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 
 // Task copies the kept records of the files that start in a split.
-func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	inputs := u.layout.Inputs
 	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory)}
 	defer c.close()

@@ -233,7 +233,7 @@ func TestUniqueEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := work.Task{Catalog: worktest.Catalog(t, t.TempDir(), readRun(t, inputs, 0))}
-	_, err = worktest.Do(t, worktest.In(t.TempDir()), task, func(ctx context.Context, task work.Task, w *work.Place) error {
+	_, err = worktest.Do(t, worktest.In(t.TempDir()), task, func(ctx context.Context, task work.Task, w *work.Desk) error {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
 		return u.Task(ctx, task, w)

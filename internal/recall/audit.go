@@ -76,7 +76,7 @@ func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 var samples work.Shared[sample]
 
 // Task finds the partners of the sampled documents in the split of the task's number.
-func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (a *Audit) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	sample, err := samples.Get(t.Catalog, a.readSample)
 	if err != nil {
 		return fmt.Errorf("read sample: %w", err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
@@ -91,7 +92,7 @@ func newJob(t *testing.T, files []string, hasReference bool, sample int) *job {
 }
 
 // do does a task of a stage and returns its outcome.
-func (j *job) do(stage work.Stage, task work.Task, do func(context.Context, work.Task, *work.Place) error) work.Outcome {
+func (j *job) do(stage work.Stage, task work.Task, do func(context.Context, work.Task, *work.Desk) error) work.Outcome {
 	j.t.Helper()
 	o, err := worktest.Do(j.t, j.runs, task, do)
 	if err != nil {
@@ -116,7 +117,7 @@ func (j *job) refs() (refs []docref.Ref) {
 		if err != nil {
 			j.t.Fatal(err)
 		}
-		w := &work.Place{Memory: &work.Memory{}, Pieces: pieces}
+		w := &work.Desk{Memory: &work.Memory{}, Pieces: pieces}
 		err = w.EachSet(j.t.Context(), func(block *sketchblock.Block, i int, _ []byte) error {
 			refs = append(refs, block.Ref(i))
 			return nil
@@ -132,8 +133,8 @@ func (j *job) refs() (refs []docref.Ref) {
 // join writes a run in which each group of documents is joined by edges from the first one.
 func (j *job) join(stage work.Stage, groups [][]docref.Ref) {
 	j.t.Helper()
-	j.outcomes = append(j.outcomes, j.do(stage, work.Task{}, func(_ context.Context, _ work.Task, w *work.Place) error {
-		node := uint32(0)
+	j.outcomes = append(j.outcomes, j.do(stage, work.Task{}, func(_ context.Context, _ work.Task, w *work.Desk) error {
+		node := components.Node(0)
 		for _, group := range groups {
 			first := node
 			for i, ref := range group {
@@ -147,7 +148,7 @@ func (j *job) join(stage work.Stage, groups [][]docref.Ref) {
 				if err != nil {
 					return err
 				}
-				records.PutEdge(b, records.Edge{A: first, B: first + uint32(i), Shared: 1, Total: 1})
+				records.PutEdge(b, records.Edge[components.Node]{A: first, B: node - 1, Score: records.NewScore(1, 1, false)})
 			}
 		}
 		return nil

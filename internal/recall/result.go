@@ -55,7 +55,7 @@ func readClasses(outcomes []work.Outcome, m *work.Memory) (*audit.Classes, audit
 	}
 	err := work.EachRecordOf(outcomes, work.Audit, records.Sample, m, func(packed []byte) error {
 		for ; len(packed) > 0; packed = packed[records.SampledSize:] {
-			classes.AddSample(binary.LittleEndian.Uint32(packed[records.RefSize:]), records.GetRef(packed))
+			classes.AddSample(audit.SampledClass(binary.LittleEndian.Uint32(packed[records.RefSize:])), records.GetRef(packed))
 		}
 		return nil
 	})
@@ -97,13 +97,14 @@ func listStars(l *audit.Listing, outcomes []work.Outcome, firstInput docref.Ref,
 
 // listStarsOf does the work of listStars for one section. The edges of a star come one after the other.
 func listStarsOf(l *audit.Listing, nodes, edges []byte, firstInput docref.Ref) {
-	ref := func(node uint32) docref.Ref { return records.GetRef(nodes[records.NodeSize*node:]) }
+	ref := func(node components.Node) docref.Ref { return records.GetRef(nodes[records.NodeSize*int(node):]) }
+	edge := records.GetEdge[components.Node]
 	var representatives, known []docref.Ref
 	for len(edges) > 0 {
-		center := records.GetEdge(edges).A
+		center := edge(edges).A
 		representatives, known = append(representatives[:0], ref(center)), known[:0]
-		for ; len(edges) > 0 && records.GetEdge(edges).A == center; edges = edges[records.EdgeSize:] {
-			other := ref(records.GetEdge(edges).B)
+		for ; len(edges) > 0 && edge(edges).A == center; edges = edges[records.EdgeSize:] {
+			other := ref(edge(edges).B)
 			if ref(center) < firstInput && other >= firstInput && len(representatives) == 1 {
 				representatives = append(representatives, other)
 			}
@@ -117,8 +118,8 @@ func listStarsOf(l *audit.Listing, nodes, edges []byte, firstInput docref.Ref) {
 
 // listEdges shows the edges between audited classes to the listing.
 func listEdges(l *audit.Listing, outcomes []work.Outcome, m *work.Memory) error {
-	const none = ^uint32(0)
-	var classes []uint32 // class of each node of a part
+	const none = ^audit.AuditedClass(0)
+	var classes []audit.AuditedClass // of the nodes of a part
 	return work.EachEdges(outcomes, work.Score, m, func(nodes []byte) func([]byte) {
 		classes = classes[:0]
 		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
@@ -130,7 +131,7 @@ func listEdges(l *audit.Listing, outcomes []work.Outcome, m *work.Memory) error 
 		}
 		return func(edges []byte) {
 			for ; len(edges) > 0; edges = edges[records.EdgeSize:] {
-				if e := records.GetEdge(edges); classes[e.A] != none && classes[e.B] != none {
+				if e := records.GetEdge[components.Node](edges); classes[e.A] != none && classes[e.B] != none {
 					l.Edge(classes[e.A], classes[e.B])
 				}
 			}

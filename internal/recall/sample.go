@@ -14,7 +14,7 @@ import (
 type sample struct {
 	audit.Sample
 	index   *audit.Index
-	classes map[uint64]uint32 // numbers of classes by digest
+	classes map[uint64]audit.SampledClass // by digest
 }
 
 // sampleHeader is the size of the head of a sample, in bytes: the limit of the search, and whether the sample was cut.
@@ -34,7 +34,7 @@ func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 		cut = 1
 	}
 	packed = binary.LittleEndian.AppendUint32(packed, cut)
-	sets := uint32(0)
+	sets := audit.SampledClass(0)
 	for i, ref := range s.Documents {
 		class := s.Classes[i]
 		var set []uint64
@@ -62,7 +62,7 @@ func (a *Audit) readSample(catalog string) (*sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sample{classes: map[uint64]uint32{}}
+	s := &sample{classes: map[uint64]audit.SampledClass{}}
 	s.ProbedBelow, s.Cut = binary.LittleEndian.Uint64(packed), packed[8] == 1
 	elements := make([]uint64, 0, len(packed)/sketchblock.HashSize)
 	for packed = packed[sampleHeader:]; len(packed) > 0; {
@@ -70,7 +70,7 @@ func (a *Audit) readSample(catalog string) (*sample, error) {
 		d, packed = records.NextSetAside(packed)
 		s.Documents = append(s.Documents, d.Ref)
 		if len(d.Set) > 0 {
-			s.classes[d.Digest] = uint32(len(s.Digests))
+			s.classes[d.Digest] = audit.SampledClass(len(s.Digests))
 			s.Digests = append(s.Digests, d.Digest)
 			start := len(elements)
 			elements = sketchblock.AppendSet(elements, d.Set)

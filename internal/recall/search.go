@@ -29,12 +29,12 @@ type search struct {
 	firstInput docref.Ref
 	sample     *sample
 	probe      *audit.Probe
-	w          *work.Place
+	w          *work.Desk
 	recent     []recentClass
 	classes    []audit.Class // classes that have partners
 }
 
-func newSearch(threshold float64, firstInput docref.Ref, s *sample, w *work.Place) *search {
+func newSearch(threshold float64, firstInput docref.Ref, s *sample, w *work.Desk) *search {
 	return &search{
 		threshold: threshold, firstInput: firstInput, sample: s, probe: s.index.NewProbe(), w: w,
 		recent: make([]recentClass, recentClasses),
@@ -91,7 +91,7 @@ func (s *search) document(d records.SetAside) error {
 	b, err := s.w.Run.Record(records.Sample, 0, records.SampledSize)
 	if err == nil {
 		records.PutRef(b, d.Ref)
-		binary.LittleEndian.PutUint32(b[records.RefSize:], s.sample.classes[d.Digest])
+		binary.LittleEndian.PutUint32(b[records.RefSize:], uint32(s.sample.classes[d.Digest]))
 	}
 	return err
 }

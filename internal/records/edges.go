@@ -3,21 +3,28 @@ package records
 import (
 	"encoding/binary"
 
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/runfile"
 )
 
-// Edge is a verified edge between two nodes of a part.
-type Edge struct {
-	A, B uint32
+// Edge is a verified edge between two documents. N is how it names them: by node of a part, then by number in an output
+// shard.
+type Edge[N components.Node | Number] struct {
+	A, B N
+	Score
+}
+
+// Score says how alike the documents of an edge are.
+type Score struct {
 	// Shared and Total count shingles; their quotient is the similarity. For an estimate they count the smallest hashes
-	// of the union instead, and Total has a mark.
+	// of the union instead. Total has marks.
 	Shared, Total uint32
 }
 
 const (
 	estimateMark = 1 << 31
-	// hammingMark says that the edge counts bits: those that agree, and all.
+	// hammingMark says that the score counts bits: those that agree, and all.
 	hammingMark = 1 << 30
 	// HeapMark says that the edge joins a document of a heap to a leader.
 	HeapMark = 1 << 29
@@ -25,66 +32,66 @@ const (
 	marks = estimateMark | hammingMark | HeapMark
 )
 
-// HammingEdge returns an edge of fingerprints of the given number of bits that differ in distance of them.
-func HammingEdge(distance, bits int) Edge {
-	return Edge{Shared: uint32(bits - distance), Total: uint32(bits) | hammingMark}
+// HammingScore returns the score of two fingerprints of the given number of bits, of which distance bits differ.
+func HammingScore(distance, bits int) Score {
+	return Score{Shared: uint32(bits - distance), Total: uint32(bits) | hammingMark}
 }
 
-// NewEdge returns an edge of that similarity. Its nodes are still to be set.
-func NewEdge(shared, union int, estimate bool) Edge {
-	e := Edge{Shared: uint32(shared), Total: uint32(union)}
-	if estimate {
-		e.Total |= estimateMark
+// NewScore returns the score of two sets, given the number of their shared shingles and of the shingles in their union.
+func NewScore(shared, union int, isEstimate bool) Score {
+	s := Score{Shared: uint32(shared), Total: uint32(union)}
+	if isEstimate {
+		s.Total |= estimateMark
 	}
-	return e
+	return s
 }
 
 // Union returns the number of shingles that are in either document.
-func (e Edge) Union() uint32 { return e.Total &^ marks }
+func (s Score) Union() uint32 { return s.Total &^ marks }
 
 // Estimate reports whether the similarity is an estimate.
-func (e Edge) Estimate() bool { return e.Total&estimateMark != 0 }
+func (s Score) Estimate() bool { return s.Total&estimateMark != 0 }
 
-// Hamming returns the Hamming distance of the nodes' fingerprints, if the edge rests on it.
-func (e Edge) Hamming() (distance uint32, is bool) {
-	return e.Union() - e.Shared, e.Total&hammingMark != 0
+// Hamming returns the Hamming distance of the fingerprints, if the score rests on it.
+func (s Score) Hamming() (distance uint32, is bool) {
+	return s.Union() - s.Shared, s.Total&hammingMark != 0
 }
 
-// Similarity returns the Jaccard similarity of the nodes, or the share of their bits that agree.
-func (e Edge) Similarity() float64 { return float64(e.Shared) / float64(e.Union()) }
+// Similarity returns the Jaccard similarity of the sets, or the share of the bits that agree. It is from 0 to 1.
+func (s Score) Similarity() float64 { return float64(s.Shared) / float64(s.Union()) }
 
-// Identical reports whether the edge joins documents that are identical under the measure.
-func (e Edge) Identical() bool { return e.Shared == e.Total&^(hammingMark|HeapMark) }
+// Identical reports whether the documents are identical under the measure.
+func (s Score) Identical() bool { return s.Shared == s.Total&^(hammingMark|HeapMark) }
 
 // Heap reports whether the edge joins a document of a heap to a leader.
-func (e Edge) Heap() bool { return e.Total&HeapMark != 0 }
+func (s Score) Heap() bool { return s.Total&HeapMark != 0 }
 
 // PutEdge packs an edge.
-func PutEdge(b []byte, e Edge) {
-	binary.LittleEndian.PutUint32(b, e.A)
-	binary.LittleEndian.PutUint32(b[4:], e.B)
+func PutEdge[N components.Node | Number](b []byte, e Edge[N]) {
+	binary.LittleEndian.PutUint32(b, uint32(e.A))
+	binary.LittleEndian.PutUint32(b[4:], uint32(e.B))
 	binary.LittleEndian.PutUint32(b[8:], e.Shared)
 	binary.LittleEndian.PutUint32(b[12:], e.Total)
 }
 
 // GetEdge reads an edge.
-func GetEdge(b []byte) Edge {
-	return Edge{
-		A: binary.LittleEndian.Uint32(b), B: binary.LittleEndian.Uint32(b[4:]),
-		Shared: binary.LittleEndian.Uint32(b[8:]), Total: binary.LittleEndian.Uint32(b[12:]),
+func GetEdge[N components.Node | Number](b []byte) Edge[N] {
+	return Edge[N]{
+		A: N(binary.LittleEndian.Uint32(b)), B: N(binary.LittleEndian.Uint32(b[4:])),
+		Score: Score{Shared: binary.LittleEndian.Uint32(b[8:]), Total: binary.LittleEndian.Uint32(b[12:])},
 	}
 }
 
 // ReadEdges returns the edges of an output shard, sorted by A, then B, each once. A pair of documents may have been
 // scored in several groups, and in a heap.
-func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge, error) {
+func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge[Number], error) {
 	total := 0
 	for _, piece := range pieces {
 		if piece.Kind == ShardEdges {
 			total += int(piece.Length)
 		}
 	}
-	edges := make([]Edge, 0, total/EdgeSize)
+	edges := make([]Edge[Number], 0, total/EdgeSize)
 	var buffer []byte
 	for _, piece := range pieces {
 		if piece.Kind != ShardEdges {
@@ -95,15 +102,15 @@ func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge, error) {
 			return nil, err
 		}
 		for b := buffer; len(b) > 0; b = b[EdgeSize:] {
-			edges = append(edges, GetEdge(b))
+			edges = append(edges, GetEdge[Number](b))
 		}
 	}
-	edges = radix.Sort(edges, make([]Edge, len(edges)), func(e *Edge) uint64 { return uint64(e.A)<<32 | uint64(e.B) })
+	edges = radix.Sort(edges, make([]Edge[Number], len(edges)), func(e *Edge[Number]) uint64 { return uint64(e.A)<<32 | uint64(e.B) })
 	return compactEdges(edges), nil
 }
 
 // compactEdges drops repeats of sorted edges. Repeats differ only in the mark of a heap, which stays if one has it.
-func compactEdges(edges []Edge) []Edge {
+func compactEdges(edges []Edge[Number]) []Edge[Number] {
 	n := 0
 	for _, e := range edges {
 		if n > 0 && edges[n-1].A == e.A && edges[n-1].B == e.B {

@@ -3,6 +3,7 @@ package records
 import (
 	"encoding/binary"
 
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 )
@@ -50,8 +51,8 @@ func GetHeapMember(b []byte) HeapMember {
 const heapsSize = 4
 
 // WriteHeaps writes the number of documents in the heaps of a place.
-func WriteHeaps(run *runfile.Writer, place int, documents uint32) error {
-	b, err := run.Record(Heaps, place, heapsSize)
+func WriteHeaps(run *runfile.Writer, place components.Place, documents uint32) error {
+	b, err := run.Record(Heaps, int(place), heapsSize)
 	if err == nil {
 		binary.LittleEndian.PutUint32(b, documents)
 	}
@@ -70,8 +71,8 @@ func HeapDocuments(packed []byte) (documents int) {
 const StarMemberSize = 2 * RefSize
 
 // WriteStarMember writes that a document is like a leader.
-func WriteStarMember(run *runfile.Writer, place int, document, leader docref.Ref) error {
-	b, err := run.Record(Stars, place, StarMemberSize)
+func WriteStarMember(run *runfile.Writer, place components.Place, document, leader docref.Ref) error {
+	b, err := run.Record(Stars, int(place), StarMemberSize)
 	if err == nil {
 		PutRef(b, document)
 		PutRef(b[RefSize:], leader)

@@ -4,18 +4,19 @@ import (
 	"encoding/binary"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 )
 
 // The sizes of records, in bytes.
 const (
-	KeySize    = 32 // of a key record; to it come 4 for each previous key
-	IDSize     = 16
-	RefSize    = 8
-	NumberSize = 8
-	NodeSize   = 16
-	PlaceSize  = 12
-	EdgeSize   = 16
+	KeySize      = 32 // of a key record; to it come 4 for each previous key
+	IDSize       = 16
+	RefSize      = 8
+	NodePairSize = 8
+	NodeSize     = 16
+	LocationSize = 12
+	EdgeSize     = 16
 )
 
 // FirstKey, a bit of a key record's position, says that the record holds the document's first key.
@@ -74,13 +75,13 @@ func PreviousKey(b []byte, isExact bool) uint64 {
 	return uint64(latest)
 }
 
-// PutNumbers writes a candidate pair, by the numbers of its nodes in the part.
-func PutNumbers(b []byte, x, y uint32) {
-	binary.LittleEndian.PutUint32(b, x)
-	binary.LittleEndian.PutUint32(b[4:], y)
+// PutNodePair packs a candidate pair.
+func PutNodePair(b []byte, x, y components.Node) {
+	binary.LittleEndian.PutUint32(b, uint32(x))
+	binary.LittleEndian.PutUint32(b[4:], uint32(y))
 }
 
-// GetNumbers reads what [PutNumbers] wrote.
-func GetNumbers(b []byte) (x, y int) {
-	return int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
+// GetNodePair reads a candidate pair.
+func GetNodePair(b []byte) (x, y components.Node) {
+	return components.Node(binary.LittleEndian.Uint32(b)), components.Node(binary.LittleEndian.Uint32(b[4:]))
 }

@@ -17,8 +17,8 @@ const (
 	Crowds       runfile.Kind = 10 // key records of groups that wait, by range of keys
 	Limit        runfile.Kind = 11 // dense ones among these groups, by range of keys
 	Nodes        runfile.Kind = 12 // nodes of a part of the candidate graph, by range of keys
-	Numbers      runfile.Kind = 13 // candidate pairs of that part
-	Places       runfile.Kind = 14 // the place of each of its nodes
+	NodePairs    runfile.Kind = 13 // candidate pairs of that part
+	Locations    runfile.Kind = 14 // the location of each of its nodes
 	Wanted       runfile.Kind = 15 // documents to be scored and their places, by split
 	PlaceSets    runfile.Kind = 16 // sets of documents, by place
 	PlacePairs   runfile.Kind = 17 // pairs to be scored, by place

@@ -14,25 +14,34 @@ const (
 	MemberSize   = RefSize + 2*PositionSize
 )
 
-// Position is the place of a document in the output: the shard, and its number among the shard's documents, which are
-// ordered by cluster, then by ref.
+// Number is the number of a document among those of its output shard, from 0. These are ordered by cluster, then by ref.
+type Number uint32
+
+// OutputShard is the number of an output shard, from 0.
+type OutputShard uint32
+
+// Nowhere is the shard of a document that is not in the output.
+const Nowhere = ^OutputShard(0)
+
+// Position is where a document stands in the output.
 type Position struct {
-	Shard, Number uint32
+	Shard  OutputShard
+	Number Number
 }
 
 // Put packs a position.
 func (p Position) Put(b []byte) {
-	binary.LittleEndian.PutUint32(b, p.Shard)
-	binary.LittleEndian.PutUint32(b[4:], p.Number)
+	binary.LittleEndian.PutUint32(b, uint32(p.Shard))
+	binary.LittleEndian.PutUint32(b[4:], uint32(p.Number))
 }
 
 // GetPosition reads a position.
 func GetPosition(b []byte) Position {
-	return Position{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])}
+	return Position{OutputShard(binary.LittleEndian.Uint32(b)), Number(binary.LittleEndian.Uint32(b[4:]))}
 }
 
-// memberHeader is the size of a member's record without its id: number, number
-// of the first document of its cluster, ref, size, length, flags, length of the id.
+// memberHeader is the size of a member's record without its id: number, number of the first document of its cluster, ref,
+// size, length, flags, length of the id.
 const memberHeader = 32
 
 // The flags of a member; see [Member].
@@ -52,8 +61,7 @@ func FlagsOf(repeated, unchecked bool) (flags uint32) {
 	return flags
 }
 
-// WriteMember writes the record of document i of the block for its output
-// shard.
+// WriteMember writes the record of document i of the block for its output shard.
 func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i int, flags uint32) error {
 	at, first := GetPosition(member[RefSize:]), GetPosition(member[RefSize+PositionSize:])
 	id := block.ID(i)
@@ -61,8 +69,8 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 	if err != nil {
 		return err
 	}
-	binary.LittleEndian.PutUint32(b, at.Number)
-	binary.LittleEndian.PutUint32(b[4:], first.Number)
+	binary.LittleEndian.PutUint32(b, uint32(at.Number))
+	binary.LittleEndian.PutUint32(b[4:], uint32(first.Number))
 	PutRef(b[8:], block.Ref(i))
 	binary.LittleEndian.PutUint32(b[16:], uint32(block.Size(i)))
 	binary.LittleEndian.PutUint32(b[20:], uint32(block.Length(i)))
@@ -74,7 +82,7 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 
 // Member is a document of a cluster at its output shard.
 type Member struct {
-	First        uint32 // number of the first document of the cluster
+	First        Number // the first document of the cluster
 	Ref          docref.Ref
 	Size, Length uint32
 	Repeated     bool // another document has the same id
@@ -96,7 +104,7 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 	for b := packed; len(b) > 0; {
 		end := memberHeader + binary.LittleEndian.Uint32(b[28:])
 		members[binary.LittleEndian.Uint32(b)] = Member{
-			First: binary.LittleEndian.Uint32(b[4:]), Ref: GetRef(b[8:]),
+			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]),
 			Size: binary.LittleEndian.Uint32(b[16:]), Length: binary.LittleEndian.Uint32(b[20:]),
 			Repeated: b[24]&repeatedFlag != 0, Unchecked: b[24]&uncheckedFlag != 0, Id: b[memberHeader:end],
 		}

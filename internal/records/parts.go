@@ -18,11 +18,12 @@ func WritePart(run *runfile.Writer, kind runfile.Kind, shard int, part component
 	return nil
 }
 
-// Node is a node of a part of a graph. Parent is the number of another node of the part to which it is joined, or its
-// own.
+// Node is the record of a node of a part of a graph. Parent is another node of the part to which it is joined, or the
+// node itself.
 type Node struct {
-	Ref            docref.Ref
-	Weight, Parent uint32
+	Ref    docref.Ref
+	Weight uint32
+	Parent components.Node
 }
 
 // WriteNode writes a node.
@@ -31,7 +32,7 @@ func WriteNode(run *runfile.Writer, kind runfile.Kind, shard int, n Node) error 
 	if err == nil {
 		PutRef(b, n.Ref)
 		binary.LittleEndian.PutUint32(b[8:], n.Weight)
-		binary.LittleEndian.PutUint32(b[12:], n.Parent)
+		binary.LittleEndian.PutUint32(b[12:], uint32(n.Parent))
 	}
 	return err
 }
@@ -42,7 +43,7 @@ func DecodePart(part components.Part, nodes []byte) components.Part {
 	for ; len(nodes) > 0; nodes = nodes[NodeSize:] {
 		part.Refs = append(part.Refs, GetRef(nodes))
 		part.Weights = append(part.Weights, binary.LittleEndian.Uint32(nodes[8:]))
-		part.Parents = append(part.Parents, binary.LittleEndian.Uint32(nodes[12:]))
+		part.Parents = append(part.Parents, components.Node(binary.LittleEndian.Uint32(nodes[12:])))
 	}
 	return part
 }

@@ -11,34 +11,40 @@ import (
 	"mirrorbeam/internal/sketchblock"
 )
 
-// PutPlace writes the place of a node and the number of its star, 0 if it is in none.
-func PutPlace(b []byte, p components.Place, star uint32) {
-	binary.LittleEndian.PutUint32(b, p.First)
-	binary.LittleEndian.PutUint16(b[4:], p.Blocks)
-	binary.LittleEndian.PutUint16(b[6:], p.Block)
-	binary.LittleEndian.PutUint32(b[8:], star)
+// HeapNumber is the number of a heap among those of its place, from 0.
+type HeapNumber uint32
+
+// StarNumber is the number of a star of documents, from 1; 0: no star.
+type StarNumber uint32
+
+// PutLocation packs the location and the star of a node.
+func PutLocation(b []byte, l components.Location, star StarNumber) {
+	binary.LittleEndian.PutUint32(b, uint32(l.First))
+	binary.LittleEndian.PutUint16(b[4:], l.Blocks)
+	binary.LittleEndian.PutUint16(b[6:], l.Block)
+	binary.LittleEndian.PutUint32(b[8:], uint32(star))
 }
 
-// GetPlace reads the place of a node.
-func GetPlace(b []byte) components.Place {
-	return components.Place{
-		First:  binary.LittleEndian.Uint32(b),
+// GetLocation reads the location of a node.
+func GetLocation(b []byte) components.Location {
+	return components.Location{
+		First:  components.Place(binary.LittleEndian.Uint32(b)),
 		Blocks: binary.LittleEndian.Uint16(b[4:]),
 		Block:  binary.LittleEndian.Uint16(b[6:]),
 	}
 }
 
-// GetStar reads the number of a node's star.
-func GetStar(b []byte) uint32 { return binary.LittleEndian.Uint32(b[8:]) }
+// GetStar reads the star of a node.
+func GetStar(b []byte) StarNumber { return StarNumber(binary.LittleEndian.Uint32(b[8:])) }
 
 // Want says that a document is wanted at a place. A document of the reference may also stand for equal documents of the
 // input; Input is then the first of these.
 type Want struct {
 	Ref   docref.Ref
-	Place int
+	Place components.Place
 	Input docref.Ref
-	// Heap is the number of the document's heap, if heaps are scored there.
-	Heap uint32
+	// Heap is the document's heap, if heaps are scored there.
+	Heap HeapNumber
 }
 
 // wantedSize is the size of the record of a [Want].
@@ -51,7 +57,7 @@ func WriteWanted(run *runfile.Writer, split int, w Want) error {
 		PutRef(b, w.Ref)
 		PutRef(b[RefSize:], w.Input)
 		binary.LittleEndian.PutUint32(b[2*RefSize:], uint32(w.Place))
-		binary.LittleEndian.PutUint32(b[2*RefSize+4:], w.Heap)
+		binary.LittleEndian.PutUint32(b[2*RefSize+4:], uint32(w.Heap))
 	}
 	return err
 }
@@ -61,8 +67,8 @@ func DecodeWanted(packed []byte) []Want {
 	wanted := make([]Want, 0, len(packed)/wantedSize)
 	for ; len(packed) > 0; packed = packed[wantedSize:] {
 		wanted = append(wanted, Want{
-			Ref: GetRef(packed), Input: GetRef(packed[RefSize:]), Place: int(binary.LittleEndian.Uint32(packed[2*RefSize:])),
-			Heap: binary.LittleEndian.Uint32(packed[2*RefSize+4:]),
+			Ref: GetRef(packed), Input: GetRef(packed[RefSize:]), Place: components.Place(binary.LittleEndian.Uint32(packed[2*RefSize:])),
+			Heap: HeapNumber(binary.LittleEndian.Uint32(packed[2*RefSize+4:])),
 		})
 	}
 	slices.SortFunc(wanted, func(a, b Want) int {
@@ -78,7 +84,7 @@ type PlacedSet struct {
 	Size, Length uint32
 	// Input and Heap are those of its [Want].
 	Input docref.Ref
-	Heap  uint32
+	Heap  HeapNumber
 	// Set holds the packed hashes, or the sequence, as [sketchblock] lays them out.
 	Set []byte
 }
@@ -89,26 +95,25 @@ const setHeader = 32
 
 // WriteSet sends the set of document i of the block to the place where it is wanted.
 func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int, set []byte) error {
-	b, err := run.Record(PlaceSets, wanted.Place, setHeader+len(set))
+	b, err := run.Record(PlaceSets, int(wanted.Place), setHeader+len(set))
 	if err == nil {
 		PutRef(b, block.Ref(i))
 		binary.LittleEndian.PutUint32(b[8:], uint32(block.Size(i)))
 		binary.LittleEndian.PutUint32(b[12:], uint32(block.Stored(i)))
 		PutRef(b[16:], wanted.Input)
 		binary.LittleEndian.PutUint32(b[24:], uint32(block.Length(i)))
-		binary.LittleEndian.PutUint32(b[28:], wanted.Heap)
+		binary.LittleEndian.PutUint32(b[28:], uint32(wanted.Heap))
 		copy(b[setHeader:], set)
 	}
 	return err
 }
 
-// NextSet reads the first of the placed sets and returns the bytes of the others. The set
-// aliases the bytes.
+// NextSet reads the first of the placed sets and returns the bytes of the others. The set aliases the bytes.
 func NextSet(packed []byte) (PlacedSet, []byte) {
 	end := setHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(packed[12:]))
 	return PlacedSet{
 		Ref: GetRef(packed), Size: binary.LittleEndian.Uint32(packed[8:]), Input: GetRef(packed[16:]),
-		Length: binary.LittleEndian.Uint32(packed[24:]), Heap: binary.LittleEndian.Uint32(packed[28:]),
+		Length: binary.LittleEndian.Uint32(packed[24:]), Heap: HeapNumber(binary.LittleEndian.Uint32(packed[28:])),
 		Set: packed[setHeader:end],
 	}, packed[end:]
 }
@@ -121,8 +126,8 @@ const SmallestHashes = 128
 const PairSize = 2 * RefSize
 
 // WritePair sends a pair of documents to a place.
-func WritePair(run *runfile.Writer, place int, a, b docref.Ref) error {
-	record, err := run.Record(PlacePairs, place, PairSize)
+func WritePair(run *runfile.Writer, place components.Place, a, b docref.Ref) error {
+	record, err := run.Record(PlacePairs, int(place), PairSize)
 	if err == nil {
 		PutRef(record, a)
 		PutRef(record[RefSize:], b)

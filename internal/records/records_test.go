@@ -34,9 +34,9 @@ func TestRecords(t *testing.T) {
 	}, key)
 	ref := docref.Ref(1<<63 | 7)
 	check("ref", RefSize, func(b []byte) { PutRef(b, ref) }, func(b []byte) any { return GetRef(b) }, ref)
-	place := components.Place{First: 1<<31 | 1, Blocks: 1<<15 | 2, Block: 1<<14 | 3}
-	check("place", PlaceSize, func(b []byte) { PutPlace(b, place, 1<<31|4) }, func(b []byte) any { return GetPlace(b) }, place)
-	check("star", PlaceSize, func(b []byte) { PutPlace(b, place, 1<<31|4) }, func(b []byte) any { return GetStar(b) }, uint32(1<<31|4))
+	location := components.Location{First: 1<<31 | 1, Blocks: 1<<15 | 2, Block: 1<<14 | 3}
+	check("location", LocationSize, func(b []byte) { PutLocation(b, location, 1<<31|4) }, func(b []byte) any { return GetLocation(b) }, location)
+	check("star", LocationSize, func(b []byte) { PutLocation(b, location, 1<<31|4) }, func(b []byte) any { return GetStar(b) }, StarNumber(1<<31|4))
 	for _, crowded := range []candidates.Record{
 		{Key: 1<<63 | 2, Ref: 1<<62 | 2, Input: 1<<62 | 2, Size: 1<<31 | 4, Position: 1<<29 | 1, First: true, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}},
 		{Key: 1<<63 | 6, Ref: 3, Input: 1<<61 | 3, Size: 5, Position: 7, Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6}},
@@ -54,9 +54,9 @@ func TestRecords(t *testing.T) {
 		}, crowded)
 	}
 	for _, estimate := range []bool{false, true} {
-		e := NewEdge(1<<30|3, 1<<30|4, estimate)
-		e.A, e.B = 1<<31|1, 1<<30|2
-		check("edge", EdgeSize, func(b []byte) { PutEdge(b, e) }, func(b []byte) any { return GetEdge(b) }, e)
+		score := NewScore(1<<30|3, 1<<30|4, estimate)
+		e := Edge[components.Node]{A: 1<<31 | 1, B: 1<<30 | 2, Score: score}
+		check("edge", EdgeSize, func(b []byte) { PutEdge(b, e) }, func(b []byte) any { return GetEdge[components.Node](b) }, e)
 	}
 	member := HeapMember{Ref: 1<<63 | 1, Input: 1<<62 | 2, Other: 1<<61 | 3, Size: 1<<31 | 4}
 	check("member of a heap", HeapMemberSize, func(b []byte) { PutHeapMember(b, member) }, func(b []byte) any { return GetHeapMember(b) }, member)
@@ -64,21 +64,21 @@ func TestRecords(t *testing.T) {
 	check("position", PositionSize, func(b []byte) { at.Put(b) }, func(b []byte) any { return GetPosition(b) }, at)
 }
 
-// TestEdgeIdentical: an estimate of 1 does not make documents identical.
-func TestEdgeIdentical(t *testing.T) {
+// TestIdentical: an estimate of 1 does not make documents identical.
+func TestIdentical(t *testing.T) {
 	for _, c := range []struct {
-		Edge
+		Score
 		want bool
 	}{
-		{NewEdge(5, 5, false), true},
-		{NewEdge(0, 0, false), true}, // two documents without tokens
-		{NewEdge(4, 5, false), false},
-		{NewEdge(128, 128, true), false},
-		{Edge{Shared: 5, Total: 5 | HeapMark}, true},
-		{Edge{Shared: 5, Total: 5 | HeapMark | estimateMark}, false},
+		{NewScore(5, 5, false), true},
+		{NewScore(0, 0, false), true}, // two documents without tokens
+		{NewScore(4, 5, false), false},
+		{NewScore(128, 128, true), false},
+		{Score{Shared: 5, Total: 5 | HeapMark}, true},
+		{Score{Shared: 5, Total: 5 | HeapMark | estimateMark}, false},
 	} {
 		if got := c.Identical(); got != c.want {
-			t.Errorf("%+v: %v", c.Edge, got)
+			t.Errorf("%+v: %v", c.Score, got)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestPlaces(t *testing.T) {
 
 // TestPart writes the nodes of a part of a graph and reads them back.
 func TestPart(t *testing.T) {
-	want := components.Part{Refs: []docref.Ref{9, 2, 1 << 60}, Weights: []uint32{1, 1 << 31, 3}, Parents: unionfind.Forest{0, 0, 2}}
+	want := components.Part{Refs: []docref.Ref{9, 2, 1 << 60}, Weights: []uint32{1, 1 << 31, 3}, Parents: unionfind.Forest[components.Node]{0, 0, 2}}
 	w := runfile.NewWriter(t.TempDir(), 1<<20)
 	defer w.Abort()
 	if err := WritePart(w, Nodes, 4, want); err != nil {
@@ -170,13 +170,14 @@ func TestShardOf(t *testing.T) {
 
 // TestCompactEdges: a pair that was scored in a heap and elsewhere is one edge of the heap, whichever came first.
 func TestCompactEdges(t *testing.T) {
-	plain, heap, other := Edge{1, 2, 9, 10}, Edge{1, 2, 9, 10 | HeapMark}, Edge{1, 3, 9, 10}
-	for _, edges := range [][]Edge{{plain, heap, other}, {heap, plain, other}, {plain, heap, plain, other, other}} {
-		if got := compactEdges(slices.Clone(edges)); !slices.Equal(got, []Edge{heap, other}) {
+	score := Score{9, 10}
+	plain, heap, other := Edge[Number]{1, 2, score}, Edge[Number]{1, 2, Score{9, 10 | HeapMark}}, Edge[Number]{1, 3, score}
+	for _, edges := range [][]Edge[Number]{{plain, heap, other}, {heap, plain, other}, {plain, heap, plain, other, other}} {
+		if got := compactEdges(slices.Clone(edges)); !slices.Equal(got, []Edge[Number]{heap, other}) {
 			t.Errorf("%v: %v", edges, got)
 		}
 	}
-	if got := compactEdges([]Edge{plain, plain}); !slices.Equal(got, []Edge{plain}) {
+	if got := compactEdges([]Edge[Number]{plain, plain}); !slices.Equal(got, []Edge[Number]{plain}) {
 		t.Errorf("%v", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/sketch"
 )
@@ -13,42 +14,41 @@ import (
 // of spans of the pair that are not listed.
 const SpanSize = 32
 
-// Span is a span of a pair of two nodes of a part, or of two members of an output
-// shard.
-type Span struct {
-	A, B uint32
+// Span is a passage that two documents have in common. N is how it names them, as in [Edge].
+type Span[N components.Node | Number] struct {
+	A, B N
 	sketch.Span
 	// More is the number of spans of the pair that are not listed.
 	More uint32
 }
 
 // PutSpan packs a span.
-func PutSpan(b []byte, s Span) {
-	for i, field := range []uint32{s.A, s.B, s.StartA, s.EndA, s.StartB, s.EndB, s.Words, s.More} {
+func PutSpan[N components.Node | Number](b []byte, s Span[N]) {
+	for i, field := range []uint32{uint32(s.A), uint32(s.B), s.StartA, s.EndA, s.StartB, s.EndB, s.Words, s.More} {
 		binary.LittleEndian.PutUint32(b[4*i:], field)
 	}
 }
 
 // GetSpan reads a span.
-func GetSpan(b []byte) Span {
+func GetSpan[N components.Node | Number](b []byte) Span[N] {
 	field := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
-	return Span{
-		A: field(0), B: field(1), More: field(7),
+	return Span[N]{
+		A: N(field(0)), B: N(field(1)), More: field(7),
 		Span: sketch.Span{StartA: field(2), EndA: field(3), StartB: field(4), EndB: field(5), Words: field(6)},
 	}
 }
 
 // ReadSpans returns the spans of an output shard in the order of its edges. The spans of an edge come longest first.
-func ReadSpans(reader *runfile.Reader, pieces []runfile.Piece) ([]Span, error) {
+func ReadSpans(reader *runfile.Reader, pieces []runfile.Piece) ([]Span[Number], error) {
 	packed, err := reader.ReadKind(nil, pieces, ShardSpans)
 	if err != nil {
 		return nil, err
 	}
-	spans := make([]Span, 0, len(packed)/SpanSize)
+	spans := make([]Span[Number], 0, len(packed)/SpanSize)
 	for ; len(packed) > 0; packed = packed[SpanSize:] {
-		spans = append(spans, GetSpan(packed))
+		spans = append(spans, GetSpan[Number](packed))
 	}
-	slices.SortFunc(spans, func(x, y Span) int {
+	slices.SortFunc(spans, func(x, y Span[Number]) int {
 		return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B), cmp.Compare(y.Words, x.Words),
 			cmp.Compare(x.StartA, y.StartA), cmp.Compare(x.StartB, y.StartB))
 	})

@@ -101,12 +101,22 @@ func (e *Estimator) Estimate(documents []Document, share float64, m *Memory) Est
 	}
 }
 
-// met are the pairs that have met: two numbers of documents in one word.
+// number is the number of a document in a thinned sample, from 0. The mark of a record of the document is number plus 1.
+type number uint32
+
+// numberOf returns the number of a record's document.
+func numberOf(r *candidates.Record) number { return number(r.Mark - 1) }
+
+// met are the pairs that have met: two numbers in one word.
 type met []uint64
 
 func (m *met) add(a, b *candidates.Record) {
-	*m = append(*m, uint64(min(a.Mark, b.Mark)-1)<<32|uint64(max(a.Mark, b.Mark)-1))
+	x, y := numberOf(a), numberOf(b)
+	*m = append(*m, uint64(min(x, y))<<32|uint64(max(x, y)))
 }
+
+// numbersOf returns the numbers of a pair.
+func numbersOf(pair uint64) (a, b number) { return number(pair >> 32), number(pair) }
 
 // distinct sorts the pairs and drops repeats.
 func (m *met) distinct() {
@@ -116,10 +126,10 @@ func (m *met) distinct() {
 
 // crowd is a group of very many pairs.
 type crowd struct {
-	group Group
-	unmet float64  // pairs with different keys before, in the corpus
-	pairs met      // in the sample
-	marks []uint32 // of its documents
+	group     Group
+	unmet     float64 // pairs with different keys before, in the corpus
+	pairs     met     // in the sample
+	documents []number
 }
 
 // count counts what is in a sample. It returns false where that is too much.
@@ -138,7 +148,7 @@ func (e *Estimator) count(t *thinned) (Estimate, bool) {
 		g.Groups(group)
 		found := Group{Documents: float64(len(group)) / t.share, Candidates: float64(len(pairs)-before) * perPair, Example: firstOf(group)}
 		if e.LargestCompared != nil && unmet > e.CrowdedPairs {
-			crowds = append(crowds, crowd{found, unmet, slices.Clone(pairs[before:]), marksOf(group)})
+			crowds = append(crowds, crowd{found, unmet, slices.Clone(pairs[before:]), documentsOf(group)})
 			pairs = pairs[:before]
 		} else {
 			result.note(found)
@@ -183,7 +193,7 @@ func (e *Estimator) unmet(group []candidates.Record) int {
 
 // settle decides which crowds are compared, and adds their pairs. It returns the pairs
 // and documents of the others.
-func (e *Estimator) settle(crowds []crowd, pairs *met, result *Estimate) (dense met, heap []uint32) {
+func (e *Estimator) settle(crowds []crowd, pairs *met, result *Estimate) (dense met, heap []number) {
 	if len(crowds) == 0 {
 		return nil, nil
 	}
@@ -196,7 +206,7 @@ func (e *Estimator) settle(crowds []crowd, pairs *met, result *Estimate) (dense 
 		c := &crowds[i]
 		if c.group.Dense = sizes[i] > largest; c.group.Dense {
 			dense = append(dense, c.pairs...)
-			heap = append(heap, c.marks...)
+			heap = append(heap, c.documents...)
 		} else {
 			*pairs = append(*pairs, c.pairs...)
 		}
@@ -210,9 +220,9 @@ func (e *Estimator) settle(crowds []crowd, pairs *met, result *Estimate) (dense 
 func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 	degrees := make([]float64, len(t.documents))
 	elements := 0.
-	components := unionfind.New(len(t.documents))
+	components := unionfind.New[number](len(t.documents))
 	for _, pair := range pairs {
-		a, b := uint32(pair>>32), uint32(pair)
+		a, b := numbersOf(pair)
 		components.Union(a, b)
 		degrees[a]++
 		degrees[b]++
@@ -224,7 +234,7 @@ func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 	one, some := weights(degrees, t.share)
 	loads := make([]float64, len(t.documents)) // of components, at their roots
 	for i := range t.documents {
-		loads[components.Find(uint32(i))] += float64(len(t.documents[i].Set)) / t.share
+		loads[components.Find(number(i))] += float64(len(t.documents[i].Set)) / t.share
 	}
 	for i, degree := range degrees {
 		weight := some
@@ -236,7 +246,7 @@ func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 		}
 		result.Documents += weight
 		result.Hidden += weight - 1/t.share
-		result.DocumentElements += weight * float64(len(t.documents[i].Set)) * e.places(loads[components.Find(uint32(i))], degree/t.share)
+		result.DocumentElements += weight * float64(len(t.documents[i].Set)) * e.places(loads[components.Find(number(i))], degree/t.share)
 	}
 }
 
@@ -283,13 +293,15 @@ func weights(degrees []float64, share float64) (one, some float64) {
 func (e *Estimator) compareAll(t *thinned, pairs met, result *Estimate) {
 	elements := 0
 	for _, pair := range pairs {
-		elements += len(t.documents[pair>>32].Set) + len(t.documents[uint32(pair)].Set)
+		a, b := numbersOf(pair)
+		elements += len(t.documents[a].Set) + len(t.documents[b].Set)
 	}
 	step := elements/mostElements + 1
 	result.Weight = float64(step) / (t.share * t.share)
 	// Pairs of one document stand side by side: any step meets many documents.
 	for i := 0; i < len(pairs); i += step {
-		result.Similar = append(result.Similar, e.Compare(&t.documents[pairs[i]>>32], &t.documents[uint32(pairs[i])]))
+		a, b := numbersOf(pairs[i])
+		result.Similar = append(result.Similar, e.Compare(&t.documents[a], &t.documents[b]))
 	}
 	alike := 0.
 	for _, similarity := range result.Similar {
@@ -301,22 +313,22 @@ func (e *Estimator) compareAll(t *thinned, pairs met, result *Estimate) {
 }
 
 // addHeap compares the documents of dense groups with leaders, as a job does.
-func (e *Estimator) addHeap(t *thinned, heap []uint32, result *Estimate) {
+func (e *Estimator) addHeap(t *thinned, heap []number, result *Estimate) {
 	if len(heap) == 0 {
 		return
 	}
 	index := e.Leaders(int(float64(len(heap)) / t.share))
 	compared, elements, sets := 0, 0, 0
-	for _, mark := range heap {
-		d := &t.documents[mark-1]
+	for _, document := range heap {
+		d := &t.documents[document]
 		sets += len(d.Set)
 		with, _ := index.Candidates(d.Set)
 		isAlike := false
-		for _, number := range with {
-			leader := &Document{Set: index.Set(number)}
+		for _, leader := range with {
+			other := &Document{Set: index.Set(leader)}
 			compared++
-			elements += len(d.Set) + len(leader.Set)
-			isAlike = isAlike || e.Compare(d, leader) >= e.Threshold
+			elements += len(d.Set) + len(other.Set)
+			isAlike = isAlike || e.Compare(d, other) >= e.Threshold
 		}
 		if !isAlike {
 			index.Add(d.Set)
@@ -329,13 +341,13 @@ func (e *Estimator) addHeap(t *thinned, heap []uint32, result *Estimate) {
 	result.DocumentElements += float64(sets) / t.share
 }
 
-// marksOf returns the marks of a group.
-func marksOf(group []candidates.Record) []uint32 {
-	marks := make([]uint32, len(group))
+// documentsOf returns the documents of a group.
+func documentsOf(group []candidates.Record) []number {
+	documents := make([]number, len(group))
 	for i := range group {
-		marks[i] = group[i].Mark
+		documents[i] = numberOf(&group[i])
 	}
-	return marks
+	return documents
 }
 
 // firstOf returns the first document of a group.

@@ -14,7 +14,7 @@ import (
 
 // block compares the documents of a block with each other and with the smaller documents of earlier blocks, while sizes
 // allow the threshold.
-func (s *Sets) block(ctx context.Context, t work.Task, w *work.Place, edges *edgeWriter) error {
+func (s *Sets) block(ctx context.Context, t work.Task, w *work.Desk, edges *edgeWriter) error {
 	own, err := readBlock(w, t.Number, &w.Hashes)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (s *Sets) block(ctx context.Context, t work.Task, w *work.Place, edges *edg
 }
 
 // readBlock returns the documents of a block ordered by size, then by ref.
-func readBlock(w *work.Place, number int, memory *[]uint64) ([]document, error) {
+func readBlock(w *work.Desk, number int, memory *[]uint64) ([]document, error) {
 	g, err := readSets(w, memory)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func readBlock(w *work.Place, number int, memory *[]uint64) ([]document, error) 
 }
 
 // compareBlocks compares the documents of a block with those of another block, which may be the same one.
-func (s *Sets) compareBlocks(ctx context.Context, w *work.Place, edges *edgeWriter, own, others []document) error {
+func (s *Sets) compareBlocks(ctx context.Context, w *work.Desk, edges *edgeWriter, own, others []document) error {
 	for i := range own {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (s *Sets) compareBlocks(ctx context.Context, w *work.Place, edges *edgeWrit
 
 // compareAll compares a document with the others that are large enough. These are ordered by size, and none is larger
 // than the document.
-func (s *Sets) compareAll(w *work.Place, edges *edgeWriter, d *document, others []document) error {
+func (s *Sets) compareAll(w *work.Desk, edges *edgeWriter, d *document, others []document) error {
 	from := sort.Search(len(others), func(i int) bool { return s.sizesAllow(&others[i], d) })
 	for i := from; i < len(others); i++ {
 		other := &others[i]
@@ -85,11 +85,11 @@ func (s *Sets) compareAll(w *work.Place, edges *edgeWriter, d *document, others 
 			continue
 		}
 		w.Outcome.Counts.Candidates++
-		e, ok := s.compare(other, d)
+		score, ok := s.compare(other, d)
 		if !ok {
 			continue
 		}
-		if err := edges.add(other.of(x), d.of(y), e); err != nil {
+		if err := edges.add(other.of(x), d.of(y), score); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/records"
@@ -17,7 +18,9 @@ type document struct {
 	ref  docref.Ref
 	size int      // distinct shingles
 	set  []uint64 // their hashes, or the smallest of them
-	node uint32   // number among the nodes with an edge, plus 1; 0 without an edge
+	// node is the node of the document, if hasNode says that it has one: that it has an edge.
+	node    components.Node
+	hasNode bool
 	// input is the equal document of the input, see [records.Want], or nil.
 	input *document
 }
@@ -47,15 +50,18 @@ func (d *document) of(ref docref.Ref) *document {
 	return d.input
 }
 
+// number is the number of a document among those of its place, from 0.
+type number uint32
+
 // gathered are the documents of a place.
 type gathered struct {
-	documents []document
-	numbers   numbering.Set // numbers of the refs
-	last      uint32        // number that was asked for last
+	documents []document // by number
+	numbers   numbering.Set[number]
+	last      number // the result of the last call of findFirst
 }
 
 // readSets reads the documents of a place. Their hashes go to memory, which grows as needed.
-func readSets(w *work.Place, memory *[]uint64) (*gathered, error) {
+func readSets(w *work.Desk, memory *[]uint64) (*gathered, error) {
 	total := 0
 	for _, piece := range w.Pieces {
 		if piece.Kind == records.PlaceSets {
@@ -80,7 +86,7 @@ func readSets(w *work.Place, memory *[]uint64) (*gathered, error) {
 
 // eachSet visits the sets of a place. Visit gets the number of the piece that holds the set, and the offset of its
 // hashes there.
-func eachSet(w *work.Place, visit func(s *records.PlacedSet, piece, offset int) error) error {
+func eachSet(w *work.Desk, visit func(s *records.PlacedSet, piece, offset int) error) error {
 	for i, piece := range w.Pieces {
 		if piece.Kind != records.PlaceSets {
 			continue
@@ -102,22 +108,23 @@ func eachSet(w *work.Place, visit func(s *records.PlacedSet, piece, offset int) 
 }
 
 // find returns the number of a document.
-func (g *gathered) find(ref docref.Ref) (uint32, error) {
-	number, found := g.numbers.Find(uint64(ref))
+func (g *gathered) find(ref docref.Ref) (number, error) {
+	n, found := g.numbers.Find(uint64(ref))
 	if !found {
 		return 0, fmt.Errorf("the set of document %d is missing", ref)
 	}
-	return number, nil
+	return n, nil
 }
 
-// number returns what find returns, faster for the first document of a pair: the pairs of a document mostly come one
+// findFirst returns what find returns, faster for the first document of a pair: the pairs of a document mostly come one
 // after the other.
-func (g *gathered) number(ref docref.Ref) (number uint32, err error) {
+func (g *gathered) findFirst(ref docref.Ref) (number, error) {
 	if len(g.documents) == 0 || g.documents[g.last].ref != ref {
-		if number, err = g.find(ref); err != nil {
+		n, err := g.find(ref)
+		if err != nil {
 			return 0, err
 		}
-		g.last = number
+		g.last = n
 	}
 	return g.last, nil
 }

@@ -15,13 +15,13 @@ type edgeWriter struct {
 
 // setsPart and heapPart return the number of the part that a task of a place makes. Heaps have the odd numbers, counted
 // from first.
-func setsPart(first, place int) int { return first + 2*place }
+func setsPart(first int, place components.Place) int { return first + 2*int(place) }
 
-func heapPart(first, place int) int { return first + 2*place + 1 }
+func heapPart(first int, place components.Place) int { return first + 2*int(place) + 1 }
 
-// add writes the edge of two documents.
-func (w *edgeWriter) add(a, b *document, e records.Edge) error {
-	e.A, e.B = w.node(a), w.node(b)
+// add writes the edge of two documents with that score.
+func (w *edgeWriter) add(a, b *document, score records.Score) error {
+	e := records.Edge[components.Node]{A: w.node(a), B: w.node(b), Score: score}
 	w.part.Parents.Union(e.A, e.B)
 	record, err := w.run.Record(records.Edges, w.number, records.EdgeSize)
 	if err == nil {
@@ -30,15 +30,12 @@ func (w *edgeWriter) add(a, b *document, e records.Edge) error {
 	return err
 }
 
-// node returns the number of a document among the nodes.
-func (w *edgeWriter) node(d *document) uint32 {
-	if d.node == 0 {
-		w.part.Refs = append(w.part.Refs, d.ref)
-		w.part.Weights = append(w.part.Weights, uint32(d.size))
-		w.part.Parents = append(w.part.Parents, uint32(len(w.part.Parents)))
-		d.node = uint32(len(w.part.Refs))
+// node returns the node of a document. It is the same one each time.
+func (w *edgeWriter) node(d *document) components.Node {
+	if !d.hasNode {
+		d.node, d.hasNode = w.part.Add(d.ref, uint32(d.size)), true
 	}
-	return d.node - 1
+	return d.node
 }
 
 // finish writes the nodes.

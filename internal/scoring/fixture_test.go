@@ -149,7 +149,7 @@ func readEdges(t *testing.T, o work.Outcome, number int) (edges []edge) {
 	part := records.DecodePart(components.Part{}, parts[number])
 	joined := slices.Clone(part.Parents)
 	for packed := worktest.Read(t, o.Run, records.Edges)[number]; len(packed) > 0; packed = packed[records.EdgeSize:] {
-		e := records.GetEdge(packed)
+		e := records.GetEdge[components.Node](packed)
 		if joined.Find(e.A) != joined.Find(e.B) {
 			t.Errorf("the part does not join %d and %d", part.Refs[e.A], part.Refs[e.B])
 		}

@@ -17,33 +17,30 @@ import (
 // heap compares the documents of a heap, one after the other.
 type heap struct {
 	*Heaps
-	w     *work.Place
+	w     *work.Desk
 	edges *edgeWriter
 	index *leaders.Index
 
 	leaders     []document
-	joined      unionfind.Forest       // leaders joined by edges
-	found       []foundLeader          // leaders of the current document
-	sizes       []int64                // sizes of the stars, by leader
-	group       documents.SkippedGroup // all documents
-	ofReference int64                  // documents of the reference without an equal one of the input
+	joined      unionfind.Forest[leaders.Leader] // leaders joined by edges
+	found       []foundLeader                    // leaders of the current document
+	sizes       []int64                          // sizes of the stars, by leader
+	group       documents.SkippedGroup           // all documents
+	ofReference int64                            // documents of the reference without an equal one of the input
 	compared    int64
 	unchecked   int64 // leaders of the input that were not compared with all earlier ones
 }
 
 // newHeap returns a heap of the given number of documents.
-func (h *Heaps) newHeap(w *work.Place, edges *edgeWriter, size int) heap {
+func (h *Heaps) newHeap(w *work.Desk, edges *edgeWriter, size int) heap {
 	prefix := func(n int) int { return lshbands.PrefixLength(h.Threshold, n) }
 	return heap{Heaps: h, w: w, edges: edges, index: leaders.New(size, h.Threshold, prefix)}
 }
 
-// noLeader stands for none.
-const noLeader = ^uint32(0)
-
 // add compares a document with the leaders and writes the edges that are worth a row. The document becomes a leader if
 // it is like none, or is of the reference. It returns the leader that is most similar to the document, which may be the
 // document itself.
-func (h *heap) add(d *document) (star uint32, err error) {
+func (h *heap) add(d *document) (star leaders.Leader, err error) {
 	h.group.Note(d.ref)
 	if class := d.class(); max(class.First, class.Input) < h.layout.FirstInput {
 		h.ofReference++
@@ -51,22 +48,22 @@ func (h *heap) add(d *document) (star uint32, err error) {
 	candidates, isComplete := h.index.Candidates(d.set)
 	h.find(d, candidates)
 	if err := h.writeEdges(d); err != nil {
-		return noLeader, err
+		return leaders.None, err
 	}
 	isReference := d.ref < h.layout.FirstInput
-	if star = noLeader; len(h.found) > 0 {
+	if star = leaders.None; len(h.found) > 0 {
 		star = h.found[0].leader
 		h.sizes[star]++
 		if !isReference {
 			return star, nil
 		}
 	}
-	if isLeader := h.index.Add(d.set); !isLeader {
+	if leader := h.index.Add(d.set); leader == leaders.None {
 		isComplete = false
 	} else {
-		h.lead(d)
-		if star == noLeader {
-			star = uint32(len(h.leaders) - 1)
+		h.lead(leader, d)
+		if star == leaders.None {
+			star = leader
 		}
 	}
 	if len(h.found) == 0 && !isComplete && !isReference {
@@ -85,32 +82,31 @@ func (h *heap) writeUnchecked(ref docref.Ref) error {
 	return err
 }
 
-// lead makes a document a leader. Its set is in the index.
-func (h *heap) lead(d *document) {
-	number := uint32(len(h.leaders))
-	leader := *d
-	leader.set = h.index.Set(number)
-	h.leaders = append(h.leaders, leader)
-	h.joined = append(h.joined, number)
+// lead makes a document the next leader. Its set is in the index.
+func (h *heap) lead(leader leaders.Leader, d *document) {
+	kept := *d
+	kept.set = h.index.Set(leader)
+	h.leaders = append(h.leaders, kept)
+	h.joined = append(h.joined, leader)
 	h.sizes = append(h.sizes, 1)
 }
 
 // foundLeader is a leader that the document is like.
 type foundLeader struct {
-	leader uint32
-	edge   records.Edge
+	leader leaders.Leader
+	score  records.Score
 }
 
 // find finds the leaders that a document is like, the most similar ones first.
-func (h *heap) find(d *document, among []uint32) {
+func (h *heap) find(d *document, among []leaders.Leader) {
 	h.found = h.found[:0]
-	for _, number := range among {
-		if e, ok := h.score(&h.leaders[number], d); ok {
-			h.found = append(h.found, foundLeader{number, e})
+	for _, leader := range among {
+		if score, ok := h.score(&h.leaders[leader], d); ok {
+			h.found = append(h.found, foundLeader{leader, score})
 		}
 	}
 	slices.SortFunc(h.found, func(a, b foundLeader) int {
-		return cmp.Or(cmp.Compare(b.edge.Similarity(), a.edge.Similarity()), cmp.Compare(a.leader, b.leader))
+		return cmp.Or(cmp.Compare(b.score.Similarity(), a.score.Similarity()), cmp.Compare(a.leader, b.leader))
 	})
 }
 
@@ -127,8 +123,8 @@ func (h *heap) writeEdges(d *document) error {
 		hasReference = hasReference || isReference
 		h.joined.Union(first, l.leader)
 		x, y, _ := candidates.Ends(leader.class(), d.class(), h.layout.FirstInput)
-		l.edge.Total |= records.HeapMark
-		if err := h.edges.add(leader.of(x), d.of(y), l.edge); err != nil {
+		l.score.Total |= records.HeapMark
+		if err := h.edges.add(leader.of(x), d.of(y), l.score); err != nil {
 			return err
 		}
 	}
@@ -136,20 +132,20 @@ func (h *heap) writeEdges(d *document) error {
 }
 
 // score compares a document with a leader.
-func (h *heap) score(leader, d *document) (records.Edge, bool) {
+func (h *heap) score(leader, d *document) (records.Score, bool) {
 	smaller, larger := leader, d
 	if smaller.size > larger.size {
 		smaller, larger = larger, smaller
 	}
 	if !h.sizesAllow(smaller, larger) {
-		return records.Edge{}, false
+		return records.Score{}, false
 	}
 	if _, _, compared := candidates.Ends(leader.class(), d.class(), h.layout.FirstInput); !compared {
-		return records.Edge{}, false
+		return records.Score{}, false
 	}
 	h.compared++
-	e, ok := h.Similarity.compare(leader, d)
-	return e, ok && (!h.AcceptsAll || e.Similarity() >= h.Threshold)
+	score, ok := h.Similarity.compare(leader, d)
+	return score, ok && (!h.AcceptsAll || score.Similarity() >= h.Threshold)
 }
 
 // count adds up what was compared, and what was not.

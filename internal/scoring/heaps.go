@@ -7,9 +7,11 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -45,12 +47,13 @@ type Heaps struct {
 func (h *Heaps) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
 // Task scores the heaps of a place. It fails if a set is missing.
-func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	place := components.Place(t.Number)
 	members, err := h.readMembers(w)
 	if err != nil {
 		return err
 	}
-	edges := &edgeWriter{run: &w.Run, number: heapPart(h.FirstPart, t.Number)}
+	edges := &edgeWriter{run: &w.Run, number: heapPart(h.FirstPart, place)}
 	heaps := h.newHeaps(w, edges, members)
 	if err := compareMembers(ctx, w, members, heaps); err != nil {
 		return err
@@ -58,7 +61,7 @@ func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	for i := range heaps {
 		heaps[i].count()
 	}
-	if err := h.writeStars(w, members, heaps, t.Number); err != nil {
+	if err := h.writeStars(w, members, heaps, place); err != nil {
 		return err
 	}
 	return edges.finish()
@@ -72,12 +75,12 @@ type member struct {
 	piece    uint32     // number of the piece of the task
 	offset   int        // offset of the set in the piece
 	stored   int        // bytes of the set
-	heap     uint32     // number of the heap among those of the place
-	star     uint32     // its most similar leader, or noLeader
+	heap     records.HeapNumber
+	star     leaders.Leader // its most similar leader, or leaders.None
 }
 
 // readMembers returns the documents of all heaps of a place in their order of preference.
-func (h *Heaps) readMembers(w *work.Place) ([]member, error) {
+func (h *Heaps) readMembers(w *work.Desk) ([]member, error) {
 	packed, err := w.Read(1, records.Heaps)
 	if err != nil {
 		return nil, err
@@ -102,7 +105,7 @@ func (h *Heaps) readMembers(w *work.Place) ([]member, error) {
 }
 
 // newHeaps returns the heaps of a place, by number.
-func (h *Heaps) newHeaps(w *work.Place, edges *edgeWriter, members []member) []heap {
+func (h *Heaps) newHeaps(w *work.Desk, edges *edgeWriter, members []member) []heap {
 	var sizes []int
 	for i := range members {
 		for int(members[i].heap) >= len(sizes) {
@@ -118,7 +121,7 @@ func (h *Heaps) newHeaps(w *work.Place, edges *edgeWriter, members []member) []h
 }
 
 // compareMembers goes through the documents of all heaps.
-func compareMembers(ctx context.Context, w *work.Place, members []member, heaps []heap) error {
+func compareMembers(ctx context.Context, w *work.Desk, members []member, heaps []heap) error {
 	isInOrder := slices.IsSortedFunc(members, func(a, b member) int { return cmp.Compare(a.piece, b.piece) })
 	held := ^uint32(0) // the piece in the buffer
 	for i := range members {
@@ -147,7 +150,7 @@ func compareMembers(ctx context.Context, w *work.Place, members []member, heaps 
 }
 
 // setOf returns the bytes of a set. IsHeld says that its piece is in the buffer.
-func setOf(w *work.Place, m *member, isHeld bool) ([]byte, error) {
+func setOf(w *work.Desk, m *member, isHeld bool) ([]byte, error) {
 	if isHeld {
 		return w.Buffers[0][m.offset : m.offset+m.stored], nil
 	}
@@ -157,11 +160,11 @@ func setOf(w *work.Place, m *member, isHeld bool) ([]byte, error) {
 }
 
 // writeStars writes the documents of stars with many pairs.
-func (h *Heaps) writeStars(w *work.Place, members []member, heaps []heap, place int) error {
+func (h *Heaps) writeStars(w *work.Desk, members []member, heaps []heap, place components.Place) error {
 	for i := range members {
 		m := &members[i]
 		of := &heaps[m.heap]
-		if m.star == noLeader || candidates.PairsOf(of.sizes[m.star], 0) <= h.ListedPairs {
+		if m.star == leaders.None || candidates.PairsOf(of.sizes[m.star], 0) <= h.ListedPairs {
 			continue
 		}
 		for _, ref := range []docref.Ref{m.document.Ref, m.input} {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/records"
@@ -17,7 +18,7 @@ import (
 )
 
 // scoreHeaps scores the heaps of a place that is told to expect a number of documents.
-func scoreHeaps(t *testing.T, h *Heaps, place int, texts []text, documents int) (work.Outcome, error) {
+func scoreHeaps(t *testing.T, h *Heaps, place components.Place, texts []text, documents int) (work.Outcome, error) {
 	t.Helper()
 	runs := worktest.Runs(t)
 	path := worktest.Write(t, runs, func(run *runfile.Writer) error {
@@ -98,7 +99,7 @@ func TestHeaps(t *testing.T) {
 	texts := newTexts(t, random, 72, 7)
 	texts[7].Input = newRef(t, false, 900) // of the reference, and equal to one of the input
 	for i := range texts {
-		texts[i].Heap = uint32(i / 6 % 2)
+		texts[i].Heap = records.HeapNumber(i / 6 % 2)
 		texts[i].length = 10 + random.IntN(5)
 	}
 	texts[40].set, texts[46].set = texts[41].set, texts[41].set // in two heaps

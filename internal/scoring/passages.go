@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/records"
@@ -32,7 +33,7 @@ type Passages struct {
 }
 
 // Task compares the pairs of a place. It fails if a sequence that it needs is missing.
-func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Place) error {
+func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	texts, err := readTexts(w)
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Place) error {
 	if err != nil {
 		return err
 	}
-	edges := edgeWriter{run: &w.Run, number: setsPart(p.FirstPart, t.Number)}
+	edges := edgeWriter{run: &w.Run, number: setsPart(p.FirstPart, components.Place(t.Number))}
 	matcher := sketch.NewMatcher(p.Shingle)
 	for _, pair := range pairs {
 		if err := ctx.Err(); err != nil {
@@ -81,13 +82,13 @@ func (p *Passages) compare(matcher *sketch.Matcher, a, b *sketch.IndexedSequence
 
 // texts are the documents of a place, as sequences.
 type texts struct {
-	documents []document
-	indexed   []*sketch.IndexedSequence
-	numbers   numbering.Set // numbers of the refs
+	documents []document                // by number
+	indexed   []*sketch.IndexedSequence // by number
+	numbers   numbering.Set[number]
 }
 
 // readTexts reads the sequences of a place.
-func readTexts(w *work.Place) (*texts, error) {
+func readTexts(w *work.Desk) (*texts, error) {
 	all := &texts{}
 	err := eachSet(w, func(s *records.PlacedSet, _, _ int) error {
 		sequence, err := sketchblock.ParseSequence(sketchblock.Sequence{}, s.Set)
@@ -104,7 +105,7 @@ func readTexts(w *work.Place) (*texts, error) {
 }
 
 // readPlacePairs returns the pairs of a place in order, each once: two documents may have met under several keys.
-func readPlacePairs(w *work.Place) ([][2]docref.Ref, error) {
+func readPlacePairs(w *work.Desk) ([][2]docref.Ref, error) {
 	packed, err := w.Read(0, records.PlacePairs)
 	if err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func readPlacePairs(w *work.Place) ([][2]docref.Ref, error) {
 
 // writePassages writes the edge of a pair, and its longest spans.
 func writePassages(edges *edgeWriter, a, b *document, shared int, spans []sketch.Span) error {
-	if err := edges.add(a, b, records.NewEdge(shared, a.size+b.size-shared, false)); err != nil {
+	if err := edges.add(a, b, records.NewScore(shared, a.size+b.size-shared, false)); err != nil {
 		return err
 	}
 	listed := min(len(spans), mostSpans)
@@ -131,7 +132,7 @@ func writePassages(edges *edgeWriter, a, b *document, shared int, spans []sketch
 		if err != nil {
 			return err
 		}
-		records.PutSpan(record, records.Span{A: a.node - 1, B: b.node - 1, Span: s, More: uint32(len(spans) - listed)})
+		records.PutSpan(record, records.Span[components.Node]{A: a.node, B: b.node, Span: s, More: uint32(len(spans) - listed)})
 	}
 	return nil
 }

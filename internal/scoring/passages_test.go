@@ -56,7 +56,7 @@ func readSpans(t *testing.T, o work.Outcome, number int) (spans []writtenSpan) {
 	t.Helper()
 	part := records.DecodePart(components.Part{}, worktest.Read(t, o.Run, records.EdgeNodes)[number])
 	for packed := worktest.Read(t, o.Run, records.Spans)[number]; len(packed) > 0; packed = packed[records.SpanSize:] {
-		s := records.GetSpan(packed)
+		s := records.GetSpan[components.Node](packed)
 		spans = append(spans, writtenSpan{part.Refs[s.A], part.Refs[s.B], s.Span, s.More})
 	}
 	return spans

@@ -4,20 +4,19 @@ import (
 	"context"
 	"slices"
 
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
 )
 
-// Delivery makes a task of [Sets], or of [Passages], for each place that has pairs or is a
-// block.
+// Delivery makes a task of [Sets], or of [Passages], for each place that has pairs or is a block.
 func Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.PlacePairs, records.Blocks}, Extra: []runfile.Kind{records.PlaceSets}}
 }
 
-// Sets scores the candidate pairs of a place, or all pairs of a block with itself and with
-// the blocks before it.
+// Sets scores the candidate pairs of a place, or all pairs of a block with itself and with the blocks before it.
 type Sets struct {
 	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
@@ -36,8 +35,8 @@ type Sets struct {
 func (s *Sets) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
 // Task scores a place or a block. It fails if a set that it needs is missing.
-func (s *Sets) Task(ctx context.Context, t work.Task, w *work.Place) error {
-	edges := &edgeWriter{run: &w.Run, number: setsPart(s.FirstPart, t.Number)}
+func (s *Sets) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	edges := &edgeWriter{run: &w.Run, number: setsPart(s.FirstPart, components.Place(t.Number))}
 	var err error
 	if w.Has(records.Blocks) {
 		err = s.block(ctx, t, w, edges)
@@ -52,7 +51,7 @@ func (s *Sets) Task(ctx context.Context, t work.Task, w *work.Place) error {
 }
 
 // place scores the pairs of a place.
-func (s *Sets) place(ctx context.Context, w *work.Place, edges *edgeWriter) error {
+func (s *Sets) place(ctx context.Context, w *work.Desk, edges *edgeWriter) error {
 	g, err := readSets(w, &w.Hashes)
 	if err != nil {
 		return err
@@ -64,12 +63,13 @@ func (s *Sets) place(ctx context.Context, w *work.Place, edges *edgeWriter) erro
 			if i%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			a, b := &g.documents[pair>>32], &g.documents[uint32(pair)]
-			e, ok := s.compare(a, b)
+			x, y := unpackPair(pair)
+			a, b := &g.documents[x], &g.documents[y]
+			score, ok := s.compare(a, b)
 			if !ok {
 				continue
 			}
-			if err := edges.add(a, b, e); err != nil {
+			if err := edges.add(a, b, score); err != nil {
 				return err
 			}
 		}
@@ -77,10 +77,15 @@ func (s *Sets) place(ctx context.Context, w *work.Place, edges *edgeWriter) erro
 	})
 }
 
-// visitPairs visits the pairs of the task in order, each once. A pair is given by the numbers of its documents, in two
-// halves of a word. Mostly atATime pairs or fewer are held at a time. A dense component has many times the pairs that
-// the size of its sets suggests.
-func visitPairs(w *work.Place, g *gathered, atATime int, visit func([]uint64) error) error {
+// packPair packs the numbers of the documents of a pair into a word.
+func packPair(x, y number) uint64 { return uint64(x)<<32 | uint64(y) }
+
+// unpackPair returns what packPair has packed.
+func unpackPair(word uint64) (x, y number) { return number(word >> 32), number(word) }
+
+// visitPairs visits the pairs of the task in order, each once, as packPair packs them. Mostly atATime pairs or fewer are
+// held at a time. A dense component has many times the pairs that the size of its sets suggests.
+func visitPairs(w *work.Desk, g *gathered, atATime int, visit func([]uint64) error) error {
 	total := 0
 	for _, piece := range w.Pieces {
 		if piece.Kind == records.PlacePairs {
@@ -95,7 +100,7 @@ func visitPairs(w *work.Place, g *gathered, atATime int, visit func([]uint64) er
 	w.Pairs = slices.Grow(w.Pairs[:0], min(total, atATime))
 	for part := range parts {
 		first, end := len(g.documents)*part/parts, len(g.documents)*(part+1)/parts
-		pairs, err := readPairs(w, g, uint32(first), uint32(end))
+		pairs, err := readPairs(w, g, number(first), number(end))
 		if err != nil {
 			return err
 		}
@@ -108,7 +113,7 @@ func visitPairs(w *work.Place, g *gathered, atATime int, visit func([]uint64) er
 
 // readPairs returns the pairs whose first document has a number from first to before end. A pair that shares several
 // keys comes more than once.
-func readPairs(w *work.Place, g *gathered, first, end uint32) ([]uint64, error) {
+func readPairs(w *work.Desk, g *gathered, first, end number) ([]uint64, error) {
 	pairs := w.Pairs[:0]
 	for _, piece := range w.Pieces {
 		if piece.Kind != records.PlacePairs {
@@ -120,7 +125,7 @@ func readPairs(w *work.Place, g *gathered, first, end uint32) ([]uint64, error) 
 		}
 		for ; len(packed) > 0; packed = packed[records.PairSize:] {
 			a, b := records.GetPair(packed)
-			x, err := g.number(a)
+			x, err := g.findFirst(a)
 			if err != nil {
 				return nil, err
 			}
@@ -131,7 +136,7 @@ func readPairs(w *work.Place, g *gathered, first, end uint32) ([]uint64, error) 
 			if err != nil {
 				return nil, err
 			}
-			pairs = append(pairs, uint64(x)<<32|uint64(y))
+			pairs = append(pairs, packPair(x, y))
 		}
 	}
 	w.Pairs = pairs

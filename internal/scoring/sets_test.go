@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
@@ -27,7 +27,7 @@ func newSets(t *testing.T, runs work.Runs, similarity Similarity, placeBytes int
 }
 
 // writePlace writes texts and pairs of them, twice each, to a place.
-func writePlace(t *testing.T, runs work.Runs, place int, texts []text, pairs [][2]int) string {
+func writePlace(t *testing.T, runs work.Runs, place components.Place, texts []text, pairs [][2]int) string {
 	t.Helper()
 	return worktest.Write(t, runs, func(run *runfile.Writer) error {
 		for i := range texts {
@@ -102,7 +102,7 @@ func TestPairsAreCut(t *testing.T) {
 	}
 	runs := worktest.Runs(t)
 	path := writePlace(t, runs, 0, newTexts(t, rand.New(rand.NewPCG(1, 2)), documents, 0), pairs)
-	_, err := worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], func(_ context.Context, _ work.Task, w *work.Place) error {
+	_, err := worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], func(_ context.Context, _ work.Task, w *work.Desk) error {
 		g, err := readSets(w, &w.Hashes)
 		if err != nil {
 			return err
@@ -239,15 +239,15 @@ func TestBlocks(t *testing.T) {
 // writeBlocks cuts texts into blocks and writes them.
 func writeBlocks(t *testing.T, runs work.Runs, texts []text, capacity int64) (path string, blocks int) {
 	t.Helper()
-	var sizes []candidates.Sized
+	var sizes []components.Sized
 	for i := range texts {
-		sizes = append(sizes, candidates.Sized{Ref: texts[i].Ref, Size: uint32(len(texts[i].set))})
+		sizes = append(sizes, components.Sized{Ref: texts[i].Ref, Size: uint32(len(texts[i].set))})
 	}
-	of := candidates.Blocks(sizes, capacity)
+	of := components.Blocks(sizes, capacity)
 	path = worktest.Write(t, runs, func(run *runfile.Writer) error {
 		for i, d := range sizes {
 			at := slices.IndexFunc(texts, func(text text) bool { return text.Ref == d.Ref })
-			texts[at].Place = int(of[i])
+			texts[at].Place = of[i]
 			if err := texts[at].write(run); err != nil {
 				return err
 			}

@@ -18,15 +18,15 @@ type Similarity struct {
 	AcceptsAll bool
 }
 
-// compare returns the edge of two documents, and whether it joins them.
-func (s *Similarity) compare(a, b *document) (records.Edge, bool) {
+// compare returns the score of two documents, and whether an edge joins them.
+func (s *Similarity) compare(a, b *document) (records.Score, bool) {
 	if !s.IsEstimate {
 		need := asmkernels.Required(s.Threshold, a.size, b.size)
 		shared := asmkernels.Intersect(a.set, b.set, need)
-		return records.NewEdge(shared, a.size+b.size-shared, false), shared >= need
+		return records.NewScore(shared, a.size+b.size-shared, false), shared >= need
 	}
 	shared, union, exact := sketch.Overlap(a.set, b.set, a.size, b.size, records.SmallestHashes)
-	return records.NewEdge(shared, union, !exact), s.AcceptsAll || float64(shared)/float64(union) >= s.Threshold
+	return records.NewScore(shared, union, !exact), s.AcceptsAll || float64(shared)/float64(union) >= s.Threshold
 }
 
 // sizesAllow reports whether two documents could reach the threshold if the set of the larger one contained that of the

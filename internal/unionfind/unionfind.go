@@ -1,23 +1,22 @@
 // Package unionfind holds disjoint sets of small integers.
 package unionfind
 
-// Forest is a set of trees over the nodes 0 to len-1: Forest[i] is the parent
-// of i, a root is its own parent. The root of a tree is always its smallest
-// node, so the forest that a set of unions leads to has the same roots in
-// whatever order they are made. Four bytes a node.
-type Forest []uint32
+// Forest is a set of trees over the nodes 0 to len-1. N is the type of the nodes. The entry of a node is its parent; a
+// root is its own parent. The smallest node of a tree is always its root. So the roots depend on the unions only, not on
+// their order. A node takes four bytes.
+type Forest[N ~uint32] []N
 
 // New returns n nodes, each alone.
-func New(n int) Forest {
-	f := make(Forest, n)
+func New[N ~uint32](n int) Forest[N] {
+	f := make(Forest[N], n)
 	for i := range f {
-		f[i] = uint32(i)
+		f[i] = N(i)
 	}
 	return f
 }
 
 // Find returns the root of x and halves the path to it.
-func (f Forest) Find(x uint32) uint32 {
+func (f Forest[N]) Find(x N) N {
 	for f[x] != x {
 		f[x] = f[f[x]]
 		x = f[x]
@@ -26,7 +25,7 @@ func (f Forest) Find(x uint32) uint32 {
 }
 
 // Union joins the trees of a and b.
-func (f Forest) Union(a, b uint32) {
+func (f Forest[N]) Union(a, b N) {
 	a, b = f.Find(a), f.Find(b)
 	if a < b {
 		f[b] = a
@@ -35,9 +34,9 @@ func (f Forest) Union(a, b uint32) {
 	}
 }
 
-// Flatten makes every node point at its root.
-func (f Forest) Flatten() {
-	// A parent is never larger than its child, so it is flat already.
+// Flatten makes the root of each node its parent.
+func (f Forest[N]) Flatten() {
+	// A parent is smaller than its child, so its own entry is a root already.
 	for i, parent := range f {
 		f[i] = f[parent]
 	}

@@ -16,7 +16,7 @@ func TestForestIsThatOfThePairs(t *testing.T) {
 		for i := range pairs {
 			pairs[i] = [2]uint32{uint32(random.IntN(n)), uint32(random.IntN(n))}
 		}
-		want := New(n)
+		want := New[uint32](n)
 		for changed := true; changed; {
 			changed = false
 			for _, p := range pairs {
@@ -27,7 +27,7 @@ func TestForestIsThatOfThePairs(t *testing.T) {
 			}
 		}
 		for range 2 {
-			got := New(n)
+			got := New[uint32](n)
 			for _, p := range pairs {
 				got.Union(p[0], p[1])
 			}

@@ -158,7 +158,7 @@ func TestDeliver(t *testing.T) {
 		{"output", Delivery{Output: true}, Counts{Documents: 2*documentsPerShard + 1}, runs, []int{0, 1, 2}, 3},
 		{"output of nothing", Delivery{Output: true}, Counts{}, nil, []int{0}, 1},
 		{"nothing", Delivery{Needed: []runfile.Kind{records.Keys}}, Counts{}, nil, nil, 0},
-		{"none needed", Delivery{Needed: []runfile.Kind{records.Numbers}}, Counts{}, runs, nil, 0},
+		{"none needed", Delivery{Needed: []runfile.Kind{records.NodePairs}}, Counts{}, runs, nil, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var numbers []int

@@ -46,16 +46,16 @@ func Tasks(t *testing.T, runs work.Runs, d work.Delivery, paths ...string) (task
 }
 
 // Do does one task and returns its outcome.
-func Do(t *testing.T, runs work.Runs, task work.Task, do func(context.Context, work.Task, *work.Place) error) (work.Outcome, error) {
+func Do(t *testing.T, runs work.Runs, task work.Task, do func(context.Context, work.Task, *work.Desk) error) (work.Outcome, error) {
 	t.Helper()
 	outcome := work.Outcome{Number: task.Number}
-	place := work.Place{Memory: &work.Memory{}, Runs: runs, Outcome: &outcome, Hold: func(any) {}}
-	err := place.Do(t.Context(), task, do)
+	desk := work.Desk{Memory: &work.Memory{}, Runs: runs, Outcome: &outcome, Hold: func(any) {}}
+	err := desk.Do(t.Context(), task, do)
 	return outcome, err
 }
 
 // DoAll does tasks of which none may fail.
-func DoAll(t *testing.T, runs work.Runs, tasks []work.Task, do func(context.Context, work.Task, *work.Place) error) (outcomes []work.Outcome) {
+func DoAll(t *testing.T, runs work.Runs, tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) (outcomes []work.Outcome) {
 	t.Helper()
 	for _, task := range tasks {
 		outcome, err := Do(t, runs, task, do)

@@ -1,4 +1,4 @@
-package candidates
+package components
 
 import (
 	"math/rand/v2"

@@ -16,8 +16,8 @@ import (
 func TestEachSet(t *testing.T) {
 	sets := [][]uint64{{1, 2, 3}, {}, {1 << 47}, {4, 5}, {}, {6}}
 	dir := t.TempDir()
-	place := &Place{Memory: &Memory{}}
-	defer place.Reader.Close()
+	desk := &Desk{Memory: &Memory{}}
+	defer desk.Reader.Close()
 	for first := 0; first < len(sets); first += 3 {
 		builder := sketchblock.NewBuilder(0, 0)
 		for i := first; i < first+3; i++ {
@@ -35,10 +35,10 @@ func TestEachSet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		place.Pieces = append(place.Pieces, pieces...)
+		desk.Pieces = append(desk.Pieces, pieces...)
 	}
 	n := 0
-	err := place.EachSet(t.Context(), func(block *sketchblock.Block, i int, set []byte) error {
+	err := desk.EachSet(t.Context(), func(block *sketchblock.Block, i int, set []byte) error {
 		if got := sketchblock.AppendSet([]uint64{}, set); block.Ref(i) != docref.Ref(n) || !slices.Equal(got, sets[n]) {
 			t.Errorf("document %d is %d with the set %v, want %v", n, block.Ref(i), got, sets[n])
 		}
@@ -50,7 +50,7 @@ func TestEachSet(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	n = 0
-	err = place.EachSet(t.Context(), func(*sketchblock.Block, int, []byte) error {
+	err = desk.EachSet(t.Context(), func(*sketchblock.Block, int, []byte) error {
 		if n++; n == 2 {
 			return stop
 		}
@@ -61,7 +61,7 @@ func TestEachSet(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := place.EachSet(ctx, func(*sketchblock.Block, int, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := desk.EachSet(ctx, func(*sketchblock.Block, int, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -19,13 +20,13 @@ type Memory struct {
 	Run     runfile.Writer
 	Buffers [3][]byte
 	Keys    []candidates.Record
-	Nodes   numbering.Set
+	Nodes   numbering.Set[components.Node]
 	Hashes  []uint64
 	Pairs   []uint64
 }
 
-// Place is what a task gets that turns runs into a run: its pieces, and the run to write.
-type Place struct {
+// Desk is what a task has before it: its pieces, the run to write, and its memory.
+type Desk struct {
 	*Memory
 	Runs    Runs
 	Reader  runfile.Reader
@@ -37,19 +38,19 @@ type Place struct {
 
 // Read returns all pieces of a kind, one behind the other, in one of the
 // memory's buffers.
-func (w *Place) Read(buffer int, kind runfile.Kind) ([]byte, error) {
+func (w *Desk) Read(buffer int, kind runfile.Kind) ([]byte, error) {
 	b, err := w.Reader.ReadKind(w.Buffers[buffer][:0], w.Pieces, kind)
 	w.Buffers[buffer] = b
 	return b, err
 }
 
 // Has reports whether the task has a piece of a kind.
-func (w *Place) Has(kind runfile.Kind) bool {
+func (w *Desk) Has(kind runfile.Kind) bool {
 	return slices.ContainsFunc(w.Pieces, func(piece runfile.Piece) bool { return piece.Kind == kind })
 }
 
 // ReadPiece returns one piece in one of the memory's buffers.
-func (w *Place) ReadPiece(buffer int, piece runfile.Piece) ([]byte, error) {
+func (w *Desk) ReadPiece(buffer int, piece runfile.Piece) ([]byte, error) {
 	b, err := w.Reader.Read(w.Buffers[buffer][:0], piece)
 	w.Buffers[buffer] = b
 	return b, err
@@ -57,7 +58,7 @@ func (w *Place) ReadPiece(buffer int, piece runfile.Piece) ([]byte, error) {
 
 // EachBlock visits the sketch blocks of a split in order. Visit also gets the piece that holds the sets of the block.
 // The block lies in the first buffer.
-func (w *Place) EachBlock(ctx context.Context, visit func(*sketchblock.Block, runfile.Piece) error) error {
+func (w *Desk) EachBlock(ctx context.Context, visit func(*sketchblock.Block, runfile.Piece) error) error {
 	var documents, sets []runfile.Piece
 	for _, piece := range w.Pieces {
 		switch piece.Kind {
@@ -92,7 +93,7 @@ func (w *Place) EachBlock(ctx context.Context, visit func(*sketchblock.Block, ru
 
 // EachSet visits the documents of the sketch blocks of a split in order. Visit gets a block, the number of a document
 // in it, and the bytes of its set or sequence. The block lies in the first buffer, its sets in the second.
-func (w *Place) EachSet(ctx context.Context, visit func(block *sketchblock.Block, i int, set []byte) error) error {
+func (w *Desk) EachSet(ctx context.Context, visit func(block *sketchblock.Block, i int, set []byte) error) error {
 	return w.EachBlock(ctx, func(block *sketchblock.Block, piece runfile.Piece) error {
 		sets, err := w.ReadPiece(1, piece)
 		if err != nil {
@@ -108,7 +109,7 @@ func (w *Place) EachSet(ctx context.Context, visit func(block *sketchblock.Block
 }
 
 // Do does a task: it finds the task's pieces, and afterwards closes its run.
-func (w *Place) Do(ctx context.Context, t Task, do func(context.Context, Task, *Place) error) (err error) {
+func (w *Desk) Do(ctx context.Context, t Task, do func(context.Context, Task, *Desk) error) (err error) {
 	defer w.Reader.Close()
 	if t.Catalog != "" {
 		if w.Pieces, err = runfile.ReadCatalog(t.Catalog, t.Number); err != nil {
