@@ -24,7 +24,6 @@ type wholeSource struct {
 	limits corpus.Limits
 	format corpus.Format
 	group  corpus.File
-	number int
 	rest   corpus.Stretch // files still to come
 	stream corpus.Stream
 }

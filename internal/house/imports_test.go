@@ -18,7 +18,7 @@ var mayImport = map[string]string{
 	"internal/listing":             "internal/corpus internal/documents internal/failure internal/formats internal/output internal/setting internal/storage internal/workspace job",
 	"internal/failure":             "internal/setting internal/work internal/workspace job",
 	"internal/results":             "internal/corpus internal/documents internal/formats internal/output internal/regular internal/setting internal/storage internal/workspace job",
-	"job":                          "internal/audit internal/corpus internal/documents internal/keep internal/methods internal/output internal/setting internal/work internal/workspace lshbands sketch",
+	"job":                          "internal/audit internal/corpus internal/documents internal/keep internal/methods internal/output internal/setting internal/storage internal/work internal/workspace lshbands sketch",
 	"transforms":                   "internal/clusters internal/documents internal/gathering internal/groups internal/methods internal/output internal/outputs internal/recall internal/records internal/runfile internal/scoring internal/work",
 	"internal/gathering":           "internal/candidates internal/components internal/docref internal/documents internal/groups internal/numbering internal/records internal/runfile internal/sketchblock internal/work",
 	"internal/methods":             "asmkernels internal/candidates internal/docref internal/documents internal/groups internal/radix internal/records internal/runfile internal/sketchblock internal/unionfind internal/work lshbands sketch",

@@ -24,7 +24,7 @@ import (
 // next run finish what a dead one has begun.
 
 const (
-	leaseName   = ".mirrorbeam-lease"
+	leaseName       = ".mirrorbeam-lease"
 	publicationName = "publication.json"
 	// requests is how many requests are under way at a time.
 	requests = 64
