@@ -262,7 +262,7 @@ var faults = []struct {
 		return s.runjob("--input", "folder").succeeds(3)
 	}},
 	{"a folder without a file to read", func(s *scene) observed {
-		s.write("folder/notes.txt", []byte("text"))
+		s.write("folder/notes.dat", []byte("text"))
 		return s.runjob("--input", "folder").fails(exitInput)
 	}},
 }

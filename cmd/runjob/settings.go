@@ -40,7 +40,7 @@ const (
 func jobFlags(c *job.Config) []settingFlag {
 	input := settingFlag{
 		"Input", "input", &c.Input, "PATH", required | whole,
-		"File, folder or quoted pattern to read; may be repeated. A folder stands for its *.jsonl, *.ndjson and *.json files, plain, .gz or .zst; ** matches any number of folders.",
+		"File, folder or quoted pattern to read, on the disk or in a bucket (gs://, s3://); may be repeated. A folder stands for its files of the format, plain, .gz or .zst; ** matches any number of folders.",
 	}
 	return slices.Concat([]settingFlag{input}, measureFlags(&c.Measure), []settingFlag{
 		{
@@ -65,7 +65,7 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Output", "output", &c.Output, "DIR", required,
-			"Folder for the results; must be empty or new, see --overwrite.",
+			"Folder for the results, on the disk or in a bucket; must be empty or new, see --overwrite.",
 		},
 		{
 			"Output", "overwrite", &c.Overwrite, "", 0,
@@ -89,7 +89,7 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Running", "temp", &c.Temp, "DIR", 0,
-			"Folder for temporary files, some 1 to 2 bytes for each byte of text; default: beside the output. Workers of a cluster must share it.",
+			"Folder for temporary files, some 1 to 2 bytes for each byte of text; default: beside the output, or on the disk where a local job writes to a bucket. Workers of a cluster must share it.",
 		},
 		{
 			"Running", "memory", &c.Memory, "SIZE", 0,
@@ -111,15 +111,15 @@ func measureFlags(c *job.Measure) []settingFlag {
 		},
 		{
 			"Input", "format", &c.Format, "FORMAT", 0,
-			"Format of the input: auto or jsonl.",
+			"Format of all input files: jsonl, csv, tsv, parquet, warc (web archives), text or html (a file is a document); auto: that of each file, by its content and name.",
 		},
 		{
 			"Input", "id-field", &c.IDField, "", 0,
-			"Field of a record that holds its id, a string or a number. A record without one is called by its place, path:position.",
+			"Field of a record that holds its id, a string or a number; meta.id is the field id in the field meta. A record without one is called by its place, path:position.",
 		},
 		{
 			"Input", "text-field", &c.TextField, "", 0,
-			"Field of a record that holds its text.",
+			"Field of a record that holds its text, such as text or content.body.",
 		},
 		{
 			"Input", "features", &c.Features, "FIELD", 0,
