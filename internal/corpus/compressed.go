@@ -48,6 +48,7 @@ type input struct {
 	*bufio.Reader
 	counted counted
 	size    int64
+	member  int64 // where in the file the member or frame at hand begins
 }
 
 // counted counts what was read from a file and keeps its read error.
@@ -77,6 +78,9 @@ func (in *input) reset(file io.Reader, size int64) {
 	}
 }
 
+// offset returns where in the file the next byte stands.
+func (in *input) offset() int64 { return in.counted.n - int64(in.Buffered()) }
+
 // damage tells what a decoder's error means.
 func (in *input) damage(format Compression, err error) error {
 	switch {
@@ -97,7 +101,7 @@ func mismatch(format Compression, part string) *Fault {
 // junk is the fault of bytes that are no part of the format after one that
 // was whole. Where that one had a fault of its own, they may be its rest.
 func (in *input) junk(format Compression, part string, wasWhole bool) *Fault {
-	left := in.size - in.counted.n + int64(in.Buffered())
+	left := in.size - in.offset()
 	if wasWhole {
 		return &Fault{Warning: true, Last: true, Message: fmt.Sprintf("%d bytes after the last whole %v %s are not %v data and were not used", left, format, part, format)}
 	}
@@ -156,6 +160,7 @@ func (g *gzipStream) nextMember() error {
 	case string(head) != magicGzip[:len(head)]:
 		return g.input.junk(Gzip, "member", g.wasWhole)
 	}
+	g.input.member = g.input.offset()
 	if err := g.decoder.Reset(g.input.Reader); err != nil {
 		return g.input.damage(Gzip, err)
 	}
@@ -194,6 +199,13 @@ func (z *zstdStream) Read(p []byte) (int, error) {
 		return n, nil // the decoder repeats its error
 	}
 	if errors.Is(err, io.EOF) {
+		if z.frames.hasNext {
+			z.frames.hasNext = false
+			if err := z.decoder.Reset(&z.frames); err != nil {
+				return 0, err
+			}
+			return z.Read(p)
+		}
 		if z.frames.refused != nil {
 			return 0, z.frames.refused
 		}
@@ -232,17 +244,21 @@ type zstdFrames struct {
 	input    input
 	piece    int64 // bytes left to pass of the header, block or checksum at hand
 	inFrame  bool
+	hasBegun bool  // a frame has been passed, or is at hand
 	isLast   bool  // the last block of the frame has been passed, or is at hand
 	checksum bool  // the frame ends with a checksum
 	hasJunk  bool  // the stream was ended before bytes that are no frame
 	wasWhole bool  // no frame so far had a wrong checksum
 	window   int64 // the largest that a frame may need
+	single   bool  // each frame is a stream of its own
+	hasNext  bool  // a single frame was ended before another one
 	refused  error // the fault of a frame that needs a larger one
 }
 
 // restart expects a frame next.
 func (f *zstdFrames) restart() {
 	f.piece, f.inFrame, f.isLast, f.checksum, f.hasJunk, f.refused = 0, false, false, false, false, nil
+	f.hasBegun, f.hasNext = false, false
 }
 
 // Read passes at most the piece at hand.
@@ -304,6 +320,12 @@ func (f *zstdFrames) nextFrame() error {
 		f.hasJunk = true
 		return io.EOF
 	}
+	if f.single && f.hasBegun {
+		f.hasBegun, f.hasNext = false, true
+		return io.EOF
+	}
+	f.hasBegun = true
+	f.input.member = f.input.offset()
 	f.inFrame, f.isLast = true, false
 	f.piece = int64(len(head))
 	if len(head) > 4 {

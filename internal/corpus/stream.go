@@ -13,6 +13,10 @@ import (
 // Stream reads what a file of the corpus holds, without its compression. The zero
 // Stream has no file. It is not for concurrent use.
 type Stream struct {
+	// ByMember keeps the bytes of two gzip members or zstd frames apart: no Read returns some of both. It must be set
+	// before the first file.
+	ByMember bool
+
 	file     File
 	handle   storage.File
 	stored   io.ReadCloser // the bytes of handle
@@ -65,6 +69,7 @@ func (s *Stream) decode(file File, window int64) error {
 			s.zstd = new(zstdStream)
 		}
 		s.decoded = s.zstd
+		s.zstd.frames.single = s.ByMember
 		return s.zstd.reset(s.stored, file.Size, cmp.Or(window, DefaultWindow))
 	default:
 		s.decoded = s.stored
@@ -74,6 +79,18 @@ func (s *Stream) decode(file File, window int64) error {
 
 // Position returns where the next byte stands in the decoded stream.
 func (s *Stream) Position() int64 { return s.position }
+
+// Member returns where in the stored file the gzip member or zstd frame begins that the bytes of the last Read come
+// from. A plain file has none.
+func (s *Stream) Member() int64 {
+	switch s.file.Compression {
+	case Gzip:
+		return s.gzip.input.member
+	case Zstd:
+		return s.zstd.frames.input.member
+	}
+	return 0
+}
 
 // Read reads on. The error is io.EOF at the end of the file and a *[Fault] where it
 // is damaged. Any other is a failure to read it.
