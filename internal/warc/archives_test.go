@@ -39,7 +39,9 @@ func TestDump(t *testing.T) {
 			types[r.Type]++
 			uses[r.Use.String()]++
 			bytes += len(r.Payload)
-			if r.Use == OtherType { uses[r.MediaType]++ }
+			if r.Use == OtherType {
+				uses[r.MediaType]++
+			}
 		}
 		fmt.Println(filepath.Base(f)[max(0, len(filepath.Base(f))-40):], len(all), types, uses, bytes, faults, end)
 	}
