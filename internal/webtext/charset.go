@@ -17,8 +17,8 @@ const (
 	// metaBytes is how far into a page its own label is looked for. Standards ask for it in the first 1,024 bytes; many
 	// pages have scripts before it.
 	metaBytes = 8 << 10
-	// sampleBytes is how much of a page a charset is guessed from.
-	sampleBytes = 64 << 10
+	// sampleBytes is how much of a page a charset is guessed from. The detector takes some 60 ms for 1 MB.
+	sampleBytes = 16 << 10
 )
 
 // utf8Name is the name of UTF-8 among the encodings of HTML.

@@ -6,8 +6,8 @@ import "strings"
 type kind uint8
 
 const (
-	// inline elements only end a line, or not even that.
-	inline kind = iota
+	// The others only end a line, or not even that.
+	_ kind = iota
 	// skipped elements hold nothing to read.
 	skipped
 	// aside elements hold what is not the main text.

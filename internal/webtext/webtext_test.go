@@ -2,12 +2,10 @@ package webtext
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/net/html"
 )
 
 func TestText(t *testing.T) {
@@ -91,38 +89,4 @@ func FuzzAppend(f *testing.F) {
 			t.Errorf("%q is not valid", first)
 		}
 	})
-}
-
-// BenchmarkAppend measures MB/s of the pages of the shared archives, beside the tokenizer alone.
-func BenchmarkAppend(b *testing.B) {
-	var pages []Page
-	var bytes int64
-	for _, page := range realPages(b) {
-		if formatOf(page) == hypertext {
-			pages = append(pages, page)
-			bytes += int64(len(page.Content))
-		}
-	}
-	b.Run("tokenizer", func(b *testing.B) {
-		b.SetBytes(bytes)
-		for b.Loop() {
-			for _, page := range pages {
-				tokens := html.NewTokenizer(strings.NewReader(string(page.Content)))
-				for tokens.Next() != html.ErrorToken {
-				}
-			}
-		}
-	})
-	for name, mode := range map[string]Mode{"all": All, "main": Main} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(bytes)
-			e := Extractor{Mode: mode}
-			var text []byte
-			for b.Loop() {
-				for _, page := range pages {
-					text = e.Append(text[:0], page)
-				}
-			}
-		})
-	}
 }
