@@ -52,7 +52,7 @@ func (e *Extractor) encodingOf(page Page) (encoding.Encoding, []byte) {
 		}
 	}
 	isUTF8 := isValid(content)
-	if isUTF8 && !bytes.ContainsAny(content, shifts) {
+	if isUTF8 && !shifts(content) {
 		return nil, content
 	}
 	for _, label := range []string{string(page.Charset), metaLabel(page)} {
@@ -66,8 +66,11 @@ func (e *Extractor) encodingOf(page Page) (encoding.Encoding, []byte) {
 	return e.guess(content), content
 }
 
-// shifts are bytes that occur in other encodings and not in text of UTF-8: escape in ISO-2022-JP, zero in UTF-16.
-const shifts = "\x1b\x00"
+// shifts reports whether a text has bytes that occur in other encodings and not in text of UTF-8: escape in ISO-2022-JP,
+// zero in UTF-16.
+func shifts(content []byte) bool {
+	return bytes.IndexByte(content, 0x1b) >= 0 || bytes.IndexByte(content, 0) >= 0
+}
 
 // isValid reports whether a text is UTF-8. Its last character may be cut.
 func isValid(text []byte) bool {

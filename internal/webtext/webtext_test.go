@@ -85,7 +85,7 @@ func FuzzAppend(f *testing.F) {
 			t.Errorf("%q: what was there is gone", first)
 		case !bytes.Equal(content, page.Content):
 			t.Error("the page was changed")
-		case utf8.Valid(content) && !bytes.ContainsAny(content, shifts) && !bytes.HasPrefix(content, []byte("\xef\xbb\xbf")) && !utf8.Valid(first):
+		case utf8.Valid(content) && !shifts(content) && !bytes.HasPrefix(content, []byte("\xef\xbb\xbf")) && !utf8.Valid(first):
 			t.Errorf("%q is not valid", first)
 		}
 	})
