@@ -59,16 +59,19 @@ var mayImport = map[string]string{
 	"internal/setting":             "",
 	"internal/unionfind":           "",
 	"internal/username":            "",
+	"internal/warc":                "",
+	"internal/webtext":             "",
 	"scripts/bench":                "",
 	"scripts/dense":                "",
 	"scripts/multiply":             "",
 	"scripts/plant":                "",
 }
 
-// inTests lists what the tests of a package may import besides: pipeline's run whole jobs, and
-// plan and query what these work on.
+// inTests lists what the tests of a package may import besides: pipeline's run whole jobs, plan
+// and query what these work on, and webtext's take real pages out of archives.
 var inTests = map[string]string{
-	"pipeline": "internal/plan internal/query",
+	"pipeline":         "internal/plan internal/query",
+	"internal/webtext": "internal/warc",
 }
 
 // withBeam are the packages that know Beam. Nothing below them does.

@@ -1,0 +1,210 @@
+package webtext
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/gogs/chardet"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/transform"
+)
+
+const (
+	// metaBytes is how far into a page its own label is looked for. Standards ask for it in the first 1,024 bytes; many
+	// pages have scripts before it.
+	metaBytes = 8 << 10
+	// sampleBytes is how much of a page a charset is guessed from. The detector takes some 60 ms for 1 MB.
+	sampleBytes = 16 << 10
+)
+
+// utf8Name is the name of UTF-8 among the encodings of HTML.
+const utf8Name = "utf-8"
+
+// byteOrderMarks begin a page and name its encoding for sure.
+var byteOrderMarks = []struct{ mark, name string }{
+	{"\xef\xbb\xbf", utf8Name}, {"\xfe\xff", "utf-16be"}, {"\xff\xfe", "utf-16le"},
+}
+
+// lookup returns the encoding that a label names. It is nil for UTF-8. Labels that HTML replaces by an empty page for
+// safety, such as ISO-2022-KR, are not known here.
+func lookup(label string) (e encoding.Encoding, known bool) {
+	e, name := charset.Lookup(label)
+	switch name {
+	case "", "replacement", "x-user-defined":
+		return nil, false
+	case utf8Name:
+		return nil, true
+	}
+	return e, true
+}
+
+// encodingOf returns the encoding of a page, nil for UTF-8, and its content after a byte order mark.
+func (e *Extractor) encodingOf(page Page) (encoding.Encoding, []byte) {
+	content := page.Content
+	for _, b := range byteOrderMarks {
+		if rest, ok := bytes.CutPrefix(content, []byte(b.mark)); ok {
+			found, _ := lookup(b.name)
+			return found, rest
+		}
+	}
+	isUTF8 := isValid(content)
+	if isUTF8 && !shifts(content) {
+		return nil, content
+	}
+	for _, label := range []string{string(page.Charset), metaLabel(page)} {
+		if found, known := lookup(label); known && found != nil {
+			return found, content
+		}
+	}
+	if isUTF8 {
+		return nil, content
+	}
+	return e.guess(content), content
+}
+
+// shifts reports whether a text has bytes that occur in other encodings and not in text of UTF-8: escape in ISO-2022-JP,
+// zero in UTF-16.
+func shifts(content []byte) bool {
+	return bytes.IndexByte(content, 0x1b) >= 0 || bytes.IndexByte(content, 0) >= 0
+}
+
+// isValid reports whether a text is UTF-8. Its last character may be cut.
+func isValid(text []byte) bool {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		last := text[len(text)-n:]
+		if utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				text = text[:len(text)-n]
+			}
+			break
+		}
+	}
+	return utf8.Valid(text)
+}
+
+// metaLabel returns the charset that a page gives of itself, or nothing.
+func metaLabel(page Page) string {
+	head := page.Content[:min(len(page.Content), metaBytes)]
+	switch formatOf(page) {
+	case markup:
+		return xmlLabel(head)
+	case hypertext:
+		return cmp.Or(xmlLabel(head), htmlLabel(head))
+	}
+	return ""
+}
+
+// xmlLabel returns the encoding that an XML declaration names.
+func xmlLabel(head []byte) string {
+	declaration, ok := bytes.CutPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("<?xml"))
+	if !ok {
+		return ""
+	}
+	declaration, _, _ = bytes.Cut(declaration, []byte("?>"))
+	_, value, _ := bytes.Cut(declaration, []byte("encoding"))
+	value = bytes.TrimLeft(value, " \t\r\n=")
+	if len(value) == 0 {
+		return ""
+	}
+	value, _, _ = bytes.Cut(value[1:], value[:1])
+	return string(value)
+}
+
+// htmlLabel returns the charset that a meta element of an HTML head names.
+func htmlLabel(head []byte) string {
+	tokens := html.NewTokenizer(bytes.NewReader(head))
+	for {
+		switch tokens.Next() {
+		case html.ErrorToken:
+			return ""
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := tokens.TagName()
+			if string(name) == "body" {
+				return ""
+			}
+			if string(name) != "meta" {
+				continue
+			}
+			for more {
+				var key, value []byte
+				key, value, more = tokens.TagAttr()
+				if label := labelIn(string(key), value); label != "" {
+					return label
+				}
+			}
+		}
+	}
+}
+
+// labelIn returns the charset that an attribute of a meta element names.
+func labelIn(key string, value []byte) string {
+	switch key {
+	case "charset":
+	case "content": // text/html; charset=utf-8
+		var ok bool
+		if _, value, ok = bytes.Cut(bytes.ToLower(value), []byte("charset")); !ok {
+			return ""
+		}
+		value = bytes.Trim(value, "= \t\"'")
+		value, _, _ = bytes.Cut(value, []byte(";"))
+	default:
+		return ""
+	}
+	// What can be read as a label of ASCII is no UTF-16.
+	if value = bytes.TrimSpace(value); len(value) >= len("utf-16") && bytes.EqualFold(value[:len("utf-16")], []byte("utf-16")) {
+		return utf8Name
+	}
+	return string(value)
+}
+
+// likely are the guesses to prefer where several are as good, best first.
+var likely = []string{"UTF-8", "GB18030", "Shift_JIS", "EUC-JP", "EUC-KR", "Big5", "windows-1251", "ISO-8859-1"}
+
+// guess returns the encoding that a text without a label most looks like.
+func (e *Extractor) guess(content []byte) encoding.Encoding {
+	first := slices.IndexFunc(content, func(c byte) bool { return c >= utf8.RuneSelf })
+	sample := content[max(first, 0):]
+	sample = sample[:min(len(sample), sampleBytes)]
+	if e.detector == nil {
+		e.detector = chardet.NewHtmlDetector()
+	}
+	guesses, err := e.detector.DetectAll(sample)
+	if err != nil {
+		guesses = nil
+	}
+	// The detector gives guesses of equal confidence in the order in which its goroutines end.
+	slices.SortFunc(guesses, func(a, b chardet.Result) int {
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(rank(a.Charset), rank(b.Charset)), cmp.Compare(a.Charset, b.Charset))
+	})
+	for _, g := range guesses {
+		if found, known := lookup(g.Charset); known {
+			return found
+		}
+	}
+	found, _ := lookup("windows-1252")
+	return found
+}
+
+func rank(name string) int {
+	if i := slices.Index(likely, name); i >= 0 {
+		return i
+	}
+	return len(likely)
+}
+
+// decode returns the content of a page as UTF-8, in its own memory or that of the extractor.
+func (e *Extractor) decode(page Page) []byte {
+	encoding, content := e.encodingOf(page)
+	if encoding == nil {
+		return content
+	}
+	decoded, _, err := transform.Append(encoding.NewDecoder(), e.decoded[:0], content)
+	if e.decoded = decoded; err != nil {
+		return content // decoders replace what is bad, and do not fail
+	}
+	return decoded
+}

@@ -1,0 +1,220 @@
+package webtext
+
+import (
+	"bytes"
+
+	"golang.org/x/net/html"
+)
+
+// htmlText turns HTML and XML into text. It keeps its buffers.
+type htmlText struct {
+	mode   Mode
+	reader bytes.Reader
+	text   []byte
+	blocks []block // of Main, those that have ended
+	block  block   // the one at hand, which ends where the text does
+	space  bool    // white space came since the last byte of text
+	links  int     // open links
+	skip   *tag    // the element that is skipped; nil if none is
+	depth  int     // how many of its kind are open
+}
+
+// block is a stretch of text between two tags that break lines.
+type block struct {
+	start, end int // bytes of the text
+	linked     int // how many of them are in links
+	isTitle    bool
+}
+
+// start begins a page, whose bytes are UTF-8.
+func (h *htmlText) start(dst, content []byte, mode Mode) *html.Tokenizer {
+	h.reader.Reset(content)
+	h.mode, h.text, h.blocks = mode, dst, h.blocks[:0]
+	h.block = block{start: len(dst)}
+	h.space, h.links, h.skip = false, 0, nil
+	return html.NewTokenizer(&h.reader)
+}
+
+// finish ends the page, and gives its text away.
+func (h *htmlText) finish() (text []byte) {
+	h.endBlock()
+	text, h.text = h.text, nil
+	return text
+}
+
+// append appends the text of a page of HTML.
+func (h *htmlText) append(dst, content []byte, mode Mode) []byte {
+	tokens := h.start(dst, content, mode)
+	for {
+		switch tokens.Next() {
+		case html.ErrorToken: // the end: to read memory does not fail
+			text := h.finish()
+			if mode == All {
+				return text
+			}
+			if text, hasContent := h.keepContent(text, len(dst)); hasContent {
+				return text
+			}
+			return h.append(dst, content, All)
+		case html.TextToken:
+			if h.skip == nil {
+				h.addText(tokens.Text())
+			}
+		case html.StartTagToken:
+			h.begin(tagOf(tokens.Raw()[len("<"):]))
+		case html.SelfClosingTagToken:
+			if t := tagOf(tokens.Raw()[len("<"):]); t.breaks && h.skip == nil {
+				h.endBlock()
+			}
+		case html.EndTagToken:
+			h.end(tagOf(tokens.Raw()[len("</"):]))
+		}
+	}
+}
+
+// appendXML appends the text of a page of XML, a line for each element.
+func (h *htmlText) appendXML(dst, content []byte) []byte {
+	tokens := h.start(dst, content, All)
+	tokens.AllowCDATA(true)
+	for {
+		switch tokens.Next() {
+		case html.ErrorToken:
+			return h.finish()
+		case html.TextToken:
+			h.addText(tokens.Text())
+		case html.StartTagToken, html.SelfClosingTagToken:
+			tokens.NextIsNotRawText() // no element of XML is a script
+			h.endBlock()
+		case html.EndTagToken:
+			h.endBlock()
+		}
+	}
+}
+
+// begin handles a start tag.
+func (h *htmlText) begin(t *tag) {
+	if h.skip != nil {
+		if t == h.skip {
+			h.depth++
+		}
+		return
+	}
+	switch t.kind {
+	case skipped:
+		h.skip, h.depth = t, 1
+	case aside:
+		if h.mode == Main {
+			h.skip, h.depth = t, 1
+		}
+	case link:
+		h.links++
+	}
+	if t.breaks {
+		h.endBlock()
+		h.block.isTitle = t.kind == title
+	}
+}
+
+// end handles an end tag.
+func (h *htmlText) end(t *tag) {
+	if h.skip != nil {
+		if t == h.skip {
+			if h.depth--; h.depth == 0 {
+				h.skip = nil
+			}
+		}
+		return
+	}
+	if t.kind == link {
+		h.links = max(h.links-1, 0)
+	}
+	if t.breaks {
+		h.endBlock()
+	}
+}
+
+// addText appends a piece of text, its white space collapsed.
+func (h *htmlText) addText(piece []byte) {
+	before := len(h.text)
+	for len(piece) > 0 {
+		n := 0
+		for n < len(piece) && !isSpace(piece[n]) {
+			n++
+		}
+		if n > 0 {
+			if h.space && len(h.text) > h.block.start {
+				h.text = append(h.text, ' ')
+			}
+			h.space = false
+			h.text = append(h.text, piece[:n]...)
+			piece = piece[n:]
+		}
+		for n = 0; n < len(piece) && isSpace(piece[n]); n++ {
+			h.space = true
+		}
+		piece = piece[n:]
+	}
+	if h.links > 0 {
+		h.block.linked += len(h.text) - before
+	}
+}
+
+// isSpace reports whether a byte is white space of HTML.
+func isSpace(c byte) bool {
+	return c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f')
+}
+
+// endBlock ends the block at hand and begins the next one.
+func (h *htmlText) endBlock() {
+	h.space = false
+	if len(h.text) > h.block.start {
+		h.block.end = len(h.text)
+		h.text = append(h.text, '\n')
+		if h.mode == Main {
+			h.blocks = append(h.blocks, h.block)
+		}
+	}
+	h.block = block{start: len(h.text)}
+}
+
+// keepContent keeps the title and the blocks that are content, of the text that starts at an offset. It reports whether
+// there is any content.
+func (h *htmlText) keepContent(text []byte, start int) (kept []byte, hasContent bool) {
+	end := start
+	for i, b := range h.blocks {
+		isContent := !b.isTitle && h.isContent(i)
+		if isContent || b.isTitle {
+			end += copy(text[end:], text[b.start:b.end+len("\n")])
+		}
+		hasContent = hasContent || isContent
+	}
+	return text[:end], hasContent
+}
+
+const (
+	// most of a block that is content may be in links.
+	mostLinked = .4
+	// A block shorter than this, in bytes, is content only beside blocks that are no lists of links.
+	shortBlock = 60
+	// more of a list of links than this is in links.
+	listLinked = .5
+)
+
+// isContent reports whether a block is content: it is not mostly links, and is no short line beside such a block, which is
+// what menus and lists of other pages look like.
+func (h *htmlText) isContent(i int) bool {
+	if h.linked(i) > mostLinked {
+		return false
+	}
+	length := h.blocks[i].end - h.blocks[i].start
+	return length >= shortBlock || h.linked(i-1) <= listLinked && h.linked(i+1) <= listLinked
+}
+
+// linked returns how much of a block is in links, as a fraction of its bytes; 0 if there is no such block.
+func (h *htmlText) linked(i int) float64 {
+	if i < 0 || i >= len(h.blocks) {
+		return 0
+	}
+	b := h.blocks[i]
+	return float64(b.linked) / float64(b.end-b.start)
+}

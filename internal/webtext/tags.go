@@ -1,0 +1,89 @@
+package webtext
+
+import "strings"
+
+// kind is what an element means for the text of a page.
+type kind uint8
+
+const (
+	// The others only end a line, or not even that.
+	_ kind = iota
+	// skipped elements hold nothing to read.
+	skipped
+	// aside elements hold what is not the main text.
+	aside
+	// link elements lead to other pages.
+	link
+	// title elements hold the name of the page.
+	title
+)
+
+// tag is what matters of an element.
+type tag struct {
+	kind   kind
+	breaks bool // it begins and ends a line
+}
+
+// kinds are the elements that are more than that.
+var kinds = map[kind]string{
+	skipped: "script style noscript template svg math object canvas iframe noframes noembed",
+	aside:   "nav header footer aside form select textarea button menu dialog",
+	link:    "a",
+	title:   "title",
+}
+
+// breaking are the elements that begin and end a line.
+const breaking = `address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset
+	figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li listing main menu nav ol
+	optgroup option p plaintext pre search section select summary table tbody td textarea tfoot th thead title tr ul xmp`
+
+// tags are the elements that are not just passed over.
+var tags = makeTags()
+
+func makeTags() map[string]*tag {
+	table := map[string]*tag{}
+	at := func(name string) *tag {
+		if table[name] == nil {
+			table[name] = new(tag)
+		}
+		return table[name]
+	}
+	for kind, names := range kinds {
+		for _, name := range strings.Fields(names) {
+			at(name).kind = kind
+		}
+	}
+	for _, name := range strings.Fields(breaking) {
+		at(name).breaks = true
+	}
+	return table
+}
+
+// other stands for every element that is not in the table.
+var other = new(tag)
+
+// longestName is the length of the longest name in the table.
+const longestName = len("blockquote")
+
+// tagOf returns the element of a raw tag, after its opening bracket.
+func tagOf(raw []byte) *tag {
+	var name [longestName]byte
+	n := 0
+	for ; n < len(raw); n++ {
+		c := raw[n]
+		if c == '>' || c == '/' || isSpace(c) {
+			break
+		}
+		if n == longestName {
+			return other
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		name[n] = c
+	}
+	if t := tags[string(name[:n])]; t != nil {
+		return t
+	}
+	return other
+}

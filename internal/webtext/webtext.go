@@ -1,0 +1,102 @@
+// Package webtext turns web pages into text: it finds the charset of a page and takes the text out of its markup.
+//
+//	extractor := webtext.Extractor{Mode: webtext.Main}
+//	text = extractor.Append(text[:0], webtext.Page{Content: body, MediaType: "text/html", Charset: label})
+//
+// # Charsets
+//
+// A byte order mark decides. A page that is valid UTF-8 is UTF-8, whatever its label says: text in another charset is hardly
+// ever valid by chance, and labels are often those of a server that does not know. For the others the label of the server
+// counts, then that of the page itself, but not a label UTF-8. Without one the page is guessed: 16 KiB of it, from
+// the first byte on that is not ASCII, most look like some charset, which may be UTF-8 with bad bytes. In UTF-8 bad bytes stay
+// as they are. In another charset they become U+FFFD.
+//
+// # Text
+//
+// Tags that begin and end blocks are line ends, white space is one space, and entities are resolved. The title comes
+// first. What is never shown, such as scripts, is left out. Plain text passes as it is. Of XML all text between tags is
+// taken, a line for each element.
+//
+// With [Main], menus, headers, footers, forms and asides go, and so do blocks that are mostly links and short lines beside
+// these. If nothing is left of a page but its title, all of its text is taken: a page wrapped in one form is no form.
+package webtext
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/gogs/chardet"
+)
+
+// Mode says which text of a page is wanted.
+type Mode uint8
+
+const (
+	// All is all text that a reader could see.
+	All Mode = iota
+	// Main leaves out what the pages of a site have in common.
+	Main
+)
+
+// Page is a page as a server sent it.
+type Page struct {
+	// Content is its bytes, in any charset.
+	Content []byte
+	// MediaType is its type in lower case, such as "text/html". An empty one is taken for HTML.
+	MediaType string
+	// Charset is the label that the server gave, in any case; empty if it gave none.
+	Charset []byte
+}
+
+// Extractor takes the text out of pages. It keeps its buffers, and is not for concurrent use. The zero value is ready.
+type Extractor struct {
+	// Mode says which text is wanted.
+	Mode     Mode
+	html     htmlText
+	decoded  []byte
+	detector *chardet.Detector
+}
+
+// keepBytes is the largest buffer that outlives a page.
+const keepBytes = 8 << 20
+
+// Append appends the text of a page, in UTF-8.
+func (e *Extractor) Append(dst []byte, page Page) []byte {
+	content := e.decode(page)
+	switch formatOf(page) {
+	case plain:
+		dst = append(dst, content...)
+	case markup:
+		dst = e.html.appendXML(dst, content)
+	default:
+		dst = e.html.append(dst, content, e.Mode)
+	}
+	if cap(e.decoded) > keepBytes {
+		e.decoded = nil
+	}
+	return dst
+}
+
+// format is how the text is written in a page.
+type format uint8
+
+const (
+	plain     format = iota // text alone
+	markup                  // XML
+	hypertext               // HTML
+)
+
+// formatOf tells the format by the media type. XHTML is often sent as XML.
+func formatOf(page Page) format {
+	switch name := page.MediaType; {
+	case name == "", name == "text/html", strings.HasSuffix(name, "xhtml+xml"):
+		return hypertext
+	case strings.HasSuffix(name, "xml"), name == "text/vnd.wap.wml":
+		head := page.Content[:min(len(page.Content), 1<<10)]
+		if bytes.Contains(head, []byte("<html")) {
+			return hypertext
+		}
+		return markup
+	}
+	return plain
+}
