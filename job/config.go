@@ -7,6 +7,7 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/webtext"
 	"mirrorbeam/sketch"
 )
 
@@ -29,6 +30,8 @@ type Measure struct {
 	// MaxDocument is the length of the longest text, in bytes, below 4 GiB. Longer
 	// ones are rejects.
 	MaxDocument ByteSize `json:"max_document"`
+	// HTMLText says which text of web pages is read.
+	HTMLText webtext.Mode `json:"html_text,omitempty"`
 	// MaxRejects is the largest number of unreadable records; one more makes the job fail. -1 allows any number.
 	MaxRejects int64 `json:"max_rejects"`
 
@@ -123,7 +126,7 @@ const autoEmit = "auto"
 func Default() Config {
 	return Config{
 		Measure: Measure{
-			Format: corpus.AutoFormat, IDField: "id", TextField: "text", MaxDocument: 64 << 20, MaxRejects: -1,
+			Format: corpus.AutoFormat, IDField: "id", TextField: "text", MaxDocument: 64 << 20, HTMLText: webtext.All, MaxRejects: -1,
 			CJKSplit: true, StopWordUse: sketch.RemoveStopWords, Shingle: 3,
 			Threshold: 0.8, Keys: methods.Auto, Score: methods.AutoScoring, Hamming: 3, Bits: 64,
 		},

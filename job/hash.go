@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/webtext"
 )
 
 // Every setting stands in one of three lists, by its name in JSON.
 var (
 	// sketchSettings change what is kept of a document: its id, its shingles or features, its fingerprints.
 	sketchSettings = []string{
-		"id_field", "text_field", "features", "max_document",
+		"id_field", "text_field", "features", "max_document", "html_text",
 		"cjk_split", "normalize", "stopwords", "stopwords_use", "weight", "shingle", "seed", "bits",
 	}
 	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not
@@ -59,11 +60,15 @@ func (c *Config) ResultHash(stopWords string) string {
 	return choices.hash(sketchSettings, resultSettings)
 }
 
-// hash returns the hash of the settings in some lists. A setting that JSON leaves out while it is empty adds nothing,
-// so a new setting of that kind changes no earlier hash.
+// hash returns the hash of the settings in some lists. The usual text of web pages adds nothing, nor does a setting that JSON
+// leaves out while it is empty: so a new setting of that kind changes no earlier hash.
 func (c *Config) hash(lists ...[]string) string {
+	choices := *c
+	if choices.HTMLText == webtext.All {
+		choices.HTMLText = ""
+	}
 	// A valid configuration can always be encoded.
-	encoded, _ := json.Marshal(c)
+	encoded, _ := json.Marshal(choices)
 	var all map[string]json.RawMessage
 	_ = json.Unmarshal(encoded, &all)
 	chosen := map[string]json.RawMessage{}

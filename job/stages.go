@@ -42,7 +42,7 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 	return documents.Sketching{
 		Reading: documents.Reading{
 			Fields:      corpus.Fields{ID: c.IDField, Texts: fields, Features: c.Features},
-			MaxDocument: int64(c.MaxDocument), WindowBytes: windowBytes,
+			MaxDocument: int64(c.MaxDocument), WindowBytes: windowBytes, PageText: c.HTMLText,
 		},
 		Options: sketch.Options{
 			Measure:       sketch.Measure{Shingle: c.Shingle, CJKSplit: c.CJKSplit, Seed: c.Seed},

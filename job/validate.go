@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/webtext"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
@@ -70,6 +71,7 @@ func (c *Config) checkInput(check checker) {
 		}
 	}
 	check(slices.Contains(corpus.FormatNames(), c.Format), "{format} %s: must be one of %s", c.Format, strings.Join(corpus.FormatNames(), ", "))
+	check(c.HTMLText == webtext.All || c.HTMLText == webtext.Main, "{html_text} %s: must be all or main", c.HTMLText)
 	check(c.TextField != "", "{text_field}: must not be empty")
 	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "{max_document} %d: must be above 0 and below 4GiB", c.MaxDocument)
 	check(c.MaxRejects >= -1, "{max_rejects} %d: must be 0 or more, or -1 for no limit", c.MaxRejects)

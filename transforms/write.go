@@ -37,7 +37,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others .
 		s := s.Scope("unique")
 		ofSplits := work.Delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{records.Documents, records.Removed, records.Sums}}
 		outcomes = append(outcomes, sideBySide(s, &uniqueFn{bundle: job.bundle(), Work: outputs.Unique{
-			Files: job.Rows.Files, Inputs: job.Inputs, Line: job.Fingerprinting.LineLimit(), Window: job.Fingerprinting.WindowBytes,
+			Partial: job.Rows.Partial, Inputs: job.Inputs, Reading: job.Fingerprinting.Reading,
 		}}, exchange(s, job, ofSplits, written, sketches)))
 	}
 	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}

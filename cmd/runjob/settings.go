@@ -126,6 +126,10 @@ func measureFlags(c *job.Measure) []settingFlag {
 			`Take documents not from texts but from the features in this field, which another program has found: an array of strings or 64-bit hashes, each alone or with its weight as in [["a",2],7], or an object from features to weights.`,
 		},
 		{
+			"Input", "html-text", &c.HTMLText, "WHICH", 0,
+			"Text of web pages: all, or main (without menus, headers, footers, forms and blocks of links).",
+		},
+		{
 			"Input", "max-document", &c.MaxDocument, "SIZE", 0,
 			"Longest text; longer ones are rejects.",
 		},

@@ -55,7 +55,7 @@ type fingerprinter struct {
 func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, files []corpus.File) (*fingerprinter, error) {
 	f := &fingerprinter{
 		reading: s.Reading, kept: kept, shares: shares, files: files,
-		source: newRecordDecoder(files, s.Fields), bands: NewBands(kept.Scheme),
+		source: newRecordDecoder(files, s.Wanted()), bands: NewBands(kept.Scheme),
 	}
 	var err error
 	if kept.Sequences {

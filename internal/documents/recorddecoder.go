@@ -44,8 +44,8 @@ type recordDecoder struct {
 }
 
 // newRecordDecoder returns a decoder of the records of these files.
-func newRecordDecoder(files []corpus.File, fields corpus.Fields) *recordDecoder {
-	return &recordDecoder{files: files, decoder: formats.NewDecoder(fields)}
+func newRecordDecoder(files []corpus.File, wanted formats.Wanted) *recordDecoder {
+	return &recordDecoder{files: files, decoder: formats.NewDecoder(wanted)}
 }
 
 // records yields the records of a portion, and the rejects between them, in the order of the input.

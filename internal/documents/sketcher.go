@@ -6,6 +6,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/formats"
+	"mirrorbeam/internal/webtext"
 	"mirrorbeam/sketch"
 )
 
@@ -15,6 +16,8 @@ type Reading struct {
 	// MaxDocument is the length of the longest document: the bytes of its texts together, or the number of its
 	// features.
 	MaxDocument int64
+	// PageText says which text of web pages is read.
+	PageText webtext.Mode
 	// WindowBytes is the largest window of a zstd file that is read, in bytes; 0 stands for [corpus.DefaultWindow].
 	WindowBytes int64
 }
@@ -22,6 +25,11 @@ type Reading struct {
 // LineLimit returns the length of the longest line, in bytes, that may hold a document of the largest size: JSON takes
 // up to six bytes for one.
 func (r Reading) LineLimit() int64 { return 6*r.MaxDocument + 1<<20 }
+
+// Wanted says what is wanted of records.
+func (r Reading) Wanted() formats.Wanted {
+	return formats.Wanted{Fields: r.Fields, PageText: r.PageText, MaxDocument: r.MaxDocument}
+}
 
 // fits returns an error that says why a document is too long, or nil.
 func (r Reading) fits(length int64) error {
@@ -70,7 +78,7 @@ func NewSketcher(s Sketching, stopWords string) (*Sketcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sketcher{s.Reading, formats.NewDecoder(s.Fields), content}, nil
+	return &Sketcher{s.Reading, formats.NewDecoder(s.Wanted()), content}, nil
 }
 
 // Sketch returns what a record of a portion holds and its fingerprint, which are valid until

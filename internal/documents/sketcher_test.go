@@ -100,7 +100,7 @@ func TestRecords(t *testing.T) {
 		documents int
 	}
 	all := func(most int) (got []seen) {
-		for r := range newRecordDecoder(make([]corpus.File, 5), usual().Fields).records(l) {
+		for r := range newRecordDecoder(make([]corpus.File, 5), usual().Wanted()).records(l) {
 			got = append(got, seen{r.File, r.Position, r.Bytes, r.Fault, r.IsBlank, len(r.Content.Texts)})
 			if len(got) == most {
 				break

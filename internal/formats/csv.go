@@ -21,8 +21,8 @@ func separated(comma byte) format {
 		f = corpus.TSV
 	}
 	return format{
-		func(l corpus.Limits) corpus.Source { return &csvSource{limits: l, format: f, comma: comma} },
-		func(fields corpus.Fields) corpus.Decoder { return newCSVDecoder(fields, comma) },
+		func(l corpus.Limits, _ Wanted) corpus.Source { return &csvSource{limits: l, format: f, comma: comma} },
+		func(w Wanted) corpus.Decoder { return newCSVDecoder(w.Fields, comma) },
 	}
 }
 

@@ -53,8 +53,8 @@ func list(t testing.TB, files map[string]string) []corpus.File {
 // documentsIn reads a file whose records have at most limit bytes.
 func documentsIn(t testing.TB, file corpus.File, fields corpus.Fields, limit int64) (all []document) {
 	t.Helper()
-	decoder := NewDecoder(fields)
-	for batch, err := range Batches(file, 0, corpus.Limits{Line: limit}) {
+	decoder := NewDecoder(wanted(fields))
+	for batch, err := range Batches(file, 0, corpus.Limits{Line: limit}, wanted(fields)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,6 +77,9 @@ func documentsIn(t testing.TB, file corpus.File, fields corpus.Fields, limit int
 	}
 	return all
 }
+
+// wanted wants fields of documents of any length.
+func wanted(fields corpus.Fields) Wanted { return Wanted{Fields: fields, MaxDocument: 1 << 30} }
 
 var idAndText = corpus.Fields{ID: "id", Texts: []string{"text"}}
 
@@ -195,7 +198,7 @@ func FuzzCSV(f *testing.F) {
 // TestCSVAgain: a source that goes on to another file has that file's header.
 func TestCSVAgain(t *testing.T) {
 	files := list(t, map[string]string{"a.csv": "text\na\n", "b.csv": "x,text\n,b\n", "c.jsonl": `{"text":"c"}` + "\n"})
-	reader, decoder := NewReader(corpus.Limits{Line: 1000}), NewDecoder(idAndText)
+	reader, decoder := NewReader(corpus.Limits{Line: 1000}, wanted(idAndText)), NewDecoder(wanted(idAndText))
 	defer reader.Close()
 	got := ""
 	for range 2 {

@@ -12,12 +12,22 @@ import (
 	"iter"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/webtext"
 )
+
+// Wanted says what is wanted of a record.
+type Wanted struct {
+	Fields corpus.Fields
+	// PageText says which text of a web page is wanted.
+	PageText webtext.Mode
+	// MaxDocument is the length of the longest document in bytes: what is decompressed or decoded to more is a fault.
+	MaxDocument int64
+}
 
 // format is how one format is read.
 type format struct {
-	source  func(corpus.Limits) corpus.Source
-	decoder func(corpus.Fields) corpus.Decoder
+	source  func(corpus.Limits, Wanted) corpus.Source
+	decoder func(Wanted) corpus.Decoder
 }
 
 // of returns how a format is read.
@@ -25,13 +35,15 @@ func of(f corpus.Format) (format, error) {
 	switch f {
 	case corpus.JSONLines:
 		return format{
-			func(l corpus.Limits) corpus.Source { return corpus.NewReader(l) },
-			func(f corpus.Fields) corpus.Decoder { return jsonDecoder{corpus.NewJSONDecoder(f)} },
+			func(l corpus.Limits, _ Wanted) corpus.Source { return corpus.NewReader(l) },
+			func(w Wanted) corpus.Decoder { return jsonDecoder{corpus.NewJSONDecoder(w.Fields)} },
 		}, nil
 	case corpus.CSV:
 		return separated(','), nil
 	case corpus.TSV:
 		return separated('\t'), nil
+	case corpus.WARC:
+		return webArchive(), nil
 	case corpus.Text, corpus.HTML:
 		return whole(f), nil
 	}
@@ -47,13 +59,14 @@ func Prepare(files []corpus.File) ([]corpus.File, error) {
 // differ in their formats.
 type Reader struct {
 	limits  corpus.Limits
+	wanted  Wanted
 	sources map[corpus.Format]corpus.Source
 	current corpus.Source
 }
 
 // NewReader returns a reader without a file.
-func NewReader(limits corpus.Limits) *Reader {
-	return &Reader{limits: limits, sources: map[corpus.Format]corpus.Source{}}
+func NewReader(limits corpus.Limits, wanted Wanted) *Reader {
+	return &Reader{limits: limits, wanted: wanted, sources: map[corpus.Format]corpus.Source{}}
 }
 
 // Reset goes on to another stretch.
@@ -64,7 +77,7 @@ func (r *Reader) Reset(file corpus.File, s corpus.Stretch) error {
 		if err != nil {
 			return fmt.Errorf("open input %s: %w", file.Path, err)
 		}
-		source = f.source(r.limits)
+		source = f.source(r.limits, r.wanted)
 		r.sources[file.Format] = source
 	}
 	r.current = source
@@ -85,9 +98,9 @@ func (r *Reader) Close() error {
 
 // Batches gives the batches of a whole file, which is the one of that number in the input. The
 // last pair is an error where the file cannot be read to its end.
-func Batches(file corpus.File, number int, limits corpus.Limits) iter.Seq2[corpus.Batch, error] {
+func Batches(file corpus.File, number int, limits corpus.Limits, wanted Wanted) iter.Seq2[corpus.Batch, error] {
 	return func(yield func(corpus.Batch, error) bool) {
-		reader := NewReader(limits)
+		reader := NewReader(limits, wanted)
 		defer reader.Close()
 		if err := reader.Reset(file, file.Whole(number)); err != nil {
 			yield(corpus.Batch{}, err)
@@ -104,14 +117,14 @@ func Batches(file corpus.File, number int, limits corpus.Limits) iter.Seq2[corpu
 
 // Decoder takes documents out of records of any format. It is not for concurrent use.
 type Decoder struct {
-	fields   corpus.Fields
+	wanted   Wanted
 	decoders map[corpus.Format]corpus.Decoder
 	name     []byte // of the file that is a document
 }
 
-// NewDecoder returns a decoder of records with these fields.
-func NewDecoder(fields corpus.Fields) *Decoder {
-	return &Decoder{fields: fields, decoders: map[corpus.Format]corpus.Decoder{}}
+// NewDecoder returns a decoder of records.
+func NewDecoder(wanted Wanted) *Decoder {
+	return &Decoder{wanted: wanted, decoders: map[corpus.Format]corpus.Decoder{}}
 }
 
 // Decode reads the record at a position of a batch, as [corpus.Decoder] says. A file that is one document has its name
@@ -123,7 +136,7 @@ func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64,
 		if err != nil {
 			return corpus.Record{}, err
 		}
-		decoder = f.decoder(d.fields)
+		decoder = f.decoder(d.wanted)
 		d.decoders[batch.Format] = decoder
 	}
 	content, err := decoder.Decode(batch.Header, record)

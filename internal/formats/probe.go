@@ -16,10 +16,10 @@ const probedRecords = 1000
 
 // Probe looks at the first records of files for the wanted fields. It is an error, which names the fields that are
 // there, if none of the files that it looks into has them. A file that cannot be read has its fault found later.
-func Probe(files []corpus.File, fields corpus.Fields, limits corpus.Limits) error {
+func Probe(files []corpus.File, wanted Wanted, limits corpus.Limits) error {
 	var first error
 	for _, number := range probed(len(files)) {
-		fault := probe(files[number], number, fields, limits)
+		fault := probe(files[number], number, wanted, limits)
 		if fault == nil {
 			return nil
 		}
@@ -40,11 +40,11 @@ func probed(n int) []int {
 }
 
 // probe looks at the first records of one file.
-func probe(file corpus.File, number int, fields corpus.Fields, limits corpus.Limits) error {
-	decoder := NewDecoder(fields)
+func probe(file corpus.File, number int, wanted Wanted, limits corpus.Limits) error {
+	decoder := NewDecoder(wanted)
 	seen := 0
 	names := map[string]bool{}
-	for batch, err := range Batches(file, number, limits) {
+	for batch, err := range Batches(file, number, limits, wanted) {
 		if err != nil {
 			return nil
 		}
@@ -58,14 +58,14 @@ func probe(file corpus.File, number int, fields corpus.Fields, limits corpus.Lim
 			}
 			addNames(names, &batch, record)
 			if seen++; seen == probedRecords {
-				return noField(fields, seen, names)
+				return noField(wanted.Fields, seen, names)
 			}
 		}
 	}
 	if seen == 0 {
 		return nil
 	}
-	return noField(fields, seen, names)
+	return noField(wanted.Fields, seen, names)
 }
 
 // noField is the error of a file without the wanted fields.

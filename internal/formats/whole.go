@@ -7,14 +7,19 @@ import (
 	"io"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/webtext"
 )
 
 // whole is the format of files that are one document each.
 func whole(f corpus.Format) format {
 	return format{
-		func(l corpus.Limits) corpus.Source { return &wholeSource{limits: l, format: f} },
-		func(fields corpus.Fields) corpus.Decoder {
-			return &wholeDecoder{isPage: f == corpus.HTML, texts: make([][]byte, max(len(fields.Texts), 1))}
+		func(l corpus.Limits, _ Wanted) corpus.Source { return &wholeSource{limits: l, format: f} },
+		func(w Wanted) corpus.Decoder {
+			d := &wholeDecoder{page: webtext.Page{MediaType: "text/plain"}, texts: make([][]byte, max(len(w.Fields.Texts), 1))}
+			if f == corpus.HTML {
+				d.page.MediaType, d.extractor.Mode = "text/html", w.PageText
+			}
+			return d
 		},
 	}
 }
@@ -108,15 +113,27 @@ func (w *wholeSource) Close() error { return w.stream.Close() }
 
 // wholeDecoder takes the text of a file for the text of a document. The file has no id but its name.
 type wholeDecoder struct {
-	isPage bool
-	texts  [][]byte // those of further text fields stay empty
+	extractor webtext.Extractor
+	page      webtext.Page
+	text      []byte
+	texts     [][]byte // those of further text fields stay empty
 }
 
 // Decode returns the text of a file.
 func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
-	if n := bytes.IndexByte(content, 0); n >= 0 {
-		return corpus.Record{}, fmt.Errorf("the file is no text: it has a zero byte at %d", n)
+	if !isText(content) {
+		return corpus.Record{}, errors.New("the file is no text: it has a zero byte")
 	}
-	d.texts[0] = content
+	d.page.Content = content
+	if cap(d.text) > corpus.LongLine {
+		d.text = nil
+	}
+	d.text = d.extractor.Append(d.text[:0], d.page)
+	d.texts[0] = d.text
 	return corpus.Record{Texts: d.texts}, nil
+}
+
+// isText reports whether a file may be text: without zero bytes, or in UTF-16, whose mark it has.
+func isText(content []byte) bool {
+	return bytes.IndexByte(content, 0) < 0 || bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff"))
 }

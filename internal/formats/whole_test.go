@@ -60,7 +60,7 @@ func TestWholeSplits(t *testing.T) {
 	}
 	files := list(t, contents)
 	for _, target := range []int64{1, 50, 1000, 1 << 20} {
-		reader := NewReader(corpus.Limits{Line: 1000})
+		reader := NewReader(corpus.Limits{Line: 1000}, wanted(idAndText))
 		next := int64(0)
 		for _, split := range corpus.Splits(files, target) {
 			for _, stretch := range split {
@@ -90,7 +90,7 @@ func TestWholeChanged(t *testing.T) {
 	if err := os.WriteFile(files[0].Members[0].Path, []byte("other"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range Batches(files[0], 0, corpus.Limits{Line: 100}) {
+	for _, err := range Batches(files[0], 0, corpus.Limits{Line: 100}, wanted(idAndText)) {
 		if err == nil || !strings.Contains(err.Error(), "changed") {
 			t.Errorf("error %v", err)
 		}
@@ -115,12 +115,12 @@ func TestProbe(t *testing.T) {
 		{map[string]string{"a.jsonl": ""}, ""},
 		{map[string]string{"a.txt": "x\n"}, ""},
 	} {
-		err := Probe(list(t, test.files), idAndText, corpus.Limits{Line: 1000})
+		err := Probe(list(t, test.files), wanted(idAndText), corpus.Limits{Line: 1000})
 		if got := fmt.Sprint(err); err == nil && test.want != "" || err != nil && (test.want == "" || !strings.Contains(got, test.want)) {
 			t.Errorf("%v: error %v, want %q", test.files, err, test.want)
 		}
 	}
-	if err := Probe(nil, idAndText, corpus.Limits{}); err != nil {
+	if err := Probe(nil, wanted(idAndText), corpus.Limits{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -69,7 +69,7 @@ func (l listed) inputs(c *job.Config) (documents.Inputs, int64, error) {
 		return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
 	}
 	reading := c.Sketching(0).Reading
-	if err := formats.Probe(files, reading.Fields, corpus.Limits{Line: reading.LineLimit()}); err != nil {
+	if err := formats.Probe(files, reading.Wanted(), corpus.Limits{Line: reading.LineLimit()}); err != nil {
 		return documents.Inputs{}, 0, setting.Errorf("%w: name the field with {text_field}", err)
 	}
 	size := int64(0)

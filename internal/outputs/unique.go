@@ -16,11 +16,12 @@ import (
 // Unique writes the kept records, byte for byte, one file for each input file, in its format and compression. It
 // reads the input again, which is cheaper than keeping it.
 type Unique struct {
-	Files
+	// Partial is the folder of output files that are not published yet.
+	Partial work.Path
 	// Inputs is the path of the list of inputs.
 	Inputs work.Path
-	// Line and Window are the limits of the first read of the input, in bytes; see [corpus.Limits].
-	Line, Window int64
+	// Reading is how the input was read first.
+	Reading documents.Reading
 
 	layout documents.Layout // read in Setup
 }
@@ -113,7 +114,7 @@ func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error 
 func (c *copier) open(stretch corpus.Stretch) (err error) {
 	file := c.layout.Inputs.Files[stretch.File]
 	if c.reader == nil {
-		c.reader = formats.NewReader(corpus.Limits{Line: c.Line, Window: c.Window, Hold: c.hold})
+		c.reader = formats.NewReader(corpus.Limits{Line: c.Reading.LineLimit(), Window: c.Reading.WindowBytes, Hold: c.hold}, c.Reading.Wanted())
 	}
 	return c.reader.Reset(file, stretch)
 }

@@ -153,7 +153,7 @@ func uniqueOf(t *testing.T, dir string, format output.Format, change func(), rem
 		t.Fatal(err)
 	}
 	inputs := documents.Inputs{Files: listing.Files, Splits: corpus.Splits(listing.Files, 5000)}
-	u := &Unique{Files: Files{Partial: work.Path(t.TempDir()), Format: format}, Inputs: listInputs(t, inputs), Line: 1 << 20}
+	u := &Unique{Partial: work.Path(t.TempDir()), Inputs: listInputs(t, inputs)}
 	starts, err := inputs.SplitStarts()
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestUniqueEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	inputs := documents.Inputs{Files: listing.Files, Splits: corpus.Splits(listing.Files, 5000)}
-	u := &Unique{Files: Files{Partial: work.Path(t.TempDir()), Format: output.JSONL}, Inputs: listInputs(t, inputs), Line: 1 << 20}
+	u := &Unique{Partial: work.Path(t.TempDir()), Inputs: listInputs(t, inputs)}
 	if err := u.Setup(); err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func firstUnreadable(ctx context.Context, sketching documents.Sketching, inputs 
 	limit := sketching.LineLimit()
 	for number := range inputs.Files {
 		file := &inputs.Files[number]
-		for batch, err := range formats.Batches(*file, number, corpus.Limits{Line: limit}) {
+		for batch, err := range formats.Batches(*file, number, corpus.Limits{Line: limit}, sketching.Wanted()) {
 			if err == nil {
 				err = ctx.Err()
 			}

@@ -156,7 +156,7 @@ func (q *query) read(pass func(file *corpus.File, batch corpus.Batch) error) err
 	limit := q.sketching.LineLimit()
 	for number := range q.files {
 		file := &q.files[number]
-		for batch, err := range formats.Batches(*file, number, corpus.Limits{Line: limit}) {
+		for batch, err := range formats.Batches(*file, number, corpus.Limits{Line: limit}, q.sketching.Wanted()) {
 			if err != nil {
 				return failure.New(failure.Input, err)
 			}

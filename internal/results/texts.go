@@ -34,12 +34,13 @@ func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, 
 		return nil, err
 	}
 	fields, _ := config.TextFields()
-	reading := documents.Reading{Fields: corpus.Fields{ID: config.IDField, Texts: fields}, MaxDocument: int64(config.MaxDocument)}
+	reading := documents.Reading{Fields: corpus.Fields{ID: config.IDField, Texts: fields}, MaxDocument: int64(config.MaxDocument), PageText: config.HTMLText}
 	s := search{maxLine: reading.LineLimit(), texts: map[string]string{}, met: map[string]int{}}
 	for _, name := range names {
 		s.met[name] = 0
 	}
-	s.decoder = formats.NewDecoder(reading.Fields)
+	s.wanted = reading.Wanted()
+	s.decoder = formats.NewDecoder(s.wanted)
 	for number := range files {
 		if err := s.read(ctx, &files[number], number); err != nil {
 			return nil, err
@@ -70,6 +71,7 @@ func listFiles(ctx context.Context, c *job.Config) ([]corpus.File, error) {
 
 // search looks for documents by name.
 type search struct {
+	wanted  formats.Wanted
 	decoder *formats.Decoder
 	maxLine int64
 	met     map[string]int // how many documents of each wanted name there are
@@ -80,7 +82,7 @@ type search struct {
 // read looks through one file.
 func (s *search) read(ctx context.Context, file *corpus.File, number int) error {
 	limits := corpus.Limits{Line: s.maxLine, Window: corpus.MaxWindow}
-	for batch, err := range formats.Batches(*file, number, limits) {
+	for batch, err := range formats.Batches(*file, number, limits, s.wanted) {
 		if err == nil {
 			err = ctx.Err()
 		}

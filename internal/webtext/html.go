@@ -49,7 +49,7 @@ func (h *htmlText) append(dst, content []byte, mode Mode) []byte {
 		switch tokens.Next() {
 		case html.ErrorToken: // the end: to read memory does not fail
 			text := h.finish()
-			if mode == All {
+			if mode != Main {
 				return text
 			}
 			if text, hasContent := h.keepContent(text, len(dst)); hasContent {

@@ -49,9 +49,9 @@ func TestJudged(t *testing.T) {
 		}
 		precision, recall := float64(right)/float64(right+wrong), float64(right)/float64(right+missing)
 		f1 := 2 * precision * recall / (precision + recall)
-		t.Logf("mode %d: %d pages, precision %.3f, recall %.3f, F1 %.3f", mode, pages, precision, recall, f1)
+		t.Logf("mode %s: %d pages, precision %.3f, recall %.3f, F1 %.3f", mode, pages, precision, recall, f1)
 		if f1 < least {
-			t.Errorf("mode %d: F1 %.3f is less than %.2f", mode, f1, least)
+			t.Errorf("mode %s: F1 %.3f is less than %.2f", mode, f1, least)
 		}
 	}
 }

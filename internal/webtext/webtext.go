@@ -29,13 +29,13 @@ import (
 )
 
 // Mode says which text of a page is wanted.
-type Mode uint8
+type Mode string
 
 const (
 	// All is all text that a reader could see.
-	All Mode = iota
+	All Mode = "all"
 	// Main leaves out what the pages of a site have in common.
-	Main
+	Main Mode = "main"
 )
 
 // Page is a page as a server sent it.
@@ -50,7 +50,7 @@ type Page struct {
 
 // Extractor takes the text out of pages. It keeps its buffers, and is not for concurrent use. The zero value is ready.
 type Extractor struct {
-	// Mode says which text is wanted.
+	// Mode says which text is wanted; empty stands for [All].
 	Mode     Mode
 	html     htmlText
 	decoded  []byte

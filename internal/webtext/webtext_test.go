@@ -34,7 +34,7 @@ func TestText(t *testing.T) {
 			e := Extractor{Mode: mode}
 			got := string(e.Append([]byte("before "), Page{Content: []byte(test.page), MediaType: "text/html"}))
 			if difference := cmp.Diff("before "+want, got); difference != "" {
-				t.Errorf("%s, mode %d:\n%s", name, mode, difference)
+				t.Errorf("%s, mode %s:\n%s", name, mode, difference)
 			}
 		}
 	}
@@ -68,14 +68,17 @@ func FuzzAppend(f *testing.F) {
 		"<title>T</title><p>a &amp; <a href='x'>b</a><nav>c</nav>", "<script>a</script", "<![CDATA[", "<svg><svg/>", "\xff\xfea\x00",
 		"<meta charset=big5>\xa4\xa4\xa4\xe5", "caf\xe9 au lait", "<?xml encoding='koi8-r'?>\xc1\xc2", "<table><td>a<td>b", "\x1b$B\x1b(B",
 	} {
-		for mode := range 2 {
-			f.Add([]byte(seed), uint8(mode), "text/html", "")
+		for _, isMain := range []bool{false, true} {
+			f.Add([]byte(seed), isMain, "text/html", "")
 		}
-		f.Add([]byte(seed), uint8(All), "text/xml", "euc-jp")
+		f.Add([]byte(seed), false, "text/xml", "euc-jp")
 	}
-	f.Fuzz(func(t *testing.T, content []byte, mode uint8, mediaType, label string) {
+	f.Fuzz(func(t *testing.T, content []byte, isMain bool, mediaType, label string) {
 		page := Page{Content: bytes.Clone(content), MediaType: mediaType, Charset: []byte(label)}
-		e := Extractor{Mode: Mode(mode % 2)}
+		e := Extractor{Mode: All}
+		if isMain {
+			e.Mode = Main
+		}
 		first := e.Append([]byte("before"), page)
 		if again := e.Append([]byte("before"), page); !bytes.Equal(first, again) {
 			t.Errorf("%q, then %q", first, again)

@@ -1,0 +1,113 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/warc"
+	"mirrorbeam/internal/webtext"
+)
+
+// webArchive is the format of WARC, WET and ARC.
+func webArchive() format {
+	return format{
+		func(l corpus.Limits, _ Wanted) corpus.Source {
+			return &warcSource{limits: l, stream: corpus.Stream{ByMember: true}}
+		},
+		func(w Wanted) corpus.Decoder {
+			return &warcDecoder{
+				parser: warc.Parser{Limit: w.MaxDocument}, extractor: webtext.Extractor{Mode: w.PageText},
+				texts: make([][]byte, max(len(w.Fields.Texts), 1)),
+			}
+		},
+	}
+}
+
+// warcSource reads the records of one archive.
+type warcSource struct {
+	limits corpus.Limits
+	stream corpus.Stream
+	reader *warc.Reader
+	number int
+	next   int64 // behind the last frame
+	ended  bool
+}
+
+// Reset goes on to another archive.
+func (w *warcSource) Reset(file corpus.File, s corpus.Stretch) error {
+	if err := w.stream.Reset(file, s.Start, w.limits.Window); err != nil {
+		return err
+	}
+	options := warc.Options{Limit: w.limits.Line, Start: s.Start, Hold: w.limits.Hold}
+	if file.Compression == corpus.None {
+		options.End = file.Size
+	} else {
+		options.Member = w.stream.Member
+	}
+	w.reader, w.number, w.next, w.ended = warc.NewReader(&w.stream, options), s.File, 0, false
+	return nil
+}
+
+// Next reads records until they fill a batch.
+func (w *warcSource) Next(buffer []byte) (corpus.Batch, error) {
+	b := corpus.Batch{File: w.number, Format: corpus.WARC, Data: buffer[:0]}
+	for len(b.Data) < corpus.BatchBytes && !w.ended {
+		frame, err := w.reader.Next()
+		fault, isFault := errors.AsType[*corpus.Fault](err)
+		switch {
+		case err == io.EOF:
+			w.ended = true
+		case isFault:
+			w.ended = fault.Last
+			b.Rejects = append(b.Rejects, corpus.Reject{Position: w.next, Message: fault.Message, Warning: fault.Warning})
+		case err != nil:
+			return corpus.Batch{}, err
+		case frame.Fault != "":
+			b.Rejects = append(b.Rejects, corpus.Reject{Position: frame.Position, Message: frame.Fault})
+			w.next = frame.Position + 1
+		default:
+			start := len(b.Data)
+			b.Data = append(b.Data, frame.Raw...)
+			b.Frames = append(b.Frames, corpus.Frame{Position: frame.Position, Start: start, End: len(b.Data)})
+			w.next = frame.Position + 1
+		}
+	}
+	if len(b.Frames) == 0 && len(b.Rejects) == 0 {
+		if err := w.stream.CheckUnchanged(); err != nil {
+			return corpus.Batch{}, err
+		}
+		return corpus.Batch{}, io.EOF
+	}
+	return b, nil
+}
+
+// Close closes the archive at hand.
+func (w *warcSource) Close() error { return w.stream.Close() }
+
+// warcDecoder takes the texts of pages out of records.
+type warcDecoder struct {
+	parser    warc.Parser
+	extractor webtext.Extractor
+	text      []byte
+	texts     [][]byte // those of further text fields stay empty
+}
+
+// Decode returns the text of a page. Its id is that of the record.
+func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
+	record, err := d.parser.Parse(raw)
+	if err != nil {
+		return corpus.Record{}, err
+	}
+	if record.Use != warc.Document {
+		return corpus.Record{}, corpus.PassedOver(record.Use.String())
+	}
+	if cap(d.text) > corpus.LongLine {
+		d.text = nil
+	}
+	d.text = d.extractor.Append(d.text[:0], webtext.Page{Content: record.Payload, MediaType: record.MediaType, Charset: record.Charset})
+	d.texts[0] = d.text
+	id := bytes.TrimSuffix(bytes.TrimPrefix(record.ID, []byte("<")), []byte(">"))
+	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: d.texts}, nil
+}
