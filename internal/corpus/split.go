@@ -21,9 +21,9 @@ type Part struct {
 // file number, then by position.
 type Split []Stretch
 
-// inflation is how much larger than its file a compressed stream is taken to
+// Inflation is how much larger than what is stored a compressed text is taken to
 // be. Text shrinks to a third or a quarter.
-const inflation = 4
+const Inflation = 4
 
 // Splits cuts files into splits of about target decoded bytes, in document
 // order. Files smaller than target are grouped with their neighbours, a plain
@@ -128,7 +128,7 @@ func (f *File) TextSize() int64 {
 		}
 		return sum
 	case f.Compression != None:
-		return inflation * f.Size
+		return Inflation * f.Size
 	}
 	return f.Size
 }

@@ -37,22 +37,32 @@ func (s *Stream) Reset(file File, position, window int64) error {
 	if position > 0 && file.Compression != None {
 		return fmt.Errorf("open input %s: a %v file cannot be read from its middle", file.Path, file.Compression)
 	}
-	handle, info, err := open(file.Path)
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("open input %s: the file went away while the job ran: %w", file.Path, err)
-	}
+	handle, err := OpenUnchanged(&file)
 	if err != nil {
-		return fmt.Errorf("open input: %w", err)
-	}
-	s.file, s.handle, s.position = file, handle, position
-	if err := s.checkUnchanged(info); err != nil {
 		return err
 	}
+	s.file, s.handle, s.position = file, handle, position
 	s.stored = handle.From(position)
 	if err := s.decode(file, window); err != nil {
 		return fmt.Errorf("open input %s: %w", file.Path, err)
 	}
 	return nil
+}
+
+// OpenUnchanged opens a file of the corpus. It is an error if the file has changed since it was listed.
+func OpenUnchanged(file *File) (storage.File, error) {
+	handle, info, err := open(file.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("open input %s: the file went away while the job ran: %w", file.Path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open input: %w", err)
+	}
+	if err := file.checkUnchanged(info); err != nil {
+		handle.Close() // a file that was only opened
+		return nil, err
+	}
+	return handle, nil
 }
 
 // decode sets the decoder up for the compression of the file.
@@ -102,7 +112,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 	}
 	if err == io.EOF {
 		if s.file.Compression == None && s.position < s.file.Size {
-			return n, s.resized(s.position)
+			return n, s.file.resized(s.position)
 		}
 		return n, io.EOF
 	}
@@ -125,23 +135,23 @@ func (s *Stream) CheckUnchanged() error {
 	if err != nil {
 		return fmt.Errorf("read input: %w", err)
 	}
-	return s.checkUnchanged(info)
+	return s.file.checkUnchanged(info)
 }
 
-func (s *Stream) checkUnchanged(info storage.Info) error {
-	if info.Size != s.file.Size {
-		return s.resized(info.Size)
+func (f *File) checkUnchanged(info storage.Info) error {
+	if info.Size != f.Size {
+		return f.resized(info.Size)
 	}
-	if s.file.Generation != "" && info.Generation != s.file.Generation {
-		return fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed", s.file.Path)
+	if f.Generation != "" && info.Generation != f.Generation {
+		return fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed", f.Path)
 	}
 	return nil
 }
 
 // resized is the error of a file that is shorter or longer than when it was
 // listed.
-func (s *Stream) resized(size int64) error {
-	return fmt.Errorf("read input %s: the file changed while the job ran: it had %d bytes when it was listed and now has %d", s.file.Path, s.file.Size, size)
+func (f *File) resized(size int64) error {
+	return fmt.Errorf("read input %s: the file changed while the job ran: it had %d bytes when it was listed and now has %d", f.Path, f.Size, size)
 }
 
 // Close closes the file and frees the decoders. The stream can be reset to another file;

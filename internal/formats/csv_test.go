@@ -43,7 +43,7 @@ func list(t testing.TB, files map[string]string) []corpus.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prepared, err := Prepare(listing.Files)
+	prepared, err := Prepare(t.Context(), listing.Files, wanted(idAndText))
 	if err != nil {
 		t.Fatal(err)
 	}

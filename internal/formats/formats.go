@@ -6,10 +6,13 @@
 package formats
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+
+	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/webtext"
@@ -44,16 +47,37 @@ func of(f corpus.Format) (format, error) {
 		return separated('\t'), nil
 	case corpus.WARC:
 		return webArchive(), nil
+	case corpus.Parquet:
+		return columnar(), nil
 	case corpus.Text, corpus.HTML:
 		return whole(f), nil
 	}
 	return format{}, fmt.Errorf("the format %v is not read in this version", f)
 }
 
-// Prepare makes files of a listing ready to be cut into splits: files that are one document each are joined to groups.
-func Prepare(files []corpus.File) ([]corpus.File, error) {
-	return corpus.Group(files), nil
+// Prepare makes files of a listing ready to be cut into splits: files that are one document each are joined to groups,
+// and the row groups of Parquet are looked up. It is an error if a file of Parquet has not the wanted fields.
+func Prepare(ctx context.Context, files []corpus.File, wanted Wanted) ([]corpus.File, error) {
+	files = corpus.Group(files)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(opened)
+	for i := range files {
+		file := &files[i]
+		if file.Format != corpus.Parquet {
+			continue
+		}
+		group.Go(func() (err error) {
+			if ctx.Err() == nil {
+				file.Parts, err = parquetParts(file, wanted)
+			}
+			return err
+		})
+	}
+	return files, group.Wait()
 }
+
+// opened is how many files are opened at a time: opening waits for the disk or the network.
+const opened = 16
 
 // Reader reads stretches of files of any format. It is a [corpus.Source] but that its files may
 // differ in their formats.

@@ -52,7 +52,7 @@ func Corpus(ctx context.Context, inputs []string, name string, c *job.Config) (c
 
 // inputs returns the files, cut into splits, and about how many bytes of text
 // they hold. It is an error if they do not have the fields of the configuration.
-func (l listed) inputs(c *job.Config) (documents.Inputs, int64, error) {
+func (l listed) inputs(ctx context.Context, c *job.Config) (documents.Inputs, int64, error) {
 	files, err := l.input.Files, error(nil)
 	if len(l.reference.Files) > 0 {
 		if files, err = corpus.WithReference(l.reference.Files, files); err != nil {
@@ -65,10 +65,10 @@ func (l listed) inputs(c *job.Config) (documents.Inputs, int64, error) {
 			return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
 		}
 	}
-	if files, err = formats.Prepare(files); err != nil {
+	reading := c.Sketching(0).Reading
+	if files, err = formats.Prepare(ctx, files, reading.Wanted()); err != nil {
 		return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
 	}
-	reading := c.Sketching(0).Reading
 	if err := formats.Probe(files, reading.Wanted(), corpus.Limits{Line: reading.LineLimit()}); err != nil {
 		return documents.Inputs{}, 0, setting.Errorf("%w: name the field with {text_field}", err)
 	}
@@ -86,7 +86,7 @@ func Inputs(ctx context.Context, config job.Config) (documents.Inputs, int64, er
 	if err != nil {
 		return documents.Inputs{}, 0, err
 	}
-	return found.inputs(&config)
+	return found.inputs(ctx, &config)
 }
 
 // Apart does what [Inputs] does, for a job that writes: its folders must be apart from
@@ -101,7 +101,7 @@ func Apart(ctx context.Context, config job.Config) (documents.Inputs, int64, err
 	var inputs documents.Inputs
 	var size int64
 	if err == nil {
-		inputs, size, err = found.inputs(&config)
+		inputs, size, err = found.inputs(ctx, &config)
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -94,7 +94,7 @@ func (q *query) list(ctx context.Context) error {
 	config := job.Config{Measure: job.Measure{Format: q.Format}, Progress: q.Progress}
 	found, err := listing.Corpus(ctx, inputs, "input", &config)
 	if err == nil {
-		q.files, err = formats.Prepare(found.Files)
+		q.files, err = formats.Prepare(ctx, found.Files, q.sketching.Wanted())
 	}
 	return err
 }

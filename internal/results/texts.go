@@ -29,10 +29,6 @@ func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, 
 	if config.Features != "" {
 		return nil, errors.New("the documents have features and no texts")
 	}
-	files, err := listFiles(ctx, &config)
-	if err != nil {
-		return nil, err
-	}
 	fields, _ := config.TextFields()
 	reading := documents.Reading{Fields: corpus.Fields{ID: config.IDField, Texts: fields}, MaxDocument: int64(config.MaxDocument), PageText: config.HTMLText}
 	s := search{maxLine: reading.LineLimit(), texts: map[string]string{}, met: map[string]int{}}
@@ -40,6 +36,10 @@ func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, 
 		s.met[name] = 0
 	}
 	s.wanted = reading.Wanted()
+	files, err := listFiles(ctx, &config, s.wanted)
+	if err != nil {
+		return nil, err
+	}
 	s.decoder = formats.NewDecoder(s.wanted)
 	for number := range files {
 		if err := s.read(ctx, &files[number], number); err != nil {
@@ -55,18 +55,24 @@ func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, 
 }
 
 // listFiles returns the files of the input and of the reference.
-func listFiles(ctx context.Context, c *job.Config) ([]corpus.File, error) {
+func listFiles(ctx context.Context, c *job.Config, wanted formats.Wanted) ([]corpus.File, error) {
 	options := corpus.Options{Format: c.Format}
 	input, err := corpus.List(ctx, c.Input, options)
-	if err != nil || len(c.Reference) == 0 {
-		return corpus.Group(input.Files), err
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Reference) == 0 {
+		return formats.Prepare(ctx, input.Files, wanted)
 	}
 	reference, err := corpus.List(ctx, c.Reference, options)
 	if err != nil {
 		return nil, setting.Errorf("{reference}: %w", err)
 	}
 	files, err := corpus.WithReference(reference.Files, input.Files)
-	return corpus.Group(files), err
+	if err != nil {
+		return nil, err
+	}
+	return formats.Prepare(ctx, files, wanted)
 }
 
 // search looks for documents by name.

@@ -1,0 +1,238 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/parquetfile"
+	"mirrorbeam/internal/storage"
+)
+
+// columnar is the format of Parquet.
+func columnar() format {
+	return format{
+		func(_ corpus.Limits, w Wanted) corpus.Source { return &parquetSource{wanted: w} },
+		func(w Wanted) corpus.Decoder { return &parquetDecoder{fields: w.Fields} },
+	}
+}
+
+// columnsOf returns the columns that a decoder needs, in its order: the texts, then the id.
+func columnsOf(fields corpus.Fields) []string {
+	columns := slices.Clone(fields.Texts)
+	if fields.ID != "" {
+		columns = append(columns, fields.ID)
+	}
+	return columns
+}
+
+// parquetFile is an open file with the wanted columns.
+type parquetFile struct {
+	handle storage.File
+	*parquetfile.File
+	columns parquetfile.Columns
+	header  []byte // says for each wanted column whether the file has it
+	there   int    // how many it has
+}
+
+// openParquet opens a file. A column that is not there is left out, if any text is there.
+func openParquet(file *corpus.File, wanted Wanted) (p *parquetFile, err error) {
+	if wanted.Fields.Features != "" {
+		return nil, errors.New("features are read from lines of JSON only")
+	}
+	p = &parquetFile{}
+	if p.handle, err = corpus.OpenUnchanged(file); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			p.handle.Close() // a file that was only read
+		}
+	}()
+	if p.File, err = parquetfile.Open(p.handle, file.Size); err != nil {
+		return nil, err
+	}
+	var there []string
+	var missing error
+	texts := 0
+	for i, path := range columnsOf(wanted.Fields) {
+		_, err := p.Columns(path)
+		if _, isMissing := errors.AsType[*parquetfile.FieldError](err); isMissing {
+			p.header = append(p.header, 0)
+			if missing == nil {
+				missing = err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if p.header, there = append(p.header, 1), append(there, path); i < len(wanted.Fields.Texts) {
+			texts++
+		}
+	}
+	if texts == 0 {
+		return nil, missing
+	}
+	p.there = len(there)
+	p.columns, err = p.Columns(there...)
+	return p, err
+}
+
+// parquetParts returns where a file can be cut: at its row groups.
+func parquetParts(file *corpus.File, wanted Wanted) ([]corpus.Part, error) {
+	p, err := openParquet(file, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Path, err)
+	}
+	defer p.handle.Close() // a file that was only read
+	parts := make([]corpus.Part, 0, len(p.Groups())+1)
+	for number, group := range p.Groups() {
+		parts = append(parts, corpus.Part{Start: group.First, Bytes: corpus.Inflation * p.columns.Bytes(number)})
+	}
+	return append(parts, corpus.Part{Start: p.Rows()}), nil
+}
+
+// parquetSource reads row groups.
+type parquetSource struct {
+	wanted Wanted
+	path   string
+	number int
+	file   *parquetFile
+	rest   []int // row groups still to come
+	cursor *parquetfile.Cursor
+}
+
+// Reset goes on to other row groups.
+func (p *parquetSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
+	if err := p.closeFile(); err != nil {
+		return err
+	}
+	if p.file, err = openParquet(&file, p.wanted); err != nil {
+		return fmt.Errorf("open input %s: %w", file.Path, err)
+	}
+	p.path, p.number, p.rest = file.Path, s.File, p.rest[:0]
+	for number, group := range p.file.Groups() {
+		if group.First >= s.Start && group.First < s.End {
+			p.rest = append(p.rest, number)
+		}
+	}
+	return nil
+}
+
+// Next reads rows of one row group. One that is damaged becomes a reject for what is left of it.
+func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
+	b := corpus.Batch{File: p.number, Format: corpus.Parquet, Header: p.file.header}
+	for len(p.rest) > 0 || p.cursor != nil {
+		if p.cursor == nil {
+			p.cursor = p.file.columns.Read(p.rest[0])
+			p.rest = p.rest[1:]
+		}
+		data, err := p.cursor.Append(buffer[:0], corpus.BatchBytes)
+		damage, isDamaged := errors.AsType[*parquetfile.GroupError](err)
+		switch {
+		case err == nil:
+			return p.batch(b, data), nil
+		case err == io.EOF:
+			p.closeCursor()
+		case isDamaged:
+			p.closeCursor()
+			b.Rejects = []corpus.Reject{{Position: damage.First, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", damage.First, damage.Rows, damage)}}
+			return b, nil
+		default:
+			return b, fmt.Errorf("read input %s: %w", p.path, err)
+		}
+	}
+	return b, io.EOF
+}
+
+// batch fills in the rows.
+func (p *parquetSource) batch(b corpus.Batch, data []byte) corpus.Batch {
+	b.Data = data
+	for number, row := range parquetfile.Raw(data, p.file.there) {
+		end := cap(data) - cap(row) + len(row)
+		b.Frames = append(b.Frames, corpus.Frame{Position: number, Start: end - len(row), End: end})
+	}
+	return b
+}
+
+func (p *parquetSource) closeCursor() {
+	if p.cursor != nil {
+		p.cursor.Close()
+		p.cursor = nil
+	}
+}
+
+func (p *parquetSource) closeFile() error {
+	p.closeCursor()
+	if p.file == nil {
+		return nil
+	}
+	handle := p.file.handle
+	p.file = nil
+	if err := handle.Close(); err != nil {
+		return fmt.Errorf("close input: %w", err)
+	}
+	return nil
+}
+
+// Close closes the file at hand.
+func (p *parquetSource) Close() error { return p.closeFile() }
+
+// parquetDecoder takes the wanted columns out of rows.
+type parquetDecoder struct {
+	fields corpus.Fields
+	cells  []parquetfile.Cell
+	texts  [][]byte
+	joined []byte // texts of lists
+}
+
+// Decode reads one row. Header says which of the wanted columns are in it. The strings of a list are one text, with line
+// ends between them.
+func (d *parquetDecoder) Decode(header, row []byte) (corpus.Record, error) {
+	d.cells = parquetfile.CutRow(d.cells[:0], row)
+	d.texts, d.joined = d.texts[:0], d.joined[:0]
+	cells := d.cells
+	next := func(column int) *parquetfile.Cell {
+		if header[column] == 0 {
+			return nil
+		}
+		cell := &cells[0]
+		cells = cells[1:]
+		return cell
+	}
+	found := false
+	for column := range d.fields.Texts {
+		text := d.text(next(column))
+		found = found || text != nil
+		d.texts = append(d.texts, text)
+	}
+	if !found {
+		return corpus.Record{}, fmt.Errorf("field %.64q is null: a document needs a text there", d.fields.Texts[0])
+	}
+	r := corpus.Record{Texts: d.texts}
+	if d.fields.ID != "" {
+		if cell := next(len(d.fields.Texts)); cell != nil {
+			r.ID, _ = cell.Value()
+			r.HasID = len(r.ID) > 0
+		}
+	}
+	return r, nil
+}
+
+// text returns the text in a cell, nil where there is none.
+func (d *parquetDecoder) text(cell *parquetfile.Cell) []byte {
+	switch {
+	case cell == nil || cell.Len() == 0:
+		return nil
+	case cell.Len() == 1:
+		text, _ := cell.Value()
+		return text
+	}
+	start := len(d.joined)
+	d.joined = append(d.joined, bytes.Join(slices.Collect(cell.All()), []byte("\n"))...)
+	return d.joined[start:len(d.joined):len(d.joined)]
+}

@@ -1,0 +1,154 @@
+package parquetfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+const (
+	magic          = "PAR1"
+	magicEncrypted = "PARE"
+	// endBytes is the length of what follows the footer: its length in four bytes, and the magic bytes.
+	endBytes = 8
+	// signature is the length of the signature behind the footer of a file of which columns are encrypted.
+	signature = 28
+)
+
+// readFooter reads the footer, in one request if it is not long, and checks what a decoder would trust.
+func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
+	if size < int64(len(magic))+endBytes {
+		return nil, &FileError{Reason: fmt.Sprintf("this is no Parquet file: it has only %d bytes", size)}
+	}
+	tail, err := readTail(r, size, min(size, tailBytes))
+	if err != nil {
+		return nil, err
+	}
+	end := tail[len(tail)-endBytes:]
+	switch string(end[4:]) {
+	case magic:
+	case magicEncrypted:
+		return nil, errEncrypted()
+	default:
+		return nil, &FileError{Reason: fmt.Sprintf("this is no Parquet file, or it was cut short: it ends in %q, not in %q", end[4:], magic)}
+	}
+	length := int64(binary.LittleEndian.Uint32(end))
+	if length > size-int64(len(magic))-endBytes {
+		return nil, &FileError{Reason: fmt.Sprintf("the footer cannot have %d bytes: the file has %d", length, size)}
+	}
+	if length > maxFooter {
+		return nil, &FileError{Reason: fmt.Sprintf("the footer has %d bytes, and %d are the limit", length, maxFooter)}
+	}
+	if length+endBytes > int64(len(tail)) {
+		if tail, err = readTail(r, size, length+endBytes); err != nil {
+			return nil, err
+		}
+	}
+	footer := tail[int64(len(tail))-endBytes-length:][:length]
+	used, err := structLength(footer, maxFooterItems)
+	if err != nil {
+		return nil, &FileError{Reason: "the footer is damaged", Err: err}
+	}
+	switch left := len(footer) - used; left {
+	case 0:
+		return footer, nil
+	case signature:
+		return nil, errEncrypted()
+	default:
+		return nil, &FileError{Reason: fmt.Sprintf("the footer is damaged: %d bytes of it are left over", left)}
+	}
+}
+
+// readTail reads the last bytes of a file.
+func readTail(r io.ReaderAt, size, length int64) ([]byte, error) {
+	tail := make([]byte, length)
+	if _, err := io.ReadFull(io.NewSectionReader(r, size-length, length), tail); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
+			return nil, fmt.Errorf("read the footer: the file is shorter than %d bytes: %w", size, io.ErrUnexpectedEOF)
+		}
+		return nil, fmt.Errorf("read the footer: %w", err)
+	}
+	return tail, nil
+}
+
+// decodeFooter decodes a footer that has been walked over.
+func decodeFooter(footer []byte) (*format.FileMetaData, error) {
+	metadata := new(format.FileMetaData)
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, metadata); err != nil {
+		return nil, &FileError{Reason: "the footer is damaged", Err: err}
+	}
+	return metadata, checkFooter(metadata)
+}
+
+// checkFooter checks the numbers that decide how much memory the library takes when it opens a file: for each column
+// of each row group, and for each level above each column.
+func checkFooter(metadata *format.FileMetaData) error {
+	if len(metadata.Schema) > maxColumns {
+		return &FileError{Reason: fmt.Sprintf("the schema has %d elements, and %d are the limit", len(metadata.Schema), maxColumns)}
+	}
+	leaves := 0
+	var open []int32 // how many children are still to come, from the root down
+	for i := range metadata.Schema {
+		element := &metadata.Schema[i]
+		if len(open) > 0 {
+			open[len(open)-1]--
+		}
+		if element.Type.Valid {
+			leaves++
+		} else {
+			open = append(open, element.NumChildren.V)
+		}
+		for len(open) > 0 && open[len(open)-1] <= 0 {
+			open = open[:len(open)-1]
+		}
+		if len(open) > maxDepth {
+			return &FileError{Reason: fmt.Sprintf("columns are nested more than %d deep", maxDepth)}
+		}
+	}
+	for i := range metadata.RowGroups {
+		if group := &metadata.RowGroups[i]; len(group.Columns) != leaves {
+			return &FileError{Reason: fmt.Sprintf("the footer is damaged: row group %d has %d columns, and the schema %d",
+				i, len(group.Columns), leaves)}
+		}
+	}
+	return nil
+}
+
+// openPlain opens a file for the library: one with this footer, of which no column is compressed. The pages of it
+// come from elsewhere, see pages.
+func openPlain(footer []byte) (file *parquet.File, err error) {
+	defer recovered(&err)
+	metadata, err := decodeFooter(footer)
+	if err != nil {
+		return nil, err
+	}
+	for i := range metadata.RowGroups {
+		for j := range metadata.RowGroups[i].Columns {
+			column := &metadata.RowGroups[i].Columns[j].MetaData
+			column.Codec = format.Uncompressed
+			column.DataPageOffset, column.DictionaryPageOffset, column.TotalCompressedSize = 0, 0, math.MaxInt64
+		}
+	}
+	plain, err := thrift.Marshal(new(thrift.CompactProtocol), metadata)
+	if err != nil {
+		return nil, err
+	}
+	plain = binary.LittleEndian.AppendUint32(plain, uint32(len(plain)))
+	plain = append(plain, magic...)
+	return parquet.OpenFile(bytes.NewReader(plain), int64(len(plain)),
+		parquet.SkipMagicBytes(true), // which would be at the beginning
+		parquet.SkipPageIndex(true),
+		parquet.SkipBloomFilters(true),
+		parquet.ReadBufferSize(libraryBuffer))
+}
+
+func errEncrypted() error {
+	return &FileError{Reason: "the file is encrypted; decrypt it first"}
+}
