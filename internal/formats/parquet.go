@@ -39,21 +39,26 @@ type parquetFile struct {
 }
 
 // openParquet opens a file. A column that is not there is left out, if any text is there.
-func openParquet(file *corpus.File, wanted Wanted) (p *parquetFile, err error) {
+func openParquet(file *corpus.File, wanted Wanted) (*parquetFile, error) {
 	if wanted.Fields.Features != "" {
 		return nil, errors.New("features are read from lines of JSON only")
 	}
-	p = &parquetFile{}
-	if p.handle, err = corpus.OpenUnchanged(file); err != nil {
+	handle, err := corpus.OpenUnchanged(file)
+	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			p.handle.Close() // a file that was only read
-		}
-	}()
-	if p.File, err = parquetfile.Open(p.handle, file.Size); err != nil {
+	p := &parquetFile{handle: handle}
+	if err := p.open(file.Size, wanted); err != nil {
+		handle.Close() // a file that was only read
 		return nil, err
+	}
+	return p, nil
+}
+
+// open reads the footer and chooses the columns.
+func (p *parquetFile) open(size int64, wanted Wanted) (err error) {
+	if p.File, err = parquetfile.Open(p.handle, size); err != nil {
+		return err
 	}
 	var there []string
 	var missing error
@@ -68,18 +73,18 @@ func openParquet(file *corpus.File, wanted Wanted) (p *parquetFile, err error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if p.header, there = append(p.header, 1), append(there, path); i < len(wanted.Fields.Texts) {
 			texts++
 		}
 	}
 	if texts == 0 {
-		return nil, missing
+		return missing
 	}
 	p.there = len(there)
 	p.columns, err = p.Columns(there...)
-	return p, err
+	return err
 }
 
 // parquetParts returns where a file can be cut: at its row groups.
@@ -152,9 +157,8 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 // batch fills in the rows.
 func (p *parquetSource) batch(b corpus.Batch, data []byte) corpus.Batch {
 	b.Data = data
-	for number, row := range parquetfile.Raw(data, p.file.there) {
-		end := cap(data) - cap(row) + len(row)
-		b.Frames = append(b.Frames, corpus.Frame{Position: number, Start: end - len(row), End: end})
+	for number, row := range parquetfile.Stretches(data, p.file.there) {
+		b.Frames = append(b.Frames, corpus.Frame{Position: number, Start: row.Start, End: row.End})
 	}
 	return b
 }

@@ -146,6 +146,9 @@ func (w *Writer) Row(row []byte) error {
 	return err
 }
 
+// Count counts rows that Write has written.
+func (w *Writer) Count(rows int64) { w.file.Rows += rows }
+
 // Write writes what is not counted as a row, such as a header.
 func (w *Writer) Write(b []byte) (int, error) {
 	n, err := w.buffered.Write(b)

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/formats"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/parquetfile"
 	"mirrorbeam/internal/work"
 )
 
@@ -68,6 +69,9 @@ func (c *copier) file(number int) (output.File, error) {
 	if err := c.writer.reset(files, file, input); err != nil {
 		return output.File{}, err
 	}
+	if input.Format == corpus.Parquet {
+		return c.rows(number, input)
+	}
 	for {
 		stretch, sum, err := c.staying.next(number)
 		if err == io.EOF {
@@ -80,6 +84,60 @@ func (c *copier) file(number int) (output.File, error) {
 			return output.File{}, err
 		}
 	}
+}
+
+// rows copies the kept rows of a file of Parquet, with all their columns.
+func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
+	handle, err := corpus.OpenUnchanged(input)
+	if err != nil {
+		return output.File{}, work.NewInputError(err)
+	}
+	defer handle.Close() // a file that was only read
+	file, err := parquetfile.Open(handle, input.Size)
+	if err != nil {
+		return output.File{}, work.NewInputError(fmt.Errorf("read input %s: %w", input.Path, err))
+	}
+	end := int64(0) // of the stretch at hand
+	var fault error
+	out := sink{w: &c.writer.out}
+	copied, err := file.Copy(&out, func(row int64) bool {
+		for row >= end && fault == nil {
+			var stretch corpus.Stretch
+			stretch, _, fault = c.staying.next(number)
+			end = stretch.End
+		}
+		if fault != nil {
+			return false
+		}
+		var kept int64
+		kept, found, err := c.staying.before(number, row+1)
+		fault = err
+		return found && kept == row && fault == nil
+	})
+	for _, fault := range []error{fault, out.err, c.ctx.Err()} {
+		if fault != nil {
+			return output.File{}, fault
+		}
+	}
+	if err != nil {
+		return output.File{}, work.NewInputError(fmt.Errorf("copy rows of %s: %w", input.Path, err))
+	}
+	c.writer.out.Count(copied)
+	return c.writer.close()
+}
+
+// sink keeps the error of a writer, which is not one of the input.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sink) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	if err != nil {
+		s.err = err
+	}
+	return n, err
 }
 
 // stretch copies the records of a stretch, whose checksum must be that of the first read.

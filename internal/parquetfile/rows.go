@@ -55,25 +55,28 @@ func Rows(buffer []byte, columns int) iter.Seq2[int64, []Cell] {
 	}
 }
 
-// Raw returns the rows of a buffer as Rows does, but as they stand there. [CutRow] takes the cells out of one.
-func Raw(buffer []byte, columns int) iter.Seq2[int64, []byte] {
-	return func(yield func(int64, []byte) bool) {
-		for len(buffer) > 0 {
-			number, rest := takeNumber(buffer)
-			cells := rest
+// Stretch is where the cells of a row are in a buffer.
+type Stretch struct{ Start, End int }
+
+// Stretches returns where the rows of a buffer are that [Cursor.Append] has filled from so many columns: the number of
+// each, and its cells for [CutRow].
+func Stretches(buffer []byte, columns int) iter.Seq2[int64, Stretch] {
+	return func(yield func(int64, Stretch) bool) {
+		for rest := buffer; len(rest) > 0; {
+			var number uint64
+			number, rest = takeNumber(rest)
+			start := len(buffer) - len(rest)
 			for range columns {
 				_, rest = takeCell(rest)
 			}
-			end := len(cells) - len(rest)
-			if !yield(int64(number), cells[:end:end]) {
+			if !yield(int64(number), Stretch{start, len(buffer) - len(rest)}) {
 				return
 			}
-			buffer = rest
 		}
 	}
 }
 
-// CutRow appends the cells of a row that Raw returned.
+// CutRow appends the cells of a row.
 func CutRow(cells []Cell, row []byte) []Cell {
 	for len(row) > 0 {
 		var cell Cell
