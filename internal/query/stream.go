@@ -33,7 +33,7 @@ func readStream(stream io.Reader, limit int64, pass func(file *corpus.File, batc
 		if isLong {
 			batch.Rejects = append(batch.Rejects, corpus.Reject{
 				Position: batch.Offset + int64(start),
-				Message:  fmt.Sprintf("line of %d bytes is longer than the %d bytes that --max-document allows for", length, limit),
+				Message:  corpus.TooLong("line", length, limit),
 			})
 		}
 		switch isEnd := errors.Is(err, io.EOF); {
