@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/work/worktest"
 )
 
 // TestExactMissesNone: every pair that reaches the threshold is a candidate.
@@ -36,7 +38,7 @@ func TestSmallCorpora(t *testing.T) {
 	}
 	got := 0
 	for shard := range s.p.Shards {
-		for b := read(t, small, shard, records.Distinct); len(b) > 0; b = b[records.NodeSize:] {
+		for b := worktest.Read(t, records.Distinct, work.RunsOf(small)...)[shard]; len(b) > 0; b = b[records.NodeSize:] {
 			got++
 		}
 	}
