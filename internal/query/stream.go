@@ -36,7 +36,7 @@ func readStream(stream io.Reader, limit int64, pass func(file *corpus.File, batc
 				Message:  corpus.TooLong("line", length, limit),
 			})
 		}
-		switch isEnd := errors.Is(err, io.EOF); {
+		switch isEnd := err == io.EOF; { // a wrapped one is a failure
 		case err != nil && !isEnd:
 			return failure.New(failure.Input, fmt.Errorf("read -: %w", err))
 		case !isEnd && !isLong && reader.Buffered() > 0 && len(batch.Data) < corpus.BatchBytes:
