@@ -55,6 +55,9 @@ func TestSmallCorpora(t *testing.T) {
 // are candidates if their sizes allow the threshold.
 func TestSimHashFindsDistances(t *testing.T) {
 	s := newScene(t)
+	for i := 0; i < len(s.texts); i += 5 {
+		s.texts[i].shingles = s.texts[i].shingles[:len(s.texts[i].shingles)/2] // too small for the documents that are near
+	}
 	m, _ := Of(SimHash)
 	for _, scoring := range []Scoring{Hamming, Jaccard} {
 		s.p.Scoring = scoring
@@ -80,6 +83,11 @@ func TestSimHashFindsDistances(t *testing.T) {
 			e, isEdge := edges[p]
 			if _, isHamming := e.Hamming(); scoring == Hamming && !(isEdge && isHamming) || scoring == Jaccard && !pairs[p] {
 				t.Errorf("%s: %v is missed", scoring, p)
+			}
+		}
+		for p := range pairs {
+			if !want[p] {
+				t.Errorf("%s: %v are not near", scoring, p)
 			}
 		}
 		if len(want) < 20 || (len(pairs) > 0) != (scoring == Jaccard) {
