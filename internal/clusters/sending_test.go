@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -31,9 +32,9 @@ func at(file int, position int64) docref.Ref {
 
 // threeFiles writes a list of three inputs, in as many splits, and returns its path. The
 // first file is of the reference; the second is cut in the middle.
-func threeFiles(t *testing.T, folder string) work.Path {
+func threeFiles(t *testing.T) work.Path {
 	t.Helper()
-	path := filepath.Join(folder, "inputs.gob")
+	path := filepath.Join(t.TempDir(), "inputs.gob")
 	err := documents.WriteInputs(path, documents.Inputs{
 		Files: []corpus.File{{Name: "r", Size: 100, Reference: true}, {Name: "a", Size: 100}, {Name: "b", Size: 100}},
 		Splits: []corpus.Split{
@@ -101,47 +102,34 @@ func writeSplits(run *runfile.Writer) error {
 }
 
 // sent labels the components of the runs and does the tasks that follow. It returns a catalog of what was sent.
-func sent(t *testing.T, folder string, inputs work.Path, outcomes ...work.Outcome) (catalog string, tasks []work.Task) {
+func sent(t *testing.T, runs work.Runs, inputs work.Path, outcomes ...work.Outcome) (catalog string, tasks []work.Task) {
 	t.Helper()
 	l := &Labelling{Inputs: inputs}
 	if err := l.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	p := &work.Planning{
-		Memory: &work.Memory{}, Runs: work.Runs{Folder: work.Path(folder)}, Outcomes: outcomes,
-		Counts: work.Counts{Documents: 150_000}, Emit: func(task work.Task) { tasks = append(tasks, task) },
-	}
-	graph, err := l.Join(p)
-	if err == nil {
-		err = l.Plan(p, graph)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var runs []string
-	for _, task := range tasks {
-		o, err := worktest.Do(t, worktest.In(folder), task, Sending{}.Task)
+	_, tasks = worktest.Plan(t, runs, outcomes, func(_ context.Context, p *work.Planning) error {
+		p.Counts.Documents = 150_000
+		graph, err := l.Join(p)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		if o.Run != "" {
-			runs = append(runs, o.Run)
-		}
-	}
-	return worktest.Catalog(t, folder, runs...), tasks
+		return l.Plan(p, graph)
+	})
+	return worktest.Catalog(t, work.RunsOf(worktest.Do(t, runs, tasks, Sending{}.Task))...), tasks
 }
 
 // TestComponentsReachTheirShards sends two components, which two parts of the graph share, to an output shard each.
 // Components of equal documents of the reference alone are not sent.
 func TestComponentsReachTheirShards(t *testing.T) {
-	folder := t.TempDir()
+	runs := worktest.Runs(t)
 	alike := func(a, b components.Node) records.Edge[components.Node] { return joins(a, b, 9, 10) }
 	equal := func(a, b components.Node) records.Edge[components.Node] { return joins(a, b, 8, 8) }
 	span := sketch.Span{StartA: 1, EndA: 2, StartB: 30, EndB: 40, Words: 5}
-	first := worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
+	first := worktest.Write(t, runs, func(run *runfile.Writer) error {
 		return writePart(run, 4, []docref.Ref{at(1, 0), at(0, 0), at(0, 20), at(0, 10)}, alike(0, 1), equal(3, 2))
 	})
-	second := worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
+	second := worktest.Write(t, runs, func(run *runfile.Writer) error {
 		b, err := run.Record(records.Spans, 7, records.SpanSize)
 		if err != nil {
 			return err
@@ -149,11 +137,11 @@ func TestComponentsReachTheirShards(t *testing.T) {
 		records.PutSpan(b, records.Span[components.Node]{A: 4, B: 3, Span: span, More: 2})
 		return writePart(run, 7, []docref.Ref{at(1, 60), at(0, 0), at(1, 10), at(2, 5), at(2, 7)}, alike(1, 0), alike(2, 3), alike(3, 4), alike(4, 3))
 	})
-	gathered := worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
+	gathered := worktest.Write(t, runs, func(run *runfile.Writer) error {
 		return writePart(run, 0, []docref.Ref{at(1, 20), at(2, 90)}, equal(0, 1)) // an edge of a part that other parts use too
 	})
-	catalog, tasks := sent(t, folder, threeFiles(t, folder),
-		work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, worktest.In(folder), writeSplits)},
+	catalog, tasks := sent(t, runs, threeFiles(t),
+		work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, runs, writeSplits)},
 		work.Outcome{Stage: work.Group, Run: first}, work.Outcome{Stage: work.Gather, Run: gathered}, work.Outcome{Stage: work.Score, Run: second})
 	var got [][2]int
 	for _, task := range tasks {
@@ -180,7 +168,7 @@ func TestComponentsReachTheirShards(t *testing.T) {
 			edges:   []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(1, 2, 9, 10)}, spans: []records.Span[records.Number]{{A: 1, B: 2, Span: inOrder, More: 2}},
 		},
 	} {
-		_, err := worktest.Do(t, worktest.In(folder), work.Task{Number: shard, Catalog: catalog}, readsShard(t, want))
+		_, err := worktest.Try(t, runs, work.Task{Number: shard, Catalog: catalog}, readsShard(t, want))
 		if err != nil {
 			t.Errorf("shard %d: %v", shard, err)
 		}
@@ -189,8 +177,8 @@ func TestComponentsReachTheirShards(t *testing.T) {
 
 // TestNoEdgeNoTask: without an edge nothing is sent.
 func TestNoEdgeNoTask(t *testing.T) {
-	folder := t.TempDir()
-	_, tasks := sent(t, folder, threeFiles(t, folder), work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, worktest.In(folder), writeSplits)})
+	runs := worktest.Runs(t)
+	_, tasks := sent(t, runs, threeFiles(t), work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, runs, writeSplits)})
 	if len(tasks) > 0 {
 		t.Errorf("tasks %+v", tasks)
 	}
@@ -198,28 +186,26 @@ func TestNoEdgeNoTask(t *testing.T) {
 
 // TestReleaseWhatIsRead: gathered sets go when the edges are known, whatever the job writes.
 func TestReleaseWhatIsRead(t *testing.T) {
-	folder := t.TempDir()
-	blocks := worktest.Write(t, worktest.In(folder), writeSplits)
-	gathered := worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error { return writePart(run, 0, []docref.Ref{at(1, 20)}) })
-	l := &Labelling{Inputs: threeFiles(t, folder), ReleaseSets: true}
+	runs := worktest.Runs(t)
+	blocks := worktest.Write(t, runs, writeSplits)
+	gathered := worktest.Write(t, runs, func(run *runfile.Writer) error { return writePart(run, 0, []docref.Ref{at(1, 20)}) })
+	l := &Labelling{Inputs: threeFiles(t), ReleaseSets: true}
 	if err := l.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	p := &work.Planning{
-		Memory: &work.Memory{}, Runs: work.Runs{Folder: work.Path(folder), Release: true},
-		Outcomes: []work.Outcome{{Stage: work.Fingerprint, Run: blocks}, {Stage: work.Gather, Run: gathered}},
-	}
-	graph, err := l.Join(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := runfile.Pieces(gathered); err == nil {
-		t.Error("gathered sets are still there")
-	}
-	if err := l.Plan(p, graph); err != nil {
-		t.Fatal(err)
-	}
-	if b := worktest.ReadAll(t, blocks, records.Documents); !reflect.DeepEqual(b, worktest.ReadAll(t, worktest.Write(t, worktest.In(folder), writeSplits), records.Documents)) {
+	runs.Release = true
+	outcomes := []work.Outcome{{Stage: work.Fingerprint, Run: blocks}, {Stage: work.Gather, Run: gathered}}
+	worktest.Plan(t, runs, outcomes, func(_ context.Context, p *work.Planning) error {
+		graph, err := l.Join(p)
+		if err != nil {
+			return err
+		}
+		if _, err := runfile.Pieces(gathered); err == nil {
+			t.Error("gathered sets are still there")
+		}
+		return l.Plan(p, graph)
+	})
+	if b := worktest.Read(t, records.Documents, blocks); !reflect.DeepEqual(b, worktest.Read(t, records.Documents, worktest.Write(t, runs, writeSplits))) {
 		t.Error("the documents of blocks have changed")
 	}
 }

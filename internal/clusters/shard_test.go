@@ -42,7 +42,7 @@ func readsShard(t *testing.T, want Shard) func(context.Context, work.Task, *work
 func layoutOf(t *testing.T) *documents.Layout {
 	t.Helper()
 	var layout documents.Layout
-	if err := layout.Read(string(threeFiles(t, t.TempDir()))); err != nil {
+	if err := layout.Read(string(threeFiles(t))); err != nil {
 		t.Fatal(err)
 	}
 	return &layout
@@ -164,7 +164,7 @@ func TestPairsOfOtherScores(t *testing.T) {
 func TestRemovedBySplit(t *testing.T) {
 	s := chain(t)
 	s.Decide(keep.First, keep.Component)
-	run := worktest.Write(t, worktest.In(t.TempDir()), s.WriteRemoved)
+	run := worktest.Write(t, worktest.Runs(t), s.WriteRemoved)
 	pieces, err := runfile.Pieces(run)
 	if err != nil {
 		t.Fatal(err)

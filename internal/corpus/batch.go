@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 )
 
@@ -73,6 +74,12 @@ type Reject struct {
 	Message string
 	// Warning is set where no document is lost.
 	Warning bool
+}
+
+// TooLong returns the message of a reject that is longer than max_document allows. What names it: a line or a text. Both
+// lengths are in bytes.
+func TooLong(what string, length, limit int64) string {
+	return fmt.Sprintf("%s of %d bytes is longer than the limit of %d bytes set by max_document", what, length, limit)
 }
 
 // Lines gives the lines of the batch with their positions: without "\n" and

@@ -3,7 +3,6 @@ package corpus
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 )
@@ -193,7 +192,7 @@ func (r *Reader) rejectLine(offset int64, data []byte) (Batch, error) {
 	if err != nil {
 		return Batch{}, err
 	}
-	r.rejects[index].Message = fmt.Sprintf("line of %d bytes is longer than the %d bytes that --max-document allows for", length+rest, r.limit)
+	r.rejects[index].Message = TooLong("line", length+rest, int64(r.limit))
 	return r.batch(offset, data[:0])
 }
 

@@ -96,7 +96,7 @@ func reference(content []byte, maxLine int) (f found) {
 	for offset < len(content) {
 		line, _, _ := bytes.Cut(content[offset:], []byte("\n"))
 		if len(line) > maxLine {
-			f.Rejects = append(f.Rejects, Reject{Position: int64(offset), Message: fmt.Sprintf("line of %d bytes is longer than the %d bytes that --max-document allows for", len(line), maxLine)})
+			f.Rejects = append(f.Rejects, Reject{Position: int64(offset), Message: fmt.Sprintf("line of %d bytes is longer than the limit of %d bytes set by max_document", len(line), maxLine)})
 		} else {
 			f.Lines = append(f.Lines, fmt.Sprintf("%d:%s", offset, bytes.TrimSuffix(line, []byte("\r"))))
 		}

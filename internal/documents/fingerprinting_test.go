@@ -106,7 +106,7 @@ func TestLongLines(t *testing.T) {
 		}
 		inputs := listed(t, map[string][]byte{name: packed}, 1<<30)
 		m := stage(t, inputs, func(f *Fingerprinting) { f.MaxDocument = corpus.LongLine + 1000 }).all(t)
-		message := fmt.Sprintf("text of %d bytes is longer than the %d bytes that --max-document allows", corpus.LongLine+20_000-3, corpus.LongLine+1000)
+		message := fmt.Sprintf("text of %d bytes is longer than the limit of %d bytes set by max_document", corpus.LongLine+20_000-3, corpus.LongLine+1000)
 		if rejects := string(m.sections[records.Rejects]); m.counts.Documents != 4 || m.counts.Rejected != 1 || !strings.Contains(rejects, message) {
 			t.Errorf("%s: %+v, rejects %.300s, want %s", name, m.counts, rejects, message)
 		}

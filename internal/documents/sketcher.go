@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -36,7 +37,10 @@ func (r Reading) fits(length int64) error {
 	if length <= r.MaxDocument {
 		return nil
 	}
-	return fmt.Errorf("text of %d bytes is longer than the %d bytes that --max-document allows", length, r.MaxDocument)
+	if r.Fields.Features != "" {
+		return fmt.Errorf("%d features are more than the limit of %d set by max_document", length, r.MaxDocument)
+	}
+	return errors.New(corpus.TooLong("text", length, r.MaxDocument))
 }
 
 // Sketching says how records are read and how they become fingerprints.

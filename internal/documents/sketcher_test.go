@@ -71,12 +71,20 @@ func TestSketcherRefuses(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		`{"text":"12345"}`:  "<nil>",
-		`{"text":"123456"}`: "text of 6 bytes is longer than the 5 bytes that --max-document allows",
+		`{"text":"123456"}`: "text of 6 bytes is longer than the limit of 5 bytes set by max_document",
 		`[]`:                "the line is an array, not an object",
 	} {
 		if _, _, err := sketcher.Sketch(&Portion{}, 0, []byte(line)); fmt.Sprint(err) != want {
 			t.Errorf("%s: error %v, want %s", line, err, want)
 		}
+	}
+	short.Fields, short.MaxDocument = corpus.Fields{Features: "features"}, 2
+	if sketcher, err = NewSketcher(short, ""); err != nil {
+		t.Fatal(err)
+	}
+	const tooMany = "3 features are more than the limit of 2 set by max_document"
+	if _, _, err := sketcher.Sketch(&Portion{}, 0, []byte(`{"features":["a","b","c"]}`)); fmt.Sprint(err) != tooMany {
+		t.Errorf("3 features: error %v, want %s", err, tooMany)
 	}
 	for list, want := range map[string]string{"\xff": "not valid UTF-8", "of": "unknown use"} {
 		if _, err := NewSketcher(usual(), list); err == nil || !strings.Contains(err.Error(), want) {

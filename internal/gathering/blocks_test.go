@@ -31,7 +31,7 @@ func TestBlocks(t *testing.T) {
 		if len(tasks) > 0 {
 			t.Errorf("%d tasks send pairs", len(tasks))
 		}
-		blocks := len(worktest.Read(t, planned.Run, records.Blocks))
+		blocks := len(worktest.Read(t, records.Blocks, planned.Run))
 		if c.blocks != 0 && blocks != c.blocks || c.blocks == 0 && (blocks < 3 || blocks > 15) {
 			t.Errorf("%d bytes a place: %d blocks", c.placeBytes, blocks)
 		}

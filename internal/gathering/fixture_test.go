@@ -146,7 +146,7 @@ func (j *job) send(t *testing.T, tasks []work.Task) []work.Outcome {
 	if err := sending.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	return worktest.DoAll(t, j.runs, tasks, sending.Task)
+	return worktest.Do(t, j.runs, tasks, sending.Task)
 }
 
 // read sends the sets that the outcomes want, then reads what is at the places.
@@ -155,13 +155,13 @@ func (j *job) read(t *testing.T, outcomes []work.Outcome) places {
 	tasks := worktest.Tasks(t, j.runs, SetsDelivery(), work.RunsOf(append(outcomes, j.sketches))...)
 	p := places{map[int][]pair{}, map[int][]records.PlacedSet{}}
 	for _, o := range append(outcomes, j.send(t, tasks)...) {
-		for place, packed := range worktest.Read(t, o.Run, records.PlacePairs) {
+		for place, packed := range worktest.Read(t, records.PlacePairs, o.Run) {
 			for ; len(packed) > 0; packed = packed[records.PairSize:] {
 				a, b := records.GetPair(packed)
 				p.pairs[place] = append(p.pairs[place], pair{a, b})
 			}
 		}
-		for place, packed := range worktest.Read(t, o.Run, records.PlaceSets) {
+		for place, packed := range worktest.Read(t, records.PlaceSets, o.Run) {
 			for len(packed) > 0 {
 				var set records.PlacedSet
 				set, packed = records.NextSet(packed)

@@ -57,7 +57,7 @@ func TestHeaps(t *testing.T) {
 			t.Errorf("%d bytes a place: %d places", c.placeBytes, len(p.sets))
 		}
 		var heaps [][]docref.Ref
-		sizes := worktest.Read(t, planned.Run, records.Heaps)
+		sizes := worktest.Read(t, records.Heaps, planned.Run)
 		for place, sets := range p.sets {
 			byHeap := map[records.HeapNumber][]docref.Ref{}
 			for _, set := range sets {

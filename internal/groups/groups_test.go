@@ -136,13 +136,13 @@ func (c *corpus) first(t *testing.T, runs work.Runs, k *Keyed) (keys work.Outcom
 func found(t *testing.T, all []work.Outcome) (pairs, edges map[pair]bool) {
 	pairs, edges = map[pair]bool{}, map[pair]bool{}
 	for part := range 2 * shards {
-		nodes := records.DecodePart(components.Part{}, read(t, all, part, records.Nodes))
-		for b := read(t, all, part, records.NodePairs); len(b) > 0; b = b[records.NodePairSize:] {
+		nodes := records.DecodePart(components.Part{}, worktest.Read(t, records.Nodes, work.RunsOf(all)...)[part])
+		for b := worktest.Read(t, records.NodePairs, work.RunsOf(all)...)[part]; len(b) > 0; b = b[records.NodePairSize:] {
 			x, y := records.GetNodePair(b)
 			pairs[pairOf(nodes.Refs[x], nodes.Refs[y])] = true
 		}
-		nodes = records.DecodePart(components.Part{}, read(t, all, part, records.EdgeNodes))
-		for b := read(t, all, part, records.Edges); len(b) > 0; b = b[records.EdgeSize:] {
+		nodes = records.DecodePart(components.Part{}, worktest.Read(t, records.EdgeNodes, work.RunsOf(all)...)[part])
+		for b := worktest.Read(t, records.Edges, work.RunsOf(all)...)[part]; len(b) > 0; b = b[records.EdgeSize:] {
 			e := records.GetEdge[components.Node](b)
 			if !e.Identical() {
 				t.Errorf("%v: documents that share a key are said to be alike", e)
@@ -186,7 +186,7 @@ func (c *corpus) later(t *testing.T, runs work.Runs, k *Keyed, keys work.Outcome
 			t.Fatalf("a task of step %d", task.Step)
 		}
 	}
-	return append(all, worktest.DoAll(t, runs, tasks, func(_ context.Context, task work.Task, w *work.Desk) error { return k.Crowds(w, task) })...)
+	return append(all, worktest.Do(t, runs, tasks, func(_ context.Context, task work.Task, w *work.Desk) error { return k.Crowds(w, task) })...)
 }
 
 // TestCrowdsOfSmallCorpora: a small corpus has the same pairs whether its groups have waited or not.
@@ -214,7 +214,7 @@ func TestDenseGroups(t *testing.T) {
 	pairs, _ := found(t, all)
 	inHeaps := map[docref.Ref]bool{}
 	for part := range 2 * shards {
-		for b := read(t, all, part, records.HeapMembers); len(b) > 0; b = b[records.HeapMemberSize:] {
+		for b := worktest.Read(t, records.HeapMembers, work.RunsOf(all)...)[part]; len(b) > 0; b = b[records.HeapMemberSize:] {
 			inHeaps[records.GetHeapMember(b).Ref] = true
 		}
 	}
@@ -287,7 +287,7 @@ func TestEquals(t *testing.T) {
 	check(t, "equal documents", edges, stars)
 	got := map[candidates.Class]bool{}
 	for shard := range shards {
-		nodes := records.DecodePart(components.Part{}, read(t, all, shard, records.Distinct))
+		nodes := records.DecodePart(components.Part{}, worktest.Read(t, records.Distinct, work.RunsOf(all)...)[shard])
 		for i, ref := range nodes.Refs {
 			if first := nodes.Refs[nodes.Parents[i]]; first == ref {
 				got[candidates.Class{First: ref, Input: ref}] = true
@@ -322,7 +322,7 @@ func TestRepeatedIDs(t *testing.T) {
 	all := doShards(t, runs, written, func(_ context.Context, _ work.Task, w *work.Desk) error { return RepeatedIDs(w, starts) })
 	for split, want := range [][]docref.Ref{{0, 1}, {4}, {7, 8}} {
 		var got []docref.Ref
-		for b := read(t, all, split, records.Repeated); len(b) > 0; b = b[records.RefSize:] {
+		for b := worktest.Read(t, records.Repeated, work.RunsOf(all)...)[split]; len(b) > 0; b = b[records.RefSize:] {
 			got = append(got, records.GetRef(b))
 		}
 		if slices.Sort(got); !slices.Equal(got, want) {

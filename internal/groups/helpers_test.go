@@ -19,18 +19,9 @@ func write(t *testing.T, runs work.Runs, write func(*runfile.Writer) error) work
 func doShards(t *testing.T, runs work.Runs, keys work.Outcome, do func(context.Context, work.Task, *work.Desk) error) []work.Outcome {
 	t.Helper()
 	d := work.Delivery{Needed: []runfile.Kind{records.Keys, records.Digests, records.IDs}, Shards: shards}
-	all := worktest.DoAll(t, runs, worktest.Tasks(t, runs, d, keys.Run), do)
+	all := worktest.Do(t, runs, worktest.Tasks(t, runs, d, keys.Run), do)
 	for i := range all {
 		all[i].Stage = work.Group
-	}
-	return all
-}
-
-// read returns the records of a kind and shard, one behind the other.
-func read(t *testing.T, outcomes []work.Outcome, shard int, kind runfile.Kind) (all []byte) {
-	t.Helper()
-	for _, run := range work.RunsOf(outcomes) {
-		all = append(all, worktest.Read(t, run, kind)[shard]...)
 	}
 	return all
 }

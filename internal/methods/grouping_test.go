@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/work/worktest"
 )
 
 // TestExactMissesNone: every pair that reaches the threshold is a candidate.
@@ -36,7 +38,7 @@ func TestSmallCorpora(t *testing.T) {
 	}
 	got := 0
 	for shard := range s.p.Shards {
-		for b := read(t, small, shard, records.Distinct); len(b) > 0; b = b[records.NodeSize:] {
+		for b := worktest.Read(t, records.Distinct, work.RunsOf(small)...)[shard]; len(b) > 0; b = b[records.NodeSize:] {
 			got++
 		}
 	}
@@ -53,6 +55,9 @@ func TestSmallCorpora(t *testing.T) {
 // are candidates if their sizes allow the threshold.
 func TestSimHashFindsDistances(t *testing.T) {
 	s := newScene(t)
+	for i := 0; i < len(s.texts); i += 5 {
+		s.texts[i].shingles = s.texts[i].shingles[:len(s.texts[i].shingles)/2] // too small for the documents that are near
+	}
 	m, _ := Of(SimHash)
 	for _, scoring := range []Scoring{Hamming, Jaccard} {
 		s.p.Scoring = scoring
@@ -78,6 +83,11 @@ func TestSimHashFindsDistances(t *testing.T) {
 			e, isEdge := edges[p]
 			if _, isHamming := e.Hamming(); scoring == Hamming && !(isEdge && isHamming) || scoring == Jaccard && !pairs[p] {
 				t.Errorf("%s: %v is missed", scoring, p)
+			}
+		}
+		for p := range pairs {
+			if !want[p] {
+				t.Errorf("%s: %v are not near", scoring, p)
 			}
 		}
 		if len(want) < 20 || (len(pairs) > 0) != (scoring == Jaccard) {

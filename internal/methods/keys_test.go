@@ -9,6 +9,8 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/work/worktest"
 )
 
 // all returns all methods.
@@ -65,7 +67,7 @@ func TestOneLaw(t *testing.T) {
 			got, size := map[candidates.Record]int{}, 0
 			written := s.key(t, m)
 			for shard := range s.p.Shards {
-				b := read(t, written, shard, m.Records)
+				b := worktest.Read(t, m.Records, work.RunsOf(written)...)[shard]
 				size += len(b)
 				for len(b) > 0 {
 					var r candidates.Record

@@ -157,7 +157,7 @@ func (s *scene) key(t *testing.T, m *Method) []work.Outcome {
 		counts := slices.Clone(blocks)
 		count, counting := CountPlanning{Lanes: 2, Parameters: s.p}, Counting{Splits: 2}
 		_, made := worktest.Plan(t, s.runs, blocks, count.Plan)
-		for _, o := range worktest.DoAll(t, s.runs, made, counting.Task) {
+		for _, o := range worktest.Do(t, s.runs, made, counting.Task) {
 			o.Stage = work.Count
 			counts = append(counts, o)
 		}
@@ -170,7 +170,7 @@ func (s *scene) key(t *testing.T, m *Method) []work.Outcome {
 	if err := keying.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	return worktest.DoAll(t, s.runs, tasks, keying.Task)
+	return worktest.Do(t, s.runs, tasks, keying.Task)
 }
 
 // group brings the documents of keys together.
@@ -180,7 +180,7 @@ func (s *scene) group(t *testing.T, m *Method, keys []work.Outcome) []work.Outco
 	if err := grouping.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	return worktest.DoAll(t, s.runs, worktest.Tasks(t, s.runs, m.GroupNeeds(), work.RunsOf(keys)...), grouping.Task)
+	return worktest.Do(t, s.runs, worktest.Tasks(t, s.runs, m.GroupNeeds(), work.RunsOf(keys)...), grouping.Task)
 }
 
 // order returns the order of all shingles.
@@ -205,13 +205,13 @@ func pairOf(a, b docref.Ref) pair { return pair{min(a, b), max(a, b)} }
 func (s *scene) found(t *testing.T, all []work.Outcome) (pairs map[pair]bool, edges map[pair]records.Score) {
 	pairs, edges = map[pair]bool{}, map[pair]records.Score{}
 	for shard := range s.p.Shards {
-		nodes := records.DecodePart(components.Part{}, read(t, all, shard, records.Nodes))
-		for b := read(t, all, shard, records.NodePairs); len(b) > 0; b = b[records.NodePairSize:] {
+		nodes := records.DecodePart(components.Part{}, worktest.Read(t, records.Nodes, work.RunsOf(all)...)[shard])
+		for b := worktest.Read(t, records.NodePairs, work.RunsOf(all)...)[shard]; len(b) > 0; b = b[records.NodePairSize:] {
 			x, y := records.GetNodePair(b)
 			pairs[pairOf(nodes.Refs[x], nodes.Refs[y])] = true
 		}
-		nodes = records.DecodePart(components.Part{}, read(t, all, shard, records.EdgeNodes))
-		for b := read(t, all, shard, records.Edges); len(b) > 0; b = b[records.EdgeSize:] {
+		nodes = records.DecodePart(components.Part{}, worktest.Read(t, records.EdgeNodes, work.RunsOf(all)...)[shard])
+		for b := worktest.Read(t, records.Edges, work.RunsOf(all)...)[shard]; len(b) > 0; b = b[records.EdgeSize:] {
 			e := records.GetEdge[components.Node](b)
 			edges[pairOf(nodes.Refs[e.A], nodes.Refs[e.B])] = e.Score
 		}
@@ -262,13 +262,4 @@ func jaccard(a, b *text) float64 {
 
 func distance(a, b *text) int {
 	return bits.OnesCount64(a.simHash[0]^b.simHash[0]) + bits.OnesCount64(a.simHash[1]^b.simHash[1])
-}
-
-// read returns the records of a kind and shard, one behind the other.
-func read(t *testing.T, outcomes []work.Outcome, shard int, kind runfile.Kind) (all []byte) {
-	t.Helper()
-	for _, run := range work.RunsOf(outcomes) {
-		all = append(all, worktest.Read(t, run, kind)[shard]...)
-	}
-	return all
 }

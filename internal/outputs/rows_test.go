@@ -27,8 +27,8 @@ func shardOfThree(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
-	shard := worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
+	runs := worktest.Runs(t)
+	shard := worktest.Write(t, runs, func(run *runfile.Writer) error {
 		for i := range 3 {
 			var member [records.MemberSize]byte
 			records.PutRef(member[:], block.Ref(i))
@@ -46,14 +46,14 @@ func shardOfThree(t *testing.T) string {
 		}
 		return nil
 	})
-	runs := []string{shard}
+	paths := []string{shard}
 	for _, name := range []string{"a", "b"} {
-		runs = append(runs, worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
+		paths = append(paths, worktest.Write(t, runs, func(run *runfile.Writer) error {
 			rows := output.AppendReject(nil, name, 3, "one")
 			return run.Section(records.Rejects, 0, output.AppendReject(rows, name, 5, "two"))
 		}))
 	}
-	return worktest.Catalog(t, folder, runs...)
+	return worktest.Catalog(t, paths...)
 }
 
 func TestRowsOfAShard(t *testing.T) {
@@ -134,8 +134,8 @@ func TestRowsOfAShard(t *testing.T) {
 				t.Errorf("counts %+v, want %+v", o.Counts, c.counts)
 			}
 			removed := 0
-			if o.Run != "" {
-				removed = len(worktest.ReadAll(t, o.Run, records.Removed)) / records.RefSize
+			for _, packed := range worktest.Read(t, records.Removed, o.Run) {
+				removed += len(packed) / records.RefSize
 			}
 			if removed != c.removed {
 				t.Errorf("the run lists %d documents that go, want %d", removed, c.removed)
@@ -163,7 +163,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	if err := r.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := worktest.Do(t, worktest.In(t.TempDir()), work.Task{Shards: 1}, func(ctx context.Context, task work.Task, w *work.Desk) error {
+	_, err := worktest.Try(t, worktest.Runs(t), work.Task{Shards: 1}, func(ctx context.Context, task work.Task, w *work.Desk) error {
 		w.Buffers[0], w.Figures.Records = make([]byte, 1<<20), 7
 		if err := r.Task(ctx, task, w); err != nil {
 			return err

@@ -31,8 +31,7 @@ var sketched = [][]sketchblock.Document{
 // writeSketched writes the documents, a block each, and returns a catalog.
 func writeSketched(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
-	return worktest.Catalog(t, folder, worktest.Write(t, worktest.In(folder), func(run *runfile.Writer) error {
+	return worktest.Catalog(t, worktest.Write(t, worktest.Runs(t), func(run *runfile.Writer) error {
 		for split, documents := range sketched {
 			for _, d := range documents {
 				if err := worktest.Block(run, split, d); err != nil {

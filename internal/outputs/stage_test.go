@@ -61,7 +61,7 @@ func write(t *testing.T, s stage, partial work.Path, task work.Task) (o work.Out
 		t.Fatal(err)
 	}
 	before, _ := os.ReadDir(string(partial))
-	if o, err = worktest.Do(t, worktest.In(t.TempDir()), task, s.Task); err != nil {
+	if o, err = worktest.Try(t, worktest.Runs(t), task, s.Task); err != nil {
 		if left, _ := os.ReadDir(string(partial)); len(left) > len(before) {
 			t.Errorf("left behind: one of %v", left)
 		}

@@ -111,7 +111,7 @@ func store(t *testing.T, path string, content []byte) {
 // checksums.
 func readRun(t *testing.T, inputs documents.Inputs, split int) string {
 	t.Helper()
-	return worktest.Write(t, worktest.In(t.TempDir()), func(run *runfile.Writer) error {
+	return worktest.Write(t, worktest.Runs(t), func(run *runfile.Writer) error {
 		var sums []documents.Checksum
 		for _, stretch := range inputs.Splits[split] {
 			reader, err := corpus.Open(inputs.Files[stretch.File], stretch, corpus.Limits{Line: 1 << 20})
@@ -158,7 +158,7 @@ func uniqueOf(t *testing.T, dir string, format output.Format, change func(), rem
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs := []string{worktest.Write(t, worktest.In(t.TempDir()), func(run *runfile.Writer) error {
+	runs := []string{worktest.Write(t, worktest.Runs(t), func(run *runfile.Writer) error {
 		for _, ref := range removed {
 			b, err := run.Record(records.Removed, documents.SplitOf(starts, ref), records.RefSize)
 			if err != nil {
@@ -174,7 +174,7 @@ func uniqueOf(t *testing.T, dir string, format output.Format, change func(), rem
 	for split := range inputs.Splits {
 		runs = append(runs, readRun(t, inputs, split))
 	}
-	catalog := worktest.Catalog(t, t.TempDir(), runs...)
+	catalog := worktest.Catalog(t, runs...)
 	change()
 	for number := range inputs.Splits {
 		_, some, err := write(t, u, u.Partial, work.Task{Number: number, Catalog: catalog})
@@ -232,12 +232,13 @@ func TestUniqueEnds(t *testing.T) {
 	if err := u.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	task := work.Task{Catalog: worktest.Catalog(t, t.TempDir(), readRun(t, inputs, 0))}
-	_, err = worktest.Do(t, worktest.In(t.TempDir()), task, func(ctx context.Context, task work.Task, w *work.Desk) error {
+	task := work.Task{Catalog: worktest.Catalog(t, readRun(t, inputs, 0))}
+	_, err = worktest.Try(t, worktest.Runs(t), task, func(ctx context.Context, task work.Task, w *work.Desk) error {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
 		return u.Task(ctx, task, w)
 	})
+
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}

@@ -33,10 +33,10 @@ func readStream(stream io.Reader, limit int64, pass func(file *corpus.File, batc
 		if isLong {
 			batch.Rejects = append(batch.Rejects, corpus.Reject{
 				Position: batch.Offset + int64(start),
-				Message:  fmt.Sprintf("line of %d bytes is longer than the %d bytes that --max-document allows for", length, limit),
+				Message:  corpus.TooLong("line", length, limit),
 			})
 		}
-		switch isEnd := errors.Is(err, io.EOF); {
+		switch isEnd := err == io.EOF; { // a wrapped one is a failure
 		case err != nil && !isEnd:
 			return failure.New(failure.Input, fmt.Errorf("read -: %w", err))
 		case !isEnd && !isLong && reader.Buffered() > 0 && len(batch.Data) < corpus.BatchBytes:

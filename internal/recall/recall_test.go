@@ -94,10 +94,7 @@ func newJob(t *testing.T, files []string, hasReference bool, sample int) *job {
 // do does a task of a stage and returns its outcome.
 func (j *job) do(stage work.Stage, task work.Task, do func(context.Context, work.Task, *work.Desk) error) work.Outcome {
 	j.t.Helper()
-	o, err := worktest.Do(j.t, j.runs, task, do)
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	o := worktest.Do(j.t, j.runs, []work.Task{task}, do)[0]
 	o.Stage = stage
 	return o
 }

@@ -142,13 +142,13 @@ func compareEdges(x, y edge) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Comp
 // they are in.
 func readEdges(t *testing.T, o work.Outcome, number int) (edges []edge) {
 	t.Helper()
-	parts := worktest.Read(t, o.Run, records.EdgeNodes)
+	parts := worktest.Read(t, records.EdgeNodes, o.Run)
 	if len(parts) > 1 || o.Run != "" && len(parts) > 0 && parts[number] == nil {
 		t.Errorf("%d parts, want one of number %d", len(parts), number)
 	}
 	part := records.DecodePart(components.Part{}, parts[number])
 	joined := slices.Clone(part.Parents)
-	for packed := worktest.Read(t, o.Run, records.Edges)[number]; len(packed) > 0; packed = packed[records.EdgeSize:] {
+	for packed := worktest.Read(t, records.Edges, o.Run)[number]; len(packed) > 0; packed = packed[records.EdgeSize:] {
 		e := records.GetEdge[components.Node](packed)
 		if joined.Find(e.A) != joined.Find(e.B) {
 			t.Errorf("the part does not join %d and %d", part.Refs[e.A], part.Refs[e.B])

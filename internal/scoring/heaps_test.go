@@ -34,7 +34,7 @@ func scoreHeaps(t *testing.T, h *Heaps, place components.Place, texts []text, do
 	if err := h.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	return worktest.Do(t, runs, worktest.Tasks(t, runs, HeapsDelivery(), path)[0], h.Task)
+	return worktest.Try(t, runs, worktest.Tasks(t, runs, HeapsDelivery(), path)[0], h.Task)
 }
 
 // class returns the documents that a text stands for.
@@ -226,7 +226,7 @@ func (l *led) stars(listedPairs int64, stars map[docref.Ref]docref.Ref) {
 func checkStars(t *testing.T, o work.Outcome, place int, want map[docref.Ref]docref.Ref) {
 	t.Helper()
 	n := 0
-	for packed := worktest.Read(t, o.Run, records.Stars)[place]; len(packed) > 0; packed = packed[records.StarMemberSize:] {
+	for packed := worktest.Read(t, records.Stars, o.Run)[place]; len(packed) > 0; packed = packed[records.StarMemberSize:] {
 		n++
 		if ref, leader := records.GetStarMember(packed); want[ref] != leader {
 			t.Errorf("document %d is like leader %d, want %d", ref, leader, want[ref])
@@ -252,7 +252,7 @@ func TestUncheckedLeaders(t *testing.T) {
 	}
 	var got []docref.Ref
 	const split = 1
-	for packed := worktest.Read(t, o.Run, records.Unchecked)[split]; len(packed) > 0; packed = packed[records.RefSize:] {
+	for packed := worktest.Read(t, records.Unchecked, o.Run)[split]; len(packed) > 0; packed = packed[records.RefSize:] {
 		got = append(got, records.GetRef(packed))
 	}
 	if want := []docref.Ref{texts[0].Ref, texts[1].Ref}; !slices.Equal(got, want) || o.Skipped.Kept != 2 {

@@ -54,8 +54,8 @@ type writtenSpan struct {
 // readSpans returns the spans of a part in the order in which they were written.
 func readSpans(t *testing.T, o work.Outcome, number int) (spans []writtenSpan) {
 	t.Helper()
-	part := records.DecodePart(components.Part{}, worktest.Read(t, o.Run, records.EdgeNodes)[number])
-	for packed := worktest.Read(t, o.Run, records.Spans)[number]; len(packed) > 0; packed = packed[records.SpanSize:] {
+	part := records.DecodePart(components.Part{}, worktest.Read(t, records.EdgeNodes, o.Run)[number])
+	for packed := worktest.Read(t, records.Spans, o.Run)[number]; len(packed) > 0; packed = packed[records.SpanSize:] {
 		s := records.GetSpan[components.Node](packed)
 		spans = append(spans, writtenSpan{part.Refs[s.A], part.Refs[s.B], s.Span, s.More})
 	}
@@ -90,7 +90,7 @@ func TestPassages(t *testing.T) {
 		{"no such containment", .95, 0, nil, nil},
 	} {
 		p := Passages{Threshold: c.threshold, Excerpt: c.excerpt, Shingle: shingle, FirstPart: firstPart}
-		o := worktest.DoAll(t, runs, worktest.Tasks(t, runs, Delivery(), path), p.Task)[0]
+		o := worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), path), p.Task)[0]
 		var want []edge
 		for _, i := range c.want {
 			shared, union := jaccard(texts[book].set, texts[i].set)
@@ -127,7 +127,7 @@ func TestManySpans(t *testing.T) {
 	runs := worktest.Runs(t)
 	path := writePlace(t, runs, 0, texts, [][2]int{{0, 1}})
 	p := Passages{Threshold: .1, Shingle: shingle, FirstPart: firstPart}
-	got := readSpans(t, worktest.DoAll(t, runs, worktest.Tasks(t, runs, Delivery(), path), p.Task)[0], firstPart)
+	got := readSpans(t, worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), path), p.Task)[0], firstPart)
 	if len(got) != mostSpans {
 		t.Fatalf("%d spans, want %d", len(got), mostSpans)
 	}
@@ -160,7 +160,7 @@ func TestPassagesFaults(t *testing.T) {
 			return records.WritePair(run, 0, texts[0].Ref, texts[1].Ref)
 		})
 		p := Passages{Threshold: .8, Shingle: shingle}
-		if _, err := worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], p.Task); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], p.Task); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
 	}

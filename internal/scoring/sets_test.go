@@ -81,7 +81,7 @@ func TestPairs(t *testing.T) {
 	for _, placeBytes := range []int64{1 << 20, 8 * 50, 8, 1} {
 		s := newSets(t, runs, Similarity{Threshold: threshold}, placeBytes)
 		tasks := worktest.Tasks(t, runs, Delivery(), path)
-		o := worktest.DoAll(t, runs, tasks, s.Task)[0]
+		o := worktest.Do(t, runs, tasks, s.Task)[0]
 		if got := readEdges(t, o, firstPart+2*place); !slices.Equal(got, want) {
 			t.Errorf("%d bytes a place: edges\n%v, want\n%v", placeBytes, got, want)
 		}
@@ -102,7 +102,7 @@ func TestPairsAreCut(t *testing.T) {
 	}
 	runs := worktest.Runs(t)
 	path := writePlace(t, runs, 0, newTexts(t, rand.New(rand.NewPCG(1, 2)), documents, 0), pairs)
-	_, err := worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], func(_ context.Context, _ work.Task, w *work.Desk) error {
+	_, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], func(_ context.Context, _ work.Task, w *work.Desk) error {
 		g, err := readSets(w, &w.Hashes)
 		if err != nil {
 			return err
@@ -165,7 +165,7 @@ func TestEstimates(t *testing.T) {
 			want = append(want, e)
 		}
 		s := newSets(t, runs, Similarity{Threshold: .8, IsEstimate: true, AcceptsAll: c.acceptsAll}, 1<<20)
-		o := worktest.DoAll(t, runs, worktest.Tasks(t, runs, Delivery(), path), s.Task)[0]
+		o := worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), path), s.Task)[0]
 		if got := readEdges(t, o, firstPart); !slices.Equal(got, want) {
 			t.Errorf("all are accepted: %v; edges %v, want %v", c.acceptsAll, got, want)
 		}
@@ -219,7 +219,7 @@ func TestBlocks(t *testing.T) {
 		}
 		var got []edge
 		compared := int64(0)
-		for _, o := range worktest.DoAll(t, runs, tasks, s.Task) {
+		for _, o := range worktest.Do(t, runs, tasks, s.Task) {
 			got = append(got, readEdges(t, o, firstPart+2*o.Number)...)
 			compared += o.Counts.Candidates
 			if !o.AllPairs {
@@ -296,7 +296,7 @@ func TestSetsFaults(t *testing.T) {
 		})
 		s := newSets(t, runs, Similarity{}, 1<<20)
 		for _, task := range worktest.Tasks(t, runs, Delivery(), path) {
-			if _, err := worktest.Do(t, runs, task, s.Task); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := worktest.Try(t, runs, task, s.Task); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 			}
 		}
@@ -312,7 +312,7 @@ func TestSetsFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newSets(t, runs, Similarity{}, 1<<20)
-	if _, err := worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], s.Task); err == nil {
+	if _, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], s.Task); err == nil {
 		t.Error("a damaged run file is taken")
 	}
 	if (&Sets{Inputs: s.Inputs + "x"}).Setup() == nil || (&Heaps{Inputs: s.Inputs + "x"}).Setup() == nil {

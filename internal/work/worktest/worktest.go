@@ -1,11 +1,9 @@
-// Package worktest runs the tasks and the steps of one stage by themselves, for tests: what
-// they read are run files in a folder of the test, and what they write is read back.
+// Package worktest is for tests that run a stage by itself. Write makes the run files that a stage reads. Do runs its
+// tasks, and Plan the steps that see all outcomes at once. Read returns what they have written.
 package worktest
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"testing"
 
 	"mirrorbeam/internal/records"
@@ -14,8 +12,8 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Runs returns where the tasks of a test write. A task holds so few bytes back that most
-// run files have several sections of a kind.
+// Runs returns where the tasks of a test write: a folder of its own. Few bytes make a section, so most run files have
+// several sections of a kind and shard.
 func Runs(t *testing.T) work.Runs {
 	return work.Runs{Folder: work.Path(t.TempDir()), Held: 512}
 }
@@ -36,6 +34,39 @@ func Write(t *testing.T, runs work.Runs, write func(*runfile.Writer) error) stri
 	return path
 }
 
+// Block writes a sketch block of a split. The documents have as many keys and words of
+// SimHash as the first.
+func Block(run *runfile.Writer, split int, documents ...sketchblock.Document) error {
+	builder := sketchblock.NewBuilder(len(documents[0].Keys), len(documents[0].SimHash))
+	for _, d := range documents {
+		builder.Add(d)
+	}
+	if err := run.Section(records.Documents, split, builder.Documents()...); err != nil {
+		return err
+	}
+	return run.Section(records.Sets, split, builder.Sets())
+}
+
+// Catalog writes a catalog of all that is in run files and returns its path.
+func Catalog(t *testing.T, paths ...string) string {
+	t.Helper()
+	var kinds []runfile.Kind
+	for _, path := range paths {
+		pieces, err := runfile.Pieces(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, piece := range pieces {
+			kinds = append(kinds, piece.Kind)
+		}
+	}
+	catalog, _, err := runfile.WriteCatalog(t.TempDir(), paths, kinds, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return catalog
+}
+
 // Tasks returns the tasks that a delivery makes of run files.
 func Tasks(t *testing.T, runs work.Runs, d work.Delivery, paths ...string) (tasks []work.Task) {
 	t.Helper()
@@ -45,26 +76,26 @@ func Tasks(t *testing.T, runs work.Runs, d work.Delivery, paths ...string) (task
 	return tasks
 }
 
-// Do does one task and returns its outcome.
-func Do(t *testing.T, runs work.Runs, task work.Task, do func(context.Context, work.Task, *work.Desk) error) (work.Outcome, error) {
-	t.Helper()
-	outcome := work.Outcome{Number: task.Number}
-	desk := work.Desk{Memory: &work.Memory{}, Runs: runs, Outcome: &outcome, Hold: func(any) {}}
-	err := desk.Do(t.Context(), task, do)
-	return outcome, err
-}
-
-// DoAll does tasks of which none may fail.
-func DoAll(t *testing.T, runs work.Runs, tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) (outcomes []work.Outcome) {
+// Do does tasks, none of which may fail, and returns their outcomes.
+func Do(t *testing.T, runs work.Runs, tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) (outcomes []work.Outcome) {
 	t.Helper()
 	for _, task := range tasks {
-		outcome, err := Do(t, runs, task, do)
+		outcome, err := Try(t, runs, task, do)
 		if err != nil {
 			t.Fatalf("task %d: %v", task.Number, err)
 		}
 		outcomes = append(outcomes, outcome)
 	}
 	return outcomes
+}
+
+// Try does one task. It returns the outcome, and the error if the task fails.
+func Try(t *testing.T, runs work.Runs, task work.Task, do func(context.Context, work.Task, *work.Desk) error) (work.Outcome, error) {
+	t.Helper()
+	outcome := work.Outcome{Number: task.Number}
+	desk := work.Desk{Memory: &work.Memory{}, Runs: runs, Outcome: &outcome, Hold: func(any) {}}
+	err := desk.Do(t.Context(), task, do)
+	return outcome, err
 }
 
 // Plan does a step that sees the outcomes of tasks before it. It returns the outcome of the
@@ -82,72 +113,29 @@ func Plan(t *testing.T, runs work.Runs, outcomes []work.Outcome, do func(context
 	return p.Outcome, tasks
 }
 
-// Read returns the records of a kind in a run file, by shard. A run file "" has none.
-func Read(t *testing.T, path string, kind runfile.Kind) map[int][]byte {
+// Read returns the records of a kind by shard. Records of several run files stand one behind the other. A run file "" has
+// none.
+func Read(t *testing.T, kind runfile.Kind, paths ...string) map[int][]byte {
 	t.Helper()
 	packed := map[int][]byte{}
-	if path == "" {
-		return packed
-	}
-	pieces, err := runfile.Pieces(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var reader runfile.Reader
 	defer reader.Close()
-	for _, piece := range pieces {
-		if piece.Kind != kind {
+	for _, path := range paths {
+		if path == "" {
 			continue
 		}
-		if packed[piece.Shard], err = reader.Read(packed[piece.Shard], piece); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return packed
-}
-
-// ReadAll returns the records of a kind in a run file, of all shards one behind the other.
-func ReadAll(t *testing.T, path string, kind runfile.Kind) (all []byte) {
-	t.Helper()
-	packed := Read(t, path, kind)
-	for _, shard := range slices.Sorted(maps.Keys(packed)) {
-		all = append(all, packed[shard]...)
-	}
-	return all
-}
-
-// In returns the runs of tasks that write in a folder.
-func In(folder string) work.Runs { return work.Runs{Folder: work.Path(folder)} }
-
-// Block writes a sketch block of a split. The documents have as many keys and words of
-// SimHash as the first.
-func Block(run *runfile.Writer, split int, documents ...sketchblock.Document) error {
-	builder := sketchblock.NewBuilder(len(documents[0].Keys), len(documents[0].SimHash))
-	for _, d := range documents {
-		builder.Add(d)
-	}
-	if err := run.Section(records.Documents, split, builder.Documents()...); err != nil {
-		return err
-	}
-	return run.Section(records.Sets, split, builder.Sets())
-}
-
-// Catalog writes a catalog of all that is in the runs and returns its path.
-func Catalog(t *testing.T, folder string, runs ...string) string {
-	t.Helper()
-	var kinds []runfile.Kind
-	for _, run := range runs {
-		pieces, err := runfile.Pieces(run)
+		pieces, err := runfile.Pieces(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, piece := range pieces {
-			kinds = append(kinds, piece.Kind)
+			if piece.Kind != kind {
+				continue
+			}
+			if packed[piece.Shard], err = reader.Read(packed[piece.Shard], piece); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	path, _, err := runfile.WriteCatalog(folder, runs, kinds, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return packed
 }
