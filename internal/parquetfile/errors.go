@@ -1,0 +1,97 @@
+package parquetfile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// FileError says that the content of a file, or of a column in all row groups, cannot be used. Reading again will not
+// help.
+type FileError struct {
+	// Reason says what is wrong and, where something can be done, what helps.
+	Reason string
+	// Err is the error of the decoder; it may be nil.
+	Err error
+}
+
+// Error says what is wrong.
+func (e *FileError) Error() string {
+	if e.Err == nil {
+		return e.Reason
+	}
+	return e.Reason + ": " + e.Err.Error()
+}
+
+// Unwrap returns the error of the decoder.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// GroupError says that the rest of a row group cannot be used. Other row groups may well be whole.
+type GroupError struct {
+	// Group is the number of the row group in its file, from 0.
+	Group int
+	// First is the number of the first row that is lost, counted from the beginning of the file. Rows is the number of
+	// rows that are lost.
+	First, Rows int64
+	// Column is the path of the column that is damaged.
+	Column string
+	// Err says what is wrong with it.
+	Err error
+}
+
+// Error names the column and the rows that are lost.
+func (e *GroupError) Error() string {
+	return fmt.Sprintf("column %s of row group %d is damaged, which loses %d rows from row %d on: %v",
+		e.Column, e.Group, e.Rows, e.First, e.Err)
+}
+
+// Unwrap returns what is wrong with the column.
+func (e *GroupError) Unwrap() error { return e.Err }
+
+// FieldError says that a path does not lead to one leaf column.
+type FieldError struct {
+	// Path is the path that was asked for.
+	Path string
+	// There are the paths that could be meant: those below Path if it leads to a struct, otherwise all of the file.
+	There []string
+	// Many says that several columns have the path.
+	Many bool
+}
+
+// Error names the fields that are there, 20 at most.
+func (e *FieldError) Error() string {
+	if e.Many {
+		return fmt.Sprintf("several columns are called %q", e.Path)
+	}
+	if len(e.There) == 0 {
+		return fmt.Sprintf("no field %q: the file has no columns", e.Path)
+	}
+	const most = 20
+	there, more := e.There, ""
+	if len(there) > most {
+		there, more = there[:most], fmt.Sprintf(" and %d more", len(there)-most)
+	}
+	quoted := slices.Collect(func(yield func(string) bool) {
+		for _, path := range there {
+			if !yield(fmt.Sprintf("%q", path)) {
+				return
+			}
+		}
+	})
+	return fmt.Sprintf("no field %q; there are %s%s", e.Path, strings.Join(quoted, ", "), more)
+}
+
+// panicError is the panic of the library on damaged bytes.
+type panicError struct{ value any }
+
+// Error says what the library said.
+func (e *panicError) Error() string { return fmt.Sprintf("the decoder gave up: %v", e.value) }
+
+// recovered turns a panic of the library into an error. It is deferred where the library gets bytes that may be
+// damaged. Known panics of version 0.32: an index beyond the dictionary, a page of a nested column without levels,
+// levels longer than their page, decimals of impossible types.
+func recovered(err *error) {
+	if value := recover(); value != nil {
+		*err = &panicError{value}
+	}
+}

@@ -1,0 +1,213 @@
+package parquetfile
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// File is a Parquet file that is open for reading. Any number of goroutines may use it.
+type File struct {
+	reader io.ReaderAt
+	size   int64
+	inner  *parquet.File
+	leaves []leaf
+	groups []Group
+}
+
+// Group is a row group: the smallest part of a file that can be read by itself.
+type Group struct {
+	// First is the number of its first row, counted from the beginning of the file.
+	First int64
+	// Rows is how many rows it has.
+	Rows int64
+	// Bytes is how much it takes in the file, all columns together, as it is compressed. [Columns.Bytes] tells it of
+	// some columns.
+	Bytes int64
+}
+
+// Open reads the footer of a file of so many bytes, in one or two reads. Reads are ranged and go to any place, so the
+// reader may well be an object of a bucket. A *FileError says that the content is at fault.
+func Open(reader io.ReaderAt, size int64) (*File, error) {
+	tail, err := readTail(reader, size)
+	if err != nil {
+		return nil, err
+	}
+	inner, err := tail.decode()
+	if err != nil {
+		return nil, &FileError{Reason: "the footer is damaged", Err: err}
+	}
+	f := &File{reader: reader, size: size, inner: inner, leaves: leavesOf(inner.Metadata().Schema)}
+	if err := f.checkTypes(); err != nil {
+		return nil, err
+	}
+	if err := f.readGroups(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// checkTypes checks that values of each column are stored as its logical type says. The library reads them by the
+// logical type; values of a type of another length would be made of foreign memory.
+func (f *File) checkTypes() error {
+	columns := leafColumns(f.inner.Root())
+	for i := range f.leaves {
+		element := f.leaves[i].element
+		if _, isNull := logicalType(element).(*format.NullType); isNull {
+			continue
+		}
+		kind := columns[i].Type().Kind()
+		if kind != parquet.Kind(element.Type.V) || kind == parquet.FixedLenByteArray && columns[i].Type().Length() != int(element.TypeLength.V) {
+			return &FileError{Reason: fmt.Sprintf("the footer is damaged: column %s is stored as %v, which its type %s cannot be",
+				f.leaves[i].Path, element.Type.V, f.leaves[i].Type)}
+		}
+	}
+	return nil
+}
+
+// leafColumns returns the leaf columns at and below a column, in their order.
+func leafColumns(column *parquet.Column) []*parquet.Column {
+	if column.Leaf() {
+		return []*parquet.Column{column}
+	}
+	var leaves []*parquet.Column
+	for _, child := range column.Columns() {
+		leaves = append(leaves, leafColumns(child)...)
+	}
+	return leaves
+}
+
+// readGroups checks what the footer says of row groups.
+func (f *File) readGroups() error {
+	metadata := f.inner.Metadata()
+	first := int64(0)
+	for i := range metadata.RowGroups {
+		group := &metadata.RowGroups[i]
+		if group.NumRows > maxGroupRows {
+			return &FileError{Reason: fmt.Sprintf("row group %d has %d rows, and %d are the limit", i, group.NumRows, maxGroupRows)}
+		}
+		f.groups = append(f.groups, Group{First: first, Rows: group.NumRows, Bytes: storedBytes(group, nil)})
+		first += group.NumRows
+	}
+	if first != metadata.NumRows {
+		return &FileError{Reason: fmt.Sprintf("the footer is damaged: the file has %d rows, and its row groups %d", metadata.NumRows, first)}
+	}
+	return nil
+}
+
+// storedBytes returns how many bytes the columns of these numbers take in a row group, or all if there are none given.
+func storedBytes(group *format.RowGroup, numbers []int) (sum int64) {
+	for i := range group.Columns {
+		if numbers == nil || slices.Contains(numbers, i) {
+			sum += max(0, group.Columns[i].MetaData.TotalCompressedSize)
+		}
+	}
+	return sum
+}
+
+// Rows returns the number of rows.
+func (f *File) Rows() int64 { return f.inner.NumRows() }
+
+// Groups returns the row groups in their order. They are the caller's to read only.
+func (f *File) Groups() []Group { return f.groups }
+
+// Fields returns the leaf columns in their order.
+func (f *File) Fields() []Field {
+	fields := make([]Field, len(f.leaves))
+	for i := range f.leaves {
+		fields[i] = f.leaves[i].Field
+	}
+	return fields
+}
+
+// Columns are the columns of a file that are wanted.
+type Columns struct {
+	file    *File
+	numbers []int
+}
+
+// Columns chooses columns by their paths, in any order, and the same more than once. A *FieldError says that there is
+// no such column and names those that are there, a *FileError that the column cannot be read.
+func (f *File) Columns(paths ...string) (Columns, error) {
+	columns := Columns{file: f}
+	for _, path := range paths {
+		number, err := f.find(path)
+		if err != nil {
+			return Columns{}, err
+		}
+		if err := f.readable(number); err != nil {
+			return Columns{}, err
+		}
+		columns.numbers = append(columns.numbers, number)
+	}
+	return columns, nil
+}
+
+// Bytes returns how much the columns take of a row group, as they are compressed.
+func (c Columns) Bytes(group int) int64 {
+	return storedBytes(&c.file.inner.Metadata().RowGroups[group], c.numbers)
+}
+
+// find returns the number of the column that a path leads to.
+func (f *File) find(path string) (int, error) {
+	found := -1
+	for i := range f.leaves {
+		if leaf := &f.leaves[i]; leaf.Path == path || leaf.whole == path {
+			if found >= 0 {
+				return 0, &FieldError{Path: path, Many: true}
+			}
+			found = i
+		}
+	}
+	if found >= 0 {
+		return found, nil
+	}
+	var all, below []string
+	for i := range f.leaves {
+		all = append(all, f.leaves[i].Path)
+		if strings.HasPrefix(f.leaves[i].Path, path+".") {
+			below = append(below, f.leaves[i].Path)
+		}
+	}
+	if below != nil {
+		return 0, &FieldError{Path: path, There: below}
+	}
+	return 0, &FieldError{Path: path, There: all}
+}
+
+// readable checks that the library reads a column rightly, in all row groups. Its Codec is that of the first one.
+func (f *File) readable(number int) error {
+	groups := f.inner.Metadata().RowGroups
+	for i := range groups {
+		chunk := &groups[i].Columns[number]
+		codec, first := chunk.MetaData.Codec, groups[0].Columns[number].MetaData.Codec
+		path := f.leaves[number].Path
+		switch {
+		case chunk.CryptoMetadata.Value != nil || len(chunk.EncryptedColumnMetadata) > 0:
+			return &FileError{Reason: fmt.Sprintf("column %s is encrypted; decrypt it first", path)}
+		case chunk.FilePath != "":
+			return &FileError{Reason: fmt.Sprintf("column %s is in another file, %s", path, chunk.FilePath)}
+		case !isKnown(codec):
+			return &FileError{Reason: fmt.Sprintf("column %s is compressed with %v, which cannot be read; "+
+				"write the file anew with zstd, for example with DuckDB: "+
+				"COPY (FROM 'in.parquet') TO 'out.parquet' (FORMAT parquet, COMPRESSION zstd)", path, codec)}
+		case codec != first:
+			return &FileError{Reason: fmt.Sprintf("column %s is compressed with %v in row group %d and with %v in the first; "+
+				"write the file anew with one of them", path, codec, i, first)}
+		}
+	}
+	return nil
+}
+
+// isKnown reports whether the library reads pages of a codec. It reads LZ4_RAW too, but may return wrong bytes.
+func isKnown(codec format.CompressionCodec) bool {
+	switch codec {
+	case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd:
+		return true
+	}
+	return false
+}
