@@ -12,11 +12,12 @@ import (
 
 // File is a Parquet file that is open for reading. Any number of goroutines may use it.
 type File struct {
-	reader io.ReaderAt
-	size   int64
-	inner  *parquet.File
-	leaves []leaf
-	groups []Group
+	reader  io.ReaderAt
+	size    int64
+	inner   *parquet.File
+	leaves  []leaf
+	columns []*parquet.Column // of leaves
+	groups  []Group
 }
 
 // Group is a row group: the smallest part of a file that can be read by itself.
@@ -41,9 +42,15 @@ func Open(reader io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, &FileError{Reason: "the footer is damaged", Err: err}
 	}
-	f := &File{reader: reader, size: size, inner: inner, leaves: leavesOf(inner.Metadata().Schema)}
+	f := &File{
+		reader:  reader,
+		size:    size,
+		inner:   inner,
+		leaves:  leavesOf(inner.Metadata().Schema),
+		columns: leafColumns(inner.Root()),
+	}
 	if err := f.checkTypes(); err != nil {
-		return nil, err
+		return nil, &FileError{Reason: "the footer is damaged", Err: err}
 	}
 	if err := f.readGroups(); err != nil {
 		return nil, err
@@ -53,17 +60,17 @@ func Open(reader io.ReaderAt, size int64) (*File, error) {
 
 // checkTypes checks that values of each column are stored as its logical type says. The library reads them by the
 // logical type; values of a type of another length would be made of foreign memory.
-func (f *File) checkTypes() error {
-	columns := leafColumns(f.inner.Root())
+func (f *File) checkTypes() (err error) {
+	defer recovered(&err) // the library gives up on leaves that say they are lists
 	for i := range f.leaves {
 		element := f.leaves[i].element
 		if _, isNull := logicalType(element).(*format.NullType); isNull {
 			continue
 		}
-		kind := columns[i].Type().Kind()
-		if kind != parquet.Kind(element.Type.V) || kind == parquet.FixedLenByteArray && columns[i].Type().Length() != int(element.TypeLength.V) {
-			return &FileError{Reason: fmt.Sprintf("the footer is damaged: column %s is stored as %v, which its type %s cannot be",
-				f.leaves[i].Path, element.Type.V, f.leaves[i].Type)}
+		values := f.columns[i].Type()
+		if values.Kind() != parquet.Kind(element.Type.V) ||
+			values.Kind() == parquet.FixedLenByteArray && values.Length() != int(element.TypeLength.V) {
+			return fmt.Errorf("column %s is stored as %v, which its type %s cannot be", f.leaves[i].Path, element.Type.V, f.leaves[i].Type)
 		}
 	}
 	return nil
@@ -89,6 +96,13 @@ func (f *File) readGroups() error {
 		group := &metadata.RowGroups[i]
 		if group.NumRows > maxGroupRows {
 			return &FileError{Reason: fmt.Sprintf("row group %d has %d rows, and %d are the limit", i, group.NumRows, maxGroupRows)}
+		}
+		for number := range group.Columns {
+			// A null is a value too, and so is a list without elements.
+			if values := group.Columns[number].MetaData.NumValues; values < group.NumRows {
+				return &FileError{Reason: fmt.Sprintf("the footer is damaged: column %s of row group %d has %d values for %d rows",
+					f.leaves[number].Path, i, values, group.NumRows)}
+			}
 		}
 		f.groups = append(f.groups, Group{First: first, Rows: group.NumRows, Bytes: storedBytes(group, nil)})
 		first += group.NumRows

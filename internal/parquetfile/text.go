@@ -38,7 +38,9 @@ func appenderOf(element *format.SchemaElement) appender {
 	case *format.UUIDType:
 		return appendUUID
 	case *format.Float16Type:
-		return appendFloat16
+		if element.Type.V == format.FixedLenByteArray {
+			return appendFloat16
+		}
 	}
 	switch element.Type.V {
 	case format.ByteArray, format.FixedLenByteArray:

@@ -184,6 +184,12 @@ def main():
     pq.write_table(old, "int96.parquet", use_deprecated_int96_timestamps=True)
     expected["int96.parquet"] = {"when": values["nanos"]}
 
+    # Pages of version 1 may end in the middle of a row.
+    spans = [[str(i % 10) for i in range(n)] for n in (1500, 10, 0, 2490)]
+    pq.write_table(pa.table({"tags": pa.array(spans)}), "spanning.parquet", compression="zstd", use_dictionary=False,
+                   data_page_version="1.0", data_page_size=64)
+    expected["spanning.parquet"] = {"tags": spans}
+
     duckdb.from_arrow(table).write_parquet("duckdb.parquet", compression="snappy")
     expected["duckdb.parquet"] = expected_small()
 

@@ -1,0 +1,74 @@
+package parquetfile
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// The columns that [File.Annotate] adds.
+const (
+	ColumnCluster = "cluster"
+	ColumnSize    = "cluster_size"
+	ColumnKept    = "kept"
+	ColumnKeptID  = "kept_id"
+)
+
+// Annotation is what is known of a document after a job.
+type Annotation struct {
+	// Cluster is the name of its cluster, or nil if it is in none.
+	Cluster []byte
+	// Size is the number of documents in the cluster; 1 if it is in none.
+	Size int64
+	// Kept says that the document is kept.
+	Kept bool
+	// KeptID is the kept document that stands for it, or nil if it is kept itself.
+	KeptID []byte
+}
+
+// Annotate writes all rows with columns about their clusters behind all others: cluster and kept_id, which are strings
+// or null, cluster_size (64 bits) and kept (a truth value). A row is annotated several times, so the function has to
+// give the same each time. Its bytes must not change. In all else it is [File.Copy]. A file that has a column of one of
+// these names is refused.
+func (f *File) Annotate(w io.Writer, annotation func(row int64) Annotation) error {
+	name := parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary))
+	added := []addedColumn{
+		{ColumnCluster, name, func(row int64) parquet.Value {
+			return optional(annotation(row).Cluster)
+		}},
+		{ColumnSize, parquet.Int(64), func(row int64) parquet.Value {
+			return parquet.Int64Value(annotation(row).Size)
+		}},
+		{ColumnKept, parquet.Leaf(parquet.BooleanType), func(row int64) parquet.Value {
+			return parquet.BooleanValue(annotation(row).Kept)
+		}},
+		{ColumnKeptID, name, func(row int64) parquet.Value {
+			return optional(annotation(row).KeptID)
+		}},
+	}
+	for _, column := range added {
+		for _, field := range f.inner.Root().Fields() {
+			if field.Name() == column.name {
+				return &FileError{Reason: fmt.Sprintf("the file has a column %s already, which annotating would add; rename it", column.name)}
+			}
+		}
+	}
+	_, err := f.copy(w, func(int64) bool { return true }, added)
+	return err
+}
+
+// optional returns a string that may be null.
+func optional(text []byte) parquet.Value {
+	if text == nil {
+		return parquet.NullValue()
+	}
+	return parquet.ByteArrayValue(text).Level(0, 1, 0)
+}
+
+// addedColumn is a column that a copy has and its file has not.
+type addedColumn struct {
+	name  string
+	node  parquet.Node
+	value func(row int64) parquet.Value
+}

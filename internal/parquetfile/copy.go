@@ -1,0 +1,249 @@
+package parquetfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+const (
+	// copyRows and copyBytes bound what is handed to a column at once. The library ends a page only between two calls.
+	copyRows  = 512
+	copyBytes = 128 << 10
+	// copyDictionary is how large the dictionary of a column may grow in bytes before values are written as they are.
+	copyDictionary = 1 << 20
+)
+
+// Copy writes the rows that keep chooses by their numbers, in their order and with all columns, and returns how many
+// they are. Keep is called once for each row, in order. The copy has the schema, the key-value metadata and the
+// compression of the file, and row groups of no more rows than it has. A column that [File.Columns] would refuse is an
+// error here too, and so is a row group that is damaged: a copy has all rows or there is none.
+//
+// The same file gives the same bytes. There are no Bloom filters in the copy.
+func (f *File) Copy(w io.Writer, keep func(row int64) bool) (rows int64, err error) {
+	return f.copy(w, keep, nil)
+}
+
+// copy is Copy with columns added.
+func (f *File) copy(w io.Writer, keep func(row int64) bool, added []addedColumn) (rows int64, err error) {
+	for number := range f.leaves {
+		if err := f.readable(number); err != nil {
+			return 0, err
+		}
+	}
+	c, err := newCopier(f, w, added)
+	if err != nil {
+		return 0, err
+	}
+	for group := range f.groups {
+		n, err := c.copyGroup(group, keep)
+		rows += n
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, c.finish()
+}
+
+// copier writes one copy.
+type copier struct {
+	file    *File
+	output  *footerWriter
+	writer  *parquet.GenericWriter[any]
+	added   []addedColumn
+	pending int64 // rows in the row group that is being written
+	most    int64 // rows of a row group
+}
+
+func newCopier(f *File, w io.Writer, added []addedColumn) (c *copier, err error) {
+	// A schema that cannot be written makes the library panic. It comes from the file.
+	defer recovered(&err)
+	c = &copier{file: f, output: &footerWriter{output: w}, added: added}
+	for _, group := range f.groups {
+		c.most = max(c.most, group.Rows)
+	}
+	c.writer = parquet.NewGenericWriter[any](c.output,
+		parquet.NewSchema(f.inner.Root().Name(), copyOf(f.inner.Root(), added...)),
+		parquet.CreatedBy(creator, creatorVersion, ""),
+		parquet.Compression(&parquet.Zstd), // of what has none: the columns of a file without rows, and those added
+		parquet.DataPageVersion(1),
+		parquet.DataPageStatistics(false),
+		parquet.DictionaryMaxBytes(copyDictionary))
+	return c, nil
+}
+
+// copyGroup writes the rows of a row group that are kept.
+func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error) {
+	group := c.file.groups[number]
+	kept, count := newBits(group.Rows), int64(0)
+	for i := range group.Rows {
+		if keep(group.First + i) {
+			kept.set(i)
+			count++
+		}
+	}
+	if count == 0 {
+		return 0, nil
+	}
+	if c.pending > 0 && c.pending+count > c.most {
+		if err := c.writer.Flush(); err != nil {
+			return 0, fmt.Errorf("write a row group: %w", err)
+		}
+		c.pending = 0
+	}
+	c.pending += count
+	writers := c.writer.ColumnWriters()
+	for i := range c.file.leaves {
+		if err := c.file.copyColumn(number, i, kept, writers[i]); err != nil {
+			return 0, err
+		}
+	}
+	return count, c.addColumns(writers[len(c.file.leaves):], group, kept)
+}
+
+// addColumns writes the values of added columns for the rows of a group that are kept.
+func (c *copier) addColumns(writers []*parquet.ColumnWriter, group Group, kept bits) error {
+	for i, column := range c.added {
+		batch := &batch{writer: writers[i]}
+		for row := range group.Rows {
+			if kept.has(row) {
+				if err := batch.add(column.value(group.First + row)); err != nil {
+					return err
+				}
+			}
+		}
+		if err := batch.write(len(batch.values)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish writes the footer.
+func (c *copier) finish() error {
+	if err := c.writer.Flush(); err != nil {
+		return fmt.Errorf("write a row group: %w", err)
+	}
+	c.output.hold()
+	if err := c.writer.Close(); err != nil {
+		return fmt.Errorf("write the footer: %w", err)
+	}
+	return c.output.finish(c.file, len(c.added))
+}
+
+// copyColumn writes the values of a column that belong to rows which are kept.
+func (f *File) copyColumn(group, number int, kept bits, writer *parquet.ColumnWriter) error {
+	column := openColumn(f, group, number)
+	defer column.close()
+	g := f.groups[group]
+	repetition, definition := f.columns[number].MaxRepetitionLevel(), f.columns[number].MaxDefinitionLevel()
+	batch := &batch{writer: writer}
+	row := int64(-1)
+	for {
+		err := column.fill()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return f.copyFailure(group, column, max(row, 0), err)
+		}
+		for _, value := range column.values[column.at:column.end] {
+			if value.RepetitionLevel() == 0 {
+				row++
+			}
+			if row < 0 || row >= g.Rows {
+				return f.copyFailure(group, column, 0, fmt.Errorf("its rows are not those of the row group, which has %d", g.Rows))
+			}
+			if value.RepetitionLevel() > repetition || value.DefinitionLevel() > definition {
+				return f.copyFailure(group, column, row, errors.New("a value is nested deeper than its column"))
+			}
+			if kept.has(row) {
+				if err := batch.add(value); err != nil {
+					return err
+				}
+			}
+		}
+		column.at = column.end
+		// The library will give the memory of the page to the next one.
+		if err := batch.settle(); err != nil {
+			return err
+		}
+	}
+	if row+1 != g.Rows {
+		return f.copyFailure(group, column, row+1, io.EOF)
+	}
+	return batch.write(len(batch.values))
+}
+
+// copyFailure says what an error of a column means, at a row of its group.
+func (f *File) copyFailure(group int, column *column, row int64, err error) error {
+	g := f.groups[group]
+	cursor := Cursor{file: f, group: group, row: g.First + row, end: g.First + g.Rows}
+	return cursor.failure(column, err)
+}
+
+// batch gathers values until they make whole rows.
+type batch struct {
+	writer *parquet.ColumnWriter
+	values []parquet.Value
+	last   int // where the last row begins
+	own    int // how many of the values are independent of the page
+	rows   int
+	bytes  int
+}
+
+// add adds a value. Values before it are written if there are enough of them.
+func (b *batch) add(value parquet.Value) error {
+	if value.RepetitionLevel() == 0 {
+		if b.rows >= copyRows || b.bytes >= copyBytes {
+			if err := b.write(len(b.values)); err != nil {
+				return err
+			}
+		}
+		b.last = len(b.values)
+		b.rows++
+	}
+	b.values = append(b.values, value)
+	switch value.Kind() {
+	case parquet.ByteArray, parquet.FixedLenByteArray:
+		b.bytes += len(value.ByteArray())
+	}
+	return nil
+}
+
+// settle writes all rows but the last one, which may go on in the next page, and makes that one independent of this
+// page.
+func (b *batch) settle() error {
+	if err := b.write(b.last); err != nil {
+		return err
+	}
+	for ; b.own < len(b.values); b.own++ {
+		b.values[b.own] = b.values[b.own].Clone()
+	}
+	return nil
+}
+
+// write writes so many of the values, which are whole rows.
+func (b *batch) write(count int) error {
+	if count == 0 {
+		return nil
+	}
+	if _, err := b.writer.WriteRowValues(b.values[:count]); err != nil {
+		return fmt.Errorf("write values: %w", err)
+	}
+	b.values = slices.Delete(b.values, 0, count)
+	b.last, b.own, b.rows, b.bytes = 0, max(0, b.own-count), min(len(b.values), 1), 0
+	return nil
+}
+
+// bits is a set of rows.
+type bits []uint64
+
+func newBits(size int64) bits { return make(bits, (size+63)/64) }
+
+func (b bits) set(i int64) { b[i/64] |= 1 << (i % 64) }
+
+func (b bits) has(i int64) bool { return b[i/64]>>(i%64)&1 == 1 }

@@ -1,0 +1,82 @@
+package parquetfile
+
+import (
+	"reflect"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// copied is a part of the schema of a copy: a column or a struct of the file, maybe with columns added behind.
+type copied struct {
+	parquet.Field
+	fields []parquet.Field
+}
+
+// copyOf returns the part of a schema for a copy.
+func copyOf(part parquet.Field, added ...addedColumn) copied {
+	c := copied{Field: part}
+	for _, field := range part.Fields() {
+		c.fields = append(c.fields, copyOf(field))
+	}
+	for _, column := range added {
+		c.fields = append(c.fields, addedField{column.node, column.name})
+	}
+	return c
+}
+
+// Fields returns the fields of a struct.
+func (c copied) Fields() []parquet.Field { return c.fields }
+
+// Encoding returns the encoding of the column in the first row group. The library takes it from a list that has the
+// encodings of levels too, so it may name one that values cannot have.
+func (c copied) Encoding() encoding.Encoding {
+	if !c.Leaf() {
+		return nil
+	}
+	found := c.Field.Encoding()
+	if found == nil || !encodes(found, c.Type().Kind()) {
+		return &parquet.Plain
+	}
+	return found
+}
+
+// encodes reports whether the values of a kind can have an encoding.
+func encodes(e encoding.Encoding, kind parquet.Kind) bool {
+	switch e.Encoding() {
+	case format.PlainDictionary, format.RLEDictionary:
+		return true
+	}
+	switch kind {
+	case parquet.Boolean:
+		return encoding.CanEncodeBoolean(e)
+	case parquet.Int32:
+		return encoding.CanEncodeInt32(e)
+	case parquet.Int64:
+		return encoding.CanEncodeInt64(e)
+	case parquet.Int96:
+		return encoding.CanEncodeInt96(e)
+	case parquet.Float:
+		return encoding.CanEncodeFloat(e)
+	case parquet.Double:
+		return encoding.CanEncodeDouble(e)
+	case parquet.ByteArray:
+		return encoding.CanEncodeByteArray(e)
+	case parquet.FixedLenByteArray:
+		return encoding.CanEncodeFixedLenByteArray(e)
+	}
+	return false
+}
+
+// addedField is an added column as a field of the schema.
+type addedField struct {
+	parquet.Node
+	name string
+}
+
+// Name returns the name of the column.
+func (f addedField) Name() string { return f.name }
+
+// Value is not used: values are written by column, not taken out of a struct.
+func (f addedField) Value(reflect.Value) reflect.Value { return reflect.Value{} }
