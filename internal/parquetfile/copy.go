@@ -66,7 +66,7 @@ func newCopier(f *File, w io.Writer, added []addedColumn) (c *copier, err error)
 		c.most = max(c.most, group.Rows)
 	}
 	c.writer = parquet.NewGenericWriter[any](c.output,
-		parquet.NewSchema(f.inner.Root().Name(), copyOf(f.inner.Root(), added...)),
+		parquet.NewSchema(f.inner.Root().Name(), schemaOfCopy(f, added)),
 		parquet.CreatedBy(creator, creatorVersion, ""),
 		parquet.Compression(&parquet.Zstd), // of what has none: the columns of a file without rows, and those added
 		parquet.DataPageVersion(1),
@@ -78,7 +78,7 @@ func newCopier(f *File, w io.Writer, added []addedColumn) (c *copier, err error)
 // copyGroup writes the rows of a row group that are kept.
 func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error) {
 	group := c.file.groups[number]
-	kept, count := newBits(group.Rows), int64(0)
+	kept, count := newRowSet(group.Rows), int64(0)
 	for i := range group.Rows {
 		if keep(group.First + i) {
 			kept.set(i)
@@ -105,7 +105,7 @@ func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error)
 }
 
 // addColumns writes the values of added columns for the rows of a group that are kept.
-func (c *copier) addColumns(writers []*parquet.ColumnWriter, group Group, kept bits) error {
+func (c *copier) addColumns(writers []*parquet.ColumnWriter, group Group, kept rowSet) error {
 	for i, column := range c.added {
 		batch := &batch{writer: writers[i]}
 		for row := range group.Rows {
@@ -135,7 +135,7 @@ func (c *copier) finish() error {
 }
 
 // copyColumn writes the values of a column that belong to rows which are kept.
-func (f *File) copyColumn(group, number int, kept bits, writer *parquet.ColumnWriter) error {
+func (f *File) copyColumn(group, number int, kept rowSet, writer *parquet.ColumnWriter) error {
 	column := openColumn(f, group, number)
 	defer column.close()
 	g := f.groups[group]
@@ -239,11 +239,11 @@ func (b *batch) write(count int) error {
 	return nil
 }
 
-// bits is a set of rows.
-type bits []uint64
+// rowSet is a set of rows.
+type rowSet []uint64
 
-func newBits(size int64) bits { return make(bits, (size+63)/64) }
+func newRowSet(size int64) rowSet { return make(rowSet, (size+63)/64) }
 
-func (b bits) set(i int64) { b[i/64] |= 1 << (i % 64) }
+func (s rowSet) set(i int64) { s[i/64] |= 1 << (i % 64) }
 
-func (b bits) has(i int64) bool { return b[i/64]>>(i%64)&1 == 1 }
+func (s rowSet) has(i int64) bool { return s[i/64]>>(i%64)&1 == 1 }

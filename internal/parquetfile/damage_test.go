@@ -160,7 +160,7 @@ func FuzzOpen(f *testing.F) {
 	for name := range expected(f) {
 		f.Add(readFile(f, name))
 	}
-	for _, name := range []string{"lz4-v1.parquet", "encrypted.parquet", "encrypted-column.parquet"} {
+	for _, name := range []string{"encrypted.parquet", "encrypted-column.parquet"} {
 		f.Add(readFile(f, name))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

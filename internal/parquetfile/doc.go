@@ -39,12 +39,11 @@
 // # Damaged and hostile files
 //
 // The content of a file is never trusted. A [*FileError] says that a file cannot be used, a [*GroupError] that the
-// rest of a row group cannot. An error of neither type comes from the storage. Footers and page headers are walked
-// before the library decodes them, because the library allocates what they claim: lists, pages and values are bounded
-// by the constants in limits.go and by the bytes that are there. The library panics on some damaged pages (an index
-// beyond the dictionary, levels that are missing). So this package turns a panic into an error where it hands damaged
-// bytes to the library, and nowhere else.
+// rest of a row group cannot. An error of neither type comes from the storage. The library allocates what a file
+// claims, and panics on some damaged pages. So this package walks over footers and page headers before they are decoded,
+// decompresses pages itself, and looks at runs of equal values in them, before the library sees them; limits.go has the
+// bounds. What still panics (an index beyond the dictionary, levels that are missing) is turned into an error where
+// damaged bytes are handed to the library, and nowhere else.
 //
-// Files compressed with LZ4 are refused by name. Version 0.32 of the library may return wrong bytes for them without
-// an error (issue 608 of parquet-go). Encrypted files are refused too.
+// Encrypted files are refused. So is the older LZ4, which is not LZ4_RAW.
 package parquetfile

@@ -69,7 +69,9 @@ func (p place) into(element *format.SchemaElement, named bool) place {
 }
 
 // walk lists the leaves at and below an element whose name means something.
-func (s *schema) walk(parent place, element *format.SchemaElement) { s.enter(parent.into(element, true), element) }
+func (s *schema) walk(parent place, element *format.SchemaElement) {
+	s.enter(parent.into(element, true), element)
+}
 
 // enter lists the leaves at and below the element of a place.
 func (s *schema) enter(here place, element *format.SchemaElement) {

@@ -12,12 +12,14 @@ import (
 
 // File is a Parquet file that is open for reading. Any number of goroutines may use it.
 type File struct {
-	reader  io.ReaderAt
-	size    int64
-	inner   *parquet.File
-	leaves  []leaf
-	columns []*parquet.Column // of leaves
-	groups  []Group
+	reader   io.ReaderAt
+	size     int64
+	metadata *format.FileMetaData
+	inner    *parquet.File // which believes that no column is compressed
+	leaves   []leaf
+	columns  []*parquet.Column // of leaves
+	groups   []Group
+	decoders decoders
 }
 
 // Group is a row group: the smallest part of a file that can be read by itself.
@@ -34,20 +36,25 @@ type Group struct {
 // Open reads the footer of a file of so many bytes, in one or two reads. Reads are ranged and go to any place, so the
 // reader may well be an object of a bucket. A *FileError says that the content is at fault.
 func Open(reader io.ReaderAt, size int64) (*File, error) {
-	tail, err := readTail(reader, size)
+	footer, err := readFooter(reader, size)
 	if err != nil {
 		return nil, err
 	}
-	inner, err := tail.decode()
+	metadata, err := decodeFooter(footer)
+	if err != nil {
+		return nil, err
+	}
+	inner, err := openPlain(footer)
 	if err != nil {
 		return nil, &FileError{Reason: "the footer is damaged", Err: err}
 	}
 	f := &File{
-		reader:  reader,
-		size:    size,
-		inner:   inner,
-		leaves:  leavesOf(inner.Metadata().Schema),
-		columns: leafColumns(inner.Root()),
+		reader:   reader,
+		size:     size,
+		metadata: metadata,
+		inner:    inner,
+		leaves:   leavesOf(metadata.Schema),
+		columns:  leafColumns(inner.Root()),
 	}
 	if err := f.checkTypes(); err != nil {
 		return nil, &FileError{Reason: "the footer is damaged", Err: err}
@@ -90,10 +97,9 @@ func leafColumns(column *parquet.Column) []*parquet.Column {
 
 // readGroups checks what the footer says of row groups.
 func (f *File) readGroups() error {
-	metadata := f.inner.Metadata()
 	first := int64(0)
-	for i := range metadata.RowGroups {
-		group := &metadata.RowGroups[i]
+	for i := range f.metadata.RowGroups {
+		group := &f.metadata.RowGroups[i]
 		if group.NumRows > maxGroupRows {
 			return &FileError{Reason: fmt.Sprintf("row group %d has %d rows, and %d are the limit", i, group.NumRows, maxGroupRows)}
 		}
@@ -107,8 +113,8 @@ func (f *File) readGroups() error {
 		f.groups = append(f.groups, Group{First: first, Rows: group.NumRows, Bytes: storedBytes(group, nil)})
 		first += group.NumRows
 	}
-	if first != metadata.NumRows {
-		return &FileError{Reason: fmt.Sprintf("the footer is damaged: the file has %d rows, and its row groups %d", metadata.NumRows, first)}
+	if first != f.metadata.NumRows {
+		return &FileError{Reason: fmt.Sprintf("the footer is damaged: the file has %d rows, and its row groups %d", f.metadata.NumRows, first)}
 	}
 	return nil
 }
@@ -124,7 +130,7 @@ func storedBytes(group *format.RowGroup, numbers []int) (sum int64) {
 }
 
 // Rows returns the number of rows.
-func (f *File) Rows() int64 { return f.inner.NumRows() }
+func (f *File) Rows() int64 { return f.metadata.NumRows }
 
 // Groups returns the row groups in their order. They are the caller's to read only.
 func (f *File) Groups() []Group { return f.groups }
@@ -163,7 +169,7 @@ func (f *File) Columns(paths ...string) (Columns, error) {
 
 // Bytes returns how much the columns take of a row group, as they are compressed.
 func (c Columns) Bytes(group int) int64 {
-	return storedBytes(&c.file.inner.Metadata().RowGroups[group], c.numbers)
+	return storedBytes(&c.file.metadata.RowGroups[group], c.numbers)
 }
 
 // find returns the number of the column that a path leads to.
@@ -193,35 +199,21 @@ func (f *File) find(path string) (int, error) {
 	return 0, &FieldError{Path: path, There: all}
 }
 
-// readable checks that the library reads a column rightly, in all row groups. Its Codec is that of the first one.
+// readable checks that a column can be read, in all row groups.
 func (f *File) readable(number int) error {
-	groups := f.inner.Metadata().RowGroups
-	for i := range groups {
-		chunk := &groups[i].Columns[number]
-		codec, first := chunk.MetaData.Codec, groups[0].Columns[number].MetaData.Codec
-		path := f.leaves[number].Path
-		switch {
+	path := f.leaves[number].Path
+	for i := range f.metadata.RowGroups {
+		chunk := &f.metadata.RowGroups[i].Columns[number]
+		switch codec := chunk.MetaData.Codec; {
 		case chunk.CryptoMetadata.Value != nil || len(chunk.EncryptedColumnMetadata) > 0:
 			return &FileError{Reason: fmt.Sprintf("column %s is encrypted; decrypt it first", path)}
 		case chunk.FilePath != "":
 			return &FileError{Reason: fmt.Sprintf("column %s is in another file, %s", path, chunk.FilePath)}
 		case !isKnown(codec):
 			return &FileError{Reason: fmt.Sprintf("column %s is compressed with %v, which cannot be read; "+
-				"write the file anew with zstd, for example with DuckDB: "+
-				"COPY (FROM 'in.parquet') TO 'out.parquet' (FORMAT parquet, COMPRESSION zstd)", path, codec)}
-		case codec != first:
-			return &FileError{Reason: fmt.Sprintf("column %s is compressed with %v in row group %d and with %v in the first; "+
-				"write the file anew with one of them", path, codec, i, first)}
+				"write the file anew with zstd, for example with pyarrow: "+
+				"pq.write_table(pq.read_table('in.parquet'), 'out.parquet', compression='zstd')", path, codec)}
 		}
 	}
 	return nil
-}
-
-// isKnown reports whether the library reads pages of a codec. It reads LZ4_RAW too, but may return wrong bytes.
-func isKnown(codec format.CompressionCodec) bool {
-	switch codec {
-	case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd:
-		return true
-	}
-	return false
 }

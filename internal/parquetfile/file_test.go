@@ -247,7 +247,6 @@ func TestRefused(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"lz4":              {readFile(t, "lz4-v1.parquet"), "LZ4_RAW"},
 		"encrypted":        {readFile(t, "encrypted.parquet"), "encrypted"},
 		"encrypted column": {readFile(t, "encrypted-column.parquet"), "encrypted"},
 		"empty":            {nil, "no Parquet file"},

@@ -1,10 +1,12 @@
 package parquetfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -20,30 +22,16 @@ const (
 	signature = 28
 )
 
-// tail is the end of a file, the footer at least. It is all that opening a file reads.
-type tail struct {
-	bytes []byte
-	begin int64 // of bytes in the file
-}
-
-// ReadAt reads from the tail. Nothing else of the file can be read through it.
-func (t *tail) ReadAt(p []byte, offset int64) (int, error) {
-	if offset < t.begin || offset+int64(len(p)) > t.begin+int64(len(t.bytes)) {
-		return 0, fmt.Errorf("read of %d bytes at %d, outside the footer", len(p), offset)
-	}
-	return copy(p, t.bytes[offset-t.begin:]), nil
-}
-
-// readTail reads the footer, in one request if it is not long, and checks what the library would trust.
-func readTail(r io.ReaderAt, size int64) (*tail, error) {
+// readFooter reads the footer, in one request if it is not long, and checks what a decoder would trust.
+func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	if size < int64(len(magic))+endBytes {
 		return nil, &FileError{Reason: fmt.Sprintf("this is no Parquet file: it has only %d bytes", size)}
 	}
-	t := &tail{}
-	if err := t.read(r, size, min(size, tailBytes)); err != nil {
+	tail, err := readTail(r, size, min(size, tailBytes))
+	if err != nil {
 		return nil, err
 	}
-	end := t.bytes[len(t.bytes)-endBytes:]
+	end := tail[len(tail)-endBytes:]
 	switch string(end[4:]) {
 	case magic:
 	case magicEncrypted:
@@ -58,19 +46,19 @@ func readTail(r io.ReaderAt, size int64) (*tail, error) {
 	if length > maxFooter {
 		return nil, &FileError{Reason: fmt.Sprintf("the footer has %d bytes, and %d are the limit", length, maxFooter)}
 	}
-	if length+endBytes > int64(len(t.bytes)) {
-		if err := t.read(r, size, length+endBytes); err != nil {
+	if length+endBytes > int64(len(tail)) {
+		if tail, err = readTail(r, size, length+endBytes); err != nil {
 			return nil, err
 		}
 	}
-	footer := t.bytes[int64(len(t.bytes))-endBytes-length:][:length]
+	footer := tail[int64(len(tail))-endBytes-length:][:length]
 	used, err := structLength(footer, maxFooterItems)
 	if err != nil {
 		return nil, &FileError{Reason: "the footer is damaged", Err: err}
 	}
 	switch left := len(footer) - used; left {
 	case 0:
-		return t, checkFooter(footer)
+		return footer, nil
 	case signature:
 		return nil, errEncrypted()
 	default:
@@ -78,25 +66,30 @@ func readTail(r io.ReaderAt, size int64) (*tail, error) {
 	}
 }
 
-// read reads the last bytes of the file.
-func (t *tail) read(r io.ReaderAt, size, length int64) error {
-	t.begin, t.bytes = size-length, make([]byte, length)
-	if _, err := io.ReadFull(io.NewSectionReader(r, t.begin, length), t.bytes); err != nil {
+// readTail reads the last bytes of a file.
+func readTail(r io.ReaderAt, size, length int64) ([]byte, error) {
+	tail := make([]byte, length)
+	if _, err := io.ReadFull(io.NewSectionReader(r, size-length, length), tail); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
-			return fmt.Errorf("read the footer: the file is shorter than %d bytes: %w", size, io.ErrUnexpectedEOF)
+			return nil, fmt.Errorf("read the footer: the file is shorter than %d bytes: %w", size, io.ErrUnexpectedEOF)
 		}
-		return fmt.Errorf("read the footer: %w", err)
+		return nil, fmt.Errorf("read the footer: %w", err)
 	}
-	return nil
+	return tail, nil
+}
+
+// decodeFooter decodes a footer that has been walked over.
+func decodeFooter(footer []byte) (*format.FileMetaData, error) {
+	metadata := new(format.FileMetaData)
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, metadata); err != nil {
+		return nil, &FileError{Reason: "the footer is damaged", Err: err}
+	}
+	return metadata, checkFooter(metadata)
 }
 
 // checkFooter checks the numbers that decide how much memory the library takes when it opens a file: for each column
 // of each row group, and for each level above each column.
-func checkFooter(footer []byte) error {
-	metadata := new(format.FileMetaData)
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, metadata); err != nil {
-		return &FileError{Reason: "the footer is damaged", Err: err}
-	}
+func checkFooter(metadata *format.FileMetaData) error {
 	if len(metadata.Schema) > maxColumns {
 		return &FileError{Reason: fmt.Sprintf("the schema has %d elements, and %d are the limit", len(metadata.Schema), maxColumns)}
 	}
@@ -128,11 +121,29 @@ func checkFooter(footer []byte) error {
 	return nil
 }
 
-// decode gives the footer to the library.
-func (t *tail) decode() (file *parquet.File, err error) {
+// openPlain opens a file for the library: one with this footer, of which no column is compressed. The pages of it
+// come from elsewhere, see pages.
+func openPlain(footer []byte) (file *parquet.File, err error) {
 	defer recovered(&err)
-	return parquet.OpenFile(t, t.begin+int64(len(t.bytes)),
-		parquet.SkipMagicBytes(true), // the end of the file has told
+	metadata, err := decodeFooter(footer)
+	if err != nil {
+		return nil, err
+	}
+	for i := range metadata.RowGroups {
+		for j := range metadata.RowGroups[i].Columns {
+			column := &metadata.RowGroups[i].Columns[j].MetaData
+			column.Codec = format.Uncompressed
+			column.DataPageOffset, column.DictionaryPageOffset, column.TotalCompressedSize = 0, 0, math.MaxInt64
+		}
+	}
+	plain, err := thrift.Marshal(new(thrift.CompactProtocol), metadata)
+	if err != nil {
+		return nil, err
+	}
+	plain = binary.LittleEndian.AppendUint32(plain, uint32(len(plain)))
+	plain = append(plain, magic...)
+	return parquet.OpenFile(bytes.NewReader(plain), int64(len(plain)),
+		parquet.SkipMagicBytes(true), // which would be at the beginning
 		parquet.SkipPageIndex(true),
 		parquet.SkipBloomFilters(true),
 		parquet.ReadBufferSize(libraryBuffer))

@@ -55,7 +55,7 @@ func (w *footerWriter) finish(source *File, added int) error {
 
 // restore gives a footer the schema and the metadata of another file.
 func restore(metadata *format.FileMetaData, source *File, added int) {
-	original := source.inner.Metadata()
+	original := source.metadata
 	schema := append(thrift.Slice[format.SchemaElement](nil), original.Schema...)
 	schema[0].NumChildren = thrift.New(schema[0].NumChildren.V + int32(added))
 	metadata.Schema = append(schema, metadata.Schema[len(metadata.Schema)-added:]...)

@@ -1,29 +1,41 @@
 package parquetfile
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// pages reads the pages of a column of a row group. It checks the header of each page before the library decodes it.
+// pages reads the pages of a column of a row group.
+//
+// The library decodes what is in a page, and nothing else. It reads from pages, as an io.ReaderAt, a column that is not
+// compressed: each page of the file with its header, checked and decompressed. So the bounds of this package hold for
+// each page, whatever the file claims.
 type pages struct {
-	chunk *chunk
-	inner *parquet.FilePages
-	codec format.CompressionCodec
-	next  int64 // where the next header begins
+	file   *File
+	chunk  *chunk
+	column *parquet.Column
+	codec  format.CompressionCodec
+	inner  *parquet.FilePages
+	next   int64 // where the next header begins in the file
+	number int   // of the next page
+
+	ready  []byte // what the library reads next: the rest of a header, or of a body
+	body   []byte // what it reads after ready
+	offset int64  // of ready, in what the library reads
+	fault  error  // io.EOF after the last page
+
+	stored, plain []byte // the memory of a page as it is stored, and of its body
 }
 
 // openPages begins with the first page of a column.
 func openPages(f *File, group, number int) (*pages, error) {
-	column := f.inner.RowGroups()[group].ColumnChunks()[number].(*parquet.FileColumnChunk)
-	metadata := &f.inner.Metadata().RowGroups[group].Columns[number].MetaData
+	metadata := &f.metadata.RowGroups[group].Columns[number].MetaData
 	begin := metadata.DataPageOffset
 	if metadata.DictionaryPageOffset != 0 {
 		begin = metadata.DictionaryPageOffset
@@ -32,45 +44,76 @@ func openPages(f *File, group, number int) (*pages, error) {
 	if begin < 0 || length < 0 || begin > f.size || length > f.size-begin {
 		return nil, fmt.Errorf("%d bytes at %d are not all in the file, which has %d", length, begin, f.size)
 	}
-	c := &chunk{file: f.reader, begin: begin, end: begin + length}
-	return &pages{chunk: c, inner: column.PagesFrom(c), codec: metadata.Codec, next: begin}, nil
+	p := &pages{
+		file:   f,
+		chunk:  &chunk{file: f.reader, begin: begin, end: begin + length},
+		column: f.columns[number],
+		codec:  metadata.Codec,
+		next:   begin,
+	}
+	p.inner = f.inner.RowGroups()[group].ColumnChunks()[number].(*parquet.FileColumnChunk).PagesFrom(p)
+	return p, nil
 }
 
 // read returns the next page with values, which the caller releases. The error is io.EOF at the end.
 func (p *pages) read() (page parquet.Page, err error) {
-	for {
-		kind, err := p.pass()
-		if err != nil {
-			return nil, err
-		}
-		if kind != format.DictionaryPage {
-			break
-		}
-	}
 	defer recovered(&err)
 	page, err = p.inner.ReadPage()
-	if errors.Is(err, io.EOF) {
-		// The headers have told that there is a page.
-		err = fmt.Errorf("the page ends too early: %w", io.ErrUnexpectedEOF)
+	switch {
+	case err == nil:
+		return page, nil
+	case p.fault != nil && p.fault != io.EOF:
+		return nil, p.fault
+	case err == io.EOF && p.fault == io.EOF && len(p.ready) == 0:
+		return nil, io.EOF
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("page %d ends too early: %w", p.number-1, io.ErrUnexpectedEOF)
 	}
-	return page, err
+	return nil, err
 }
 
-// pass checks the next header, and goes on behind its page. It returns the kind of the page.
-func (p *pages) pass() (format.PageType, error) {
+// ReadAt gives the library what it reads. It reads from the beginning on, without gaps.
+func (p *pages) ReadAt(b []byte, offset int64) (int, error) {
+	if offset != p.offset {
+		return 0, errors.New("the dictionary does not come before the values")
+	}
+	n := 0
+	for n < len(b) {
+		if len(p.ready) == 0 {
+			p.ready, p.body = p.body, nil
+		}
+		if len(p.ready) == 0 && p.fault == nil {
+			p.fault = p.prepare()
+		}
+		if len(p.ready) == 0 && p.fault != nil {
+			return n, p.fault
+		}
+		m := copy(b[n:], p.ready)
+		p.ready = p.ready[m:]
+		p.offset += int64(m)
+		n += m
+	}
+	return n, nil
+}
+
+// prepare makes the next page ready. The error is io.EOF behind the last one.
+func (p *pages) prepare() error {
 	if p.next >= p.chunk.end {
-		return 0, io.EOF
+		return io.EOF
 	}
 	header, length, err := p.header()
+	if err == nil {
+		p.body, err = p.page(header, p.next+int64(length))
+	}
 	if err != nil {
-		return 0, fmt.Errorf("header of the page at byte %d: %w", p.next, err)
+		return fmt.Errorf("page %d at byte %d: %w", p.number, p.next, err)
 	}
-	body := p.next + int64(length)
-	if err := p.check(header, body); err != nil {
-		return 0, fmt.Errorf("header of the page at byte %d: %w", p.next, err)
-	}
-	p.next = body + int64(header.CompressedPageSize)
-	return header.Type, nil
+	p.next += int64(length) + int64(header.CompressedPageSize)
+	p.number++
+	header.CompressedPageSize, header.UncompressedPageSize = int32(len(p.body)), int32(len(p.body))
+	header.CRC = 0
+	p.ready, err = thrift.Marshal(new(thrift.CompactProtocol), header)
+	return err
 }
 
 // header decodes the next header, and returns its length.
@@ -85,74 +128,61 @@ func (p *pages) header() (*format.PageHeader, int, error) {
 			continue
 		}
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, fmt.Errorf("its header: %w", err)
 		}
 		header := new(format.PageHeader)
 		if err := thrift.Unmarshal(new(thrift.CompactProtocol), seen[:length], header); err != nil {
-			return nil, 0, err
+			return nil, 0, fmt.Errorf("its header: %w", err)
 		}
+		// Bounds of the values are of no use here.
+		header.DataPageHeader.V.Statistics, header.DataPageHeaderV2.V.Statistics = format.Statistics{}, format.Statistics{}
 		return header, length, nil
 	}
 }
 
-// check checks what a header claims of its page, whose body is at an offset of the file.
-func (p *pages) check(header *format.PageHeader, body int64) error {
+// page reads the page at an offset of the file, and returns its content. It is valid until the next page.
+func (p *pages) page(header *format.PageHeader, offset int64) ([]byte, error) {
 	stored, size := int64(header.CompressedPageSize), int64(header.UncompressedPageSize)
 	switch {
-	case stored < 0 || stored > p.chunk.end-body:
-		return fmt.Errorf("the page cannot have %d bytes: its column has %d more", stored, p.chunk.end-body)
+	case stored < 0 || stored > p.chunk.end-offset:
+		return nil, fmt.Errorf("it cannot have %d bytes: its column has %d more", stored, p.chunk.end-offset)
 	case size < 0 || max(stored, size) > maxPage:
-		return fmt.Errorf("the page has %d bytes, and %d are the limit", max(stored, size), maxPage)
+		return nil, fmt.Errorf("it has %d bytes, and %d are the limit", max(stored, size), maxPage)
 	}
-	values, levels := int32(0), int64(0)
-	switch {
-	case header.Type == format.DataPage && header.DataPageHeader.Valid:
-		values = header.DataPageHeader.V.NumValues
-	case header.Type == format.DataPageV2 && header.DataPageHeaderV2.Valid:
-		v2 := &header.DataPageHeaderV2.V
-		values = v2.NumValues
-		levels = int64(v2.RepetitionLevelsByteLength) + int64(v2.DefinitionLevelsByteLength)
-		if min(v2.RepetitionLevelsByteLength, v2.DefinitionLevelsByteLength) < 0 || levels > stored {
-			return fmt.Errorf("its levels cannot have %d bytes: the page has %d", levels, stored)
+	levels, err := p.checkHeader(header)
+	if err != nil {
+		return nil, err
+	}
+	p.stored = sized(p.stored, int(stored))
+	if _, err := p.chunk.ReadAt(p.stored, offset); err != nil {
+		return nil, err
+	}
+	if header.CRC != 0 && crc32.ChecksumIEEE(p.stored) != uint32(header.CRC) {
+		return nil, errors.New("it does not have its checksum")
+	}
+	content := p.stored
+	if p.codec != format.Uncompressed && isCompressed(header) {
+		p.plain = append(sized(p.plain, int(max(size, levels)))[:0], p.stored[:levels]...)
+		if content, err = p.file.decompress(p.codec, p.plain, p.stored[levels:]); err != nil {
+			return nil, fmt.Errorf("decompress it: %w", err)
 		}
-		if v2.NumNulls < 0 || v2.NumNulls > values || v2.NumRows < 0 || v2.NumRows > values {
-			return fmt.Errorf("there cannot be %d rows and %d nulls in %d values", v2.NumRows, v2.NumNulls, values)
-		}
-	case header.Type == format.DictionaryPage && header.DictionaryPageHeader.Valid:
-		values = header.DictionaryPageHeader.V.NumValues
-	default:
-		return fmt.Errorf("pages of type %v cannot be read", header.Type)
 	}
-	if values < 0 || values > maxPageValues {
-		return fmt.Errorf("the page has %d values, and %d are the limit", values, maxPageValues)
-	}
-	return p.checkBody(body+levels, stored-levels)
+	return content, p.checkContent(header, content)
 }
 
-// checkBody checks how long the compressed part of a page says it will be. The decompressors allocate that at once.
-func (p *pages) checkBody(offset, length int64) error {
-	claim := uint64(0)
-	switch p.codec {
-	case format.Snappy:
-		head, err := p.chunk.peek(offset, int(min(length, binary.MaxVarintLen64)))
-		if err != nil {
-			return err
-		}
-		claim, _ = binary.Uvarint(head)
-	case format.Zstd:
-		head, err := p.chunk.peek(offset, int(min(length, zstd.HeaderMaxSize)))
-		if err != nil {
-			return err
-		}
-		var frame zstd.Header
-		if frame.Decode(head) == nil && frame.HasFCS {
-			claim = frame.FrameContentSize
-		}
-	}
-	if claim > maxPage {
-		return fmt.Errorf("the page decompresses to %d bytes, and %d are the limit", claim, maxPage)
-	}
-	return nil
+// isCompressed reports whether a page of a compressed column is compressed itself.
+func isCompressed(header *format.PageHeader) bool {
+	compressed := header.DataPageHeaderV2.V.IsCompressed
+	return header.Type != format.DataPageV2 || !compressed.Valid || compressed.V
 }
 
+// sized returns a slice of a length, in the memory of b if that is large enough.
+func sized(b []byte, length int) []byte {
+	if cap(b) < length {
+		return make([]byte, length)
+	}
+	return b[:length]
+}
+
+// close gives memory back.
 func (p *pages) close() { p.inner.Close() }

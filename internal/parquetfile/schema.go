@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -12,19 +13,35 @@ import (
 type copied struct {
 	parquet.Field
 	fields []parquet.Field
+	codec  compress.Codec
 }
 
-// copyOf returns the part of a schema for a copy.
-func copyOf(part parquet.Field, added ...addedColumn) copied {
-	c := copied{Field: part}
-	for _, field := range part.Fields() {
-		c.fields = append(c.fields, copyOf(field))
+// schemaOfCopy returns the schema of a file for a copy, with columns added behind.
+func schemaOfCopy(f *File, added []addedColumn) parquet.Node {
+	number := 0
+	var walk func(part parquet.Field) copied
+	walk = func(part parquet.Field) copied {
+		c := copied{Field: part}
+		if part.Leaf() {
+			if groups := f.metadata.RowGroups; len(groups) > 0 {
+				c.codec = parquet.LookupCompressionCodec(groups[0].Columns[number].MetaData.Codec)
+			}
+			number++
+		}
+		for _, field := range part.Fields() {
+			c.fields = append(c.fields, walk(field))
+		}
+		return c
 	}
+	root := walk(f.inner.Root())
 	for _, column := range added {
-		c.fields = append(c.fields, addedField{column.node, column.name})
+		root.fields = append(root.fields, addedField{column.node, column.name})
 	}
-	return c
+	return root
 }
+
+// Compression returns the codec of the column in the first row group. It is nil if there is none.
+func (c copied) Compression() compress.Codec { return c.codec }
 
 // Fields returns the fields of a struct.
 func (c copied) Fields() []parquet.Field { return c.fields }
