@@ -57,6 +57,7 @@ var mayImport = map[string]string{
 	"internal/warc":                "",
 	"internal/webtext":             "",
 	"internal/numbering":           "",
+	"internal/parquetfile":         "",
 	"internal/radix":               "",
 	"internal/regular":             "",
 	"internal/setting":             "",

@@ -29,8 +29,9 @@ type Annotation struct {
 
 // Annotate writes all rows with columns about their clusters behind all others: cluster and kept_id, which are strings
 // or null, cluster_size (64 bits) and kept (a truth value). A row is annotated several times, so the function has to
-// give the same each time. Its bytes must not change. In all else it is [File.Copy]. A file that has a column of one of
-// these names is refused.
+// give the same each time. Its bytes must not change. In all else it is [File.Copy]. Arrow's own
+// description of the schema is left out: large strings and dictionaries are plain strings then. A file that has a
+// column of one of these names is refused.
 func (f *File) Annotate(w io.Writer, annotation func(row int64) Annotation) error {
 	name := parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary))
 	added := []addedColumn{

@@ -154,6 +154,7 @@ func (c *column) close() {
 	c.at, c.end = 0, 0
 	if c.pages != nil {
 		c.pages.close()
+		c.pages, c.fault = nil, errors.New("the column is closed")
 	}
 }
 

@@ -90,6 +90,9 @@ func compareFooters(t *testing.T, want, got *format.FileMetaData) {
 	}
 	for i := range got.RowGroups {
 		for j := range got.RowGroups[i].Columns {
+			if want, got := want.RowGroups[0].Columns[j].MetaData.Type, got.RowGroups[i].Columns[j].MetaData.Type; want != got {
+				t.Errorf("column %d is stored as %v, want %v", j, got, want)
+			}
 			if want, got := want.RowGroups[0].Columns[j].MetaData.Codec, got.RowGroups[i].Columns[j].MetaData.Codec; want != got {
 				t.Errorf("column %d is compressed with %v, want %v", j, got, want)
 			}

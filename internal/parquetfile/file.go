@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -20,6 +21,7 @@ type File struct {
 	columns  []*parquet.Column // of leaves
 	groups   []Group
 	decoders decoders
+	memory   sync.Pool
 }
 
 // Group is a row group: the smallest part of a file that can be read by itself.

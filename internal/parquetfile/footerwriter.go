@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -13,6 +14,10 @@ import (
 // maxBound is the longest smallest or largest value of a column that a footer has, in bytes. The library puts whole
 // texts there.
 const maxBound = 64
+
+// arrowSchema is the key under which Arrow keeps the schema of a table, with types that Parquet does not have, such as
+// dictionaries. Arrow passes over it if there are other columns.
+const arrowSchema = "ARROW:schema"
 
 // footerWriter holds the footer of a copy back, to put into it what the library would lose: it makes the schema anew
 // from what it knows of types, and drops what it does not know.
@@ -59,8 +64,17 @@ func restore(metadata *format.FileMetaData, source *File, added int) {
 	schema := append(thrift.Slice[format.SchemaElement](nil), original.Schema...)
 	schema[0].NumChildren = thrift.New(schema[0].NumChildren.V + int32(added))
 	metadata.Schema = append(schema, metadata.Schema[len(metadata.Schema)-added:]...)
-	metadata.KeyValueMetadata = original.KeyValueMetadata
+	metadata.KeyValueMetadata = slices.Clone(original.KeyValueMetadata)
+	if added > 0 {
+		metadata.KeyValueMetadata = slices.DeleteFunc(metadata.KeyValueMetadata, func(pair format.KeyValue) bool {
+			return pair.Key == arrowSchema
+		})
+	}
 	for i := range metadata.RowGroups {
+		for j := range source.leaves {
+			// The library has no physical type for columns of nothing but nulls.
+			metadata.RowGroups[i].Columns[j].MetaData.Type = source.leaves[j].element.Type.V
+		}
 		for j := range metadata.RowGroups[i].Columns {
 			statistics := &metadata.RowGroups[i].Columns[j].MetaData.Statistics
 			if max(len(statistics.MinValue), len(statistics.MaxValue)) > maxBound {

@@ -95,6 +95,7 @@ func takePrefixed(b []byte) (taken, rest []byte, err error) {
 // checkValues checks values of an encoding that says how many there are.
 func checkValues(content []byte, encoding format.Encoding, values int32) error {
 	switch encoding {
+	//lint:ignore SA1019 deprecated for writers, and found in files
 	case format.PlainDictionary, format.RLEDictionary:
 		if len(content) == 0 {
 			return nil // there are only nulls

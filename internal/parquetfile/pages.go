@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -30,8 +31,14 @@ type pages struct {
 	offset int64  // of ready, in what the library reads
 	fault  error  // io.EOF after the last page
 
-	stored, plain []byte // the memory of a page as it is stored, and of its body
+	plain []byte // memory for a body that was decompressed
 }
+
+// memory is what the readers of columns leave to the next ones of their file.
+type memory struct{ window, plain []byte }
+
+// keepMemory is the most that is left, in bytes. Few pages are larger.
+const keepMemory = 4 * readAhead
 
 // openPages begins with the first page of a column.
 func openPages(f *File, group, number int) (*pages, error) {
@@ -44,9 +51,14 @@ func openPages(f *File, group, number int) (*pages, error) {
 	if begin < 0 || length < 0 || begin > f.size || length > f.size-begin {
 		return nil, fmt.Errorf("%d bytes at %d are not all in the file, which has %d", length, begin, f.size)
 	}
+	left, found := f.memory.Get().(*memory)
+	if !found {
+		left = new(memory)
+	}
 	p := &pages{
 		file:   f,
-		chunk:  &chunk{file: f.reader, begin: begin, end: begin + length},
+		plain:  left.plain,
+		chunk:  &chunk{file: f.reader, begin: begin, end: begin + length, window: left.window[:0]},
 		column: f.columns[number],
 		codec:  metadata.Codec,
 		next:   begin,
@@ -153,17 +165,18 @@ func (p *pages) page(header *format.PageHeader, offset int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.stored = sized(p.stored, int(stored))
-	if _, err := p.chunk.ReadAt(p.stored, offset); err != nil {
+	content, err := p.chunk.peek(offset, int(stored))
+	if err != nil {
 		return nil, err
 	}
-	if header.CRC != 0 && crc32.ChecksumIEEE(p.stored) != uint32(header.CRC) {
+	content = content[:stored]
+	if header.CRC != 0 && crc32.ChecksumIEEE(content) != uint32(header.CRC) {
 		return nil, errors.New("it does not have its checksum")
 	}
-	content := p.stored
 	if p.codec != format.Uncompressed && isCompressed(header) {
-		p.plain = append(sized(p.plain, int(max(size, levels)))[:0], p.stored[:levels]...)
-		if content, err = p.file.decompress(p.codec, p.plain, p.stored[levels:]); err != nil {
+		room := max(size, levels)
+		p.plain = append(slices.Grow(p.plain[:0], int(room)), content[:levels]...)
+		if content, err = p.file.decompress(p.codec, p.plain[:levels:room], content[levels:]); err != nil {
 			return nil, fmt.Errorf("decompress it: %w", err)
 		}
 	}
@@ -176,13 +189,10 @@ func isCompressed(header *format.PageHeader) bool {
 	return header.Type != format.DataPageV2 || !compressed.Valid || compressed.V
 }
 
-// sized returns a slice of a length, in the memory of b if that is large enough.
-func sized(b []byte, length int) []byte {
-	if cap(b) < length {
-		return make([]byte, length)
+// close gives memory back. The bytes that were read are no longer valid.
+func (p *pages) close() {
+	p.inner.Close()
+	if cap(p.chunk.window) <= keepMemory && cap(p.plain) <= keepMemory {
+		p.file.memory.Put(&memory{p.chunk.window, p.plain})
 	}
-	return b[:length]
 }
-
-// close gives memory back.
-func (p *pages) close() { p.inner.Close() }

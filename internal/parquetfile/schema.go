@@ -62,6 +62,7 @@ func (c copied) Encoding() encoding.Encoding {
 // encodes reports whether the values of a kind can have an encoding.
 func encodes(e encoding.Encoding, kind parquet.Kind) bool {
 	switch e.Encoding() {
+	//lint:ignore SA1019 deprecated for writers, and found in files
 	case format.PlainDictionary, format.RLEDictionary:
 		return true
 	}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the Parquet files of this folder, and expected.json, which says what is in them.
 
-    python -m venv venv && venv/bin/pip install pyarrow==26.0.1 duckdb==2.0.0
+    python -m venv venv && venv/bin/pip install -r scripts/parquetcheck.txt
     venv/bin/python internal/parquetfile/testdata/make.py
 
 The files are committed, so the tests need no Python.

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Checks with pyarrow and DuckDB that others read the Parquet files that mirrorbeam writes.
+
+    parquetcheck.py FOLDER            what the test TestForOthers has written into the folder
+    parquetcheck.py --make IN OUT     a Parquet file of a JSONL file with id and text, with six more columns
+    parquetcheck.py --time FILE       the speed with which pyarrow and DuckDB read id and text of a file, on one core
+
+The folder has results as pairs of files: NAME.parquet, and NAME.json with the rows that it must have, as a list of
+objects. It also has copies of the files in internal/parquetfile/testdata: third-NAME has every third row, and
+annotated-NAME all of them with four more columns.
+"""
+
+import glob
+import json
+import os
+import sys
+import time
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.parquet as pq
+
+
+TESTDATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../internal/parquetfile/testdata")
+ADDED = ["cluster", "cluster_size", "kept", "kept_id"]
+
+
+def check(folder):
+    names = sorted(glob.glob(os.path.join(folder, "*.parquet")))
+    if len(names) < 10:
+        sys.exit(f"only {len(names)} Parquet files in {folder}")
+    for name in names:
+        kind, _, original = os.path.basename(name).partition("-")
+        if kind == "third":
+            check_copy(name, original, lambda table: table.take(pa.array(range(1, table.num_rows, 3), pa.int64())))
+        elif kind == "annotated":
+            check_copy(name, original, lambda table: table, ADDED)
+        else:
+            check_results(name)
+
+
+def ask(query, values=()):
+    """The rows that DuckDB answers with, on a connection of their own."""
+    with duckdb.connect() as connection:
+        return connection.execute(query, list(values)).fetchall()
+
+
+def check_results(name):
+    with open(name.removesuffix(".parquet") + ".json") as f:
+        want = json.load(f)
+    table = pq.read_table(name)
+    table.validate(full=True)
+    compare(name, "pyarrow", want, table.to_pylist())
+    rows = ask(f"SELECT * FROM read_parquet('{name}')")
+    compare(name, "DuckDB", want, [dict(zip(table.column_names, row)) for row in rows])
+    # Bounds that are wrong would hide rows from those who ask for a value.
+    for column in ("id", "a", "file"):
+        if want and column in want[0]:
+            value = want[len(want) // 2][column]
+            count = sum(row[column] == value for row in want)
+            found = ask(f"SELECT count(*) FROM read_parquet('{name}') WHERE \"{column}\" = ?", [value])
+            if found != [(count,)] or pq.read_table(name, filters=[(column, "=", value)]).num_rows != count:
+                sys.exit(f"{name}: a filter by {column} does not find {value!r} {count} times")
+    print(f"{os.path.basename(name)}: {len(want)} rows, {len(table.column_names)} columns")
+
+
+def check_copy(name, original, part, added=()):
+    source = os.path.join(TESTDATA, original)
+    want, got = part(pq.read_table(source)), pq.read_table(name)
+    got.validate(full=True)
+    for column in added:
+        if column not in got.column_names:
+            sys.exit(f"{name} has no column {column}")
+    plain_part = got.drop_columns(list(added))
+    # With columns added Arrow knows no more than Parquet: a dictionary is a string.
+    if not added and not plain_part.schema.equals(want.schema, check_metadata=True):
+        sys.exit(f"{name} has another schema than {original}:\n{plain_part.schema}\n{want.schema}")
+    for column in want.column_names:
+        if not same(plain_part[column], want[column]):
+            sys.exit(f"{name} has other values than {original} in {column}")
+    columns = ", ".join(f'"{column}"' for column in want.column_names)
+    rows = ask(f"SELECT {columns} FROM read_parquet('{name}')")
+    if rows != part_of(ask(f"SELECT {columns} FROM read_parquet('{source}')"), name):
+        sys.exit(f"{name} has other values than {original} for DuckDB")
+    print(f"{os.path.basename(name)}: {got.num_rows} rows, {len(got.column_names)} columns")
+
+
+def same(a, b):
+    """Reports whether columns have the same values, whether or not of the same type."""
+    if a.type != b.type and pa.types.is_timestamp(a.type):
+        a = a.cast(b.type)
+    return a.equals(b) or a.to_pylist() == b.to_pylist()
+
+
+def part_of(rows, name):
+    return rows[1::3] if os.path.basename(name).startswith("third-") else rows
+
+
+def plain(value):
+    """A value as JSON would have it. Maps are lists of pairs in pyarrow, and objects in DuckDB."""
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, bytes):
+        return value.decode()
+    return value
+
+
+def compare(name, reader, want, got):
+    if len(want) != len(got):
+        sys.exit(f"{name}: {reader} reads {len(got)} rows, not {len(want)}")
+    for i, (expected, row) in enumerate(zip(want, got)):
+        if plain(row) != expected:
+            sys.exit(f"{name}: row {i} is {plain(row)} for {reader}, not {expected}")
+
+
+def make(source, target):
+    ids, texts = [], []
+    with open(source) as f:
+        for line in f:
+            record = json.loads(line)
+            ids.append(record["id"])
+            texts.append(record["text"])
+    n = range(len(ids))
+    table = pa.table(
+        {
+            "id": ids,
+            "number": pa.array(n, pa.int64()),
+            "raw": pa.array([t.upper() for t in texts], pa.large_string()),
+            "text": texts,
+            "score": pa.array([i / 7 for i in n]),
+            "source": pa.array([i.split("/")[0] for i in ids]).dictionary_encode(),
+            "meta": pa.array([{"lang": "en", "length": len(t)} for t in texts]),
+            "tags": pa.array([[str(i % 3), str(i % 5)] for i in n]),
+        }
+    )
+    pq.write_table(table, target, compression="zstd", row_group_size=20000)
+
+
+def speed(name):
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    duckdb.execute("SET threads = 1")
+    table = pq.read_table(name, columns=["id", "text"])
+    size = sum(int(pa.compute.sum(pa.compute.binary_length(table[c])).as_py()) for c in ("id", "text"))
+
+    def best(read):
+        times = []
+        for _ in range(5):
+            begin = time.perf_counter()
+            read()
+            times.append(time.perf_counter() - begin)
+        return size / min(times) / 1e6
+
+    print(f"{size} bytes in id and text")
+    print(f"pyarrow {best(lambda: pq.read_table(name, columns=['id', 'text'], use_threads=False)):.0f} MB/s")
+    sql = f"SELECT sum(strlen(id)), sum(strlen(text)) FROM read_parquet('{name}')"
+    print(f"DuckDB {best(lambda: duckdb.sql(sql).fetchall()):.0f} MB/s")
+
+
+def main():
+    match sys.argv[1:]:
+        case ["--make", source, target]:
+            make(source, target)
+        case ["--time", name]:
+            speed(name)
+        case [folder] if os.path.isdir(folder):
+            check(folder)
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
