@@ -57,7 +57,6 @@ var mayImport = map[string]string{
 	"internal/warc":                "",
 	"internal/webtext":             "",
 	"internal/numbering":           "",
-	"internal/parquetfile":         "",
 	"internal/radix":               "",
 	"internal/regular":             "",
 	"internal/setting":             "",
