@@ -154,7 +154,7 @@ var faults = []struct {
 	}},
 	{"`--output` in a bucket", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
-		return s.runjob("--output", "gs://bucket/out").fails(exitUsage)
+		return s.runjob("--output", "hdfs://bucket/out").fails(exitUsage)
 	}},
 	{"`--output` is a link to a folder that is not there", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
