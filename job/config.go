@@ -110,6 +110,8 @@ type Config struct {
 	// Lanes is the number of tasks of a stage that a local runner works on at a time; 0: one a core.
 	Lanes int `json:"lanes"`
 
+	// Stdin is the path of a copy of the standard input, which "-" in Input or Reference stands for.
+	Stdin string `json:"-"`
 	// Given holds the settings that the user chose, even where the choice is the default. Use [Config.Give] to add to
 	// it.
 	Given []string `json:"-"`

@@ -24,6 +24,12 @@ func (c *planCommand) BeforeApply(parsed *kong.Context) error {
 // Run makes the plan and prints it.
 func (c *planCommand) Run(ctx context.Context, out io.Writer) error {
 	c.Progress = showProgress
+	stdin, remove, err := spoolStdin(ctx, c.Input, c.Reference)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	c.Stdin = stdin
 	advice, err := plan.Make(ctx, c.Config)
 	if err != nil {
 		return err

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -29,6 +31,12 @@ func (c *runCommand) BeforeApply(parsed *kong.Context) error {
 
 // Run runs the job and prints what came of it.
 func (c *runCommand) Run(ctx context.Context, _ io.Writer) error {
+	stdin, remove, err := spoolStdin(ctx, c.Input, c.Reference)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	c.Stdin = stdin
 	summary, err := runJob(ctx, c.Config)
 	if err != nil {
 		return err
@@ -47,6 +55,9 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	say(w, "; %s rejected", count(n.Rejected))
 	if n.Rejected > 0 {
 		say(w, ", see %s", filepath.Join(s.Config.Output, "rejects-*"))
+	}
+	if len(s.PassedOver) > 0 {
+		say(w, "; passed over: %s", passedOver(s))
 	}
 	if n.InvalidUTF8 > 0 {
 		say(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
@@ -74,6 +85,15 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 		say(w, "audit: %s\n", auditText(a))
 	}
 	printCost(w, s)
+}
+
+// passedOver lists the records that are no documents, by the reason.
+func passedOver(s pipeline.Summary) string {
+	var reasons []string
+	for _, reason := range slices.Sorted(maps.Keys(s.PassedOver)) {
+		reasons = append(reasons, fmt.Sprintf("%s %s", count(s.PassedOver[reason]), reason))
+	}
+	return strings.Join(reasons, ", ")
 }
 
 // printCost tells what a job left out, what it took and where its results are.

@@ -106,10 +106,15 @@ func (e *NoMatchError) Error() string {
 		"each also with .gz or .zst, or else for texts and web pages; any other name needs a glob such as 'corpus/**/*.dat'", strings.Join(quoted, ", "))
 }
 
+// Stdin is the input that stands for the standard input. Its documents are called by that name.
+const Stdin = "-"
+
 // Options say how inputs are listed.
 type Options struct {
 	// Format is the name of a format, which all files have, or [AutoFormat]; empty stands for that.
 	Format string
+	// Stdin is the path of a copy of the standard input, which the input [Stdin] stands for; empty: there is none.
+	Stdin string
 	// Progress, if not nil, is called every few seconds with the number of files found so far. It must not block.
 	Progress func(files int64)
 }
@@ -139,7 +144,7 @@ type Options struct {
 // there are more than [MaxFiles]; and when the context ends. With an error
 // comes a listing without files that knows the folders searched so far.
 func List(ctx context.Context, inputs []string, options Options) (Listing, error) {
-	l := lister{format: options.Format, found: map[string]candidate{}, searched: map[Identity]string{}}
+	l := lister{format: options.Format, stdin: options.Stdin, found: map[string]candidate{}, searched: map[Identity]string{}}
 	listing := Listing{searched: l.searched}
 	defer l.report(options.Progress)()
 	var missing []string

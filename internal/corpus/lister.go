@@ -16,7 +16,8 @@ import (
 
 // lister collects the files that inputs stand for.
 type lister struct {
-	format   string               // see Options
+	format   string // see Options
+	stdin    string
 	found    map[string]candidate // by absolute path
 	searched map[Identity]string  // folders searched at any depth
 	stored   []string             // such folders in other storages, each with a slash at its end
@@ -57,8 +58,10 @@ func (l *lister) add(ctx context.Context, input string) (matched bool, err error
 	switch {
 	case input == "":
 		return false, errors.New("list inputs: an input is empty")
-	case input == "-":
-		return false, errors.New("list inputs: standard input cannot be read in this version: write it to a file first")
+	case input == Stdin && l.stdin != "":
+		return true, l.put(l.stdin, Stdin, 0)
+	case input == Stdin:
+		return false, errors.New("list inputs: the standard input cannot be read here: write it to a file first")
 	case strings.Contains(input, "://"):
 		return l.inStorage(ctx, input)
 	}

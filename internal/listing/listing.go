@@ -41,7 +41,7 @@ func listConfig(ctx context.Context, c *job.Config) (found listed, err error) {
 // Corpus lists the files of one corpus, which have the format of the configuration. It reports its progress now and
 // then, under the name of the corpus, if the configuration wants to know.
 func Corpus(ctx context.Context, inputs []string, name string, c *job.Config) (corpus.Listing, error) {
-	options := corpus.Options{Format: c.Format}
+	options := corpus.Options{Format: c.Format, Stdin: c.Stdin}
 	if c.Progress != nil {
 		options.Progress = func(files int64) {
 			c.Progress(fmt.Sprintf("listing the %s: %d files so far", name, files))

@@ -38,8 +38,9 @@ type Config struct {
 	// of their sets.
 	Comparison time.Duration `json:"comparison_ns"`
 
-	// Given and Progress are as in [job.Config].
+	// Given, Stdin and Progress are as in [job.Config].
 	Given    []string          `json:"-"`
+	Stdin    string            `json:"-"`
 	Progress func(line string) `json:"-"`
 }
 
@@ -53,7 +54,7 @@ func (c *Config) config() job.Config {
 	if len(c.Input) == 0 {
 		config.Input = []string{"-"}
 	}
-	config.Measure, config.Given, config.Progress = c.Measure, c.Given, c.Progress
+	config.Measure, config.Given, config.Progress, config.Stdin = c.Measure, c.Given, c.Progress, c.Stdin
 	config.Audit, config.Emit = "off", []string{output.Clusters}
 	return config
 }
