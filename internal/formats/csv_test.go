@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/storage/storagetest"
 )
 
 // document is what a record says, or why it says nothing.
@@ -157,8 +159,13 @@ func FuzzCSV(f *testing.F) {
 	for _, seed := range []string{"id,text\n1,one\n", "id,text\n1,\"a\nb\"\"\"\n\n2,\n", "id,text\n\"", "id,text\n1,x\"y\n2,z", "text\n\"a\"b\nc\n", "\xef\xbb\xbftext\na\n"} {
 		f.Add(seed)
 	}
+	_, folder := storagetest.NewMemory(f)
 	f.Fuzz(func(t *testing.T, content string) {
-		got := documentsOf(t, "a.csv", content, idAndText)
+		file := corpus.File{Path: storage.Join(folder, "a.csv"), Format: corpus.CSV, Size: int64(len(content))}
+		if err := storage.WriteFile(file.Path, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		got := documentsIn(t, file, idAndText, 1<<20)
 		for i := 1; i < len(got); i++ {
 			if got[i].position < got[i-1].position {
 				t.Errorf("positions %d, %d", got[i-1].position, got[i].position)
