@@ -3,6 +3,7 @@ package storage
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -95,6 +96,31 @@ func Open(name string) (File, error) {
 		return nil, err
 	}
 	return s.Open(name)
+}
+
+// Reopen opens the file that an earlier Stat or List has described. Reads fail with [ErrChanged] if it has another size
+// or generation by now; if its storage has to be asked for it, Reopen itself does.
+func Reopen(info Info) (File, error) {
+	s, err := Of(info.Name)
+	if err != nil {
+		return nil, err
+	}
+	if reopener, can := s.(Reopener); can {
+		return reopener.Reopen(info)
+	}
+	file, err := s.Open(info.Name)
+	if err != nil {
+		return nil, err
+	}
+	now, err := file.Stat()
+	if err == nil && (now.Size != info.Size || info.Generation != "" && now.Generation != info.Generation) {
+		err = &fs.PathError{Op: "open", Path: info.Name, Err: ErrChanged}
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
 }
 
 // Create begins a file of any storage.

@@ -1,6 +1,6 @@
 // Package storage is the seam between the job and the place where its files are.
-// Inputs, run files, results and indexes go through it. The local disk is behind it
-// today; a bucket comes behind it by one more implementation of [Storage].
+// Inputs, run files, results and indexes go through it. Behind it are the local disk
+// and, by the packages gcs and s3, buckets.
 //
 // # Names
 //
@@ -33,8 +33,9 @@
 //   - Any number of goroutines may use a Storage, and read from one File. A Writer, and
 //     a stream of a File, belong to one goroutine.
 //
-// [Releaser], [Mapper] and [Meter] are optional. A storage implements them where it is
-// good at it. Callers use [Release], [Map] and [Used], which do without them.
+// [Releaser], [Mapper], [Meter] and [Reopener] are optional. A storage implements them
+// where it is good at it. Callers use [Release], [Map], [Used] and [Reopen], which do
+// without them.
 //
 // The package storagetest has the test of all this, which every implementation has to
 // pass, and a storage in memory that fails where a test wants it to.
@@ -214,6 +215,20 @@ type Meter interface {
 	// Used returns the bytes that the files of a folder take, including files that are being written.
 	Used(folder string) int64
 }
+
+// Reopener is a Storage that can open a file which is already described without asking for it. In a bucket that saves a
+// request for each file.
+type Reopener interface {
+	// Reopen opens the file that info describes. Reads fail with ErrChanged if it has another generation by now. If the
+	// generation of info is empty, the first read finds it. A missing file is found by the first read.
+	Reopen(info Info) (File, error)
+}
+
+// ErrChanged is the cause of a read that fails because the file is another one than when it was opened or described.
+var ErrChanged = errors.New("the file was replaced or removed after it was opened")
+
+// ErrDamaged is the cause of a read that fails because of a check sum.
+var ErrDamaged = errors.New("the bytes that arrived are not those that were written")
 
 // errEmpty says that there is nothing to map.
 var errEmpty = errors.New("the file is empty")

@@ -53,6 +53,42 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestReopen: a file that was described is opened as that one, or not at all.
+func TestReopen(t *testing.T) {
+	_, memory := storagetest.NewMemory(t)
+	for _, folder := range []string{t.TempDir(), memory} {
+		name := storage.Join(folder, "a")
+		if err := storage.WriteFile(name, []byte("old")); err != nil {
+			t.Fatal(err)
+		}
+		info, err := storage.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, known := range []storage.Info{info, {Name: name, Size: 3}} {
+			file, err := storage.Reopen(known)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if now, err := file.Stat(); err != nil || now != info {
+				t.Errorf("%+v, %v", now, err)
+			}
+			file.Close()
+		}
+		for _, other := range []storage.Info{{Name: name, Size: 2}, {Name: name, Size: 3, Generation: "another"}} {
+			if _, err := storage.Reopen(other); !errors.Is(err, storage.ErrChanged) {
+				t.Errorf("%+v: %v", other, err)
+			}
+		}
+		if _, err := storage.Reopen(storage.Info{Name: storage.Join(folder, "absent")}); !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+	}
+	if _, err := storage.Reopen(storage.Info{Name: "nowhere://a"}); err == nil {
+		t.Error("a file of no storage was opened")
+	}
+}
+
 // TestHelpers: each function works on both storages, whatever they support.
 func TestHelpers(t *testing.T) {
 	_, memory := storagetest.NewMemory(t)
