@@ -22,6 +22,8 @@ type Place struct {
 	Folder string
 	// Tick is how long after one write the next one gets another generation.
 	Tick time.Duration
+
+	lacks Lack // of its server
 }
 
 // at returns a name in the folder.
