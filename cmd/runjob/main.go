@@ -26,6 +26,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
+	"mirrorbeam/internal/storage/gcs"
+	"mirrorbeam/internal/storage/s3"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
@@ -41,7 +43,11 @@ const (
 	exitUnread      = 141 // that of a program which SIGPIPE has ended
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	gcs.Register()
+	s3.Register()
+	os.Exit(run(os.Args[1:]))
+}
 
 // run runs the command line and returns the exit code.
 func run(args []string) int {

@@ -10,7 +10,7 @@ import (
 // house that each may import. A test of a package may import as well what these may, and
 // what is there for tests only: storagetest, worktest.
 var mayImport = map[string]string{
-	"cmd/runjob":                   "internal/audit internal/corpus internal/evaluation internal/failure internal/methods internal/output internal/plan internal/query internal/results internal/setting internal/storage job lshbands pipeline",
+	"cmd/runjob":                   "internal/audit internal/corpus internal/evaluation internal/failure internal/methods internal/output internal/plan internal/query internal/results internal/setting internal/storage internal/storage/gcs internal/storage/s3 job lshbands pipeline",
 	"scripts/plancosts":            "internal/plan",
 	"internal/plan":                "asmkernels internal/audit internal/candidates internal/corpus internal/docref internal/documents internal/failure internal/formats internal/groups internal/leaders internal/listing internal/methods internal/output internal/sample internal/setting internal/work job lshbands",
 	"internal/query":               "asmkernels internal/corpus internal/docref internal/documents internal/failure internal/formats internal/index internal/listing internal/methods internal/output internal/results internal/setting internal/storage internal/workspace job lshbands sketch",
@@ -40,6 +40,9 @@ var mayImport = map[string]string{
 	"internal/output":              "internal/storage",
 	"internal/runfile":             "internal/storage",
 	"internal/sample":              "internal/candidates internal/docref internal/leaders internal/unionfind",
+	"internal/storage/gcs":         "internal/storage internal/storage/bucket",
+	"internal/storage/s3":          "internal/storage internal/storage/bucket",
+	"internal/storage/bucket":      "internal/storage",
 	"internal/storage/storagetest": "internal/storage",
 	"internal/audit":               "internal/docref internal/numbering",
 	"internal/candidates":          "internal/docref internal/numbering",
