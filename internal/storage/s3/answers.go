@@ -77,9 +77,12 @@ func (s *service) Judge(err error) (verdict bucket.Verdict) {
 	code := ""
 	if told, is := errors.AsType[smithy.APIError](err); is {
 		code, verdict.Text = told.ErrorCode(), told.ErrorCode()
-		if message := told.ErrorMessage(); message != "" {
+		if message := told.ErrorMessage(); message != "" && message != code {
 			verdict.Text += ": " + message
 		}
+	}
+	if sent, is := errors.AsType[*url.Error](err); is {
+		verdict.Text = sent.Error() // without the words around it, which tell of an answer
 	}
 	switch status := verdict.Status; {
 	case errors.As(err, new(moved)), errors.Is(err, io.ErrUnexpectedEOF), slices.Contains(passing, code):
