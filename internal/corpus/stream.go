@@ -51,6 +51,9 @@ func (s *Stream) Reset(file File, position, window int64) error {
 
 // OpenUnchanged opens a file of the corpus. It is an error if the file has changed since it was listed.
 func OpenUnchanged(file *File) (storage.File, error) {
+	if storage.Scheme(file.Path) != "" {
+		return file.reopen()
+	}
 	handle, info, err := open(file.Path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("open input %s: the file went away while the job ran: %w", file.Path, err)
@@ -61,6 +64,18 @@ func OpenUnchanged(file *File) (storage.File, error) {
 	if err := file.checkUnchanged(info); err != nil {
 		handle.Close() // a file that was only opened
 		return nil, err
+	}
+	return handle, nil
+}
+
+// reopen opens a file of a storage that need not be asked again for what is known of it.
+func (f *File) reopen() (storage.File, error) {
+	handle, err := storage.Reopen(storage.Info{Name: f.Path, Size: f.Size, Generation: f.Generation})
+	switch {
+	case errors.Is(err, storage.ErrChanged):
+		return nil, fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed", f.Path)
+	case err != nil:
+		return nil, fmt.Errorf("open input: %w", err)
 	}
 	return handle, nil
 }

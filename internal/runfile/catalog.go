@@ -20,10 +20,11 @@ type Piece struct {
 	Offset int64
 	Length int64
 	sum    uint32
+	size   int64 // of the file
 }
 
 const (
-	catalogMagic  = "mbcat001"
+	catalogMagic  = "mbcat002"
 	pieceSize     = 32
 	shardSize     = 16
 	catalogFooter = 32
@@ -39,9 +40,10 @@ func WriteCatalog(dir string, runs []string, needed, extra []Kind) (path string,
 		section
 	}
 	var pieces []piece
+	sizes := make([]int64, len(runs))
 	for i, run := range runs {
-		sections, err := readIndex(run)
-		if err != nil {
+		var sections []section
+		if sections, sizes[i], err = readIndex(run); err != nil {
 			return "", nil, err
 		}
 		for _, s := range sections {
@@ -72,7 +74,8 @@ func WriteCatalog(dir string, runs []string, needed, extra []Kind) (path string,
 	index = binary.LittleEndian.AppendUint64(index, 1<<63)
 	index = binary.LittleEndian.AppendUint64(index, uint64(len(pieces)))
 	tail := len(index)
-	for _, run := range runs {
+	for i, run := range runs {
+		index = binary.LittleEndian.AppendUint64(index, uint64(sizes[i]))
 		index = binary.LittleEndian.AppendUint32(index, uint32(len(run)))
 		index = append(index, run...)
 	}
@@ -94,13 +97,13 @@ func WriteCatalog(dir string, runs []string, needed, extra []Kind) (path string,
 // Pieces returns the pieces of one run file in the order in which they were
 // written.
 func Pieces(path string) ([]Piece, error) {
-	sections, err := readIndex(path)
+	sections, size, err := readIndex(path)
 	if err != nil {
 		return nil, err
 	}
 	pieces := make([]Piece, len(sections))
 	for i, s := range sections {
-		pieces[i] = Piece{Kind: s.kind, Shard: int(s.shard), Path: path, Offset: s.offset, Length: s.length, sum: s.sum}
+		pieces[i] = Piece{Kind: s.kind, Shard: int(s.shard), Path: path, Offset: s.offset, Length: s.length, sum: s.sum, size: size}
 	}
 	return pieces, nil
 }
@@ -157,18 +160,24 @@ func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 	if _, err := file.ReadAt(b, int64(first*pieceSize)); err != nil {
 		return nil, err
 	}
-	var runs []string
+	type run struct {
+		path string
+		size int64
+	}
+	var runs []run
 	for len(names) > 0 {
-		n := binary.LittleEndian.Uint32(names)
-		runs = append(runs, string(names[4:4+n]))
-		names = names[4+n:]
+		end := 12 + binary.LittleEndian.Uint32(names[8:])
+		runs = append(runs, run{string(names[12:end]), int64(binary.LittleEndian.Uint64(names))})
+		names = names[end:]
 	}
 	pieces := make([]Piece, 0, end-first)
 	for ; len(b) > 0; b = b[pieceSize:] {
+		run := runs[binary.LittleEndian.Uint32(b[4:])]
 		pieces = append(pieces, Piece{
 			Kind:   Kind(b[0]),
 			Shard:  shard,
-			Path:   runs[binary.LittleEndian.Uint32(b[4:])],
+			Path:   run.path,
+			size:   run.size,
 			Offset: int64(binary.LittleEndian.Uint64(b[8:])),
 			Length: int64(binary.LittleEndian.Uint64(b[16:])),
 			sum:    binary.LittleEndian.Uint32(b[24:]),

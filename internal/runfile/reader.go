@@ -24,7 +24,7 @@ const filesInFlight = 16
 
 // Read appends the bytes of the piece to buffer and checks them.
 func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
-	if err := r.open(p.Path); err != nil {
+	if err := r.open(p); err != nil {
 		return buffer, err
 	}
 	n := len(buffer)
@@ -48,7 +48,7 @@ func (p Piece) check(content []byte) error {
 
 // ReadStretch appends a stretch of the piece to buffer. Only Read checks the sum.
 func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte, error) {
-	if err := r.open(p.Path); err != nil {
+	if err := r.open(p); err != nil {
 		return buffer, err
 	}
 	n := len(buffer)
@@ -59,18 +59,33 @@ func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte
 	return buffer, nil
 }
 
-// open opens a run file unless it is open.
-func (r *Reader) open(path string) error {
-	if r.path == path {
+// open opens the file of a piece unless it is open.
+func (r *Reader) open(p Piece) error {
+	if r.path == p.Path {
 		return nil
 	}
 	r.Close()
-	file, err := storage.Open(path)
+	file, err := p.open()
 	if err != nil {
-		return fmt.Errorf("open run: %w", err)
+		return err
 	}
-	r.path, r.file = path, file
+	r.path, r.file = p.Path, file
 	return nil
+}
+
+// open opens the file of the piece. A storage need not be asked for what is known of it.
+func (p Piece) open() (storage.File, error) {
+	var file storage.File
+	var err error
+	if storage.Scheme(p.Path) == "" {
+		file, err = storage.Open(p.Path)
+	} else {
+		file, err = storage.Reopen(storage.Info{Name: p.Path, Size: p.size})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open run: %w", err)
+	}
+	return file, nil
 }
 
 // ReadKind appends all pieces of a kind to buffer, one behind the other. The pieces of a
@@ -107,14 +122,14 @@ func (r *Reader) readWanted() (err error) {
 		}
 		wanted, ranges := r.wanted[start:end], r.ranges[start:end]
 		if storage.Scheme(wanted[0].Path) == "" {
-			if err = r.open(wanted[0].Path); err == nil {
+			if err = r.open(wanted[0]); err == nil {
 				err = readPieces(r.file, wanted, ranges)
 			}
 		} else {
 			group.Go(func() error {
-				file, err := storage.Open(wanted[0].Path)
+				file, err := wanted[0].open()
 				if err != nil {
-					return fmt.Errorf("open run: %w", err)
+					return err
 				}
 				defer file.Close()
 				return readPieces(file, wanted, ranges)

@@ -320,36 +320,36 @@ func (w *Writer) index() []byte {
 	return append(b, 0, 0, 0, 0)
 }
 
-// readIndex returns the sections of the run file at path.
-func readIndex(path string) ([]section, error) {
+// readIndex returns the sections of the run file at path, and the size of the file.
+func readIndex(path string) (_ []section, size int64, _ error) {
 	file, err := storage.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("open run: %w", err)
+		return nil, 0, fmt.Errorf("open run: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("open run: %w", err)
+		return nil, 0, fmt.Errorf("open run: %w", err)
 	}
 	damaged := fmt.Errorf("open run %s: not a whole run file", path)
 	if info.Size < footerSize {
-		return nil, damaged
+		return nil, 0, damaged
 	}
 	var footer [footerSize]byte
 	if _, err := file.ReadAt(footer[:], info.Size-footerSize); err != nil {
-		return nil, fmt.Errorf("read run %s: %w", path, err)
+		return nil, 0, fmt.Errorf("read run %s: %w", path, err)
 	}
 	offset := binary.LittleEndian.Uint64(footer[8:])
 	length := binary.LittleEndian.Uint64(footer[16:])
 	if string(footer[:8]) != magic || offset+length+footerSize != uint64(info.Size) || length%sectionSize != 0 {
-		return nil, damaged
+		return nil, 0, damaged
 	}
 	b := make([]byte, length)
 	if _, err := file.ReadAt(b, int64(offset)); err != nil {
-		return nil, fmt.Errorf("read run %s: %w", path, err)
+		return nil, 0, fmt.Errorf("read run %s: %w", path, err)
 	}
 	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(footer[24:]) {
-		return nil, damaged
+		return nil, 0, damaged
 	}
 	sections := make([]section, 0, length/sectionSize)
 	for ; len(b) > 0; b = b[sectionSize:] {
@@ -361,5 +361,5 @@ func readIndex(path string) ([]section, error) {
 			sum:    binary.LittleEndian.Uint32(b[24:]),
 		})
 	}
-	return sections, nil
+	return sections, info.Size, nil
 }
