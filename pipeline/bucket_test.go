@@ -1,0 +1,156 @@
+package pipeline
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsouza/fake-gcs-server/fakestorage"
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/storage/bucket"
+	"mirrorbeam/internal/storage/gcs"
+	"mirrorbeam/internal/storage/s3"
+	"mirrorbeam/internal/storage/storagetest"
+	"mirrorbeam/job"
+)
+
+// hasty are limits for tests: a server on this machine answers soon.
+func hasty() bucket.Limits {
+	limits := bucket.Usual()
+	limits.Pause, limits.LongestPause, limits.Stall = time.Millisecond, 10*time.Millisecond, 500*time.Millisecond
+	return limits
+}
+
+// services are the storages behind a network, each with a bucket behind a proxy.
+var services = []struct {
+	scheme string
+	serve  func(t *testing.T) *storagetest.Proxy
+}{
+	{"gs", func(t *testing.T) *storagetest.Proxy {
+		proxy := storagetest.NewProxy(t, nil)
+		server, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: proxy.Host, ExternalURL: proxy.URL, Writer: io.Discard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		proxy.Serve(server.HTTPHandler())
+		t.Setenv("STORAGE_EMULATOR_HOST", proxy.Host)
+		server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "corpora"})
+		t.Cleanup(storage.Register("gs", gcs.New(hasty())))
+		return proxy
+	}},
+	{"s3", func(t *testing.T) *storagetest.Proxy {
+		server := s3mem.New()
+		proxy := storagetest.NewProxy(t, gofakes3.New(server).Server())
+		for name, value := range map[string]string{
+			"AWS_ENDPOINT_URL_S3": proxy.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "user", "AWS_SECRET_ACCESS_KEY": "secret",
+			"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true",
+			"AWS_PROFILE": "", "AWS_SESSION_TOKEN": "", "AWS_REQUEST_PAYER": "",
+		} {
+			t.Setenv(name, value)
+		}
+		if err := server.CreateBucket("corpora"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(storage.Register("s3", s3.New(hasty())))
+		return proxy
+	}},
+}
+
+// inBucket copies the input of a job into a bucket, and lets the job work there.
+func inBucket(t *testing.T, config job.Config, scheme string) job.Config {
+	t.Helper()
+	folder := scheme + "://corpora/a folder/"
+	for info, err := range (storage.Local{}).List(config.Input[0]) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := storage.ReadFile(info.Name)
+		if err == nil {
+			err = storage.WriteFile(folder+"in"+strings.TrimPrefix(info.Name, config.Input[0]), content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	config.Input, config.Output, config.Temp = []string{folder + "in"}, folder+"out", folder+"temp"
+	return config
+}
+
+// TestServices runs a job from bucket to bucket, with one request in thirty hurt. It publishes the same bytes as on the
+// local disk, and leaves nothing else.
+func TestServices(t *testing.T) {
+	local := lawConfig(t, putCorpus(t, plain, cut(oddities(lawSeed), 3)...))
+	runJob(t, local)
+	want := allFiles(t, local.Output)
+	for _, service := range services {
+		t.Run(service.scheme, func(t *testing.T) {
+			proxy := service.serve(t)
+			config := inBucket(t, local, service.scheme)
+			proxy.Hurt(30, 7)
+			if _, err := Run(t.Context(), config); err != nil {
+				t.Fatal(err)
+			}
+			proxy.Hurt(0, 0)
+			t.Logf("hurt: %v", proxy.Hurts())
+			got := allFiles(t, config.Output)
+			for name, content := range want {
+				sameText(t, name, got[name], content)
+			}
+			if len(got) != len(want) {
+				t.Errorf("%d files, want %d", len(got), len(want))
+			}
+			if left := allFiles(t, config.Temp); len(left) > 0 {
+				t.Errorf("temporary files are left: %d", len(left))
+			}
+			if hurts := proxy.Hurts(); len(hurts) < 4 {
+				t.Errorf("hurt were only %v", hurts)
+			}
+		})
+	}
+}
+
+// TestBudget: the requests of a job are bounded by its splits, shards and files, whatever is in them.
+func TestBudget(t *testing.T) {
+	for _, service := range services {
+		t.Run(service.scheme, func(t *testing.T) {
+			proxy := service.serve(t)
+			spent := map[int]map[string]int{}
+			for _, copies := range []int{1, 4} {
+				var files []file
+				for _, f := range cut(oddities(lawSeed), 4) {
+					lines := f.lines
+					for range copies - 1 {
+						lines = append(lines, f.lines...)
+					}
+					files = append(files, file{f.name, lines})
+				}
+				config := lawConfig(t, putCorpus(t, plain, files...))
+				config = inBucket(t, config, service.scheme)
+				config.Overwrite = true
+				proxy.Requests()
+				if _, err := Run(t.Context(), config); err != nil {
+					t.Fatal(err)
+				}
+				spent[copies] = proxy.Requests()
+			}
+			t.Logf("%v", spent)
+			for kind, n := range spent[4] {
+				// A job of four times as many records has as many splits and shards here.
+				if limit := spent[1][kind]*5/4 + 10; n > limit {
+					t.Errorf("%s: %d requests, %d for a fourth of the records", kind, n, spent[1][kind])
+				}
+			}
+			const stages, splits, shards = 12, 4, 4
+			if reads := spent[4]["read"]; reads > stages*splits*shards+200 {
+				t.Errorf("%d reads", reads)
+			}
+			if all := spent[4]["stat"] + spent[4]["list"]; all > 150 {
+				t.Errorf("%d requests that only ask", all)
+			}
+		})
+	}
+}
