@@ -1,0 +1,127 @@
+package main
+
+import (
+	"io"
+	"maps"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"net/http"
+
+	"github.com/fsouza/fake-gcs-server/fakestorage"
+
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/storage/bucket"
+	"mirrorbeam/internal/storage/gcs"
+	"mirrorbeam/internal/storage/storagetest"
+)
+
+// TestKilledInBucket kills jobs that work from bucket to bucket, at many points of their work. The bucket then holds the
+// earlier results, or the next job finds or makes the new ones, and clears away what the dead one has left.
+func TestKilledInBucket(t *testing.T) {
+	proxy := storagetest.NewProxy(t, nil)
+	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: proxy.Host, ExternalURL: proxy.URL, Writer: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "corpora"})
+	var requests, deadly atomic.Int64
+	kill := make(chan struct{}, 1)
+	proxy.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == deadly.Load() {
+			kill <- struct{}{}
+			panic(http.ErrAbortHandler) // the process dies before it asks again
+		}
+		server.HTTPHandler().ServeHTTP(w, r)
+	}))
+	t.Setenv("STORAGE_EMULATOR_HOST", proxy.Host)
+	t.Cleanup(storage.Register("gs", gcs.New(bucket.Usual())))
+
+	s := newScene(t)
+	const folder = "gs://corpora/job"
+	put := func(name string, documents int) {
+		if err := storage.WriteFile(folder+"/in/"+name, randomCorpus(documents)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func() *started {
+		return s.command("runjob", "run", "--input", folder+"/in", "--output", folder+"/out", "--temp", folder+"/temp", "--emit", "clusters,removed", "--overwrite")
+	}
+	results := func() map[string]string {
+		files := map[string]string{}
+		for info, err := range gcs.New(bucket.Usual()).List(folder) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := strings.TrimPrefix(info.Name, folder+"/")
+			if strings.HasPrefix(name, "in/") || strings.HasSuffix(name, "summary.json") || strings.HasSuffix(name, "manifest.json") {
+				continue
+			}
+			content, err := storage.ReadFile(info.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[name] = string(content)
+		}
+		return files
+	}
+	put("a.jsonl", 300)
+	complete := func() {
+		t.Helper()
+		if j := run(); j.Run() != nil {
+			t.Fatal(j.stderr.String())
+		}
+	}
+	complete()
+	old := results()
+	put("b.jsonl", 200)
+	requests.Store(0)
+	complete()
+	all, fresh := requests.Load(), results()
+	if len(old) < 4 || maps.Equal(old, fresh) {
+		t.Fatalf("%d and %d files of results", len(old), len(fresh))
+	}
+	// Each point is a request that the process does not outlive. Publishing is at the end.
+	for _, point := range []int64{3, all / 4, all / 2, all - 60, all - 45, all - 40, all - 35, all - 30, all - 25, all - 20, all - 15, all - 10, all - 5} {
+		requests.Store(0)
+		deadly.Store(point)
+		j := run()
+		if err := j.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- j.Wait() }()
+		select {
+		case <-kill:
+			if err := j.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			<-ended
+		case err := <-ended:
+			t.Fatalf("the job ended before request %d: %v: %s", point, err, &j.stderr)
+		}
+		deadly.Store(0)
+		// A lease ends a minute after its process. The test does not wait.
+		for name := range results() {
+			if strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, "lease") {
+				if err := storage.Remove(folder + "/" + name); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if _, whole := results()["out/_SUCCESS"]; whole {
+			got := results()
+			maps.DeleteFunc(got, func(name, _ string) bool {
+				return !strings.HasPrefix(name, "out/") || strings.Contains(name, "/.partial-")
+			})
+			if !maps.Equal(got, fresh) {
+				t.Errorf("killed at request %d of %d: _SUCCESS stands beside other results", point, all)
+			}
+		}
+		complete()
+		if got := results(); !maps.Equal(got, fresh) {
+			t.Errorf("after request %d of %d the next run left %d files, want %d", point, all, len(got), len(fresh))
+		}
+	}
+}
