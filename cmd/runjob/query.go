@@ -132,7 +132,7 @@ func followed(path string) (string, error) {
 		return final, err
 	}
 	if target, err := os.Readlink(path); err == nil {
-		return "", fmt.Errorf("%s is a symbolic link to %s, which is not there: make the file, or name another one", path, target)
+		return "", fmt.Errorf("%s is a symbolic link to %s, which does not exist: make the file, or name another one", path, target)
 	}
 	return path, nil
 }

@@ -158,7 +158,7 @@ func Open(file []byte) (Header, []*Segment, error) {
 
 func openHeader(file []byte) (header Header, err error) {
 	if len(file) < footerSize || string(file[len(file)-len(magic):]) != magic {
-		return header, errors.New("the file is no index, or one of another version")
+		return header, errors.New("the file is not an index, or is an index of another version")
 	}
 	footer := file[len(file)-footerSize:]
 	rest := file[:len(file)-footerSize]
@@ -215,7 +215,7 @@ func openSegment(file []byte, h SegmentHeader, fingerprints bool) (*Segment, err
 // in returns the bytes that are placed in a file.
 func (p Placement) in(file []byte) ([]byte, error) {
 	if p.Offset < 0 || p.Length < 0 || p.Offset > int64(len(file)) || p.Length > int64(len(file))-p.Offset {
-		return nil, errors.New("it is not in the file")
+		return nil, errors.New("it lies outside the file")
 	}
 	return file[p.Offset : p.Offset+p.Length : p.Offset+p.Length], nil
 }
@@ -233,7 +233,7 @@ func (s *Segment) checkSets() error {
 	}
 	for i := range s.Postings() {
 		if s.Posting(i) >= s.Sets {
-			return fmt.Errorf("posting %d is of a set that is not there", i)
+			return fmt.Errorf("posting %d is of a set that does not exist", i)
 		}
 	}
 	return nil

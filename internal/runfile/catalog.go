@@ -113,7 +113,7 @@ func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 			err = fmt.Errorf("read catalog %s: %w", path, err)
 		}
 	}()
-	damaged := errors.New("not a whole catalog")
+	damaged := errors.New("it is not a whole catalog")
 	file, err := storage.Open(path)
 	if err != nil {
 		return nil, err

@@ -114,7 +114,7 @@ func parseJournal(content []byte) (j bucketJournal, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&j); err != nil {
-		return j, fmt.Errorf("%s is not that of a job: %w", publicationName, err)
+		return j, fmt.Errorf("%s does not come from a job: %w", publicationName, err)
 	}
 	names := slices.Clone(j.Remove)
 	for _, m := range j.Moves {
@@ -122,11 +122,11 @@ func parseJournal(content []byte) (j bucketJournal, err error) {
 	}
 	for _, name := range names {
 		if name == "" || strings.Contains(name, "/") {
-			return j, fmt.Errorf("%s is not that of a job: it has the name %q", publicationName, name)
+			return j, fmt.Errorf("%s does not come from a job: it has the name %q", publicationName, name)
 		}
 	}
 	if n := len(j.Moves); n == 0 || j.Moves[n-1].To != SuccessName {
-		return j, fmt.Errorf("%s is not that of a job: it does not end with %s", publicationName, SuccessName)
+		return j, fmt.Errorf("%s does not come from a job: it does not end with %s", publicationName, SuccessName)
 	}
 	return j, nil
 }
@@ -172,7 +172,7 @@ func (b *bucket) earlier() (earlier, error) {
 	}
 	m, err := parseManifest(content)
 	if err != nil {
-		return earlier{}, fmt.Errorf("%s is not that of a job: %w", ManifestName, err)
+		return earlier{}, fmt.Errorf("%s does not come from a job: %w", ManifestName, err)
 	}
 	_, err = b.storage.Stat(b.at(SuccessName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

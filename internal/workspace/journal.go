@@ -102,12 +102,12 @@ func (j journal) check() error {
 	for _, m := range j.New {
 		names = append(names, m.To)
 		if !isPlain(m.From) {
-			return fmt.Errorf("%s names %q, which no job does", journalName, m.From)
+			return fmt.Errorf("%s has the name %q, which no job gives", journalName, m.From)
 		}
 	}
 	for _, name := range names {
 		if !isResult(name) {
-			return fmt.Errorf("%s names %q, which no job does", journalName, name)
+			return fmt.Errorf("%s has the name %q, which no job gives", journalName, name)
 		}
 	}
 	return nil

@@ -70,7 +70,7 @@ func (d disk) readManifest(folder string) (manifest, error) {
 	}
 	m, err := parseManifest(content)
 	if err != nil {
-		return m, fmt.Errorf("%s is not that of a job: %w", ManifestName, err)
+		return m, fmt.Errorf("%s does not come from a job: %w", ManifestName, err)
 	}
 	return m, nil
 }
@@ -136,7 +136,7 @@ func (t target) checkOld(m manifest) error {
 		Counts json.RawMessage `json:"counts"`
 	}
 	if err := json.Unmarshal(content, &summary); err != nil || summary.Hash == "" || summary.Counts == nil {
-		return fmt.Errorf("%s is not that of a job", SummaryName)
+		return fmt.Errorf("%s does not come from a job", SummaryName)
 	}
 	return nil
 }

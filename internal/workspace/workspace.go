@@ -335,7 +335,7 @@ func (w *Workspace) makeFolder(path string, mode fs.FileMode) error {
 		return err
 	}
 	if target, err := os.Readlink(path); err == nil {
-		return fmt.Errorf("it is a symbolic link to %s, which is not there", target)
+		return fmt.Errorf("it is a symbolic link to %s, which does not exist", target)
 	}
 	err = os.Mkdir(path, mode)
 	if errors.Is(err, fs.ErrNotExist) {
