@@ -141,7 +141,7 @@ func chosenRunner(beams []beamFlag) (runner, error) {
 		}
 		var known bool
 		if given.value == "prism" {
-			return runner{}, errors.New("--runner prism: Beam's Prism lets anybody who reaches this machine run programs on it: leave --runner out, or start a Prism of your own and give --runner portable --endpoint HOST:PORT")
+			return runner{}, errors.New("--runner prism: Beam's Prism lets anybody who can reach this machine run programs on it: leave --runner out, or start your own Prism and give --runner portable --endpoint HOST:PORT")
 		}
 		if chosen, known = runnerNamed(given.value); !known {
 			return runner{}, fmt.Errorf("--runner %s: must be one of %s", given.value, strings.Join(names, ", "))

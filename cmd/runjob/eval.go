@@ -18,10 +18,10 @@ import (
 
 // evalCommand measures the results of a job against a truth file.
 type evalCommand struct {
-	Truth     string   `required:"" placeholder:"FILE" help:"Known near-duplicates: two ids a line with a tab between them, then perhaps a tab and their similarity; plain, .gz or .zst. Lines that start with # are comments."`
-	Output    string   `required:"" placeholder:"DIR" help:"Folder with the results of an earlier run, which has emitted clusters or pairs, or better both."`
-	Threshold *float64 `placeholder:"J" help:"Lines of the truth with a lower similarity are no near-duplicates; default: that of the run."`
-	Worst     int      `default:"5" placeholder:"N" help:"How many of the missed and of the wrong pairs to show."`
+	Truth     string   `required:"" placeholder:"FILE" help:"Known near-duplicates: on each line two ids with a tab between them, and perhaps a tab and their similarity; plain, .gz or .zst. Lines that start with # are comments."`
+	Output    string   `required:"" placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted clusters or pairs, or better both."`
+	Threshold *float64 `placeholder:"J" help:"Pairs of the truth with a lower similarity do not count as near-duplicates; default: the threshold of the run."`
+	Worst     int      `default:"5" placeholder:"N" help:"How many missed pairs, and how many wrong ones, to show."`
 	JSON      bool     `name:"json" help:"Print one JSON object."`
 }
 
@@ -89,7 +89,7 @@ func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
 		return nil, fmt.Errorf("truth: %w", err)
 	}
 	if len(e.truth.Pairs) == 0 {
-		return nil, fmt.Errorf("truth: %s holds no pair of a similarity of at least %g", c.Truth, threshold)
+		return nil, fmt.Errorf("truth: %s has no pair with a similarity of at least %g", c.Truth, threshold)
 	}
 	e.report = evalReport{
 		Truth: truthFacts{c.Truth, threshold, e.truth.Documents, len(e.truth.Pairs), e.truth.Below},
@@ -267,18 +267,18 @@ func (e *evaluator) note(text string) { e.report.Notes = append(e.report.Notes, 
 func (e *evaluator) noteDoubts() {
 	switch looked, known := e.report.Results.Threshold, e.report.Truth.Threshold; {
 	case known < looked:
-		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts from %g on: what is between is missed", looked, known))
+		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts pairs of at least %g: pairs in between count as missed", looked, known))
 	case known > looked:
-		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts from %g on: what is between is wrong", looked, known))
+		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts pairs of at least %g: pairs in between count as wrong", looked, known))
 	}
 	if !e.isMet {
-		e.note(fmt.Sprintf("no document of the truth, such as %s, is in the results: does it call documents as rows do, by id or path:position?", e.documents.Name(0)))
+		e.note(fmt.Sprintf("no document of the truth, such as %s, is in the results: does the truth name documents as the results do, by id or path:position?", e.documents.Name(0)))
 	}
 	scores := e.report.ListedPairs
 	if scores == nil {
 		scores = e.report.ClusteredPairs
 	}
 	if scores.Unknown > 0 {
-		e.note(fmt.Sprintf("%s of the %s wrong pairs join a document that the truth does not name; unless it is complete they may be right", count(scores.Unknown), count(scores.Wrong)))
+		e.note(fmt.Sprintf("%s of the %s wrong pairs join a document that the truth does not name; unless the truth is complete, they may be right", count(scores.Unknown), count(scores.Wrong)))
 	}
 }

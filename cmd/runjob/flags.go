@@ -21,8 +21,8 @@ import (
 type commands struct {
 	Run   runCommand   `cmd:"" help:"Find the near-duplicates of a corpus: the main job."`
 	Demo  demoCommand  `cmd:"" help:"Run the main job on documents that come with Go, to see what it does."`
-	Plan  planCommand  `cmd:"" help:"Say which ways to find near-duplicates there are for a corpus, what each promises and what it costs."`
-	Eval  evalCommand  `cmd:"" help:"Measure the results of an earlier run against near-duplicates that you know."`
+	Plan  planCommand  `cmd:"" help:"Compare the ways to find near-duplicates in a corpus: what each promises and what it costs."`
+	Eval  evalCommand  `cmd:"" help:"Measure the results of an earlier run against known near-duplicates."`
 	Query queryCommand `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run."`
 
 	BeamHelp beamHelp `name:"help-beam" help:"Show the flags of Apache Beam (--runner, --endpoint, --project and so on) that 'run' and 'demo' take."`

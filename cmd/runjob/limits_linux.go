@@ -46,7 +46,7 @@ func checkAddressSpace() error {
 	}
 	needed := spaceOfJob + spaceOfCore*uint64(runtime.GOMAXPROCS(0))
 	if limit < needed {
-		return fmt.Errorf("the process may have %d kB of address space, and the command needs %d kB: raise the limit with 'ulimit -v unlimited' and run it again; --memory holds down what is in use", limit>>10, needed>>10)
+		return fmt.Errorf("the process may have %d kB of address space, and the command needs %d kB: raise the limit with 'ulimit -v unlimited' and run it again; --memory limits the memory in use", limit>>10, needed>>10)
 	}
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(int64(min(limit-needed+smallHeap, math.MaxInt64)))
@@ -61,7 +61,7 @@ func checkThreads() error {
 		return err
 	}
 	if needed := threadsOf(os.Getuid()) + moreThreads(); limit < needed {
-		return fmt.Errorf("the user may have %d threads, and needs %d with those that run: raise the limit with 'ulimit -u %d' and run the command again", limit, needed, max(needed, 1024))
+		return fmt.Errorf("the user may have %d threads, and needs %d including the running ones: raise the limit with 'ulimit -u %d' and run the command again", limit, needed, max(needed, 1024))
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func checkGroups(root, list string) error {
 			}
 			used, _ := strconv.ParseUint(firstField(readProc(filepath.Join(folder, "pids.current"))), 10, 64)
 			if needed := used + moreThreads(); limit < needed {
-				return fmt.Errorf("the control group may have %d threads, and needs %d with those that run: raise %s", limit, needed, filepath.Join(folder, "pids.max"))
+				return fmt.Errorf("the control group may have %d threads, and needs %d including the running ones: raise %s", limit, needed, filepath.Join(folder, "pids.max"))
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func printCorpus(w io.Writer, a *plan.Advice) {
 		return
 	}
 	if c == nil {
-		wrapped(w, "%s of %.4g distinct shingles each, of which nothing is known: what they have in common, and so the candidates, only --input tells.",
+		wrapped(w, "%s of %.4g distinct shingles each, of which nothing else is known: only --input tells what they have in common, and so the candidates.",
 			counted(a.Config.Documents, "document"), a.Config.Shingles)
 		say(w, "\n")
 		return
@@ -68,7 +68,7 @@ func printCorpus(w io.Writer, a *plan.Advice) {
 	}
 	say(w, "; %s rejected; about %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
 	wrapped(w, "about %s identical to an earlier one; of the others about %s %s", short(c.Identical), pairsText(c.Pairs), within)
-	wrapped(w, "All of it was read, and %s of it (%s) fingerprinted: all below is estimated.", counted(c.SampledDocuments, "document"), size(c.SampledBytes))
+	wrapped(w, "The whole corpus was read, and %s of it (%s) fingerprinted. All figures below are estimates.", counted(c.SampledDocuments, "document"), size(c.SampledBytes))
 	say(w, "\n")
 }
 
@@ -134,7 +134,7 @@ func choiceName(c *plan.Choice) string {
 // printFooter explains the ranking.
 func printFooter(w io.Writer, a *plan.Advice) {
 	if a.Chosen < 0 {
-		say(w, "'runjob run' would take exact keys, whose number only --input tells\n")
+		say(w, "'runjob run' would take exact keys; only --input tells how many\n")
 		return
 	}
 	say(w, "* what 'runjob run' does with these flags\n")
@@ -209,7 +209,7 @@ func printHeaps(w io.Writer, c plan.Choice) {
 		say(w, "Candidates are estimates: %s, give or take %s.\n", short(c.Candidates), short(2*c.CandidatesError))
 	}
 	if len(c.Heaps) > 0 {
-		say(w, "Heaps of documents under one key:\n")
+		say(w, "Large groups of documents under one key:\n")
 	}
 	for _, heap := range c.Heaps {
 		treated := "all compared"
@@ -239,15 +239,15 @@ func printAdvice(w io.Writer, a *plan.Advice) {
 	if a.Cheaper >= 0 {
 		tell("Cheaper", &a.Choices[a.Cheaper])
 	} else {
-		wrapped(w, "Cheaper: nothing that finds less.")
+		wrapped(w, "Cheaper: no choice that finds less.")
 	}
 	switch {
 	case a.Safer >= 0:
 		tell("Safer", &a.Choices[a.Safer])
 	case chosen.Probability == 1:
-		wrapped(w, "Safer: nothing; it misses no pair.")
+		wrapped(w, "Safer: no choice; this one misses no pair.")
 	default:
-		wrapped(w, "Safer: exact keys, which miss no pair; --input tells what they take.")
+		wrapped(w, "Safer: exact keys, which miss no pair; only --input tells what they cost.")
 	}
 }
 
@@ -283,20 +283,20 @@ func promiseText(a *plan.Advice, c *plan.Choice) string {
 func printBest(w io.Writer, a *plan.Advice, total float64) {
 	chosen := &a.Choices[a.Chosen]
 	if a.Best < 0 {
-		wrapped(w, "Advice: nothing as sure fits into --memory %s; raise the threshold or lower the recall.", size(int64(a.Config.Memory)))
+		wrapped(w, "Advice: no choice as sure fits into --memory %s; raise the threshold or lower the recall.", size(int64(a.Config.Memory)))
 		return
 	}
 	best := &a.Choices[a.Best]
 	switch saved := chosen.CPUSeconds - best.CPUSeconds; {
 	case !chosen.Fits:
-		wrapped(w, "Advice: %s (%s) is as sure; the keys of what 'runjob run' does take %s, more than --memory %s.",
+		wrapped(w, "Advice: %s (%s) is as sure; the keys that 'runjob run' would take need %s, more than --memory %s.",
 			best.Flags, choiceText(best), size(rounded(chosen.Bytes)), size(int64(a.Config.Memory)))
 	case saved > total/20 && best.Keys == methods.SimHash:
-		wrapped(w, "Advice: take it as it is, as tables depend on the flags only; %s would save %s of %s CPU-s here.", choiceText(best), seconds(saved), seconds(total))
+		wrapped(w, "Advice: change nothing, since tables depend on the flags only; %s would save %s of %s CPU-s here.", choiceText(best), seconds(saved), seconds(total))
 	case saved > total/20:
 		wrapped(w, "Advice: %s (%s) is as sure, and saves %s of %s CPU-s.", best.Flags, choiceText(best), seconds(saved), seconds(total))
 	default:
-		wrapped(w, "Advice: take it as it is; nothing as sure saves a twentieth of the job.")
+		wrapped(w, "Advice: change nothing; no choice as sure saves a twentieth of the job.")
 	}
 }
 

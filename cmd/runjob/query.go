@@ -19,11 +19,11 @@ import (
 
 // queryCommand looks for documents in an index.
 type queryCommand struct {
-	Index     string   `required:"" placeholder:"DIR" help:"Folder with the results of an earlier run, which has emitted an index."`
-	Input     []string `required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern with the documents to look for, in the same fields as those of the run; - is the standard input; may be repeated."`
+	Index     string   `required:"" placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted an index."`
+	Input     []string `required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern with the documents to look for, in the same fields as in the run; - is the standard input; may be repeated."`
 	Output    string   `placeholder:"FILE" help:"File for the matches; default: the standard output."`
-	Threshold *float64 `placeholder:"J" help:"Least Jaccard similarity of a match, not below that of the run; default: that of the run."`
-	Top       int      `default:"0" placeholder:"N" help:"How many matches of a document to write, the most similar ones; 0: all."`
+	Threshold *float64 `placeholder:"J" help:"Least Jaccard similarity of a match, not below the threshold of the run; default: the threshold of the run."`
+	Top       int      `default:"0" placeholder:"N" help:"How many matches of each document to write, the most similar first; 0: all."`
 }
 
 // Validate checks the flags.

@@ -100,13 +100,13 @@ func passedOver(s pipeline.Summary) string {
 func printCost(w io.Writer, s pipeline.Summary) {
 	n := s.Counts
 	if s.Skipped.Pairs > 0 {
-		say(w, "skipped: %s pairs in %s too dense for all of them, such as one of %s with %s and %s\n",
+		say(w, "skipped: %s pairs not compared, in %s too large to compare fully, such as one of %s with %s and %s\n",
 			count(s.Skipped.Pairs), counted(s.Skipped.Groups, "group"), counted(s.Skipped.Example.Documents, "document"), s.Skipped.Example.First, s.Skipped.Example.Second)
 	}
 	say(w, "%.1f s, %.1f CPU-s (%.0f MB per CPU-second), %s memory, %s of temporary files\n",
 		s.Seconds, s.CPUSeconds, float64(n.Bytes+n.ReferenceBytes)/1e6/max(s.CPUSeconds, 0.001), size(s.PeakMemoryBytes), size(s.TempBytes))
 	if limit := int64(s.Config.Memory); limit > 0 && s.PeakMemoryBytes > limit {
-		say(w, "note: that is more memory than --memory %s; the largest cluster, or the number of documents with copies, needs it\n", size(limit))
+		say(w, "note: that is more memory than --memory %s; the largest cluster, or the number of documents with copies, needs that much\n", size(limit))
 	}
 	say(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(s.Config.Emit, ", "))
 }
@@ -115,26 +115,26 @@ func printCost(w io.Writer, s pipeline.Summary) {
 func planText(s pipeline.Summary) string {
 	switch {
 	case s.Config.Similarity == methods.Containment:
-		return fmt.Sprintf("documents with %d words in a row in common are compared, with fewer some", s.Plan.Words)
+		return fmt.Sprintf("documents that share %d words in a row are always compared; shorter overlaps sometimes", s.Plan.Words)
 	case s.Plan.Keys == methods.All:
 		return fmt.Sprintf("all pairs are compared: recall 1 by construction at the threshold %g", s.Config.Threshold)
 	case s.Plan.Keys == methods.Exact && s.Skipped.Groups > 0:
-		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g, but for what was skipped", s.Config.Threshold)
+		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g, except for skipped pairs", s.Config.Threshold)
 	case s.Plan.Keys == methods.Exact:
 		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g", s.Config.Threshold)
 	case s.Plan.Keys == methods.SimHash && s.Plan.ExpectedRecall == 1:
-		missed := "none is missed"
+		missed := "no pair is missed"
 		if s.Skipped.Groups > 0 {
-			missed += " but for what was skipped"
+			missed += " except for skipped pairs"
 		}
 		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d, by %s: %s",
 			s.Plan.Bits, s.Plan.Distance, counted(int64(s.Plan.Tables), "table"), missed)
 	case s.Plan.Keys == methods.SimHash:
-		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d are candidates for the threshold %g; how many pairs that finds, only the audit tells",
+		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d are candidates for the threshold %g; only the audit tells how many pairs that finds",
 			s.Plan.Bits, s.Plan.Distance, s.Config.Threshold)
 	}
 	if s.Plan.Bands == 0 {
-		return fmt.Sprintf("keys %s, for which nothing is promised at the threshold %g", s.Plan.Keys, s.Config.Threshold)
+		return fmt.Sprintf("keys %s, which promise nothing at the threshold %g", s.Plan.Keys, s.Config.Threshold)
 	}
 	return fmt.Sprintf("%s %s a pair at the threshold %g with probability %.4f, more similar ones more surely",
 		bandsText(s.Plan.Scheme), verb(int64(s.Plan.Bands), "find"), s.Config.Threshold, s.Plan.ExpectedRecall)
@@ -143,7 +143,7 @@ func planText(s pipeline.Summary) string {
 // auditText says what the audit has measured.
 func auditText(a *audit.Result) string {
 	if a.Pairs == 0 {
-		return fmt.Sprintf("%s sampled, no near-duplicate of them seen, so nothing is known of the recall", counted(int64(a.Sampled), "document"))
+		return fmt.Sprintf("%s sampled, and none has a near-duplicate, so the recall is unknown", counted(int64(a.Sampled), "document"))
 	}
 	if a.Low == a.High {
 		return fmt.Sprintf("all %s with words were checked: of their pairs %.2f %% are listed, %.2f %% are in one cluster",

@@ -77,7 +77,7 @@ func (t *tour) nearPair(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	say(w, "\nA pair that is no copy: similarity %.3f\n     - %s\n     + %s\n", jaccard, a, b)
+	say(w, "\nA pair that is not a copy: similarity %.3f\n     - %s\n     + %s\n", jaccard, a, b)
 	for _, line := range difference(words(texts[a]), words(texts[b])) {
 		say(w, "       %s\n", line)
 	}
@@ -98,7 +98,7 @@ func (t *tour) removed(w io.Writer) error {
 	slices.SortFunc(rows, func(a, b results.Member) int {
 		return cmp.Or(cmp.Compare(a.Similarity, b.Similarity), cmp.Compare(a.ID, b.ID))
 	})
-	say(w, "\n%s would be removed; those least like the one that stays:\n", counted(int64(len(rows)), "document"))
+	say(w, "\n%s would be removed; the ones least similar to the document kept:\n", counted(int64(len(rows)), "document"))
 	for _, row := range rows[:min(4, len(rows))] {
 		say(w, "   %.3f   %s\n", row.Similarity, row.ID)
 	}

@@ -20,7 +20,7 @@ func explainFlag(err error, parser *kong.Kong, args []string, beams []beamFlag) 
 		name = singleDash(args, name)
 	}
 	if args[0] == "plan" && name == "--similarity" {
-		return fmt.Errorf("unknown flag %s: a plan is for near-duplicates, and there is none for containment", name)
+		return fmt.Errorf("unknown flag %s: a plan is for near-duplicates, not for containment", name)
 	}
 	if like := nearest(name, flagsOf(parser, args[0], beams)); like != "" {
 		return fmt.Errorf("unknown flag %s, did you mean %q?", name, like)
