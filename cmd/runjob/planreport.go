@@ -13,8 +13,8 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// printPlan writes a plan for people: what the corpus is, the ranking, the
-// S-curve, and what the next choices would bring.
+// printPlan writes a plan for people: the corpus, the ranking, the S-curve, and the effect of the next
+// choices.
 func printPlan(to io.Writer, a *plan.Advice) error {
 	w := bufio.NewWriter(to)
 	printCorpus(w, a)
@@ -40,7 +40,7 @@ func printPlan(to io.Writer, a *plan.Advice) error {
 	return w.Flush()
 }
 
-// printCorpus tells what was read.
+// printCorpus describes the corpus that was read.
 func printCorpus(w io.Writer, a *plan.Advice) {
 	c := a.Corpus
 	within := fmt.Sprintf("of at least %g", a.Config.Threshold)
@@ -72,7 +72,7 @@ func printCorpus(w io.Writer, a *plan.Advice) {
 	say(w, "\n")
 }
 
-// rounded is a count, which an estimate need not be.
+// rounded returns a whole count. An estimate need not be whole.
 func rounded(n float64) int64 { return int64(math.Round(n)) }
 
 // printChoices prints the ranking.
@@ -102,7 +102,7 @@ func printChoice(w io.Writer, a *plan.Advice, i int, similarities []float64) {
 	}
 	say(w, "%s %-12s %7.4f", mark, choiceName(c), c.Probability)
 	for _, similarity := range similarities[1:] {
-		probability := "" // of exact ways: which meet is decided by what is rare
+		probability := "" // of exact keys: rare shingles decide which pairs meet
 		if c.Keys == methods.MinHash {
 			probability = fmt.Sprintf("%.4f", c.Scheme.Probability(similarity))
 		}
@@ -191,19 +191,19 @@ func printDistances(w io.Writer, a *plan.Advice) {
 	}
 }
 
-// marks are the similarities for which the ranking tells the probability: the
-// threshold, a tenth less and two, as far as that is above 0.
+// marks are the similarities for which the ranking shows the probability: the threshold, and one tenth and
+// two tenths less if these are above 0.
 func marks(threshold float64) []float64 {
 	marks := []float64{threshold}
 	for _, below := range []float64{0.1, 0.2} {
-		if threshold-below > 1e-9 { // and no rounding error
+		if threshold-below > 1e-9 { // not just a rounding error
 			marks = append(marks, threshold-below)
 		}
 	}
 	return marks
 }
 
-// printHeaps names the groups that most of the candidates may come from.
+// printHeaps names the groups from which most of the candidates may come.
 func printHeaps(w io.Writer, c plan.Choice) {
 	if c.CandidatesError > 0 {
 		say(w, "Candidates are estimates: %s, give or take %s.\n", short(c.Candidates), short(2*c.CandidatesError))
@@ -220,7 +220,7 @@ func printHeaps(w io.Writer, c plan.Choice) {
 	}
 }
 
-// printAdvice says what other choices would bring.
+// printAdvice says what other choices would change.
 func printAdvice(w io.Writer, a *plan.Advice) {
 	if a.Chosen < 0 {
 		return
@@ -251,7 +251,7 @@ func printAdvice(w io.Writer, a *plan.Advice) {
 	}
 }
 
-// promiseText says what a choice finds, compared with the one of the configuration.
+// promiseText says what a choice finds, compared with the configured one.
 func promiseText(a *plan.Advice, c *plan.Choice) string {
 	chosen := &a.Choices[a.Chosen]
 	if c.Keys == methods.SimHash {
@@ -271,7 +271,7 @@ func promiseText(a *plan.Advice, c *plan.Choice) string {
 	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f in place of %.4f", c.Probability, chosen.Probability)
 	switch {
 	case a.Corpus == nil:
-	case max(c.Missed, chosen.Missed) < 0.5: // what bands miss is an expectation
+	case max(c.Missed, chosen.Missed) < 0.5: // the number that bands miss is an expectation
 		text += "; here neither is likely to miss one"
 	default:
 		text += fmt.Sprintf("; here that misses about %s in place of %s", pairsText(c.Missed), short(chosen.Missed))

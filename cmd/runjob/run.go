@@ -23,13 +23,13 @@ type runCommand struct {
 	job.Config `kong:"-"`
 }
 
-// BeforeApply takes down which settings are given, before they are checked.
+// BeforeApply notes which settings are given, before they are checked.
 func (c *runCommand) BeforeApply(parsed *kong.Context) error {
 	c.Give(given(parsed, jobFlags(&c.Config))...)
 	return nil
 }
 
-// Run runs the job and prints what came of it.
+// Run runs the job and prints the outcome.
 func (c *runCommand) Run(ctx context.Context, _ io.Writer) error {
 	stdin, remove, err := spoolStdin(ctx, c.Input, c.Reference)
 	if err != nil {
@@ -87,7 +87,7 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	printCost(w, s)
 }
 
-// passedOver lists the records that are no documents, by the reason.
+// passedOver lists the records that are not documents, by reason.
 func passedOver(s pipeline.Summary) string {
 	var reasons []string
 	for _, reason := range slices.Sorted(maps.Keys(s.PassedOver)) {
@@ -96,7 +96,7 @@ func passedOver(s pipeline.Summary) string {
 	return strings.Join(reasons, ", ")
 }
 
-// printCost tells what a job left out, what it took and where its results are.
+// printCost says what a job left out, what it cost and where its results are.
 func printCost(w io.Writer, s pipeline.Summary) {
 	n := s.Counts
 	if s.Skipped.Pairs > 0 {
@@ -111,7 +111,7 @@ func printCost(w io.Writer, s pipeline.Summary) {
 	say(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(s.Config.Emit, ", "))
 }
 
-// planText says how similar documents are found and what that promises.
+// planText says how similar documents are found, and what that promises.
 func planText(s pipeline.Summary) string {
 	switch {
 	case s.Config.Similarity == methods.Containment:
@@ -158,8 +158,8 @@ func auditText(a *audit.Result) string {
 		100*a.Listed, 100*a.ListedLow, 100*a.ListedHigh, 100*a.Recall, 100*a.Low, 100*a.High)
 }
 
-// largerAudit returns how many documents would be worth sampling after an audit that
-// saw little: enough for all its bounds to grow tenfold.
+// largerAudit returns a sample size worth trying after an audit that saw little. It is large enough for all
+// bounds to grow tenfold.
 func largerAudit(a *audit.Result) int {
 	return 10 * max(a.Sampled, audit.UsualSample)
 }
@@ -172,7 +172,7 @@ func counted(n int64, thing string) string {
 	return count(n) + " " + thing
 }
 
-// verb is what so many things do.
+// verb returns a verb in the singular or plural, to fit a number.
 func verb(n int64, does string) string {
 	if n == 1 {
 		does += "s"
@@ -196,7 +196,7 @@ func size(n int64) string {
 		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 	case n >= 1e6:
 		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	case n < 50: // no tenth of a kilobyte
+	case n < 50: // would be less than a tenth of a kilobyte
 		return fmt.Sprintf("%d B", n)
 	}
 	return fmt.Sprintf("%.1f kB", float64(n)/1e3)

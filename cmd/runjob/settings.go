@@ -12,27 +12,27 @@ import (
 type settingFlag struct {
 	// group is the heading under which the help lists it.
 	group string
-	// name is that of the setting, with hyphens.
+	// name is the name of the setting, with hyphens.
 	name string
 	// field points to the field.
 	field any
-	// value stands for its value in the help; empty: the default, or the name.
+	// value stands for the flag's value in the help. If it is empty, the help shows the default or the name.
 	value  string
 	traits traits
 	help   string
 }
 
-// traits are what sets a flag apart from others.
+// traits say what is special about a flag.
 type traits uint8
 
 const (
-	// required: the command does not work without it.
+	// required: the command does not work without the flag.
 	required traits = 1 << iota
-	// whole: its value is one item of a list, commas and all.
+	// whole: the value is one item of a list, even if it has commas.
 	whole
-	// negatable: it is a switch that --no- turns off.
+	// negatable: the flag is a switch that --no- turns off.
 	negatable
-	// quiet: its help says what it is by default in its own words.
+	// quiet: the help text names the default itself.
 	quiet
 )
 

@@ -10,8 +10,8 @@ import (
 	"mirrorbeam/internal/results"
 )
 
-// tour shows what is in the results of a job: the largest clusters, a pair that is
-// near but not identical with its difference, and what would be removed.
+// tour shows samples of the results of a job: the largest clusters, a pair that is similar but not identical
+// with its difference, and the documents that would be removed.
 type tour struct {
 	results  *results.Folder
 	clusters map[string][]results.Member // by the name of the cluster
@@ -57,8 +57,7 @@ func (t *tour) largest(w io.Writer) {
 	}
 }
 
-// nearPair prints the pair whose similarity is closest to 0.85, and how it
-// differs.
+// nearPair prints the pair whose similarity is closest to 0.85, and how its documents differ.
 func (t *tour) nearPair(ctx context.Context, w io.Writer) error {
 	var a, b string
 	jaccard, distance := 0.0, math.Inf(1)
@@ -84,8 +83,8 @@ func (t *tour) nearPair(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// removed prints some of the documents that would go, those farthest from the one
-// that stays for them first: where to look before one trusts a threshold.
+// removed prints some of the documents that would be removed. Those least similar to the kept document come
+// first: there one should look before one trusts a threshold.
 func (t *tour) removed(w io.Writer) error {
 	var rows []results.Member
 	for _, cluster := range t.clusters {
