@@ -1,12 +1,11 @@
-// Package lshbands turns sketches into keys, so that similar documents meet
-// under a common key: MinHash bands, and the plan that picks them; prefixes of
-// permuted SimHash fingerprints, and the pairs within a Hamming distance among
-// those that share one; and tables that keep keys compressed and searchable.
+// Package lshbands turns sketches into keys, so that similar documents meet under a common key. It has
+// MinHash bands and the plan that picks them. It has prefixes of permuted SimHash fingerprints, and finds the
+// pairs within a Hamming distance among fingerprints that share a prefix. It has tables that keep keys
+// compressed and searchable.
 //
-// A signature of MinHash components is cut into bands of rows. Two documents
-// of Jaccard similarity J agree in one component with probability J, in a band
-// of r rows with J^r, and in at least one of b bands with 1-(1-J^r)^b, the
-// S-curve of the plan (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of
+// A signature of MinHash components is cut into bands of rows. Two documents of Jaccard similarity J agree in
+// one component with probability J, in a band of r rows with J^r, and in at least one of b bands with
+// 1-(1-J^r)^b. That is the S-curve of the plan (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of
 // Massive Datasets, chapter 3).
 package lshbands
 
@@ -15,7 +14,7 @@ import (
 	"math"
 )
 
-// Scheme is a number of bands and of rows a band, both at least 1.
+// Scheme is a number of bands and a number of rows in each band. Both are at least 1.
 type Scheme struct {
 	Bands int `json:"bands"`
 	Rows  int `json:"rows"`
@@ -24,36 +23,33 @@ type Scheme struct {
 // MaxBands is the largest number of bands a scheme may have.
 const MaxBands = 1024
 
-// preferredRows is where the planner starts: three rows a band cost least CPU
-// at every threshold from 0.5 to 0.9, since fewer rows bring more false
-// candidates and more rows need more bands.
+// preferredRows is where the planner starts. Three rows a band cost the least CPU at every threshold from 0.5
+// to 0.9: fewer rows bring more false candidates, and more rows need more bands.
 const preferredRows = 3
 
-// dearBands is the number of bands beyond which fewer rows, with their false
-// candidates, are the smaller evil.
+// dearBands is the number of bands beyond which fewer rows are cheaper, in spite of their false candidates.
 const dearBands = 256
 
 // Components returns the length of the signature that the scheme cuts.
 func (s Scheme) Components() int { return s.Bands * s.Rows }
 
-// Probability returns the probability that two documents of the given Jaccard
-// similarity share at least one band: the S-curve.
+// Probability returns the probability that two documents of the given Jaccard similarity share at least one
+// band. This is the S-curve.
 func (s Scheme) Probability(jaccard float64) float64 {
 	return 1 - math.Pow(1-math.Pow(jaccard, float64(s.Rows)), float64(s.Bands))
 }
 
-// Plan picks bands and rows so that a pair of exactly the threshold, from above
-// 0 to 1, shares a key with a probability of at least recall, from above 0 to
-// below 1; more similar pairs share one more surely. It depends on nothing
-// else, least of all on the data. Where bands or rows are given (above 0) they
-// are kept, and the planner picks only the other. The error says what to change
-// where no scheme of at most MaxBands will do.
+// Plan picks bands and rows. With them, a pair whose similarity is exactly the threshold shares a key with a
+// probability of at least recall. More similar pairs share one more surely. The threshold is above 0 and at
+// most 1, the recall above 0 and below 1. The plan depends on nothing else, least of all on the data. If
+// bands or rows are given (above 0), Plan keeps them and picks only the other. If no scheme of at most
+// MaxBands will do, the error says what to change.
 func Plan(threshold, recall float64, given Scheme) (Scheme, error) {
 	if given.Bands > 0 && given.Rows > 0 {
 		return given, nil
 	}
 	if given.Bands > 0 {
-		// The most rows that still reach the recall bring the fewest candidates.
+		// The most rows that still reach the recall give the fewest candidates.
 		rows := 1
 		for rows < 64 && (Scheme{given.Bands, rows + 1}).Probability(threshold) >= recall {
 			rows++
@@ -77,8 +73,8 @@ func Plan(threshold, recall float64, given Scheme) (Scheme, error) {
 		recall, threshold, rows, MaxBands)
 }
 
-// bandsFor returns the fewest bands that reach the recall; a float, as it can
-// be too large for an integer.
+// bandsFor returns the fewest bands that reach the recall. It returns a float, since the number can be too
+// large for an integer.
 func bandsFor(threshold, recall float64, rows int) float64 {
 	hit := math.Pow(threshold, float64(rows))
 	if hit >= 1 {
@@ -91,9 +87,8 @@ func bandsFor(threshold, recall float64, rows int) float64 {
 	return max(bands, 1)
 }
 
-// AppendKeys appends a key of 64 bits a band to keys. The signature holds at
-// least Components values. Keys of different bands never agree but by chance,
-// of one in 2^64.
+// AppendKeys appends a 64-bit key for each band to keys. The signature has at least Components values. Keys
+// of different bands agree only by chance, with a probability of 1 in 2^64.
 func (s Scheme) AppendKeys(keys []uint64, signature []uint32) []uint64 {
 	for band := range s.Bands {
 		key := mix(uint64(band) + 1)
@@ -105,8 +100,8 @@ func (s Scheme) AppendKeys(keys []uint64, signature []uint32) []uint64 {
 	return keys
 }
 
-// mix is the finisher of SplitMix64, a bijection of 64 bits, behind its
-// increment, so that 0 does not stay 0.
+// mix adds the increment of SplitMix64 and applies its finisher, a bijection of 64 bits. The increment keeps
+// 0 from staying 0.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -7,40 +7,36 @@ import (
 	"sync"
 )
 
-// leastMerged is the number of keys below which new ones are not merged into the
-// table.
+// leastMerged is the least number of new keys that are merged into the table.
 const leastMerged = 1024
 
-// Growing is a [Table] that keys are added to while it is searched: most of them
-// are in a table, new ones in a small sorted list beside it, which is merged into
-// the table when it is large enough. It holds all keys or, as a sliding window,
-// those added last.
+// Growing is a [Table] that is searched while keys are added. Most keys are in a table. New keys are in a
+// small sorted list beside it. The list is merged into the table when it is large enough. A Growing holds all
+// keys or, as a sliding window, those added last.
 //
-// Any number of goroutines may search it and add to it. Those that add wait for
-// each other and for a merge, those that search do not wait for a merge.
+// Any number of goroutines may search it and add to it. Goroutines that add wait for each other and for a
+// merge. Goroutines that search do not wait for a merge.
 type Growing struct {
-	adding sync.Mutex // held by who adds; taken before mutex
+	adding sync.Mutex // held while keys are added; taken before mutex
 
 	window int      // the number of keys to hold; 0 for all
-	recent []uint64 // the keys held in the order of their arrival, as a ring
-	oldest int      // in recent, if that is full
+	recent []uint64 // in a sliding window, the keys in the order of their arrival, as a ring
+	oldest int      // index of the oldest key in recent, if that is full
 
 	mutex sync.RWMutex
 	table *Table
 	added []uint64 // sorted, not in table yet
-	gone  []uint64 // sorted, in table or added, but no more
+	gone  []uint64 // sorted; still in table or added, but removed
 }
 
-// NewGrowing returns a Growing that begins with the keys of a table and loses
-// none.
+// NewGrowing returns a Growing that begins with the keys of a table. It holds all keys.
 func NewGrowing(table *Table) *Growing { return &Growing{table: table} }
 
-// NewSliding returns a Growing that is empty and holds the given number of keys,
-// at least 1, that were added last.
+// NewSliding returns an empty Growing. It holds the given number of keys, at least 1: those added last.
 func NewSliding(window int) *Growing { return &Growing{table: &Table{}, window: max(window, 1)} }
 
-// Add adds a key. The oldest goes if there are more than the window has room for.
-// The error is that there are too many for a table.
+// Add adds a key. If there are then more keys than the window holds, the oldest goes. The error is that a
+// table cannot hold so many keys.
 func (g *Growing) Add(key uint64) error {
 	g.adding.Lock()
 	defer g.adding.Unlock()
@@ -52,8 +48,8 @@ func (g *Growing) Add(key uint64) error {
 	}
 	g.mutex.Unlock()
 
-	// Adding to a list of n keys moves n/2 of them, merging writes all of the
-	// table: with a list of about the root of the table both cost the same.
+	// Adding a key to a list of n moves n/2 keys. Merging writes the whole table. Both cost the same if the
+	// list is about as long as the root of the table's length.
 	if limit := leastMerged + int(4*math.Sqrt(float64(g.table.Len()))); len(g.added) <= limit {
 		return nil
 	}
@@ -67,8 +63,7 @@ func (g *Growing) Add(key uint64) error {
 	return nil
 }
 
-// remember puts the key into the window and returns the one that leaves it, if
-// one does.
+// remember puts the key into the window. If a key leaves the window, it returns that key.
 func (g *Growing) remember(key uint64) (old uint64, full bool) {
 	switch {
 	case g.window == 0:
@@ -87,7 +82,7 @@ func insert(sorted []uint64, key uint64) []uint64 {
 	return slices.Insert(sorted, at, key)
 }
 
-// all yields all keys in order. Nothing must be added meanwhile.
+// all yields all keys in order. Nobody may add keys meanwhile.
 func (g *Growing) all() iter.Seq[uint64] {
 	return func(yield func(key uint64) bool) {
 		added, gone := g.added, g.gone
@@ -123,8 +118,8 @@ func (g *Growing) Len() int {
 	return g.table.Len() + len(g.added) - len(g.gone)
 }
 
-// AppendRange appends the keys that begin with the given prefix, in order: those
-// with prefix in their highest prefixBits bits, from 0 to 64.
+// AppendRange appends, in order, the keys whose highest prefixBits bits are prefix. PrefixBits is from 0 to
+// 64.
 func (g *Growing) AppendRange(keys []uint64, prefix uint64, prefixBits int) []uint64 {
 	g.mutex.RLock()
 	defer g.mutex.RUnlock()

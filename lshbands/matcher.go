@@ -9,23 +9,22 @@ import (
 )
 
 const (
-	// divideAbove is the size above which a Matcher divides groups: comparing fewer
-	// with each other costs less than sorting them.
+	// divideAbove is the size above which a Matcher divides groups. A smaller group is compared pair by pair,
+	// which costs less than sorting it.
 	divideAbove = 2048
 
 	// sampled is how many fingerprints of a group decide how to divide it.
 	sampled = 256
 )
 
-// Matcher finds the pairs of fingerprints within the distance of a [Permuted]
-// among those that share a prefix. It must not be used by two goroutines at a
-// time.
+// Matcher finds the pairs within the distance of a [Permuted] among fingerprints that share a prefix. Only
+// one goroutine may use it at a time.
 type Matcher struct {
 	permuted    *Permuted
 	divideAbove int
 
-	// earlier and shared are masks. Pairs that agree in one of earlier have been
-	// met; those that do not agree in all of shared are no pairs of the group.
+	// earlier and shared are masks. Pairs that agree in a mask of earlier have met before. Pairs that do not
+	// agree in all masks of shared are not pairs of the group.
 	earlier, shared []uint64
 
 	distances []uint16
@@ -37,19 +36,16 @@ func (p *Permuted) NewMatcher() *Matcher {
 	return &Matcher{permuted: p, divideAbove: divideAbove}
 }
 
-// Pairs calls visit for every pair of fingerprints i < j of a group that are
-// within the distance and share the prefix of no table before the given one:
-// over all groups of all tables, for every pair exactly once. The group holds
-// fingerprints, one behind the other, with a common prefix in that table; pairs
-// that do not have it, since a prefix of more than 64 bits was hashed, are left
-// out. The order of the pairs follows from that of the fingerprints.
+// Pairs calls visit for the pairs of fingerprints i < j of a group that are within the distance and share the
+// prefix of no earlier table. So over all groups of all tables, visit gets each pair exactly once. The group
+// holds fingerprints, one behind the other, with a common prefix in that table. A prefix of more than 64 bits
+// is only hashed. Pairs whose prefixes differ in spite of equal hashes are left out. The order of the pairs
+// depends only on the order of the fingerprints.
 //
-// A large group is divided by the same principle: as two fingerprints within a
-// distance of k are equal in one at least of k+1 blocks, only those that share a
-// block are compared, and that again as long as it helps. Equal fingerprints
-// stand as one until all is done. So the time is about that of the output and of
-// sorting, unless the fingerprints lie so close that nearly all are within the
-// distance.
+// A large group is divided by the same principle. Cut into k+1 blocks, two fingerprints within a distance of
+// k are equal in at least one block. So only fingerprints that share a block are compared. This is repeated
+// as long as it helps. Equal fingerprints stand as one until the end. So the time is about that of sorting
+// and of the output, unless the fingerprints lie so close that nearly all are within the distance.
 func (m *Matcher) Pairs(table int, group []uint64, visit func(i, j, distance int)) {
 	p := m.permuted
 	start, end := table*p.words, (table+1)*p.words
@@ -59,7 +55,7 @@ func (m *Matcher) Pairs(table int, group []uint64, visit func(i, j, distance int
 		return
 	}
 	h := newHeap(group, p.words, visit)
-	if table == 0 { // where equal ones meet first
+	if table == 0 { // equal fingerprints meet first in this table
 		h.visitEqual()
 	}
 	members := make([]int, len(h.starts)-1)
@@ -86,7 +82,7 @@ func (m *Matcher) compare(rows []uint64, visit func(i, j, distance int)) {
 	}
 }
 
-// isFirst reports whether a and b belong to the group and were not met before.
+// isFirst reports whether a and b belong to the group and have not met before.
 func (m *Matcher) isFirst(a, b []uint64) bool {
 	words := m.permuted.words
 	for i := 0; i < len(m.earlier); i += words {
@@ -133,16 +129,16 @@ func (m *Matcher) compareMembers(h *heap, members []int) {
 	m.compare(m.rows, func(i, j, distance int) { h.visitAll(members[i], members[j], distance) })
 }
 
-// heap is a large group, in which equal fingerprints stand as one.
+// heap is a large group. In it, equal fingerprints stand as one.
 type heap struct {
 	words  int
-	rows   []uint64 // different ones, sorted
-	order  []int    // the positions in the group by their fingerprints
-	starts []int    // in order, of each of rows, and the end
+	rows   []uint64 // the different fingerprints, sorted
+	order  []int    // positions in the group, sorted by fingerprint
+	starts []int    // where in order each row begins, and the end
 	visit  func(i, j, distance int)
 }
 
-// keyed is what is sorted of a member of a group.
+// keyed is a member of a group with the key by which it is sorted.
 type keyed struct {
 	key    uint64
 	member int
@@ -174,7 +170,7 @@ func newHeap(group []uint64, words int, visit func(i, j, distance int)) *heap {
 
 func (h *heap) row(i int) []uint64 { return h.rows[i*h.words : (i+1)*h.words] }
 
-// positions returns the positions in the group of those equal to a row.
+// positions returns the positions in the group of the fingerprints that equal a row.
 func (h *heap) positions(row int) []int { return h.order[h.starts[row]:h.starts[row+1]] }
 
 func (h *heap) visitEqual() {
@@ -205,8 +201,8 @@ func (h *heap) sample(members []int) []int {
 	return some
 }
 
-// groups sorts the members by their bits in the mask and yields those that are
-// equal in them. They may be put into another order while they are yielded.
+// groups sorts the members by their bits in the mask, and yields those that are equal in these bits. The
+// caller may reorder a group while it is yielded.
 func (h *heap) groups(members []int, mask []uint64) func(yield func(group []int) bool) {
 	return func(yield func(group []int) bool) {
 		entries := make([]keyed, len(members))
@@ -230,7 +226,7 @@ func (h *heap) groups(members []int, mask []uint64) func(yield func(group []int)
 	}
 }
 
-// key returns the bits of a row in the mask, or a hash of them.
+// key returns the bits of a row that are in the mask, or a hash of them.
 func (h *heap) key(row int, mask []uint64) uint64 {
 	if h.words == 1 {
 		return h.rows[row] & mask[0]
@@ -242,9 +238,8 @@ func (h *heap) key(row int, mask []uint64) uint64 {
 	return key
 }
 
-// balancedBlocks deals all bits out to so many blocks, as masks, so that each
-// gets a like share of those that tell most: the ones that half of the sample
-// has.
+// balancedBlocks deals all bits out to count blocks, which are masks. Each block gets a similar share of the
+// bits that distinguish most: those that half of the sample has.
 func balancedBlocks(h *heap, sample []int, count int) [][]uint64 {
 	balances := make([]int, 64*h.words)
 	for _, member := range sample {
@@ -266,7 +261,7 @@ func balancedBlocks(h *heap, sample []int, count int) [][]uint64 {
 	}
 	for i, bit := range order {
 		block := i % count
-		if i/count%2 == 1 { // there and back
+		if i/count%2 == 1 { // deal there and back
 			block = count - 1 - block
 		}
 		blocks[block][bit/64] |= 1 << (bit % 64)
@@ -274,7 +269,7 @@ func balancedBlocks(h *heap, sample []int, count int) [][]uint64 {
 	return blocks
 }
 
-// helps reports whether the pairs of the sample that share a block, counted for
+// helps reports whether the blocks divide the sample well: the pairs that share a block, counted once for
 // each block, are at most half of all pairs.
 func helps(h *heap, sample []int, blocks [][]uint64) bool {
 	pairs := 0

@@ -9,52 +9,48 @@ import (
 // MostTables is the largest number of tables of a [Permuted].
 const MostTables = 4096
 
-// mostFingerprintBits is the length of the longest fingerprints.
+// mostFingerprintBits is the length of the longest fingerprint.
 const mostFingerprintBits = 1024
 
-// Permuted is a set of permutations of the bits of fingerprints that solves the
-// Hamming distance problem (Manku, Jain and Das Sarma, Detecting near-duplicates
-// for web crawling, 2007). Fingerprints are cut into more blocks than bits may
-// differ, so that some blocks are the same in two fingerprints within that
-// distance, whichever they are. Every permutation brings another choice of as
-// many blocks to the front; in at least one table of fingerprints that are so
-// permuted, and sorted, the two share the prefix that these blocks are.
+// Permuted is a set of permutations of the bits of fingerprints that solves the Hamming distance problem
+// (Manku, Jain and Das Sarma, Detecting near-duplicates for web crawling, 2007). Fingerprints are cut into
+// more blocks than bits may differ. So two fingerprints within the distance are the same in some blocks,
+// whichever these are. Each permutation brings another choice of that many blocks to the front. It gives a
+// sorted table of permuted fingerprints. In at least one table the two fingerprints share the prefix that
+// these blocks form.
 //
 // A second level cuts the bits behind the prefix of each table into blocks in the
 // same way, and so on: more tables with longer prefixes.
 //
-// Fingerprints have bit number i in bit i%64 of element i/64, as those of SimHash.
-// Blocks are numbered from bit 0, the larger ones first, and tables by the choice
-// of blocks in lexicographic order. A Permuted does not change: any number of
-// goroutines may use it.
+// Fingerprints have bit number i in bit i%64 of element i/64, as in SimHash. Blocks are numbered from bit 0,
+// the larger ones first. Tables are numbered by their choice of blocks in lexicographic order. A Permuted
+// does not change. Any number of goroutines may use it.
 type Permuted struct {
 	bits, distance int
 	blocks         []int
-	words          int // of a fingerprint
+	words          int // in a fingerprint
 	tables         []permutation
-	masks          []uint64 // of the bits in the prefix, as many words for each table
+	masks          []uint64 // for each table as many words as a fingerprint has: the bits of its prefix
 }
 
-// permutation is the one of a table.
+// permutation is the permutation of a table.
 type permutation struct {
 	prefixBits                int
 	prefix, forward, backward []move
 }
 
-// move takes bits of a word to another one. Neighbouring blocks that stay
-// neighbours are one.
+// move takes bits of a word to another word. Neighbouring blocks that stay neighbours share one move.
 type move struct {
 	from, to int // words
 	mask     uint64
 	rotate   int
 }
 
-// NewPermuted returns the tables for fingerprints of the given number of bits, a
-// multiple of 64 up to 1,024, or 32, that may differ in up to distance of them.
-// Blocks says how many there are at each level; all but distance of them are in
-// the prefix. So 64 bits, distance 3 and 6 blocks make 20 tables with prefixes of
-// 31 to 33 bits, and 4, then 4 blocks make 16 tables with prefixes of 28. The
-// error says what cannot be.
+// NewPermuted returns the tables for fingerprints of the given number of bits: a multiple of 64 up to 1,024,
+// or 32. The fingerprints of a pair may differ in up to distance bits. Blocks is the number of blocks at each
+// level. All of them but distance are in the prefix. So 64 bits, distance 3 and 6 blocks make 20 tables with
+// prefixes of 31 to 33 bits. With 4 blocks at each of two levels they make 16 tables with prefixes of 28
+// bits. The error says which argument is impossible.
 func NewPermuted(bits, distance int, blocks ...int) (*Permuted, error) {
 	return newPermuted(bits, distance, evenly, blocks...)
 }
@@ -71,7 +67,7 @@ func evenly(bits, blocks int) []int {
 	return lengths
 }
 
-// newPermuted is NewPermuted with the blocks' lengths given by a function.
+// newPermuted does the work of NewPermuted. The function cut gives the lengths of the blocks.
 func newPermuted(bits, distance int, cut func(bits, blocks int) []int, blocks ...int) (*Permuted, error) {
 	if bits != 32 && (bits < 64 || bits > mostFingerprintBits || bits%64 != 0) {
 		return nil, fmt.Errorf("permuted tables of %d bits: take a multiple of 64 from 64 to %d, or 32", bits, mostFingerprintBits)
@@ -102,8 +98,8 @@ func newPermuted(bits, distance int, cut func(bits, blocks int) []int, blocks ..
 	return p, nil
 }
 
-// addLevel adds the tables whose permutations begin with the bits prefix and cut
-// the others, rest, in ascending order, into blocks.
+// addLevel adds the tables whose permutations begin with the bits of prefix. It cuts the other bits, which
+// are rest in ascending order, into blocks.
 func (p *Permuted) addLevel(prefix, rest []int, cut func(bits, blocks int) []int, blocks []int) {
 	parts := make([][]int, 0, blocks[0])
 	for _, length := range cut(len(rest), blocks[0]) {
@@ -133,8 +129,7 @@ func (p *Permuted) addLevel(prefix, rest []int, cut func(bits, blocks int) []int
 	}
 }
 
-// combinations calls yield for every choice of the given size of the numbers
-// below n, in lexicographic order.
+// combinations yields every choice of the given size from the numbers below n, in lexicographic order.
 func combinations(n, size int) func(yield func(chosen []int) bool) {
 	return func(yield func(chosen []int) bool) {
 		chosen := make([]int, size)
@@ -164,8 +159,7 @@ func appendReversed(to, from []int) []int {
 	return to
 }
 
-// addTable adds the table whose permutation has the bits in the given order, the
-// highest first.
+// addTable adds the table whose permutation has the bits in the given order. The highest bit comes first.
 func (p *Permuted) addTable(order []int, prefixBits int) {
 	t := permutation{prefixBits: prefixBits}
 	mask := make([]uint64, p.words)
@@ -185,7 +179,7 @@ func (p *Permuted) addTable(order []int, prefixBits int) {
 	p.masks = append(p.masks, mask...)
 }
 
-// addMove adds the move of a bit to those that go the same way, or a new one.
+// addMove adds the move of a bit. It joins moves that go the same way.
 func addMove(moves []move, from, to int) []move {
 	next := move{from: from / 64, to: to / 64, mask: 1 << (from % 64), rotate: (to - from) & 63}
 	for i := range moves {
@@ -203,8 +197,7 @@ func (p *Permuted) Tables() int { return len(p.tables) }
 // Bits returns the number of bits of a fingerprint.
 func (p *Permuted) Bits() int { return p.bits }
 
-// Distance returns the number of bits in which two fingerprints may differ that
-// share a prefix for sure.
+// Distance returns the largest distance at which two fingerprints are sure to share a prefix.
 func (p *Permuted) Distance() int { return p.distance }
 
 // Blocks returns the number of blocks at each level.
@@ -213,8 +206,8 @@ func (p *Permuted) Blocks() []int { return slices.Clone(p.blocks) }
 // PrefixBits returns the number of bits in the prefix of a table.
 func (p *Permuted) PrefixBits(table int) int { return p.tables[table].prefixBits }
 
-// ExpectedCandidates returns how many of so many random fingerprints share the
-// prefix of a table with another one: documents / 2^PrefixBits.
+// ExpectedCandidates returns how many of the given number of random fingerprints share the prefix of one
+// fingerprint in a table: documents / 2^PrefixBits.
 func (p *Permuted) ExpectedCandidates(table int, documents float64) float64 {
 	for left := p.tables[table].prefixBits; left > 0; left -= 32 {
 		documents /= float64(uint64(1) << min(left, 32))
@@ -222,8 +215,8 @@ func (p *Permuted) ExpectedCandidates(table int, documents float64) float64 {
 	return documents
 }
 
-// Prefix returns the prefix of a fingerprint in a table as a number of PrefixBits
-// bits, or a hash of it if these are more than 64.
+// Prefix returns the prefix of a fingerprint in a table as a number of PrefixBits bits. It returns a hash of
+// the prefix if these are more than 64.
 func (p *Permuted) Prefix(table int, fingerprint []uint64) uint64 {
 	t := &p.tables[table]
 	prefix := uint64(0)
@@ -240,22 +233,21 @@ func (p *Permuted) Prefix(table int, fingerprint []uint64) uint64 {
 	return prefix
 }
 
-// mask returns the bits of a fingerprint that are in the prefix of a table.
+// mask returns the mask of the bits of a fingerprint that are in the prefix of a table.
 func (p *Permuted) mask(table int) []uint64 {
 	return p.masks[table*p.words : (table+1)*p.words]
 }
 
-// Permute sets dst, of as many words as a fingerprint, to the permuted
-// fingerprint of a table. It begins with the prefix in the highest bits of
-// dst[0], so that equal prefixes are next to each other in the order of
-// [slices.Compare]. Of 32 bits, the lower half of dst[0] is used. Dst and
+// Permute sets dst to the permuted fingerprint of a table. Dst has as many words as a fingerprint. The
+// permuted fingerprint begins with the prefix in the highest bits of dst[0]. So equal prefixes are neighbours
+// in the order of [slices.Compare]. A fingerprint of 32 bits uses the lower half of dst[0]. Dst and
 // fingerprint must not overlap.
 func (p *Permuted) Permute(table int, dst, fingerprint []uint64) {
 	apply(p.tables[table].forward, dst[:p.words], fingerprint)
 }
 
-// Unpermute sets dst to the fingerprint that Permute made permuted of. They must
-// not overlap.
+// Unpermute undoes Permute: it sets dst to the fingerprint whose permuted form is permuted. The two must not
+// overlap.
 func (p *Permuted) Unpermute(table int, dst, permuted []uint64) {
 	apply(p.tables[table].backward, dst[:p.words], permuted)
 }
@@ -268,9 +260,8 @@ func apply(moves []move, dst, src []uint64) {
 	}
 }
 
-// FirstCommon returns the first table in which the fingerprints a and b share the
-// prefix, or -1 if there is none. Who finds pairs by their prefixes and keeps
-// those of each table that meet there first has every pair once.
+// FirstCommon returns the first table in which the fingerprints a and b share the prefix, or -1 if there is
+// none. A caller that keeps from each table only the pairs that share no earlier prefix has every pair once.
 func (p *Permuted) FirstCommon(a, b []uint64) int {
 	for table := range p.tables {
 		if agree(a, b, p.mask(table)) {
@@ -289,9 +280,9 @@ func agree(a, b, mask []uint64) bool {
 	return differing == 0
 }
 
-// Ball returns the number of fingerprints of the given number of bits within a
-// Hamming distance of one, itself included: 41,449 for 32 bits and distance 4. It
-// is exact below 2^53, and infinite beyond the largest float64.
+// Ball returns the number of fingerprints of the given number of bits within a Hamming distance of one
+// fingerprint, including that one. For 32 bits and distance 4 these are 41,449. The number is exact below
+// 2^53, and infinite beyond the largest float64.
 func Ball(bits, distance int) float64 {
 	sum := 0.
 	for differing := range min(distance, bits) + 1 {

@@ -6,48 +6,46 @@ import (
 	"slices"
 )
 
-// Costs are CPU seconds of a job's steps that depend on the keys.
+// Costs are the CPU seconds of those steps of a job that depend on the keys.
 type Costs struct {
-	// Key is for one key of one document: to write its record, to bring it to its
-	// shard and to sort it there.
+	// Key is the cost of one key of one document: to write its record, to bring it to its shard and to sort
+	// it there.
 	Key float64
-	// Component is for one component of the MinHash signature of one shingle.
+	// Component is the cost of one component of the MinHash signature for one shingle.
 	Component float64
-	// Shingle is for one shingle of one document where keys are the rarest: to count
-	// it in the corpus, and to look up what is rare in the document.
+	// Shingle is the cost of one shingle of one document if the rarest shingles are the keys: to count it in
+	// the corpus, and to look up how rare it is.
 	Shingle float64
-	// Comparison is for one candidate pair: to bring both documents together and
-	// to compare them.
+	// Comparison is the cost of one candidate pair: to bring both documents together and to compare them.
 	Comparison float64
 }
 
-// UsualCosts are of jobs of some hundred megabytes on a core of an AMD EPYC (Zen 5).
+// UsualCosts are the costs of jobs of some hundred megabytes on a core of an AMD EPYC (Zen 5).
 func UsualCosts() Costs {
 	return Costs{Key: 300e-9, Component: 15e-12, Shingle: 12e-9, Comparison: 350e-9}
 }
 
-// FingerprintCosts are those of documents that are compared where they meet, by
-// fingerprints in their keys.
+// FingerprintCosts are the costs if documents are compared where they meet, by the fingerprints in their
+// keys.
 func FingerprintCosts() Costs { return Costs{Key: 300e-9, Comparison: 1e-9} }
 
 // Workload is what keys are planned for.
 type Workload struct {
-	// Documents that get keys, and the mean number of their distinct shingles.
+	// Documents is how many documents get keys. Shingles is the mean number of their distinct shingles.
 	Documents, Shingles float64
-	// Memory is the room for the keys of all documents in bytes; 0: no limit.
+	// Memory is the room in bytes for the keys of all documents. 0 means no limit.
 	Memory float64
 	// RecordBytes returns how many bytes the keys of a document take.
 	RecordBytes func(keys float64) float64
 	Costs       Costs
 }
 
-// Choice is a way to bring documents together that may be similar, with what it
-// promises and what it takes.
+// Choice is a way to bring possibly similar documents together, with its promise and its cost.
 type Choice struct {
-	// Scheme is that of MinHash keys, zero for others.
+	// Scheme is the scheme of MinHash keys. It is zero for other keys.
 	Scheme
-	// Blocks are those of the levels of a [Permuted], none for others; Distance is
-	// the number of bits that it lets differ.
+	// Blocks are the numbers of blocks at the levels of a [Permuted], none for other keys. Distance is the
+	// number of bits that may differ.
 	Blocks   []int `json:"blocks,omitempty"`
 	Distance int   `json:"distance,omitempty"`
 	// KeysPerDocument is the mean number of keys of a document: bands, tables, or
@@ -55,15 +53,12 @@ type Choice struct {
 	KeysPerDocument float64 `json:"keys_per_document"`
 	// PrefixBits is the length of the shortest prefix of a Permuted.
 	PrefixBits int `json:"prefix_bits,omitempty"`
-	// Probability is that with which a pair at the threshold, or the distance,
-	// shares a key.
+	// Probability is the probability that a pair at the threshold, or at the distance, shares a key.
 	Probability float64 `json:"probability"`
-	// UniformPerProbe is how many documents would share a key with one, if all
-	// fingerprints were random. Random sets share no shingle, so for MinHash it is
-	// 0.
+	// UniformPerProbe is how many documents would share a key with a given one if all fingerprints were
+	// random. It is 0 for MinHash, since random sets share no shingle.
 	UniformPerProbe float64 `json:"uniform_per_probe"`
-	// Candidates is the number of pairs to compare, and PerProbe for how many of
-	// them one document stands.
+	// Candidates is the number of pairs to compare. PerProbe is how many of them each document is in.
 	Candidates float64 `json:"candidates"`
 	PerProbe   float64 `json:"per_probe"`
 	// Bytes is the room that the keys take.
@@ -74,23 +69,23 @@ type Choice struct {
 	Fits bool `json:"fits"`
 }
 
-// MinHash returns what a scheme promises at the threshold and takes, with that
-// many candidate pairs.
+// MinHash returns the promise of a scheme at the threshold, and its cost with the given number of candidate
+// pairs.
 func (w Workload) MinHash(s Scheme, threshold, candidates float64) Choice {
 	c := Choice{Scheme: s, KeysPerDocument: float64(s.Bands), Probability: s.Probability(threshold)}
 	seconds := w.Documents * w.Shingles * float64(s.Components()) * w.Costs.Component
 	return w.weigh(c, candidates, seconds)
 }
 
-// Exact returns what [PrefixKeys] take, with that many keys a document and that many
-// candidate pairs. They miss no pair.
+// Exact returns the cost of [PrefixKeys] with the given number of keys a document and of candidate pairs.
+// They miss no pair.
 func (w Workload) Exact(keys, candidates float64) Choice {
 	c := Choice{KeysPerDocument: keys, Probability: 1}
 	return w.weigh(c, candidates, w.Documents*w.Shingles*w.Costs.Shingle)
 }
 
-// Permuted returns what tables with these blocks take. Candidates below 0 stand
-// for those of random fingerprints.
+// Permuted returns the cost of tables with these blocks. Candidates below 0 stand for the number that random
+// fingerprints give.
 func (w Workload) Permuted(p *Permuted, blocks []int, candidates float64) Choice {
 	c := Choice{Blocks: blocks, Distance: p.Distance(), KeysPerDocument: float64(p.Tables()), PrefixBits: math.MaxInt, Probability: 1}
 	for table := range p.Tables() {
@@ -103,7 +98,7 @@ func (w Workload) Permuted(p *Permuted, blocks []int, candidates float64) Choice
 	return w.weigh(c, candidates, 0)
 }
 
-// weigh fills in what a choice takes, on top of so many seconds.
+// weigh fills in the cost of a choice. Seconds is the cost of making its keys.
 func (w Workload) weigh(c Choice, candidates, seconds float64) Choice {
 	c.Candidates = candidates
 	c.PerProbe = 2 * candidates / max(w.Documents, 1)
@@ -113,8 +108,7 @@ func (w Workload) weigh(c Choice, candidates, seconds float64) Choice {
 	return c
 }
 
-// Compare orders choices: those that fit first, then by what they take, the least
-// first.
+// Compare orders choices. Choices that fit come first, then cheaper ones.
 func (c *Choice) Compare(other *Choice) int {
 	if c.Fits != other.Fits {
 		if c.Fits {
@@ -125,13 +119,12 @@ func (c *Choice) Compare(other *Choice) int {
 	return cmp.Or(cmp.Compare(c.Seconds, other.Seconds), cmp.Compare(c.Bytes, other.Bytes))
 }
 
-// mostRows is how many rows a band has at most in a ranking: beyond, records grow
-// and candidates hardly shrink.
+// mostRows is the largest number of rows in a band of a ranking. With more, records grow and candidates
+// hardly become fewer.
 const mostRows = 8
 
-// Schemes returns for one row a band to eight the scheme with the fewest bands
-// that finds a pair at the threshold with the probability recall; none of more
-// than 256 bands.
+// Schemes returns one scheme for each number of rows from one to eight. It has the fewest bands that find a
+// pair at the threshold with the probability recall. Schemes of more than 256 bands are left out.
 func Schemes(threshold, recall float64) []Scheme {
 	var schemes []Scheme
 	for rows := 1; rows <= mostRows; rows++ {
@@ -142,7 +135,7 @@ func Schemes(threshold, recall float64) []Scheme {
 	return schemes
 }
 
-// mostRankedTables is how many tables a ranked choice has at most.
+// mostRankedTables is the largest number of tables in a ranked choice.
 const mostRankedTables = 256
 
 // Tables is one way to cut fingerprints into the blocks of permuted tables.
@@ -151,10 +144,9 @@ type Tables struct {
 	*Permuted
 }
 
-// TableSchemes returns the tables of one and of two levels for fingerprints of
-// that many bits within a distance, of at most 256 tables, that are of use: more
-// tables always have longer prefixes. The error is that of [NewPermuted] for the
-// fewest blocks.
+// TableSchemes returns the useful tables of one and of two levels for fingerprints of that many bits within a
+// distance: more tables always have longer prefixes. None has more than 256 tables. The error comes from
+// [NewPermuted] for the fewest blocks.
 func TableSchemes(bits, distance int) ([]Tables, error) {
 	fewest, err := NewPermuted(bits, distance, distance+1)
 	if err != nil {

@@ -9,27 +9,27 @@ import (
 // Kaushik, A primitive operator for similarity joins in data cleaning, 2006;
 // Bayardo, Ma and Srikant, Scaling up all pairs similarity search, 2007).
 //
-// A set with a Jaccard similarity of at least the threshold to one of n shingles
-// has at least a share of threshold of them. So if the shingles of all documents
-// stand in one order, whatever it is, the two have one in common among the first
-// n - threshold*n + 1 of each: no pair is missed. The order decides only how many
-// pairs meet in vain, and rare shingles first are best.
+// A set whose Jaccard similarity to a set of n shingles reaches the threshold contains at least threshold*n
+// of its shingles. Put the shingles of all documents into one order. Then the two sets share a shingle among
+// the first n - threshold*n + 1 of each, where n is the size of the respective set. So no pair is missed,
+// whatever the order. The order decides only how many pairs meet in vain. The best order has rare shingles
+// first.
 
-// Counter counts in how many documents of a corpus shingles occur, by their
-// hashes of 48 bits: coarsely, for hashes that share a cell are counted together.
-// It is an order of shingles too, those first that few documents have; any number
-// of goroutines may use it as one while nobody counts.
+// Counter counts in how many documents of a corpus each shingle occurs. It knows shingles by their hashes of
+// 48 bits. It counts coarsely: hashes that share a cell are counted together. It also defines an order of
+// shingles, in which shingles of few documents come first. Any number of goroutines may use that order while
+// nobody counts.
 //
-// It is a table of lines as long as those of a processor's cache. A shingle has one
-// line, and looks nowhere else: a cell of two bits there, that says whether no, one
-// or several documents have a shingle of the cell, and one of eight counters.
+// A Counter is a table of lines as long as those of a processor's cache. A shingle has one line and touches
+// no other. There it has a cell of two bits, which says whether no document, one or several have a shingle of
+// the cell. It also has one of eight counters.
 type Counter struct {
 	lines   []line
 	fetched uint16 // see fetch
 }
 
 type line struct {
-	counts [8]uint16 // that stay at the largest number
+	counts [8]uint16 // a count stays at the largest number
 	cells  [6]uint64
 }
 
@@ -37,17 +37,17 @@ const (
 	lineSize     = 64
 	cellsPerWord = 32
 	cellsPerLine = 6 * cellsPerWord
-	// shinglesPerLine weighs the memory, and the time of looks beyond a
-	// processor's cache, against the share of unique shingles that are proved so.
+	// shinglesPerLine is a compromise. More lines take more memory, and more look-ups that miss the
+	// processor's cache. But they prove more unique shingles to be unique.
 	shinglesPerLine = 256
 	leastLines      = 1 << 10
-	// mostLines take 64 MiB. Beyond the texts of some 3 GB that they are made for
-	// documents send more keys.
+	// mostLines take 64 MiB. They are made for texts of up to some 3 GB. In larger corpora documents send
+	// more keys.
 	mostLines = 1 << 20
 )
 
-// NewCounter returns a counter for a corpus whose documents have so many shingles
-// in sum. Counters that are to be added up must be made for the same number.
+// NewCounter returns a counter for a corpus whose documents have the given number of shingles in all.
+// Counters that are to be added up must be made for the same number.
 func NewCounter(shingles int64) *Counter {
 	lines := int64(leastLines)
 	for lines*shinglesPerLine < shingles && lines < mostLines {
@@ -56,16 +56,16 @@ func NewCounter(shingles int64) *Counter {
 	return &Counter{lines: make([]line, lines)}
 }
 
-// place returns where a hash stands in its line: the word of its cell, the lower
-// bit of it, and its counter. The line is given by the lower bits of the hash.
+// place returns where a hash is in its line: the word of its cell, the lower bit of the cell, and its
+// counter. The lower bits of the hash choose the line.
 func place(hash uint64) (word, bit, counter uint64) {
 	cell := (hash >> 32) * cellsPerLine >> 16
 	return cell / cellsPerWord, cell % cellsPerWord * 2, hash >> 29 & 7
 }
 
-// fetch brings the lines of hashes into the cache: loads do not wait for each other,
-// but for stores before whose places are not known yet. What it returns is only
-// there so that the loads are not left out.
+// fetch brings the lines of hashes into the cache. Loads do not wait for each other, but they wait for
+// earlier stores whose addresses are not known yet. The result only keeps the compiler from dropping the
+// loads.
 func fetch(lines []line, set []uint64) uint16 {
 	last := uint64(len(lines) - 1)
 	fetched := uint16(0)
@@ -75,7 +75,7 @@ func fetch(lines []line, set []uint64) uint16 {
 	return fetched
 }
 
-// Add counts a document by the set of its shingles: distinct hashes of 48 bits.
+// Add counts a document. Set has its shingles: distinct hashes of 48 bits.
 func (c *Counter) Add(set []uint64) {
 	lines := c.lines
 	last := uint64(len(lines) - 1)
@@ -85,7 +85,7 @@ func (c *Counter) Add(set []uint64) {
 		for _, hash := range next {
 			line := &lines[hash&last]
 			word, bit, counter := place(hash)
-			// None becomes one, one becomes several, several stay.
+			// No document becomes one, one becomes several, several stay several.
 			cells := line.cells[word]
 			line.cells[word] = cells + (1-cells>>bit&2>>1)<<bit
 			n := line.counts[counter]
@@ -95,7 +95,7 @@ func (c *Counter) Add(set []uint64) {
 	}
 }
 
-// class returns the class of a count: four an octave, up to 127.
+// class returns the class of a count. There are four classes an octave. The largest is 127.
 func class(n uint32) byte {
 	if n < 4 {
 		return byte(n)
@@ -111,46 +111,41 @@ type PrefixKey struct {
 	Position uint32
 }
 
-// lookAhead is how many shingles are looked up before the count of those found so
-// far is looked at.
+// lookAhead is how many shingles are looked up before the number of keys is checked again.
 const lookAhead = 32
 
-// PrefixKeys finds the keys of documents, with memory of its own; not for
-// concurrent use.
+// PrefixKeys finds the keys of documents. It is not for concurrent use.
 type PrefixKeys struct {
 	order     *Counter
 	threshold float64
 
 	shared  []uint64 // shingles that other documents may have
-	classes []byte   // theirs
+	classes []byte   // classes of the shared shingles
 	keys    []PrefixKey
 	fetched uint16 // see fetch
 }
 
-// NewPrefixKeys returns a finder of keys for the Jaccard similarity threshold,
-// from above 0 to 1.
+// NewPrefixKeys returns a finder of keys for a Jaccard similarity threshold above 0 and up to 1.
 func NewPrefixKeys(order *Counter, threshold float64) *PrefixKeys {
 	return &PrefixKeys{order: order, threshold: threshold}
 }
 
-// PrefixLength returns how many of the n shingles of a document, the first ones
-// in any order, hold one in common with every document that is similar to it.
+// PrefixLength returns the length of the prefix of a document with n shingles. In any common order of
+// shingles, the prefixes of two similar documents share a shingle.
 func PrefixLength(threshold float64, n int) int {
-	// A little less than the share: rounding must not lose a partner.
+	// Take a little less than the share: rounding must not lose a partner.
 	least := int(math.Ceil(threshold * float64(n) * (1 - 1e-9)))
 	return min(n-least+1, n)
 }
 
-// Of returns the keys of a document in their order: of a prefix of its set, which
-// is given as ascending hashes, those shingles that another document may have. A
-// document without keys has no partner, not even an identical one. The keys are
-// valid until the next call.
+// Of returns the keys of a document in their order. They are those shingles of its prefix that another
+// document may have. Set has the hashes of the document in ascending order. A document without keys has no
+// partner, not even an identical one. The keys are valid until the next call.
 func (p *PrefixKeys) Of(set []uint64) []PrefixKey {
 	length := PrefixLength(p.threshold, len(set))
 	lines := p.order.lines
 	last := uint64(len(lines) - 1)
-	// Those that no other document has come first in the order and need not be
-	// looked for.
+	// Shingles that no other document has come first in the order, and need no search.
 	if cap(p.shared) <= len(set) {
 		p.shared = make([]uint64, 2*len(set)+1)
 		p.classes = make([]byte, 2*len(set)+1)
@@ -178,8 +173,7 @@ func (p *PrefixKeys) Of(set []uint64) []PrefixKey {
 	return p.rarest(length-unique, uint32(unique))
 }
 
-// rarest returns the n rarest of the shared shingles, the first of which has that
-// position.
+// rarest returns the n rarest of the shared shingles. The first of them has the given position.
 func (p *PrefixKeys) rarest(n int, position uint32) []PrefixKey {
 	var ends [128]uint32
 	for _, class := range p.classes {

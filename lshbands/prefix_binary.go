@@ -7,15 +7,14 @@ import (
 	"unsafe"
 )
 
-// Bytes returns the memory of the counter, lines of 64 bytes in the byte order of
-// the machine, of which workers on machines of the same kind can make another one.
-// It may be written to.
+// Bytes returns the memory of the counter: lines of 64 bytes in the byte order of the machine. Workers on
+// machines of the same kind can make a counter from it. It may be written to.
 func (c *Counter) Bytes() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(c.lines))), lineSize*len(c.lines))
 }
 
-// CounterOf returns a counter for so many bytes as those of another one, with
-// nothing counted: they are to be copied into its own.
+// CounterOf returns an empty counter of the given size in bytes. The caller copies the bytes of another
+// counter into it.
 func CounterOf(size int64) (*Counter, error) {
 	n := size / lineSize
 	if n < leastLines || n > mostLines || bits.OnesCount64(uint64(n)) != 1 || size != n*lineSize {
@@ -24,9 +23,8 @@ func CounterOf(size int64) (*Counter, error) {
 	return &Counter{lines: make([]line, n)}, nil
 }
 
-// AddCounts adds up counts: to those in the bytes of a part of a counter it adds
-// those of the same part of another one for the same number of shingles. A part is
-// a number of whole lines.
+// AddCounts adds the counts in from to those in to. Both are the bytes of the same part of two counters for
+// the same number of shingles. A part is a number of whole lines.
 func AddCounts(to, from []byte) {
 	const one = 0x5555555555555555
 	a, b := linesOf(to), linesOf(from)

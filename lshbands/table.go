@@ -11,30 +11,27 @@ import (
 // MostTableKeys is the largest number of keys that a [Table] holds.
 const MostTableKeys = 1 << 31
 
-// Table is a sorted list of 64-bit keys, compressed, that is searched by their
-// high bits: permuted fingerprints by their prefixes, or keys as a whole. A key
-// may be there more than once. Positions in it are those in the sorted list, and
-// so may serve for indices of what belongs to the keys.
+// Table is a sorted, compressed list of 64-bit keys. It is searched by the high bits of keys: for permuted
+// fingerprints by their prefixes, or for whole keys. A key may occur more than once. A position in the table
+// is the position in the sorted list. So positions may serve as indices of data that belong to the keys.
 //
-// Of a sorted list, neighbours have most of their high bits in common (Manku, Jain
-// and Das Sarma, Detecting near-duplicates for web crawling, 2007, section 3.2).
-// Every 256 keys make a block, which holds the differences from its first key in
-// the form of Elias and Fano: their highest eight bits in unary, the others, of a
-// width that the block needs, one behind the other. So the keys of a block can be
-// found, and any one of them read, without decoding the rest; ten million random
-// keys take five and a half bytes each. A search goes by
-// interpolation to the few blocks whose first keys are close, and then into one
-// of them.
+// Neighbours in a sorted list have most of their high bits in common (Manku, Jain and Das Sarma, Detecting
+// near-duplicates for web crawling, 2007, section 3.2). Every 256 keys make a block. It holds their
+// differences from its first key in the form of Elias and Fano: the highest eight bits of the differences in
+// unary, the other bits one behind the other, in the width that the block needs. So a search finds the keys
+// of a block, and reads any of them, without decoding the rest. Ten million random keys take five and a half
+// bytes each. A search interpolates to the few blocks whose first keys are close, and then enters one of
+// them.
 //
-// A Table does not change: any number of goroutines may read it.
+// A Table does not change. Any number of goroutines may read it.
 type Table struct {
 	count   int
 	firsts  []byte // the first key of each block
-	offsets []byte // in words, of each block in data, and the end
+	offsets []byte // for each block its offset in data, in words, and the end
 	data    []byte // for each block the unary words and the low bits
 
-	// Cell number (key-least)>>shift of places has the first block that begins in
-	// that cell or above.
+	// places has the number of the first block that begins in a cell or above it. The cell of a key is
+	// (key-least)>>shift.
 	places []uint32
 	least  uint64
 	shift  int
@@ -43,18 +40,18 @@ type Table struct {
 const (
 	blockKeys = 256
 
-	// unaryBits of a difference are kept in unary: the ones of 256 keys and the
-	// zeros of 2^8 values fit eight words, a cache line.
+	// unaryBits of a difference are kept in unary. The ones of 256 keys and the zeros of 2^8 values fit into
+	// eight words, a cache line.
 	unaryBits  = 8
 	unaryWords = (blockKeys + 1<<unaryBits) / 64
 
-	// cellBlocks is how many blocks begin in a cell on average, or up to twice as
-	// many: their first keys are in a cache line or two.
+	// cellBlocks is how many blocks begin in a cell on average, or up to twice as many. Their first keys are
+	// in one cache line or two.
 	cellBlocks = 4
 )
 
-// NewTable returns a table of sorted keys, or an error if they are not sorted or
-// more than [MostTableKeys].
+// NewTable returns a table of sorted keys. It returns an error if they are not sorted or if there are more
+// than [MostTableKeys].
 func NewTable(keys iter.Seq[uint64]) (*Table, error) {
 	t := &Table{offsets: make([]byte, 4)}
 	block := make([]uint64, 0, blockKeys)
@@ -111,7 +108,7 @@ func (t *Table) addBlock(keys []uint64) {
 	t.offsets = binary.LittleEndian.AppendUint32(t.offsets, uint32(len(t.data)/8))
 }
 
-// place makes what a search begins with.
+// place makes the cells where a search begins.
 func (t *Table) place() {
 	blocks := t.blocks()
 	if blocks == 0 {
@@ -146,9 +143,9 @@ func (t *Table) Size() int {
 	return len(t.firsts) + len(t.offsets) + len(t.data) + 4*len(t.places)
 }
 
-// Range returns the positions of the keys that begin with the given prefix, from
-// first up to but not including end: those with prefix in their highest prefixBits
-// bits, from 0 to 64. Where there is none, both are its place.
+// Range returns the positions of the keys whose highest prefixBits bits are prefix. PrefixBits is from 0 to
+// 64. The range includes first and excludes end. If there is no such key, both are the place where it would
+// be.
 func (t *Table) Range(prefix uint64, prefixBits int) (first, end int) {
 	low := prefix << (64 - prefixBits)
 	last := low | (1<<(64-prefixBits) - 1)
@@ -198,9 +195,9 @@ type openBlock struct {
 	width       int // of the low bits
 }
 
-// position is where a key is in a block, or behind all keys.
+// position is the place of a key in a block, or the place behind all keys.
 type position struct {
-	high  uint64 // the highest bits of the differences of which it is
+	high  uint64 // the highest bits of the key's difference
 	unary int    // in the unary words
 	index int    // among the keys
 }
@@ -216,12 +213,12 @@ func (t *Table) open(block int) openBlock {
 	}
 }
 
-// seek returns the position of the first key whose difference is not below the
-// given one, index blockKeys being that behind all keys, however few. It goes on from another position
-// that is not behind it.
+// seek returns the position of the first key whose difference is not below the given one. Behind all keys,
+// the index is blockKeys, even in a shorter block. The search begins at another position that is not behind
+// the result.
 func (b *openBlock) seek(difference uint64, from position) position {
 	if high := difference >> b.width; high != from.high {
-		// Behind as many zeros come the ones of the keys with these highest bits.
+		// The keys with these highest bits have their ones behind as many zeros.
 		unary := 64 * unaryWords
 		if high < 1<<unaryBits {
 			unary = b.zero(int(high)-1) + 1
@@ -269,14 +266,13 @@ func (b *openBlock) low(index int) uint64 {
 	return low & (1<<b.width - 1)
 }
 
-// selectOne returns the position of a set bit of x, counted from 0, or 64 if
-// there are not as many (Vigna, Broadword implementation of rank/select queries,
-// 2008).
+// selectOne returns the position of a set bit of x. Index counts set bits from 0. It returns 64 if there are
+// too few (Vigna, Broadword implementation of rank/select queries, 2008).
 func selectOne(x uint64, index int) int {
 	const eachByte = 0x0101010101010101
 	sums := x - x>>1&0x5555555555555555
 	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
-	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * eachByte // up to each byte
+	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * eachByte // sums of the bits up to each byte
 	enough := (uint64(index)*eachByte | 0x80*eachByte) - sums
 	at := bits.OnesCount64(enough&(0x80*eachByte)) * 8
 	if at == 64 {
@@ -290,8 +286,8 @@ func selectOne(x uint64, index int) int {
 	return at + bits.TrailingZeros64(rest)
 }
 
-// AppendKeys appends the keys at the positions from first up to but not including
-// end. It panics, as slicing does, where the table has no such positions.
+// AppendKeys appends the keys at the positions from first up to but not including end. It panics, as slicing
+// does, if the table does not have these positions.
 func (t *Table) AppendKeys(keys []uint64, first, end int) []uint64 {
 	if first < 0 || end > t.count {
 		panic(errors.New("lshbands: positions outside of the table"))

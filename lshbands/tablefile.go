@@ -9,9 +9,9 @@ import (
 	"math/bits"
 )
 
-// A table in a file is a header of three words, tableMagic, the number of keys and
-// the number of words of data, all numbers little-endian; the first keys of the
-// blocks, the data, the offsets; and the CRC-32C of all that.
+// A table in a file begins with a header of three words: tableMagic, the number of keys and the number of
+// words of data. Then come the first keys of the blocks, the data and the offsets. At the end is the CRC-32C
+// of everything before it. All numbers are little-endian.
 const (
 	tableMagic  = "lshtab1\n"
 	tableHeader = 24
@@ -42,9 +42,9 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	return written, nil
 }
 
-// OpenTable returns the table that WriteTo wrote, which goes on using the bytes:
-// those of a file that was read, or mapped into memory. It reads all of them once,
-// and returns an error if they are not the ones that were written.
+// OpenTable returns the table that WriteTo wrote. The table goes on using the bytes, which come from a file
+// that was read or mapped into memory. OpenTable reads all of them once, and returns an error if they are not
+// the ones that were written.
 func OpenTable(file []byte) (*Table, error) {
 	t, err := openTable(file)
 	if err != nil {

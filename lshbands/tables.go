@@ -1,14 +1,12 @@
 package lshbands
 
-// plannedDocuments is how many documents tables are planned for unless the user
-// says otherwise: with many less or more, others would be a little cheaper, and
-// none finds more.
+// plannedDocuments is how many documents tables are planned for unless the user says otherwise. For many more
+// or fewer documents other tables would be a little cheaper, but none finds more.
 const plannedDocuments = 10e6
 
-// PlanTables picks the tables for fingerprints of that many bits within a distance.
-// It depends on nothing else, least of all on the data: the fewest tables whose
-// prefixes are long enough for some ten million documents. The error is that of
-// [NewPermuted].
+// PlanTables picks the tables for fingerprints of that many bits within a distance: the fewest tables whose
+// prefixes are long enough for some ten million documents. The choice depends on nothing else, least of all
+// on the data. The error comes from [NewPermuted].
 func PlanTables(bits, distance int) (*Permuted, error) {
 	schemes, err := TableSchemes(bits, distance)
 	if err != nil {

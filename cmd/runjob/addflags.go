@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// addFlags gives a command of the parser flags, in front of those that it has.
+// addFlags gives a command of the parser flags, in front of its own.
 func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) error {
 	var added []*kong.Flag
 	for _, f := range flags {
@@ -24,7 +24,7 @@ func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) e
 			tag.Sep = -1
 		}
 		if f.traits&negatable != 0 {
-			tag.Negatable = "_" // stands for --no- and the name
+			tag.Negatable = "_" // _ stands for --no- and the name
 		}
 		value := &kong.Value{
 			Name: f.name, Help: f.help, OrigHelp: f.help, Default: text, HasDefault: text != "",
@@ -38,8 +38,8 @@ func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) e
 	return nil
 }
 
-// usual returns the default of a flag in the way in which it is given; empty: that is not
-// to be shown.
+// usual returns the default of a flag in the form in which it is given. It is empty if the help should not
+// show it.
 func (f *settingFlag) usual() (string, error) {
 	if f.traits&quiet != 0 {
 		return "", nil
@@ -62,8 +62,7 @@ func (f *settingFlag) usual() (string, error) {
 	}
 }
 
-// given returns the settings of some flags that are on the command line, be it with their
-// defaults.
+// given returns the settings of those flags that are on the command line, even if their value is the default.
 func given(parsed *kong.Context, flags []settingFlag) []string {
 	var settings []string
 	for _, step := range parsed.Path {
@@ -74,7 +73,7 @@ func given(parsed *kong.Context, flags []settingFlag) []string {
 	return settings
 }
 
-// settingName returns the setting that a flag sets, as summary.json calls it.
+// settingName returns the setting that a flag sets, by its name in summary.json.
 func settingName(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
 // flagName returns the flag that sets a setting.

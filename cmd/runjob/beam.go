@@ -14,17 +14,17 @@ import (
 // runnerFlag is the flag of Beam that chooses a runner.
 const runnerFlag = "runner"
 
-// runner is a runner of Beam that runs jobs.
+// runner is a runner of Beam that can run jobs.
 type runner struct {
-	// names are what --runner may call it, the usual one first.
+	// names are the names that --runner accepts, the usual one first.
 	names []string
-	// flags are the flags of Beam that mean something to it, beside --runner.
+	// flags are the flags of Beam that this runner uses, beside --runner.
 	flags []string
 }
 
-// runnersOfBeam lists the runners, the one of a job without --runner first.
+// runnersOfBeam lists the runners. The first is the runner of a job without --runner.
 func runnersOfBeam() []runner {
-	// What Beam's runners/universal hands to a job service.
+	// Beam's runners/universal hands these to a job service.
 	portable := []string{
 		"endpoint", "environment_type", "environment_config", "experiments", "job_name", "retain_docker_containers", "worker_binary",
 	}
@@ -33,7 +33,7 @@ func runnersOfBeam() []runner {
 		{names: []string{"flink", "FlinkRunner"}, flags: append([]string{"parallelism"}, portable...)},
 		{names: []string{"portable", "PortableRunner", "universal"}, flags: append([]string{"parallelism"}, portable...)},
 		{names: []string{"spark", "SparkRunner"}, flags: portable},
-		// What Beam's runners/dataflow makes the options of a job from.
+		// Beam's runners/dataflow makes the options of a job from these.
 		{names: []string{"dataflow", "DataflowRunner"}, flags: []string{
 			"project", "region", "staging_location", "temp_location", "job_name", "labels", "experiments",
 			"dataflow_endpoint", "dataflow_kms_key", "dataflow_service_options", "environment_config", "sdk_container_image", "worker_binary",
@@ -44,14 +44,14 @@ func runnersOfBeam() []runner {
 	}
 }
 
-// refusals are flags of Beam that no runner is given, by the reason.
+// refusals has the flags of Beam that no runner may have, with the reason.
 func refusals() map[string]string {
 	const waits = "this process publishes the results when the job has ended, so it waits for the end"
 	const unrun = "the job would not be run, and there would be no results to publish"
 	return map[string]string{"async": waits, "execute_async": waits, "dry_run": unrun, "template_location": unrun}
 }
 
-// runnerNamed returns the runner of that name, if there is one.
+// runnerNamed returns the runner with a name, if there is one.
 func runnerNamed(name string) (runner, bool) {
 	all := runnersOfBeam()
 	i := slices.IndexFunc(all, func(r runner) bool { return slices.Contains(r.names, name) })
@@ -64,9 +64,9 @@ func runnerNamed(name string) (runner, bool) {
 // beamFlag is a flag of Beam on the command line.
 type beamFlag struct{ name, value string }
 
-// cutBeamFlags parts the arguments into ours and the flags of Beam that some runner
-// takes or that are refused for a reason. Flags of Beam have underscores where ours
-// have hyphens, so none has two meanings.
+// cutBeamFlags separates our arguments from the flags of Beam. It knows the flags that some runner takes or
+// that are refused for a reason. Flags of Beam have underscores where ours have hyphens. So no flag has two
+// meanings.
 func cutBeamFlags(args []string) (ours []string, beams []beamFlag, err error) {
 	known := map[string]bool{runnerFlag: true}
 	for name := range refusals() {
@@ -106,8 +106,8 @@ func isSwitch(name string) bool {
 	return ok && boolean.IsBoolFlag()
 }
 
-// setBeamFlags hands flags to Beam if the command runs a job and they mean something
-// to the runner. Every fault is told at once.
+// setBeamFlags hands flags to Beam if the command runs a job and the runner uses them. It reports all faults
+// at once.
 func setBeamFlags(command string, beams []beamFlag) error {
 	chosen, err := chosenRunner(beams)
 	if err != nil {
@@ -141,7 +141,7 @@ func chosenRunner(beams []beamFlag) (runner, error) {
 		}
 		var known bool
 		if given.value == "prism" {
-			return runner{}, errors.New("--runner prism: Beam's Prism lets anybody who reaches this machine run programs on it: leave --runner out, or start a Prism of your own and give --runner portable --endpoint HOST:PORT")
+			return runner{}, errors.New("--runner prism: Beam's Prism lets anybody who can reach this machine run programs on it: leave --runner out, or start your own Prism and give --runner portable --endpoint HOST:PORT")
 		}
 		if chosen, known = runnerNamed(given.value); !known {
 			return runner{}, fmt.Errorf("--runner %s: must be one of %s", given.value, strings.Join(names, ", "))
@@ -153,7 +153,7 @@ func chosenRunner(beams []beamFlag) (runner, error) {
 // runsJob reports whether a command runs a job, and so takes flags of Beam.
 func runsJob(command string) bool { return command == "run" || command == "demo" }
 
-// refuse returns why a flag of Beam is not taken, nil if it is.
+// refuse returns the reason why a flag of Beam is refused. It returns nil if the flag is accepted.
 func (r runner) refuse(command, name string) error {
 	switch reason, refused := refusals()[name]; {
 	case refused:
@@ -177,9 +177,9 @@ func isWorker(args []string) bool {
 	return len(args) > 0 && (args[0] == "--worker" || args[0] == "--worker=true")
 }
 
-// parseWorkerFlags hands all arguments of a worker to Beam, whatever they are.
+// parseWorkerFlags hands all arguments of a worker to Beam.
 func parseWorkerFlags(args []string) error {
-	// Beam's errors come back to be reported like ours.
+	// Beam returns errors instead of exiting, and they are reported like ours.
 	flag.CommandLine.Init("runjob", flag.ContinueOnError)
 	flag.CommandLine.SetOutput(io.Discard)
 	if err := flag.CommandLine.Parse(args); err != nil {
@@ -191,7 +191,7 @@ func parseWorkerFlags(args []string) error {
 // beamHelp prints the flags of Beam and ends the program.
 type beamHelp bool
 
-// BeforeReset is called by the parser when the flag is met.
+// BeforeReset prints the help. The parser calls it when it meets the flag.
 func (beamHelp) BeforeReset(app *kong.Kong) error {
 	say(app.Stdout, "Flags of Apache Beam that 'runjob run' and 'runjob demo' take:\n\n")
 	say(app.Stdout, "  --%s\n", runnerFlag)

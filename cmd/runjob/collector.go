@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// usualPercent is how much garbage there is before Go collects it, in percent of
-	// what is in use, unless the user says otherwise (GOGC).
+	// usualPercent is the usual value of GOGC: the collector starts when the garbage reaches this percentage
+	// of the memory in use.
 	usualPercent = 100
-	// A job has ten megabytes in use for most of its time, and some hundred at its
-	// peak. As much garbage as is in use would be collected many times a second at
-	// first and come to hundreds of megabytes later: these two let there be 40 MiB, and
-	// a quarter of what is in use. GODEBUG=gctrace=1 shows what that does.
+	// A job uses ten megabytes for most of its time, and some hundred at its peak. With the usual setting,
+	// garbage would be collected many times a second at first, and later reach hundreds of megabytes. These
+	// two constants allow 40 MiB of garbage and a quarter of the memory in use. GODEBUG=gctrace=1 shows the
+	// effect.
 	jobPercent  = 25
 	reserveSize = 160 << 20
 )
 
-// runJob runs a job. The process is its own, and so is the garbage collector.
+// runJob runs a job. The process runs nothing else, so it may set the garbage collector.
 func runJob(ctx context.Context, config job.Config) (pipeline.Summary, error) {
 	if config.Memory == 0 {
 		defer easeCollector()()
@@ -34,19 +34,18 @@ func runJob(ctx context.Context, config job.Config) (pipeline.Summary, error) {
 	return pipeline.Run(ctx, config)
 }
 
-// showProgress tells the user what takes long.
+// showProgress tells the user which step takes long.
 func showProgress(line string) { say(os.Stderr, "runjob: %s\n", line) }
 
-// easeCollector makes the collector begin later where little is in use, and sooner
-// where much is, and returns what ends that. It leaves what the user has said of the
-// collector alone.
+// easeCollector makes the collector start later if little memory is in use, and earlier if much is. It
+// returns a function that undoes this. It respects the user's own setting of the collector.
 func easeCollector() (restore func()) {
 	percent := debug.SetGCPercent(jobPercent)
 	if percent != usualPercent || debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		debug.SetGCPercent(percent)
 		return func() {}
 	}
-	// It is counted as in use, and takes no memory since nobody writes to it.
+	// The reserve counts as memory in use. It takes no memory, since nobody writes to it.
 	reserve := make([]byte, reserveSize)
 	return func() {
 		runtime.KeepAlive(reserve)

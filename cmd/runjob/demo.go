@@ -22,19 +22,18 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// demoCommand makes a corpus of what every user of Go has on disk and runs the
-// main job on it.
+// demoCommand makes a corpus of files that every user of Go has on disk, and runs the main job on it.
 type demoCommand struct {
 	Output string `default:"runjob-demo" placeholder:"DIR" help:"Folder for the corpus and the results."`
 }
 
-// maxDemoFiles keeps the demo to some seconds.
+// maxDemoFiles bounds the demo to some seconds.
 const maxDemoFiles = 20_000
 
 // Validate checks the flags.
 func (c *demoCommand) Validate() error { return job.CheckLocal("output", c.Output) }
 
-// Run makes the corpus, runs the job and prints what came of it.
+// Run makes the corpus, runs the job and prints the outcome.
 func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	if err := pipeline.CheckRunner(ctx, *runners.Runner); err != nil {
 		return err
@@ -78,8 +77,8 @@ What to try next:
 	return nil
 }
 
-// writeDemoCorpus writes the licences and documentation below some folders to a JSONL
-// file and returns how many there are.
+// writeDemoCorpus writes the licences and documentation below some folders to a JSONL file. It returns how
+// many there are.
 func writeDemoCorpus(path string, roots []string) (int, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return 0, err
@@ -95,7 +94,7 @@ func writeDemoCorpus(path string, roots []string) (int, error) {
 	for _, root := range roots {
 		err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || !isDocument(entry.Name()) {
-				return nil // what cannot be read is not part of the demo
+				return nil // files that cannot be read are not part of the demo
 			}
 			text, err := os.ReadFile(file)
 			if err != nil || !utf8.Valid(text) {

@@ -10,11 +10,11 @@ import (
 const (
 	maxDifferences = 3
 	contextWords   = 5
-	longestRun     = 12 // words shown of what is only on one side
+	longestRun     = 12 // words shown of a stretch that only one text has
 )
 
-// difference describes the first places where two texts differ, a line each:
-// some words before, [-what only a has-] and {+what only b has+}.
+// difference describes the first places where two texts differ, one line for each: some words before the
+// place, [-what only a has-] and {+what only b has+}.
 func difference(a, b []string) []string {
 	var lines []string
 	i, j := 0, 0
@@ -40,8 +40,8 @@ func difference(a, b []string) []string {
 	return lines
 }
 
-// meet returns the nearest places behind i and j from which three words of both
-// texts agree, or their ends.
+// meet returns the nearest places behind i and j from which both texts have the same three words. It returns
+// their ends if there are none.
 func meet(a, b []string, i, j int) (int, int) {
 	const agree, farthest = 3, 400
 	for distance := 1; distance <= farthest; distance++ {
@@ -55,7 +55,7 @@ func meet(a, b []string, i, j int) (int, int) {
 	return len(a), len(b)
 }
 
-// shorten joins words and leaves out the middle of many.
+// shorten joins words. It leaves out the middle if there are many.
 func shorten(words []string) string {
 	if len(words) <= longestRun {
 		return strings.Join(words, " ")
@@ -64,8 +64,7 @@ func shorten(words []string) string {
 	return fmt.Sprintf("%s ... (%d words) ... %s", strings.Join(words[:half], " "), len(words)-2*half, strings.Join(words[len(words)-half:], " "))
 }
 
-// words cuts a text at white space, and between the characters of scripts that put
-// none between words.
+// words cuts a text at white space. In scripts that put none between words, it cuts between characters.
 func words(text string) []string {
 	var all []string
 	for _, field := range strings.Fields(text) {

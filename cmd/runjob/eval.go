@@ -18,10 +18,10 @@ import (
 
 // evalCommand measures the results of a job against a truth file.
 type evalCommand struct {
-	Truth     string   `required:"" placeholder:"FILE" help:"Known near-duplicates: two ids a line with a tab between them, then perhaps a tab and their similarity; plain, .gz or .zst. Lines that start with # are comments."`
-	Output    string   `required:"" placeholder:"DIR" help:"Folder with the results of an earlier run, which has emitted clusters or pairs, or better both."`
-	Threshold *float64 `placeholder:"J" help:"Lines of the truth with a lower similarity are no near-duplicates; default: that of the run."`
-	Worst     int      `default:"5" placeholder:"N" help:"How many of the missed and of the wrong pairs to show."`
+	Truth     string   `required:"" placeholder:"FILE" help:"Known near-duplicates: on each line two ids with a tab between them, and perhaps a tab and their similarity; plain, .gz or .zst. Lines that start with # are comments."`
+	Output    string   `required:"" placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted clusters or pairs, or better both."`
+	Threshold *float64 `placeholder:"J" help:"Pairs of the truth with a lower similarity do not count as near-duplicates; default: the threshold of the run."`
+	Worst     int      `default:"5" placeholder:"N" help:"How many missed pairs, and how many wrong ones, to show."`
 	JSON      bool     `name:"json" help:"Print one JSON object."`
 }
 
@@ -43,7 +43,7 @@ func (c *evalCommand) Validate() error {
 func (c *evalCommand) Run(ctx context.Context, out io.Writer) error {
 	report, err := c.evaluate(ctx)
 	if err != nil {
-		// Nothing but the truth and the results can be at fault.
+		// Only the truth and the results can be at fault.
 		return unusable{err}
 	}
 	if c.JSON {
@@ -52,7 +52,7 @@ func (c *evalCommand) Run(ctx context.Context, out io.Writer) error {
 	return report.print(out)
 }
 
-// unusable is a fault of what is read, a fault of the input.
+// unusable is a fault of a file that is read. It counts as a fault of the input.
 type unusable struct{ error }
 
 // Unwrap returns the kind and the fault.
@@ -63,9 +63,9 @@ type evaluator struct {
 	folder    *results.Folder
 	documents *evaluation.Documents
 	truth     *evaluation.Truth
-	clusters  []evaluation.Document // by document: the one that its cluster is named after
+	clusters  []evaluation.Document // by document: the document that its cluster is named after
 	report    evalReport
-	// isMet says that the results name a document of the truth.
+	// isMet says that the results contain a document of the truth.
 	isMet bool
 }
 
@@ -89,7 +89,7 @@ func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
 		return nil, fmt.Errorf("truth: %w", err)
 	}
 	if len(e.truth.Pairs) == 0 {
-		return nil, fmt.Errorf("truth: %s holds no pair of a similarity of at least %g", c.Truth, threshold)
+		return nil, fmt.Errorf("truth: %s has no pair with a similarity of at least %g", c.Truth, threshold)
 	}
 	e.report = evalReport{
 		Truth: truthFacts{c.Truth, threshold, e.truth.Documents, len(e.truth.Pairs), e.truth.Below},
@@ -109,8 +109,8 @@ func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
 	return &e.report, nil
 }
 
-// compare compares what is there, clusters first: they name all documents that
-// pairs do.
+// compare compares what the run has emitted. It begins with clusters: they name all documents that pairs can
+// name.
 func (e *evaluator) compare(ctx context.Context, worst int) error {
 	if e.folder.Has(results.Clusters) {
 		if err := e.compareClusters(ctx); err != nil {
@@ -142,7 +142,7 @@ func (e *evaluator) compareClusters(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// A cluster has the name of a document in it.
+		// A cluster has the name of one of its documents.
 		m := membership{e.documents.Add([]byte(member.ID)), e.documents.Add([]byte(member.Cluster))}
 		e.isMet = e.isMet || int(m.document) < e.truth.Documents
 		memberships = append(memberships, m)
@@ -159,8 +159,8 @@ func (e *evaluator) compareClusters(ctx context.Context) error {
 	return nil
 }
 
-// comparePairs measures the listed pairs and takes in the least similar wrong
-// ones. It reads them twice: who is identical must be known first.
+// comparePairs measures the listed pairs and collects the least similar wrong ones. It reads the pairs twice:
+// it must know the identical documents first.
 func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Judge, error) {
 	var identical []evaluation.Pair
 	for pair, err := range e.folder.Pairs(ctx) {
@@ -201,11 +201,11 @@ func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Ju
 	return judge, nil
 }
 
-// missed returns the most similar of the true pairs that are not found.
+// missed returns the most similar true pairs among those that are not found.
 func (e *evaluator) missed(isFound func(evaluation.Pair) bool, worst int) []example {
 	name := e.documents.Name
 	list := evaluation.NewWorst(worst, func(a, b evaluation.Pair) int {
-		// One whose similarity is not known comes last.
+		// A pair whose similarity is unknown comes last.
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(name(a.A), name(b.A)), cmp.Compare(name(a.B), name(b.B)))
 	})
 	for _, pair := range e.truth.Pairs {
@@ -263,22 +263,22 @@ func (e *evaluator) showTexts(ctx context.Context) error {
 // note adds a line to the report.
 func (e *evaluator) note(text string) { e.report.Notes = append(e.report.Notes, text) }
 
-// noteDoubts says what speaks against taking the figures at their word.
+// noteDoubts notes the reasons to doubt the figures.
 func (e *evaluator) noteDoubts() {
 	switch looked, known := e.report.Results.Threshold, e.report.Truth.Threshold; {
 	case known < looked:
-		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts from %g on: what is between is missed", looked, known))
+		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts pairs of at least %g: pairs in between count as missed", looked, known))
 	case known > looked:
-		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts from %g on: what is between is wrong", looked, known))
+		e.note(fmt.Sprintf("the run looked for pairs of at least %g, and the truth counts pairs of at least %g: pairs in between count as wrong", looked, known))
 	}
 	if !e.isMet {
-		e.note(fmt.Sprintf("no document of the truth, such as %s, is in the results: does it call documents as rows do, by id or path:position?", e.documents.Name(0)))
+		e.note(fmt.Sprintf("no document of the truth, such as %s, is in the results: does the truth name documents as the results do, by id or path:position?", e.documents.Name(0)))
 	}
 	scores := e.report.ListedPairs
 	if scores == nil {
 		scores = e.report.ClusteredPairs
 	}
 	if scores.Unknown > 0 {
-		e.note(fmt.Sprintf("%s of the %s wrong pairs join a document that the truth does not name; unless it is complete they may be right", count(scores.Unknown), count(scores.Wrong)))
+		e.note(fmt.Sprintf("%s of the %s wrong pairs join a document that the truth does not name; unless the truth is complete, they may be right", count(scores.Unknown), count(scores.Wrong)))
 	}
 }

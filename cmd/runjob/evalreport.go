@@ -9,12 +9,12 @@ import (
 	"mirrorbeam/internal/evaluation"
 )
 
-// evalReport is what an evaluation has found; as JSON it is what --json prints.
+// evalReport is the outcome of an evaluation. --json prints it as JSON.
 type evalReport struct {
 	Truth   truthFacts  `json:"truth"`
 	Results resultFacts `json:"results"`
-	// ListedPairs is absent where the job has emitted no pairs, the next two
-	// where it has emitted no clusters.
+	// ListedPairs is absent if the job has emitted no pairs. ClusteredPairs and Clusters are absent if it has
+	// emitted no clusters.
 	ListedPairs    *pairScore            `json:"listed_pairs,omitempty"`
 	ClusteredPairs *pairScore            `json:"clustered_pairs,omitempty"`
 	Clusters       *evaluation.Agreement `json:"clusters,omitempty"`
@@ -40,7 +40,7 @@ type resultFacts struct {
 	Clusters  int64   `json:"clusters"`
 }
 
-// pairScore is the score of pairs and what it is made of.
+// pairScore is the score of pairs, with the counts behind it.
 type pairScore struct {
 	evaluation.Score
 	evaluation.PairCounts
@@ -54,17 +54,16 @@ func newPairScore(counts evaluation.PairCounts) *pairScore {
 type example struct {
 	A string `json:"a"`
 	B string `json:"b"`
-	// Similarity is that of the truth for one that was missed, that of the job
-	// for a wrong one.
+	// Similarity comes from the truth for a missed pair, and from the job for a wrong one.
 	Similarity   *float64 `json:"similarity,omitempty"`
 	InOneCluster bool     `json:"in_one_cluster,omitempty"`
-	// ExcerptA and ExcerptB are how the texts begin, Difference where they differ.
+	// ExcerptA and ExcerptB are the beginnings of the texts. Difference shows where the texts differ.
 	ExcerptA   string   `json:"excerpt_a,omitempty"`
 	ExcerptB   string   `json:"excerpt_b,omitempty"`
 	Difference []string `json:"difference,omitempty"`
 }
 
-// show takes in the texts, as far as they were found.
+// show adds the texts that were found.
 func (x *example) show(texts map[string]string) {
 	a, hasA := texts[x.A]
 	b, hasB := texts[x.B]
@@ -74,10 +73,10 @@ func (x *example) show(texts map[string]string) {
 	}
 }
 
-// excerptLength is how much of a text is shown, in characters.
+// excerptLength is how many characters of a text are shown.
 const excerptLength = 100
 
-// excerpt returns how a text begins, on one line.
+// excerpt returns the beginning of a text on one line.
 func excerpt(text string) string {
 	var start []rune
 	for word := range strings.FieldsSeq(text) {

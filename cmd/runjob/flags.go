@@ -16,13 +16,13 @@ import (
 	"mirrorbeam/job"
 )
 
-// commands are the sub-commands. Their flags derive from their fields, and those of
-// configurations are listed in settings.go.
+// commands are the sub-commands. Their flags come from their fields. The flags of configurations are listed
+// in settings.go.
 type commands struct {
 	Run   runCommand   `cmd:"" help:"Find the near-duplicates of a corpus: the main job."`
 	Demo  demoCommand  `cmd:"" help:"Run the main job on documents that come with Go, to see what it does."`
-	Plan  planCommand  `cmd:"" help:"Say which ways to find near-duplicates there are for a corpus, what each promises and what it costs."`
-	Eval  evalCommand  `cmd:"" help:"Measure the results of an earlier run against near-duplicates that you know."`
+	Plan  planCommand  `cmd:"" help:"Compare the ways to find near-duplicates in a corpus: what each promises and what it costs."`
+	Eval  evalCommand  `cmd:"" help:"Measure the results of an earlier run against known near-duplicates."`
 	Query queryCommand `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run."`
 
 	BeamHelp beamHelp `name:"help-beam" help:"Show the flags of Apache Beam (--runner, --endpoint, --project and so on) that 'run' and 'demo' take."`
@@ -30,8 +30,7 @@ type commands struct {
 
 // command is a sub-command with its flags set.
 type command interface {
-	// Run does what the command is for, and writes its results to the standard
-	// output, out.
+	// Run does the work of the command. It writes the results to out, the standard output.
 	Run(ctx context.Context, out io.Writer) error
 }
 
@@ -41,8 +40,8 @@ type usageError struct{ error }
 // Unwrap returns the fault.
 func (u usageError) Unwrap() error { return u.error }
 
-// parse hands Beam its flags and returns the sub-command that the arguments ask for,
-// or nil if they asked for help, which it has printed to out then.
+// parse hands Beam its flags, and returns the sub-command that the arguments ask for. If they ask for help,
+// it prints that to out and returns nil.
 func parse(args []string, out io.Writer) (command, error) {
 	args, beams, err := cutBeamFlags(args)
 	if err != nil {
@@ -84,7 +83,7 @@ func parse(args []string, out io.Writer) (command, error) {
 	return selected.Selected().Target.Addr().Interface().(command), nil
 }
 
-// addFlags gives the commands that have a configuration their flags.
+// addFlags gives the commands with a configuration their flags.
 func (c *commands) addFlags(parser *kong.Node, mappers *kong.Registry) error {
 	for _, command := range parser.Children {
 		var flags []settingFlag
@@ -112,8 +111,8 @@ func kindMappers() map[reflect.Kind]kong.Mapper {
 	}
 }
 
-// withoutCommand returns the fault that a parser's error is about: it names the command
-// in front of what Validate says.
+// withoutCommand removes the name of the command, which the parser puts in front of a fault that Validate
+// returns.
 func withoutCommand(err error, command string) error {
 	text := strings.TrimPrefix(err.Error(), command+": ")
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
@@ -124,8 +123,8 @@ func withoutCommand(err error, command string) error {
 	return errors.New(text)
 }
 
-// joinNegative joins values such as -1 to their flags, as in --hamming=-1: by
-// themselves the parser takes them for flags.
+// joinNegative joins values such as -1 to their flags, as in --hamming=-1. Otherwise the parser would take
+// them for flags.
 func joinNegative(args []string) []string {
 	var joined []string
 	for i, arg := range args {
@@ -139,8 +138,8 @@ func joinNegative(args []string) []string {
 	return joined
 }
 
-// parseText reads the value of a flag that takes any bytes, such as a path. The
-// parser's own way is through JSON, which has no bytes that are not UTF-8.
+// parseText reads the value of a flag that accepts any bytes, such as a path. The parser would use JSON,
+// which has no bytes that are not UTF-8.
 func parseText(from *kong.DecodeContext, to reflect.Value) error {
 	token, err := from.Scan.PopValue("string")
 	if err != nil {
@@ -150,7 +149,7 @@ func parseText(from *kong.DecodeContext, to reflect.Value) error {
 	return nil
 }
 
-// parseNumber reads the value of a flag that takes any number.
+// parseNumber reads the value of a flag that accepts any number.
 func parseNumber(from *kong.DecodeContext, to reflect.Value) error {
 	var text string
 	if err := from.Scan.PopValueInto("number", &text); err != nil {
@@ -164,7 +163,7 @@ func parseNumber(from *kong.DecodeContext, to reflect.Value) error {
 	return nil
 }
 
-// parseWholeNumber reads the value of a flag that takes a whole number.
+// parseWholeNumber reads the value of a flag that accepts a whole number.
 func parseWholeNumber(from *kong.DecodeContext, to reflect.Value) error {
 	var text string
 	if err := from.Scan.PopValueInto("number", &text); err != nil {

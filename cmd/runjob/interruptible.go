@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// interruptible reads a file, such as the standard input, for as long as a context
-// lasts: a read that waits for more, which nothing else would end, ends with it.
+// interruptible reads a file, such as the standard input, until a context ends. A read that waits for more
+// bytes ends with the context. Nothing else would end it.
 type interruptible struct {
 	ctx  context.Context
 	file *os.File
 }
 
-// attention is how long a read waits before it looks whether the context has ended.
+// attention is how long a read waits before it checks whether the context has ended.
 const attention = 100 * time.Millisecond
 
-// Read waits for bytes to read and reads them, or returns the fault of the context.
+// Read waits for bytes and reads them. If the context ends first, it returns the error of the context.
 func (r interruptible) Read(b []byte) (int, error) {
 	for {
 		if err := r.ctx.Err(); err != nil {

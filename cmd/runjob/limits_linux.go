@@ -16,21 +16,20 @@ import (
 )
 
 const (
-	// Go and the C library reserve address space by the gigabyte, most of which is
-	// never touched. A small job was seen to reserve 2.0 GB on one core, 2.1 on two, 2.5
-	// on eight and 2.7 on 32 (VmPeak); smallHeap of it is in use.
+	// Go and the C library reserve gigabytes of address space, and touch little of it. A small job was seen
+	// to reserve 2.0 GB on one core, 2.1 on two, 2.5 on eight and 2.7 on 32 (VmPeak). It uses smallHeap of
+	// that.
 	spaceOfJob  = 2304 << 20
-	spaceOfCore = 64 << 20 // a thread's stack and arena
+	spaceOfCore = 64 << 20 // the stack and the arena of a thread
 	smallHeap   = 128 << 20
 
-	// threadsOfJob and one a core are more than any job was seen to start: 10 on two
-	// cores, 22 on 32.
+	// threadsOfJob, plus one a core, is more than any job was seen to start: 10 on two cores, 22 on 32.
 	threadsOfJob = 16
 )
 
-// checkLimits refuses to start where the system would not let a job have the threads
-// or the address space that it needs: Go breaks down there, in the middle of a job.
-// A job that needs more for its size is made to collect its garbage in time.
+// checkLimits refuses to start if the system would not let a job have the threads or the address space that
+// it needs. Otherwise Go would crash in the middle of a job. A job that needs more because of its size is
+// made to collect its garbage in time.
 func checkLimits() error {
 	if err := errors.Join(checkThreads(), checkGroups("/sys/fs/cgroup", readProc("/proc/self/cgroup")), checkAddressSpace()); err != nil {
 		return unwritable{err}
@@ -46,7 +45,7 @@ func checkAddressSpace() error {
 	}
 	needed := spaceOfJob + spaceOfCore*uint64(runtime.GOMAXPROCS(0))
 	if limit < needed {
-		return fmt.Errorf("the process may have %d kB of address space, and the command needs %d kB: raise the limit with 'ulimit -v unlimited' and run it again; --memory holds down what is in use", limit>>10, needed>>10)
+		return fmt.Errorf("the process may have %d kB of address space, and the command needs %d kB: raise the limit with 'ulimit -v unlimited' and run it again; --memory limits the memory in use", limit>>10, needed>>10)
 	}
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(int64(min(limit-needed+smallHeap, math.MaxInt64)))
@@ -61,7 +60,7 @@ func checkThreads() error {
 		return err
 	}
 	if needed := threadsOf(os.Getuid()) + moreThreads(); limit < needed {
-		return fmt.Errorf("the user may have %d threads, and needs %d with those that run: raise the limit with 'ulimit -u %d' and run the command again", limit, needed, max(needed, 1024))
+		return fmt.Errorf("the user may have %d threads, and needs %d including the running ones: raise the limit with 'ulimit -u %d' and run the command again", limit, needed, max(needed, 1024))
 	}
 	return nil
 }
@@ -69,8 +68,8 @@ func checkThreads() error {
 // moreThreads returns how many threads a command may start.
 func moreThreads() uint64 { return threadsOfJob + uint64(runtime.GOMAXPROCS(0)) }
 
-// checkGroups checks the limits of threads in the control groups of the process, which
-// list names as /proc/self/cgroup does. Their files are below root.
+// checkGroups checks the limits of threads in the control groups of the process. List has the form of
+// /proc/self/cgroup. The files of the groups are below root.
 func checkGroups(root, list string) error {
 	for line := range strings.Lines(list) {
 		_, after, _ := strings.Cut(strings.TrimSpace(line), ":")
@@ -78,7 +77,7 @@ func checkGroups(root, list string) error {
 		if controller != "" && controller != "pids" {
 			continue
 		}
-		// The limits of a group hold for all groups in it.
+		// The limits of a group also hold for all groups in it.
 		top := filepath.Join(root, controller)
 		for folder := filepath.Join(top, path); strings.HasPrefix(folder, top); folder = filepath.Dir(folder) {
 			limit, err := strconv.ParseUint(firstField(readProc(filepath.Join(folder, "pids.max"))), 10, 64)
@@ -87,14 +86,14 @@ func checkGroups(root, list string) error {
 			}
 			used, _ := strconv.ParseUint(firstField(readProc(filepath.Join(folder, "pids.current"))), 10, 64)
 			if needed := used + moreThreads(); limit < needed {
-				return fmt.Errorf("the control group may have %d threads, and needs %d with those that run: raise %s", limit, needed, filepath.Join(folder, "pids.max"))
+				return fmt.Errorf("the control group may have %d threads, and needs %d including the running ones: raise %s", limit, needed, filepath.Join(folder, "pids.max"))
 			}
 		}
 	}
 	return nil
 }
 
-// limitOf returns a limit of the process, the largest number where there is none.
+// limitOf returns a limit of the process. If there is none, it returns the largest number.
 func limitOf(resource int) (uint64, error) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(resource, &limit); err != nil {
@@ -103,8 +102,8 @@ func limitOf(resource int) (uint64, error) {
 	return limit.Cur, nil
 }
 
-// isExempt reports whether the system does not count the threads of the user: root,
-// and those that may lift limits.
+// isExempt reports whether the system does not limit the threads of this user: root, and users who may lift
+// limits.
 func isExempt() bool {
 	if os.Getuid() == 0 {
 		return true
@@ -132,7 +131,7 @@ func threadsOf(user int) (threads uint64) {
 	return threads
 }
 
-// readProc returns what is in a file of the system, nothing where it cannot be read.
+// readProc returns the content of a file of the system. It returns nothing if the file cannot be read.
 func readProc(path string) string {
 	content, _ := os.ReadFile(path)
 	return string(content)

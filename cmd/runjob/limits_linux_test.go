@@ -29,7 +29,7 @@ func TestLeastThreads(t *testing.T) {
 	}
 	used := threadsOf(user)
 	code, message := smallJob(t).withThreads(used + 12).ends()
-	needed := regexp.MustCompile(`needs (\d+) with those that run`).FindStringSubmatch(message)
+	needed := regexp.MustCompile(`needs (\d+) including the running ones`).FindStringSubmatch(message)
 	if code != exitStorage || needed == nil {
 		t.Fatalf("exit code %d: %s", code, message)
 	}

@@ -2,5 +2,5 @@
 
 package main
 
-// checkLimits has nothing to check: only Linux holds a process to such limits.
+// checkLimits does nothing: only Linux has such limits.
 func checkLimits() error { return nil }

@@ -1,17 +1,17 @@
 // Command runjob finds the near-duplicate documents of a corpus. 'runjob --help' lists
 // its sub-commands.
 //
-// Results that were asked for go to the standard output, messages to the standard
-// error. The exit code is
+// The results that a user asks for go to the standard output, messages to the standard error. The exit code
+// is
 //
-//	0    where all went well, rejects or not
+//	0    if all went well, with or without rejects
 //	1    after a fault of the program
-//	2    where the command line is wrong
-//	3    where the input cannot be used
-//	4    where an output, the temporary folder or the standard output cannot be
+//	2    if the command line is wrong
+//	3    if the input cannot be used
+//	4    if an output, the temporary folder or the standard output cannot be
 //	     written to, a limit of the machine is too low, or a job server does not answer
 //	130  after an interruption: Ctrl-C, SIGTERM, or SIGHUP unless it is ignored
-//	141  where the reader of the standard output went away, as head does
+//	141  if the reader of the standard output went away, as head does
 package main
 
 import (
@@ -40,7 +40,7 @@ const (
 	exitInput       = 3
 	exitStorage     = 4
 	exitInterrupted = 130
-	exitUnread      = 141 // that of a program which SIGPIPE has ended
+	exitUnread      = 141 // as for a program that SIGPIPE has ended
 )
 
 func main() {
@@ -51,35 +51,35 @@ func main() {
 
 // run runs the command line and returns the exit code.
 func run(args []string) int {
-	// A write to a pipe that nobody reads is an error and not the end: what was begun
-	// must be cleared away.
+	// A write to a pipe that nobody reads must return an error and not end the program, since the command
+	// still has to clear away what it began.
 	signal.Ignore(syscall.SIGPIPE)
 	if isWorker(args) {
 		if err := parseWorkerFlags(args); err != nil {
 			return report(nil, err)
 		}
-		beam.Init() // which does not return in a worker
+		beam.Init() // does not return in a worker
 	}
 	if err := checkLimits(); err != nil {
 		return report(nil, err)
 	}
 	out := &standardOutput{}
 	command, err := parse(args, out)
-	if out.fault != nil || err != nil || command == nil { // nil: help was asked for and given
+	if out.fault != nil || err != nil || command == nil { // nil: help was asked for and printed
 		return report(nil, cmp.Or(out.fault, err))
 	}
 	beam.Init()
 	quietLogs()
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
-	// The first signal ends the job in good order, a second one the program.
+	// The first signal ends the job in good order. A second one ends the program.
 	context.AfterFunc(ctx, stop)
 	err = command.Run(ctx, out)
 	return report(command, cmp.Or(err, out.fault))
 }
 
-// endings are the signals that ask the program to end. A user who has it ignore the
-// end of the terminal (nohup) wants the job to go on.
+// endings are the signals that ask the program to end. If the user makes it ignore the end of the terminal
+// (nohup), the job is to go on.
 func endings() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -88,9 +88,8 @@ func endings() []os.Signal {
 	return signals
 }
 
-// quietLogs drops what the runners in this process log: they tell every failure
-// many times over, with the plan of the stage, before it comes back as an error.
-// What a cluster says of a job is another matter.
+// quietLogs drops the log of the runners in this process. They log each failure many times, with the plan of
+// the stage, before they return it as an error. Messages of a cluster about a job are not dropped.
 func quietLogs() {
 	level := slog.LevelWarn
 	if job.IsLocal(*runners.Runner) {
@@ -99,8 +98,8 @@ func quietLogs() {
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
 }
 
-// report prints the error of a command, nil if it came before one was known, and
-// returns its exit code.
+// report prints the error of a command and returns its exit code. The command is nil if the error came before
+// one was known.
 func report(of command, err error) int {
 	if err == nil {
 		return exitDone
@@ -129,7 +128,7 @@ func report(of command, err error) int {
 	return exitInternal
 }
 
-// leftBehind says what an interrupted command leaves, if it writes anything.
+// leftBehind says what an interrupted command leaves behind, if it writes anything.
 func leftBehind(of command) string {
 	switch of.(type) {
 	case *runCommand:

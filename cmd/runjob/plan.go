@@ -15,7 +15,7 @@ type planCommand struct {
 	JSON        bool `name:"json" group:"Plan" help:"Print one JSON object."`
 }
 
-// BeforeApply takes down which settings are given, before they are checked.
+// BeforeApply notes which settings are given, before they are checked.
 func (c *planCommand) BeforeApply(parsed *kong.Context) error {
 	c.Given = given(parsed, measureFlags(&c.Measure))
 	return nil

@@ -9,8 +9,8 @@ import (
 	"mirrorbeam/internal/plan"
 )
 
-// The drawing of the curve: a column for each sixtieth of similarity, a line for
-// each tenth of probability.
+// The drawing of the curve has a column for each sixtieth of similarity, and a line for each tenth of
+// probability.
 const (
 	curveColumns = 60
 	curveLines   = 10
@@ -38,7 +38,7 @@ func drawCurve(w io.Writer, probability func(float64) float64, threshold float64
 	say(w, "        %s\n        %s\n", axis, labels)
 }
 
-// printPairs prints under the curve how many pairs of the corpus there are.
+// printPairs prints, under the curve, how many pairs of the corpus have each similarity.
 func printPairs(w io.Writer, curve []plan.Point) {
 	say(w, "  pairs ")
 	perTenth := (len(curve) - 1) / 10

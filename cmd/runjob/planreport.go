@@ -13,8 +13,8 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// printPlan writes a plan for people: what the corpus is, the ranking, the
-// S-curve, and what the next choices would bring.
+// printPlan writes a plan for people: the corpus, the ranking, the S-curve, and the effect of the next
+// choices.
 func printPlan(to io.Writer, a *plan.Advice) error {
 	w := bufio.NewWriter(to)
 	printCorpus(w, a)
@@ -40,7 +40,7 @@ func printPlan(to io.Writer, a *plan.Advice) error {
 	return w.Flush()
 }
 
-// printCorpus tells what was read.
+// printCorpus describes the corpus that was read.
 func printCorpus(w io.Writer, a *plan.Advice) {
 	c := a.Corpus
 	within := fmt.Sprintf("of at least %g", a.Config.Threshold)
@@ -52,7 +52,7 @@ func printCorpus(w io.Writer, a *plan.Advice) {
 		return
 	}
 	if c == nil {
-		wrapped(w, "%s of %.4g distinct shingles each, of which nothing is known: what they have in common, and so the candidates, only --input tells.",
+		wrapped(w, "%s of %.4g distinct shingles each, of which nothing else is known: only --input tells what they have in common, and so the candidates.",
 			counted(a.Config.Documents, "document"), a.Config.Shingles)
 		say(w, "\n")
 		return
@@ -68,11 +68,11 @@ func printCorpus(w io.Writer, a *plan.Advice) {
 	}
 	say(w, "; %s rejected; about %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
 	wrapped(w, "about %s identical to an earlier one; of the others about %s %s", short(c.Identical), pairsText(c.Pairs), within)
-	wrapped(w, "All of it was read, and %s of it (%s) fingerprinted: all below is estimated.", counted(c.SampledDocuments, "document"), size(c.SampledBytes))
+	wrapped(w, "The whole corpus was read, and %s of it (%s) fingerprinted. All figures below are estimates.", counted(c.SampledDocuments, "document"), size(c.SampledBytes))
 	say(w, "\n")
 }
 
-// rounded is a count, which an estimate need not be.
+// rounded returns a whole count. An estimate need not be whole.
 func rounded(n float64) int64 { return int64(math.Round(n)) }
 
 // printChoices prints the ranking.
@@ -102,7 +102,7 @@ func printChoice(w io.Writer, a *plan.Advice, i int, similarities []float64) {
 	}
 	say(w, "%s %-12s %7.4f", mark, choiceName(c), c.Probability)
 	for _, similarity := range similarities[1:] {
-		probability := "" // of exact ways: which meet is decided by what is rare
+		probability := "" // of exact keys: rare shingles decide which pairs meet
 		if c.Keys == methods.MinHash {
 			probability = fmt.Sprintf("%.4f", c.Scheme.Probability(similarity))
 		}
@@ -134,7 +134,7 @@ func choiceName(c *plan.Choice) string {
 // printFooter explains the ranking.
 func printFooter(w io.Writer, a *plan.Advice) {
 	if a.Chosen < 0 {
-		say(w, "'runjob run' would take exact keys, whose number only --input tells\n")
+		say(w, "'runjob run' would take exact keys; only --input tells how many\n")
 		return
 	}
 	say(w, "* what 'runjob run' does with these flags\n")
@@ -191,25 +191,25 @@ func printDistances(w io.Writer, a *plan.Advice) {
 	}
 }
 
-// marks are the similarities for which the ranking tells the probability: the
-// threshold, a tenth less and two, as far as that is above 0.
+// marks are the similarities for which the ranking shows the probability: the threshold, and one tenth and
+// two tenths less if these are above 0.
 func marks(threshold float64) []float64 {
 	marks := []float64{threshold}
 	for _, below := range []float64{0.1, 0.2} {
-		if threshold-below > 1e-9 { // and no rounding error
+		if threshold-below > 1e-9 { // not just a rounding error
 			marks = append(marks, threshold-below)
 		}
 	}
 	return marks
 }
 
-// printHeaps names the groups that most of the candidates may come from.
+// printHeaps names the groups from which most of the candidates may come.
 func printHeaps(w io.Writer, c plan.Choice) {
 	if c.CandidatesError > 0 {
 		say(w, "Candidates are estimates: %s, give or take %s.\n", short(c.Candidates), short(2*c.CandidatesError))
 	}
 	if len(c.Heaps) > 0 {
-		say(w, "Heaps of documents under one key:\n")
+		say(w, "Large groups of documents under one key:\n")
 	}
 	for _, heap := range c.Heaps {
 		treated := "all compared"
@@ -220,7 +220,7 @@ func printHeaps(w io.Writer, c plan.Choice) {
 	}
 }
 
-// printAdvice says what other choices would bring.
+// printAdvice says what other choices would change.
 func printAdvice(w io.Writer, a *plan.Advice) {
 	if a.Chosen < 0 {
 		return
@@ -239,19 +239,19 @@ func printAdvice(w io.Writer, a *plan.Advice) {
 	if a.Cheaper >= 0 {
 		tell("Cheaper", &a.Choices[a.Cheaper])
 	} else {
-		wrapped(w, "Cheaper: nothing that finds less.")
+		wrapped(w, "Cheaper: no choice that finds less.")
 	}
 	switch {
 	case a.Safer >= 0:
 		tell("Safer", &a.Choices[a.Safer])
 	case chosen.Probability == 1:
-		wrapped(w, "Safer: nothing; it misses no pair.")
+		wrapped(w, "Safer: no choice; this one misses no pair.")
 	default:
-		wrapped(w, "Safer: exact keys, which miss no pair; --input tells what they take.")
+		wrapped(w, "Safer: exact keys, which miss no pair; only --input tells what they cost.")
 	}
 }
 
-// promiseText says what a choice finds, compared with the one of the configuration.
+// promiseText says what a choice finds, compared with the configured one.
 func promiseText(a *plan.Advice, c *plan.Choice) string {
 	chosen := &a.Choices[a.Chosen]
 	if c.Keys == methods.SimHash {
@@ -271,7 +271,7 @@ func promiseText(a *plan.Advice, c *plan.Choice) string {
 	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f in place of %.4f", c.Probability, chosen.Probability)
 	switch {
 	case a.Corpus == nil:
-	case max(c.Missed, chosen.Missed) < 0.5: // what bands miss is an expectation
+	case max(c.Missed, chosen.Missed) < 0.5: // the number that bands miss is an expectation
 		text += "; here neither is likely to miss one"
 	default:
 		text += fmt.Sprintf("; here that misses about %s in place of %s", pairsText(c.Missed), short(chosen.Missed))
@@ -283,20 +283,20 @@ func promiseText(a *plan.Advice, c *plan.Choice) string {
 func printBest(w io.Writer, a *plan.Advice, total float64) {
 	chosen := &a.Choices[a.Chosen]
 	if a.Best < 0 {
-		wrapped(w, "Advice: nothing as sure fits into --memory %s; raise the threshold or lower the recall.", size(int64(a.Config.Memory)))
+		wrapped(w, "Advice: no choice as sure fits into --memory %s; raise the threshold or lower the recall.", size(int64(a.Config.Memory)))
 		return
 	}
 	best := &a.Choices[a.Best]
 	switch saved := chosen.CPUSeconds - best.CPUSeconds; {
 	case !chosen.Fits:
-		wrapped(w, "Advice: %s (%s) is as sure; the keys of what 'runjob run' does take %s, more than --memory %s.",
+		wrapped(w, "Advice: %s (%s) is as sure; the keys that 'runjob run' would take need %s, more than --memory %s.",
 			best.Flags, choiceText(best), size(rounded(chosen.Bytes)), size(int64(a.Config.Memory)))
 	case saved > total/20 && best.Keys == methods.SimHash:
-		wrapped(w, "Advice: take it as it is, as tables depend on the flags only; %s would save %s of %s CPU-s here.", choiceText(best), seconds(saved), seconds(total))
+		wrapped(w, "Advice: change nothing, since tables depend on the flags only; %s would save %s of %s CPU-s here.", choiceText(best), seconds(saved), seconds(total))
 	case saved > total/20:
 		wrapped(w, "Advice: %s (%s) is as sure, and saves %s of %s CPU-s.", best.Flags, choiceText(best), seconds(saved), seconds(total))
 	default:
-		wrapped(w, "Advice: take it as it is; nothing as sure saves a twentieth of the job.")
+		wrapped(w, "Advice: change nothing; no choice as sure saves a twentieth of the job.")
 	}
 }
 

@@ -19,11 +19,11 @@ import (
 
 // queryCommand looks for documents in an index.
 type queryCommand struct {
-	Index     string   `required:"" placeholder:"DIR" help:"Folder with the results of an earlier run, which has emitted an index."`
-	Input     []string `required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern with the documents to look for, in the same fields as those of the run; - is the standard input; may be repeated."`
+	Index     string   `required:"" placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted an index."`
+	Input     []string `required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern with the documents to look for, in the same fields as in the run; - is the standard input; may be repeated."`
 	Output    string   `placeholder:"FILE" help:"File for the matches; default: the standard output."`
-	Threshold *float64 `placeholder:"J" help:"Least Jaccard similarity of a match, not below that of the run; default: that of the run."`
-	Top       int      `default:"0" placeholder:"N" help:"How many matches of a document to write, the most similar ones; 0: all."`
+	Threshold *float64 `placeholder:"J" help:"Least Jaccard similarity of a match, not below the threshold of the run; default: the threshold of the run."`
+	Top       int      `default:"0" placeholder:"N" help:"How many matches of each document to write, the most similar first; 0: all."`
 }
 
 // Validate checks the flags.
@@ -40,7 +40,7 @@ func (c *queryCommand) Validate() error {
 	return nil
 }
 
-// Run looks for the documents and writes what it finds.
+// Run looks for the documents and writes the matches.
 func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	start := time.Now()
 	index, err := query.Open(c.Index)
@@ -76,8 +76,8 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	return nil
 }
 
-// open opens what the matches are written to, and returns what ends that: a file
-// has its name only if there was no error.
+// open opens the place for the matches. It returns a function that finishes them: a file gets its name only
+// if there was no error.
 func (c *queryCommand) open(stdout io.Writer) (out io.Writer, finish func(error) error, err error) {
 	if c.Output == "" {
 		return stdout, func(err error) error { return err }, nil
@@ -102,7 +102,7 @@ func (c *queryCommand) open(stdout io.Writer) (out io.Writer, finish func(error)
 	}, nil
 }
 
-// create begins the file of matches, or opens what else has its name, such as a pipe.
+// create begins the file of matches. If something else has its name, such as a pipe, it opens that.
 func (c *queryCommand) create() (storage.Writer, error) {
 	if info, err := os.Stat(c.Output); err == nil && !info.Mode().IsRegular() {
 		file, err := os.OpenFile(c.Output, os.O_WRONLY, 0)
@@ -115,7 +115,7 @@ func (c *queryCommand) create() (storage.Writer, error) {
 	return storage.Create(final)
 }
 
-// special is a pipe or a device, which shows all that is written to it at once.
+// special is a pipe or a device. Everything written to it is visible at once.
 type special struct{ *os.File }
 
 // Commit closes it.
@@ -124,15 +124,15 @@ func (s special) Commit() error { return s.Close() }
 // Abort closes it, unless it is closed.
 func (s special) Abort() { _ = s.Close() }
 
-// followed returns the path of what symbolic links lead to, so that they stay links.
-// A link to nothing is an error.
+// followed returns the path to which symbolic links lead. So the links stay links. A link to nothing is an
+// error.
 func followed(path string) (string, error) {
 	final, err := filepath.EvalSymlinks(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return final, err
 	}
 	if target, err := os.Readlink(path); err == nil {
-		return "", fmt.Errorf("%s is a symbolic link to %s, which is not there: make the file, or name another one", path, target)
+		return "", fmt.Errorf("%s is a symbolic link to %s, which does not exist: make the file, or name another one", path, target)
 	}
 	return path, nil
 }

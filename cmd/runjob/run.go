@@ -23,13 +23,13 @@ type runCommand struct {
 	job.Config `kong:"-"`
 }
 
-// BeforeApply takes down which settings are given, before they are checked.
+// BeforeApply notes which settings are given, before they are checked.
 func (c *runCommand) BeforeApply(parsed *kong.Context) error {
 	c.Give(given(parsed, jobFlags(&c.Config))...)
 	return nil
 }
 
-// Run runs the job and prints what came of it.
+// Run runs the job and prints the outcome.
 func (c *runCommand) Run(ctx context.Context, _ io.Writer) error {
 	stdin, remove, err := spoolStdin(ctx, c.Input, c.Reference)
 	if err != nil {
@@ -87,7 +87,7 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	printCost(w, s)
 }
 
-// passedOver lists the records that are no documents, by the reason.
+// passedOver lists the records that are not documents, by reason.
 func passedOver(s pipeline.Summary) string {
 	var reasons []string
 	for _, reason := range slices.Sorted(maps.Keys(s.PassedOver)) {
@@ -96,45 +96,45 @@ func passedOver(s pipeline.Summary) string {
 	return strings.Join(reasons, ", ")
 }
 
-// printCost tells what a job left out, what it took and where its results are.
+// printCost says what a job left out, what it cost and where its results are.
 func printCost(w io.Writer, s pipeline.Summary) {
 	n := s.Counts
 	if s.Skipped.Pairs > 0 {
-		say(w, "skipped: %s pairs in %s too dense for all of them, such as one of %s with %s and %s\n",
+		say(w, "skipped: %s pairs not compared, in %s too large to compare fully, such as one of %s with %s and %s\n",
 			count(s.Skipped.Pairs), counted(s.Skipped.Groups, "group"), counted(s.Skipped.Example.Documents, "document"), s.Skipped.Example.First, s.Skipped.Example.Second)
 	}
 	say(w, "%.1f s, %.1f CPU-s (%.0f MB per CPU-second), %s memory, %s of temporary files\n",
 		s.Seconds, s.CPUSeconds, float64(n.Bytes+n.ReferenceBytes)/1e6/max(s.CPUSeconds, 0.001), size(s.PeakMemoryBytes), size(s.TempBytes))
 	if limit := int64(s.Config.Memory); limit > 0 && s.PeakMemoryBytes > limit {
-		say(w, "note: that is more memory than --memory %s; the largest cluster, or the number of documents with copies, needs it\n", size(limit))
+		say(w, "note: that is more memory than --memory %s; the largest cluster, or the number of documents with copies, needs that much\n", size(limit))
 	}
 	say(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(s.Config.Emit, ", "))
 }
 
-// planText says how similar documents are found and what that promises.
+// planText says how similar documents are found, and what that promises.
 func planText(s pipeline.Summary) string {
 	switch {
 	case s.Config.Similarity == methods.Containment:
-		return fmt.Sprintf("documents with %d words in a row in common are compared, with fewer some", s.Plan.Words)
+		return fmt.Sprintf("documents that share %d words in a row are always compared; shorter overlaps sometimes", s.Plan.Words)
 	case s.Plan.Keys == methods.All:
 		return fmt.Sprintf("all pairs are compared: recall 1 by construction at the threshold %g", s.Config.Threshold)
 	case s.Plan.Keys == methods.Exact && s.Skipped.Groups > 0:
-		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g, but for what was skipped", s.Config.Threshold)
+		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g, except for skipped pairs", s.Config.Threshold)
 	case s.Plan.Keys == methods.Exact:
 		return fmt.Sprintf("exact keys: recall 1 by construction at the threshold %g", s.Config.Threshold)
 	case s.Plan.Keys == methods.SimHash && s.Plan.ExpectedRecall == 1:
-		missed := "none is missed"
+		missed := "no pair is missed"
 		if s.Skipped.Groups > 0 {
-			missed += " but for what was skipped"
+			missed += " except for skipped pairs"
 		}
 		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d, by %s: %s",
 			s.Plan.Bits, s.Plan.Distance, counted(int64(s.Plan.Tables), "table"), missed)
 	case s.Plan.Keys == methods.SimHash:
-		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d are candidates for the threshold %g; how many pairs that finds, only the audit tells",
+		return fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d are candidates for the threshold %g; only the audit tells how many pairs that finds",
 			s.Plan.Bits, s.Plan.Distance, s.Config.Threshold)
 	}
 	if s.Plan.Bands == 0 {
-		return fmt.Sprintf("keys %s, for which nothing is promised at the threshold %g", s.Plan.Keys, s.Config.Threshold)
+		return fmt.Sprintf("keys %s, which promise nothing at the threshold %g", s.Plan.Keys, s.Config.Threshold)
 	}
 	return fmt.Sprintf("%s %s a pair at the threshold %g with probability %.4f, more similar ones more surely",
 		bandsText(s.Plan.Scheme), verb(int64(s.Plan.Bands), "find"), s.Config.Threshold, s.Plan.ExpectedRecall)
@@ -143,7 +143,7 @@ func planText(s pipeline.Summary) string {
 // auditText says what the audit has measured.
 func auditText(a *audit.Result) string {
 	if a.Pairs == 0 {
-		return fmt.Sprintf("%s sampled, no near-duplicate of them seen, so nothing is known of the recall", counted(int64(a.Sampled), "document"))
+		return fmt.Sprintf("%s sampled, and none has a near-duplicate, so the recall is unknown", counted(int64(a.Sampled), "document"))
 	}
 	if a.Low == a.High {
 		return fmt.Sprintf("all %s with words were checked: of their pairs %.2f %% are listed, %.2f %% are in one cluster",
@@ -158,8 +158,8 @@ func auditText(a *audit.Result) string {
 		100*a.Listed, 100*a.ListedLow, 100*a.ListedHigh, 100*a.Recall, 100*a.Low, 100*a.High)
 }
 
-// largerAudit returns how many documents would be worth sampling after an audit that
-// saw little: enough for all its bounds to grow tenfold.
+// largerAudit returns a sample size worth trying after an audit that saw little. It is large enough for all
+// bounds to grow tenfold.
 func largerAudit(a *audit.Result) int {
 	return 10 * max(a.Sampled, audit.UsualSample)
 }
@@ -172,7 +172,7 @@ func counted(n int64, thing string) string {
 	return count(n) + " " + thing
 }
 
-// verb is what so many things do.
+// verb returns a verb in the singular or plural, to fit a number.
 func verb(n int64, does string) string {
 	if n == 1 {
 		does += "s"
@@ -196,7 +196,7 @@ func size(n int64) string {
 		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 	case n >= 1e6:
 		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	case n < 50: // no tenth of a kilobyte
+	case n < 50: // would be less than a tenth of a kilobyte
 		return fmt.Sprintf("%d B", n)
 	}
 	return fmt.Sprintf("%.1f kB", float64(n)/1e3)

@@ -16,7 +16,7 @@ func TestPlanTextOfSkippedPairs(t *testing.T) {
 		summary := pipeline.Summary{Plan: pipeline.Plan{Keys: keys, ExpectedRecall: 1}}
 		for _, groups := range []int64{0, 1} {
 			summary.Skipped.Groups = groups
-			if text := planText(summary); strings.Contains(text, "but for what was skipped") != (groups > 0) {
+			if text := planText(summary); strings.Contains(text, "except for skipped pairs") != (groups > 0) {
 				t.Errorf("%s, %d groups skipped: %s", keys, groups, text)
 			}
 		}

@@ -12,27 +12,27 @@ import (
 type settingFlag struct {
 	// group is the heading under which the help lists it.
 	group string
-	// name is that of the setting, with hyphens.
+	// name is the name of the setting, with hyphens.
 	name string
 	// field points to the field.
 	field any
-	// value stands for its value in the help; empty: the default, or the name.
+	// value stands for the flag's value in the help. If it is empty, the help shows the default or the name.
 	value  string
 	traits traits
 	help   string
 }
 
-// traits are what sets a flag apart from others.
+// traits say what is special about a flag.
 type traits uint8
 
 const (
-	// required: the command does not work without it.
+	// required: the command does not work without the flag.
 	required traits = 1 << iota
-	// whole: its value is one item of a list, commas and all.
+	// whole: the value is one item of a list, even if it has commas.
 	whole
-	// negatable: it is a switch that --no- turns off.
+	// negatable: the flag is a switch that --no- turns off.
 	negatable
-	// quiet: its help says what it is by default in its own words.
+	// quiet: the help text names the default itself.
 	quiet
 )
 
@@ -40,28 +40,28 @@ const (
 func jobFlags(c *job.Config) []settingFlag {
 	input := settingFlag{
 		"Input", "input", &c.Input, "PATH", required | whole,
-		"File, folder or quoted pattern to read, on the disk or in a bucket (gs://, s3://); may be repeated. A folder stands for its files of the format, plain, .gz or .zst; ** matches any number of folders.",
+		"File, folder or quoted pattern to read, on the disk or in a bucket (gs://, s3://); may be repeated. A folder stands for all its files of the format, plain, .gz or .zst; ** matches any number of folders.",
 	}
 	return slices.Concat([]settingFlag{input}, measureFlags(&c.Measure), []settingFlag{
 		{
 			"Measure", "similarity", &c.Similarity, "WHAT", 0,
-			"What is looked for: jaccard (documents of which most is the same) or containment (copied passages: pairs of which one has much of the other, or an excerpt, and where; --threshold is then of the shingles in both over those of the document that has fewer).",
+			"What to look for: jaccard (documents that are mostly the same) or containment (copied passages: pairs where one document contains much of the other, or an excerpt of it, and where; --threshold is then the number of shared shingles over the shingles of the document with fewer).",
 		},
 		{
 			"Measure", "excerpt", &c.Excerpt, "N", 0,
-			"With containment, words of the shortest copied passage that makes a pair whatever the threshold; 0: none does.",
+			"With containment, length in words of the shortest copied passage that makes a pair even below the threshold; 0: none does.",
 		},
 		{
 			"Measure", "no-quotations", &c.NoQuotations, "", 0,
-			"With containment, leave out what stands between quotation marks, and lines that begin with >.",
+			"With containment, ignore text between quotation marks, and lines that begin with >.",
 		},
 		{
 			"Measure", "verify", &c.Verify, "HOW", 0,
-			"What a pair rests on: exact (the full shingle sets of both), sketch (an estimate from 128 hashes each, on less disk), none (a common key).",
+			"How a pair is verified: exact (by the full shingle sets of both documents), sketch (by an estimate from 128 hashes each, which takes less disk), none (a common key is enough).",
 		},
 		{
 			"Measure", "audit", &c.Audit, "N", 0,
-			"Measure the recall on a sample of at most N documents; auto: 5000 where keys may miss a pair and sets are compared exactly, 1250 with exact keys; off.",
+			"Measure the recall on a sample of at most N documents; auto: 5000 if keys may miss a pair and sets are compared exactly, 1250 with exact keys; off: no audit.",
 		},
 		{
 			"Output", "output", &c.Output, "DIR", required,
@@ -73,7 +73,7 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Output", "emit", &c.Emit, "NAME", 0,
-			"What to write: auto (clusters; pairs with containment), clusters, pairs, unique, removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches). Rejects, summary and manifest always are.",
+			"What to write: auto (clusters; pairs with containment), clusters, pairs, unique, removed, sketches (bottom-k and SimHash fingerprints of every document), index (for 'runjob query'). Rejects, summary and manifest are always written.",
 		},
 		{
 			"Output", "output-format", &c.OutputFormat, "FORMAT", 0,
@@ -81,23 +81,23 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Output", "keep", &c.Keep, "ORDER", 0,
-			"Which documents of a cluster are preferred when those to keep are chosen: first, longest.",
+			"Which documents of a cluster to keep rather than others: first, longest.",
 		},
 		{
 			"Output", "split", &c.Split, "HOW", 0,
-			"What a cluster is: component (documents joined through similar ones) or star (a kept document and those that go for it).",
+			"What a cluster is: component (documents joined by chains of similar ones) or star (a kept document and the documents removed for it).",
 		},
 		{
 			"Running", "temp", &c.Temp, "DIR", 0,
-			"Folder for temporary files, some 1 to 2 bytes for each byte of text; default: beside the output, or on the disk where a local job writes to a bucket. Workers of a cluster must share it.",
+			"Folder for temporary files, some 1 to 2 bytes for each byte of text; default: beside the output, or on the disk if a local job writes to a bucket. Workers of a cluster must share it.",
 		},
 		{
 			"Running", "memory", &c.Memory, "SIZE", 0,
-			"Size that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no limit. The results are the same, but that .zst files with a window above an eighth of it are rejects.",
+			"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no limit. The results are the same, except that .zst files with a window above an eighth of it are rejects.",
 		},
 		{
 			"Running", "lanes", &c.Lanes, "N", 0,
-			"Tasks of a stage that a local runner works on at a time; 0: one a core. The results are the same.",
+			"How many tasks of a stage a local runner works on at a time; 0: one a core. The results are the same.",
 		},
 	})
 }
@@ -107,15 +107,15 @@ func measureFlags(c *job.Measure) []settingFlag {
 	return []settingFlag{
 		{
 			"Input", "reference", &c.Reference, "PATH", whole,
-			"Reference corpus, named as --input is; may be repeated. Documents of the input that are near-duplicates of its documents are removed; its own are never removed and not compared with each other.",
+			"Reference corpus, given like --input; may be repeated. Input documents that are near-duplicates of reference documents are removed. Reference documents are never removed, and not compared with each other.",
 		},
 		{
 			"Input", "format", &c.Format, "FORMAT", 0,
-			"Format of all input files: jsonl, csv, tsv, parquet, warc (web archives), text or html (a file is a document); auto: that of each file, by its content and name.",
+			"Format of all input files: jsonl, csv, tsv, parquet, warc (web archives), text or html (a file is a document); auto: chosen for each file by its content and name.",
 		},
 		{
 			"Input", "id-field", &c.IDField, "", 0,
-			"Field of a record that holds its id, a string or a number; meta.id is the field id in the field meta. A record without one is called by its place, path:position.",
+			"Field of a record that holds its id, a string or a number; meta.id is the field id in the field meta. A record without an id is named by its place, path:position.",
 		},
 		{
 			"Input", "text-field", &c.TextField, "", 0,
@@ -123,7 +123,7 @@ func measureFlags(c *job.Measure) []settingFlag {
 		},
 		{
 			"Input", "features", &c.Features, "FIELD", 0,
-			`Take documents not from texts but from the features in this field, which another program has found: an array of strings or 64-bit hashes, each alone or with its weight as in [["a",2],7], or an object from features to weights.`,
+			`Compare features instead of texts. This field holds the features, which another program has found: an array of strings or 64-bit hashes, each alone or with its weight as in [["a",2],7], or an object from features to weights.`,
 		},
 		{
 			"Input", "html-text", &c.HTMLText, "WHICH", 0,
@@ -139,11 +139,11 @@ func measureFlags(c *job.Measure) []settingFlag {
 		},
 		{
 			"Measure", "cjk-split", &c.CJKSplit, "", negatable,
-			"Take each Han, Kana, Thai, Lao, Khmer and Myanmar character for a token of its own: these scripts put no spaces between words.",
+			"Make each Han, Kana, Thai, Lao, Khmer and Myanmar character a token of its own: these scripts put no spaces between words.",
 		},
 		{
 			"Measure", "normalize", &c.Normalize, "STEPS", 0,
-			"What is done to texts first, with commas between: nfc or nfkc (Unicode forms), fold (full case folding), punctuation (don't becomes dont).",
+			"What to do to texts first, separated by commas: nfc or nfkc (Unicode forms), fold (full case folding), punctuation (don't becomes dont).",
 		},
 		{
 			"Measure", "stopwords", &c.StopWords, "FILE", 0,
@@ -151,39 +151,39 @@ func measureFlags(c *job.Measure) []settingFlag {
 		},
 		{
 			"Measure", "stopwords-use", &c.StopWordUse, "HOW", 0,
-			"What stop words are for: remove (they are taken out of texts), require (only shingles that hold one count; menus and advertisements have few).",
+			"How to use stop words: remove (they are removed from texts), require (only shingles that contain one count; menus and advertisements have few).",
 		},
 		{
 			"Measure", "weight", &c.Weight, "FIELD=W", 0,
-			"Take these text fields in place of --text-field, as in title=3,text=1. A document is all of their shingles; the weights count for its SimHash.",
+			"Use these text fields instead of --text-field, as in title=3,text=1. A document has the shingles of all of them; the weights count for its SimHash.",
 		},
 		{
 			"Measure", "shingle", &c.Shingle, "N", 0,
-			"Adjacent tokens in a shingle.",
+			"How many adjacent tokens make a shingle.",
 		},
 		{
 			"Measure", "seed", &c.Seed, "N", 0,
-			"Key of all hashes: documents that were made to collide, or to be found too often, are harmless with a number that their author does not know.",
+			"Key of all hashes. With a number that nobody else knows, nobody can make documents that collide or are found too often.",
 		},
 		{
 			"Measure", "threshold", &c.Threshold, "J", 0,
-			"Least Jaccard similarity of two near-duplicates: shingles in both over shingles in either.",
+			"Least Jaccard similarity of two near-duplicates: the number of shared shingles over the number of distinct shingles of the two.",
 		},
 		{
 			"Measure", "keys", &c.Keys, "KEYS", 0,
-			"How documents that may be similar are brought together: exact (by their rarest shingles: none is missed), all (every pair is compared, for corpora of some thousand documents), minhash (by bands of their MinHash signatures: a pair in some hundreds or thousands is missed), simhash (by their SimHash fingerprints: none within --hamming bits is missed). auto: exact or all, whichever is cheaper; minhash with --recall below 1, with --bands or --rows, and with --verify other than exact; simhash with --score hamming.",
+			"How to find pairs that may be similar: exact (by their rarest shingles: no pair is missed), all (every pair is compared, for corpora of some thousand documents), minhash (by bands of their MinHash signatures: one pair in some hundreds or thousands is missed), simhash (by their SimHash fingerprints: no pair within --hamming bits is missed). auto: exact or all, whichever is cheaper; minhash with --recall below 1, with --bands or --rows, and with --verify other than exact; simhash with --score hamming.",
 		},
 		{
 			"Measure", "recall", &c.Recall, "P", quiet,
-			"Least probability that a pair of exactly the threshold is found. Below 1 it asks for MinHash and sets its bands and rows, which find more similar pairs more surely. Default: 1, or 0.99 with --keys minhash.",
+			"Least probability to find a pair whose similarity is exactly the threshold. More similar pairs are found more surely. A value below 1 asks for MinHash, and sets its bands and rows. Default: 1, or 0.99 with --keys minhash.",
 		},
 		{
 			"Measure", "bands", &c.Bands, "N", 0,
-			"MinHash bands; 0: from threshold and recall.",
+			"Number of MinHash bands; 0: from threshold and recall.",
 		},
 		{
 			"Measure", "rows", &c.Rows, "N", 0,
-			"MinHash rows a band; 0: from threshold and recall.",
+			"Number of MinHash rows in a band; 0: from threshold and recall.",
 		},
 		{
 			"Measure", "score", &c.Score, "SCORE", 0,
@@ -191,7 +191,7 @@ func measureFlags(c *job.Measure) []settingFlag {
 		},
 		{
 			"Measure", "hamming", &c.Hamming, "K", 0,
-			"Most bits in which SimHash fingerprints may differ, with --keys simhash.",
+			"With --keys simhash, largest number of bits in which SimHash fingerprints may differ.",
 		},
 		{
 			"Measure", "bits", &c.Bits, "N", 0,
@@ -204,24 +204,24 @@ func measureFlags(c *job.Measure) []settingFlag {
 func planFlags(c *plan.Config) []settingFlag {
 	input := settingFlag{
 		"Input", "input", &c.Input, "PATH", whole,
-		"File, folder or quoted pattern to read; may be repeated: candidates are measured there. See 'runjob run --help'.",
+		"File, folder or quoted pattern to read; may be repeated. Candidates are measured on it. See 'runjob run --help'.",
 	}
 	return slices.Concat([]settingFlag{input}, measureFlags(&c.Measure), []settingFlag{
 		{
 			"Plan", "documents", &c.Documents, "N", 0,
-			"Plan for so many documents of which nothing is known, without --input.",
+			"Without --input: plan for this many documents, of which nothing else is known.",
 		},
 		{
 			"Plan", "shingles", &c.Shingles, "N", 0,
-			"Distinct shingles a document, with --documents.",
+			"With --documents: distinct shingles in each document.",
 		},
 		{
 			"Plan", "memory", &c.Memory, "SIZE", 0,
-			"Room for the keys of all documents, on disk or in memory; choices that need more are ranked last. 0: no limit.",
+			"Room for the keys of all documents, on disk or in memory. Choices that need more are ranked last. 0: no limit.",
 		},
 		{
 			"Plan", "comparison", &c.Comparison, "TIME", 0,
-			"CPU time to compare the two documents of a candidate pair; 0: as it was measured, by the sizes of their sets.",
+			"CPU time to compare the two documents of a candidate pair; 0: a measured time that depends on the sizes of their sets.",
 		},
 	})
 }

@@ -14,8 +14,9 @@ import (
 	"mirrorbeam/internal/failure"
 )
 
-// spoolStdin copies the standard input to a file of the user's own, if it is among the inputs: a job reads its input
-// more than once, and from several places at a time. It returns the path of the copy, and what removes it.
+// spoolStdin copies the standard input to a file of the user's own, if it is among the inputs. A job reads
+// its input more than once, and from several places at a time. It returns the path of the copy, and a
+// function that removes it.
 func spoolStdin(ctx context.Context, inputs ...[]string) (path string, remove func(), err error) {
 	isWanted := func(inputs []string) bool { return slices.Contains(inputs, corpus.Stdin) }
 	if !slices.ContainsFunc(inputs, isWanted) {
@@ -25,7 +26,7 @@ func spoolStdin(ctx context.Context, inputs ...[]string) (path string, remove fu
 	if err != nil {
 		return "", nil, failure.New(failure.Storage, fmt.Errorf("hold the standard input: %w", err))
 	}
-	remove = func() { os.RemoveAll(folder) } // else the system clears its folder of temporary files
+	remove = func() { os.RemoveAll(folder) } // if it fails, the system clears its folder of temporary files
 	path = filepath.Join(folder, "stdin")
 	if err := copyToFile(path, bufio.NewReaderSize(interruptible{ctx, os.Stdin}, corpus.BatchBytes)); err != nil {
 		remove()
@@ -37,7 +38,7 @@ func spoolStdin(ctx context.Context, inputs ...[]string) (path string, remove fu
 	return path, remove, nil
 }
 
-// copyToFile makes a file of what a reader gives.
+// copyToFile makes a file of the bytes from a reader.
 func copyToFile(path string, from io.Reader) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

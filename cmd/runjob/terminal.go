@@ -17,8 +17,8 @@ import (
 	"mirrorbeam/internal/setting"
 )
 
-// say writes to people. Lines end where the format says so: names, texts and errors
-// among the arguments are shown, whatever they hold, and cannot steer a terminal.
+// say writes to people. A line ends only where the format has a line feed. Names, texts and errors among the
+// arguments are shown whatever they contain, and cannot steer a terminal.
 func say(w io.Writer, format string, args ...any) {
 	shown := slices.Clone(args)
 	for i, arg := range args {
@@ -33,12 +33,12 @@ func say(w io.Writer, format string, args ...any) {
 			shown[i] = visible(arg.String())
 		}
 	}
-	// Who writes to the standard output looks for its fault at the end.
+	// For the standard output, a fault is noted and checked at the end.
 	fmt.Fprintf(w, format, shown...)
 }
 
-// visible writes what a terminal would obey as Go does in a string, as in \n and
-// \u202e, and bytes that are not UTF-8 as in \xff.
+// visible writes a character that a terminal would obey as Go does in a string, as in \n and \u202e. It
+// writes bytes that are not UTF-8 as in \xff.
 func visible(text string) string {
 	if utf8.ValidString(text) && strings.IndexFunc(text, output.IsControl) < 0 {
 		return text
@@ -59,13 +59,13 @@ func visible(text string) string {
 	return string(b)
 }
 
-// lineWidth is what fits a terminal.
+// lineWidth is the width that fits a terminal.
 const lineWidth = 80
 
-// wrapped writes a paragraph in lines of at most lineWidth, if its words allow.
+// wrapped writes a paragraph in lines of at most lineWidth, if its words are short enough.
 func wrapped(w io.Writer, format string, args ...any) { paragraph(w, 0, fmt.Sprintf(format, args...)) }
 
-// paragraph writes a text in lines that begin with that many spaces.
+// paragraph writes a text in lines that begin with indent spaces.
 func paragraph(w io.Writer, indent int, text string) {
 	column := 0
 	for word := range strings.FieldsSeq(text) {
@@ -87,7 +87,7 @@ func paragraph(w io.Writer, indent int, text string) {
 	say(w, "\n")
 }
 
-// printJSON writes one JSON value that does not steer a terminal either.
+// printJSON writes one JSON value. It cannot steer a terminal either.
 func printJSON(w io.Writer, value any) error {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -98,7 +98,7 @@ func printJSON(w io.Writer, value any) error {
 	}
 	var text []byte
 	for _, r := range b.String() {
-		if r != '\n' && output.IsControl(r) { // which is in a string
+		if r != '\n' && output.IsControl(r) { // a control character inside a string
 			text = fmt.Appendf(text, `\u%04x`, r)
 		} else {
 			text = utf8.AppendRune(text, r)
@@ -108,9 +108,8 @@ func printJSON(w io.Writer, value any) error {
 	return err
 }
 
-// faultLines returns the lines in which an error is told: one for each of several
-// faults that were joined. A line feed in the text of a fault makes no line. Settings are
-// named as flags.
+// faultLines returns an error as lines for the user. Several faults that were joined get a line each. A line
+// feed in the text of a fault does not begin a new line. Settings are named as flags.
 func faultLines(err error) []string {
 	var parts []error
 	switch err := err.(type) {
@@ -123,7 +122,7 @@ func faultLines(err error) []string {
 	}
 	var texts, lines []string
 	for _, part := range parts {
-		if part.Error() == err.Error() { // all that is around it is its kind
+		if part.Error() == err.Error() { // the rest is only the kind of the error
 			return faultLines(part)
 		}
 		texts = append(texts, part.Error())
@@ -135,11 +134,11 @@ func faultLines(err error) []string {
 	return []string{setting.Text(err, flagName)}
 }
 
-// standardOutput is the standard output. It remembers its first fault, for reports
-// that do not look for it at every line.
+// standardOutput is the standard output. It remembers its first fault, for reports that do not check each
+// line.
 type standardOutput struct{ fault error }
 
-// Write writes unless an earlier write failed.
+// Write writes, unless an earlier write has failed.
 func (o *standardOutput) Write(b []byte) (n int, err error) {
 	if o.fault != nil {
 		return 0, o.fault

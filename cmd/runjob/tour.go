@@ -10,8 +10,8 @@ import (
 	"mirrorbeam/internal/results"
 )
 
-// tour shows what is in the results of a job: the largest clusters, a pair that is
-// near but not identical with its difference, and what would be removed.
+// tour shows samples of the results of a job: the largest clusters, a pair that is similar but not identical
+// with its difference, and the documents that would be removed.
 type tour struct {
 	results  *results.Folder
 	clusters map[string][]results.Member // by the name of the cluster
@@ -57,8 +57,7 @@ func (t *tour) largest(w io.Writer) {
 	}
 }
 
-// nearPair prints the pair whose similarity is closest to 0.85, and how it
-// differs.
+// nearPair prints the pair whose similarity is closest to 0.85, and how its documents differ.
 func (t *tour) nearPair(ctx context.Context, w io.Writer) error {
 	var a, b string
 	jaccard, distance := 0.0, math.Inf(1)
@@ -77,15 +76,15 @@ func (t *tour) nearPair(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	say(w, "\nA pair that is no copy: similarity %.3f\n     - %s\n     + %s\n", jaccard, a, b)
+	say(w, "\nA pair that is not a copy: similarity %.3f\n     - %s\n     + %s\n", jaccard, a, b)
 	for _, line := range difference(words(texts[a]), words(texts[b])) {
 		say(w, "       %s\n", line)
 	}
 	return nil
 }
 
-// removed prints some of the documents that would go, those farthest from the one
-// that stays for them first: where to look before one trusts a threshold.
+// removed prints some of the documents that would be removed. Those least similar to the kept document come
+// first: there one should look before one trusts a threshold.
 func (t *tour) removed(w io.Writer) error {
 	var rows []results.Member
 	for _, cluster := range t.clusters {
@@ -98,7 +97,7 @@ func (t *tour) removed(w io.Writer) error {
 	slices.SortFunc(rows, func(a, b results.Member) int {
 		return cmp.Or(cmp.Compare(a.Similarity, b.Similarity), cmp.Compare(a.ID, b.ID))
 	})
-	say(w, "\n%s would be removed; those least like the one that stays:\n", counted(int64(len(rows)), "document"))
+	say(w, "\n%s would be removed; the ones least similar to the document kept:\n", counted(int64(len(rows)), "document"))
 	for _, row := range rows[:min(4, len(rows))] {
 		say(w, "   %.3f   %s\n", row.Similarity, row.ID)
 	}

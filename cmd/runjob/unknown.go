@@ -8,8 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// explainFlag names the nearest flag where err is that of a flag which is not there;
-// it returns other errors as they are.
+// explainFlag adds the nearest flag to an error about an unknown flag. It returns other errors as they are.
 func explainFlag(err error, parser *kong.Kong, args []string, beams []beamFlag) error {
 	name, isUnknown := strings.CutPrefix(err.Error(), "unknown flag ")
 	if !isUnknown {
@@ -20,7 +19,7 @@ func explainFlag(err error, parser *kong.Kong, args []string, beams []beamFlag) 
 		name = singleDash(args, name)
 	}
 	if args[0] == "plan" && name == "--similarity" {
-		return fmt.Errorf("unknown flag %s: a plan is for near-duplicates, and there is none for containment", name)
+		return fmt.Errorf("unknown flag %s: a plan is for near-duplicates, not for containment", name)
 	}
 	if like := nearest(name, flagsOf(parser, args[0], beams)); like != "" {
 		return fmt.Errorf("unknown flag %s, did you mean %q?", name, like)
@@ -28,8 +27,8 @@ func explainFlag(err error, parser *kong.Kong, args []string, beams []beamFlag) 
 	return fmt.Errorf("unknown flag %s", name)
 }
 
-// singleDash returns the argument that begins with a flag of one letter, without its
-// value: the parser takes the -t of -threshold for a flag.
+// singleDash returns the argument that begins with a single-letter flag, without its value. The parser takes
+// the -t of -threshold for a flag.
 func singleDash(args []string, letter string) string {
 	for _, arg := range args {
 		if strings.HasPrefix(arg, letter) {
@@ -40,8 +39,7 @@ func singleDash(args []string, letter string) string {
 	return letter
 }
 
-// flagsOf lists the flags that a command takes, those of Beam for the chosen runner
-// among them.
+// flagsOf lists the flags that a command accepts, including those of Beam for the chosen runner.
 func flagsOf(parser *kong.Kong, command string, beams []beamFlag) []string {
 	var flags []string
 	for _, node := range append(slices.Clone(parser.Model.Children), parser.Model.Node) {
@@ -67,8 +65,8 @@ func flagsOf(parser *kong.Kong, command string, beams []beamFlag) []string {
 	return flags
 }
 
-// nearest returns the flag that a name was likely meant to be, empty if none is like
-// it: one that begins so, or else the one with the fewest letters to change.
+// nearest returns the flag that a name was probably meant to be: a flag that begins with the name, or else
+// the one with the fewest letters to change. It is empty if no flag is similar.
 func nearest(name string, flags []string) string {
 	name = "--" + strings.ReplaceAll(strings.TrimLeft(name, "-"), "_", "-")
 	best, fewest := "", max(2, (len(name)-2)/3)+1
@@ -84,8 +82,7 @@ func nearest(name string, flags []string) string {
 	return best
 }
 
-// edits returns how many letters must be added, taken away or replaced to make b of a
-// (Levenshtein).
+// edits returns how many letters must be added, removed or replaced to turn a into b (Levenshtein).
 func edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

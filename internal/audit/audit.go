@@ -1,8 +1,7 @@
-// Package audit estimates what share of the similar pairs of a corpus a job has
-// found. It samples documents without regard to their content, and looks for the
-// partners of each among a share of all documents, chosen in the same way. So every
-// pair has the same chance to be seen, and the share of found pairs among those that
-// were seen is an estimate of the recall.
+// Package audit estimates the recall of a job: the share of all similar pairs that the job has found. It
+// samples documents without regard to their content. For each sampled document it looks for partners among a
+// share of all documents, which it chooses in the same way. So every pair has the same chance to be seen. The
+// share of found pairs among the seen ones estimates the recall.
 package audit
 
 import (
@@ -12,9 +11,8 @@ import (
 	"mirrorbeam/internal/docref"
 )
 
-// UsualSample is how many documents an audit samples at most unless told otherwise. The
-// memory and the work of an audit are bounded for that many. Where more are asked for,
-// both grow in proportion.
+// UsualSample is how many documents an audit samples at most unless told otherwise. It bounds the memory and
+// the work of an audit. Both grow in proportion to a larger sample.
 const UsualSample = 5000
 
 // hashBits is the length of [Hash].
@@ -30,21 +28,21 @@ func Hash(x uint64) uint64 {
 	return (x ^ x>>32) >> (64 - hashBits)
 }
 
-// Limit returns the limit that a share of all hashes is below, for shares from 0 to 1.
+// Limit returns the limit below which a share of all hashes lies. The share is from 0 to 1.
 func Limit(share float64) uint64 {
 	return uint64(math.Ldexp(min(max(share, 0), 1), hashBits))
 }
 
-// Class is a class of equal documents that are similar to sampled ones: those of
-// its documents that were looked at.
+// Class is a class of equal documents that are similar to sampled ones. It covers only those documents that
+// the audit looked at.
 type Class struct {
 	Digest uint64
 	// Inputs and References count documents of the input and of the reference.
 	Inputs, References int64
-	// First and Last are documents of the input, Reference is the first of the
-	// reference. Each holds only where there is one.
+	// First and Last are documents of the input. Reference is the first document of the reference. Each is
+	// valid only if its count is above 0.
 	First, Last, Reference docref.Ref
-	// Partners are the sampled classes that this one is similar to.
+	// Partners are the sampled classes that are similar to this one.
 	Partners []Partner
 }
 
@@ -54,12 +52,12 @@ type SampledClass uint32
 // AuditedClass is the number of a [Class] among all that tasks have seen, from 0.
 type AuditedClass uint32
 
-// Partner is a sampled class. Its highest bit says that the class which has the partner is the same class.
+// Partner is a sampled class. Its highest bit says that it is the very class whose partner it is.
 type Partner uint32
 
 const sameClass = 1 << 31
 
-// NewPartner returns a sampled class as a partner.
+// NewPartner returns a sampled class as a partner. IsSame says that it is the very class whose partner it is.
 func NewPartner(class SampledClass, isSame bool) Partner {
 	if isSame {
 		class |= sameClass
@@ -70,7 +68,7 @@ func NewPartner(class SampledClass, isSame bool) Partner {
 // class returns the sampled class.
 func (p Partner) class() SampledClass { return SampledClass(p) &^ sameClass }
 
-// isSame reports whether the class is the same as the one that has the partner.
+// isSame reports whether the partner is the very class whose partner it is.
 func (p Partner) isSame() bool { return p&sameClass != 0 }
 
 // Count takes in one more document of the class.
@@ -108,7 +106,7 @@ type Classes struct {
 	own      []ownClass // by sampled class
 }
 
-// ownClass is the audited class that a sampled class is, if it is known.
+// ownClass is the audited class that equals a sampled class, if it is known.
 type ownClass struct {
 	class   AuditedClass
 	isKnown bool
@@ -117,7 +115,7 @@ type ownClass struct {
 // sample is a sampled document.
 type sample struct {
 	class SampledClass
-	group uint32 // of the bootstrap
+	group uint32 // the documents of a group are drawn together in the bootstrap
 }
 
 // AddSample takes in a document of a sampled class.
@@ -125,7 +123,7 @@ func (c *Classes) AddSample(class SampledClass, ref docref.Ref) {
 	c.samples = append(c.samples, sample{class, uint32(Hash(uint64(ref)) % groups)})
 }
 
-// Add takes in a class. Other tasks may have seen other documents of it.
+// Add takes in a class. Other tasks may have seen other documents of the same class.
 func (c *Classes) Add(class Class) {
 	if c.byDigest == nil {
 		c.byDigest = map[uint64]AuditedClass{}
@@ -149,7 +147,7 @@ func (c *Classes) Add(class Class) {
 	}
 }
 
-// classOf returns the audited class that a partner is, if it is known.
+// classOf returns the audited class that equals a partner, if it is known.
 func (c *Classes) classOf(p Partner) (class AuditedClass, isKnown bool) {
 	if int(p.class()) >= len(c.own) {
 		return 0, false

@@ -34,7 +34,7 @@ func randomSet(random *rand.Rand, most, universe int) []uint64 {
 	return slices.Compact(s)
 }
 
-// TestIndexFindsPartners compares with all pairs.
+// TestIndexFindsPartners compares the index with a comparison of all pairs.
 func TestIndexFindsPartners(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	partners, candidates := 0, 0
@@ -79,9 +79,9 @@ func TestIndexFindsPartners(t *testing.T) {
 	}
 }
 
-// world is a corpus whose pairs are known: documents in clusters whose members are
-// all similar to each other, some of them equal, some of the reference. In a cluster
-// some classes are apart from the others, and some are together but not listed.
+// world is a corpus whose pairs are known. Its documents form clusters, and all members of a cluster are
+// similar to each other. Some members are equal, and some are of the reference. In a cluster some classes are
+// apart from the others, and some are together but not listed.
 type world struct {
 	documents  []worldDocument
 	references docref.Ref // documents before it are of the reference
@@ -118,7 +118,7 @@ func (w *world) hasEdge(x, y worldDocument) bool {
 	return x.cluster == y.cluster && !x.apart && !y.apart && !x.chained && !y.chained
 }
 
-// recall returns the shares of all pairs but those within the reference.
+// recall returns the shares among all pairs, except pairs within the reference.
 func (w *world) recall() (listed, together float64) {
 	pairs := 0.
 	for a := range w.documents {
@@ -139,7 +139,7 @@ func (w *world) recall() (listed, together float64) {
 	return listed / pairs, together / pairs
 }
 
-// audit samples documents and looks at others, with other hashes for each salt.
+// audit samples documents and looks at others. Each salt gives other hashes.
 func (w *world) audit(sampled, probed float64, salt uint64) Result {
 	below := func(hash uint64, share float64) bool { return Hash(hash^salt*0x9e3779b97f4a7c15) < Limit(share) }
 	numbers, digests := map[int]SampledClass{}, []int{}
@@ -207,8 +207,7 @@ func (w *world) audit(sampled, probed float64, salt uint64) Result {
 	return c.Estimate(l, w.joined, Scope{AllSampled: sampled == 1, AllProbed: probed == 1})
 }
 
-// TestEstimateIsExactOnAll: where all documents are sampled and looked at, both
-// figures are the true ones.
+// TestEstimateIsExactOnAll: if all documents are sampled and looked at, both figures are exact.
 func TestEstimateIsExactOnAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, references := range []int{0, 0, 100, 300} {
@@ -224,9 +223,8 @@ func TestEstimateIsExactOnAll(t *testing.T) {
 	}
 }
 
-// TestEstimateIsUnbiased samples documents, and the documents to look for partners
-// in, many times: the mean of the estimates is the true share, and the intervals hold
-// it.
+// TestEstimateIsUnbiased draws the sample, and the documents to look for partners in, many times. The mean of
+// the estimates is the true share, and the intervals contain it.
 func TestEstimateIsUnbiased(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for _, c := range []struct {
@@ -284,8 +282,8 @@ func TestEstimateEdges(t *testing.T) {
 	}
 }
 
-// TestDrawingKeepsTheFirst: which documents are drawn does not depend on their
-// order, and equal documents take the room of one.
+// TestDrawingKeepsTheFirst: the order of the documents does not matter for which are drawn, and equal
+// documents take the room of one.
 func TestDrawingKeepsTheFirst(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	const documents = 3000
@@ -321,8 +319,8 @@ func TestDrawingKeepsTheFirst(t *testing.T) {
 	}
 }
 
-// TestFitBoundsComparisons: documents that are all alike are compared within the
-// budget, with as many on both sides; documents that are not stay as they are.
+// TestFitBoundsComparisons: documents that are all alike are compared within the budget, about as many on
+// both sides. Documents that are not alike stay as they are.
 func TestFitBoundsComparisons(t *testing.T) {
 	const documents, sampled = 100_000, 8000
 	for _, alike := range []bool{true, false} {

@@ -7,7 +7,7 @@ import (
 	"mirrorbeam/internal/docref"
 )
 
-// Drawing draws a sample of documents: those of the smallest hashes that fit.
+// Drawing draws a sample of documents. It keeps the documents with the smallest hashes as long as they fit.
 type Drawing struct {
 	mostDocuments, mostElements int
 
@@ -26,14 +26,14 @@ type drawn struct {
 
 func inOrder(a, b drawn) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.ref, b.ref)) }
 
-// NewDrawing returns an empty Drawing of at most so many documents, and of at most
-// so many elements in the sets of different documents. One document always fits.
+// NewDrawing returns an empty Drawing. It takes at most mostDocuments documents. The sets of its different
+// documents have at most mostElements elements in all. One document always fits.
 func NewDrawing(mostDocuments, mostElements int) *Drawing {
 	return &Drawing{mostDocuments: mostDocuments, mostElements: mostElements, sets: map[uint64][]uint64{}}
 }
 
-// Add takes in a document. Set returns its elements, which ascend; it is called for
-// the first of equal documents.
+// Add takes in a document. Set returns its elements in ascending order. Add calls it only for the first of
+// equal documents.
 func (d *Drawing) Add(ref docref.Ref, digest uint64, set func() []uint64) {
 	one := drawn{Hash(uint64(ref)), ref, digest}
 	if n := len(d.documents); d.isCut && n > 0 && inOrder(one, d.documents[0]) > 0 {
@@ -49,8 +49,8 @@ func (d *Drawing) Add(ref docref.Ref, digest uint64, set func() []uint64) {
 	}
 }
 
-// cut drops what does not fit, and all but the first most documents. The last one
-// that stays is the first of the list then.
+// cut drops documents until the rest fits and at most the given number are left. Afterwards the list begins
+// with the last document that stays.
 func (d *Drawing) cut(most int) {
 	slices.SortFunc(d.documents, inOrder)
 	sets, elements, n := map[uint64][]uint64{}, 0, 0
@@ -75,16 +75,16 @@ func (d *Drawing) cut(most int) {
 
 // Sample is a finished Drawing.
 type Sample struct {
-	// Documents are the refs of the sampled documents, in the order of their hashes. Classes are their classes of equal
-	// documents.
+	// Documents are the sampled documents, ordered by their hashes. Classes has the class of equal documents
+	// that each of them belongs to.
 	Documents []docref.Ref
 	Classes   []SampledClass
-	// Digests and Sets are those of the classes, by class.
+	// Digests and Sets are the digest and the set of each class.
 	Digests []uint64
 	Sets    [][]uint64
-	// ProbedBelow is the limit of the hashes of documents that are looked at.
+	// ProbedBelow is the limit for the hashes of the documents that the audit looks at.
 	ProbedBelow uint64
-	// Cut says that not all documents did fit.
+	// Cut says that some documents did not fit.
 	Cut bool
 }
 
@@ -122,7 +122,7 @@ func (s *Sample) Has(ref docref.Ref) bool {
 func (s *Sample) halve() {
 	s.Documents = s.Documents[:(len(s.Documents)+1)/2]
 	s.Classes = s.Classes[:len(s.Documents)]
-	// Classes are numbered as they come.
+	// Classes are numbered in the order of their first documents.
 	classes := slices.Max(s.Classes) + 1
 	s.Digests, s.Sets, s.Cut = s.Digests[:classes], s.Sets[:classes], true
 }
@@ -130,15 +130,15 @@ func (s *Sample) halve() {
 // Budget bounds the comparisons of pairs of classes.
 type Budget struct {
 	Pairs    float64
-	Elements float64 // of the sampled class in each pair
+	Elements float64 // of the sampled class, summed over the pairs
 }
 
-// pilotClasses is how many classes of a sample are compared with each other to tell
-// what the comparison with other documents takes.
+// pilotClasses is how many classes of a sample are compared with each other. Their comparison shows what the
+// comparison with other documents will take.
 const pilotClasses = 256
 
-// pilot compares classes with each other. It returns how many pairs would have to be
-// compared for one class and one other, and how many elements.
+// pilot compares classes with each other. It returns the mean number of comparisons for one class and one
+// other, and the mean number of elements in them.
 func (s *Sample) pilot(threshold float64) (pairs, elements float64) {
 	sets := s.Sets[:min(len(s.Sets), pilotClasses)]
 	p := NewIndex(threshold, sets).NewProbe()
@@ -154,10 +154,9 @@ func (s *Sample) pilot(threshold float64) (pairs, elements float64) {
 	return pairs / (n * n), elements / (n * n)
 }
 
-// Fit halves the sample, or the share of the documents that it is compared with,
-// until the comparisons are within the budget. Documents is how many there are in
-// all, ProbedBelow says which share of them is looked at. Which pairs are compared
-// depends on hashes only, so each has the same chance as before.
+// Fit halves the sample, or the share of the documents that it is compared with, until the comparisons are
+// within the budget. Documents is the number of documents in the corpus. ProbedBelow says which share of them
+// the audit looks at. Only hashes decide which pairs are compared. So each pair keeps the same chance.
 func (s *Sample) Fit(threshold, documents float64, budget Budget) {
 	if len(s.Documents) == 0 {
 		return
@@ -168,7 +167,7 @@ func (s *Sample) Fit(threshold, documents float64, budget Budget) {
 	needs := classes * others * max(pairs/budget.Pairs, elements/budget.Elements)
 	last := func() uint64 { return Hash(uint64(s.Documents[len(s.Documents)-1])) }
 	for ; needs > 1 && len(s.Documents) > 1; needs /= 2 {
-		// The sample itself is always looked at.
+		// The audit always looks at the sample itself.
 		if s.ProbedBelow/2 > last() {
 			s.ProbedBelow /= 2
 		} else {

@@ -7,43 +7,41 @@ import (
 	"mirrorbeam/internal/docref"
 )
 
-// Result is what an audit says of a job.
+// Result is what an audit says about a job.
 type Result struct {
-	// Sampled is how many documents were sampled, Partnered how many of them have
-	// a partner among the documents looked at, and Pairs how many such partners
-	// they have in all.
+	// Sampled is how many documents were sampled. Partnered is how many of them have a partner among the
+	// documents that the audit looked at. Pairs is how many such partners they have in all.
 	Sampled   int   `json:"sampled"`
 	Partnered int   `json:"partnered"`
 	Pairs     int64 `json:"pairs"`
-	// Recall is the share of all pairs, from 0 to 1, that are in one component of
-	// verified edges. It is between Low and High with a confidence of 95 %; all
-	// three are the same where every document was sampled.
+	// Recall is the share of all pairs whose two documents are in one component of verified edges. It is from
+	// 0 to 1. It is between Low and High with a confidence of 95 %. All three are the same if every document
+	// was sampled.
 	Recall float64 `json:"recall"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
-	// Listed is the share of all pairs that follow from the edges themselves: the
-	// two are joined by an edge, are equal to two that are, or are equal. ListedLow
-	// and ListedHigh are to it what Low and High are to Recall.
+	// Listed is the share of all pairs that follow from the edges themselves. Such a pair is joined by an
+	// edge, is equal to a joined pair, or consists of two equal documents. ListedLow and ListedHigh bound it
+	// as Low and High bound Recall.
 	Listed     float64 `json:"listed"`
 	ListedLow  float64 `json:"listed_low"`
 	ListedHigh float64 `json:"listed_high"`
-	// Wide says that one of the intervals is wider than a tenth: too few pairs were
-	// seen to say much.
+	// Wide says that one of the intervals is wider than a tenth: the audit saw too few pairs to say much.
 	Wide bool `json:"wide,omitempty"`
 }
 
-// wide is the width from which on an interval says little.
+// wide is the width beyond which an interval says little.
 const wide = 0.1
 
 // Scope says what an audit looked at.
 type Scope struct {
-	// AllSampled says that every document with words was sampled, AllProbed that
-	// every document was looked at as a partner.
+	// AllSampled says that every document with words was sampled. AllProbed says that every document was
+	// looked at as a partner.
 	AllSampled, AllProbed bool
 }
 
-// tally counts pairs. One with a document of the reference counts twice in all but
-// pairs: only one of its documents can be sampled, of other pairs both can.
+// tally counts pairs. In all fields but pairs, a pair with a document of the reference counts twice: only one
+// of its documents can be sampled. Of other pairs both can.
 type tally struct {
 	pairs, weight, listed, together int64
 }
@@ -55,13 +53,12 @@ func (t *tally) add(other tally, times int64) {
 	t.together += times * other.together
 }
 
-// groups is how many groups the documents are dealt to for the bootstrap.
+// groups is the number of groups among which the documents are dealt out for the bootstrap.
 const groups = 256
 
-// Estimate sums up what was seen. Joined reports whether two documents are in one
-// component.
+// Estimate sums up what was seen. Joined reports whether two documents are in one component.
 func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope Scope) Result {
-	sampled := make([]tally, len(c.own)) // of each document of a sampled class
+	sampled := make([]tally, len(c.own)) // one document of each sampled class
 	samples := make([]int64, len(c.own))
 	for _, s := range c.samples {
 		if int(s.class) < len(samples) {
@@ -71,7 +68,7 @@ func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope 
 	e := estimate{scope: scope}
 	for at := range AuditedClass(len(c.list)) {
 		class := &c.list[at]
-		var seen tally // from the side of the class
+		var seen tally // seen from the audited class
 		for _, partner := range class.Partners {
 			t := c.tally(at, partner, l, joined)
 			sampled[partner.class()].add(t, 1)
@@ -97,8 +94,7 @@ func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope 
 	return e.result(len(c.samples))
 }
 
-// tally counts the pairs of one sampled document of a partner with the documents of an
-// audited class.
+// tally counts the pairs that one sampled document of a partner forms with the documents of an audited class.
 func (c *Classes) tally(at AuditedClass, partner Partner, l *Listing, joined func(a, b docref.Ref) bool) tally {
 	own, isKnown := c.classOf(partner)
 	if !isKnown {
@@ -127,10 +123,10 @@ func (c *Classes) tally(at AuditedClass, partner Partner, l *Listing, joined fun
 	return t
 }
 
-// dealt holds what was counted of the documents of each group.
+// dealt holds the counts for the documents of each group.
 type dealt [groups]tally
 
-// deal spreads the sum of that many equal documents evenly over the groups.
+// deal spreads the sum of a number of equal documents evenly over the groups.
 func (d *dealt) deal(hash uint64, sum tally, documents int64) {
 	start := int64(hash % groups)
 	portion := func(total, i, n int64) int64 { return total*(i+1)/n - total*i/n }
@@ -149,10 +145,10 @@ type estimate struct {
 	scope     Scope
 	total     tally
 	sampled   dealt // by the sampled document of a pair
-	probed    dealt // by the other one
+	probed    dealt // by the other document
 	partnered int
-	// unlisted and apart count sampled documents with a pair that is not listed, or
-	// not together.
+	// unlisted counts the sampled documents with a pair that is not listed. apart counts those with a pair
+	// that is not together.
 	unlisted, apart int
 }
 
@@ -167,13 +163,13 @@ func (e *estimate) result(samples int) Result {
 // resamples is how often the documents are drawn anew for an interval.
 const resamples = 1000
 
-// interval returns the share of the pairs that were found, and where it is with a
-// confidence of 95 %. The interval is that of the bootstrap by document (Efron and
-// Tibshirani, An introduction to the bootstrap, 1993): the pairs of one document
-// are found or missed together. Documents are dealt to groups, which are drawn in
-// their place. Where no pair was missed, nothing varies; then the lower end is where
-// three documents in all that have a partner would be expected to show a miss (the
-// rule of three).
+// interval returns the share of the pairs that were found, and the bounds of that share with a confidence of
+// 95 %. It uses the bootstrap by document (Efron and Tibshirani, An introduction to the bootstrap, 1993),
+// because the pairs of one document are found or missed together. Documents are dealt to groups, and groups
+// are drawn in their place.
+//
+// If no pair was missed, nothing varies. Then the rule of three gives the lower bound: at that recall, the
+// documents with a partner would be expected to show three misses.
 func (e *estimate) interval(found func(*tally) int64, missed int) (share, low, high float64) {
 	all := e.scope.AllSampled && e.scope.AllProbed
 	if e.total.weight == 0 {
@@ -201,14 +197,14 @@ func (e *estimate) interval(found func(*tally) int64, missed int) (share, low, h
 	slices.Sort(shares)
 	low, high = shares[resamples*25/1000], shares[resamples*975/1000]
 	if missed < 5 {
-		// Too few to tell how they vary.
+		// Few misses do not show how much they vary.
 		low, high = min(low, ruleOfThree), 1
 	}
 	return share, low, high
 }
 
-// redraw returns the shares of found pairs in samples drawn from the groups that
-// have any. A sample without a pair has the usual share.
+// redraw draws samples of the groups that have pairs, and returns the share of found pairs in each. A sample
+// without a pair has the usual share.
 func (d *dealt) redraw(random *rand.Rand, found func(*tally) int64, usual float64) []float64 {
 	var list []tally
 	for i := range d {

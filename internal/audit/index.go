@@ -8,27 +8,28 @@ import (
 	"mirrorbeam/internal/numbering"
 )
 
-// Index finds the sampled classes whose sets may be similar to another set: an inverted
-// index with the prefix filter of set-similarity joins (Chaudhuri, Ganti and
-// Kaushik, A primitive operator for similarity joins in data cleaning, 2006).
+// Index finds the sampled classes whose sets may be similar to another set. It is an inverted index with the
+// prefix filter of set-similarity joins (Chaudhuri, Ganti and Kaushik, A primitive operator for similarity
+// joins in data cleaning, 2006).
 //
-// A set with a Jaccard similarity of at least the threshold to one of n elements
-// has at least a share of threshold of them. So the two have an element in common
-// among the first n - threshold*n + 1 of each, in any order that is the same for
-// all sets. Here the elements that are rare in the sample come first. Any number of
-// goroutines may read an Index.
+// Take a set of n elements. Another set whose Jaccard similarity to it reaches the threshold contains at
+// least threshold*n of its elements. Sort the elements of all sets in one common order. Then the two sets
+// share an element among the first n - threshold*n + 1 of each, where n is the size of the respective set.
+// Here the elements that are rare in the sample come first.
+//
+// Any number of goroutines may read an Index.
 type Index struct {
 	threshold float64
 	sizes     []int                 // of the sets
-	filter    []uint64              // a bit for each element of a set, by its lower bits
-	counts    []uint8               // how many sets have an element, by its lower bits, up to 255
+	filter    []uint64              // a bit for each element, at the place that its lower bits name
+	counts    []uint8               // how many sets have an element, up to 255, at the place that its lower bits name
 	elements  numbering.Set[uint32] // in the prefixes of the sets
 	starts    []uint32              // in members, by number of the element
 	members   []SampledClass        // the classes whose sets have each element
 }
 
-// NewIndex returns an index of the sets of sampled classes, for a threshold above 0. The elements of a set
-// ascend. It takes some 4 bytes an element, and 32 for each in a prefix.
+// NewIndex returns an index of the sets of sampled classes, for a threshold above 0. The elements of each set
+// ascend. The index takes some 4 bytes an element, and 32 more for each element in a prefix.
 func NewIndex(threshold float64, sets [][]uint64) *Index {
 	x := &Index{threshold: threshold, sizes: make([]int, len(sets))}
 	total := 0
@@ -41,8 +42,8 @@ func NewIndex(threshold float64, sets [][]uint64) *Index {
 	return x
 }
 
-// count fills in filter and counts. The filter has at least eight bits an element,
-// so that most elements that no set has end there.
+// count fills in filter and counts. The filter has at least eight bits an element. So it stops most elements
+// that no set has.
 func (x *Index) count(sets [][]uint64, elements int) {
 	size := 1 << bits.Len(uint(max(elements, 1<<10)-1))
 	x.filter, x.counts = make([]uint64, size/8), make([]uint8, size)
@@ -102,8 +103,8 @@ type Probe struct {
 // NewProbe returns a Probe of the index.
 func (x *Index) NewProbe() *Probe { return &Probe{index: x, seen: make([]bool, len(x.sizes))} }
 
-// filtered returns the elements that the filter knows. It returns none where the
-// others are so many that they fill the prefix.
+// filtered returns the elements that the filter knows. It returns none if the unknown elements alone fill the
+// prefix of length room.
 func (p *Probe) filtered(set []uint64, room int) []uint64 {
 	const step = 16
 	p.known = slices.Grow(p.known[:0], len(set)+1)[:len(set)+1]
@@ -112,7 +113,7 @@ func (p *Probe) filtered(set []uint64, room int) []uint64 {
 	for start := 0; start < len(set); start += step {
 		end := min(start+step, len(set))
 		for _, element := range set[start:end] {
-			// No branch, which could not be foreseen.
+			// No branch: the processor could not predict it.
 			p.known[n] = element
 			n += int(filter[element/64&mask] >> (element % 64) & 1)
 		}
@@ -123,15 +124,15 @@ func (p *Probe) filtered(set []uint64, room int) []uint64 {
 	return p.known[:n]
 }
 
-// room returns the length of the prefix of a set of that size.
+// room returns the length of the prefix of a set of the given size.
 func (x *Index) room(size int) int {
-	// A little less than the share: rounding must not lose a partner.
+	// Take a little less than the share: rounding must not lose a partner.
 	least := int(math.Ceil(x.threshold * float64(size) * (1 - 1e-9)))
 	return min(size-least+1, size)
 }
 
-// prefix returns those elements of a set of which each similar set in the index has
-// one in its own prefix.
+// prefix returns the elements of a set that are in its prefix and known to the filter. Each similar set in
+// the index has one of them in its own prefix.
 func (p *Probe) prefix(set []uint64) []uint64 {
 	if len(set) == 0 {
 		return nil
@@ -147,8 +148,8 @@ func (p *Probe) prefix(set []uint64) []uint64 {
 	for _, element := range known {
 		histogram[counts[element&mask]]++
 	}
-	// The elements below the limit are in the prefix, and as many at the limit as
-	// there is room for.
+	// The prefix takes all elements whose count is below the limit. Elements at the limit fill the room that
+	// is left.
 	limit := 0
 	for ; room > histogram[limit]; limit++ {
 		room -= histogram[limit]
@@ -166,8 +167,8 @@ func (p *Probe) prefix(set []uint64) []uint64 {
 	return p.first
 }
 
-// Candidates returns the sampled classes whose sets may be similar to a set, in ascending order: all
-// that are, and few others. They are valid until the next call.
+// Candidates returns in ascending order the sampled classes whose sets may be similar to a set. It returns
+// all similar ones and few others. The slice is valid until the next call.
 func (p *Probe) Candidates(set []uint64) []SampledClass {
 	x := p.index
 	p.touched = p.touched[:0]

@@ -5,13 +5,13 @@ import (
 	"mirrorbeam/internal/numbering"
 )
 
-// Listing sees which audited pairs of classes are joined by a verified edge. Edges
-// pass by one at a time and are not kept. Since one document of a class stands for
-// all of them, the star that joins equal documents says which.
+// Listing notes which audited pairs of classes are joined by a verified edge. Edges pass by one at a time and
+// are not kept. An edge names only one document of a class of equal documents. The star that joins equal
+// documents says which document that is.
 type Listing struct {
 	refs    numbering.Set[uint32] // of documents of audited classes
 	classes []AuditedClass        // by number of the ref
-	filter  []uint64              // a bit for the hash of each ref: few documents are audited
+	filter  []uint64              // a bit for the hash of each ref, since few documents are audited
 	pairs   numbering.Set[uint32] // of different classes
 	joined  []bool                // by number of the pair
 }
@@ -63,8 +63,8 @@ func (l *Listing) Class(ref docref.Ref) (class AuditedClass, known bool) {
 	return l.classes[number], true
 }
 
-// Star takes in documents of one class of equal ones: those that may stand for it,
-// and any others. Only what is said of an audited class is kept.
+// Star takes in documents of one class of equal documents: the representatives, which edges may name, and any
+// others. It keeps only what concerns an audited class.
 func (l *Listing) Star(representatives []docref.Ref, others []docref.Ref) {
 	for _, refs := range [][]docref.Ref{representatives, others} {
 		for _, ref := range refs {

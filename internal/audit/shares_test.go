@@ -7,7 +7,7 @@ import (
 	"mirrorbeam/internal/docref"
 )
 
-// TestShares: a share shrinks with the corpus down to its least, and grows with the sample.
+// TestShares: a share shrinks with the corpus down to its lower bound, and grows with the sample.
 func TestShares(t *testing.T) {
 	if s := NewShares(0, 1<<30); s != (Shares{}) {
 		t.Errorf("no audit has the shares %+v", s)
@@ -33,8 +33,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestElements: a sample holds all shingles of a small corpus, and a bounded number of a
-// large one.
+// TestElements: a sample holds all shingles of a small corpus, and a bounded number of a large one.
 func TestElements(t *testing.T) {
 	for _, test := range []struct {
 		sample int
@@ -57,8 +56,7 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestDocumentHash: equal documents of the reference are chosen together, others by
-// themselves.
+// TestDocumentHash: equal documents of the reference are chosen together, other documents one by one.
 func TestDocumentHash(t *testing.T) {
 	a, b := docref.Ref(1), docref.Ref(2)
 	if DocumentHash(a, 7, true) != DocumentHash(b, 7, true) || DocumentHash(a, 7, true) == DocumentHash(a, 8, true) {

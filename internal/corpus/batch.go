@@ -6,38 +6,36 @@ import (
 	"iter"
 )
 
-// Batch is a run of whole records of one file, in the order of the file.
+// Batch is a series of whole records of one file, in the order of the file.
 type Batch struct {
 	// File is the number of the file.
 	File int
-	// Format is that of the file.
+	// Format is the format of the file.
 	Format Format
-	// Offset is the position of Data[0] in the decoded stream, where records are lines.
+	// Offset is the position of Data[0] in the decoded stream, if records are lines.
 	Offset int64
-	// Data holds whole records. Lines have their newlines; the last line of a file may
-	// lack its own. Data is in the buffer that was given to Next, or in a larger
-	// one. It is empty where there are only rejects.
+	// Data holds whole records. Lines have their newlines, except perhaps the last line of a file. Data is in
+	// the buffer that was given to Next, or in a larger one. It is empty if the batch has only rejects.
 	Data []byte
-	// Frames are the records in Data, where they are not lines.
+	// Frames are the records in Data, if these are not lines.
 	Frames []Frame
-	// Header is the record that names the fields, where the file has one.
+	// Header is the record that names the fields, if the file has one.
 	Header []byte
-	// Rejects are the parts of the stream that could not be used and were met
-	// since the batch before. Lines of this or of the next batch may lie
-	// before or behind them.
+	// Rejects are the parts of the stream that could not be used. They were met after the batch before. Lines
+	// of this batch or of the next one may lie before or behind them.
 	Rejects []Reject
 }
 
 // Frame is a record in the Data of a batch.
 type Frame struct {
-	// Position tells the records of a file apart, and ascends.
+	// Position identifies a record in its file. Positions ascend.
 	Position int64
 	// Start and End are where the record is in Data.
 	Start, End int
 }
 
-// Records gives the records of the batch with their positions. A record is part
-// of Data and must not be written to.
+// Records yields the records of the batch with their positions. A record is part of Data and must not be
+// written to.
 func (b Batch) Records() iter.Seq2[int64, []byte] {
 	if b.Format.IsLines() {
 		return b.Lines()
@@ -51,7 +49,7 @@ func (b Batch) Records() iter.Seq2[int64, []byte] {
 	}
 }
 
-// End returns a position behind all records of the batch, and not behind any later one.
+// End returns a position behind all records of the batch, and before those of any later batch.
 func (b Batch) End() int64 {
 	if b.Format.IsLines() {
 		return b.Offset + int64(len(b.Data))
@@ -67,24 +65,23 @@ func (b Batch) IsBlank(record []byte) bool { return b.Format.IsLines() && IsBlan
 
 // Reject is a part of a file that could not be used.
 type Reject struct {
-	// Position in the decoded stream: the start of the line, or where the
-	// stream could not be read on.
+	// Position is a position in the decoded stream: the start of the line, or where the stream could not be
+	// read on.
 	Position int64
 	// Message is the reason, without file and position.
 	Message string
-	// Warning is set where no document is lost.
+	// Warning says that no document is lost.
 	Warning bool
 }
 
-// TooLong returns the message of a reject that is longer than max_document allows. What names it: a line or a text. Both
-// lengths are in bytes.
+// TooLong returns the message for a reject that is longer than max_document allows. What says what is too
+// long: a line or a text. Both lengths are in bytes.
 func TooLong(what string, length, limit int64) string {
 	return fmt.Sprintf("%s of %d bytes is longer than the limit of %d bytes set by max_document", what, length, limit)
 }
 
-// Lines gives the lines of the batch with their positions: without "\n" and
-// without one "\r" before it. Blank lines are included. A line is part of
-// Data and must not be written to.
+// Lines yields the lines of the batch with their positions. It strips "\n" and one "\r" before it. It
+// includes blank lines. A line is part of Data and must not be written to.
 func (b Batch) Lines() iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
 		for start := 0; start < len(b.Data); {
@@ -104,8 +101,8 @@ func (b Batch) Lines() iter.Seq2[int64, []byte] {
 	}
 }
 
-// IsBlank reports whether the line has nothing but white space (that of JSON:
-// space, tab, newline, carriage return). Such a line is no document.
+// IsBlank reports whether the line has nothing but the white space of JSON: space, tab, newline, carriage
+// return. Such a line is not a document.
 func IsBlank(line []byte) bool {
 	for _, c := range line {
 		if !isSpace(c) {

@@ -16,42 +16,41 @@ import (
 const inputBytes = 128 << 10
 
 const (
-	// MaxWindow is the largest zstd window in bytes: that of zstd --long=31.
+	// MaxWindow is the largest possible zstd window in bytes: the one of zstd --long=31.
 	MaxWindow = 1 << 31
-	// DefaultWindow is the largest that is held unless more is allowed: that of
-	// zstd --long=27, which is where zstd itself asks to be told.
+	// DefaultWindow is the largest zstd window that is held unless more is allowed: the one of zstd
+	// --long=27. Beyond that the zstd command, too, wants to be told.
 	DefaultWindow = 128 << 20
 )
 
-// Fault is damage in the data of a compressed stream, as opposed to a failure
-// to read it.
+// Fault is damage in the data of a compressed stream. A failure to read the stream is no Fault.
 type Fault struct {
 	// Message says what is damaged.
 	Message string
-	// Warning is set where no document is lost.
+	// Warning says that no document is lost.
 	Warning bool
-	// Last is set where nothing more can be decoded.
+	// Last says that nothing more can be decoded.
 	Last bool
 }
 
 // Error returns the message.
 func (f *Fault) Error() string { return f.Message }
 
-// reject returns the fault as a part of a file that could not be used.
+// reject returns the fault as a reject.
 func (f *Fault) reject(position int64) Reject {
 	return Reject{Position: position, Message: f.Message, Warning: f.Warning}
 }
 
-// input reads a compressed file ahead and knows whether a decoder failed on
-// the bytes of the file or because there were none to be had.
+// input reads a compressed file ahead. When a decoder fails, input knows the cause: bad bytes in the file, or
+// a failure to read it.
 type input struct {
 	*bufio.Reader
 	counted counted
 	size    int64
-	member  int64 // where in the file the member or frame at hand begins
+	member  int64 // where the current member or frame begins in the file
 }
 
-// counted counts what was read from a file and keeps its read error.
+// counted counts the bytes read from a file and keeps its read error.
 type counted struct {
 	file io.Reader
 	n    int64
@@ -78,10 +77,10 @@ func (in *input) reset(file io.Reader, size int64) {
 	}
 }
 
-// offset returns where in the file the next byte stands.
+// offset returns the position of the next byte in the file.
 func (in *input) offset() int64 { return in.counted.n - int64(in.Buffered()) }
 
-// damage tells what a decoder's error means.
+// damage says what a decoder's error means.
 func (in *input) damage(format Compression, err error) error {
 	switch {
 	case in.counted.err != nil:
@@ -92,14 +91,13 @@ func (in *input) damage(format Compression, err error) error {
 	return &Fault{Last: true, Message: fmt.Sprintf("%v stream is damaged: %v; documents after this point are lost", format, err)}
 }
 
-// mismatch is the fault of a part that was decoded to its end but does not
-// have the checksum that was stored with it.
+// mismatch is the fault of a part that was decoded to its end but does not match its stored checksum.
 func mismatch(format Compression, part string) *Fault {
 	return &Fault{Message: fmt.Sprintf("%v checksum does not match: documents of the %s that ends here may be damaged", format, part)}
 }
 
-// junk is the fault of bytes that are no part of the format after one that
-// was whole. Where that one had a fault of its own, they may be its rest.
+// junk is the fault of bytes behind a part that do not belong to the format. If that part had a fault of its
+// own, the bytes may be the rest of it.
 func (in *input) junk(format Compression, part string, wasWhole bool) *Fault {
 	left := in.size - in.offset()
 	if wasWhole {
@@ -108,8 +106,8 @@ func (in *input) junk(format Compression, part string, wasWhole bool) *Fault {
 	return &Fault{Last: true, Message: fmt.Sprintf("%d bytes after a damaged %v %s are not %v data; documents in them are lost", left, format, part, format)}
 }
 
-// gzipStream decodes gzip members one after the other. The end of each is
-// seen here, so that junk behind a whole one is told from a damaged header.
+// gzipStream decodes gzip members one after the other. It sees the end of each member itself. So it can tell
+// junk behind a whole member from a damaged header.
 type gzipStream struct {
 	input    input
 	decoder  gzip.Reader
@@ -123,7 +121,7 @@ func (g *gzipStream) reset(file io.Reader, size int64) {
 	g.inMember, g.wasWhole = false, true
 }
 
-// Read decodes. Its error is io.EOF, a *Fault, or that of the file.
+// Read decodes. Its error is io.EOF, a *Fault, or an error of the file.
 func (g *gzipStream) Read(p []byte) (int, error) {
 	for {
 		if !g.inMember {
@@ -181,8 +179,7 @@ func (z *zstdStream) reset(file io.Reader, size, window int64) (err error) {
 	z.frames.window = window
 	z.frames.wasWhole = true
 	if z.decoder == nil {
-		// A decoder with a concurrency of 1 is the fastest per core and
-		// starts no goroutines.
+		// A decoder with a concurrency of 1 is the fastest per core, and starts no goroutines.
 		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(MaxWindow))
 		if err != nil {
 			return err
@@ -192,7 +189,7 @@ func (z *zstdStream) reset(file io.Reader, size, window int64) (err error) {
 	return z.decoder.Reset(&z.frames)
 }
 
-// Read decodes. Its error is io.EOF, a *Fault, or that of the file.
+// Read decodes. Its error is io.EOF, a *Fault, or an error of the file.
 func (z *zstdStream) Read(p []byte) (int, error) {
 	n, err := z.decoder.Read(p)
 	if err == nil || n > 0 {
@@ -214,7 +211,7 @@ func (z *zstdStream) Read(p []byte) (int, error) {
 		}
 		return 0, io.EOF
 	}
-	// On a fault at the end of a frame the decoder still holds its last block.
+	// If a fault ends a frame, the decoder still holds its last block.
 	if n, _ := z.decoder.Read(p); n > 0 {
 		return n, nil
 	}
@@ -236,23 +233,22 @@ func (z *zstdStream) close() {
 	}
 }
 
-// zstdFrames passes a zstd file to the decoder and follows the frames and
-// blocks in it by their headers, so that it ends the stream where a frame
-// ends and no other begins. The decoder by itself cannot tell junk of one to
-// three bytes from a frame that is cut short.
+// zstdFrames passes a zstd file to the decoder. It follows the frames and blocks by their headers. So it can
+// end the stream after a frame that no other frame follows. The decoder alone cannot tell one to three bytes
+// of junk from a frame that is cut short.
 type zstdFrames struct {
 	input    input
-	piece    int64 // bytes left to pass of the header, block or checksum at hand
+	piece    int64 // bytes left to pass of the current header, block or checksum
 	inFrame  bool
-	hasBegun bool  // a frame has been passed, or is at hand
-	isLast   bool  // the last block of the frame has been passed, or is at hand
+	hasBegun bool  // a frame has been passed or begun
+	isLast   bool  // the last block of the frame has been passed or begun
 	checksum bool  // the frame ends with a checksum
 	hasJunk  bool  // the stream was ended before bytes that are no frame
 	wasWhole bool  // no frame so far had a wrong checksum
-	window   int64 // the largest that a frame may need
+	window   int64 // the largest window that a frame may need
 	single   bool  // each frame is a stream of its own
-	hasNext  bool  // a single frame was ended before another one
-	refused  error // the fault of a frame that needs a larger one
+	hasNext  bool  // a single frame was ended before another frame
+	refused  error // the fault of a frame that needs a larger window
 }
 
 // restart expects a frame next.
@@ -261,7 +257,7 @@ func (f *zstdFrames) restart() {
 	f.hasBegun, f.hasNext = false, false
 }
 
-// Read passes at most the piece at hand.
+// Read passes bytes of the current piece only.
 func (f *zstdFrames) Read(p []byte) (int, error) {
 	for f.piece == 0 {
 		if err := f.nextPiece(); err != nil {
@@ -273,8 +269,8 @@ func (f *zstdFrames) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// nextPiece measures the next header, block or checksum. One that is cut
-// short is passed as it is: the decoder will say so.
+// nextPiece measures the next header, block or checksum. A piece that is cut short is passed as it is: the
+// decoder will report it.
 func (f *zstdFrames) nextPiece() error {
 	switch {
 	case !f.inFrame:
@@ -340,7 +336,7 @@ func (f *zstdFrames) nextFrame() error {
 func (f *zstdFrames) checkWindow() error {
 	header, err := f.input.Peek(int(f.piece))
 	if err != nil || len(header) <= 5 {
-		return f.input.counted.err // cut short, as the decoder will say
+		return f.input.counted.err // cut short: the decoder will report it
 	}
 	if window := zstdWindow(header); window > uint64(f.window) {
 		f.refused = &Fault{Last: true, Message: fmt.Sprintf(
@@ -351,14 +347,14 @@ func (f *zstdFrames) checkWindow() error {
 	return nil
 }
 
-// zstdWindow is how many bytes a decoder must keep, by the header of a frame.
+// zstdWindow returns how many bytes a decoder must keep, according to the header of a frame.
 func zstdWindow(header []byte) uint64 {
 	descriptor, fields := header[4], header[5:]
 	if isSingleSegment := descriptor>>5&1 == 1; !isSingleSegment {
 		exponent, eighths := fields[0]>>3, uint64(fields[0]&7)
 		return 1<<(10+exponent) + eighths<<(7+exponent)
 	}
-	// The window is the content.
+	// A single segment needs a window as large as its content.
 	if dictionary := descriptor & 3; dictionary > 0 {
 		fields = fields[1<<(dictionary-1):]
 	}
@@ -371,7 +367,7 @@ func zstdWindow(header []byte) uint64 {
 	return content
 }
 
-// zstdHeaderBytes is the length of a frame's header, by its descriptor.
+// zstdHeaderBytes returns the length of a frame's header, according to its descriptor.
 func zstdHeaderBytes(descriptor byte) int64 {
 	isSingleSegment := descriptor>>5&1 == 1
 	length := int64(len(magicZstd)) + 1

@@ -31,7 +31,7 @@ func (c Compression) String() string {
 	return fmt.Sprintf("compression %d", uint8(c))
 }
 
-// magics of the formats, and of those that would otherwise be read as text.
+// The first bytes of the formats, and of formats that would otherwise be read as text.
 const (
 	magicGzip      = "\x1f\x8b"
 	magicZstd      = "\x28\xb5\x2f\xfd"
@@ -46,8 +46,8 @@ const (
 // sniffed is how many bytes sniff looks at.
 const sniffed = 6
 
-// sniff tells the compression from the first bytes of a file. Formats that
-// this package does not read are an error that says what to do.
+// sniff tells the compression from the first bytes of a file. A format that this package does not read is an
+// error, which says what to do.
 func sniff(head []byte) (Compression, error) {
 	starts := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	switch {

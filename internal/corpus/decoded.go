@@ -10,10 +10,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Decoded returns what a stream holds, such as a pipe, which may be plain, gzip or
-// zstd like a file. Unlike in a file, of which the rest can be used, damage is an
-// error; as is a format that is not read. It waits for the first bytes, and after
-// that for no more than there are. Close must be called; it leaves the stream open.
+// Decoded returns the decoded content of a stream, such as a pipe, which may be plain, gzip or zstd like a
+// file. Damage is an error: the rest of a stream, unlike that of a file, cannot be used. A format that is not
+// read is an error too. Decoded waits for the first bytes. Reads return as soon as there are any bytes. Close
+// must be called. It leaves the stream open.
 func Decoded(stream io.Reader) (io.ReadCloser, error) {
 	buffered := bufio.NewReaderSize(stream, BatchBytes)
 	head, err := buffered.Peek(sniffed)
@@ -42,7 +42,7 @@ func Decoded(stream io.Reader) (io.ReadCloser, error) {
 	return &decoded{decoder, compression}, nil
 }
 
-// decoded names the format in the errors of a decoder.
+// decoded adds the format to the errors of a decoder.
 type decoded struct {
 	io.ReadCloser
 	compression Compression

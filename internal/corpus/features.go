@@ -9,22 +9,20 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Feature is a feature of a document that another program has computed: of a
-// text, an image, a sound.
+// Feature is a feature of a document, such as a text, an image or a sound. Another program has computed it.
 type Feature struct {
 	// Hash stands for the feature.
 	Hash uint64
-	// Weight is how much it counts, above 0 and finite.
+	// Weight is how much the feature counts. It is above 0 and finite.
 	Weight float64
 }
 
 // featureSize is the size of a Feature in memory.
 const featureSize = 16
 
-// readFeatures returns the features in their field. It is an array, whose
-// elements are features or pairs of a feature and its weight, or an object from
-// features to their weights. A feature is a string, or a whole number of 64 bits
-// that is its hash. A weight that is not given is 1.
+// readFeatures returns the features in their field. The field is an array or an object. The elements of an
+// array are features, or pairs of a feature and its weight. An object maps features to weights. A feature is
+// a string, or the whole number of 64 bits that is its hash. A missing weight is 1.
 func (d *JSONDecoder) readFeatures() ([]Feature, error) {
 	w := d.features
 	if w.field.kind == missing {
@@ -34,7 +32,7 @@ func (d *JSONDecoder) readFeatures() ([]Feature, error) {
 		return nil, fmt.Errorf("field %.64q is %v: a document needs an array or an object of features there", w.name, w.field.kind)
 	}
 	d.featuresOut = d.featuresOut[:0]
-	// The line is well-formed, so within the field only types can be wrong.
+	// The line is well-formed. So within the field only types can be wrong.
 	s := &d.inner
 	s.line = w.field.content
 	closing := len(s.line) - 1
@@ -51,8 +49,8 @@ func (d *JSONDecoder) readFeatures() ([]Feature, error) {
 	return d.featuresOut, nil
 }
 
-// readFeature reads the feature at i, of an object or of an array, and returns
-// the index behind it.
+// readFeature reads the feature at i, which is in an object if isMember is set, else in an array. It returns
+// the index behind the feature.
 func (d *JSONDecoder) readFeature(i int, isMember bool) (Feature, int, error) {
 	s := &d.inner
 	isPair := !isMember && s.peek(i) == '['

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Format is how documents stand in a file. The zero Format is [JSONLines].
+// Format says how a file holds its documents. The zero Format is [JSONLines].
 type Format uint8
 
 // The formats.
@@ -23,7 +23,7 @@ const (
 	Parquet
 	// WARC has the records of a web archive: WARC, WET or ARC.
 	WARC
-	// Text is a text: the file is one document.
+	// Text is plain text: the file is one document.
 	Text
 	// HTML is a web page: the text in the file is one document.
 	HTML
@@ -59,7 +59,7 @@ func (f Format) IsLines() bool { return f == JSONLines }
 // IsWhole reports whether a file of the format is one document.
 func (f Format) IsWhole() bool { return f == Text || f == HTML }
 
-// endings of names tell formats apart, without .gz or .zst.
+// endings has the format that the ending of a name stands for. Names lose .gz or .zst first.
 var endings = map[string]Format{
 	".jsonl": JSONLines, ".ndjson": JSONLines, ".json": JSONLines,
 	".csv": CSV, ".tsv": TSV, ".tab": TSV,
@@ -68,7 +68,7 @@ var endings = map[string]Format{
 	".html": HTML, ".htm": HTML, ".xhtml": HTML,
 }
 
-// textEndings are those of files that are texts: prose, markup and source code.
+// textEndings are the endings of texts: prose, markup and source code.
 var textEndings = strings.Fields(`.txt .text .md .markdown .rst .adoc .asciidoc .org .tex .rtf .log
 	.c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .cs .java .kt .kts .scala .groovy .go .rs .swift .zig .d .dart
 	.py .pyi .rb .pl .pm .php .lua .r .jl .sh .bash .zsh .fish .ps1 .bat .tcl .awk .sed
@@ -89,11 +89,11 @@ func nameFormat(name string) (f Format, known bool) {
 	return 0, false
 }
 
-// headBytes is how much of the decoded content tells a format.
+// headBytes is how many bytes of the decoded content show the format.
 const headBytes = 512
 
-// formatOf tells the format of a file by the first bytes of its content, or, where these
-// do not tell, by its name. What is left is taken for lines of JSON.
+// formatOf tells the format of a file by the first bytes of its content. If these do not show it, the name
+// does. All other files count as lines of JSON.
 func formatOf(name string, head []byte) Format {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte(ByteOrderMark)), " \t\r\n")
 	switch named, known := nameFormat(name); {
@@ -111,14 +111,14 @@ func formatOf(name string, head []byte) Format {
 	return JSONLines
 }
 
-// isProse reports whether a name may be of lines of JSON although its ending says text.
+// isProse reports whether a file with that name may hold lines of JSON, although its ending stands for text.
 func isProse(name string) bool {
 	ending := strings.ToLower(filepath.Ext(dropCompressionSuffix(name)))
 	return ending == ".txt" || ending == ".text" || ending == ".log"
 }
 
-// Ending is the ending of the name of a file in the format and compression of f, without a point: such as "jsonl.gz".
-// Files that are one document each go to an archive, "tar".
+// Ending returns the ending, without a point, for names of files in the format and compression of f, such as
+// "jsonl.gz". Files that are one document each go into an archive, "tar".
 func (f *File) Ending() string {
 	switch {
 	case f.Format.IsWhole():

@@ -11,40 +11,38 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// walk matches the tree below one directory against a pattern, and puts the
-// files that match into the lister.
+// walk matches the tree below one directory against a pattern. It puts the matching files into the lister.
 //
-// It goes through the folders in breadth, those behind symbolic links last,
-// and enters each once for what is left of the pattern there. So the time is
-// bounded whatever links there are, and a folder is known by the path to it
-// that leads through the fewest.
+// It visits the folders breadth first, and folders behind symbolic links last. It enters a folder once for
+// each rest of the pattern. So the time is bounded whatever links there are, and a folder is known by the
+// path with the fewest links.
 type walk struct {
 	lister   *lister
 	base     string                 // the fixed part of the input
-	isHidden func(name string) bool // names that a pattern does not see by itself
+	isHidden func(name string) bool // names that a pattern does not match implicitly
 	takes    func(name string) bool // file names that are wanted
-	names    bool                   // the pattern begins the names of the files to be read
+	names    bool                   // the pattern matches the first part of the names of the wanted files
 	matched  bool                   // whether any file was put
 
-	waiting, linked []place // to be entered: first those without a further link
+	waiting, linked []place // to be entered: first the places without a further link
 	entered         map[visit]bool
 }
 
-// place is a folder below the base, and what is left of the pattern there.
+// place is a folder below the base, with the rest of the pattern that applies there.
 type place struct {
 	relative string
 	elements []string
 	links    int
-	results  map[string]bool // files there that a job has written, nil for none
+	results  map[string]bool // files there that a job has written; nil for none
 }
 
-// visit is a folder with the number of elements that are left there.
+// visit is a folder, with the number of elements of the pattern that are left there.
 type visit struct {
 	folder   Identity
 	elements int
 }
 
-// folder puts the files below a folder whose names are taken.
+// folder puts the files below a folder that takes accepts.
 func (l *lister) folder(ctx context.Context, base string, takes func(name string) bool) (matched bool, err error) {
 	w := walk{lister: l, base: base, isHidden: isHiddenOrMarked, takes: takes}
 	err = w.run(ctx, []string{"**"})
@@ -69,8 +67,8 @@ func (l *lister) glob(ctx context.Context, pattern string) (matched bool, err er
 	return w.matched, err
 }
 
-// parsePattern cuts a pattern at its slashes: into what comes before the first element
-// with a meaning in globs, and the rest.
+// parsePattern cuts a pattern at its slashes. Fixed has the elements before the first one with a special
+// meaning in globs. Elements has the rest.
 func parsePattern(pattern string) (fixed, elements []string, err error) {
 	for element := range strings.SplitSeq(pattern, "/") {
 		if _, err := filepath.Match(element, ""); err != nil {
@@ -88,7 +86,7 @@ func parsePattern(pattern string) (fixed, elements []string, err error) {
 	return fixed, elements, nil
 }
 
-// namesFiles reports whether a pattern begins the names of the files to be read.
+// namesFiles reports whether a pattern matches the first part of the names of the wanted files.
 func namesFiles(elements []string) bool { return !hasMeta(elements[len(elements)-1][:1]) }
 
 // anything takes any file.
@@ -118,7 +116,7 @@ func (w *walk) run(ctx context.Context, elements []string) error {
 	return nil
 }
 
-// enter matches what is in a folder against the next element.
+// enter matches the entries of a folder against the next element.
 func (w *walk) enter(p place) error {
 	folder := filepath.Join(w.base, p.relative)
 	info, err := os.Stat(folder)
@@ -155,8 +153,7 @@ func (w *walk) enter(p place) error {
 	return nil
 }
 
-// isNew reports whether a folder has not been entered with as many elements
-// left, and takes down that it has.
+// isNew reports whether a folder has not been entered yet with that many elements left. It notes the visit.
 func (w *walk) isNew(p place, path string, folder Identity) bool {
 	v := visit{folder, len(p.elements)}
 	if w.entered[v] {
@@ -190,8 +187,8 @@ func (w *walk) entry(p place, entry fs.DirEntry) error {
 	return w.follow(p, name, below, isEnd)
 }
 
-// follow goes on at a name that matched so far, be it a file, a directory or a
-// link to either: a directory with the elements, a file only at the end.
+// follow goes on at a name that has matched so far. The name may be a file, a directory or a link to either.
+// Elements that are left apply in a directory. A file matches only if isEnd is set.
 func (w *walk) follow(p place, name string, elements []string, isEnd bool) error {
 	relative := filepath.Join(p.relative, name)
 	path := filepath.Join(w.base, relative)
@@ -246,6 +243,6 @@ func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 // isHidden reports whether shells hide the name.
 func isHidden(name string) bool { return strings.HasPrefix(name, ".") }
 
-// isHiddenOrMarked reports whether a name is hidden, or marked as not being
-// data, as _SUCCESS and _temporary are.
+// isHiddenOrMarked reports whether a name is hidden, or marked as not being data like _SUCCESS and
+// _temporary.
 func isHiddenOrMarked(name string) bool { return isHidden(name) || strings.HasPrefix(name, "_") }

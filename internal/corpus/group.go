@@ -5,11 +5,10 @@ import "fmt"
 // groupFiles is the largest number of files in a group.
 const groupFiles = 1 << 16
 
-// Group joins files that are one document each to groups, since a job can number
-// documents by the billion and files by the million only. Files of one group
-// have one format, and all of them are of the reference or none is. The position of a document in a group is the number of its
-// file there. Files must be in the order of [List] or [WithReference], and stay in it; a group
-// stands at the place of its first file.
+// Group joins files that are one document each into groups. A job can number billions of documents, but only
+// millions of files. All files of a group have one format, and all or none of them are of the reference. The
+// position of a document in a group is the number of its file there. Files must be in the order of [List] or
+// [WithReference], and keep it. A group takes the place of its first file.
 func Group(files []File) []File {
 	type kind struct {
 		format    Format
@@ -34,7 +33,7 @@ func Group(files []File) []File {
 	return grouped
 }
 
-// checkNumber is an error if there are more files than a job can number.
+// checkNumber returns an error if there are more files than a job can number.
 func checkNumber(files []File) error {
 	number, whole := 0, 0
 	for _, file := range files {
@@ -54,7 +53,7 @@ func checkNumber(files []File) error {
 	return nil
 }
 
-// Place returns the name of the file in which a document stands, and its position there.
+// Place returns the name of the file that holds a document, and the position in that file.
 func (f *File) Place(position int64) (name string, inFile int64) {
 	if f.Members == nil {
 		return f.Name, position
@@ -62,7 +61,7 @@ func (f *File) Place(position int64) (name string, inFile int64) {
 	return f.Members[position].Name, 0
 }
 
-// All gives the file, or those of a group.
+// All returns the file itself, or the files of a group.
 func (f *File) All() []File {
 	if f.Members == nil {
 		return []File{*f}

@@ -15,7 +15,7 @@ import (
 // Identity is what all paths to one file or folder have in common.
 type Identity = storage.Identity
 
-// Identify returns the identity of what a path leads to.
+// Identify returns the identity of the file or folder to which a path leads.
 func Identify(path string) (Identity, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -24,8 +24,8 @@ func Identify(path string) (Identity, error) {
 	return storage.IdentityOf(info), nil
 }
 
-// open opens a file for reading. It does not wait, as for a named pipe that
-// nobody writes to: such a file is an error.
+// open opens a file for reading. It does not wait for a writer of a named pipe: anything but a regular file
+// is an error.
 func open(name string) (storage.File, storage.Info, error) {
 	handle, err := storage.Open(name)
 	if special, isSpecial := errors.AsType[*regular.Error](err); isSpecial {
@@ -42,7 +42,7 @@ func open(name string) (storage.File, storage.Info, error) {
 	return handle, info, nil
 }
 
-// irregular is the error of a path by the name of a wanted file that is none.
+// irregular returns the error for a path that leads to something other than a regular file.
 func irregular(path string, mode fs.FileMode) error {
 	kind := "a device"
 	switch {
@@ -56,8 +56,7 @@ func irregular(path string, mode fs.FileMode) error {
 	return fmt.Errorf("%s is not a regular file but %s: write its content to a file, or leave it out", path, kind)
 }
 
-// existing returns the longest part of a path that exists, without symbolic
-// links in it.
+// existing returns the longest part of a path that exists, with symbolic links resolved.
 func existing(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -72,7 +71,7 @@ func existing(path string) (string, error) {
 	}
 }
 
-// isAbsent reports whether a path does not exist, or leads through a file.
+// isAbsent reports whether an error says that a path does not exist, or leads through a file.
 func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -13,9 +13,8 @@ import (
 	"sync/atomic"
 )
 
-// inspectAll fills in what is known of the files by opening them. They are
-// opened side by side, for network file systems. The error is that of the
-// first faulty file, or of the context.
+// inspectAll opens the files and fills in what that shows about them. It opens several side by side, for
+// network file systems. It returns the error of the first faulty file, or of the context.
 func inspectAll(ctx context.Context, files []candidate, format string) error {
 	faults := make([]error, len(files))
 	var next atomic.Int64
@@ -48,8 +47,8 @@ func inspectAll(ctx context.Context, files []candidate, format string) error {
 	return nil
 }
 
-// inspect fills in Size, Generation, Identity, Compression and Format of one file. Format is that of all files, or
-// [AutoFormat].
+// inspect fills in Size, Generation, Identity, Compression and Format of one file. The argument format is the
+// format of all files, or [AutoFormat].
 func inspect(file *File, format string) error {
 	handle, info, err := open(file.Path)
 	if errors.Is(err, os.ErrPermission) {
@@ -94,7 +93,7 @@ func inspect(file *File, format string) error {
 	return nil
 }
 
-// readHead reads the first bytes of a file, as many as tell its compression and format.
+// readHead reads enough of the first bytes of a file to tell its compression and format.
 func readHead(stream io.Reader) ([]byte, error) {
 	head := make([]byte, storedHeadBytes)
 	n, err := io.ReadFull(stream, head)
@@ -104,10 +103,11 @@ func readHead(stream io.Reader) ([]byte, error) {
 	return head[:n], nil
 }
 
-// storedHeadBytes is how much of a compressed file is decoded to tell its format.
+// storedHeadBytes is how many bytes of a compressed file are decoded to tell its format.
 const storedHeadBytes = 4 << 10
 
-// decodedHead returns what the first bytes of a compressed file hold. Damage shows when the file is read.
+// decodedHead returns the decoded form of the first bytes of a compressed file. It ignores damage: reading
+// the file will report it.
 func decodedHead(stored []byte) []byte {
 	decoded, err := Decoded(bytes.NewReader(stored))
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep objects and arrays may nest inside the object of the
-// line. With it that is the limit of encoding/json.
+// maxDepth is how deep objects and arrays may nest inside the object of the line. Together with that object,
+// this is the limit of encoding/json.
 const maxDepth = 9_999
 
-// kind is the type of a JSON value, or the lack of one.
+// kind is the type of a JSON value, or says that there is none.
 type kind uint8
 
 const (
@@ -31,12 +31,11 @@ func (k kind) String() string {
 	return [...]string{"missing", "null", "a boolean", "a number", "not a finite number", "a string", "an array", "an object"}[k]
 }
 
-// scanner checks JSON and finds values in it without building a tree. Each of
-// its methods takes an index into the line and returns the index behind what
-// it read, or -1 after a call of fail.
+// scanner checks JSON and finds values in it without building a tree. Each method takes an index into the
+// line. It returns the index behind what it read, or -1 after a call of fail.
 type scanner struct {
 	line   []byte
-	nest   []byte // open brackets around the value at hand
+	nest   []byte // open brackets around the current value
 	skip   []byte // contents of strings that nobody wants
 	at     int    // where and why the line is malformed
 	reason string
@@ -48,7 +47,7 @@ func (s *scanner) fail(at int, reason string) int {
 	return -1
 }
 
-// err is the error for the fault that was noted.
+// err returns the error for the fault that was noted.
 func (s *scanner) err() error {
 	if s.at >= len(s.line) {
 		return fmt.Errorf("malformed JSON: %s at the end of the line", s.reason)
@@ -56,7 +55,7 @@ func (s *scanner) err() error {
 	return fmt.Errorf("malformed JSON: %s at byte %d of the line, before %q", s.reason, s.at, s.line[s.at:min(s.at+1, len(s.line))])
 }
 
-// peek returns the byte at i, or 0 behind the end; 0 begins no token.
+// peek returns the byte at i, or 0 behind the end of the line. No token begins with 0.
 func (s *scanner) peek(i int) byte {
 	if i < len(s.line) {
 		return s.line[i]
@@ -66,7 +65,7 @@ func (s *scanner) peek(i int) byte {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// space passes over white space.
+// space skips white space.
 func (s *scanner) space(i int) int {
 	for i < len(s.line) && isSpace(s.line[i]) {
 		i++
@@ -82,9 +81,8 @@ func (s *scanner) end(i int) int {
 	return i
 }
 
-// key reads a field's name, its colon and the white space around it, and
-// returns the index of the field's value. The name is part of the line, or in
-// the buffer where it had to be unescaped.
+// key reads a field's name, its colon and the white space around it. It returns the index of the field's
+// value. The name is part of the line. If it had to be unescaped, it is in the buffer.
 func (s *scanner) key(i int, buffer *[]byte) (name []byte, next int) {
 	if s.peek(i) != '"' {
 		return nil, s.fail(i, "no field name in quotes")
@@ -98,8 +96,8 @@ func (s *scanner) key(i int, buffer *[]byte) (name []byte, next int) {
 	return name, s.space(i + 1)
 }
 
-// text reads the string whose opening quote is at i. Its content is part of
-// the line, or in the buffer where it had to be unescaped.
+// text reads the string whose opening quote is at i. Its content is part of the line. If it had to be
+// unescaped, it is in the buffer.
 func (s *scanner) text(i int, buffer *[]byte) (content []byte, next int) {
 	i++
 	n := bytes.IndexByte(s.line[i:], '"')
@@ -132,8 +130,8 @@ func (s *scanner) text(i int, buffer *[]byte) (content []byte, next int) {
 	return unescaped, quote + 1
 }
 
-// escape appends what the escape sequence at i stands for. Half a surrogate
-// pair stands for U+FFFD.
+// escape appends the character that the escape sequence at i stands for. Half a surrogate pair stands for
+// U+FFFD.
 func (s *scanner) escape(to []byte, i int) ([]byte, int) {
 	c := s.peek(i + 1)
 	switch c {
@@ -166,9 +164,8 @@ func (s *scanner) escape(to []byte, i int) ([]byte, int) {
 	return append(to, c), i + 2
 }
 
-// codeUnit returns the value of the escape at i, \u and four digits, or -1 if
-// there is none. It works on the four digits at once: hexadecimal digits are random,
-// so a branch for each would be mispredicted.
+// codeUnit returns the value of the escape at i, which is \u and four digits. It returns -1 if there is none.
+// It works on the four digits at once: they are random, and a branch for each would be mispredicted.
 func (s *scanner) codeUnit(i int) rune {
 	if i+6 > len(s.line) || s.line[i] != '\\' || s.line[i+1] != 'u' {
 		return -1
@@ -176,7 +173,7 @@ func (s *scanner) codeUnit(i int) rune {
 	const ones = 0x01010101
 	x := binary.BigEndian.Uint32(s.line[i+2:])
 	lower := x | 0x20*ones
-	// The top bit of each byte says whether it is at least the one named.
+	// The top bit of each byte says whether the byte is at least the bound.
 	isDigit := (x + (0x80-'0')*ones) &^ (x + (0x80-'9'-1)*ones)
 	isLetter := (lower + (0x80-'a')*ones) &^ (lower + (0x80-'f'-1)*ones)
 	if (isDigit|isLetter)&^x&(0x80*ones) != 0x80*ones {
@@ -186,7 +183,7 @@ func (s *scanner) codeUnit(i int) rune {
 	return rune(x>>12&0xf000 | x>>8&0x0f00 | x>>4&0x00f0 | x&0x000f)
 }
 
-// value passes over the value at i and returns its kind.
+// value skips the value at i and returns its kind.
 func (s *scanner) value(i int) (kind, int) {
 	s.nest = s.nest[:0]
 	k, i := s.open(i)
@@ -210,8 +207,8 @@ func (s *scanner) value(i int) (kind, int) {
 	return k, i
 }
 
-// open passes over the scalar at i, or enters the object or array there: its
-// brackets, and those of the first values in it, are then open in nest.
+// open skips the scalar at i. If there is an object or array, it enters that and its first values, and leaves
+// their brackets open in nest.
 func (s *scanner) open(i int) (first kind, next int) {
 	for {
 		k := object
@@ -244,7 +241,7 @@ func (s *scanner) open(i int) (first kind, next int) {
 	}
 }
 
-// scalar passes over a string, a number or a word.
+// scalar skips a string, a number or a word.
 func (s *scanner) scalar(i int) (kind, int) {
 	switch c := s.peek(i); c {
 	case '"':
@@ -268,7 +265,7 @@ func (s *scanner) scalar(i int) (kind, int) {
 	return number, s.number(i)
 }
 
-// word passes over a word that stands for a value.
+// word skips a word that stands for a value.
 func (s *scanner) word(i int, word string, k kind) (kind, int) {
 	if end := i + len(word); end <= len(s.line) && string(s.line[i:end]) == word {
 		return k, end
@@ -276,7 +273,7 @@ func (s *scanner) word(i int, word string, k kind) (kind, int) {
 	return k, s.fail(i, "no value")
 }
 
-// number passes over a number.
+// number skips a number.
 func (s *scanner) number(i int) int {
 	start := i
 	if s.peek(i) == '-' {
@@ -308,7 +305,7 @@ func (s *scanner) number(i int) int {
 	return i
 }
 
-// digits passes over decimal digits.
+// digits skips decimal digits.
 func (s *scanner) digits(i int) int {
 	for i < len(s.line) && s.line[i]-'0' <= 9 {
 		i++

@@ -19,14 +19,14 @@ func names(entries []fs.DirEntry) []string {
 	return all
 }
 
-// holdsResults is the error of a folder in which a wanted file is a result of a job.
+// holdsResults returns the error for a folder in which a wanted file is a result of a job.
 func holdsResults(folder, name string) error {
 	return fmt.Errorf("%s holds results of an earlier job, such as %s: name the files that you want, such as %s, or leave the folder out",
 		folder, name, storage.Join(folder, "unique-*"))
 }
 
-// resultsIn returns the names of the files of a folder that a job has written,
-// by its manifest; nil where no job has. Names are those of all that is in the folder.
+// resultsIn returns the names of the files that a job has written in a folder, according to its manifest. It
+// returns nil if no job has. Names are all names in the folder.
 func resultsIn(folder string, names []string) (map[string]bool, error) {
 	const manifestName, summaryName, successName = "manifest.json", "summary.json", "_SUCCESS"
 	has := map[string]bool{}
@@ -40,14 +40,14 @@ func resultsIn(folder string, names []string) (map[string]bool, error) {
 	}
 	b, err := storage.ReadFile(storage.Join(folder, manifestName))
 	if isAbsent(err) {
-		return nil, nil // a job is just replacing it
+		return nil, nil // a job is replacing it right now
 	}
 	if err != nil {
 		return nil, fmt.Errorf("see whether %s holds results of a job: %w", folder, err)
 	}
 	var manifest struct{ Files []output.File }
 	if json.Unmarshal(b, &manifest) != nil {
-		return nil, nil // somebody else's
+		return nil, nil // the manifest of another program
 	}
 	results := map[string]bool{}
 	for _, file := range manifest.Files {
@@ -62,9 +62,8 @@ func resultsIn(folder string, names []string) (map[string]bool, error) {
 	return results, nil
 }
 
-// isLeftover reports whether a name is that of the working folder of a job or
-// of its lock, which a job that is killed leaves behind: "run-" and 26 random
-// characters.
+// isLeftover reports whether a killed job has left a file or folder: its name is that of a job's working
+// folder, "run-" and 26 random characters, or of the lock of such a folder.
 func isLeftover(name string) bool {
 	const randomLength, alphabet = 26, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	random, isRun := strings.CutPrefix(strings.TrimPrefix(strings.TrimSuffix(name, ".lock"), ".partial-"), "run-")

@@ -9,14 +9,13 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// longestLine bounds the lines of [Lines]; longer ones are no lines of text.
+// longestLine bounds the lines of [Lines]. Longer ones are not lines of text.
 const longestLine = 1 << 30
 
-// Lines gives the lines of one file, which may be plain, gzip or zstd whatever
-// it is called, with their line ends taken off. A line is valid until the next.
-// Unlike a corpus, of which the rest can be used, a file with a fault is an
-// error, as is one that cannot be read, and a cancelled context: errors come
-// last, with a nil line.
+// Lines yields the lines of one file without their line ends. The file may be plain, gzip or zstd, whatever
+// its name. A line is valid until the next. An error comes last, with a nil line. It may be a fault of the
+// file, a failure to read it, or the end of the context. A fault is an error because the rest of such a file,
+// unlike that of a corpus, cannot be used.
 func Lines(ctx context.Context, path string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		more := true

@@ -15,42 +15,37 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// MaxFiles is the number of files that a corpus can hold: file numbers have
-// 24 bits in the names of documents.
+// MaxFiles is how many files a corpus can hold. The names of documents have 24 bits for the number of a file.
 const MaxFiles = 1 << 24
 
 // File is one input file.
 type File struct {
-	// Path opens the file. It is relative where the input was. It is bytes in
-	// no particular encoding.
+	// Path opens the file. It is relative if the input was. Its bytes have no particular encoding.
 	Path string
-	// Name stands for the file in the names of documents: its path relative
-	// to the fixed part of its input, with slashes, without .gz or .zst.
-	// It is unique in the list.
+	// Name stands for the file in the names of documents. It is the path relative to the fixed part of the
+	// input, with slashes, without .gz or .zst. It is unique in the list.
 	Name string
 	// Size is the length on disk in bytes.
 	Size int64
-	// Generation is another one after the content has changed, see
-	// [storage.Info]; empty where it is not known.
+	// Generation changes when the content does, see [storage.Info]. It is empty if it is unknown.
 	Generation string
-	// Identity is equal for all paths to the file on this machine.
+	// Identity is the same for all paths to the file on this machine.
 	Identity Identity
-	// Compression is how the content is stored, whatever the file is called.
+	// Compression is how the content is stored, whatever the name of the file.
 	Compression Compression
-	// Format is how documents stand in the content.
+	// Format says how the content holds documents.
 	Format Format
 	// Members are the files of a group, see [Group]. A group has no path, size or
 	// compression of its own.
 	Members []File
-	// Parts are where the file can be cut, for [Parquet]: the first is at position 0, and an
-	// empty one at the end closes them.
+	// Parts are where a [Parquet] file can be cut. The first is at position 0. An empty one at the end closes
+	// them.
 	Parts []Part
-	// Reference marks a file of the reference corpus, which the input is
-	// compared with.
+	// Reference marks a file of the reference corpus, with which the input is compared.
 	Reference bool
 }
 
-// Listing is what inputs stand for.
+// Listing is the result of List.
 type Listing struct {
 	// Files are sorted by Name.
 	Files []File
@@ -59,9 +54,8 @@ type Listing struct {
 	stored   []string            // such folders in other storages than the local disk
 }
 
-// Searched reports whether a path is a folder that was searched at any depth,
-// or lies in one, however links lead to it, and returns that folder. The path
-// need not exist.
+// Searched reports whether a path is a folder that was searched at any depth, or lies in one, whatever links
+// lead there. It returns that folder. The path need not exist.
 func (l Listing) Searched(path string) (folder string, found bool, err error) {
 	if storage.Scheme(path) != "" {
 		for _, folder := range l.stored {
@@ -90,13 +84,13 @@ func (l Listing) Searched(path string) (folder string, found bool, err error) {
 	}
 }
 
-// NoMatchError says which inputs stand for no file.
+// NoMatchError says which inputs match no file.
 type NoMatchError struct {
 	// Inputs are the inputs without a match, in the order given.
 	Inputs []string
 }
 
-// Error names every input without a match and says what would match.
+// Error names every input without a match, and says what would match.
 func (e *NoMatchError) Error() string {
 	quoted := make([]string, len(e.Inputs))
 	for i, input := range e.Inputs {
@@ -106,14 +100,14 @@ func (e *NoMatchError) Error() string {
 		"each also with .gz or .zst, or else for texts and web pages; any other name needs a glob such as 'corpus/**/*.dat'", strings.Join(quoted, ", "))
 }
 
-// Stdin is the input that stands for the standard input. Its documents are called by that name.
+// Stdin is the input that stands for the standard input. It is also the name of the file in the names of documents.
 const Stdin = "-"
 
-// Options say how inputs are listed.
+// Options say how to list inputs.
 type Options struct {
-	// Format is the name of a format, which all files have, or [AutoFormat]; empty stands for that.
+	// Format is the name of the format of all files, or [AutoFormat]. Empty means AutoFormat.
 	Format string
-	// Stdin is the path of a copy of the standard input, which the input [Stdin] stands for; empty: there is none.
+	// Stdin is the path of a copy of the standard input, for the input [Stdin]. It is empty if there is none.
 	Stdin string
 	// Progress, if not nil, is called every few seconds with the number of files found so far. It must not block.
 	Progress func(files int64)
@@ -121,28 +115,25 @@ type Options struct {
 
 // List expands inputs into files. An input is a file, a directory or a glob.
 //
-//   - A directory stands for the files of the format at any depth, by their
-//     names, each also with .gz or .zst, but for names that start with "." or
-//     "_". Of [AutoFormat], these are files of many documents, or, if there are
-//     none, texts and web pages. Of [Text], these are all files. Symbolic links
-//     are followed.
+//   - A directory stands for all files below it, at any depth, whose names have an ending of the
+//     format, with or without .gz or .zst behind it. Names that start with "." or "_" are left out.
+//     For [AutoFormat] these are files of many documents or, if there are none, texts and web
+//     pages. For [Text] these are all files. Symbolic links are followed.
 //   - In a glob *, ? and [a-z] match inside one path element as in
 //     [filepath.Match], and ** stands for any number of directories. As in a
 //     shell, hidden names are matched only by an element that starts with ".".
 //     A glob matches files, not directories.
 //
-// The result does not depend on the order of the inputs. A file is listed
-// once, however many inputs match it and links lead to it: under the path that
-// leads through the fewest links, and of several under the longest name. No
-// folder is searched twice for the same input. Files that would share a Name
-// carry their whole path, with its suffix, instead. The working folders that a
-// killed job has left are passed over.
+// The result does not depend on the order of the inputs. A file is listed once, however many inputs match it
+// and links lead to it. It is listed under the path that leads through the fewest links and, among several
+// such paths, under the longest name. No folder is searched twice for the same input. Files that would share
+// a Name get their whole path, with its suffix, instead. The working folders that a killed job has left are
+// skipped.
 //
-// The error is a [NoMatchError] where inputs match nothing. It is also an
-// error when a file cannot be read, is of a compression that is not read, is no
-// regular file, or is a result of a job that the input does not name; when
-// there are more than [MaxFiles]; and when the context ends. With an error
-// comes a listing without files that knows the folders searched so far.
+// The error is a [NoMatchError] if inputs match nothing. It is also an error if there are more than
+// [MaxFiles] files or the context ends. Some files are errors too: a file that cannot be read or has a
+// compression that is not read, something other than a regular file, and a result of a job that the input
+// does not name. With an error comes a listing without files. It still knows the folders that were searched.
 func List(ctx context.Context, inputs []string, options Options) (Listing, error) {
 	l := lister{format: options.Format, stdin: options.Stdin, found: map[string]candidate{}, searched: map[Identity]string{}}
 	listing := Listing{searched: l.searched}
@@ -178,7 +169,7 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	return listing, nil
 }
 
-// distinct returns each file once: the first of the candidates for it.
+// distinct returns each file once, as its first candidate.
 func distinct(candidates []candidate) []File {
 	files := make([]File, 0, len(candidates))
 	met := make(map[Identity]bool, len(candidates))
@@ -191,9 +182,9 @@ func distinct(candidates []candidate) []File {
 	return files
 }
 
-// WithReference puts the files of a reference corpus before those of the input,
-// both as [List] gives them, and marks them. Names are made unique among all.
-// It is an error when a file is in both, by whatever path.
+// WithReference puts the files of a reference corpus before those of the input, and marks them. Both lists
+// come from [List]. Names become unique among all files. It returns an error if a file is in both lists, by
+// whatever path.
 func WithReference(reference, input []File) ([]File, error) {
 	known := make(map[Identity]string, len(reference))
 	files := make([]File, 0, len(reference)+len(input))
@@ -222,9 +213,8 @@ func sortByName(files []File) {
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// separateNames gives files that share a name their whole path. A path may in
-// turn be the name of another file, so this goes on until all names differ;
-// paths do, so it ends.
+// separateNames gives files that share a name their whole path. That path may be the name of another file. So
+// this is repeated until all names differ. It ends since all paths differ.
 func separateNames(files []File) {
 	for {
 		count := make(map[string]int, len(files))
@@ -245,12 +235,11 @@ func separateNames(files []File) {
 // candidate is a path to a file.
 type candidate struct {
 	File
-	links int // symbolic links that the path leads through below its input
+	links int // symbolic links on the path below its input
 }
 
-// compare orders candidates: of the paths to one file the first is listed. A
-// long name tells the most, and the choice does not depend on the order of
-// inputs.
+// compare orders candidates. The first of the paths to one file is listed. Longer names come first, since
+// they say the most. The order does not depend on the order of inputs.
 func (c candidate) compare(other candidate) int {
 	return cmp.Or(
 		cmp.Compare(c.links, other.links),

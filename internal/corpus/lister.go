@@ -21,14 +21,13 @@ type lister struct {
 	found    map[string]candidate // by absolute path
 	searched map[Identity]string  // folders searched at any depth
 	stored   []string             // such folders in other storages, each with a slash at its end
-	count    atomic.Int64         // of found, for others to read
+	count    atomic.Int64         // the length of found, for other goroutines to read
 }
 
-// quiet is how long listing goes on before it says how far it is.
+// quiet is how long listing goes on before it reports progress.
 const quiet = 5 * time.Second
 
-// report calls progress from time to time until the function that it returns
-// is called.
+// report calls progress from time to time, until the caller calls the function that it returns.
 func (l *lister) report(progress func(files int64)) (end func()) {
 	if progress == nil {
 		return func() {}
@@ -86,8 +85,7 @@ func (l *lister) add(ctx context.Context, input string) (matched bool, err error
 	return false, fmt.Errorf("list inputs: %w", err)
 }
 
-// linksTo returns 1 where a path leads through symbolic links, else 0: also
-// where nothing is there.
+// linksTo returns 1 if a path leads through symbolic links, else 0. A missing file gives 0.
 func linksTo(path string) (int, error) {
 	real, err := filepath.EvalSymlinks(path)
 	switch {
@@ -133,7 +131,7 @@ func (l *lister) folders(search func(takes func(name string) bool) (matched bool
 			return wanted == Text || known && named == wanted
 		})
 	}
-	// A folder of data may hold notes and pages about the data, which are no documents.
+	// A folder of data may also hold notes and pages about the data. These are not documents.
 	for _, whole := range []bool{false, true} {
 		matched, err = search(func(name string) bool {
 			named, known := nameFormat(name)

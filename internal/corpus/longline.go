@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// longLine reads a line of at least r.long bytes, of which data is the start. It
-// is measured first: a buffer that grows with what comes would take three times
-// as much, and a line that is too long shall take nothing.
+// longLine reads a line of at least r.long bytes, which begins with data. It measures the line first. A
+// buffer that grows with the line would take three times the memory, and a line that is too long must take
+// none.
 func (r *Reader) longLine(offset int64, data []byte) (Batch, error) {
 	length, err := r.measure(offset)
 	if err != nil {
@@ -31,9 +31,8 @@ func (r *Reader) longLine(offset int64, data []byte) (Batch, error) {
 	return r.batch(offset, data)
 }
 
-// measure returns the length of the line at offset, without its newline. A
-// second reader, which stays behind the first but for such a line, goes there:
-// so a compressed file is decoded twice at most.
+// measure returns the length of the line at offset, without its newline. A second reader goes there. It moves
+// only for such lines. So a compressed file is decoded at most twice.
 func (r *Reader) measure(offset int64) (length int64, err error) {
 	if r.scout == nil {
 		scout := &Reader{limits: r.limits, limit: r.limit, long: r.long}
@@ -57,7 +56,7 @@ func (r *Reader) measure(offset int64) (length int64, err error) {
 	return length + rest, err
 }
 
-// advance goes on to a position in the decoded stream.
+// advance goes forward to a position in the decoded stream.
 func (r *Reader) advance(position int64) error {
 	if r.stream.file.Compression == None {
 		r.carry, r.exhausted = r.carry[:0], false
@@ -66,7 +65,7 @@ func (r *Reader) advance(position int64) error {
 	}
 	var buffer []byte
 	for !r.exhausted || len(r.carry) > 0 {
-		ahead := r.stream.Position() - position // of what is wanted
+		ahead := r.stream.Position() - position // of the wanted position
 		if ahead >= 0 {
 			r.carry = r.carry[:copy(r.carry, r.carry[int64(len(r.carry))-ahead:])]
 			return nil

@@ -8,19 +8,18 @@ import (
 )
 
 const (
-	// BatchBytes is the usual length of a batch. A batch is longer only where
-	// its first line is.
+	// BatchBytes is the usual length of a batch. A batch is longer only if its first line is.
 	BatchBytes = 512 << 10
 
-	// keepBytes is the largest buffer that is used again: a single huge line
-	// shall not weigh on the rest of a job.
+	// keepBytes is the size of the largest buffer that is used again. A single huge line must not burden the
+	// rest of a job.
 	keepBytes = 8 << 20
 
-	// LongLine is the length from which a line is measured before it is held, so
-	// that it takes no more memory than its length, and none if it is too long.
+	// LongLine is the length from which a line is measured before it is held. Such a line takes no more
+	// memory than its length, and none if it is too long.
 	LongLine = keepBytes
 
-	// leastLine is the smallest line limit. No shorter line can hold a text.
+	// leastLine is the smallest limit for lines. No shorter line can hold a text.
 	leastLine = 16
 
 	// ByteOrderMark may stand at the beginning of a file or stream.
@@ -29,31 +28,30 @@ const (
 
 // Limits bound what a Reader holds in memory.
 type Limits struct {
-	// Line is the longest line in bytes, its newline not counted. Longer ones
-	// become rejects, without being held. Limits below 16 count as 16.
+	// Line is the length of the longest line in bytes, without its newline. Longer lines become rejects and
+	// are not held. Limits below 16 count as 16.
 	Line int64
 	// Window is the largest zstd window in bytes, see [Stream.Reset].
 	Window int64
-	// Hold, if not nil, is called before Next holds a line of more than LongLine
-	// bytes. It may wait, and its error is that of Next.
+	// Hold, if it is not nil, is called before Next holds a line of more than LongLine bytes. It may wait.
+	// Next returns its error.
 	Hold func() error
 }
 
-// Reader reads one stretch at a time as batches of whole lines. It is not for
-// concurrent use.
+// Reader reads one stretch at a time as batches of whole lines. It is not for concurrent use.
 type Reader struct {
 	limits Limits
 	limit  int     // longest line without its newline
-	long   int     // LongLine, but in tests
+	long   int     // LongLine, except in tests
 	scout  *Reader // runs ahead to measure long lines; nil before the first
 	number int
 	stream Stream
 
 	end       int64    // lines that start here or later are not of this stretch
-	carry     []byte   // read but not handed out; ends where the stream is
+	carry     []byte   // read but not handed out; it ends where the stream stands
 	rejects   []Reject // not handed out
-	skips     bool     // the line at hand belongs to the stretch before
-	exhausted bool     // source has nothing more
+	skips     bool     // the current line belongs to the stretch before
+	exhausted bool     // the source has nothing more
 }
 
 // NewReader returns a reader without a file.
@@ -62,7 +60,7 @@ func NewReader(limits Limits) *Reader {
 	return &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine}
 }
 
-// Open opens a file for one stretch of it. Close must be called in the end.
+// Open opens one stretch of a file. Close must be called in the end.
 func Open(file File, s Stretch, limits Limits) (*Reader, error) {
 	r := NewReader(limits)
 	if err := r.Reset(file, s); err != nil {
@@ -71,15 +69,15 @@ func Open(file File, s Stretch, limits Limits) (*Reader, error) {
 	return r, nil
 }
 
-// Reset goes on to another stretch, which may be of another file. It keeps
-// the buffers and decoders, so that many small files cost little.
+// Reset goes on to another stretch, perhaps of another file. It keeps the buffers and decoders, so many small
+// files cost little.
 func (r *Reader) Reset(file File, s Stretch) error {
 	if r.scout != nil {
-		r.scout.Close() // a file that was only read
+		r.scout.Close() // a close after reads loses nothing
 		r.scout = nil
 	}
 	start := s.Start
-	// The line that holds the byte before Start began before it, too.
+	// The line with the byte before Start belongs to the stretch before.
 	if r.skips = start > 0; r.skips {
 		start--
 	}
@@ -98,21 +96,20 @@ func (r *Reader) Reset(file File, s Stretch) error {
 	return nil
 }
 
-// skipMark passes over a byte order mark at the start of the file.
+// skipMark skips a byte order mark at the start of the file.
 func (r *Reader) skipMark() (err error) {
 	r.carry, err = r.fill(r.carry, len(ByteOrderMark))
 	if string(r.carry) == ByteOrderMark {
 		r.carry = r.carry[:0]
-		// The first line starts with its mark, wherever the cut fell.
+		// The first line begins with the mark, wherever the cut is.
 		r.end = max(r.end, int64(len(ByteOrderMark))+1)
 	}
 	return err
 }
 
-// Next reads the next batch into the buffer, or into a larger one where the
-// buffer is too small: give the Data of a batch back when it has been used.
-// The batch is never empty. The error is io.EOF at the end of the stretch;
-// any other is a failure to read the file.
+// Next reads the next batch into the buffer, or into a larger one if the buffer is too small. Give it the
+// Data of an earlier batch that is no longer used. The batch is never empty. The error is io.EOF at the end
+// of the stretch. Any other error is a failure to read the file.
 func (r *Reader) Next(buffer []byte) (Batch, error) {
 	if cap(buffer) > keepBytes {
 		buffer = nil
@@ -133,8 +130,7 @@ func (r *Reader) Next(buffer []byte) (Batch, error) {
 	if offset >= r.end {
 		data, r.exhausted = data[:0], true
 	}
-	// A batch has at most limit+1 bytes, so that no line in it, with its
-	// newline, can be longer than the limit.
+	// A batch has at most limit+1 bytes. So no line in it, with its newline, can be longer than the limit.
 	most := min(r.long, r.limit+1)
 	for size := min(BatchBytes, most); ; size = min(2*size, most) {
 		var err error
@@ -156,8 +152,8 @@ func (r *Reader) Next(buffer []byte) (Batch, error) {
 	}
 }
 
-// lastNewline returns the index of the newline that ends a batch, or -1: the
-// one that ends the stretch if it is there, else the last.
+// lastNewline returns the index of the newline that ends a batch, or -1. This is the newline that ends the
+// stretch, if it is in data, else the last one.
 func (r *Reader) lastNewline(data []byte, offset int64) int {
 	if r.exhausted && len(data) == 0 {
 		return -1
@@ -170,7 +166,7 @@ func (r *Reader) lastNewline(data []byte, offset int64) int {
 	return bytes.LastIndexByte(data, '\n')
 }
 
-// batch hands data and the rejects so far to the caller.
+// batch returns data and the rejects so far.
 func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	if len(data) == 0 && len(r.rejects) == 0 {
 		if err := r.stream.CheckUnchanged(); err != nil {
@@ -183,7 +179,7 @@ func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	return b, nil
 }
 
-// rejectLine passes over a line that is too long, of which data is the start.
+// rejectLine skips a line that is too long. Data is the start of the line.
 func (r *Reader) rejectLine(offset int64, data []byte) (Batch, error) {
 	length := int64(len(data))
 	index := len(r.rejects)
@@ -196,9 +192,8 @@ func (r *Reader) rejectLine(offset int64, data []byte) (Batch, error) {
 	return r.batch(offset, data[:0])
 }
 
-// skipLine reads up to the next newline, with data as scratch space, and
-// leaves what follows as the carry. It returns the number of bytes before the
-// newline.
+// skipLine reads up to the next newline, with data as scratch space. It keeps what follows as the carry. It
+// returns the number of bytes before the newline.
 func (r *Reader) skipLine(data []byte) (scratch []byte, length int64, err error) {
 	size := min(BatchBytes, r.limit+1)
 	for {
@@ -247,11 +242,11 @@ func (r *Reader) stop(err error) error {
 	return err
 }
 
-// Close closes the file and frees the decoders. The reader cannot be used
-// again; closing it twice does no harm.
+// Close closes the file and frees the decoders. The reader cannot be used again. Closing it twice does no
+// harm.
 func (r *Reader) Close() error {
 	if r.scout != nil {
-		r.scout.Close() // a file that was only read
+		r.scout.Close() // a close after reads loses nothing
 		r.scout = nil
 	}
 	return r.stream.Close()

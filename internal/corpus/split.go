@@ -1,9 +1,8 @@
 package corpus
 
-// Stretch is a part of one file that is read in one go: its records from a
-// position on, before another one. Of a plain file of lines it has the lines
-// whose first byte lies in [Start, End), of Parquet the rows, of a [Group] the
-// files. Any other file is read whole: Start is 0 and End its size on disk.
+// Stretch is a part of one file that is read in one go. It has the records from position Start up to, but not
+// including, End. Of a plain file of lines it has the lines whose first byte lies in that range, of Parquet
+// the rows, of a [Group] the files. Any other file is read whole: Start is 0, and End is its size on disk.
 type Stretch struct {
 	// File is the number of the file: its index in the list.
 	File int
@@ -17,22 +16,19 @@ type Part struct {
 	Start, Bytes int64
 }
 
-// Split is the work of one worker: stretches in document order, that is by
-// file number, then by position.
+// Split is the work of one worker. Its stretches are in document order: by file number, then by position.
 type Split []Stretch
 
-// Inflation is how much larger than what is stored a compressed text is taken to
-// be. Text shrinks to a third or a quarter.
+// Inflation is how much larger the decoded text of a compressed file is taken to be. Text shrinks to a third
+// or a quarter.
 const Inflation = 4
 
-// Splits cuts files into splits of about target decoded bytes, in document
-// order. Files smaller than target are grouped with their neighbours, a plain
-// file of lines that is larger is cut into nearly equal parts, Parquet is cut at
-// row groups and a [Group] between its files. Other files are never cut. Empty
-// files have no part in any split.
+// Splits cuts files into splits of about target decoded bytes, in document order. Files smaller than target
+// are grouped with their neighbours. A larger plain file of lines is cut into nearly equal parts, Parquet at
+// row groups, and a [Group] between its files. Other files are never cut. Empty files are in no split.
 //
-// The cuts follow from sizes and compression alone, so that every worker
-// count gives the same ones. A target below 1 counts as 1.
+// The cuts depend on sizes and compression alone. So they are the same for every number of workers. A target
+// below 1 counts as 1.
 func Splits(files []File, target int64) []Split {
 	target = max(target, 1)
 	var splits []Split
@@ -68,8 +64,8 @@ func Splits(files []File, target int64) []Split {
 	return splits
 }
 
-// cut divides a large plain file into the fewest parts of at most target
-// bytes; no two differ by more than one byte.
+// cut divides a large plain file into the fewest parts of at most target bytes. The lengths of two parts
+// differ by at most one byte.
 func cut(number int, size, target int64) []Split {
 	parts := (size-1)/target + 1
 	least, longer := size/parts, size%parts
@@ -88,13 +84,13 @@ func cut(number int, size, target int64) []Split {
 // IsCut reports whether the file can be cut at any byte.
 func (f *File) IsCut() bool { return f.Compression == None && f.Format.IsLines() }
 
-// sized is a stretch of about so many bytes of text.
+// sized is a stretch with about the given number of bytes of text.
 type sized struct {
 	Stretch
 	size int64
 }
 
-// parts returns the smallest stretches of a file that is not cut at any byte.
+// parts returns the smallest stretches into which a file can be cut, if it cannot be cut at any byte.
 func (f *File) parts() []sized {
 	var parts []sized
 	switch {
@@ -133,7 +129,7 @@ func (f *File) TextSize() int64 {
 	return f.Size
 }
 
-// Whole returns the stretch of the whole file, which has that number.
+// Whole returns the stretch of the whole file. Number is the number of the file.
 func (f *File) Whole(number int) Stretch {
 	s := Stretch{File: number, End: f.Size}
 	switch {

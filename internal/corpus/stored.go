@@ -12,22 +12,22 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// pattern is what an input in a storage other than the local disk wants of the names
-// below a folder. There are no folders there, no links and nothing but files.
+// pattern says which names below a folder an input matches, in a storage other than the local disk. There are
+// no folders and no links there, only files.
 type pattern struct {
 	folder   string
 	elements []string
 	isHidden func(name string) bool
 	takes    func(name string) bool
-	names    bool // the pattern begins the names of the files to be read
+	names    bool // the pattern matches the first part of the names of the wanted files
 }
 
-// folderPattern is what a folder stands for.
+// folderPattern returns the pattern that a folder stands for.
 func folderPattern(folder string, takes func(name string) bool) pattern {
 	return pattern{folder: folder, elements: []string{"**"}, isHidden: isHiddenOrMarked, takes: takes}
 }
 
-// globPattern is what a glob stands for.
+// globPattern returns the pattern that a glob stands for.
 func globPattern(input string) (pattern, error) {
 	scheme, rest, _ := strings.Cut(input, "://")
 	fixed, elements, err := parsePattern(rest)
@@ -39,7 +39,7 @@ func globPattern(input string) (pattern, error) {
 	}, nil
 }
 
-// inStorage expands an input in a storage other than the local disk, by the same rules.
+// inStorage expands an input in a storage other than the local disk. It follows the rules of the local disk.
 func (l *lister) inStorage(ctx context.Context, input string) (matched bool, err error) {
 	s, err := storage.Of(input)
 	if err != nil || s == (storage.Local{}) {
@@ -71,7 +71,7 @@ func (l *lister) below(ctx context.Context, s storage.Storage, p pattern) (match
 	if p.elements[0] == "**" {
 		l.stored = append(l.stored, start)
 	}
-	inFolder := map[string][]string{} // by the folder's whole name
+	inFolder := map[string][]string{} // by the whole name of the folder
 	var found []string                // relative to the pattern's folder
 	for info, err := range s.List(p.folder) {
 		if err = errors.Join(err, ctx.Err()); err != nil {

@@ -10,11 +10,11 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// Stream reads what a file of the corpus holds, without its compression. The zero
-// Stream has no file. It is not for concurrent use.
+// Stream reads the decoded content of a file of the corpus. The zero Stream has no file. It is not for
+// concurrent use.
 type Stream struct {
-	// ByMember keeps the bytes of two gzip members or zstd frames apart: no Read returns some of both. It must be set
-	// before the first file.
+	// ByMember keeps the bytes of two gzip members or zstd frames apart: no Read returns bytes of both. It
+	// must be set before the first file.
 	ByMember bool
 
 	file     File
@@ -26,10 +26,10 @@ type Stream struct {
 	position int64 // of the next byte of decoded
 }
 
-// Reset goes on to another file, from a position in it. It keeps the decoders, so
-// that many small files cost little. Only a plain file is read from its middle.
-// Zstd frames that need a window of more bytes than window are a fault; 0 stands for
-// [DefaultWindow]. It is an error if the file has changed since it was listed.
+// Reset goes on to another file, from a position in it. It keeps the decoders, so many small files cost
+// little. Only a plain file can be read from its middle. A zstd frame that needs a window of more than window
+// bytes is a fault. A window of 0 stands for [DefaultWindow]. It is an error if the file has changed since it
+// was listed.
 func (s *Stream) Reset(file File, position, window int64) error {
 	if err := s.closeFile(); err != nil {
 		return err
@@ -102,11 +102,11 @@ func (s *Stream) decode(file File, window int64) error {
 	return nil
 }
 
-// Position returns where the next byte stands in the decoded stream.
+// Position returns the position of the next byte in the decoded stream.
 func (s *Stream) Position() int64 { return s.position }
 
-// Member returns where in the stored file the gzip member or zstd frame begins that the bytes of the last Read come
-// from. A plain file has none.
+// Member returns where in the stored file the current gzip member or zstd frame begins. It holds the bytes of
+// the last Read. A plain file has none.
 func (s *Stream) Member() int64 {
 	switch s.file.Compression {
 	case Gzip:
@@ -117,8 +117,8 @@ func (s *Stream) Member() int64 {
 	return 0
 }
 
-// Read reads on. The error is io.EOF at the end of the file and a *[Fault] where it
-// is damaged. Any other is a failure to read it.
+// Read reads on. The error is io.EOF at the end of the file, and a *[Fault] where the file is damaged. Any
+// other error is a failure to read it.
 func (s *Stream) Read(p []byte) (int, error) {
 	n, err := s.decoded.Read(p)
 	s.position += int64(n)
@@ -139,12 +139,12 @@ func (s *Stream) Read(p []byte) (int, error) {
 
 // seek goes to another position of a plain file.
 func (s *Stream) seek(position int64) {
-	s.stored.Close() // a file that was only read
+	s.stored.Close() // a close after reads loses nothing
 	s.stored = s.handle.From(position)
 	s.decoded, s.position = s.stored, position
 }
 
-// CheckUnchanged is an error if the file is not as it was when it was listed.
+// CheckUnchanged returns an error if the file has changed since it was listed.
 func (s *Stream) CheckUnchanged() error {
 	info, err := s.handle.Stat()
 	if err != nil {
@@ -163,14 +163,13 @@ func (f *File) checkUnchanged(info storage.Info) error {
 	return nil
 }
 
-// resized is the error of a file that is shorter or longer than when it was
-// listed.
+// resized returns the error for a file that is shorter or longer than when it was listed.
 func (f *File) resized(size int64) error {
 	return fmt.Errorf("read input %s: the file changed while the job ran: it had %d bytes when it was listed and now has %d", f.Path, f.Size, size)
 }
 
-// Close closes the file and frees the decoders. The stream can be reset to another file;
-// closing it twice does no harm.
+// Close closes the file and frees the decoders. The stream can be reset to another file. Closing it twice
+// does no harm.
 func (s *Stream) Close() error {
 	if s.zstd != nil {
 		s.zstd.close()
@@ -179,7 +178,7 @@ func (s *Stream) Close() error {
 	return s.closeFile()
 }
 
-// closeFile closes the file at hand, if any.
+// closeFile closes the current file, if any.
 func (s *Stream) closeFile() error {
 	if s.handle == nil {
 		return nil
@@ -187,7 +186,7 @@ func (s *Stream) closeFile() error {
 	handle, stored := s.handle, s.stored
 	s.handle, s.stored = nil, nil
 	if stored != nil {
-		stored.Close() // a file that was only read
+		stored.Close() // a close after reads loses nothing
 	}
 	if err := handle.Close(); err != nil {
 		return fmt.Errorf("close input: %w", err)

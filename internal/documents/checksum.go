@@ -10,8 +10,8 @@ import (
 	"mirrorbeam/internal/runfile"
 )
 
-// Checksum is the checksum of a stretch of the input: of its lines, and of the rejects between them. A second read of
-// an unchanged stretch gives the same checksum. The zero Checksum is that of an empty stretch.
+// Checksum is the checksum of a stretch of the input. It covers the lines and the rejects between them. A
+// second read of an unchanged stretch gives the same checksum. The zero Checksum belongs to an empty stretch.
 type Checksum struct {
 	lines, rejects uint32 // CRC-32C
 }

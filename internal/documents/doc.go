@@ -10,6 +10,6 @@
 // [Fingerprinting] is the stage that does this for one split after the other. [Survey] does it for a plan, without
 // writing anything. A query uses a [Sketcher] by itself.
 //
-// The source is files of JSON lines. Code after a Record knows nothing of lines: a position is a number that tells the
-// records of a file apart and ascends in it.
+// Code after a Record knows nothing of lines. A position is a number that identifies a record in its file.
+// Positions ascend.
 package documents

@@ -29,8 +29,8 @@ type Kept struct {
 	Scheme lshbands.Scheme
 	// Sets says how much is kept of the sets.
 	Sets Sets
-	// Sequences keeps all shingles of a document in the order of its one text, in place of its set. Such documents have
-	// neither keys nor SimHash fingerprints.
+	// Sequences keeps all shingles of a document, in the order of its one text, instead of its set. Such
+	// documents have neither keys nor SimHash fingerprints.
 	Sequences bool
 	// ExcludeQuotations leaves quoted words out of sequences.
 	ExcludeQuotations bool
@@ -51,7 +51,8 @@ type fingerprinter struct {
 	wants func(r *Record, isReference bool) bool
 }
 
-// newFingerprinter returns a fingerprinter of the documents in these files. The options already have their stop words.
+// newFingerprinter returns a fingerprinter of the documents in these files. The options already include their
+// stop words.
 func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, files []corpus.File) (*fingerprinter, error) {
 	f := &fingerprinter{
 		reading: s.Reading, kept: kept, shares: shares, files: files,

@@ -21,10 +21,10 @@ type Fingerprinting struct {
 	Kept Kept
 	// Checksums writes the checksums of the input, for a stage that reads it again.
 	Checksums bool
-	// AuditSample is about how many documents the audit samples; 0: there is no audit.
+	// AuditSample is about how many documents the audit samples. 0 means no audit.
 	AuditSample int
 
-	inputs *Inputs // read in Setup, as the next two are
+	inputs *Inputs // read in Setup, like the next two
 	shares audit.Shares
 	words  Sketching // Sketching with the stop words
 }
@@ -39,8 +39,8 @@ func (f *Fingerprinting) Setup() (err error) {
 	return err
 }
 
-// Task fingerprints the split of the task's number. One worker reads a split of plain lines. Of a file that is not cut,
-// such as a compressed one, one goroutine reads the single stream and one for each core fingerprints.
+// Task fingerprints the split of the task's number. One worker reads a split of plain lines. A file that is
+// not cut, such as a compressed one, is read by one goroutine, and one goroutine for each core fingerprints.
 func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	o := w.Outcome
 	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
@@ -79,7 +79,7 @@ func (f *Fingerprinting) serial(ctx context.Context, reader *splitReader, write 
 	b := f.block()
 	defer b.part.release()
 	for {
-		// A failure to read may wrap io.EOF: only the bare one is the end.
+		// A failure to read may wrap io.EOF. Only the bare one is the end.
 		if err := reader.fill(ctx, &b.part); err == io.EOF {
 			return nil
 		} else if err != nil {

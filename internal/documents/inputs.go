@@ -12,13 +12,13 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Inputs are the files of a job, in document order, and how they are cut into splits. Files of a reference corpus come
-// first. The driver writes them once, and workers read them from the job's folder, since data does not belong in a
-// pipeline.
+// Inputs are the files of a job, in document order, and their cuts into splits. Files of a reference corpus
+// come first. The driver writes them once. Workers read them from the job's folder, since data does not
+// belong in a pipeline.
 type Inputs struct {
 	Files  []corpus.File
 	Splits []corpus.Split
-	// StopWords is the list of stop words as the user wrote it, empty for none.
+	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.
 	StopWords string
 }
 
@@ -48,14 +48,14 @@ func readInputs(path string) (*Inputs, error) {
 	return inputs, nil
 }
 
-// allInputs are the inputs of the jobs at work in this process. A runner sets up many workers: the list of a hundred
-// thousand files is read once for all of them, and goes with the last.
+// allInputs are the inputs of the jobs at work in this process. A runner sets up many workers. A list of a
+// hundred thousand files is read once for all of them, and freed after the last.
 var allInputs work.Shared[Inputs]
 
 // OpenInputs returns the inputs that WriteInputs wrote to path. The caller must not change them.
 func OpenInputs(path string) (*Inputs, error) { return allInputs.Get(path, readInputs) }
 
-// Layout is what stages need to know of the inputs. They read it in their Setup.
+// Layout is what stages need to know about the inputs. They read it in their Setup.
 type Layout struct {
 	Inputs     *Inputs
 	Starts     []docref.Ref // first refs of the splits, see [Inputs.SplitStarts]

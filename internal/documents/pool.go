@@ -10,10 +10,11 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Pool passes items from readers through a worker for each core to a writer. The writer gets them in the order in which
-// they were read. Items are reused: there are as many as can be in use at a time, which bounds the memory.
+// Pool passes items from readers through one worker for each core to a writer. The writer gets them in the
+// order of reading. Items are reused. The number of items in use is limited, which bounds the memory.
 type Pool[T any] struct {
-	// New makes an item. End, if not nil, gets each item when all is done, or has failed. The item may be in any state.
+	// New makes an item. End, if it is not nil, gets each item after everything is done or has failed. The
+	// item may be in any state.
 	New func() T
 	End func(T)
 	// Readers run side by side. The input ends when each of them has returned.
@@ -25,8 +26,9 @@ type Pool[T any] struct {
 	Write func(T) error
 }
 
-// Reader reads items for a [Pool] and calls put for each. Put waits for a free item, calls fill with it, and passes it
-// on. It returns the error of fill, after which the item is free again, or the error of the context.
+// Reader reads items for a [Pool] and calls put for each. Put waits for a free item, calls fill with it, and
+// passes it on. If fill returns an error, put returns it, and the item is free again. Put also returns the
+// error of the context.
 type Reader[T any] func(ctx context.Context, put func(fill func(T) error) error) error
 
 // item is an item of a pool under way.

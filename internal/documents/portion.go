@@ -11,20 +11,20 @@ import (
 
 // Portion is a part of a file. Its documents are sketched one after the other.
 type Portion struct {
-	// File is the file, or stands for a stream.
+	// File is the file. For a stream it is a stand-in.
 	File  *corpus.File
 	Batch corpus.Batch
 	// Documents is the number of documents sketched so far.
 	Documents int64
-	// Rejected counts the records that could not be read. FirstReject names the first of them, as path:position, and
-	// its fault.
+	// Rejected counts the records that could not be read. FirstReject names the first of them as
+	// path:position, with its fault.
 	Rejected    int64
 	FirstReject string
 }
 
-// Sketched is a document of a portion, valid until the next.
+// Sketched is a document of a portion. It is valid until the next one.
 type Sketched struct {
-	// Position is that of its record in the file.
+	// Position is the position of the record in the file.
 	Position    int64
 	Record      corpus.Record
 	Fingerprint sketch.Fingerprint

@@ -26,8 +26,8 @@ func (l *part) reset() {
 	l.text, l.batches = l.text[:0], l.batches[:0]
 }
 
-// release frees the text if it holds a long line. The caller calls it when its records are done, or when nobody will
-// ask for them.
+// release frees the text if it holds a long line. The caller calls it when the records are done, or when
+// nobody will ask for them.
 func (l *part) release() {
 	if !l.holds {
 		return

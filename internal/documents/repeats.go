@@ -4,11 +4,11 @@ import (
 	"mirrorbeam/internal/docref"
 )
 
-// Repeats remembers the last documents that a task has seen in its split. Equal documents share all keys, and under
-// each key the first one stands for the others. So the first sends its keys, and each of the others sends one that
-// joins it to the first. The first document of the input sends its keys even if it equals one of the reference: some
-// pairs are known by it. A document that Repeats has forgotten sends its keys again, which changes nothing but the
-// work.
+// Repeats remembers the last documents that a task has seen in its split. Equal documents share all keys, and
+// under each key the first one stands for the others. So the first sends all its keys, and each of the others
+// sends only one, which joins it to the first. The first document of the input sends all its keys even if it
+// equals a document of the reference: some pairs are known by it. A document that Repeats has forgotten sends
+// its keys again. That changes only the work.
 type Repeats struct {
 	FirstInput docref.Ref
 	seen       [4096]seenDocument

@@ -14,17 +14,18 @@ import (
 // Reading says how records are read.
 type Reading struct {
 	Fields corpus.Fields
-	// MaxDocument is the length of the longest document: the bytes of its texts together, or the number of its
+	// MaxDocument is the length of the longest document: the bytes of all its texts, or the number of its
 	// features.
 	MaxDocument int64
 	// PageText says which text of web pages is read.
 	PageText webtext.Mode
-	// WindowBytes is the largest window of a zstd file that is read, in bytes; 0 stands for [corpus.DefaultWindow].
+	// WindowBytes is the largest window of a zstd file that is read, in bytes. 0 stands for
+	// [corpus.DefaultWindow].
 	WindowBytes int64
 }
 
-// LineLimit returns the length of the longest line, in bytes, that may hold a document of the largest size: JSON takes
-// up to six bytes for one.
+// LineLimit returns the length in bytes of the longest line that may hold a document of the largest size.
+// JSON takes up to six bytes for one byte of text.
 func (r Reading) LineLimit() int64 { return 6*r.MaxDocument + 1<<20 }
 
 // Wanted says what is wanted of records.
@@ -47,11 +48,12 @@ func (r Reading) fits(length int64) error {
 type Sketching struct {
 	Reading
 
-	// Options lack the list of stop words, which is data: see [Inputs].
+	// Options do not have the list of stop words. The list is data: see [Inputs].
 	Options sketch.Options
 }
 
-// withStopWords returns the options with a list of stop words as the user wrote it, empty for none.
+// withStopWords returns the options with a list of stop words, as the user wrote it. The list is empty if
+// there is none.
 func (s Sketching) withStopWords(list string) (Sketching, error) {
 	if list == "" {
 		return s, nil
@@ -63,16 +65,16 @@ func (s Sketching) withStopWords(list string) (Sketching, error) {
 	return s, err
 }
 
-// Sketcher turns single records into the fingerprints that a job makes of them, outside of a job. It is not for
-// concurrent use.
+// Sketcher makes the fingerprints of a job from single records, outside of a job. It is not for concurrent
+// use.
 type Sketcher struct {
 	reading Reading
 	decoder *formats.Decoder
 	content *contentSketcher
 }
 
-// NewSketcher returns a Sketcher with a list of stop words as the user wrote it, empty for
-// none. The error says what is wrong with the options or with the list.
+// NewSketcher returns a Sketcher with a list of stop words, as the user wrote it. The list is empty if there
+// is none. The error says what is wrong with the options or with the list.
 func NewSketcher(s Sketching, stopWords string) (*Sketcher, error) {
 	s, err := s.withStopWords(stopWords)
 	if err != nil {
@@ -85,8 +87,8 @@ func NewSketcher(s Sketching, stopWords string) (*Sketcher, error) {
 	return &Sketcher{s.Reading, formats.NewDecoder(s.Wanted()), content}, nil
 }
 
-// Sketch returns what a record of a portion holds and its fingerprint, which are valid until
-// the next call. The error says why the record is no document.
+// Sketch returns the content of a record of a portion and its fingerprint. Both are valid until the next
+// call. The error says why the record is not a document.
 func (s *Sketcher) Sketch(p *Portion, position int64, raw []byte) (corpus.Record, sketch.Fingerprint, error) {
 	content, err := s.decoder.Decode(p.File, &p.Batch, position, raw)
 	if err == nil {
@@ -110,7 +112,8 @@ func newContentSketcher(s Sketching) (*contentSketcher, error) {
 	return &contentSketcher{fingerprinter: fingerprinter, hasFeatures: s.Fields.Features != ""}, err
 }
 
-// sketch returns the fingerprint of a record, valid until the next call. Raw is the record as it stands in its file.
+// sketch returns the fingerprint of a record, valid until the next call. Raw is the record as its file has
+// it.
 func (s *contentSketcher) sketch(raw []byte, content corpus.Record) sketch.Fingerprint {
 	if !s.hasFeatures {
 		return s.fingerprinter.Texts(content.Texts)

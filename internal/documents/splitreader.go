@@ -10,8 +10,8 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// portionBytes is about how much of the input goes into one portion, and so into one sketch block. It is large enough
-// to be worth a read, and small enough to stay in a core's cache.
+// portionBytes is about how much of the input goes into one portion, and so into one sketch block. It is
+// large enough to be worth a read and small enough for a core's cache.
 const portionBytes = 512 << 10
 
 // splitReader reads the stretches of a split, one after the other, in parts of about portionBytes. It is not for concurrent use.

@@ -35,15 +35,15 @@ type Surveyed struct {
 	Digest uint64
 	// Set holds the distinct shingle hashes, ascending.
 	Set []uint64
-	// SimHash is the SimHash fingerprint, nil where there is none.
+	// SimHash is the SimHash fingerprint. It is nil if there is none.
 	SimHash []uint64
 }
 
-// Visitor gets a part of the documents of a survey, in no order.
+// Visitor gets a part of the documents of a survey, in any order.
 type Visitor struct {
 	// Wants gets each document that was read and says whether to fingerprint it.
 	Wants func(*Seen) bool
-	// Visit gets the documents that Wants has asked for, and nil after the last one of a block.
+	// Visit gets the documents that Wants has asked for. After the last one of a block it gets nil.
 	Visit func(*Surveyed)
 }
 

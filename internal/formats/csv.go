@@ -13,8 +13,8 @@ import (
 	"mirrorbeam/internal/corpus"
 )
 
-// separated is the format of records whose fields a comma, or another character, separates. RFC 4180 says how
-// fields are quoted. The first record names the fields.
+// separated is the format of records whose fields are separated by a comma or another character. Fields are
+// quoted as RFC 4180 says. The first record names the fields.
 func separated(comma byte) format {
 	f := corpus.CSV
 	if comma == '\t' {
@@ -26,8 +26,8 @@ func separated(comma byte) format {
 	}
 }
 
-// csvSource cuts a file into records. A quoted field may hold line feeds, so only who begins at the beginning knows
-// where a record ends.
+// csvSource cuts a file into records. A quoted field may hold line feeds. So the end of a record is known
+// only to a reader that begins at the beginning of the file.
 type csvSource struct {
 	limits corpus.Limits
 	format corpus.Format
@@ -37,11 +37,11 @@ type csvSource struct {
 	number  int
 	path    string
 	header  []byte
-	carry   []byte // read but not handed out; ends where the stream is
+	carry   []byte // read but not handed out; it ends where the stream stands
 	rejects []corpus.Reject
 	ended   bool // the stream has nothing more
 	isCut   bool // it ended with a fault, within a record
-	skips   bool // the line at hand is the rest of a reject
+	skips   bool // the current line is the rest of a reject
 }
 
 // Reset goes on to another file, and reads its header.
@@ -101,7 +101,8 @@ func (c *csvSource) Next(buffer []byte) (corpus.Batch, error) {
 	}
 }
 
-// frame finds the records in data, which ends where the stream is. It returns the end of what is done with.
+// frame finds the records in data, which ends where the stream stands. It returns the end of the bytes that
+// are done with.
 func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 	start := c.stream.Position() - int64(len(data))
 	if c.skips {
@@ -118,7 +119,7 @@ func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 		case length < 0 && !c.ended && int64(len(data)-at) <= c.limits.Line:
 			return at
 		case length < 0 && c.isCut:
-			return len(data) // the fault of the stream stands for the record
+			return len(data) // the fault of the stream stands for this record
 		case length < 0 && c.ended && !isOpen:
 			length = len(data) - at // the last record of a file may lack its line feed
 		}
@@ -129,7 +130,7 @@ func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 			}
 			continue
 		}
-		// A quote that is not closed must not take the rest of the file with it.
+		// A missing closing quote must not take the rest of the file with it.
 		line := bytes.IndexByte(data[at:], '\n') + 1
 		if c.skips = line == 0; c.skips {
 			line = len(data) - at
@@ -146,12 +147,12 @@ func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 // isEmptyLine reports whether a record is an empty line, which is no record.
 func isEmptyLine(record []byte) bool { return len(bytes.TrimRight(record, "\r\n")) == 0 }
 
-// recordEnd returns the end of the record at the beginning of data, behind its line feed. It is -1 where data has not
-// all of the record; isOpen then says that data ends within quotes.
+// recordEnd returns the end of the record at the beginning of data, behind its line feed. It returns -1 if
+// data ends before the record does. IsOpen then says that data ends within quotes.
 func recordEnd(data []byte, comma byte) (end int, isOpen bool) {
 	for i := 0; i < len(data); {
 		if data[i] == '"' { // a field begins here
-			for i++; ; i += 2 { // passes over a doubled quote
+			for i++; ; i += 2 { // skips a doubled quote
 				n := bytes.IndexByte(data[i:], '"')
 				if n < 0 {
 					return -1, true
@@ -195,7 +196,7 @@ func (c *csvSource) fill(data []byte, size int) ([]byte, error) {
 	return data, nil
 }
 
-// Close closes the file at hand.
+// Close closes the current file.
 func (c *csvSource) Close() error { return c.stream.Close() }
 
 // csvDecoder takes fields out of records. It is not for concurrent use.
@@ -203,15 +204,15 @@ type csvDecoder struct {
 	fields corpus.Fields
 	comma  rune
 
-	header  []byte // the one that id and texts are of
+	header  []byte // the header to which id and texts belong
 	names   []string
-	id      int   // column of the id, -1 for none
-	texts   []int // columns of the texts, -1 for one that is not there
+	id      int   // column of the id; -1 if there is none
+	texts   []int // columns of the texts; -1 for a missing one
 	content bytes.Reader
 	buffer  *bufio.Reader
 	reader  *csv.Reader
 	out     [][]byte
-	bytes   []byte // what id and out are parts of
+	bytes   []byte // id and out are parts of it
 }
 
 // readBuffer is the read buffer of a decoder, in bytes.
@@ -220,7 +221,7 @@ const readBuffer = 64 << 10
 func newCSVDecoder(fields corpus.Fields, comma byte) *csvDecoder {
 	d := &csvDecoder{fields: fields, comma: rune(comma)}
 	d.buffer = bufio.NewReaderSize(&d.content, readBuffer)
-	d.reader = csv.NewReader(d.buffer) // reads from a buffer of that size as it is
+	d.reader = csv.NewReader(d.buffer) // takes a buffer of that size as it is
 	d.reader.Comma, d.reader.FieldsPerRecord, d.reader.ReuseRecord = d.comma, -1, true
 	return d
 }
@@ -270,7 +271,8 @@ func (d *csvDecoder) Decode(header, record []byte) (corpus.Record, error) {
 	return r, nil
 }
 
-// setHeader finds the columns of the wanted fields. Of two columns with a name the last one counts, as in JSON.
+// setHeader finds the columns of the wanted fields. If two columns have one name, the last one counts, as in
+// JSON.
 func (d *csvDecoder) setHeader(header []byte) error {
 	names, err := d.read(header)
 	if err != nil {

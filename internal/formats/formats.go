@@ -1,8 +1,7 @@
-// Package formats reads the documents of a corpus, in whatever formats its files are.
+// Package formats reads the documents of a corpus from files of all known formats.
 //
-// A format is a [corpus.Source], which cuts a file into records, and a
-// [corpus.Decoder], which takes the document out of a record. One goroutine reads a file, and
-// many decode, so what takes time belongs into the decoder.
+// A format is a [corpus.Source], which cuts a file into records, and a [corpus.Decoder], which takes the
+// document out of a record. One goroutine reads a file, and many decode. So slow work belongs in the decoder.
 package formats
 
 import (
@@ -18,12 +17,13 @@ import (
 	"mirrorbeam/internal/webtext"
 )
 
-// Wanted says what is wanted of a record.
+// Wanted says what to take from a record.
 type Wanted struct {
 	Fields corpus.Fields
 	// PageText says which text of a web page is wanted.
 	PageText webtext.Mode
-	// MaxDocument is the length of the longest document in bytes: what is decompressed or decoded to more is a fault.
+	// MaxDocument is the length of the longest document in bytes. Content that decompresses or decodes to
+	// more is a fault.
 	MaxDocument int64
 }
 
@@ -55,8 +55,9 @@ func of(f corpus.Format) (format, error) {
 	return format{}, fmt.Errorf("the format %v is not read in this version", f)
 }
 
-// Prepare makes files of a listing ready to be cut into splits: files that are one document each are joined to groups,
-// and the row groups of Parquet are looked up. It is an error if a file of Parquet has not the wanted fields.
+// Prepare prepares the files of a listing for the cut into splits. It joins files that are one document each
+// into groups, and looks up the row groups of Parquet. It returns an error if a Parquet file does not have
+// the wanted fields.
 func Prepare(ctx context.Context, files []corpus.File, wanted Wanted) ([]corpus.File, error) {
 	files = corpus.Group(files)
 	group, ctx := errgroup.WithContext(ctx)
@@ -76,11 +77,11 @@ func Prepare(ctx context.Context, files []corpus.File, wanted Wanted) ([]corpus.
 	return files, group.Wait()
 }
 
-// opened is how many files are opened at a time: opening waits for the disk or the network.
+// opened is how many files are opened at a time. Each waits for the disk or the network.
 const opened = 16
 
-// Reader reads stretches of files of any format. It is a [corpus.Source] but that its files may
-// differ in their formats.
+// Reader reads stretches of files of any format. It is a [corpus.Source], except that its files may differ in
+// their formats.
 type Reader struct {
 	limits  corpus.Limits
 	wanted  Wanted
@@ -111,7 +112,7 @@ func (r *Reader) Reset(file corpus.File, s corpus.Stretch) error {
 // Next reads the next batch of the stretch.
 func (r *Reader) Next(buffer []byte) (corpus.Batch, error) { return r.current.Next(buffer) }
 
-// Close closes the file at hand and frees the decoders.
+// Close closes the current file and frees the decoders.
 func (r *Reader) Close() error {
 	var faults []error
 	for _, source := range r.sources {
@@ -120,8 +121,8 @@ func (r *Reader) Close() error {
 	return errors.Join(faults...)
 }
 
-// Batches gives the batches of a whole file, which is the one of that number in the input. The
-// last pair is an error where the file cannot be read to its end.
+// Batches yields the batches of a whole file. Number is the number of the file in the input. If the file
+// cannot be read to its end, the last pair is an error.
 func Batches(file corpus.File, number int, limits corpus.Limits, wanted Wanted) iter.Seq2[corpus.Batch, error] {
 	return func(yield func(corpus.Batch, error) bool) {
 		reader := NewReader(limits, wanted)
@@ -143,7 +144,7 @@ func Batches(file corpus.File, number int, limits corpus.Limits, wanted Wanted) 
 type Decoder struct {
 	wanted   Wanted
 	decoders map[corpus.Format]corpus.Decoder
-	name     []byte // of the file that is a document
+	name     []byte // name of a file that is a document
 }
 
 // NewDecoder returns a decoder of records.
@@ -151,8 +152,8 @@ func NewDecoder(wanted Wanted) *Decoder {
 	return &Decoder{wanted: wanted, decoders: map[corpus.Format]corpus.Decoder{}}
 }
 
-// Decode reads the record at a position of a batch, as [corpus.Decoder] says. A file that is one document has its name
-// as its id. File may be nil where there is no file but a stream of lines.
+// Decode reads the record at a position of a batch, as [corpus.Decoder] says. A file that is one document has
+// its name as its id. For a stream of lines, File may be nil.
 func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64, record []byte) (corpus.Record, error) {
 	decoder, known := d.decoders[batch.Format]
 	if !known {

@@ -20,7 +20,7 @@ func columnar() format {
 	}
 }
 
-// columnsOf returns the columns that a decoder needs, in its order: the texts, then the id.
+// columnsOf returns the columns that a decoder needs: first the texts, then the id.
 func columnsOf(fields corpus.Fields) []string {
 	columns := slices.Clone(fields.Texts)
 	if fields.ID != "" {
@@ -35,10 +35,10 @@ type parquetFile struct {
 	*parquetfile.File
 	columns parquetfile.Columns
 	header  []byte // says for each wanted column whether the file has it
-	there   int    // how many it has
+	there   int    // how many of them it has
 }
 
-// openParquet opens a file. A column that is not there is left out, if any text is there.
+// openParquet opens a file. Missing columns are left out, if the file has any of the texts.
 func openParquet(file *corpus.File, wanted Wanted) (*parquetFile, error) {
 	if wanted.Fields.Features != "" {
 		return nil, errors.New("features are read from lines of JSON only")
@@ -49,7 +49,7 @@ func openParquet(file *corpus.File, wanted Wanted) (*parquetFile, error) {
 	}
 	p := &parquetFile{handle: handle}
 	if err := p.open(file.Size, wanted); err != nil {
-		handle.Close() // a file that was only read
+		handle.Close() // a close after reads loses nothing
 		return nil, err
 	}
 	return p, nil
@@ -93,7 +93,7 @@ func parquetParts(file *corpus.File, wanted Wanted) ([]corpus.Part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Path, err)
 	}
-	defer p.handle.Close() // a file that was only read
+	defer p.handle.Close() // a close after reads loses nothing
 	parts := make([]corpus.Part, 0, len(p.Groups())+1)
 	for number, group := range p.Groups() {
 		parts = append(parts, corpus.Part{Start: group.First, Bytes: corpus.Inflation * p.columns.Bytes(number)})
@@ -128,7 +128,7 @@ func (p *parquetSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
 	return nil
 }
 
-// Next reads rows of one row group. One that is damaged becomes a reject for what is left of it.
+// Next reads rows of one row group. If the group is damaged, a reject stands for the rest of it.
 func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 	b := corpus.Batch{File: p.number, Format: corpus.Parquet, Header: p.file.header}
 	for len(p.rest) > 0 || p.cursor != nil {
@@ -183,7 +183,7 @@ func (p *parquetSource) closeFile() error {
 	return nil
 }
 
-// Close closes the file at hand.
+// Close closes the current file.
 func (p *parquetSource) Close() error { return p.closeFile() }
 
 // parquetDecoder takes the wanted columns out of rows.
@@ -191,11 +191,11 @@ type parquetDecoder struct {
 	fields corpus.Fields
 	cells  []parquetfile.Cell
 	texts  [][]byte
-	joined []byte // texts of lists
+	joined []byte // texts of lists, joined
 }
 
-// Decode reads one row. Header says which of the wanted columns are in it. The strings of a list are one text, with line
-// ends between them.
+// Decode reads one row. Header says which of the wanted columns it has. The strings of a list become one
+// text, with line ends between them.
 func (d *parquetDecoder) Decode(header, row []byte) (corpus.Record, error) {
 	d.cells = parquetfile.CutRow(d.cells[:0], row)
 	d.texts, d.joined = d.texts[:0], d.joined[:0]
@@ -227,7 +227,7 @@ func (d *parquetDecoder) Decode(header, row []byte) (corpus.Record, error) {
 	return r, nil
 }
 
-// text returns the text in a cell, nil where there is none.
+// text returns the text in a cell. It returns nil if there is none.
 func (d *parquetDecoder) text(cell *parquetfile.Cell) []byte {
 	switch {
 	case cell == nil || cell.Len() == 0:

@@ -11,11 +11,12 @@ import (
 	"mirrorbeam/internal/corpus"
 )
 
-// probedRecords is the number of records that tell whether a file has the wanted fields.
+// probedRecords is how many records show whether a file has the wanted fields.
 const probedRecords = 1000
 
-// Probe looks at the first records of files for the wanted fields. It is an error, which names the fields that are
-// there, if none of the files that it looks into has them. A file that cannot be read has its fault found later.
+// Probe looks for the wanted fields in the first records of some files. It returns an error, with the names
+// of the existing fields, if none of these files has them. It ignores files that cannot be read: their faults
+// are found later.
 func Probe(files []corpus.File, wanted Wanted, limits corpus.Limits) error {
 	var first error
 	for _, number := range probed(len(files)) {
@@ -68,7 +69,7 @@ func probe(file corpus.File, number int, wanted Wanted, limits corpus.Limits) er
 	return noField(wanted.Fields, seen, names)
 }
 
-// noField is the error of a file without the wanted fields.
+// noField returns the error for a file without the wanted fields.
 func noField(fields corpus.Fields, records int, names map[string]bool) error {
 	wanted := fields.Texts
 	if fields.Features != "" {
@@ -80,14 +81,14 @@ func noField(fields corpus.Fields, records int, names map[string]bool) error {
 	return fmt.Errorf("no field %s in the first %d records; there are %s", quoted(wanted), records, quoted(slices.Sorted(maps.Keys(names))))
 }
 
-// addNames adds the names of the fields of a record, and of the fields in these.
+// addNames adds the names of the fields of a record, and of the fields inside them.
 func addNames(names map[string]bool, batch *corpus.Batch, record []byte) {
 	if !batch.Format.IsLines() {
 		d := newCSVDecoder(corpus.Fields{}, ',')
 		if batch.Format == corpus.TSV {
 			d = newCSVDecoder(corpus.Fields{}, '\t')
 		}
-		columns, _ := d.read(batch.Header) // a header that cannot be read has no names
+		columns, _ := d.read(batch.Header) // an unreadable header has no names
 		for _, name := range columns {
 			names[name] = true
 		}

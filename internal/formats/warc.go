@@ -31,7 +31,7 @@ type warcSource struct {
 	stream corpus.Stream
 	reader *warc.Reader
 	number int
-	next   int64 // behind the last frame
+	next   int64 // position behind the last frame
 	ended  bool
 }
 
@@ -83,7 +83,7 @@ func (w *warcSource) Next(buffer []byte) (corpus.Batch, error) {
 	return b, nil
 }
 
-// Close closes the archive at hand.
+// Close closes the current archive.
 func (w *warcSource) Close() error { return w.stream.Close() }
 
 // warcDecoder takes the texts of pages out of records.
@@ -91,10 +91,10 @@ type warcDecoder struct {
 	parser    warc.Parser
 	extractor webtext.Extractor
 	text      []byte
-	texts     [][]byte // those of further text fields stay empty
+	texts     [][]byte // further text fields stay empty
 }
 
-// Decode returns the text of a page. Its id is that of the record.
+// Decode returns the text of a page. The id of the record is the id of the document.
 func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 	record, err := d.parser.Parse(raw)
 	if err != nil {

@@ -58,7 +58,7 @@ func (w *wholeSource) Next(buffer []byte) (corpus.Batch, error) {
 	return b, nil
 }
 
-// add reads the file at a position of the group. One that cannot be used becomes a reject.
+// add reads the file at a position of the group. A file that cannot be used becomes a reject.
 func (w *wholeSource) add(b *corpus.Batch, position int64) error {
 	member := w.group.Members[position]
 	if err := w.stream.Reset(member, 0, w.limits.Window); err != nil {
@@ -80,8 +80,8 @@ func (w *wholeSource) add(b *corpus.Batch, position int64) error {
 	return w.stream.CheckUnchanged()
 }
 
-// read appends the content of the file at hand to the batch. A file that is longer than
-// a document may be is a fault.
+// read appends the content of the current file to the batch. It is a fault if the file is longer than a
+// document may be.
 func (w *wholeSource) read(b *corpus.Batch) error {
 	start := len(b.Data)
 	held := false
@@ -108,15 +108,15 @@ func (w *wholeSource) read(b *corpus.Batch) error {
 	}
 }
 
-// Close closes the file at hand.
+// Close closes the current file.
 func (w *wholeSource) Close() error { return w.stream.Close() }
 
-// wholeDecoder takes the text of a file for the text of a document. The file has no id but its name.
+// wholeDecoder makes the content of a file the text of a document. The name of the file is its only id.
 type wholeDecoder struct {
 	extractor webtext.Extractor
 	page      webtext.Page
 	text      []byte
-	texts     [][]byte // those of further text fields stay empty
+	texts     [][]byte // further text fields stay empty
 }
 
 // Decode returns the text of a file.
@@ -133,7 +133,7 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	return corpus.Record{Texts: d.texts}, nil
 }
 
-// isText reports whether a file may be text: without zero bytes, or in UTF-16, whose mark it has.
+// isText reports whether a file may be text: it has no zero bytes, or it has the mark of UTF-16.
 func isText(content []byte) bool {
 	return bytes.IndexByte(content, 0) < 0 || bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff"))
 }

@@ -10,31 +10,31 @@ import (
 	"mirrorbeam/internal/sketchblock"
 )
 
-// A segment is finished when it has as many keys, documents or bytes of ids as
-// that: its keys are sorted in memory.
+// A segment is finished when it has this many keys, documents or bytes of ids. The limits bound the memory in
+// which its keys are sorted.
 const (
 	segmentKeys      = 4 << 20
 	segmentDocuments = 1 << 20
 	segmentIDs       = 1 << 28
 )
 
-// Document is one document as a Builder takes it in.
+// Document is one document for a Builder.
 type Document struct {
 	Ref docref.Ref
-	// ID is the user's id; empty if there is none.
+	// ID is the user's id. It is empty if there is none.
 	ID     []byte
 	Digest uint64
-	// Set holds the distinct elements as a sketch block does, ascending.
+	// Set holds the distinct elements in the form of a sketch block, ascending.
 	Set []byte
 }
 
-// Builder writes an index. It holds the keys of a segment in memory, not the sets.
-// Not for concurrent use.
+// Builder writes an index. It holds the keys of one segment in memory, but not the sets. It is not for
+// concurrent use.
 type Builder struct {
 	writer
 	segmentKeys int
 	sets        []building
-	byDigest    map[uint64]uint32 // the number of a set in sets
+	byDigest    map[uint64]uint32 // by digest, the place of a set in sets
 	documents   []documentOf
 	ids         []byte
 	keys        []keyOf
@@ -46,23 +46,23 @@ type building struct {
 	digest uint64
 	start  uint64
 	size   uint32
-	number uint32 // by size
+	number uint32 // the rank by size
 	keys   uint32 // where its keys begin
 }
 
-// keyOf is a key with the set that has it, by its place in sets, then by number.
+// keyOf is a key with a set that has it. The set is first given by its place in sets, later by its number.
 type keyOf struct {
 	key uint64
 	set uint32
 }
 
-// NewBuilder returns a builder that passes the bytes of a file to write. Table
-// makes a compressed table of sorted keys.
+// NewBuilder returns a builder that passes the bytes of the file to write. Table makes a compressed table of
+// sorted keys.
 func NewBuilder(header Header, write func([]byte) error, table func(keys iter.Seq[uint64]) (io.WriterTo, error)) *Builder {
 	return &Builder{writer: writer{header: header, write: write, table: table}, segmentKeys: segmentKeys, byDigest: map[uint64]uint32{}}
 }
 
-// Add takes in a document. Those of one set come in document order.
+// Add takes in a document. The documents of one set must come in document order.
 func (b *Builder) Add(d Document) error {
 	number, known := b.byDigest[d.Digest]
 	if !known {
@@ -104,7 +104,7 @@ func (b *Builder) addSet(number uint32, d Document) error {
 	return b.put(d.Set)
 }
 
-// finishSegment writes what belongs to the sets that were written.
+// finishSegment writes the columns that belong to the written sets.
 func (b *Builder) finishSegment() error {
 	if len(b.documents) == 0 {
 		return nil
@@ -144,7 +144,7 @@ func (b *Builder) finishSegment() error {
 	return nil
 }
 
-// numberSets numbers the sets by size, and returns them in that order.
+// numberSets numbers the sets by size. It returns their places in that order.
 func (b *Builder) numberSets() []uint32 {
 	order := make([]uint32, len(b.sets))
 	for i := range order {
@@ -157,7 +157,7 @@ func (b *Builder) numberSets() []uint32 {
 	return order
 }
 
-// sortKeys sorts the keys, those of one by the numbers of their sets.
+// sortKeys sorts the keys. It sorts equal keys by the numbers of their sets.
 func (b *Builder) sortKeys(order []uint32) {
 	bySet := make([]keyOf, 0, len(b.keys))
 	for number, set := range order {

@@ -9,20 +9,19 @@ import (
 	"mirrorbeam/internal/radix"
 )
 
-// Fingerprinted is one document as a FingerprintBuilder takes it in.
+// Fingerprinted is one document for a FingerprintBuilder.
 type Fingerprinted struct {
 	Ref docref.Ref
-	// ID is the user's id; empty if there is none.
+	// ID is the user's id. It is empty if there is none.
 	ID []byte
-	// Fingerprint is the SimHash fingerprint of 64 bits or, for a document without
-	// elements, the digest.
+	// Fingerprint is the SimHash fingerprint of 64 bits. For a document without elements it is the digest.
 	Fingerprint uint64
 	// IsEmpty says that the document has no elements.
 	IsEmpty bool
 }
 
-// FingerprintBuilder writes an index of SimHash fingerprints. It holds those of a
-// segment in memory. Not for concurrent use.
+// FingerprintBuilder writes an index of SimHash fingerprints. It holds the fingerprints of one segment in
+// memory. It is not for concurrent use.
 type FingerprintBuilder struct {
 	writer
 	permute          func(table int, fingerprint uint64) uint64
@@ -34,9 +33,9 @@ type FingerprintBuilder struct {
 	ids              []byte
 }
 
-// NewFingerprintBuilder returns a builder that passes the bytes of a file to write.
-// Table makes a compressed table of sorted keys, and permute gives a fingerprint's
-// key in each of so many tables, no two the same.
+// NewFingerprintBuilder returns a builder that passes the bytes of the file to write. Table makes a
+// compressed table of sorted keys. Permute gives the key of a fingerprint in a table, from 0 to tables-1. In
+// one table, no two fingerprints have the same key.
 func NewFingerprintBuilder(header Header, write func([]byte) error, table func(keys iter.Seq[uint64]) (io.WriterTo, error),
 	tables int, permute func(table int, fingerprint uint64) uint64,
 ) *FingerprintBuilder {
@@ -45,7 +44,7 @@ func NewFingerprintBuilder(header Header, write func([]byte) error, table func(k
 	}
 }
 
-// Add takes in a document. Those of one fingerprint come in document order.
+// Add takes in a document. The documents of one fingerprint must come in document order.
 func (b *FingerprintBuilder) Add(d Fingerprinted) error {
 	start := uint32(len(b.ids))
 	b.ids = append(b.ids, d.ID...)
@@ -57,7 +56,7 @@ func (b *FingerprintBuilder) Add(d Fingerprinted) error {
 	return nil
 }
 
-// finishSegment writes the documents taken in.
+// finishSegment writes the documents that were taken in.
 func (b *FingerprintBuilder) finishSegment() error {
 	if len(b.documents) == 0 {
 		return nil
@@ -105,8 +104,8 @@ func (b *FingerprintBuilder) addTable(sorted []uint64) error {
 	return err
 }
 
-// different returns the different fingerprints of documents with elements or
-// without, sorted.
+// different returns, sorted, the different fingerprints of documents without elements if empty is set, else
+// of documents with elements.
 func (b *FingerprintBuilder) different(empty bool) (sorted []uint64) {
 	for i, fingerprint := range b.fingerprints {
 		if b.empty[i] == empty {

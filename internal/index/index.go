@@ -1,17 +1,16 @@
-// Package index lays out the index of a corpus in which the near-duplicates of
-// other documents are found: its documents, their full sets of shingles, and
-// lists of the sets that have a key.
+// Package index lays out the index of a corpus, in which the near-duplicates of other documents are found.
+// The index holds the documents, their full sets of shingles, and for each key a list of the sets that have
+// it.
 //
-// The keys of a set are its first elements, in ascending order. If the similarity
-// of two sets reaches a threshold t, each has at least a share of t of its
-// elements in common with the other, so the first c of the common ones are among
-// the first n - t*n + c of either of n elements: the prefix filter (Chaudhuri,
-// Ganti and Kaushik, A primitive operator for similarity joins in data cleaning,
-// 2006), for several common elements instead of one (Wang, Li and Feng, Can we
-// beat the prefix filtering?, 2012), which few sets share that are not similar.
+// The keys of a set are its first elements, in ascending order. Take two sets whose similarity reaches a
+// threshold t. Each of them, having n elements, shares at least t*n elements with the other. So the first c
+// common elements are among the first n - t*n + c elements of each set. This is the prefix filter (Chaudhuri,
+// Ganti and Kaushik, A primitive operator for similarity joins in data cleaning, 2006), for several common
+// elements instead of one (Wang, Li and Feng, Can we beat the prefix filtering?, 2012). Few sets that are not
+// similar share that many keys.
 //
-// A file holds segments, each an index of its own of some of the documents, and
-// at its end a header in JSON that says where everything is:
+// A file holds segments. Each segment is an index of its own of some of the documents. The file ends with a
+// header in JSON, which says where everything is, and a footer:
 //
 //	segment  elements   6 a set's element, the sets in any order
 //	         starts     8 a set: the number of its first element
@@ -26,14 +25,12 @@
 //	header
 //	footer   8 length of the header, 4 its CRC-32C, magic
 //
-// All integers are little-endian. A document without elements has one key, of its
-// digest.
+// All integers are little-endian. A document without elements has one key, which is made of its digest.
 //
-// An index of SimHash fingerprints, of 64 bits, has tables in place of sets and
-// postings: one of the different fingerprints, sorted, of which each stands where a
-// set stands above; one of the digests of documents without elements, which come
-// behind them; and those of the permuted fingerprints (Manku, Jain and Das Sarma,
-// Detecting near-duplicates for web crawling, 2007).
+// An index of SimHash fingerprints of 64 bits has tables in place of sets and postings (Manku, Jain and Das
+// Sarma, Detecting near-duplicates for web crawling, 2007). The first holds the different fingerprints,
+// sorted. Each of them takes the place of a set above. The second holds the digests of documents without
+// elements, which are numbered behind the fingerprints. The others hold the permuted fingerprints.
 package index
 
 import (
@@ -49,8 +46,8 @@ import (
 	"mirrorbeam/internal/sketchblock"
 )
 
-// Common is how many of the elements that two similar sets have in common are
-// keys of both, if they have as many.
+// Common is how many common elements of two similar sets are keys of both. If the sets share fewer elements,
+// all of these are keys of both.
 const Common = 4
 
 const (
@@ -60,42 +57,41 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// KeyCount returns how many of the elements of a set of that size are its keys,
-// where sets of a similarity of at least threshold are looked for.
+// KeyCount returns how many elements of a set of the given size are its keys, if the index is searched for
+// sets of a similarity of at least threshold.
 func KeyCount(threshold float64, size int) int {
-	// A little less than the share: rounding must not lose a partner.
+	// Take a little less than the share: rounding must not lose a partner.
 	least := int(math.Ceil(threshold * float64(size) * (1 - 1e-9)))
 	return min(size-least+Common, size)
 }
 
-// DigestKey returns the key of a document without elements. It is no element.
+// DigestKey returns the key of a document without elements. It differs from every element.
 func DigestKey(digest uint64) uint64 { return digest | 1<<63 }
 
 // Header describes the index in a file.
 type Header struct {
-	// Sketch and Unicode are the versions that the sets were made by.
+	// Sketch and Unicode are the versions with which the sets were made.
 	Sketch  int    `json:"sketch"`
 	Unicode string `json:"unicode"`
-	// Config identifies the configuration of the job, which says what its elements
-	// are.
+	// Config identifies the configuration of the job, which says what the elements are.
 	Config string `json:"config"`
 	// Threshold is the least Jaccard similarity that can be searched for.
 	Threshold float64 `json:"threshold"`
-	// Bits is the length of the fingerprints that are searched, 0 where sets are;
-	// Distance the largest Hamming distance, and Blocks how many blocks the
-	// fingerprints were cut into at each level to be permuted.
+	// Bits is the length of the fingerprints, 0 for an index of sets. Distance is the largest Hamming
+	// distance that can be searched for. Blocks is how many blocks the fingerprints were cut into at each
+	// level to be permuted.
 	Bits     int   `json:"bits,omitempty"`
 	Distance int   `json:"distance,omitempty"`
 	Blocks   []int `json:"blocks,omitempty"`
-	// StopWords is the list of stop words as the user wrote it, empty for none.
+	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.
 	StopWords string `json:"stop_words,omitempty"`
-	// References is how many files of the corpus, its first ones, are a reference.
+	// References is how many files of the corpus are a reference. They are its first files.
 	References int `json:"references,omitempty"`
-	// Files are the names of the files that the documents are from, the first of
-	// them having the number FirstFile.
+	// Files are the names of the files that the documents come from. The first of them has the number
+	// FirstFile.
 	FirstFile int      `json:"first_file"`
 	Files     []string `json:"files"`
-	// Segments are set by the Builder.
+	// Segments are filled in by the Builder.
 	Segments []SegmentHeader `json:"segments"`
 }
 
@@ -105,13 +101,12 @@ type SegmentHeader struct {
 	Sets      int                `json:"sets"`
 	Keys      int                `json:"keys"`
 	Columns   [columns]Placement `json:"columns"`
-	// Tables are those of an index of fingerprints, but for the first, which is the
-	// column of keys.
+	// Tables are the tables of an index of fingerprints, except for the first, which is the column of keys.
 	Tables []Placement `json:"tables,omitempty"`
 }
 
-// Placement is where a column is in the file, and its CRC-32C; the elements have
-// none, since their sets have digests.
+// Placement is where a column is in the file, and its CRC-32C. The elements have no sum, since their sets
+// have digests.
 type Placement struct {
 	Offset int64  `json:"offset"`
 	Length int64  `json:"length"`
@@ -136,15 +131,15 @@ const (
 // Segment is an index of some of the documents. Its sets are numbered by size. Any
 // number of goroutines may read it.
 type Segment struct {
-	// Documents and Sets are how many there are.
+	// Documents and Sets count the documents and sets of the segment.
 	Documents, Sets int
 	columns         [columns][]byte
 	tables          [][]byte
 }
 
-// Open reads the index in the bytes of a file, which the segments go on using. It
-// is an error if they are not what a Builder has written, but for the elements of
-// sets: whoever uses a set must compare its digest.
+// Open reads the index in the bytes of a file. The segments go on using these bytes. Open returns an error if
+// a Builder cannot have written the bytes. It does not check the elements of sets: whoever uses a set must
+// compare its digest.
 func Open(file []byte) (Header, []*Segment, error) {
 	header, err := openHeader(file)
 	if err != nil {
@@ -163,7 +158,7 @@ func Open(file []byte) (Header, []*Segment, error) {
 
 func openHeader(file []byte) (header Header, err error) {
 	if len(file) < footerSize || string(file[len(file)-len(magic):]) != magic {
-		return header, errors.New("the file is no index, or one of another version")
+		return header, errors.New("the file is not an index, or is an index of another version")
 	}
 	footer := file[len(file)-footerSize:]
 	rest := file[:len(file)-footerSize]
@@ -220,7 +215,7 @@ func openSegment(file []byte, h SegmentHeader, fingerprints bool) (*Segment, err
 // in returns the bytes that are placed in a file.
 func (p Placement) in(file []byte) ([]byte, error) {
 	if p.Offset < 0 || p.Length < 0 || p.Offset > int64(len(file)) || p.Length > int64(len(file))-p.Offset {
-		return nil, errors.New("it is not in the file")
+		return nil, errors.New("it lies outside the file")
 	}
 	return file[p.Offset : p.Offset+p.Length : p.Offset+p.Length], nil
 }
@@ -238,7 +233,7 @@ func (s *Segment) checkSets() error {
 	}
 	for i := range s.Postings() {
 		if s.Posting(i) >= s.Sets {
-			return fmt.Errorf("posting %d is of a set that is not there", i)
+			return fmt.Errorf("posting %d is of a set that does not exist", i)
 		}
 	}
 	return nil
@@ -270,28 +265,27 @@ func (s *Segment) number(column, i int) uint32 {
 // Size returns the number of elements of a set.
 func (s *Segment) Size(set int) int { return int(s.number(sizes, set)) }
 
-// Digest returns the digest of a set, or that of a document without elements.
+// Digest returns the digest of a set or of a document without elements.
 func (s *Segment) Digest(set int) uint64 {
 	return binary.LittleEndian.Uint64(s.columns[digests][8*set:])
 }
 
-// AppendSet appends the elements of a set, in ascending order unless the file was
-// damaged.
+// AppendSet appends the elements of a set. They ascend unless the file was damaged.
 func (s *Segment) AppendSet(elementsOf []uint64, set int) []uint64 {
 	start := binary.LittleEndian.Uint64(s.columns[starts][8*set:]) * sketchblock.HashSize
 	length := uint64(s.Size(set)) * sketchblock.HashSize
 	return sketchblock.AppendSet(elementsOf, s.columns[elements][start:start+length])
 }
 
-// SetsOfSize returns the sets of at least least and at most most elements, from
-// first up to but not including end.
+// SetsOfSize returns the range of sets that have from least to most elements. It includes first and excludes
+// end.
 func (s *Segment) SetsOfSize(least, most int) (first, end int) {
 	first = sort.Search(s.Sets, func(set int) bool { return s.Size(set) >= least })
 	return first, first + sort.Search(s.Sets-first, func(i int) bool { return s.Size(first+i) > most })
 }
 
-// DocumentsOf returns the documents that have a set, in document order, from first
-// up to but not including end.
+// DocumentsOf returns the range of documents that have a set, in document order. It includes first and
+// excludes end.
 func (s *Segment) DocumentsOf(set int) (first, end int) {
 	if set > 0 {
 		first = int(s.number(groups, set-1))
@@ -304,7 +298,7 @@ func (s *Segment) Ref(document int) docref.Ref {
 	return docref.Ref(binary.LittleEndian.Uint64(s.columns[refs][8*document:]))
 }
 
-// ID returns the id of a document, empty if it has none.
+// ID returns the id of a document. It is empty if the document has none.
 func (s *Segment) ID(document int) []byte {
 	start := uint32(0)
 	if document > 0 {
@@ -313,17 +307,15 @@ func (s *Segment) ID(document int) []byte {
 	return s.columns[ids][start:s.number(idEnds, document)]
 }
 
-// Keys returns the sorted keys, as the compressed table that the Builder was given
-// a function to make.
+// Keys returns the sorted keys, as a table in the form that the table function of the Builder makes.
 func (s *Segment) Keys() []byte { return s.columns[keys] }
 
-// Tables returns the tables of an index of fingerprints behind that of Keys: of the
-// digests of documents without elements, then of the permuted fingerprints.
+// Tables returns the further tables of an index of fingerprints: first the digests of documents without
+// elements, then the permuted fingerprints.
 func (s *Segment) Tables() [][]byte { return s.tables }
 
 // Postings returns the number of keys.
 func (s *Segment) Postings() int { return len(s.columns[postings]) / 4 }
 
-// Posting returns the set that has the key at a position in the table; those of
-// one key ascend.
+// Posting returns the set that belongs to a position in the table of keys. The sets of one key ascend.
 func (s *Segment) Posting(position int) int { return int(s.number(postings, position)) }

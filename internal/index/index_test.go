@@ -30,7 +30,7 @@ func (t plainTable) WriteTo(w io.Writer) (int64, error) {
 	return 8 * int64(len(t)), binary.Write(w, binary.LittleEndian, []uint64(t))
 }
 
-// document is one with its set not packed.
+// document is a document whose set is not packed.
 type document struct {
 	ref    docref.Ref
 	id     string
@@ -38,7 +38,7 @@ type document struct {
 	set    []uint64
 }
 
-// randomDocuments returns documents of which some have equal sets, or none.
+// randomDocuments returns documents. Some of them have equal sets or empty ones.
 func randomDocuments(random *rand.Rand, count int) (documents []document) {
 	for i := range count {
 		d := document{ref: docref.Ref(10 * i), digest: random.Uint64()}
@@ -87,8 +87,7 @@ func packed(set []uint64) (b []byte) {
 
 var testHeader = Header{Sketch: 3, Unicode: "15", Threshold: 0.7, StopWords: "the\n", References: 1, FirstFile: 2, Files: []string{"a", "b"}}
 
-// TestIndexHoldsAllDocuments reads everything back, from one segment and from
-// many.
+// TestIndexHoldsAllDocuments reads everything back, from one segment and from many.
 func TestIndexHoldsAllDocuments(t *testing.T) {
 	for _, keysOfSegment := range []int{1, 100, 1 << 20} {
 		documents := randomDocuments(rand.New(rand.NewPCG(1, 2)), 500)
@@ -114,8 +113,7 @@ func TestIndexHoldsAllDocuments(t *testing.T) {
 	}
 }
 
-// checkSegment returns the documents of a segment and checks what belongs to
-// them.
+// checkSegment returns the documents of a segment and checks its columns.
 func checkSegment(t *testing.T, s *Segment) (documents []document) {
 	t.Helper()
 	want := map[[2]uint64]bool{} // a key and its set
@@ -165,9 +163,8 @@ func checkSegment(t *testing.T, s *Segment) (documents []document) {
 	return documents
 }
 
-// TestSimilarSetsShareKeys is the guarantee of the keys: sets of at least the
-// threshold's similarity share as many as Common, or all that they have in
-// common.
+// TestSimilarSetsShareKeys holds the guarantee of the keys. Sets whose similarity reaches the threshold share
+// Common keys, or all their common elements if these are fewer.
 func TestSimilarSetsShareKeys(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	tried := 0
@@ -177,7 +174,7 @@ func TestSimilarSetsShareKeys(t *testing.T) {
 		a := slices.Sorted(slices.Values(elements[:common+onlyA]))
 		b := slices.Sorted(slices.Values(append(slices.Clone(elements[:common]), elements[common+onlyA:]...)))
 		jaccard := float64(common) / float64(len(elements))
-		// A query has as high a threshold as it likes, up to the similarity.
+		// A query may ask for any threshold from that of the index up to the similarity.
 		threshold := jaccard * (0.3 + 0.7*random.Float64())
 		asked := threshold + (jaccard-threshold)*float64(random.IntN(3))/2
 		keysOfA, keysOfB := a[:KeyCount(asked, len(a))], b[:KeyCount(threshold, len(b))]
@@ -317,7 +314,7 @@ func TestBuilderSaysWhatWentWrong(t *testing.T) {
 	}
 }
 
-// FuzzOpen opens any bytes with the sums made right, and reads what it gets.
+// FuzzOpen opens arbitrary bytes with correct checksums, and reads all that it gets.
 func FuzzOpen(f *testing.F) {
 	good := build(f, testHeader, randomDocuments(rand.New(rand.NewPCG(7, 8)), 20), 100)
 	header, _, err := Open(good)

@@ -19,11 +19,11 @@ type writer struct {
 	write   func([]byte) error
 	table   func(keys iter.Seq[uint64]) (io.WriterTo, error)
 	offset  int64         // in the file
-	segment SegmentHeader // of the one under way
+	segment SegmentHeader // the segment under way
 }
 
-// documentOf is a document with its set, by the order in which sets came, then by
-// number.
+// documentOf is a document with its set. The set is first given by its place in the order in which sets came,
+// later by its number.
 type documentOf struct {
 	ref        docref.Ref
 	set        uint32
@@ -70,8 +70,8 @@ func (w *writer) putKeys(sorted iter.Seq[uint64]) (err error) {
 	return err
 }
 
-// addDocuments fills in the columns of documents, each of which has one of so many
-// sets. Those of a set are in order.
+// addDocuments fills in the columns of documents. Each document has one of the given number of sets. The
+// documents of one set are in document order.
 func addDocuments(data *[columns][]byte, sets int, documents []documentOf, text []byte) {
 	documents = radix.Sort(documents, make([]documentOf, len(documents)), func(d *documentOf) uint64 { return uint64(d.set) })
 	next := 0

@@ -17,8 +17,8 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// Format is how rows are written. It is the ending of the files too: .zst and .gz at its end
-// say how they are compressed.
+// Format says how rows are written. It is also the ending of the files. A .zst or .gz at its end says how
+// they are compressed.
 type Format string
 
 // The formats.
@@ -27,7 +27,7 @@ const (
 	JSONLZstd Format = "jsonl.zst"
 	JSONLGzip Format = "jsonl.gz"
 
-	// Binary is of files that are no rows.
+	// Binary is for files that hold no rows.
 	Binary Format = "bin"
 )
 
@@ -36,38 +36,37 @@ var Formats = []Format{JSONL, JSONLZstd, JSONLGzip}
 
 // File is a finished output file that is not published yet.
 type File struct {
-	// Name is the name under which it will be published.
+	// Name is the name under which the file will be published.
 	Name string `json:"name"`
-	// Output is the kind of rows: clusters, pairs and so on.
+	// Output is the kind of the rows: clusters, pairs and so on.
 	Output string `json:"output"`
-	// Input is the input file whose records it holds, for unique.
+	// Input is the input file whose records a file of unique holds.
 	Input string `json:"input,omitempty"`
 	Rows  int64  `json:"rows"`
 	Bytes int64  `json:"bytes"`
-	// Temporary is its name for now, in the folder where it was made.
+	// Temporary is the name until then, in the folder where the file was made.
 	Temporary string `json:"temporary,omitempty"`
 }
 
-// ShardName returns the name of one of the files of an output.
+// ShardName returns the name of one file of an output.
 func ShardName(output string, shard, shards int, format Format) string {
 	return fmt.Sprintf("%s-%05d-of-%05d.%s", output, shard, shards, format)
 }
 
-// IsShardName reports whether ShardName may have given a name, of whatever output.
+// IsShardName reports whether ShardName may have made a name, for any output.
 func IsShardName(name string) bool {
 	return regexp.MustCompile(`^[a-z]+-[0-9]{5,}-of-[0-9]{5,}\.([a-z]+|[a-z]+\.zst|[a-z]+\.gz)$`).MatchString(name)
 }
 
 const writeBuffer = 256 << 10
 
-// Writer writes one output file, and after Reset another one. Not for
-// concurrent use.
+// Writer writes one output file, and after Reset another one. It is not for concurrent use.
 type Writer struct {
 	file     File
-	out      storage.Writer // nil where no file is under way
+	out      storage.Writer // nil if no file is under way
 	counted  *counter
-	format   Format     // of pressed
-	pressed  resettable // nil where the format does not compress
+	format   Format     // for which pressed compresses
+	pressed  resettable // nil if the format does not compress
 	buffered *bufio.Writer
 }
 
@@ -92,14 +91,14 @@ func NewWriter(dir string, file File, format Format) (*Writer, error) {
 	return w, nil
 }
 
-// resettable is a compressor that can go on to another file.
+// resettable is a compressor that can be reset to write another file.
 type resettable interface {
 	io.WriteCloser
 	Reset(io.Writer)
 }
 
-// Reset makes the writer, whose file is finished or dropped, one of another file
-// as NewWriter would, and keeps its memory.
+// Reset lets the writer begin another file, as NewWriter would. It keeps its memory. The file before must be
+// finished or dropped.
 func (w *Writer) Reset(dir string, file File, format Format) error {
 	w.Abort()
 	file.Temporary = file.Output + "-" + rand.Text()
@@ -127,11 +126,11 @@ func (w *Writer) Reset(dir string, file File, format Format) error {
 	return nil
 }
 
-// newCompressor returns what compresses for a format, nil where nothing does.
+// newCompressor returns the compressor for a format. It is nil if the format does not compress.
 func newCompressor(format Format) (resettable, error) {
 	switch path.Ext(string(format)) {
 	case ".zst":
-		// Tasks are what runs in parallel, so each encoder is given one core.
+		// Tasks run in parallel already. So each encoder gets one core.
 		return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	case ".gz":
 		return gzip.NewWriter(nil), nil
@@ -139,17 +138,17 @@ func newCompressor(format Format) (resettable, error) {
 	return nil, nil
 }
 
-// Row writes one row, with its line feed if the format has any.
+// Row writes one row, with its line feed if the format has one.
 func (w *Writer) Row(row []byte) error {
 	w.file.Rows++
 	_, err := w.Write(row)
 	return err
 }
 
-// Count counts rows that Write has written.
+// Count counts rows that were written with Write.
 func (w *Writer) Count(rows int64) { w.file.Rows += rows }
 
-// Write writes what is not counted as a row, such as a header.
+// Write writes bytes that do not count as a row, such as a header.
 func (w *Writer) Write(b []byte) (int, error) {
 	n, err := w.buffered.Write(b)
 	if err != nil {
@@ -158,7 +157,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// EndMember ends a member of gzip or a frame of zstd, so that what follows can be read by itself.
+// EndMember ends a member of gzip or a frame of zstd. The bytes behind it can be read by themselves.
 func (w *Writer) EndMember() error {
 	if w.pressed == nil {
 		return nil
@@ -174,7 +173,7 @@ func (w *Writer) EndMember() error {
 	return nil
 }
 
-// Close finishes the file and returns what is in it.
+// Close finishes the file and describes it.
 func (w *Writer) Close() (File, error) {
 	err := w.buffered.Flush()
 	if w.pressed != nil {
@@ -192,8 +191,7 @@ func (w *Writer) Close() (File, error) {
 	return w.file, nil
 }
 
-// Abort drops a file that is not finished. After Close it does nothing, so it
-// can be deferred.
+// Abort drops a file that is not finished. After Close it does nothing. So it can be deferred.
 func (w *Writer) Abort() {
 	if w.out == nil {
 		return

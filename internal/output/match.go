@@ -2,23 +2,22 @@ package output
 
 import "strconv"
 
-// Match is a row of a query: a document and one of the index that is like it.
+// Match is a row of a query: a document, and a similar document of the index.
 type Match struct {
-	// ID and Ref, MatchID and MatchRef are JSON strings.
+	// ID, Ref, MatchID and MatchRef are JSON strings.
 	ID, Ref, MatchID, MatchRef []byte
-	Shared, Size, MatchSize    int // shingles in both documents, and in each
-	// Identical says that the documents are the same under the measure; they may
-	// have no shingles then.
+	Shared, Size, MatchSize    int // shingles in both documents, and in each document
+	// Identical says that the documents are the same under the measure. Such documents may have no shingles.
 	Identical bool
-	// ByDistance says that SimHash fingerprints were compared in place of sets, and
-	// Distance is the number of bits in which they differ.
+	// ByDistance says that the query compared SimHash fingerprints and not sets. Distance is the number of
+	// bits in which the fingerprints differ.
 	ByDistance bool
 	Distance   int
-	// Reference says that the one of the index is of its reference corpus.
+	// Reference says that the document of the index is in its reference corpus.
 	Reference bool
 }
 
-// Jaccard returns the similarity of the two.
+// Jaccard returns the similarity of the two documents.
 func (m *Match) Jaccard() float64 {
 	if m.Identical {
 		return 1

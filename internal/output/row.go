@@ -6,11 +6,10 @@ import (
 	"strconv"
 )
 
-// AppendFloat appends x, which is finite, in as few digits as tell it from its
-// neighbours.
+// AppendFloat appends the finite number x. It uses the fewest digits that distinguish x from its neighbours.
 func AppendFloat(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'f', -1, 64) }
 
-// AppendReject appends the row of a record that was not read as a document.
+// AppendReject appends the row of a record that could not be read as a document.
 func AppendReject(b []byte, file string, position int64, fault string) []byte {
 	b = append(b, `{"file":`...)
 	b = AppendString(b, file)
@@ -24,20 +23,20 @@ func AppendReject(b []byte, file string, position int64, fault string) []byte {
 // Pair is a row of pairs. The names are JSON strings.
 type Pair struct {
 	A, B          []byte
-	Shared, Union uint32 // shingles in both documents, and in either
+	Shared, Union uint32 // shingles in both documents, and in at least one
 	SizeA, SizeB  int
 	Identical     bool
 	Estimate      bool
-	// Spans are passages that both have, and MoreSpans is how many more there are.
+	// Spans are passages that both documents contain. MoreSpans is how many more there are.
 	Spans     []Span
 	MoreSpans int
 }
 
-// Span is where two documents have a passage in common: in bytes of their texts,
-// from its beginning to behind its end.
+// Span is a passage that two documents share. It gives the bytes of their texts, from the first of the
+// passage up to the one behind its end.
 type Span struct {
 	A, B  [2]uint32
-	Words uint32 // that are in both
+	Words uint32 // in both
 }
 
 // appendSpans appends the fields of spans, if there are any.
@@ -71,7 +70,7 @@ func AppendPair(b []byte, p Pair) []byte {
 	jaccard := float64(p.Shared) / float64(p.Union)
 	shared := float64(p.Shared)
 	if p.Estimate {
-		// |A and B| from J = |A and B| / |A or B| and the sizes, which are known.
+		// |A and B| follows from J = |A and B| / |A or B| and the known sizes.
 		shared = min(jaccard*float64(p.SizeA+p.SizeB)/(1+jaccard), float64(p.SizeA), float64(p.SizeB))
 	}
 	b = append(b, `,"jaccard":`...)
@@ -86,8 +85,8 @@ func AppendPair(b []byte, p Pair) []byte {
 	return append(b, "}\n"...)
 }
 
-// AppendHammingPair appends the row of two documents, named by JSON strings, whose
-// fingerprints differ in so many bits.
+// AppendHammingPair appends the row of two documents, which are named by JSON strings. Distance is the number
+// of bits in which their fingerprints differ.
 func AppendHammingPair(b, first, second []byte, distance int) []byte {
 	b = append(b, `{"a":`...)
 	b = append(b, first...)
@@ -102,18 +101,18 @@ func AppendHammingPair(b, first, second []byte, distance int) []byte {
 	return append(b, "}\n"...)
 }
 
-// Member is a document of a cluster, for rows of clusters and removed. ID, Ref,
-// Cluster and KeptID are JSON strings.
+// Member is a document of a cluster, for the rows of clusters and removed. ID, Ref, Cluster and KeptID are
+// JSON strings.
 type Member struct {
 	ID, Ref, Cluster, KeptID []byte
 	Kept                     bool
 	Similarity               float64
 	Size                     int
-	// Least and Mean are the smallest and the mean similarity of the documents
-	// of the cluster that go to those that stay for them.
+	// Least and Mean are the smallest and the mean similarity between a removed document of the cluster and
+	// the document that is kept for it.
 	Least, Mean float64
-	// Reference says that the document is of the reference corpus or, in a row
-	// of removed, that the kept one is.
+	// Reference says that the document is in the reference corpus. In a row of removed it says so of the kept
+	// document.
 	Reference bool
 }
 
@@ -138,7 +137,7 @@ func AppendMember(b []byte, m Member) []byte {
 	return m.end(b)
 }
 
-// end appends what marks a reference and the end of the row.
+// end appends the mark of a reference, if it is one, and the end of the row.
 func (m *Member) end(b []byte) []byte {
 	if m.Reference {
 		b = append(b, `,"reference":true`...)
@@ -151,14 +150,14 @@ type Sketch struct {
 	ID, Ref []byte
 	// Shingles is the number of distinct shingles or features.
 	Shingles int
-	// SimHash is the SimHash fingerprint, the lowest bits in the first word.
+	// SimHash is the SimHash fingerprint. The first word has the lowest bits.
 	SimHash []uint64
-	// Fingerprint holds the smallest hashes of the set, ascending.
+	// Fingerprint holds the smallest hashes of the set in ascending order.
 	Fingerprint []uint64
 }
 
-// AppendSketch appends the row of a document in sketches. The SimHash is one
-// hexadecimal number, its highest bits first.
+// AppendSketch appends the row of a document in sketches. The SimHash is one hexadecimal number with the
+// highest bits first.
 func AppendSketch(b []byte, s Sketch) []byte {
 	b = append(b, `{"id":`...)
 	b = append(b, s.ID...)

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestAppendStringIsJSON: a row reads back as the text of the name, and nothing in it
-// controls a terminal.
+// TestAppendStringIsJSON: a row reads back as the text of the name, and no character in it controls a
+// terminal.
 func TestAppendStringIsJSON(t *testing.T) {
 	check := func(s string) bool {
 		row := AppendString(nil, s)
@@ -54,8 +54,7 @@ func TestAppendText(t *testing.T) {
 	}
 }
 
-// textOf undoes AppendText: that it can be undone shows that different strings stay
-// different.
+// textOf undoes AppendText. That it exists shows that different strings stay different.
 func textOf(text string) string {
 	var b []byte
 	for i := 0; i < len(text); {
@@ -72,8 +71,7 @@ func textOf(text string) string {
 	return string(b)
 }
 
-// checkText checks that AppendText gives UTF-8 which can be undone, and leaves a
-// string alone that needs nothing.
+// checkText checks that AppendText gives UTF-8 that textOf can undo, and that it leaves plain strings alone.
 func checkText(t *testing.T, s string) {
 	t.Helper()
 	text := string(AppendText(nil, s))
@@ -85,7 +83,7 @@ func checkText(t *testing.T, s string) {
 	}
 }
 
-// TestAppendTextKeepsNamesApart asks for strings of what matters to the rule.
+// TestAppendTextKeepsNamesApart tries the strings that matter to the rule.
 func TestAppendTextKeepsNamesApart(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	parts := []string{"\ufffd", "\xef", "\xbf", "\xbd", "\xff", "e", "f", "b", "d", "F", "0", "é", "\xf0\x9f"}

@@ -12,7 +12,7 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// Piece is a section of a run file as the task of its shard sees it.
+// Piece is a section of a run file that the task of a shard reads.
 type Piece struct {
 	Kind   Kind
 	Shard  int
@@ -30,10 +30,9 @@ const (
 	catalogFooter = 32
 )
 
-// WriteCatalog gathers the sections of the needed and the extra kinds from the
-// runs, groups them by shard and writes them to a file in the folder dir. Within
-// a shard and kind pieces stand in the order of runs. It returns the path of the
-// catalog and the shards that have a piece of a needed kind, ascending.
+// WriteCatalog gathers the sections of the needed and the extra kinds from the runs, groups them by shard and
+// writes them to a file in the folder dir. The pieces of one shard and kind are in the order of runs. It
+// returns the path of the catalog, and in ascending order the shards that have a piece of a needed kind.
 func WriteCatalog(dir string, runs []string, needed, extra []Kind) (path string, shards []int, err error) {
 	type piece struct {
 		run int
@@ -94,8 +93,7 @@ func WriteCatalog(dir string, runs []string, needed, extra []Kind) (path string,
 	return path, shards, nil
 }
 
-// Pieces returns the pieces of one run file in the order in which they were
-// written.
+// Pieces returns the pieces of one run file in the order of writing.
 func Pieces(path string) ([]Piece, error) {
 	sections, size, err := readIndex(path)
 	if err != nil {
@@ -108,15 +106,14 @@ func Pieces(path string) ([]Piece, error) {
 	return pieces, nil
 }
 
-// ReadCatalog returns the pieces of one shard; a shard that received nothing
-// has none.
+// ReadCatalog returns the pieces of one shard. A shard that received nothing has none.
 func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("read catalog %s: %w", path, err)
 		}
 	}()
-	damaged := errors.New("not a whole catalog")
+	damaged := errors.New("it is not a whole catalog")
 	file, err := storage.Open(path)
 	if err != nil {
 		return nil, err

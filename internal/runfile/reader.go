@@ -10,19 +10,19 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// Reader reads pieces and keeps the file of the last one open, as neighbours
-// mostly lie in one file. Not for concurrent use.
+// Reader reads pieces. It keeps the last file open, since neighbours are mostly in one file. It is not for
+// concurrent use.
 type Reader struct {
 	path   string
 	file   storage.File
-	wanted []Piece         // of ReadKind
-	ranges []storage.Range // of wanted
+	wanted []Piece         // for ReadKind
+	ranges []storage.Range // where the wanted pieces are
 }
 
 // filesInFlight is how many files of a storage behind a network are read side by side.
 const filesInFlight = 16
 
-// Read appends the bytes of the piece to buffer and checks them.
+// Read appends the bytes of the piece to buffer. It returns an error if their sum is wrong.
 func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
 	if err := r.open(p); err != nil {
 		return buffer, err
@@ -38,7 +38,7 @@ func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
 	return buffer, nil
 }
 
-// check is an error unless the bytes are those that were written as the piece.
+// check returns an error unless the bytes are those that were written as the piece.
 func (p Piece) check(content []byte) error {
 	if crc32.Checksum(content, castagnoli) != p.sum {
 		return fmt.Errorf("read run %s: the bytes at %d are damaged (check sum)", p.Path, p.Offset)
@@ -46,7 +46,8 @@ func (p Piece) check(content []byte) error {
 	return nil
 }
 
-// ReadStretch appends a stretch of the piece to buffer. Only Read checks the sum.
+// ReadStretch appends a stretch of the piece to buffer. It cannot check the sum, which covers the whole
+// piece.
 func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte, error) {
 	if err := r.open(p); err != nil {
 		return buffer, err
@@ -59,7 +60,7 @@ func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte
 	return buffer, nil
 }
 
-// open opens the file of a piece unless it is open.
+// open opens the file of a piece unless it is open already.
 func (r *Reader) open(p Piece) error {
 	if r.path == p.Path {
 		return nil
@@ -73,7 +74,7 @@ func (r *Reader) open(p Piece) error {
 	return nil
 }
 
-// open opens the file of the piece. A storage need not be asked for what is known of it.
+// open opens the file of the piece. It asks the storage for nothing that the piece knows.
 func (p Piece) open() (storage.File, error) {
 	var file storage.File
 	var err error

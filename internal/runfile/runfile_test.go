@@ -107,8 +107,8 @@ func TestAbortLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestDamageIsNoticed flips every byte of a run file and cuts it at every
-// length: each must be an error, never other records.
+// TestDamageIsNoticed flips every byte of a run file and cuts it at every length. Each damage must be an
+// error, and never give other records.
 func TestDamageIsNoticed(t *testing.T) {
 	dir := t.TempDir()
 	w := NewWriter(dir, 100)

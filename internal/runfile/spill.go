@@ -7,9 +7,8 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// spill holds records on the local disk until their run file is closed. It has no
-// name, so the disk gets its room back whatever becomes of the process. The zero spill
-// has no file yet.
+// spill holds records on the local disk until their run file is closed. Its file has no name. So the disk
+// gets the room back however the process ends. The zero spill has no file yet.
 type spill struct {
 	file   *os.File
 	size   int64
@@ -44,7 +43,7 @@ func (s *spill) put(parts [][]byte) (storage.Stretch, error) {
 	return stretch, nil
 }
 
-// copy passes a stretch to add.
+// copy reads a stretch and passes it to add.
 func (s *spill) copy(stretch storage.Stretch, add func([]byte) error) error {
 	if s.buffer == nil {
 		s.buffer = make([]byte, copyBuffer)

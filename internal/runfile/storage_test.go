@@ -11,11 +11,11 @@ import (
 	"mirrorbeam/internal/storage/storagetest"
 )
 
-// errFault is what an operation of storage fails with here.
+// errFault is the error of an operation of storage that this test lets fail.
 var errFault = errors.New("the storage fails")
 
-// writeRuns writes two run files of several sections and their catalog, and reads all
-// back. It returns the content of the shards, whatever it came to.
+// writeRuns writes two run files of several sections and their catalog, and reads all back. It returns the
+// content of the shards that it could read.
 func writeRuns(dir string) (content []byte, err error) {
 	var runs []string
 	for run := range 2 {
@@ -57,8 +57,8 @@ func writeRuns(dir string) (content []byte, err error) {
 	return content, nil
 }
 
-// TestAnyStorage: run files are the same on the local disk and in a storage that is
-// nothing but what every storage must be.
+// TestAnyStorage: run files are the same on the local disk and in a storage that offers only what every
+// storage must.
 func TestAnyStorage(t *testing.T) {
 	_, folder := storagetest.NewMemory(t)
 	got, err := writeRuns(folder)
@@ -74,8 +74,8 @@ func TestAnyStorage(t *testing.T) {
 	}
 }
 
-// TestStorageFails lets each operation fail in turn: the error comes through, what was
-// read up to then is right, and every file that is seen is whole.
+// TestStorageFails lets each operation fail in turn. The error comes through, the content read before is
+// right, and every visible file is whole.
 func TestStorageFails(t *testing.T) {
 	m, folder := storagetest.NewMemory(t)
 	asked := 0
@@ -121,8 +121,8 @@ func TestStorageFails(t *testing.T) {
 	}
 }
 
-// TestOneSection: where each section costs a request, a run file has one for each kind and shard, and its records are
-// those that it has on the local disk, in their order.
+// TestOneSection: if each section costs a request, a run file has one section for each kind and shard. It has
+// the same records in the same order as a run file on the local disk.
 func TestOneSection(t *testing.T) {
 	write := func(dir string) ([]Piece, string) {
 		w := NewWriter(dir, 100)

@@ -1,10 +1,9 @@
 // Package runfile stores the packed runs that cross a shuffle.
 //
-// An element that crosses a shuffle costs a runner some 45 microseconds and
-// kilobytes of memory; a record in a run file costs its bytes. So a stage
-// writes all the records of one task into one run file, in sections by kind and
-// shard, and only the file's path travels. A catalog turns the sections of many
-// run files around, so that the task of a shard finds its pieces.
+// An element that crosses a shuffle costs a runner some 45 microseconds and kilobytes of memory. A record in
+// a run file costs only its bytes. So a stage writes all records of one task into one run file, in sections
+// by kind and shard. Only the path of the file travels. A catalog lists the sections of many run files by
+// shard, so the task of a shard finds its pieces.
 //
 // A run file is
 //
@@ -12,8 +11,8 @@
 //	index     32 bytes a section: kind, shard, offset, length, CRC-32C
 //	footer    32 bytes: magic, offset of the index, its length, its CRC-32C
 //
-// all integers little-endian. Files have random names, so that two attempts at
-// one task never meet, and appear under their name only when they are whole.
+// All integers are little-endian. Files have random names: two attempts at one task never use the same file.
+// A file appears under its name only when it is complete.
 package runfile
 
 import (
@@ -46,10 +45,10 @@ type section struct {
 	sum            uint32
 }
 
-// Writer writes one run file. Records are held back by kind and shard until
-// their bytes exceed the budget, then they go to the file as sections. Where each
-// section costs its reader a request, they wait on the local disk instead, so that the
-// file has one section a kind and shard. Not for concurrent use.
+// Writer writes one run file. It holds records back by kind and shard until their bytes exceed the budget.
+// Then it writes them to the file as sections. If each section would cost its reader a request, the records
+// wait on the local disk instead. Then the file has one section for each kind and shard. It is not for
+// concurrent use.
 type Writer struct {
 	path     string
 	file     storage.Writer // nil before the first section and after the last
@@ -60,31 +59,29 @@ type Writer struct {
 	shards   [][]pending // by kind, by shard
 	spare    [][]byte    // empty chunks
 	sections []section
-	spill    *spill // nil where sections are read at no cost of their own
+	spill    *spill // nil if a section costs its reader no request
 }
 
-// pending is what is held back for a kind and shard: chunks that are full and
-// one that is not.
+// pending holds the records of a kind and shard that are held back. All its chunks but the last are full.
 type pending struct {
 	full    [][]byte
 	open    []byte
-	spilled []storage.Stretch // what came before, in the spill
+	spilled []storage.Stretch // earlier records, in the spill
 }
 
-// chunkSize is the unit of memory that records are held in. It bounds what a
-// shard wastes.
+// chunkSize is the unit of memory for held records. It bounds what a shard wastes.
 const chunkSize = 8 << 10
 
-// NewWriter returns a writer of a run file in the folder dir that holds at
-// most about budget bytes in memory. No file is made before the first section.
+// NewWriter returns a writer of a run file in the folder dir. It holds at most about budget bytes in memory.
+// It makes no file before the first section.
 func NewWriter(dir string, budget int) *Writer {
 	w := &Writer{}
 	w.Reset(dir, budget)
 	return w
 }
 
-// Reset makes the writer one of another run file, as NewWriter would, and keeps
-// its memory. A run that is not finished is aborted.
+// Reset lets the writer begin another run file, as NewWriter would. It keeps its memory. It aborts a run that
+// is not finished.
 func (w *Writer) Reset(dir string, budget int) {
 	w.Abort()
 	for kind := range w.shards {
@@ -99,8 +96,8 @@ func (w *Writer) Reset(dir string, budget int) {
 	}
 }
 
-// Record returns size bytes to be filled in with one record for a shard. They
-// are valid until the next call.
+// Record returns size bytes for one record of a shard, which the caller fills in. They are valid until the
+// next call.
 func (w *Writer) Record(kind Kind, shard, size int) ([]byte, error) {
 	if w.held+size > w.budget && w.held > 0 {
 		flush := w.flush
@@ -161,7 +158,7 @@ func (w *Writer) release(p *pending) {
 	p.full, p.open, p.spilled = p.full[:0], nil, p.spilled[:0]
 }
 
-// Section writes the bytes of parts as one section, past the buffers.
+// Section writes the bytes of parts as one section, without holding them back.
 func (w *Writer) Section(kind Kind, shard int, parts ...[]byte) error {
 	if err := w.begin(kind, shard); err != nil {
 		return err
@@ -203,7 +200,7 @@ func (w *Writer) add(part []byte) error {
 	return nil
 }
 
-// flush writes what is held back, a section a kind and shard.
+// flush writes all records that are held back, as one section for each kind and shard.
 func (w *Writer) flush() error {
 	for kind := range w.shards {
 		for shard := range w.shards[kind] {
@@ -225,7 +222,7 @@ func (w *Writer) flush() error {
 	return nil
 }
 
-// writePending writes what is held back for a kind and shard.
+// writePending writes the records of a kind and shard that are held back.
 func (w *Writer) writePending(kind Kind, shard int, p *pending) error {
 	if err := w.begin(kind, shard); err != nil {
 		return err
@@ -243,7 +240,7 @@ func (w *Writer) writePending(kind Kind, shard int, p *pending) error {
 	return nil
 }
 
-// spillAll moves what is held back to the local disk.
+// spillAll moves all records that are held back to the local disk.
 func (w *Writer) spillAll() error {
 	for kind := range w.shards {
 		for shard := range w.shards[kind] {
@@ -264,8 +261,8 @@ func (w *Writer) spillAll() error {
 	return nil
 }
 
-// Close writes what is left, checks that the file is whole and gives it its
-// name, which it returns; an empty run has no file and the name "".
+// Close writes the rest, checks that the file is whole and gives it its name, which it returns. An empty run
+// has no file and the name "".
 func (w *Writer) Close() (string, error) {
 	defer w.Abort()
 	err := w.flush()
@@ -287,8 +284,7 @@ func (w *Writer) Close() (string, error) {
 	return w.path, nil
 }
 
-// Abort drops the file of a run that is not finished. After Close it does
-// nothing, so it can be deferred.
+// Abort drops the file of a run that is not finished. After Close it does nothing. So it can be deferred.
 func (w *Writer) Abort() {
 	if w.file != nil {
 		w.file.Abort()

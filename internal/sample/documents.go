@@ -1,10 +1,10 @@
-// Package sample draws a sample of the documents of a corpus and estimates from it
-// how many candidate pairs keys give the whole, and what these are like.
+// Package sample draws a sample of the documents of a corpus. From the sample it estimates how many candidate
+// pairs the keys give for the whole corpus, and what these pairs are like.
 //
-// A document is in the sample if a hash of its text is below a limit, so that equal
-// texts are there together. Of pairs the sample has the square of its share. Where it
-// grows beyond its capacity its share is halved. So it depends on the corpus only,
-// neither on the order in which this is read nor on who reads it.
+// A document is in the sample if a hash of its text is below a limit. So equal texts are in the sample
+// together. If the sample holds a share s of the documents, it holds a share s*s of the pairs. When the
+// sample outgrows its capacity, its share is halved. So it depends on the corpus only, not on the order of
+// reading nor on the readers.
 package sample
 
 import (
@@ -20,16 +20,14 @@ import (
 // Document is a document of a sample.
 type Document struct {
 	Ref docref.Ref
-	// Hash decides whether it is in the sample. It is evenly spread, and the same for
-	// equal texts.
+	// Hash decides whether the document is in the sample. It is evenly spread, and the same for equal texts.
 	Hash uint64
-	// Digest tells which documents are identical under the measure.
+	// Digest is the same for documents that are identical under the measure.
 	Digest uint64
-	// Set is what keys are made of: the distinct shingle hashes, ascending, or a
-	// fingerprint.
+	// Set is what keys are made of: the distinct shingle hashes in ascending order, or a fingerprint.
 	Set []uint64
-	// Copies is how many documents of the sample are identical to this one, itself
-	// included, Texts how many different texts these have.
+	// Copies is how many documents of the sample are identical to this one, including itself. Texts is how
+	// many different texts these documents have.
 	Copies, Texts int
 }
 
@@ -44,22 +42,22 @@ type Documents struct {
 	overlong []uint64 // hashes
 }
 
-// NewDocuments returns an empty sample of documents with at most capacity shingles
-// together. It has a share of 1/2^halvings of the corpus at most.
+// NewDocuments returns an empty sample. The documents in it will have at most capacity shingles together. Its
+// share of the corpus is at most 1/2^halvings.
 func NewDocuments(capacity int, halvings uint32) *Documents {
 	s := &Documents{capacity: max(capacity, 1)}
 	s.shift.Store(halvings)
 	return s
 }
 
-// Wants reports whether a document of that hash is in the sample so far. What it
-// does not want need not be added.
+// Wants reports whether a document of the given hash is in the sample so far. Any other document need not be
+// added.
 func (s *Documents) Wants(hash uint64) bool { return isBelow(hash, s.shift.Load()) }
 
 func isBelow(hash uint64, shift uint32) bool { return hash <= math.MaxUint64>>shift }
 
-// Add takes in a document that Wants wants. One whose set takes more than a
-// sixteenth of the capacity is left out and counted.
+// Add takes in a document that Wants wants. A document whose set takes more than a sixteenth of the capacity
+// is left out and counted.
 func (s *Documents) Add(d Document) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -90,9 +88,9 @@ func (s *Documents) halve() {
 	})
 }
 
-// List returns the sample, ordered by ref, and the share of the corpus that it is.
-// The last of identical documents, which is of the reference only if all are, stands
-// for them. Nothing may be added afterwards.
+// List returns the sample, ordered by ref, and its share of the corpus. The last of identical documents
+// stands for all of them. So a document of the reference stands for them only if all are of the reference.
+// Nothing may be added afterwards.
 func (s *Documents) List() (documents []Document, share float64) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -119,9 +117,9 @@ func (s *Documents) List() (documents []Document, share float64) {
 	return s.list, shareOf(s.shift.Load())
 }
 
-// Identical returns about how many documents of the corpus are identical to an earlier
-// one. Those of equal texts are in the sample together. Of different texts it has some:
-// whether they come from small classes or from large ones is told by the pairs of them.
+// Identical estimates how many documents of the corpus are identical to an earlier one. Documents with equal
+// texts are in the sample together. Of identical documents with different texts, the sample holds only some.
+// The number of pairs among them shows whether they come from small classes or from large ones.
 func Identical(documents []Document, share float64) float64 {
 	var equal, other, pairs float64
 	for i := range documents {
@@ -134,8 +132,9 @@ func Identical(documents []Document, share float64) float64 {
 	if other == 0 || share == 1 {
 		return equal/share + other
 	}
-	// The number of texts of a class that gives so many pairs for each text but the
-	// first.
+	// The larger the classes, the more pairs the sample has for each text but the first. The search below
+	// finds the size of class that gives the pairs seen. Function seen returns how many texts but the first
+	// the sample is expected to hold of a class of the given size.
 	seen := func(texts float64) float64 { return texts*share - 1 + math.Pow(1-share, texts) }
 	low, high := 2., 1e9
 	for high/low > 1.001 {
@@ -149,7 +148,7 @@ func Identical(documents []Document, share float64) float64 {
 	return equal/share + other*(low-1)/seen(low)
 }
 
-// Overlong returns how many documents of the sample were too long for it.
+// Overlong returns how many documents of the sample were left out because they were too long.
 func (s *Documents) Overlong() int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -162,5 +161,5 @@ func (s *Documents) Overlong() int {
 	return n
 }
 
-// shareOf is the share of evenly spread hashes that are below a limit.
+// shareOf returns the share of evenly spread hashes that a shift keeps in the sample.
 func shareOf(shift uint32) float64 { return math.Ldexp(1, -int(shift)) }

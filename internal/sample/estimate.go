@@ -21,75 +21,76 @@ const (
 	largestGroups = 3
 )
 
-// Estimator estimates how many candidate pairs keys would give a job, which is
-// what [candidates.Grouper] makes of all records.
+// Estimator estimates how many candidate pairs the keys would give a job. It foretells what
+// [candidates.Grouper] makes of all records.
 type Estimator struct {
-	// MostRecords bounds the records of keys that are looked at, and so the time and the
+	// MostRecords bounds the number of records of keys that an estimate looks at. So it bounds time and
 	// memory.
 	MostRecords int
-	// Threshold, Exact and FirstInput are those of the Grouper.
+	// Threshold, Exact and FirstInput have the values of the Grouper.
 	Threshold  float64
 	Exact      bool
 	FirstInput docref.Ref
-	// AppendRecords appends the records of a document's keys, in their order.
+	// AppendRecords appends the records of a document's keys, in the order of the keys.
 	AppendRecords func(records []candidates.Record, d *Document) []candidates.Record
-	// LargestCompared returns up to how many pairs a group is compared, given those of
-	// all groups that have more than CrowdedPairs with different keys before. The documents of larger
-	// groups are compared with leaders. Nil: all pairs of all groups are compared.
+	// LargestCompared returns how many pairs a group may have if all of them are to be compared. It is given
+	// the numbers of pairs of all groups with more than CrowdedPairs pairs, and counts only pairs whose
+	// previous keys differ. The documents of larger groups are compared with leaders. If it is nil, all pairs
+	// of all groups are compared.
 	LargestCompared func(pairs []float64) float64
 	CrowdedPairs    float64
-	// Leaders returns an index of leaders for that many documents. It is there where
+	// Leaders returns an index of leaders for the given number of documents. It must be set if
 	// LargestCompared is.
 	Leaders func(documents int) *leaders.Index
-	// PlaceElements is how many elements of sets come to one place. The documents of a
-	// larger component of candidates come to several. 0: no limit.
+	// PlaceElements is how many elements of sets come to one place. The documents of a larger component of
+	// candidates come to several places. 0 means no limit.
 	PlaceElements float64
-	// Compare returns the similarity of two documents, for Similar and Alike.
+	// Compare returns the similarity of two documents. Similar and Alike rest on it.
 	Compare func(a, b *Document) float64
 }
 
-// Estimate is what an Estimator finds. All numbers are of the corpus.
+// Estimate is what an Estimator finds. All numbers are for the whole corpus.
 type Estimate struct {
 	// Keys is the mean number of keys of a document.
 	Keys float64
-	// Candidates is the number of different candidate pairs, with those of heaps.
+	// Candidates is the number of different candidate pairs, including those of heaps.
 	Candidates float64
-	// Error is the standard error of Candidates, 0 where nothing was left to chance.
+	// Error is the standard error of Candidates. It is 0 if nothing was left to chance.
 	Error float64
-	// Elements are those of both sets, over all candidates.
+	// Elements is the number of elements in both sets, summed over all candidates.
 	Elements float64
-	// Alike is how many candidates reach the threshold, heaps aside.
+	// Alike is how many candidates reach the threshold, without those of heaps.
 	Alike float64
-	// Documents are those with a candidate. DocumentElements are the elements of their
-	// sets together, and of those in heaps, once for each place that they come to.
+	// Documents is how many documents have a candidate. DocumentElements is the number of elements in their
+	// sets and in those of heaps. A set counts once for each place that it comes to.
 	Documents, DocumentElements float64
-	// Hidden are those of Documents whose partners are not in the sample.
+	// Hidden is how many of Documents have no partner in the sample.
 	Hidden float64
-	// HeapDocuments are those of groups too large for all their pairs, HeapCandidates
-	// the pairs of documents and leaders that are compared there.
+	// HeapDocuments is how many documents are in groups too large to compare all their pairs. HeapCandidates
+	// is how many pairs of a document and a leader are compared there.
 	HeapDocuments, HeapCandidates float64
-	// Similar are the similarities of pairs that share a key, of dense groups too. Each
-	// stands for Weight pairs.
+	// Similar are the similarities of pairs that share a key, including pairs of dense groups. Each stands
+	// for Weight pairs.
 	Similar []float64
 	Weight  float64
-	// Groups are those with the most candidates, most first, of different documents.
+	// Groups are the groups with the most candidates, largest first. Their example documents differ.
 	Groups []Group
-	// Share is that of the documents which were looked at.
+	// Share is the share of the documents that the estimate looked at.
 	Share float64
 }
 
 // Group is a group of documents under one key.
 type Group struct {
-	// Documents in it that are not identical, and the pairs of them that are
-	// candidates here first.
+	// Documents is how many documents of the group are not identical to each other. Candidates is how many of
+	// their pairs become candidates here first.
 	Documents, Candidates float64
-	// Example is its first document in the sample.
+	// Example is the first document of the group in the sample.
 	Example docref.Ref
-	// Dense says that it is too large for all its pairs.
+	// Dense says that the group is too large to compare all its pairs.
 	Dense bool
 }
 
-// Estimate estimates the candidates from a sample, of which these are all documents.
+// Estimate estimates the candidates from a sample, given all its documents and its share of the corpus.
 func (e *Estimator) Estimate(documents []Document, share float64, m *Memory) Estimate {
 	t := e.thin(documents, share, m)
 	for {
@@ -101,13 +102,14 @@ func (e *Estimator) Estimate(documents []Document, share float64, m *Memory) Est
 	}
 }
 
-// number is the number of a document in a thinned sample, from 0. The mark of a record of the document is number plus 1.
+// number is the number of a document in a thinned sample, from 0. A record of the document has the mark
+// number plus 1.
 type number uint32
 
 // numberOf returns the number of a record's document.
 func numberOf(r *candidates.Record) number { return number(r.Mark - 1) }
 
-// met are the pairs that have met: two numbers in one word.
+// met is a list of pairs that have met. Each word holds two numbers.
 type met []uint64
 
 func (m *met) add(a, b *candidates.Record) {
@@ -124,15 +126,15 @@ func (m *met) distinct() {
 	*m = slices.Compact(*m)
 }
 
-// crowd is a group of very many pairs.
+// crowd is a group with very many pairs.
 type crowd struct {
 	group     Group
-	unmet     float64 // pairs with different keys before, in the corpus
+	unmet     float64 // pairs whose previous keys differ, in the corpus
 	pairs     met     // in the sample
 	documents []number
 }
 
-// count counts what is in a sample. It returns false where that is too much.
+// count makes the estimate from a thinned sample. It returns false if there are too many pairs.
 func (e *Estimator) count(t *thinned) (Estimate, bool) {
 	result := Estimate{Keys: t.keys, Share: t.share}
 	var pairs met
@@ -172,7 +174,7 @@ func (e *Estimator) count(t *thinned) (Estimate, bool) {
 	return result, true
 }
 
-// unmet returns how many pairs of a group have another key before.
+// unmet returns how many pairs of a group have different previous keys, and so have not met under these.
 func (e *Estimator) unmet(group []candidates.Record) int {
 	classes := map[uint64]int{}
 	pairs := len(group) * (len(group) - 1) / 2
@@ -181,7 +183,7 @@ func (e *Estimator) unmet(group []candidates.Record) int {
 		before := uint64(r.Previous[0])
 		switch {
 		case r.First:
-			continue // nobody else's
+			continue // no other document has this key
 		case e.Exact:
 			before = before<<32 | uint64(r.Previous[1])
 		}
@@ -191,8 +193,8 @@ func (e *Estimator) unmet(group []candidates.Record) int {
 	return pairs
 }
 
-// settle decides which crowds are compared, and adds their pairs. It returns the pairs
-// and documents of the others.
+// settle decides which crowds are compared, and adds their pairs. It returns the pairs and documents of the
+// other crowds.
 func (e *Estimator) settle(crowds []crowd, pairs *met, result *Estimate) (dense met, heap []number) {
 	if len(crowds) == 0 {
 		return nil, nil
@@ -216,7 +218,7 @@ func (e *Estimator) settle(crowds []crowd, pairs *met, result *Estimate) (dense 
 	return dense, slices.Compact(heap)
 }
 
-// describe counts different pairs, and the documents in them.
+// describe counts the candidate pairs and the documents in them.
 func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 	degrees := make([]float64, len(t.documents))
 	elements := 0.
@@ -250,20 +252,20 @@ func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 	}
 }
 
-// places returns to how many places a document comes that is in so many pairs, in a
-// component of so many elements.
+// places returns the expected number of places that a document comes to. Load is the number of elements of
+// its component, pairs the number of pairs that the document is in.
 func (e *Estimator) places(load, pairs float64) float64 {
 	if e.PlaceElements == 0 || load <= e.PlaceElements {
 		return 1
 	}
-	// As components.Graph cuts them.
+	// components.Graph cuts a component in the same way.
 	blocks := math.Ceil(load / max(e.PlaceElements/2, min(2*e.PlaceElements, load/8)))
 	return (blocks + 1) * (1 - math.Pow(blocks/(blocks+1), pairs))
 }
 
-// varianceOf returns the variance of the number of pairs that is extrapolated from
-// those in a share of the documents, each of which is in so many: pairs of one
-// document come and go together.
+// varianceOf returns the variance of an estimated number of pairs. The estimate extrapolates from a share of
+// the documents, and degrees has the number of pairs that each of these is in. The pairs of one document come
+// and go together.
 func varianceOf(degrees []float64, share float64) float64 {
 	sum := 0.
 	for _, degree := range degrees {
@@ -272,9 +274,9 @@ func varianceOf(degrees []float64, share float64) float64 {
 	return sum * (1 - share) / (share * share * share * share)
 }
 
-// weights returns for how many documents one stands that is in one pair of a sample,
-// and one that is in several. How likely a document's partners are to be missing is
-// told by how many documents are in two pairs for each that is in one.
+// weights returns how many documents of the corpus stand behind one that is in a single pair of the sample,
+// and behind one that is in several. A document whose partners are all missing from the sample is not seen.
+// The ratio of documents in two pairs to documents in one shows how likely that is.
 func weights(degrees []float64, share float64) (one, some float64) {
 	var ones, twos float64
 	for _, degree := range degrees {
@@ -298,7 +300,7 @@ func (e *Estimator) compareAll(t *thinned, pairs met, result *Estimate) {
 	}
 	step := elements/mostElements + 1
 	result.Weight = float64(step) / (t.share * t.share)
-	// Pairs of one document stand side by side: any step meets many documents.
+	// The pairs of one document are neighbours. So with any step the sample covers many documents.
 	for i := 0; i < len(pairs); i += step {
 		a, b := numbersOf(pairs[i])
 		result.Similar = append(result.Similar, e.Compare(&t.documents[a], &t.documents[b]))
@@ -359,8 +361,8 @@ func firstOf(group []candidates.Record) docref.Ref {
 	return first
 }
 
-// note names a group if it is among those with the most candidates. A heap meets under
-// several keys; its groups have the same first document, mostly.
+// note names a group if it is among those with the most candidates. The documents of a heap often meet under
+// several keys. The groups of such keys mostly have the same first document, and only the largest is named.
 func (r *Estimate) note(group Group) {
 	for i := range r.Groups {
 		if r.Groups[i].Example == group.Example {

@@ -7,25 +7,24 @@ import (
 	"mirrorbeam/internal/candidates"
 )
 
-// Memory is what an estimate works in. It goes from one to the next, not to two at a
-// time.
+// Memory is what an estimate works in. One estimate after another may use it, but not two at a time.
 type Memory struct {
 	records, scratch []candidates.Record
 }
 
-// thinned is a sample of documents, thinned out to what an estimate can take in.
+// thinned is a sample of documents that is thinned out to what an estimate can take in.
 type thinned struct {
 	documents []Document
 	share     float64
-	keys      float64             // mean number of a document of the corpus
+	keys      float64             // mean number of keys of a document of the corpus
 	records   []candidates.Record // sorted; Mark is the number of the document plus 1
 }
 
-// firstDocuments is how many documents tell about how many records there are.
+// firstDocuments is how many documents show how many records there will be.
 const firstDocuments = 64
 
-// thin takes as large a part of a sample, of which these are all documents, as has at
-// most mostRecords records.
+// thin takes the largest part of a sample that has at most MostRecords records, halving it as often as
+// needed. It is given all documents of the sample.
 func (e *Estimator) thin(documents []Document, share float64, m *Memory) thinned {
 	t := thinned{documents: documents, share: share}
 	if few := documents[:min(firstDocuments, len(documents))]; len(few) < len(documents) {
@@ -42,8 +41,7 @@ func (e *Estimator) thin(documents []Document, share float64, m *Memory) thinned
 	return t
 }
 
-// addRecords makes the records of the documents. It returns false where these are more
-// than most.
+// addRecords makes the records of the documents. It returns false if there are more than most.
 func (e *Estimator) addRecords(t *thinned, most int, m *Memory) bool {
 	m.records = slices.Grow(m.records[:0], min(most, e.MostRecords))
 	keys, copies := 0, 0
@@ -71,7 +69,7 @@ func (t *thinned) halve() {
 	t.documents = slices.DeleteFunc(slices.Clone(t.documents), func(d Document) bool { return d.Hash > limit })
 }
 
-// groups gives the groups of two or more.
+// groups yields the groups of two or more records that have one key.
 func groups(records []candidates.Record) func(yield func([]candidates.Record) bool) {
 	return func(yield func([]candidates.Record) bool) {
 		for start := 0; start < len(records); {

@@ -12,8 +12,8 @@ import (
 	"mirrorbeam/internal/leaders"
 )
 
-// corpus makes documents whose keys are the elements of their sets: small groups,
-// a heap, and copies.
+// corpus makes documents whose keys are the elements of their sets. There are small groups, a heap, and
+// copies.
 func corpus(random *rand.Rand, n int) []Document {
 	var all []Document
 	add := func(keys ...uint64) {
@@ -23,9 +23,9 @@ func corpus(random *rand.Rand, n int) []Document {
 		a, b, c := random.Uint64(), random.Uint64(), random.Uint64()
 		add(a, b, c)
 		switch random.IntN(4) {
-		case 0: // a pair of one key
+		case 0: // a pair that shares one key
 			add(a, random.Uint64(), random.Uint64())
-		case 1: // one of all keys, which counts once
+		case 1: // a pair that shares all keys, which counts once
 			add(a, b, c)
 		case 2: // a group of six
 			for range 5 {
@@ -45,7 +45,7 @@ func corpus(random *rand.Rand, n int) []Document {
 	return all
 }
 
-// estimator takes the elements of a document's set for its keys.
+// estimator takes the elements of a document's set as its keys.
 var estimator = Estimator{
 	MostRecords: 1 << 20,
 	Compare: func(a, b *Document) float64 {
@@ -117,7 +117,7 @@ func TestWholeCorpusIsCounted(t *testing.T) {
 	}
 }
 
-// pairsOf compares all pairs of the last of identical documents.
+// pairsOf compares all pairs. Of identical documents it takes the last.
 func pairsOf(all []Document) map[[2]docref.Ref]bool {
 	documents, _ := take(all, 1<<20).List()
 	pairs := map[[2]docref.Ref]bool{}
@@ -133,9 +133,8 @@ func pairsOf(all []Document) map[[2]docref.Ref]bool {
 	return pairs
 }
 
-// TestEstimateIsUnbiased draws samples of many corpora and compares with what is
-// there: the mean of the error, in standard errors, is nothing, and its spread
-// what Error says.
+// TestEstimateIsUnbiased draws samples of many corpora and compares estimates with the truth. The mean of the
+// errors is zero within chance, and their spread is what Error says.
 func TestEstimateIsUnbiased(t *testing.T) {
 	const trials = 150
 	sum, squares, errors := 0., 0., 0.
@@ -199,7 +198,7 @@ func TestCopiesAndOverlongDocuments(t *testing.T) {
 	}
 }
 
-// TestIdenticalOfASample: classes of two and of many different texts are told apart.
+// TestIdenticalOfASample: the estimate is right for classes of two texts and for classes of many.
 func TestIdenticalOfASample(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	for _, texts := range []int{1, 2, 5, 200} {
@@ -227,8 +226,8 @@ func TestHeapIsNamed(t *testing.T) {
 	}
 }
 
-// TestDenseGroupComesToLeaders: the pairs of a group that is too large are not
-// candidates; its documents are compared with leaders.
+// TestDenseGroupComesToLeaders: the pairs of a group that is too large are not candidates. Its documents are
+// compared with leaders instead.
 func TestDenseGroupComesToLeaders(t *testing.T) {
 	all := corpus(rand.New(rand.NewPCG(5, 6)), 5000)
 	for _, capacity := range []int{1 << 20, 10000} {
@@ -248,7 +247,7 @@ func TestDenseGroupComesToLeaders(t *testing.T) {
 	}
 }
 
-// appendRecords takes the hashes in a document's set for its keys.
+// appendRecords takes the hashes in a document's set as its keys.
 func appendRecords(records []candidates.Record, d *Document) []candidates.Record {
 	return candidates.AppendHashed(records, candidates.Record{Ref: d.Ref, Digest: d.Digest, Size: uint32(len(d.Set))}, d.Set)
 }

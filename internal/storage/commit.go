@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// On the local disk, the name of an unfinished file ends with a random part and a suffix, so that two writers of one
-// name never meet.
+// On the local disk, the name of an unfinished file ends with a random part and a suffix. So two writers of
+// one name never use the same file.
 const (
 	unfinished     = ".partial"
 	randomLength   = 8
@@ -54,7 +54,7 @@ func (Local) create(path string, options Options) (*localWriter, error) {
 	return &localWriter{path, options, file}, nil
 }
 
-// naming makes an error name the final file. Nobody knows the unfinished name.
+// naming makes an error name the final file, since nobody knows the unfinished name.
 func naming(path string, err error) error {
 	if failed, is := errors.AsType[*fs.PathError](err); is {
 		failed.Path = path
@@ -68,7 +68,7 @@ func (w *localWriter) Write(b []byte) (int, error) {
 	return n, naming(w.path, err)
 }
 
-// Commit renames the file: its name appears with the whole content, or not at all.
+// Commit renames the file. Its name appears with the whole content or not at all.
 func (w *localWriter) Commit() error {
 	file := w.file
 	w.file = nil
@@ -109,7 +109,8 @@ func (w *localWriter) Abort() {
 	}
 }
 
-// syncFolder waits until the device has the names in the folder of a path. Some file systems cannot do that.
+// syncFolder waits until the names in the folder of a path are on the device. It is no error if the file
+// system cannot do that.
 func syncFolder(path string) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {

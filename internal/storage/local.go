@@ -58,8 +58,8 @@ func (Local) Stat(path string) (Info, error) {
 	return infoOf(path, info), nil
 }
 
-// infoOf returns the system's information about a file. Its time is as fine as the clock of the file system, so a file
-// that is written twice within a few milliseconds may keep its generation.
+// infoOf returns the system's information about a file. Its time is only as fine as the clock of the file
+// system. So a file that is written twice within a few milliseconds may keep its generation.
 func infoOf(path string, info fs.FileInfo) Info {
 	return Info{
 		Name: path, Size: info.Size(), Generation: strconv.FormatInt(info.ModTime().UnixNano(), 10), Identity: IdentityOf(info),
@@ -87,8 +87,7 @@ func (Local) Open(path string) (File, error) {
 // localFile is an open file of the local disk.
 type localFile struct{ *os.File }
 
-// ReadRanges reads one range after the other, so that each is used while the
-// processor's cache has it.
+// ReadRanges reads one range after the other. So each range is used while the processor's cache still has it.
 func (f localFile) ReadRanges(ranges []Range) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		for i, r := range ranges {
@@ -176,8 +175,8 @@ func (Local) Map(path string) (Mapping, error) {
 	return NewMapping(mapped, syscall.Munmap), nil
 }
 
-// Used returns the space that the files of a folder take on the disk. A hole takes nothing. Files in folders below do
-// not count.
+// Used returns the space that the files of a folder take on the disk. A hole takes none. Files in subfolders
+// do not count.
 func (Local) Used(folder string) int64 {
 	const blockBytes = 512 // the unit of the system, whatever the block size of the file system
 	used := int64(0)

@@ -71,8 +71,8 @@ func Clean(name string) string {
 	return filepath.Clean(name)
 }
 
-// Absolute returns the name by which other processes know a file: a local path may be
-// relative to the working folder of this one.
+// Absolute returns a name by which other processes find a file. A local path may be relative to the working
+// folder of this process.
 func Absolute(name string) (string, error) {
 	if Scheme(name) != "" {
 		return name, nil
@@ -153,7 +153,7 @@ func ReadFile(name string) ([]byte, error) {
 	return io.ReadAll(stream)
 }
 
-// WriteFile makes a file of any storage, at once: it has the whole content, or there is none.
+// WriteFile makes a file of any storage in one step. It has the whole content, or there is no file.
 func WriteFile(name string, content []byte) error {
 	w, err := Create(name)
 	if err != nil {

@@ -4,49 +4,45 @@
 //
 // # Names
 //
-// A file has a name, which is a string everywhere: a path on the local disk, or a
-// scheme and what follows it, such as gs://bucket/folder/file. [Of] picks the storage
-// by the scheme. [Join] puts a folder and a name together; filepath.Join would not do,
-// since it makes one slash of two. A folder is a part of names and need not exist by
-// itself. Only the local disk has folders, and whoever needs one there makes it.
+// A file has a name, which is a string everywhere: a path on the local disk, or a scheme and what follows it,
+// such as gs://bucket/folder/file. [Of] picks the storage by the scheme. [Join] puts a folder and a name
+// together. It takes the place of filepath.Join, which would make one slash of two. A folder is a part of
+// names and need not exist by itself. Only the local disk has folders. Whoever needs one there makes it.
 //
 // # How to add a storage
 //
-// An implementation provides [Storage] and is registered for its scheme with
-// [Register]. Each operation says below what it must promise. Most of all:
+// An implementation provides [Storage], and [Register] makes it the storage of its scheme. The comment of
+// each operation says what it must promise. Most of all:
 //
-//   - A file is seen under its name only when it is whole. What [Writer.Commit] has not
-//     finished is neither listed nor opened, whatever has failed, and whether the
-//     process lives or not.
-//   - A file that is open does not become another one. A storage with generations pins
-//     the one that was opened, and a read that meets another one fails. Where a storage
-//     cannot pin (the local disk), [File.Stat] tells what the file is now.
-//   - Bytes are those that were written, or there is an error. A storage behind a
-//     network checks sums. It also tries again, with growing pauses, where the fault may
-//     pass.
-//   - An operation ends. It takes no context: the implementation bounds its time, and
-//     long work is cut between operations (leave a listing, abort a file).
-//   - Errors name the operation and the file: a failure of the storage is a *fs.PathError
+//   - A file is visible under its name only when it is complete. Until [Writer.Commit] has
+//     finished a file, the file is neither listed nor opened, whatever has failed, and even
+//     if the process dies.
+//   - An open file does not become another one. A storage with generations pins the
+//     generation that was opened. A read that meets another generation fails. The local
+//     disk cannot pin. There [File.Stat] tells what the file is now.
+//   - A read returns the bytes that were written, or an error. A storage behind a network
+//     checks sums. If a fault may pass, it also tries again, with growing pauses.
+//   - An operation ends. It takes no context: the implementation bounds its time. A caller
+//     cuts long work short between operations: it leaves a listing or aborts a file.
+//   - Errors name the operation and the file. A failure of the storage is a *fs.PathError
 //     or an *os.LinkError, or wraps one. errors.Is finds fs.ErrNotExist, fs.ErrExist and
-//     fs.ErrPermission in it. Anything but a file by the name of one is a
-//     *regular.Error.
+//     fs.ErrPermission in it. If something other than a file has the name of one, the
+//     error is a *regular.Error.
 //   - Any number of goroutines may use a Storage, and read from one File. A Writer, and
 //     a stream of a File, belong to one goroutine.
 //
-// [Releaser], [Mapper], [Meter] and [Reopener] are optional. A storage implements them
-// where it is good at it. Callers use [Release], [Map], [Used] and [Reopen], which do
-// without them.
+// [Releaser], [Mapper], [Meter] and [Reopener] are optional. A storage implements those that it is good at.
+// Callers use [Release], [Map], [Used] and [Reopen], which work with every storage.
 //
-// The package storagetest has the test of all this, which every implementation has to
-// pass, and a storage in memory that fails where a test wants it to.
+// The package storagetest has the test that every implementation has to pass. It also has a storage in memory
+// that fails wherever a test wants.
 //
 // # What stays local
 //
-// Publishing on the local disk is more than Commit: package workspace exchanges whole
-// folders and keeps a journal. Its folders have marks and owners. All that is the local
-// disk's way, and a bucket gets another one: copies, then the manifest, and the mark of
-// success last with IfAbsent, under a Lease. The walk over a tree of folders and links,
-// in package corpus, is the local disk's too.
+// Publishing on the local disk is more than Commit. Package workspace exchanges whole folders and keeps a
+// journal, and its folders have marks and owners. All that works only on the local disk. A bucket is
+// published by copies, then the manifest, and the mark of success last with IfAbsent, all under a Lease. The
+// walk over a tree of folders and links, in package corpus, is for the local disk too.
 package storage
 
 import (
@@ -77,9 +73,9 @@ type Storage interface {
 	// Remove removes a file. A missing file is no error.
 	Remove(name string) error
 
-	// Lease takes the lease of a name, or fails at once with a *HeldError if somebody else holds it. The storage makes
-	// a file of that name for this purpose. Holder is a line of text that tells others who holds the lease. A lease
-	// ends by itself when its process dies: at once or, in a bucket, some time later.
+	// Lease takes the lease of a name. If somebody else holds it, it fails at once with a *HeldError. The
+	// storage makes a file of that name for the lease. Holder is a line of text that tells others who holds
+	// the lease. A lease ends by itself when its process dies: at once or, in a bucket, some time later.
 	Lease(name, holder string) (Lease, error)
 }
 
@@ -89,7 +85,7 @@ type Info struct {
 	Name string
 	// Size is the length in bytes.
 	Size int64
-	// Generation changes with the content. Generations can only be compared. It is empty if it is not known.
+	// Generation changes with the content. Generations can only be compared. It is empty if it is unknown.
 	Generation string
 	// Identity is the same for all names of a file. It is zero for a file that can have only one name.
 	Identity Identity
@@ -103,8 +99,8 @@ type Identity struct {
 
 // Options are the choices of Create. The zero Options serve most files.
 type Options struct {
-	// IfAbsent makes Commit fail with fs.ErrExist if a file has the name by then. Of several writers at most one
-	// succeeds. Without it the file is replaced, at once.
+	// IfAbsent makes Commit fail with fs.ErrExist if a file has the name by then. Of several writers at most
+	// one succeeds. Without IfAbsent, Commit replaces the file in one step.
 	IfAbsent bool
 	// Durable makes Commit wait until the content survives a loss of power. Storage behind a network does so anyway.
 	Durable bool
@@ -115,17 +111,16 @@ type File interface {
 	// ReadAt reads a range, as io.ReaderAt says. If all bytes are there, it returns no io.EOF.
 	io.ReaderAt
 
-	// ReadRanges reads several ranges. It yields the number of each range when it is read, in any order. A storage
-	// behind a network combines ranges that lie close together into one request, and makes several requests side by
-	// side. A range that reaches beyond the end of the file is io.ErrUnexpectedEOF. An error comes last. A caller that
-	// leaves early must not use ranges that were not yielded.
+	// ReadRanges reads several ranges. It yields the number of each range when it is read, in any order. A
+	// storage behind a network combines ranges that lie close together into one request, and makes several
+	// requests side by side. A range that reaches beyond the end of the file is io.ErrUnexpectedEOF. An error
+	// comes last. A caller that leaves early must use only ranges that were yielded.
 	ReadRanges(ranges []Range) iter.Seq2[int, error]
 
 	// From returns the bytes from an offset to the end. Each stream has its own offset, and is closed before the file.
 	From(offset int64) io.ReadCloser
 
-	// Stat describes the file as it is now. A storage that has pinned a generation
-	// describes that one.
+	// Stat describes the file as it is now. A storage that has pinned a generation describes that generation.
 	Stat() (Info, error)
 
 	Close() error
@@ -144,8 +139,8 @@ type Writer interface {
 	// Write appends to the file. After an error the file can only be aborted.
 	io.Writer
 
-	// Commit gives the file its name. After an error, no partial file has the name. A storage behind a network may only
-	// have lost the answer, so that the whole file is there. Either way the Writer is done.
+	// Commit gives the file its name. After an error, no partial file has the name. But the complete file may
+	// have it, if a storage behind a network has only lost the answer. Either way the Writer is done.
 	Commit() error
 
 	// Abort drops the file. After Commit it does nothing, so it can be deferred.
@@ -163,7 +158,7 @@ type Lease interface {
 
 // HeldError says that somebody else holds a lease.
 type HeldError struct {
-	// Name is the name of the lease. Holder is what the other holder has said of itself; it may be empty.
+	// Name is the name of the lease. Holder is the text with which the other holder took it, perhaps empty.
 	Name, Holder string
 }
 
@@ -177,8 +172,8 @@ func (e *HeldError) Error() string {
 
 // Releaser is a Storage that can give back the space of a part of a file.
 type Releaser interface {
-	// Release gives up the content of stretches of a file; afterwards only the length of the file matters, which stays
-	// the same. Nothing happens if the storage cannot do it.
+	// Release gives up the content of stretches of a file. Afterwards only the length of the file matters,
+	// which stays the same. Nothing happens if the storage cannot do it.
 	Release(name string, stretches []Stretch)
 }
 

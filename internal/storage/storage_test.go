@@ -127,7 +127,8 @@ func TestHelpers(t *testing.T) {
 	}
 }
 
-// TestLocalKeepsApart: anything but a file is refused at once, and a lease whose file is gone is lost.
+// TestLocalKeepsApart: a name that is not that of a file is refused at once, and a lease is lost if its file
+// is gone.
 func TestLocalKeepsApart(t *testing.T) {
 	folder := t.TempDir()
 	pipe := filepath.Join(folder, "pipe")
@@ -159,7 +160,7 @@ func TestLocalKeepsApart(t *testing.T) {
 	}
 }
 
-// TestWriteFileFails lets each operation fail: no partial file is seen.
+// TestWriteFileFails lets each operation fail. No partial file is ever visible.
 func TestWriteFileFails(t *testing.T) {
 	m, folder := storagetest.NewMemory(t)
 	name := storage.Join(folder, "a")

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// copyAttributes gives a folder the owner, the group, the mode and the extended
-// attributes of another one, access lists among them.
+// copyAttributes gives a folder the owner, the group, the mode and the extended attributes of another one.
+// Access lists are among the extended attributes.
 func (d disk) copyAttributes(from, to string) error {
 	if err := d.ask("copy attributes", from); err != nil {
 		return err
@@ -47,7 +47,7 @@ func ownerOf(info fs.FileInfo) owner {
 	return owner{-1, -1}
 }
 
-// copyExtended makes the extended attributes of to those of from.
+// copyExtended gives to the same extended attributes as from.
 func copyExtended(from, to string) error {
 	wanted, err := extended(from)
 	if err != nil {
@@ -76,8 +76,8 @@ func copyExtended(from, to string) error {
 	return nil
 }
 
-// extended returns the extended attributes of a file, none where the file system
-// has no such thing.
+// extended returns the extended attributes of a file. It returns none if the file system has no such
+// attributes.
 func extended(path string) (map[string][]byte, error) {
 	names := make([]byte, 64<<10)
 	n, err := unix.Listxattr(path, names)

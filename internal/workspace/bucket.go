@@ -16,12 +16,11 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// A storage other than the local disk has no folders, no locks and no renames. There a
-// lease says that a run is at work on an output folder. Results are written under
-// names of the run and published by copies, which the storage makes by itself: first
-// the mark of success of the old results goes, then come the copies, the manifest, and
-// the new mark of success last. A journal, written before the first change, lets the
-// next run finish what a dead one has begun.
+// A storage other than the local disk has no folders, no locks and no renames. There a lease says that a run
+// is at work on an output folder. A run writes its results under names of its own. It publishes them by
+// copies that the storage makes itself, in this order: remove the old mark of success, copy the results and
+// the manifest, and write the new mark of success last. It writes a journal before the first change. With the
+// journal the next run can finish what a dead run has begun.
 
 const (
 	leaseName       = ".mirrorbeam-lease"
@@ -30,7 +29,7 @@ const (
 	requests = 64
 )
 
-// bucket is an output folder in a storage other than the local disk, whose lease is held.
+// bucket is an output folder in a storage other than the local disk. The run holds its lease.
 type bucket struct {
 	storage storage.Storage
 	folder  string
@@ -56,10 +55,11 @@ func openBucket(folder, token string) (_ *bucket, err error) {
 
 func (b *bucket) at(name string) string { return storage.Join(b.folder, name) }
 
-// partial is the folder of the results of a run that are not published yet.
+// partial is the folder of a run's results that are not published yet.
 func (b *bucket) partial(token string) string { return b.at(partialPrefix + runPrefix + token) }
 
-// recover does to the end what dead runs have begun, and removes what they have left. No run lives: each holds the lease.
+// recover finishes what dead runs have begun, and removes what they have left. No other run is alive, since
+// each would hold the lease.
 func (b *bucket) recover() error {
 	tokens := map[string]bool{}
 	for info, err := range b.storage.List(b.folder) {
@@ -92,8 +92,8 @@ func (b *bucket) recover() error {
 	return nil
 }
 
-// removePartial removes the results of a run that are not published: the journal first, which would otherwise ask for
-// what is gone.
+// removePartial removes the results of a run that are not published. The journal goes first: otherwise it
+// would ask for files that are gone.
 func (b *bucket) removePartial(token string) error {
 	if err := b.storage.Remove(storage.Join(b.partial(token), publicationName)); err != nil {
 		return err
@@ -101,20 +101,20 @@ func (b *bucket) removePartial(token string) error {
 	return removeAll(b.storage, b.partial(token))
 }
 
-// bucketJournal is what a run is about to do.
+// bucketJournal says what a run is about to do.
 type bucketJournal struct {
 	// Moves are all new files, the mark of success last.
 	Moves []move `json:"moves"`
-	// Remove are the names of old results that are not replaced.
+	// Remove are the names of the old results that nothing replaces.
 	Remove []string `json:"remove"`
 }
 
-// parseJournal reads the journal of a run, whose names stay in its folders.
+// parseJournal reads the journal of a run. It refuses names that lead out of the run's folders.
 func parseJournal(content []byte) (j bucketJournal, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&j); err != nil {
-		return j, fmt.Errorf("%s is not that of a job: %w", publicationName, err)
+		return j, fmt.Errorf("%s does not come from a job: %w", publicationName, err)
 	}
 	names := slices.Clone(j.Remove)
 	for _, m := range j.Moves {
@@ -122,16 +122,16 @@ func parseJournal(content []byte) (j bucketJournal, err error) {
 	}
 	for _, name := range names {
 		if name == "" || strings.Contains(name, "/") {
-			return j, fmt.Errorf("%s is not that of a job: it has the name %q", publicationName, name)
+			return j, fmt.Errorf("%s does not come from a job: it has the name %q", publicationName, name)
 		}
 	}
 	if n := len(j.Moves); n == 0 || j.Moves[n-1].To != SuccessName {
-		return j, fmt.Errorf("%s is not that of a job: it does not end with %s", publicationName, SuccessName)
+		return j, fmt.Errorf("%s does not come from a job: it does not end with %s", publicationName, SuccessName)
 	}
 	return j, nil
 }
 
-// carryOut does what a journal says. It can be done again, from whatever point it was left at.
+// carryOut does what a journal says. It can be repeated, wherever it stopped before.
 func (b *bucket) carryOut(token string, j bucketJournal) error {
 	if err := b.lease.Check(); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (b *bucket) carryOut(token string, j bucketJournal) error {
 	return w.Commit()
 }
 
-// earlier looks for the results of an earlier job, as that of the local disk does.
+// earlier looks for the results of an earlier job, as the earlier of target does on the local disk.
 func (b *bucket) earlier() (earlier, error) {
 	content, err := storage.ReadFile(b.at(ManifestName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -172,7 +172,7 @@ func (b *bucket) earlier() (earlier, error) {
 	}
 	m, err := parseManifest(content)
 	if err != nil {
-		return earlier{}, fmt.Errorf("%s is not that of a job: %w", ManifestName, err)
+		return earlier{}, fmt.Errorf("%s does not come from a job: %w", ManifestName, err)
 	}
 	_, err = b.storage.Stat(b.at(SuccessName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -203,8 +203,8 @@ func (b *bucket) check(overwrite bool) error {
 	return nil
 }
 
-// publish gives the finished files their names, beside them the manifest, the summary and the mark of success.
-// isInterrupted says that the next run has to finish it.
+// publish gives the finished files their names, and writes the manifest, the summary and the mark of success
+// beside them. IsInterrupted says that the next run has to finish the work.
 func (b *bucket) publish(files []output.File, summary any) (isInterrupted bool, err error) {
 	old, err := b.earlier()
 	if err != nil {
@@ -223,7 +223,7 @@ func (b *bucket) publish(files []output.File, summary any) (isInterrupted bool, 
 	return false, nil
 }
 
-// prepare checks the finished files, writes those beside them and says what publishing is.
+// prepare checks the finished files, writes the files beside them and returns the journal of the publication.
 func (b *bucket) prepare(files []output.File, summary any, old earlier) (j bucketJournal, err error) {
 	partial := b.partial(b.token)
 	sizes := map[string]int64{}
@@ -251,7 +251,7 @@ func (b *bucket) prepare(files []output.File, summary any, old earlier) (j bucke
 	return j, b.checkNames(&j, old)
 }
 
-// checkNames refuses names that somebody else's files have, and notes which old results are not replaced.
+// checkNames refuses names that foreign files have. It notes the old results that nothing replaces.
 func (b *bucket) checkNames(j *bucketJournal, old earlier) error {
 	isNew := map[string]bool{}
 	for _, m := range j.Moves {
@@ -283,12 +283,12 @@ func (b *bucket) writeJSON(name string, value any) error {
 	return nil
 }
 
-// close removes what is not published, unless the next run needs it, and gives the lease back.
+// close removes unpublished files, unless the next run needs them, and gives the lease back.
 func (b *bucket) close(isInterrupted bool) {
 	if !isInterrupted {
-		_ = b.removePartial(b.token) // else the next run removes it
+		_ = b.removePartial(b.token) // if it fails, the next run removes them
 	}
-	_ = b.lease.Release() // else it ends by itself
+	_ = b.lease.Release() // if it fails, the lease ends by itself
 }
 
 // removeAll removes all files of a folder.

@@ -15,7 +15,7 @@ import (
 	"mirrorbeam/internal/storage/storagetest"
 )
 
-// contents returns the files in a folder, by their names in it.
+// contents returns the files in a folder, keyed by their names in it.
 func contents(t *testing.T, s storage.Storage, folder string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -32,7 +32,7 @@ func contents(t *testing.T, s storage.Storage, folder string) map[string]string 
 	return files
 }
 
-// runInBucket writes clusters with a content of its own and publishes them.
+// runInBucket writes clusters with the given content and publishes them.
 func runInBucket(folder, content string, shards int) error {
 	w, err := Open(Options{Output: folder + "/out/", Temp: folder + "/temp", Overwrite: true})
 	if err != nil {
@@ -53,7 +53,8 @@ func runInBucket(folder, content string, shards int) error {
 	return w.Publish(files, map[string]string{"summary": content})
 }
 
-// holdsResults reports whether a folder has the results of a run that wrote this content, and nothing else.
+// holdsResults returns an error unless a folder holds the results of a run that wrote this content, and
+// nothing else.
 func holdsResults(files map[string]string, content string, shards int) error {
 	left := maps.Clone(files)
 	for shard := range shards {
@@ -100,7 +101,7 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// TestBucketHeld: two runs do not work on one output folder.
+// TestBucketHeld: two runs cannot work on one output folder.
 func TestBucketHeld(t *testing.T) {
 	_, folder := storagetest.NewMemory(t)
 	w, err := Open(Options{Output: folder + "/out", Temp: folder + "/temp"})
@@ -136,13 +137,13 @@ func TestBucketForeign(t *testing.T) {
 		t.Errorf("somebody's files are gone: %v", files)
 	}
 	put("out/manifest.json")
-	if err := runInBucket(folder, "x", 2); err == nil || !strings.Contains(err.Error(), "not that of a job") {
+	if err := runInBucket(folder, "x", 2); err == nil || !strings.Contains(err.Error(), "does not come from a job") {
 		t.Errorf("somebody's manifest: %v", err)
 	}
 }
 
-// TestBucketKilled lets the storage fail from any operation on, as if the process had died there. The next run finds the
-// old results or the new ones, or finishes these.
+// TestBucketKilled lets the storage fail from any operation on, as if the process had died there. The next
+// run finds the old results or the new ones, or finishes the new ones.
 func TestBucketKilled(t *testing.T) {
 	errDied := errors.New("died")
 	for at := int64(1); ; at++ {

@@ -7,15 +7,15 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// bucketTemp is a run's folder of temporary files in a storage other than the local disk. A lease beside it says
-// that the run lives.
+// bucketTemp is a run's folder of temporary files in a storage other than the local disk. A lease beside the
+// folder says that the run is alive.
 type bucketTemp struct {
 	storage storage.Storage
 	folder  string
 	lease   storage.Lease
 }
 
-// openBucketTemp takes the lease of the folder of a run, and clears away the folders of dead runs.
+// openBucketTemp takes the lease for the folder of a run, and clears away the folders of dead runs.
 func openBucketTemp(parent, token string) (*bucketTemp, error) {
 	s, err := storage.Of(parent)
 	if err != nil {
@@ -31,7 +31,8 @@ func openBucketTemp(parent, token string) (*bucketTemp, error) {
 	return t, nil
 }
 
-// clearBucketTemp removes the folders of dead runs, whose leases have ended. A run has its lease before its first file.
+// clearBucketTemp removes the folders of dead runs. It knows them by their ended leases: a run takes its
+// lease before it writes its first file.
 func clearBucketTemp(s storage.Storage, parent string) error {
 	folders := map[string]bool{}
 	for info, err := range s.List(parent) {
@@ -59,8 +60,8 @@ func clearBucketTemp(s storage.Storage, parent string) error {
 	return nil
 }
 
-// close removes the folder and gives the lease back. What cannot be removed is left to the next run, which sees that the
-// lease has ended.
+// close removes the folder and gives the lease back. If it cannot remove some files, the next run does, which
+// sees that the lease has ended.
 func (t *bucketTemp) close() {
 	if removeAll(t.storage, t.folder) == nil {
 		_ = t.lease.Release()

@@ -13,13 +13,13 @@ import (
 	"mirrorbeam/internal/regular"
 )
 
-// disk is where all folders and files of publishing are changed. A test sets
-// allow to let the operation of its choice fail, or all from one on.
+// disk makes all changes of files and folders in publishing. A test sets allow to make one operation fail, or
+// all operations from one on.
 type disk struct {
 	allow func(operation, path string) error
 }
 
-// ask returns the error that a test wants of an operation.
+// ask returns the error that a test wants from an operation.
 func (d disk) ask(operation, path string) error {
 	if d.allow == nil {
 		return nil
@@ -38,7 +38,7 @@ func (d disk) mkdir(path string) error {
 	return os.Mkdir(path, 0o700)
 }
 
-// link gives a file a second name. Of a symbolic link it links the link itself.
+// link gives a file a second name. If the file is a symbolic link, it links the link itself.
 func (d disk) link(from, to string) error {
 	err := d.ask("link", from)
 	if err != nil {
@@ -64,7 +64,7 @@ func (d disk) rename(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// renameIn renames a file in or below a folder. No link on the way leads out of it.
+// renameIn renames a file in or below a folder. It follows no link out of the folder.
 func (d disk) renameIn(folder, from, to string) error {
 	if err := d.ask("rename", filepath.Join(folder, from)); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (d disk) renameIn(folder, from, to string) error {
 	return errors.Join(root.Rename(from, to), root.Close())
 }
 
-// exchange gives each of two files or folders the name of the other, at once.
+// exchange swaps the names of two files or folders in one step.
 func (d disk) exchange(a, b string) error {
 	if err := d.ask("exchange", a); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (d disk) exchange(a, b string) error {
 	return nil
 }
 
-// remove removes a file or an empty folder; that it is gone is no error.
+// remove removes a file or an empty folder. It is no error if there is none.
 func (d disk) remove(path string) error {
 	if err := d.ask("remove", path); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (d disk) readDir(path string) ([]fs.DirEntry, error) {
 	return os.ReadDir(path)
 }
 
-// lstat returns nil where there is nothing by that name.
+// lstat returns nil if nothing has that name.
 func (d disk) lstat(path string) (fs.FileInfo, error) {
 	if err := d.ask("stat", path); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (d disk) lstat(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// writeFile writes a new file and waits until the device has it.
+// writeFile writes a new file and waits until it is on the device.
 func (d disk) writeFile(path string, content []byte) error {
 	if err := d.ask("create", path); err != nil {
 		return err
@@ -142,8 +142,8 @@ func (d disk) writeFile(path string, content []byte) error {
 	return d.sync(path)
 }
 
-// sync waits until the device has a file, or the names in a folder. Some file
-// systems cannot be asked that of a folder.
+// sync waits until a file, or the names in a folder, are on the device. It is no error if the file system
+// cannot sync a folder.
 func (d disk) sync(path string) error {
 	if err := d.ask("sync", path); err != nil {
 		return err
@@ -159,8 +159,8 @@ func (d disk) sync(path string) error {
 	return errors.Join(err, file.Close())
 }
 
-// syncsAtATime is how many files are synced side by side: a device that is asked
-// for one at a time is idle most of it.
+// syncsAtATime is how many files are synced side by side. A device that gets one request at a time is idle
+// most of the time.
 const syncsAtATime = 16
 
 // syncAll syncs files.
@@ -173,12 +173,12 @@ func (d disk) syncAll(paths []string) error {
 	return group.Wait()
 }
 
-// mostRemovals bounds how often a folder is emptied that somebody writes to.
+// mostRemovals bounds how often removeFolder empties a folder to which somebody goes on writing.
 const mostRemovals = 100
 
-// removeFolder removes a folder with all that is in it, last the mark by which
-// it is known as a run's. What a runner has given up may write one more file while
-// the folder is emptied, which then cannot be removed.
+// removeFolder removes a folder with all its content. The mark that shows which run owns the folder goes
+// last. A task that the runner has given up may write one more file in the meantime. Then the folder is
+// emptied again.
 func (d disk) removeFolder(path string) error {
 	var err error
 	for range mostRemovals {
@@ -192,7 +192,7 @@ func (d disk) removeFolder(path string) error {
 	return err
 }
 
-// empty removes all that is in a folder, its mark last.
+// empty removes all content of a folder. The mark goes last.
 func (d disk) empty(path string) error {
 	entries, err := d.readDir(path)
 	if errors.Is(err, fs.ErrNotExist) {

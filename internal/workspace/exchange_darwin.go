@@ -2,5 +2,5 @@ package workspace
 
 import "golang.org/x/sys/unix"
 
-// exchange swaps two names. Where the file system cannot, it says so.
+// exchange swaps two names. It returns an error if the file system cannot do that.
 func exchange(a, b string) error { return unix.RenamexNp(a, b, unix.RENAME_SWAP) }

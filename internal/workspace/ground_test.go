@@ -14,14 +14,14 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// ground is a folder with an output folder in it, and what jobs do there.
+// ground is a folder with an output folder in it. Its methods do what jobs do there.
 type ground struct {
 	t    *testing.T
 	root string
 }
 
-// newGround lies in memory if it can: waiting for a device is most of the time that
-// publishing takes, and there are hundreds of grounds.
+// newGround makes a ground in memory if it can. There are hundreds of grounds, and publishing spends most of
+// its time waiting for a device.
 func newGround(t *testing.T) ground {
 	t.Helper()
 	root, err := os.MkdirTemp("/dev/shm", "ground")
@@ -38,10 +38,11 @@ func (g ground) options() Options {
 	return Options{Output: g.output(), Temp: UsualTemp(g.output()), Overwrite: true}
 }
 
-// shards is how many files the results of a name have: others come and go with it.
+// shards is how many files the results of a name have. The numbers differ, so files come and go from results
+// to results.
 var shards = map[string]int{"old": 3, "new": 2, "next": 1}
 
-// results writes files for the results of a name, which stands in each of them.
+// results writes files for the results of a name. Each file contains the name.
 func results(w *Workspace, name string) (files []output.File, err error) {
 	for i := range shards[name] {
 		shard := output.ShardName("pairs", i, shards[name], output.JSONL)
@@ -65,7 +66,7 @@ type testSummary struct {
 	Counts int    `json:"counts"`
 }
 
-// publish does what a job does with its folders. The disk is that of publishing only.
+// publish does what a job does with its folders. Only publishing uses the disk d.
 func publish(options Options, name string, d disk) error {
 	w, err := open(options, disk{})
 	if err != nil {
@@ -78,7 +79,7 @@ func publish(options Options, name string, d disk) error {
 	w.disk = d
 	err = w.Publish(files, testSummary{name, "hash", 1})
 	if errors.Is(err, errKilled) {
-		for _, lock := range w.locks { // as the end of a process does
+		for _, lock := range w.locks { // as at the end of a process
 			lock.Close()
 		}
 		return err
@@ -87,10 +88,10 @@ func publish(options Options, name string, d disk) error {
 	return err
 }
 
-// errKilled is what every operation gives after the process was killed.
+// errKilled is the error of every operation after the process was killed.
 var errKilled = errors.New("killed")
 
-// others are the files and folders of somebody else in the output folder.
+// others are the foreign files and folders in the output folder.
 var others = map[string]string{"mine.txt": "mine", "folder/a": "a", "folder/deep/b": "b", ".hidden": "h", "run-2024/x": "x"}
 
 func (g ground) putOthers() {
@@ -106,7 +107,7 @@ func (g ground) putOthers() {
 	}
 }
 
-// checkOthers fails unless each file of somebody else is there under its path.
+// checkOthers fails unless each foreign file is at its path.
 func (g ground) checkOthers(when string) {
 	g.t.Helper()
 	for name, want := range others {
@@ -119,9 +120,9 @@ func (g ground) checkOthers(when string) {
 	}
 }
 
-// standing returns the name of the results that stand whole in the output folder:
-// the mark of success, the manifest, and all files in it with their bytes. "" is for
-// none; any mixture is a failure of the test.
+// standing returns the name of the results that are complete in the output folder: the mark of success, the
+// manifest, and all files in it with their bytes. It returns "" if there are none. A mixture of results fails
+// the test.
 func (g ground) standing() string {
 	g.t.Helper()
 	if _, err := os.Stat(filepath.Join(g.output(), SuccessName)); err != nil {
@@ -153,8 +154,8 @@ func (g ground) standing() string {
 	return name
 }
 
-// checkNext publishes once more and checks that this leaves the next results, what is
-// somebody else's, and nothing besides.
+// checkNext publishes once more. It checks that the next results and the foreign files are there, and nothing
+// else.
 func (g ground) checkNext(hasOthers bool) {
 	g.t.Helper()
 	if err := publish(g.options(), "next", disk{}); err != nil {
@@ -181,7 +182,7 @@ func (g ground) checkNext(hasOthers bool) {
 	}
 }
 
-// paths returns what is in the ground.
+// paths returns all paths in the ground.
 func (g ground) paths() map[string]bool {
 	g.t.Helper()
 	found := map[string]bool{}
@@ -197,8 +198,8 @@ func (g ground) paths() map[string]bool {
 	return found
 }
 
-// diskOf returns a disk that asks before each operation. Files are synced side by side: it
-// asks for one at a time.
+// diskOf returns a disk that calls ask before each operation. Files are synced side by side, but ask is
+// called for one at a time.
 func diskOf(ask func(operation, path string) error) disk {
 	var mutex sync.Mutex
 	return disk{func(operation, path string) error {

@@ -15,23 +15,21 @@ import (
 
 const (
 	journalName = "journal.json"
-	// setAsideName is the folder among the partial results for the earlier ones.
+	// setAsideName is the folder for the earlier results. It is in the folder of partial results.
 	setAsideName = "earlier"
 )
 
-// journal says what is being renamed where two folders cannot be exchanged. From the
-// time that it stands to the time that it goes, whoever finds it can do the work to
-// its end.
+// journal says what is being renamed if two folders cannot be exchanged. As long as the journal exists,
+// whoever finds it can finish the work.
 type journal struct {
-	// Old are the files of earlier results that are set aside, the mark of success
-	// first.
+	// Old are the files of earlier results that are set aside. The mark of success goes first.
 	Old []string `json:"old"`
-	// New are the files that get their names, the mark of success last.
+	// New are the files that get their names. The mark of success gets its name last.
 	New []move `json:"new"`
 }
 
-// publishByJournal sets the old results aside and gives the new ones their names. A
-// journal that is written first lets the next job finish it.
+// publishByJournal sets the old results aside and gives the new results their names. It writes a journal
+// first. With the journal the next job can finish the work.
 func (p publication) publishByJournal() error {
 	j := journal{Old: slices.DeleteFunc(slices.Clone(p.old.names), func(name string) bool { return name == SuccessName }), New: p.moves}
 	j.Old = append([]string{SuccessName}, j.Old...)
@@ -40,7 +38,7 @@ func (p publication) publishByJournal() error {
 	}
 	err := p.forward(j, p.token)
 	if err == nil {
-		_ = p.end(p.token) // it tells of nothing that is left to do
+		_ = p.end(p.token) // if it stays, nothing in it is left to do
 		return nil
 	}
 	back := p.back(j, p.token)
@@ -57,7 +55,7 @@ func (t target) journal(token string) string { return filepath.Join(t.partial(to
 
 func (t target) aside(token string) string { return t.at(below(token, setAsideName)) }
 
-// below returns the path in the target of what is in a run's folder of partial results.
+// below returns the path in the target of an item in a run's folder of partial results.
 func below(token string, names ...string) string {
 	return filepath.Join(partialPrefix+runPrefix+token, filepath.Join(names...))
 }
@@ -90,7 +88,7 @@ func (p publication) begin(j journal) error {
 	return nil
 }
 
-// end removes the journal: what it says is done, or undone.
+// end removes the journal after the work is done or undone.
 func (t target) end(token string) error {
 	if err := t.disk.remove(t.journal(token)); err != nil {
 		return err
@@ -104,18 +102,18 @@ func (j journal) check() error {
 	for _, m := range j.New {
 		names = append(names, m.To)
 		if !isPlain(m.From) {
-			return fmt.Errorf("%s names %q, which no job does", journalName, m.From)
+			return fmt.Errorf("%s has the name %q, which no job gives", journalName, m.From)
 		}
 	}
 	for _, name := range names {
 		if !isResult(name) {
-			return fmt.Errorf("%s names %q, which no job does", journalName, name)
+			return fmt.Errorf("%s has the name %q, which no job gives", journalName, name)
 		}
 	}
 	return nil
 }
 
-// isPlain reports whether a name is that of a file in a folder, and leads nowhere else.
+// isPlain reports whether a name is the plain name of a file in a folder, which leads nowhere else.
 func isPlain(name string) bool {
 	return filepath.IsLocal(name) && name == filepath.Base(name) && name != "."
 }
@@ -125,7 +123,7 @@ func isResult(name string) bool {
 	return output.IsShardName(name) || slices.Contains([]string{ManifestName, SummaryName, SuccessName}, name)
 }
 
-// forward does what a journal says that is not done yet.
+// forward does those steps of a journal that are not done yet.
 func (t target) forward(j journal, token string) error {
 	hasBegun := false
 	for _, m := range j.New {
@@ -172,7 +170,7 @@ func (t target) setAside(j journal, token string) error {
 	return nil
 }
 
-// back undoes what forward has done, the last step first.
+// back undoes the steps of forward, the last step first.
 func (t target) back(j journal, token string) error {
 	for _, m := range slices.Backward(j.New) {
 		from := below(token, m.From)
@@ -192,8 +190,8 @@ func (t target) back(j journal, token string) error {
 	return t.disk.sync(t.path)
 }
 
-// renameIfThere renames a file in or below the target unless it is gone, or a folder
-// has taken its name.
+// renameIfThere renames a file in or below the target. It does nothing if the file is gone or a folder has
+// taken its name.
 func (t target) renameIfThere(from, to string) error {
 	info, err := t.disk.lstat(t.at(from))
 	if err != nil || info == nil || info.IsDir() {
@@ -202,8 +200,8 @@ func (t target) renameIfThere(from, to string) error {
 	return t.disk.renameIn(t.path, from, to)
 }
 
-// IsInterrupted reports whether a job was killed while it gave the results in an output
-// folder their names. The next job with that folder finishes it.
+// IsInterrupted reports whether a job was killed while it gave the results in an output folder their names.
+// The next job with that folder finishes the work.
 func IsInterrupted(path string) bool {
 	tokens, err := target{path: path}.tokens()
 	return err == nil && slices.ContainsFunc(tokens, func(token string) bool {
@@ -212,7 +210,7 @@ func IsInterrupted(path string) bool {
 	})
 }
 
-// finishJournal does to the end what a run had begun that died, if anything.
+// finishJournal finishes what a dead run had begun, if it had begun anything.
 func (t target) finishJournal(token string) error {
 	if err := t.disk.ask("read", t.journal(token)); err != nil {
 		return fmt.Errorf("finish publishing what an earlier job had begun: %w", err)

@@ -15,8 +15,8 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// record says what a run has made. It stands in the run's lock and, as a mark, in
-// each of its folders: what has none, or another one, was made by somebody else.
+// record says what a run has made. A copy is in the run's lock, and as a mark in each of its folders. A
+// folder without that mark was made by somebody else.
 type record struct {
 	token  string // random, part of the names of the lock and of the folders
 	output string // where results are published
@@ -31,18 +31,18 @@ const (
 	markName      = ".mirrorbeam-run"
 )
 
-// recordForm is the first line of a record, tokenForm is what rand.Text makes.
+// recordForm begins the first line of a record. tokenForm describes what rand.Text makes.
 const (
 	recordForm = "mirrorbeam run "
 	tokenForm  = `[A-Z2-7]{26}`
 )
 
-// encode writes a record. Paths are quoted: any byte may be in one.
+// encode writes a record. Paths are quoted, since they may contain any byte.
 func (r record) encode() []byte {
 	return fmt.Appendf(nil, "%s%s\noutput %q\ntemp %q\n", recordForm, r.token, r.output, r.temp)
 }
 
-// decodeRecord reads what encode has written.
+// decodeRecord reads the output of encode.
 func decodeRecord(content []byte) (r record, err error) {
 	lines := strings.Split(string(content), "\n")
 	if len(lines) != 4 || lines[3] != "" {
@@ -71,7 +71,7 @@ func isToken(s string) bool {
 	return regexp.MustCompile("^" + tokenForm + "$").MatchString(s)
 }
 
-// IsPartial reports whether a file is one of results that are not published yet.
+// IsPartial reports whether a file belongs to results that are not published yet.
 func IsPartial(path string) bool {
 	return strings.HasPrefix(filepath.Base(filepath.Dir(path)), partialPrefix+runPrefix)
 }
@@ -86,8 +86,8 @@ func (r record) mark(d disk, folder string) error {
 	return os.WriteFile(filepath.Join(folder, markName), r.encode(), 0o600)
 }
 
-// marked returns the mark of a folder, if a run of the user with that token has made
-// both.
+// marked returns the mark of a folder. It reports whether a run of this user with that token has made both
+// the folder and the mark.
 func marked(folder, token string) (r record, is bool) {
 	if !isOwnFolder(folder) {
 		return r, false
@@ -100,14 +100,14 @@ func marked(folder, token string) (r record, is bool) {
 	return r, err == nil && r.token == token
 }
 
-// removeMarked removes a folder that is marked with the token. One without a mark
-// goes only if it holds nothing: its run died before it had marked it.
+// removeMarked removes a folder that is marked with the token. It removes a folder without a mark only if
+// that is empty: then its run died before it marked the folder.
 func removeMarked(d disk, folder, token string) error {
 	if _, is := marked(folder, token); is {
 		return d.removeFolder(folder)
 	}
 	if !isOwnFolder(folder) {
-		return nil // there is none, or it is somebody else's
+		return nil // there is no folder, or it is foreign
 	}
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -124,7 +124,7 @@ func removeMarked(d disk, folder, token string) error {
 	return removeEmpty(folder)
 }
 
-// removeEmpty removes a folder, if it is one and holds nothing.
+// removeEmpty removes a folder if it is empty. It leaves anything else alone.
 func removeEmpty(folder string) error {
 	if info, err := os.Lstat(folder); err != nil || !info.IsDir() {
 		return nil
@@ -135,8 +135,8 @@ func removeEmpty(folder string) error {
 	return nil
 }
 
-// clearTemp removes what dead runs have left in a folder of temporary files, and
-// what their locks say that they have left in the output folder of theirs.
+// clearTemp removes what dead runs have left in a folder of temporary files. It also clears the output
+// folders that their locks name.
 func (w *Workspace) clearTemp(parent string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -150,15 +150,15 @@ func (w *Workspace) clearTemp(parent string) {
 	}
 }
 
-// clearLock clears away the run of a lock, unless the run lives.
+// clearLock clears away the run of a lock, unless the run is alive.
 func (w *Workspace) clearLock(path, token string) {
 	lock, err := storage.Lock(path, os.O_RDWR)
 	if err != nil {
-		return // it lives, or it is another user's
+		return // the run is alive, or the lock is another user's
 	}
 	defer lock.Close()
 	if info, err := lock.Stat(); err != nil || !info.Mode().IsRegular() || !isOwn(info) {
-		return // somebody else's
+		return // foreign
 	}
 	content, err := io.ReadAll(lock)
 	if err != nil {
@@ -167,10 +167,10 @@ func (w *Workspace) clearLock(path, token string) {
 	folder := strings.TrimSuffix(path, lockSuffix)
 	r, err := decodeRecord(content)
 	if len(content) == 0 {
-		r, err = record{token: token, temp: folder}, nil // it died at once
+		r, err = record{token: token, temp: folder}, nil // it died before it wrote its record
 	}
 	if err != nil || r.token != token {
-		return // somebody else's
+		return // foreign
 	}
 	if r.output != "" && storage.Scheme(r.output) == "" && !w.clearOutput(r) {
 		return
@@ -183,8 +183,8 @@ func (w *Workspace) clearLock(path, token string) {
 	}
 }
 
-// clearOutput clears away what a dead run has left in its output folder, and
-// reports whether nothing is left there.
+// clearOutput clears away what a dead run has left in its output folder. It reports whether nothing is left
+// there.
 func (w *Workspace) clearOutput(r record) bool {
 	t := target{w.disk, r.output}
 	if r.output == w.Output {
@@ -195,14 +195,14 @@ func (w *Workspace) clearOutput(r record) bool {
 	}
 	lock, err := storage.Lock(r.output, os.O_RDONLY)
 	if err != nil {
-		return false // a job is at work there, which clears it
+		return false // a job is at work there, and clears it
 	}
 	defer lock.Close()
 	return t.clear(r)
 }
 
-// clear clears away what a run has left in the target, whose own record must be the
-// same as that in the lock of the run.
+// clear clears away what a run has left in the target. It trusts a record in the target only if that equals
+// the record in the run's lock. It reports whether nothing of the run is left.
 func (t target) clear(r record) bool {
 	found, is := t.recordOf(r.token)
 	if !is {

@@ -14,7 +14,7 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// The files of the output folder beside the sharded ones.
+// The files of the output folder beside the shards.
 const (
 	ManifestName = "manifest.json"
 	SummaryName  = "summary.json"
@@ -23,12 +23,12 @@ const (
 
 // manifest lists what a job has published.
 type manifest struct {
-	// Token is that of the run. Jobs of earlier versions have written none.
+	// Token is the token of the run. Jobs of earlier versions wrote none.
 	Token string        `json:"token,omitempty"`
 	Files []output.File `json:"files"`
 }
 
-// parseManifest reads a manifest of a job, and refuses any other file.
+// parseManifest reads the manifest of a job. It refuses any other file.
 func parseManifest(content []byte) (m manifest, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
@@ -49,8 +49,8 @@ func parseManifest(content []byte) (m manifest, err error) {
 	return m, nil
 }
 
-// names returns all files of the results, the manifest last: what is left of
-// results that are half removed is known by it.
+// names returns all files of the results, the manifest last. So the manifest still identifies results that
+// are only half removed.
 func (m manifest) names() []string {
 	var names []string
 	for _, file := range m.Files {
@@ -59,7 +59,7 @@ func (m manifest) names() []string {
 	return append(names, SummaryName, SuccessName, ManifestName)
 }
 
-// readManifest returns the manifest in a folder, an empty one where there is none.
+// readManifest returns the manifest in a folder. It is empty if there is none.
 func (d disk) readManifest(folder string) (manifest, error) {
 	content, err := d.readFile(filepath.Join(folder, ManifestName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,15 +70,15 @@ func (d disk) readManifest(folder string) (manifest, error) {
 	}
 	m, err := parseManifest(content)
 	if err != nil {
-		return m, fmt.Errorf("%s is not that of a job: %w", ManifestName, err)
+		return m, fmt.Errorf("%s does not come from a job: %w", ManifestName, err)
 	}
 	return m, nil
 }
 
-// earlier is what the jobs before have left in an output folder.
+// earlier is what earlier jobs have left in an output folder.
 type earlier struct {
 	token string
-	// names are those of the results, the manifest last; some may be missing.
+	// names are the names of the results, the manifest last. Some files may be missing.
 	names []string
 	// whole says that the job succeeded.
 	whole bool
@@ -86,8 +86,8 @@ type earlier struct {
 
 func (e earlier) has(name string) bool { return slices.Contains(e.names, name) }
 
-// earlier looks for the results of an earlier job. It is an error where there is a
-// file by a name of theirs that no job can be shown to have written.
+// earlier looks for the results of an earlier job. It returns an error if a file has the name of a result and
+// nothing proves that a job has written it.
 func (t target) earlier() (earlier, error) {
 	m, err := t.disk.readManifest(t.path)
 	if err != nil {
@@ -105,7 +105,7 @@ func (t target) earlier() (earlier, error) {
 	return e, nil
 }
 
-// checkNothing refuses files by names of results where there is no manifest.
+// checkNothing refuses files that have names of results although there is no manifest.
 func (t target) checkNothing(names ...string) error {
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(t.path, name)); err == nil {
@@ -115,8 +115,8 @@ func (t target) checkNothing(names ...string) error {
 	return nil
 }
 
-// checkOld makes sure of results of a version that gave them no token: each file
-// must be as the manifest says, and the summary that of a job.
+// checkOld checks results of a version that wrote no token. Each file must be as the manifest says, and the
+// summary must come from a job.
 func (t target) checkOld(m manifest) error {
 	for _, file := range m.Files {
 		info, err := os.Lstat(filepath.Join(t.path, file.Name))
@@ -136,7 +136,7 @@ func (t target) checkOld(m manifest) error {
 		Counts json.RawMessage `json:"counts"`
 	}
 	if err := json.Unmarshal(content, &summary); err != nil || summary.Hash == "" || summary.Counts == nil {
-		return fmt.Errorf("%s is not that of a job", SummaryName)
+		return fmt.Errorf("%s does not come from a job", SummaryName)
 	}
 	return nil
 }

@@ -9,25 +9,25 @@ import (
 	"mirrorbeam/internal/regular"
 )
 
-// What tells a job to move or remove files must come from the user who runs the job.
-// In a folder that others may write to, they may put any lock, record or journal.
+// A job moves or removes files only if files of the same user tell it to. Otherwise, in a folder that others
+// may write to, others could leave any lock, record or journal.
 
-// writableByOthers are the modes with which somebody else may change a file.
+// writableByOthers are the mode bits that let other users change a file.
 const writableByOthers = 0o022
 
-// isOwn reports whether only the user may have made, and may change, a file or folder.
+// isOwn reports whether only the user may have made a file or folder, and only the user may change it.
 func isOwn(info fs.FileInfo) bool {
 	return ownerOf(info).user == os.Geteuid() && info.Mode()&writableByOthers == 0
 }
 
-// isOwnFolder reports whether a path is a folder of the user alone, and no link.
+// isOwnFolder reports whether a path is a folder that belongs to the user alone, and not a link.
 func isOwnFolder(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.IsDir() && isOwn(info)
 }
 
-// readOwn returns the content of a file of the user alone. It is an error if it is
-// anything else.
+// readOwn returns the content of a file that belongs to the user alone. It returns an error for any other
+// file.
 func readOwn(path string) ([]byte, error) {
 	file, err := regular.OpenHere(path)
 	if err != nil {
@@ -44,9 +44,8 @@ func readOwn(path string) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// checkParent refuses a folder of temporary files in which somebody else can put
-// another folder in the place of the run's. In a sticky folder, such as /tmp, they
-// cannot.
+// checkParent refuses a folder of temporary files in which another user could put another folder in place of
+// the run's folder. In a sticky folder, such as /tmp, nobody can.
 func checkParent(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

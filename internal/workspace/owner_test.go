@@ -19,7 +19,7 @@ const nobody = 65534
 
 const forgedToken = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// forgeries are the ways in which folders get to be what somebody else may have made.
+// forgeries are the ways in which a folder becomes one that somebody else may have made.
 var forgeries = map[string]func(t *testing.T, path string) error{
 	"of another user": func(t *testing.T, path string) error {
 		if os.Geteuid() != 0 {
@@ -30,8 +30,8 @@ var forgeries = map[string]func(t *testing.T, path string) error{
 	"writable by everybody": func(_ *testing.T, path string) error { return os.Chmod(path, 0o777) },
 }
 
-// plantRun puts a run's folder with a journal in an output folder, and its lock into a
-// folder of temporary files.
+// plantRun puts a run's folder with a journal in an output folder, and the run's lock in a folder of
+// temporary files.
 func plantRun(t *testing.T, output, temp string, j journal, files ...string) {
 	t.Helper()
 	r := record{forgedToken, output, filepath.Join(temp, runPrefix+forgedToken)}
@@ -49,7 +49,7 @@ func plantRun(t *testing.T, output, temp string, j journal, files ...string) {
 	write(t, r.lock(), string(r.encode()))
 }
 
-// forge makes all below a folder what somebody else may have made.
+// forge makes everything below a folder look as if somebody else might have made it.
 func forge(t *testing.T, folder string, as func(*testing.T, string) error) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error { return errors.Join(err, as(t, path)) })
@@ -58,7 +58,7 @@ func forge(t *testing.T, folder string, as func(*testing.T, string) error) {
 	}
 }
 
-// holds fails unless a file has a content.
+// holds fails unless a file has the wanted content.
 func holds(t *testing.T, path, want string) {
 	t.Helper()
 	if content, err := os.ReadFile(path); err != nil || string(content) != want {
@@ -66,8 +66,8 @@ func holds(t *testing.T, path, want string) {
 	}
 }
 
-// TestForgedJournals: a journal that somebody else may have written moves nothing, even
-// where all of its names are good, wherever a job finds it.
+// TestForgedJournals: a journal that somebody else may have written moves nothing, wherever a job finds it,
+// even if all of its names are good.
 func TestForgedJournals(t *testing.T) {
 	result := output.ShardName("pairs", 0, 1, output.JSONL)
 	good := journal{Old: []string{result}, New: []move{{From: SummaryName, To: SummaryName}}}
@@ -105,8 +105,7 @@ func TestForgedJournals(t *testing.T) {
 	}
 }
 
-// TestForgedLock: a lock leads only to an output folder whose own record is that of the
-// same run.
+// TestForgedLock: a lock leads to an output folder only if the folder has a record of the same run.
 func TestForgedLock(t *testing.T) {
 	root := t.TempDir()
 	out, temp := filepath.Join(root, "theirs"), filepath.Join(root, "temp")
@@ -124,8 +123,7 @@ func TestForgedLock(t *testing.T) {
 	check(t, true, target{path: out}.partial(forgedToken))
 }
 
-// TestJournalNames: a journal with a name that no job gives is refused, and nothing is
-// moved.
+// TestJournalNames: a journal with a name that no job gives is refused, and moves nothing.
 func TestJournalNames(t *testing.T) {
 	for name, j := range map[string]journal{
 		"old":             {Old: []string{"../thesis"}},
@@ -145,7 +143,7 @@ func TestJournalNames(t *testing.T) {
 			if w, err := Open(Options{Output: out, Temp: temp, Overwrite: true}); err == nil {
 				w.Close()
 				t.Error("the journal was believed")
-			} else if !strings.Contains(err.Error(), "which no job does") {
+			} else if !strings.Contains(err.Error(), "which no job gives") {
 				t.Error(err)
 			}
 			holds(t, filepath.Join(root, "thesis"), "mine")
@@ -155,8 +153,8 @@ func TestJournalNames(t *testing.T) {
 	}
 }
 
-// TestForgedStaging: a link by the name of the folder that a dead run has built beside
-// the output folder leads nowhere.
+// TestForgedStaging: a link leads nowhere, even with the name of the folder that a dead run has built beside
+// the output folder.
 func TestForgedStaging(t *testing.T) {
 	root := t.TempDir()
 	out, home := filepath.Join(root, "out"), filepath.Join(root, "home")
@@ -171,8 +169,8 @@ func TestForgedStaging(t *testing.T) {
 	holds(t, filepath.Join(home, "thesis"), "mine")
 }
 
-// TestUnsafeTemp: a folder of temporary files in which somebody else can exchange the
-// run's is refused; a sticky one is not.
+// TestUnsafeTemp: a folder of temporary files is refused if somebody else can exchange the run's folder in
+// it. A sticky folder is accepted.
 func TestUnsafeTemp(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -206,8 +204,8 @@ func TestUnsafeTemp(t *testing.T) {
 	}
 }
 
-// TestTempWithoutMask: the folder that a job makes for temporary files is safe even
-// where the user lets everybody write to new files.
+// TestTempWithoutMask: the folder that a job makes for temporary files is safe, even if the user's mask lets
+// everybody write to new files.
 func TestTempWithoutMask(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	g := newGround(t)
@@ -216,7 +214,7 @@ func TestTempWithoutMask(t *testing.T) {
 	}
 }
 
-// TestPipes: a pipe by the name of a file that a job reads is no reason to wait.
+// TestPipes: a job does not wait for a pipe that has the name of a file it reads.
 func TestPipes(t *testing.T) {
 	for _, name := range []string{"manifest", "journal", "mark", "lock"} {
 		t.Run(name, func(t *testing.T) {
@@ -228,7 +226,7 @@ func TestPipes(t *testing.T) {
 				"manifest": filepath.Join(out, ManifestName), "journal": filepath.Join(partial, journalName),
 				"mark": filepath.Join(partial, markName), "lock": filepath.Join(temp, runPrefix+forgedToken+lockSuffix),
 			}[name]
-			_ = os.Remove(path) // a manifest is not there
+			_ = os.Remove(path) // there may be no manifest
 			if err := syscall.Mkfifo(path, 0o600); err != nil {
 				t.Fatal(err)
 			}

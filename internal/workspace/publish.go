@@ -12,7 +12,7 @@ import (
 	"mirrorbeam/internal/setting"
 )
 
-// target is an output folder whose lock is held.
+// target is an output folder. The run holds its lock.
 type target struct {
 	disk disk
 	path string
@@ -23,13 +23,13 @@ func (t target) at(name string) string { return filepath.Join(t.path, name) }
 // partial returns where a run keeps its results before they are published.
 func (t target) partial(token string) string { return t.at(partialPrefix + runPrefix + token) }
 
-// staging returns where a run builds the folder that takes the target's place: beside
-// it, on the same disk.
+// staging returns where a run builds the folder that will replace the target. It is beside the target, on the
+// same disk.
 func (t target) staging(token string) string {
 	return filepath.Join(filepath.Dir(t.path), stagingPrefix+runPrefix+token)
 }
 
-// move is a file in the folder of partial results, and the name that it gets.
+// move is a file in the folder of partial results, with the name that it gets.
 type move struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -39,23 +39,22 @@ type move struct {
 type publication struct {
 	target
 	token string
-	// moves are all new files: the manifest first, by which results that are not
-	// whole are known, and the mark of success last.
+	// moves are all new files. The manifest comes first, since it identifies results that are not whole. The
+	// mark of success comes last.
 	moves []move
 	old   earlier
-	// locks are those of folders that get the target's name.
+	// locks are the locks of folders that get the target's name.
 	locks []*os.File
 }
 
 func (p publication) from(m move) string { return filepath.Join(p.partial(p.token), m.From) }
 
-// errInterrupted says that neither the old results nor the new ones may be whole. The
-// folder of partial results has all that is needed to go on.
+// errInterrupted says that perhaps neither the old results nor the new ones are whole. The folder of partial
+// results has all that is needed to go on.
 var errInterrupted = setting.Errorf("it stopped half-way: run the job again with the same {output}, which finishes this first")
 
-// publish puts the new results in the place of the old ones. Unless it returns an
-// error, they stand there, whole. If it does, the target is as it was; but see
-// errInterrupted.
+// publish replaces the old results with the new ones. If it returns no error, all new results are in place.
+// If it returns one, the target is as it was, except for errInterrupted.
 func (p *publication) publish() error {
 	if err := p.checkNames(); err != nil {
 		return err
@@ -70,7 +69,7 @@ func (p *publication) publish() error {
 	return p.publishByJournal()
 }
 
-// checkNames refuses names that somebody else's files or folders have.
+// checkNames refuses names that foreign files or folders have.
 func (p publication) checkNames() error {
 	for _, m := range p.moves {
 		info, err := p.disk.lstat(p.at(m.To))
@@ -88,8 +87,8 @@ func (p publication) checkNames() error {
 	return nil
 }
 
-// publishFirst publishes where no whole results are: what a job has left that died
-// goes, and each file gets its name, the mark of success last.
+// publishFirst publishes if there are no whole results. It removes what a dead job has left. Then it gives
+// each file its name, the mark of success last.
 func (p publication) publishFirst() error {
 	for _, name := range p.old.names {
 		if err := p.removeFile(name); err != nil {
@@ -114,7 +113,7 @@ func (p publication) publishFirst() error {
 	return nil
 }
 
-// takeBack removes the first n new files, the manifest last.
+// takeBack removes the first n new files. The manifest goes last.
 func (p publication) takeBack(n int) (err error) {
 	for i := n - 1; i >= 0; i-- {
 		err = errors.Join(err, p.disk.remove(p.at(p.moves[i].To)))
@@ -131,8 +130,8 @@ func (t target) removeFile(name string) error {
 	return t.disk.remove(t.at(name))
 }
 
-// prepare checks the finished files and writes those beside them, all of which then
-// are on the device.
+// prepare checks the finished files and writes the files beside them. When it returns, all of them are on the
+// device.
 func (w *Workspace) prepare(files []output.File, summary any) ([]move, error) {
 	moves := []move{{ManifestName, ManifestName}}
 	var paths []string
@@ -182,13 +181,11 @@ func (w *Workspace) writeJSON(name string, value any) error {
 	return nil
 }
 
-// Publish gives the finished files their names in the output folder, beside them a
-// manifest, the summary as JSON and the mark of success. The results of an earlier
-// job go.
+// Publish gives the finished files their names in the output folder. Beside them it writes a manifest, the
+// summary as JSON and the mark of success. It removes the results of an earlier job.
 //
-// Unless it returns an error the new results stand in the output folder, whole and
-// on the device. If it returns one, the folder is as it was, unless the error says
-// what else.
+// If it returns no error, the new results are complete in the output folder and on the device. If it returns
+// one, the folder is as it was, unless the error says otherwise.
 func (w *Workspace) Publish(files []output.File, summary any) error {
 	if w.bucket != nil {
 		var err error
@@ -216,8 +213,7 @@ func (w *Workspace) Publish(files []output.File, summary any) error {
 	return nil
 }
 
-// recover does to the end what a dead run has begun in the target, and removes what
-// is left of it.
+// recover finishes what a dead run has begun in the target, and removes what is left of the run.
 func (t target) recover(token string) error {
 	if err := t.settle(token); err != nil {
 		return err
@@ -231,8 +227,8 @@ func (t target) recover(token string) error {
 	return removeMarked(t.disk, partial, token)
 }
 
-// isWorkingFolder reports whether the process works in the folder. To exchange that
-// would leave the user's shell in a folder that is gone.
+// isWorkingFolder reports whether the process works in the folder. An exchange would leave the user's shell
+// in a folder that is gone.
 func isWorkingFolder(path string) bool {
 	here, err := os.Stat(".")
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// situation is one in which results are published.
+// situation is a situation in which results are published.
 type situation struct {
 	name           string
 	hasOld, others bool
-	refuses        func(operation string) error // what the disk cannot do at all
+	refuses        func(operation string) error // which operations the disk cannot do at all
 }
 
 func situations() (all []situation) {
@@ -53,7 +53,7 @@ func (s situation) prepare(t *testing.T) ground {
 	return g
 }
 
-// before is the name of the results that stand before the job.
+// before is the name of the results that are there before the job.
 func (s situation) before() string { return map[bool]string{false: "", true: "old"}[s.hasOld] }
 
 // count returns how many operations publishing takes.
@@ -69,8 +69,8 @@ func (s situation) count(t *testing.T) int {
 	return n
 }
 
-// TestFailures lets each operation of publishing fail once, and each with all after it:
-// the old results stand whole if there is an error, the new ones if there is none.
+// TestFailures lets each operation of publishing fail, once alone and once with all operations after it.
+// After an error the old results are complete, after success the new ones.
 func TestFailures(t *testing.T) {
 	for _, s := range situations() {
 		for _, lasting := range []bool{false, true} {
@@ -113,9 +113,9 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestKills ends a job at each operation of publishing: nothing happens from there on.
-// The old results or the new ones stand whole. Where folders cannot be exchanged a
-// journal may be left, by which the next job makes the new ones whole.
+// TestKills kills a job at each operation of publishing: nothing happens from there on. Either the old
+// results or the new ones are complete. If folders cannot be exchanged, a journal may be left. With it the
+// next job completes the new results.
 func TestKills(t *testing.T) {
 	for _, s := range situations() {
 		stood := map[string]int{}
@@ -130,8 +130,7 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// TestKilledTwice kills the next job, too, while it clears away what the first has
-// left.
+// TestKilledTwice kills the next job, too, while it clears away what the first job has left.
 func TestKilledTwice(t *testing.T) {
 	for _, s := range situations() {
 		total := s.count(t)
@@ -161,8 +160,8 @@ func (s situation) killedAt(n int) disk {
 	})
 }
 
-// checkKilled checks the output folder after a job was killed that published there,
-// and returns the name of the results that stand.
+// checkKilled checks the output folder after a job was killed that published there. It returns the name of
+// the results that are complete.
 func (g ground) checkKilled(s situation, when string) string {
 	g.t.Helper()
 	if s.others {
@@ -175,7 +174,7 @@ func (g ground) checkKilled(s situation, when string) string {
 	case strings.HasPrefix(s.name, "exchange"):
 		g.t.Fatalf("%s: the results %q stand", when, name)
 	}
-	// Whoever opens the folder next makes them whole.
+	// The next job that opens the folder completes them.
 	if w, err := Open(g.options()); err != nil {
 		g.t.Fatalf("%s: %v", when, err)
 	} else {

@@ -10,16 +10,15 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// errNotExchanged says that the folders could not be exchanged, and that nothing
-// has changed.
+// errNotExchanged says that the folders could not be exchanged. Nothing has changed then.
 var errNotExchanged = errors.New("the folders cannot be exchanged")
 
-// publishByExchange builds the whole new folder beside the target, gives it what is
-// somebody else's in the target, and exchanges the two. So at any time either the
-// old results or the new ones stand in the target, and nothing of others is missing.
+// publishByExchange builds the whole new folder beside the target, and takes the foreign files of the target
+// into it. Then it exchanges the two folders. So at any time the target holds either the old results or the
+// new ones, and all foreign files.
 //
-// It fails with errNotExchanged where the disk cannot do that, or the target has
-// something that a new folder cannot be given.
+// It fails with errNotExchanged if the disk cannot exchange folders, or if the target has something that a
+// new folder cannot get.
 func (p *publication) publishByExchange() error {
 	if isWorkingFolder(p.path) {
 		return errNotExchanged
@@ -42,8 +41,8 @@ func (p *publication) publishByExchange() error {
 		}
 		return p.unstage(err)
 	}
-	// The results stand: what of the old ones cannot be removed is not worth
-	// failing for. The next job tries again.
+	// The new results are in place. A failure to remove some of the old ones is not worth failing for. The
+	// next job tries again.
 	_ = p.discard(staging, p.token)
 	return nil
 }
@@ -56,8 +55,8 @@ func (p publication) unstage(cause error) error {
 	return fmt.Errorf("%w: %w", errNotExchanged, cause)
 }
 
-// stage builds the new folder and locks it: once it has the target's name, other jobs
-// must find it taken.
+// stage builds the new folder and locks it. Other jobs must find it taken as soon as it has the target's
+// name.
 func (p *publication) stage(staging string) error {
 	if err := p.disk.mkdir(staging); err != nil {
 		return err
@@ -76,8 +75,8 @@ func (p *publication) stage(staging string) error {
 		switch {
 		case p.at(name) == p.partial(p.token), p.old.has(name) && !entry.IsDir():
 		case entry.IsDir():
-			// A folder cannot have two names. Until it is given back, a link leads to
-			// where it will be after the exchange.
+			// A folder cannot have two names. Until the folder is given back, a link leads to where it will
+			// be after the exchange.
 			err = p.disk.symlink(placeholder(staging, name), filepath.Join(staging, name))
 		default:
 			err = p.disk.link(p.at(name), filepath.Join(staging, name))
@@ -102,7 +101,7 @@ func (p *publication) stage(staging string) error {
 	return nil
 }
 
-// placeholder is what a link holds that stands for a folder of somebody else's.
+// placeholder is the content of a link that stands for a foreign folder.
 func placeholder(staging, name string) string {
 	return filepath.Join("..", filepath.Base(staging), name)
 }
@@ -112,9 +111,8 @@ func isPlaceholder(path, staging string) bool {
 	return err == nil && held == placeholder(staging, filepath.Base(path))
 }
 
-// settle removes the folder that a run has built beside the target, after the
-// exchange or before it: what is somebody else's is given back to the target, and
-// results are removed.
+// settle removes the folder that a run has built beside the target, before or after the exchange. It gives
+// foreign files back to the target, and removes results.
 func (t target) settle(token string) error {
 	staging := t.staging(token)
 	info, err := t.disk.lstat(staging)
@@ -130,8 +128,8 @@ func (t target) settle(token string) error {
 	return nil
 }
 
-// isStaged reports whether a folder is beside the target that a run of the user may
-// have made there: the new folder has the owner of the old one.
+// isStaged reports whether there is a folder beside the target that a run of this user may have made. A new
+// folder has the owner of the old one.
 func (t target) isStaged(token string) bool {
 	info, err := os.Lstat(t.staging(token))
 	if err != nil || !info.IsDir() {
@@ -144,8 +142,8 @@ func (t target) isStaged(token string) bool {
 	return err == nil && ownerOf(own).user == ownerOf(info).user
 }
 
-// giveBack moves all that is somebody else's from the folder beside the target into
-// the target, unless it is there.
+// giveBack moves all foreign files from the folder beside the target into the target, unless they are there
+// already.
 func (t target) giveBack(token string) error {
 	staging := t.staging(token)
 	others, _, err := target{t.disk, staging}.others(token)
@@ -160,8 +158,8 @@ func (t target) giveBack(token string) error {
 	return nil
 }
 
-// giveBackOne leaves what has a name in both folders to discard: until then the two
-// can be exchanged again.
+// giveBackOne moves one file. A file that has a name in both folders is left for discard: until then the two
+// folders can be exchanged again.
 func (t target) giveBackOne(staging, name string) error {
 	here, there := filepath.Join(staging, name), t.at(name)
 	isDone, err := t.isGivenBack(staging, name)
@@ -180,8 +178,7 @@ func (t target) giveBackOne(staging, name string) error {
 	return &os.PathError{Op: "move", Path: here, Err: syscall.EEXIST}
 }
 
-// isGivenBack reports whether a file beside the target is nothing but a second name
-// of one in the target.
+// isGivenBack reports whether a file beside the target is only a second name of a file in the target.
 func (t target) isGivenBack(staging, name string) (bool, error) {
 	here := filepath.Join(staging, name)
 	if isPlaceholder(here, staging) {
@@ -195,8 +192,8 @@ func (t target) isGivenBack(staging, name string) (bool, error) {
 	return err == nil && theirs != nil && os.SameFile(mine, theirs), err
 }
 
-// discard removes the folder beside the target: second names of what is somebody
-// else's, and results, their manifest last.
+// discard removes the folder beside the target with its second names of foreign files and its results. The
+// manifest goes last.
 func (t target) discard(staging, token string) error {
 	beside := target{t.disk, staging}
 	others, listed, err := beside.others(token)
@@ -225,8 +222,8 @@ func (t target) discard(staging, token string) error {
 	return t.disk.remove(staging)
 }
 
-// others returns the names of what is somebody else's in a folder with results: what
-// its manifest does not list.
+// others returns the names of the foreign files in a folder with results. These are the files that its
+// manifest does not list.
 func (t target) others(token string) (names []string, listed manifest, err error) {
 	if listed, err = t.disk.readManifest(t.path); err != nil {
 		return nil, listed, err

@@ -1,7 +1,6 @@
-// Package workspace holds the folders of a run: that of its temporary files, that of
-// its results before they are published, and the output folder, where it publishes
-// them. Jobs that use the same folders do not meet, and what dead ones have left is
-// cleared away; nothing else ever is.
+// Package workspace holds the folders of a run: the folder of its temporary files, the folder of its
+// unpublished results, and the output folder in which it publishes them. Jobs that use the same folders do
+// not get in each other's way. A run clears away what dead runs have left, and never anything else.
 package workspace
 
 import (
@@ -23,42 +22,41 @@ import (
 type Options struct {
 	// Output is the folder for the results. It is made if it is missing.
 	Output string
-	// Temp is the folder in which the run makes its own for temporary files.
+	// Temp is the folder in which the run makes its own folder of temporary files.
 	Temp string
-	// Overwrite allows results of an earlier job in the output folder, which are
-	// replaced, and other files, which are left alone.
+	// Overwrite allows an output folder that is not empty. Results of an earlier job in it are replaced.
+	// Other files are left alone.
 	Overwrite bool
 }
 
-// Workspace is the folders of one run, for which it holds the locks.
+// Workspace is the folders of one run. It holds their locks.
 type Workspace struct {
 	// Output is where the results are published, an absolute path without links.
 	Output string
 	// Temp is the run's folder of temporary files, an absolute path. Only the user
 	// may enter it.
 	Temp string
-	// Partial is the run's folder of results that are not published yet, in Output.
-	// Only the user may enter it.
+	// Partial is the run's folder of unpublished results, in Output. Only the user may enter it.
 	Partial string
 
 	disk  disk
 	token string
 	locks []*os.File
-	made  []string // folders that were missing, to be removed if they are empty
+	made  []string // folders that were missing; they are removed if they are empty
 	usual string   // folder of temporary files, which dead runs may have left empty
-	// isInterrupted says that the next job needs what is in Partial.
+	// isInterrupted says that the next job needs the files in Partial.
 	isInterrupted bool
 
-	// bucket and bucketTemp are set where the output or the temporary files are not on the local disk.
+	// bucket is set if the output is not on the local disk, and bucketTemp if the temporary files are not.
 	bucket     *bucket
 	bucketTemp *bucketTemp
 }
 
-// mostNameBytes is the length in bytes of the longest name that file systems take.
+// mostNameBytes is the length in bytes of the longest name that file systems accept.
 const mostNameBytes = 255
 
-// UsualTemp returns the folder of temporary files for an output folder: the one
-// beside it, with the same name and .temp, shortened if it would be too long.
+// UsualTemp returns the folder of temporary files for an output folder. It is beside the output folder and
+// has the same name with .temp behind it. The name is shortened if it would be too long.
 func UsualTemp(output string) string {
 	if storage.Scheme(output) != "" {
 		return strings.TrimRight(output, "/") + ".temp"
@@ -76,8 +74,8 @@ func UsualTemp(output string) string {
 	return clean + ending
 }
 
-// Open makes the run's folders and clears away what dead runs have left in them. The
-// error says what is wrong with which folder, and what to do.
+// Open makes the run's folders and clears away what dead runs have left in them. The error says which folder
+// is at fault, what is wrong with it, and what to do.
 func Open(options Options) (*Workspace, error) { return open(options, disk{}) }
 
 func open(options Options, d disk) (_ *Workspace, err error) {
@@ -135,7 +133,7 @@ func (w *Workspace) openTempFolder(parent string) (err error) {
 	return nil
 }
 
-// openBucket takes an output folder that is not on the local disk.
+// openBucket opens an output folder that is not on the local disk.
 func (w *Workspace) openBucket(options Options) (err error) {
 	w.bucket, err = openBucket(options.Output, w.token)
 	if held, isHeld := errors.AsType[*storage.HeldError](err); isHeld {
@@ -152,8 +150,8 @@ func (w *Workspace) target() target { return target{w.disk, w.Output} }
 
 func (w *Workspace) record() record { return record{w.token, w.Output, w.Temp} }
 
-// openOutput makes the output folder and locks it. Tasks may run in processes with
-// another working folder: the path is made absolute.
+// openOutput makes the output folder and locks it. It makes the path absolute, since tasks may run in
+// processes with another working folder.
 func (w *Workspace) openOutput(path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -162,7 +160,7 @@ func (w *Workspace) openOutput(path string) error {
 	if err := w.makeFolder(path, 0o777); err != nil {
 		return err
 	}
-	// What takes the folder's place must be beside the folder, not beside a link.
+	// The folder that replaces this one must be beside the folder itself, not beside a link to it.
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return err
 	}
@@ -177,8 +175,8 @@ func (w *Workspace) openOutput(path string) error {
 	return nil
 }
 
-// recoverOutput clears away what dead runs have left in the output folder and beside
-// it. What publishing they had begun is done to the end.
+// recoverOutput clears away what dead runs have left in the output folder and beside it. It finishes what
+// they had begun to publish.
 func (w *Workspace) recoverOutput() error {
 	tokens, err := w.target().tokens()
 	if err != nil {
@@ -192,7 +190,7 @@ func (w *Workspace) recoverOutput() error {
 	return nil
 }
 
-// recoverRun clears away what a run has left, unless it lives.
+// recoverRun clears away what a run has left, unless the run is alive.
 func (w *Workspace) recoverRun(token string) error {
 	t := w.target()
 	r, is := t.recordOf(token)
@@ -213,8 +211,8 @@ func (w *Workspace) recoverRun(token string) error {
 	return nil
 }
 
-// recordOf returns what a run has recorded in the target, or beside it. Only what a run
-// of the same user has left counts: another user's is another's to clear away.
+// recordOf returns what a run has recorded in the target or beside it. Only runs of the same user count:
+// other users clear away their own.
 func (t target) recordOf(token string) (r record, is bool) {
 	if r, is = marked(t.partial(token), token); !is && t.isStaged(token) {
 		r, is = marked(target{t.disk, t.staging(token)}.partial(token), token)
@@ -222,8 +220,8 @@ func (t target) recordOf(token string) (r record, is bool) {
 	return r, is
 }
 
-// removeUnmarked removes folders by the names of a run. Nothing proves that the run has
-// made them: only those without anything in them go.
+// removeUnmarked removes folders that have the names of a run but not its mark. Nothing proves that the run
+// has made them. So it removes only empty ones.
 func (t target) removeUnmarked(token string) error {
 	var err error
 	if t.isStaged(token) {
@@ -233,8 +231,7 @@ func (t target) removeUnmarked(token string) error {
 	return errors.Join(err, removeMarked(t.disk, t.partial(token), token))
 }
 
-// tokens returns those of the runs that have marks in the folder, or published what
-// is there.
+// tokens returns the tokens of the runs that have marks in the folder or have published its results.
 func (t target) tokens() (tokens []string, err error) {
 	entries, err := os.ReadDir(t.path)
 	if err != nil {
@@ -246,7 +243,7 @@ func (t target) tokens() (tokens []string, err error) {
 			tokens = append(tokens, token)
 		}
 	}
-	// A manifest of somebody else's is a fault that is found later.
+	// A foreign manifest is a fault that a later check finds.
 	if m, err := t.disk.readManifest(t.path); err == nil && m.Token != "" {
 		tokens = append(tokens, m.Token)
 	}
@@ -276,10 +273,10 @@ func (w *Workspace) checkOutput(options Options) error {
 	return nil
 }
 
-// openTemp makes the run's own folder of temporary files. A lock beside it, held from
-// before the folder is made, tells other runs that it was not left behind.
+// openTemp makes the run's own folder of temporary files. It first takes a lock beside the folder. The lock
+// tells other runs that this run is alive.
 func (w *Workspace) openTemp(parent string) error {
-	// Another run that made the parent may just be removing it.
+	// Another run may have made the parent, and may just be removing it.
 	for range 3 {
 		err := w.makeTemp(parent)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -316,11 +313,10 @@ func (w *Workspace) makeTemp(parent string) error {
 	return checkRoom(temp)
 }
 
-// longestName is the length in bytes of no shorter name than any that a run gives a
-// file in its folders.
+// longestName is at least the length in bytes of every name that a run gives a file in its folders.
 const longestName = 64
 
-// checkRoom refuses a folder whose path is so long that files in it cannot be named.
+// checkRoom refuses a folder whose path is so long that its files cannot be named.
 func checkRoom(folder string) error {
 	_, err := os.Lstat(filepath.Join(folder, strings.Repeat("x", longestName)))
 	if errors.Is(err, syscall.ENAMETOOLONG) {
@@ -329,7 +325,7 @@ func checkRoom(folder string) error {
 	return nil
 }
 
-// makeFolder makes a folder unless it is there, and what is missing above it.
+// makeFolder makes a folder and all missing folders above it. An existing folder is left as it is.
 func (w *Workspace) makeFolder(path string, mode fs.FileMode) error {
 	info, err := os.Stat(path)
 	switch {
@@ -339,7 +335,7 @@ func (w *Workspace) makeFolder(path string, mode fs.FileMode) error {
 		return err
 	}
 	if target, err := os.Readlink(path); err == nil {
-		return fmt.Errorf("it is a symbolic link to %s, which is not there", target)
+		return fmt.Errorf("it is a symbolic link to %s, which does not exist", target)
 	}
 	err = os.Mkdir(path, mode)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -357,8 +353,8 @@ func (w *Workspace) makeFolder(path string, mode fs.FileMode) error {
 	return err
 }
 
-// Close removes the run's folders, those that it made for them if they are empty, and
-// gives the locks back.
+// Close removes the run's folders and gives the locks back. It also removes each folder that it made for
+// them, if that is empty.
 func (w *Workspace) Close() {
 	if w.bucket != nil {
 		w.bucket.close(w.isInterrupted)
@@ -373,14 +369,14 @@ func (w *Workspace) Close() {
 	}
 	if w.Temp != "" {
 		if err := w.disk.removeFolder(w.Temp); err == nil {
-			os.Remove(w.Temp + lockSuffix) // else by it the next job finds the folder
+			os.Remove(w.Temp + lockSuffix) // kept otherwise: it leads the next job to the folder
 		}
 	}
 	for _, lock := range w.locks {
 		lock.Close()
 	}
-	// The usual folder of temporary files goes in any case: a run that died may have
-	// left it.
+	// The usual folder of temporary files is removed even if this run did not make it, if it is empty: a dead
+	// run may have left it.
 	for _, folder := range slices.Backward(append(w.made, w.usual)) {
 		if storage.Scheme(folder) == "" {
 			_ = removeEmpty(folder)

@@ -13,8 +13,7 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// die opens a workspace and ends like a killed process: its locks are free, and all
-// else is left.
+// die opens a workspace and ends like a killed process: it frees its locks and leaves everything else.
 func die(t *testing.T, options Options) *Workspace {
 	t.Helper()
 	w, err := Open(options)
@@ -37,7 +36,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// check fails unless paths are there, or are not.
+// check fails unless all paths exist, or unless none of them does.
 func check(t *testing.T, there bool, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
@@ -47,8 +46,8 @@ func check(t *testing.T, there bool, paths ...string) {
 	}
 }
 
-// TestDeadRuns clears away what runs left that died, wherever the next one finds a
-// trace of theirs, and nothing that lives.
+// TestDeadRuns: a job clears away what dead runs have left, wherever it finds a trace of them. It clears away
+// nothing of live runs.
 func TestDeadRuns(t *testing.T) {
 	root := t.TempDir()
 	in := func(output, temp string) Options {
@@ -80,7 +79,7 @@ func TestDeadRuns(t *testing.T) {
 	}
 }
 
-// TestNotOurs: folders and files that only look like those of a run stay.
+// TestNotOurs: folders and files stay if they only look like those of a run.
 func TestNotOurs(t *testing.T) {
 	root := t.TempDir()
 	temp, output := filepath.Join(root, "temp"), filepath.Join(root, "out")
@@ -108,8 +107,8 @@ func TestNotOurs(t *testing.T) {
 	check(t, true, append(files, copied)...)
 }
 
-// TestRecords: a record comes back, whatever the paths in it, and nothing else passes
-// for one.
+// TestRecords: a record is read back as it was, whatever its paths contain, and no other content passes for a
+// record.
 func TestRecords(t *testing.T) {
 	want := record{"ABCDEFGHIJKLMNOPQRSTUVWXYZ", "/out\xff\n\"", "/temp\ntemp \"x\""}
 	if got, err := decodeRecord(want.encode()); err != nil || got != want {
@@ -128,8 +127,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestForeignManifests: a manifest that names files of somebody else's takes nothing
-// away, with or without overwriting, and neither do other names of results.
+// TestForeignManifests: a manifest that lists foreign files removes nothing, with or without overwriting.
+// Neither do other foreign files that have names of results.
 func TestForeignManifests(t *testing.T) {
 	for _, files := range []map[string]string{
 		{ManifestName: `{"files":[{"name":"thesis.docx","output":"","rows":0,"bytes":6}]}`, "thesis.docx": "thesis"},
@@ -157,8 +156,7 @@ func TestForeignManifests(t *testing.T) {
 	}
 }
 
-// TestForeignResults: a file that has the name of a new result and is not of the
-// earlier job stays.
+// TestForeignResults: a file that has the name of a new result stays, unless it belongs to the earlier job.
 func TestForeignResults(t *testing.T) {
 	for _, hasOld := range []bool{false, true} {
 		g := newGround(t)
@@ -178,8 +176,8 @@ func TestForeignResults(t *testing.T) {
 	}
 }
 
-// TestOldResults: results of a version without tokens are replaced if all is as the
-// manifest says, and left alone if not.
+// TestOldResults: results of a version without tokens are replaced if everything is as the manifest says.
+// Otherwise they are left alone.
 func TestOldResults(t *testing.T) {
 	forget := func(g ground) {
 		path := filepath.Join(g.output(), ManifestName)
@@ -204,8 +202,8 @@ func TestOldResults(t *testing.T) {
 	}
 }
 
-// TestLinks: the output may be a link to a folder, which stays one. A link to nothing
-// is refused, and stays too.
+// TestLinks: the output may be a link to a folder, and it stays a link. A link to nothing is refused, and
+// stays too.
 func TestLinks(t *testing.T) {
 	g := newGround(t)
 	options := g.options()
@@ -213,7 +211,7 @@ func TestLinks(t *testing.T) {
 	if err := os.Symlink("out", options.Output); err != nil {
 		t.Fatal(err)
 	}
-	if err := publish(options, "new", disk{}); err == nil || !strings.Contains(err.Error(), "symbolic link to out, which is not there") {
+	if err := publish(options, "new", disk{}); err == nil || !strings.Contains(err.Error(), "symbolic link to out, which does not exist") {
 		t.Errorf("a link to nothing: %v", err)
 	}
 	check(t, true, options.Output)
@@ -254,8 +252,8 @@ func TestWorkingFolder(t *testing.T) {
 	}
 }
 
-// TestLongPaths: a folder that leaves no room for the names in it is refused before any
-// work, and nothing of it stays.
+// TestLongPaths: a folder whose path leaves no room for the names in it is refused before any work, and
+// nothing of it stays.
 func TestLongPaths(t *testing.T) {
 	for _, length := range []int{3900, 4000, 4030, 4060, 4090, 5000} {
 		g := newGround(t)
@@ -278,8 +276,8 @@ func TestLongPaths(t *testing.T) {
 	}
 }
 
-// TestLongNames: the output folder may have the longest name there is. One that is longer
-// is refused, as the output folder.
+// TestLongNames: the output folder may have the longest possible name. A longer name is refused, and the
+// error names the output folder.
 func TestLongNames(t *testing.T) {
 	for _, length := range []int{250, 251, 255, 256} {
 		g := newGround(t)
@@ -295,8 +293,8 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// TestPrivate: nobody else may look into the folders of a run; the results are as open
-// as the user's other files, and their folder keeps its mode.
+// TestPrivate: nobody else may look into the folders of a run. The results are as open as the user's other
+// files, and their folder keeps its mode.
 func TestPrivate(t *testing.T) {
 	g := newGround(t)
 	w, err := Open(g.options())
@@ -333,8 +331,8 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// TestOneAtATime: no other job gets the output folder while one publishes there, before
-// the exchange or after it.
+// TestOneAtATime: while a job publishes, no other job gets its output folder, before the exchange or after
+// it.
 func TestOneAtATime(t *testing.T) {
 	g := newGround(t)
 	if err := publish(g.options(), "old", disk{}); err != nil {
@@ -355,7 +353,7 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// TestRemoveFolder removes folders that somebody goes on writing to.
+// TestRemoveFolder removes folders to which somebody goes on writing.
 func TestRemoveFolder(t *testing.T) {
 	for range 20 {
 		folder := filepath.Join(t.TempDir(), "run")
@@ -378,7 +376,7 @@ func TestRemoveFolder(t *testing.T) {
 		_ = disk{}.removeFolder(folder)
 		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the folder is there (%v)", err)
-			os.Rename(folder, folder+".gone") // or its writer would not end
+			os.Rename(folder, folder+".gone") // otherwise its writer would not end
 		}
 		if err := <-ended; !errors.Is(err, fs.ErrNotExist) {
 			t.Error(err)

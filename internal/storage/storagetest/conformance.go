@@ -18,9 +18,9 @@ import (
 // Place is where a storage is tried.
 type Place struct {
 	Storage storage.Storage
-	// Folder is empty. Folder/below is a folder that exists, where folders do.
+	// Folder is empty. If the storage has folders, Folder/below is one.
 	Folder string
-	// Tick is how long after one write the next one gets another generation.
+	// Tick is how long to wait after a write so that the next one gets another generation.
 	Tick time.Duration
 
 	lacks Lack // of its server
@@ -29,7 +29,7 @@ type Place struct {
 // at returns a name in the folder.
 func (p Place) at(name string) string { return storage.Join(p.Folder, name) }
 
-// Conform tries all that a storage must promise. Fresh makes a new place.
+// Conform tests everything that a storage must promise. Fresh makes a new place.
 func Conform(t *testing.T, fresh func(t *testing.T) Place) {
 	for _, test := range []struct {
 		name string
@@ -65,7 +65,7 @@ func (p Place) write(t *testing.T, name, content string, options storage.Options
 	return w.Commit()
 }
 
-// put makes a file, which must succeed.
+// put makes a file and fails the test if that fails.
 func (p Place) put(t *testing.T, name, content string) {
 	t.Helper()
 	if err := p.write(t, name, content, storage.Options{}); err != nil {
@@ -73,7 +73,7 @@ func (p Place) put(t *testing.T, name, content string) {
 	}
 }
 
-// holds fails unless the files below the folder are those, and have the right sizes.
+// holds fails unless exactly the wanted files are below the folder, with the right sizes and contents.
 func (p Place) holds(t *testing.T, want map[string]string) {
 	t.Helper()
 	var got, names []string
@@ -96,7 +96,7 @@ func (p Place) holds(t *testing.T, want map[string]string) {
 	}
 }
 
-// open opens a file, which must be there, until the test ends.
+// open opens an existing file until the test ends.
 func (p Place) open(t *testing.T, name string) storage.File {
 	t.Helper()
 	file, err := p.Storage.Open(p.at(name))
@@ -185,7 +185,7 @@ func tryReplace(t *testing.T, p Place) {
 	if err != nil || second.Generation == first.Generation && first.Generation != "" {
 		t.Errorf("generation %q after %q, %v", second.Generation, first.Generation, err)
 	}
-	// What was opened stays what it was, or its reads fail.
+	// The open file stays what it was, or its reads fail.
 	b := make([]byte, 3)
 	if _, err := before.ReadAt(b, 0); err == nil && string(b) != "old" {
 		t.Errorf("an open file became %q", b)

@@ -26,7 +26,7 @@ func tryLease(t *testing.T, p Place) {
 	if err := errors.Join(lease.Check(), other.Check(), lease.Release(), other.Release()); err != nil {
 		t.Error(err)
 	}
-	// It goes from one to the next, to one at a time.
+	// Many want the lease: each gets it, one at a time.
 	var holders, times atomic.Int64
 	var group sync.WaitGroup
 	for range 4 {

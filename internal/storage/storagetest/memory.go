@@ -1,5 +1,5 @@
-// Package storagetest has what tests of storage need: the test that every storage has
-// to pass, and a storage in memory.
+// Package storagetest has what tests of storage need: the test that every storage has to pass, and a storage
+// in memory.
 package storagetest
 
 import (
@@ -17,13 +17,12 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// Memory is a storage in memory. It has none of the optional abilities, so that
-// tests with it show that a job does without them.
+// Memory is a storage in memory. It has none of the optional abilities. So tests with it show that a job does
+// without them.
 type Memory struct {
-	// Ask, if not nil, is asked before each operation: list, stat, open, read, create,
-	// write, commit, copy, remove or lease. The operation fails with the error that it
-	// returns. It is called by several goroutines, and may count as well. It must be set
-	// before the storage is used.
+	// Ask, if it is not nil, is called before each operation: list, stat, open, read, create, write, commit,
+	// copy, remove or lease. If it returns an error, the operation fails with it. It may count the
+	// operations. Several goroutines call it. It must be set before the storage is used.
 	Ask func(operation, name string) error
 
 	mutex  sync.Mutex
@@ -35,8 +34,8 @@ type Memory struct {
 // memories numbers the storages of a process.
 var memories atomic.Int64
 
-// NewMemory registers a storage in memory for as long as the test runs. It returns a
-// folder in it, whose scheme is of this storage alone.
+// NewMemory registers a storage in memory for as long as the test runs. It returns a folder in it. The scheme
+// of the folder belongs to this storage alone.
 func NewMemory(t testing.TB) (m *Memory, folder string) {
 	m = &Memory{files: map[string]memoryFile{}, leases: map[string]*memoryLease{}}
 	scheme := fmt.Sprintf("memory%d", memories.Add(1))
@@ -44,7 +43,7 @@ func NewMemory(t testing.TB) (m *Memory, folder string) {
 	return m, scheme + "://bucket/folder"
 }
 
-// memoryFile is the content of a file, which never changes, as it is when it is opened.
+// memoryFile is the content of a file at the time when it was opened. It never changes.
 type memoryFile struct {
 	memory  *Memory
 	info    storage.Info
@@ -75,7 +74,7 @@ func (m *Memory) find(operation, name string) (memoryFile, error) {
 	return file, nil
 }
 
-// put gives a name to a content.
+// put gives a content its name.
 func (m *Memory) put(name string, content []byte, options storage.Options) error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -87,7 +86,7 @@ func (m *Memory) put(name string, content []byte, options storage.Options) error
 	return nil
 }
 
-// List gives the files below a folder, by name.
+// List yields the files below a folder, ordered by name.
 func (m *Memory) List(folder string) iter.Seq2[storage.Info, error] {
 	return func(yield func(storage.Info, error) bool) {
 		if err := m.ask("list", folder); err != nil {
@@ -117,7 +116,7 @@ func (m *Memory) Stat(name string) (storage.Info, error) {
 	return file.info, err
 }
 
-// Open opens a file. What is written later under its name does not change it.
+// Open opens a file. Later writes under its name do not change it.
 func (m *Memory) Open(name string) (storage.File, error) {
 	file, err := m.find("open", name)
 	if err != nil {
@@ -141,7 +140,7 @@ func (f memoryFile) ReadAt(b []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// ReadRanges reads several ranges by one operation, and gives the last one first.
+// ReadRanges reads several ranges by one operation. It yields the last one first.
 func (f memoryFile) ReadRanges(ranges []storage.Range) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		if err := f.memory.ask("read", f.info.Name); err != nil {
@@ -190,7 +189,7 @@ func (m *Memory) Create(name string, options storage.Options) (storage.Writer, e
 	return &memoryWriter{memory: m, name: name, options: options}, nil
 }
 
-// Write appends to the file. A write that fails has written half.
+// Write appends to the file. A write that fails appends half.
 func (w *memoryWriter) Write(b []byte) (int, error) {
 	if err := w.memory.ask("write", w.name); err != nil {
 		w.content = append(w.content, b[:len(b)/2]...)
@@ -237,7 +236,7 @@ type memoryLease struct {
 	name, holder string
 }
 
-// Lease takes a lease. It shows as no file.
+// Lease takes a lease. No file shows it.
 func (m *Memory) Lease(name, holder string) (storage.Lease, error) {
 	if err := m.ask("lease", name); err != nil {
 		return nil, err
@@ -251,14 +250,14 @@ func (m *Memory) Lease(name, holder string) (storage.Lease, error) {
 	return m.leases[name], nil
 }
 
-// Expire takes the lease of a name away from its holder, as the end of its time would.
+// Expire takes the lease of a name away from its holder, as if its time had ended.
 func (m *Memory) Expire(name string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	delete(m.leases, name)
 }
 
-// Check is an error if the lease has expired.
+// Check returns an error if the lease has expired.
 func (l *memoryLease) Check() error {
 	l.memory.mutex.Lock()
 	defer l.memory.mutex.Unlock()
@@ -268,7 +267,7 @@ func (l *memoryLease) Check() error {
 	return nil
 }
 
-// Release gives the lease back, unless another one holds it by now.
+// Release gives the lease back, unless somebody else holds it by now.
 func (l *memoryLease) Release() error {
 	l.memory.mutex.Lock()
 	defer l.memory.mutex.Unlock()
