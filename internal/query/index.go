@@ -93,7 +93,7 @@ func isMadeBy(header *index.Header, config *job.Config) bool {
 }
 
 func openIndexFile(path string) (indexFile, error) {
-	mapped, err := storage.Map(path)
+	mapped, err := mapIndex(path)
 	if err != nil {
 		return indexFile{}, err
 	}
