@@ -7,6 +7,7 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/webtext"
 	"mirrorbeam/sketch"
 )
@@ -84,6 +85,9 @@ type Config struct {
 	Excerpt int `json:"excerpt"`
 	// NoQuotations applies to containment: it leaves out text between quotation marks, and lines that begin with ">".
 	NoQuotations bool `json:"no_quotations"`
+	// Within is a field of records: only documents that share its value are compared. Documents without a value share
+	// that. Empty: all documents are compared.
+	Within string `json:"within,omitempty"`
 
 	// Verify says what evidence a pair rests on.
 	Verify methods.Verification `json:"verify"`
@@ -99,7 +103,10 @@ type Config struct {
 	Emit         []string      `json:"emit"`
 	OutputFormat output.Format `json:"output_format"`
 	// Keep says which documents of a cluster are preferred.
-	Keep keep.Preference `json:"keep"`
+	Keep preference.Preference `json:"keep"`
+	// SourceField is the field of a record that holds its source, for a list of preferred sources; empty: the source is
+	// the name of its file.
+	SourceField string `json:"source_field,omitempty"`
 	// Split says what makes a cluster.
 	Split keep.Split `json:"split"`
 
@@ -134,7 +141,7 @@ func Default() Config {
 		},
 		Similarity: methods.Resemblance, Excerpt: 50,
 		Verify: methods.VerifyExact, Audit: "auto",
-		Emit: []string{autoEmit}, OutputFormat: output.JSONL, Keep: keep.First, Split: keep.Component,
+		Emit: []string{autoEmit}, OutputFormat: output.JSONL, Keep: preference.First, Split: keep.Component,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/webtext"
 )
 
@@ -15,13 +16,13 @@ var (
 	// sketchSettings change what is kept of a document: its id, its shingles or features, its fingerprints.
 	sketchSettings = []string{
 		"id_field", "text_field", "features", "max_document", "html_text",
-		"cjk_split", "normalize", "stopwords", "stopwords_use", "weight", "shingle", "seed", "bits",
+		"cjk_split", "normalize", "stopwords", "stopwords_use", "weight", "shingle", "seed", "bits", "within",
 	}
 	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not
 	// repeated here.
 	resultSettings = []string{
 		"similarity", "excerpt", "no_quotations", "threshold", "keys", "recall", "bands", "rows", "score", "hamming",
-		"verify", "keep", "split", "output_format",
+		"verify", "keep", "source_field", "split", "output_format",
 	}
 	// otherSettings change neither. They say where the corpus is, what else is written and where, and how the job runs.
 	otherSettings = []string{
@@ -45,11 +46,14 @@ func (c *Config) SketchHash(stopWords string) string {
 }
 
 // ResultHash identifies the settings that change clusters and pairs: two runs of equal hash over one corpus write the
-// same bytes. The configuration must be valid. The file of stop words may change, so stopWords is what
-// [Config.ReadStopWords] returned.
-func (c *Config) ResultHash(stopWords string) string {
+// same bytes. The configuration must be valid. The files that it names may change, so stopWords is what
+// [Config.ReadStopWords] returned, and ranking what [Config.ReadRanking] returned.
+func (c *Config) ResultHash(stopWords, ranking string) string {
 	choices := *c
 	choices.StopWords = stopWords
+	if c.Keep.Ranking() != "" {
+		choices.Keep = preference.Preference("rank:" + ranking)
+	}
 	choices.Keys, choices.Recall, choices.Score = c.Method(), c.PromisedRecall(), c.Scoring()
 	if !c.method().Settings.Distance {
 		choices.Bits, choices.Hamming = 0, 0

@@ -41,11 +41,11 @@ func another(field reflect.Value) reflect.Value {
 func TestHashes(t *testing.T) {
 	base := validConfig()
 	base.Emit = []string{output.Clusters}
-	sketches, results := base.SketchHash(""), base.ResultHash("")
-	if again := base; again.SketchHash("") != sketches || again.ResultHash("") != results || sketches == results {
-		t.Fatalf("hashes %s and %s, then %s and %s", sketches, results, again.SketchHash(""), again.ResultHash(""))
+	sketches, results := base.SketchHash(""), base.ResultHash("", "")
+	if again := base; again.SketchHash("") != sketches || again.ResultHash("", "") != results || sketches == results {
+		t.Fatalf("hashes %s and %s, then %s and %s", sketches, results, again.SketchHash(""), again.ResultHash("", ""))
 	}
-	if base.SketchHash("a\n") == sketches || base.ResultHash("a\n") == results {
+	if base.SketchHash("a\n") == sketches || base.ResultHash("a\n", "") == results {
 		t.Error("stop words change no hash")
 	}
 	idle := []string{"bits", "hamming", "stopwords"}
@@ -61,7 +61,7 @@ func TestHashes(t *testing.T) {
 		if changed := config.SketchHash("") != sketches; changed != isSketch {
 			t.Errorf("%s changes the hash of sketches: %v, want %v", f.Name, changed, isSketch)
 		}
-		if changed := config.ResultHash("") != results; changed != isResult {
+		if changed := config.ResultHash("", "") != results; changed != isResult {
 			t.Errorf("%s changes the hash of results: %v, want %v", f.Name, changed, isResult)
 		}
 	}
@@ -97,7 +97,7 @@ func TestHashesMean(t *testing.T) {
 		if same := c.one.SketchHash("") == c.other.SketchHash(""); same != c.sketch {
 			t.Errorf("%s: the hashes of sketches are equal: %v, want %v", c.name, same, c.sketch)
 		}
-		if same := c.one.ResultHash("") == c.other.ResultHash(""); same != c.equal {
+		if same := c.one.ResultHash("", "") == c.other.ResultHash("", ""); same != c.equal {
 			t.Errorf("%s: the hashes of results are equal: %v, want %v", c.name, same, c.equal)
 		}
 	}
@@ -121,7 +121,7 @@ func TestHashGolden(t *testing.T) {
 		{simHash, "", "945155c5fd4b69c5", "42e52cf9d8a51088"},
 		{containmentConfig(), "", "fd03d0d2b62a583d", "0198f4b8a0a9e8f3"},
 	} {
-		if sketches, result := c.config.SketchHash(c.stopWords), c.config.ResultHash(c.stopWords); sketches != c.sketches || result != c.result {
+		if sketches, result := c.config.SketchHash(c.stopWords), c.config.ResultHash(c.stopWords, ""); sketches != c.sketches || result != c.result {
 			t.Errorf("hashes %q, %q, want %q, %q", sketches, result, c.sketches, c.result)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/query"
 	"mirrorbeam/job"
 )
@@ -118,7 +119,7 @@ func TestEqualDocuments(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d", keys, seed), func(t *testing.T) {
 				config := e.config(t)
 				config.Keys, config.Threshold = keys, []float64{0.5, 0.8}[seed%2]
-				config.Keep = []keep.Preference{keep.First, keep.Longest}[(int(seed)+n)%2]
+				config.Keep = []preference.Preference{preference.First, preference.Longest}[(int(seed)+n)%2]
 				config.Split = []keep.Split{keep.Component, keep.Star}[seed/2%2]
 				if keys == methods.MinHash {
 					config.Recall = certain
@@ -189,7 +190,7 @@ func TestEqualDocumentsOfFingerprints(t *testing.T) {
 				if score == methods.Jaccard {
 					config.Threshold = 0.5
 				}
-				config.Keep = []keep.Preference{keep.First, keep.Longest}[seed%2]
+				config.Keep = []preference.Preference{preference.First, preference.Longest}[seed%2]
 				summary := runJob(t, config)
 				rows := readRows[pairRow](t, config.Output, output.Pairs)
 				isTrue := func(i, j int) bool {

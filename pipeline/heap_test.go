@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 )
@@ -100,16 +101,16 @@ func TestHeaps(t *testing.T) {
 		both.references = countDocuments(known)
 		for _, c := range []struct {
 			keys      methods.Name
-			keep      keep.Preference
+			keep      preference.Preference
 			split     keep.Split
 			reference bool
 		}{
-			{methods.Exact, keep.First, keep.Component, false},
-			{methods.Exact, keep.Longest, keep.Star, false},
-			{methods.Exact, keep.First, keep.Star, true},
-			{methods.Exact, keep.Longest, keep.Component, true},
-			{methods.MinHash, keep.Longest, keep.Component, false},
-			{methods.MinHash, keep.First, keep.Component, true},
+			{methods.Exact, preference.First, keep.Component, false},
+			{methods.Exact, preference.Longest, keep.Star, false},
+			{methods.Exact, preference.First, keep.Star, true},
+			{methods.Exact, preference.Longest, keep.Component, true},
+			{methods.MinHash, preference.Longest, keep.Component, false},
+			{methods.MinHash, preference.First, keep.Component, true},
 		} {
 			t.Run(fmt.Sprintf("%d/%+v", seed, c), func(t *testing.T) {
 				config, tr := heapConfig(t, c.keys, input, ""), alone

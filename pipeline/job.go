@@ -54,7 +54,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 			Files:  outputs.Files{Partial: work.Path(e.partial), Format: config.OutputFormat},
 			Inputs: inputs, Emit: config.Outputs(),
 			// A common passage neither removes a document nor puts it into a cluster.
-			Undecided: config.Similarity == methods.Containment, Keep: config.Keep, Split: config.Split,
+			Undecided: config.Similarity == methods.Containment, Split: config.Split,
 		},
 		Index: indexOf(config, e),
 	}
@@ -66,6 +66,7 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 	kept := documents.Kept{
 		Scheme: parameters.Scheme, Sets: documents.AllHashes,
 		Sequences: method.Reads&methods.ReadsSequences != 0, ExcludeQuotations: config.NoQuotations,
+		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within},
 	}
 	isScored := method.Scorer(parameters) != methods.NoScorer
 	switch {

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
@@ -53,7 +54,7 @@ func TestTruth(t *testing.T) {
 			config := testConfig(t, input)
 			config.Threshold, config.Shingle, config.CJKSplit = c.threshold, c.width, c.cjk
 			if c.longest {
-				config.Keep = keep.Longest
+				config.Keep = preference.Longest
 			}
 			if c.star {
 				config.Split = keep.Star
@@ -89,7 +90,7 @@ func TestTruth(t *testing.T) {
 // checkAgainstTruth compares the rows of a job, and its counts, with the truth.
 func checkAgainstTruth(t *testing.T, config job.Config, summary Summary, tr *truth) {
 	t.Helper()
-	longest, star := config.Keep == keep.Longest, config.Split == keep.Star
+	longest, star := config.Keep == preference.Longest, config.Split == keep.Star
 	pairs := readRows[pairRow](t, config.Output, output.Pairs)
 	clusters := readRows[clusterRow](t, config.Output, output.Clusters)
 	removed := readRows[removedRow](t, config.Output, output.Removed)
@@ -293,8 +294,8 @@ func TestSummaryFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameText(t, workspace.SummaryName, string(readFile(t, filepath.Join(config.Output, workspace.SummaryName))), string(want)+"\n")
-	if summary.ConfigHash != config.ResultHash("") {
-		t.Errorf("the hash is %s, want %s", summary.ConfigHash, config.ResultHash(""))
+	if summary.ConfigHash != config.ResultHash("", "") {
+		t.Errorf("the hash is %s, want %s", summary.ConfigHash, config.ResultHash("", ""))
 	}
 	if summary.Plan.ExpectedRecall != 1 {
 		t.Errorf("plan %+v promises less than exact keys", summary.Plan)

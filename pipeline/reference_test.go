@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/preference"
 )
 
 // TestReference compares an input with a reference corpus by exact keys, by bands and by all pairs, and checks against
@@ -27,15 +28,15 @@ func TestReference(t *testing.T) {
 	referenceFolder, inputFolder := putCorpus(t, plain, reference...), putCorpus(t, plain, input...)
 	for _, c := range []struct {
 		keys  methods.Name
-		keep  keep.Preference
+		keep  preference.Preference
 		split keep.Split
 		lanes int
 	}{
-		{methods.Exact, keep.First, keep.Component, 1},
-		{methods.Exact, keep.Longest, keep.Star, 4},
-		{methods.MinHash, keep.Longest, keep.Star, 2},
-		{methods.All, keep.Longest, keep.Component, 3},
-		{methods.All, keep.First, keep.Star, 1},
+		{methods.Exact, preference.First, keep.Component, 1},
+		{methods.Exact, preference.Longest, keep.Star, 4},
+		{methods.MinHash, preference.Longest, keep.Star, 2},
+		{methods.All, preference.Longest, keep.Component, 3},
+		{methods.All, preference.First, keep.Star, 1},
 	} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			config := testConfig(t, inputFolder)

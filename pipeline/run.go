@@ -53,12 +53,16 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 	if err != nil {
 		return Summary{}, failure.New(failure.Usage, err)
 	}
+	ranking, err := config.ReadRanking()
+	if err != nil {
+		return Summary{}, failure.New(failure.Usage, err)
+	}
 	start := time.Now()
 	inputs, size, err := listing.Apart(ctx, config)
 	if err != nil {
 		return Summary{}, err
 	}
-	inputs.StopWords = stopWords
+	inputs.StopWords, inputs.Ranking = stopWords, ranking
 	results, err := openWorkspace(&config)
 	if err != nil {
 		return Summary{}, failure.New(failure.Storage, err)
@@ -88,7 +92,7 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 		return Summary{}, err
 	}
 	summary := summarize(config, result, metrics)
-	summary.ConfigHash = config.ResultHash(stopWords)
+	summary.ConfigHash = config.ResultHash(stopWords, ranking)
 	summary.Plan = planOf(config, scheme, result.AllPairs)
 	summary.Audit = audited
 	summary.Seconds, summary.TempBytes = round(time.Since(start).Seconds()), work.TempBytes(results.Temp)

@@ -15,6 +15,9 @@ type line struct {
 	id     string // "" for none
 	text   string
 	length int // length of the text in bytes
+	// turn is smaller for documents that are preferred. Only documents of one scope are compared.
+	turn  float64
+	scope string
 }
 
 type lineKind int

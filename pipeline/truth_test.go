@@ -101,10 +101,13 @@ func naiveTruth(width int, cjk bool, files ...file) *truth {
 // id returns the name of a document in its own row.
 func (tr *truth) id(i int) string { return cmp.Or(tr.documents[i].id, tr.documents[i].ref) }
 
-// similarity returns the Jaccard similarity of two documents. A document without tokens is only like documents of the
-// same bytes.
+// similarity returns the Jaccard similarity of two documents, 0 if they are of different scopes. A document without
+// tokens is only like documents of the same bytes.
 func (tr *truth) similarity(i, j int) float64 {
 	a, b := &tr.documents[i], &tr.documents[j]
+	if a.scope != b.scope {
+		return 0
+	}
 	if len(a.set) == 0 && len(b.set) == 0 {
 		if a.text == b.text {
 			return 1
@@ -233,9 +236,13 @@ func (tr *truth) kept(threshold float64, longest bool) []int {
 	for i := range order {
 		order[i] = i
 	}
-	if longest {
-		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(tr.documents[j].length, tr.documents[i].length) })
-	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &tr.documents[i], &tr.documents[j]
+		if longest {
+			return cmp.Compare(b.length, a.length)
+		}
+		return cmp.Compare(a.turn, b.turn)
+	})
 	kept := make([]int, len(order))
 	first := tr.firsts()
 	decided := map[int]int{}

@@ -33,7 +33,7 @@ func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollect
 		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches) && !slices.Contains(job.Rows.Emit, output.Index),
 	}}
 	tasks := beam.ParDo(s.Scope("label"), label, together(s.Scope("label"), outcomes...))
-	return sideBySide(s, &clusterFn{bundle: job.bundle()}, tasks)
+	return sideBySide(s, &clusterFn{Work: clusters.Sending{Inputs: job.Inputs}, bundle: job.bundle()}, tasks)
 }
 
 var clusterStage = newStage(work.Cluster)
@@ -76,6 +76,8 @@ type clusterFn struct {
 
 	bundle
 }
+
+func (f *clusterFn) Setup() error { return f.Work.Setup() }
 
 func (f *clusterFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.begin(ctx, clusterStage, element, f.Work.Task)

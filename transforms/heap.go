@@ -24,7 +24,7 @@ func heaps(s beam.Scope, job *Job, groups, sketches beam.PCollection) beam.PColl
 	tasks, joined := beam.ParDo2(s, join, together(s, groups, sketches))
 	sets := sideBySide(s.Scope("sets"), newGatherFn(job), tasks)
 	scored := sideBySide(s, &heapFn{Work: scoring.Heaps{
-		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: job.Parameters.Shards, Keep: job.Rows.Keep, ListedPairs: job.Parameters.Bounds.Group,
+		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: job.Parameters.Shards, ListedPairs: job.Parameters.Bounds.Group,
 	}, bundle: job.bundle()}, exchange(s, job, scoring.HeapsDelivery(), joined, sets))
 	return beam.Flatten(s, joined, sets, scored)
 }

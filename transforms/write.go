@@ -31,7 +31,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others .
 	s = s.Scope("write")
 	ofShards := work.Delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}
 	written := sideBySide(s, &writeFn{Work: job.Rows, bundle: job.bundle()}, exchange(s, job, ofShards, clusters, sketches))
-	outcomes := append([]beam.PCollection{written, sketches}, others...)
+	outcomes := append([]beam.PCollection{written, clusters, sketches}, others...)
 
 	if slices.Contains(job.Rows.Emit, output.Unique) {
 		s := s.Scope("unique")

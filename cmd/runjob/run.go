@@ -63,6 +63,7 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 		say(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
 	}
 	say(w, "\nplan: %s\n", planText(s))
+	printUnmarked(w, s)
 	if s.Config.Similarity == methods.Containment {
 		say(w, "found %s (%s of identical documents)\n", counted(n.Pairs, "pair"), count(n.Identical))
 		printCost(w, s)
@@ -94,6 +95,23 @@ func passedOver(s pipeline.Summary) string {
 		reasons = append(reasons, fmt.Sprintf("%s %s", count(s.PassedOver[reason]), reason))
 	}
 	return strings.Join(reasons, ", ")
+}
+
+// printUnmarked names the number of documents that lack what --keep or --within asks for.
+func printUnmarked(w io.Writer, s pipeline.Summary) {
+	n := s.Counts
+	if n.Unranked > 0 {
+		lacking := "number or date in the field"
+		if s.Config.Keep.Ranking() != "" {
+			lacking = "source in the list"
+		}
+		say(w, "note: --keep %s: no %s for %s of %s; copies that have one are preferred\n",
+			s.Config.Keep, lacking, count(n.Unranked), counted(n.Documents, "document"))
+	}
+	if n.Unscoped > 0 {
+		say(w, "note: --within %s: no value for %s of %s; these are compared with each other only\n",
+			s.Config.Within, count(n.Unscoped), counted(n.Documents+n.ReferenceDocuments, "document"))
+	}
 }
 
 // printCost says what a job left out, what it cost and where its results are.

@@ -56,6 +56,10 @@ func jobFlags(c *job.Config) []settingFlag {
 			"With containment, ignore text between quotation marks, and lines that begin with >.",
 		},
 		{
+			"Measure", "within", &c.Within, "FIELD", 0,
+			"Compare only documents that share the value of this field, as in --within lang. Documents without it are compared with each other.",
+		},
+		{
 			"Measure", "verify", &c.Verify, "HOW", 0,
 			"How a pair is verified: exact (by the full shingle sets of both documents), sketch (by an estimate from 128 hashes each, which takes less disk), none (a common key is enough).",
 		},
@@ -81,7 +85,11 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Output", "keep", &c.Keep, "ORDER", 0,
-			"Which documents of a cluster to keep rather than others: first, longest.",
+			"Which documents of a cluster to keep rather than others: first, last (in document order), longest, shortest (text), max:FIELD, min:FIELD (a number, or a date as in ISO 8601), rank:FILE (a list of sources, one a line, the most preferred first; see --source-field).",
+		},
+		{
+			"Output", "source-field", &c.SourceField, "FIELD", 0,
+			"With --keep rank:FILE, field of a record that holds its source: a name, or an address whose site may be in the list. Without this flag the source is the name of the file, and folders may be in the list.",
 		},
 		{
 			"Output", "split", &c.Split, "HOW", 0,

@@ -12,7 +12,7 @@ type Drawing struct {
 	mostDocuments, mostElements int
 
 	documents []drawn
-	sets      map[uint64][]uint64 // by digest
+	sets      map[uint64]drawnSet // by digest
 	elements  int                 // of the sets
 	isCut     bool
 }
@@ -24,24 +24,31 @@ type drawn struct {
 	digest uint64
 }
 
+// drawnSet is the set of a class of equal documents, and their scope.
+type drawnSet struct {
+	scope    uint64
+	elements []uint64
+}
+
 func inOrder(a, b drawn) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.ref, b.ref)) }
 
 // NewDrawing returns an empty Drawing. It takes at most mostDocuments documents. The sets of its different
 // documents have at most mostElements elements in all. One document always fits.
 func NewDrawing(mostDocuments, mostElements int) *Drawing {
-	return &Drawing{mostDocuments: mostDocuments, mostElements: mostElements, sets: map[uint64][]uint64{}}
+	return &Drawing{mostDocuments: mostDocuments, mostElements: mostElements, sets: map[uint64]drawnSet{}}
 }
 
-// Add takes in a document. Set returns its elements in ascending order. Add calls it only for the first of
-// equal documents.
-func (d *Drawing) Add(ref docref.Ref, digest uint64, set func() []uint64) {
+// Add takes in a document. Only documents of one scope are compared; documents of different scopes have
+// different digests. Set returns its elements in ascending order. Add calls it only for the first of equal
+// documents.
+func (d *Drawing) Add(ref docref.Ref, digest, scope uint64, set func() []uint64) {
 	one := drawn{Hash(uint64(ref)), ref, digest}
 	if n := len(d.documents); d.isCut && n > 0 && inOrder(one, d.documents[0]) > 0 {
 		return
 	}
 	if _, known := d.sets[digest]; !known {
-		d.sets[digest] = set()
-		d.elements += len(d.sets[digest])
+		d.sets[digest] = drawnSet{scope, set()}
+		d.elements += len(d.sets[digest].elements)
 	}
 	d.documents = append(d.documents, one)
 	if len(d.documents) > 2*d.mostDocuments || d.elements > 2*d.mostElements {
@@ -53,11 +60,11 @@ func (d *Drawing) Add(ref docref.Ref, digest uint64, set func() []uint64) {
 // with the last document that stays.
 func (d *Drawing) cut(most int) {
 	slices.SortFunc(d.documents, inOrder)
-	sets, elements, n := map[uint64][]uint64{}, 0, 0
+	sets, elements, n := map[uint64]drawnSet{}, 0, 0
 	for _, one := range d.documents {
 		size := 0
 		if _, known := sets[one.digest]; !known {
-			size = len(d.sets[one.digest])
+			size = len(d.sets[one.digest].elements)
 		}
 		if n == most || n > 0 && elements+size > d.mostElements {
 			d.isCut = true
@@ -79,9 +86,9 @@ type Sample struct {
 	// that each of them belongs to.
 	Documents []docref.Ref
 	Classes   []SampledClass
-	// Digests and Sets are the digest and the set of each class.
-	Digests []uint64
-	Sets    [][]uint64
+	// Digests, Scopes and Sets are the digest, the scope and the set of each class.
+	Digests, Scopes []uint64
+	Sets            [][]uint64
 	// ProbedBelow is the limit for the hashes of the documents that the audit looks at.
 	ProbedBelow uint64
 	// Cut says that some documents did not fit.
@@ -100,7 +107,8 @@ func (d *Drawing) Finish() Sample {
 			class = SampledClass(len(s.Sets))
 			classes[one.digest] = class
 			s.Digests = append(s.Digests, one.digest)
-			s.Sets = append(s.Sets, d.sets[one.digest])
+			s.Scopes = append(s.Scopes, d.sets[one.digest].scope)
+			s.Sets = append(s.Sets, d.sets[one.digest].elements)
 		}
 		s.Documents = append(s.Documents, one.ref)
 		s.Classes = append(s.Classes, class)
@@ -124,7 +132,7 @@ func (s *Sample) halve() {
 	s.Classes = s.Classes[:len(s.Documents)]
 	// Classes are numbered in the order of their first documents.
 	classes := slices.Max(s.Classes) + 1
-	s.Digests, s.Sets, s.Cut = s.Digests[:classes], s.Sets[:classes], true
+	s.Digests, s.Scopes, s.Sets, s.Cut = s.Digests[:classes], s.Scopes[:classes], s.Sets[:classes], true
 }
 
 // Budget bounds the comparisons of pairs of classes.

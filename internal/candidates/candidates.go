@@ -40,6 +40,28 @@ func (r *Record) of(ref docref.Ref) *Record {
 	return &other
 }
 
+// InScope mixes a hash into the key and the previous keys of a record, so that it meets records of the same hash only.
+// Records that would have shared a key, or a previous one, still do. IsExact says that the key is made by [PrefixKeyOf].
+func (r *Record) InScope(scope uint64, isExact bool) {
+	// Keys and their parts are made of bits of a hash, so one exclusive or changes all of them alike.
+	mask := Record{Key: KeyOf(scope, MaxPrevious)}
+	for i := range mask.Previous {
+		mask.Previous[i] = PreviousOf(scope)
+	}
+	if isExact {
+		shingle := scope >> 16
+		mask.Key = PrefixKeyOf(shingle)
+		mask.SetPrevious(shingle)
+	}
+	r.Key ^= mask.Key &^ previousMask
+	if r.First {
+		return // there is no previous key
+	}
+	for i := range r.Known() {
+		r.Previous[i] ^= mask.Previous[i]
+	}
+}
+
 // MaxPrevious is the largest number of keys before a key that a record holds. These are all keys before it in a scheme
 // of up to seven bands, such as the scheme for the threshold 0.8.
 const MaxPrevious = 6

@@ -1,29 +1,31 @@
 package clusters
 
 import (
+	"cmp"
 	"slices"
 
 	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/records"
 )
 
 // Decide chooses the documents that are kept. Documents of the reference come before all others and are kept. Then come
 // the leaders of heaps. A document that is like a leader has been compared with few others: if the leader were removed,
 // no kept document could stand for it.
-func (s *Shard) Decide(preference keep.Preference, split keep.Split) {
-	s.preference = preference
-	order := s.numbers()
-	if leads := s.leaders(); preference == keep.Longest || leads != nil {
-		slices.SortStableFunc(order, func(a, b records.Number) int {
-			if !s.reference(a) && !s.reference(b) && leads != nil && leads[s.first[a]] != leads[s.first[b]] {
-				if leads[s.first[a]] {
-					return -1
-				}
-				return 1
+func (s *Shard) Decide(split keep.Split) {
+	order, leads := s.numbers(), s.leaders()
+	slices.SortFunc(order, func(a, b records.Number) int {
+		if cluster := cmp.Compare(s.members[a].First, s.members[b].First); cluster != 0 {
+			return cluster
+		}
+		if !s.reference(a) && !s.reference(b) && leads != nil && leads[s.first[a]] != leads[s.first[b]] {
+			if leads[s.first[a]] {
+				return -1
 			}
-			return s.prefer(a, b)
-		})
-	}
+			return 1
+		}
+		return s.prefer(a, b)
+	})
 	s.choices = keep.Choose(order, s.first, s.rivals)
 	for i := range s.end() {
 		if s.reference(i) {
@@ -49,12 +51,12 @@ func (s *Shard) goes(i records.Number) bool { return s.choices[i].Kept != i }
 
 // prefer orders documents by preference, the preferred one first.
 func (s *Shard) prefer(a, b records.Number) int {
-	return s.preference.Compare(s.preferred(a), s.preferred(b))
+	return s.ranked(a).Compare(s.ranked(b))
 }
 
-// preferred returns what the preference of a document depends on.
-func (s *Shard) preferred(i records.Number) keep.Document {
-	return keep.Document{Ref: s.members[i].Ref, Length: s.members[i].Length, IsReference: s.reference(i)}
+// ranked returns a document with its standing.
+func (s *Shard) ranked(i records.Number) preference.Ranked {
+	return preference.Ranked{Ref: s.members[i].Ref, Standing: s.members[i].Standing}
 }
 
 // heapEdges visits each edge of a heap as two classes of identical documents, known by their first documents: the class

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -11,12 +12,20 @@ import (
 )
 
 // Sending sends the edges and passages of a part, or the clustered documents of a split, to their output shards.
-type Sending struct{}
+type Sending struct {
+	// Inputs is the path of the list of inputs.
+	Inputs work.Path
+
+	layout documents.Layout // read in Setup
+}
+
+// Setup reads the list of inputs.
+func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
 // Task does a task that [Labelling] has made.
-func (Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if t.Step == membersStep {
-		return sendMembers(ctx, w)
+		return s.sendMembers(ctx, w)
 	}
 	positions, err := w.Read(0, records.EdgeShards)
 	if err != nil {
@@ -79,8 +88,8 @@ func sendSpans(w *work.Desk, positions []byte) error {
 	return nil
 }
 
-// sendMembers sends the documents of a split that are in clusters.
-func sendMembers(ctx context.Context, w *work.Desk) error {
+// sendMembers sends the documents of a split that are in clusters. It counts those of the input.
+func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 	members, err := w.Read(1, records.Members)
 	if err != nil {
 		return err
@@ -102,6 +111,9 @@ func sendMembers(ctx context.Context, w *work.Desk) error {
 			}
 			if err := records.WriteMember(&w.Run, members, block, i, records.FlagsOf(repeated[ref], unchecked[ref])); err != nil {
 				return err
+			}
+			if ref >= s.layout.FirstInput {
+				w.Outcome.Sent++
 			}
 			members = members[records.MemberSize:]
 		}

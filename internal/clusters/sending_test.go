@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -82,7 +83,7 @@ func writeSplits(run *runfile.Writer) error {
 			var all []sketchblock.Document
 			for _, ref := range some {
 				all = append(all, sketchblock.Document{
-					Ref: ref, Size: 8 + int(ref.Position()), Length: 100 + int(ref.Position()),
+					Ref: ref, Size: 8 + int(ref.Position()), Standing: preference.Standing(ref.Position() << 32),
 					ID: fmt.Append(nil, "id", ref.File(), ".", ref.Position()),
 				})
 			}
@@ -116,7 +117,11 @@ func sent(t *testing.T, runs work.Runs, inputs work.Path, outcomes ...work.Outco
 		}
 		return l.Plan(p, graph)
 	})
-	return worktest.Catalog(t, work.RunsOf(worktest.Do(t, runs, tasks, Sending{}.Task))...), tasks
+	sending := &Sending{Inputs: inputs}
+	if err := sending.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	return worktest.Catalog(t, work.RunsOf(worktest.Do(t, runs, tasks, sending.Task))...), tasks
 }
 
 // TestComponentsReachTheirShards sends two components, which two parts of the graph share, to an output shard each.
@@ -153,7 +158,7 @@ func TestComponentsReachTheirShards(t *testing.T) {
 
 	member := func(first records.Number, ref docref.Ref) records.Member {
 		return records.Member{
-			First: first, Ref: ref, Size: 8 + uint32(ref.Position()), Length: 100 + uint32(ref.Position()), Id: fmt.Append(nil, "id", ref.File(), ".", ref.Position()),
+			First: first, Ref: ref, Size: 8 + uint32(ref.Position()), Standing: preference.Standing(ref.Position() << 32), Id: fmt.Append(nil, "id", ref.File(), ".", ref.Position()),
 			Repeated: ref == at(2, 5), Unchecked: ref == at(1, 10),
 		}
 	}

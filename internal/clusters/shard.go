@@ -1,6 +1,8 @@
 package clusters
 
 import (
+	"fmt"
+
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/keep"
@@ -13,15 +15,14 @@ import (
 
 // Shard holds the clusters of an output shard. A document is known by its number: its index in members.
 type Shard struct {
-	layout     *documents.Layout
-	members    []records.Member
-	edges      []records.Edge[records.Number]
-	spans      []records.Span[records.Number]   // spans of the edges, in their order
-	first      unionfind.Forest[records.Number] // the first document identical to each
-	preference keep.Preference                  // decides which documents are kept
-	choices    []keep.Choice                    // nil without a decision
-	size       []uint32                         // documents in the cluster, by its first document
-	names      [][]byte                         // what other rows call a document, as a JSON string
+	layout  *documents.Layout
+	members []records.Member
+	edges   []records.Edge[records.Number]
+	spans   []records.Span[records.Number]   // spans of the edges, in their order
+	first   unionfind.Forest[records.Number] // the first document identical to each
+	choices []keep.Choice                    // nil without a decision
+	size    []uint32                         // documents in the cluster, by its first document
+	names   [][]byte                         // what other rows call a document, as a JSON string
 }
 
 // ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common.
@@ -97,16 +98,22 @@ func (s *Shard) appendID(b []byte, i records.Number) []byte {
 	return output.AppendString(b, s.members[i].Id)
 }
 
-// Count counts the pairs of the shard and, if it is decided, what became of its documents.
-func (s *Shard) Count(o *work.Outcome) {
+// Count counts the pairs of the shard and what became of its documents. Without a decision all are kept. It is an error
+// if a document was removed for one that is removed, too: a cluster could lose all its documents.
+func (s *Shard) Count(o *work.Outcome) error {
 	o.Counts.Pairs += int64(len(s.edges))
 	for _, e := range s.edges {
 		if e.Identical() {
 			o.Counts.Identical++
 		}
 	}
+	for i := range s.end() {
+		if !s.reference(i) && !(s.choices != nil && s.goes(i)) {
+			o.Counts.Kept++
+		}
+	}
 	if s.choices == nil {
-		return
+		return nil
 	}
 	o.Skipped.Kept += s.unchecked()
 	likesReference := s.likeReference()
@@ -116,12 +123,16 @@ func (s *Shard) Count(o *work.Outcome) {
 			o.Counts.Clustered += int64(s.size[i])
 		}
 		if s.goes(i) {
+			if s.goes(s.choices[i].Kept) {
+				return fmt.Errorf("document %s was removed for one that is not kept", s.appendRef(nil, i))
+			}
 			o.Counts.Removed++
 			if likesReference[s.first[i]] {
 				o.Counts.RemovedForReference++
 			}
 		}
 	}
+	return nil
 }
 
 // likeReference returns, for each class of identical documents by its first one, whether it holds a document of the

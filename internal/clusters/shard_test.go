@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
@@ -73,21 +74,21 @@ func checkRows(t *testing.T, what, got string, want ...string) {
 }
 
 // chain is a shard of two clusters: a chain of four documents, of which the second and the third are identical, and a
-// document of the reference with one that is like it.
-func chain(t *testing.T) *Shard {
+// document of the reference with one that is like it. Standings are those of the documents of the chain.
+func chain(t *testing.T, standings [4]preference.Standing) *Shard {
 	return newShard(layoutOf(t), []records.Member{
 		{Ref: at(0, 0), First: 0, Size: 10, Id: []byte("ref")},
-		{Ref: at(1, 10), First: 0, Size: 9},
-		{Ref: at(1, 20), First: 2, Size: 10, Length: 50, Id: []byte("b")},
-		{Ref: at(1, 60), First: 2, Size: 8, Length: 70, Id: []byte("c")},
-		{Ref: at(2, 5), First: 2, Size: 8, Length: 60, Id: []byte("c"), Repeated: true},
-		{Ref: at(2, 7), First: 2, Size: 7, Length: 80, Id: []byte("e")},
+		{Ref: at(1, 10), First: 0, Size: 9, Standing: 1},
+		{Ref: at(1, 20), First: 2, Size: 10, Standing: standings[0], Id: []byte("b")},
+		{Ref: at(1, 60), First: 2, Size: 8, Standing: standings[1], Id: []byte("c")},
+		{Ref: at(2, 5), First: 2, Size: 8, Standing: standings[2], Id: []byte("c"), Repeated: true},
+		{Ref: at(2, 7), First: 2, Size: 7, Standing: standings[3], Id: []byte("e")},
 	}, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(2, 3, 8, 10), edge(3, 4, 8, 8), edge(3, 5, 6, 8)})
 }
 
 func TestRowsOfComponents(t *testing.T) {
-	s := chain(t)
-	s.Decide(keep.First, keep.Component)
+	s := chain(t, [4]preference.Standing{1, 1, 1, 1})
+	s.Decide(keep.Component)
 	checkRows(t, "clusters", rowsOf(t, s.ClusterRows),
 		`{"cluster":"ref","id":"ref","ref":"r:0","kept":true,"similarity":1,"size":2,"least":0.9,"mean":0.9,"reference":true}`,
 		`{"cluster":"ref","id":"a:10","ref":"a:10","kept":false,"similarity":0.9,"size":2,"least":0.9,"mean":0.9}`,
@@ -105,15 +106,17 @@ func TestRowsOfComponents(t *testing.T) {
 		`{"a":"c","b":"b:5","jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`,
 		`{"a":"c","b":"e","jaccard":0.75,"containment_a":0.75,"containment_b":0.8571428571428571,"exact":true}`)
 	var o work.Outcome
-	s.Count(&o)
-	if want := (work.Counts{Pairs: 4, Identical: 1, Clusters: 2, Clustered: 6, Removed: 3, RemovedForReference: 1}); o.Counts != want || o.Skipped.Kept != 0 {
+	if err := s.Count(&o); err != nil {
+		t.Fatal(err)
+	}
+	if want := (work.Counts{Pairs: 4, Identical: 1, Clusters: 2, Clustered: 6, Kept: 2, Removed: 3, RemovedForReference: 1}); o.Counts != want || o.Skipped.Kept != 0 {
 		t.Errorf("counts %+v, want %+v; %d unchecked", o.Counts, want, o.Skipped.Kept)
 	}
 }
 
 func TestRowsOfStars(t *testing.T) {
-	s := chain(t)
-	s.Decide(keep.Longest, keep.Star)
+	s := chain(t, [4]preference.Standing{50, 30, 40, 20})
+	s.Decide(keep.Star)
 	checkRows(t, "clusters", rowsOf(t, s.ClusterRows),
 		`{"cluster":"ref","id":"ref","ref":"r:0","kept":true,"similarity":1,"size":2,"least":0.9,"mean":0.9,"reference":true}`,
 		`{"cluster":"ref","id":"a:10","ref":"a:10","kept":false,"similarity":0.9,"size":2,"least":0.9,"mean":0.9}`,
@@ -151,8 +154,10 @@ func TestPairsOfOtherScores(t *testing.T) {
 		`{"a":"b","b":"d","jaccard":0.06666666666666667,"containment_a":0.2857142857142857,"containment_b":0.08,"exact":true,`+
 			`"spans":[{"a":[5,50],"b":[7,52],"words":9},{"a":[60,70],"b":[80,90],"words":2}],"more_spans":4}`)
 	var o work.Outcome
-	s.Count(&o)
-	if want := (work.Counts{Pairs: 4, Identical: 1}); o.Counts != want {
+	if err := s.Count(&o); err != nil {
+		t.Fatal(err)
+	}
+	if want := (work.Counts{Pairs: 4, Identical: 1, Kept: 4}); o.Counts != want {
 		t.Errorf("counts %+v, want %+v", o.Counts, want)
 	}
 	if removed := slices.Collect(s.Removed); len(removed) > 0 {
@@ -162,8 +167,8 @@ func TestPairsOfOtherScores(t *testing.T) {
 
 // TestRemovedBySplit: removed refs are written for the split that holds them.
 func TestRemovedBySplit(t *testing.T) {
-	s := chain(t)
-	s.Decide(keep.First, keep.Component)
+	s := chain(t, [4]preference.Standing{1, 1, 1, 1})
+	s.Decide(keep.Component)
 	run := worktest.Write(t, worktest.Runs(t), s.WriteRemoved)
 	pieces, err := runfile.Pieces(run)
 	if err != nil {
@@ -196,9 +201,9 @@ func TestDecisionsHold(t *testing.T) {
 		references := random.IntN(n)
 		members := make([]records.Member, n)
 		for i := range members {
-			members[i] = records.Member{Ref: at(1, int64(i)), Size: 10, Length: random.Uint32N(4)}
+			members[i] = records.Member{Ref: at(1, int64(i)), Size: 10, Standing: 1 + preference.Standing(random.IntN(4))}
 			if i < references {
-				members[i].Ref = at(0, int64(i))
+				members[i].Ref, members[i].Standing = at(0, int64(i)), preference.Reference
 			}
 		}
 		var edges []records.Edge[records.Number]
@@ -210,8 +215,7 @@ func TestDecisionsHold(t *testing.T) {
 			}
 		}
 		s := newShard(layout, members, edges)
-		preference, split := []keep.Preference{keep.First, keep.Longest}[random.IntN(2)], []keep.Split{keep.Component, keep.Star}[random.IntN(2)]
-		s.Decide(preference, split)
+		s.Decide([]keep.Split{keep.Component, keep.Star}[random.IntN(2)])
 		for i, c := range s.choices {
 			i := records.Number(i)
 			if s.goes(c.Kept) || s.reference(i) && s.goes(i) {
@@ -226,7 +230,9 @@ func TestDecisionsHold(t *testing.T) {
 			}
 		}
 		var o work.Outcome
-		s.Count(&o)
+		if err := s.Count(&o); err != nil {
+			t.Fatal(err)
+		}
 		removed := strings.Count(rowsOf(t, s.RemovedRows), "\n")
 		clustered := strings.Count(rowsOf(t, s.ClusterRows), "\n")
 		if int64(removed) != o.Counts.Removed || removed != len(slices.Collect(s.Removed)) || int64(clustered) != o.Counts.Clustered || o.Counts.RemovedForReference > o.Counts.Removed {

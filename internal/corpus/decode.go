@@ -17,6 +17,8 @@ type Fields struct {
 	// Features is the field of the document's features; where it is not empty,
 	// documents have features in place of texts.
 	Features string
+	// Others are further fields whose values are wanted.
+	Others []string
 }
 
 // Record is what a line says of its document. Its slices are parts of the
@@ -32,6 +34,11 @@ type Record struct {
 	Texts [][]byte
 	// Features holds the features in the order of the line.
 	Features []Feature
+	// Others holds the values of the other fields, in the order of [Fields]: a
+	// string as it is, a number digit by digit, true or false, and an object or
+	// array as it stands in the line. It is nil for a field that is missing,
+	// null or NaN, and not nil for an empty string.
+	Others [][]byte
 }
 
 // JSONDecoder takes id and text out of JSON lines. It is not for concurrent use.
@@ -48,11 +55,13 @@ type JSONDecoder struct {
 	id       *wanted // nil: documents have none
 	texts    []wanted
 	features *wanted // nil: documents have texts
+	others   []wanted
 	all      []*wanted
 	top      scope
 
 	textsOut    [][]byte
 	featuresOut []Feature
+	othersOut   [][]byte
 	inner       scanner // of a field of features
 }
 
@@ -109,6 +118,11 @@ func NewJSONDecoder(f Fields) *JSONDecoder {
 	if f.ID != "" {
 		d.id = &wanted{name: f.ID}
 		d.all = append(d.all, d.id)
+	}
+	d.others = make([]wanted, len(f.Others))
+	for i, name := range f.Others {
+		d.others[i].name = name
+		d.all = append(d.all, &d.others[i])
 	}
 	for _, w := range d.all {
 		d.top.add(w.name, w)
@@ -231,8 +245,14 @@ func (d *JSONDecoder) record() (Record, error) {
 	} else {
 		r.Texts, err = d.readTexts()
 	}
-	if err != nil || d.id == nil {
+	if err != nil {
 		return r, err
+	}
+	if len(d.others) > 0 {
+		r.Others = d.readOthers()
+	}
+	if d.id == nil {
+		return r, nil
 	}
 	switch id := &d.id.field; id.kind {
 	case missing, null, notFinite:
@@ -268,6 +288,19 @@ func (d *JSONDecoder) readTexts() ([][]byte, error) {
 		return nil, MissingField(fmt.Sprintf("field %.64q is %v, and so are the other text fields: a document needs a string in one of them", d.texts[0].name, d.texts[0].field.kind))
 	}
 	return d.textsOut, nil
+}
+
+// readOthers returns the values of the other fields.
+func (d *JSONDecoder) readOthers() [][]byte {
+	d.othersOut = d.othersOut[:0]
+	for i := range d.others {
+		value := d.others[i].field.content
+		if kind := d.others[i].field.kind; kind == missing || kind == null || kind == notFinite {
+			value = nil
+		}
+		d.othersOut = append(d.othersOut, value)
+	}
+	return d.othersOut
 }
 
 // dropLargeBuffers frees what a huge line left behind.

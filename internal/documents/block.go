@@ -3,7 +3,6 @@ package documents
 import (
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -43,15 +42,16 @@ func (b *block) reject(file *corpus.File, position int64, fault string) {
 }
 
 // setAside keeps a document for the audit if it is in one of its shares.
-func (b *block) setAside(shares audit.Shares, ref docref.Ref, digest uint64, set []uint64, isReference bool) {
-	if len(set) == 0 {
+func (b *block) setAside(shares audit.Shares, d *sketchblock.Document, isReference bool) {
+	if len(d.Set) == 0 {
 		return
 	}
-	switch hash := audit.DocumentHash(ref, digest, isReference); {
+	aside := records.SetAside{Ref: d.Ref, Digest: d.Digest, Scope: d.Scope}
+	switch hash := audit.DocumentHash(d.Ref, d.Digest, isReference); {
 	case !isReference && hash < audit.Limit(shares.Sampled):
-		b.sampled = records.AppendSetAside(b.sampled, ref, digest, set)
+		b.sampled = records.AppendSetAside(b.sampled, aside, d.Set)
 	case shares.Probed < 1 && hash < audit.Limit(shares.Probed):
-		b.probed = records.AppendSetAside(b.probed, ref, digest, set)
+		b.probed = records.AppendSetAside(b.probed, aside, d.Set)
 	}
 }
 

@@ -25,6 +25,8 @@ const (
 
 // Kept says what a sketch block keeps of a document besides its ref, digest, sizes, id and SimHash fingerprint.
 type Kept struct {
+	Marking
+
 	// Scheme is the scheme of the band keys. Without bands there are no keys.
 	Scheme lshbands.Scheme
 	// Sets says how much is kept of the sets.
@@ -43,6 +45,7 @@ type fingerprinter struct {
 	shares    audit.Shares
 	files     []corpus.File
 	source    *recordDecoder
+	marker    *marker
 	sketcher  *contentSketcher
 	sequencer *sketch.Sequencer // replaces sketcher where sequences are kept
 	bands     *Bands
@@ -51,14 +54,17 @@ type fingerprinter struct {
 	wants func(r *Record, isReference bool) bool
 }
 
-// newFingerprinter returns a fingerprinter of the documents in these files. The options already include their
-// stop words.
-func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, files []corpus.File) (*fingerprinter, error) {
+// newFingerprinter returns a fingerprinter of the documents of the inputs. The options already include their
+// stop words, and the fields those of the marking.
+func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, inputs *Inputs) (*fingerprinter, error) {
 	f := &fingerprinter{
-		reading: s.Reading, kept: kept, shares: shares, files: files,
-		source: newRecordDecoder(files, s.Wanted()), bands: NewBands(kept.Scheme),
+		reading: s.Reading, kept: kept, shares: shares, files: inputs.Files,
+		source: newRecordDecoder(inputs.Files, s.Wanted()), bands: NewBands(kept.Scheme),
 	}
 	var err error
+	if f.marker, err = newMarker(kept.Marking, inputs.Ranking, s.Options.Measure.Seed); err != nil {
+		return nil, err
+	}
 	if kept.Sequences {
 		f.sequencer, err = sketch.NewSequencer(s.Options, kept.ExcludeQuotations)
 	} else {
@@ -123,18 +129,16 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
 	if d.InvalidBytes > 0 {
 		b.counts.InvalidUTF8++
 	}
-	size, keys := len(d.Set), f.bands.Of(d.Set)
-	b.setAside(f.shares, ref, d.Digest, d.Set, f.files[r.File].Reference)
+	one := f.document(b, ref, r, d.Digest)
+	one.Set, one.Size, one.Keys, one.SimHash = d.Set, len(d.Set), f.bands.Of(d.Set), d.SimHash
+	b.setAside(f.shares, &one, f.files[r.File].Reference)
 	switch f.kept.Sets {
 	case NoHashes:
-		d.Set = nil
+		one.Set = nil
 	case SmallestHashes:
-		d.Set = sketch.BottomK(d.Set, records.SmallestHashes)
+		one.Set = sketch.BottomK(d.Set, records.SmallestHashes)
 	}
-	b.builder.Add(sketchblock.Document{
-		Ref: ref, Digest: d.Digest, Set: d.Set, Size: size, Length: int(contentLength(r.Content)),
-		Keys: keys, SimHash: d.SimHash, ID: r.Content.ID,
-	})
+	b.builder.Add(one)
 }
 
 // addSequence adds a document to the block as a sequence.
@@ -144,7 +148,16 @@ func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) {
 		b.counts.InvalidUTF8++
 	}
 	f.packed = sketchblock.AppendSequence(f.packed[:0], sketchblock.Sequence(sequence))
-	b.builder.Add(sketchblock.Document{
-		Ref: ref, Digest: d.Digest, Sequence: f.packed, Size: len(d.Set), Length: int(contentLength(r.Content)), ID: r.Content.ID,
-	})
+	one := f.document(b, ref, r, d.Digest)
+	one.Sequence, one.Size = f.packed, len(d.Set)
+	b.builder.Add(one)
+}
+
+// document returns a document without its set.
+func (f *fingerprinter) document(b *block, ref docref.Ref, r *Record, digest uint64) sketchblock.Document {
+	scope := f.marker.scopeOf(r, &b.counts)
+	return sketchblock.Document{
+		Ref: ref, Digest: inScope(digest, scope), Scope: scope, ID: r.Content.ID,
+		Standing: f.marker.standing(ref, r, &f.files[r.File], &b.counts),
+	}
 }

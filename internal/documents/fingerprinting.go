@@ -34,6 +34,7 @@ func (f *Fingerprinting) Setup() (err error) {
 	if f.inputs, err = OpenInputs(string(f.Inputs)); err != nil {
 		return err
 	}
+	f.Fields.Others = f.Kept.fields()
 	f.shares = audit.NewShares(f.AuditSample, f.inputs.TextBytes())
 	f.words, err = f.withStopWords(f.inputs.StopWords)
 	return err
@@ -122,7 +123,7 @@ func (f *Fingerprinting) block() *block {
 }
 
 func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {
-	return newFingerprinter(f.words, f.Kept, f.shares, f.inputs.Files)
+	return newFingerprinter(f.words, f.Kept, f.shares, f.inputs)
 }
 
 // putAll puts all portions of a reader into a pool.

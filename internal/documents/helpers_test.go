@@ -13,6 +13,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -85,7 +86,7 @@ func stage(t *testing.T, inputs *Inputs, change func(*Fingerprinting)) *Fingerpr
 	if err := WriteInputs(path, *inputs); err != nil {
 		t.Fatal(err)
 	}
-	f := &Fingerprinting{Sketching: usual(), Inputs: work.Path(path), Kept: Kept{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Sets: AllHashes}}
+	f := &Fingerprinting{Sketching: usual(), Inputs: work.Path(path), Kept: Kept{Marking: Marking{Keep: preference.Shortest}, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Sets: AllHashes}}
 	if change != nil {
 		change(f)
 	}
@@ -122,7 +123,7 @@ type stored struct {
 	id           string
 	keys         []uint64
 	simHash      []uint64
-	size, length int
+	size, length int // length is that of a document of the input only
 	set          []byte
 }
 
@@ -163,7 +164,7 @@ func (m *made) read(t *testing.T, o work.Outcome) {
 		}
 		d := stored{
 			ref: block.Ref(i), digest: block.Digest(i), id: string(block.ID(i)), simHash: block.SimHash(nil, i),
-			size: block.Size(i), length: block.Length(i), set: bytes.Clone(set),
+			size: block.Size(i), length: int(block.Standing(i)) - 1, set: bytes.Clone(set),
 		}
 		for k := range block.Keys() {
 			d.keys = append(d.keys, block.Key(i, k))

@@ -20,6 +20,8 @@ type Inputs struct {
 	Splits []corpus.Split
 	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.
 	StopWords string
+	// Ranking is the list of preferred sources as the user wrote it, empty for none.
+	Ranking string
 }
 
 // WriteInputs writes the inputs to path. Paths are bytes in no particular encoding, which they keep.

@@ -208,18 +208,20 @@ type csvDecoder struct {
 	names   []string
 	id      int   // column of the id; -1 if there is none
 	texts   []int // columns of the texts; -1 for a missing one
+	others  []int // columns of the other fields; -1 for a missing one
 	content bytes.Reader
 	buffer  *bufio.Reader
 	reader  *csv.Reader
 	out     [][]byte
-	bytes   []byte // id and out are parts of it
+	values  [][]byte // of the other fields
+	bytes   []byte   // id, out and values are parts of it
 }
 
 // readBuffer is the read buffer of a decoder, in bytes.
 const readBuffer = 64 << 10
 
 func newCSVDecoder(fields corpus.Fields, comma byte) *csvDecoder {
-	d := &csvDecoder{fields: fields, comma: rune(comma)}
+	d := &csvDecoder{fields: fields, comma: rune(comma), bytes: []byte{}} // an empty value is not nil
 	d.buffer = bufio.NewReaderSize(&d.content, readBuffer)
 	d.reader = csv.NewReader(d.buffer) // takes a buffer of that size as it is
 	d.reader.Comma, d.reader.FieldsPerRecord, d.reader.ReuseRecord = d.comma, -1, true
@@ -264,6 +266,15 @@ func (d *csvDecoder) Decode(header, record []byte) (corpus.Record, error) {
 		return r, missingField(d.fields.Texts, d.names)
 	}
 	r.Texts = d.out
+	d.values = d.values[:0]
+	for _, column := range d.others {
+		if column < 0 {
+			d.values = append(d.values, nil)
+			continue
+		}
+		d.values = append(d.values, take(column))
+	}
+	r.Others = d.values
 	if d.id >= 0 {
 		r.ID = take(d.id)
 		r.HasID = len(r.ID) > 0
@@ -289,9 +300,12 @@ func (d *csvDecoder) setHeader(header []byte) error {
 		}
 		return -1
 	}
-	d.id, d.texts = at(d.fields.ID), d.texts[:0]
+	d.id, d.texts, d.others = at(d.fields.ID), d.texts[:0], d.others[:0]
 	for _, name := range d.fields.Texts {
 		d.texts = append(d.texts, at(name))
+	}
+	for _, name := range d.fields.Others {
+		d.others = append(d.others, at(name))
 	}
 	return nil
 }

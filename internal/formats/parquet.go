@@ -20,13 +20,13 @@ func columnar() format {
 	}
 }
 
-// columnsOf returns the columns that a decoder needs: first the texts, then the id.
+// columnsOf returns the columns that a decoder needs: first the texts, then the id, then the others.
 func columnsOf(fields corpus.Fields) []string {
 	columns := slices.Clone(fields.Texts)
 	if fields.ID != "" {
 		columns = append(columns, fields.ID)
 	}
-	return columns
+	return append(columns, fields.Others...)
 }
 
 // parquetFile is an open file with the wanted columns.
@@ -191,6 +191,7 @@ type parquetDecoder struct {
 	fields corpus.Fields
 	cells  []parquetfile.Cell
 	texts  [][]byte
+	others [][]byte
 	joined []byte // texts of lists, joined
 }
 
@@ -198,7 +199,7 @@ type parquetDecoder struct {
 // text, with line ends between them.
 func (d *parquetDecoder) Decode(header, row []byte) (corpus.Record, error) {
 	d.cells = parquetfile.CutRow(d.cells[:0], row)
-	d.texts, d.joined = d.texts[:0], d.joined[:0]
+	d.texts, d.others, d.joined = d.texts[:0], d.others[:0], d.joined[:0]
 	cells := d.cells
 	next := func(column int) *parquetfile.Cell {
 		if header[column] == 0 {
@@ -217,13 +218,18 @@ func (d *parquetDecoder) Decode(header, row []byte) (corpus.Record, error) {
 	if !found {
 		return corpus.Record{}, fmt.Errorf("field %.64q is null: a document needs a text there", d.fields.Texts[0])
 	}
-	r := corpus.Record{Texts: d.texts}
+	r, column := corpus.Record{Texts: d.texts}, len(d.fields.Texts)
 	if d.fields.ID != "" {
-		if cell := next(len(d.fields.Texts)); cell != nil {
+		if cell := next(column); cell != nil {
 			r.ID, _ = cell.Value()
 			r.HasID = len(r.ID) > 0
 		}
+		column++
 	}
+	for i := range d.fields.Others {
+		d.others = append(d.others, d.text(next(column+i)))
+	}
+	r.Others = d.others
 	return r, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/url"
+	"strings"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/warc"
@@ -19,7 +21,7 @@ func webArchive() format {
 		func(w Wanted) corpus.Decoder {
 			return &warcDecoder{
 				parser: warc.Parser{Limit: w.MaxDocument}, extractor: webtext.Extractor{Mode: w.PageText},
-				texts: make([][]byte, max(len(w.Fields.Texts), 1)),
+				texts: make([][]byte, max(len(w.Fields.Texts), 1)), fields: w.Fields.Others,
 			}
 		},
 	}
@@ -92,6 +94,8 @@ type warcDecoder struct {
 	extractor webtext.Extractor
 	text      []byte
 	texts     [][]byte // further text fields stay empty
+	fields    []string // other fields
+	others    [][]byte
 }
 
 // Decode returns the text of a page. The id of the record is the id of the document.
@@ -109,5 +113,29 @@ func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 	d.text = d.extractor.Append(d.text[:0], webtext.Page{Content: record.Payload, MediaType: record.MediaType, Charset: record.Charset})
 	d.texts[0] = d.text
 	id := bytes.TrimSuffix(bytes.TrimPrefix(record.ID, []byte("<")), []byte(">"))
-	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: d.texts}, nil
+	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: d.texts, Others: d.readOthers(&record)}, nil
+}
+
+// readOthers returns the values of the other fields. A record has the fields url, date, and site, which is the host of the
+// url.
+func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
+	d.others = d.others[:0]
+	for _, field := range d.fields {
+		var value []byte
+		switch field {
+		case "url":
+			value = r.URL
+		case "date":
+			value = r.Date
+		case "site":
+			if address, err := url.Parse(string(r.URL)); err == nil {
+				value = []byte(strings.ToLower(address.Hostname()))
+			}
+		}
+		if len(value) == 0 {
+			value = nil
+		}
+		d.others = append(d.others, value)
+	}
+	return d.others
 }

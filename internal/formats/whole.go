@@ -15,7 +15,7 @@ func whole(f corpus.Format) format {
 	return format{
 		func(l corpus.Limits, _ Wanted) corpus.Source { return &wholeSource{limits: l, format: f} },
 		func(w Wanted) corpus.Decoder {
-			d := &wholeDecoder{page: webtext.Page{MediaType: "text/plain"}, texts: make([][]byte, max(len(w.Fields.Texts), 1))}
+			d := &wholeDecoder{page: webtext.Page{MediaType: "text/plain"}, texts: make([][]byte, max(len(w.Fields.Texts), 1)), others: make([][]byte, len(w.Fields.Others))}
 			if f == corpus.HTML {
 				d.page.MediaType, d.extractor.Mode = "text/html", w.PageText
 			}
@@ -117,6 +117,7 @@ type wholeDecoder struct {
 	page      webtext.Page
 	text      []byte
 	texts     [][]byte // further text fields stay empty
+	others    [][]byte // stay nil: the file has no fields
 }
 
 // Decode returns the text of a file.
@@ -130,7 +131,7 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	}
 	d.text = d.extractor.Append(d.text[:0], d.page)
 	d.texts[0] = d.text
-	return corpus.Record{Texts: d.texts}, nil
+	return corpus.Record{Texts: d.texts, Others: d.others}, nil
 }
 
 // isText reports whether a file may be text: it has no zero bytes, or it has the mark of UTF-16.

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/groups"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -70,7 +71,7 @@ func (j *job) writeBlocks(run *runfile.Writer, file, perFile int, random *rand.R
 			}
 			slices.Sort(set)
 			j.sets[ref] = set
-			builder.Add(sketchblock.Document{Ref: ref, Set: set, Size: len(set), Length: lengthOf(ref)})
+			builder.Add(sketchblock.Document{Ref: ref, Set: set, Size: len(set), Standing: standingOf(ref)})
 		}
 		if err := run.Section(records.Documents, file, builder.Documents()...); err != nil {
 			return err
@@ -82,8 +83,8 @@ func (j *job) writeBlocks(run *runfile.Writer, file, perFile int, random *rand.R
 	return nil
 }
 
-// lengthOf returns the length of a document's text.
-func lengthOf(ref docref.Ref) int { return 1000 + int(ref%1000) }
+// standingOf returns the standing of a document.
+func standingOf(ref docref.Ref) preference.Standing { return preference.Standing(ref%1000) << 40 }
 
 // pair is a candidate pair.
 type pair struct{ a, b docref.Ref }
@@ -177,7 +178,7 @@ func (j *job) read(t *testing.T, outcomes []work.Outcome) places {
 func (j *job) checkSet(t *testing.T, s records.PlacedSet) {
 	t.Helper()
 	want := j.sets[s.Ref]
-	if got := sketchblock.AppendSet(nil, s.Set); !slices.Equal(got, want) || int(s.Size) != len(want) || int(s.Length) != lengthOf(s.Ref) {
+	if got := sketchblock.AppendSet(nil, s.Set); !slices.Equal(got, want) || int(s.Size) != len(want) || s.Standing != standingOf(s.Ref) {
 		t.Errorf("document %d: %+v, want %x", s.Ref, s, want)
 	}
 }

@@ -15,6 +15,9 @@ type Document struct {
 	Ref docref.Ref
 	// Digest is equal for documents that are identical under the measure.
 	Digest uint64
+	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
+	// Keys need not heed it: it is mixed into them later.
+	Scope uint64
 	// Size is the number of distinct shingles.
 	Size int
 	// Bands are the keys of the bands of its MinHash signature.
@@ -66,7 +69,7 @@ type reader struct {
 // read reads document i of a block. Packed is its set or sequence, if these are read. Read returns a hash of the parts
 // that it has read: documents of equal digest and equal hash have the same keys. It does not parse sequences.
 func (r *reader) read(block *sketchblock.Block, i int, packed []byte) (hash uint64) {
-	r.Ref, r.Digest, r.Size = block.Ref(i), block.Digest(i), block.Size(i)
+	r.Ref, r.Digest, r.Scope, r.Size = block.Ref(i), block.Digest(i), block.Scope(i), block.Size(i)
 	if r.parts&stored != 0 {
 		hash = xxh3.Hash(packed)
 	}

@@ -33,13 +33,21 @@ func (m *Method) NewKeys(p *Parameters, order *lshbands.Counter) (Keys, error) {
 }
 
 // ofAll returns keys of all documents, given the keys of documents with shingles. A document without shingles is only
-// like documents of the same digest.
+// like documents of the same digest. Documents of different scopes share no key.
 func (m *Method) ofAll(keys Keys) Keys {
 	return func(all []candidates.Record, d *Document) []candidates.Record {
+		before := len(all)
 		if d.Size == 0 {
-			return AppendDigest(all, d)
+			all = AppendDigest(all, d)
+		} else {
+			all = keys(all, d)
 		}
-		return keys(all, d)
+		if d.Scope != 0 {
+			for i := range all[before:] {
+				all[before+i].InScope(d.Scope, m.Exact)
+			}
+		}
+		return all
 	}
 }
 

@@ -35,9 +35,15 @@ func Finish(temp string, outcomes []work.Outcome, counts work.Counts) error {
 	return result.write(temp)
 }
 
-// newResult sums up the outcomes and checks the numbers of rows.
+// newResult sums up the outcomes. It checks that each document was kept or removed, and the numbers of rows.
 func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
-	counts.Kept = counts.Documents - counts.Removed
+	counts.Kept += counts.Documents // those outside of clusters are kept, too
+	for _, o := range outcomes {
+		counts.Kept -= o.Sent
+	}
+	if counts.Kept+counts.Removed != counts.Documents {
+		return nil, fmt.Errorf("%d documents were read, %d are kept and %d removed", counts.Documents, counts.Kept, counts.Removed)
+	}
 	r := &Result{Counts: counts}
 	for _, o := range outcomes {
 		r.Skipped.Add(o.Skipped)
@@ -52,6 +58,9 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 	}
 	if rows, written := r.rows(output.Unique); written && rows != counts.Kept {
 		return nil, fmt.Errorf("%d documents are kept, %d records were written to unique", counts.Kept, rows)
+	}
+	if rows, written := r.rows(output.Removed); written && rows != counts.Removed {
+		return nil, fmt.Errorf("%d documents are removed, %d rows were written to removed", counts.Removed, rows)
 	}
 	if rows, written := r.rows(output.Sketches); written && rows != counts.Documents {
 		return nil, fmt.Errorf("%d documents were counted, %d sketches written", counts.Documents, rows)

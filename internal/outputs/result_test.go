@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"mirrorbeam/internal/output"
@@ -24,13 +25,14 @@ func TestReadResult(t *testing.T) {
 		return Finish(dir, outcomes, counts)
 	}
 	a := work.Outcome{Stage: work.Fingerprint, Counts: work.Counts{Documents: 5, Rejected: 2}, AllPairs: true}
-	b := work.Outcome{Stage: work.Write, Counts: work.Counts{Removed: 2}, Skipped: work.Skipped{Kept: 3}, Files: []output.File{
+	b := work.Outcome{Stage: work.Write, Counts: work.Counts{Kept: 1, Removed: 2}, Skipped: work.Skipped{Kept: 3}, Files: []output.File{
 		{Name: "unique-1", Output: output.Unique, Rows: 3},
 		{Name: "rejects-1", Output: output.Rejects, Rows: 2},
 		{Name: "sketches-1", Output: output.Sketches, Rows: 4},
 		{Name: "sketches-2", Output: output.Sketches, Rows: 1},
 	}}
-	if err := finish(b, a); err != nil {
+	sent := work.Outcome{Stage: work.Cluster, Sent: 3}
+	if err := finish(b, sent, a); err != nil {
 		t.Fatal(err)
 	}
 	result, err := ReadResult(dir)
@@ -42,9 +44,13 @@ func TestReadResult(t *testing.T) {
 		wrong := b
 		wrong.Files = slices.Clone(b.Files)
 		wrong.Files[what].Rows++
-		if err := finish(a, wrong); err == nil {
+		if err := finish(a, sent, wrong); err == nil {
 			t.Errorf("%d rows of %s pass", wrong.Files[what].Rows, wrong.Files[what].Output)
 		}
+	}
+	// So must the clusters.
+	if err := finish(a, work.Outcome{Stage: work.Cluster, Sent: 4}, b); err == nil || !strings.Contains(err.Error(), "5 documents were read, 2 are kept and 2 removed") {
+		t.Errorf("a document that got lost: error %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*.partial")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)

@@ -23,8 +23,6 @@ type Rows struct {
 	Emit []string
 	// Undecided says that all documents are kept, whatever they have in common: only pairs are written.
 	Undecided bool
-	// Keep says which documents of a cluster are preferred.
-	Keep keep.Preference
 	// Split says what makes a cluster.
 	Split keep.Split
 
@@ -43,9 +41,11 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	if !r.Undecided {
-		shard.Decide(r.Keep, r.Split)
+		shard.Decide(r.Split)
 	}
-	shard.Count(w.Outcome)
+	if err := shard.Count(w.Outcome); err != nil {
+		return err
+	}
 	for _, rows := range []struct {
 		output string
 		write  func(row func([]byte) error) error

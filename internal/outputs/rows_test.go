@@ -21,7 +21,7 @@ func shardOfThree(t *testing.T) string {
 	t.Helper()
 	builder := sketchblock.NewBuilder(0, 0)
 	for i, id := range []string{"x", "y", "z"} {
-		builder.Add(sketchblock.Document{Ref: at(1+i/2, int64(i)), ID: []byte(id), Size: 10, Length: 100 + i})
+		builder.Add(sketchblock.Document{Ref: at(1+i/2, int64(i)), ID: []byte(id), Size: 10, Standing: 1})
 	}
 	block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))
 	if err != nil {
@@ -89,7 +89,7 @@ func TestRowsOfAShard(t *testing.T) {
 				"removed-00000-of-00002.jsonl", removed, "rejects-00000-of-00001.jsonl", rejects,
 			},
 			1,
-			work.Counts{Pairs: 2, Clusters: 1, Clustered: 3, Removed: 1},
+			work.Counts{Pairs: 2, Clusters: 1, Clustered: 3, Kept: 2, Removed: 1},
 		},
 		{
 			"removed, compressed",
@@ -97,7 +97,7 @@ func TestRowsOfAShard(t *testing.T) {
 			0,
 			[]string{"removed-00000-of-00002.jsonl.gz", removed, "rejects-00000-of-00001.jsonl.gz", rejects},
 			0,
-			work.Counts{Pairs: 2, Clusters: 1, Clustered: 3, Removed: 1},
+			work.Counts{Pairs: 2, Clusters: 1, Clustered: 3, Kept: 2, Removed: 1},
 		},
 		{
 			"pairs that decide nothing",
@@ -105,7 +105,7 @@ func TestRowsOfAShard(t *testing.T) {
 			0,
 			[]string{"pairs-00000-of-00002.jsonl", pairs, "rejects-00000-of-00001.jsonl", rejects},
 			0,
-			work.Counts{Pairs: 2},
+			work.Counts{Pairs: 2, Kept: 3},
 		},
 		{
 			"an empty shard",
@@ -118,7 +118,7 @@ func TestRowsOfAShard(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.rows.Partial, c.rows.Inputs = work.Path(t.TempDir()), listInputs(t, threeFiles)
-			c.rows.Keep, c.rows.Split = keep.First, keep.Component
+			c.rows.Split = keep.Component
 			o, contents, err := write(t, &c.rows, c.rows.Partial, work.Task{Number: c.number, Shards: 2, Catalog: catalog})
 			if err != nil {
 				t.Fatal(err)

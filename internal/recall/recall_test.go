@@ -53,6 +53,12 @@ type job struct {
 // sixth of its file.
 func newJob(t *testing.T, files []string, hasReference bool, sample int) *job {
 	t.Helper()
+	return newJobWithin(t, "", files, hasReference, sample)
+}
+
+// newJobWithin is newJob for documents that are compared with those of the same value of a field.
+func newJobWithin(t *testing.T, field string, files []string, hasReference bool, sample int) *job {
+	t.Helper()
 	dir := t.TempDir()
 	var paths []string
 	for i, content := range files {
@@ -73,7 +79,7 @@ func newJob(t *testing.T, files []string, hasReference bool, sample int) *job {
 		t.Fatal(err)
 	}
 	f := &documents.Fingerprinting{
-		Inputs: path, Kept: documents.Kept{Sets: documents.AllHashes}, AuditSample: sample,
+		Inputs: path, Kept: documents.Kept{Marking: documents.Marking{Within: field}, Sets: documents.AllHashes}, AuditSample: sample,
 		Sketching: documents.Sketching{
 			Reading: documents.Reading{Fields: corpus.Fields{Texts: []string{"text"}}, MaxDocument: 1 << 20},
 			Options: sketch.Options{Measure: sketch.Measure{Shingle: 1}},
@@ -233,6 +239,25 @@ func TestAuditOfReference(t *testing.T) {
 	}
 	if want := 3. / 4; r.Recall != want || r.Listed != want {
 		t.Errorf("recall %g, listed %g, want %g", r.Recall, r.Listed, want)
+	}
+}
+
+// TestAuditWithin: only pairs of a scope are counted, equal ones too.
+func TestAuditWithin(t *testing.T) {
+	in := func(scope, line string) string {
+		return strings.Replace(line, "{", fmt.Sprintf("{%q:%q,", "of", scope), 1)
+	}
+	content := in("a", text(1, 0)) + in("b", text(1, 1)) + in("a", text(1, 2)) + text(1, 3) + // one pair
+		in("a", text(2, 0)) + in("b", text(2, 0)) + text(2, 0) + text(2, 0) // and one of equal documents
+	j := newJobWithin(t, "of", []string{content}, false, audit.UsualSample)
+	refs := j.refs()
+	j.join(work.Group, [][]docref.Ref{{refs[6], refs[7]}})
+	j.join(work.Score, nil)
+	if r := j.result(); r.Sampled != 8 || r.Partnered != 4 || r.Pairs != 4 || r.Recall != .5 || r.Listed != .5 {
+		t.Errorf("result %+v", r)
+	}
+	if again := newJob(t, []string{content}, false, audit.UsualSample); again.result().Pairs != 12+12 {
+		t.Errorf("all in one scope: %+v", again.result())
 	}
 }
 

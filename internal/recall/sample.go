@@ -42,7 +42,7 @@ func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 			set = s.Sets[class]
 			sets++
 		}
-		packed = records.AppendSetAside(packed, ref, s.Digests[class], set)
+		packed = records.AppendSetAside(packed, records.SetAside{Ref: ref, Digest: s.Digests[class], Scope: s.Scopes[class]}, set)
 	}
 	if err := run.Section(records.Sample, a.sampleShard(), packed); err != nil {
 		return "", err
@@ -71,7 +71,7 @@ func (a *Audit) readSample(catalog string) (*sample, error) {
 		s.Documents = append(s.Documents, d.Ref)
 		if len(d.Set) > 0 {
 			s.classes[d.Digest] = audit.SampledClass(len(s.Digests))
-			s.Digests = append(s.Digests, d.Digest)
+			s.Digests, s.Scopes = append(s.Digests, d.Digest), append(s.Scopes, d.Scope)
 			start := len(elements)
 			elements = sketchblock.AppendSet(elements, d.Set)
 			s.Sets = append(s.Sets, elements[start:])

@@ -46,7 +46,7 @@ func (s *search) blocks(ctx context.Context) error {
 	return s.w.EachSet(ctx, func(block *sketchblock.Block, i int, set []byte) error {
 		s.w.Figures.Records++
 		s.w.Figures.Bytes += int64(len(set))
-		return s.document(records.SetAside{Ref: block.Ref(i), Digest: block.Digest(i), Set: set})
+		return s.document(records.SetAside{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Set: set})
 	})
 }
 
@@ -111,11 +111,14 @@ func (s *search) class(d records.SetAside) int {
 	return recent.number
 }
 
-// partners returns the sampled classes that are similar to a document.
+// partners returns the sampled classes that are similar to a document and of its scope.
 func (s *search) partners(d records.SetAside) (partners []audit.Partner) {
 	s.w.Hashes = sketchblock.AppendSet(s.w.Hashes[:0], d.Set)
 	set := s.w.Hashes
 	for _, class := range s.probe.Candidates(set) {
+		if s.sample.Scopes[class] != d.Scope {
+			continue
+		}
 		other := s.sample.Sets[class]
 		need := asmkernels.Required(s.threshold, len(set), len(other))
 		if asmkernels.Intersect(set, other, need) >= need {

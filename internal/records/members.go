@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -41,8 +42,8 @@ func GetPosition(b []byte) Position {
 }
 
 // memberHeader is the size of a member's record without its id: number, number of the first document of its cluster, ref,
-// size, length, flags, length of the id.
-const memberHeader = 32
+// standing, size, flags, length of the id.
+const memberHeader = 36
 
 // The flags of a member; see [Member].
 const (
@@ -72,22 +73,23 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 	binary.LittleEndian.PutUint32(b, uint32(at.Number))
 	binary.LittleEndian.PutUint32(b[4:], uint32(first.Number))
 	PutRef(b[8:], block.Ref(i))
-	binary.LittleEndian.PutUint32(b[16:], uint32(block.Size(i)))
-	binary.LittleEndian.PutUint32(b[20:], uint32(block.Length(i)))
-	binary.LittleEndian.PutUint32(b[24:], flags)
-	binary.LittleEndian.PutUint32(b[28:], uint32(len(id)))
+	binary.LittleEndian.PutUint64(b[16:], uint64(block.Standing(i)))
+	binary.LittleEndian.PutUint32(b[24:], uint32(block.Size(i)))
+	binary.LittleEndian.PutUint32(b[28:], flags)
+	binary.LittleEndian.PutUint32(b[32:], uint32(len(id)))
 	copy(b[memberHeader:], id)
 	return nil
 }
 
 // Member is a document of a cluster at its output shard.
 type Member struct {
-	First        Number // the first document of the cluster
-	Ref          docref.Ref
-	Size, Length uint32
-	Repeated     bool // another document has the same id
-	Unchecked    bool // it leads documents of a heap, and was not compared with all other leaders
-	Id           []byte
+	First     Number // the first document of the cluster
+	Size      uint32 // distinct shingles
+	Ref       docref.Ref
+	Standing  preference.Standing
+	Repeated  bool // another document has the same id
+	Unchecked bool // it leads documents of a heap, and was not compared with all other leaders
+	Id        []byte
 }
 
 // ReadMembers returns the documents of an output shard by number.
@@ -97,16 +99,16 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 		return nil, err
 	}
 	n := 0
-	for b := packed; len(b) > 0; b = b[memberHeader+binary.LittleEndian.Uint32(b[28:]):] {
+	for b := packed; len(b) > 0; b = b[memberHeader+binary.LittleEndian.Uint32(b[32:]):] {
 		n++
 	}
 	members := make([]Member, n)
 	for b := packed; len(b) > 0; {
-		end := memberHeader + binary.LittleEndian.Uint32(b[28:])
+		end := memberHeader + binary.LittleEndian.Uint32(b[32:])
 		members[binary.LittleEndian.Uint32(b)] = Member{
 			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]),
-			Size: binary.LittleEndian.Uint32(b[16:]), Length: binary.LittleEndian.Uint32(b[20:]),
-			Repeated: b[24]&repeatedFlag != 0, Unchecked: b[24]&uncheckedFlag != 0, Id: b[memberHeader:end],
+			Size: binary.LittleEndian.Uint32(b[24:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])),
+			Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, Id: b[memberHeader:end],
 		}
 		b = b[end:]
 	}

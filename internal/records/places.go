@@ -7,6 +7,7 @@ import (
 
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -80,8 +81,11 @@ func DecodeWanted(packed []byte) []Want {
 // PlacedSet is the set of a document at the place where it is wanted.
 type PlacedSet struct {
 	Ref docref.Ref
-	// Size is the number of distinct shingles of the document. Length is the length of its text in bytes.
-	Size, Length uint32
+	// Size is the number of distinct shingles of the document.
+	Size uint32
+	// Standing and Scope are those of its sketch block.
+	Standing preference.Standing
+	Scope    uint64
 	// Input and Heap are those of its [Want].
 	Input docref.Ref
 	Heap  HeapNumber
@@ -90,8 +94,8 @@ type PlacedSet struct {
 }
 
 // setHeader is the size of the head of a placed set, before the hashes: ref, size, number of hashes, ref of the equal
-// document of the input, length, heap.
-const setHeader = 32
+// document of the input, standing, scope, heap.
+const setHeader = 44
 
 // WriteSet sends the set of document i of the block to the place where it is wanted.
 func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int, set []byte) error {
@@ -101,8 +105,9 @@ func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int,
 		binary.LittleEndian.PutUint32(b[8:], uint32(block.Size(i)))
 		binary.LittleEndian.PutUint32(b[12:], uint32(block.Stored(i)))
 		PutRef(b[16:], wanted.Input)
-		binary.LittleEndian.PutUint32(b[24:], uint32(block.Length(i)))
-		binary.LittleEndian.PutUint32(b[28:], uint32(wanted.Heap))
+		binary.LittleEndian.PutUint64(b[24:], uint64(block.Standing(i)))
+		binary.LittleEndian.PutUint64(b[32:], block.Scope(i))
+		binary.LittleEndian.PutUint32(b[40:], uint32(wanted.Heap))
 		copy(b[setHeader:], set)
 	}
 	return err
@@ -113,8 +118,8 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 	end := setHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(packed[12:]))
 	return PlacedSet{
 		Ref: GetRef(packed), Size: binary.LittleEndian.Uint32(packed[8:]), Input: GetRef(packed[16:]),
-		Length: binary.LittleEndian.Uint32(packed[24:]), Heap: HeapNumber(binary.LittleEndian.Uint32(packed[28:])),
-		Set: packed[setHeader:end],
+		Standing: preference.Standing(binary.LittleEndian.Uint64(packed[24:])), Scope: binary.LittleEndian.Uint64(packed[32:]),
+		Heap: HeapNumber(binary.LittleEndian.Uint32(packed[40:])), Set: packed[setHeader:end],
 	}, packed[end:]
 }
 

@@ -86,8 +86,8 @@ func TestIdentical(t *testing.T) {
 // TestPlaces writes the records of places and reads them back: sets, pairs, and those of heaps.
 func TestPlaces(t *testing.T) {
 	builder := sketchblock.NewBuilder(0, 0)
-	builder.Add(sketchblock.Document{Ref: 5, Set: []uint64{1, 2, 1<<48 - 1}, Size: 1<<31 | 9, Length: 1<<31 | 8})
-	builder.Add(sketchblock.Document{Ref: 1 << 63, Set: []uint64{7}, Size: 1, Length: 2})
+	builder.Add(sketchblock.Document{Ref: 5, Set: []uint64{1, 2, 1<<48 - 1}, Size: 1<<31 | 9, Standing: 1<<63 | 8, Scope: 1<<63 | 7})
+	builder.Add(sketchblock.Document{Ref: 1 << 63, Set: []uint64{7}, Size: 1, Standing: 2})
 	block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))
 	if err != nil {
 		t.Fatal(err)
@@ -115,8 +115,8 @@ func TestPlaces(t *testing.T) {
 		sets = append(sets, set)
 	}
 	want := []PlacedSet{
-		{Ref: 5, Size: 1<<31 | 9, Length: 1<<31 | 8, Input: 1 << 62, Heap: 1<<31 | 1, Set: first},
-		{Ref: 1 << 63, Size: 1, Length: 2, Set: second},
+		{Ref: 5, Size: 1<<31 | 9, Standing: 1<<63 | 8, Scope: 1<<63 | 7, Input: 1 << 62, Heap: 1<<31 | 1, Set: first},
+		{Ref: 1 << 63, Size: 1, Standing: 2, Set: second},
 	}
 	if !reflect.DeepEqual(sets, want) {
 		t.Errorf("sets %+v, want %+v", sets, want)

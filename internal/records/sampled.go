@@ -11,26 +11,30 @@ import (
 
 // SetAside is a document that is set aside for the audit. Its set is packed.
 type SetAside struct {
-	Ref    docref.Ref
-	Digest uint64
-	Set    []byte
+	Ref           docref.Ref
+	Digest, Scope uint64 // those of its sketch block
+	Set           []byte
 }
 
-// setAsideHeader is the size of the head of such a document, before its set: ref, digest, number of hashes.
-const setAsideHeader = 20
+// setAsideHeader is the size of the head of such a document, before its set: ref, digest, scope, number of hashes.
+const setAsideHeader = 28
 
-// AppendSetAside packs a document that is set aside.
-func AppendSetAside(b []byte, ref docref.Ref, digest uint64, set []uint64) []byte {
-	b = binary.LittleEndian.AppendUint64(b, uint64(ref))
-	b = binary.LittleEndian.AppendUint64(b, digest)
+// AppendSetAside packs a document that is set aside, with a set that is not packed yet in place of its own.
+func AppendSetAside(b []byte, d SetAside, set []uint64) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(d.Ref))
+	b = binary.LittleEndian.AppendUint64(b, d.Digest)
+	b = binary.LittleEndian.AppendUint64(b, d.Scope)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(set)))
 	return sketchblock.AppendPacked(b, set)
 }
 
 // NextSetAside reads the first document and returns the bytes of the others.
 func NextSetAside(packed []byte) (SetAside, []byte) {
-	end := setAsideHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(packed[16:]))
-	return SetAside{GetRef(packed), binary.LittleEndian.Uint64(packed[8:]), packed[setAsideHeader:end]}, packed[end:]
+	end := setAsideHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(packed[24:]))
+	return SetAside{
+		Ref: GetRef(packed), Digest: binary.LittleEndian.Uint64(packed[8:]), Scope: binary.LittleEndian.Uint64(packed[16:]),
+		Set: packed[setAsideHeader:end],
+	}, packed[end:]
 }
 
 // SampledSize is the size of the record of a sampled document: its ref and the number of its class.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/sketch"
@@ -139,13 +140,13 @@ func TestMembers(t *testing.T) {
 			}
 			m := &want[number]
 			*m = Member{
-				First: Number(random.Uint32()), Ref: docref.Ref(random.Uint64()), Size: random.Uint32(), Length: random.Uint32(),
+				First: Number(random.Uint32()), Ref: docref.Ref(random.Uint64()), Size: random.Uint32(), Standing: preference.Standing(random.Uint64()),
 				Repeated: random.IntN(2) == 0, Unchecked: random.IntN(2) == 0, Id: make([]byte, random.IntN(40)),
 			}
 			for i := range m.Id {
 				m.Id[i] = byte(random.Uint32())
 			}
-			builder.Add(sketchblock.Document{Ref: m.Ref, ID: m.Id, Size: int(m.Size), Length: int(m.Length)})
+			builder.Add(sketchblock.Document{Ref: m.Ref, ID: m.Id, Size: int(m.Size), Standing: m.Standing})
 			mine = append(mine, number)
 		}
 		block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))

@@ -29,7 +29,7 @@ import (
 type Kind uint8
 
 const (
-	magic       = "mbrun001"
+	magic       = "mbrun002"
 	sectionSize = 32
 	footerSize  = 32
 	writeBuffer = 64 << 10
@@ -337,6 +337,9 @@ func readIndex(path string) (_ []section, size int64, _ error) {
 	}
 	offset := binary.LittleEndian.Uint64(footer[8:])
 	length := binary.LittleEndian.Uint64(footer[16:])
+	if string(footer[:5]) == magic[:5] && string(footer[:8]) != magic {
+		return nil, 0, fmt.Errorf("open run %s: it has another format: written by another version of this program", path)
+	}
 	if string(footer[:8]) != magic || offset+length+footerSize != uint64(info.Size) || length%sectionSize != 0 {
 		return nil, 0, damaged
 	}

@@ -15,9 +15,10 @@ import (
 
 // document is a document at the place where it is scored.
 type document struct {
-	ref  docref.Ref
-	size int      // distinct shingles
-	set  []uint64 // their hashes, or the smallest of them
+	ref   docref.Ref
+	size  int      // distinct shingles
+	scope uint64   // only documents of one scope are compared
+	set   []uint64 // their hashes, or the smallest of them
 	// node is the node of the document, if hasNode says that it has one: that it has an edge.
 	node    components.Node
 	hasNode bool
@@ -27,7 +28,7 @@ type document struct {
 
 // newDocument returns the document of a placed set, without its hashes.
 func newDocument(s *records.PlacedSet) document {
-	d := document{ref: s.Ref, size: int(s.Size)}
+	d := document{ref: s.Ref, size: int(s.Size), scope: s.Scope}
 	if s.Input != 0 {
 		d.input = &document{ref: s.Input, size: d.size}
 	}

@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -53,8 +54,8 @@ func newRef(t *testing.T, isReference bool, i int) docref.Ref {
 // text is a document with its full set, ascending.
 type text struct {
 	records.Want
-	set    []uint64
-	length int
+	set      []uint64
+	standing preference.Standing
 	// stored is the set as it is sent, if it is not sent in full.
 	stored []uint64
 	// sequence is sent in place of a set.
@@ -68,7 +69,7 @@ func (d *text) write(run *runfile.Writer) error {
 	if d.stored != nil {
 		stored = d.stored
 	}
-	builder.Add(sketchblock.Document{Ref: d.Ref, Set: stored, Sequence: d.sequence, Size: len(d.set), Length: d.length})
+	builder.Add(sketchblock.Document{Ref: d.Ref, Set: stored, Sequence: d.sequence, Size: len(d.set), Standing: d.standing})
 	block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))
 	if err != nil {
 		return err

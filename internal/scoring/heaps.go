@@ -10,8 +10,8 @@ import (
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/leaders"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -34,8 +34,6 @@ type Heaps struct {
 	Similarity
 	// FirstPart is as in [Sets].
 	FirstPart int
-	// Keep says which documents are preferred.
-	Keep keep.Preference
 	// ListedPairs is the largest number of pairs of a star that needs no decision; a star is the documents that are
 	// like one leader. A larger star is written, so that other stages may leave its pairs out.
 	ListedPairs int64
@@ -69,7 +67,7 @@ func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 
 // member is a document of a heap and the location of its set.
 type member struct {
-	document keep.Document
+	document preference.Ranked
 	input    docref.Ref // see records.Want
 	size     uint32     // distinct shingles
 	piece    uint32     // number of the piece of the task
@@ -89,7 +87,7 @@ func (h *Heaps) readMembers(w *work.Desk) ([]member, error) {
 	members := make([]member, 0, want)
 	err = eachSet(w, func(s *records.PlacedSet, piece, offset int) error {
 		members = append(members, member{
-			document: keep.Document{Ref: s.Ref, Length: s.Length, IsReference: s.Ref < h.layout.FirstInput},
+			document: preference.Ranked{Ref: s.Ref, Standing: s.Standing},
 			input:    s.Input, size: s.Size, piece: uint32(piece), offset: offset, stored: len(s.Set), heap: s.Heap,
 		})
 		return nil
@@ -100,7 +98,7 @@ func (h *Heaps) readMembers(w *work.Desk) ([]member, error) {
 	if len(members) != want {
 		return nil, fmt.Errorf("heaps have %d documents, but %d sets came", want, len(members))
 	}
-	slices.SortFunc(members, func(a, b member) int { return h.Keep.Compare(a.document, b.document) })
+	slices.SortFunc(members, func(a, b member) int { return a.document.Compare(b.document) })
 	return members, nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
-	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
@@ -100,27 +100,27 @@ func TestHeaps(t *testing.T) {
 	texts[7].Input = newRef(t, false, 900) // of the reference, and equal to one of the input
 	for i := range texts {
 		texts[i].Heap = records.HeapNumber(i / 6 % 2)
-		texts[i].length = 10 + random.IntN(5)
+		if texts[i].Ref >= newRef(t, false, 0) {
+			texts[i].standing = preference.Standing(10 + random.IntN(5))
+		}
 	}
 	texts[40].set, texts[46].set = texts[41].set, texts[41].set // in two heaps
-	// Document order is the order of those who prefer the first.
 	slices.SortFunc(texts, func(a, b text) int { return cmp.Compare(a.Ref, b.Ref) })
 	const threshold = .6
 	firstInput := newRef(t, false, 0)
 	for _, c := range []struct {
 		name        string
-		preference  keep.Preference
 		similarity  Similarity
 		listedPairs int64
 	}{
-		{"first", keep.First, Similarity{Threshold: threshold}, 1 << 40},
-		{"longest", keep.Longest, Similarity{Threshold: threshold}, 0},
-		{"sketches", keep.First, Similarity{Threshold: threshold, IsEstimate: true}, 6},
-		{"without verification", keep.Longest, Similarity{Threshold: threshold, IsEstimate: true, AcceptsAll: true}, 10},
+		{"all leaders", Similarity{Threshold: threshold}, 1 << 40},
+		{"all stars", Similarity{Threshold: threshold}, 0},
+		{"sketches", Similarity{Threshold: threshold, IsEstimate: true}, 6},
+		{"without verification", Similarity{Threshold: threshold, IsEstimate: true, AcceptsAll: true}, 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const place = 5
-			o, err := scoreHeaps(t, &Heaps{Similarity: c.similarity, Keep: c.preference, ListedPairs: c.listedPairs}, place, texts, len(texts))
+			o, err := scoreHeaps(t, &Heaps{Similarity: c.similarity, ListedPairs: c.listedPairs}, place, texts, len(texts))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func TestHeaps(t *testing.T) {
 			stars := map[docref.Ref]docref.Ref{}
 			pairs := int64(0)
 			for _, of := range byHeap {
-				slices.SortFunc(of, func(a, b *text) int { return c.preference.Compare(preferred(a, firstInput), preferred(b, firstInput)) })
+				slices.SortFunc(of, func(a, b *text) int { return ranked(a).Compare(ranked(b)) })
 				l := lead(of, threshold, firstInput)
 				left = checkEdges(t, l, left)
 				l.stars(c.listedPairs, stars)
@@ -156,10 +156,8 @@ func TestHeaps(t *testing.T) {
 	}
 }
 
-// preferred returns what the preference of a text depends on.
-func preferred(d *text, firstInput docref.Ref) keep.Document {
-	return keep.Document{Ref: d.Ref, Length: uint32(d.length), IsReference: d.Ref < firstInput}
-}
+// ranked returns a text with its standing.
+func ranked(d *text) preference.Ranked { return preference.Ranked{Ref: d.Ref, Standing: d.standing} }
 
 // checkEdges checks the edges of one heap and returns those of others.
 func checkEdges(t *testing.T, l led, edges []edge) (others []edge) {
@@ -246,7 +244,7 @@ func TestUncheckedLeaders(t *testing.T) {
 	for i := range texts {
 		texts[i].Ref = newRef(t, false, i)
 	}
-	o, err := scoreHeaps(t, &Heaps{Similarity: Similarity{Threshold: .7}, Keep: keep.First}, 0, texts, len(texts))
+	o, err := scoreHeaps(t, &Heaps{Similarity: Similarity{Threshold: .7}}, 0, texts, len(texts))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func newProse(t *testing.T, contents ...string) (texts []text) {
 	for i, content := range contents {
 		d, sequence := sequencer.Sequence([]byte(content))
 		texts = append(texts, text{
-			Want: records.Want{Ref: newRef(t, false, i)}, set: slices.Clone(d.Set), length: len(content),
+			Want: records.Want{Ref: newRef(t, false, i)}, set: slices.Clone(d.Set),
 			sequence: sketchblock.AppendSequence(nil, sketchblock.Sequence(sequence)),
 		})
 	}

@@ -4,14 +4,16 @@
 // A block is two stretches of bytes. Its documents come column by column, so
 // that a stage that wants keys or ids does not pass over the sets:
 //
-//	header   format, documents n, keys a document k, words of SimHash s, length of the ids: 4 bytes each
+//	header   format, documents n, keys a document k, words of SimHash s, words of scope c (0 or 1), length of the ids:
+//	         4 bytes each
 //	refs     8 n    docref, ascending
 //	digests  8 n    hash of the set, or of the bytes of a document without tokens
 //	keys     8 n k  band keys
 //	simhash  8 n s  SimHash fingerprints
 //	sizes    4 n    distinct shingles of the document
 //	stored   4 n    how many hashes the sets hold of it: all, the smallest, or the room of as many
-//	lengths  4 n    bytes of text
+//	standing 8 n    how preferred the document is
+//	scopes   8 n c  hash of what the document shares with those that it is compared with
 //	id ends  4 n    where the document's id ends in ids; an empty id is none
 //	ids
 //
@@ -24,14 +26,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"iter"
-	"math"
 
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/preference"
 )
 
 const (
-	format     = 2
-	headerSize = 20
+	format     = 3
+	headerSize = 24
 
 	// HashSize is the size of a stored shingle hash in bytes.
 	HashSize = 6
@@ -49,8 +51,10 @@ type Document struct {
 	Sequence []byte
 	// Size is the number of distinct shingles, at least len(Set).
 	Size int
-	// Length is the length of the text in bytes.
-	Length int
+	// Standing says how preferred the document is.
+	Standing preference.Standing
+	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
+	Scope uint64
 	// Keys are the band keys, as many as the builder was made for.
 	Keys []uint64
 	// SimHash is the SimHash fingerprint, of as many words as the builder was
@@ -64,13 +68,15 @@ type Document struct {
 type Builder struct {
 	keys    int
 	simhash int
+	scoped  bool // a document has a scope
 	refs    []byte
 	digests []byte
 	keyed   []byte
 	simmed  []byte
 	sizes   []byte
 	stored  []byte
-	lengths []byte
+	ranked  []byte
+	scopes  []byte
 	idEnds  []byte
 	ids     []byte
 	sets    []byte
@@ -103,7 +109,9 @@ func (b *Builder) Add(d Document) {
 		b.sets = AppendPacked(b.sets, d.Set)
 	}
 	b.stored = binary.LittleEndian.AppendUint32(b.stored, uint32((len(b.sets)-before)/HashSize))
-	b.lengths = binary.LittleEndian.AppendUint32(b.lengths, uint32(min(d.Length, math.MaxUint32)))
+	b.ranked = binary.LittleEndian.AppendUint64(b.ranked, uint64(d.Standing))
+	b.scopes = binary.LittleEndian.AppendUint64(b.scopes, d.Scope)
+	b.scoped = b.scoped || d.Scope != 0
 	b.ids = append(b.ids, d.ID...)
 	b.idEnds = binary.LittleEndian.AppendUint32(b.idEnds, uint32(len(b.ids)))
 }
@@ -115,8 +123,13 @@ func (b *Builder) Documents() [][]byte {
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.n))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.keys))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.simhash))
+	words, scopes := uint32(0), []byte(nil)
+	if b.scoped {
+		words, scopes = 1, b.scopes
+	}
+	header = binary.LittleEndian.AppendUint32(header, words)
 	header = binary.LittleEndian.AppendUint32(header, uint32(len(b.ids)))
-	return [][]byte{header, b.refs, b.digests, b.keyed, b.simmed, b.sizes, b.stored, b.lengths, b.idEnds, b.ids}
+	return [][]byte{header, b.refs, b.digests, b.keyed, b.simmed, b.sizes, b.stored, b.ranked, scopes, b.idEnds, b.ids}
 }
 
 // Sets returns the bytes of the sets; valid until the next Reset.
@@ -127,14 +140,14 @@ func (b *Builder) Reset() {
 	*b = Builder{
 		keys: b.keys, simhash: b.simhash,
 		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], simmed: b.simmed[:0], sizes: b.sizes[:0], stored: b.stored[:0],
-		lengths: b.lengths[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
+		ranked: b.ranked[:0], scopes: b.scopes[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
 	}
 }
 
 // Block reads the documents of one block in place.
 type Block struct {
-	n, keys, simhash                                               int
-	refs, digests, keyed, simmed, sizes, stored, lengths, ends, id []byte
+	n, keys, simhash                                                      int
+	refs, digests, keyed, simmed, sizes, stored, ranked, scopes, ends, id []byte
 }
 
 // Parse reads the header of a block's documents. The block aliases them.
@@ -149,8 +162,9 @@ func Parse(documents []byte) (Block, error) {
 	n := int(binary.LittleEndian.Uint32(documents[4:]))
 	keys := int(binary.LittleEndian.Uint32(documents[8:]))
 	simhash := int(binary.LittleEndian.Uint32(documents[12:]))
-	ids := int(binary.LittleEndian.Uint32(documents[16:]))
-	if len(documents) != headerSize+n*(32+8*keys+8*simhash)+ids {
+	scopes := int(binary.LittleEndian.Uint32(documents[16:]))
+	ids := int(binary.LittleEndian.Uint32(documents[20:]))
+	if len(documents) != headerSize+n*(36+8*keys+8*simhash+8*scopes)+ids {
 		return Block{}, damaged
 	}
 	b := Block{n: n, keys: keys, simhash: simhash}
@@ -161,7 +175,7 @@ func Parse(documents []byte) (Block, error) {
 		return column
 	}
 	b.refs, b.digests, b.keyed, b.simmed = take(8*n), take(8*n), take(8*n*keys), take(8*n*simhash)
-	b.sizes, b.stored, b.lengths, b.ends, b.id = take(4*n), take(4*n), take(4*n), take(4*n), rest
+	b.sizes, b.stored, b.ranked, b.scopes, b.ends, b.id = take(4*n), take(4*n), take(8*n), take(8*n*scopes), take(4*n), rest
 	return b, nil
 }
 
@@ -197,8 +211,18 @@ func (b *Block) Size(i int) int { return int(binary.LittleEndian.Uint32(b.sizes[
 // size of its sequence in hashes.
 func (b *Block) Stored(i int) int { return int(binary.LittleEndian.Uint32(b.stored[4*i:])) }
 
-// Length returns the length of the text of document i in bytes.
-func (b *Block) Length(i int) int { return int(binary.LittleEndian.Uint32(b.lengths[4*i:])) }
+// Standing says how preferred document i is.
+func (b *Block) Standing(i int) preference.Standing {
+	return preference.Standing(binary.LittleEndian.Uint64(b.ranked[8*i:]))
+}
+
+// Scope returns the hash of what document i shares with those that it is compared with, 0 if it is compared with all.
+func (b *Block) Scope(i int) uint64 {
+	if len(b.scopes) == 0 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b.scopes[8*i:])
+}
 
 // ID returns the id of document i, empty if it has none.
 func (b *Block) ID(i int) []byte {

@@ -21,6 +21,8 @@ type Outcome struct {
 	PassedOver PassedOver `json:",omitempty"`
 	// Shingles is the number of hashes in the sets of a task's sketch blocks.
 	Shingles int64 `json:",omitempty"`
+	// Sent is the number of documents of the input that a task has sent to output shards.
+	Sent int64 `json:",omitempty"`
 	// Sampled is the number of documents that the audit has sampled, in all.
 	Sampled int `json:",omitempty"`
 	// SampledAll says that the sample is all documents with words.
@@ -41,12 +43,17 @@ type Counts struct {
 	ReferenceBytes     int64 `json:"reference_bytes,omitempty"`
 	Rejected           int64 `json:"rejected"`
 	InvalidUTF8        int64 `json:"invalid_utf8"`
-	Identical          int64 `json:"identical"`
-	Candidates         int64 `json:"candidates"`
-	Clusters           int64 `json:"clusters"`
-	Clustered          int64 `json:"clustered"`
-	Kept               int64 `json:"kept"`
-	Removed            int64 `json:"removed"`
+	// Unranked counts the documents of the input to which the preference gives no place.
+	Unranked int64 `json:"unranked,omitempty"`
+	// Unscoped counts the documents, the reference included, that lack the value which documents must share to be
+	// compared.
+	Unscoped   int64 `json:"unscoped,omitempty"`
+	Identical  int64 `json:"identical"`
+	Candidates int64 `json:"candidates"`
+	Clusters   int64 `json:"clusters"`
+	Clustered  int64 `json:"clustered"`
+	Kept       int64 `json:"kept"`
+	Removed    int64 `json:"removed"`
 	// RemovedForReference counts the Removed documents that are near-duplicates of a document of the reference,
 	// whatever document is kept for them.
 	RemovedForReference int64 `json:"removed_for_reference,omitempty"`
@@ -61,6 +68,8 @@ func (c *Counts) Add(other Counts) {
 	c.ReferenceBytes += other.ReferenceBytes
 	c.Rejected += other.Rejected
 	c.InvalidUTF8 += other.InvalidUTF8
+	c.Unranked += other.Unranked
+	c.Unscoped += other.Unscoped
 	c.Identical += other.Identical
 	c.Candidates += other.Candidates
 	c.Clusters += other.Clusters

@@ -1,0 +1,91 @@
+package documents
+
+import (
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/work"
+)
+
+// Marking says what a job wants to know of a document besides its content: how preferred it is, and with which others it
+// is compared.
+type Marking struct {
+	// Keep says which documents of a cluster are preferred; empty: the first ones.
+	Keep preference.Preference
+	// SourceField is the field that holds the source of a document; empty: the source is the name of its file.
+	SourceField string
+	// Within is the field whose value two documents must share to be compared; empty: all are compared.
+	Within string
+}
+
+// fields returns the fields that hold what is wanted.
+func (m Marking) fields() []string {
+	fields := slices.DeleteFunc([]string{m.Keep.Field(), m.SourceField, m.Within}, func(field string) bool { return field == "" })
+	return slices.Compact(slices.Sorted(slices.Values(fields)))
+}
+
+// marker marks documents. It is not for concurrent use.
+type marker struct {
+	order                preference.Order
+	value, source, scope int // of the fields in [corpus.Record.Others], -1 for none
+	seed                 uint64
+}
+
+// newMarker returns a marker of records whose other fields are those of the marking. Ranking is the list of preferred
+// sources. The seed is the key of all hashes.
+func newMarker(m Marking, ranking string, seed uint64) (*marker, error) {
+	fields := m.fields()
+	order, err := preference.NewOrder(m.Keep, ranking)
+	return &marker{
+		order: order, seed: seed,
+		value: slices.Index(fields, m.Keep.Field()), source: slices.Index(fields, m.SourceField), scope: slices.Index(fields, m.Within),
+	}, err
+}
+
+// standing returns the standing of a document and counts it if it has no place.
+func (m *marker) standing(ref docref.Ref, r *Record, file *corpus.File, counts *work.Counts) preference.Standing {
+	if file.Reference {
+		return preference.Reference
+	}
+	d := preference.Document{Ref: ref, Length: contentLength(r.Content)}
+	if m.value >= 0 {
+		d.Value = r.Content.Others[m.value]
+	}
+	if m.source >= 0 {
+		d.Source = string(r.Content.Others[m.source])
+	} else {
+		d.Source, _ = file.Place(r.Position)
+	}
+	standing := m.order(&d)
+	if standing == preference.Unranked {
+		counts.Unranked++
+	}
+	return standing
+}
+
+// scopeOf returns the hash of the value that documents share with those that they are compared with. It counts a
+// document without the value. The lack of it is a value of its own, other than an empty one.
+func (m *marker) scopeOf(r *Record, counts *work.Counts) uint64 {
+	if m.scope < 0 {
+		return 0
+	}
+	value := r.Content.Others[m.scope]
+	if value == nil {
+		counts.Unscoped++
+		return asmkernels.SplitMix(m.seed) | 1
+	}
+	return max(xxh3.HashSeed(value, m.seed), 1) // 0 would be no scope
+}
+
+// inScope returns the digest of a document in a scope: documents of different scopes are never equal.
+func inScope(digest, scope uint64) uint64 {
+	if scope == 0 {
+		return digest
+	}
+	return asmkernels.SplitMix(digest ^ scope)
+}

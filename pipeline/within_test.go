@@ -1,0 +1,210 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/job"
+)
+
+// scopes are values of a field in JSON. The last one is none.
+var scopes = []string{`"en"`, `"de"`, `""`, `17`, `true`, `null`}
+
+// scoped returns documents that have one of some values in the field lang.
+func scoped(lines []line, seed uint64) []line {
+	random := newWriter(seed)
+	return marked(lines, func(_ int, l *line) map[string]string {
+		l.scope = pick(random, scopes)
+		return map[string]string{"lang": l.scope}
+	})
+}
+
+// only returns the files with the documents of a scope only.
+func only(scope string, files []file) []file {
+	files = slices.Clone(files)
+	for i := range files {
+		files[i].lines = slices.DeleteFunc(slices.Clone(files[i].lines), func(l line) bool { return l.scope != scope })
+	}
+	return files
+}
+
+// TestWithin compares with brute force over the pairs of a scope.
+func TestWithin(t *testing.T) {
+	lines := scoped(slices.Concat(oddities(41), equalTexts(42)), 43)
+	lines = slices.DeleteFunc(lines, func(l line) bool { return l.kind == rejectLine })
+	files := cut(lines, 4)
+	alone, input := naiveTruth(3, true, files...), putCorpus(t, plain, files...)
+	both, later := naiveTruth(3, true, files...), putCorpus(t, plain, files[2:]...)
+	both.references = countDocuments(files[:2])
+	reference := putCorpus(t, plain, files[:2]...)
+	for _, c := range []struct {
+		keys      methods.Name
+		reference bool
+		lanes     int
+	}{
+		{methods.Exact, false, 1},
+		{methods.Exact, true, 3},
+		{methods.MinHash, false, 1},
+		{methods.MinHash, true, 2},
+		{methods.All, false, 4},
+		{methods.All, true, 2},
+		{methods.Auto, false, 2},
+	} {
+		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
+			config, tr := byKeys(testConfig(t, input), c.keys), alone
+			if c.reference {
+				config.Input, config.Reference, tr = []string{later}, []string{reference}, both
+			}
+			config.Threshold, config.Within, config.Lanes = 0.5, "lang", c.lanes
+			if c.keys == methods.MinHash {
+				config.Recall, config.Audit = certain, "100000"
+			}
+			if c.lanes > 1 {
+				config.Keep, config.Split = preference.Longest, keep.Star
+			}
+			summary := runJob(t, config)
+			checkAgainstTruth(t, config, summary, tr)
+			unscoped := int64(0)
+			for _, d := range tr.documents {
+				if d.scope == `null` {
+					unscoped++
+				}
+			}
+			if summary.Counts.Unscoped != unscoped {
+				t.Errorf("%d documents without a value, want %d", summary.Counts.Unscoped, unscoped)
+			}
+			if c.keys != methods.MinHash || c.reference {
+				return
+			}
+			want, pairs := clusterRecall(tr, readRows[clusterRow](t, config.Output, output.Clusters), config.Threshold)
+			if audit := summary.Audit; audit == nil || math.Abs(audit.Recall-want) > 1e-12 || audit.Pairs != 2*pairs || want < .999 {
+				t.Errorf("audit %+v, the recall is %g of %d pairs", audit, want, pairs)
+			}
+		})
+	}
+}
+
+// equalTexts returns documents of few texts, with and without words.
+func equalTexts(seed uint64) []line {
+	w := newWriter(seed)
+	w.made = 10_000
+	for range 6 {
+		text := w.set(w.text(25))
+		for range 20 {
+			w.add(text)
+		}
+	}
+	for range 30 {
+		w.add(" ...")
+	}
+	return w.lines
+}
+
+// withinParts are what the results of a job hold, without what depends on other documents.
+type withinParts struct {
+	rows   []string // of all outputs, sorted
+	counts work.Counts
+}
+
+// withinPartsOf runs a job and returns its parts.
+func withinPartsOf(t *testing.T, config job.Config) withinParts {
+	t.Helper()
+	config.Output = filepath.Join(t.TempDir(), "out")
+	summary := runJob(t, config)
+	p := withinParts{counts: summary.Counts}
+	for _, name := range config.Outputs() {
+		for row := range strings.Lines(string(readOutput(t, config.Output, name))) {
+			if at := strings.Index(row, `"ref":`); at >= 0 { // positions differ
+				row = row[:at] + row[at+strings.IndexByte(row[at:], ','):]
+			}
+			p.rows = append(p.rows, name+" "+row)
+		}
+	}
+	return p
+}
+
+// TestWithinIsTheUnion: the results of a job are those of one job for each value, put together, whatever the method.
+func TestWithinIsTheUnion(t *testing.T) {
+	lines := scoped(slices.Concat(synthetic(44), equalTexts(45)), 46)
+	files := cut(lines, 4)
+	known, files := files[:1], files[1:]
+	for _, c := range []struct {
+		name   string
+		change func(*job.Config)
+	}{
+		{"exact", func(c *job.Config) { c.Keys = methods.Exact }},
+		{"all", func(c *job.Config) { c.Keys = methods.All }},
+		{"minhash", func(c *job.Config) { c.Keys, c.Audit = methods.MinHash, "off" }},
+		{"sketches", func(c *job.Config) { c.Keys, c.Verify = methods.MinHash, methods.VerifySketch }},
+		{"simhash", func(c *job.Config) { c.Keys, c.Hamming, c.Threshold = methods.SimHash, 9, 0.8 }},
+		{"simhash, then sets", func(c *job.Config) { c.Keys, c.Hamming, c.Score, c.Audit = methods.SimHash, 9, methods.Jaccard, "off" }},
+		{"passages", func(c *job.Config) {
+			c.Keys, c.Similarity, c.Emit = methods.Auto, methods.Containment, []string{output.Pairs}
+			c.Keep = preference.First
+		}},
+	} {
+		for _, hasReference := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/%v", c.name, hasReference), func(t *testing.T) {
+				config := testConfig(t, putCorpus(t, plain, files...))
+				config.Threshold, config.Within = 0.5, "lang"
+				config.Emit = []string{output.Clusters, output.Pairs, output.Removed, output.Unique}
+				config.Keep = preference.Longest
+				c.change(&config)
+				if hasReference {
+					config.Reference = []string{putCorpus(t, plain, known...)}
+				}
+				got := withinPartsOf(t, config)
+				var want withinParts
+				for _, scope := range scopes {
+					config := config
+					config.Within, config.Input = "", []string{putCorpus(t, plain, only(scope, files)...)}
+					if hasReference {
+						config.Reference = []string{putCorpus(t, plain, only(scope, known)...)}
+					}
+					part := withinPartsOf(t, config)
+					want.rows = append(want.rows, part.rows...)
+					want.counts.Add(part.counts)
+				}
+				slices.Sort(got.rows)
+				slices.Sort(want.rows)
+				sameText(t, "rows", strings.Join(got.rows, ""), strings.Join(want.rows, ""))
+				// Which pairs are candidates depends on how rare shingles are.
+				got.counts.Candidates, got.counts.Unscoped, want.counts.Candidates = 0, 0, 0
+				if got.counts != want.counts || got.counts.Pairs < 100 || got.counts.Identical < 50 {
+					t.Errorf("counts %+v, want %+v", got.counts, want.counts)
+				}
+			})
+		}
+	}
+}
+
+// TestWithinHeaps: very many similar documents of several scopes never meet.
+func TestWithinHeaps(t *testing.T) {
+	for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
+		files := cut(marked(heapCorpus(47, 900, 3), func(i int, l *line) map[string]string {
+			l.scope = []string{`"a"`, `"b"`}[i%2]
+			return map[string]string{"lang": l.scope}
+		}), 3)
+		config := heapConfig(t, keys, putCorpus(t, plain, files...), "")
+		config.Threshold, config.Within = 0.7, "lang"
+		whole := wholeJob
+		whole.bounds = denseBounds
+		text, result := runInner(t, config, whole)
+		if result.Skipped.Groups == 0 {
+			t.Fatalf("a corpus without heaps: %+v", result.Counts)
+		}
+		h := heapCheck{tr: naiveTruth(3, true, files...), rows: rowsOf(t, text), threshold: config.Threshold, isExact: keys == methods.Exact}
+		h.check(t, result.Skipped)
+		other, _ := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 50, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5})
+		sameText(t, string(keys), other, text)
+	}
+}
