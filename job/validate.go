@@ -215,7 +215,7 @@ func (c *Config) checkOutput(check checker) {
 		"{emit} index: holds the full sets of {verify} exact, and not those of {verify} %s", c.Verify)
 	check(!slices.Contains(c.Emit, output.Index) || c.Scoring() != methods.Hamming || c.Bits == 64,
 		"{emit} index: holds SimHash fingerprints of {bits} 64, and not of {bits} %d", c.Bits)
-	check(slices.Contains(output.Formats, c.OutputFormat), "{output_format} %s: must be jsonl, jsonl.zst or jsonl.gz", c.OutputFormat)
+	check(slices.Contains(output.Formats, c.OutputFormat), "{output_format} %s: must be jsonl, jsonl.zst, jsonl.gz or parquet", c.OutputFormat)
 	check(c.Keep == keep.First || c.Keep == keep.Longest, "{keep} %s: must be first or longest", c.Keep)
 	check(c.Split == keep.Component || c.Split == keep.Star, "{split} %s: must be component or star", c.Split)
 }

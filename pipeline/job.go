@@ -52,7 +52,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 		Excerpt: config.Excerpt,
 		Rows: outputs.Rows{
 			Files:  outputs.Files{Partial: work.Path(e.partial), Format: config.OutputFormat},
-			Inputs: inputs, Emit: config.Outputs(),
+			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming,
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: config.Similarity == methods.Containment, Keep: config.Keep, Split: config.Split,
 		},

@@ -77,7 +77,7 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Output", "output-format", &c.OutputFormat, "FORMAT", 0,
-			"jsonl, jsonl.zst or jsonl.gz.",
+			"jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/outputs.md). unique keeps the format of the input.",
 		},
 		{
 			"Output", "keep", &c.Keep, "ORDER", 0,

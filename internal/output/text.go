@@ -35,14 +35,25 @@ func startsWithHex[S ~string | ~[]byte](s S) bool {
 	return len(s) >= 2 && isHex(s[0]) && isHex(s[1])
 }
 
+// Text returns s as [AppendText] writes it.
+func Text[S ~string | ~[]byte](s S) string {
+	if isPlain(s) {
+		return string(s)
+	}
+	return string(AppendText(nil, s))
+}
+
 // AppendString appends s as a JSON string, as [AppendText] writes it. Characters
 // that control a terminal are escaped.
-func AppendString[S ~string | ~[]byte](b []byte, s S) []byte {
+func AppendString[S ~string | ~[]byte](b []byte, s S) []byte { return appendQuoted(b, Text(s)) }
+
+// appendQuoted appends valid UTF-8 as a JSON string. Characters that control a terminal are escaped.
+func appendQuoted(b []byte, text string) []byte {
 	b = append(b, '"')
-	if isPlain(s) {
-		b = append(b, s...)
+	if isPlain(text) {
+		b = append(b, text...)
 	} else {
-		b = appendEscaped(b, string(AppendText(nil, s)))
+		b = appendEscaped(b, text)
 	}
 	return append(b, '"')
 }
