@@ -208,8 +208,8 @@ func (c *Config) checkSimHash(check checker) {
 func (c *Config) checkOutput(check checker) {
 	check(len(c.Emit) > 0, "{emit}: name at least one output")
 	for _, name := range c.Outputs() {
-		check(slices.Contains([]string{output.Clusters, output.Pairs, output.Unique, output.Removed, output.Sketches, output.Index}, name),
-			"{emit} %s: must be clusters, pairs, unique, removed, sketches or index", name)
+		check(slices.Contains([]string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed, output.Sketches, output.Index}, name),
+			"{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches or index", name)
 	}
 	check(!slices.Contains(c.Emit, output.Index) || c.Verify == methods.VerifyExact,
 		"{emit} index: holds the full sets of {verify} exact, and not those of {verify} %s", c.Verify)

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"slices"
 
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
 )
 
 // ClusterRows passes the rows of clusters in order. The shard must be decided.
@@ -97,6 +99,26 @@ func takeSpans(
 		more, spans = int64(s.More), spans[1:]
 	}
 	return rows, more, spans
+}
+
+// WriteAnnotations writes what is known of the documents of the input in clusters, for each split. The shard must be
+// decided.
+func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
+	for i := range s.end() {
+		first := s.members[i].First
+		if s.size[first] < 2 || s.reference(i) {
+			continue
+		}
+		ref := s.members[i].Ref
+		a := records.Annotation{Ref: ref, Cluster: s.names[first], Size: s.size[first], Kept: !s.goes(i)}
+		if s.goes(i) {
+			a.KeptID = s.names[s.choices[i].Kept]
+		}
+		if err := records.WriteAnnotation(run, documents.SplitOf(s.layout.Starts, ref), a); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RemovedRows passes the rows of removed documents in order. The shard must be decided.

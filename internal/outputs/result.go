@@ -58,6 +58,9 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 	if rows, written := r.rows(output.Unique); written && rows != counts.Kept {
 		return nil, fmt.Errorf("%d documents are kept, %d records were written to unique", counts.Kept, rows)
 	}
+	if rows, written := r.rows(output.Annotated); written && rows != counts.Documents {
+		return nil, fmt.Errorf("%d documents were counted, %d records were written to annotated", counts.Documents, rows)
+	}
 	if rows, written := r.rows(output.Sketches); written && rows != counts.Documents {
 		return nil, fmt.Errorf("%d documents were counted, %d sketches written", counts.Documents, rows)
 	}

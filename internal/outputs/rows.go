@@ -37,7 +37,8 @@ type Rows struct {
 // Setup reads the list of inputs.
 func (r *Rows) Setup() error { return r.layout.Read(string(r.Inputs)) }
 
-// Task writes the rows of one output shard. Its run lists the removed documents, if the job writes unique.
+// Task writes the rows of one output shard. Its run lists the removed documents if the job writes unique, and what is
+// known of documents in clusters if it writes annotated.
 func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
 	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
@@ -67,10 +68,15 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		}
 		w.Outcome.Files = append(w.Outcome.Files, file)
 	}
-	if !slices.Contains(r.Emit, output.Unique) {
-		return nil
+	if slices.Contains(r.Emit, output.Unique) {
+		if err := shard.WriteRemoved(&w.Run); err != nil {
+			return err
+		}
 	}
-	return shard.WriteRemoved(&w.Run)
+	if slices.Contains(r.Emit, output.Annotated) {
+		return shard.WriteAnnotations(&w.Run)
+	}
+	return nil
 }
 
 // writeShard writes the rows of the output that the file is of.

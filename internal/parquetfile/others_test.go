@@ -26,7 +26,7 @@ func TestForOthers(t *testing.T) {
 		if _, err := file.Copy(&third, func(row int64) bool { return row%3 == 1 }); err != nil {
 			t.Fatal(err)
 		}
-		if err := file.Annotate(&annotated, annotationOf); err != nil {
+		if _, err := file.Annotate(&annotated, all, annotationOf); err != nil {
 			t.Fatal(err)
 		}
 		write("third-"+name, third.Bytes())
