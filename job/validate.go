@@ -208,8 +208,8 @@ func (c *Config) checkSimHash(check checker) {
 func (c *Config) checkOutput(check checker) {
 	check(len(c.Emit) > 0, "{emit}: name at least one output")
 	for _, name := range c.Outputs() {
-		check(slices.Contains([]string{output.Clusters, output.Pairs, output.Unique, output.Removed, output.Sketches, output.Index}, name),
-			"{emit} %s: must be clusters, pairs, unique, removed, sketches or index", name)
+		check(slices.Contains([]string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed, output.Sketches, output.Index}, name),
+			"{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches or index", name)
 	}
 	check(!slices.Contains(c.Emit, output.Index) || c.Verify == methods.VerifyExact,
 		"{emit} index: holds the full sets of {verify} exact, and not those of {verify} %s", c.Verify)
@@ -217,7 +217,7 @@ func (c *Config) checkOutput(check checker) {
 		"{emit} index: holds SimHash fingerprints of {bits} 64, and not of {bits} %d", c.Bits)
 	check(!slices.Contains(c.Emit, output.Index) || c.Within == "",
 		"{emit} index: a query looks among all documents, and not among those of one {within}; leave one of the two out")
-	check(slices.Contains(output.Formats, c.OutputFormat), "{output_format} %s: must be jsonl, jsonl.zst or jsonl.gz", c.OutputFormat)
+	check(slices.Contains(output.Formats, c.OutputFormat), "{output_format} %s: must be jsonl, jsonl.zst, jsonl.gz or parquet", c.OutputFormat)
 	if err := c.Keep.Check(); err != nil {
 		check(false, "{keep} %s: %w", c.Keep, err)
 	}

@@ -1,20 +1,12 @@
 package pipeline
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"syscall"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
-	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
-	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
 )
 
@@ -39,54 +31,8 @@ func checkOpenFiles() error {
 	return nil
 }
 
-// firstReject describes the first reject. The folder holds the files of the result.
-func firstReject(folder string, result outputs.Result) string {
-	for _, file := range result.Files {
-		if file.Output != output.Rejects {
-			continue
-		}
-		row, err := firstRow(folder, file)
-		if err != nil {
-			break
-		}
-		return fmt.Sprintf("the first is at %s:%d: %s", row.File, row.Position, row.Error)
-	}
-	return "their list cannot be read back"
-}
-
-type rejectRow struct {
-	File     string
-	Position int64
-	Error    string
-}
-
-func firstRow(folder string, file output.File) (row rejectRow, err error) {
-	f, err := storage.Open(storage.Join(folder, file.Temporary))
-	if err != nil {
-		return row, err
-	}
-	defer f.Close()
-	stream := f.From(0)
-	defer stream.Close()
-	reader := bufio.NewReader(stream)
-	switch {
-	case strings.HasSuffix(file.Name, ".zst"):
-		decoder, err := zstd.NewReader(reader)
-		if err != nil {
-			return row, err
-		}
-		defer decoder.Close()
-		reader = bufio.NewReader(decoder)
-	case strings.HasSuffix(file.Name, ".gz"):
-		decoder, err := gzip.NewReader(reader)
-		if err != nil {
-			return row, err
-		}
-		reader = bufio.NewReader(decoder)
-	}
-	line, err := reader.ReadBytes('\n')
-	if err != nil {
-		return row, err
-	}
-	return row, json.Unmarshal(line, &row)
+// firstReject describes the first reject of a result that has one.
+func firstReject(result outputs.Result) string {
+	first := result.FirstReject
+	return fmt.Sprintf("the first is at %s:%d: %s", first.File, first.Position, first.Error)
 }

@@ -42,7 +42,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 		Inputs: inputs, Splits: e.splits,
 		Fingerprinting: documents.Fingerprinting{
 			Sketching: config.Sketching(sizing.WindowBytes), Inputs: inputs, Kept: kept(config, &parameters),
-			Checksums: slices.Contains(config.Outputs(), output.Unique), AuditSample: config.AuditSample(),
+			Checksums: readsAgain(config), AuditSample: config.AuditSample(),
 		},
 		Method: config.Method(), Parameters: parameters,
 		PlaceBytes: sizing.PlaceBytes,
@@ -52,12 +52,17 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 		Excerpt: config.Excerpt,
 		Rows: outputs.Rows{
 			Files:  outputs.Files{Partial: work.Path(e.partial), Format: config.OutputFormat},
-			Inputs: inputs, Emit: config.Outputs(),
+			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming,
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: config.Similarity == methods.Containment, Split: config.Split,
 		},
 		Index: indexOf(config, e),
 	}
+}
+
+// readsAgain reports whether the job reads the input a second time.
+func readsAgain(config *job.Config) bool {
+	return slices.Contains(config.Outputs(), output.Unique) || slices.Contains(config.Outputs(), output.Annotated)
 }
 
 // kept returns what the job keeps of a document for its method.

@@ -84,7 +84,7 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	if err := accept(config, result, size, results.Partial); err != nil {
+	if err := accept(config, result, size); err != nil {
 		return Summary{}, failure.New(failure.Input, err)
 	}
 	audited, err := recall.Read(results.Temp)
@@ -127,20 +127,20 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*beam.
 	return &result, err
 }
 
-// accept refuses a result that the user would not want. The folder holds its files.
-func accept(config job.Config, result outputs.Result, size int64, folder string) error {
+// accept refuses a result that the user would not want.
+func accept(config job.Config, result outputs.Result, size int64) error {
 	counts := result.Counts
 	if config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects {
-		return setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(counts.Rejected), config.MaxRejects, firstReject(folder, result))
+		return setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(counts.Rejected), config.MaxRejects, firstReject(result))
 	}
 	if len(config.Reference) > 0 && counts.ReferenceDocuments == 0 {
 		if counts.Rejected > 0 {
-			return setting.Errorf("no document in the {reference}, %s: %s", failure.Unreadable(counts.Rejected), firstReject(folder, result))
+			return setting.Errorf("no document in the {reference}, %s: %s", failure.Unreadable(counts.Rejected), firstReject(result))
 		}
 		return setting.Errorf("no document in the {reference}: nothing can be compared with it")
 	}
 	if counts.Documents == 0 && counts.Rejected > 0 {
-		return fmt.Errorf("no document in %d bytes of input, %s: %s", size, failure.Unreadable(counts.Rejected), firstReject(folder, result))
+		return fmt.Errorf("no document in %d bytes of input, %s: %s", size, failure.Unreadable(counts.Rejected), firstReject(result))
 	}
 	return nil
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Checks with pyarrow and DuckDB that others read the Parquet files that mirrorbeam writes.
 
-    parquetcheck.py FOLDER            what the test TestForOthers has written into the folder
+    parquetcheck.py FOLDER            what the tests TestForOthers and TestParquetResults have written into the folder
     parquetcheck.py --make IN OUT     a Parquet file of a JSONL file with id and text, with six more columns
     parquetcheck.py --time FILE       the speed with which pyarrow and DuckDB read id and text of a file, on one core
 
 The folder has results as pairs of files: NAME.parquet, and NAME.json with the rows that it must have, as a list of
-objects. It also has copies of the files in internal/parquetfile/testdata: third-NAME has every third row, and
+objects. Results of jobs have their rows in NAME.jsonl, as the job writes them. It also has copies of the files in internal/parquetfile/testdata: third-NAME has every third row, and
 annotated-NAME all of them with four more columns.
 """
 
@@ -46,11 +46,30 @@ def ask(query, values=()):
         return connection.execute(query, list(values)).fetchall()
 
 
+def rows_of(name, columns):
+    """The rows that a file must have. Those of jobs are filled in: JSON leaves out what says no, or nothing."""
+    plain_name = name.removesuffix(".parquet")
+    if not os.path.exists(plain_name + ".jsonl"):
+        with open(plain_name + ".json") as f:
+            return json.load(f)
+    usual = {"identical": False, "reference": False, "spans": [], "more_spans": 0}
+    rows = []
+    with open(plain_name + ".jsonl") as f:
+        for line in f:
+            row = {c: usual[c] for c in columns if c in usual} | json.loads(line)
+            if row.get("spans"):
+                row["spans"] = [
+                    dict(zip(("a_begin", "a_end", "b_begin", "b_end", "words"), (*s["a"], *s["b"], s["words"])))
+                    for s in row["spans"]
+                ]
+            rows.append(row)
+    return rows
+
+
 def check_results(name):
-    with open(name.removesuffix(".parquet") + ".json") as f:
-        want = json.load(f)
     table = pq.read_table(name)
     table.validate(full=True)
+    want = rows_of(name, table.column_names)
     compare(name, "pyarrow", want, table.to_pylist())
     rows = ask(f"SELECT * FROM read_parquet('{name}')")
     compare(name, "DuckDB", want, [dict(zip(table.column_names, row)) for row in rows])

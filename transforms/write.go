@@ -33,12 +33,17 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others .
 	written := sideBySide(s, &writeFn{Work: job.Rows, bundle: job.bundle()}, exchange(s, job, ofShards, clusters, sketches))
 	outcomes := append([]beam.PCollection{written, clusters, sketches}, others...)
 
-	if slices.Contains(job.Rows.Emit, output.Unique) {
-		s := s.Scope("unique")
-		ofSplits := work.Delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{records.Documents, records.Removed, records.Sums}}
-		outcomes = append(outcomes, sideBySide(s, &uniqueFn{bundle: job.bundle(), Work: outputs.Unique{
-			Partial: job.Rows.Partial, Inputs: job.Inputs, Reading: job.Fingerprinting.Reading,
-		}}, exchange(s, job, ofSplits, written, sketches)))
+	for _, name := range []string{output.Unique, output.Annotated} {
+		if !slices.Contains(job.Rows.Emit, name) {
+			continue
+		}
+		s := s.Scope(name)
+		unique := outputs.Unique{
+			Annotate: name == output.Annotated,
+			Partial:  job.Rows.Partial, Inputs: job.Inputs, Reading: job.Fingerprinting.Reading,
+		}
+		ofSplits := work.Delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{records.Documents, unique.Reads(), records.Sums}}
+		outcomes = append(outcomes, sideBySide(s, &uniqueFn{bundle: job.bundle(), Work: unique}, exchange(s, job, ofSplits, written, sketches)))
 	}
 	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}
 	if slices.Contains(job.Rows.Emit, output.Sketches) {

@@ -77,11 +77,11 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Output", "emit", &c.Emit, "NAME", 0,
-			"What to write: auto (clusters; pairs with containment), clusters, pairs, unique, removed, sketches (bottom-k and SimHash fingerprints of every document), index (for 'runjob query'). Rejects, summary and manifest are always written.",
+			"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches). Rejects, summary and manifest always are.",
 		},
 		{
 			"Output", "output-format", &c.OutputFormat, "FORMAT", 0,
-			"jsonl, jsonl.zst or jsonl.gz.",
+			"jsonl, jsonl.zst, jsonl.gz or parquet (typed columns, see docs/outputs.md). unique and annotated keep the format of the input.",
 		},
 		{
 			"Output", "keep", &c.Keep, "ORDER", 0,

@@ -4,28 +4,29 @@ import (
 	"cmp"
 	"slices"
 
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
 )
 
 // ClusterRows passes the rows of clusters in order. The shard must be decided.
-func (s *Shard) ClusterRows(row func([]byte) error) error {
+func (s *Shard) ClusterRows(row func(output.Cluster) error) error {
 	// Documents stand by component; a component's stars may interleave.
 	order := s.numbers()
 	slices.SortStableFunc(order, func(a, b records.Number) int { return cmp.Compare(s.members[a].First, s.members[b].First) })
 	cohesions := s.cohesions()
-	var b []byte
 	for _, i := range order {
 		first := s.members[i].First
 		if s.size[first] < 2 {
 			continue
 		}
-		b = output.AppendMember(b[:0], output.Member{
-			ID: s.appendID(nil, i), Ref: s.appendRef(nil, i), Cluster: s.names[first],
-			Kept: !s.goes(i), Similarity: s.choices[i].Similarity, Size: int(s.size[first]),
-			Least: cohesions[first].least, Mean: cohesions[first].sum / float64(cohesions[first].gone), Reference: s.reference(i),
+		err := row(output.Cluster{
+			ID: s.id(i), Ref: s.ref(i), Cluster: s.names[first],
+			Kept: !s.goes(i), Similarity: s.choices[i].Similarity, Size: int64(s.size[first]),
+			Least: cohesions[first].least, Mean: output.RoundMean(cohesions[first].sum / float64(cohesions[first].gone)), Reference: s.reference(i),
 		})
-		if err := row(b); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -56,23 +57,29 @@ func (s *Shard) cohesions() []cohesion {
 	return all
 }
 
-// PairRows passes the rows of pairs in order.
-func (s *Shard) PairRows(row func([]byte) error) error {
-	var b []byte
+// PairRows passes the rows of pairs in order, if sets were compared. A row is valid until the next.
+func (s *Shard) PairRows(row func(output.Pair) error) error {
 	var spans []output.Span
-	more, rest := 0, s.spans
+	rest := s.spans
 	for _, e := range s.edges {
-		if distance, is := e.Hamming(); is {
-			b = output.AppendHammingPair(b[:0], s.names[e.A], s.names[e.B], int(distance))
-		} else {
-			spans, more, rest = takeSpans(spans, rest, e)
-			b = output.AppendPair(b[:0], output.Pair{
-				A: s.names[e.A], B: s.names[e.B], Shared: e.Shared, Union: e.Union(),
-				SizeA: int(s.members[e.A].Size), SizeB: int(s.members[e.B].Size),
-				Identical: e.Identical(), Estimate: e.Estimate(), Spans: spans, MoreSpans: more,
-			})
+		pair := output.NewPair(s.names[e.A], s.names[e.B], output.Overlap{
+			Shared: e.Shared, Union: e.Union(), SizeA: s.members[e.A].Size, SizeB: s.members[e.B].Size,
+			Identical: e.Identical(), Estimate: e.Estimate(),
+		})
+		spans, pair.MoreSpans, rest = takeSpans(spans, rest, e)
+		pair.Spans = spans
+		if err := row(pair); err != nil {
+			return err
 		}
-		if err := row(b); err != nil {
+	}
+	return nil
+}
+
+// HammingPairRows passes the rows of pairs in order, if SimHash fingerprints were compared.
+func (s *Shard) HammingPairRows(row func(output.HammingPair) error) error {
+	for _, e := range s.edges {
+		distance, _ := e.Hamming()
+		if err := row(output.NewHammingPair(s.names[e.A], s.names[e.B], int64(distance))); err != nil {
 			return err
 		}
 	}
@@ -82,29 +89,50 @@ func (s *Shard) PairRows(row func([]byte) error) error {
 // takeSpans takes the spans of an edge from the front of the spans of a shard.
 func takeSpans(
 	rows []output.Span, spans []records.Span[records.Number], e records.Edge[records.Number],
-) (of []output.Span, more int, rest []records.Span[records.Number]) {
+) (of []output.Span, more int64, rest []records.Span[records.Number]) {
 	rows = rows[:0]
 	for len(spans) > 0 && spans[0].A == e.A && spans[0].B == e.B {
 		s := spans[0]
-		rows = append(rows, output.Span{A: [2]uint32{s.StartA, s.EndA}, B: [2]uint32{s.StartB, s.EndB}, Words: s.Words})
-		more, spans = int(s.More), spans[1:]
+		rows = append(rows, output.Span{
+			ABegin: int64(s.StartA), AEnd: int64(s.EndA), BBegin: int64(s.StartB), BEnd: int64(s.EndB), Words: int64(s.Words),
+		})
+		more, spans = int64(s.More), spans[1:]
 	}
 	return rows, more, spans
 }
 
+// WriteAnnotations writes what is known of the documents of the input in clusters, for each split. The shard must be
+// decided.
+func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
+	for i := range s.end() {
+		first := s.members[i].First
+		if s.size[first] < 2 || s.reference(i) {
+			continue
+		}
+		ref := s.members[i].Ref
+		a := records.Annotation{Ref: ref, Cluster: s.names[first], Size: s.size[first], Kept: !s.goes(i)}
+		if s.goes(i) {
+			a.KeptID = s.names[s.choices[i].Kept]
+		}
+		if err := records.WriteAnnotation(run, documents.SplitOf(s.layout.Starts, ref), a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // RemovedRows passes the rows of removed documents in order. The shard must be decided.
-func (s *Shard) RemovedRows(row func([]byte) error) error {
-	var b []byte
+func (s *Shard) RemovedRows(row func(output.Removal) error) error {
 	for i := range s.end() {
 		if !s.goes(i) {
 			continue
 		}
 		c := s.choices[i]
-		b = output.AppendRemoved(b[:0], output.Member{
-			ID: s.appendID(nil, i), Ref: s.appendRef(nil, i), Cluster: s.names[s.members[i].First],
+		err := row(output.Removal{
+			ID: s.id(i), Ref: s.ref(i), Cluster: s.names[s.members[i].First],
 			KeptID: s.names[c.Kept], Similarity: c.Similarity, Reference: s.reference(c.Kept),
 		})
-		if err := row(b); err != nil {
+		if err != nil {
 			return err
 		}
 	}

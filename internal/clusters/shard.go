@@ -22,7 +22,7 @@ type Shard struct {
 	first   unionfind.Forest[records.Number] // the first document identical to each
 	choices []keep.Choice                    // nil without a decision
 	size    []uint32                         // documents in the cluster, by its first document
-	names   [][]byte                         // what other rows call a document, as a JSON string
+	names   []string                         // what other rows call a document
 }
 
 // ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common.
@@ -72,30 +72,27 @@ func (s *Shard) countSizes() {
 
 // nameMembers gives every document the name that other rows use for it: its id, or its ref if others share the id.
 func (s *Shard) nameMembers() {
-	s.names = make([][]byte, len(s.members))
-	var arena []byte
+	s.names = make([]string, len(s.members))
 	for i := range s.end() {
-		start := len(arena)
 		if s.members[i].Repeated {
-			arena = s.appendRef(arena, i)
+			s.names[i] = s.ref(i)
 		} else {
-			arena = s.appendID(arena, i)
+			s.names[i] = s.id(i)
 		}
-		s.names[i] = arena[start:len(arena):len(arena)]
 	}
 }
 
-// appendRef appends path:position as a JSON string.
-func (s *Shard) appendRef(b []byte, i records.Number) []byte {
-	return output.AppendString(b, s.layout.Inputs.RefText(nil, s.members[i].Ref))
+// ref returns path:position as rows write it.
+func (s *Shard) ref(i records.Number) string {
+	return output.Text(s.layout.Inputs.RefText(nil, s.members[i].Ref))
 }
 
-// appendID appends the user's id as a JSON string, or the ref of a document without one.
-func (s *Shard) appendID(b []byte, i records.Number) []byte {
+// id returns the user's id as rows write it, or the ref of a document without one.
+func (s *Shard) id(i records.Number) string {
 	if len(s.members[i].Id) == 0 {
-		return s.appendRef(b, i)
+		return s.ref(i)
 	}
-	return output.AppendString(b, s.members[i].Id)
+	return output.Text(s.members[i].Id)
 }
 
 // Count counts the pairs of the shard and what became of its documents. Without a decision all are kept. It is an error
@@ -124,7 +121,7 @@ func (s *Shard) Count(o *work.Outcome) error {
 		}
 		if s.goes(i) {
 			if s.goes(s.choices[i].Kept) {
-				return fmt.Errorf("document %s was removed for one that is not kept", s.appendRef(nil, i))
+				return fmt.Errorf("document %s was removed for one that is not kept", s.ref(i))
 			}
 			o.Counts.Removed++
 			if likesReference[s.first[i]] {

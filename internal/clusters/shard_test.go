@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -50,19 +51,19 @@ func layoutOf(t *testing.T) *documents.Layout {
 }
 
 // rowsOf returns the rows that write passes.
-func rowsOf(t *testing.T, write func(row func([]byte) error) error) string {
+func rowsOf[T output.Row](t *testing.T, write func(row func(T) error) error) string {
 	t.Helper()
-	var b strings.Builder
-	if err := write(func(row []byte) error { b.Write(row); return nil }); err != nil {
+	var b []byte
+	if err := write(func(row T) error { b = row.AppendJSON(b); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	// Row passes until it fails: the first failure ends everything.
 	passed := 0
 	fault := errors.New("full")
-	if err := write(func([]byte) error { passed++; return fault }); b.Len() > 0 && (!errors.Is(err, fault) || passed != 1) {
+	if err := write(func(T) error { passed++; return fault }); len(b) > 0 && (!errors.Is(err, fault) || passed != 1) {
 		t.Errorf("%d rows passed after an error, which gave %v", passed, err)
 	}
-	return b.String()
+	return string(b)
 }
 
 // checkRows compares rows, without their ends.
@@ -138,8 +139,6 @@ func TestPairsOfOtherScores(t *testing.T) {
 		{Ref: at(1, 2), Size: 7, Id: []byte("c")},
 		{Ref: at(1, 3), Size: 25, Id: []byte("d")},
 	}, []records.Edge[records.Number]{
-		{A: 0, B: 1, Score: records.HammingScore(3, 64)},
-		{A: 0, B: 2, Score: records.HammingScore(0, 64)},
 		{A: 1, B: 2, Score: records.NewScore(96, 128, true)},
 		{A: 1, B: 3, Score: records.NewScore(2, 30, false)},
 	})
@@ -147,17 +146,25 @@ func TestPairsOfOtherScores(t *testing.T) {
 		{A: 1, B: 3, Span: sketch.Span{StartA: 5, EndA: 50, StartB: 7, EndB: 52, Words: 9}, More: 4},
 		{A: 1, B: 3, Span: sketch.Span{StartA: 60, EndA: 70, StartB: 80, EndB: 90, Words: 2}, More: 4},
 	}
-	checkRows(t, "pairs", rowsOf(t, s.PairRows),
+	near := newShard(layoutOf(t), s.members, []records.Edge[records.Number]{
+		{A: 0, B: 1, Score: records.HammingScore(3, 64)},
+		{A: 0, B: 2, Score: records.HammingScore(0, 64)},
+	})
+	checkRows(t, "pairs by distance", rowsOf(t, near.HammingPairRows),
 		`{"a":"a","b":"b","hamming":3,"exact":true}`,
-		`{"a":"a","b":"c","hamming":0,"exact":true,"identical":true}`,
+		`{"a":"a","b":"c","hamming":0,"exact":true,"identical":true}`)
+	checkRows(t, "pairs", rowsOf(t, s.PairRows),
 		`{"a":"b","b":"c","jaccard":0.75,"containment_a":0.8571428571428571,"containment_b":0.8571428571428571,"exact":false}`,
 		`{"a":"b","b":"d","jaccard":0.06666666666666667,"containment_a":0.2857142857142857,"containment_b":0.08,"exact":true,`+
 			`"spans":[{"a":[5,50],"b":[7,52],"words":9},{"a":[60,70],"b":[80,90],"words":2}],"more_spans":4}`)
 	var o work.Outcome
+	if err := near.Count(&o); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Count(&o); err != nil {
 		t.Fatal(err)
 	}
-	if want := (work.Counts{Pairs: 4, Identical: 1, Kept: 4}); o.Counts != want {
+	if want := (work.Counts{Pairs: 4, Identical: 1, Kept: 8}); o.Counts != want {
 		t.Errorf("counts %+v, want %+v", o.Counts, want)
 	}
 	if removed := slices.Collect(s.Removed); len(removed) > 0 {

@@ -38,7 +38,7 @@ func (b *block) reset() {
 func (b *block) reject(file *corpus.File, position int64, fault string) {
 	b.counts.Rejected++
 	name, inFile := file.Place(position)
-	b.rejects = output.AppendReject(b.rejects, name, inFile, fault)
+	b.rejects = output.Reject{File: output.Text(name), Position: inFile, Error: output.Text(fault)}.AppendJSON(b.rejects)
 }
 
 // setAside keeps a document for the audit if it is in one of its shares.

@@ -17,10 +17,10 @@ var mayImport = map[string]string{
 	"pipeline":                     "internal/audit internal/documents internal/failure internal/groups internal/listing internal/methods internal/output internal/outputs internal/recall internal/scoring internal/setting internal/storage internal/username internal/work internal/workspace job lshbands sketch transforms",
 	"internal/listing":             "internal/corpus internal/documents internal/failure internal/formats internal/output internal/setting internal/storage internal/workspace job",
 	"internal/failure":             "internal/setting internal/work internal/workspace job",
-	"internal/results":             "internal/corpus internal/documents internal/formats internal/output internal/regular internal/setting internal/storage internal/workspace job",
+	"internal/results":             "internal/corpus internal/documents internal/formats internal/methods internal/output internal/parquetfile internal/regular internal/setting internal/storage internal/workspace job",
 	"job":                          "internal/audit internal/corpus internal/documents internal/keep internal/methods internal/output internal/preference internal/setting internal/storage internal/webtext internal/work internal/workspace lshbands sketch",
 	"transforms":                   "internal/clusters internal/documents internal/gathering internal/groups internal/methods internal/output internal/outputs internal/recall internal/records internal/runfile internal/scoring internal/work",
-	"internal/gathering":           "internal/candidates internal/components internal/docref internal/documents internal/groups internal/numbering internal/preference internal/records internal/runfile internal/sketchblock internal/work",
+	"internal/gathering":           "internal/candidates internal/components internal/docref internal/documents internal/groups internal/numbering internal/records internal/runfile internal/sketchblock internal/work",
 	"internal/methods":             "asmkernels internal/candidates internal/docref internal/documents internal/groups internal/radix internal/records internal/runfile internal/sketchblock internal/unionfind internal/work lshbands sketch",
 	"internal/outputs":             "internal/clusters internal/corpus internal/docref internal/documents internal/formats internal/index internal/keep internal/output internal/parquetfile internal/records internal/runfile internal/sketchblock internal/storage internal/work lshbands sketch",
 	"internal/clusters":            "internal/components internal/docref internal/documents internal/keep internal/output internal/preference internal/records internal/runfile internal/sketchblock internal/unionfind internal/work",
@@ -37,7 +37,7 @@ var mayImport = map[string]string{
 	"internal/records":             "internal/audit internal/candidates internal/components internal/docref internal/preference internal/radix internal/runfile internal/sketchblock sketch",
 	"internal/workspace":           "internal/output internal/regular internal/setting internal/storage",
 	"internal/index":               "internal/docref internal/radix internal/sketchblock",
-	"internal/output":              "internal/storage",
+	"internal/output":              "internal/parquetfile internal/storage",
 	"internal/runfile":             "internal/storage",
 	"internal/sample":              "internal/candidates internal/docref internal/leaders internal/unionfind",
 	"internal/storage/gcs":         "internal/storage internal/storage/bucket",
@@ -75,7 +75,7 @@ var mayImport = map[string]string{
 // inTests lists what the tests of a package may import besides: pipeline's run whole jobs, plan
 // and query what these work on, and webtext's take real pages out of archives.
 var inTests = map[string]string{
-	"pipeline":         "internal/plan internal/query",
+	"pipeline":         "internal/corpus internal/plan internal/query internal/storage/bucket internal/storage/gcs internal/storage/s3",
 	"internal/webtext": "internal/warc",
 }
 

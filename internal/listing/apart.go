@@ -88,7 +88,7 @@ func isResult(name string) bool {
 		return true
 	}
 	outputs := []string{
-		output.Clusters, output.Pairs, output.Removed, output.Unique, output.Rejects, output.Sketches, output.Index,
+		output.Clusters, output.Pairs, output.Removed, output.Unique, output.Annotated, output.Rejects, output.Sketches, output.Index,
 	}
 	return slices.ContainsFunc(outputs, func(output string) bool { return strings.HasPrefix(name, output+"-") })
 }

@@ -5,11 +5,13 @@ package listing
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/formats"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/job"
@@ -69,8 +71,14 @@ func (l listed) inputs(ctx context.Context, c *job.Config) (documents.Inputs, in
 	if files, err = formats.Prepare(ctx, files, reading.Wanted()); err != nil {
 		return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
 	}
-	if err := formats.Probe(files, reading.Wanted(), corpus.Limits{Line: reading.LineLimit()}); err != nil {
+	limits := corpus.Limits{Line: reading.LineLimit()}
+	if err := formats.Probe(files, reading.Wanted(), limits); err != nil {
 		return documents.Inputs{}, 0, setting.Errorf("%w: name the field with {text_field}", err)
+	}
+	if slices.Contains(c.Outputs(), output.Annotated) {
+		if err := formats.Annotatable(ctx, files, output.AnnotationFields, reading.Wanted(), limits); err != nil {
+			return documents.Inputs{}, 0, setting.Errorf("{emit} annotated: %w", err)
+		}
 	}
 	size := int64(0)
 	for i := range files {

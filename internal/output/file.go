@@ -1,4 +1,4 @@
-// Package output writes the files that a job leaves: sharded rows of JSON,
+// Package output writes the files that a job leaves: sharded rows of JSON or Parquet,
 // under names that stay temporary until the job has checked them all.
 package output
 
@@ -26,13 +26,14 @@ const (
 	JSONL     Format = "jsonl"
 	JSONLZstd Format = "jsonl.zst"
 	JSONLGzip Format = "jsonl.gz"
+	Parquet   Format = "parquet"
 
 	// Binary is for files that hold no rows.
 	Binary Format = "bin"
 )
 
 // Formats lists all formats of rows.
-var Formats = []Format{JSONL, JSONLZstd, JSONLGzip}
+var Formats = []Format{JSONL, JSONLZstd, JSONLGzip, Parquet}
 
 // File is a finished output file that is not published yet.
 type File struct {

@@ -6,7 +6,9 @@ const (
 	Pairs    = "pairs"
 	Removed  = "removed"
 	Unique   = "unique"
-	Rejects  = "rejects"
-	Sketches = "sketches"
-	Index    = "index"
+	// Annotated is the whole corpus, with what the job has found out about each document.
+	Annotated = "annotated"
+	Rejects   = "rejects"
+	Sketches  = "sketches"
+	Index     = "index"
 )

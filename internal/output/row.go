@@ -6,190 +6,269 @@ import (
 	"strconv"
 )
 
-// AppendFloat appends the finite number x. It uses the fewest digits that distinguish x from its neighbours.
+// Row is a row of an output. Strings in it are texts as [Text] returns them. Its fields are the columns of a Parquet
+// file, under the names and in the order of their tags.
+type Row interface {
+	// AppendJSON appends the row as a line of JSON.
+	AppendJSON(b []byte) []byte
+}
+
+// AppendFloat appends x, which is finite, in as few digits as tell it from its
+// neighbours.
 func AppendFloat(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'f', -1, 64) }
 
-// AppendReject appends the row of a record that could not be read as a document.
-func AppendReject(b []byte, file string, position int64, fault string) []byte {
+// Reject is a row of rejects: a record that was not read as a document.
+type Reject struct {
+	File string `json:"file" parquet:"file,dict"`
+	// Position tells where the record is: a byte in most formats, a row in Parquet files.
+	Position int64 `json:"position" parquet:"position"`
+	// Error says what is wrong with it.
+	Error string `json:"error" parquet:"error,dict"`
+}
+
+// AppendJSON appends the row as a line of JSON, which encoding/json reads back.
+func (r Reject) AppendJSON(b []byte) []byte {
 	b = append(b, `{"file":`...)
-	b = AppendString(b, file)
+	b = appendQuoted(b, r.File)
 	b = append(b, `,"position":`...)
-	b = strconv.AppendInt(b, position, 10)
+	b = strconv.AppendInt(b, r.Position, 10)
 	b = append(b, `,"error":`...)
-	b = AppendString(b, fault)
+	b = appendQuoted(b, r.Error)
 	return append(b, "}\n"...)
 }
 
-// Pair is a row of pairs. The names are JSON strings.
+// Pair is a row of pairs, scored by the sets of the two documents.
 type Pair struct {
-	A, B          []byte
-	Shared, Union uint32 // shingles in both documents, and in at least one
-	SizeA, SizeB  int
-	Identical     bool
-	Estimate      bool
-	// Spans are passages that both documents contain. MoreSpans is how many more there are.
-	Spans     []Span
-	MoreSpans int
+	A            string  `parquet:"a,dict"`
+	B            string  `parquet:"b"`
+	Jaccard      float64 `parquet:"jaccard"`
+	ContainmentA float64 `parquet:"containment_a"`
+	ContainmentB float64 `parquet:"containment_b"`
+	// Exact is false if the numbers are estimates.
+	Exact     bool `parquet:"exact"`
+	Identical bool `parquet:"identical"`
+	// Spans are passages that both have, the longest first. The list is empty unless the job looks for passages.
+	Spans []Span `parquet:"spans,list"`
+	// MoreSpans is how many further passages there are.
+	MoreSpans int64 `parquet:"more_spans"`
 }
 
-// Span is a passage that two documents share. It gives the bytes of their texts, from the first of the
-// passage up to the one behind its end.
+// Span is a passage that two documents have in common: where it begins and ends in the text of each, in bytes.
 type Span struct {
-	A, B  [2]uint32
-	Words uint32 // in both
+	ABegin int64 `parquet:"a_begin"`
+	AEnd   int64 `parquet:"a_end"`
+	BBegin int64 `parquet:"b_begin"`
+	BEnd   int64 `parquet:"b_end"`
+	// Words is the number of its words, in the text where it has fewer.
+	Words int64 `parquet:"words"`
 }
 
-// appendSpans appends the fields of spans, if there are any.
-func appendSpans(b []byte, spans []Span, more int) []byte {
-	for i, s := range spans {
+// Overlap says how much two documents, A and B, have in common.
+type Overlap struct {
+	// Shared and Union count the shingles in both documents, and in either. For an estimate they count hashes of a
+	// sample of the union.
+	Shared, Union uint32
+	// SizeA and SizeB count the shingles in each.
+	SizeA, SizeB uint32
+	Identical    bool
+	Estimate     bool
+}
+
+// NewPair returns the row of two documents, without spans.
+func NewPair(a, b string, o Overlap) Pair {
+	p := Pair{A: a, B: b, Exact: !o.Estimate, Identical: o.Identical}
+	if o.Identical {
+		p.Jaccard, p.ContainmentA, p.ContainmentB, p.Exact = 1, 1, 1, true
+		return p
+	}
+	p.Jaccard = float64(o.Shared) / float64(o.Union)
+	shared, sizeA, sizeB := float64(o.Shared), float64(o.SizeA), float64(o.SizeB)
+	if o.Estimate {
+		// |A and B| from J = |A and B| / |A or B| and the sizes, which are known.
+		shared = min(p.Jaccard*(sizeA+sizeB)/(1+p.Jaccard), sizeA, sizeB)
+	}
+	p.ContainmentA, p.ContainmentB = shared/sizeA, shared/sizeB
+	return p
+}
+
+// AppendJSON appends the row as a line of JSON. Fields that say no, or nothing, are left out.
+func (p Pair) AppendJSON(b []byte) []byte {
+	b = appendNames(b, p.A, p.B)
+	b = append(b, `,"jaccard":`...)
+	b = AppendFloat(b, p.Jaccard)
+	b = append(b, `,"containment_a":`...)
+	b = AppendFloat(b, p.ContainmentA)
+	b = append(b, `,"containment_b":`...)
+	b = AppendFloat(b, p.ContainmentB)
+	b = append(b, `,"exact":`...)
+	b = strconv.AppendBool(b, p.Exact)
+	b = appendMark(b, "identical", p.Identical)
+	for i, s := range p.Spans {
 		if i == 0 {
 			b = append(b, `,"spans":[`...)
 		} else {
 			b = append(b, ',')
 		}
-		b = fmt.Appendf(b, `{"a":[%d,%d],"b":[%d,%d],"words":%d}`, s.A[0], s.A[1], s.B[0], s.B[1], s.Words)
+		b = fmt.Appendf(b, `{"a":[%d,%d],"b":[%d,%d],"words":%d}`, s.ABegin, s.AEnd, s.BBegin, s.BEnd, s.Words)
 	}
-	if len(spans) > 0 {
+	if len(p.Spans) > 0 {
 		b = append(b, ']')
 	}
-	if more > 0 {
-		b = fmt.Appendf(b, `,"more_spans":%d`, more)
+	if p.MoreSpans > 0 {
+		b = fmt.Appendf(b, `,"more_spans":%d`, p.MoreSpans)
 	}
-	return b
-}
-
-// AppendPair appends the row of an edge.
-func AppendPair(b []byte, p Pair) []byte {
-	b = append(b, `{"a":`...)
-	b = append(b, p.A...)
-	b = append(b, `,"b":`...)
-	b = append(b, p.B...)
-	if p.Identical {
-		return append(b, `,"jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`+"\n"...)
-	}
-	jaccard := float64(p.Shared) / float64(p.Union)
-	shared := float64(p.Shared)
-	if p.Estimate {
-		// |A and B| follows from J = |A and B| / |A or B| and the known sizes.
-		shared = min(jaccard*float64(p.SizeA+p.SizeB)/(1+jaccard), float64(p.SizeA), float64(p.SizeB))
-	}
-	b = append(b, `,"jaccard":`...)
-	b = AppendFloat(b, jaccard)
-	b = append(b, `,"containment_a":`...)
-	b = AppendFloat(b, shared/float64(p.SizeA))
-	b = append(b, `,"containment_b":`...)
-	b = AppendFloat(b, shared/float64(p.SizeB))
-	b = append(b, `,"exact":`...)
-	b = strconv.AppendBool(b, !p.Estimate)
-	b = appendSpans(b, p.Spans, p.MoreSpans)
 	return append(b, "}\n"...)
 }
 
-// AppendHammingPair appends the row of two documents, which are named by JSON strings. Distance is the number
-// of bits in which their fingerprints differ.
-func AppendHammingPair(b, first, second []byte, distance int) []byte {
-	b = append(b, `{"a":`...)
-	b = append(b, first...)
-	b = append(b, `,"b":`...)
-	b = append(b, second...)
+// HammingPair is a row of pairs, scored by the bits in which the fingerprints of the two documents differ.
+type HammingPair struct {
+	A         string `parquet:"a,dict"`
+	B         string `parquet:"b"`
+	Hamming   int64  `parquet:"hamming"`
+	Exact     bool   `parquet:"exact"`
+	Identical bool   `parquet:"identical"`
+}
+
+// NewHammingPair returns the row of two documents whose fingerprints differ in so many bits.
+func NewHammingPair(a, b string, distance int64) HammingPair {
+	return HammingPair{A: a, B: b, Hamming: distance, Exact: true, Identical: distance == 0}
+}
+
+// AppendJSON appends the row as a line of JSON. Identical is left out if it says no.
+func (p HammingPair) AppendJSON(b []byte) []byte {
+	b = appendNames(b, p.A, p.B)
 	b = append(b, `,"hamming":`...)
-	b = strconv.AppendInt(b, int64(distance), 10)
-	b = append(b, `,"exact":true`...)
-	if distance == 0 {
-		b = append(b, `,"identical":true`...)
-	}
+	b = strconv.AppendInt(b, p.Hamming, 10)
+	b = append(b, `,"exact":`...)
+	b = strconv.AppendBool(b, p.Exact)
+	b = appendMark(b, "identical", p.Identical)
 	return append(b, "}\n"...)
 }
 
-// Member is a document of a cluster, for the rows of clusters and removed. ID, Ref, Cluster and KeptID are
-// JSON strings.
-type Member struct {
-	ID, Ref, Cluster, KeptID []byte
-	Kept                     bool
-	Similarity               float64
-	Size                     int
-	// Least and Mean are the smallest and the mean similarity between a removed document of the cluster and
-	// the document that is kept for it.
-	Least, Mean float64
-	// Reference says that the document is in the reference corpus. In a row of removed it says so of the kept
-	// document.
-	Reference bool
+// appendNames begins the row of a pair.
+func appendNames(b []byte, first, second string) []byte {
+	b = append(b, `{"a":`...)
+	b = appendQuoted(b, first)
+	b = append(b, `,"b":`...)
+	return appendQuoted(b, second)
 }
 
-// AppendMember appends the row of a document in clusters.
-func AppendMember(b []byte, m Member) []byte {
+// appendMark appends a field that only a row has of which it is true.
+func appendMark(b []byte, name string, is bool) []byte {
+	if !is {
+		return b
+	}
+	b = append(b, `,"`...)
+	b = append(b, name...)
+	return append(b, `":true`...)
+}
+
+// Cluster is a row of clusters: a document in a cluster of two or more.
+type Cluster struct {
+	Cluster    string  `parquet:"cluster,dict"`
+	ID         string  `parquet:"id"`
+	Ref        string  `parquet:"ref"`
+	Kept       bool    `parquet:"kept"`
+	Similarity float64 `parquet:"similarity"`
+	Size       int64   `parquet:"size"`
+	// Least and Mean are the smallest and the mean similarity of the removed documents of the cluster to those that stay
+	// for them. Use [RoundMean] for the mean.
+	Least float64 `parquet:"least"`
+	Mean  float64 `parquet:"mean"`
+	// Reference is set for a document of the reference corpus.
+	Reference bool `parquet:"reference"`
+}
+
+// RoundMean rounds a mean similarity to the four digits that rows have of it.
+func RoundMean(mean float64) float64 { return math.Round(mean*1e4) / 1e4 }
+
+// AppendJSON appends the row as a line of JSON. Reference is left out if it says no.
+func (c Cluster) AppendJSON(b []byte) []byte {
 	b = append(b, `{"cluster":`...)
-	b = append(b, m.Cluster...)
+	b = appendQuoted(b, c.Cluster)
 	b = append(b, `,"id":`...)
-	b = append(b, m.ID...)
+	b = appendQuoted(b, c.ID)
 	b = append(b, `,"ref":`...)
-	b = append(b, m.Ref...)
+	b = appendQuoted(b, c.Ref)
 	b = append(b, `,"kept":`...)
-	b = strconv.AppendBool(b, m.Kept)
+	b = strconv.AppendBool(b, c.Kept)
 	b = append(b, `,"similarity":`...)
-	b = AppendFloat(b, m.Similarity)
+	b = AppendFloat(b, c.Similarity)
 	b = append(b, `,"size":`...)
-	b = strconv.AppendInt(b, int64(m.Size), 10)
+	b = strconv.AppendInt(b, c.Size, 10)
 	b = append(b, `,"least":`...)
-	b = AppendFloat(b, m.Least)
+	b = AppendFloat(b, c.Least)
 	b = append(b, `,"mean":`...)
-	b = AppendFloat(b, math.Round(m.Mean*1e4)/1e4)
-	return m.end(b)
-}
-
-// end appends the mark of a reference, if it is one, and the end of the row.
-func (m *Member) end(b []byte) []byte {
-	if m.Reference {
-		b = append(b, `,"reference":true`...)
-	}
+	b = AppendFloat(b, c.Mean)
+	b = appendMark(b, "reference", c.Reference)
 	return append(b, "}\n"...)
 }
 
-// Sketch is a row of sketches. ID and Ref are JSON strings.
-type Sketch struct {
-	ID, Ref []byte
-	// Shingles is the number of distinct shingles or features.
-	Shingles int
-	// SimHash is the SimHash fingerprint. The first word has the lowest bits.
-	SimHash []uint64
-	// Fingerprint holds the smallest hashes of the set in ascending order.
-	Fingerprint []uint64
+// Removal is a row of removed: a document for which another one is kept.
+type Removal struct {
+	ID         string  `parquet:"id"`
+	Ref        string  `parquet:"ref"`
+	Cluster    string  `parquet:"cluster,dict"`
+	KeptID     string  `parquet:"kept_id,dict"`
+	Similarity float64 `parquet:"similarity"`
+	// Reference is set if the kept document is of the reference corpus.
+	Reference bool `parquet:"reference"`
 }
 
-// AppendSketch appends the row of a document in sketches. The SimHash is one hexadecimal number with the
-// highest bits first.
-func AppendSketch(b []byte, s Sketch) []byte {
+// AppendJSON appends the row as a line of JSON. Reference is left out if it says no.
+func (r Removal) AppendJSON(b []byte) []byte {
 	b = append(b, `{"id":`...)
-	b = append(b, s.ID...)
+	b = appendQuoted(b, r.ID)
 	b = append(b, `,"ref":`...)
-	b = append(b, s.Ref...)
-	b = append(b, `,"shingles":`...)
-	b = strconv.AppendInt(b, int64(s.Shingles), 10)
-	b = append(b, `,"simhash":"`...)
-	for i := len(s.SimHash) - 1; i >= 0; i-- {
-		b = fmt.Appendf(b, "%016x", s.SimHash[i])
+	b = appendQuoted(b, r.Ref)
+	b = append(b, `,"cluster":`...)
+	b = appendQuoted(b, r.Cluster)
+	b = append(b, `,"kept_id":`...)
+	b = appendQuoted(b, r.KeptID)
+	b = append(b, `,"similarity":`...)
+	b = AppendFloat(b, r.Similarity)
+	b = appendMark(b, "reference", r.Reference)
+	return append(b, "}\n"...)
+}
+
+// Sketch is a row of sketches.
+type Sketch struct {
+	ID  string `parquet:"id"`
+	Ref string `parquet:"ref"`
+	// Shingles is the number of distinct shingles or features.
+	Shingles int64 `parquet:"shingles"`
+	// SimHash is the SimHash fingerprint as [SimHashText] writes it.
+	SimHash string `parquet:"simhash"`
+	// Fingerprint holds the smallest hashes of the set, of 48 bits each, ascending.
+	Fingerprint []int64 `parquet:"fingerprint,list"`
+}
+
+// SimHashText writes a SimHash fingerprint, whose first word has the lowest bits, as one hexadecimal number, its highest
+// bits first.
+func SimHashText(words []uint64) string {
+	var b []byte
+	for i := len(words) - 1; i >= 0; i-- {
+		b = fmt.Appendf(b, "%016x", words[i])
 	}
+	return string(b)
+}
+
+// AppendJSON appends the row as a line of JSON.
+func (s Sketch) AppendJSON(b []byte) []byte {
+	b = append(b, `{"id":`...)
+	b = appendQuoted(b, s.ID)
+	b = append(b, `,"ref":`...)
+	b = appendQuoted(b, s.Ref)
+	b = append(b, `,"shingles":`...)
+	b = strconv.AppendInt(b, s.Shingles, 10)
+	b = append(b, `,"simhash":"`...)
+	b = append(b, s.SimHash...)
 	b = append(b, `","fingerprint":[`...)
 	for i, hash := range s.Fingerprint {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = strconv.AppendUint(b, hash, 10)
+		b = strconv.AppendInt(b, hash, 10)
 	}
 	return append(b, "]}\n"...)
-}
-
-// AppendRemoved appends the row of a document in removed.
-func AppendRemoved(b []byte, m Member) []byte {
-	b = append(b, `{"id":`...)
-	b = append(b, m.ID...)
-	b = append(b, `,"ref":`...)
-	b = append(b, m.Ref...)
-	b = append(b, `,"cluster":`...)
-	b = append(b, m.Cluster...)
-	b = append(b, `,"kept_id":`...)
-	b = append(b, m.KeptID...)
-	b = append(b, `,"similarity":`...)
-	b = AppendFloat(b, m.Similarity)
-	return m.end(b)
 }

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// AppendText appends s as valid UTF-8. Different strings stay different. A byte that is not part of valid
-// UTF-8 becomes U+FFFD and the two lower-case hexadecimal digits of the byte. If s itself has a U+FFFD with
-// two such digits behind it, each of its three bytes is written in the same way. Everything else stays as it
-// is.
+// AppendText appends s as valid UTF-8. Different strings stay different: each byte
+// that is not part of valid UTF-8 is written as U+FFFD and the two lower-case
+// hexadecimal digits of the byte. So is each of the three bytes of a U+FFFD in s
+// that has two such digits behind it. All other strings stay as they are.
 func AppendText[S ~string | ~[]byte](b []byte, s S) []byte {
 	for i := 0; i < len(s); {
 		if s[i] < utf8.RuneSelf {
@@ -35,19 +35,31 @@ func startsWithHex[S ~string | ~[]byte](s S) bool {
 	return len(s) >= 2 && isHex(s[0]) && isHex(s[1])
 }
 
-// AppendString appends s as a JSON string, in the form of [AppendText]. It escapes characters that control a
-// terminal.
-func AppendString[S ~string | ~[]byte](b []byte, s S) []byte {
-	b = append(b, '"')
+// Text returns s as [AppendText] writes it.
+func Text[S ~string | ~[]byte](s S) string {
 	if isPlain(s) {
-		b = append(b, s...)
+		return string(s)
+	}
+	return string(AppendText(nil, s))
+}
+
+// AppendString appends s as a JSON string, as [AppendText] writes it. Characters
+// that control a terminal are escaped.
+func AppendString[S ~string | ~[]byte](b []byte, s S) []byte { return appendQuoted(b, Text(s)) }
+
+// appendQuoted appends valid UTF-8 as a JSON string. Characters that control a terminal are escaped.
+func appendQuoted(b []byte, text string) []byte {
+	b = append(b, '"')
+	if isPlain(text) {
+		b = append(b, text...)
 	} else {
-		b = appendEscaped(b, string(AppendText(nil, s)))
+		b = appendEscaped(b, text)
 	}
 	return append(b, '"')
 }
 
-// isPlain reports whether s stands for itself in a JSON string. It may say no although yes is right.
+// isPlain reports whether s stands for itself in a JSON string. It may say no where
+// it could say yes.
 func isPlain[S ~string | ~[]byte](s S) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
@@ -78,9 +90,9 @@ func appendEscaped(b []byte, text string) []byte {
 	return b
 }
 
-// IsControl reports whether a terminal may obey a character instead of showing it. Such characters are the
-// controls of ASCII and Latin-1, the ends of lines and paragraphs, and those that change the direction of
-// text.
+// IsControl reports whether a terminal may obey a character in place of showing it:
+// the controls of ASCII and Latin-1, the ends of lines and paragraphs, and those
+// that change the direction of the text behind them.
 func IsControl(r rune) bool {
 	switch {
 	case r < ' ', r >= 0x7f && r <= 0x9f:

@@ -18,17 +18,17 @@ func (f Files) name(of string, shard, shards int) output.File {
 	return output.File{Name: output.ShardName(of, shard, shards, f.Format), Output: of}
 }
 
-// write makes one output file of the rows that write passes to its row function.
-func (f Files) write(file output.File, write func(row func([]byte) error) error) (output.File, error) {
-	w, err := output.NewWriter(string(f.Partial), file, f.Format)
+// writeRows makes one output file of the rows that write passes to its row function.
+func writeRows[T output.Row](f Files, file output.File, write func(row func(T) error) error) (output.File, error) {
+	rows, err := output.NewRows[T](string(f.Partial), file, f.Format)
 	if err != nil {
 		return output.File{}, err
 	}
-	defer w.Abort()
-	if err := write(w.Row); err != nil {
+	defer rows.Abort()
+	if err := write(rows.Write); err != nil {
 		return output.File{}, err
 	}
-	return w.Close()
+	return rows.Close()
 }
 
 // splitsOf returns the range of splits whose documents the task of an output shard writes.

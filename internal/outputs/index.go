@@ -38,16 +38,24 @@ func (x *Index) Setup() error { return x.layout.Read(string(x.Inputs)) }
 
 // Task writes the file of one output shard.
 func (x *Index) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	files := Files{Partial: x.Partial, Format: output.Binary}
-	var rows int64
-	file, err := files.write(files.name(output.Index, t.Number, t.Shards), func(write func([]byte) error) (err error) {
-		rows, err = x.shard(ctx, t, w.Memory, write)
+	name := Files{Format: output.Binary}.name(output.Index, t.Number, t.Shards)
+	out, err := output.NewWriter(string(x.Partial), name, output.Binary)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	rows, err := x.shard(ctx, t, w.Memory, func(b []byte) error {
+		_, err := out.Write(b)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	file.Rows = rows
+	out.Count(rows)
+	file, err := out.Close()
+	if err != nil {
+		return err
+	}
 	w.Figures.Bytes += file.Bytes
 	w.Outcome.Files = append(w.Outcome.Files, file)
 	return nil

@@ -21,6 +21,8 @@ type Result struct {
 	PassedOver work.PassedOver
 	// Files are the files of all outputs, by name. They are not published yet.
 	Files []output.File
+	// FirstReject is the first row of rejects, nil if there is none.
+	FirstReject *output.Reject
 	// AllPairs says that all pairs of documents were compared.
 	AllPairs bool
 }
@@ -50,6 +52,9 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 		r.PassedOver = r.PassedOver.Add(o.PassedOver)
 		r.AllPairs = r.AllPairs || o.AllPairs
 		r.Files = append(r.Files, o.Files...)
+		if o.FirstReject != nil {
+			r.FirstReject = o.FirstReject
+		}
 	}
 	slices.SortFunc(r.Files, func(a, b output.File) int { return cmp.Compare(a.Name, b.Name) })
 	// There are always files of rejects.
@@ -61,6 +66,9 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 	}
 	if rows, written := r.rows(output.Removed); written && rows != counts.Removed {
 		return nil, fmt.Errorf("%d documents are removed, %d rows were written to removed", counts.Removed, rows)
+	}
+	if rows, written := r.rows(output.Annotated); written && rows != counts.Documents {
+		return nil, fmt.Errorf("%d documents were counted, %d records were written to annotated", counts.Documents, rows)
 	}
 	if rows, written := r.rows(output.Sketches); written && rows != counts.Documents {
 		return nil, fmt.Errorf("%d documents were counted, %d sketches written", counts.Documents, rows)

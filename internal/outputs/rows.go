@@ -3,6 +3,8 @@ package outputs
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"mirrorbeam/internal/clusters"
@@ -10,7 +12,6 @@ import (
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
-	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
 )
 
@@ -21,6 +22,8 @@ type Rows struct {
 	Inputs work.Path
 	// Emit names the outputs that the job writes. Rejects are always written.
 	Emit []string
+	// ByDistance says that pairs are scored by the distance of their SimHash fingerprints.
+	ByDistance bool
 	// Undecided says that all documents are kept, whatever they have in common: only pairs are written.
 	Undecided bool
 	// Split says what makes a cluster.
@@ -32,7 +35,8 @@ type Rows struct {
 // Setup reads the list of inputs.
 func (r *Rows) Setup() error { return r.layout.Read(string(r.Inputs)) }
 
-// Task writes the rows of one output shard. Its run lists the removed documents, if the job writes unique.
+// Task writes the rows of one output shard. Its run lists the removed documents if the job writes unique, and what is
+// known of documents in clusters if it writes annotated.
 func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
 	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
@@ -46,14 +50,11 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	if err := shard.Count(w.Outcome); err != nil {
 		return err
 	}
-	for _, rows := range []struct {
-		output string
-		write  func(row func([]byte) error) error
-	}{{output.Clusters, shard.ClusterRows}, {output.Pairs, shard.PairRows}, {output.Removed, shard.RemovedRows}} {
-		if !slices.Contains(r.Emit, rows.output) {
+	for _, name := range []string{output.Clusters, output.Pairs, output.Removed} {
+		if !slices.Contains(r.Emit, name) {
 			continue
 		}
-		file, err := r.write(r.name(rows.output, t.Number, t.Shards), rows.write)
+		file, err := r.writeShard(shard, r.name(name, t.Number, t.Shards))
 		if err != nil {
 			return err
 		}
@@ -61,32 +62,57 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		w.Outcome.Files = append(w.Outcome.Files, file)
 	}
 	if t.Number == 0 {
-		file, err := r.writeRejects(&w.Reader, w.Pieces)
+		file, err := r.writeRejects(w)
 		if err != nil {
 			return err
 		}
 		w.Outcome.Files = append(w.Outcome.Files, file)
 	}
-	if !slices.Contains(r.Emit, output.Unique) {
-		return nil
+	if slices.Contains(r.Emit, output.Unique) {
+		if err := shard.WriteRemoved(&w.Run); err != nil {
+			return err
+		}
 	}
-	return shard.WriteRemoved(&w.Run)
+	if slices.Contains(r.Emit, output.Annotated) {
+		return shard.WriteAnnotations(&w.Run)
+	}
+	return nil
+}
+
+// writeShard writes the rows of the output that the file is of.
+func (r *Rows) writeShard(shard *clusters.Shard, file output.File) (output.File, error) {
+	switch {
+	case file.Output == output.Clusters:
+		return writeRows(r.Files, file, shard.ClusterRows)
+	case file.Output == output.Removed:
+		return writeRows(r.Files, file, shard.RemovedRows)
+	case r.ByDistance:
+		return writeRows(r.Files, file, shard.HammingPairRows)
+	}
+	return writeRows(r.Files, file, shard.PairRows)
 }
 
 // writeRejects writes the rejects of all splits in the order of the corpus.
-func (r *Rows) writeRejects(reader *runfile.Reader, pieces []runfile.Piece) (output.File, error) {
-	return r.write(r.name(output.Rejects, 0, 1), func(row func([]byte) error) error {
+func (r *Rows) writeRejects(w *work.Desk) (output.File, error) {
+	return writeRows(r.Files, r.name(output.Rejects, 0, 1), func(row func(output.Reject) error) error {
 		var buffer []byte
-		for _, piece := range pieces {
+		for _, piece := range w.Pieces {
 			if piece.Kind != records.Rejects {
 				continue
 			}
 			var err error
-			if buffer, err = reader.Read(buffer[:0], piece); err != nil {
+			if buffer, err = w.Reader.Read(buffer[:0], piece); err != nil {
 				return err
 			}
-			for one := range bytes.Lines(buffer) {
-				if err := row(one); err != nil {
+			for line := range bytes.Lines(buffer) {
+				var reject output.Reject
+				if err := json.Unmarshal(line, &reject); err != nil {
+					return fmt.Errorf("rejects in %s: %w", piece.Path, err)
+				}
+				if w.Outcome.FirstReject == nil {
+					w.Outcome.FirstReject = &reject
+				}
+				if err := row(reject); err != nil {
 					return err
 				}
 			}

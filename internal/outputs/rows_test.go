@@ -49,8 +49,8 @@ func shardOfThree(t *testing.T) string {
 	paths := []string{shard}
 	for _, name := range []string{"a", "b"} {
 		paths = append(paths, worktest.Write(t, runs, func(run *runfile.Writer) error {
-			rows := output.AppendReject(nil, name, 3, "one")
-			return run.Section(records.Rejects, 0, output.AppendReject(rows, name, 5, "two"))
+			rows := output.Reject{File: name, Position: 3, Error: "one"}.AppendJSON(nil)
+			return run.Section(records.Rejects, 0, output.Reject{File: name, Position: 5, Error: "two"}.AppendJSON(rows))
 		}))
 	}
 	return worktest.Catalog(t, paths...)

@@ -3,7 +3,6 @@ package outputs
 import (
 	"context"
 
-	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/runfile"
@@ -28,7 +27,7 @@ func (s *Sketches) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
 // Task writes the file of one output shard.
 func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	file, err := s.write(s.name(output.Sketches, t.Number, t.Shards), func(row func([]byte) error) error {
+	file, err := writeRows(s.Files, s.name(output.Sketches, t.Number, t.Shards), func(row func(output.Sketch) error) error {
 		first, end := splitsOf(t, len(s.layout.Inputs.Splits))
 		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.Desk) error {
 			return split.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
@@ -49,33 +48,32 @@ func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 }
 
 // block writes the rows of the documents of a block.
-func (s *Sketches) block(block *sketchblock.Block, sets []byte, row func([]byte) error) error {
-	var line []byte
+func (s *Sketches) block(block *sketchblock.Block, sets []byte, row func(output.Sketch) error) error {
 	var set, simhash []uint64
+	var hashes []int64
 	for i, packed := range block.Sets(sets) {
-		// The smallest hashes come first.
-		set = sketchblock.AppendSet(set[:0], packed[:min(len(packed), sketchblock.HashSize*s.Hashes)])
 		ref := block.Ref(i)
 		if ref < s.layout.FirstInput {
 			continue
 		}
+		// The smallest hashes come first.
+		set = sketchblock.AppendSet(set[:0], packed[:min(len(packed), sketchblock.HashSize*s.Hashes)])
+		hashes = hashes[:0]
+		for _, hash := range set {
+			hashes = append(hashes, int64(hash))
+		}
 		simhash = block.SimHash(simhash[:0], i)
-		name := s.refName(ref)
+		name := output.Text(s.layout.Inputs.RefText(nil, ref))
 		id := name
 		if len(block.ID(i)) > 0 {
-			id = output.AppendString(nil, block.ID(i))
+			id = output.Text(block.ID(i))
 		}
-		line = output.AppendSketch(line[:0], output.Sketch{
-			ID: id, Ref: name, Shingles: block.Size(i), SimHash: simhash, Fingerprint: set,
+		err := row(output.Sketch{
+			ID: id, Ref: name, Shingles: int64(block.Size(i)), SimHash: output.SimHashText(simhash), Fingerprint: hashes,
 		})
-		if err := row(line); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// refName returns path:position as a JSON string.
-func (s *Sketches) refName(ref docref.Ref) []byte {
-	return output.AppendString(nil, s.layout.Inputs.RefText(nil, ref))
 }

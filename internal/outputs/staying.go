@@ -13,7 +13,7 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// staying gives the stretches of the input and the kept documents in them. Both come in the order of the corpus, from
+// staying gives the stretches of the input and the kept documents in them, or all documents with their annotations. Both come in the order of the corpus, from
 // one split on. It holds one block at a time, and reads each once.
 type staying struct {
 	work.Desk
@@ -24,8 +24,11 @@ type staying struct {
 	rest    corpus.Split         // its stretches still to come
 	sums    []documents.Checksum // their checksums
 	blocks  []runfile.Piece      // its blocks still to come
-	removed map[docref.Ref]bool
-	refs    []docref.Ref // kept documents of the current block
+	removed map[docref.Ref]bool  // documents of the split to be passed over
+	refs    []docref.Ref         // kept documents of the current block
+
+	annotates   bool                // all documents are given
+	annotations records.Annotations // those of the split
 }
 
 // newStaying begins at the split of a task.
@@ -63,7 +66,12 @@ func (s *staying) load() (err error) {
 	if s.Pieces, err = runfile.ReadCatalog(s.catalog, s.split); err != nil {
 		return err
 	}
-	if s.removed, err = records.ReadRefs(&s.Reader, s.Pieces, records.Removed); err != nil {
+	if s.annotates {
+		s.annotations, err = records.ReadAnnotations(&s.Reader, s.Pieces)
+	} else {
+		s.removed, err = records.ReadRefs(&s.Reader, s.Pieces, records.Removed)
+	}
+	if err != nil {
 		return err
 	}
 	if s.sums, err = documents.ReadChecksums(&s.Reader, s.Pieces); err != nil {

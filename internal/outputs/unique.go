@@ -11,12 +11,18 @@ import (
 	"mirrorbeam/internal/formats"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/parquetfile"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
 )
 
 // Unique writes the kept records, byte for byte, one file for each input file, in its format and compression. It
 // reads the input again, which is cheaper than keeping it.
+//
+// With Annotate it writes [output.Annotated] instead: the records of all documents, each with its annotation.
 type Unique struct {
+	Annotate bool
+
 	// Partial is the folder of output files that are not published yet.
 	Partial work.Path
 	// Inputs is the path of the list of inputs.
@@ -27,6 +33,14 @@ type Unique struct {
 	layout documents.Layout // read in Setup
 }
 
+// Reads returns the kind of the records that say what became of documents.
+func (u *Unique) Reads() runfile.Kind {
+	if u.Annotate {
+		return records.AnnotatedDocuments
+	}
+	return records.Removed
+}
+
 // Setup reads the list of inputs.
 func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 
@@ -34,6 +48,9 @@ func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 func (u *Unique) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	inputs := u.layout.Inputs
 	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory)}
+	if c.staying.annotates = u.Annotate; u.Annotate {
+		c.annotator = newAnnotator()
+	}
 	defer c.close()
 	from, to := inputs.FilesOf(t.Number, u.layout.Starts)
 	for number := max(from, inputs.References()); number < to; number++ {
@@ -56,6 +73,8 @@ type copier struct {
 	buffer  []byte
 	holds   bool // the right to hold a long line, which is in buffer
 	writer  recordWriter
+
+	annotator *annotator // nil where records stay as they are
 }
 
 // file copies the kept records of one input file.
@@ -64,7 +83,11 @@ func (c *copier) file(number int) (output.File, error) {
 	references := inputs.References()
 	input := &inputs.Files[number]
 	files := Files{c.Partial, output.Format(input.Ending())}
-	file := files.name(output.Unique, number-references, len(inputs.Files)-references)
+	name := output.Unique
+	if c.Annotate {
+		name = output.Annotated
+	}
+	file := files.name(name, number-references, len(inputs.Files)-references)
 	file.Input = input.Path
 	if err := c.writer.reset(files, file, input); err != nil {
 		return output.File{}, err
@@ -100,7 +123,7 @@ func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
 	end := int64(0) // of the stretch at hand
 	var fault error
 	out := sink{w: &c.writer.out}
-	copied, err := file.Copy(&out, func(row int64) bool {
+	keep := func(row int64) bool {
 		for row >= end && fault == nil {
 			var stretch corpus.Stretch
 			stretch, _, fault = c.staying.next(number)
@@ -113,7 +136,13 @@ func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
 		kept, found, err := c.staying.before(number, row+1)
 		fault = err
 		return found && kept == row && fault == nil
-	})
+	}
+	var copied int64
+	if c.Annotate {
+		copied, err = file.Annotate(&out, keep, c.staying.columns(number))
+	} else {
+		copied, err = file.Copy(&out, keep)
+	}
 	for _, fault := range []error{fault, out.err, c.ctx.Err()} {
 		if fault != nil {
 			return output.File{}, fault
@@ -210,7 +239,7 @@ func (c *copier) batch(batch corpus.Batch) error {
 		if n := bytes.IndexByte(record, '\n'); n >= 0 {
 			record = record[:n+1]
 		}
-		if err := c.writer.record(position, record); err != nil {
+		if err := c.write(batch.Format, batch.File, position, record); err != nil {
 			return err
 		}
 	}
@@ -218,7 +247,11 @@ func (c *copier) batch(batch corpus.Batch) error {
 
 // frames copies the kept records of a batch whose records are not lines.
 func (c *copier) frames(batch corpus.Batch) error {
-	if err := c.writer.header(batch.Header); err != nil {
+	header := batch.Header
+	if c.annotator != nil {
+		header = c.annotator.header(batch.Format, header)
+	}
+	if err := c.writer.header(header); err != nil {
 		return err
 	}
 	for position, record := range batch.Records() {
@@ -228,7 +261,7 @@ func (c *copier) frames(batch corpus.Batch) error {
 			kept, isKept, err = c.staying.before(batch.File, position+1)
 		}
 		if err == nil && isKept {
-			err = c.writer.record(position, record)
+			err = c.write(batch.Format, batch.File, position, record)
 		}
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package parquetfile
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -27,12 +28,15 @@ type Annotation struct {
 	KeptID []byte
 }
 
-// Annotate writes all rows with columns about their clusters behind all others: cluster and kept_id, which are strings
-// or null, cluster_size (64 bits) and kept (a truth value). A row is annotated several times, so the function has to
-// give the same each time. Its bytes must not change. In all else it is [File.Copy]. Arrow's own
-// description of the schema is left out: large strings and dictionaries are plain strings then. A file that has a
-// column of one of these names is refused.
-func (f *File) Annotate(w io.Writer, annotation func(row int64) Annotation) error {
+// Annotate writes rows with columns about their clusters behind all others: cluster and kept_id, which are strings
+// or null, cluster_size (64 bits) and kept (a truth value). A row that keep has chosen is annotated several times, before
+// keep is asked about the next row group, so the function has to give the same each time. Its bytes must not change. In
+// all else it is [File.Copy]. Arrow's own description of the schema is left out: large strings and dictionaries are plain
+// strings then. A file that has a column of one of these names is refused; see [File.Annotatable].
+func (f *File) Annotate(w io.Writer, keep func(row int64) bool, annotation func(row int64) Annotation) (rows int64, err error) {
+	if err := f.Annotatable(); err != nil {
+		return 0, err
+	}
 	name := parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary))
 	added := []addedColumn{
 		{ColumnCluster, name, func(row int64) parquet.Value {
@@ -48,15 +52,17 @@ func (f *File) Annotate(w io.Writer, annotation func(row int64) Annotation) erro
 			return optional(annotation(row).KeptID)
 		}},
 	}
-	for _, column := range added {
-		for _, field := range f.inner.Root().Fields() {
-			if field.Name() == column.name {
-				return &FileError{Reason: fmt.Sprintf("the file has a column %s already, which annotating would add; rename it", column.name)}
-			}
+	return f.copy(w, keep, added)
+}
+
+// Annotatable returns a [*FileError] if the file has a column already that [File.Annotate] would add.
+func (f *File) Annotatable() error {
+	for _, field := range f.inner.Root().Fields() {
+		if name := field.Name(); slices.Contains([]string{ColumnCluster, ColumnSize, ColumnKept, ColumnKeptID}, name) {
+			return &FileError{Reason: fmt.Sprintf("the file has a column %s already, which annotating would add; rename it", name)}
 		}
 	}
-	_, err := f.copy(w, func(int64) bool { return true }, added)
-	return err
+	return nil
 }
 
 // optional returns a string that may be null.

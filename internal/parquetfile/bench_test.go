@@ -111,12 +111,12 @@ func BenchmarkCopy(b *testing.B) {
 	}
 }
 
-// BenchmarkWrite writes rows of clusters. Its figure is the bytes of the file in a second.
+// BenchmarkWrite writes rows of rejects. Its figure is the bytes of the file in a second.
 func BenchmarkWrite(b *testing.B) {
-	rows := make([]parquetfile.Cluster, 100_000)
+	rows := make([]reject, 100_000)
 	for i := range rows {
 		name := "doc-" + string(rune('a'+i%26))
-		rows[i] = parquetfile.Cluster{Cluster: name, ID: name, Ref: name, Similarity: float64(i%100) / 100, Size: int64(i)}
+		rows[i] = reject{File: name, Position: int64(i), Error: name}
 	}
 	b.SetBytes(int64(len(written(b, rows...))))
 	for b.Loop() {

@@ -141,7 +141,7 @@ func TestAnnotate(t *testing.T) {
 				want["kept_id"] = append(want["kept_id"], list(a.KeptID))
 			}
 			var annotated bytes.Buffer
-			if err := file.Annotate(&annotated, annotationOf); err != nil {
+			if _, err := file.Annotate(&annotated, all, annotationOf); err != nil {
 				t.Fatal(err)
 			}
 			got, err := contentOf(mustOpen(t, annotated.Bytes()), 1<<10)
@@ -155,7 +155,7 @@ func TestAnnotate(t *testing.T) {
 			if diff := cmp.Diff(before[1:], after[1:len(before)], cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("schema (-want +got):\n%s", diff)
 			}
-			err = mustOpen(t, annotated.Bytes()).Annotate(new(bytes.Buffer), annotationOf)
+			_, err = mustOpen(t, annotated.Bytes()).Annotate(new(bytes.Buffer), all, annotationOf)
 			var refused *parquetfile.FileError
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), "a column cluster already") {
 				t.Errorf("annotating twice: %v", err)
@@ -163,6 +163,9 @@ func TestAnnotate(t *testing.T) {
 		})
 	}
 }
+
+// all keeps every row.
+func all(int64) bool { return true }
 
 func annotationOf(row int64) parquetfile.Annotation {
 	if row%4 == 0 {

@@ -42,4 +42,6 @@ const (
 	Sums         runfile.Kind = 35 // checksums of the stretches of a split, by split
 	Digests      runfile.Kind = 36 // key records that only bring equal documents together, by range of keys
 	Distinct     runfile.Kind = 37 // documents that are compared with all others, by range of keys
+
+	AnnotatedDocuments runfile.Kind = 38 // what is known of documents of clusters, by annotated task
 )

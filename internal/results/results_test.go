@@ -29,30 +29,15 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 	}
 	write(corpus, input)
 	var files []output.File
-	shard := func(name string, number, of int, rows ...[]byte) {
-		w, err := output.NewWriter(folder, output.File{Name: output.ShardName(name, number, of, format), Output: name}, format)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, row := range rows {
-			if err := w.Row(row); err != nil {
-				t.Fatal(err)
-			}
-		}
-		file, err := w.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(filepath.Join(folder, file.Temporary), filepath.Join(folder, file.Name)); err != nil {
-			t.Fatal(err)
-		}
-		file.Temporary = ""
-		files = append(files, file)
+	pairs := []output.Pair{
+		output.NewPair("a", `b "\ é`, output.Overlap{Shared: 3, Union: 4, SizeA: 3, SizeB: 4}),
+		output.NewPair("é", "in.jsonl:0", output.Overlap{Identical: true}),
 	}
-	quote := func(s string) []byte { return output.AppendString(nil, s) }
-	shard(Pairs, 0, 2, output.AppendPair(nil, output.Pair{A: quote("a"), B: quote(`b "\ é`), Shared: 3, Union: 4, SizeA: 3, SizeB: 4}))
-	shard(Pairs, 1, 2, output.AppendPair(nil, output.Pair{A: quote("é"), B: quote("in.jsonl:0"), Identical: true}))
-	shard(Clusters, 0, 1, output.AppendMember(nil, output.Member{ID: quote("a"), Ref: quote("in.jsonl:9"), Cluster: quote("a"), Kept: true, Similarity: 1, Size: 2}))
+	for i, pair := range pairs {
+		files = append(files, writeShard(t, folder, output.ShardName(Pairs, i, 2, format), format, pair))
+	}
+	member := output.Cluster{ID: "a", Ref: "in.jsonl:9", Cluster: "a", Kept: true, Similarity: 1, Size: 2}
+	files = append(files, writeShard(t, folder, output.ShardName(Clusters, 0, 1, format), format, member))
 	config := job.Default()
 	config.Input, config.MaxDocument, config.Threshold, config.Emit = []string{corpus}, 1<<20, 0.75, []string{Clusters, Pairs}
 	for name, value := range map[string]any{
@@ -70,6 +55,29 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 	}
 	write(filepath.Join(folder, "_SUCCESS"), "")
 	return folder
+}
+
+// writeShard writes a file of one row.
+func writeShard[T output.Row](t *testing.T, folder, name string, format output.Format, row T) output.File {
+	t.Helper()
+	of, _, _ := strings.Cut(name, "-")
+	w, err := output.NewRows[T](folder, output.File{Name: name, Output: of}, format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	if err := w.Write(row); err != nil {
+		t.Fatal(err)
+	}
+	file, err := w.Close()
+	if err == nil {
+		err = os.Rename(filepath.Join(folder, file.Temporary), filepath.Join(folder, file.Name))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Temporary = ""
+	return file
 }
 
 func TestReadsBackWhatIsWritten(t *testing.T) {
@@ -257,10 +265,9 @@ func FuzzParsePair(f *testing.F) {
 		if union == 0 || shared > union {
 			return
 		}
-		row := output.AppendPair(nil, output.Pair{
-			A: output.AppendString(nil, a), B: output.AppendString(nil, b),
-			Shared: shared, Union: union, SizeA: 1 + int(shared), SizeB: int(union), Identical: identical,
-		})
+		row := output.NewPair(output.Text(a), output.Text(b), output.Overlap{
+			Shared: shared, Union: union, SizeA: max(shared, 1), SizeB: union, Identical: identical,
+		}).AppendJSON(nil)
 		var want struct {
 			A, B      string
 			Jaccard   float64

@@ -7,8 +7,12 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"strings"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/parquetfile"
 )
 
 // The outputs that can be read back.
@@ -38,43 +42,69 @@ type Pair struct {
 
 // Members gives the rows of clusters in their order, an error last.
 func (f *Folder) Members(ctx context.Context) iter.Seq2[Member, error] {
-	return rows(ctx, f, Clusters, func(line []byte) (m Member, err error) {
-		err = json.Unmarshal(line, &m)
-		return m, err
-	})
+	return rows(ctx, f, Clusters, reading[Member]{parseMember, memberColumns, takeMember})
 }
 
-// Pairs gives the rows of pairs in their order, an error last.
+// Pairs gives the rows of pairs in their order, an error last. If fingerprints were compared by their distance, the
+// similarity is 0.
 func (f *Folder) Pairs(ctx context.Context) iter.Seq2[Pair, error] {
-	return rows(ctx, f, Pairs, parsePair)
+	columns := pairColumns
+	if f.Summary.Config.Scoring() == methods.Hamming {
+		columns = hammingColumns
+	}
+	return rows(ctx, f, Pairs, reading[Pair]{parsePair, columns, takePair})
 }
 
-// rows gives the rows of an output, shard by shard.
-func rows[T any](ctx context.Context, f *Folder, name string, parse func([]byte) (T, error)) iter.Seq2[T, error] {
+// reading is how the rows of an output are read: lines of JSON, or columns of Parquet.
+type reading[T any] struct {
+	parse   func(line []byte) (T, error)
+	columns []string
+	take    func(cells []parquetfile.Cell) (T, error)
+}
+
+// rows gives the rows of an output, shard by shard, an error last.
+func rows[T any](ctx context.Context, f *Folder, name string, r reading[T]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var none T
 		for _, file := range f.files {
 			if file.Output != name {
 				continue
 			}
-			number := 0
-			for line, err := range corpus.Lines(ctx, f.path(file)) {
-				if err != nil {
-					yield(none, err)
-					return
-				}
-				number++
-				row, err := parse(line)
-				if err != nil {
-					yield(none, fmt.Errorf("%s:%d is no row of %s: %w", f.path(file), number, name, err))
-					return
-				}
-				if !yield(row, nil) {
+			path := f.path(file)
+			all := parsed(path, name, corpus.Lines(ctx, path), r.parse)
+			if strings.HasSuffix(path, "."+string(output.Parquet)) {
+				all = parsed(path, name, output.Cells(ctx, path, r.columns...), r.take)
+			}
+			for row, err := range all {
+				if !yield(row, err) || err != nil {
 					return
 				}
 			}
 		}
 	}
+}
+
+// parsed gives the rows of one file, given what each is to be parsed from.
+func parsed[R, T any](path, name string, all iter.Seq2[R, error], parse func(R) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		number := 0
+		for raw, err := range all {
+			var row T
+			if number++; err == nil {
+				if row, err = parse(raw); err != nil {
+					err = fmt.Errorf("%s:%d is no row of %s: %w", path, number, name, err)
+				}
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+// parseMember reads a row of clusters.
+func parseMember(line []byte) (m Member, err error) {
+	err = json.Unmarshal(line, &m)
+	return m, err
 }
 
 // parsePair reads a row of pairs. Rows as the job writes them, with names that

@@ -32,6 +32,8 @@ type Outcome struct {
 	// Crowds are the groups that wait until all crowds are known.
 	Crowds []Crowd       `json:",omitempty"`
 	Files  []output.File `json:",omitempty"`
+	// FirstReject is the first row of rejects; only the task that writes them has it.
+	FirstReject *output.Reject `json:",omitempty"`
 }
 
 // Counts is what the tasks counted of the corpus; see summary.json in the documentation.

@@ -55,50 +55,35 @@ func cells(values ...string) [][]string {
 	return rows
 }
 
-func TestResults(t *testing.T) {
+// reject is a row of the tests.
+type reject struct {
+	File     string `parquet:"file,dict"`
+	Position int64  `parquet:"position"`
+	Error    string `parquet:"error,dict"`
+	Spans    []span `parquet:"spans,list"`
+}
+
+type span struct {
+	Begin int64 `parquet:"begin"`
+	End   int64 `parquet:"end"`
+}
+
+func TestWriter(t *testing.T) {
 	holds(t, content{
-		"cluster": cells("a", "a"), "id": cells("a", "b"), "ref": cells("x:0", "x:9"), "kept": cells("true", "false"),
-		"similarity": cells("1", "0.875"), "size": cells("2", "2"), "least": cells("0.875", "0.875"),
-		"mean": cells("0.875", "0.875"), "reference": cells("false", "true"),
+		"file": cells("x", "x"), "position": cells("9007199254740993", "-1"), "error": cells("no text", ""),
+		"spans.begin": {{"0", "5"}, {}}, "spans.end": {{"4", "9"}, {}},
 	},
-		parquetfile.Cluster{Cluster: "a", ID: "a", Ref: "x:0", Kept: true, Similarity: 1, Size: 2, Least: .875, Mean: .875},
-		parquetfile.Cluster{Cluster: "a", ID: "b", Ref: "x:9", Similarity: .875, Size: 2, Least: .875, Mean: .875, Reference: true},
-	)
-	holds(t, content{
-		"a": cells("a", "a"), "b": cells("b", "c"), "jaccard": cells("0.5", "1"), "containment_a": cells("0.6", "1"),
-		"containment_b": cells("0.7", "1"), "exact": cells("true", "true"), "identical": cells("false", "true"),
-		"spans.a_begin": {{"0", "5"}, {}}, "spans.a_end": {{"4", "9"}, {}}, "spans.b_begin": {{"1", "6"}, {}},
-		"spans.b_end": {{"5", "10"}, {}}, "spans.words": {{"7", "8"}, {}}, "more_spans": cells("3", "0"),
-	},
-		parquetfile.Pair{
-			A: "a", B: "b", Jaccard: .5, ContainmentA: .6, ContainmentB: .7, Exact: true, MoreSpans: 3,
-			Spans: []parquetfile.Span{{0, 4, 1, 5, 7}, {5, 9, 6, 10, 8}},
-		},
-		parquetfile.Pair{A: "a", B: "c", Jaccard: 1, ContainmentA: 1, ContainmentB: 1, Exact: true, Identical: true},
-	)
-	holds(t, content{
-		"a": cells("a"), "b": cells("b"), "hamming": cells("3"), "exact": cells("true"), "identical": cells("false"),
-	}, parquetfile.HammingPair{A: "a", B: "b", Hamming: 3, Exact: true})
-	holds(t, content{
-		"id": cells("b"), "ref": cells(""), "cluster": cells("a"), "kept_id": cells("a"), "similarity": cells("0.9"),
-		"reference": cells("false"),
-	}, parquetfile.Removed{ID: "b", Cluster: "a", KeptID: "a", Similarity: .9})
-	holds(t, content{"file": cells("x"), "position": cells("9007199254740993"), "error": cells("no text")},
-		parquetfile.Reject{File: "x", Position: 1<<53 + 1, Error: "no text"})
-	holds(t, content{
-		"id": cells("b"), "ref": cells("r"), "shingles": cells("2"), "simhash": cells("00ff"),
-		"fingerprint": {{"1", strconv.Itoa(1<<48 - 1)}},
-	}, parquetfile.Sketch{ID: "b", Ref: "r", Shingles: 2, SimHash: "00ff", Fingerprint: []int64{1, 1<<48 - 1}})
-	holds[parquetfile.Reject](t, content{"file": {}, "position": {}, "error": {}})
+		reject{File: "x", Position: 1<<53 + 1, Error: "no text", Spans: []span{{0, 4}, {5, 9}}}, reject{File: "x", Position: -1})
+	holds[reject](t, content{"file": {}, "position": {}, "error": {}, "spans.begin": {}, "spans.end": {}})
 }
 
 // TestRowGroups: row groups are bounded by rows and by bytes.
 func TestRowGroups(t *testing.T) {
-	rows := make([]parquetfile.Reject, 100_000)
+	rows := make([]reject, 100_000)
 	for i := range rows {
 		rows[i].Position = int64(i)
 	}
-	check := func(rows []parquetfile.Reject) int {
+	check := func(rows []reject) int {
 		t.Helper()
 		file, next := mustOpen(t, written(t, rows...)), 0
 		columns, err := file.Columns("position")
@@ -152,10 +137,10 @@ func TestRowGroups(t *testing.T) {
 // TestWriterFails: an error of the destination is not lost.
 func TestWriterFails(t *testing.T) {
 	full := failing(100)
-	w := parquetfile.NewWriter[parquetfile.Reject](&full)
+	w := parquetfile.NewWriter[reject](&full)
 	var err error
 	for i := range 200_000 {
-		if err = w.Write(parquetfile.Reject{File: "x", Position: int64(i) * 7919}); err != nil {
+		if err = w.Write(reject{File: "x", Position: int64(i) * 7919}); err != nil {
 			break
 		}
 	}
