@@ -50,9 +50,8 @@ func TestGrowing(t *testing.T) {
 	}
 }
 
-// TestGrowingForMany has goroutines that add and others that search. Each adds
-// keys of its own prefix in ascending order, so that whoever searches must see
-// more and more of them, and no gap.
+// TestGrowingForMany has goroutines that add keys and others that search. Each adder adds keys with its own
+// prefix in ascending order. So a searcher must see more and more of them, without a gap.
 func TestGrowingForMany(t *testing.T) {
 	const adding, each = 3, leastMerged
 	growing := NewGrowing(&Table{})

@@ -28,7 +28,7 @@ func allPairs(p *Permuted, fingerprints []uint64) (pairs []pair) {
 	return sorted(pairs)
 }
 
-// matchedPairs finds them by all tables.
+// matchedPairs finds the pairs by all tables.
 func matchedPairs(p *Permuted, fingerprints []uint64) (pairs []pair) {
 	m := p.NewMatcher()
 	for table := range p.Tables() {
@@ -133,8 +133,8 @@ func TestMatcherFindsAllPairsOnce(t *testing.T) {
 	})
 }
 
-// TestMatcherDividesLargeGroups has groups so large that they are divided, in the
-// first table and in a later one.
+// TestMatcherDividesLargeGroups has groups so large that they are divided, in the first table and in a later
+// one.
 func TestMatcherDividesLargeGroups(t *testing.T) {
 	const size, limit = 800, 50
 	for _, p := range []*Permuted{

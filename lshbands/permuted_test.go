@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// schemes are those that the tests try: one level and more, even blocks and
-// uneven ones, all lengths of fingerprints.
+// schemes are the schemes that the tests try: one level and more, even and uneven blocks, all lengths of
+// fingerprints.
 var schemes = []struct {
 	bits, distance int
 	blocks         []int
@@ -196,9 +196,8 @@ func ones(words []uint64) (count int) {
 	return count
 }
 
-// TestPairsWithinTheDistanceShareAPrefix is the guarantee, for differences that
-// are spread over as many blocks as possible, at their borders, close together
-// and anywhere.
+// TestPairsWithinTheDistanceShareAPrefix holds the guarantee. The differing bits are spread over as many
+// blocks as possible, at their borders, close together and anywhere.
 func TestPairsWithinTheDistanceShareAPrefix(t *testing.T) {
 	forAllSchemes(t, func(t *testing.T, p *Permuted, random *rand.Rand) {
 		for trial := range 2000 {

@@ -44,8 +44,8 @@ func shared(a, b []uint64) int {
 	return n
 }
 
-// TestPrefixKeysMissNoPair: whatever was counted, two similar sets have a key in
-// common, and the first one leaves room for what they share.
+// TestPrefixKeysMissNoPair: whatever was counted, two similar sets share a key, and the first shared key
+// leaves room for all that they share.
 func TestPrefixKeysMissNoPair(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, threshold := range []float64{0.1, 0.5, 0.7, 0.8, 0.9, 1} {
@@ -112,8 +112,8 @@ func firstCommon(x, y []PrefixKey) (PrefixKey, PrefixKey, bool) {
 	return PrefixKey{}, PrefixKey{}, false
 }
 
-// TestPrefixKeysSendNothingAlone: where cells are plenty, a document without any
-// shingle of another one has no key, and rare shingles come before common ones.
+// TestPrefixKeysSendNothingAlone: if there are many cells, a document that shares no shingle with another one
+// has no key, and rare shingles come before common ones.
 func TestPrefixKeysSendNothingAlone(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	counter := NewCounter(1 << 20)

@@ -147,8 +147,8 @@ func TestTableWantsSortedKeys(t *testing.T) {
 	}
 }
 
-// TestTableIsSmall holds the table to what it promises: of 2^k random keys, about
-// 64-k+5 bits each, of which no code could save more than three and a half.
+// TestTableIsSmall holds the promised size: 2^k random keys take about 64-k+5 bits each. No code could save
+// more than three and a half of these bits.
 func TestTableIsSmall(t *testing.T) {
 	const count = 1 << 17
 	table := newTable(t, keyLists["random"](rand.New(rand.NewPCG(2, 2)), count))
@@ -211,8 +211,8 @@ func TestWriteTableSaysWhatWentWrong(t *testing.T) {
 	}
 }
 
-// FuzzOpenTable opens any bytes, with a right sum so that more than the sum is
-// tried, and searches what it gets.
+// FuzzOpenTable opens arbitrary bytes and searches the resulting table. Their sum is made right, so that the
+// checks behind it are tried too.
 func FuzzOpenTable(f *testing.F) {
 	for _, list := range keyLists {
 		var file bytes.Buffer

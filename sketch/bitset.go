@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// bitSet holds small numbers, such as places in a sequence, a bit for each.
+// bitSet holds small numbers, such as places in a sequence, with one bit for each.
 type bitSet []uint64
 
 // reset makes it the empty set of numbers below n.

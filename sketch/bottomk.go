@@ -2,10 +2,9 @@ package sketch
 
 import "mirrorbeam/asmkernels"
 
-// BottomK returns the k smallest elements of set, which is in ascending order,
-// or all of it if it has fewer. As elements are hashes, they are a uniform
-// sample without replacement: the bottom-k sketch (Cohen, Kaplan, Summarizing
-// data using bottom-k sketches, 2007). The result shares the memory of set.
+// BottomK returns the k smallest elements of set, or all if it has fewer. Set is in ascending order. Since
+// elements are hashes, the result is a uniform sample without replacement: the bottom-k sketch (Cohen,
+// Kaplan, Summarizing data using bottom-k sketches, 2007). It shares the memory of set.
 func BottomK(set []uint64, k int) []uint64 {
 	return set[:max(min(k, len(set)), 0)]
 }
@@ -17,18 +16,17 @@ type BottomKDocument struct {
 	// overwrites it in the next call.
 	Smallest []uint64
 
-	// Shingles is the number of distinct shingles if there are fewer than k, and
-	// with repetitions otherwise. [EstimateJaccard] and [Overlap] take it for the
-	// size of the set, which they only compare with that of the sketch.
+	// Shingles is the number of distinct shingles if there are fewer than k. Otherwise it counts repetitions
+	// too. [EstimateJaccard] and [Overlap] take it as the size of the set, and only compare it with the size
+	// of the sketch.
 	Shingles int
 
-	// Tokens and InvalidBytes are those of [Document].
+	// Tokens and InvalidBytes are the same as in [Document].
 	Tokens, InvalidBytes int
 }
 
-// BottomK returns the bottom-k sketch of text: that of the set of
-// [Hasher.Document], for which the set need not be sorted. A k below 0 counts
-// as 0.
+// BottomK returns the bottom-k sketch of text. It is the sketch of the set of [Hasher.Document], but BottomK
+// need not sort the whole set. A k below 0 counts as 0.
 func (h *Hasher) BottomK(text []byte, k int) BottomKDocument {
 	tokens := h.shingles(text)
 	shingles := len(h.elements)
@@ -39,10 +37,9 @@ func (h *Hasher) BottomK(text []byte, k int) BottomKDocument {
 	return BottomKDocument{smallest, shingles, tokens, h.tokenizer.invalid}
 }
 
-// EstimateJaccard estimates the Jaccard similarity of two sets of na and nb
-// elements from a and b, their k smallest elements each (see [BottomK]). It is
-// the quotient of [Overlap], which says what is counted; that of two empty sets
-// is 0.
+// EstimateJaccard estimates the Jaccard similarity of two sets with na and nb elements. A and b are their k
+// smallest elements (see [BottomK]). The estimate is the quotient of [Overlap], which says what is counted.
+// For two empty sets it is 0.
 func EstimateJaccard(a, b []uint64, na, nb, k int) (jaccard float64, exact bool) {
 	common, union, exact := Overlap(a, b, na, nb, k)
 	if union == 0 {
@@ -51,15 +48,13 @@ func EstimateJaccard(a, b []uint64, na, nb, k int) (jaccard float64, exact bool)
 	return float64(common) / float64(union), exact
 }
 
-// Overlap takes the k smallest elements of the union of two sets of na and nb
-// elements, which are all among a and b, the k smallest of each, and counts
-// those in both sets (Broder, 1997). For sets of distinct random hashes the
-// quotient of the counts estimates the Jaccard similarity J without bias and
-// with a variance below J(1-J)/k.
+// Overlap looks at the k smallest elements of the union of two sets with na and nb elements. All of them are
+// in a and b, the k smallest elements of each set. It counts these elements, and those that are in both sets
+// (Broder, 1997). For sets of distinct random hashes the quotient of the counts estimates the Jaccard
+// similarity J, without bias and with a variance below J(1-J)/k.
 //
-// If a and b are the whole sets, the counts are those of the whole union and
-// Overlap says that they are exact. If a or b has fewer than k elements of a
-// larger set, k is lowered to their number.
+// If a and b are the whole sets, the counts are those of the whole union, and Overlap says that they are
+// exact. If a or b has fewer than k elements of a larger set, k is lowered to that number.
 func Overlap(a, b []uint64, na, nb, k int) (common, union int, exact bool) {
 	if len(a) == na && len(b) == nb {
 		common = asmkernels.Intersect(a, b, 0)

@@ -8,9 +8,8 @@ import (
 	"mirrorbeam/asmkernels"
 )
 
-// UnicodeVersion is the version of the Unicode tables that decide which code
-// points belong to tokens and what their lower case is. Sets of two builds are
-// comparable when it is the same.
+// UnicodeVersion is the version of the Unicode tables. The tables decide which code points belong to tokens,
+// and what their lower case is. Sets of two builds are comparable if their versions are the same.
 const UnicodeVersion = unicode.Version
 
 // class says what part a code point has in tokens. A code point without a class
@@ -24,9 +23,8 @@ const (
 	mark
 	// solo is a token of its own.
 	solo
-	// irregular comes on top of the above for code points that are not copied
-	// as they are: those with another lower case, and surrogates, which no
-	// valid text contains.
+	// irregular is set, in addition, for code points that are not copied unchanged: those with another lower
+	// case, and surrogates, which no valid text contains.
 	irregular
 
 	// everyClass has the bits of all classes.
@@ -34,20 +32,20 @@ const (
 )
 
 const (
-	// pageSize is the number of code points in a page of the class table: as
-	// many as share all but the last byte in UTF-8.
+	// pageSize is the number of code points in a page of the class table. The code points of a page share all
+	// but the last byte in UTF-8.
 	pageSize = 64
 
 	// firstOfThree is the first code point that takes three bytes in UTF-8.
 	firstOfThree = 0x800
 
-	// mostPages is more than there are distinct pages, and such that an index
-	// of 16 bits into all pages is in range.
+	// mostPages is more than the number of distinct pages. It keeps an index of 16 bits into all pages in
+	// range.
 	mostPages = 1 << 16 / pageSize
 )
 
-// A short is all that the table knows of a code point below firstOfThree: the
-// two bytes of its lower case, the first one lowest, and above them its class.
+// A short is all that the table has for a code point below firstOfThree: the two bytes of its lower case, the
+// first one lowest, and above them its class.
 type short uint32
 
 // shortClass is the number of the lowest bit of the class in a short.
@@ -55,20 +53,19 @@ const shortClass = 16
 
 // classTable holds the class of every code point.
 type classTable struct {
-	// shorts serves the alphabets of two bytes, class and lower case at once.
-	// Entries are irregular where one of both has not two bytes.
+	// shorts has class and lower case together, for the alphabets of two bytes. An entry is irregular if the
+	// code point or its lower case does not have two bytes.
 	shorts [firstOfThree]short
-	// pageOf and pages serve all code points: pageOf says where in pages the
-	// page of a code point begins. Equal pages are stored once.
+	// pageOf and pages cover all code points: pageOf says where in pages the page of a code point begins.
+	// Equal pages are stored once.
 	pageOf [(unicode.MaxRune + 1) / pageSize]uint16
 	pages  [mostPages * pageSize]class
-	// kernel is the same for the kernels, as far as they need it.
+	// kernel has those parts of the table that the kernels need.
 	kernel *asmkernels.Classes
 }
 
-// wordTable and ideographTable are the class tables without and with code
-// points that are tokens of their own. They are built on first use, which takes
-// less than a millisecond.
+// wordTable has no code points that are tokens of their own. ideographTable has. Both are built on first use,
+// which takes less than a millisecond.
 var (
 	wordTable          = sync.OnceValue(func() *classTable { return newClassTable() })
 	ideographTable     = sync.OnceValue(func() *classTable { return newClassTable(unsegmentedScripts...) })
@@ -78,8 +75,7 @@ var (
 	}
 )
 
-// newClassTable builds the table in which the code points of soloScripts are
-// tokens of their own.
+// newClassTable builds the table. The code points of soloScripts are tokens of their own.
 func newClassTable(soloScripts ...*unicode.RangeTable) *classTable {
 	classes := make([]class, unicode.MaxRune+1)
 	assign(classes, unicode.Letter, letter)

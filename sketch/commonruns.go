@@ -2,45 +2,42 @@ package sketch
 
 import "slices"
 
-// mostRuns bounds the lengths of the runs that are found, all together, in the
-// number of places that they are looked for at. It is far more than texts made to
-// repeat themselves were seen to have.
+// mostRuns bounds the total length of the runs that are found, in multiples of the number of places that are
+// searched. Even texts that were made to repeat themselves were seen to have far less.
 const mostRuns = 4
 
-// commonRuns finds the longest runs of shingles that two sequences have in common
-// among the places whose shingles are frequent in them. It sorts the suffixes of the
-// runs of such places by prefix doubling (Manber and Myers, "Suffix arrays: a new
-// method for on-line string searches", 1993), so that those with long common
-// prefixes are neighbours. That takes time for n log n for n places, whatever
-// repeats in them.
+// commonRuns finds the longest runs of shingles that two sequences have in common, at places whose shingles
+// are frequent. It sorts the suffixes of the runs of such places by prefix doubling (Manber and Myers,
+// "Suffix arrays: a new method for on-line string searches", 1993). Then suffixes with long common prefixes
+// are neighbours. For n places this takes time in proportion to n log n, whatever repeats in them.
 type commonRuns struct {
 	a, b *IndexedSequence
-	// added are places, b behind a, with the numbers of their shingles in the low half.
+	// added are places, those of b behind those of a. The low half of each has the number of its shingle.
 	added   []uint64
-	numbers []uint32 // one more than that of the shingle at each place, 0 for others
-	// points are the places in the order of the texts, b behind a, with the numbers
-	// of their shingles in the low half. All else here is about points.
+	numbers []uint32 // by place, the number of the shingle plus one; 0 if there is none
+	// points are the places in the order of the texts, those of b behind those of a. The low half of each has
+	// the number of its shingle. All fields below are about points.
 	points []uint64
-	// left is how many are neighbours from each on, with itself.
+	// left is how many neighbours follow in a row from each point on, including itself.
 	left []uint32
 
 	keys            []uint64 // number and point
-	suffixes, ranks []uint32 // in their order, and which rank each has, those alike the same
-	bySecond        []uint32 // suffixes in the order of what follows their first half
+	suffixes, ranks []uint32 // suffixes in their order; the rank of each, the same for equal ones
+	bySecond        []uint32 // suffixes in the order of their second halves
 	newRanks, ends  []uint32
-	prefixes        []uint32 // in common with the suffix before in order
+	prefixes        []uint32 // in common with the suffix before it in order
 	longest         []run
 	covered         []bool
 }
 
-// run is the longest one that begins at a point, and where it does in the other text.
+// run is the longest common run that begins at a point. Other is where it begins in the other text.
 type run struct{ length, other uint32 }
 
 func (r *commonRuns) reset(a, b *IndexedSequence) {
 	r.a, r.b, r.added = a, b, r.added[:0]
 }
 
-// add takes in the places of a shingle.
+// add adds the places of a shingle.
 func (r *commonRuns) add(inA, inB []place) {
 	number := uint64(len(r.added))
 	for _, p := range inA {
@@ -51,7 +48,7 @@ func (r *commonRuns) add(inA, inB []place) {
 	}
 }
 
-// order makes points of what was added at the given places.
+// order makes points of the added places that are among the given ones.
 func (r *commonRuns) order(inA, inB bitSet) {
 	r.numbers = sized(r.numbers, r.a.Len()+r.b.Len())
 	clear(r.numbers)
@@ -70,9 +67,9 @@ func (r *commonRuns) order(inA, inB bitSet) {
 	}
 }
 
-// each calls seed with a place in a and one in b of each run of points at the given
-// places: longest first, of each point that none before covers in its text the longest
-// that it begins. None is shorter than least.
+// each calls seed for the common runs of points at the given places, with a place in a and one in b. Longer
+// runs come first. Each run is the longest that begins at its point. A point that an earlier run covers in
+// its text gets no run of its own. No run is shorter than least.
 func (r *commonRuns) each(inA, inB bitSet, least int, seed func(a, b int)) {
 	if len(r.added) == 0 {
 		return
@@ -107,7 +104,7 @@ func (r *commonRuns) each(inA, inB bitSet, least int, seed func(a, b int)) {
 		other := int(m.other)
 		first, second := r.place(min(p, other)), r.place(max(p, other))
 		seed(first, second-r.a.Len())
-		// A stretch reaches as far back as it goes, so that counts too.
+		// The stretch of a seed also reaches back as far as it can, so that part counts too.
 		rest -= int(m.length)
 		for p > 0 && other > 0 && r.left[p-1] > 1 && r.left[other-1] > 1 && r.number(p-1) == r.number(other-1) {
 			p, other, rest = p-1, other-1, rest-1
@@ -122,8 +119,7 @@ func (r *commonRuns) place(p int) int     { return int(r.points[p] >> 32) }
 func (r *commonRuns) number(p int) uint32 { return uint32(r.points[p]) }
 func (r *commonRuns) inA(p uint32) bool   { return r.place(int(p)) < r.a.Len() }
 
-// measure notes where runs of neighbours end, and leaves out those that are shorter
-// than least.
+// measure notes where runs of neighbours end. It drops runs that are shorter than least.
 func (r *commonRuns) measure(least int) {
 	r.left = r.left[:0]
 	kept := 0
@@ -153,8 +149,7 @@ func (r *commonRuns) neighbours(x, y int) bool {
 	return y == x+1 && y < of.Len() && of.Tokens[y] == of.Tokens[x]+1
 }
 
-// sort puts the suffixes in order; of equal ones the one that is first in the texts
-// is first.
+// sort sorts the suffixes. Of equal suffixes, the first in the texts comes first.
 func (r *commonRuns) sort() {
 	n := len(r.points)
 	r.suffixes, r.ranks = sized(r.suffixes, n), sized(r.ranks, n)
@@ -170,7 +165,7 @@ func (r *commonRuns) sort() {
 	}
 	ranks := r.rank(len(r.points))
 	for half := 1; ; half *= 2 {
-		// The order of the second halves is that of the suffixes that they are.
+		// The order of the suffixes is also the order of the second halves that they are.
 		second := r.bySecond[:0]
 		for p := range n {
 			if int(r.left[p]) <= half {
@@ -190,7 +185,7 @@ func (r *commonRuns) sort() {
 	}
 }
 
-// sortByRank makes suffixes what bySecond is, sorted stably by rank.
+// sortByRank fills suffixes with bySecond, sorted stably by rank.
 func (r *commonRuns) sortByRank() {
 	clear(r.ends)
 	for _, rank := range r.ranks {
@@ -205,8 +200,8 @@ func (r *commonRuns) sortByRank() {
 	}
 }
 
-// rank numbers the suffixes, those alike in a rank and in that of what is half
-// further on the same, and returns how many ranks there are.
+// rank numbers the suffixes. Two suffixes get the same number if they have the same rank and the suffixes
+// half further on do too. It returns how many ranks there are.
 func (r *commonRuns) rank(half int) (ranks uint32) {
 	second := func(p uint32) uint32 {
 		if int(r.left[p]) <= half {
@@ -224,9 +219,9 @@ func (r *commonRuns) rank(half int) (ranks uint32) {
 	return ranks + 1
 }
 
-// compare finds the prefixes: one is at most one shorter than that of the suffix
-// that begins one before (Kasai and others, "Linear-time longest-common-prefix
-// computation in suffix arrays", 2001).
+// compare finds the prefixes. The prefix of a suffix is at most one shorter than the prefix of the suffix
+// that begins one place before (Kasai and others, "Linear-time longest-common-prefix computation in suffix
+// arrays", 2001).
 func (r *commonRuns) compare() {
 	n := len(r.points)
 	r.prefixes = sized(r.prefixes, n)
@@ -249,13 +244,13 @@ func (r *commonRuns) compare() {
 	}
 }
 
-// match finds the longest run of each point: with the next suffix of the other text
-// in order, on the one or the other side.
+// match finds the longest run of each point. It is shared with the nearest suffix of the other text, on one
+// side or the other in the order.
 func (r *commonRuns) match() {
 	n := len(r.points)
 	r.longest = sized(r.longest, n)
 	clear(r.longest)
-	var of [2]run // the last of b, and of a
+	var of [2]run // the last suffix of b, and the last of a
 	see := func(p, prefix uint32) {
 		for i := range of {
 			of[i].length = min(of[i].length, prefix)
@@ -282,5 +277,5 @@ func (r *commonRuns) match() {
 	}
 }
 
-// sized returns s with a length of n, whatever is in it.
+// sized returns s with length n. Its content is arbitrary.
 func sized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }

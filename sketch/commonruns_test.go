@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// longestRun returns how many words in a row two texts have in common.
+// longestRun returns the length in words of the longest run that two texts share.
 func longestRun(a, b []string) (longest int) {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for _, word := range a {
@@ -23,8 +23,8 @@ func longestRun(a, b []string) (longest int) {
 	return longest
 }
 
-// repetitive returns up to so many words that are made to repeat themselves: drawn
-// from few, or phrases, or parts of both texts, or one word with others in between.
+// repetitive returns at most the given number of words, made to repeat themselves: words drawn from few, or
+// phrases, or parts of both texts, or one word with others in between.
 func repetitive(random *rand.Rand, most, of int, parts [][]string) []string {
 	phrases := [][]string{
 		strings.Fields("to be or not to be"), strings.Fields("do be do be do"), strings.Fields("be to do"), strings.Fields("or do not"),
@@ -50,8 +50,7 @@ func repetitive(random *rand.Rand, most, of int, parts [][]string) []string {
 	return words
 }
 
-// The longest span has no fewer words than two texts have in a row in common,
-// however often these repeat in them.
+// The longest span has at least as many words as the longest common run, however often the texts repeat it.
 func TestMatchLongestRun(t *testing.T) {
 	random := rand.New(rand.NewPCG(35, 36))
 	long := 0
@@ -114,8 +113,8 @@ func everyPlace(s *IndexedSequence) (places bitSet) {
 	return places
 }
 
-// The longest run of each point is as long as the longest there is, and no run that is
-// a seed is too short or one of too many.
+// The longest run of each point is the longest possible. No run that becomes a seed is too short or
+// superfluous.
 func TestCommonRuns(t *testing.T) {
 	random := rand.New(rand.NewPCG(37, 38))
 	for range 300 {

@@ -1,5 +1,4 @@
 package sketch
 
-// DigestSet returns the digest of a set that is not empty, in ascending order:
-// that of every [Document] with this set.
+// DigestSet returns the digest of a non-empty set in ascending order. Every [Document] with this set has it.
 func DigestSet(set []uint64) uint64 { return digestSet(set) }

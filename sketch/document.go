@@ -8,14 +8,13 @@ import (
 	"mirrorbeam/asmkernels"
 )
 
-// Seeds of the two kinds of digests, so that a set and a text never meet.
+// Seeds of the two kinds of digests: a set and a text never have the same digest.
 const (
 	setSeed  = 0x6d6972726f726265
 	textSeed = 0x616d2d746578742e
 )
 
-// Measure says what the similarity of two texts compares. Sets of different
-// measures have nothing to do with each other.
+// Measure says what the similarity of two texts compares. Sets of different measures cannot be compared.
 type Measure struct {
 	// Shingle is the number of adjacent tokens in a shingle, at least 1. A text
 	// with fewer tokens has one shingle of all of them.
@@ -26,9 +25,8 @@ type Measure struct {
 	// its own.
 	CJKSplit bool
 
-	// Seed keys the hashes: whoever does not know it cannot craft tokens or
-	// shingles whose hashes agree. Sets of different seeds have nothing to do with
-	// each other.
+	// Seed keys the hashes. Somebody who does not know it cannot craft tokens or shingles whose hashes agree.
+	// Sets of different seeds cannot be compared.
 	Seed uint64
 }
 
@@ -51,9 +49,8 @@ type Document struct {
 	InvalidBytes int
 }
 
-// Hasher computes the fingerprints of texts by one measure. It reuses its
-// buffers, which grow with the longest text, and must not be used by two
-// goroutines at a time.
+// Hasher computes the fingerprints of texts by one measure. It reuses its buffers, which grow with the
+// longest text. Only one goroutine may use it at a time.
 type Hasher struct {
 	shingle   int
 	tokenizer tokenizer
@@ -80,10 +77,9 @@ func NewHasher(m Measure) *Hasher {
 
 // Document returns the fingerprint of text.
 //
-// A token is a Unicode letter or digit and the letters, digits and marks that
-// follow it, each code point in lower case. With CJKSplit, the code points of
-// the scripts concerned are tokens of their own whatever they are. Whether two
-// tokens or shingles are the same is decided by their 64- and 48-bit hashes.
+// A token is a Unicode letter or digit and the letters, digits and marks that follow it, each code point in
+// lower case. With CJKSplit, every code point of certain scripts is a token of its own. Two tokens are the
+// same if their 64-bit hashes are, and two shingles if their 48-bit hashes are.
 func (h *Hasher) Document(text []byte) Document {
 	tokens := h.shingles(text)
 	set := h.sorter.Sort(h.elements)
@@ -111,7 +107,7 @@ func (h *Hasher) shingles(text []byte) (tokens int) {
 		h.tokenizer.keep()
 		tokens += len(h.tokens) - waiting
 		h.elements = appendShingles(h.elements, h.tokens, h.shingle)
-		// The last tokens have their place in shingles of the next chunk too.
+		// The last tokens are also in shingles of the next chunk.
 		done := max(len(h.tokens)-(h.shingle-1), 0)
 		h.tokens = h.tokens[:copy(h.tokens, h.tokens[done:])]
 	}
@@ -121,8 +117,7 @@ func (h *Hasher) shingles(text []byte) (tokens int) {
 	return tokens
 }
 
-// fold folds the next chunk of text and returns how many bytes it has read, or
-// more at the end of text.
+// fold folds the next chunk of text. It returns how many bytes it has read, or more at the end of text.
 func (h *Hasher) fold(text []byte) int {
 	limit := min(len(text), chunkSize)
 	if len(text) >= limit+lookahead {
@@ -139,8 +134,7 @@ func (h *Hasher) fold(text []byte) int {
 	return at
 }
 
-// digestSet returns the digest of a set that is not empty. The hash takes in
-// the length of the set.
+// digestSet returns the digest of a non-empty set. The hash includes the length of the set.
 func digestSet(set []uint64) uint64 {
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&set[0])), len(set)*int(unsafe.Sizeof(set[0])))
 	return xxh3.HashSeed(bytes, setSeed)

@@ -16,8 +16,8 @@ import (
 // measures are the measures that documents are compared with the reference by.
 var measures = []Measure{{Shingle: 1}, {Shingle: 3}, {Shingle: 3, CJKSplit: true}, {Shingle: 70, CJKSplit: true}, {Shingle: 2, Seed: 0xfedcba9876543210}}
 
-// checker compares documents with the reference. It keeps its Hashers, so that
-// what one document leaves behind would show in the next.
+// checker compares documents with the reference. It keeps its Hashers. So remains of one document would show
+// in the next.
 type checker struct{ hashers []*Hasher }
 
 func newChecker() *checker {
@@ -97,7 +97,7 @@ func randomText(random *rand.Rand, size int, broken bool) []byte {
 func TestDocumentEdges(t *testing.T) {
 	c := newChecker()
 	for _, text := range edgeTexts {
-		// Every offset in a block, so that everything crosses its end once.
+		// Use every offset in a block. So everything crosses the end of a block once.
 		for shift := range blockSize + 2 {
 			c.check(t, []byte(strings.Repeat(" ", shift)+text))
 			c.check(t, []byte(strings.Repeat("x", shift)+text))

@@ -27,10 +27,9 @@ func TestEstimateFingerprints(t *testing.T) {
 	}
 }
 
-// TestEstimateFingerprintsUnbiased checks the means within four standard errors
-// (a false alarm in some 16,000 for each figure, were the seed not fixed), the
-// variance against its bound, and that the article's own score is off where the
-// sizes of the sets differ.
+// TestEstimateFingerprintsUnbiased checks the means within four standard errors. Without a fixed seed, each
+// figure would give a false alarm once in some 16,000 runs. It checks the variance against its bound. It also
+// checks that the article's own score is biased if the sizes of the sets differ.
 func TestEstimateFingerprintsUnbiased(t *testing.T) {
 	const size, trials = 32, 4000
 	random := rand.New(rand.NewPCG(41, 42))

@@ -10,37 +10,34 @@ import (
 	"mirrorbeam/asmkernels"
 )
 
-// Version stands for everything in this package that a stored set or sketch
-// depends on. It goes up when a golden test has to change, which is what they are
-// for; sets and sketches of different versions have nothing to do with each
-// other. Texts depend on [UnicodeVersion] as well.
+// Version stands for everything in this package on which a stored set or sketch depends. It goes up when a
+// golden test has to change. Sets and sketches of different versions cannot be compared. Texts also depend on
+// [UnicodeVersion].
 const Version = 1
 
 // StopWordUse says what a [Fingerprinter] does with stop words.
 type StopWordUse string
 
 const (
-	// RemoveStopWords takes them out of texts, so that the words on both sides
-	// become neighbours.
+	// RemoveStopWords removes them from texts. So the words on both sides become neighbours.
 	RemoveStopWords StopWordUse = "remove"
-	// RequireStopWords keeps only the shingles that hold one, which running text
-	// has and menus and advertisements hardly.
+	// RequireStopWords keeps only the shingles that contain a stop word. Running text has many, menus and
+	// advertisements hardly any.
 	RequireStopWords StopWordUse = "require"
 )
 
-// Options say what a [Fingerprinter] takes of documents. Fingerprints of
-// different options have nothing to do with each other.
+// Options say how a [Fingerprinter] reads documents. Fingerprints of different options cannot be compared.
 type Options struct {
 	Measure Measure
-	// Normalization is done to texts first.
+	// Normalization is applied to texts first.
 	Normalization Normalization
-	// StopWords are words for StopWordUse to use; nil for none.
+	// StopWords are the words that StopWordUse is about; nil for none.
 	StopWords   *StopWords
 	StopWordUse StopWordUse
-	// Weights are those of the texts of a document, above 0, in their order.
-	// Without them all weigh 1.
+	// Weights are the weights of the texts of a document, in their order. They are above 0. Without them all
+	// texts weigh 1.
 	Weights []float64
-	// SimHashBits is the length of the SimHash fingerprints; 0: there are none.
+	// SimHashBits is the length of the SimHash fingerprints. 0 means none.
 	SimHashBits int
 }
 
@@ -49,20 +46,18 @@ type Fingerprint struct {
 	// Document holds the set of the distinct shingles of all texts, or of the
 	// features.
 	Document
-	// SimHash is the SimHash fingerprint of the set, nil if none is wanted: see
-	// [SimHash.Fingerprint]. A shingle weighs what the texts that hold it weigh
-	// together. It belongs to the Fingerprinter, which overwrites it in the next
-	// call.
+	// SimHash is the SimHash fingerprint of the set, or nil if there is none: see [SimHash.Fingerprint]. The
+	// weight of a shingle is the sum of the weights of the texts that contain it. SimHash belongs to the
+	// Fingerprinter, which overwrites it in the next call.
 	SimHash []uint64
 }
 
-// Fingerprinter computes the fingerprints of documents of one or several texts,
-// or of features that another program has found. It reuses its buffers and must
-// not be used by two goroutines at a time.
+// Fingerprinter computes the fingerprints of documents. A document has one or several texts, or features that
+// another program has found. A Fingerprinter reuses its buffers. Only one goroutine may use it at a time.
 type Fingerprinter struct {
 	options    Options
 	normalizer *Normalizer // nil: nothing to do
-	filter     *WordFilter // nil: no word to take out
+	filter     *WordFilter // nil: no word to remove
 	document   func(text []byte) Document
 	simhash    *SimHash // nil: not wanted
 
@@ -72,8 +67,7 @@ type Fingerprinter struct {
 	fingerprint          []uint64
 }
 
-// NewFingerprinter returns a Fingerprinter, or an error that says what is wrong
-// with o.
+// NewFingerprinter returns a Fingerprinter, or an error that says what is wrong with o.
 func NewFingerprinter(o Options) (*Fingerprinter, error) {
 	f := &Fingerprinter{options: o}
 	var err error
@@ -101,9 +95,8 @@ func NewFingerprinter(o Options) (*Fingerprinter, error) {
 	return f, nil
 }
 
-// Texts returns the fingerprint of a document of these texts. Shingles do not
-// reach from one text into the next. If there is no shingle in them the digest is
-// one of their bytes as they are.
+// Texts returns the fingerprint of a document of these texts. A shingle does not reach from one text into the
+// next. If the texts have no shingle, the digest is a digest of their unchanged bytes.
 func (f *Fingerprinter) Texts(texts [][]byte) Fingerprint {
 	var sum Document
 	if f.simhash != nil {
@@ -132,7 +125,7 @@ func (f *Fingerprinter) Texts(texts [][]byte) Fingerprint {
 	return f.finish(sum)
 }
 
-// text returns the fingerprint of one text after all that is to be done to it.
+// text returns the fingerprint of one text after normalization and filters.
 func (f *Fingerprinter) text(text []byte) Document {
 	if f.normalizer != nil {
 		f.normalized = f.normalizer.Append(f.normalized[:0], text)
@@ -158,8 +151,8 @@ func (f *Fingerprinter) addWeighted(set []uint64, text int) {
 	}
 }
 
-// digestTexts returns a digest of the bytes of texts without a shingle: that of a
-// Hasher for a single one.
+// digestTexts returns a digest of the bytes of texts without a shingle. For a single text it is the digest of
+// a Hasher.
 func (f *Fingerprinter) digestTexts(texts [][]byte) uint64 {
 	if len(texts) == 1 {
 		return xxh3.HashSeed(texts[0], textSeed)
@@ -172,18 +165,16 @@ func (f *Fingerprinter) digestTexts(texts [][]byte) uint64 {
 	return xxh3.HashSeed(f.empty, textSeed)
 }
 
-// Feature is a feature of a document that another program has found: of a text,
-// an image, a sound.
+// Feature is a feature of a document, such as a text, an image or a sound. Another program has found it.
 type Feature struct {
 	// Hash stands for the feature. It need not be a good hash.
 	Hash uint64
-	// Weight is how much it counts for SimHash, above 0.
+	// Weight is how much the feature counts for SimHash. It is above 0.
 	Weight float64
 }
 
-// Features returns the fingerprint of a document of these features. The weights
-// of a feature that occurs more than once add up. If there is none the digest is
-// one of the bytes of the record.
+// Features returns the fingerprint of a document of these features. The weights of a feature that occurs more
+// than once add up. Without features, the digest is a digest of the bytes of the record.
 func (f *Fingerprinter) Features(features []Feature, record []byte) Fingerprint {
 	if f.simhash != nil {
 		f.simhash.Reset()

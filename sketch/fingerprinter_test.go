@@ -57,8 +57,8 @@ func TestFingerprinterOfOneText(t *testing.T) {
 	}
 }
 
-// TestFingerprinterOfTexts: the set is the union, shingles weigh what the texts
-// that hold them weigh together, and no shingle reaches across.
+// TestFingerprinterOfTexts: the set is the union of the texts' sets. A shingle has the total weight of the
+// texts that contain it. No shingle reaches across texts.
 func TestFingerprinterOfTexts(t *testing.T) {
 	measure := Measure{Shingle: 2}
 	f := newFingerprinter(t, Options{Measure: measure, Weights: []float64{3, 1}, SimHashBits: 128})
@@ -94,8 +94,8 @@ func TestFingerprinterOfTexts(t *testing.T) {
 	}
 }
 
-// TestFingerprinterSteps: normalization and stop words do what they do alone, and
-// a text of which nothing is left is like the same bytes only.
+// TestFingerprinterSteps: normalization and stop words do what each does alone. A text of which nothing is
+// left equals only a text of the same bytes.
 func TestFingerprinterSteps(t *testing.T) {
 	measure := Measure{Shingle: 2}
 	plain := newFingerprinter(t, Options{Measure: measure})
@@ -125,8 +125,8 @@ func TestFingerprinterSteps(t *testing.T) {
 	}
 }
 
-// TestFingerprinterOfFeatures: the order does not matter, repeats add up, and
-// without a feature a document is like the same record only.
+// TestFingerprinterOfFeatures: the order does not matter, and repeats add up. A document without features
+// equals only a document with the same record.
 func TestFingerprinterOfFeatures(t *testing.T) {
 	f := newFingerprinter(t, Options{SimHashBits: 64})
 	one := f.Features([]Feature{{1, 1}, {2, 2}, {3, 1}, {1, 2}}, nil).clone()

@@ -12,46 +12,40 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// DefaultLSHWidth is the number of tokens in a shingle of an LSH digest where
-// none is given.
+// DefaultLSHWidth is the usual number of tokens in a shingle of an LSH digest.
 const DefaultLSHWidth = 3
 
-// LSHOptions say how an [LSH] computes digests. The zero value is the default
-// for documents. Functions append to dst and may keep buffers of their own
-// between calls; what they return is used until their next call only.
+// LSHOptions say how an [LSH] computes digests. The zero value is the default for documents. The functions
+// append to dst. They may keep buffers of their own: an LSH uses what they return only until their next call.
 type LSHOptions struct {
-	// Normalize appends the normalized text to dst. Nil stands for
-	// [NormalizeASCII]; [Normalizer.Append] is another one.
+	// Normalize appends the normalized text to dst. Nil stands for [NormalizeASCII]. [Normalizer.Append] is
+	// another choice.
 	Normalize func(dst, text []byte) []byte
 
-	// Tokenize appends the tokens of a normalized text to dst; they may be parts
-	// of it. Nil stands for [SplitWords]. [SplitCharacters] is the other one.
+	// Tokenize appends the tokens of a normalized text to dst. Tokens may be parts of the text. Nil stands
+	// for [SplitWords]. [SplitCharacters] is another choice.
 	Tokenize func(dst [][]byte, text []byte) [][]byte
 
-	// Filter returns the tokens to keep, in the memory of tokens if it likes.
-	// Nil keeps all.
+	// Filter returns the tokens to keep. It may use the memory of tokens for that. Nil keeps all.
 	Filter func(tokens [][]byte) [][]byte
 
-	// Width is the number of adjacent tokens in a shingle, which are hashed one
-	// after the other with nothing between them. 0 stands for
-	// [DefaultLSHWidth], 1 for a bag of words.
+	// Width is the number of adjacent tokens in a shingle. They are hashed one after the other with nothing
+	// between them. 0 stands for [DefaultLSHWidth], 1 for a bag of words.
 	Width int
 
-	// Hash is the hash function of shingles, whose size is that of digests. Nil
-	// stands for MD5. Any will do: SHA-256, CRC32, FNV, xxh3.
+	// Hash is the hash function of shingles. A digest is as long as a hash. Nil stands for MD5. Any function
+	// will do: SHA-256, CRC32, FNV, xxh3.
 	Hash hash.Hash
 }
 
-// LSH computes locality-sensitive digests of texts: similar texts have digests
-// that differ in few bits. It is ExLSH (Meltwater, Locality-sensitive hashing in
-// Elixir) with all its steps replaceable, and gives the same digests: a text is
-// normalized, split into tokens and filtered; every few adjacent tokens make a
-// shingle; and a bit of the digest is set if it is set in the hashes of more
-// than half of the shingles, repeated ones counted as often as they occur.
+// LSH computes locality-sensitive digests of texts: similar texts have digests that differ in few bits. It
+// gives the digests of ExLSH (Meltwater, Locality-sensitive hashing in Elixir), and all steps can be
+// replaced. A text is normalized, split into tokens and filtered. Every few adjacent tokens make a shingle. A
+// bit of the digest is set if it is set in the hashes of more than half of the shingles. A repeated shingle
+// counts as often as it occurs.
 //
-// An LSH reuses its memory, so that it allocates nothing in a text, as far as
-// the hash and the functions given do not. It must not be used by two goroutines
-// at a time, and owns its hash.
+// An LSH reuses its memory. It allocates nothing in a text unless the hash or the given functions do. Only
+// one goroutine may use it at a time. It owns its hash.
 type LSH struct {
 	options    LSHOptions
 	normalized []byte
@@ -59,7 +53,7 @@ type LSH struct {
 	sum        []byte // the hash of a shingle, padded to whole words
 	size       int    // of a hash in bytes
 	majorities []majority
-	blocks     [][pendingHashes]uint64 // the hashes not counted yet, by word
+	blocks     [][pendingHashes]uint64 // the hashes that are not counted yet, by word
 	pending    int                     // their number
 }
 
@@ -87,10 +81,9 @@ func NewLSH(o LSHOptions) *LSH {
 	}
 }
 
-// Digest returns the digest of text, as many bytes as a hash has, with the bits
-// in the order of those of hashes. A tie gives 0, and so does a text with fewer
-// tokens than a shingle in all bits. It overwrites dst and uses its memory if it
-// has room enough.
+// Digest returns the digest of text. It has as many bytes as a hash, with the bits in the same order. A tie
+// gives 0. A text with fewer tokens than a shingle gives 0 in all bits. Digest overwrites dst and uses its
+// memory if it is large enough.
 func (l *LSH) Digest(dst, text []byte) []byte {
 	l.normalized = l.options.Normalize(l.normalized[:0], text)
 	l.tokens = l.options.Tokenize(l.tokens[:0], l.normalized)
@@ -138,12 +131,10 @@ func (l *LSH) flush() {
 	l.pending = 0
 }
 
-// NormalizeASCII appends the text to dst as ExLSH normalizes it by default: in
-// Unicode form NFC and lower case, with one space for every run of bytes that are
-// not ASCII letters, digits or underscores. Nothing is left of a text in another
-// script than the Latin, and a letter with a mark breaks a word: take another
-// normalization for languages other than English. A text that is not in form NFC
-// costs an allocation.
+// NormalizeASCII appends the text to dst as ExLSH normalizes it by default. It takes Unicode form NFC and
+// lower case, with one space for every run of bytes that are not ASCII letters, digits or underscores.
+// Nothing is left of a text in a script other than the Latin, and a letter with a mark breaks a word. So take
+// another normalization for languages other than English. A text that is not in form NFC costs an allocation.
 func NormalizeASCII(dst, text []byte) []byte {
 	end := len(dst)
 	dst = appendParts(dst, text, func(dst, valid []byte) []byte { return append(dst, norm.NFC.Bytes(valid)...) })
@@ -154,8 +145,8 @@ func NormalizeASCII(dst, text []byte) []byte {
 			c += 'a' - 'A'
 		}
 		if c == '\xc4' && bytes.HasPrefix(composed[i:], []byte("İ")) {
-			// Its lower case is an i and a mark. No other lower case outside of
-			// ASCII begins within it.
+			// Its lower case is an i and a mark. No other lower case outside of ASCII begins with an ASCII
+			// letter.
 			c = 'i'
 		}
 		switch {
@@ -195,9 +186,8 @@ func SplitWords(dst [][]byte, text []byte) [][]byte {
 	return dst
 }
 
-// SplitCharacters appends the code points of text to dst; for digests of short
-// strings such as user names. ExLSH takes grapheme clusters, which are the same
-// after its normalization.
+// SplitCharacters appends the code points of text to dst. It serves digests of short strings such as user
+// names. ExLSH takes grapheme clusters, which are the same after its normalization.
 func SplitCharacters(dst [][]byte, text []byte) [][]byte {
 	for len(text) > 0 {
 		_, size := utf8.DecodeRune(text)

@@ -9,19 +9,18 @@ import (
 // weightedBlock is the number of words with weights that are added at once.
 const weightedBlock = 8
 
-// majority finds, for each of 64 bit positions, whether the bit is set in the
-// greater part of words by weight. It counts exactly, and the order of the words
-// does not matter.
+// majority finds, for each of 64 bit positions, whether the bit is set in the greater part of words by
+// weight. It counts exactly. The order of the words does not matter.
 type majority struct {
 	// counters count words of weight 1.
 	counters asmkernels.BitCounters
 
-	// tallies hold the sums of the weights of other words.
+	// tallies hold the sums of the weights of all other words.
 	tallies [64]uint64
 }
 
-// subsetSums holds the sums of all subsets of weightedBlock weights: of the lower
-// four and of the upper four, by the bits of those in the subset.
+// subsetSums holds the sums of all subsets of weightedBlock weights: subsets of the lower four and of the
+// upper four. A subset is an index with a bit for each of its weights.
 type subsetSums struct {
 	lower, upper [1 << (weightedBlock / 2)]uint64
 }
@@ -37,12 +36,12 @@ func newSubsetSums(weights *[weightedBlock]uint64) (sums subsetSums) {
 	return sums
 }
 
-// addWeighted counts words with the weights that sums is of: for each position,
-// the words that have the bit set are a subset. It overwrites words.
+// addWeighted counts words whose weights gave sums. For each position, the words that have the bit set are a
+// subset. It overwrites words.
 func (m *majority) addWeighted(words *[weightedBlock]uint64, sums *subsetSums) {
 	transposeBytes(words)
 	for i, word := range words {
-		// Byte i of each word, turned so that a byte is for a position.
+		// Byte i of each word, turned so that each byte belongs to one position.
 		subsets := transpose(word)
 		tallies := (*[8]uint64)(m.tallies[8*i:])
 		for j := range tallies {
@@ -52,7 +51,7 @@ func (m *majority) addWeighted(words *[weightedBlock]uint64, sums *subsetSums) {
 	}
 }
 
-// transposeBytes takes words for a matrix of 8 by 8 bytes and transposes it.
+// transposeBytes treats words as a matrix of 8 by 8 bytes and transposes it.
 func transposeBytes(words *[8]uint64) {
 	for i := range 4 {
 		t := (words[i]>>32 ^ words[i+4]) & 0x00000000ffffffff
@@ -68,8 +67,8 @@ func transposeBytes(words *[8]uint64) {
 	}
 }
 
-// compare returns the positions that are set in more than half of count words of
-// weight 1, and those that are in exactly half of them.
+// compare returns the positions that are set in more than half of count words of weight 1, and those that are
+// set in exactly half of them.
 func (m *majority) compare(count uint64) (more, half uint64) {
 	half = ^uint64(0)
 	for p := bits.Len64(count) - 1; p >= 0; p-- {
@@ -84,8 +83,8 @@ func (m *majority) compare(count uint64) (more, half uint64) {
 	return more, half
 }
 
-// compareWeighted is compare for count words that weigh unit each and others that
-// weigh sum together.
+// compareWeighted does the work of compare for count words of weight unit each, and others with the total
+// weight sum.
 func (m *majority) compareWeighted(count, unit, sum uint64) (more, half uint64) {
 	total := count*unit + sum
 	for i, tally := range m.tallies {

@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// mostCombined bounds the combinations of the places of a shingle in two texts
-// that are looked at. Where there are more, the shingle is frequent: its places go
-// together in their order, and those where the longest runs of frequent ones are.
+// mostCombined bounds the combinations of the places of a shingle in two texts that are tried. A shingle with
+// more combinations is frequent. Its places are paired in their order, and at the longest runs of frequent
+// shingles.
 const mostCombined = 4
 
-// Matcher finds what two texts have in common. It reuses its buffers and must not
-// be used by two goroutines at a time.
+// Matcher finds what two texts have in common. It reuses its buffers. Only one goroutine may use it at a
+// time.
 type Matcher struct {
 	shingle int
 	a, b    *IndexedSequence
-	swapped bool // whether a is the second of those compared
+	swapped bool // whether a is the second argument of Compare
 
-	met              []meeting  // of shingles that are once in both
-	combined, paired []meeting  // of those that are a few times, and of frequent ones
-	runs             commonRuns // of frequent ones
-	inA, inB         bitSet     // places of shingles in common
-	nearA, nearB     bitSet     // those of them that a span worth telling may have
+	met              []meeting  // of shingles that occur once in each text
+	combined, paired []meeting  // of shingles that occur a few times, and of frequent ones
+	runs             commonRuns // of frequent shingles
+	inA, inB         bitSet     // places of common shingles
+	nearA, nearB     bitSet     // those of them that may be in a span worth reporting
 	clusters         []cluster
 
-	once               []uint32 // for places in a one more than that in b, if one goes with it
+	once               []uint32 // for each place in a, its only partner in b plus one; 0 for none
 	seeds              []uint64
 	stretches, chosen  []stretch
 	coveredA, coveredB bitSet
@@ -33,17 +33,17 @@ type Matcher struct {
 	spans              []Span
 }
 
-// meeting is a place in a and one in b with the same shingle.
+// meeting is a place in a and a place in b with the same shingle.
 type meeting struct{ a, b uint32 }
 
-// NewMatcher returns a Matcher of sequences of shingles of so many tokens.
+// NewMatcher returns a Matcher of sequences of shingles. Shingle is the number of tokens in each.
 func NewMatcher(shingle int) *Matcher { return &Matcher{shingle: max(shingle, 1)} }
 
-// Compare returns how many distinct shingles a and b have in common. The other
-// methods are about them until the next call.
+// Compare returns how many distinct shingles a and b have in common. Until the next call, the other methods
+// are about a and b.
 func (m *Matcher) Compare(a, b *IndexedSequence) (shared int) {
-	// Ties are broken by places in the first one, so that must not be a matter of
-	// the order of the arguments.
+	// Places in the first sequence break ties. So the order of the arguments must not decide which sequence
+	// is first.
 	order := cmp.Or(cmp.Compare(a.Len(), b.Len()), slices.Compare(a.Shingles, b.Shingles))
 	if order == 0 {
 		order = slices.Compare(a.Tokens, b.Tokens)
@@ -72,7 +72,7 @@ func (m *Matcher) Compare(a, b *IndexedSequence) (shared int) {
 	return shared
 }
 
-// meet takes in the places of a shingle that is in both sequences.
+// meet notes the places of a shingle that both sequences have.
 func (m *Matcher) meet(inA, inB []place) {
 	for _, p := range inA {
 		m.inA.add(int(p.at))
@@ -97,15 +97,14 @@ func (m *Matcher) meet(inA, inB []place) {
 	}
 }
 
-// MayReach reports whether a span may have so many words. It is far faster than to
-// look for spans: the shingles in common must be near each other, in both texts, over
-// so many words.
+// MayReach reports whether there may be a span of that many words. It is far faster than finding spans. It
+// only checks that over so many words, in both texts, common shingles are near each other.
 func (m *Matcher) MayReach(words int) bool {
 	return m.widest(m.a, m.inA) >= words && m.widest(m.b, m.inB) >= words
 }
 
-// cluster is a stretch of one text in which shingles in common are so near each other
-// that they may be of one span: its first and its last place.
+// cluster is a stretch of one text, given by its first and its last place. Common shingles in it are so near
+// each other that they may be in one span.
 type cluster struct{ first, last int }
 
 // cluster finds the clusters of places in a sequence.
@@ -129,8 +128,8 @@ func (m *Matcher) cluster(s *IndexedSequence, places bitSet) []cluster {
 	return clusters
 }
 
-// reachedBack reports whether a stretch in one of the runs may be joined to one that
-// ends at a place before.
+// reachedBack reports whether a stretch in one of the runs may be joined to an earlier stretch that ends at
+// last.
 func (m *Matcher) reachedBack(s *IndexedSequence, last int, runs []cluster) bool {
 	for _, r := range runs {
 		gap := m.distance(s, last, r.first)
@@ -158,8 +157,7 @@ func (m *Matcher) widest(s *IndexedSequence, places bitSet) int {
 	return widest
 }
 
-// near makes kept what is left of places without the clusters that are too short for
-// a span worth telling.
+// near sets kept to places without the clusters that are too short for a span worth reporting.
 func (m *Matcher) near(s *IndexedSequence, places, kept bitSet) bitSet {
 	kept = append(kept[:0], places...)
 	for _, c := range m.cluster(s, places) {
@@ -172,8 +170,8 @@ func (m *Matcher) near(s *IndexedSequence, places, kept bitSet) bitSet {
 	return kept
 }
 
-// seed notes which places in both texts to look for stretches at, as diagonal, place
-// in a and kind, in order. Both are to be of the given ones.
+// seed notes at which pairs of places to look for stretches. A seed is a diagonal, a place in a and a kind;
+// seeds are sorted. Both places must be among the given ones.
 func (m *Matcher) seed(inA, inB bitSet) {
 	m.seeds = m.seeds[:0]
 	m.once = sized(m.once, m.a.Len())
@@ -199,25 +197,24 @@ func (m *Matcher) seed(inA, inB bitSet) {
 	slices.Sort(m.seeds)
 }
 
-// goesOn reports whether places of a shingle that is once in both are in the stretch
-// of those before.
+// goesOn reports whether the stretch of the places before goes on here. The shingle occurs once in each text.
 func (m *Matcher) goesOn(a, b int) bool {
 	return a > 0 && b > 0 && int(m.once[a]) == b+1 && int(m.once[a-1]) == b && m.follow(a-1, b-1)
 }
 
-// Kinds of seeds: those that are looked at whatever they cost, and those of frequent
-// shingles that go together in their order.
+// Kinds of seeds. Certain seeds are always tried. Seeds in order come from frequent shingles whose places are
+// paired in their order; their number is bounded.
 const certain, inOrder = 0, 1
 
 func (m *Matcher) addSeed(a, b int, kind uint64) {
 	m.seeds = append(m.seeds, uint64(b-a+m.a.Len())<<32|uint64(a)<<1|kind)
 }
 
-// places returns the places in a and in b of a seed.
+// places returns the places of a seed in a and in b.
 func (m *Matcher) places(seed uint64) (a, b int) {
 	a = int(seed & math.MaxUint32 >> 1)
 	return a, a + int(seed>>32) - m.a.Len()
 }
 
-// leastRun is the number of shingles in a row of the shortest span worth telling.
+// leastRun is the number of adjacent shingles in the shortest span worth reporting.
 func (m *Matcher) leastRun() int { return max(LeastSpan-m.shingle+1, 1) }

@@ -6,12 +6,10 @@ import (
 	"mirrorbeam/asmkernels"
 )
 
-// MinHash computes MinHash signatures (Broder, On the resemblance and
-// containment of documents, 1997) with functions x -> a*x modulo 2^32 for odd
-// a, on the upper 32 bits of the 48-bit elements. These functions permute the
-// 32-bit numbers, and measured on sets of 5 to 100,000 hashes the estimate has
-// the variance of independent random permutations, J(1-J)/components for a
-// similarity J.
+// MinHash computes MinHash signatures (Broder, On the resemblance and containment of documents, 1997). Its
+// functions are x -> a*x modulo 2^32 for odd a, on the upper 32 bits of the 48-bit elements. These functions
+// permute the 32-bit numbers. On sets of 5 to 100,000 hashes, the estimate was measured to have the variance
+// of independent random permutations, J(1-J)/components for a similarity J.
 //
 // A MinHash may be used by any number of goroutines.
 type MinHash struct {
@@ -21,9 +19,8 @@ type MinHash struct {
 // multiplierSeed is the state from which the multipliers are drawn.
 const multiplierSeed = 0x6d696e68617368
 
-// NewMinHash returns a MinHash for signatures of the given number of
-// components. The first components are the same whatever their number: the
-// multipliers are the upper halves of successive outputs of SplitMix64 (Steele,
+// NewMinHash returns a MinHash for signatures of the given number of components. The first components are the
+// same for every number. The multipliers are the upper halves of successive outputs of SplitMix64 (Steele,
 // Lea, Flood, Fast splittable pseudorandom number generators, 2014), made odd.
 func NewMinHash(components int) *MinHash {
 	m := &MinHash{multipliers: make([]uint32, max(components, 0))}
@@ -39,11 +36,9 @@ func NewMinHash(components int) *MinHash {
 	return m
 }
 
-// Signature returns the signature of set, whose elements have 48 bits as those
-// of [Document.Set]. It overwrites dst and uses its memory if it has room
-// enough. The share of equal components in the signatures of two sets estimates
-// their Jaccard similarity. All components of the empty set are
-// math.MaxUint32.
+// Signature returns the signature of set, whose elements have 48 bits like those of [Document.Set]. It
+// overwrites dst and uses its memory if it is large enough. The share of equal components in the signatures
+// of two sets estimates their Jaccard similarity. All components of the empty set are math.MaxUint32.
 func (m *MinHash) Signature(dst []uint32, set []uint64) []uint32 {
 	dst = slices.Grow(dst[:0], len(m.multipliers))[:len(m.multipliers)]
 	asmkernels.MinHash(dst, m.multipliers, set)

@@ -13,25 +13,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Normalization says what a [Normalizer] does to texts. The zero value is
-// nothing. Its text form is the names of the steps, "nfc", "nfkc", "fold" and
-// "punctuation", with commas between them, or "none".
+// Normalization says what a [Normalizer] does to texts. The zero value does nothing. Its text form has the
+// names of the steps, "nfc", "nfkc", "fold" and "punctuation", with commas between them, or is "none".
 type Normalization struct {
-	// NFC composes letters and marks as Unicode Standard Annex 15 says, so that
-	// é is the same however it was typed. NFKC also takes away what is a matter
-	// of form: full-width letters, ligatures, superscripts, circled digits. It
-	// may join or split words, and changes program code. At most one is set.
+	// NFC composes letters and marks as Unicode Standard Annex 15 says. So é is the same however it was
+	// typed. NFKC also removes differences of form: full-width letters, ligatures, superscripts, circled
+	// digits. It may join or split words, and changes program code. At most one of the two is set.
 	NFC, NFKC bool
 
-	// Fold is full case folding: beyond lower case, which tokens have anyway, ß
-	// becomes ss and the final sigma a sigma.
+	// Fold is full case folding. It goes beyond lower case, which tokens have anyway: ß becomes ss, and the
+	// final sigma a sigma.
 	Fold bool
 
-	// Punctuation takes the punctuation away: an apostrophe, full stop, hyphen
-	// or middle dot between letters and digits, so that don't becomes dont and
-	// N.B.A becomes NBA, and soft hyphens everywhere but behind a byte that is
-	// not valid UTF-8. Everything else of category P, and of the punctuation of
-	// ASCII, becomes a space.
+	// Punctuation removes punctuation. It removes an apostrophe, full stop, hyphen or middle dot between
+	// letters and digits, so don't becomes dont and N.B.A becomes NBA. It removes soft hyphens, except behind
+	// a byte that is not valid UTF-8. Everything else of category P, and all other punctuation of ASCII,
+	// becomes a space.
 	Punctuation bool
 }
 
@@ -63,8 +60,8 @@ func (n Normalization) MarshalText() ([]byte, error) {
 	return []byte(strings.Join(names, ",")), nil
 }
 
-// UnmarshalText sets n to what its text form says: each step at most once, in any
-// order. The empty text stands for none.
+// UnmarshalText sets n from its text form, which has each step at most once, in any order. The empty text
+// stands for none.
 func (n *Normalization) UnmarshalText(text []byte) error {
 	var parsed Normalization
 	if names := string(text); names != "" && names != "none" {
@@ -95,9 +92,8 @@ func (n *Normalization) set(name string) error {
 	return fmt.Errorf("unknown step %q: take nfc, nfkc, fold, punctuation, or none alone", name)
 }
 
-// Normalizer maps texts to their normalized form. It reuses its buffers, so that
-// it allocates nothing in a text, and must not be used by two goroutines at a
-// time.
+// Normalizer normalizes texts. It reuses its buffers, so it allocates nothing in a text. Only one goroutine
+// may use it at a time.
 type Normalizer struct {
 	steps            Normalization
 	form             norm.Form
@@ -118,10 +114,9 @@ func NewNormalizer(n Normalization) (*Normalizer, error) {
 	return normalizer, nil
 }
 
-// Append appends the normalized text to dst, which must not overlap text. Bytes
-// that are not valid UTF-8 stay as they are. The steps are taken in the order of
-// the fields; then the text is composed once more, as the other steps may bring
-// letters and marks together.
+// Append appends the normalized text to dst, which must not overlap text. Bytes that are not valid UTF-8 stay
+// as they are. The steps are applied in the order of the fields. Then the text is composed once more, since
+// the other steps may bring letters and marks together.
 func (n *Normalizer) Append(dst, text []byte) []byte {
 	compose := n.steps.NFC || n.steps.NFKC
 	if compose {
@@ -145,15 +140,15 @@ func (n *Normalizer) Append(dst, text []byte) []byte {
 	return append(dst, n.folded...)
 }
 
-// appendComposed appends text in the form wanted, and bytes that are not valid
-// UTF-8 as they are. These part the text: golang.org/x/text 0.43 takes all that
-// follows one for composed, or not, by what stands before it.
+// appendComposed appends text in the wanted form, and bytes that are not valid UTF-8 as they are. These bytes
+// divide the text: otherwise golang.org/x/text 0.43 would take all text behind such a byte for composed, or
+// not, according to the text before it.
 func (n *Normalizer) appendComposed(dst, text []byte) []byte {
 	return appendParts(dst, text, n.appendComposedRun)
 }
 
-// appendParts appends what appendValid makes of each part of text that is valid
-// UTF-8, and the bytes between these as they are.
+// appendParts calls appendValid for each part of text that is valid UTF-8. It appends the bytes between these
+// parts as they are.
 func appendParts(dst, text []byte, appendValid func(dst, valid []byte) []byte) []byte {
 	for len(text) > 0 {
 		if valid := validLength(text); valid > 0 {
@@ -183,8 +178,8 @@ func validLength(text []byte) int {
 	}
 }
 
-// appendComposedRun appends valid UTF-8 in the form wanted. It is
-// norm.Form.Append, but that allocates for each text with something to do.
+// appendComposedRun appends valid UTF-8 in the wanted form. It replaces norm.Form.Append, which allocates for
+// each text that it has to change.
 func (n *Normalizer) appendComposedRun(dst, run []byte) []byte {
 	for {
 		done := n.form.QuickSpan(run)
@@ -192,7 +187,7 @@ func (n *Normalizer) appendComposedRun(dst, run []byte) []byte {
 		if run = run[done:]; len(run) == 0 {
 			return dst
 		}
-		// What is to do ends between two characters of ASCII at the latest.
+		// Text to change ends, at the latest, between two characters of ASCII.
 		end := 1
 		for end < len(run) && (run[end-1] >= utf8.RuneSelf || run[end] >= utf8.RuneSelf) {
 			end++
@@ -238,9 +233,8 @@ func (n *Normalizer) appendFolded(dst, text []byte) []byte {
 	return dst
 }
 
-// isCherokeeCapital reports whether r is one of the letters that fold to
-// themselves while their small letters fold to them; golang.org/x/text 0.43 takes
-// them for capitals like others.
+// isCherokeeCapital reports whether r is a letter that folds to itself, while its small letter folds to it.
+// golang.org/x/text 0.43 treats such letters like other capitals.
 func isCherokeeCapital(r rune) bool {
 	return '\u13a0' <= r && r <= '\u13f5'
 }
@@ -262,7 +256,7 @@ func (n *Normalizer) appendFoldedRun(dst, run []byte) []byte {
 // length of what is left.
 func removePunctuation(text []byte) int {
 	kept := 0
-	inside := false // whether what is kept ends within a word
+	inside := false // whether the kept text ends within a word
 	broken := false // whether it ends with a byte that is not valid UTF-8
 	for at := 0; at < len(text); {
 		c := text[at]
@@ -282,7 +276,7 @@ func removePunctuation(text []byte) int {
 		r, size := utf8.DecodeRune(text[at:])
 		next := at + size
 		switch {
-		case r == softHyphen && !broken: // or it might make a character with the next
+		case r == softHyphen && !broken: // else it might form a character with the next byte
 		case joinsWords(r) && inside && beginsWord(text[next:]):
 		case unicode.IsPunct(r):
 			text[kept] = ' '
@@ -297,10 +291,10 @@ func removePunctuation(text []byte) int {
 	return kept
 }
 
-// softHyphen is a place where a word may be broken.
+// softHyphen marks where a word may be broken.
 const softHyphen = '\u00ad'
 
-// joinsWords reports whether r is punctuation that is found within words.
+// joinsWords reports whether r is punctuation that occurs within words.
 func joinsWords(r rune) bool {
 	switch r {
 	case '\'', '\u2019', '.', '-', '\u2010', '\u2011', '\u00b7':
@@ -313,7 +307,7 @@ func joinsWords(r rune) bool {
 const (
 	otherKind       = iota // not ASCII
 	spaceKind              // white space and controls
-	punctuationKind        // what is none of the others
+	punctuationKind        // all others
 	wordKind               // letters and digits
 )
 
@@ -340,7 +334,7 @@ func isWordPart(r rune) bool {
 	return unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark)
 }
 
-// beginsWord reports whether text goes on with a word, past soft hyphens.
+// beginsWord reports whether text begins with a word, after any soft hyphens.
 func beginsWord(text []byte) bool {
 	for {
 		r, size := utf8.DecodeRune(text)

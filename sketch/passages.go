@@ -7,35 +7,31 @@ import (
 )
 
 const (
-	// MostGap is how many words two copied stretches may have between them, in
-	// either text, to be one span: words that were put in, taken out or replaced.
-	// The shorter stretch must have more words than the gap, so that a word that
-	// happens to follow in both texts makes no span longer.
+	// MostGap is how many words may be between two copied stretches of one span, in either text: words that
+	// were put in, taken out or replaced. The shorter stretch must have more words than the gap. So a word
+	// that happens to follow in both texts makes no span longer.
 	MostGap = 10
 
-	// LeastSpan is the number of words in common of the shortest span worth telling:
-	// what is shorter is found in texts that have nothing to do with each other. The
-	// longest span of a pair is told anyway.
+	// LeastSpan is the number of common words in the shortest span that is reported. Shorter ones occur in
+	// texts that have nothing to do with each other. The longest span of a pair is reported in any case.
 	LeastSpan = 8
 
-	// mostInOrder bounds the stretches found by places that go together in their
-	// order, in the lengths of the texts.
+	// mostInOrder bounds the stretches found at places that are paired in their order, in multiples of the
+	// lengths of the texts.
 	mostInOrder = 4
 
-	// mostBeside bounds what is found beside a stretch on its diagonal, in its own
-	// lengths.
+	// mostBeside bounds the stretches found beside another one on its diagonal, in multiples of its length.
 	mostBeside = 8
 
-	// mostOpen is how many spans before a stretch are tried for it to go on.
+	// mostOpen is how many earlier spans are tried when a stretch may continue one of them.
 	mostOpen = 32
 )
 
-// Span is a passage that two texts have in common but for small changes. Offsets
-// are in bytes of the texts, from the first word to the end of the last.
+// Span is a passage that two texts have in common except for small changes. Offsets are in bytes of the
+// texts, from the beginning of the first word to the end of the last.
 type Span struct {
 	StartA, EndA, StartB, EndB uint32
-	// Words is the number of words in the text where it has fewer, those changed
-	// among them.
+	// Words is the number of words of the passage in the text where it has fewer. It includes changed words.
 	Words uint32
 }
 
@@ -47,30 +43,30 @@ func (s Span) Swap() Span {
 // stretch is a run of adjacent shingles that two sequences have in common.
 type stretch struct {
 	a, b, length int
-	weight       int // the length of the longest near it
+	weight       int // the length of the longest stretch near it
 }
 
-// chain is a span that may go on: its first and last shingles.
+// chain is a span that may be continued, given by its first and last shingles.
 type chain struct {
 	firstA, lastA, firstB, lastB int
-	words                        int // that are in both
+	words                        int // common words
 }
 
-// Spans returns the passages that the sequences compared last have in common,
-// longest first, then in the order of the first one. They belong to the Matcher,
-// which overwrites them in the next call.
+// Spans returns the passages that the last compared sequences have in common, longest first. Equally long
+// ones are in the order of the first sequence. They belong to the Matcher, which overwrites them in the next
+// call.
 //
-// Stretches of shingles that follow each other in both texts are taken longest
-// first, with those that they make a span with, each as far as no longer one holds
-// its shingles in either text; then those of which one text has another copy. Those
-// near each other in both are joined to spans; see [MostGap]. This is the greedy
-// string tiling of plagiarism detection, seeded with shingles and, where these are
-// frequent, with the longest runs of them: of so many words as two texts have in
-// common in a row, if [LeastSpan] or more, there is a span at least. It takes time
-// for n log n for texts of n shingles, whatever repeats in them.
+// A stretch is a run of shingles that follow each other in both texts. Spans takes the longest stretches
+// first, together with those that form a span with them. From each it takes the shingles that no longer
+// stretch has claimed in either text. Then it takes stretches that are another copy of a passage in only one
+// of the texts. It joins stretches that are near each other in both texts to spans; see [MostGap].
+//
+// This is the greedy string tiling of plagiarism detection. It is seeded with shingles. If these are
+// frequent, it is seeded with the longest runs of frequent shingles. A common run of n words, with n at least
+// [LeastSpan], gives a span of at least n words. For texts of n shingles it takes time in proportion to n log
+// n, whatever repeats in them.
 func (m *Matcher) Spans() []Span {
-	// What is too far from anything for a span worth telling is left out, unless there
-	// is no such span.
+	// Shingles that are too isolated for a reported span are left out, unless no span is found without them.
 	m.nearA, m.nearB = m.near(m.a, m.inA, m.nearA), m.near(m.b, m.inB, m.nearB)
 	if m.find(m.nearA, m.nearB); len(m.spans) == 0 {
 		m.find(m.inA, m.inB)
@@ -87,7 +83,7 @@ func (m *Matcher) Spans() []Span {
 	return m.spans
 }
 
-// find finds the spans worth telling of shingles at the given places.
+// find finds the spans worth reporting among shingles at the given places.
 func (m *Matcher) find(inA, inB bitSet) {
 	m.seed(inA, inB)
 	m.extend()
@@ -96,8 +92,8 @@ func (m *Matcher) find(inA, inB bitSet) {
 	m.tell()
 }
 
-// extend finds the stretches that the seeds are in, and those near a long one that
-// no seed is in, since their shingles are frequent.
+// extend finds the stretches that contain seeds. It also finds stretches without a seed near a long one:
+// their shingles are frequent.
 func (m *Matcher) extend() {
 	m.stretches = m.stretches[:0]
 	diagonal, end := uint64(math.MaxUint64), 0 // of the stretch before
@@ -114,8 +110,8 @@ func (m *Matcher) extend() {
 		if seed&1 == inOrder {
 			ordered -= s.length
 		}
-		// What is found beside it is bounded, so that this takes time for the length
-		// of the texts whatever they are.
+		// The search beside a stretch is bounded. So the time is in proportion to the length of the texts,
+		// whatever they contain.
 		rest := 0
 		if s.length+m.shingle > LeastSpan {
 			rest = mostBeside * s.length
@@ -130,7 +126,7 @@ func (m *Matcher) extend() {
 				break
 			}
 			m.stretches = append(m.stretches, next)
-			// One that is cut off may go on to a seed, which has it from its beginning.
+			// A stretch that is cut off here may reach a seed. That seed gives it again from its beginning.
 			if rest -= next.length; rest > 0 {
 				s = next
 			}
@@ -140,9 +136,8 @@ func (m *Matcher) extend() {
 	m.weigh()
 }
 
-// grow returns the stretch that shingle a of the one sequence and b of the other
-// are in, which begins at end in the first at the earliest, and goes on for at most
-// so many to one side.
+// grow returns the stretch that contains shingle a of the one sequence and b of the other. It begins at end
+// or later in the first sequence, and extends over at most the given number of shingles to either side.
 func (m *Matcher) grow(a, b, end, most int) stretch {
 	begin, last := a, a
 	for begin > end && a-begin < most-1 && m.follow(begin-1, b-(a-begin)-1) {
@@ -154,8 +149,8 @@ func (m *Matcher) grow(a, b, end, most int) stretch {
 	return stretch{a: begin, b: b - (a - begin), length: last - begin + 1}
 }
 
-// beside returns the next stretch on the diagonal of s, on its one or its other side,
-// if it may be of one span with s, or its first so many shingles.
+// beside returns the next stretch on the diagonal of s, before s or behind it, if both may be in one span. It
+// returns at most the given number of shingles of it.
 func (m *Matcher) beside(s stretch, side, end, most int) (stretch, bool) {
 	if most == 0 {
 		return stretch{}, false
@@ -180,14 +175,13 @@ func (m *Matcher) beside(s stretch, side, end, most int) (stretch, bool) {
 	return stretch{}, false
 }
 
-// joins reports whether two stretches of one diagonal may be of one span.
+// joins reports whether two stretches on one diagonal may be in one span.
 func (m *Matcher) joins(s, next stretch) bool {
 	gap := max(m.distance(m.a, s.a+s.length-1, next.a), m.distance(m.b, s.b+s.length-1, next.b))
 	return gap <= MostGap && gap < min(s.length, next.length)+m.shingle-1
 }
 
-// weigh gives each stretch the length of the longest one that it may be of one span
-// with.
+// weigh gives each stretch the length of the longest stretch that may be in one span with it.
 func (m *Matcher) weigh() {
 	for begin := 0; begin < len(m.stretches); {
 		end, weight := begin+1, m.stretches[begin].length
@@ -206,8 +200,8 @@ func (m *Matcher) weigh() {
 	}
 }
 
-// follow reports whether shingle a of the one sequence and b of the other are
-// alike and those behind them, their neighbours, are too.
+// follow reports whether shingle a of the one sequence equals shingle b of the other, and their next
+// neighbours in the texts are equal too.
 func (m *Matcher) follow(a, b int) bool {
 	x, y := m.a, m.b
 	return a >= 0 && b >= 0 && a+1 < x.Len() && b+1 < y.Len() &&
@@ -215,7 +209,7 @@ func (m *Matcher) follow(a, b int) bool {
 		x.Tokens[a+1] == x.Tokens[a]+1 && y.Tokens[b+1] == y.Tokens[b]+1
 }
 
-// choose leaves of the stretches those that tell of passages not told of before.
+// choose keeps the stretches that report new passages.
 func (m *Matcher) choose() {
 	slices.SortFunc(m.stretches, func(x, y stretch) int {
 		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(y.length, x.length), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
@@ -226,14 +220,14 @@ func (m *Matcher) choose() {
 	for _, s := range m.stretches {
 		m.take(s, 1, func(a, b int) bool { return !m.coveredA.has(a) && !m.coveredB.has(b) })
 	}
-	// Another copy in one text of what the other has but once.
+	// Another copy in one text of a passage that the other text has only once.
 	for _, s := range m.stretches {
 		m.take(s, m.leastRun(), func(a, b int) bool { return !m.coveredA.has(a) || !m.coveredB.has(b) })
 	}
 }
 
-// take chooses the longest part of a stretch whose shingles are all wanted, if it
-// has at least so many.
+// take chooses the longest part of a stretch whose shingles are all wanted. It chooses nothing if that is
+// shorter than least.
 func (m *Matcher) take(s stretch, least int, wanted func(a, b int) bool) {
 	best := stretch{}
 	for i := 0; i < s.length; i++ {
@@ -255,7 +249,7 @@ func (m *Matcher) take(s stretch, least int, wanted func(a, b int) bool) {
 	}
 }
 
-// join makes spans of the stretches chosen.
+// join makes chains of the chosen stretches.
 func (m *Matcher) join() {
 	slices.SortFunc(m.chosen, func(x, y stretch) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
 	m.chains = m.chains[:0]
@@ -276,8 +270,8 @@ func (m *Matcher) join() {
 	}
 }
 
-// gap returns how many words there are between a chain and a stretch, and whether
-// these are few enough to join them.
+// gap returns how many words are between a chain and a stretch. It reports whether these are few enough to
+// join them.
 func (m *Matcher) gap(c *chain, s stretch) (int, bool) {
 	if c.lastA >= s.a || c.lastB >= s.b {
 		return 0, false
@@ -286,13 +280,12 @@ func (m *Matcher) gap(c *chain, s stretch) (int, bool) {
 	return gap, gap <= MostGap && gap < min(c.words, s.length+m.shingle-1)
 }
 
-// distance returns how many words there are between two shingles; it is negative
-// where they overlap.
+// distance returns how many words are between two shingles. It is negative if they overlap.
 func (m *Matcher) distance(s *IndexedSequence, before, after int) int {
 	return int(s.Tokens[after]) - int(s.Tokens[before]) - m.shingle
 }
 
-// tell makes spans of the chains that are worth it.
+// tell reports the chains that are long enough as spans.
 func (m *Matcher) tell() {
 	m.spans = m.spans[:0]
 	for _, c := range m.chains {
@@ -302,7 +295,7 @@ func (m *Matcher) tell() {
 	}
 }
 
-// tellLongest makes a span of the longest chain, if none is worth it.
+// tellLongest reports the longest chain as a span, if no chain is long enough.
 func (m *Matcher) tellLongest() {
 	if len(m.spans) > 0 || len(m.chains) == 0 {
 		return

@@ -69,8 +69,7 @@ func TestMatchFindsPlanted(t *testing.T) {
 	}
 }
 
-// Both of two excerpts that stand in another order are found, and both copies of
-// one.
+// Two excerpts are both found although their order differs, and so are two copies of one excerpt.
 func TestMatchMoved(t *testing.T) {
 	random := rand.New(rand.NewPCG(23, 24))
 	word := func(n int) string { return strings.Join(randomWords(random, n, 1e6), " ") }
@@ -89,7 +88,7 @@ func TestMatchMoved(t *testing.T) {
 	}
 }
 
-// What is between stretches decides whether they are one span.
+// The words between stretches decide whether these are one span.
 func TestMatchGaps(t *testing.T) {
 	random := rand.New(rand.NewPCG(25, 26))
 	word := func(n int) string { return strings.Join(randomWords(random, n, 1e6), " ") }
@@ -231,15 +230,15 @@ func TestMatchCorpora(t *testing.T) {
 	}
 }
 
-// Texts that repeat themselves take work for their length, not for its square, and
-// one that is like itself has itself for a span.
+// For texts that repeat themselves, the work grows with their length and not with its square. Compared with
+// itself, such a text is one span.
 func TestMatchRepetitive(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 32))
 	const n = 100000
 	repeat := func(words ...string) string { return strings.Repeat(strings.Join(words, " ")+" ", n/len(words)) }
 	line, page := randomWords(random, 12, 1e6), randomWords(random, 110, 1e6)
-	// The shingles of a page are so often on their own before copies of it that each
-	// goes together with that of another copy if they go in their order.
+	// The shingles of a page often occur alone before copies of it. So, paired in their order, it meets the
+	// shingles of another copy.
 	var alone []string
 	for i := range len(page) - 2 {
 		for range mostCombined + i%100 {

@@ -6,19 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// mostUnclosed is how many bytes of a text a quotation mark takes with it at most
-// that nothing closes. Where its paragraph goes on for longer it is taken for a
-// stray, so that a slip of the pen hides little of a document.
+// mostUnclosed is how many bytes of a text an unclosed quotation mark hides at most. If its paragraph goes on
+// for longer, the mark counts as a stray. So a slip of the pen hides little of a document.
 const mostUnclosed = 2000
 
-// quotationMarks says what closes what an opening mark opens. Apostrophes and
-// single quotation marks are not among them: they cannot be told from each other.
+// quotationMarks says which marks close a quotation that an opening mark opens. Apostrophes and single
+// quotation marks are not among them, since they cannot be distinguished.
 var quotationMarks = []struct {
 	open  rune
 	close string
-	// twoFaced marks are also closing ones in other languages, or stand for both:
-	// they open where a word begins behind them and none ends before. Without a
-	// closing one they are none.
+	// twoFaced marks close quotations in other languages, or both open and close them. They open only where a
+	// word begins behind them and no word ends before. If nothing closes them, they are not quotation marks.
 	twoFaced bool
 }{
 	{'"', "\"", true},
@@ -35,19 +33,18 @@ var quotationMarks = []struct {
 	{'\u301d', "\u301e\u301f\u201d", false}, // 〝vertical〟
 }
 
-// quotations finds the quotations of a text: what stands between quotation marks
-// of one paragraph, and lines that begin with >.
+// quotations finds the quotations of a text: text between quotation marks of one paragraph, and lines that
+// begin with >.
 type quotations struct {
 	text []byte
-	// paragraph is where the paragraph ends that was looked at last.
+	// paragraph is where the last examined paragraph ends.
 	paragraph int
-	// unclosed holds for each mark the end of the paragraph in which nothing
-	// closes it any more.
+	// unclosed holds for each mark the end of the paragraph in which nothing further closes it.
 	unclosed []int
 }
 
-// each visits the parts of the text in order, with whether they are quoted. Their
-// ends are those of quotation marks and lines, so that no word is cut.
+// each visits the parts of the text in order, and says whether they are quoted. The parts end at quotation
+// marks and line ends. So no word is cut.
 func (q *quotations) each(text []byte, visit func(begin, end int, quoted bool)) {
 	q.text, q.paragraph = text, 0
 	q.unclosed = append(q.unclosed[:0], make([]int, len(quotationMarks))...)
@@ -77,8 +74,8 @@ func (q *quotations) each(text []byte, visit func(begin, end int, quoted bool)) 
 	}
 }
 
-// quotedLine returns the end of the line that begins there if it begins with >
-// after at most three spaces, or 0.
+// quotedLine returns the end of the line at the given place if it begins with > after at most three spaces,
+// else 0.
 func (q *quotations) quotedLine(at int) int {
 	mark := at
 	for mark < len(q.text) && q.text[mark] == ' ' && mark-at < 3 {
@@ -93,8 +90,8 @@ func (q *quotations) quotedLine(at int) int {
 	return len(q.text)
 }
 
-// quotation returns the end of the quotation that begins there, behind its closing
-// mark, or 0 if none does.
+// quotation returns the end, behind its closing mark, of the quotation that begins at the given place. It
+// returns 0 if none does.
 func (q *quotations) quotation(at int) int {
 	r, size := utf8.DecodeRune(q.text[at:])
 	for i, mark := range quotationMarks {
@@ -120,8 +117,8 @@ func (q *quotations) quotation(at int) int {
 	return 0
 }
 
-// closing returns where the next of the marks in the paragraph ends, 0 if there is
-// none. A plain one closes only where a word ends.
+// closing returns where the next of the marks in the paragraph ends. It returns 0 if there is none. A plain
+// mark closes only where a word ends.
 func (q *quotations) closing(at int, marks string) int {
 	for {
 		next := bytes.IndexAny(q.text[at:q.paragraph], marks)
@@ -137,7 +134,7 @@ func (q *quotations) closing(at int, marks string) int {
 	}
 }
 
-// opens reports whether a mark stands where a quotation may begin.
+// opens reports whether a mark is where a quotation may begin.
 func (q *quotations) opens(at, size int) bool {
 	before, _ := utf8.DecodeLastRune(q.text[:at])
 	after, _ := utf8.DecodeRune(q.text[at+size:])
@@ -147,8 +144,7 @@ func (q *quotations) opens(at, size int) bool {
 	return at+size < len(q.text) && !unicode.IsSpace(after) && !(at > 0 && closesBefore(before) && !isWordPart(after))
 }
 
-// closesBefore reports whether r ends a sentence or a clause, behind which a mark
-// closes rather than opens.
+// closesBefore reports whether r ends a sentence or a clause. A mark behind it closes rather than opens.
 func closesBefore(r rune) bool {
 	switch r {
 	case '.', ',', '!', '?', ';', ')', ']', '}':
@@ -157,7 +153,7 @@ func closesBefore(r rune) bool {
 	return false
 }
 
-// closes reports whether a plain mark stands where a quotation may end.
+// closes reports whether a plain mark is where a quotation may end.
 func (q *quotations) closes(at int) bool {
 	before, _ := utf8.DecodeLastRune(q.text[:at])
 	after, _ := utf8.DecodeRune(q.text[at+1:])
@@ -167,8 +163,8 @@ func (q *quotations) closes(at int) bool {
 // isSolo reports whether r is of a script without spaces between words.
 func isSolo(r rune) bool { return ideographTable().class(uint32(r))&^irregular == solo }
 
-// paragraphEnd returns where the paragraph ends that text begins with: at a blank
-// line, a form feed or a paragraph separator.
+// paragraphEnd returns where the paragraph at the beginning of text ends: at a blank line, a form feed or a
+// paragraph separator.
 func paragraphEnd(text []byte) int {
 	for at := 0; at < len(text); {
 		next := bytes.IndexAny(text[at:], "\n\f\u2029")

@@ -9,25 +9,23 @@ import (
 	"mirrorbeam/asmkernels"
 )
 
-// Sequence is a text as its shingles in the order of the text, each as often as it
-// is there. Entry i of each field belongs to shingle i.
+// Sequence is a text as its shingles, in the order of the text and with repeats. Entry i of each field
+// belongs to shingle i.
 type Sequence struct {
-	// Shingles are the 48-bit hashes. Without repeats they are the set of the
-	// document.
+	// Shingles are the 48-bit hashes. Without repeats they form the set of the document.
 	Shingles []uint64
-	// Tokens is the number of the first token among those of the text. Shingles
-	// are neighbours in the text if these are neighbours.
+	// Tokens is the number of the shingle's first token in the text. Shingles are neighbours in the text if
+	// these numbers are.
 	Tokens []uint32
-	// Starts and Ends are where the first token of the shingle begins and its last
-	// one ends: offsets in bytes of the text as it is in the record.
+	// Starts and Ends are where the first token of the shingle begins and where its last one ends, in bytes
+	// of the text in the record.
 	Starts, Ends []uint32
 }
 
 // Len returns the number of shingles.
 func (s *Sequence) Len() int { return len(s.Shingles) }
 
-// Sequencer computes the sequences of texts. It reuses its buffers and must not be
-// used by two goroutines at a time.
+// Sequencer computes the sequences of texts. It reuses its buffers. Only one goroutine may use it at a time.
 type Sequencer struct {
 	shingle    int
 	exclude    bool
@@ -41,18 +39,17 @@ type Sequencer struct {
 	sorter     asmkernels.SetSorter
 
 	begins, ends []uint32 // of all tokens
-	text, piece  []byte   // what is hashed in place of the text
+	text, piece  []byte   // hashed instead of the text
 	set          []uint64
 	sequence     Sequence
 	invalid      int
 }
 
-// NewSequencer returns a Sequencer of texts for which a [Fingerprinter] of the same
-// options finds the same shingles. With excludeQuotations the words that are quoted
-// make no shingles, and none reaches over them.
+// NewSequencer returns a Sequencer of texts. It finds the shingles that a [Fingerprinter] with the same
+// options finds. With excludeQuotations, quoted words make no shingles, and no shingle reaches across them.
 //
-// It returns an error for options that leave no place in the text to a shingle:
-// weights of several texts, and stop words that are required.
+// It returns an error for options under which a shingle has no place in the text: weights of several texts,
+// and required stop words.
 func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 	s := &Sequencer{
 		shingle: max(o.Measure.Shingle, 1), exclude: excludeQuotations,
@@ -76,14 +73,14 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 	return s, nil
 }
 
-// Sequence returns the fingerprint of text and its sequence. Both belong to the
-// Sequencer, which overwrites them in the next call.
+// Sequence returns the fingerprint of text and its sequence. Both belong to the Sequencer, which overwrites
+// them in the next call.
 //
-// They are those of [Fingerprinter.Texts] unless quotations are excluded. Then a
-// text that has fewer tokens left side by side than a shingle has no shingle.
+// They equal the result of [Fingerprinter.Texts] unless quotations are excluded. Then a text has no shingle
+// if no run of remaining tokens is as long as a shingle.
 //
-// Where normalization splits or joins the words of a stretch without spaces, each
-// of its words is taken to be where the whole stretch is.
+// Normalization may split or join the words of a stretch without spaces. Then each word of the stretch gets
+// the place of the whole stretch.
 func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 	s.begins, s.ends, s.invalid = s.begins[:0], s.ends[:0], 0
 	q := &s.sequence
@@ -103,7 +100,7 @@ func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 	return d, *q
 }
 
-// part adds the tokens of text[begin:end] and, unless it is quoted, its shingles.
+// part adds the tokens of text[begin:end]. Unless it is quoted, it also adds its shingles.
 func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	first := len(s.begins)
 	part := text[begin:end]
@@ -143,9 +140,8 @@ func (s *Sequencer) token(begin, end int) {
 	s.ends = append(s.ends, uint32(end))
 }
 
-// pieceLength returns the length of the first stretch of text that can be
-// normalized on its own: to the end of white space, or to a Chinese character where
-// these are tokens.
+// pieceLength returns the length of the first piece of text that can be normalized on its own. It ends behind
+// white space or, if Chinese characters are tokens, before one of them.
 func (s *Sequencer) pieceLength(text []byte) int {
 	for at := 1; at < len(text); at++ {
 		if kindsASCII[text[at-1]] == spaceKind && kindsASCII[text[at]] != spaceKind {
@@ -158,8 +154,8 @@ func (s *Sequencer) pieceLength(text []byte) int {
 	return len(text)
 }
 
-// prepare normalizes a piece of the text that begins at the given offset, appends
-// what is left of it to what is hashed, and notes where its tokens are.
+// prepare normalizes a piece of the text that begins at the given offset. It appends the result to the text
+// that is hashed, and notes where its tokens are.
 func (s *Sequencer) prepare(piece []byte, offset int) {
 	s.piece = s.piece[:0]
 	if s.normalizer != nil {
@@ -200,8 +196,8 @@ func (s *Sequencer) countTokens(piece []byte) int {
 	return n
 }
 
-// extent returns where the first token of a piece begins and the last one ends; all
-// of it, if it has none.
+// extent returns where the first token of a piece begins and where the last one ends. If there is none, it
+// returns the whole piece.
 func (s *Sequencer) extent(piece []byte) (begin, end int) {
 	s.scanner.reset(piece)
 	if !s.scanner.next() {

@@ -65,7 +65,7 @@ func (c *sequenceChecker) check(t testing.TB, text []byte) {
 			if start >= end || int(end) > len(text) || k > 0 && (start < q.Starts[k-1] || end < q.Ends[k-1] || q.Tokens[k] != q.Tokens[k-1]+1) {
 				t.Fatalf("%+v: text %.200q: shingle %d is at %d to %d", o, text, k, start, end)
 			}
-			// What is there makes the shingle, and little else.
+			// The text at that place alone gives the shingle, and little else.
 			if o.Normalization != (Normalization{}) {
 				continue
 			}
@@ -148,8 +148,7 @@ func TestSequencerRefuses(t *testing.T) {
 	}
 }
 
-// unquoted returns what of a text makes shingles of a word, with | where one part
-// ends and the next begins.
+// unquoted returns those parts of a text that make shingles of one word, with | between them.
 func unquoted(text string) string {
 	var q quotations
 	var parts []string

@@ -12,23 +12,23 @@ type place struct {
 	at      uint32
 }
 
-// presenceBits is how many bits more than those of the number of shingles tell them
-// apart well enough to say which are there: one in 16 to 32 others seems to be.
+// presenceBits is how many more bits than the number of shingles needs are used to say which shingles are
+// present. With them, one absent shingle in 16 to 32 seems to be present.
 const presenceBits = 4
 
 // IndexedSequence is a sequence that can be matched with others.
 type IndexedSequence struct {
 	Sequence
 	places   []place  // by shingle, then in the order of the text
-	starts   []uint32 // of the places of each value of the leading bits
-	shift    int      // by which these are the leading ones
+	starts   []uint32 // where the places of each value of the leading bits begin
+	shift    int      // shifts a hash right to its leading bits
 	distinct int
 
-	presence      bitSet // values of more leading bits that shingles have
+	presence      bitSet // which values of more leading bits occur
 	presenceShift int
 }
 
-// NewIndexedSequence indexes s, which must not be changed afterwards.
+// NewIndexedSequence indexes s. Nobody may change s afterwards.
 func NewIndexedSequence(s Sequence) *IndexedSequence {
 	x := &IndexedSequence{Sequence: s}
 	x.sort()
@@ -44,8 +44,8 @@ func NewIndexedSequence(s Sequence) *IndexedSequence {
 	return x
 }
 
-// sort makes the places of the shingles. These being evenly spread, one pass by
-// their leading bits leaves little to sort.
+// sort makes the sorted places of the shingles. Shingles are evenly spread. So one pass by their leading bits
+// leaves little to sort.
 func (x *IndexedSequence) sort() {
 	width := max(bits.Len(uint(x.Len()))-2, 1)
 	x.shift = elementBits - width
@@ -89,7 +89,7 @@ func (x *IndexedSequence) find(shingle uint64) []place {
 	return first(of, shingle)
 }
 
-// first returns the places in front that are of the shingle.
+// first returns the places at the front that belong to the shingle.
 func first(places []place, shingle uint64) []place {
 	n := 0
 	for n < len(places) && places[n].shingle == shingle {
@@ -98,7 +98,7 @@ func first(places []place, shingle uint64) []place {
 	return places[:n]
 }
 
-// seemsToHave reports whether the shingle may be there: never wrongly that it is not.
+// seemsToHave reports whether the shingle may be present. It is never wrong when it says no.
 func (x *IndexedSequence) seemsToHave(shingle uint64) bool {
 	return x.presence.has(int(shingle >> x.presenceShift))
 }

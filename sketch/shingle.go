@@ -14,8 +14,8 @@ const (
 	elementBits = asmkernels.ElementBits
 )
 
-// hashToken hashes a token of any length after a prefix. It reads a whole block
-// where the last one begins, so token must have the capacity.
+// hashToken hashes a token of any length after a prefix. It reads a whole block where the last one begins, so
+// token must have that capacity.
 func hashToken(prefix uint64, token []byte) uint64 {
 	return asmkernels.HashToken(prefix, token)
 }
@@ -35,15 +35,14 @@ func (t *tokenizer) appendHashes(hashes []uint64) []uint64 {
 	return hashes
 }
 
-// shingleElement hashes the hashes of the tokens of a shingle to an element of
-// a set, 48 bits.
+// shingleElement hashes the token hashes of a shingle to an element of a set, which has 48 bits.
 func shingleElement(tokens []uint64) uint64 {
 	var element [1]uint64
 	asmkernels.Shingles(element[:], tokens, len(tokens))
 	return element[0]
 }
 
-// appendShingles appends the elements for every width adjacent token hashes.
+// appendShingles appends the element of every run of width adjacent token hashes.
 func appendShingles(elements, tokens []uint64, width int) []uint64 {
 	count := len(tokens) - width + 1
 	if count <= 0 {

@@ -9,8 +9,7 @@ import (
 	"mirrorbeam/asmkernels"
 )
 
-// Tie says what bit a SimHash fingerprint has where features of equal weight
-// have it set and not set.
+// Tie says which bit a SimHash fingerprint has if features of equal weight have it set and not set.
 type Tie int
 
 const (
@@ -30,48 +29,43 @@ const alternateBits = 0xaaaaaaaaaaaaaaaa
 // MostSimHashBits is the length of the longest SimHash fingerprint.
 const MostSimHashBits = 1024
 
-// SimHashOptions say what fingerprints a [SimHash] computes. Fingerprints of
-// different options have nothing to do with each other.
+// SimHashOptions say how a [SimHash] computes fingerprints. Fingerprints of different options cannot be
+// compared.
 type SimHashOptions struct {
 	// Bits is the length of a fingerprint: a multiple of 64 up to
 	// [MostSimHashBits].
 	Bits int
 
-	// Tie is what decides where neither value of a bit has the majority.
+	// Tie decides if neither value of a bit has the majority.
 	Tie Tie
 
-	// Raw takes the hash of a feature for its 64 bits as it is. Bits must be 64,
-	// and the hashes must be good in all bits: those of [Document.Set], which
-	// have 48, are not. Without it, the bits are the successive outputs of
-	// SplitMix64 seeded with the hash, which need not be that good.
+	// Raw takes the hash of a feature itself as its 64 bits. Bits must be 64, and the hashes must be good in
+	// all bits. Those of [Document.Set] are not, since they have only 48. Without Raw, the bits are
+	// successive outputs of SplitMix64, seeded with the hash, which need not be that good.
 	Raw bool
 
-	// FastSimHash puts the bits in the order of FastSimHash (Ertl, Speeding up
-	// SimHash by 10x using a bit hack, 2023), before ties are decided. With
-	// TieAlternate and the same hashes, fingerprints are those of hash4j's
-	// FastSimHash; without FastSimHash, they are those of its SimHash.
+	// FastSimHash puts the bits into the order of FastSimHash (Ertl, Speeding up SimHash by 10x using a bit
+	// hack, 2023) before ties are decided. With TieAlternate and the same hashes, fingerprints equal those of
+	// hash4j's FastSimHash. Without it, they equal those of its SimHash.
 	FastSimHash bool
 }
 
-// SimHash computes SimHash fingerprints (Charikar, Similarity estimation
-// techniques from rounding algorithms, 2002) of weighted features: a bit is set
-// if it is set in the hashes of features with more than half of all weight. Two
-// fingerprints differ in about the share of bits that the angle between the sets
-// of features, as vectors of weights, is of 180 degrees; see [Cosine].
+// SimHash computes SimHash fingerprints (Charikar, Similarity estimation techniques from rounding algorithms,
+// 2002) of weighted features. A bit is set if it is set in the hashes of features with more than half of the
+// total weight. Take two sets of features as vectors of weights. Their fingerprints differ in about the share
+// of bits that the angle between the vectors is of 180 degrees; see [Cosine].
 //
-// Features are added one by one or, faster, as a set; in between and at the end
-// Fingerprint says what they amount to; Reset begins the next fingerprint. The
-// result is the same in whatever order they are added. A SimHash allocates
-// nothing and must not be used by two goroutines at a time.
+// Features are added one by one or, faster, as a set. Fingerprint returns the fingerprint of the features so
+// far, and Reset begins the next one. The order of the features does not matter. A SimHash allocates nothing.
+// Only one goroutine may use it at a time.
 type SimHash struct {
 	options    SimHashOptions
 	majorities []majority // one for every 64 bits
 
 	ones    uint64 // features of weight 1 counted
-	weights uint64 // absolute weights of other ones counted, in units of weightUnit
+	weights uint64 // absolute weights of the other counted features, in units of weightUnit
 
-	// pending holds hashes of weight 1 that were added one by one and are not
-	// counted yet.
+	// pending holds hashes of weight 1 that were added one by one and are not counted yet.
 	pending [pendingHashes]uint64
 	count   int
 
@@ -114,7 +108,7 @@ func NewSimHash(o SimHashOptions) (*SimHash, error) {
 
 // Reset forgets all features.
 func (s *SimHash) Reset() {
-	// Most of the counters were not reached by any count.
+	// Most counters were not reached by any count.
 	reached := min(bits.Len64(s.ones), asmkernels.BitPlanes)
 	for i := range s.majorities {
 		clear(s.majorities[i].counters[:reached])
@@ -125,11 +119,9 @@ func (s *SimHash) Reset() {
 	s.ones, s.weights, s.count, s.others = 0, 0, 0, 0
 }
 
-// Add adds a feature with the given 64-bit hash and weight. A negative weight
-// counts against the bits of the hash. Weights are rounded to multiples of 2^-24,
-// so that integers are exact; NaN counts as 0. The absolute weights must not add
-// up to more than 2^39: of a feature that exceeds it, only the weight is counted
-// that there is room for.
+// Add adds a feature with the given 64-bit hash and weight. A negative weight counts against the bits of the
+// hash. Weights are rounded to multiples of 2^-24, so integers are exact. NaN counts as 0. The sum of
+// absolute weights is limited to 2^39. If a feature exceeds it, only the weight that still fits is counted.
 func (s *SimHash) Add(hash uint64, weight float64) {
 	if weight == 1 {
 		s.pending[s.count] = hash
@@ -145,7 +137,7 @@ func (s *SimHash) Add(hash uint64, weight float64) {
 	switch {
 	case scaled >= float64(room):
 		size = room
-	case scaled > 0: // and not NaN
+	case scaled > 0: // false for NaN
 		size = uint64(scaled)
 	}
 	s.weights += size
@@ -159,10 +151,10 @@ func (s *SimHash) Add(hash uint64, weight float64) {
 	}
 }
 
-// room returns the weight that can be counted still.
+// room returns the weight that can still be counted.
 func (s *SimHash) room() uint64 { return mostWeight - s.weights - s.ones*weightUnit }
 
-// flushWeighted counts what is pending of weights other than 1.
+// flushWeighted counts the pending features of weights other than 1.
 func (s *SimHash) flushWeighted() {
 	if s.others == 0 {
 		return
@@ -188,7 +180,7 @@ func (s *SimHash) AddSet(hashes []uint64) {
 	s.addOnes(hashes)
 }
 
-// flush counts what is pending of weight 1.
+// flush counts the pending features of weight 1.
 func (s *SimHash) flush() {
 	if s.count > 0 {
 		s.addOnes(s.pending[:s.count])
@@ -196,7 +188,7 @@ func (s *SimHash) flush() {
 	}
 }
 
-// addOnes counts features of weight 1, as many as there is room for.
+// addOnes counts as many features of weight 1 as still fit.
 func (s *SimHash) addOnes(hashes []uint64) {
 	hashes = hashes[:min(uint64(len(hashes)), s.room()/weightUnit)]
 	s.ones += uint64(len(hashes))
@@ -209,8 +201,8 @@ func (s *SimHash) addOnes(hashes []uint64) {
 	}
 }
 
-// word returns the bits 64*i to 64*i+63 of the feature with the given hash:
-// output number i of SplitMix64, unless the hash itself is wanted.
+// word returns the bits 64*i to 64*i+63 of the feature with the given hash: output number i of SplitMix64 or,
+// for raw hashes, the hash itself.
 func (s *SimHash) word(hash uint64, i int) uint64 {
 	if s.options.Raw {
 		return hash
@@ -222,9 +214,9 @@ func (s *SimHash) word(hash uint64, i int) uint64 {
 // 0.
 func outputState(i int) uint64 { return uint64(i+1) * asmkernels.SplitMixStep }
 
-// Fingerprint returns the fingerprint of the features added since the last
-// Reset: bit number i is bit i%64 of element i/64. Without features every bit is
-// a tie. It overwrites dst and uses its memory if it has room enough.
+// Fingerprint returns the fingerprint of the features since the last Reset: bit number i is bit i%64 of
+// element i/64. Without features every bit is a tie. It overwrites dst and uses its memory if it is large
+// enough.
 func (s *SimHash) Fingerprint(dst []uint64) []uint64 {
 	s.flush()
 	s.flushWeighted()
@@ -248,8 +240,8 @@ func (s *SimHash) Fingerprint(dst []uint64) []uint64 {
 	return dst
 }
 
-// transpose takes x for a matrix of 8 by 8 bits and returns the transposed one:
-// bit 8*i+j goes to 8*j+i (Warren, Hacker's Delight, 2nd edition, 7-3).
+// transpose treats x as a matrix of 8 by 8 bits and transposes it: bit 8*i+j goes to 8*j+i (Warren, Hacker's
+// Delight, 2nd edition, 7-3).
 func transpose(x uint64) uint64 {
 	t := (x ^ x>>7) & 0x00aa00aa00aa00aa
 	x ^= t ^ t<<7
@@ -259,8 +251,7 @@ func transpose(x uint64) uint64 {
 	return x ^ t ^ t<<28
 }
 
-// Hamming returns the number of bits in which the fingerprints a and b, which
-// are equally long, differ.
+// Hamming returns the number of bits in which the equally long fingerprints a and b differ.
 func Hamming(a, b []uint64) int {
 	distance := 0
 	for i, word := range a {
@@ -269,12 +260,11 @@ func Hamming(a, b []uint64) int {
 	return distance
 }
 
-// Cosine estimates the cosine of the angle between two weighted sets, from -1
-// to 1, by the Hamming distance of their fingerprints of the given number of
-// bits: cos(pi*distance/bits). Disjoint sets are at a right angle, half of the
-// bits apart. The share of differing bits is without bias and has the variance
-// p(1-p)/bits where p is the angle's share of 180 degrees, for features many
-// enough that none outweighs the rest together.
+// Cosine estimates the cosine of the angle between two weighted sets, from -1 to 1. It uses the Hamming
+// distance of their fingerprints of the given number of bits: cos(pi*distance/bits). Disjoint sets are at a
+// right angle, with half of the bits different. Let p be the angle's share of 180 degrees. The share of
+// differing bits estimates p without bias and with the variance p(1-p)/bits, if there are so many features
+// that none outweighs all others.
 func Cosine(distance, bits int) float64 {
 	return math.Cos(math.Pi * float64(distance) / float64(bits))
 }

@@ -6,14 +6,12 @@ const (
 	fnvOffset = 2166136261
 	fnvPrime  = 16777619
 
-	// fnvZero is what hashing a zero byte after another one adds: one more
-	// multiplication by the prime.
+	// fnvZero is the effect of hashing a zero byte after another one: one more multiplication by the prime.
 	fnvZero = fnvPrime * fnvPrime & (1<<32 - 1)
 )
 
-// SingleHashOptions say what fingerprints a [SingleHash] computes. Fingerprints
-// of different options have nothing to do with each other, but a smaller Size
-// gives the beginning of a larger one.
+// SingleHashOptions say how a [SingleHash] computes fingerprints. Fingerprints of different options cannot be
+// compared, but a smaller Size gives the beginning of a larger fingerprint.
 type SingleHashOptions struct {
 	// Words is the number of adjacent words in a shingle, at least 1. The
 	// article takes 3.
@@ -23,16 +21,14 @@ type SingleHashOptions struct {
 	// article takes 128.
 	Size int
 
-	// Article reproduces the fingerprints of the article's own program bit for
-	// bit. That program shifts a character by 16 bits where it means 8, so that
-	// the upper byte of a character never enters the hash: Cyrillic and Greek
-	// letters, for one, that share the lower byte are the same to it.
+	// Article reproduces the fingerprints of the article's own program bit for bit. That program shifts a
+	// character by 16 bits instead of 8. So the upper byte of a character never enters the hash. Cyrillic and
+	// Greek letters with the same lower byte, for example, are the same to it.
 	Article bool
 }
 
-// SingleHash computes the fingerprints of MinHash with a single hash function
-// (Gudkov, MinHash, 2019; the scheme is that of Broder, 1997): the smallest
-// hashes of the shingles of a text.
+// SingleHash computes the fingerprints of MinHash with a single hash function (Gudkov, MinHash, 2019; the
+// scheme is by Broder, 1997): the smallest hashes of the shingles of a text.
 //
 // A word is a run of letters and digits of the Basic Multilingual Plane, as
 // Unicode 6.2 has them; case counts. A shingle is a number of adjacent words,
@@ -41,13 +37,12 @@ type SingleHashOptions struct {
 // are not valid UTF-8, separate words. A text with fewer words than a shingle
 // has an empty fingerprint.
 //
-// A SingleHash reuses its memory, so that it allocates nothing in a text, and
-// must not be used by two goroutines at a time.
+// A SingleHash reuses its memory, so it allocates nothing in a text. Only one goroutine may use it at a time.
 type SingleHash struct {
 	article  bool
 	table    *alphanumericTable
-	pipeline []uint32 // hashes of the shingles that began so many words ago
-	words    int      // words of the text so far, the open one included
+	pipeline []uint32 // element i is the hash of the shingle that began i words ago
+	words    int      // words of the text so far, including the open one
 	smallest *smallest
 }
 
@@ -61,10 +56,10 @@ func NewSingleHash(o SingleHashOptions) *SingleHash {
 	}
 }
 
-// Fingerprint returns the smallest distinct shingle hashes of text in ascending
-// order, at most as many as the options say, and the number of its words. If
-// there are fewer they are the whole set. It overwrites dst and uses its memory
-// if it has room enough. See [EstimateFingerprints] for what two of them tell.
+// Fingerprint returns the smallest distinct shingle hashes of text in ascending order, and the number of its
+// words. There are at most as many hashes as the options say. If there are fewer, they are the whole set. It
+// overwrites dst and uses its memory if it is large enough. See [EstimateFingerprints] for the comparison of
+// two fingerprints.
 func (s *SingleHash) Fingerprint(dst []uint32, text []byte) (fingerprint []uint32, words int) {
 	s.smallest.reset()
 	for i := range s.pipeline {
@@ -79,8 +74,8 @@ func (s *SingleHash) Fingerprint(dst []uint32, text []byte) (fingerprint []uint3
 	return s.smallest.appendSorted(dst[:0]), s.words
 }
 
-// hash leads text through the pipeline: each character updates the hashes of
-// all shingles that it belongs to, and the end of a word ends the oldest.
+// hash passes text through the pipeline. Each character updates the hashes of all shingles that it belongs
+// to. The end of a word ends the oldest shingle.
 func (s *SingleHash) hash(text []byte) {
 	open := false
 	for len(text) > 0 {
@@ -101,8 +96,8 @@ func (s *SingleHash) hash(text []byte) {
 	}
 }
 
-// hashThree is hash for shingles of three words, the usual number: with the
-// pipeline in registers, and short ways for characters of one and two bytes.
+// hashThree does the work of hash for shingles of three words, the usual number. It keeps the pipeline in
+// registers, and has fast paths for characters of one and two bytes.
 func (s *SingleHash) hashThree(text []byte) {
 	known, units := &s.table.bytes, &s.table.units
 	upper := ^uint32(0)
@@ -159,8 +154,7 @@ func (s *SingleHash) hashThree(text []byte) {
 	s.words = words
 }
 
-// endWord hands the hash of the shingle that has all its words on and begins
-// another one.
+// endWord passes on the hash of the shingle that now has all its words, and begins another one.
 func (s *SingleHash) endWord() {
 	s.words++
 	if s.words >= len(s.pipeline) {
@@ -174,7 +168,7 @@ func (s *SingleHash) endWord() {
 // length, and whether it is a letter or digit.
 func (s *SingleHash) character(text []byte) (low, high uint32, size int, alphanumeric bool) {
 	r, size := utf8.DecodeRune(text)
-	// U+FFFD, for invalid bytes, and all above 16 bits are no letters here.
+	// U+FFFD, for invalid bytes, and all code points above 16 bits are not letters here.
 	if r > 0xffff || !s.table.unit(uint16(r)) {
 		return 0, 0, size, false
 	}

@@ -133,9 +133,8 @@ func TestSingleHash(t *testing.T) {
 	}
 }
 
-// TestSingleHashSlip shows what the article's slip costs: words of Cyrillic
-// letters are to its hash what words of other letters are that share the lower
-// byte.
+// TestSingleHashSlip shows the effect of the article's slip: words of Cyrillic letters have the same hash as
+// words of other letters with the same lower bytes.
 func TestSingleHashSlip(t *testing.T) {
 	cyrillic, other := []byte("да мы есть"), []byte("\u0134\u0130 \u013c\u014b \u0135\u0141\u0142\u014c")
 	for _, article := range []bool{false, true} {

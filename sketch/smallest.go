@@ -5,23 +5,22 @@ import (
 	"slices"
 )
 
-// smallest keeps the size smallest distinct hashes of a stream: a heap with the
-// largest of them on top, and an open-addressed set with linear probing that
-// keeps duplicates from the heap (the single-hash MinHash article). What leaves
-// the heap stays in the set, which is emptied and filled from the heap again
-// when it is half full; so it needs no deletion.
+// smallest keeps the size smallest distinct hashes of a stream. It has a heap with the largest of them on
+// top, and an open-addressed set with linear probing that keeps duplicates out of the heap (the single-hash
+// MinHash article). A hash that leaves the heap stays in the set. When the set is half full, it is emptied
+// and filled from the heap again. So it needs no deletion.
 type smallest struct {
 	size int
 	heap []uint32 // a heap once it has size elements
 
-	// slots are 4*size or more, a power of two. emptySlot marks the free ones;
-	// hasEmpty says whether the hash of that value was seen.
+	// slots are at least 4*size, a power of two. emptySlot marks free slots. hasEmpty says whether the hash
+	// with that value was seen.
 	slots    []uint32
 	used     int
 	hasEmpty bool
 }
 
-// emptySlot is the smallest hash, which never leaves the heap again.
+// emptySlot is the smallest hash. Once in the heap, it never leaves.
 const emptySlot = 0
 
 func newSmallest(size int) *smallest {
@@ -45,7 +44,7 @@ func (s *smallest) collect(h uint32) {
 	}
 }
 
-// admit is collect for a hash that is among the smallest if it is a new one.
+// admit does the work of collect for a hash that is among the smallest if it is new.
 func (s *smallest) admit(h uint32) {
 	switch {
 	case !s.insert(h):
@@ -88,7 +87,7 @@ func (s *smallest) insert(h uint32) bool {
 	return true
 }
 
-// find returns the slot of h, or the one it belongs in.
+// find returns the slot of h, or the slot in which it belongs.
 func (s *smallest) find(h uint32) int {
 	mask := len(s.slots) - 1
 	at := int(h) & mask

@@ -9,23 +9,21 @@ import (
 	"unicode/utf8"
 )
 
-// StopWords is a set of words that say little of what a text is about: articles,
-// pronouns, prepositions. It may be used by any number of goroutines.
+// StopWords is a set of words that say little about the subject of a text: articles, pronouns, prepositions.
+// Any number of goroutines may use it.
 type StopWords struct {
 	words   map[string]struct{} // in lower case
-	longest int                 // of words in bytes
+	longest int                 // length in bytes of the longest word
 
-	// lengths has bit min(n, 63) by the first byte of words of n bytes.
+	// lengths has, by the first byte of words, bit min(n, 63) for words of n bytes.
 	lengths [256]uint64
 }
 
-// ReadStopWords reads a list of stop words in UTF-8, one a line, in any case.
-// Empty lines and those that begin with # are passed over, and so is a byte order
-// mark. What the tokens of a [Hasher] are is what counts as a word: if a line has
-// several of them, as don't has, each becomes a stop word.
+// ReadStopWords reads a list of stop words in UTF-8, one on each line, in any case. It skips empty lines,
+// lines that begin with #, and a byte order mark. A word is a token of a [Hasher]. If a line has several, as
+// don't has, each becomes a stop word.
 //
-// A normalizer, if it is not nil, is applied to each line: it should be that of
-// the texts.
+// If normalizer is not nil, it is applied to each line. It should be the normalizer of the texts.
 func ReadStopWords(r io.Reader, normalizer *Normalizer) (*StopWords, error) {
 	s := &StopWords{words: make(map[string]struct{})}
 	scanner := newWordScanner(Measure{})
@@ -82,10 +80,10 @@ func (s *StopWords) Contains(word []byte) bool {
 	return ok
 }
 
-// lengthBit is the bit of a word of so many bytes.
+// lengthBit returns the bit of a word of the given number of bytes.
 func lengthBit(length int) uint64 { return 1 << min(length, 63) }
 
-// appendLower appends word in lower case, code point by code point as tokens are.
+// appendLower appends word in lower case, code point by code point like tokens.
 func appendLower(dst, word []byte) []byte {
 	for len(word) > 0 {
 		if c := word[0]; c < utf8.RuneSelf {

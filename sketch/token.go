@@ -10,27 +10,24 @@ import (
 )
 
 const (
-	// chunkSize is the number of bytes of a text that go through all steps
-	// before the next ones do, so that what the steps hand to each other stays
-	// in the first-level cache.
+	// chunkSize is the number of bytes of a text that go through all steps before the next ones do. So the
+	// results of each step stay in the first-level cache for the next step.
 	chunkSize = 8 << 10
 
-	// blockSize is the number of bytes that are classified together: one per
-	// bit of a mask.
+	// blockSize is the number of bytes that are classified together. Each has a bit in a mask.
 	blockSize = asmkernels.BlockSize
 
 	// lookahead is the number of bytes that must be readable from the beginning
 	// of a block: the block and the rest of a code point that begins in it.
 	lookahead = asmkernels.Lookahead
 
-	// foldedSize is the room for the folded bytes of a chunk: the kept end of
-	// a token, the chunk to the end of its last block, growing by half should
-	// it consist of nothing but the code points whose lower case has three
-	// bytes instead of two, and what a block or a token reads beyond.
+	// foldedSize is the room for the folded bytes of a chunk. These are the kept end of a token, the chunk up
+	// to the end of its last block, and the bytes that a block or a token reads beyond. A chunk grows by half
+	// if all its code points have a lower case of three bytes instead of two.
 	foldedSize = tokenBlock + (chunkSize+blockSize)*3/2 + lookahead + tokenBlock
 
-	// mostTokens is the room for the tokens of a chunk: one in two bytes, and
-	// as many as a block writes beyond the last.
+	// mostTokens is the room for the tokens of a chunk: one in two bytes, and the tokens that a block writes
+	// beyond the last.
 	mostTokens = (chunkSize+blockSize)/2 + blockSize
 
 	// highBits has the high bit of each of eight bytes.
@@ -40,17 +37,16 @@ const (
 	caseBit = 0x20
 )
 
-// tokenizer folds text to lower case and finds the tokens in it, one chunk
-// after the other:
+// tokenizer folds text to lower case and finds its tokens, one chunk after the other:
 //
 //	fold, then close at the end of the text; read the tokens; keep
 //
-// Token number i of the chunk is folded[starts[i]:ends[i]]. A token that may go
-// on in the next chunk has a start but no end yet.
+// Token number i of the chunk is folded[starts[i]:ends[i]]. A token that may continue in the next chunk has a
+// start but no end yet.
 type tokenizer struct {
 	classes *classTable
 
-	// scan says how much of the following is in use.
+	// scan says how much of the following fields is in use.
 	scan         asmkernels.Scan
 	folded       [foldedSize]byte
 	starts, ends [mostTokens]uint16
@@ -58,8 +54,8 @@ type tokenizer struct {
 	// long is scratch of asmkernels.HashTokens.
 	long [mostTokens]uint16
 
-	// prefix is the hash state of the part of token 0 that earlier chunks
-	// contained and keep has dropped, the seed if there is none.
+	// prefix is the hash state of that part of token 0 that was in earlier chunks and that keep has dropped.
+	// It is the seed if there is none.
 	prefix, seed uint64
 
 	// invalid counts the bytes that are not part of valid UTF-8.
@@ -71,9 +67,9 @@ func (t *tokenizer) reset() {
 	t.scan, t.prefix, t.invalid = asmkernels.Scan{}, t.seed, 0
 }
 
-// fold reads window to at least its first limit bytes and returns how many it
-// has read: less than blockSize more. There must be lookahead bytes in window
-// behind limit; at the end of the text they are zero.
+// fold reads window up to its first limit bytes or a little further. It returns how many bytes it has read,
+// which is less than limit + blockSize. Window must have lookahead bytes behind limit. At the end of the text
+// they are zero.
 func (t *tokenizer) fold(window []byte, limit int) int {
 	at := 0
 	for {
@@ -95,9 +91,8 @@ func (t *tokenizer) fold(window []byte, limit int) int {
 	}
 }
 
-// advance takes the next size bytes of folded. Bit i of tokens says that byte i
-// belongs to a token and bit i of boundaries that no token goes on from byte i-1
-// to byte i.
+// advance takes the next size bytes of folded. Bit i of tokens says that byte i belongs to a token. Bit i of
+// boundaries says that no token continues from byte i-1 to byte i.
 func (t *tokenizer) advance(tokens, boundaries uint64, size int) {
 	t.scan.Advance(t.starts[:], t.ends[:], tokens, boundaries, size)
 }
@@ -105,18 +100,17 @@ func (t *tokenizer) advance(tokens, boundaries uint64, size int) {
 // wideBlock is what foldWide finds in a block.
 type wideBlock struct {
 	tokens     uint64 // bytes of tokens
-	boundaries uint64 // bytes before which a token ends if there is one
+	boundaries uint64 // bytes before which an open token ends
 	solos      uint64 // bytes of code points that are tokens of their own
-	size       int    // bytes of the block to take; the rest belongs to the next
+	size       int    // bytes of the block to take; the rest belongs to the next block
 	resized    bool   // a code point whose lower case has another length follows
 }
 
-// foldWide folds the code points outside of ASCII in a block of source. It
-// begins with the mask of the ASCII letters and with these folded in place.
+// foldWide folds the code points outside of ASCII in a block of source. It is given the mask of the ASCII
+// letters, which are folded in place already.
 //
-// The code points are folded in place too. Where that is impossible, because
-// one reaches into the next block or because its lower case has another length,
-// the block ends.
+// It folds code points in place, too. The block ends before a code point for which that is impossible: one
+// that reaches into the next block, or one whose lower case has another length.
 func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wideBlock {
 	classes := t.classes
 	var wide uint64 // the bytes still to be looked at
@@ -151,8 +145,8 @@ func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wi
 					size = at
 					break
 				}
-				// The fourth byte is the next code point's: as fold left it
-				// if it is ASCII, still to be written if not.
+				// The fourth byte belongs to the next code point. If that is ASCII, fold has written it
+				// before. If not, it is still to be written.
 				binary.LittleEndian.PutUint32(folded[at:], code|caseBit<<24)
 				ofClass[c&everyClass] |= 7 * head
 				wide &^= 7 * head
@@ -186,9 +180,8 @@ func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wi
 	letters |= ofClass[letter]
 	marks, solos := ofClass[mark], ofClass[solo]
 
-	// A run of marks belongs to a token if it follows a letter. The others are
-	// found by adding their first bit: the carry runs through to their end and
-	// leaves zeros.
+	// A run of marks belongs to a token if it follows a letter. To find the other runs, add their first bit:
+	// the carry passes through to their end and leaves zeros.
 	stray := marks &^ ((letters|marks)<<1 | t.scan.Open&^t.scan.Closed)
 	marks &= marks + stray
 
@@ -201,8 +194,8 @@ func (t *tokenizer) foldWide(source, folded *[lookahead]byte, letters uint64) wi
 	}
 }
 
-// foldResized folds the one code point at the beginning of window, a letter
-// whose lower case has another length, and returns its length.
+// foldResized folds the code point at the beginning of window, a letter whose lower case has another length.
+// It returns the length of the code point.
 func (t *tokenizer) foldResized(window []byte) int {
 	r, length := utf8.DecodeRune(window)
 	size := utf8.EncodeRune(t.folded[t.scan.Written:], unicode.ToLower(r))
@@ -218,8 +211,8 @@ func (t *tokenizer) close() {
 	}
 }
 
-// keep makes room for the next chunk: of the folded text it leaves only the end
-// of the token that is open, and folds what comes before into prefix.
+// keep makes room for the next chunk. Of the folded text it keeps only the end of the open token, and folds
+// the part before it into prefix.
 func (t *tokenizer) keep() {
 	var rest []byte
 	if t.scan.Ends > 0 {

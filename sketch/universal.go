@@ -10,20 +10,18 @@ import (
 // universalPrime is the smallest prime above all 32-bit numbers.
 const universalPrime = 1<<32 + 15
 
-// UniversalMinHash computes MinHash signatures as textbooks and the tutorial of
-// Chris McCormick (MinHash tutorial with Python code, 2015) have them: with the
-// universal hash functions x -> (a*x + b) mod p on 32-bit numbers, for random a
-// and b and p the smallest prime above 1<<32. It is here for reference, to check
-// other schemes by: [MinHash] is faster and as good.
+// UniversalMinHash computes MinHash signatures in the way of textbooks and of the tutorial by Chris McCormick
+// (MinHash tutorial with Python code, 2015). It uses the universal hash functions x -> (a*x + b) mod p on
+// 32-bit numbers, for random a and b and the smallest prime p above 1<<32. It is a reference, against which
+// other schemes are checked: [MinHash] is faster and as good.
 //
 // A UniversalMinHash may be used by any number of goroutines.
 type UniversalMinHash struct {
 	factors, addends []uint64 // below 1<<32, factors not 0
 }
 
-// NewUniversalMinHash returns a UniversalMinHash for signatures of the given
-// number of components, with functions drawn by the seed. The first components
-// are the same whatever their number.
+// NewUniversalMinHash returns a UniversalMinHash for signatures of the given number of components. The seed
+// draws the functions. The first components are the same for every number.
 func NewUniversalMinHash(components int, seed uint64) *UniversalMinHash {
 	m := &UniversalMinHash{}
 	for len(m.factors) < components {
@@ -38,10 +36,9 @@ func NewUniversalMinHash(components int, seed uint64) *UniversalMinHash {
 	return m
 }
 
-// Signature returns the signature of a set of shingles: for each function, its
-// smallest value on the set, below 1<<32 + 15. It overwrites dst and uses its
-// memory if it has room enough. The share of equal components in two signatures,
-// see [SignatureAgreement], estimates the Jaccard similarity of the sets. All
+// Signature returns the signature of a set of shingles: for each function, its smallest value on the set,
+// below 1<<32 + 15. It overwrites dst and uses its memory if it is large enough. The share of equal
+// components in two signatures, see [SignatureAgreement], estimates the Jaccard similarity of the sets. All
 // components of the empty set are 1<<32 + 15.
 func (m *UniversalMinHash) Signature(dst []uint64, shingles []uint32) []uint64 {
 	dst = dst[:0]
@@ -56,10 +53,9 @@ func (m *UniversalMinHash) Signature(dst []uint64, shingles []uint32) []uint64 {
 	return dst
 }
 
-// SignatureAgreement returns the share of components in which two MinHash
-// signatures of the same length agree, 0 to 1: an estimate of the Jaccard
-// similarity J of the sets, without bias and with a variance of J(1-J) by the
-// number of components. That of signatures without components is 0.
+// SignatureAgreement returns the share of equal components in two MinHash signatures of the same length, from
+// 0 to 1. It estimates the Jaccard similarity J of the sets without bias. The variance is J(1-J) divided by
+// the number of components. For signatures without components it is 0.
 func SignatureAgreement[T uint32 | uint64](a, b []T) float64 {
 	equal := 0
 	for i, component := range a {
@@ -70,10 +66,9 @@ func SignatureAgreement[T uint32 | uint64](a, b []T) float64 {
 	return share(equal, len(a))
 }
 
-// AppendCRC32Shingles appends the distinct shingles of text to dst, in ascending
-// order: CRC32 checksums (IEEE) of every width adjacent words, joined by single
-// spaces, where a word is what stands between white space. They are the shingles
-// of the tutorial. A width below 1 counts as 1. A text with fewer words has none.
+// AppendCRC32Shingles appends the distinct shingles of text to dst in ascending order. They are the shingles
+// of the tutorial: CRC32 checksums (IEEE) of every width adjacent words, joined by single spaces. Words are
+// separated by white space. A width below 1 counts as 1. A text with fewer words has no shingles.
 func AppendCRC32Shingles(dst []uint32, text []byte, width int) []uint32 {
 	width = max(width, 1)
 	words := SplitWords(nil, text)

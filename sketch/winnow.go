@@ -1,22 +1,20 @@
 package sketch
 
-// Winnow appends to selected the places of the hashes that winnowing selects
-// (Schleimer, Wilkerson, Aiken, Winnowing: local algorithms for document
-// fingerprinting, SIGMOD 2003), ascending: of every window of that many hashes in
-// a row the least. Lists that have a window in common have one of its hashes in
-// common among the selected, wherever it stands in them. A list that is shorter is
-// one window. A window below 1 counts as 1.
+// Winnow appends to selected, in ascending order, the places of the hashes that winnowing selects (Schleimer,
+// Wilkerson, Aiken, Winnowing: local algorithms for document fingerprinting, SIGMOD 2003). It selects the
+// smallest of every window of adjacent hashes. If two lists share a window, they share a selected hash of it,
+// wherever the window is in them. A list that is shorter than a window counts as one. A window below 1 counts
+// as 1.
 //
-// Of equal hashes the rightmost of the window is selected, unless that of the
-// window before is one of them (the article's robust winnowing), which spares the
-// repeats of a monotonous text. Of evenly spread hashes without repeats 2 in
-// window + 1 are selected.
+// If hashes are equal, the rightmost in the window is selected, unless one of them was selected in the window
+// before (the article's robust winnowing). That leaves out the repeats of a monotonous text. Of evenly spread
+// hashes without repeats, 2 in window + 1 are selected.
 func Winnow(selected []uint32, hashes []uint64, window int) []uint32 {
 	if len(hashes) == 0 {
 		return selected
 	}
 	window = min(max(window, 1), len(hashes))
-	least := -1 // selected in the window before
+	least := -1 // the place selected in the window before
 	for end := window; end <= len(hashes); end++ {
 		begin := end - window
 		switch last := end - 1; {
@@ -37,9 +35,9 @@ func Winnow(selected []uint32, hashes []uint64, window int) []uint32 {
 	return selected
 }
 
-// Passages appends to hashes one for each stretch of so many adjacent shingles of s
-// that follow each other in the text: a hash of longer shingles. It is what to
-// winnow where those of the measure are so short that unlike texts share many.
+// Passages appends a hash for each run of the given number of adjacent shingles of s that follow each other
+// in the text. It is the hash of a longer shingle. Winnow these hashes if the shingles of the measure are so
+// short that dissimilar texts share many.
 func (s *Sequence) Passages(hashes []uint64, shingles int) []uint64 {
 	for begin := 0; begin < s.Len(); {
 		end := begin + 1

@@ -53,7 +53,7 @@ func TestWinnowIsLeastOfWindows(t *testing.T) {
 	}
 }
 
-// The guarantee: what has a window in common has a selected hash of it in common.
+// The guarantee: lists that share a window share a selected hash of it.
 func TestWinnowGuarantee(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for range 2000 {

@@ -6,25 +6,23 @@ import (
 	"mirrorbeam/asmkernels"
 )
 
-// WordFilter takes words out of texts. It must not be used by two goroutines at
-// a time.
+// WordFilter removes words from texts. Only one goroutine may use it at a time.
 type WordFilter struct {
 	scanner wordScanner
 	keep    func(word []byte) bool
 }
 
-// NewWordFilter returns a WordFilter for the tokens that m says of which it keeps
-// those for which keep returns true. It is called with each token as it is in the
-// text, which it must neither change nor hold on to. For stop words it is
+// NewWordFilter returns a WordFilter for the tokens of the measure m. It keeps the tokens for which keep
+// returns true. It calls keep with each token as the text has it. Keep must neither change the token nor hold
+// on to it. For stop words it is
 //
 //	func(word []byte) bool { return !stopWords.Contains(word) }
 func NewWordFilter(m Measure, keep func(word []byte) bool) *WordFilter {
 	return &WordFilter{scanner: newWordScanner(m), keep: keep}
 }
 
-// Append appends the text to dst, which must not overlap it, with a space in
-// place of each word that is not kept. So words that stood on both sides of it
-// become neighbours.
+// Append appends the text to dst, which must not overlap it. A space takes the place of each word that is not
+// kept. So the words on both sides become neighbours.
 func (f *WordFilter) Append(dst, text []byte) []byte {
 	copied := 0
 	f.scanner.reset(text)
@@ -37,24 +35,22 @@ func (f *WordFilter) Append(dst, text []byte) []byte {
 	return append(dst, text[copied:]...)
 }
 
-// ShingleFilter computes the fingerprints of texts from some of their shingles:
-// those that hold a word of a kind. With stop words for the kind, it leaves out
-// what is no running text: advertisements, menus and tables hold few of them
-// (Theobald, Siddharth, Paepcke, SpotSigs, 2008). It must not be used by two
-// goroutines at a time.
+// ShingleFilter computes the fingerprints of texts from those shingles that contain a word of some kind. If
+// the kind is stop words, it leaves out what is not running text: advertisements, menus and tables have few
+// stop words (Theobald, Siddharth, Paepcke, SpotSigs, 2008). Only one goroutine may use it at a time.
 type ShingleFilter struct {
 	scanner  wordScanner
 	isOfKind func(word []byte) bool
 	hasher   *Hasher
 	width    int
-	begins   []int // where the last tokens begin, the latest at their number modulo width
+	begins   []int // where the last tokens begin, each at its number modulo width
 	sorter   asmkernels.SetSorter
 	set      []uint64
 }
 
-// NewShingleFilter returns a ShingleFilter for the measure m that keeps the
-// shingles with a token for which isOfKind returns true. It is called as the
-// function of [NewWordFilter] is; [StopWords.Contains] is such a function.
+// NewShingleFilter returns a ShingleFilter for the measure m. It keeps the shingles with a token for which
+// isOfKind returns true. It calls isOfKind as [NewWordFilter] calls keep. [StopWords.Contains] is such a
+// function.
 func NewShingleFilter(m Measure, isOfKind func(word []byte) bool) *ShingleFilter {
 	width := max(m.Shingle, 1)
 	return &ShingleFilter{
@@ -63,16 +59,15 @@ func NewShingleFilter(m Measure, isOfKind func(word []byte) bool) *ShingleFilter
 	}
 }
 
-// Document returns the fingerprint of text as [Hasher.Document] does, but for the
-// shingles left out. Its set belongs to the ShingleFilter, which overwrites it in
-// the next call. It is empty if and only if the text has no word of the kind;
-// Digest is one of the bytes of the text then. Tokens and InvalidBytes are those
-// of the whole text.
+// Document returns the fingerprint of text as [Hasher.Document] does, but without the shingles left out. Its
+// set belongs to the ShingleFilter, which overwrites it in the next call. The set is empty if and only if the
+// text has no word of the kind. Then Digest is a digest of the bytes of the text. Tokens and InvalidBytes
+// count the whole text.
 func (f *ShingleFilter) Document(text []byte) Document {
 	f.set = f.set[:0]
 	f.scanner.reset(text)
 	tokens, lastOfKind := 0, -f.width
-	begin, end := -1, 0 // where shingles to keep follow each other, if begin >= 0
+	begin, end := -1, 0 // a run of adjacent shingles to keep, if begin >= 0
 	for f.scanner.next() {
 		f.begins[tokens%f.width] = f.scanner.begin
 		if f.isOfKind(f.scanner.word()) {
@@ -108,7 +103,7 @@ func (f *ShingleFilter) Document(text []byte) Document {
 	return document
 }
 
-// add adds all shingles of a part of the text, from a token to the end of one.
+// add adds all shingles of a part of the text, which begins and ends with a token.
 func (f *ShingleFilter) add(part []byte) {
 	f.set = append(f.set, f.hasher.Document(part).Set...)
 }

@@ -2,8 +2,8 @@ package sketch
 
 import "unicode/utf8"
 
-// wordScanner finds the tokens of a text one by one, by the rule of [Hasher],
-// where it says in the text they are.
+// wordScanner finds the tokens of a text one by one, by the rule of [Hasher]. It says where they are in the
+// text.
 type wordScanner struct {
 	classes *classTable
 	text    []byte

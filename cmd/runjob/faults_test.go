@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// faults are what may befall a job, in the order of the documentation.
+// faults are the faults that a job may meet, in the order of the documentation.
 var faults = []struct {
 	name    string
 	befalls func(*scene) observed
@@ -199,7 +199,7 @@ var faults = []struct {
 	{"SIGTERM", func(s *scene) observed { return s.interrupted(syscall.SIGTERM) }},
 	{"Ctrl-C", func(s *scene) observed { return s.interrupted(syscall.SIGINT) }},
 	{"SIGHUP, as when a terminal is closed", func(s *scene) observed {
-		// What is caught here is not ignored by the program, whoever started the test.
+		// The test may run where SIGHUP is ignored. Catch it, so that the program does not inherit that.
 		caught := make(chan os.Signal, 1)
 		signal.Notify(caught, syscall.SIGHUP)
 		defer signal.Stop(caught)
@@ -277,7 +277,7 @@ func between(lines string) []byte {
 
 func lines(corpus []byte) int64 { return int64(bytes.Count(corpus, []byte("\n"))) }
 
-// named checks what the rows of a pair call its documents.
+// named checks the names of documents in the rows of pairs.
 func (s *scene) named(seen observed, a, b string) observed {
 	s.t.Helper()
 	results := s.outputs()
@@ -309,7 +309,7 @@ func (s *scene) changing(change func(path string) error) observed {
 	return j.fails(exitInput)
 }
 
-// cleared runs a job that must find its disk full and leave nothing on it.
+// cleared runs a job that must find its disk full and leave no files on it.
 func (s *scene) cleared(j *started) observed {
 	s.t.Helper()
 	seen := j.fails(exitStorage)
@@ -339,8 +339,8 @@ func (s *scene) interrupted(signal syscall.Signal) observed {
 // documentation is where the faults are described for users.
 const documentation = "../../docs/faults.md"
 
-// TestFaults lets each fault befall the program and compares what it does with
-// the table in the documentation, or rewrites that where UPDATE is set.
+// TestFaults causes each fault and compares what the program does with the table in the documentation. If
+// UPDATE is set, it rewrites the table.
 func TestFaults(t *testing.T) {
 	content, err := os.ReadFile(documentation)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// TestLongLinesTakeNoMemory: small files that hold one line each, too long to be a
-// document, do not take the memory of the line.
+// TestLongLinesTakeNoMemory: small files, each with one line that is too long for a document, do not take the
+// memory of the line.
 func TestLongLinesTakeNoMemory(t *testing.T) {
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
@@ -34,7 +34,7 @@ func TestLongLinesTakeNoMemory(t *testing.T) {
 	}
 	j := s.runjob("--input", "folder", "--memory", "200MiB", "--lanes", "2")
 	j.succeeds(6)
-	// What the system says of a child takes over what this process has held.
+	// The system counts for a child what this process held before.
 	var summary pipeline.Summary
 	if b, err := os.ReadFile(filepath.Join(s.dir, "out", "summary.json")); err != nil || json.Unmarshal(b, &summary) != nil {
 		t.Fatal("no summary", err)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestInterruptible: what is there is read to its end, and a read that waits for
-// more ends with the context, though who writes goes on.
+// TestInterruptible: a file is read to its end. A read that waits for more ends with the context, even if the
+// writer goes on.
 func TestInterruptible(t *testing.T) {
 	from, to, err := os.Pipe()
 	if err != nil {

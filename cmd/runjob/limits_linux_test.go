@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestLeastAddressSpace: what is refused says what would do, and that does.
+// TestLeastAddressSpace: the message of a refusal says which limit is enough, and with that limit the job
+// runs.
 func TestLeastAddressSpace(t *testing.T) {
 	code, message := smallJob(t).limited("-v 2000000").ends()
 	needed := regexp.MustCompile(`the command needs (\d+) kB`).FindStringSubmatch(message)
@@ -20,8 +21,8 @@ func TestLeastAddressSpace(t *testing.T) {
 	smallJob(t).limited("-v " + needed[1]).succeeds(2)
 }
 
-// TestLeastThreads: so it is with threads, which the system counts for all processes of
-// a user but root.
+// TestLeastThreads: the same for threads. The system counts them for all processes of a user, except for
+// root.
 func TestLeastThreads(t *testing.T) {
 	user := os.Getuid()
 	if user == 0 {
@@ -37,7 +38,7 @@ func TestLeastThreads(t *testing.T) {
 	if _, err := fmt.Sscan(needed[1], &n); err != nil {
 		t.Fatal(err)
 	}
-	smallJob(t).withThreads(n + 2).succeeds(2) // it may have one thread more when it counts
+	smallJob(t).withThreads(n + 2).succeeds(2) // one more thread may run when the job counts
 }
 
 func smallJob(t *testing.T) *scene {
@@ -46,8 +47,8 @@ func smallJob(t *testing.T) *scene {
 	return s
 }
 
-// withThreads prepares the main job for a user with a limit of threads. Bash has the
-// flag for that; not every shell does.
+// withThreads prepares the main job for a user with a limit of threads. It uses Bash, since not every shell
+// can set that limit.
 func (s *scene) withThreads(limit uint64) *started {
 	s.t.Helper()
 	j := s.unprivileged()

@@ -9,8 +9,8 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// TestPlanTextOfSkippedPairs: keys that miss nothing by construction are said to
-// miss what a job skipped, if it did.
+// TestPlanTextOfSkippedPairs: if a job has skipped pairs, the plan says that keys which miss nothing by
+// construction have missed these.
 func TestPlanTextOfSkippedPairs(t *testing.T) {
 	for _, keys := range []methods.Name{methods.Exact, methods.SimHash} {
 		summary := pipeline.Summary{Plan: pipeline.Plan{Keys: keys, ExpectedRecall: 1}}
@@ -40,8 +40,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestLeftBehind: only a command that has an output folder says what is in it when
-// it is interrupted.
+// TestLeftBehind: an interrupted command describes its output folder only if it has one.
 func TestLeftBehind(t *testing.T) {
 	for command, want := range map[command]bool{&runCommand{}: true, &planCommand{}: false, &queryCommand{}: false, &evalCommand{}: false, nil: false} {
 		if text := leftBehind(command); strings.Contains(text, "the output folder") != want {

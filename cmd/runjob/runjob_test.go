@@ -21,8 +21,8 @@ import (
 	"mirrorbeam/job"
 )
 
-// TestMain lets the scripts run the command: as a process of its own, since
-// Beam's Init must not meet the flags of a test.
+// TestMain lets the scripts run the command as a process of its own, since Beam's Init must not see the flags
+// of a test.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"runjob": main})
 }
@@ -113,8 +113,7 @@ func halve(ts *testscript.TestScript, args []string) error {
 	return os.Truncate(path, info.Size()/2)
 }
 
-// TestHelpNamesEveryField keeps flags and summary together: what summary.json
-// calls a choice is, with hyphens, its flag.
+// TestHelpNamesEveryField: each choice in summary.json has a flag with the same name, in hyphens.
 func TestHelpNamesEveryField(t *testing.T) {
 	encoded, err := json.Marshal(job.Default())
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// scene is a folder in which a fault befalls the real program. It runs there, so
-// that the paths in its messages are those of the folder.
+// scene is a folder in which the real program meets a fault. The program runs there, so its messages have
+// paths relative to the folder.
 type scene struct {
 	t      *testing.T
 	dir    string
@@ -79,7 +79,7 @@ func jobArgs(args []string) []string {
 	return append(all, args...)
 }
 
-// limited prepares the main job under a limit of the shell's, such as "-n 16".
+// limited prepares the main job under a limit of the shell, such as "-n 16".
 func (s *scene) limited(limit string, args ...string) *started {
 	return s.command("sh", append([]string{"-c", "ulimit " + limit + ` && exec runjob "$@"`, "sh"}, jobArgs(args)...)...)
 }
@@ -112,9 +112,8 @@ func (s *scene) unprivileged(args ...string) *started {
 	return j
 }
 
-// onSmallDisk prepares the main job with a disk of its own at ./disk: a tmpfs
-// with such options, in a namespace of mounts that ends with the job. What the
-// job leaves there is listed in ./left.
+// onSmallDisk prepares the main job with a disk of its own at ./disk: a tmpfs with the given options, in a
+// namespace of mounts that ends with the job. The file ./left lists what the job leaves there.
 func (s *scene) onSmallDisk(options string, args ...string) *started {
 	s.t.Helper()
 	if err := os.Mkdir(filepath.Join(s.dir, "disk"), 0o777); err != nil {
@@ -171,8 +170,8 @@ type observed struct {
 	documents string
 }
 
-// ends waits for the end of the job, which it starts where that has not been
-// done, and returns its exit code and what it says.
+// ends waits for the end of the job, and starts it first if necessary. It returns the job's exit code and
+// messages.
 func (j *started) ends() (exit int, message string) {
 	t := j.scene.t
 	t.Helper()
@@ -220,8 +219,8 @@ func (j *started) fails(exit int) observed {
 	return observed{code, "`" + s.neutral(message) + "`", "no results, the output folder is as it was"}
 }
 
-// succeeds runs a job that must account for so many records of its input; -1:
-// nobody knows how many there are.
+// succeeds runs a job that must account for the given number of records of its input. -1 means that the
+// number is unknown.
 func (j *started) succeeds(records int64) observed {
 	s := j.scene
 	s.t.Helper()
@@ -274,7 +273,7 @@ func (s *scene) outputs() map[string]string {
 	return files
 }
 
-// noLitter fails where a job has left files of its own.
+// noLitter fails if a job has left files of its own.
 func (s *scene) noLitter() {
 	s.t.Helper()
 	err := filepath.WalkDir(s.dir, func(path string, entry fs.DirEntry, err error) error {
@@ -296,8 +295,7 @@ var (
 	needs      = regexp.MustCompile(`needs \d+`)
 )
 
-// neutral takes out of a message what differs from run to run and from machine
-// to machine.
+// neutral removes from a message the parts that differ between runs and machines.
 func (s *scene) neutral(message string) string {
 	real, err := filepath.EvalSymlinks(s.dir)
 	if err != nil {
@@ -322,8 +320,8 @@ func decodeRows[Row any](t *testing.T, content string) []Row {
 	return rows
 }
 
-// largeCorpus is one that a job works on for much longer than it takes to stop
-// it; its last documents are copies of the first.
+// largeCorpus is a corpus on which a job works for much longer than it takes to stop the job. Its last
+// documents are copies of the first.
 var largeCorpus = sync.OnceValue(func() []byte {
 	corpus := randomCorpus(100_000)
 	head := corpus[:bytes.IndexByte(corpus[10_000:], '\n')+10_001]

@@ -80,8 +80,8 @@ func TestNoSockets(t *testing.T) {
 	}
 }
 
-// reachable returns the sockets of a process that another process could send to: those
-// of a network, and those of the machine that listen.
+// reachable returns the sockets of a process to which another process could send: network sockets, and local
+// sockets that listen.
 func reachable(t *testing.T, pid int) (found []string) {
 	process := filepath.Join("/proc", strconv.Itoa(pid))
 	open, _ := filepath.Glob(filepath.Join(process, "fd", "*"))

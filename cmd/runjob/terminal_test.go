@@ -17,10 +17,10 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// hostile is a name that would colour, clear, turn round and add a line.
+// hostile is a name that would set colours, clear the screen, reverse the text and add a line.
 const hostile = "a\x1b[31m\u009b2J\u202eb\nrunjob: results deleted\x7f\xff\t"
 
-// harmless is how it is shown.
+// harmless is the form in which it is shown.
 const harmless = `a\x1b[31m\u009b2J\u202eb\nrunjob: results deleted\x7f\xff\t`
 
 func TestSay(t *testing.T) {
@@ -38,7 +38,7 @@ func TestSay(t *testing.T) {
 	}
 }
 
-// TestAllIsSaid: nothing but say writes to people, so nothing can be forgotten.
+// TestAllIsSaid: only say writes to people. So no output can forget to escape names.
 func TestAllIsSaid(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -72,7 +72,7 @@ func TestStreams(t *testing.T) {
 	for _, test := range []struct {
 		about   string
 		content []byte
-		lines   int    // at least; exact without a message
+		lines   int    // at least so many; exactly so many without a message 117 All lines but the last, which may be cut, are lines of the original.
 		message string // of the one reject; empty: none
 		warning bool
 	}{
@@ -140,8 +140,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestJunkAfterDamage ends a file with a part whose checksum is wrong and bytes
-// of no format: those may be the rest of that part, so it is not a warning.
+// TestJunkAfterDamage ends a file with a part whose checksum is wrong, and bytes of no format behind it.
+// These may be the rest of the part. So the message is not a warning.
 func TestJunkAfterDamage(t *testing.T) {
 	for _, packed := range [][]byte{gzipped(t, sample(0, 10)), zstded(t, sample(0, 10))} {
 		if packed[0] == magicZstd[0] {
@@ -159,8 +159,8 @@ func TestJunkAfterDamage(t *testing.T) {
 	}
 }
 
-// TestPartialLineComesOut cuts a stream in the middle of a line: what was
-// decoded of it comes out, for its end to be a reject of its own.
+// TestPartialLineComesOut cuts a stream in the middle of a line. The decoded part of the line comes out, and
+// its end is a reject of its own.
 func TestPartialLineComesOut(t *testing.T) {
 	content := sample(0, 100)
 	partial := content[:len(content)-10]
@@ -175,8 +175,8 @@ func TestPartialLineComesOut(t *testing.T) {
 	}
 }
 
-// TestEveryCut cuts small streams at every byte: each time all lines before
-// the cut come out right, and the loss is told.
+// TestEveryCut cuts small streams at every byte. Each time all lines before the cut come out right, and the
+// loss is reported.
 func TestEveryCut(t *testing.T) {
 	first, second := sample(0, 40), sample(40, 80)
 	want := reference(join(first, second), 1<<20)
@@ -234,8 +234,8 @@ func TestLongWindow(t *testing.T) {
 	}
 }
 
-// TestLargeWindow reads a frame whose header asks for the 2 GiB window of zstd
-// --ultra --long=31: it is refused, and read where that much may be held.
+// TestLargeWindow reads a frame whose header asks for the 2 GiB window of zstd --ultra --long=31. It is
+// refused by default, and read if that much may be held.
 func TestLargeWindow(t *testing.T) {
 	// Magic, descriptor, window of 1<<31, one raw block that is the last.
 	frame := []byte("\x28\xb5\x2f\xfd\x00\xa8\x19\x00\x00{}\n")

@@ -13,7 +13,7 @@ func decodeAs(line string) (Record, error) {
 	return NewJSONDecoder(Fields{ID: "id", Texts: []string{"text"}}).Decode([]byte(line))
 }
 
-// textOf returns the text of a record with one.
+// textOf returns the text of a record that has one text.
 func textOf(r Record) string {
 	if len(r.Texts) == 0 {
 		return ""
@@ -132,8 +132,8 @@ func TestDecodeFieldNames(t *testing.T) {
 	}
 }
 
-// TestDecodeAgain uses a decoder for one line after the other: no line may
-// leave a trace in the next, nor be written to.
+// TestDecodeAgain uses one decoder for many lines. No line may leave a trace in the next, and none may be
+// written to.
 func TestDecodeAgain(t *testing.T) {
 	d := NewJSONDecoder(Fields{ID: "id", Texts: []string{"text"}})
 	for _, line := range []string{

@@ -44,7 +44,7 @@ func TestDecoded(t *testing.T) {
 	}
 }
 
-// TestDecodedDamage: what was decoded before the damage is there, and then an error.
+// TestDecodedDamage: the content before the damage comes out, and then an error.
 func TestDecodedDamage(t *testing.T) {
 	lines := sample(0, 50_000)
 	for _, whole := range [][]byte{gzipped(t, lines), zstded(t, lines)} {

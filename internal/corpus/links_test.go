@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestListBounded lists folders that are full of links to each other: each file
-// once, at once.
+// TestListBounded lists folders that are full of links to each other. Each file is listed once, and without
+// delay.
 func TestListBounded(t *testing.T) {
 	tree := map[string]string{}
 	for i := range 12 {
@@ -80,8 +80,8 @@ func TestListOnce(t *testing.T) {
 	}
 }
 
-// TestListIrregular: what is no regular file is an error where its documents would
-// be missed, and nobody waits for its content.
+// TestListIrregular: an input that is not a regular file is an error if its documents would be missed. Nobody
+// waits for its content.
 func TestListIrregular(t *testing.T) {
 	dir := plant(t, map[string]string{"c/a.jsonl": "{}\n"})
 	makePipe := func(path string) error { return syscall.Mkfifo(path, 0o666) }
@@ -137,8 +137,8 @@ func TestListCancelled(t *testing.T) {
 	}
 }
 
-// TestListResults: a search that comes upon results of a job says so, what names
-// them gets them, and what a killed job has left is passed over.
+// TestListResults: a search that finds results of a job returns an error. An input that names the results
+// gets them. Files that a killed job has left are skipped.
 func TestListResults(t *testing.T) {
 	const unique = "unique-00000-of-00001.jsonl"
 	const manifest = `{"files":[{"name":"` + unique + `","output":"unique","input":"in.jsonl","rows":1,"bytes":3}]}`
@@ -176,7 +176,7 @@ func TestListResults(t *testing.T) {
 	}
 }
 
-// TestListPipeForManifest: a pipe by the name of a manifest is no reason to wait.
+// TestListPipeForManifest: listing does not wait for a pipe with the name of a manifest.
 func TestListPipeForManifest(t *testing.T) {
 	dir := plant(t, map[string]string{"c/a.jsonl": "{}\n", "c/_SUCCESS": ""})
 	if err := syscall.Mkfifo(filepath.Join(dir, "c/manifest.json"), 0o600); err != nil {
@@ -197,7 +197,7 @@ func TestListPipeForManifest(t *testing.T) {
 	}
 }
 
-// TestSearched tells whether results would lie where the input is searched.
+// TestSearched: a listing knows whether results would lie where it has searched.
 func TestSearched(t *testing.T) {
 	dir := plant(t, map[string]string{"c/sub/a.jsonl": "{}\n", "far/away/b.jsonl": "{}\n", "other/c.jsonl": "{}\n"})
 	link(t, "../far", filepath.Join(dir, "c/far"))

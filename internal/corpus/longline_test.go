@@ -11,8 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLongLines: lines that are measured before they are held come out as others
-// do, from every kind of file.
+// TestLongLines: lines that are measured before they are held come out like others, from every kind of file.
 func TestLongLines(t *testing.T) {
 	const long, limit = 3000, 20_000
 	for range 20 {
@@ -47,8 +46,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestLongLineOfDamagedStream: what is left of a long line before damage comes
-// out, with a reject, as that of a short line does.
+// TestLongLineOfDamagedStream: the part of a long line before damage comes out, with a reject, like that of a
+// short line.
 func TestLongLineOfDamagedStream(t *testing.T) {
 	content := join([]byte("short\n"), bytes.Repeat(sample(0, 1), 40_000))
 	content = bytes.ReplaceAll(content, []byte("\"}\n"), []byte("  "))
@@ -67,7 +66,7 @@ func TestLongLineOfDamagedStream(t *testing.T) {
 	}
 }
 
-// TestHoldRefused: the error of Hold is that of Next.
+// TestHoldRefused: Next returns the error of Hold.
 func TestHoldRefused(t *testing.T) {
 	file := store(t, bytes.Repeat([]byte("x"), LongLine+1))
 	refused := errors.New("refused")
@@ -81,8 +80,8 @@ func TestHoldRefused(t *testing.T) {
 	}
 }
 
-// TestLongLineMemory: a line takes its length, and one that is too long nothing,
-// however small its file is.
+// TestLongLineMemory: a line takes memory for its length, and a line that is too long takes none, however
+// small its file is.
 func TestLongLineMemory(t *testing.T) {
 	const length = 100 << 20
 	file := store(t, gzipped(t, bytes.Repeat([]byte("x"), length)))

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TestMembers: of a file of many members each Read tells which one its bytes are of.
+// TestMembers: in a file of many members, each Read tells to which member its bytes belong.
 func TestMembers(t *testing.T) {
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {

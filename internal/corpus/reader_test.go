@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// found is what a reader gave of a stream.
+// found is what a reader returned for a stream.
 type found struct {
 	Lines   []string // "position:line"
 	Rejects []Reject

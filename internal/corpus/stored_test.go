@@ -13,8 +13,7 @@ import (
 	"mirrorbeam/internal/storage/storagetest"
 )
 
-// TestListStored: inputs stand for the same files in any storage, or are refused for the
-// same reason.
+// TestListStored: inputs stand for the same files in every storage, or are refused for the same reason.
 func TestListStored(t *testing.T) {
 	const run = "run-ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	local := t.TempDir()

@@ -117,7 +117,7 @@ func TestPoolFails(t *testing.T) {
 	}
 }
 
-// TestPoolFillEnds: an item that could not be filled serves again.
+// TestPoolFillEnds: an item that could not be filled is used again.
 func TestPoolFillEnds(t *testing.T) {
 	var got []int
 	p := numbers(1, 10, &got)

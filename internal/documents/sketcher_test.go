@@ -93,7 +93,7 @@ func TestSketcherRefuses(t *testing.T) {
 	}
 }
 
-// TestRecords: rejects stand between the lines, where they belong.
+// TestRecords: rejects come between the lines, at their positions.
 func TestRecords(t *testing.T) {
 	l := &part{batches: []corpus.Batch{
 		{File: 3, Offset: 100, Data: []byte("{\"text\":\"a\"}\n\t\nx\n"), Rejects: []corpus.Reject{{Position: 50, Message: "before"}, {Position: 114, Message: "within"}, {Position: 900, Message: "behind"}}},

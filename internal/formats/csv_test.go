@@ -16,7 +16,7 @@ import (
 	"mirrorbeam/internal/storage/storagetest"
 )
 
-// document is what a record says, or why it says nothing.
+// document is the content of a record, or the reason why it has none.
 type document struct {
 	position  int64
 	id, texts string
@@ -80,7 +80,7 @@ func documentsIn(t testing.TB, file corpus.File, fields corpus.Fields, limit int
 	return all
 }
 
-// wanted wants fields of documents of any length.
+// wanted asks for fields of documents of any length.
 func wanted(fields corpus.Fields) Wanted { return Wanted{Fields: fields, MaxDocument: 1 << 30} }
 
 var idAndText = corpus.Fields{ID: "id", Texts: []string{"text"}}
@@ -121,7 +121,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// TestCSVLimit: a record that is too long is a reject, and those behind it are read.
+// TestCSVLimit: a record that is too long is a reject, and the records behind it are read.
 func TestCSVLimit(t *testing.T) {
 	long := strings.Repeat("x", 3*corpus.BatchBytes)
 	file := list(t, map[string]string{"a.csv": "id,text\n1,one\n2," + long + "\n3,three\n"})[0]
@@ -134,7 +134,7 @@ func TestCSVLimit(t *testing.T) {
 	}
 }
 
-// TestCSVBatches: records that do not fit into a batch together are all there, once.
+// TestCSVBatches: records that do not fit into one batch all come out, once.
 func TestCSVBatches(t *testing.T) {
 	var content strings.Builder
 	w := csv.NewWriter(&content)
@@ -154,7 +154,7 @@ func TestCSVBatches(t *testing.T) {
 	}
 }
 
-// FuzzCSV: a file that encoding/csv reads is read alike, and any other ends.
+// FuzzCSV: a file that encoding/csv can read is read in the same way. Any other file is read to an end.
 func FuzzCSV(f *testing.F) {
 	for _, seed := range []string{"id,text\n1,one\n", "id,text\n1,\"a\nb\"\"\"\n\n2,\n", "id,text\n\"", "id,text\n1,x\"y\n2,z", "text\n\"a\"b\nc\n", "\xef\xbb\xbftext\na\n"} {
 		f.Add(seed)

@@ -26,7 +26,7 @@ func gzipped(t *testing.T, content string) string {
 	return b.String()
 }
 
-// TestWhole: each text of a folder is a document, called by its name.
+// TestWhole: each text of a folder is a document, which has the name of the file.
 func TestWhole(t *testing.T) {
 	cut := gzipped(t, strings.Repeat("some text", 99))
 	files := list(t, map[string]string{
@@ -97,7 +97,7 @@ func TestWholeChanged(t *testing.T) {
 	}
 }
 
-// TestProbe: a field that is not there is named with those that are.
+// TestProbe: the error for a missing field names the fields that exist.
 func TestProbe(t *testing.T) {
 	for _, test := range []struct {
 		files map[string]string
