@@ -87,7 +87,7 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	summary := summarize(config, result, metrics)
+	summary := summarize(config, inputs.Sources, result, metrics)
 	summary.ConfigHash = config.ResultHash(stopWords)
 	summary.Plan = planOf(config, scheme, result.AllPairs)
 	summary.Audit = audited

@@ -27,6 +27,8 @@ type Rows struct {
 	Keep keep.Preference
 	// Split says what makes a cluster.
 	Split keep.Split
+	// Least is the least similarity of an edge, from 0 to 1.
+	Least float64
 
 	layout documents.Layout // read in Setup
 }
@@ -46,6 +48,12 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		shard.Decide(r.Keep, r.Split)
 	}
 	shard.Count(w.Outcome)
+	shard.CountSources(&w.Outcome.Sources)
+	if !r.Undecided {
+		if err := shard.Doubt(w.Outcome, r.Least, r.Split == keep.Component); err != nil {
+			return err
+		}
+	}
 	for _, rows := range []struct {
 		output string
 		write  func(row func([]byte) error) error
