@@ -72,6 +72,9 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 		scheme: scheme, bytes: size, splits: len(inputs.Splits), stopWords: stopWords,
 		temp: results.Temp, partial: results.Partial, inputs: inputsPath,
 	})
+	if err := checkRoom(ctx, &config, j, &inputs); err != nil {
+		return Summary{}, err
+	}
 	metrics, err := execute(ctx, j, &config)
 	if err != nil {
 		return Summary{}, failure.OfTask(&config, err)

@@ -86,6 +86,15 @@ func (in *Inputs) TextBytes() int64 {
 	return sum
 }
 
+// LeastTextBytes returns how many bytes of text the files hold at least, as far as their sizes tell.
+func (in *Inputs) LeastTextBytes() int64 {
+	sum := int64(0)
+	for i := range in.Files {
+		sum += in.Files[i].LeastTextSize()
+	}
+	return sum
+}
+
 // References returns the number of files that belong to the reference corpus.
 func (in *Inputs) References() int {
 	return sort.Search(len(in.Files), func(i int) bool { return !in.Files[i].Reference })
