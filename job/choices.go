@@ -171,3 +171,12 @@ func (c *Config) auditSample() (int, error) {
 	}
 	return n, nil
 }
+
+// LeastSimilarity returns the least similarity of two near-duplicates, from 0 to 1: the share of shingles, or of the
+// bits of fingerprints, that are the same.
+func (c *Config) LeastSimilarity() float64 {
+	if c.Scoring() == methods.Hamming {
+		return 1 - float64(c.Hamming)/float64(c.SimHashBits())
+	}
+	return c.Threshold
+}

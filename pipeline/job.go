@@ -54,7 +54,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 			Files:  outputs.Files{Partial: work.Path(e.partial), Format: config.OutputFormat},
 			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming,
 			// A common passage neither removes a document nor puts it into a cluster.
-			Undecided: config.Similarity == methods.Containment, Split: config.Split,
+			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(),
 		},
 		Index: indexOf(config, e),
 	}

@@ -98,6 +98,7 @@ func checkAgainstTruth(t *testing.T, config job.Config, summary Summary, tr *tru
 	sameRows(t, "clusters", clusters, tr.clusterRows(config.Threshold, longest, star))
 	sameRows(t, "removed", removed, tr.removedRows(config.Threshold, longest, star))
 	checkKeepLaw(t, tr, pairs, clusters, removed)
+	checkSources(t, config, summary, tr)
 
 	rejects := readRows[rejectedRow](t, config.Output, output.Rejects)
 	for i := range rejects {

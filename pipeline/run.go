@@ -76,6 +76,9 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 		scheme: scheme, bytes: size, splits: len(inputs.Splits), stopWords: stopWords,
 		temp: results.Temp, partial: results.Partial, inputs: inputsPath,
 	})
+	if err := checkRoom(ctx, &config, j, &inputs); err != nil {
+		return Summary{}, err
+	}
 	metrics, err := execute(ctx, j, &config)
 	if err != nil {
 		return Summary{}, failure.OfTask(&config, err)
@@ -91,7 +94,7 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	summary := summarize(config, result, metrics)
+	summary := summarize(config, inputs.Sources, result, metrics)
 	summary.ConfigHash = config.ResultHash(stopWords, ranking)
 	summary.Plan = planOf(config, scheme, result.AllPairs)
 	summary.Audit = audited

@@ -93,7 +93,19 @@ func sameInCuts(t *testing.T, config job.Config, want string, whole outputs.Resu
 			if result.Counts != whole.Counts {
 				t.Errorf("counts %+v, want %+v", result.Counts, whole.Counts)
 			}
+			checkSame(t, "sources", result.Sources, whole.Sources)
+			checkSame(t, "texts", result.Texts, whole.Texts)
+			checkSame(t, "templates", result.Templates, whole.Templates)
+			checkSame(t, "bridges", result.Bridges, whole.Bridges)
 		})
+	}
+}
+
+// checkSame compares what two runs of one job have found.
+func checkSame(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s %+v, want %+v", what, got, want)
 	}
 }
 

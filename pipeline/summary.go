@@ -13,6 +13,8 @@ import (
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/outputs"
+	"mirrorbeam/internal/sources"
+	"mirrorbeam/internal/warnings"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
@@ -29,7 +31,11 @@ type Summary struct {
 	Skipped    work.Skipped  `json:"skipped"`
 	// PassedOver counts records of the input that are no documents, by the reason.
 	PassedOver work.PassedOver `json:"passed_over,omitempty"`
-	Plan       Plan            `json:"plan"`
+	// Warnings say where the results may lack what the user wants to keep.
+	Warnings []warnings.Warning `json:"warnings"`
+	// Sources says how much of each source is in the others.
+	Sources []sources.Row `json:"sources"`
+	Plan    Plan          `json:"plan"`
 	// Audit is nil if the recall was not measured.
 	Audit      *audit.Result `json:"audit,omitempty"`
 	Stages     []Stage       `json:"stages"`
@@ -82,12 +88,16 @@ type Stage struct {
 }
 
 // summarize says what a job found and what it cost. Its plan, its audit and its time are still to come.
-func summarize(config job.Config, result outputs.Result, pipeline *beam.PipelineResult) Summary {
+func summarize(config job.Config, all []sources.Source, result outputs.Result, pipeline *beam.PipelineResult) Summary {
+	table := sources.Table(all, result.Sources)
 	s := Summary{
 		Version: version(), Config: config,
 		Sketch: SketchVersion{sketch.Version, sketch.UnicodeVersion},
 		Counts: result.Counts, Skipped: result.Skipped, PassedOver: result.PassedOver,
-		Stages: stages(pipeline),
+		Warnings: warnings.Of(&config, warnings.Findings{
+			Texts: result.Texts, Sources: table, Templates: result.Templates, Bridges: result.Bridges,
+		}),
+		Sources: table, Stages: stages(pipeline),
 	}
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err == nil {

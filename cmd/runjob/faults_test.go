@@ -63,9 +63,14 @@ var faults = []struct {
 	}},
 	{"an input file removed during the job", func(s *scene) observed { return s.changing(os.Remove) }},
 
-	{"a full disk under the temporary folder", func(s *scene) observed {
+	{"a disk that is too small for the temporary files", func(s *scene) observed {
 		s.write("in.jsonl", randomCorpus(10_000))
 		return s.cleared(s.onSmallDisk("size=1m", "--temp", "disk/temp"))
+	}},
+	{"a full disk under the temporary folder", func(s *scene) observed {
+		s.write("in.jsonl", randomCorpus(10_000))
+		// So many bands take more than the job is estimated to need.
+		return s.cleared(s.onSmallDisk("size=30m", "--temp", "disk/temp", "--threshold", "0.3", "--recall", "0.99"))
 	}},
 	{"a full disk under the output folder", func(s *scene) observed {
 		s.write("in.jsonl", randomCorpus(10_000))

@@ -66,6 +66,7 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	printUnmarked(w, s)
 	if s.Config.Similarity == methods.Containment {
 		say(w, "found %s (%s of identical documents)\n", counted(n.Pairs, "pair"), count(n.Identical))
+		printSources(w, s.Sources)
 		printCost(w, s)
 		return
 	}
@@ -85,6 +86,7 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	if a := s.Audit; a != nil {
 		say(w, "audit: %s\n", auditText(a))
 	}
+	printSources(w, s.Sources)
 	printCost(w, s)
 }
 
@@ -126,6 +128,7 @@ func printCost(w io.Writer, s pipeline.Summary) {
 	if limit := int64(s.Config.Memory); limit > 0 && s.PeakMemoryBytes > limit {
 		say(w, "note: that is more memory than --memory %s; the largest cluster, or the number of documents with copies, needs that much\n", size(limit))
 	}
+	printWarnings(w, s.Warnings)
 	say(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(s.Config.Emit, ", "))
 }
 

@@ -59,6 +59,9 @@ func (f Format) IsLines() bool { return f == JSONLines }
 // IsWhole reports whether a file of the format is one document.
 func (f Format) IsWhole() bool { return f == Text || f == HTML }
 
+// HasFields reports whether a record of the format has fields, one of which is the text.
+func (f Format) HasFields() bool { return !f.IsWhole() && f != WARC }
+
 // endings has the format that the ending of a name stands for. Names lose .gz or .zst first.
 var endings = map[string]Format{
 	".jsonl": JSONLines, ".ndjson": JSONLines, ".json": JSONLines,

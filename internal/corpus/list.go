@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/storage"
 )
 
@@ -43,6 +44,8 @@ type File struct {
 	Parts []Part
 	// Reference marks a file of the reference corpus, with which the input is compared.
 	Reference bool
+	// Source is the number of the source of its documents, see [AssignSources]. A group has none of its own.
+	Source sources.Number
 }
 
 // Listing is the result of List.

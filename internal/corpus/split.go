@@ -23,6 +23,9 @@ type Split []Stretch
 // or a quarter.
 const Inflation = 4
 
+// leastInflation is an inflation that nearly all compressed text reaches.
+const leastInflation = 2
+
 // Splits cuts files into splits of about target decoded bytes, in document order. Files smaller than target
 // are grouped with their neighbours. A larger plain file of lines is cut into nearly equal parts, Parquet at
 // row groups, and a [Group] between its files. Other files are never cut. Empty files are in no split.
@@ -125,6 +128,22 @@ func (f *File) TextSize() int64 {
 		return sum
 	case f.Compression != None:
 		return Inflation * f.Size
+	}
+	return f.Size
+}
+
+// LeastTextSize returns how many bytes of decoded text the file holds if that of a compressed file is only twice as large
+// as the file, which is less than usual.
+func (f *File) LeastTextSize() int64 {
+	switch {
+	case f.Members != nil:
+		sum := int64(0)
+		for i := range f.Members {
+			sum += f.Members[i].LeastTextSize()
+		}
+		return sum
+	case f.Parts != nil || f.Compression != None:
+		return f.TextSize() / Inflation * leastInflation
 	}
 	return f.Size
 }

@@ -7,6 +7,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/work"
 )
 
@@ -19,6 +20,8 @@ type block struct {
 	probed  []byte // records of documents among which the audit looks for partners
 	counts  work.Counts
 	passed  work.PassedOver
+	sources sources.Tally // documents of each source
+	texts   work.Texts
 }
 
 // newBlock returns an empty block whose documents have the given number of band keys, and SimHash fingerprints of the
@@ -31,6 +34,7 @@ func newBlock(keys, simHashBits int) *block {
 func (b *block) reset() {
 	b.builder.Reset()
 	b.rejects, b.sampled, b.probed, b.counts = b.rejects[:0], b.sampled[:0], b.probed[:0], work.Counts{}
+	b.sources, b.texts = b.sources[:0], work.Texts{}
 	clear(b.passed)
 }
 

@@ -113,6 +113,10 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		return nil
 	}
 	*documents++
+	b.sources.Add(file.SourceAt(r.Position), 1)
+	if !file.Reference && file.Format.HasFields() {
+		countTexts(&b.texts, r.Content.Texts)
+	}
 	switch {
 	case f.wants != nil && !f.wants(r, file.Reference):
 	case f.sequencer != nil:

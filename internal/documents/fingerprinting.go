@@ -49,6 +49,8 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	write := func(b *block) error {
 		o.Counts.Add(b.counts)
 		o.PassedOver = o.PassedOver.Add(b.passed)
+		o.Sources.Documents.AddAll(b.sources)
+		o.Texts.Add(b.texts)
 		o.Shingles += int64(len(b.builder.Sets()) / sketchblock.HashSize)
 		return b.write(&w.Run, t.Number)
 	}

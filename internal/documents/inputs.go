@@ -8,6 +8,7 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
 )
@@ -18,6 +19,8 @@ import (
 type Inputs struct {
 	Files  []corpus.File
 	Splits []corpus.Split
+	// Sources are the sources of the files, by their numbers.
+	Sources []sources.Source
 	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.
 	StopWords string
 	// Ranking is the list of preferred sources as the user wrote it, empty for none.
@@ -85,6 +88,15 @@ func (in *Inputs) TextBytes() int64 {
 	return sum
 }
 
+// LeastTextBytes returns how many bytes of text the files hold at least, as far as their sizes tell.
+func (in *Inputs) LeastTextBytes() int64 {
+	sum := int64(0)
+	for i := range in.Files {
+		sum += in.Files[i].LeastTextSize()
+	}
+	return sum
+}
+
 // References returns the number of files that belong to the reference corpus.
 func (in *Inputs) References() int {
 	return sort.Search(len(in.Files), func(i int) bool { return !in.Files[i].Reference })
@@ -126,6 +138,11 @@ func (in *Inputs) FilesOf(split int, starts []docref.Ref) (from, to int) {
 	from = sort.Search(len(in.Files), func(file int) bool { return owner(file) >= split })
 	to = sort.Search(len(in.Files), func(file int) bool { return owner(file) > split })
 	return from, to
+}
+
+// SourceOf returns the number of the source of a document.
+func (in *Inputs) SourceOf(ref docref.Ref) sources.Number {
+	return in.Files[ref.File()].SourceAt(ref.Position())
 }
 
 // RefText writes the ref as users see it: path:position.

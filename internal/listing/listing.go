@@ -84,7 +84,10 @@ func (l listed) inputs(ctx context.Context, c *job.Config) (documents.Inputs, in
 	for i := range files {
 		size += files[i].TextSize()
 	}
-	return documents.Inputs{Files: files, Splits: corpus.Splits(files, max(splitBytes, size/maxSplits))}, size, nil
+	inputs := documents.Inputs{
+		Files: files, Splits: corpus.Splits(files, max(splitBytes, size/maxSplits)), Sources: corpus.AssignSources(files),
+	}
+	return inputs, size, nil
 }
 
 // Inputs returns the files of a configuration, cut into splits, and about how many bytes of

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
 )
@@ -19,6 +20,11 @@ type Result struct {
 	Skipped work.Skipped
 	// PassedOver counts records that are no documents, by the reason.
 	PassedOver work.PassedOver
+	// Sources counts documents by their sources, and Texts doubtful texts. Templates and Bridges are doubtful clusters.
+	Sources   sources.Counts
+	Texts     work.Texts
+	Templates work.Worst[work.Template]
+	Bridges   work.Worst[work.Bridge]
 	// Files are the files of all outputs, by name. They are not published yet.
 	Files []output.File
 	// FirstReject is the first row of rejects, nil if there is none.
@@ -50,6 +56,10 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 	for _, o := range outcomes {
 		r.Skipped.Add(o.Skipped)
 		r.PassedOver = r.PassedOver.Add(o.PassedOver)
+		r.Sources.Add(o.Sources)
+		r.Texts.Add(o.Texts)
+		r.Templates.AddAll(o.Templates)
+		r.Bridges.AddAll(o.Bridges)
 		r.AllPairs = r.AllPairs || o.AllPairs
 		r.Files = append(r.Files, o.Files...)
 		if o.FirstReject != nil {

@@ -28,6 +28,8 @@ type Rows struct {
 	Undecided bool
 	// Split says what makes a cluster.
 	Split keep.Split
+	// Least is the least similarity of an edge, from 0 to 1.
+	Least float64
 
 	layout documents.Layout // read in Setup
 }
@@ -49,6 +51,10 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 	}
 	if err := shard.Count(w.Outcome); err != nil {
 		return err
+	}
+	shard.CountSources(&w.Outcome.Sources)
+	if !r.Undecided {
+		shard.Doubt(w.Outcome, r.Least, r.Split == keep.Component)
 	}
 	for _, name := range []string{output.Clusters, output.Pairs, output.Removed} {
 		if !slices.Contains(r.Emit, name) {

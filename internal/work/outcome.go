@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/sources"
 )
 
 // Outcome is the element that a task emits.
@@ -19,6 +20,13 @@ type Outcome struct {
 	Skipped Skipped
 	// PassedOver counts records that are no documents, and were not expected to be.
 	PassedOver PassedOver `json:",omitempty"`
+	// Sources counts documents by the sources that they come from.
+	Sources sources.Counts `json:",omitzero"`
+	// Texts counts texts that are likely to be something else.
+	Texts Texts `json:",omitzero"`
+	// Templates and Bridges are clusters that may hold documents which are no near-duplicates.
+	Templates Worst[Template] `json:",omitzero"`
+	Bridges   Worst[Bridge]   `json:",omitzero"`
 	// Shingles is the number of hashes in the sets of a task's sketch blocks.
 	Shingles int64 `json:",omitempty"`
 	// Sent is the number of documents of the input that a task has sent to output shards.

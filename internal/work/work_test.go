@@ -42,6 +42,8 @@ func numbered[T any]() T {
 			v.SetBool(true)
 		case reflect.Uint16, reflect.Uint32, reflect.Uint64:
 			v.SetUint(uint64(number))
+		case reflect.Float64:
+			v.SetFloat(float64(number) + 0.5)
 		default:
 			v.SetInt(int64(number))
 		}

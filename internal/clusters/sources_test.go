@@ -1,0 +1,60 @@
+package clusters
+
+import (
+	"reflect"
+	"testing"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/sources"
+)
+
+// TestCountSources counts a document of the reference, two of a file that are equal to each other and like one of
+// another file, and two groups of files.
+func TestCountSources(t *testing.T) {
+	layout := &documents.Layout{
+		FirstInput: at(1, 0),
+		Inputs: &documents.Inputs{
+			Files: []corpus.File{
+				{Reference: true, Source: 0},
+				{Source: 1},
+				{Members: []corpus.File{{Source: 1}, {Source: 2}}},
+				{Source: 3},
+			},
+			Sources: []sources.Source{{Name: "r", Reference: true}, {Name: "a"}, {Name: "b"}, {Name: "c"}},
+		},
+	}
+	s := newShard(layout, []records.Member{
+		{Ref: at(0, 7), First: 0},
+		{Ref: at(0, 9), First: 0},
+		{Ref: at(1, 0), First: 0},
+		{Ref: at(1, 5), First: 0},
+		{Ref: at(2, 1), First: 0},
+		{Ref: at(3, 0), First: 0},
+	}, []records.Edge[records.Number]{
+		edge(0, 1, 8, 8), edge(1, 3, 8, 10), edge(2, 3, 8, 8), edge(3, 4, 8, 10), edge(4, 5, 8, 10),
+	})
+	var c sources.Counts
+	s.CountSources(&c)
+	want := sources.Counts{
+		Elsewhere: sources.Tally{2, 2, 1, 1},
+		Shared: []sources.Tally{
+			{0, 2},       // not in itself
+			{2, 2, 2},    // equal ones
+			{0, 1, 0, 1}, // not in the reference, by no edge
+			{0, 0, 1},
+		},
+	}
+	if !reflect.DeepEqual(c, want) {
+		t.Errorf("undecided: %+v, want %+v", c, want)
+	}
+	s.Decide(keep.Component)
+	want.Removed = sources.Tally{0, 2, 0, 1}
+	c = sources.Counts{}
+	s.CountSources(&c)
+	if !reflect.DeepEqual(c, want) {
+		t.Errorf("decided: %+v, want %+v", c, want)
+	}
+}

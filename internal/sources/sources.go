@@ -1,0 +1,178 @@
+// Package sources says where the documents of a corpus come from, and counts how much of each source is in the others.
+package sources
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Number is the number of a source, from 0, below Most.
+type Number uint8
+
+// Most is the largest number of sources of a job. Those of the input and those of the reference are bounded each.
+const (
+	Most          = MostInput + MostReference
+	MostInput     = 100
+	MostReference = 28
+)
+
+// Source is a file or a folder, or what is left of a corpus that has more of them than are told apart.
+type Source struct {
+	// Name is the path below the folder that all files of the corpus have in common.
+	Name string
+	// Files is the number of its files.
+	Files int
+	// Reference says that it is of the reference corpus.
+	Reference bool
+}
+
+// File is what the division of a corpus depends on.
+type File struct {
+	// Path has slashes between its elements.
+	Path string
+	// Bytes is about how many bytes of text the file holds.
+	Bytes int64
+	// IsDocument says that the file is one document. Such a file is no source, but its folder is.
+	IsDocument bool
+}
+
+// Division divides the files of a corpus into sources.
+type Division struct {
+	// Sources are ordered by name. What is left of too many comes last.
+	Sources []Source
+
+	common  int // length of the path that all files have in common
+	depth   int // number of elements behind it that name a source
+	numbers map[string]Number
+}
+
+// Divide divides files into at most most sources, which is 2 or more. Their paths, below the folder that all of them
+// have in common, are cut as deep as that allows: a source is a file where there are few, else a folder. If even the
+// first elements of the paths are too many, the sources are those with the most bytes, and one for all others.
+func Divide(files iter.Seq[File], most int) *Division {
+	d := &Division{common: commonFolder(files), depth: 1}
+	found, isDeepest := d.count(files, most)
+	if len(found) > most {
+		d.number(found, most)
+		return d
+	}
+	for !isDeepest {
+		deeper := *d
+		deeper.depth++
+		more, deepest := deeper.count(files, most)
+		if len(more) > most {
+			break
+		}
+		d.depth, found, isDeepest = deeper.depth, more, deepest
+	}
+	d.number(found, most)
+	return d
+}
+
+// commonFolder returns the length of the longest folder, with its slash, that all paths begin with.
+func commonFolder(files iter.Seq[File]) int {
+	common, isFirst := "", true
+	for file := range files {
+		switch {
+		case isFirst:
+			common, isFirst = folderOf(file.Path), false
+		case !strings.HasPrefix(file.Path, common):
+			n := 0
+			for n < min(len(common), len(file.Path)) && common[n] == file.Path[n] {
+				n++
+			}
+			common = folderOf(common[:n])
+		}
+	}
+	return len(common)
+}
+
+// folderOf returns the path up to its last slash.
+func folderOf(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
+
+// name returns the name of a file's source, and whether a deeper cut gives no other.
+func (d *Division) name(file File) (name string, isDeepest bool) {
+	rest := file.Path[d.common:]
+	if file.IsDocument {
+		rest = strings.TrimSuffix(folderOf(rest), "/")
+	}
+	if rest == "" {
+		return ".", true
+	}
+	end := 0
+	for range d.depth {
+		slash := strings.IndexByte(rest[end:], '/')
+		if slash < 0 {
+			return rest, true
+		}
+		end += slash + 1
+	}
+	return rest[:end-1], false
+}
+
+// extent is how large a source is.
+type extent struct {
+	files int
+	bytes int64
+}
+
+// count returns the sources by name, and whether a deeper cut gives no others. It may stop if there are more than most,
+// except at the first depth.
+func (d *Division) count(files iter.Seq[File], most int) (found map[string]*extent, isDeepest bool) {
+	found, isDeepest = map[string]*extent{}, true
+	var last string
+	var of *extent // of the last name: files of a folder often stand next to each other
+	for file := range files {
+		name, deepest := d.name(file)
+		isDeepest = isDeepest && deepest
+		if of == nil || name != last {
+			if of = found[name]; of == nil {
+				of = &extent{}
+				found[name] = of
+			}
+			last = name
+		}
+		of.files++
+		of.bytes += file.Bytes
+		if d.depth > 1 && len(found) > most {
+			break
+		}
+	}
+	return found, isDeepest
+}
+
+// number numbers the sources.
+func (d *Division) number(found map[string]*extent, most int) {
+	d.numbers = make(map[string]Number, len(found))
+	names := slices.SortedFunc(maps.Keys(found), func(a, b string) int {
+		return cmp.Or(cmp.Compare(found[b].bytes, found[a].bytes), strings.Compare(a, b))
+	})
+	var others []string
+	if len(names) > most {
+		names, others = names[:most-1], names[most-1:]
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		d.numbers[name] = Number(i)
+		d.Sources = append(d.Sources, Source{Name: name, Files: found[name].files})
+	}
+	if len(others) == 0 {
+		return
+	}
+	rest := Source{Name: fmt.Sprintf("(%d others)", len(others))}
+	for _, name := range others {
+		d.numbers[name] = Number(len(names))
+		rest.Files += found[name].files
+	}
+	d.Sources = append(d.Sources, rest)
+}
+
+// Number returns the number of the source of a file, which must be one of those that were divided.
+func (d *Division) Number(file File) Number {
+	name, _ := d.name(file)
+	return d.numbers[name]
+}

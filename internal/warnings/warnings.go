@@ -1,0 +1,166 @@
+// Package warnings says where the results of a job may lack what its user wants to keep.
+package warnings
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/sources"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/job"
+	"mirrorbeam/sketch"
+)
+
+// Kind says what a warning is about. Kinds keep their names.
+type Kind string
+
+// The kinds of warnings, in the order in which they are listed.
+const (
+	// TextField: most of the texts are empty or addresses, so the text may be in another field.
+	TextField Kind = "text_field"
+	// SourceLoss: a source loses more than nine tenths of its documents.
+	SourceLoss Kind = "source_loss"
+	// LikelyTemplate: the documents of a cluster may have little in common but a template.
+	LikelyTemplate Kind = "template"
+	// OnePair: two large parts of a cluster are joined by one pair.
+	OnePair Kind = "one_pair"
+)
+
+// Warning is a sentence for the user.
+type Warning struct {
+	Kind Kind   `json:"kind"`
+	Text string `json:"text"`
+	// Flag is the flag of the command that helps, or several in one string.
+	Flag string `json:"flag"`
+	// More is the number of further warnings of the kind, which are not listed. Only the last of a kind has it.
+	More int64 `json:"more,omitempty"`
+}
+
+// Findings are what a job counted.
+type Findings struct {
+	Texts     work.Texts
+	Sources   []sources.Row
+	Templates work.Worst[work.Template]
+	Bridges   work.Worst[work.Bridge]
+}
+
+// Of returns the warnings about the results of a job: at most ten of each kind, by kind, the gravest of each first.
+func Of(c *job.Config, found Findings) []Warning {
+	warnings := append([]Warning{}, ofTexts(c, found.Texts)...)
+	warnings = append(warnings, ofSources(c, found.Sources)...)
+	var listed []Warning
+	for _, t := range found.Templates.Named {
+		listed = append(listed, Warning{
+			Kind: LikelyTemplate,
+			Text: fmt.Sprintf("cluster %s of %d documents looks like a template: the similarity of those removed to those kept is %.2f on average, the least %.2f",
+				t.Cluster, t.Documents, t.Mean, t.Least),
+			Flag: templateFlag(c),
+		})
+	}
+	warnings = append(warnings, withMore(listed, found.Templates.Count)...)
+	listed = nil
+	for _, b := range found.Bridges.Named {
+		listed = append(listed, Warning{
+			Kind: OnePair,
+			Text: fmt.Sprintf("cluster %s of %d documents is held together by one pair, %s and %s: without it, %d of them are not joined to the others",
+				b.Cluster, b.Documents, b.A, b.B, b.Part),
+			Flag: "--split " + string(keep.Star),
+		})
+	}
+	return append(warnings, withMore(listed, found.Bridges.Count)...)
+}
+
+// withMore notes how many warnings of a kind there are beside those listed.
+func withMore(listed []Warning, count int64) []Warning {
+	if len(listed) > 0 {
+		listed[len(listed)-1].More = count - int64(len(listed))
+	}
+	return listed
+}
+
+// leastRecords is the least number of records that say something of a field.
+const leastRecords = 10
+
+// ofTexts warns of a field that holds no texts in most records.
+func ofTexts(c *job.Config, t work.Texts) []Warning {
+	if t.Records < leastRecords || 2*(t.Empty+t.Addresses) <= t.Records {
+		return nil
+	}
+	fields, _ := c.TextFields()
+	what := fmt.Sprintf("is empty in %d and a web address in %d", t.Empty, t.Addresses)
+	switch {
+	case t.Addresses == 0:
+		what = fmt.Sprintf("is empty in %d", t.Empty)
+	case t.Empty == 0:
+		what = fmt.Sprintf("is a web address in %d", t.Addresses)
+	}
+	warning := Warning{
+		Kind: TextField, Flag: "--text-field",
+		Text: fmt.Sprintf("the text, field %s, %s of %d records: the texts may be in another field", strings.Join(fields, " and "), what, t.Records),
+	}
+	if len(c.Weight) > 0 {
+		warning.Flag = "--weight"
+	}
+	return []Warning{warning}
+}
+
+const (
+	// leastDocuments is the least number of documents of a source that may be called lost.
+	leastDocuments = 50
+	// mostSources is the largest number of sources that are named.
+	mostSources = 10
+)
+
+// ofSources warns of sources that lose more than nine tenths of their documents.
+func ofSources(c *job.Config, rows []sources.Row) []Warning {
+	lost := slices.DeleteFunc(slices.Clone(rows), func(row sources.Row) bool {
+		return row.Documents < leastDocuments || 10*row.Removed <= 9*row.Documents
+	})
+	slices.SortStableFunc(lost, func(a, b sources.Row) int { return cmp.Compare(b.Removed, a.Removed) })
+	var listed []Warning
+	for _, row := range lost[:min(len(lost), mostSources)] {
+		listed = append(listed, ofSource(c, row))
+	}
+	return withMore(listed, int64(len(lost)))
+}
+
+// ofSource warns of a source that loses most of its documents. What helps depends on where their near-duplicates are.
+func ofSource(c *job.Config, row sources.Row) Warning {
+	w := Warning{
+		Kind: SourceLoss, Flag: templateFlag(c),
+		Text: fmt.Sprintf("%s loses %d of its %d documents", row.Source, row.Removed, row.Documents),
+	}
+	if len(row.In) == 0 || 2*row.In[0].Documents <= row.Documents {
+		return w
+	}
+	if most := row.In[0]; most.Source != row.Source {
+		w.Text += fmt.Sprintf("; %d have near-duplicates in %s, which may hold the same data", most.Documents, most.Source)
+		w.Flag = "--input"
+	} else {
+		w.Text += fmt.Sprintf("; %d are like others of the same source", most.Documents)
+	}
+	return w
+}
+
+// templateFlag returns the flags that let fewer documents be near-duplicates.
+func templateFlag(c *job.Config) string {
+	var flags []string
+	switch {
+	case c.Scoring() == methods.Hamming && c.Hamming > 0:
+		flags = append(flags, fmt.Sprintf("--hamming %d", c.Hamming-1))
+	case c.Scoring() != methods.Hamming && c.Threshold < 1:
+		flags = append(flags, fmt.Sprintf("--threshold %g", math.Round(50*(1+c.Threshold))/100))
+	}
+	if c.Split != keep.Star {
+		flags = append(flags, "--split "+string(keep.Star))
+	}
+	if c.StopWordUse != sketch.RequireStopWords {
+		flags = append(flags, "--stopwords-use "+string(sketch.RequireStopWords))
+	}
+	return strings.Join(flags, ", ")
+}

@@ -1,0 +1,101 @@
+package warnings
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/sources"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/job"
+	"mirrorbeam/sketch"
+)
+
+func TestNoWarnings(t *testing.T) {
+	config := job.Default()
+	got := Of(&config, Findings{
+		Texts: work.Texts{Records: 20, Empty: 5, Addresses: 5},
+		Sources: []sources.Row{
+			{Source: "nine tenths", Documents: 100, Removed: 90},
+			{Source: "few documents", Documents: leastDocuments - 1, Removed: leastDocuments - 1},
+		},
+	})
+	if got == nil || len(got) > 0 {
+		t.Errorf("warnings %#v, want an empty list", got)
+	}
+	if got := Of(&config, Findings{Texts: work.Texts{Records: leastRecords - 1, Empty: leastRecords - 1}}); len(got) > 0 {
+		t.Errorf("of few records: %+v", got)
+	}
+}
+
+func TestTexts(t *testing.T) {
+	for _, test := range []struct {
+		weight map[string]float64
+		texts  work.Texts
+		want   string
+	}{
+		{nil, work.Texts{Records: 10, Empty: 6}, "the text, field body, is empty in 6 of 10 records: the texts may be in another field (--text-field)"},
+		{
+			map[string]float64{"b": 1, "a": 2},
+			work.Texts{Records: 10, Empty: 5, Addresses: 1},
+			"the text, field a and b, is empty in 5 and a web address in 1 of 10 records: the texts may be in another field (--weight)",
+		},
+	} {
+		config := job.Default()
+		config.TextField, config.Weight = "body", test.weight
+		got := Of(&config, Findings{Texts: test.texts})
+		if len(got) != 1 || got[0].Kind != TextField || got[0].Text+" ("+got[0].Flag+")" != test.want {
+			t.Errorf("%+v, want %s", got, test.want)
+		}
+	}
+}
+
+// TestMore: there are at most ten warnings of a kind, and the last says how many are not listed.
+func TestMore(t *testing.T) {
+	var found Findings
+	for i := range 13 {
+		found.Sources = append(found.Sources, sources.Row{Source: fmt.Sprint(i), Documents: 100, Removed: 91 + int64(i)%3})
+		found.Templates.Add(work.Template{Cluster: fmt.Sprint(i), Documents: 100})
+		found.Bridges.Add(work.Bridge{Cluster: fmt.Sprint(i)})
+	}
+	config := job.Default()
+	got := Of(&config, found)
+	if len(got) != 30 {
+		t.Fatalf("%d warnings", len(got))
+	}
+	for i, warning := range got {
+		if want := []Kind{SourceLoss, LikelyTemplate, OnePair}[i/10]; warning.Kind != want {
+			t.Errorf("warning %d is %+v, want %s", i, warning, want)
+		}
+		if want := int64(i%10) / 9 * 3; warning.More != want {
+			t.Errorf("warning %d is %+v, want %d more", i, warning, want)
+		}
+	}
+	if !strings.HasPrefix(got[0].Text, "2 loses 93 of its 100") {
+		t.Errorf("the first is %+v", got[0])
+	}
+}
+
+// TestFlags: only flags that would change something are named.
+func TestFlags(t *testing.T) {
+	for _, test := range []struct {
+		change func(c *job.Config)
+		want   string
+	}{
+		{func(*job.Config) {}, "--threshold 0.9, --split star, --stopwords-use require"},
+		{func(c *job.Config) { c.Split, c.StopWordUse = keep.Star, sketch.RequireStopWords }, "--threshold 0.9"},
+		{func(c *job.Config) { c.Keys = methods.SimHash }, "--hamming 2, --split star, --stopwords-use require"},
+		{func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 0 }, "--split star, --stopwords-use require"},
+		{func(c *job.Config) { c.Threshold = 1 }, "--split star, --stopwords-use require"},
+	} {
+		config := job.Default()
+		test.change(&config)
+		var found Findings
+		found.Templates.Add(work.Template{Cluster: "c"})
+		if got := Of(&config, found); len(got) != 1 || got[0].Flag != test.want {
+			t.Errorf("%+v, want %s", got, test.want)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package work
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+)
+
+// TestWorst: the clusters that are named do not depend on the order in which tasks come.
+func TestWorst(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	var all []Bridge
+	for i := range 40 {
+		all = append(all, Bridge{Cluster: fmt.Sprintf("c%d", i), Part: int64(25 + i/3)})
+	}
+	var want Worst[Bridge]
+	for _, b := range all {
+		want.Add(b)
+	}
+	if want.Count != 40 || len(want.Named) != mostWorst || want.Named[0].Cluster != "c39" || want.Named[1].Cluster != "c36" {
+		t.Errorf("the worst are %+v", want)
+	}
+	for range 20 {
+		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		var tasks [3]Worst[Bridge]
+		for _, b := range all {
+			tasks[random.IntN(3)].Add(b)
+		}
+		var got Worst[Bridge]
+		for _, one := range tasks {
+			got.AddAll(one)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("the worst are %+v, want %+v", got, want)
+		}
+	}
+}
