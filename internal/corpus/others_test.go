@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"fmt"
 	"testing"
 )
 
@@ -26,7 +25,7 @@ func TestDecodeOthers(t *testing.T) {
 			continue
 		}
 		for i, value := range got.Others {
-			if c.want[i] == nil && value != nil || c.want[i] != nil && (value == nil || fmt.Sprintf("%s", value) != c.want[i]) {
+			if c.want[i] == nil && value != nil || c.want[i] != nil && (value == nil || string(value) != c.want[i]) {
 				t.Errorf("%s: value %d is %q, want %q", c.line, i, value, c.want[i])
 			}
 		}
