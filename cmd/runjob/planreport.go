@@ -17,6 +17,7 @@ import (
 // choices.
 func printPlan(to io.Writer, a *plan.Advice) error {
 	w := bufio.NewWriter(to)
+	printReads(w, a.Reads)
 	printCorpus(w, a)
 	if a.Curve == nil {
 		printTables(w, a)
@@ -25,6 +26,7 @@ func printPlan(to io.Writer, a *plan.Advice) error {
 	}
 	if a.Chosen >= 0 {
 		printHeaps(w, a.Choices[a.Chosen])
+		printWrites(w, a)
 	}
 	if a.Curve == nil {
 		printDistances(w, a)

@@ -228,6 +228,10 @@ func planFlags(c *plan.Config) []settingFlag {
 			"Room for the keys of all documents, on disk or in memory. Choices that need more are ranked last. 0: no limit.",
 		},
 		{
+			"Plan", "temp", &c.Temp, "DIR", 0,
+			"Folder for the temporary files of the job: say whether its disk has room for them.",
+		},
+		{
 			"Plan", "comparison", &c.Comparison, "TIME", 0,
 			"CPU time to compare the two documents of a candidate pair; 0: a measured time that depends on the sizes of their sets.",
 		},

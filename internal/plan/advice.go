@@ -11,6 +11,11 @@ type Advice struct {
 	Config Config `json:"config"`
 	// Corpus describes the input; nil without one.
 	Corpus *Facts `json:"corpus,omitempty"`
+	// Reads says what the job reads; nil without an input. Writes says what each output takes if the job writes it.
+	Reads  *Reads  `json:"reads,omitempty"`
+	Writes []Write `json:"writes,omitempty"`
+	// TempFree is the number of bytes that are free on the disk of the temporary folder; nil if nobody knows.
+	TempFree *int64 `json:"temp_free_bytes,omitempty"`
 	// Choices are ranked, the cheapest first.
 	Choices []Choice `json:"choices"`
 	// Chosen is the index in Choices of the choice of the configuration; -1 if its cost cannot be told without an

@@ -38,6 +38,9 @@ type Config struct {
 	// of their sets.
 	Comparison time.Duration `json:"comparison_ns"`
 
+	// Temp is the folder for temporary files, whose disk is looked at; empty: none is.
+	Temp string `json:"temp,omitempty"`
+
 	// Given, Stdin and Progress are as in [job.Config].
 	Given    []string          `json:"-"`
 	Stdin    string            `json:"-"`
@@ -112,6 +115,9 @@ func Make(ctx context.Context, c Config) (*Advice, error) {
 	slices.SortStableFunc(advice.Choices, func(a, b Choice) int { return a.Compare(&b.Choice) })
 	advice.find(options, config.PromisedRecall())
 	advice.Curve = curve(options.base, measured)
+	if measured != nil {
+		advice.describe(&c, &measured.corpus.inputs)
+	}
 	return advice, nil
 }
 

@@ -80,6 +80,9 @@ func planTables(ctx context.Context, c Config, config job.Config) (*Advice, erro
 		return c.Distance < config.Hamming && c.Seconds < advice.Choices[advice.Chosen].Seconds
 	})
 	advice.Safer = place(func(c *Choice) bool { return c.Distance > config.Hamming })
+	if measured != nil {
+		advice.describe(&c, &measured.corpus.inputs)
+	}
 	return advice, nil
 }
 
