@@ -1,8 +1,6 @@
 package clusters
 
-import (
-	"mirrorbeam/internal/work"
-)
+import "mirrorbeam/internal/work"
 
 const (
 	// leastTemplate is the least number of documents of a cluster that may be called a template.
@@ -17,18 +15,18 @@ const (
 func (s *Shard) Doubt(o *work.Outcome, least float64, areComponents bool) {
 	for first, c := range s.cohesions() {
 		mean := c.sum / float64(c.gone)
-		if s.size[first] < leastTemplate || c.gone == 0 || mean >= (least+1)/2 {
-			continue
+		if s.size[first] >= leastTemplate && c.gone > 0 && mean < (least+1)/2 {
+			o.Templates.Add(work.Template{Cluster: s.names[first], Documents: int64(s.size[first]), Mean: mean, Least: c.least})
 		}
-		o.Templates.Add(work.Template{Cluster: s.names[first], Documents: int64(s.size[first]), Mean: mean, Least: c.least})
 	}
 	if !areComponents {
 		return
 	}
 	for _, found := range s.bridges(leastPart) {
 		e := s.edges[found.edge]
-		b := work.Bridge{Documents: int64(s.size[found.first]), Part: int64(found.part)}
-		b.Cluster, b.A, b.B = s.names[found.first], s.names[e.A], s.names[e.B]
-		o.Bridges.Add(b)
+		o.Bridges.Add(work.Bridge{
+			Cluster: s.names[found.first], Documents: int64(s.size[found.first]), Part: int64(found.part),
+			A: s.names[e.A], B: s.names[e.B],
+		})
 	}
 }
