@@ -3,11 +3,10 @@ package main
 import (
 	"io"
 	"maps"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"net/http"
 
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 
