@@ -61,6 +61,9 @@ func (c *Config) ResultHash(stopWords, ranking string) string {
 	if choices.Score == methods.Hamming {
 		choices.Threshold = 0
 	}
+	if c.method().Identity != "" {
+		choices.Threshold, choices.Shingle = 0, 0
+	}
 	return choices.hash(sketchSettings, resultSettings)
 }
 

@@ -12,10 +12,8 @@ import (
 // This file implements the measure and the outputs once more, in the plainest way: sets of strings, every pair
 // compared.
 
-// naiveShingles returns the shingles of a text as strings; nil if it has no
-// token.
-func naiveShingles(text string, width int, cjk bool) map[string]bool {
-	var tokens []string
+// naiveTokens returns the tokens of a text.
+func naiveTokens(text string, cjk bool) (tokens []string) {
 	inside := false
 	for _, r := range text {
 		switch {
@@ -32,6 +30,13 @@ func naiveShingles(text string, width int, cjk bool) map[string]bool {
 			inside = false
 		}
 	}
+	return tokens
+}
+
+// naiveShingles returns the shingles of a text as strings; nil if it has no
+// token.
+func naiveShingles(text string, width int, cjk bool) map[string]bool {
+	tokens := naiveTokens(text, cjk)
 	if len(tokens) == 0 {
 		return nil
 	}

@@ -55,26 +55,22 @@ type Fingerprint struct {
 // Fingerprinter computes the fingerprints of documents. A document has one or several texts, or features that
 // another program has found. A Fingerprinter reuses its buffers. Only one goroutine may use it at a time.
 type Fingerprinter struct {
-	options    Options
-	normalizer *Normalizer // nil: nothing to do
-	filter     *WordFilter // nil: no word to remove
-	document   func(text []byte) Document
-	simhash    *SimHash // nil: not wanted
+	options  Options
+	prepare  preparation
+	document func(text []byte) Document
+	simhash  *SimHash // nil: not wanted
 
-	normalized, filtered []byte
-	set                  []uint64
-	empty                []byte
-	fingerprint          []uint64
+	set         []uint64
+	empty       []byte
+	fingerprint []uint64
 }
 
 // NewFingerprinter returns a Fingerprinter, or an error that says what is wrong with o.
 func NewFingerprinter(o Options) (*Fingerprinter, error) {
 	f := &Fingerprinter{options: o}
 	var err error
-	if o.Normalization != (Normalization{}) {
-		if f.normalizer, err = NewNormalizer(o.Normalization); err != nil {
-			return nil, err
-		}
+	if f.prepare, err = newPreparation(o); err != nil {
+		return nil, err
 	}
 	if o.SimHashBits != 0 {
 		if f.simhash, err = NewSimHash(SimHashOptions{Bits: o.SimHashBits}); err != nil {
@@ -84,9 +80,8 @@ func NewFingerprinter(o Options) (*Fingerprinter, error) {
 	switch {
 	case o.StopWords == nil:
 		f.document = NewHasher(o.Measure).Document
-	case o.StopWordUse == RemoveStopWords:
+	case o.StopWordUse == RemoveStopWords: // which the preparation does
 		f.document = NewHasher(o.Measure).Document
-		f.filter = NewWordFilter(o.Measure, func(word []byte) bool { return !o.StopWords.Contains(word) })
 	case o.StopWordUse == RequireStopWords:
 		f.document = NewShingleFilter(o.Measure, o.StopWords.Contains).Document
 	default:
@@ -126,17 +121,7 @@ func (f *Fingerprinter) Texts(texts [][]byte) Fingerprint {
 }
 
 // text returns the fingerprint of one text after normalization and filters.
-func (f *Fingerprinter) text(text []byte) Document {
-	if f.normalizer != nil {
-		f.normalized = f.normalizer.Append(f.normalized[:0], text)
-		text = f.normalized
-	}
-	if f.filter != nil {
-		f.filtered = f.filter.Append(f.filtered[:0], text)
-		text = f.filtered
-	}
-	return f.document(text)
-}
+func (f *Fingerprinter) text(text []byte) Document { return f.document(f.prepare.apply(text)) }
 
 // addWeighted adds the set of a text to the SimHash.
 func (f *Fingerprinter) addWeighted(set []uint64, text int) {

@@ -137,6 +137,10 @@ func planText(s pipeline.Summary) string {
 	switch {
 	case s.Config.Similarity == methods.Containment:
 		return fmt.Sprintf("documents that share %d words in a row are always compared; shorter overlaps sometimes", s.Plan.Words)
+	case s.Plan.Keys == methods.SameBytes:
+		return "documents of the same bytes are joined, and no others"
+	case s.Plan.Keys == methods.SameWords:
+		return "documents of the same words in the same order are joined, and no others"
 	case s.Plan.Keys == methods.All:
 		return fmt.Sprintf("all pairs are compared: recall 1 by construction at the threshold %g", s.Config.Threshold)
 	case s.Plan.Keys == methods.Exact && s.Skipped.Groups > 0:

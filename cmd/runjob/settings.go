@@ -179,7 +179,7 @@ func measureFlags(c *job.Measure) []settingFlag {
 		},
 		{
 			"Measure", "keys", &c.Keys, "KEYS", 0,
-			"How to find pairs that may be similar: exact (by their rarest shingles: no pair is missed), all (every pair is compared, for corpora of some thousand documents), minhash (by bands of their MinHash signatures: one pair in some hundreds or thousands is missed), simhash (by their SimHash fingerprints: no pair within --hamming bits is missed). auto: exact or all, whichever is cheaper; minhash with --recall below 1, with --bands or --rows, and with --verify other than exact; simhash with --score hamming.",
+			"How to find pairs that may be similar: exact (by their rarest shingles: no pair is missed), all (every pair is compared, for corpora of some thousand documents), minhash (by bands of their MinHash signatures: one pair in some hundreds or thousands is missed), simhash (by their SimHash fingerprints: no pair within --hamming bits is missed). Only exact duplicates, in a fraction of the time: same-words (texts with the same words in the same order), same-bytes (texts with the same bytes). auto: exact or all, whichever is cheaper; minhash with --recall below 1, with --bands or --rows, and with --verify other than exact; simhash with --score hamming.",
 		},
 		{
 			"Measure", "recall", &c.Recall, "P", quiet,

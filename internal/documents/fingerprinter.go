@@ -31,6 +31,9 @@ type Kept struct {
 	Scheme lshbands.Scheme
 	// Sets says how much is kept of the sets.
 	Sets Sets
+	// Identity, if not empty, says when documents are the same. Then a block keeps nothing else of them: no sets, and one
+	// key, which with the digest makes 128 bits.
+	Identity sketch.Identity
 	// Sequences keeps all shingles of a document, in the order of its one text, instead of its set. Such
 	// documents have neither keys nor SimHash fingerprints.
 	Sequences bool
@@ -40,16 +43,17 @@ type Kept struct {
 
 // fingerprinter fills sketch blocks. It is not for concurrent use.
 type fingerprinter struct {
-	reading   Reading
-	kept      Kept
-	shares    audit.Shares
-	files     []corpus.File
-	source    *recordDecoder
-	marker    *marker
-	sketcher  *contentSketcher
-	sequencer *sketch.Sequencer // replaces sketcher where sequences are kept
-	bands     *Bands
-	packed    []byte
+	reading    Reading
+	kept       Kept
+	shares     audit.Shares
+	files      []corpus.File
+	source     *recordDecoder
+	marker     *marker
+	sketcher   *contentSketcher
+	sequencer  *sketch.Sequencer  // replaces sketcher where sequences are kept
+	identifier *sketch.Identifier // replaces it where documents are the same or not
+	bands      *Bands
+	packed     []byte
 	// wants, if not nil, selects the documents that are fingerprinted. Others are only counted.
 	wants func(r *Record, isReference bool) bool
 }
@@ -65,9 +69,12 @@ func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, inputs *Input
 	if f.marker, err = newMarker(kept.Marking, inputs.Ranking, s.Options.Measure.Seed); err != nil {
 		return nil, err
 	}
-	if kept.Sequences {
+	switch {
+	case kept.Identity != "":
+		f.identifier, err = sketch.NewIdentifier(s.Options, kept.Identity)
+	case kept.Sequences:
 		f.sequencer, err = sketch.NewSequencer(s.Options, kept.ExcludeQuotations)
-	} else {
+	default:
 		f.sketcher, err = newContentSketcher(s)
 	}
 	return f, err
@@ -119,6 +126,8 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 	}
 	switch {
 	case f.wants != nil && !f.wants(r, file.Reference):
+	case f.identifier != nil:
+		f.addIdentity(b, ref, r)
 	case f.sequencer != nil:
 		f.addSequence(b, ref, r)
 	default:
@@ -142,6 +151,21 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
 	case SmallestHashes:
 		one.Set = sketch.BottomK(d.Set, records.SmallestHashes)
 	}
+	b.builder.Add(one)
+}
+
+// addIdentity adds a document to the block as one that is the same as others or not. Its text is its one element.
+func (f *fingerprinter) addIdentity(b *block, ref docref.Ref, r *Record) {
+	d := f.identifier.Texts(r.Content.Texts)
+	if !d.IsValid {
+		b.counts.InvalidUTF8++
+	}
+	size := 1
+	if d.IsEmpty {
+		size = 0
+	}
+	one := f.document(b, ref, r, d.Digest)
+	one.Keys, one.Size = []uint64{d.Check}, size
 	b.builder.Add(one)
 }
 

@@ -118,7 +118,10 @@ func (f *Fingerprinting) parallel(ctx context.Context, reader *splitReader, writ
 }
 
 func (f *Fingerprinting) block() *block {
-	if f.Kept.Sequences {
+	switch {
+	case f.Kept.Identity != "":
+		return newBlock(1, 0)
+	case f.Kept.Sequences:
 		return newBlock(0, 0)
 	}
 	return newBlock(f.Kept.Scheme.Bands, f.Options.SimHashBits)

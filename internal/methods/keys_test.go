@@ -142,7 +142,7 @@ func TestRegistry(t *testing.T) {
 	if keying.Setup() == nil || grouping.Setup() == nil {
 		t.Error("an unknown method is taken")
 	}
-	if names := Names(Resemblance); !slices.Equal(names, []Name{All, Exact, MinHash, SimHash}) {
+	if names := Names(Resemblance); !slices.Equal(names, []Name{All, Exact, MinHash, SameBytes, SameWords, SimHash}) {
 		t.Errorf("methods %s", names)
 	}
 	defer func() {

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
 )
 
 // Method is a way to find similar documents. Only Name and Keys are required. A field that is left out is that of a
@@ -24,6 +25,10 @@ type Method struct {
 	Similarity Similarity
 	// Settings are the settings that belong to this method.
 	Settings Settings
+
+	// Identity, if not empty, says that the method joins documents that are the same, and no others. Then the digest of a
+	// document, and its one band, are of that identity. It has no set.
+	Identity sketch.Identity
 
 	// Reads says which parts of a sketch block the keys are made of. The block must hold them.
 	Reads Parts

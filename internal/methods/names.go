@@ -16,6 +16,10 @@ const (
 	// All compares every document with every other whose size allows the threshold. It is the yardstick, for small
 	// corpora.
 	All Name = "all"
+	// SameBytes joins documents whose texts have the same bytes, and SameWords those whose texts have the same words in
+	// the same order. They join no others.
+	SameBytes Name = "same-bytes"
+	SameWords Name = "same-words"
 	// Passages compares documents that share a passage which winnowing selects. It goes with Containment.
 	Passages Name = "passages"
 )

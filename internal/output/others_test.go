@@ -46,11 +46,11 @@ func writeResults(t *testing.T, write func(string, []byte)) {
 	id := func(i int) string { return fmt.Sprintf("doc-é-%06d", i) }
 	results(t, write, "clusters", many, func(i int) (Cluster, object) {
 		return Cluster{
-				Cluster: id(i / 2), ID: id(i), Ref: "x:1", Kept: i%2 == 0, Similarity: .875, Size: 2, Least: .5, Mean: .75, Reference: i%3 == 0,
-			}, object{
-				"cluster": id(i / 2), "id": id(i), "ref": "x:1", "kept": i%2 == 0, "similarity": .875, "size": 2, "least": .5, "mean": .75,
-				"reference": i%3 == 0,
-			}
+			Cluster: id(i / 2), ID: id(i), Ref: "x:1", Kept: i%2 == 0, Similarity: .875, Size: 2, Least: .5, Mean: .75, Reference: i%3 == 0,
+		}, object{
+			"cluster": id(i / 2), "id": id(i), "ref": "x:1", "kept": i%2 == 0, "similarity": .875, "size": 2, "least": .5, "mean": .75,
+			"reference": i%3 == 0,
+		}
 	})
 	results(t, write, "pairs", 1000, func(i int) (Pair, object) {
 		row := Pair{A: id(i / 3), B: id(i), Jaccard: .1, ContainmentA: .2, ContainmentB: .3, Exact: true, MoreSpans: int64(i)}

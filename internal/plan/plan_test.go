@@ -324,6 +324,7 @@ func TestRefused(t *testing.T) {
 		{"too much", with("x", func(c *Config) { c.Documents = 5 }), failure.Usage, []string{"documents 5: the documents of input are counted"}},
 		{"all at once", Config{Documents: -1, Comparison: -1, Measure: Default().Measure}, failure.Usage, []string{"documents -1", "shingles 0", "comparison"}},
 		{"all pairs", with("x", func(c *Config) { c.Keys = methods.All }), failure.Usage, []string{"keys all: compares all pairs"}},
+		{"no pairs", with("x", func(c *Config) { c.Keys = methods.SameWords }), failure.Usage, []string{"keys same-words: compares no pair"}},
 		{"no threshold", with("x", func(c *Config) { c.Threshold = 2 }), failure.Usage, []string{"threshold 2"}},
 		{"no file", with(good.Input[0]+"x", nil), failure.Input, []string{"in.jsonlx"}},
 		{"no stop words", with(good.Input[0], func(c *Config) { c.StopWords = good.Input[0] + "x" }), failure.Usage, []string{"in.jsonlx"}},
