@@ -85,7 +85,15 @@ func checkSources(t *testing.T, config job.Config, summary Summary, tr *truth) {
 			got[i].In[j].Source = strings.TrimSuffix(got[i].In[j].Source, ".zst")
 		}
 	}
-	if want := tr.sourceRows(config.Threshold, removed); !reflect.DeepEqual(got, want) {
+	want := tr.sourceRows(config.Threshold, removed)
+	if len(want) == 1 {
+		// The name of a source lacks the folder that all files have in common.
+		want[0].Source = filepath.Base(want[0].Source)
+		for i := range want[0].In {
+			want[0].In[i].Source = want[0].Source
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("sources\n%+v, want\n%+v", got, want)
 	}
 }

@@ -31,8 +31,8 @@ func TestRefusals(t *testing.T) {
 		says   string
 	}{
 		{"usage", func(c *job.Config) { c.Threshold = 2 }, ErrUsage, "threshold 2"},
-		{"output is an address", func(c *job.Config) { c.Output = "gs://bucket/out" }, ErrUsage, "output gs://bucket/out: only local paths"},
-		{"temp is an address", func(c *job.Config) { c.Temp = "file:///tmp" }, ErrUsage, "temp file:///tmp: only local paths"},
+		{"output is an address", func(c *job.Config) { c.Output = "gs://bucket/out" }, ErrUsage, "output gs://bucket/out: this version reads and writes no gs://"},
+		{"temp is an address", func(c *job.Config) { c.Temp = "file:///tmp" }, ErrUsage, "temp file:///tmp: this version reads and writes no file://"},
 		{"no match", func(c *job.Config) { c.Input = append(c.Input, "nothing/here*") }, ErrInput, "nothing/here*"},
 		{"too many rejects", func(c *job.Config) { c.MaxRejects = 9 }, ErrInput, "10 records"},
 		{"first reject of zstd", func(c *job.Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.zst" }, ErrInput, "a.jsonl:"},
