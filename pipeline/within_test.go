@@ -189,6 +189,9 @@ func TestWithinIsTheUnion(t *testing.T) {
 
 // TestWithinHeaps: very many similar documents of several scopes never meet.
 func TestWithinHeaps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("heaps need many documents; TestWithin runs the same code on few")
+	}
 	for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
 		files := cut(marked(heapCorpus(47, 900, 3), func(i int, l *line) map[string]string {
 			l.scope = []string{`"a"`, `"b"`}[i%2]
