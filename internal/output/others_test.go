@@ -45,9 +45,8 @@ func writeResults(t *testing.T, write func(string, []byte)) {
 	const many = 70_000 // more than a row group
 	id := func(i int) string { return fmt.Sprintf("doc-é-%06d", i) }
 	results(t, write, "clusters", many, func(i int) (Cluster, object) {
-		return Cluster{
-			Cluster: id(i / 2), ID: id(i), Ref: "x:1", Kept: i%2 == 0, Similarity: .875, Size: 2, Least: .5, Mean: .75, Reference: i%3 == 0,
-		}, object{
+		row := Cluster{Cluster: id(i / 2), ID: id(i), Ref: "x:1", Kept: i%2 == 0, Similarity: .875, Size: 2, Least: .5, Mean: .75, Reference: i%3 == 0}
+		return row, object{
 			"cluster": id(i / 2), "id": id(i), "ref": "x:1", "kept": i%2 == 0, "similarity": .875, "size": 2, "least": .5, "mean": .75,
 			"reference": i%3 == 0,
 		}
