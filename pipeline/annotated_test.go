@@ -19,8 +19,6 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/storage/storagetest"
 	"mirrorbeam/job"
 )
 
@@ -128,64 +126,37 @@ func TestAnnotated(t *testing.T) {
 	for _, d := range all {
 		byID[d.ID] = d
 	}
-	for _, format := range []string{"jsonl", "csv", "tsv", "parquet"} {
-		for _, ending := range []string{"", ".gz", ".zst"} {
-			if format == "parquet" && ending != "" {
-				continue // it is compressed inside
-			}
-			for _, place := range []string{"disk", "bucket"} {
-				if testing.Short() && (place == "disk") == (ending == ".gz") {
-					continue // each format and compression once
-				}
-				t.Run(format+ending+"/"+place, func(t *testing.T) {
-					folder := t.TempDir()
-					if place == "bucket" {
-						_, folder = storagetest.NewMemory(t)
-					}
-					input := storage.Join(folder, "in")
-					if err := os.MkdirAll(input, 0o777); place == "disk" && err != nil {
-						t.Fatal(err)
-					}
-					for name, content := range asFiles(t, all, format, ending) {
-						if err := storage.WriteFile(storage.Join(input, name), content); err != nil {
-							t.Fatal(err)
-						}
-					}
-					config := job.Default()
-					config.Input, config.Output, config.Temp = []string{input}, storage.Join(folder, "out"), storage.Join(folder, "temp")
-					config.Emit = []string{output.Annotated, output.Clusters, output.Removed, output.Unique}
-					if _, err := Run(t.Context(), config); err != nil {
-						t.Fatal(err)
-					}
-					ids := map[string]string{}
-					for name, content := range outputsOf(t, config.Output, output.Clusters) {
-						for _, row := range decodeRows[map[string]string](t, name, onlyStrings(t, content)) {
-							ids[row["id"]] = row["ref"]
-						}
-					}
-					known := whatBecame(t, config.Output)
-					got := readAnnotated(t, outputsOf(t, config.Output, output.Annotated))
-					if len(got) != len(all) || len(known) < 20 {
-						t.Fatalf("%d records of %d documents, of which %d are in clusters", len(got), len(all), len(known))
-					}
-					for i, a := range got {
-						want, is := known[ids[a.ID]]
-						if !is {
-							want = annotated{ClusterSize: 1, Kept: true}
-						}
-						if a.ID != all[i].ID || (article{a.ID, a.Text, a.Note}) != byID[a.ID] || a.String() != want.String() {
-							t.Errorf("record %d, %s: %v, want %v", i, a.ID, a, want)
-						}
-					}
-					for id := range maps.Keys(staying(t, outputsOf(t, config.Output, output.Unique))) {
-						if a := known[ids[id]]; a.KeptID != nil {
-							t.Errorf("%s is in unique, and %v", id, a)
-						}
-					}
-				})
+	eachStore(t, all, []string{"jsonl", "csv", "tsv", "parquet"}, func(t *testing.T, format string, config job.Config) {
+		config.Emit = []string{output.Annotated, output.Clusters, output.Removed, output.Unique}
+		if _, err := Run(t.Context(), config); err != nil {
+			t.Fatal(err)
+		}
+		ids := map[string]string{}
+		for name, content := range outputsOf(t, config.Output, output.Clusters) {
+			for _, row := range decodeRows[map[string]string](t, name, onlyStrings(t, content)) {
+				ids[row["id"]] = row["ref"]
 			}
 		}
-	}
+		known := whatBecame(t, config.Output)
+		got := readAnnotated(t, outputsOf(t, config.Output, output.Annotated))
+		if len(got) != len(all) || len(known) < 20 {
+			t.Fatalf("%d records of %d documents, of which %d are in clusters", len(got), len(all), len(known))
+		}
+		for i, a := range got {
+			want, is := known[ids[a.ID]]
+			if !is {
+				want = annotated{ClusterSize: 1, Kept: true}
+			}
+			if a.ID != all[i].ID || (article{a.ID, a.Text, a.Note}) != byID[a.ID] || a.String() != want.String() {
+				t.Errorf("record %d, %s: %v, want %v", i, a.ID, a, want)
+			}
+		}
+		for id := range maps.Keys(staying(t, outputsOf(t, config.Output, output.Unique))) {
+			if a := known[ids[id]]; a.KeptID != nil {
+				t.Errorf("%s is in unique, and %v", id, a)
+			}
+		}
+	})
 }
 
 // onlyStrings returns rows without the fields that are no strings.

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"io"
-	"strings"
 	"testing"
 	"time"
 
@@ -64,19 +63,7 @@ var services = []struct {
 func inBucket(t *testing.T, config job.Config, scheme string) job.Config {
 	t.Helper()
 	folder := scheme + "://corpora/a folder/"
-	for info, err := range (storage.Local{}).List(config.Input[0]) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := storage.ReadFile(info.Name)
-		if err == nil {
-			err = storage.WriteFile(folder+"in"+strings.TrimPrefix(info.Name, config.Input[0]), content)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	config.Input, config.Output, config.Temp = []string{folder + "in"}, folder+"out", folder+"temp"
+	config.Input, config.Output, config.Temp = []string{copyFiles(t, config.Input[0], folder+"in")}, folder+"out", folder+"temp"
 	return config
 }
 

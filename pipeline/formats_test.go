@@ -225,23 +225,17 @@ func clustered(t *testing.T, folder string) []string {
 	return rows
 }
 
-// TestFormats: the same documents give the same clusters, and the same deduplicated corpus in its own format, whatever the
-// format, the compression and the storage. What is kept and what is removed is the input.
-func TestFormats(t *testing.T) {
-	all := articles(t)
-	want := map[string]article{}
-	for _, d := range all {
-		want[d.ID] = d
-	}
-	var clusters []string
-	for _, format := range []string{"jsonl", "csv", "tsv", "parquet", "warc", "text"} {
+// eachStore calls test for articles in each of some formats, in each compression, on the local disk and in another storage. The
+// configuration names the input, and folders beside it. Short tests take each format and compression once.
+func eachStore(t *testing.T, all []article, formats []string, test func(t *testing.T, format string, config job.Config)) {
+	for _, format := range formats {
 		for _, ending := range []string{"", ".gz", ".zst"} {
 			if format == "parquet" && ending != "" {
 				continue // it is compressed inside
 			}
 			for _, place := range []string{"disk", "bucket"} {
 				if testing.Short() && (place == "disk") == (ending == ".gz") {
-					continue // each format and compression once
+					continue
 				}
 				t.Run(format+ending+"/"+place, func(t *testing.T) {
 					folder := t.TempDir()
@@ -259,47 +253,61 @@ func TestFormats(t *testing.T) {
 					}
 					config := job.Default()
 					config.Input, config.Output, config.Temp = []string{input}, storage.Join(folder, "out"), storage.Join(folder, "temp")
-					config.Emit = []string{output.Clusters, output.Unique, output.Removed}
-					summary, err := Run(t.Context(), config)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if summary.Counts.Documents != int64(len(all)) || summary.Counts.Rejected != 0 {
-						t.Fatalf("counts %+v", summary.Counts)
-					}
-					got := clustered(t, config.Output)
-					if clusters == nil {
-						clusters = got
-					}
-					if !slices.Equal(got, clusters) || len(got) < 20 {
-						t.Errorf("%d rows of clusters, want %d: %.300v", len(got), len(clusters), got)
-					}
-					stays := staying(t, outputsOf(t, config.Output, output.Unique))
-					for id, d := range stays {
-						expected := want[id]
-						if format == "warc" || format == "text" {
-							expected.Note = ""
-						}
-						if d != expected {
-							t.Errorf("document %s has changed: %.100q", id, d)
-						}
-					}
-					for name, content := range outputsOf(t, config.Output, output.Removed) {
-						for _, row := range decodeRows[removedRow](t, name, content) {
-							id := strings.TrimSuffix(row.ID, ".txt")
-							if _, both := stays[id]; both {
-								t.Errorf("%s is kept and removed", id)
-							}
-							stays[id] = article{}
-						}
-					}
-					if missing := len(want) - len(stays); missing != 0 || !slices.Equal(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(stays))) {
-						t.Errorf("%d documents are neither kept nor removed", missing)
-					}
+					test(t, format, config)
 				})
 			}
 		}
 	}
+}
+
+// TestFormats: the same documents give the same clusters, and the same deduplicated corpus in its own format, whatever the
+// format, the compression and the storage. What is kept and what is removed is the input.
+func TestFormats(t *testing.T) {
+	all := articles(t)
+	want := map[string]article{}
+	for _, d := range all {
+		want[d.ID] = d
+	}
+	var clusters []string
+	eachStore(t, all, []string{"jsonl", "csv", "tsv", "parquet", "warc", "text"}, func(t *testing.T, format string, config job.Config) {
+		config.Emit = []string{output.Clusters, output.Unique, output.Removed}
+		summary, err := Run(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if summary.Counts.Documents != int64(len(all)) || summary.Counts.Rejected != 0 {
+			t.Fatalf("counts %+v", summary.Counts)
+		}
+		got := clustered(t, config.Output)
+		if clusters == nil {
+			clusters = got
+		}
+		if !slices.Equal(got, clusters) || len(got) < 20 {
+			t.Errorf("%d rows of clusters, want %d: %.300v", len(got), len(clusters), got)
+		}
+		stays := staying(t, outputsOf(t, config.Output, output.Unique))
+		for id, d := range stays {
+			expected := want[id]
+			if format == "warc" || format == "text" {
+				expected.Note = ""
+			}
+			if d != expected {
+				t.Errorf("document %s has changed: %.100q", id, d)
+			}
+		}
+		for name, content := range outputsOf(t, config.Output, output.Removed) {
+			for _, row := range decodeRows[removedRow](t, name, content) {
+				id := strings.TrimSuffix(row.ID, ".txt")
+				if _, both := stays[id]; both {
+					t.Errorf("%s is kept and removed", id)
+				}
+				stays[id] = article{}
+			}
+		}
+		if missing := len(want) - len(stays); missing != 0 || !slices.Equal(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(stays))) {
+			t.Errorf("%d documents are neither kept nor removed", missing)
+		}
+	})
 }
 
 // TestFormatsInPieces: files that are damaged, cut short or of another format than their name says are rejects or faults,

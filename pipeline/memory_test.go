@@ -77,19 +77,7 @@ func TestJobInMemory(t *testing.T) {
 		t.Fatalf("a job with only %d rows", rows)
 	}
 	_, folder := storagetest.NewMemory(t)
-	for info, err := range (storage.Local{}).List(config.Input[0]) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := storage.ReadFile(info.Name)
-		if err == nil {
-			err = storage.WriteFile(storage.Join(folder, "input"+strings.TrimPrefix(info.Name, config.Input[0])), content)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	config.Input = []string{storage.Join(folder, "input")}
+	config.Input = []string{copyFiles(t, config.Input[0], storage.Join(folder, "input"))}
 	got, err := runIn(t, config, storage.Join(folder, "temp"))
 	if err != nil {
 		t.Fatal(err)
@@ -139,19 +127,8 @@ func TestBucketToBucket(t *testing.T) {
 	runJob(t, config)
 	want := allFiles(t, config.Output)
 	_, folder := storagetest.NewMemory(t)
-	for info, err := range (storage.Local{}).List(config.Input[0]) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := storage.ReadFile(info.Name)
-		if err == nil {
-			err = storage.WriteFile(storage.Join(folder, "input"+strings.TrimPrefix(info.Name, config.Input[0])), content)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	config.Input, config.Output, config.Temp = []string{storage.Join(folder, "input")}, storage.Join(folder, "output"), storage.Join(folder, "temp")
+	config.Input = []string{copyFiles(t, config.Input[0], storage.Join(folder, "input"))}
+	config.Output, config.Temp = storage.Join(folder, "output"), storage.Join(folder, "temp")
 	for range 2 {
 		summary, err := Run(t.Context(), config)
 		if err != nil {
@@ -197,4 +174,22 @@ func allFiles(t *testing.T, folder string) map[string]string {
 		files[name] = string(content)
 	}
 	return files
+}
+
+// copyFiles copies the files in a folder of the local disk to a folder of any storage, which it returns.
+func copyFiles(t *testing.T, from, to string) string {
+	t.Helper()
+	for info, err := range (storage.Local{}).List(from) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := storage.ReadFile(info.Name)
+		if err == nil {
+			err = storage.WriteFile(to+strings.TrimPrefix(info.Name, from), content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
 }
