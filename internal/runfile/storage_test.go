@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"mirrorbeam/internal/storage/storagetest"
@@ -78,22 +79,22 @@ func TestAnyStorage(t *testing.T) {
 // right, and every visible file is whole.
 func TestStorageFails(t *testing.T) {
 	m, folder := storagetest.NewMemory(t)
-	asked := 0
-	m.Ask = func(string, string) error { asked++; return nil }
+	var asked atomic.Int64 // sections are read side by side
+	m.Ask = func(string, string) error { asked.Add(1); return nil }
 	want, err := writeRuns(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := asked
+	all := asked.Load()
 	if all < 20 {
 		t.Fatalf("only %d operations", all)
 	}
 	for failing := range all {
 		m, folder := storagetest.NewMemory(t)
 		var what string
-		asked := 0
+		var asked atomic.Int64
 		m.Ask = func(operation, _ string) error {
-			if asked++; asked-1 == failing {
+			if asked.Add(1)-1 == failing {
 				what = operation
 				return errFault
 			}

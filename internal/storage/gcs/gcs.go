@@ -20,6 +20,7 @@ import (
 	"sync"
 
 	"cloud.google.com/go/auth/credentials"
+	"cloud.google.com/go/auth/httptransport"
 	gcs "cloud.google.com/go/storage"
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/iterator"
@@ -57,20 +58,25 @@ func (s *service) connect() (*gcs.Client, error) {
 	if s.client != nil {
 		return s.client, nil
 	}
-	var options []option.ClientOption
+	connections := &httptransport.Options{BaseRoundTripper: newTransport(), DisableAuthentication: true}
+	options := []option.ClientOption{option.WithoutAuthentication()}
 	if os.Getenv("STORAGE_EMULATOR_HOST") == "" {
 		found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{gcs.ScopeReadWrite}})
 		switch {
 		case err == nil:
-			options = append(options, option.WithAuthCredentials(found))
+			connections.Credentials, connections.DisableAuthentication = found, false
+			options[0] = option.WithAuthCredentials(found)
 		case hasCredentials():
 			return nil, err
 		default:
 			s.anonymous = true
-			options = append(options, option.WithoutAuthentication())
 		}
 	}
-	client, err := gcs.NewClient(context.Background(), options...)
+	authorized, err := httptransport.NewClient(connections)
+	if err != nil {
+		return nil, err
+	}
+	client, err := gcs.NewClient(context.Background(), append(options, option.WithHTTPClient(authorized))...)
 	if err != nil {
 		return nil, err
 	}
