@@ -169,10 +169,7 @@ func (r *Reader) lastNewline(data []byte, offset int64) int {
 // batch returns data and the rejects so far.
 func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	if len(data) == 0 && len(r.rejects) == 0 {
-		if err := r.stream.CheckUnchanged(); err != nil {
-			return Batch{}, err
-		}
-		return Batch{}, io.EOF
+		return Batch{}, r.stream.End()
 	}
 	b := Batch{File: r.number, Offset: offset, Data: data, Rejects: r.rejects}
 	r.rejects = nil

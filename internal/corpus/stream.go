@@ -144,13 +144,20 @@ func (s *Stream) seek(position int64) {
 	s.decoded, s.position = s.stored, position
 }
 
-// CheckUnchanged returns an error if the file has changed since it was listed.
-func (s *Stream) CheckUnchanged() error {
-	info, err := s.handle.Stat()
+// End returns io.EOF for the end of the file, or an error if the file has changed since it was listed.
+func (s *Stream) End() error { return s.file.End(s.handle) }
+
+// End returns io.EOF for the end of the file, which is open as handle, or an error if the file has changed since it was
+// listed.
+func (f *File) End(handle storage.File) error {
+	info, err := handle.Stat()
 	if err != nil {
 		return fmt.Errorf("read input: %w", err)
 	}
-	return s.file.checkUnchanged(info)
+	if err := f.checkUnchanged(info); err != nil {
+		return err
+	}
+	return io.EOF
 }
 
 func (f *File) checkUnchanged(info storage.Info) error {

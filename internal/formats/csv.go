@@ -90,10 +90,7 @@ func (c *csvSource) Next(buffer []byte) (corpus.Batch, error) {
 			return b, nil
 		}
 		if c.ended {
-			if err := c.stream.CheckUnchanged(); err != nil {
-				return corpus.Batch{}, err
-			}
-			return corpus.Batch{}, io.EOF
+			return corpus.Batch{}, c.stream.End()
 		}
 		if data = data[:copy(data, data[end:])]; end > 0 {
 			size = corpus.BatchBytes / 2 // the loop doubles it

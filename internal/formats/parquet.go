@@ -104,7 +104,7 @@ func parquetParts(file *corpus.File, wanted Wanted) ([]corpus.Part, error) {
 // parquetSource reads row groups.
 type parquetSource struct {
 	wanted Wanted
-	path   string
+	input  corpus.File
 	number int
 	file   *parquetFile
 	rest   []int // row groups still to come
@@ -119,7 +119,7 @@ func (p *parquetSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
 	if p.file, err = openParquet(&file, p.wanted); err != nil {
 		return fmt.Errorf("open input %s: %w", file.Path, err)
 	}
-	p.path, p.number, p.rest = file.Path, s.File, p.rest[:0]
+	p.input, p.number, p.rest = file, s.File, p.rest[:0]
 	for number, group := range p.file.Groups() {
 		if group.First >= s.Start && group.First < s.End {
 			p.rest = append(p.rest, number)
@@ -148,10 +148,10 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 			b.Rejects = []corpus.Reject{{Position: damage.First, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", damage.First, damage.Rows, damage)}}
 			return b, nil
 		default:
-			return b, fmt.Errorf("read input %s: %w", p.path, err)
+			return b, fmt.Errorf("read input %s: %w", p.input.Path, err)
 		}
 	}
-	return b, io.EOF
+	return b, p.input.End(p.file.handle)
 }
 
 // batch fills in the rows.

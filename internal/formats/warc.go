@@ -20,8 +20,7 @@ func webArchive() format {
 		},
 		func(w Wanted) corpus.Decoder {
 			return &warcDecoder{
-				parser: warc.Parser{Limit: w.MaxDocument}, extractor: webtext.Extractor{Mode: w.PageText},
-				texts: make([][]byte, max(len(w.Fields.Texts), 1)), fields: w.Fields.Others,
+				parser: warc.Parser{Limit: w.MaxDocument}, text: newPageText(w, w.PageText), fields: w.Fields.Others,
 			}
 		},
 	}
@@ -77,10 +76,7 @@ func (w *warcSource) Next(buffer []byte) (corpus.Batch, error) {
 		}
 	}
 	if len(b.Frames) == 0 && len(b.Rejects) == 0 {
-		if err := w.stream.CheckUnchanged(); err != nil {
-			return corpus.Batch{}, err
-		}
-		return corpus.Batch{}, io.EOF
+		return corpus.Batch{}, w.stream.End()
 	}
 	return b, nil
 }
@@ -90,12 +86,10 @@ func (w *warcSource) Close() error { return w.stream.Close() }
 
 // warcDecoder takes the texts of pages out of records.
 type warcDecoder struct {
-	parser    warc.Parser
-	extractor webtext.Extractor
-	text      []byte
-	texts     [][]byte // further text fields stay empty
-	fields    []string // other fields
-	others    [][]byte
+	parser warc.Parser
+	text   pageText
+	fields []string // other fields
+	others [][]byte
 }
 
 // Decode returns the text of a page. The id of the record is the id of the document.
@@ -107,13 +101,9 @@ func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 	if record.Use != warc.Document {
 		return corpus.Record{}, corpus.PassedOver(record.Use.String())
 	}
-	if cap(d.text) > corpus.LongLine {
-		d.text = nil
-	}
-	d.text = d.extractor.Append(d.text[:0], webtext.Page{Content: record.Payload, MediaType: record.MediaType, Charset: record.Charset})
-	d.texts[0] = d.text
+	texts := d.text.of(webtext.Page{Content: record.Payload, MediaType: record.MediaType, Charset: record.Charset})
 	id := bytes.TrimSuffix(bytes.TrimPrefix(record.ID, []byte("<")), []byte(">"))
-	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: d.texts, Others: d.readOthers(&record)}, nil
+	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: texts, Others: d.readOthers(&record)}, nil
 }
 
 // readOthers returns the values of the other fields. A record has the fields url, date, and site, which is the host of the

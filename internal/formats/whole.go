@@ -15,9 +15,9 @@ func whole(f corpus.Format) format {
 	return format{
 		func(l corpus.Limits, _ Wanted) corpus.Source { return &wholeSource{limits: l, format: f} },
 		func(w Wanted) corpus.Decoder {
-			d := &wholeDecoder{page: webtext.Page{MediaType: "text/plain"}, texts: make([][]byte, max(len(w.Fields.Texts), 1)), others: make([][]byte, len(w.Fields.Others))}
+			d := &wholeDecoder{mediaType: "text/plain", text: newPageText(w, webtext.All), others: make([][]byte, len(w.Fields.Others))}
 			if f == corpus.HTML {
-				d.page.MediaType, d.extractor.Mode = "text/html", w.PageText
+				d.mediaType, d.text = "text/html", newPageText(w, w.PageText)
 			}
 			return d
 		},
@@ -77,7 +77,10 @@ func (w *wholeSource) add(b *corpus.Batch, position int64) error {
 	if err != nil {
 		return err
 	}
-	return w.stream.CheckUnchanged()
+	if err := w.stream.End(); err != io.EOF {
+		return err
+	}
+	return nil
 }
 
 // read appends the content of the current file to the batch. It is a fault if the file is longer than a
@@ -113,10 +116,8 @@ func (w *wholeSource) Close() error { return w.stream.Close() }
 
 // wholeDecoder makes the content of a file the text of a document. The name of the file is its only id.
 type wholeDecoder struct {
-	extractor webtext.Extractor
-	page      webtext.Page
-	text      []byte
-	texts     [][]byte // further text fields stay empty
+	mediaType string
+	text      pageText
 	others    [][]byte // stay nil: the file has no fields
 }
 
@@ -125,13 +126,7 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	if !isText(content) {
 		return corpus.Record{}, errors.New("the file is no text: it has a zero byte")
 	}
-	d.page.Content = content
-	if cap(d.text) > corpus.LongLine {
-		d.text = nil
-	}
-	d.text = d.extractor.Append(d.text[:0], d.page)
-	d.texts[0] = d.text
-	return corpus.Record{Texts: d.texts, Others: d.others}, nil
+	return corpus.Record{Texts: d.text.of(webtext.Page{Content: content, MediaType: d.mediaType}), Others: d.others}, nil
 }
 
 // isText reports whether a file may be text: it has no zero bytes, or it has the mark of UTF-16.

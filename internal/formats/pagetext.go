@@ -1,0 +1,27 @@
+package formats
+
+import (
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/webtext"
+)
+
+// pageText takes the text of a page for the first text field of a record.
+type pageText struct {
+	extractor webtext.Extractor
+	text      []byte
+	texts     [][]byte // further text fields stay empty
+}
+
+func newPageText(w Wanted, mode webtext.Mode) pageText {
+	return pageText{extractor: webtext.Extractor{Mode: mode}, texts: make([][]byte, max(len(w.Fields.Texts), 1))}
+}
+
+// of returns the text fields for a page, which are valid until the next call.
+func (p *pageText) of(page webtext.Page) [][]byte {
+	if cap(p.text) > corpus.LongLine {
+		p.text = nil // a huge page shall not weigh on the rest of a job
+	}
+	p.text = p.extractor.Append(p.text[:0], page)
+	p.texts[0] = p.text
+	return p.texts
+}
