@@ -38,13 +38,9 @@ type bucket struct {
 }
 
 // openBucket takes the lease of an output folder and clears away what dead runs have left there.
-func openBucket(folder, token string) (_ *bucket, err error) {
-	s, err := storage.Of(folder)
+func openBucket(folder, token string) (*bucket, error) {
+	b, err := leaseBucket(folder, token)
 	if err != nil {
-		return nil, err
-	}
-	b := &bucket{storage: s, folder: strings.TrimRight(folder, "/"), token: token}
-	if b.lease, err = s.Lease(b.at(leaseName), "the run "+token); err != nil {
 		return nil, err
 	}
 	if err := b.recover(); err != nil {
@@ -53,25 +49,35 @@ func openBucket(folder, token string) (_ *bucket, err error) {
 	return b, nil
 }
 
+// leaseBucket takes the lease of an output folder.
+func leaseBucket(folder, token string) (*bucket, error) {
+	s, err := storage.Of(folder)
+	if err != nil {
+		return nil, err
+	}
+	b := &bucket{storage: s, folder: strings.TrimRight(folder, "/"), token: token}
+	b.lease, err = s.Lease(b.at(leaseName), "the run "+token)
+	return b, err
+}
+
 func (b *bucket) at(name string) string { return storage.Join(b.folder, name) }
 
 // partial is the folder of a run's results that are not published yet.
 func (b *bucket) partial(token string) string { return b.at(partialPrefix + runPrefix + token) }
 
 // recover finishes what dead runs have begun, and removes what they have left. No other run is alive, since
-// each would hold the lease.
+// each would hold the lease, but for a run whose job is in the hands of a cluster.
 func (b *bucket) recover() error {
-	tokens := map[string]bool{}
-	for info, err := range b.storage.List(b.folder) {
-		if err != nil {
-			return err
-		}
-		first, _, _ := strings.Cut(strings.TrimPrefix(info.Name, b.folder+"/"), "/")
-		if token, is := strings.CutPrefix(first, partialPrefix+runPrefix); is && isToken(token) {
-			tokens[token] = true
-		}
+	tokens, err := b.tokens()
+	if err != nil {
+		return err
 	}
 	for token := range tokens {
+		if is, err := isHandedOver(b.partial(token)); err != nil {
+			return err
+		} else if is {
+			return &HandedOverError{b.folder}
+		}
 		content, err := storage.ReadFile(storage.Join(b.partial(token), publicationName))
 		switch {
 		case err == nil:
@@ -283,9 +289,9 @@ func (b *bucket) writeJSON(name string, value any) error {
 	return nil
 }
 
-// close removes unpublished files, unless the next run needs them, and gives the lease back.
-func (b *bucket) close(isInterrupted bool) {
-	if !isInterrupted {
+// close removes unpublished files, unless they are needed, and gives the lease back.
+func (b *bucket) close(isNeeded bool) {
+	if !isNeeded {
 		_ = b.removePartial(b.token) // if it fails, the next run removes them
 	}
 	_ = b.lease.Release() // if it fails, the lease ends by itself

@@ -17,35 +17,47 @@ type bucketTemp struct {
 
 // openBucketTemp takes the lease for the folder of a run, and clears away the folders of dead runs.
 func openBucketTemp(parent, token string) (*bucketTemp, error) {
-	s, err := storage.Of(parent)
+	parent = strings.TrimRight(parent, "/")
+	t, err := leaseBucketTemp(storage.Join(parent, runPrefix+token), token)
 	if err != nil {
 		return nil, err
 	}
-	t := &bucketTemp{storage: s, folder: storage.Join(strings.TrimRight(parent, "/"), runPrefix+token)}
-	if t.lease, err = s.Lease(t.folder+lockSuffix, "the run "+token); err != nil {
-		return nil, err
-	}
-	if err := clearBucketTemp(s, strings.TrimRight(parent, "/")); err != nil {
+	if err := clearBucketTemp(t.storage, parent); err != nil {
 		return nil, errors.Join(err, t.lease.Release())
 	}
 	return t, nil
 }
 
+// leaseBucketTemp takes the lease for the folder of a run.
+func leaseBucketTemp(folder, token string) (*bucketTemp, error) {
+	s, err := storage.Of(folder)
+	if err != nil {
+		return nil, err
+	}
+	t := &bucketTemp{storage: s, folder: folder}
+	t.lease, err = s.Lease(folder+lockSuffix, "the run "+token)
+	return t, err
+}
+
 // clearBucketTemp removes the folders of dead runs. It knows them by their ended leases: a run takes its
-// lease before it writes its first file.
+// lease before it writes its first file. It leaves alone the folder of a job that is in the hands of a cluster.
 func clearBucketTemp(s storage.Storage, parent string) error {
-	folders := map[string]bool{}
+	isInUse := map[string]bool{}
 	for info, err := range s.List(parent) {
 		if err != nil {
 			return err
 		}
-		first, _, _ := strings.Cut(strings.TrimPrefix(info.Name, parent+"/"), "/")
+		first, rest, _ := strings.Cut(strings.TrimPrefix(info.Name, parent+"/"), "/")
 		first = strings.TrimSuffix(first, lockSuffix)
 		if token, isRun := strings.CutPrefix(first, runPrefix); isRun && isToken(token) {
-			folders[storage.Join(parent, first)] = true
+			folder := storage.Join(parent, first)
+			isInUse[folder] = isInUse[folder] || rest == HandoverName
 		}
 	}
-	for folder := range folders {
+	for folder, handedOver := range isInUse {
+		if handedOver {
+			continue
+		}
 		lease, err := s.Lease(folder+lockSuffix, "a run that clears away")
 		if _, lives := errors.AsType[*storage.HeldError](err); lives {
 			continue
@@ -60,10 +72,10 @@ func clearBucketTemp(s storage.Storage, parent string) error {
 	return nil
 }
 
-// close removes the folder and gives the lease back. If it cannot remove some files, the next run does, which
-// sees that the lease has ended.
-func (t *bucketTemp) close() {
-	if removeAll(t.storage, t.folder) == nil {
+// close removes the folder, unless it is needed, and gives the lease back. If it cannot remove some files, the next run
+// does, which sees that the lease has ended.
+func (t *bucketTemp) close(isNeeded bool) {
+	if isNeeded || removeAll(t.storage, t.folder) == nil {
 		_ = t.lease.Release()
 	}
 }

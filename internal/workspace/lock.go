@@ -172,6 +172,9 @@ func (w *Workspace) clearLock(path, token string) {
 	if err != nil || r.token != token {
 		return // foreign
 	}
+	if is, err := isHandedOver(folder); is || err != nil {
+		return // a cluster works on its job
+	}
 	if r.output != "" && storage.Scheme(r.output) == "" && !w.clearOutput(r) {
 		return
 	}

@@ -46,6 +46,8 @@ type Workspace struct {
 	usual string   // folder of temporary files, which dead runs may have left empty
 	// isInterrupted says that the next job needs the files in Partial.
 	isInterrupted bool
+	// isHandedOver says that a cluster works on the job of the run, and needs both folders.
+	isHandedOver bool
 
 	// bucket is set if the output is not on the local disk, and bucketTemp if the temporary files are not.
 	bucket     *bucket
@@ -99,7 +101,11 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 	} else if err != nil {
 		return nil, unusable(err)
 	}
-	if err := w.recoverOutput(); err != nil {
+	err = w.recoverOutput()
+	if handed, is := errors.AsType[*HandedOverError](err); is {
+		return nil, handed
+	}
+	if err != nil {
 		return nil, fmt.Errorf("what an earlier job left of its work on the output folder %s cannot be cleared away: %w: remove the cause, and run the job again", filepath.Clean(options.Output), err)
 	}
 	if err := w.checkOutput(options); err != nil {
@@ -138,6 +144,9 @@ func (w *Workspace) openBucket(options Options) (err error) {
 	w.bucket, err = openBucket(options.Output, w.token)
 	if held, isHeld := errors.AsType[*storage.HeldError](err); isHeld {
 		return fmt.Errorf("another job is writing to the output folder %s (%s): wait for it, or give another folder", options.Output, held.Holder)
+	}
+	if handed, is := errors.AsType[*HandedOverError](err); is {
+		return handed
 	}
 	if err != nil {
 		return setting.Errorf("the output folder %s cannot be used: %w: name another one with {output}", options.Output, err)
@@ -203,6 +212,11 @@ func (w *Workspace) recoverRun(token string) error {
 	}
 	if err == nil {
 		lock.Close()
+	}
+	if is, err := isHandedOver(t.partial(token)); err != nil {
+		return err
+	} else if is {
+		return &HandedOverError{t.path}
 	}
 	if err := t.recover(token); err != nil {
 		return err
@@ -354,15 +368,18 @@ func (w *Workspace) makeFolder(path string, mode fs.FileMode) error {
 }
 
 // Close removes the run's folders and gives the locks back. It also removes each folder that it made for
-// them, if that is empty.
+// them, if that is empty. It leaves the folders as they are if a cluster works on the job.
 func (w *Workspace) Close() {
 	if w.bucket != nil {
-		w.bucket.close(w.isInterrupted)
+		w.bucket.close(w.isInterrupted || w.isHandedOver)
 		w.Partial = ""
 	}
 	if w.bucketTemp != nil {
-		w.bucketTemp.close()
+		w.bucketTemp.close(w.isHandedOver)
 		w.Temp = ""
+	}
+	if w.isHandedOver {
+		w.Partial, w.Temp = "", ""
 	}
 	if w.Partial != "" && !w.isInterrupted {
 		_ = w.disk.removeFolder(w.Partial)

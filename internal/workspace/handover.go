@@ -1,0 +1,220 @@
+package workspace
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
+)
+
+// A job that runs on a cluster outlives the process that started it. Then no lock says that the run is alive, but its
+// folders are in use. So before a run hands its job over, it writes a file into each of its two folders. Other runs
+// leave a folder with that file alone, until a process takes the run up again and settles it.
+
+// HandoverName is the name of the file that says that the job of a run is in the hands of a cluster.
+const HandoverName = "job.json"
+
+// handover is the content of that file.
+type handover struct {
+	Token  string `json:"token"`
+	Output string `json:"output"`
+	Temp   string `json:"temp"`
+	// Job is what the next process needs to know of the job.
+	Job json.RawMessage `json:"job"`
+}
+
+// HandedOverError says that the job of an earlier run is, or may be, still at work on an output folder.
+type HandedOverError struct {
+	// Output is the output folder of the run.
+	Output string
+}
+
+// Error says what to do.
+func (e *HandedOverError) Error() string {
+	return fmt.Sprintf("a job on a cluster writes to the output folder %s: 'runjob finish %s' waits for it and publishes its results; or give another folder", e.Output, e.Output)
+}
+
+// HandOver records that the job of the run is in the hands of a cluster, or is about to be. From now on Close leaves
+// the folders of the run as they are, until [Workspace.Settle]. A second call replaces what the first has recorded.
+func (w *Workspace) HandOver(job any) error {
+	inner, err := json.Marshal(job)
+	if err != nil {
+		return fmt.Errorf("record the job: %w", err)
+	}
+	content, err := json.MarshalIndent(handover{w.token, w.Output, w.Temp, inner}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("record the job: %w", err)
+	}
+	for _, folder := range []string{w.Temp, w.Partial} {
+		if err := storage.WriteFile(storage.Join(folder, HandoverName), append(content, '\n')); err != nil {
+			return fmt.Errorf("record the job: %w", err)
+		}
+	}
+	w.isHandedOver = true
+	return nil
+}
+
+// Settle says that the job of the run has ended, or never began. From now on the run is like any other.
+func (w *Workspace) Settle() error {
+	if !w.isHandedOver {
+		return nil
+	}
+	for _, folder := range []string{w.Partial, w.Temp} {
+		name := storage.Join(folder, HandoverName)
+		s, err := storage.Of(name)
+		if err == nil {
+			err = s.Remove(name)
+		}
+		if err != nil {
+			return fmt.Errorf("remove the record of the job: %w", err)
+		}
+	}
+	w.isHandedOver = false
+	return nil
+}
+
+// isHandedOver reports whether the job of the run that owns a folder is in the hands of a cluster.
+func isHandedOver(folder string) (bool, error) {
+	name := storage.Join(folder, HandoverName)
+	s, err := storage.Of(name)
+	if err != nil {
+		return false, err
+	}
+	if _, err = s.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Resume takes up the run whose job was handed over with results for an output folder. It decodes what was recorded of
+// the job into the value that job points to. The error is fs.ErrNotExist if there is no such run.
+func Resume(output string, job any) (_ *Workspace, err error) {
+	w := &Workspace{usual: UsualTemp(output), isHandedOver: true}
+	defer func() {
+		if err != nil {
+			w.Close()
+		}
+	}()
+	if storage.Scheme(output) != "" {
+		err = w.resumeBucket(output)
+	} else {
+		err = w.resumeFolder(output)
+	}
+	if err != nil {
+		return nil, err
+	}
+	content, err := storage.ReadFile(storage.Join(w.Partial, HandoverName))
+	if err != nil {
+		return nil, err
+	}
+	var h handover
+	if err := json.Unmarshal(content, &h); err != nil || h.Token != w.token || h.Temp == "" {
+		return nil, fmt.Errorf("%s in %s does not come from a job", HandoverName, w.Partial)
+	}
+	if err := json.Unmarshal(h.Job, job); err != nil {
+		return nil, fmt.Errorf("%s in %s was written by another version of this program: %w", HandoverName, w.Partial, err)
+	}
+	return w, w.resumeTemp(h.Temp)
+}
+
+// errNoJob says that no job is to be finished.
+func errNoJob(output string) error {
+	return fmt.Errorf("no job on a cluster writes to the output folder %s: %w", output, fs.ErrNotExist)
+}
+
+// resumeFolder takes the lock of an output folder on the local disk and finds the run in it.
+func (w *Workspace) resumeFolder(output string) error {
+	path, err := filepath.Abs(output)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return fmt.Errorf("the output folder cannot be used: %w", err)
+	}
+	lock, err := storage.Lock(path, os.O_RDONLY)
+	if err != nil {
+		return fmt.Errorf("another process waits for the job or writes to the output folder %s: %w", output, err)
+	}
+	w.Output, w.locks = path, append(w.locks, lock)
+	tokens, err := w.target().tokens()
+	if err != nil {
+		return err
+	}
+	for _, token := range tokens {
+		partial := w.target().partial(token)
+		if _, is := marked(partial, token); !is {
+			continue
+		}
+		if is, err := isHandedOver(partial); err != nil {
+			return err
+		} else if is {
+			w.token, w.Partial = token, partial
+			return nil
+		}
+	}
+	return errNoJob(output)
+}
+
+// resumeBucket does the same for a bucket.
+func (w *Workspace) resumeBucket(output string) error {
+	b, err := leaseBucket(output, "")
+	if held, isHeld := errors.AsType[*storage.HeldError](err); isHeld {
+		return fmt.Errorf("another process waits for the job or writes to the output folder %s (%s)", output, held.Holder)
+	}
+	if err != nil {
+		return setting.Errorf("the output folder %s cannot be used: %w", output, err)
+	}
+	w.bucket, w.Output = b, b.folder
+	tokens, err := b.tokens()
+	if err != nil {
+		return err
+	}
+	for token := range tokens {
+		if is, err := isHandedOver(b.partial(token)); err != nil {
+			return err
+		} else if is {
+			w.token, b.token, w.Partial = token, token, b.partial(token)
+			return nil
+		}
+	}
+	return errNoJob(output)
+}
+
+// resumeTemp takes the lock or the lease of the run's folder of temporary files.
+func (w *Workspace) resumeTemp(folder string) (err error) {
+	w.Temp = folder
+	if storage.Scheme(folder) != "" {
+		w.bucketTemp, err = leaseBucketTemp(folder, w.token)
+		return err
+	}
+	if _, is := marked(folder, w.token); !is {
+		return fmt.Errorf("the temporary folder %s of the job is gone, or belongs to somebody else", folder)
+	}
+	lock, err := storage.Lock(folder+lockSuffix, os.O_RDWR)
+	if err != nil {
+		return fmt.Errorf("take up the temporary folder: %w", err)
+	}
+	w.locks = append(w.locks, lock)
+	return nil
+}
+
+// tokens returns the tokens of the runs that have unpublished results in the output folder.
+func (b *bucket) tokens() (map[string]bool, error) {
+	tokens := map[string]bool{}
+	for info, err := range b.storage.List(b.folder) {
+		if err != nil {
+			return nil, err
+		}
+		first, _, _ := strings.Cut(strings.TrimPrefix(info.Name, b.folder+"/"), "/")
+		if token, is := strings.CutPrefix(first, partialPrefix+runPrefix); is && isToken(token) {
+			tokens[token] = true
+		}
+	}
+	return tokens, nil
+}
