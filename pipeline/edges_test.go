@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/documents"
-	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/output"
 )
@@ -216,9 +215,6 @@ func TestChangedInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = execute(context.Background(), newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, list}), &config)
-	if err != nil {
-		err = failure.OfTask(&config, err)
-	}
 	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
 		t.Errorf("error %v", err)
 	}

@@ -6,6 +6,13 @@ import (
 	"mirrorbeam/transforms"
 )
 
+// graphOf returns the pipeline of a job.
+func graphOf(job *transforms.Job) *beam.Pipeline {
+	p, s := beam.NewPipelineWithRoot()
+	layOut(s, job)
+	return p
+}
+
 // layOut lays out the graph of the job, from the input to the results.
 func layOut(s beam.Scope, job *transforms.Job) {
 	splits := transforms.Read(s, job)

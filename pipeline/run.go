@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
@@ -19,6 +20,7 @@ import (
 	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
+	"mirrorbeam/lshbands"
 	"mirrorbeam/transforms"
 )
 
@@ -35,83 +37,103 @@ const (
 // Run runs the job and returns its summary. Unless it returns an error, the results are complete and published. A
 // cancelled context ends the job and leaves the output folder as it was. Run then returns the context's error.
 func Run(ctx context.Context, config job.Config) (Summary, error) {
-	if err := config.Validate(); err != nil {
-		return Summary{}, failure.New(failure.Usage, err)
-	}
-	if err := CheckRunner(ctx, config.Runner); err != nil {
+	r, err := prepare(ctx, config)
+	if err != nil {
 		return Summary{}, err
 	}
-	scheme, err := config.Scheme()
+	defer r.close()
+	var found *metrics.Results
+	if job.IsLocal(config.Runner) {
+		found, err = execute(ctx, r.job, &r.Config)
+	} else {
+		found, err = r.runOn(ctx, engineOf(config.Runner))
+	}
 	if err != nil {
-		return Summary{}, failure.New(failure.Usage, err)
+		return Summary{}, err
+	}
+	return r.finish(found)
+}
+
+// run is a job on its way. What another process needs to finish it can be written as JSON.
+type run struct {
+	Config job.Config      `json:"config"`
+	Scheme lshbands.Scheme `json:"scheme"`
+	// ConfigHash identifies what changes the results.
+	ConfigHash string `json:"config_hash"`
+	// Bytes is about how many bytes of text there are.
+	Bytes int64     `json:"bytes"`
+	Begun time.Time `json:"begun"`
+
+	inputs  *documents.Inputs
+	results *workspace.Workspace
+	job     *transforms.Job // nil in a process that only finishes the job
+}
+
+// prepare checks the configuration, lists the inputs and makes the folders of the run. The caller closes the run.
+func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
+	if err := config.Validate(); err != nil {
+		return nil, failure.New(failure.Usage, err)
+	}
+	if err := CheckRunner(ctx, config.Runner); err != nil {
+		return nil, err
 	}
 	config.Emit = config.Outputs()
+	r := &run{Config: config, Begun: time.Now()}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if r.Scheme, err = config.Scheme(); err != nil {
+		return nil, failure.New(failure.Usage, err)
+	}
 	if err := checkOpenFiles(); err != nil {
-		return Summary{}, failure.New(failure.Storage, err)
+		return nil, failure.New(failure.Storage, err)
 	}
 	stopWords, err := config.ReadStopWords()
 	if err != nil {
-		return Summary{}, failure.New(failure.Usage, err)
+		return nil, failure.New(failure.Usage, err)
 	}
 	ranking, err := config.ReadRanking()
 	if err != nil {
-		return Summary{}, failure.New(failure.Usage, err)
+		return nil, failure.New(failure.Usage, err)
 	}
-	start := time.Now()
+	r.ConfigHash = config.ResultHash(stopWords, ranking)
 	inputs, size, err := listing.Apart(ctx, config)
 	if err != nil {
-		return Summary{}, err
+		return nil, err
 	}
 	inputs.StopWords, inputs.Ranking = stopWords, ranking
-	results, err := openWorkspace(&config)
-	if err != nil {
-		return Summary{}, failure.New(failure.Storage, err)
+	r.inputs, r.Bytes = &inputs, size
+	if r.results, err = openWorkspace(&config); err != nil {
+		return nil, failure.New(failure.Storage, err)
 	}
-	defer results.Close()
-	inputsPath := storage.Join(results.Temp, "inputs.gob")
-	if err := documents.WriteInputs(inputsPath, inputs); err != nil {
-		return Summary{}, failure.Explain(&config, failure.Storage, err)
+	if err := documents.WriteInputs(inputsPath(r.results.Temp), inputs); err != nil {
+		return nil, failure.Explain(&config, failure.Storage, err)
 	}
-	j := newJob(&config, extent{
-		scheme: scheme, bytes: size, splits: len(inputs.Splits), stopWords: stopWords,
-		temp: results.Temp, partial: results.Partial, inputs: inputsPath,
+	r.job = newJob(&config, extent{
+		scheme: r.Scheme, bytes: size, splits: len(inputs.Splits), stopWords: stopWords,
+		temp: r.results.Temp, partial: r.results.Partial, inputs: inputsPath(r.results.Temp),
 	})
-	if err := checkRoom(ctx, &config, j, &inputs); err != nil {
-		return Summary{}, err
+	return r, checkRoom(ctx, &config, r.job, &inputs)
+}
+
+// inputsPath returns the file that lists the inputs of a run.
+func inputsPath(temp string) string { return storage.Join(temp, "inputs.gob") }
+
+// close gives the folders of the run back.
+func (r *run) close() {
+	if r.results != nil {
+		r.results.Close()
 	}
-	metrics, err := execute(ctx, j, &config)
-	if err != nil {
-		return Summary{}, failure.OfTask(&config, err)
-	}
-	result, err := outputs.ReadResult(results.Temp)
-	if err != nil {
-		return Summary{}, err
-	}
-	if err := accept(config, result, size); err != nil {
-		return Summary{}, failure.New(failure.Input, err)
-	}
-	audited, err := recall.Read(results.Temp)
-	if err != nil {
-		return Summary{}, err
-	}
-	summary := summarize(config, inputs.Sources, result, metrics)
-	summary.ConfigHash = config.ResultHash(stopWords, ranking)
-	summary.Plan = planOf(config, scheme, result.AllPairs)
-	summary.Audit = audited
-	summary.Seconds, summary.TempBytes = round(time.Since(start).Seconds()), work.TempBytes(results.Temp)
-	if err := results.Publish(result.Files, summary); err != nil {
-		return Summary{}, failure.Explain(&config, failure.Storage, err)
-	}
-	return summary, nil
 }
 
 // process is held by the job that a runner works on. The memory limit, and the memory that tasks pass on, belong to the
 // whole process.
 var process = make(chan struct{}, 1)
 
-// execute runs the graph on the runner of the configuration. The process aims to stay below the size in the
-// configuration.
-func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*beam.PipelineResult, error) {
+// execute runs the graph of a job in this process, which aims to stay below the size in the configuration.
+func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*metrics.Results, error) {
 	select {
 	case process <- struct{}{}:
 		defer func() { <-process }()
@@ -119,15 +141,44 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*beam.
 		return nil, ctx.Err()
 	}
 	defer work.LimitMemory(int64(config.Memory))()
-	// A runner may have given up the pipeline while tasks still write.
+	// The runner may have given up the pipeline while tasks still write.
 	defer work.Drain(j.Runs.Folder)
-	p, s := beam.NewPipelineWithRoot()
-	layOut(s, j)
-	result, err := runOn(ctx, p, config.Runner)
-	if ctx.Err() != nil {
+	result, err := beam.Run(ctx, localRunner, graphOf(j))
+	switch {
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case err != nil:
+		return nil, failure.OfTask(config, err)
 	}
-	return &result, err
+	found := result.Metrics()
+	return &found, nil
+}
+
+// finish checks the results of a pipeline that has ended, and publishes them.
+func (r *run) finish(found *metrics.Results) (Summary, error) {
+	result, err := outputs.ReadResult(r.results.Temp)
+	if err != nil {
+		return Summary{}, err
+	}
+	if err := accept(r.Config, result, r.Bytes); err != nil {
+		return Summary{}, failure.New(failure.Input, err)
+	}
+	audited, err := recall.Read(r.results.Temp)
+	if err != nil {
+		return Summary{}, err
+	}
+	summary := summarize(r.Config, r.inputs.Sources, result, found)
+	summary.ConfigHash = r.ConfigHash
+	summary.Plan = planOf(r.Config, r.Scheme, result.AllPairs)
+	summary.Audit = audited
+	summary.Seconds, summary.TempBytes = round(time.Since(r.Begun).Seconds()), work.TempBytes(r.results.Temp)
+	if err := r.results.Settle(); err != nil {
+		return Summary{}, failure.New(failure.Storage, err)
+	}
+	if err := r.results.Publish(result.Files, summary); err != nil {
+		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
+	}
+	return summary, nil
 }
 
 // accept refuses a result that the user would not want.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/gcpopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
@@ -103,20 +102,6 @@ func reachServer(ctx context.Context, name, address string) error {
 		connection.Close()
 	}
 	return err
-}
-
-// runOn runs a pipeline on a runner.
-func runOn(ctx context.Context, p *beam.Pipeline, runner string) (beam.PipelineResult, error) {
-	if job.IsLocal(runner) {
-		runner = localRunner
-	} else {
-		binary, err := workerBinary()
-		if err != nil {
-			return nil, err
-		}
-		*jobopts.WorkerBinary = binary
-	}
-	return beam.Run(ctx, runner, p)
 }
 
 // workerBinary returns the program that workers run: the one of --worker_binary, or else this one. Workers are Linux

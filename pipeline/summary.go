@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
 	"mirrorbeam/internal/audit"
@@ -37,11 +36,13 @@ type Summary struct {
 	Sources []sources.Row `json:"sources"`
 	Plan    Plan          `json:"plan"`
 	// Audit is nil if the recall was not measured.
-	Audit      *audit.Result `json:"audit,omitempty"`
-	Stages     []Stage       `json:"stages"`
-	Seconds    float64       `json:"seconds"`
-	CPUSeconds float64       `json:"cpu_seconds"`
-	// PeakMemoryBytes is the largest resident size of this process so far.
+	Audit   *audit.Result `json:"audit,omitempty"`
+	Stages  []Stage       `json:"stages"`
+	Seconds float64       `json:"seconds"`
+	// CPUSeconds is the CPU time of this process. On a cluster it is the sum of the stages.
+	CPUSeconds float64 `json:"cpu_seconds"`
+	// PeakMemoryBytes is the largest resident size of this process so far. On a cluster it is that of a worker at the end
+	// of a task.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	// TempBytes is the largest size of the temporary files.
 	TempBytes int64 `json:"temp_bytes"`
@@ -88,7 +89,7 @@ type Stage struct {
 }
 
 // summarize says what a job found and what it cost. Its plan, its audit and its time are still to come.
-func summarize(config job.Config, all []sources.Source, result outputs.Result, pipeline *beam.PipelineResult) Summary {
+func summarize(config job.Config, all []sources.Source, result outputs.Result, found *metrics.Results) Summary {
 	table := sources.Table(all, result.Sources)
 	s := Summary{
 		Version: version(), Config: config,
@@ -97,7 +98,15 @@ func summarize(config job.Config, all []sources.Source, result outputs.Result, p
 		Warnings: warnings.Of(&config, warnings.Findings{
 			Texts: result.Texts, Sources: table, Templates: result.Templates, Bridges: result.Bridges,
 		}),
-		Sources: table, Stages: stages(pipeline),
+		Sources: table, Stages: stages(found),
+	}
+	if !job.IsLocal(config.Runner) {
+		for _, stage := range s.Stages {
+			s.CPUSeconds += stage.CPUSeconds
+			s.PeakMemoryBytes = max(s.PeakMemoryBytes, stage.PeakMemoryBytes)
+		}
+		s.CPUSeconds = round(s.CPUSeconds)
+		return s
 	}
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err == nil {
@@ -128,7 +137,7 @@ func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) Plan {
 }
 
 // stages sums up the metrics of the stages.
-func stages(pipeline *beam.PipelineResult) []Stage {
+func stages(of *metrics.Results) []Stage {
 	all := make([]Stage, 0, len(work.Stages))
 	place := map[string]*Stage{}
 	for _, name := range work.Stages {
@@ -137,10 +146,10 @@ func stages(pipeline *beam.PipelineResult) []Stage {
 	for i := range all {
 		place[all[i].Name] = &all[i]
 	}
-	if *pipeline == nil {
+	if of == nil {
 		return all
 	}
-	found := (*pipeline).Metrics().AllMetrics()
+	found := of.AllMetrics()
 	for _, counter := range found.Counters() {
 		stage := place[counter.Key.Namespace]
 		if stage == nil {

@@ -46,9 +46,8 @@ func runnersOfBeam() []runner {
 
 // refusals has the flags of Beam that no runner may have, with the reason.
 func refusals() map[string]string {
-	const waits = "this process publishes the results when the job has ended, so it waits for the end"
 	const unrun = "the job would not be run, and there would be no results to publish"
-	return map[string]string{"async": waits, "execute_async": waits, "dry_run": unrun, "template_location": unrun}
+	return map[string]string{"execute_async": "--async does that", "dry_run": unrun, "template_location": unrun}
 }
 
 // runnerNamed returns the runner with a name, if there is one.

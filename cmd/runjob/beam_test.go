@@ -52,7 +52,7 @@ func TestFlagsAreRefusedByRunner(t *testing.T) {
 		"endpoint":    {"flink", "portable", "spark"},
 		"parallelism": {"flink", "portable"},
 		"project":     {"dataflow"},
-		"async":       nil,
+		"dry_run":     nil,
 	} {
 		var taken []string
 		for _, r := range runnersOfBeam() {

@@ -19,11 +19,12 @@ import (
 // commands are the sub-commands. Their flags come from their fields. The flags of configurations are listed
 // in settings.go.
 type commands struct {
-	Run   runCommand   `cmd:"" help:"Find the near-duplicates of a corpus: the main job."`
-	Demo  demoCommand  `cmd:"" help:"Run the main job on documents that come with Go, to see what it does."`
-	Plan  planCommand  `cmd:"" help:"Compare the ways to find near-duplicates in a corpus: what each promises and what it costs."`
-	Eval  evalCommand  `cmd:"" help:"Measure the results of an earlier run against known near-duplicates."`
-	Query queryCommand `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run."`
+	Run    runCommand    `cmd:"" help:"Find the near-duplicates of a corpus: the main job."`
+	Finish finishCommand `cmd:"" help:"Publish the results of a job that 'runjob run' has left on a cluster, or cancel it."`
+	Demo   demoCommand   `cmd:"" help:"Run the main job on documents that come with Go, to see what it does."`
+	Plan   planCommand   `cmd:"" help:"Compare the ways to find near-duplicates in a corpus: what each promises and what it costs."`
+	Eval   evalCommand   `cmd:"" help:"Measure the results of an earlier run against known near-duplicates."`
+	Query  queryCommand  `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run."`
 
 	BeamHelp beamHelp `name:"help-beam" help:"Show the flags of Apache Beam (--runner, --endpoint, --project and so on) that 'run' and 'demo' take."`
 }

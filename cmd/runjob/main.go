@@ -133,6 +133,8 @@ func leftBehind(of command) string {
 	switch of.(type) {
 	case *runCommand:
 		return "; the output folder is as it was"
+	case *finishCommand:
+		return "; the job goes on"
 	case *demoCommand:
 		return "; earlier results are as they were"
 	case *queryCommand:

@@ -21,6 +21,7 @@ import (
 // runCommand is the main job.
 type runCommand struct {
 	job.Config `kong:"-"`
+	Async      bool `help:"Hand the job to the cluster that --runner names, and do not wait for its end. 'runjob finish' publishes the results."`
 }
 
 // BeforeApply notes which settings are given, before they are checked.
@@ -37,6 +38,9 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) error {
 	}
 	defer remove()
 	c.Stdin = stdin
+	if c.Async {
+		return submitJob(ctx, c.Config)
+	}
 	summary, err := runJob(ctx, c.Config)
 	if err != nil {
 		return err

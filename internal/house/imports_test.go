@@ -14,7 +14,8 @@ var mayImport = map[string]string{
 	"scripts/plancosts":            "internal/plan",
 	"internal/plan":                "asmkernels internal/audit internal/candidates internal/corpus internal/docref internal/documents internal/failure internal/formats internal/groups internal/leaders internal/listing internal/methods internal/output internal/records internal/sample internal/setting internal/storage internal/work job lshbands",
 	"internal/query":               "asmkernels internal/corpus internal/docref internal/documents internal/failure internal/formats internal/index internal/listing internal/methods internal/output internal/results internal/setting internal/storage internal/workspace job lshbands sketch",
-	"pipeline":                     "internal/audit internal/documents internal/failure internal/groups internal/listing internal/methods internal/output internal/outputs internal/recall internal/scoring internal/setting internal/sources internal/storage internal/username internal/warnings internal/work internal/workspace job lshbands sketch transforms",
+	"pipeline/engine":              "",
+	"pipeline":                     "internal/audit internal/documents internal/failure internal/groups internal/listing internal/methods internal/output internal/outputs internal/recall internal/scoring internal/setting internal/sources internal/storage internal/username internal/warnings internal/work internal/workspace job lshbands pipeline/engine sketch transforms",
 	"internal/listing":             "internal/corpus internal/documents internal/failure internal/formats internal/output internal/setting internal/storage internal/workspace job",
 	"internal/warnings":            "internal/keep internal/methods internal/sources internal/work job sketch",
 	"internal/failure":             "internal/setting internal/work internal/workspace job",
@@ -82,7 +83,7 @@ var inTests = map[string]string{
 }
 
 // withBeam are the packages that know Beam. Nothing below them does.
-var withBeam = []string{"cmd/runjob", "pipeline", "transforms"}
+var withBeam = []string{"cmd/runjob", "pipeline", "pipeline/engine", "transforms"}
 
 func isCommand(room string) bool {
 	return strings.HasPrefix(room, "cmd/") || strings.HasPrefix(room, "scripts/")

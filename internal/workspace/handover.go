@@ -125,7 +125,7 @@ func Resume(output string, job any) (_ *Workspace, err error) {
 
 // errNoJob says that no job is to be finished.
 func errNoJob(output string) error {
-	return fmt.Errorf("no job on a cluster writes to the output folder %s: %w", output, fs.ErrNotExist)
+	return fmt.Errorf("no job on a cluster writes to the output folder %s (%w)", output, fs.ErrNotExist)
 }
 
 // resumeFolder takes the lock of an output folder on the local disk and finds the run in it.
@@ -133,6 +133,9 @@ func (w *Workspace) resumeFolder(output string) error {
 	path, err := filepath.Abs(output)
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return errNoJob(output)
 	}
 	if err != nil {
 		return fmt.Errorf("the output folder cannot be used: %w", err)

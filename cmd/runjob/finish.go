@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+
+	"mirrorbeam/job"
+	"mirrorbeam/pipeline"
+)
+
+// finishCommand takes up a job that another process has handed to a cluster.
+type finishCommand struct {
+	Output  string `arg:"" name:"output" help:"The output folder of the job."`
+	Cancel  bool   `xor:"end" help:"Cancel the job and remove its files."`
+	Discard bool   `xor:"end" help:"Remove the files of the job and ask no cluster about it: for a job that the cluster has forgotten. A job that still runs will fail."`
+}
+
+// Validate checks the argument.
+func (c *finishCommand) Validate() error { return job.CheckPlace("output", c.Output) }
+
+// Run waits for the end of the job and publishes its results, or removes what is left of it.
+func (c *finishCommand) Run(ctx context.Context, _ io.Writer) error {
+	switch {
+	case c.Cancel:
+		s, err := pipeline.Cancel(ctx, c.Output)
+		if err == nil {
+			say(os.Stderr, "job %s on %s is cancelled, and its files are removed\n", s.ID, s.Runner)
+		}
+		return err
+	case c.Discard:
+		s, err := pipeline.Discard(c.Output)
+		if err == nil {
+			say(os.Stderr, "the files of job %s on %s are removed\n", s.Name, s.Runner)
+		}
+		return err
+	}
+	summary, err := pipeline.Finish(ctx, c.Output, showProgress)
+	if err != nil {
+		return err
+	}
+	printSummary(os.Stderr, summary)
+	return nil
+}
+
+// submitJob hands a job to a cluster and says how to finish it.
+func submitJob(ctx context.Context, config job.Config) error {
+	config.Progress, config.Runner = showProgress, *runners.Runner
+	s, err := pipeline.Submit(ctx, config)
+	if err != nil {
+		return err
+	}
+	say(os.Stderr, "job %s runs on %s: 'runjob finish %s' waits for it and publishes its results; with --cancel it cancels it\n",
+		s.ID, s.Runner, config.Output)
+	return nil
+}

@@ -1,0 +1,49 @@
+// Package engine says what the driver of a job needs from a system that runs pipelines outside of this process, such as
+// Flink, Spark or Dataflow.
+package engine
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+)
+
+// Engine runs pipelines. A job goes on without the process that submitted it: any process that has the id of a job can
+// wait for it or cancel it.
+type Engine interface {
+	// Submit hands a pipeline to the engine under a name. It returns the id of the job when the engine has taken it.
+	Submit(ctx context.Context, p *beam.Pipeline, name string) (id string, err error)
+
+	// Wait waits until the job has ended, and reports each new state and message of it. It returns an *EndedError if
+	// the job has ended without success. If ctx ends first, it returns the error of ctx at once. Any error but an
+	// *EndedError leaves open whether the job goes on.
+	Wait(ctx context.Context, id string, report func(State)) (*metrics.Results, error)
+
+	// Cancel asks the engine to cancel the job. It returns nil when the job has ended, in whatever way.
+	Cancel(ctx context.Context, id string) error
+}
+
+// State is what an engine tells of a job on its way.
+type State struct {
+	// Name is the name of the state in the language of the engine, such as RUNNING; empty if only Message is new.
+	Name string
+	// Message is a line for the user, perhaps empty.
+	Message string
+}
+
+// EndedError says that a job has ended without success.
+type EndedError struct {
+	// State is the state in which it ended, such as FAILED or CANCELLED.
+	State string
+	// Message is what the engine says about the cause, perhaps empty.
+	Message string
+}
+
+// Error returns the message of the engine, or else the state.
+func (e *EndedError) Error() string {
+	if e.Message == "" {
+		return "the job ended as " + e.State
+	}
+	return e.Message
+}

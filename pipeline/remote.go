@@ -1,0 +1,243 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/workspace"
+	"mirrorbeam/job"
+	"mirrorbeam/pipeline/engine"
+)
+
+// Submission is a job in the hands of an engine, such as a Flink cluster.
+type Submission struct {
+	// Runner is the Beam runner that took the job. Name is the name of the job there, ID the id that the engine gave it;
+	// empty if the process that submitted the job died meanwhile.
+	Runner string `json:"runner"`
+	Name   string `json:"name"`
+	ID     string `json:"id"`
+}
+
+// handedOver is what the next process needs to finish a run.
+type handedOver struct {
+	Submission
+	// Beam holds the flags of Beam with which the engine is reached.
+	Beam map[string]string `json:"beam"`
+	Run  *run              `json:"run"`
+}
+
+// Submit hands the job to the engine of its runner and does not wait for its end. [Finish] publishes the results.
+func Submit(ctx context.Context, config job.Config) (Submission, error) {
+	if job.IsLocal(config.Runner) {
+		return Submission{}, failure.New(failure.Usage, errors.New("--async: the local runner works in this process, which must wait for it; leave --async out, or name the runner of a cluster with --runner"))
+	}
+	r, err := prepare(ctx, config)
+	if err != nil {
+		return Submission{}, err
+	}
+	defer r.close()
+	return r.submit(ctx, engineOf(config.Runner))
+}
+
+// Finish takes up a job whose results are for an output folder, waits for its end and publishes them, as [Run] does.
+// Progress gets a line for each new state of the job; it may be nil. A cancelled context ends the wait and not the job.
+func Finish(ctx context.Context, output string, progress func(line string)) (Summary, error) {
+	r, s, err := resume(output)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer r.close()
+	r.Config.Progress = progress
+	return r.finishOn(ctx, engineOf(s.Runner), s)
+}
+
+// finishOn waits for the end of a job and publishes its results.
+func (r *run) finishOn(ctx context.Context, e engine.Engine, s Submission) (Summary, error) {
+	if s.ID == "" {
+		return Summary{}, r.lost(s, errUnanswered)
+	}
+	found, err := e.Wait(ctx, s.ID, r.report(s))
+	switch {
+	case ctx.Err() != nil:
+		return Summary{}, ctx.Err()
+	case err != nil:
+		return Summary{}, r.ended(s, err)
+	}
+	return r.finish(found)
+}
+
+// errUnanswered says that nobody knows whether the engine has taken a job.
+var errUnanswered = errors.New("the process that submitted it died before the engine answered")
+
+// Cancel cancels a job whose results are for an output folder, and removes its files.
+func Cancel(ctx context.Context, output string) (Submission, error) {
+	r, s, err := resume(output)
+	if err != nil {
+		return s, err
+	}
+	defer r.close()
+	return s, r.cancelOn(ctx, engineOf(s.Runner), s)
+}
+
+// cancelOn cancels a job. The run is like any other then.
+func (r *run) cancelOn(ctx context.Context, e engine.Engine, s Submission) error {
+	if s.ID == "" {
+		return r.lost(s, errUnanswered)
+	}
+	if err := e.Cancel(ctx, s.ID); err != nil {
+		return r.lost(s, fmt.Errorf("cancel it: %w", err))
+	}
+	return r.results.Settle()
+}
+
+// Discard removes the files of a job whose results are for an output folder, and asks no engine about it. A job that
+// still runs will fail.
+func Discard(output string) (Submission, error) {
+	r, s, err := resume(output)
+	if err != nil {
+		return s, err
+	}
+	defer r.close()
+	return s, r.results.Settle()
+}
+
+// resume takes up the run for an output folder.
+func resume(output string) (*run, Submission, error) {
+	var h handedOver
+	results, err := workspace.Resume(output, &h)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, Submission{}, failure.New(failure.Usage, err)
+	case err != nil:
+		return nil, Submission{}, failure.New(failure.Storage, err)
+	}
+	r := h.Run
+	r.results = results
+	if r.inputs, err = documents.OpenInputs(inputsPath(results.Temp)); err == nil {
+		r.Config.Runner = h.Runner
+		err = setBeam(h.Beam)
+	}
+	if err != nil {
+		r.close()
+		return nil, h.Submission, failure.New(failure.Storage, err)
+	}
+	return r, h.Submission, nil
+}
+
+// beamGiven returns the flags of Beam that were given.
+func beamGiven() map[string]string {
+	given := map[string]string{}
+	flag.Visit(func(f *flag.Flag) { given[f.Name] = f.Value.String() })
+	return given
+}
+
+// setBeam gives flags of Beam the values that they had when the job was submitted.
+func setBeam(flags map[string]string) error {
+	for name, value := range flags {
+		if err := flag.Set(name, value); err != nil {
+			return fmt.Errorf("set --%s as it was when the job was submitted: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// runOn hands the job to an engine and waits for its end.
+func (r *run) runOn(ctx context.Context, e engine.Engine) (*metrics.Results, error) {
+	s, err := r.submit(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	found, err := e.Wait(ctx, s.ID, r.report(s))
+	switch {
+	case ctx.Err() != nil:
+		return nil, r.cancel(ctx, e, s)
+	case err != nil:
+		return nil, r.ended(s, err)
+	}
+	return found, nil
+}
+
+// submit hands the job to an engine. First it records that its folders will be in use.
+func (r *run) submit(ctx context.Context, e engine.Engine) (s Submission, err error) {
+	s = Submission{Runner: r.Config.Runner, Name: *jobopts.JobName}
+	if s.Name == "" {
+		s.Name = "runjob-" + strings.ToLower(r.results.Token())
+	}
+	h := handedOver{Submission: s, Beam: beamGiven(), Run: r}
+	if err := r.results.HandOver(h); err != nil {
+		return s, failure.New(failure.Storage, err)
+	}
+	s.ID, err = e.Submit(ctx, graphOf(r.job), s.Name)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return s, errors.Join(failure.OfTask(&r.Config, err), r.results.Settle())
+	}
+	h.Submission = s
+	if err := r.results.HandOver(h); err != nil {
+		return s, errors.Join(failure.New(failure.Storage, err), r.cancel(ctx, e, s))
+	}
+	return s, nil
+}
+
+// longestCancel is how long a job may take to end after it was cancelled.
+const longestCancel = time.Minute
+
+// cancel cancels the job of a run that was interrupted. It returns the error of the interruption.
+func (r *run) cancel(ctx context.Context, e engine.Engine, s Submission) error {
+	interruption := ctx.Err()
+	r.say(s, "cancelling it")
+	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), longestCancel)
+	defer end()
+	if err := r.cancelOn(ctx, e, s); err != nil {
+		return err
+	}
+	return interruption
+}
+
+// ended returns the error of a job that has not ended well, or of which nobody knows whether it has ended.
+func (r *run) ended(s Submission, err error) error {
+	if _, hasEnded := errors.AsType[*engine.EndedError](err); !hasEnded {
+		return r.lost(s, err)
+	}
+	return errors.Join(failure.OfTask(&r.Config, err), r.results.Settle())
+}
+
+// lost returns the error of a job that may still run. Its folders stay.
+func (r *run) lost(s Submission, err error) error {
+	return failure.New(failure.Storage, fmt.Errorf("job %s on %s: %w: it may go on, so its files stay; 'runjob finish %s' waits for it, with --cancel it cancels it, and with --discard it removes the files only", s.name(), s.Runner, err, r.Config.Output))
+}
+
+// name returns the id of the job, or else its name.
+func (s Submission) name() string {
+	if s.ID == "" {
+		return s.Name
+	}
+	return s.ID
+}
+
+// report returns a function that tells the user of each new state of a job.
+func (r *run) report(s Submission) func(engine.State) {
+	return func(state engine.State) {
+		if line := strings.TrimSpace(strings.ToLower(state.Name) + " " + state.Message); line != "" {
+			r.say(s, line)
+		}
+	}
+}
+
+func (r *run) say(s Submission, line string) {
+	if r.Config.Progress != nil {
+		r.Config.Progress(fmt.Sprintf("job %s on %s: %s", s.name(), s.Runner, line))
+	}
+}
