@@ -114,6 +114,8 @@ type Config struct {
 	Temp string `json:"temp"`
 	// Memory is the size, in bytes, that a process aims to stay below; 0: no limit.
 	Memory ByteSize `json:"memory"`
+	// WorkerMemory is the same for a worker of a cluster; 0: Memory.
+	WorkerMemory ByteSize `json:"worker_memory,omitempty"`
 	// Lanes is the number of tasks of a stage that a local runner works on at a time; 0: one a core.
 	Lanes int `json:"lanes"`
 

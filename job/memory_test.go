@@ -27,3 +27,30 @@ func TestMemoryPlan(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkerMemory: on a cluster the memory of a worker counts, and nothing depends on the cores of this machine. The
+// local runner refuses it.
+func TestWorkerMemory(t *testing.T) {
+	config := Default()
+	config.Input, config.Output = []string{"in"}, "out"
+	config.Runner, config.Memory, config.WorkerMemory, config.Lanes = "flink", 200<<20, 1<<30, 5
+	if err := config.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	want := Sizing{Lanes: 1, MemoryPlan: PlanMemory(1<<30, 1<<40, workerTasks)}
+	if got := config.Sizing(1 << 40); got != want || config.ProcessMemory() != 1<<30 {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	config.WorkerMemory = 0
+	if got := config.ProcessMemory(); got != 200<<20 {
+		t.Errorf("without a size of its own, a worker has %d bytes", got)
+	}
+	config.WorkerMemory = 1
+	if err := config.Validate(); err == nil {
+		t.Error("a byte is enough")
+	}
+	config.Runner, config.WorkerMemory = LocalRunner, 1<<30
+	if err := config.Validate(); err == nil || config.ProcessMemory() != 200<<20 {
+		t.Errorf("the local runner: %v", err)
+	}
+}

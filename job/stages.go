@@ -20,19 +20,37 @@ const passageKeyBytes = 4
 
 // Sizing cuts the job over text bytes of text. A job that looks for passages has more records for each document, and
 // takes some 40 bytes of memory for each shingle where sets take 8.
+//
+// On a cluster a bundle has one lane, since the engine gives each slot of a worker a bundle of its own.
 func (c *Config) Sizing(text int64) Sizing {
-	lanes := c.Lanes
-	if lanes == 0 {
-		lanes = work.Cores()
+	lanes, tasks := c.Lanes, work.Cores()
+	if !IsLocal(c.Runner) {
+		lanes, tasks = 1, workerTasks
+	} else if lanes == 0 {
+		lanes = tasks
+	} else {
+		tasks = min(lanes, tasks)
 	}
 	if c.Similarity == methods.Containment {
 		text *= passageKeyBytes
 	}
-	s := Sizing{Lanes: lanes, MemoryPlan: PlanMemory(int64(c.Memory), text, min(lanes, work.Cores()))}
+	s := Sizing{Lanes: lanes, MemoryPlan: PlanMemory(c.ProcessMemory(), text, tasks)}
 	if c.Similarity == methods.Containment {
 		s.PlaceBytes = max(s.PlaceBytes/5, 1)
 	}
 	return s
+}
+
+// workerTasks is the number of tasks that a worker of a cluster is taken to work on at a time. Nobody knows the number
+// when the job is cut.
+const workerTasks = 8
+
+// ProcessMemory is the size, in bytes, that a process that works on tasks aims to stay below; 0: no limit.
+func (c *Config) ProcessMemory() int64 {
+	if c.WorkerMemory > 0 && !IsLocal(c.Runner) {
+		return int64(c.WorkerMemory)
+	}
+	return int64(c.Memory)
 }
 
 // Sketching returns how records are read and how they become fingerprints. The reader accepts windows of compressed

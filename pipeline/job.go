@@ -36,8 +36,12 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Scoring: config.Scoring(),
 		AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
 	}
+	runs := work.Runs{Folder: work.Path(e.temp), Held: sizing.RunBytes, Release: true}
+	if !job.IsLocal(config.Runner) {
+		runs.Release, runs.Memory = false, config.ProcessMemory()
+	}
 	return &transforms.Job{
-		Runs:   work.Runs{Folder: work.Path(e.temp), Held: sizing.RunBytes, Release: job.IsLocal(config.Runner)},
+		Runs:   runs,
 		Lanes:  sizing.Lanes,
 		Inputs: inputs, Splits: e.splits,
 		Fingerprinting: documents.Fingerprinting{

@@ -140,7 +140,7 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*metri
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer work.LimitMemory(int64(config.Memory))()
+	defer work.LimitMemory(config.ProcessMemory())()
 	// The runner may have given up the pipeline while tasks still write.
 	defer work.Drain(j.Runs.Folder)
 	result, err := beam.Run(ctx, localRunner, graphOf(j))

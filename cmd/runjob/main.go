@@ -58,6 +58,7 @@ func run(args []string) int {
 		if err := parseWorkerFlags(args); err != nil {
 			return report(nil, err)
 		}
+		defer easeCollector()()
 		beam.Init() // does not return in a worker
 	}
 	if err := checkLimits(); err != nil {

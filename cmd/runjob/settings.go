@@ -104,6 +104,10 @@ func jobFlags(c *job.Config) []settingFlag {
 			"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no limit. The results are the same, except that .zst files with a window above an eighth of it are rejects.",
 		},
 		{
+			"Running", "worker-memory", &c.WorkerMemory, "SIZE", 0,
+			"The same for a worker process on a cluster; default: --memory. Give some three quarters of what a worker of the cluster has.",
+		},
+		{
 			"Running", "lanes", &c.Lanes, "N", 0,
 			"How many tasks of a stage a local runner works on at a time; 0: one a core. The results are the same.",
 		},

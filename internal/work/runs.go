@@ -31,6 +31,9 @@ type Runs struct {
 	Held int
 	// Release lets run files go as soon as no later task reads them. It requires a runner that never runs a task twice.
 	Release bool
+	// Memory is the size in bytes that a worker of a cluster aims to stay below; 0: no limit, or one that the process has
+	// set itself.
+	Memory int64
 }
 
 // Begin begins a run file. It reuses the memory of the writer.

@@ -22,6 +22,9 @@ type Figures struct {
 // a runner may give up a pipeline while some still write.
 var tasks = newSlots(runtime.GOMAXPROCS(0))
 
+// limitOnce sets the memory limit of a worker.
+var limitOnce sync.Once
+
 type slots struct {
 	free chan *Memory
 
@@ -84,6 +87,9 @@ func Drain(job Path) {
 func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memory) error) (Figures, error) {
 	tasks.begin(r.Folder)
 	defer tasks.end(r.Folder)
+	if r.Memory > 0 {
+		limitOnce.Do(func() { LimitMemory(r.Memory) }) // for good: a worker serves one job
+	}
 	var m *Memory
 	select {
 	case m = <-tasks.free:
