@@ -112,6 +112,9 @@ type Config struct {
 
 	// Temp is the folder for temporary files; empty: one beside the output.
 	Temp string `json:"temp"`
+	// Resume keeps what the job has done if it dies, and goes on from there if an earlier job of the same configuration,
+	// inputs and program has died.
+	Resume bool `json:"resume,omitempty"`
 	// Memory is the size, in bytes, that a process aims to stay below; 0: no limit.
 	Memory ByteSize `json:"memory"`
 	// WorkerMemory is the same for a worker of a cluster; 0: Memory.

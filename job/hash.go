@@ -27,7 +27,7 @@ var (
 	// otherSettings change neither. They say where the corpus is, what else is written and where, and how the job runs.
 	otherSettings = []string{
 		"input", "reference", "format", "max_rejects", "audit",
-		"output", "overwrite", "emit", "temp", "memory", "worker_memory", "lanes",
+		"output", "overwrite", "emit", "temp", "resume", "memory", "worker_memory", "lanes",
 	}
 )
 

@@ -117,7 +117,7 @@ func TestLeftoversAreNoInput(t *testing.T) {
 	put(t, "c/in.jsonl", file{"in.jsonl", synthetic(83)}.content(), plain)
 	config := testConfig(t, "c")
 	config.Output = "c/out"
-	work, err := openWorkspace(&config)
+	work, err := openWorkspace(&config, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -198,7 +198,7 @@ func TestChangedInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	work, err := openWorkspace(&config)
+	work, err := openWorkspace(&config, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,9 +36,9 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Scoring: config.Scoring(),
 		AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
 	}
-	runs := work.Runs{Folder: work.Path(e.temp), Held: sizing.RunBytes, Release: true}
+	runs := work.Runs{Folder: work.Path(e.temp), Held: sizing.RunBytes, Release: job.IsLocal(config.Runner) && !config.Resume, Resumable: config.Resume}
 	if !job.IsLocal(config.Runner) {
-		runs.Release, runs.Memory = false, config.ProcessMemory()
+		runs.Memory = config.ProcessMemory()
 	}
 	return &transforms.Job{
 		Runs:   runs,

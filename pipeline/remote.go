@@ -52,7 +52,7 @@ func Submit(ctx context.Context, config job.Config) (Submission, error) {
 // Finish takes up a job whose results are for an output folder, waits for its end and publishes them, as [Run] does.
 // Progress gets a line for each new state of the job; it may be nil. A cancelled context ends the wait and not the job.
 func Finish(ctx context.Context, output string, progress func(line string)) (Summary, error) {
-	r, s, err := resume(output)
+	r, s, err := takeUp(output)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -81,7 +81,7 @@ var errUnanswered = errors.New("the process that submitted it died before the en
 
 // Cancel cancels a job whose results are for an output folder, and removes its files.
 func Cancel(ctx context.Context, output string) (Submission, error) {
-	r, s, err := resume(output)
+	r, s, err := takeUp(output)
 	if err != nil {
 		return s, err
 	}
@@ -103,7 +103,7 @@ func (r *run) cancelOn(ctx context.Context, e engine.Engine, s Submission) error
 // Discard removes the files of a job whose results are for an output folder, and asks no engine about it. A job that
 // still runs will fail.
 func Discard(output string) (Submission, error) {
-	r, s, err := resume(output)
+	r, s, err := takeUp(output)
 	if err != nil {
 		return s, err
 	}
@@ -111,10 +111,10 @@ func Discard(output string) (Submission, error) {
 	return s, r.results.Settle()
 }
 
-// resume takes up the run for an output folder.
-func resume(output string) (*run, Submission, error) {
+// takeUp takes up the run for an output folder.
+func takeUp(output string) (*run, Submission, error) {
 	var h handedOver
-	results, err := workspace.Resume(output, &h)
+	results, err := workspace.TakeUp(output, &h)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, Submission{}, failure.New(failure.Usage, err)

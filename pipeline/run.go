@@ -105,25 +105,41 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 	}
 	inputs.StopWords, inputs.Ranking = stopWords, ranking
 	r.inputs, r.Bytes = &inputs, size
-	if r.results, err = openWorkspace(&config); err != nil {
+	recipe, err := r.recipe(stopWords)
+	if err != nil {
+		return nil, err
+	}
+	if r.results, err = openWorkspace(&config, recipe); err != nil {
 		return nil, failure.New(failure.Storage, err)
 	}
+	r.sayResumed()
 	if err := documents.WriteInputs(inputsPath(r.results.Temp), inputs); err != nil {
 		return nil, failure.Explain(&config, failure.Storage, err)
 	}
-	r.job = newJob(&config, extent{
-		scheme: r.Scheme, bytes: size, splits: len(inputs.Splits), stopWords: stopWords,
-		temp: r.results.Temp, partial: r.results.Partial, inputs: inputsPath(r.results.Temp),
-	})
-	return r, checkRoom(ctx, &config, r.job, &inputs)
+	e := r.extent(stopWords)
+	e.temp, e.partial, e.inputs = r.results.Temp, r.results.Partial, inputsPath(r.results.Temp)
+	r.job = newJob(&config, e)
+	if err := checkRoom(ctx, &config, r.job, &inputs); err != nil {
+		return nil, err
+	}
+	if err := r.results.Keep(); err != nil {
+		return nil, failure.New(failure.Storage, err)
+	}
+	return r, nil
+}
+
+// extent returns what workers need to know, without the folders.
+func (r *run) extent(stopWords string) extent {
+	return extent{scheme: r.Scheme, bytes: r.Bytes, splits: len(r.inputs.Splits), stopWords: stopWords}
 }
 
 // inputsPath returns the file that lists the inputs of a run.
 func inputsPath(temp string) string { return storage.Join(temp, "inputs.gob") }
 
-// close gives the folders of the run back.
+// close gives the folders of the run back, or keeps them to be resumed.
 func (r *run) close() {
 	if r.results != nil {
+		r.sayKept()
 		r.results.Close()
 	}
 }
@@ -200,6 +216,6 @@ func accept(config job.Config, result outputs.Result, size int64) error {
 }
 
 // openWorkspace makes the folders of a run.
-func openWorkspace(config *job.Config) (*workspace.Workspace, error) {
-	return workspace.Open(workspace.Options{Output: config.Output, Temp: config.TempFolder(), Overwrite: config.Overwrite})
+func openWorkspace(config *job.Config, recipe string) (*workspace.Workspace, error) {
+	return workspace.Open(workspace.Options{Output: config.Output, Temp: config.TempFolder(), Overwrite: config.Overwrite, Recipe: recipe})
 }

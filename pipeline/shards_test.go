@@ -44,7 +44,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.
 	}
 	inputs.Splits = corpus.Splits(inputs.Files, inner.splitBytes)
 	config.Output = filepath.Join(t.TempDir(), "out")
-	work, err := openWorkspace(&config)
+	work, err := openWorkspace(&config, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,6 +83,8 @@ type Stage struct {
 	// PeakMemoryBytes is the largest resident size of a process at the end of a task; 0 if the system does not tell.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	Tasks           int64 `json:"tasks"`
+	// Recalled counts the tasks that an earlier run, which this one has resumed, had done.
+	Recalled int64 `json:"recalled,omitempty"`
 	// Records and Bytes are the size of its input.
 	Records int64 `json:"records"`
 	Bytes   int64 `json:"bytes"`
@@ -158,6 +160,8 @@ func stages(of *metrics.Results) []Stage {
 		switch counter.Key.Name {
 		case "tasks":
 			stage.Tasks += counter.Result()
+		case "recalled":
+			stage.Recalled += counter.Result()
 		case "records":
 			stage.Records += counter.Result()
 		case "bytes":

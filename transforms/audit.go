@@ -23,7 +23,7 @@ func init() {
 func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("audit")
 	audit := recall.Audit{Inputs: job.Inputs, Threshold: job.Parameters.Threshold, Sample: job.Fingerprinting.AuditSample}
-	tasks := beam.ParDo(s, &auditPlanFn{Work: audit, planner: job.planner()}, together(s, sketches))
+	tasks := beam.ParDo(s, &auditPlanFn{Work: audit, planner: job.planner(s)}, together(s, sketches))
 	return sideBySide(s, &auditFn{Work: audit, bundle: job.bundle()}, tasks)
 }
 

@@ -2,6 +2,8 @@ package transforms
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -27,9 +29,10 @@ type bundle struct {
 
 // begun is a task of a bundle, which may have ended.
 type begun struct {
-	stage   *stage
-	outcome work.Outcome
-	figures work.Figures
+	stage    *stage
+	outcome  work.Outcome
+	figures  work.Figures
+	recalled bool // an earlier run had done it
 }
 
 // begin waits until fewer than Lanes tasks of the bundle run, then begins the task in an element. The task writes its
@@ -43,16 +46,25 @@ func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do func(co
 	if b.ctx.Err() != nil {
 		return b.wait()
 	}
+	element = slices.Clone(element) // the runner may use its memory again
 	t := work.DecodeTask(element)
 	one := &begun{stage: s, outcome: work.Outcome{Stage: s.name, Number: t.Number}}
 	b.begun = append(b.begun, one)
-	ofTasks := b.ctx
-	b.group.Go(func() (err error) {
+	ofTasks, name := b.ctx, fmt.Sprintf("%s %d", s.name, t.Number)
+	b.group.Go(func() error {
+		done, found, err := b.Runs.Recall(string(s.name), element)
+		if found || err != nil {
+			one.outcome, one.recalled = done.Outcome, found
+			return faultOf(name, err)
+		}
 		one.figures, err = b.Runs.Run(ofTasks, s.name, t.Number, func(m *work.Memory) error {
 			w := &work.Desk{Memory: m, Runs: b.Runs, Outcome: &one.outcome, Hold: func(shared any) { b.held.Store(shared, nil) }}
 			return w.Do(ofTasks, t, do)
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		return faultOf(name, b.Runs.Remember(work.Done{Outcome: one.outcome}, string(s.name), element))
 	})
 	return nil
 }
@@ -78,7 +90,11 @@ func (b *bundle) FinishBundle(ctx context.Context, emit func([]byte)) error {
 		return err
 	}
 	for _, t := range all {
-		t.stage.count(ctx, t.figures)
+		if t.recalled {
+			t.stage.recalled.Inc(ctx, 1)
+		} else {
+			t.stage.count(ctx, t.figures)
+		}
 		element, err := t.outcome.Encode()
 		if err != nil {
 			return err

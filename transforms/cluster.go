@@ -28,7 +28,7 @@ func init() {
 // of outcomes with members and edges by output shard.
 func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("cluster")
-	label := &labelFn{planner: job.planner(), Work: clusters.Labelling{
+	label := &labelFn{planner: job.planner(s), Work: clusters.Labelling{
 		Inputs:      job.Inputs,
 		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches) && !slices.Contains(job.Rows.Emit, output.Index),
 	}}

@@ -20,7 +20,7 @@ func init() {
 func Count(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("count")
 	plan := methods.CountPlanning{Lanes: job.Lanes, Parameters: job.Parameters}
-	tasks := beam.ParDo(s, &countPlanFn{Work: plan, planner: job.planner()}, together(s, sketches))
+	tasks := beam.ParDo(s, &countPlanFn{Work: plan, planner: job.planner(s)}, together(s, sketches))
 	return sideBySide(s, &countFn{Work: methods.Counting{Splits: job.Splits}, bundle: job.bundle()}, tasks)
 }
 

@@ -9,6 +9,8 @@
 package transforms
 
 import (
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/outputs"
@@ -56,4 +58,4 @@ func (j *Job) IsScored() bool { return j.method().Scorer(&j.Parameters) != metho
 
 func (j *Job) bundle() bundle { return bundle{Runs: j.Runs, Lanes: j.Lanes} }
 
-func (j *Job) planner() planner { return planner{Runs: j.Runs} }
+func (j *Job) planner(s beam.Scope) planner { return planner{Runs: j.Runs, Name: s.String()} }

@@ -2,7 +2,6 @@ package transforms
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -25,7 +24,7 @@ func init() {
 // It takes PCollection<[]byte> of outcomes and returns PCollection<[]byte> of tasks.
 func exchange(s beam.Scope, job *Job, d work.Delivery, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("exchange")
-	return beam.ParDo(s, &exchangeFn{Folder: job.Runs.Folder, Delivery: d}, together(s, outcomes...))
+	return beam.ParDo(s, &exchangeFn{Delivery: d, planner: job.planner(s)}, together(s, outcomes...))
 }
 
 // together brings all outcomes to one place: PCollection<KV<int64, []byte>> grouped under one key. An impulse makes
@@ -48,17 +47,24 @@ func sideBySide(s beam.Scope, fn any, tasks beam.PCollection) beam.PCollection {
 }
 
 type exchangeFn struct {
-	Folder   work.Path // folder of run files
 	Delivery work.Delivery
+
+	planner
 }
 
 func (f *exchangeFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
 	outcomes, counts, err := work.ReadOutcomes(elements)
-	if err == nil {
-		err = f.Delivery.Deliver(string(f.Folder), work.RunsOf(outcomes), counts, func(t work.Task) { emit(t.Encode()) })
-	}
 	if err != nil {
-		return work.MarkFault(fmt.Errorf("exchange: %w", err))
+		return faultOf("exchange", err)
+	}
+	done, err := once(f.Runs, f.Name, outcomes, func(emit func(work.Task)) (work.Outcome, error) {
+		return work.Outcome{}, f.Delivery.Deliver(string(f.Runs.Folder), work.RunsOf(outcomes), counts, emit)
+	})
+	if err != nil {
+		return faultOf("exchange", err)
+	}
+	for _, element := range done.Tasks {
+		emit(element)
 	}
 	return nil
 }

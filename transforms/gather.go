@@ -24,7 +24,7 @@ func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCo
 	s = s.Scope("gather")
 	place := &placeFn{
 		Work:    gathering.Components{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, Bounds: job.Parameters.Bounds},
-		planner: job.planner(),
+		planner: job.planner(s),
 	}
 	placing := s.Scope("place")
 	tasks, places := beam.ParDo2(placing, place, together(placing, grouped, sketches))

@@ -34,7 +34,7 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 		return found
 	}
 	s = s.Scope("crowds")
-	tasks = beam.ParDo(s, &crowdFn{Work: method.Crowding(job.Parameters.Bounds), planner: job.planner()}, together(s, keys, sketches, found))
+	tasks = beam.ParDo(s, &crowdFn{Work: method.Crowding(job.Parameters.Bounds), planner: job.planner(s)}, together(s, keys, sketches, found))
 	found = beam.Flatten(s, found, sideBySide(s, &groupFn{Work: grouping, bundle: job.bundle()}, tasks))
 	if method.Crowds != methods.ToHeaps {
 		return found

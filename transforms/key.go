@@ -24,7 +24,7 @@ func Key(s beam.Scope, job *Job, sketches beam.PCollection, counts ...beam.PColl
 	if method := job.method(); method.Ordered {
 		s := s.Scope("order")
 		order := methods.Ordering{Method: job.Method, Parameters: job.Parameters}
-		tasks = beam.ParDo(s, &orderFn{Work: order, planner: job.planner()}, together(s, append(counts, sketches)...))
+		tasks = beam.ParDo(s, &orderFn{Work: order, planner: job.planner(s)}, together(s, append(counts, sketches)...))
 	} else {
 		tasks = exchange(s, job, method.Needs(), sketches)
 	}

@@ -2,6 +2,8 @@ package transforms
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -12,6 +14,7 @@ import (
 type stage struct {
 	name                         work.Stage
 	tasks, records, bytes, cpuNS beam.Counter
+	recalled                     beam.Counter // tasks that an earlier run had done
 	span, resident               beam.Distribution
 }
 
@@ -25,6 +28,7 @@ func newStage(name work.Stage) *stage {
 		cpuNS:   beam.NewCounter(string(name), "cpu_ns"),
 		span:    beam.NewDistribution(string(name), "unix_ms"),
 
+		recalled: beam.NewCounter(string(name), "recalled"),
 		resident: beam.NewDistribution(string(name), "resident_bytes"),
 	}
 }
@@ -45,27 +49,65 @@ func (s *stage) count(ctx context.Context, f work.Figures) {
 type planner struct {
 	// Runs says where the step writes.
 	Runs work.Runs
+	// Name tells the step from all others of the job.
+	Name string
 }
 
 // plan does the work of a step, in the goroutine that Beam has called, and returns the step's own outcome. It holds
 // back the tasks that the step emits until the step has ended: an element may begin other tasks, and wait for the slot
 // that this step holds.
 func (f *planner) plan(ctx context.Context, s *stage, elements func(*[]byte) bool, emit func([]byte), do func(context.Context, *work.Planning) error) (work.Outcome, error) {
-	var next []work.Task
-	p := work.Planning{Runs: f.Runs, Outcome: work.Outcome{Stage: s.name}, Emit: func(t work.Task) { next = append(next, t) }}
-	figures, err := f.Runs.Run(ctx, s.name, 0, func(m *work.Memory) (err error) {
-		p.Memory = m
-		if p.Outcomes, p.Counts, err = work.ReadOutcomes(elements); err != nil {
-			return err
+	outcomes, counts, err := work.ReadOutcomes(elements)
+	if err != nil {
+		return work.Outcome{}, faultOf(string(s.name), err)
+	}
+	done, err := once(f.Runs, f.Name, outcomes, func(next func(work.Task)) (work.Outcome, error) {
+		p := work.Planning{Runs: f.Runs, Outcomes: outcomes, Counts: counts, Outcome: work.Outcome{Stage: s.name}, Emit: next}
+		figures, err := f.Runs.Run(ctx, s.name, 0, func(m *work.Memory) error {
+			p.Memory = m
+			return do(ctx, &p)
+		})
+		if err == nil {
+			s.count(ctx, figures)
 		}
-		return do(ctx, &p)
+		return p.Outcome, err
 	})
 	if err != nil {
-		return p.Outcome, err
+		return done.Outcome, faultOf(string(s.name), err)
 	}
-	s.count(ctx, figures)
-	for _, t := range next {
-		emit(t.Encode())
+	for _, element := range done.Tasks {
+		emit(element)
 	}
-	return p.Outcome, nil
+	return done.Outcome, nil
+}
+
+// once does a step that is given outcomes, unless an earlier run has done it.
+func once(runs work.Runs, name string, outcomes []work.Outcome, do func(emit func(work.Task)) (work.Outcome, error)) (done work.Done, err error) {
+	var given [][]byte
+	if runs.Resumable {
+		for _, o := range outcomes {
+			element, err := o.Encode()
+			if err != nil {
+				return done, err
+			}
+			given = append(given, element)
+		}
+	}
+	done, found, err := runs.Recall(name, given...)
+	if found || err != nil {
+		return done, err
+	}
+	done.Outcome, err = do(func(t work.Task) { done.Tasks = append(done.Tasks, t.Encode()) })
+	if err != nil {
+		return done, err
+	}
+	return done, runs.Remember(done, name, given...)
+}
+
+// faultOf marks an error of a step, unless a task has marked it. It returns nil for nil.
+func faultOf(name string, err error) error {
+	if _, isMarked := errors.AsType[work.Fault](err); err == nil || isMarked {
+		return err
+	}
+	return work.MarkFault(fmt.Errorf("%s: %w", name, err))
 }

@@ -100,6 +100,10 @@ func jobFlags(c *job.Config) []settingFlag {
 			"Folder for temporary files, some 1 to 2 bytes for each byte of text; default: beside the output, or on the disk if a local job writes to a bucket. Workers of a cluster must share it.",
 		},
 		{
+			"Running", "resume", &c.Resume, "", 0,
+			"If the job dies, keep what it has done, and go on from there when it is run again with this flag and nothing else has changed. It takes half as much again of temporary files.",
+		},
+		{
 			"Running", "memory", &c.Memory, "SIZE", 0,
 			"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no limit. The results are the same, except that .zst files with a window above an eighth of it are rejects.",
 		},

@@ -31,6 +31,8 @@ type Runs struct {
 	Held int
 	// Release lets run files go as soon as no later task reads them. It requires a runner that never runs a task twice.
 	Release bool
+	// Resumable makes tasks note what they have done, and take up what they find noted. It excludes Release.
+	Resumable bool
 	// Memory is the size in bytes that a worker of a cluster aims to stay below; 0: no limit, or one that the process has
 	// set itself.
 	Memory int64

@@ -37,15 +37,18 @@ type bucket struct {
 	lease   storage.Lease
 }
 
-// openBucket takes the lease of an output folder and clears away what dead runs have left there.
-func openBucket(folder, token string) (*bucket, error) {
-	b, err := leaseBucket(folder, token)
+// recoverBucket takes the lease of an output folder and clears away what dead runs have left there, unless it resumes
+// one.
+func (w *Workspace) recoverBucket(folder string) (*bucket, error) {
+	b, err := leaseBucket(folder, w.token)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.recover(); err != nil {
+	w.Output = b.folder
+	if err := b.recover(w.resume); err != nil {
 		return nil, errors.Join(fmt.Errorf("clear away what an earlier job left: %w", err), b.lease.Release())
 	}
+	b.token = w.token
 	return b, nil
 }
 
@@ -56,8 +59,10 @@ func leaseBucket(folder, token string) (*bucket, error) {
 		return nil, err
 	}
 	b := &bucket{storage: s, folder: strings.TrimRight(folder, "/"), token: token}
-	b.lease, err = s.Lease(b.at(leaseName), "the run "+token)
-	return b, err
+	if b.lease, err = s.Lease(b.at(leaseName), "the run "+token); err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 func (b *bucket) at(name string) string { return storage.Join(b.folder, name) }
@@ -66,8 +71,8 @@ func (b *bucket) at(name string) string { return storage.Join(b.folder, name) }
 func (b *bucket) partial(token string) string { return b.at(partialPrefix + runPrefix + token) }
 
 // recover finishes what dead runs have begun, and removes what they have left. No other run is alive, since
-// each would hold the lease, but for a run whose job is in the hands of a cluster.
-func (b *bucket) recover() error {
+// each would hold the lease, but for a run whose job is in the hands of a cluster. It asks whether a run is resumed.
+func (b *bucket) recover(resume func(token, partial string) (bool, error)) error {
 	tokens, err := b.tokens()
 	if err != nil {
 		return err
@@ -77,6 +82,11 @@ func (b *bucket) recover() error {
 			return err
 		} else if is {
 			return &HandedOverError{b.folder}
+		}
+		if resumed, err := resume(token, b.partial(token)); err != nil {
+			return err
+		} else if resumed {
+			continue
 		}
 		content, err := storage.ReadFile(storage.Join(b.partial(token), publicationName))
 		switch {

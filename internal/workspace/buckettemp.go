@@ -15,14 +15,14 @@ type bucketTemp struct {
 	lease   storage.Lease
 }
 
-// openBucketTemp takes the lease for the folder of a run, and clears away the folders of dead runs.
-func openBucketTemp(parent, token string) (*bucketTemp, error) {
+// openBucketTemp takes the lease for the folder of a run for an output folder, and clears away the folders of dead runs.
+func openBucketTemp(parent, token, output string) (*bucketTemp, error) {
 	parent = strings.TrimRight(parent, "/")
 	t, err := leaseBucketTemp(storage.Join(parent, runPrefix+token), token)
 	if err != nil {
 		return nil, err
 	}
-	if err := clearBucketTemp(t.storage, parent); err != nil {
+	if err := clearBucketTemp(t.storage, parent, output); err != nil {
 		return nil, errors.Join(err, t.lease.Release())
 	}
 	return t, nil
@@ -35,13 +35,16 @@ func leaseBucketTemp(folder, token string) (*bucketTemp, error) {
 		return nil, err
 	}
 	t := &bucketTemp{storage: s, folder: folder}
-	t.lease, err = s.Lease(folder+lockSuffix, "the run "+token)
-	return t, err
+	if t.lease, err = s.Lease(folder+lockSuffix, "the run "+token); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // clearBucketTemp removes the folders of dead runs. It knows them by their ended leases: a run takes its
-// lease before it writes its first file. It leaves alone the folder of a job that is in the hands of a cluster.
-func clearBucketTemp(s storage.Storage, parent string) error {
+// lease before it writes its first file. It leaves alone the folder of a job that is in the hands of a cluster, and of a
+// run that waits to be resumed.
+func clearBucketTemp(s storage.Storage, parent, output string) error {
 	isInUse := map[string]bool{}
 	for info, err := range s.List(parent) {
 		if err != nil {
@@ -56,6 +59,11 @@ func clearBucketTemp(s storage.Storage, parent string) error {
 	}
 	for folder, handedOver := range isInUse {
 		if handedOver {
+			continue
+		}
+		if k, is, err := readKept(folder); err != nil {
+			return err
+		} else if is && k.waits(output) {
 			continue
 		}
 		lease, err := s.Lease(folder+lockSuffix, "a run that clears away")

@@ -51,10 +51,8 @@ func (w *Workspace) HandOver(job any) error {
 	if err != nil {
 		return fmt.Errorf("record the job: %w", err)
 	}
-	for _, folder := range []string{w.Temp, w.Partial} {
-		if err := storage.WriteFile(storage.Join(folder, HandoverName), append(content, '\n')); err != nil {
-			return fmt.Errorf("record the job: %w", err)
-		}
+	if err := w.writeBoth(HandoverName, append(content, '\n')); err != nil {
+		return fmt.Errorf("record the job: %w", err)
 	}
 	w.isHandedOver = true
 	return nil
@@ -65,18 +63,21 @@ func (w *Workspace) Settle() error {
 	if !w.isHandedOver {
 		return nil
 	}
-	for _, folder := range []string{w.Partial, w.Temp} {
-		name := storage.Join(folder, HandoverName)
-		s, err := storage.Of(name)
-		if err == nil {
-			err = s.Remove(name)
-		}
-		if err != nil {
-			return fmt.Errorf("remove the record of the job: %w", err)
-		}
+	if err := w.removeBoth(HandoverName); err != nil {
+		return fmt.Errorf("remove the record of the job: %w", err)
 	}
 	w.isHandedOver = false
 	return nil
+}
+
+// writeBoth writes a file into both folders of the run.
+func (w *Workspace) writeBoth(name string, content []byte) error {
+	return errors.Join(storage.WriteFile(storage.Join(w.Temp, name), content), storage.WriteFile(storage.Join(w.Partial, name), content))
+}
+
+// removeBoth removes it again.
+func (w *Workspace) removeBoth(name string) error {
+	return errors.Join(storage.Remove(storage.Join(w.Partial, name)), storage.Remove(storage.Join(w.Temp, name)))
 }
 
 // isHandedOver reports whether the job of the run that owns a folder is in the hands of a cluster.
@@ -92,9 +93,9 @@ func isHandedOver(folder string) (bool, error) {
 	return err == nil, err
 }
 
-// Resume takes up the run whose job was handed over with results for an output folder. It decodes what was recorded of
+// TakeUp takes up the run whose job was handed over with results for an output folder. It decodes what was recorded of
 // the job into the value that job points to. The error is fs.ErrNotExist if there is no such run.
-func Resume(output string, job any) (_ *Workspace, err error) {
+func TakeUp(output string, job any) (_ *Workspace, err error) {
 	w := &Workspace{usual: UsualTemp(output), isHandedOver: true}
 	defer func() {
 		if err != nil {
@@ -102,9 +103,9 @@ func Resume(output string, job any) (_ *Workspace, err error) {
 		}
 	}()
 	if storage.Scheme(output) != "" {
-		err = w.resumeBucket(output)
+		err = w.takeUpBucket(output)
 	} else {
-		err = w.resumeFolder(output)
+		err = w.takeUpFolder(output)
 	}
 	if err != nil {
 		return nil, err
@@ -120,7 +121,12 @@ func Resume(output string, job any) (_ *Workspace, err error) {
 	if err := json.Unmarshal(h.Job, job); err != nil {
 		return nil, fmt.Errorf("%s in %s was written by another version of this program: %w", HandoverName, w.Partial, err)
 	}
-	return w, w.resumeTemp(h.Temp)
+	k, isKept, err := readKept(w.Partial)
+	if err != nil {
+		return nil, err
+	}
+	w.recipe, w.isKept = k.Recipe, isKept
+	return w, w.takeUpTemp(h.Temp)
 }
 
 // errNoJob says that no job is to be finished.
@@ -128,8 +134,8 @@ func errNoJob(output string) error {
 	return fmt.Errorf("no job on a cluster writes to the output folder %s (%w)", output, fs.ErrNotExist)
 }
 
-// resumeFolder takes the lock of an output folder on the local disk and finds the run in it.
-func (w *Workspace) resumeFolder(output string) error {
+// takeUpFolder takes the lock of an output folder on the local disk and finds the run in it.
+func (w *Workspace) takeUpFolder(output string) error {
 	path, err := filepath.Abs(output)
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
@@ -164,8 +170,8 @@ func (w *Workspace) resumeFolder(output string) error {
 	return errNoJob(output)
 }
 
-// resumeBucket does the same for a bucket.
-func (w *Workspace) resumeBucket(output string) error {
+// takeUpBucket does the same for a bucket.
+func (w *Workspace) takeUpBucket(output string) error {
 	b, err := leaseBucket(output, "")
 	if held, isHeld := errors.AsType[*storage.HeldError](err); isHeld {
 		return fmt.Errorf("another process waits for the job or writes to the output folder %s (%s)", output, held.Holder)
@@ -189,8 +195,8 @@ func (w *Workspace) resumeBucket(output string) error {
 	return errNoJob(output)
 }
 
-// resumeTemp takes the lock or the lease of the run's folder of temporary files.
-func (w *Workspace) resumeTemp(folder string) (err error) {
+// takeUpTemp takes the lock or the lease of the run's folder of temporary files.
+func (w *Workspace) takeUpTemp(folder string) (err error) {
 	w.Temp = folder
 	if storage.Scheme(folder) != "" {
 		w.bucketTemp, err = leaseBucketTemp(folder, w.token)

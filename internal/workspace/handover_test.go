@@ -61,14 +61,14 @@ func handOver(t *testing.T, w *Workspace, id string) {
 func finish(t *testing.T, output, partial, temp string) {
 	t.Helper()
 	var job remoteJob
-	w, err := Resume(output, &job)
+	w, err := TakeUp(output, &job)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if job.ID != "1" || w.Partial != partial || w.Temp != temp {
-		t.Errorf("resumed %q in %s and %s, want 1 in %s and %s", job.ID, w.Partial, w.Temp, partial, temp)
+		t.Errorf("took up %q in %s and %s, want 1 in %s and %s", job.ID, w.Partial, w.Temp, partial, temp)
 	}
-	if _, err := Resume(output, &job); err == nil || !strings.Contains(err.Error(), "another process waits") {
+	if _, err := TakeUp(output, &job); err == nil || !strings.Contains(err.Error(), "another process waits") {
 		t.Errorf("a second process: %v", err)
 	}
 	if _, err := storage.ReadFile(storage.Join(temp, "run-file")); err != nil {
@@ -83,7 +83,7 @@ func finish(t *testing.T, output, partial, temp string) {
 			t.Errorf("left: %v", left)
 		}
 	}
-	if _, err := Resume(output, &job); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := TakeUp(output, &job); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a run that is settled: %v", err)
 	}
 }
@@ -143,8 +143,8 @@ func TestHandOverFails(t *testing.T) {
 	})
 }
 
-// TestResumeForeign: what another user, or no job, has left is not taken up.
-func TestResumeForeign(t *testing.T) {
+// TestTakeUpForeign: what another user, or no job, has left is not taken up.
+func TestTakeUpForeign(t *testing.T) {
 	folder := t.TempDir()
 	w := open2(t, folder)
 	handOver(t, w, "1")
@@ -152,7 +152,7 @@ func TestResumeForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	var job remoteJob
-	if _, err := Resume(w.Output, &job); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := TakeUp(w.Output, &job); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that others may write to: %v", err)
 	}
 	if err := os.Chmod(w.Partial, 0o700); err != nil {
@@ -161,7 +161,7 @@ func TestResumeForeign(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.Partial, HandoverName), []byte(`{"token": "x"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Resume(w.Output, &job); err == nil || !strings.Contains(err.Error(), "does not come from a job") {
+	if _, err := TakeUp(w.Output, &job); err == nil || !strings.Contains(err.Error(), "does not come from a job") {
 		t.Errorf("a damaged record: %v", err)
 	}
 }

@@ -175,6 +175,9 @@ func (w *Workspace) clearLock(path, token string) {
 	if is, err := isHandedOver(folder); is || err != nil {
 		return // a cluster works on its job
 	}
+	if k, is, err := readKept(folder); is && k.waits(w.Output) || err != nil {
+		return
+	}
 	if r.output != "" && storage.Scheme(r.output) == "" && !w.clearOutput(r) {
 		return
 	}

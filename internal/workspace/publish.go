@@ -186,9 +186,17 @@ func (w *Workspace) writeJSON(name string, value any) error {
 //
 // If it returns no error, the new results are complete in the output folder and on the device. If it returns
 // one, the folder is as it was, unless the error says otherwise.
-func (w *Workspace) Publish(files []output.File, summary any) error {
+func (w *Workspace) Publish(files []output.File, summary any) (err error) {
+	wasKept := w.isKept
+	if err := w.release(); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	defer func() {
+		if err != nil && wasKept && !w.isInterrupted {
+			err = errors.Join(err, w.Keep())
+		}
+	}()
 	if w.bucket != nil {
-		var err error
 		if w.isInterrupted, err = w.bucket.publish(files, summary); err != nil {
 			return fmt.Errorf("publish: %w", err)
 		}

@@ -14,7 +14,7 @@ import (
 func (w *Workspace) openTempFolder(parent string) (err error) {
 	if storage.Scheme(parent) == "" {
 		err = w.openTemp(parent)
-	} else if w.bucketTemp, err = openBucketTemp(parent, w.token); err == nil {
+	} else if w.bucketTemp, err = openBucketTemp(parent, w.token, w.Output); err == nil {
 		w.Temp = w.bucketTemp.folder
 	}
 	if err != nil {

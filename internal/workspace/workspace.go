@@ -27,6 +27,9 @@ type Options struct {
 	// Overwrite allows an output folder that is not empty. Results of an earlier job in it are replaced.
 	// Other files are left alone.
 	Overwrite bool
+	// Recipe, if not empty, identifies all that the run is to do. The run takes up a dead run of the same recipe and
+	// output folder, if that was kept; see [Workspace.Keep].
+	Recipe string
 }
 
 // Workspace is the folders of one run. It holds their locks.
@@ -38,6 +41,9 @@ type Workspace struct {
 	Temp string
 	// Partial is the run's folder of unpublished results, in Output. Only the user may enter it.
 	Partial string
+	// Resumed says that the folders are those of a dead run, with all that it has done. Outdated says that a dead run
+	// was kept, but has another recipe, or has lost its files.
+	Resumed, Outdated bool
 
 	disk  disk
 	token string
@@ -46,6 +52,9 @@ type Workspace struct {
 	usual string   // folder of temporary files, which dead runs may have left empty
 	// isInterrupted says that the next job needs the files in Partial.
 	isInterrupted bool
+	// recipe is that of the options. isKept says that a later run may take up the folders.
+	recipe string
+	isKept bool
 	// isHandedOver says that a cluster works on the job of the run, and needs both folders.
 	isHandedOver bool
 
@@ -81,7 +90,7 @@ func UsualTemp(output string) string {
 func Open(options Options) (*Workspace, error) { return open(options, disk{}) }
 
 func open(options Options, d disk) (_ *Workspace, err error) {
-	w := &Workspace{disk: d, token: rand.Text(), usual: UsualTemp(options.Output)}
+	w := &Workspace{disk: d, token: rand.Text(), usual: UsualTemp(options.Output), recipe: options.Recipe}
 	defer func() {
 		if err != nil {
 			w.Close()
@@ -93,6 +102,9 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 	if storage.Scheme(options.Output) != "" {
 		if err := w.openBucket(options); err != nil {
 			return nil, err
+		}
+		if w.Resumed {
+			return w, nil
 		}
 		return w, w.openTempFolder(options.Temp)
 	}
@@ -111,6 +123,9 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 	if err := w.checkOutput(options); err != nil {
 		return nil, err
 	}
+	if w.Resumed {
+		return w, nil
+	}
 	if err := w.openTempFolder(options.Temp); err != nil {
 		return nil, err
 	}
@@ -128,7 +143,7 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 
 // openBucket opens an output folder that is not on the local disk.
 func (w *Workspace) openBucket(options Options) (err error) {
-	w.bucket, err = openBucket(options.Output, w.token)
+	w.bucket, err = w.recoverBucket(options.Output)
 	if held, isHeld := errors.AsType[*storage.HeldError](err); isHeld {
 		return fmt.Errorf("another job is writing to the output folder %s (%s): wait for it, or give another folder", options.Output, held.Holder)
 	}
@@ -138,7 +153,7 @@ func (w *Workspace) openBucket(options Options) (err error) {
 	if err != nil {
 		return setting.Errorf("the output folder %s cannot be used: %w: name another one with {output}", options.Output, err)
 	}
-	w.Output, w.Partial = w.bucket.folder, w.bucket.partial(w.token)
+	w.Partial = w.bucket.partial(w.token)
 	return w.bucket.check(options.Overwrite)
 }
 
@@ -207,6 +222,9 @@ func (w *Workspace) recoverRun(token string) error {
 		return err
 	} else if is {
 		return &HandedOverError{t.path}
+	}
+	if resumed, err := w.resume(token, t.partial(token)); resumed || err != nil {
+		return err
 	}
 	if err := t.recover(token); err != nil {
 		return err
@@ -318,17 +336,18 @@ func (w *Workspace) makeFolder(path string, mode fs.FileMode) error {
 }
 
 // Close removes the run's folders and gives the locks back. It also removes each folder that it made for
-// them, if that is empty. It leaves the folders as they are if a cluster works on the job.
+// them, if that is empty. It leaves the folders as they are if a cluster works on the job, or if the run is to be resumed.
 func (w *Workspace) Close() {
+	isNeeded := w.isHandedOver || w.isKept
 	if w.bucket != nil {
-		w.bucket.close(w.isInterrupted || w.isHandedOver)
+		w.bucket.close(w.isInterrupted || isNeeded)
 		w.Partial = ""
 	}
 	if w.bucketTemp != nil {
-		w.bucketTemp.close(w.isHandedOver)
+		w.bucketTemp.close(isNeeded)
 		w.Temp = ""
 	}
-	if w.isHandedOver {
+	if isNeeded {
 		w.Partial, w.Temp = "", ""
 	}
 	if w.Partial != "" && !w.isInterrupted {
