@@ -157,6 +157,24 @@ var faults = []struct {
 		}
 		return seen
 	}},
+	{"`kill -9` of a job with `--resume`, then the same command again", func(s *scene) observed {
+		s.write("in.jsonl", largeCorpus())
+		killed := s.runjob("--resume").pausedAtWork("done-*")
+		killed.signal(syscall.SIGKILL)
+		killed.Wait()
+		seen := s.runjob("--resume").succeeds(lines(largeCorpus()))
+		if !strings.Contains(seen.message, "going on") {
+			s.t.Errorf("the second job says %q", seen.message)
+		}
+		fresh := newScene(s.t)
+		fresh.write("in.jsonl", largeCorpus())
+		fresh.runjob().succeeds(lines(largeCorpus()))
+		const name = "clusters-00000-of-00002.jsonl"
+		if got := s.outputs()[name]; got == "" || got != fresh.outputs()[name] {
+			s.t.Errorf("%s has %d bytes and is not as after a job in an empty folder", name, len(got))
+		}
+		return seen
+	}},
 	{"`--output` in a bucket", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
 		return s.runjob("--output", "hdfs://bucket/out").fails(exitUsage)
