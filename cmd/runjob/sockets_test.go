@@ -35,11 +35,15 @@ func TestNoSockets(t *testing.T) {
 	s.write("in.jsonl", randomCorpus(30_000))
 	s.write("truth.tsv", []byte("1\t2\n"))
 	s.write("more.jsonl", randomCorpus(3_000))
+	index := s.command("runjob", "run", "--input", "in.jsonl", "--output", "earlier", "--emit", "clusters,pairs,index")
+	if err := index.Run(); err != nil {
+		t.Fatalf("%v: %s", err, &index.stderr)
+	}
 	for _, args := range [][]string{
-		jobArgs([]string{"--emit", "clusters,pairs,index"}),
+		jobArgs(nil),
 		{"plan", "--input", "in.jsonl"},
-		{"eval", "--truth", "truth.tsv", "--output", "out"},
-		{"query", "--index", "out", "--input", "more.jsonl"},
+		{"eval", "--truth", "truth.tsv", "--output", "earlier"},
+		{"query", "--index", "earlier", "--input", "more.jsonl"},
 		{"demo", "--output", "demo"},
 	} {
 		t.Run(args[0], func(t *testing.T) {
