@@ -88,6 +88,10 @@ type Stage struct {
 	// Records and Bytes are the size of its input.
 	Records int64 `json:"records"`
 	Bytes   int64 `json:"bytes"`
+	// Pieces and ReadBytes are what its tasks read of the temporary files, WrittenBytes what they wrote of them.
+	Pieces       int64 `json:"pieces"`
+	ReadBytes    int64 `json:"read_bytes"`
+	WrittenBytes int64 `json:"written_bytes"`
 }
 
 // summarize says what a job found and what it cost. Its plan, its audit and its time are still to come.
@@ -157,16 +161,9 @@ func stages(of *metrics.Results) []Stage {
 		if stage == nil {
 			continue
 		}
-		switch counter.Key.Name {
-		case "tasks":
-			stage.Tasks += counter.Result()
-		case "recalled":
-			stage.Recalled += counter.Result()
-		case "records":
-			stage.Records += counter.Result()
-		case "bytes":
-			stage.Bytes += counter.Result()
-		case "cpu_ns":
+		if sum := stage.counter(counter.Key.Name); sum != nil {
+			*sum += counter.Result()
+		} else if counter.Key.Name == "cpu_ns" {
 			stage.CPUSeconds += float64(counter.Result()) / 1e9
 		}
 	}
@@ -195,6 +192,14 @@ func stages(of *metrics.Results) []Stage {
 		all[i].CPUSeconds = round(all[i].CPUSeconds)
 	}
 	return all
+}
+
+// counter returns the sum that a metric of that name belongs to, nil if there is none.
+func (s *Stage) counter(name string) *int64 {
+	return map[string]*int64{
+		"tasks": &s.Tasks, "recalled": &s.Recalled, "records": &s.Records, "bytes": &s.Bytes,
+		"pieces": &s.Pieces, "read_bytes": &s.ReadBytes, "written_bytes": &s.WrittenBytes,
+	}[name]
 }
 
 // round drops fractions of a millisecond, which nobody reads.

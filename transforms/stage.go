@@ -14,6 +14,7 @@ import (
 type stage struct {
 	name                         work.Stage
 	tasks, records, bytes, cpuNS beam.Counter
+	pieces, read, written        beam.Counter
 	recalled                     beam.Counter // tasks that an earlier run had done
 	span, resident               beam.Distribution
 }
@@ -28,6 +29,10 @@ func newStage(name work.Stage) *stage {
 		cpuNS:   beam.NewCounter(string(name), "cpu_ns"),
 		span:    beam.NewDistribution(string(name), "unix_ms"),
 
+		pieces:  beam.NewCounter(string(name), "pieces"),
+		read:    beam.NewCounter(string(name), "read_bytes"),
+		written: beam.NewCounter(string(name), "written_bytes"),
+
 		recalled: beam.NewCounter(string(name), "recalled"),
 		resident: beam.NewDistribution(string(name), "resident_bytes"),
 	}
@@ -40,6 +45,9 @@ func (s *stage) count(ctx context.Context, f work.Figures) {
 	s.records.Inc(ctx, f.Records)
 	s.bytes.Inc(ctx, f.Bytes)
 	s.cpuNS.Inc(ctx, int64(f.CPU))
+	s.pieces.Inc(ctx, f.Pieces)
+	s.read.Inc(ctx, f.Read)
+	s.written.Inc(ctx, f.Written)
 	s.span.Update(ctx, f.Begun.UnixMilli())
 	s.span.Update(ctx, f.Ended.UnixMilli())
 	s.resident.Update(ctx, f.Resident)

@@ -148,13 +148,7 @@ var faults = []struct {
 			}
 		}
 		seen := s.runjob().succeeds(lines(largeCorpus()))
-		fresh := newScene(s.t)
-		fresh.write("in.jsonl", largeCorpus())
-		fresh.runjob().succeeds(lines(largeCorpus()))
-		const name = "clusters-00000-of-00002.jsonl"
-		if got := s.outputs()[name]; got == "" || got != fresh.outputs()[name] {
-			s.t.Errorf("%s has %d bytes and is not as after a job in an empty folder", name, len(got))
-		}
+		s.asFresh(largeCorpus())
 		return seen
 	}},
 	{"`kill -9` of a job with `--resume`, then the same command again", func(s *scene) observed {
@@ -166,13 +160,7 @@ var faults = []struct {
 		if !strings.Contains(seen.message, "going on") {
 			s.t.Errorf("the second job says %q", seen.message)
 		}
-		fresh := newScene(s.t)
-		fresh.write("in.jsonl", largeCorpus())
-		fresh.runjob().succeeds(lines(largeCorpus()))
-		const name = "clusters-00000-of-00002.jsonl"
-		if got := s.outputs()[name]; got == "" || got != fresh.outputs()[name] {
-			s.t.Errorf("%s has %d bytes and is not as after a job in an empty folder", name, len(got))
-		}
+		s.asFresh(largeCorpus())
 		return seen
 	}},
 	{"`--output` in a bucket", func(s *scene) observed {

@@ -257,6 +257,18 @@ func (j *started) succeeds(records int64) observed {
 	return observed{code, said, documents}
 }
 
+// asFresh checks that the clusters are those of a job over the same content in an empty folder.
+func (s *scene) asFresh(content []byte) {
+	s.t.Helper()
+	fresh := newScene(s.t)
+	fresh.write("in.jsonl", content)
+	fresh.runjob().succeeds(lines(content))
+	const name = "clusters-00000-of-00002.jsonl"
+	if got := s.outputs()[name]; got == "" || got != fresh.outputs()[name] {
+		s.t.Errorf("%s has %d bytes and is not as after a job in an empty folder", name, len(got))
+	}
+}
+
 // outputs returns the content of the files in the output folder.
 func (s *scene) outputs() map[string]string {
 	files := map[string]string{}

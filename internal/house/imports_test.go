@@ -73,6 +73,7 @@ var mayImport = map[string]string{
 	"scripts/dense":                "",
 	"scripts/multiply":             "",
 	"scripts/plant":                "",
+	"scripts/scale":                "",
 }
 
 // inTests lists what the tests of a package may import besides: pipeline's run whole jobs, plan

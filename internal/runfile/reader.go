@@ -13,6 +13,9 @@ import (
 // Reader reads pieces. It keeps the last file open, since neighbours are mostly in one file. It is not for
 // concurrent use.
 type Reader struct {
+	// Pieces and Bytes count what was read so far: pieces whole or in part, and their bytes.
+	Pieces, Bytes int64
+
 	path   string
 	file   storage.File
 	wanted []Piece         // for ReadKind
@@ -35,7 +38,13 @@ func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
 	if err := p.check(buffer[n:]); err != nil {
 		return buffer[:n], err
 	}
+	r.count(1, p.Length)
 	return buffer, nil
+}
+
+func (r *Reader) count(pieces int, bytes int64) {
+	r.Pieces += int64(pieces)
+	r.Bytes += bytes
 }
 
 // check returns an error unless the bytes are those that were written as the piece.
@@ -57,6 +66,7 @@ func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte
 	if _, err := r.file.ReadAt(buffer[n:], p.Offset+int64(offset)); err != nil {
 		return buffer[:n], fmt.Errorf("read run %s: %w", p.Path, err)
 	}
+	r.count(1, int64(length))
 	return buffer, nil
 }
 
@@ -109,6 +119,7 @@ func (r *Reader) ReadKind(buffer []byte, pieces []Piece, kind Kind) ([]byte, err
 	if err := r.readWanted(); err != nil {
 		return buffer[:before], err
 	}
+	r.count(len(r.wanted), int64(total-before))
 	return buffer, nil
 }
 

@@ -261,6 +261,9 @@ func (w *Writer) spillAll() error {
 	return nil
 }
 
+// Written returns the bytes of all sections of the run that was begun last.
+func (w *Writer) Written() int64 { return w.offset }
+
 // Close writes the rest, checks that the file is whole and gives it its name, which it returns. An empty run
 // has no file and the name "".
 func (w *Writer) Close() (string, error) {

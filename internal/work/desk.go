@@ -110,7 +110,10 @@ func (w *Desk) EachSet(ctx context.Context, visit func(block *sketchblock.Block,
 
 // Do does a task: it finds the task's pieces, and afterwards closes its run.
 func (w *Desk) Do(ctx context.Context, t Task, do func(context.Context, Task, *Desk) error) (err error) {
-	defer w.Reader.Close()
+	defer func() {
+		w.Reader.Close()
+		w.Figures.Pieces, w.Figures.Read = w.Reader.Pieces, w.Reader.Bytes
+	}()
 	if t.Catalog != "" {
 		if w.Pieces, err = runfile.ReadCatalog(t.Catalog, t.Number); err != nil {
 			return err
@@ -122,5 +125,6 @@ func (w *Desk) Do(ctx context.Context, t Task, do func(context.Context, Task, *D
 		return err
 	}
 	w.Outcome.Run, err = w.Run.Close()
+	w.Figures.Written = w.Run.Written()
 	return err
 }

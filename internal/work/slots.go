@@ -15,6 +15,8 @@ type Figures struct {
 	CPU            time.Duration
 	Begun, Ended   time.Time
 	Resident       int64 // bytes that the process held when the task ended
+	// Pieces and Read count what the task read of run files, Written the bytes of its own.
+	Pieces, Read, Written int64
 }
 
 // tasks bounds the number of tasks of all stages that run at a time in this process: a worker of a cluster may get
