@@ -4,7 +4,19 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+
+	"mirrorbeam/internal/inflate"
 )
+
+const (
+	// MaxWindow is the largest possible zstd window in bytes.
+	MaxWindow = inflate.MaxWindow
+	// DefaultWindow is the largest zstd window that is held unless more is allowed, in bytes.
+	DefaultWindow = inflate.DefaultWindow
+)
+
+// Fault is damage in the data of a compressed file.
+type Fault = inflate.Fault
 
 // Compression is how the content of a file is stored.
 type Compression uint8
@@ -33,14 +45,13 @@ func (c Compression) String() string {
 
 // The first bytes of the formats, and of formats that would otherwise be read as text.
 const (
-	magicGzip      = "\x1f\x8b"
-	magicZstd      = "\x28\xb5\x2f\xfd"
-	magicSkippable = "\x2a\x4d\x18" // after a byte from 0x50 to 0x5f
-	magicBzip2     = "BZh"
-	magicXz        = "\xfd7zXZ\x00"
-	magicLz4       = "\x04\x22\x4d\x18"
-	magicUTF16LE   = "\xff\xfe"
-	magicUTF16BE   = "\xfe\xff"
+	magicGzip    = "\x1f\x8b"
+	magicZstd    = "\x28\xb5\x2f\xfd"
+	magicBzip2   = "BZh"
+	magicXz      = "\xfd7zXZ\x00"
+	magicLz4     = "\x04\x22\x4d\x18"
+	magicUTF16LE = "\xff\xfe"
+	magicUTF16BE = "\xfe\xff"
 )
 
 // sniffed is how many bytes sniff looks at.
@@ -53,7 +64,7 @@ func sniff(head []byte) (Compression, error) {
 	switch {
 	case starts(magicGzip):
 		return Gzip, nil
-	case starts(magicZstd), isSkippable(head):
+	case starts(magicZstd), inflate.IsSkippable(head):
 		return Zstd, nil
 	case starts(magicBzip2):
 		return None, errors.New("bzip2 is not read in this version: recompress the file with zstd or gzip")
@@ -65,9 +76,4 @@ func sniff(head []byte) (Compression, error) {
 		return None, errors.New("the text is UTF-16: convert the file to UTF-8")
 	}
 	return None, nil
-}
-
-// isSkippable reports whether a zstd skippable frame starts here.
-func isSkippable(head []byte) bool {
-	return len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == magicSkippable
 }

@@ -36,7 +36,7 @@ func TestMembers(t *testing.T) {
 		if err := inspect(&file, AutoFormat); err != nil {
 			t.Fatal(err)
 		}
-		s := Stream{ByMember: true}
+		s := Stream{}
 		if err := s.Reset(file, 0, 0); err != nil {
 			t.Fatal(err)
 		}

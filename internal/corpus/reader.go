@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"math"
+
+	"mirrorbeam/internal/inflate"
 )
 
 const (
@@ -33,6 +35,8 @@ type Limits struct {
 	Line int64
 	// Window is the largest zstd window in bytes, see [Stream.Reset].
 	Window int64
+	// Lanes decode the members of compressed files side by side. Nil stands for none.
+	Lanes *inflate.Lanes
 	// Hold, if it is not nil, is called before Next holds a line of more than LongLine bytes. It may wait.
 	// Next returns its error.
 	Hold func() error
@@ -57,7 +61,7 @@ type Reader struct {
 // NewReader returns a reader without a file.
 func NewReader(limits Limits) *Reader {
 	const most = math.MaxInt - 1
-	return &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine}
+	return &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine, stream: Stream{Lanes: limits.Lanes}}
 }
 
 // Open opens one stretch of a file. Close must be called in the end.
@@ -233,7 +237,7 @@ func (r *Reader) stop(err error) error {
 	}
 	if fault, ok := errors.AsType[*Fault](err); ok {
 		r.exhausted = fault.Last
-		r.rejects = append(r.rejects, fault.reject(r.stream.Position()))
+		r.rejects = append(r.rejects, Reject{Position: r.stream.Position(), Message: fault.Message, Warning: fault.Warning})
 		return nil
 	}
 	return err

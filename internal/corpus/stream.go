@@ -1,28 +1,29 @@
 package corpus
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"mirrorbeam/internal/inflate"
 	"mirrorbeam/internal/storage"
 )
 
 // Stream reads the decoded content of a file of the corpus. The zero Stream has no file. It is not for
 // concurrent use.
 type Stream struct {
-	// ByMember keeps the bytes of two gzip members or zstd frames apart: no Read returns bytes of both. It
-	// must be set before the first file.
-	ByMember bool
+	// Lanes decode the members of a compressed file side by side. Nil stands for none. They must be set before
+	// the first file.
+	Lanes *inflate.Lanes
 
 	file     File
 	handle   storage.File
-	stored   io.ReadCloser // the bytes of handle
-	decoded  io.Reader     // stored, gzip or zstd
-	gzip     *gzipStream
-	zstd     *zstdStream
+	stored   io.ReadCloser   // the bytes of handle
+	decoded  io.Reader       // stored, gzip or zstd
+	inflated *inflate.Reader // decoded, if the file is compressed
+	gzip     *inflate.Reader // kept from file to file
+	zstd     *inflate.Reader
 	position int64 // of the next byte of decoded
 }
 
@@ -85,36 +86,32 @@ func (s *Stream) decode(file File, window int64) error {
 	switch file.Compression {
 	case Gzip:
 		if s.gzip == nil {
-			s.gzip = new(gzipStream)
+			s.gzip = inflate.NewGzip()
 		}
-		s.gzip.reset(s.stored, file.Size)
-		s.decoded = s.gzip
+		s.inflated = s.gzip
 	case Zstd:
 		if s.zstd == nil {
-			s.zstd = new(zstdStream)
+			s.zstd = inflate.NewZstd()
 		}
-		s.decoded = s.zstd
-		s.zstd.frames.single = s.ByMember
-		return s.zstd.reset(s.stored, file.Size, cmp.Or(window, DefaultWindow))
+		s.inflated = s.zstd
 	default:
-		s.decoded = s.stored
+		s.inflated, s.decoded = nil, s.stored
+		return nil
 	}
-	return nil
+	s.decoded = s.inflated
+	return s.inflated.Reset(s.stored, inflate.Options{Size: file.Size, Window: window, Lanes: s.Lanes})
 }
 
 // Position returns the position of the next byte in the decoded stream.
 func (s *Stream) Position() int64 { return s.position }
 
-// Member returns where in the stored file the current gzip member or zstd frame begins. It holds the bytes of
-// the last Read. A plain file has none.
+// Member returns where in the stored file the gzip member or zstd frame begins that the bytes of the last Read come from. No
+// Read returns bytes of two. A plain file has none.
 func (s *Stream) Member() int64 {
-	switch s.file.Compression {
-	case Gzip:
-		return s.gzip.input.member
-	case Zstd:
-		return s.zstd.frames.input.member
+	if s.inflated == nil {
+		return 0
 	}
-	return 0
+	return s.inflated.Member()
 }
 
 // Read reads on. The error is io.EOF at the end of the file, and a *[Fault] where the file is damaged. Any
@@ -178,10 +175,12 @@ func (f *File) resized(size int64) error {
 // Close closes the file and frees the decoders. The stream can be reset to another file. Closing it twice
 // does no harm.
 func (s *Stream) Close() error {
-	if s.zstd != nil {
-		s.zstd.close()
+	for _, reader := range []*inflate.Reader{s.gzip, s.zstd} {
+		if reader != nil {
+			reader.Close()
+		}
 	}
-	s.gzip, s.zstd, s.decoded = nil, nil, nil
+	s.gzip, s.zstd, s.inflated, s.decoded = nil, nil, nil, nil
 	return s.closeFile()
 }
 

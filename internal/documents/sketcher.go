@@ -7,7 +7,9 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/formats"
+	"mirrorbeam/internal/inflate"
 	"mirrorbeam/internal/webtext"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/sketch"
 )
 
@@ -27,6 +29,14 @@ type Reading struct {
 // LineLimit returns the length in bytes of the longest line that may hold a document of the largest size.
 // JSON takes up to six bytes for one byte of text.
 func (r Reading) LineLimit() int64 { return 6*r.MaxDocument + 1<<20 }
+
+// lanes decode the compressed files of all tasks of this process.
+var lanes = inflate.NewLanes(work.Cores())
+
+// Limits returns the limits of a reader that decodes on several cores. Hold is for [corpus.Limits].
+func (r Reading) Limits(hold func() error) corpus.Limits {
+	return corpus.Limits{Line: r.LineLimit(), Window: r.WindowBytes, Lanes: lanes, Hold: hold}
+}
 
 // Wanted says what is wanted of records.
 func (r Reading) Wanted() formats.Wanted {

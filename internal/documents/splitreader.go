@@ -32,7 +32,7 @@ type splitReader struct {
 // newSplitReader returns a reader of the stretches of a split. It must be closed.
 func newSplitReader(r Reading, files []corpus.File, split corpus.Split) *splitReader {
 	reader := &splitReader{files: files, rest: split}
-	reader.reader = formats.NewReader(corpus.Limits{Line: r.LineLimit(), Window: r.WindowBytes, Hold: reader.hold}, r.Wanted())
+	reader.reader = formats.NewReader(r.Limits(reader.hold), r.Wanted())
 	return reader
 }
 

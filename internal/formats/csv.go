@@ -21,7 +21,9 @@ func separated(comma byte) format {
 		f = corpus.TSV
 	}
 	return format{
-		func(l corpus.Limits, _ Wanted) corpus.Source { return &csvSource{limits: l, format: f, comma: comma} },
+		func(l corpus.Limits, _ Wanted) corpus.Source {
+			return &csvSource{limits: l, format: f, comma: comma, stream: corpus.Stream{Lanes: l.Lanes}}
+		},
 		func(w Wanted) corpus.Decoder { return newCSVDecoder(w.Fields, comma) },
 	}
 }

@@ -201,7 +201,7 @@ func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error 
 func (c *copier) open(stretch corpus.Stretch) (err error) {
 	file := c.layout.Inputs.Files[stretch.File]
 	if c.reader == nil {
-		c.reader = formats.NewReader(corpus.Limits{Line: c.Reading.LineLimit(), Window: c.Reading.WindowBytes, Hold: c.hold}, c.Reading.Wanted())
+		c.reader = formats.NewReader(c.Reading.Limits(c.hold), c.Reading.Wanted())
 	}
 	return c.reader.Reset(file, stretch)
 }

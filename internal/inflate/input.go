@@ -1,0 +1,95 @@
+package inflate
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// inputBytes is the read-ahead of a decoder.
+const inputBytes = 128 << 10
+
+// Fault is damage in the data of a compressed stream. A failure to read the stream is no Fault.
+type Fault struct {
+	// Message says what is damaged.
+	Message string
+	// Warning says that no document is lost.
+	Warning bool
+	// Last says that nothing more can be decoded.
+	Last bool
+}
+
+// Error returns the message.
+func (f *Fault) Error() string { return f.Message }
+
+// input reads a compressed file ahead. When a decoder fails, input knows the cause: bad bytes in the file, or
+// a failure to read it.
+type input struct {
+	*bufio.Reader
+	counted counted
+	size    int64
+	member  int64 // where the current member or frame begins in the file
+}
+
+// counted counts the bytes read from a file and keeps its read error.
+type counted struct {
+	file io.Reader
+	n    int64 // position in the file
+	err  error
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.file.Read(p)
+	c.n += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.err = err
+	}
+	return n, err
+}
+
+// reset starts over on what a file of the given size stores from a position on.
+func (in *input) reset(file io.Reader, at, size int64) {
+	in.counted = counted{file: file, n: at}
+	in.size = size
+	if in.Reader == nil {
+		in.Reader = bufio.NewReaderSize(&in.counted, inputBytes)
+	} else {
+		in.Reader.Reset(&in.counted)
+	}
+}
+
+// offset returns the position of the next byte in the file.
+func (in *input) offset() int64 { return in.counted.n - int64(in.Buffered()) }
+
+// unread returns what was read ahead.
+func (in *input) unread() []byte {
+	stored, _ := in.Peek(in.Buffered()) // no error: it is there
+	return stored
+}
+
+// damage says what a decoder's error means.
+func (in *input) damage(format string, err error) error {
+	switch {
+	case in.counted.err != nil:
+		return in.counted.err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return &Fault{Last: true, Message: fmt.Sprintf("%s stream is cut short: %v; documents after this point are lost", format, io.ErrUnexpectedEOF)}
+	}
+	return &Fault{Last: true, Message: fmt.Sprintf("%s stream is damaged: %v; documents after this point are lost", format, err)}
+}
+
+// mismatch is the fault of a part that was decoded to its end but does not match its stored checksum.
+func mismatch(format string, part string) *Fault {
+	return &Fault{Message: fmt.Sprintf("%s checksum does not match: documents of the %s that ends here may be damaged", format, part)}
+}
+
+// junk is the fault of bytes behind a part that do not belong to the format. If that part had a fault of its
+// own, the bytes may be the rest of it.
+func (in *input) junk(format string, part string, wasWhole bool) *Fault {
+	left := in.size - in.offset()
+	if wasWhole {
+		return &Fault{Warning: true, Last: true, Message: fmt.Sprintf("%d bytes after the last whole %s %s are not %s data and were not used", left, format, part, format)}
+	}
+	return &Fault{Last: true, Message: fmt.Sprintf("%d bytes after a damaged %s %s are not %s data; documents in them are lost", left, format, part, format)}
+}

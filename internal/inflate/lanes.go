@@ -1,0 +1,253 @@
+package inflate
+
+import (
+	"bytes"
+	"io"
+	"sync"
+)
+
+const (
+	// aheadBytes is how much all lanes of a process hold, stored and decoded.
+	aheadBytes = 64 << 20
+	// mostLanes is more than one caller can keep busy.
+	mostLanes = 32
+	// leastChunk is the length of a usual chunk in stored bytes. Decoded it is some 1 MiB: enough to be worth a
+	// goroutine.
+	leastChunk = 256 << 10
+	// blockBytes is how many decoded bytes a lane delivers at a time.
+	blockBytes = 128 << 10
+)
+
+// Lanes decode chunks of files side by side. All readers of a process share them, so that they bound its memory: they
+// hold 64 MiB, and a zstd window each. A reader that finds no free lane decodes by itself.
+type Lanes struct {
+	free  chan struct{}
+	share int64 // stored bytes that a lane may hold, and decoded bytes besides
+	least int64 // stored bytes of a usual chunk
+
+	mutex    sync.Mutex
+	blocks   []*block // not in use
+	decoders map[*format][]decoder
+}
+
+// NewLanes returns the lanes for a number of cores; nil if there is only one core, which needs none.
+func NewLanes(cores int) *Lanes {
+	if cores < 2 {
+		return nil
+	}
+	n := min(2*cores, mostLanes)
+	l := &Lanes{free: make(chan struct{}, n), share: aheadBytes / 2 / int64(n), least: leastChunk, decoders: map[*format][]decoder{}}
+	for range n {
+		l.free <- struct{}{}
+	}
+	return l
+}
+
+func (l *Lanes) areFree() bool { return len(l.free) > 0 }
+
+// take takes a lane if one is free.
+func (l *Lanes) take() bool {
+	select {
+	case <-l.free:
+		return true
+	default:
+		return false
+	}
+}
+
+// put gives a lane back. The last one frees the memory.
+func (l *Lanes) put() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.free <- struct{}{}
+	if len(l.free) == cap(l.free) {
+		l.blocks = nil
+		clear(l.decoders)
+	}
+}
+
+// emptyBlock returns a block to fill.
+func (l *Lanes) emptyBlock() *block {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	last := len(l.blocks) - 1
+	if last < 0 {
+		return &block{decoded: make([]byte, 0, blockBytes)}
+	}
+	b := l.blocks[last]
+	l.blocks = l.blocks[:last]
+	return b
+}
+
+// recycle takes back a block.
+func (l *Lanes) recycle(b *block) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.blocks = append(l.blocks, b)
+}
+
+// decoder returns a decoder of a format.
+func (l *Lanes) decoder(of *format) decoder {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	idle := l.decoders[of]
+	last := len(idle) - 1
+	if last < 0 {
+		return of.decoder()
+	}
+	l.decoders[of] = idle[:last]
+	return idle[last]
+}
+
+// release takes back a decoder.
+func (l *Lanes) release(d decoder, of *format) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.decoders[of] = append(l.decoders[of], d)
+}
+
+// block is what a lane delivers: decoded bytes, and the members from which they come.
+type block struct {
+	decoded []byte
+	members []begin
+}
+
+// begin is where a member begins.
+type begin struct {
+	at     int   // in the decoded bytes of a block
+	stored int64 // in the stored file
+}
+
+// lane decodes one chunk.
+type lane struct {
+	stored    []byte
+	at        int64       // of the chunk in the file
+	blocks    chan *block // closed at the end of the chunk, or at its first fault
+	isWhole   bool        // the chunk ends with a member and has no fault; set before blocks is closed
+	delivered int64       // decoded bytes that the caller has
+}
+
+// lanes are the lanes at work for one reader.
+type lanes struct {
+	format  *format
+	all     *Lanes
+	running []*lane       // in the order of the file
+	end     int64         // where the chunk of the last one ends
+	block   *block        // of the first one, which the caller reads
+	passed  int           // bytes of the block that the caller has
+	quit    chan struct{} // closed to end the lanes
+	group   sync.WaitGroup
+}
+
+func (l *lanes) isIdle() bool { return len(l.running) == 0 }
+
+// start starts a lane on the chunk that follows. The caller has taken the lane.
+func (l *lanes) start(stored []byte, about Options) {
+	if l.isIdle() {
+		l.all, l.quit = about.Lanes, make(chan struct{})
+	}
+	started := &lane{stored: stored, at: l.end, blocks: make(chan *block, max(about.Lanes.share/blockBytes, 1))}
+	l.running = append(l.running, started)
+	l.end += int64(len(stored))
+	quit := l.quit
+	l.group.Go(func() {
+		defer close(started.blocks)
+		decoder := l.all.decoder(l.format)
+		defer l.all.release(decoder, l.format)
+		if err := decoder.reset(bytes.NewReader(stored), started.at, about); err == nil {
+			started.isWhole = l.decode(decoder, started.blocks, quit)
+		}
+	})
+}
+
+// decode delivers the bytes of a chunk. It reports whether the chunk is whole.
+func (l *lanes) decode(from decoder, blocks chan<- *block, quit <-chan struct{}) bool {
+	for {
+		b := l.all.emptyBlock()
+		err := b.fill(from)
+		select {
+		case blocks <- b:
+		case <-quit:
+			l.all.recycle(b)
+			return false
+		}
+		if err != nil {
+			return err == io.EOF
+		}
+	}
+}
+
+// fill decodes into an unused block until it is full.
+func (b *block) fill(from decoder) error {
+	b.decoded, b.members = b.decoded[:0], b.members[:0]
+	for len(b.decoded) < cap(b.decoded) {
+		end := len(b.decoded)
+		n, err := from.Read(b.decoded[end:cap(b.decoded)])
+		if n > 0 {
+			b.decoded = b.decoded[:end+n]
+			if member := from.stored().member; len(b.members) == 0 || b.members[len(b.members)-1].stored != member {
+				b.members = append(b.members, begin{end, member})
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads bytes of one member from the first lane, and says where the member begins. It returns 0 at the end of the
+// lane's chunk.
+func (l *lanes) read(p []byte) (n int, member int64) {
+	for l.block == nil || l.passed == len(l.block.decoded) {
+		l.recycle()
+		next, more := <-l.running[0].blocks
+		if !more {
+			return 0, 0
+		}
+		l.block = next
+	}
+	b := l.block
+	end := len(b.decoded)
+	if len(b.members) > 1 {
+		end = b.members[1].at
+	}
+	member = b.members[0].stored
+	n = copy(p, b.decoded[l.passed:end])
+	if l.passed += n; l.passed == end {
+		b.members = b.members[1:]
+	}
+	l.running[0].delivered += int64(n)
+	return n, member
+}
+
+// recycle lets a lane use the block again.
+func (l *lanes) recycle() {
+	if l.block != nil {
+		l.all.recycle(l.block)
+	}
+	l.block, l.passed = nil, 0
+}
+
+// drop goes on to the next lane.
+func (l *lanes) drop() {
+	l.running[0] = nil
+	l.running = l.running[1:]
+	l.all.put()
+}
+
+// stop ends all lanes and waits for them. It returns the stored bytes of their chunks.
+func (l *lanes) stop() []byte {
+	if l.isIdle() {
+		return nil
+	}
+	close(l.quit)
+	l.group.Wait()
+	l.recycle()
+	var stored []byte
+	for !l.isIdle() {
+		stored = append(stored, l.running[0].stored...)
+		l.drop()
+	}
+	return stored
+}

@@ -1,0 +1,209 @@
+// Package inflate decodes files of gzip members or zstd frames, on several cores where the file allows it.
+//
+// One core decodes a file of a single member or frame. A file of many is cut into chunks of whole members.
+// [Lanes] decode these side by side, ahead of the caller, and [Reader] hands out their bytes in order. What it
+// returns is what one decoder would return that goes through the file alone, faults included.
+//
+// # How a file is cut
+//
+// The headers of a zstd frame and its blocks tell where it ends. A gzip member does not tell. So a chunk of
+// gzip ends before bytes that look like the header of a member, and it is tried. It was cut rightly if it ends
+// with the end of a member, and no fault is in it. Then the next member can only begin there. If a chunk fails in
+// any way, the lanes ahead are thrown away, and the one decoder of the Reader goes through that chunk again. This
+// decoder alone finds faults and junk. It also reads what the lanes cannot: members that are too long to
+// be held, and everything if no lane is free.
+package inflate
+
+import "io"
+
+// Options say how a file is read.
+type Options struct {
+	// Size is the length of the stored file in bytes.
+	Size int64
+	// Window is the largest zstd window in bytes. A frame that needs a larger one is a fault. 0 stands for
+	// [DefaultWindow].
+	Window int64
+	// Lanes decode ahead. Nil stands for none.
+	Lanes *Lanes
+}
+
+// decoder decodes members or frames one after the other.
+type decoder interface {
+	// reset starts over on what a file stores from a position on. A member begins there.
+	reset(stored io.Reader, at int64, about Options) error
+	// Read decodes bytes of one member. It may return nothing and no error. Its error is io.EOF, a *Fault, or an
+	// error of the file.
+	Read(p []byte) (int, error)
+	// isBetween reports whether the decoder stands between two members, and the last one was whole.
+	isBetween() bool
+	// stored returns the stored bytes.
+	stored() *input
+	close()
+}
+
+// format is what the lanes need to know of gzip or zstd.
+type format struct {
+	decoder func() decoder
+	// chunk returns how many of the stored bytes, which should begin with a member, are a chunk. It has at least so
+	// many bytes, and no member in it needs a larger window. It returns 0 if there is no such chunk.
+	chunk func(stored []byte, least int, window uint64) int
+}
+
+var (
+	gzipFormat = format{func() decoder { return new(gzipStream) }, gzipChunk}
+	zstdFormat = format{func() decoder { return new(zstdStream) }, zstdChunk}
+)
+
+// Reader decodes a file. It is not for concurrent use.
+type Reader struct {
+	format  *format
+	options Options
+	ahead   readAhead
+	decoder decoder
+	member  int64 // where the member of the last Read begins
+	skip    int64 // decoded bytes that a lane has delivered, and that the decoder has yet to pass
+
+	lanes    lanes // those at work
+	next     int64 // the lanes are not tried before this position in the file
+	failures int   // chunks of the file that had to be decoded again
+}
+
+// NewGzip returns a reader of gzip. Reset must be called first.
+func NewGzip() *Reader {
+	return newReader(&gzipFormat)
+}
+
+// NewZstd returns a reader of zstd. Reset must be called first.
+func NewZstd() *Reader {
+	return newReader(&zstdFormat)
+}
+
+func newReader(f *format) *Reader {
+	return &Reader{format: f, decoder: f.decoder(), lanes: lanes{format: f}}
+}
+
+// Reset goes on to another file. It keeps the decoders.
+func (r *Reader) Reset(stored io.Reader, options Options) error {
+	r.lanes.stop()
+	r.options = options
+	r.ahead = readAhead{file: stored}
+	r.skip, r.next, r.failures = 0, 0, 0
+	return r.decoder.reset(&r.ahead, 0, options)
+}
+
+// Close frees the decoders. It must be called in the end, and ends the lanes of the reader.
+func (r *Reader) Close() {
+	r.lanes.stop()
+	r.decoder.close()
+}
+
+// Member returns where in the stored file the member or frame begins that the bytes of the last Read come from.
+func (r *Reader) Member() int64 { return r.member }
+
+// Read decodes bytes of one member or frame. The error is io.EOF at the end of the file, and a *[Fault] where the file is
+// damaged. Reading may go on after a fault that is not the last. Any other error is one of the file.
+func (r *Reader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for {
+		if err := r.tryLanes(); err != nil {
+			return 0, err
+		}
+		if r.lanes.isIdle() {
+			if n, err := r.decode(p); n > 0 || err != nil {
+				return n, err
+			}
+			continue
+		}
+		n, member := r.lanes.read(p)
+		if n > 0 {
+			r.member = member
+			return n, nil
+		}
+		if err := r.endChunk(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// decode reads from the decoder.
+func (r *Reader) decode(p []byte) (int, error) {
+	n, err := r.decoder.Read(p)
+	r.member = r.decoder.stored().member
+	if r.skip > 0 {
+		again := min(r.skip, int64(n))
+		n = copy(p, p[again:n])
+		r.skip -= again
+	}
+	return n, err
+}
+
+// tryLanes passes the file from the decoder to the lanes, if it stands between two members, and a chunk can be cut off
+// there.
+func (r *Reader) tryLanes() error {
+	if r.options.Lanes == nil || !r.lanes.isIdle() || !r.decoder.isBetween() {
+		return nil
+	}
+	stored := r.decoder.stored()
+	at := stored.offset()
+	if at < r.next || r.skip > 0 || r.options.Size-at < 2*r.options.Lanes.least {
+		return nil
+	}
+	r.next = at + r.options.Lanes.least
+	if !r.options.Lanes.areFree() {
+		return nil
+	}
+	r.ahead.putBack(stored.unread())
+	r.lanes.end = at
+	r.fillLanes()
+	if r.lanes.isIdle() {
+		r.next = at + r.longestChunk()
+		return r.decoder.reset(&r.ahead, at, r.options)
+	}
+	return nil
+}
+
+// fillLanes cuts chunks off what follows, and gives each to a lane, until no lane is free.
+func (r *Reader) fillLanes() {
+	most := r.longestChunk()
+	least := int(max(min(r.options.Lanes.least, most/2), 1))
+	window := uint64(min(8*most, mostWindow))
+	length := func(stored []byte) int { return r.format.chunk(stored, least, window) }
+	for r.options.Lanes.take() {
+		chunk := r.ahead.cut(length, least, int(most), !r.lanes.isIdle())
+		if chunk == nil {
+			r.options.Lanes.put()
+			return
+		}
+		r.lanes.start(chunk, r.options)
+	}
+}
+
+// longestChunk is how many bytes of the file a lane may hold, and about how many decoded bytes besides. Where
+// the window is smaller than usual, memory is scarce.
+func (r *Reader) longestChunk() int64 {
+	share := r.options.Lanes.share
+	if window := r.options.Window; window > 0 && window < DefaultWindow {
+		share = share * window / DefaultWindow
+	}
+	return share
+}
+
+// endChunk ends the first chunk, of which all bytes are delivered. If it failed, the decoder goes through it again.
+func (r *Reader) endChunk() error {
+	first := r.lanes.running[0]
+	if first.isWhole {
+		r.lanes.drop()
+		r.fillLanes()
+		if r.lanes.isIdle() {
+			return r.decoder.reset(&r.ahead, r.lanes.end, r.options)
+		}
+		return nil
+	}
+	r.skip = first.delivered
+	r.next = first.at + r.longestChunk()<<min(r.failures, 20)
+	r.failures++
+	r.ahead.putBack(r.lanes.stop())
+	return r.decoder.reset(&r.ahead, first.at, r.options)
+}

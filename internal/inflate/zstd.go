@@ -1,0 +1,92 @@
+package inflate
+
+import (
+	"cmp"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	zstdName = "zstd"
+	// zstdMagic is what each frame begins with, unless it is skippable.
+	zstdMagic = "\x28\xb5\x2f\xfd"
+	// skippableMagic follows a byte from 0x50 to 0x5f at the beginning of a skippable frame.
+	skippableMagic = "\x2a\x4d\x18"
+)
+
+const (
+	// MaxWindow is the largest possible zstd window in bytes: the one of zstd --long=31.
+	MaxWindow = 1 << 31
+	// DefaultWindow is the largest zstd window that is held unless more is allowed: the one of zstd
+	// --long=27. Beyond that the zstd command, too, wants to be told.
+	DefaultWindow = 128 << 20
+)
+
+// zstdStream decodes zstd frames one after the other. Each is a stream of its own for the decoder.
+type zstdStream struct {
+	frames  zstdFrames
+	decoder *zstd.Decoder
+	between bool // the next Read begins a frame
+}
+
+func (z *zstdStream) reset(file io.Reader, at int64, about Options) (err error) {
+	z.frames.input.reset(file, at, about.Size)
+	z.frames.window = cmp.Or(about.Window, DefaultWindow)
+	z.frames.wasWhole = true
+	if z.decoder == nil {
+		// A decoder with a concurrency of 1 is the fastest per core, and starts no goroutines.
+		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(MaxWindow))
+	}
+	z.frames.restart()
+	z.between = true
+	return err
+}
+
+func (z *zstdStream) stored() *input { return &z.frames.input }
+
+func (z *zstdStream) isBetween() bool { return z.between && z.frames.wasWhole }
+
+// Read decodes. At the end of a frame that another one follows it returns, with or without bytes.
+func (z *zstdStream) Read(p []byte) (int, error) {
+	if z.between {
+		z.between = false
+		if err := z.decoder.Reset(&z.frames); err != nil {
+			return 0, err
+		}
+	}
+	n, err := z.decoder.Read(p)
+	if err == nil || n > 0 {
+		return n, nil // the decoder repeats its error
+	}
+	if errors.Is(err, io.EOF) {
+		switch f := &z.frames; {
+		case f.hasNext:
+			f.hasNext, z.between = false, true
+			return 0, nil
+		case f.refused != nil:
+			return 0, f.refused
+		case f.hasJunk:
+			return 0, f.input.junk(zstdName, "frame", f.wasWhole)
+		}
+		return 0, io.EOF
+	}
+	// If a fault ends a frame, the decoder still holds its last block.
+	if n, _ := z.decoder.Read(p); n > 0 {
+		return n, nil
+	}
+	if errors.Is(err, zstd.ErrCRCMismatch) {
+		z.frames.wasWhole, z.between = false, true
+		return 0, mismatch(zstdName, "frame")
+	}
+	return 0, z.frames.input.damage(zstdName, err)
+}
+
+// close frees the decoder.
+func (z *zstdStream) close() {
+	if z.decoder != nil {
+		z.decoder.Close()
+		z.decoder = nil
+	}
+}
