@@ -70,6 +70,7 @@ var mayImport = map[string]string{
 	"internal/sources":             "",
 	"internal/unionfind":           "",
 	"internal/username":            "",
+	"scripts/warc/crawl":           "internal/warc",
 	"scripts/bench":                "",
 	"scripts/dense":                "",
 	"scripts/multiply":             "",

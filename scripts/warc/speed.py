@@ -4,6 +4,9 @@ processor time.
 
     pip install warcio==1.8.1 fastwarc==2.0.1
     scripts/warc/speed.py ../shared/corpora/warc internal/warc/testdata/warcio.tsv
+    scripts/warc/speed.py crawl
+
+With a folder alone, all its files are read, which must not be damaged: see scripts/warc/crawl -undamaged.
 """
 import gzip
 import io
@@ -42,9 +45,16 @@ def with_fastwarc(file):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
+    if len(sys.argv) == 2:
+        measure([path.read_bytes() for path in sorted(folder.glob("*.warc.gz"))])
+        return
     rows = [line.rstrip("\n").split("\t") for line in open(sys.argv[2])]
     files = [(folder / name).read_bytes() for name, _, error in rows if name.endswith("warc.gz") and not error]
-    files = [file for file in files if not is_cut(file)]
+    measure([file for file in files if not is_cut(file)])
+
+
+def measure(files):
+    """Prints the speed of each reader."""
     decoded = sum(len(gzip.decompress(file)) for file in files)
     for read in with_gzip, with_warcio, with_fastwarc:
         speeds = []
