@@ -88,6 +88,9 @@ type Config struct {
 	// Within is a field of records: only documents that share its value are compared. Documents without a value share
 	// that. Empty: all documents are compared.
 	Within string `json:"within,omitempty"`
+	// Across is a field of records: only documents that differ in its value are compared. Documents without a value do
+	// not differ from each other. Empty: all documents are compared.
+	Across string `json:"across,omitempty"`
 
 	// Verify says what evidence a pair rests on.
 	Verify methods.Verification `json:"verify"`

@@ -22,7 +22,7 @@ var (
 	// repeated here.
 	resultSettings = []string{
 		"similarity", "excerpt", "no_quotations", "threshold", "keys", "recall", "bands", "rows", "score", "hamming",
-		"verify", "keep", "source_field", "split", "output_format",
+		"verify", "across", "keep", "source_field", "split", "output_format",
 	}
 	// otherSettings change neither. They say where the corpus is, what else is written and where, and how the job runs.
 	otherSettings = []string{

@@ -220,6 +220,11 @@ func (c *Config) checkOutput(check checker) {
 		"{emit} index: holds SimHash fingerprints of {bits} 64, and not of {bits} %d", c.Bits)
 	check(!slices.Contains(c.Emit, output.Index) || c.Within == "",
 		"{emit} index: a query looks among all documents, and not among those of one {within}; leave one of the two out")
+	check(c.Across == "" || c.Across != c.Within, "{within} and {across} %s: no two documents both share a value and differ in it", c.Across)
+	// Documents of the reference are not compared with each other either. A class of equal documents would need four to
+	// stand for it, not two.
+	check(c.Across == "" || len(c.Reference) == 0,
+		"{reference}: cannot be used with {across}; give its files to {input}, and let {keep} rank:FILE prefer their sources")
 	check(slices.Contains(output.Formats, c.OutputFormat), "{output_format} %s: must be jsonl, jsonl.zst, jsonl.gz or parquet", c.OutputFormat)
 	if err := c.Keep.Check(); err != nil {
 		check(false, "{keep} %s: %w", c.Keep, err)

@@ -42,6 +42,9 @@ var goldenRuns = []goldenRun{
 	{name: "simhash/long", input: "oddities", change: `{"keys":"simhash","bits":256,"hamming":20}`},
 	{name: "simhash/oddities", input: "oddities", change: `{"keys":"simhash","score":"jaccard","hamming":10,"threshold":0.5}`},
 
+	{name: "across/minhash", input: "oddities", change: `{"keys":"minhash","across":"id","threshold":0.5}`},
+	{name: "across/exact", input: "fields", change: `{"keys":"exact","across":"title","threshold":0.3}`},
+
 	// How they are compared.
 	{name: "verify/sketch", input: "mirrors/etcd_docs.jsonl.zst", change: `{"keys":"auto","verify":"sketch","threshold":0.6}`},
 	{name: "verify/sketch of oddities", input: "oddities", change: `{"keys":"minhash","verify":"sketch","threshold":0.6}`},

@@ -34,7 +34,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 	parameters := methods.Parameters{
 		Inputs: inputs, Shards: sizing.Shards, Threshold: config.Threshold, Shingle: config.Shingle, Scheme: e.scheme,
 		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Scoring: config.Scoring(),
-		AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
+		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
 	}
 	runs := work.Runs{Folder: work.Path(e.temp), Held: sizing.RunBytes, Release: job.IsLocal(config.Runner) && !config.Resume, Resumable: config.Resume}
 	if !job.IsLocal(config.Runner) {
@@ -75,7 +75,7 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 	kept := documents.Kept{
 		Scheme: parameters.Scheme, Sets: documents.AllHashes, Identity: method.Identity,
 		Sequences: method.Reads&methods.ReadsSequences != 0, ExcludeQuotations: config.NoQuotations,
-		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within},
+		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within, Across: config.Across},
 	}
 	isScored := method.Scorer(parameters) != methods.NoScorer
 	switch {

@@ -15,9 +15,10 @@ type line struct {
 	id     string // "" for none
 	text   string
 	length int // length of the text in bytes
-	// turn is smaller for documents that are preferred. Only documents of one scope are compared.
-	turn  float64
-	scope string
+	// turn is smaller for documents that are preferred. Only documents of one scope are compared, and no documents of one
+	// side, unless it is empty.
+	turn        float64
+	scope, side string
 }
 
 type lineKind int

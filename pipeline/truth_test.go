@@ -106,9 +106,17 @@ func naiveTruth(width int, cjk bool, files ...file) *truth {
 // id returns the name of a document in its own row.
 func (tr *truth) id(i int) string { return cmp.Or(tr.documents[i].id, tr.documents[i].ref) }
 
-// similarity returns the Jaccard similarity of two documents, 0 if they are of different scopes. A document without
-// tokens is only like documents of the same bytes.
+// similarity returns the Jaccard similarity of two documents, 0 if they are not compared.
 func (tr *truth) similarity(i, j int) float64 {
+	if side := tr.documents[i].side; side != "" && side == tr.documents[j].side {
+		return 0
+	}
+	return tr.likeness(i, j)
+}
+
+// likeness returns the Jaccard similarity of two documents, 0 if they are of different scopes. A document without tokens
+// is only like documents of the same bytes.
+func (tr *truth) likeness(i, j int) float64 {
 	a, b := &tr.documents[i], &tr.documents[j]
 	if a.scope != b.scope {
 		return 0
@@ -129,7 +137,7 @@ func (tr *truth) firsts() []int {
 	for i := range first {
 		first[i] = i
 		for j := range i {
-			if tr.similarity(j, i) == 1 {
+			if tr.likeness(j, i) == 1 {
 				first[i] = j
 				break
 			}
@@ -191,6 +199,9 @@ func (tr *truth) classes() classes { return classes{tr.firsts(), tr.references} 
 
 // edges returns the pairs of documents that the output pairs must list.
 func (tr *truth) edges(threshold float64) [][2]int {
+	if slices.ContainsFunc(tr.documents, func(d truthDocument) bool { return d.side != "" }) {
+		return tr.edgesAcross(tr.firsts(), func(i, j int) bool { return tr.likeness(i, j) >= threshold })
+	}
 	return tr.classes().edges(func(i, j int) bool { return tr.similarity(i, j) >= threshold })
 }
 
@@ -250,20 +261,23 @@ func (tr *truth) kept(threshold float64, longest bool) []int {
 	})
 	kept := make([]int, len(order))
 	first := tr.firsts()
-	decided := map[int]int{}
+	decided := map[string]int{}
+	unit := func(i int) string { return fmt.Sprint(first[i], tr.documents[i].side) }
 	var staying []int
 	for i := range tr.references {
 		kept[i] = i
 		if first[i] == i {
-			staying, decided[i] = append(staying, i), i
+			staying, decided[unit(i)] = append(staying, i), i
 		}
 	}
 	for _, i := range order {
 		if i < tr.references {
 			continue
 		}
-		if same, ok := decided[first[i]]; ok {
-			kept[i] = same
+		if same, ok := decided[unit(i)]; ok {
+			if kept[i] = same; tr.documents[i].side != "" && unit(same) == unit(i) {
+				kept[i] = i // no document of its side removes it
+			}
 			continue
 		}
 		kept[i] = i
@@ -276,7 +290,7 @@ func (tr *truth) kept(threshold float64, longest bool) []int {
 		if kept[i] == i {
 			staying = append(staying, i)
 		}
-		decided[first[i]] = kept[i]
+		decided[unit(i)] = kept[i]
 	}
 	return kept
 }

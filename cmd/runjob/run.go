@@ -103,7 +103,7 @@ func passedOver(s pipeline.Summary) string {
 	return strings.Join(reasons, ", ")
 }
 
-// printUnmarked names the number of documents that lack what --keep or --within asks for.
+// printUnmarked names the number of documents that lack what --keep, --within or --across asks for.
 func printUnmarked(w io.Writer, s pipeline.Summary) {
 	n := s.Counts
 	if n.Unranked > 0 {
@@ -115,8 +115,15 @@ func printUnmarked(w io.Writer, s pipeline.Summary) {
 			s.Config.Keep, lacking, count(n.Unranked), counted(n.Documents, "document"))
 	}
 	if n.Unscoped > 0 {
-		say(w, "note: --within %s: no value for %s of %s; these are compared with each other only\n",
-			s.Config.Within, count(n.Unscoped), counted(n.Documents+n.ReferenceDocuments, "document"))
+		var lacking []string
+		if s.Config.Within != "" {
+			lacking = append(lacking, fmt.Sprintf("--within %s: no value", s.Config.Within))
+		}
+		if s.Config.Across != "" {
+			lacking = append(lacking, fmt.Sprintf("--across %s: no value", s.Config.Across))
+		}
+		say(w, "note: %s for %s of %s; the lack of a value counts as a value of its own\n",
+			strings.Join(lacking, ", or "), count(n.Unscoped), counted(n.Documents+n.ReferenceDocuments, "document"))
 	}
 }
 

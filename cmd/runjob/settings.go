@@ -60,6 +60,10 @@ func jobFlags(c *job.Config) []settingFlag {
 			"Compare only documents that share the value of this field, as in --within lang. Documents without it are compared with each other.",
 		},
 		{
+			"Measure", "across", &c.Across, "FIELD", 0,
+			"Compare only documents that differ in the value of this field, as in --across source: what do sources share? Documents without it are not compared with each other.",
+		},
+		{
 			"Measure", "verify", &c.Verify, "HOW", 0,
 			"How a pair is verified: exact (by the full shingle sets of both documents), sketch (by an estimate from 128 hashes each, which takes less disk), none (a common key is enough).",
 		},

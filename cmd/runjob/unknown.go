@@ -21,6 +21,9 @@ func explainFlag(err error, parser *kong.Kong, args []string, beams []beamFlag) 
 	if args[0] == "plan" && name == "--similarity" {
 		return fmt.Errorf("unknown flag %s: a plan is for near-duplicates, not for containment", name)
 	}
+	if args[0] == "plan" && (name == "--within" || name == "--across") {
+		return fmt.Errorf("unknown flag %s: a plan compares all documents, which takes no less than a job that compares some", name)
+	}
 	if like := nearest(name, flagsOf(parser, args[0], beams)); like != "" {
 		return fmt.Errorf("unknown flag %s, did you mean %q?", name, like)
 	}

@@ -44,6 +44,9 @@ type Class struct {
 	First, Last, Reference docref.Ref
 	// Partners are the sampled classes that are similar to this one.
 	Partners []Partner
+	// Apart counts, for each partner, the documents of the input that are no pairs with it, since they are of its side.
+	// It is nil if documents have no sides. Then all are pairs with the partner, except the partner itself.
+	Apart []int64
 }
 
 // SampledClass is the number of a class of equal sampled documents, from 0, below 2^31.
@@ -65,8 +68,8 @@ func NewPartner(class SampledClass, isSame bool) Partner {
 	return Partner(class)
 }
 
-// class returns the sampled class.
-func (p Partner) class() SampledClass { return SampledClass(p) &^ sameClass }
+// Class returns the sampled class.
+func (p Partner) Class() SampledClass { return SampledClass(p) &^ sameClass }
 
 // isSame reports whether the partner is the very class whose partner it is.
 func (p Partner) isSame() bool { return p&sameClass != 0 }
@@ -88,6 +91,9 @@ func (c *Class) merge(other Class) {
 		}
 		c.First, c.Last = min(c.First, other.First), max(c.Last, other.Last)
 		c.Inputs += other.Inputs
+	}
+	for i, n := range other.Apart {
+		c.Apart[i] += n
 	}
 	if other.References > 0 {
 		if c.References == 0 {
@@ -134,24 +140,24 @@ func (c *Classes) Add(class Class) {
 	}
 	at := AuditedClass(len(c.list))
 	c.byDigest[class.Digest] = at
-	class.Partners = slices.Clone(class.Partners)
+	class.Partners, class.Apart = slices.Clone(class.Partners), slices.Clone(class.Apart)
 	c.list = append(c.list, class)
 	for _, partner := range class.Partners {
 		if !partner.isSame() {
 			continue
 		}
-		for int(partner.class()) >= len(c.own) {
+		for int(partner.Class()) >= len(c.own) {
 			c.own = append(c.own, ownClass{})
 		}
-		c.own[partner.class()] = ownClass{at, true}
+		c.own[partner.Class()] = ownClass{at, true}
 	}
 }
 
 // classOf returns the audited class that equals a partner, if it is known.
 func (c *Classes) classOf(p Partner) (class AuditedClass, isKnown bool) {
-	if int(p.class()) >= len(c.own) {
+	if int(p.Class()) >= len(c.own) {
 		return 0, false
 	}
-	own := c.own[p.class()]
+	own := c.own[p.Class()]
 	return own.class, own.isKnown
 }

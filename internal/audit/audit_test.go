@@ -291,7 +291,7 @@ func TestDrawingKeepsTheFirst(t *testing.T) {
 		d := NewDrawing(mostDocuments, mostElements)
 		for _, i := range random.Perm(documents) {
 			digest := uint64(i % 700) // four or five equal ones each
-			d.Add(docref.Ref(i), digest, digest%3, func() []uint64 { return make([]uint64, 5+digest%7) })
+			d.Add(docref.Ref(i), Equals{Digest: digest, Scope: digest % 3}, func() []uint64 { return make([]uint64, 5+digest%7) })
 		}
 		return d.Finish()
 	}
@@ -301,12 +301,12 @@ func TestDrawingKeepsTheFirst(t *testing.T) {
 		for _, set := range a.Sets {
 			elements += len(set)
 		}
-		for class, scope := range a.Scopes {
-			if scope != a.Digests[class]%3 {
-				t.Errorf("%v: digest %d is in scope %d", bounds, a.Digests[class], scope)
+		for _, equals := range a.Equals {
+			if equals.Scope != equals.Digest%3 {
+				t.Errorf("%v: digest %d is in scope %d", bounds, equals.Digest, equals.Scope)
 			}
 		}
-		if !slices.Equal(a.Documents, b.Documents) || !slices.Equal(a.Classes, b.Classes) || len(a.Documents) == 0 || len(a.Scopes) != len(a.Sets) {
+		if !slices.Equal(a.Documents, b.Documents) || !slices.Equal(a.Classes, b.Classes) || len(a.Documents) == 0 || len(a.Equals) != len(a.Sets) {
 			t.Errorf("%v: %d documents, then %d", bounds, len(a.Documents), len(b.Documents))
 		}
 		if len(a.Documents) > bounds[0] || len(a.Documents) > 1 && elements > bounds[1] || a.Cut != (len(a.Documents) < documents) {
@@ -332,7 +332,7 @@ func TestFitBoundsComparisons(t *testing.T) {
 		s := Sample{ProbedBelow: Limit(1)}
 		d := NewDrawing(sampled, 1<<30)
 		for i := range documents {
-			d.Add(docref.Ref(i), uint64(i), 0, func() []uint64 {
+			d.Add(docref.Ref(i), Equals{Digest: uint64(i), Scope: 0}, func() []uint64 {
 				set := []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 100 + uint64(i)}
 				if !alike {
 					for k := range set {

@@ -12,8 +12,8 @@ type Drawing struct {
 	mostDocuments, mostElements int
 
 	documents []drawn
-	sets      map[uint64]drawnSet // by digest
-	elements  int                 // of the sets
+	sets      map[Equals][]uint64
+	elements  int // of the sets
 	isCut     bool
 }
 
@@ -21,34 +21,31 @@ type Drawing struct {
 type drawn struct {
 	hash   uint64
 	ref    docref.Ref
-	digest uint64
+	equals Equals
 }
 
-// drawnSet is the set of a class of equal documents, and their scope.
-type drawnSet struct {
-	scope    uint64
-	elements []uint64
-}
+// Equals is what equal documents have in common. Only documents of one scope are compared, and if they have sides, only
+// those of different ones. Documents of different scopes have different digests.
+type Equals struct{ Digest, Scope, Side uint64 }
 
 func inOrder(a, b drawn) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.ref, b.ref)) }
 
 // NewDrawing returns an empty Drawing. It takes at most mostDocuments documents. The sets of its different
 // documents have at most mostElements elements in all. One document always fits.
 func NewDrawing(mostDocuments, mostElements int) *Drawing {
-	return &Drawing{mostDocuments: mostDocuments, mostElements: mostElements, sets: map[uint64]drawnSet{}}
+	return &Drawing{mostDocuments: mostDocuments, mostElements: mostElements, sets: map[Equals][]uint64{}}
 }
 
-// Add takes in a document. Only documents of one scope are compared; documents of different scopes have
-// different digests. Set returns its elements in ascending order. Add calls it only for the first of equal
+// Add takes in a document. Set returns its elements in ascending order. Add calls it only for the first of equal
 // documents.
-func (d *Drawing) Add(ref docref.Ref, digest, scope uint64, set func() []uint64) {
-	one := drawn{Hash(uint64(ref)), ref, digest}
+func (d *Drawing) Add(ref docref.Ref, equals Equals, set func() []uint64) {
+	one := drawn{Hash(uint64(ref)), ref, equals}
 	if n := len(d.documents); d.isCut && n > 0 && inOrder(one, d.documents[0]) > 0 {
 		return
 	}
-	if _, known := d.sets[digest]; !known {
-		d.sets[digest] = drawnSet{scope, set()}
-		d.elements += len(d.sets[digest].elements)
+	if _, known := d.sets[equals]; !known {
+		d.sets[equals] = set()
+		d.elements += len(d.sets[equals])
 	}
 	d.documents = append(d.documents, one)
 	if len(d.documents) > 2*d.mostDocuments || d.elements > 2*d.mostElements {
@@ -60,17 +57,17 @@ func (d *Drawing) Add(ref docref.Ref, digest, scope uint64, set func() []uint64)
 // with the last document that stays.
 func (d *Drawing) cut(most int) {
 	slices.SortFunc(d.documents, inOrder)
-	sets, elements, n := map[uint64]drawnSet{}, 0, 0
+	sets, elements, n := map[Equals][]uint64{}, 0, 0
 	for _, one := range d.documents {
 		size := 0
-		if _, known := sets[one.digest]; !known {
-			size = len(d.sets[one.digest].elements)
+		if _, known := sets[one.equals]; !known {
+			size = len(d.sets[one.equals])
 		}
 		if n == most || n > 0 && elements+size > d.mostElements {
 			d.isCut = true
 			break
 		}
-		sets[one.digest] = d.sets[one.digest]
+		sets[one.equals] = d.sets[one.equals]
 		elements += size
 		n++
 	}
@@ -86,9 +83,9 @@ type Sample struct {
 	// that each of them belongs to.
 	Documents []docref.Ref
 	Classes   []SampledClass
-	// Digests, Scopes and Sets are the digest, the scope and the set of each class.
-	Digests, Scopes []uint64
-	Sets            [][]uint64
+	// Equals and Sets are what the documents of each class have in common, and their set.
+	Equals []Equals
+	Sets   [][]uint64
 	// ProbedBelow is the limit for the hashes of the documents that the audit looks at.
 	ProbedBelow uint64
 	// Cut says that some documents did not fit.
@@ -100,15 +97,14 @@ func (d *Drawing) Finish() Sample {
 	d.cut(d.mostDocuments)
 	slices.SortFunc(d.documents, inOrder)
 	s := Sample{Cut: d.isCut, ProbedBelow: Limit(1)}
-	classes := map[uint64]SampledClass{}
+	classes := map[Equals]SampledClass{}
 	for _, one := range d.documents {
-		class, known := classes[one.digest]
+		class, known := classes[one.equals]
 		if !known {
 			class = SampledClass(len(s.Sets))
-			classes[one.digest] = class
-			s.Digests = append(s.Digests, one.digest)
-			s.Scopes = append(s.Scopes, d.sets[one.digest].scope)
-			s.Sets = append(s.Sets, d.sets[one.digest].elements)
+			classes[one.equals] = class
+			s.Equals = append(s.Equals, one.equals)
+			s.Sets = append(s.Sets, d.sets[one.equals])
 		}
 		s.Documents = append(s.Documents, one.ref)
 		s.Classes = append(s.Classes, class)
@@ -132,7 +128,7 @@ func (s *Sample) halve() {
 	s.Classes = s.Classes[:len(s.Documents)]
 	// Classes are numbered in the order of their first documents.
 	classes := slices.Max(s.Classes) + 1
-	s.Digests, s.Scopes, s.Sets, s.Cut = s.Digests[:classes], s.Scopes[:classes], s.Sets[:classes], true
+	s.Equals, s.Sets, s.Cut = s.Equals[:classes], s.Sets[:classes], true
 }
 
 // Budget bounds the comparisons of pairs of classes.

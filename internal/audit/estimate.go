@@ -69,10 +69,11 @@ func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope 
 	for at := range AuditedClass(len(c.list)) {
 		class := &c.list[at]
 		var seen tally // seen from the audited class
-		for _, partner := range class.Partners {
-			t := c.tally(at, partner, l, joined)
-			sampled[partner.class()].add(t, 1)
-			seen.add(t, samples[partner.class()])
+		for i := range class.Partners {
+			partner := class.Partners[i]
+			t := c.tally(at, i, l, joined)
+			sampled[partner.Class()].add(t, 1)
+			seen.add(t, samples[partner.Class()])
 		}
 		e.probed.deal(class.Digest, seen, class.Inputs+class.References)
 	}
@@ -94,15 +95,21 @@ func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope 
 	return e.result(len(c.samples))
 }
 
-// tally counts the pairs that one sampled document of a partner forms with the documents of an audited class.
-func (c *Classes) tally(at AuditedClass, partner Partner, l *Listing, joined func(a, b docref.Ref) bool) tally {
+// tally counts the pairs that one sampled document of a partner forms with the documents of an audited class. The partner
+// is that of the given number among those of the class.
+func (c *Classes) tally(at AuditedClass, number int, l *Listing, joined func(a, b docref.Ref) bool) tally {
+	class := &c.list[at]
+	partner := class.Partners[number]
 	own, isKnown := c.classOf(partner)
 	if !isKnown {
 		return tally{}
 	}
-	class, other := &c.list[at], &c.list[own]
+	other := &c.list[own]
 	inputs, references := class.Inputs, class.References
-	if partner.isSame() {
+	switch {
+	case class.Apart != nil:
+		inputs -= class.Apart[number] // the sampled one is among them if it is of the class
+	case partner.isSame():
 		inputs-- // the sampled one itself
 	}
 	t := tally{pairs: inputs + references, weight: inputs + 2*references}

@@ -9,6 +9,9 @@ import (
 // are not kept. An edge names only one document of a class of equal documents. The star that joins equal
 // documents says which document that is.
 type Listing struct {
+	// HasSides says that documents have sides.
+	HasSides bool
+
 	refs    numbering.Set[uint32] // of documents of audited classes
 	classes []AuditedClass        // by number of the ref
 	filter  []uint64              // a bit for the hash of each ref, since few documents are audited
@@ -23,6 +26,7 @@ func NewListing(c *Classes) *Listing {
 	l := &Listing{filter: make([]uint64, filterBits/64)}
 	for at := range AuditedClass(len(c.list)) {
 		class := &c.list[at]
+		l.HasSides = l.HasSides || class.Apart != nil
 		if class.Inputs > 0 {
 			l.name(class.First, at)
 			l.name(class.Last, at)

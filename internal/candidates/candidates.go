@@ -18,17 +18,18 @@ type Record struct {
 	Position uint32
 	// Previous holds hashes of the document's keys before this one, the latest first. For exact keys see SetPrevious.
 	Previous [MaxPrevious]uint32
-	// Input is set in a record that stands for a class of equal documents. It is the first of them that is of the input,
-	// or Ref if there is none; see [Class].
-	Input docref.Ref
+	// Side, if not 0, tells documents that are compared from others: two documents of one side are not.
+	Side uint64
+	// Second is set in a record that stands for a class of equal documents; see [Class].
+	Second docref.Ref
 	// First says that this is the document's first key.
 	First bool
-	// Mark is for the receiver of pairs to use. The record of Input has the mark of the record of Ref.
+	// Mark is for the receiver of pairs to use. The record of Second has the mark of the record of Ref.
 	Mark uint32
 }
 
 // class returns the documents that the record stands for.
-func (r *Record) class() Class { return Class{First: r.Ref, Input: r.Input} }
+func (r *Record) class() Class { return Class{First: r.Ref, Second: r.Second, Side: r.Side} }
 
 // of returns the record of a document of the class, with the same mark.
 func (r *Record) of(ref docref.Ref) *Record {

@@ -44,10 +44,10 @@ func classesOf(records []Record, firstInput docref.Ref) []Record {
 		i, known := at[r.Digest]
 		if !known {
 			at[r.Digest] = len(classes)
-			r.Input = r.Ref
+			r.Second = r.Ref
 			classes = append(classes, r)
-		} else if c := &classes[i]; c.Input < firstInput && r.Ref >= firstInput {
-			c.Input = r.Ref
+		} else if c := &classes[i]; c.Second < firstInput && r.Ref >= firstInput {
+			c.Second = r.Ref
 		}
 	}
 	return classes
@@ -257,8 +257,8 @@ func TestReferenceThatTheInputCopies(t *testing.T) {
 		}
 		for i, c := range got.crowds {
 			for _, r := range c.group {
-				if r.Input != r.Ref+documents {
-					t.Fatalf("crowd %d: document %d stands for %d", i, r.Ref, r.Input)
+				if r.Second != r.Ref+documents {
+					t.Fatalf("crowd %d: document %d stands for %d", i, r.Ref, r.Second)
 				}
 			}
 		}

@@ -22,13 +22,14 @@ type Grouper struct {
 	// Exact says that the keys are made by PrefixKeyOf.
 	Exact bool
 	// FirstInput is the first document that is not of the reference. Two classes of equal documents are not compared if
-	// all documents of both are before it.
+	// all documents of both are before it, nor if all documents of both are of one side.
 	FirstInput docref.Ref
 	// Candidate receives each pair of different documents that may reach the threshold, in either order. A pair may come
 	// again under a later key, if its documents share none of the MaxPrevious keys before that, or only dense ones. One
 	// document stands for all that are equal to it, as [Ends] says.
 	Candidate func(a, b *Record)
-	// Identical receives a document and the first document of equal digest. Both may be of the reference.
+	// Identical receives a document and the first document of equal digest. Both may be of the reference. If documents
+	// have sides, it receives the first one of another side. Only where all equal documents are of one side, both are.
 	Identical func(first, other *Record)
 	// Crowded receives each crowd and the number of its pairs. One record stands for a class of equal documents. None of
 	// the pairs has been compared.
@@ -37,19 +38,18 @@ type Grouper struct {
 	// DenseKeys holds the keys of all dense groups, by [Grouper.KeyID]. Crowd and Again need it.
 	DenseKeys numbering.Set[uint32]
 
-	inputs  []int // indexes of the classes of a group that have a document of the input
+	others  []int // by class of a group: the next one that is not [Apart] from it
 	befores []uint64
+	sided   []sidedKey
 }
 
 // Groups goes through sorted records and handles every group of two or more. It reorders some records.
 func (g *Grouper) Groups(records []Record) {
 	eachGroup(records, func(group []Record) {
-		for i, first := 1, 0; i < len(group); i++ {
-			if group[i].Digest != group[first].Digest {
-				first = i
-			} else if group[i].First {
-				g.Identical(&group[first], &group[i])
-			}
+		if group[0].Side != 0 {
+			g.starsAcross(group)
+		} else {
+			g.stars(group)
 		}
 		if group = g.distinct(group); len(group) < 2 {
 			return
@@ -65,6 +65,17 @@ func (g *Grouper) Groups(records []Record) {
 		}
 		g.compareAcross(group, major, g.wanted)
 	})
+}
+
+// stars passes on the equal documents of a group.
+func (g *Grouper) stars(group []Record) {
+	for i, first := 1, 0; i < len(group); i++ {
+		if group[i].Digest != group[first].Digest {
+			first = i
+		} else if group[i].First {
+			g.Identical(&group[first], &group[i])
+		}
+	}
 }
 
 // Crowd compares a group that Crowded has received, except the pairs that have met before. It also compares pairs that
@@ -109,11 +120,11 @@ func (g *Grouper) distinct(group []Record) []Record {
 	for _, r := range group {
 		most = max(most, r.Size)
 		if n == 0 || group[n-1].Digest != r.Digest {
-			r.Input = r.Ref
+			r.Second = r.Ref
 			group[n] = r
 			n++
-		} else if first := &group[n-1]; first.Input < g.FirstInput && r.Ref >= g.FirstInput {
-			first.Input = r.Ref
+		} else if first := &group[n-1]; first.Second == first.Ref && (first.Side != r.Side || first.Ref < g.FirstInput && r.Ref >= g.FirstInput) {
+			first.Second = r.Ref
 		}
 	}
 	if most == 0 {
@@ -124,13 +135,18 @@ func (g *Grouper) distinct(group []Record) []Record {
 
 // ofReference reports whether all documents of the class that a record stands for are of the reference. Two such classes
 // are not compared.
-func (g *Grouper) ofReference(r *Record) bool { return r.Input < g.FirstInput }
+func (g *Grouper) ofReference(r *Record) bool { return r.Second < g.FirstInput }
 
-// pair passes on a pair of classes as a pair of the documents that [Ends] returns.
-func (g *Grouper) pair(a, b *Record) {
-	if x, y, ok := Ends(a.class(), b.class(), g.FirstInput); ok {
+// apart reports whether two classes are not compared.
+func (g *Grouper) apart(a, b *Record) bool { return Apart(a.class(), b.class(), g.FirstInput) }
+
+// pair passes on a pair of classes as a pair of the documents that [Ends] returns, and reports whether there is one.
+func (g *Grouper) pair(a, b *Record) bool {
+	x, y, ok := Ends(a.class(), b.class(), g.FirstInput)
+	if ok {
 		g.Candidate(a.of(x), b.of(y))
 	}
+	return ok
 }
 
 // fewDocuments is the largest number of documents of a group that is compared without counting the pairs that have met.
@@ -145,36 +161,19 @@ func bySize(a, b Record) int {
 // wanted again.
 func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 	slices.SortFunc(group, bySize)
-	g.noteInputs(group)
+	g.noteOthers(group)
 	for i := range group {
 		a := &group[i]
 		limit := g.limit(group, i)
-		if !g.ofReference(a) {
-			for j := i + 1; j < limit; j++ {
-				if b := &group[j]; wanted(a, b) {
-					g.pair(a, b)
-				}
+		for j := i + 1; j < limit; j++ {
+			b := &group[j]
+			if g.others != nil && g.apart(a, b) {
+				j = g.others[j] - 1
+				continue
 			}
-			continue
-		}
-		next, _ := slices.BinarySearch(g.inputs, i+1)
-		for ; next < len(g.inputs) && g.inputs[next] < limit; next++ {
-			if b := &group[g.inputs[next]]; wanted(a, b) {
+			if wanted(a, b) {
 				g.pair(a, b)
 			}
-		}
-	}
-}
-
-// noteInputs notes which classes have a document of the input, if there is a reference.
-func (g *Grouper) noteInputs(records []Record) {
-	g.inputs = g.inputs[:0]
-	if g.FirstInput == 0 {
-		return
-	}
-	for i := range records {
-		if !g.ofReference(&records[i]) {
-			g.inputs = append(g.inputs, i)
 		}
 	}
 }
@@ -189,16 +188,22 @@ func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *
 			others++
 		}
 	}
+	bySide(group[:others])
+	bySide(group[others:])
+	g.noteOthers(group)
 	for i := range others {
 		a := &group[i]
-		isReference := g.ofReference(a)
 		for j := i + 1; j < len(group); j++ {
 			b := &group[j]
+			if g.others != nil && g.apart(a, b) {
+				j = g.others[j] - 1
+				continue
+			}
 			low, high := a, b
 			if a.Size > b.Size || a.Size == b.Size && a.Ref > b.Ref {
 				low, high = b, a
 			}
-			if float64(low.Size)/float64(high.Size) < g.Threshold || isReference && g.ofReference(b) {
+			if float64(low.Size)/float64(high.Size) < g.Threshold {
 				continue
 			}
 			if wanted(low, high) {
@@ -208,7 +213,8 @@ func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *
 	}
 }
 
-// Star passes on the pairs of the first document with each other document, for a group that Crowded has received.
+// Star passes on the pairs of the first document with each other document, for a group that Crowded has received. If
+// documents have sides, those that are not compared with the first one are paired with the first one of another side.
 func (g *Grouper) Star(group []Record) {
 	first := 0
 	for i := range group {
@@ -216,9 +222,15 @@ func (g *Grouper) Star(group []Record) {
 			first = i
 		}
 	}
+	second := first
 	for i := range group {
-		if i != first {
-			g.pair(&group[first], &group[i])
+		if group[first].Side != 0 && !g.apart(&group[first], &group[i]) && i != first && (second == first || group[i].Ref < group[second].Ref) {
+			second = i
+		}
+	}
+	for i := range group {
+		if i != first && !g.pair(&group[first], &group[i]) && second != first {
+			g.pair(&group[second], &group[i])
 		}
 	}
 }
@@ -234,6 +246,9 @@ func (g *Grouper) limit(group []Record, i int) int {
 // unmet returns the number of pairs of a group with different previous keys. It does not count pairs of classes of the
 // reference. It also returns the major key: the previous key of most documents.
 func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
+	if group[0].Side != 0 {
+		return g.unmetAcross(group)
+	}
 	var all, ofReference, most int64
 	g.befores = g.befores[:0]
 	for i := range group {

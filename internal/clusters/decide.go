@@ -26,7 +26,7 @@ func (s *Shard) Decide(split keep.Split) {
 		}
 		return s.prefer(a, b)
 	})
-	s.choices = keep.Choose(order, s.first, s.rivals)
+	s.choices = keep.Choose(keep.Documents{Order: order, First: s.first, Sides: s.sides}, s.rivals)
 	for i := range s.end() {
 		if s.reference(i) {
 			s.choices[i] = keep.Choice{Kept: i, Similarity: 1}
@@ -91,15 +91,18 @@ func (s *Shard) leaders() (leads []bool) {
 // leaders, of which some are removed. They have not counted classes whose leader was removed in favour of a document of
 // another heap.
 func (s *Shard) unchecked() (n int64) {
-	stays := func(first records.Number) bool { return s.first[s.choices[first].Kept] == first }
+	stays := make([]bool, len(s.members)) // a document of the class is kept
+	for i := range s.end() {
+		stays[s.first[i]] = stays[s.first[i]] || !s.goes(i)
+	}
 	for i := range s.members {
-		if s.members[i].Unchecked && !stays(s.first[i]) {
+		if s.members[i].Unchecked && !stays[s.first[i]] {
 			n--
 		}
 	}
 	left := map[records.Number]bool{}
 	s.heapEdges(func(leader, other records.Number) {
-		if !stays(leader) && stays(other) && !s.reference(other) {
+		if !stays[leader] && stays[other] && !s.reference(other) {
 			left[other] = true
 		}
 	})

@@ -61,7 +61,7 @@ func (s *Shard) cohesions() []cohesion {
 func (s *Shard) PairRows(row func(output.Pair) error) error {
 	var spans []output.Span
 	rest := s.spans
-	for _, e := range s.edges {
+	for _, e := range s.pairs {
 		pair := output.NewPair(s.names[e.A], s.names[e.B], output.Overlap{
 			Shared: e.Shared, Union: e.Union(), SizeA: s.members[e.A].Size, SizeB: s.members[e.B].Size,
 			Identical: e.Identical(), Estimate: e.Estimate(),
@@ -77,7 +77,7 @@ func (s *Shard) PairRows(row func(output.Pair) error) error {
 
 // HammingPairRows passes the rows of pairs in order, if SimHash fingerprints were compared.
 func (s *Shard) HammingPairRows(row func(output.HammingPair) error) error {
-	for _, e := range s.edges {
+	for _, e := range s.pairs {
 		distance, _ := e.Hamming()
 		if err := row(output.NewHammingPair(s.names[e.A], s.names[e.B], int64(distance))); err != nil {
 			return err

@@ -18,6 +18,8 @@ type Shard struct {
 	layout  *documents.Layout
 	members []records.Member
 	edges   []records.Edge[records.Number]
+	pairs   []records.Edge[records.Number]   // the rows of pairs: the edges and, if documents have sides, others that follow
+	sides   []uint64                         // of the documents, nil if they have none
 	spans   []records.Span[records.Number]   // spans of the edges, in their order
 	first   unionfind.Forest[records.Number] // the first document identical to each
 	choices []keep.Choice                    // nil without a decision
@@ -51,6 +53,7 @@ func newShard(layout *documents.Layout, members []records.Member, edges []record
 		}
 	}
 	s.first.Flatten()
+	s.separate()
 	s.countSizes()
 	s.nameMembers()
 	return s
@@ -98,8 +101,8 @@ func (s *Shard) id(i records.Number) string {
 // Count counts the pairs of the shard and what became of its documents. Without a decision all are kept. It is an error
 // if a document was removed for one that is removed, too: a cluster could lose all its documents.
 func (s *Shard) Count(o *work.Outcome) error {
-	o.Counts.Pairs += int64(len(s.edges))
-	for _, e := range s.edges {
+	o.Counts.Pairs += int64(len(s.pairs))
+	for _, e := range s.pairs {
 		if e.Identical() {
 			o.Counts.Identical++
 		}

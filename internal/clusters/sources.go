@@ -21,6 +21,10 @@ func (s *Shard) CountSources(c *sources.Counts) {
 		of[i] = s.layout.Inputs.SourceOf(s.members[i].Ref)
 		classes[s.first[i]].add(of[i])
 	}
+	if s.sides != nil {
+		s.countAcross(of, c)
+		return
+	}
 	for _, e := range s.edges {
 		if a, b := s.first[e.A], s.first[e.B]; a != b {
 			classes[a].near.PutAll(classes[b].sources)

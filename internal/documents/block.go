@@ -50,7 +50,7 @@ func (b *block) setAside(shares audit.Shares, d *sketchblock.Document, isReferen
 	if len(d.Set) == 0 {
 		return
 	}
-	aside := records.SetAside{Ref: d.Ref, Digest: d.Digest, Scope: d.Scope}
+	aside := records.SetAside{Ref: d.Ref, Digest: d.Digest, Scope: d.Scope, Side: d.Side}
 	switch hash := audit.DocumentHash(d.Ref, d.Digest, isReference); {
 	case !isReference && hash < audit.Limit(shares.Sampled):
 		b.sampled = records.AppendSetAside(b.sampled, aside, d.Set)

@@ -183,9 +183,9 @@ func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) {
 
 // document returns a document without its set.
 func (f *fingerprinter) document(b *block, ref docref.Ref, r *Record, digest uint64) sketchblock.Document {
-	scope := f.marker.scopeOf(r, &b.counts)
+	scope, side := f.marker.scopeOf(r, &b.counts)
 	return sketchblock.Document{
-		Ref: ref, Digest: inScope(digest, scope), Scope: scope, ID: r.Content.ID,
+		Ref: ref, Digest: inScope(digest, scope), Scope: scope, Side: side, ID: r.Content.ID,
 		Standing: f.marker.standing(ref, r, &f.files[r.File], &b.counts),
 	}
 }

@@ -21,19 +21,22 @@ type Marking struct {
 	SourceField string
 	// Within is the field whose value two documents must share to be compared; empty: all are compared.
 	Within string
+	// Across is the field in whose value two documents must differ to be compared; empty: all are compared.
+	Across string
 }
 
 // fields returns the fields that hold what is wanted.
 func (m Marking) fields() []string {
-	fields := slices.DeleteFunc([]string{m.Keep.Field(), m.SourceField, m.Within}, func(field string) bool { return field == "" })
+	fields := slices.DeleteFunc([]string{m.Keep.Field(), m.SourceField, m.Within, m.Across}, func(field string) bool { return field == "" })
 	return slices.Compact(slices.Sorted(slices.Values(fields)))
 }
 
 // marker marks documents. It is not for concurrent use.
 type marker struct {
-	order                preference.Order
-	value, source, scope int // of the fields in [corpus.Record.Others], -1 for none
-	seed                 uint64
+	order preference.Order
+	// The numbers of the fields in [corpus.Record.Others], -1 for none.
+	value, source, scope, side int
+	seed                       uint64
 }
 
 // newMarker returns a marker of records whose other fields are those of the marking. Ranking is the list of preferred
@@ -43,7 +46,8 @@ func newMarker(m Marking, ranking string, seed uint64) (*marker, error) {
 	order, err := preference.NewOrder(m.Keep, ranking)
 	return &marker{
 		order: order, seed: seed,
-		value: slices.Index(fields, m.Keep.Field()), source: slices.Index(fields, m.SourceField), scope: slices.Index(fields, m.Within),
+		value: slices.Index(fields, m.Keep.Field()), source: slices.Index(fields, m.SourceField),
+		scope: slices.Index(fields, m.Within), side: slices.Index(fields, m.Across),
 	}, err
 }
 
@@ -68,18 +72,28 @@ func (m *marker) standing(ref docref.Ref, r *Record, file *corpus.File, counts *
 	return standing
 }
 
-// scopeOf returns the hash of the value that documents share with those that they are compared with. It counts a
-// document without the value. The lack of it is a value of its own, other than an empty one.
-func (m *marker) scopeOf(r *Record, counts *work.Counts) uint64 {
-	if m.scope < 0 {
-		return 0
-	}
-	value := r.Content.Others[m.scope]
-	if value == nil {
+// scopeOf returns the hash of the value that documents share with those that they are compared with, and the hash of the
+// value in which they differ from these. A hash is 0 if there is no such field. It counts a document without a value.
+func (m *marker) scopeOf(r *Record, counts *work.Counts) (scope, side uint64) {
+	scope, hasScope := m.hashOf(r, m.scope)
+	side, hasSide := m.hashOf(r, m.side)
+	if !hasScope || !hasSide {
 		counts.Unscoped++
-		return asmkernels.SplitMix(m.seed) | 1
 	}
-	return max(xxh3.HashSeed(value, m.seed), 1) // 0 would be no scope
+	return scope, side
+}
+
+// hashOf returns the hash of the value of a field, 0 for no field, and whether the document has the value. The lack of it
+// is a value of its own, other than an empty one.
+func (m *marker) hashOf(r *Record, field int) (hash uint64, has bool) {
+	if field < 0 {
+		return 0, true
+	}
+	value := r.Content.Others[field]
+	if value == nil {
+		return asmkernels.SplitMix(m.seed) | 1, false
+	}
+	return max(xxh3.HashSeed(value, m.seed), 1), true // 0 would be no field
 }
 
 // inScope returns the digest of a document in a scope: documents of different scopes are never equal.

@@ -20,6 +20,7 @@ func TestMarkingFields(t *testing.T) {
 		{Marking{Keep: preference.Longest}, nil},
 		{Marking{Keep: "max:date", Within: "date"}, []string{"date"}},
 		{Marking{Keep: "rank:list", SourceField: "url", Within: "lang"}, []string{"lang", "url"}},
+		{Marking{SourceField: "url", Within: "lang", Across: "url"}, []string{"lang", "url"}},
 	} {
 		if got := c.marking.fields(); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: fields %q, want %q", c.marking, got, c.want)
@@ -39,11 +40,16 @@ func TestScopes(t *testing.T) {
 		var counts work.Counts
 		for _, value := range values {
 			record := &Record{Content: corpus.Record{Others: [][]byte{value}}}
-			name, scope := fmt.Sprintf("%q of seed %d", value, seed), m.scopeOf(record, &counts)
+			name := fmt.Sprintf("%q of seed %d", value, seed)
+			scope, side := m.scopeOf(record, &counts)
+			if side != 0 {
+				t.Errorf("%s has the side %x, though no field says so", name, side)
+			}
 			if other, known := seen[scope]; known || scope == 0 {
 				t.Errorf("%s has the scope %x, as %s has", name, scope, other)
 			}
-			if seen[scope] = name; m.scopeOf(record, &counts) != scope {
+			seen[scope] = name
+			if again, _ := m.scopeOf(record, &counts); again != scope {
 				t.Errorf("%s has another scope the second time", name)
 			}
 			if inScope(7, scope) == 7 || inScope(7, scope) == inScope(8, scope) {
@@ -55,7 +61,7 @@ func TestScopes(t *testing.T) {
 		}
 	}
 	m, err := newMarker(Marking{}, "", 1)
-	if err != nil || m.scopeOf(&Record{}, nil) != 0 || inScope(7, 0) != 7 {
+	if scope, side := m.scopeOf(&Record{}, nil); err != nil || scope != 0 || side != 0 || inScope(7, 0) != 7 {
 		t.Errorf("without a field there is a scope (%v)", err)
 	}
 }

@@ -29,7 +29,7 @@ func (c *Components) placeBlocks(runs []string, m *work.Memory) (bool, error) {
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(all[i].Ref, all[j].Ref) })
 	for _, i := range order {
 		ref := all[i].Ref
-		if err := want(&m.Run, &c.layout, records.Want{Ref: ref, Place: blocks[i], Input: inputs[ref]}); err != nil {
+		if err := want(&m.Run, &c.layout, records.Want{Ref: ref, Place: blocks[i], Second: inputs[ref]}); err != nil {
 			return false, err
 		}
 	}

@@ -40,8 +40,8 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("%d bytes a place: %d documents, want %d", c.placeBytes, len(all), len(j.refs)-1)
 		}
 		for _, set := range all {
-			if want := map[docref.Ref]docref.Ref{reference: input}[set.Ref]; set.Input != want || set.Ref == input {
-				t.Errorf("document %d stands for %d of the input, want %d", set.Ref, set.Input, want)
+			if want := map[docref.Ref]docref.Ref{reference: input}[set.Ref]; set.Second != want || set.Ref == input {
+				t.Errorf("document %d stands for %d of the input, want %d", set.Ref, set.Second, want)
 			}
 		}
 	}

@@ -60,7 +60,7 @@ func (h *Heaps) place(graph *components.Graph, inputs map[docref.Ref]docref.Ref,
 			next[place]++
 		}
 		sizes[place]++
-		if err := want(&m.Run, &h.layout, records.Want{Ref: ref, Place: place, Input: inputs[ref], Heap: heap}); err != nil {
+		if err := want(&m.Run, &h.layout, records.Want{Ref: ref, Place: place, Second: inputs[ref], Heap: heap}); err != nil {
 			return err
 		}
 	}
@@ -94,8 +94,8 @@ func readHeaps(runs []string, m *work.Memory) (*components.Graph, map[docref.Ref
 			member := records.GetHeapMember(members)
 			// The other document came earlier, with its own size: it is the first of its group.
 			part.Parents.Union(node(member.Ref, member.Size), node(member.Other, member.Size))
-			if member.Input != 0 {
-				inputs[member.Ref] = member.Input
+			if member.Second != 0 {
+				inputs[member.Ref] = member.Second
 			}
 		}
 		graph.Add(part)

@@ -31,7 +31,7 @@ func TestHeaps(t *testing.T) {
 	for part, group := range groups {
 		path := worktest.Write(t, j.runs, func(run *runfile.Writer) error {
 			for _, ref := range group {
-				m := records.HeapMember{Ref: ref, Input: inputs[ref], Other: group[0], Size: uint32(len(j.sets[ref]))}
+				m := records.HeapMember{Ref: ref, Second: inputs[ref], Other: group[0], Size: uint32(len(j.sets[ref]))}
 				if err := records.WriteHeapMember(run, part, m); err != nil {
 					return err
 				}
@@ -62,8 +62,8 @@ func TestHeaps(t *testing.T) {
 			byHeap := map[records.HeapNumber][]docref.Ref{}
 			for _, set := range sets {
 				byHeap[set.Heap] = append(byHeap[set.Heap], set.Ref)
-				if set.Input != inputs[set.Ref] {
-					t.Errorf("document %d stands for %d of the input, want %d", set.Ref, set.Input, inputs[set.Ref])
+				if set.Second != inputs[set.Ref] {
+					t.Errorf("document %d stands for %d of the input, want %d", set.Ref, set.Second, inputs[set.Ref])
 				}
 			}
 			for _, heap := range byHeap {

@@ -150,7 +150,7 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 // others.
 func unmetBefore(g *candidates.Grouper) func(packed []byte) uint64 {
 	return func(packed []byte) uint64 {
-		r := candidates.Record{Key: binary.LittleEndian.Uint64(packed), Position: binary.LittleEndian.Uint32(packed[28:]) &^ records.FirstKey}
+		r := candidates.Record{Key: binary.LittleEndian.Uint64(packed), Position: records.KeyPosition(packed)}
 		if _, isDense := g.DenseKeys.Find(g.KeyID(&r)); isDense {
 			return 0
 		}

@@ -2,6 +2,7 @@ package groups
 
 import (
 	"math"
+	"slices"
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
@@ -45,22 +46,34 @@ func (e *Equals) Shard(w *work.Desk, shard int) error {
 	return equal.finish()
 }
 
-// writeDistinct writes the first document under each key as a node. Each of these is compared with every other. If it
-// is of the reference, the first equal document of the input, if any, is a node joined to it.
+// writeDistinct writes the first document under each key as a node. Each of these is compared with every other. The
+// second document of its class, if any, is a node joined to it; see [candidates.Class].
 func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates.Record) error {
-	next, first := components.Node(0), components.Node(0)
-	for i, r := range keys {
-		isEqual := i > 0 && keys[i-1].Digest == r.Digest
-		if !isEqual {
-			first = next
+	next := components.Node(0)
+	for len(keys) > 0 {
+		n := 1
+		for n < len(keys) && keys[n].Digest == keys[0].Digest {
+			n++
 		}
-		if r.Size == 0 || isEqual && (keys[i-1].Ref >= e.FirstInput || r.Ref < e.FirstInput) {
+		class := keys[:n]
+		keys = keys[n:]
+		first := &class[0]
+		if first.Size == 0 {
 			continue
 		}
-		if err := records.WriteNode(run, records.Distinct, shard, records.Node{Ref: r.Ref, Weight: r.Size, Parent: first}); err != nil {
-			return err
+		second := slices.IndexFunc(class, func(r candidates.Record) bool {
+			return r.Side != first.Side || first.Ref < e.FirstInput && r.Ref >= e.FirstInput
+		})
+		center := next
+		for _, i := range []int{0, second} {
+			if i < 0 {
+				continue
+			}
+			if err := records.WriteNode(run, records.Distinct, shard, records.Node{Ref: class[i].Ref, Weight: first.Size, Parent: center}); err != nil {
+				return err
+			}
+			next++
 		}
-		next++
 	}
 	return nil
 }

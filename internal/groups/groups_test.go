@@ -81,11 +81,11 @@ func (c *corpus) equals() (classes map[uint64]candidates.Class, stars map[pair]b
 	for _, d := range c.documents {
 		class, known := classes[d.Digest]
 		if !known {
-			class = candidates.Class{First: d.Ref, Input: d.Ref}
+			class = candidates.Class{First: d.Ref, Second: d.Ref}
 		} else {
 			stars[pairOf(class.First, d.Ref)] = true
-			if class.Input < c.firstInput && d.Ref >= c.firstInput {
-				class.Input = d.Ref
+			if class.Second < c.firstInput && d.Ref >= c.firstInput {
+				class.Second = d.Ref
 			}
 		}
 		classes[d.Digest] = class
@@ -290,10 +290,10 @@ func TestEquals(t *testing.T) {
 		nodes := records.DecodePart(components.Part{}, worktest.Read(t, records.Distinct, work.RunsOf(all)...)[shard])
 		for i, ref := range nodes.Refs {
 			if first := nodes.Refs[nodes.Parents[i]]; first == ref {
-				got[candidates.Class{First: ref, Input: ref}] = true
+				got[candidates.Class{First: ref, Second: ref}] = true
 			} else {
-				delete(got, candidates.Class{First: first, Input: first})
-				got[candidates.Class{First: first, Input: ref}] = true
+				delete(got, candidates.Class{First: first, Second: first})
+				got[candidates.Class{First: first, Second: ref}] = true
 			}
 		}
 	}

@@ -31,8 +31,8 @@ func (w *heapMembers) add(crowd *records.CrowdReader) error {
 			joined[key] = true
 		}
 		m := records.HeapMember{Ref: r.Ref, Other: other, Size: r.Size}
-		if r.Input != r.Ref {
-			m.Input = r.Input
+		if r.Second != r.Ref {
+			m.Second = r.Second
 		}
 		if err := records.WriteHeapMember(w.run, w.part, m); err != nil {
 			return err

@@ -37,7 +37,7 @@ func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
 			buckets.CountLink(key, s.previous(packed))
 		}
 		w.Figures.Records++
-		return packed[records.KeySize+4*candidates.KnownOf(key):]
+		return records.AfterKey(packed)
 	})
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
 		if index, ok := buckets.Index(key); ok {
 			return records.GetKey(packed, &w.Keys[index])
 		}
-		return packed[records.KeySize+4*candidates.KnownOf(key):]
+		return records.AfterKey(packed)
 	})
 	w.Figures.Bytes += size
 	buckets.Sort(w.Keys)

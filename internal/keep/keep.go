@@ -27,44 +27,84 @@ type Choice struct {
 
 const undecided = ^records.Number(0)
 
-// Choose decides for all documents of an output shard, with numbers from 0 to len(first)-1. Order lists them by
-// preference. First holds, for each document, the first document that is identical to it, or the document itself. Only
-// these first documents have edges, which stand for all identical ones. A removed document is assigned to the most
-// similar of the documents that it has an edge to and that were kept before it. Of equally similar ones it is assigned to
-// the most preferred. Choose goes through the edges twice.
-func Choose(order, first []records.Number, edges iter.Seq[Edge]) []Choice {
-	n := len(first)
+// Documents are the documents of an output shard, with numbers from 0.
+type Documents struct {
+	// Order lists them by preference.
+	Order []records.Number
+	// First holds, for each document, the first document that is identical to it, or the document itself. Only these
+	// first documents have edges, which stand for all identical ones.
+	First []records.Number
+	// Sides holds the side of each document, nil if there are none. Documents of one side are not removed for each
+	// other, whatever edges there are.
+	Sides []uint64
+}
+
+// units returns the first document of each unit: identical documents of one side, or all identical ones if there are no
+// sides. Whatever holds for one of them holds for all.
+func (d *Documents) units() []records.Number {
+	if d.Sides == nil {
+		return d.First
+	}
+	type key struct {
+		class records.Number
+		side  uint64
+	}
+	firsts, units := map[key]records.Number{}, make([]records.Number, len(d.First))
+	for i := range units {
+		k := key{d.First[i], d.Sides[i]}
+		if _, known := firsts[k]; !known {
+			firsts[k] = records.Number(i)
+		}
+		units[i] = firsts[k]
+	}
+	return units
+}
+
+// apart reports whether sides forbid to remove one document for the other.
+func (d *Documents) apart(i, j records.Number) bool {
+	return d.Sides != nil && d.Sides[i] == d.Sides[j]
+}
+
+// Choose decides for all documents. A removed document is assigned to the most similar of the documents that it has an
+// edge to and that were kept before it. Of equally similar ones it is assigned to the most preferred. Choose goes through
+// the edges twice.
+func Choose(d Documents, edges iter.Seq[Edge]) []Choice {
+	n := len(d.First)
 	neighbours := adjacency(n, edges)
 	turn := make([]uint32, n) // of each document, in the order of preference
-	for i, document := range order {
+	for i, document := range d.Order {
 		turn[document] = uint32(i)
 	}
-	// The choice of a class of identical documents stands at its first one.
-	class := make([]Choice, n)
-	for i := range class {
-		class[i].Kept = undecided
+	units := d.units()
+	decided := make([]Choice, n)      // of each unit, at its first document
+	kept := make([]records.Number, n) // the kept document that stands for each class of identical ones, at its first document
+	for i := range decided {
+		decided[i].Kept, kept[i] = undecided, undecided
 	}
 	choices := make([]Choice, n)
-	for _, document := range order {
-		c := &class[first[document]]
+	for _, document := range d.Order {
+		class, c := d.First[document], &decided[units[document]]
 		if c.Kept == undecided {
-			for i := neighbours.starts[first[document]]; i < neighbours.starts[first[document]+1]; i++ {
-				neighbour, similarity := neighbours.documents[i], neighbours.similarities[i]
-				other := class[neighbour]
-				// Only a class that is kept stands for itself.
-				if other.Kept == undecided || first[other.Kept] != neighbour {
+			// Only identical documents of another side can have been decided.
+			if other := kept[class]; other != undecided {
+				*c = Choice{other, 1}
+			}
+			for i := neighbours.starts[class]; i < neighbours.starts[class+1]; i++ {
+				other, similarity := kept[neighbours.documents[i]], neighbours.similarities[i]
+				if other == undecided || d.apart(other, document) {
 					continue
 				}
-				if c.Kept == undecided || similarity > c.Similarity ||
-					similarity == c.Similarity && turn[other.Kept] < turn[c.Kept] {
-					*c = Choice{other.Kept, similarity}
+				if c.Kept == undecided || similarity > c.Similarity || similarity == c.Similarity && turn[other] < turn[c.Kept] {
+					*c = Choice{other, similarity}
 				}
 			}
 			if c.Kept == undecided {
-				*c = Choice{document, 1}
+				*c, kept[class] = Choice{document, 1}, document
 			}
 		}
-		choices[document] = *c
+		if choices[document] = *c; d.apart(c.Kept, document) {
+			choices[document].Kept = document // its unit is kept
+		}
 	}
 	return choices
 }

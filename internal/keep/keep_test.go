@@ -58,7 +58,7 @@ func TestChoose(t *testing.T) {
 			[]Choice{{0, 1}, {0, .85}, {0, .85}, {0, .85}},
 		},
 	} {
-		if got := Choose(c.order, c.first, slices.Values(c.edges)); !slices.Equal(got, c.want) {
+		if got := Choose(Documents{Order: c.order, First: c.first}, slices.Values(c.edges)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -95,9 +95,9 @@ func TestChooseKeepsTheLaw(t *testing.T) {
 		for i, p := range random.Perm(n) {
 			order[i] = records.Number(p)
 		}
-		choices := Choose(order, first, slices.Values(edges))
+		choices := Choose(Documents{Order: order, First: first}, slices.Values(edges))
 		random.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
-		if !slices.Equal(choices, Choose(order, first, slices.Values(edges))) {
+		if !slices.Equal(choices, Choose(Documents{Order: order, First: first}, slices.Values(edges))) {
 			t.Fatal("the choice depends on the order of the edges")
 		}
 		for i, c := range choices {

@@ -39,7 +39,7 @@ type Index struct {
 	least, most int // sizes of the sets for which there was no room, 0 if there are none
 
 	sets     [][]uint64            // by leader
-	held     int                   // elements of all leaders
+	held     *int                  // elements of all leaders, those of indexes beside it included
 	elements numbering.Set[uint32] // in the prefixes of leaders
 	lists    [][]Leader            // leaders with each element, by number of the element
 	seen     []uint32              // number of elements of the current set that each leader has
@@ -51,19 +51,24 @@ type Index struct {
 // threshold. Prefix returns a number of elements for a set of n. If that many first elements of two sets, in ascending
 // order, have none in common, the sets are not alike.
 func New(sets int, threshold float64, prefix func(n int) int) *Index {
-	return &Index{threshold: threshold, prefix: prefix, bound: max(fewCompared, comparisons/max(sets, 1))}
+	return &Index{threshold: threshold, prefix: prefix, bound: max(fewCompared, comparisons/max(sets, 1)), held: new(int)}
+}
+
+// Beside returns an empty index like x, for other leaders of the same sets. Both share the room for elements.
+func (x *Index) Beside() *Index {
+	return &Index{threshold: x.threshold, prefix: x.prefix, bound: x.bound, held: x.held}
 }
 
 // Add makes a copy of a set the next leader. It returns None if there is no room.
 func (x *Index) Add(set []uint64) Leader {
-	if len(set) > mostOfOne || x.held+len(set) > mostElements {
+	if len(set) > mostOfOne || *x.held+len(set) > mostElements {
 		if x.most == 0 {
 			x.least = len(set)
 		}
 		x.least, x.most = min(x.least, len(set)), max(x.most, len(set))
 		return None
 	}
-	x.held += len(set)
+	*x.held += len(set)
 	leader := Leader(len(x.sets))
 	x.sets = append(x.sets, slices.Clone(set))
 	x.seen = append(x.seen, 0)

@@ -18,6 +18,9 @@ type Document struct {
 	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
 	// Keys need not heed it: it is mixed into them later.
 	Scope uint64
+	// Side is the hash of that in which the document differs from those that it is compared with, 0 if it is compared
+	// with all. Keys do not depend on it.
+	Side uint64
 	// Size is the number of distinct shingles.
 	Size int
 	// Bands are the keys of the bands of its MinHash signature.
@@ -32,7 +35,7 @@ type Document struct {
 
 // Record returns the record of the document, without a key.
 func (d *Document) Record() candidates.Record {
-	return candidates.Record{Ref: d.Ref, Digest: d.Digest, Size: uint32(d.Size)}
+	return candidates.Record{Ref: d.Ref, Digest: d.Digest, Side: d.Side, Size: uint32(d.Size)}
 }
 
 // AppendDigest appends the record that brings a document together only with equal ones.
@@ -69,7 +72,8 @@ type reader struct {
 // read reads document i of a block. Packed is its set or sequence, if these are read. Read returns a hash of the parts
 // that it has read: documents of equal digest and equal hash have the same keys. It does not parse sequences.
 func (r *reader) read(block *sketchblock.Block, i int, packed []byte) (hash uint64) {
-	r.Ref, r.Digest, r.Scope, r.Size = block.Ref(i), block.Digest(i), block.Scope(i), block.Size(i)
+	r.Ref, r.Digest, r.Size = block.Ref(i), block.Digest(i), block.Size(i)
+	r.Scope, r.Side = block.Scope(i), block.Side(i)
 	if r.parts&stored != 0 {
 		hash = xxh3.Hash(packed)
 	}

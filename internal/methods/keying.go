@@ -153,7 +153,8 @@ type splitKeys struct {
 func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i int, packed []byte) error {
 	d := &s.reader.Document
 	hash := s.reader.read(block, i, packed)
-	isRepeat := s.known.Has(d.Ref, d.Digest, hash)
+	// Equal documents of different sides do not stand for each other. Both must be found under each key.
+	isRepeat := s.known.Has(d.Ref, d.Digest, hash^d.Side)
 	if err := s.reader.parse(packed, isRepeat); err != nil {
 		return err
 	}

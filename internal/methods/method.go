@@ -133,7 +133,7 @@ func (m *Method) complete() {
 	if m.Write == nil {
 		kind := m.Records
 		m.Write = func(run *runfile.Writer, shards int, r *candidates.Record, _ *Document) error {
-			b, err := run.Record(kind, records.ShardOf(r.Key, shards), records.KeySize+4*r.Known())
+			b, err := run.Record(kind, records.ShardOf(r.Key, shards), records.LengthOfKey(r))
 			if err == nil {
 				records.PutKey(b, *r)
 			}

@@ -228,9 +228,9 @@ func (s *scene) near(class func(*text) uint64, isNear func(a, b *text) bool) map
 		x := &s.texts[i]
 		c, known := classes[class(x)]
 		if !known {
-			c = candidates.Class{First: x.ref, Input: x.ref}
-		} else if c.Input < firstInput && x.ref >= firstInput {
-			c.Input = x.ref
+			c = candidates.Class{First: x.ref, Second: x.ref}
+		} else if c.Second < firstInput && x.ref >= firstInput {
+			c.Second = x.ref
 		}
 		classes[class(x)] = c
 	}

@@ -23,6 +23,8 @@ type Parameters struct {
 	SimHashBits, Distance int
 	// Scoring is what makes two documents near-duplicates.
 	Scoring Scoring
+	// HasSides says that documents have sides: those of one side are not compared.
+	HasSides bool
 	// AllPairsUpTo is the largest number of documents for which an Ordered method compares all pairs of the corpus.
 	// That is cheaper for few documents and finds the same. 0: never.
 	AllPairsUpTo int64

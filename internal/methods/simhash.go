@@ -72,18 +72,28 @@ func prefixKey(table int, prefix uint64) uint64 {
 	return x ^ x>>32
 }
 
+// sideSize is the size of the side of a document, which follows its fingerprint.
+const sideSize = 8
+
 // writeFingerprint writes a record. Key, ref, digest, size of the set and table stand as in other key records; the
 // fingerprint takes the place of the previous keys. A document without shingles is only like documents of the same
 // digest, so the digest stands for its fingerprint.
 func writeFingerprint(run *runfile.Writer, shards int, r *candidates.Record, d *Document) error {
-	b, err := run.Record(records.Fingerprints, records.ShardOf(r.Key, shards), records.KeySize+8*len(d.SimHash))
+	size := records.KeySize + 8*len(d.SimHash)
+	if r.Side != 0 {
+		size += sideSize
+	}
+	b, err := run.Record(records.Fingerprints, records.ShardOf(r.Key, shards), size)
 	if err != nil {
 		return err
 	}
 	plain := *r
-	plain.Key, plain.First = candidates.KeyOf(r.Key, 0), false
+	plain.Key, plain.First, plain.Side = candidates.KeyOf(r.Key, 0), false, 0
 	records.PutKey(b, plain)
-	fingerprint := b[records.KeySize:]
+	fingerprint := b[records.KeySize:][:8*len(d.SimHash)]
+	if r.Side != 0 {
+		binary.LittleEndian.PutUint64(b[size-sideSize:], r.Side)
+	}
 	if r.Size == 0 {
 		clear(fingerprint)
 		binary.LittleEndian.PutUint64(fingerprint, r.Digest)
@@ -99,13 +109,13 @@ func writeFingerprint(run *runfile.Writer, shards int, r *candidates.Record, d *
 type fingerprintRecord struct {
 	at    uint32 // number of the record, by which its fingerprint is found
 	table uint32
-	// input is the first document of the input among the identical documents that the record stands for.
-	input docref.Ref
+	// second is the second document that stands for a class of identical documents; see [candidates.Class].
+	second docref.Ref
 	candidates.Record
 }
 
 func (r *fingerprintRecord) class() candidates.Class {
-	return candidates.Class{First: r.Ref, Input: r.input}
+	return candidates.Class{First: r.Ref, Second: r.second, Side: r.Side}
 }
 
 // of returns the record of another, identical document.
@@ -146,6 +156,9 @@ func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard
 		recordSize: records.KeySize + p.SimHashBits/8, matcher: tables.NewMatcher(),
 		edges: groups.NewEdges(w, shard), pairs: groups.NewPairs(w, shard),
 	}
+	if p.HasSides {
+		g.recordSize += sideSize
+	}
 	keys := g.records()
 	w.Figures.Bytes += int64(len(packed))
 	w.Figures.Records += int64(len(keys))
@@ -178,11 +191,14 @@ func (g *simhashGroups) records() []fingerprintRecord {
 	for i := range keys {
 		b := g.packed[i*g.recordSize:]
 		keys[i] = fingerprintRecord{
-			at: uint32(i), table: binary.LittleEndian.Uint32(b[28:]), input: records.GetRef(b[8:]),
+			at: uint32(i), table: binary.LittleEndian.Uint32(b[28:]), second: records.GetRef(b[8:]),
 			Record: candidates.Record{
 				Key: binary.LittleEndian.Uint64(b), Ref: records.GetRef(b[8:]),
 				Digest: binary.LittleEndian.Uint64(b[16:]), Size: binary.LittleEndian.Uint32(b[24:]),
 			},
+		}
+		if g.HasSides {
+			keys[i].Side = binary.LittleEndian.Uint64(b[g.recordSize-sideSize:])
 		}
 	}
 	return radix.Sort(keys, make([]fingerprintRecord, len(keys)), func(r *fingerprintRecord) uint64 { return r.Key })
@@ -190,7 +206,7 @@ func (g *simhashGroups) records() []fingerprintRecord {
 
 // words returns the bytes of the fingerprint of a record.
 func (g *simhashGroups) words(r *fingerprintRecord) []byte {
-	return g.packed[int(r.at)*g.recordSize+records.KeySize : int(r.at+1)*g.recordSize]
+	return g.packed[int(r.at)*g.recordSize+records.KeySize:][:g.SimHashBits/8]
 }
 
 // compare orders records so that it returns 0 for identical documents. They have equal fingerprints and, where sets are
@@ -224,22 +240,39 @@ func (g *simhashGroups) key(keys []fingerprintRecord) {
 // these are written in the first table.
 func (g *simhashGroups) distinct(keys []fingerprintRecord) []fingerprintRecord {
 	n := 0
-	for i := range keys {
-		r := &keys[i]
-		if n == 0 || g.compare(&keys[n-1], r) != 0 {
-			keys[n] = *r
-			n++
-			continue
+	for start := 0; start < len(keys); {
+		end := start + 1
+		for end < len(keys) && g.compare(&keys[start], &keys[end]) == 0 {
+			end++
 		}
-		first := &keys[n-1]
-		if first.input < g.layout.FirstInput && r.Ref >= g.layout.FirstInput {
-			first.input = r.Ref
-		}
-		if r.table == 0 {
-			g.add(&first.Record, &r.Record, g.same(&r.Record))
-		}
+		keys[n] = g.class(keys[start:end])
+		start = end
+		n++
 	}
 	return keys[:n]
+}
+
+// class returns the first of identical documents, which stands for all.
+func (g *simhashGroups) class(same []fingerprintRecord) fingerprintRecord {
+	first := same[0]
+	second := &first // the one that stands for the class where the first cannot
+	for i := range same[1:] {
+		r := &same[1+i]
+		if second == &first && (r.Side != first.Side || first.Ref < g.layout.FirstInput && r.Ref >= g.layout.FirstInput) {
+			first.second, second = r.Ref, r
+		}
+	}
+	if first.table != 0 {
+		return first
+	}
+	for i := range same[1:] {
+		center, r := &first, &same[1+i]
+		if r.Side != 0 && r.Side == first.Side {
+			center = second // each makes a pair with its center, if there are several sides
+		}
+		g.add(&center.Record, &r.Record, g.same(&r.Record))
+	}
+	return first
 }
 
 // group handles the documents that share a prefix.

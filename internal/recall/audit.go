@@ -63,7 +63,7 @@ func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 		for len(packed) > 0 {
 			var d records.SetAside
 			d, packed = records.NextSetAside(packed)
-			drawing.Add(d.Ref, d.Digest, d.Scope, func() []uint64 {
+			drawing.Add(d.Ref, equalsOf(d), func() []uint64 {
 				return sketchblock.AppendSet(make([]uint64, 0, len(d.Set)/sketchblock.HashSize), d.Set)
 			})
 		}

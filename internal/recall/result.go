@@ -81,17 +81,19 @@ func readClasses(outcomes []work.Outcome, m *work.Memory) (*audit.Classes, audit
 }
 
 // listStars lists the documents that stand for audited classes of equal documents: the center of a star and, if that is
-// of the reference, the first document of the input in the star.
+// of the reference, the first document of the input in the star. If documents have sides, it is the first other document
+// in the star: that is of another side, or stands for none.
 func listStars(l *audit.Listing, outcomes []work.Outcome, firstInput docref.Ref, m *work.Memory) error {
 	stars := func() error {
 		return work.EachEdges(outcomes, work.Group, m, func(nodes []byte) func([]byte) {
 			return func(edges []byte) { listStarsOf(l, nodes, edges, firstInput) }
 		})
 	}
-	if err := stars(); err != nil || firstInput == 0 {
+	if err := stars(); err != nil || firstInput == 0 && !l.HasSides {
 		return err
 	}
-	// A section of a run may cut a star. What its end says of the class is now known where it begins.
+	// A section of a run may cut a star, and where documents have sides, a class has two. What the end of one star or
+	// the other says of the class is now known where it begins.
 	return stars()
 }
 
@@ -105,7 +107,8 @@ func listStarsOf(l *audit.Listing, nodes, edges []byte, firstInput docref.Ref) {
 		representatives, known = append(representatives[:0], ref(center)), known[:0]
 		for ; len(edges) > 0 && edge(edges).A == center; edges = edges[records.EdgeSize:] {
 			other := ref(edge(edges).B)
-			if ref(center) < firstInput && other >= firstInput && len(representatives) == 1 {
+			isSecond := l.HasSides || ref(center) < firstInput && other >= firstInput
+			if isSecond && len(representatives) == 1 {
 				representatives = append(representatives, other)
 			}
 			if _, isKnown := l.Class(other); isKnown {

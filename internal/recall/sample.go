@@ -14,7 +14,12 @@ import (
 type sample struct {
 	audit.Sample
 	index   *audit.Index
-	classes map[uint64]audit.SampledClass // by digest
+	classes map[audit.Equals]audit.SampledClass
+}
+
+// equalsOf returns what a document has in common with those that are equal to it.
+func equalsOf(d records.SetAside) audit.Equals {
+	return audit.Equals{Digest: d.Digest, Scope: d.Scope, Side: d.Side}
 }
 
 // sampleHeader is the size of the head of a sample, in bytes: the limit of the search, and whether the sample was cut.
@@ -42,7 +47,9 @@ func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 			set = s.Sets[class]
 			sets++
 		}
-		packed = records.AppendSetAside(packed, records.SetAside{Ref: ref, Digest: s.Digests[class], Scope: s.Scopes[class]}, set)
+		equals := s.Equals[class]
+		aside := records.SetAside{Ref: ref, Digest: equals.Digest, Scope: equals.Scope, Side: equals.Side}
+		packed = records.AppendSetAside(packed, aside, set)
 	}
 	if err := run.Section(records.Sample, a.sampleShard(), packed); err != nil {
 		return "", err
@@ -62,7 +69,7 @@ func (a *Audit) readSample(catalog string) (*sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sample{classes: map[uint64]audit.SampledClass{}}
+	s := &sample{classes: map[audit.Equals]audit.SampledClass{}}
 	s.ProbedBelow, s.Cut = binary.LittleEndian.Uint64(packed), packed[8] == 1
 	elements := make([]uint64, 0, len(packed)/sketchblock.HashSize)
 	for packed = packed[sampleHeader:]; len(packed) > 0; {
@@ -70,8 +77,8 @@ func (a *Audit) readSample(catalog string) (*sample, error) {
 		d, packed = records.NextSetAside(packed)
 		s.Documents = append(s.Documents, d.Ref)
 		if len(d.Set) > 0 {
-			s.classes[d.Digest] = audit.SampledClass(len(s.Digests))
-			s.Digests, s.Scopes = append(s.Digests, d.Digest), append(s.Scopes, d.Scope)
+			s.classes[equalsOf(d)] = audit.SampledClass(len(s.Equals))
+			s.Equals = append(s.Equals, equalsOf(d))
 			start := len(elements)
 			elements = sketchblock.AppendSet(elements, d.Set)
 			s.Sets = append(s.Sets, elements[start:])

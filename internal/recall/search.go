@@ -46,7 +46,7 @@ func (s *search) blocks(ctx context.Context) error {
 	return s.w.EachSet(ctx, func(block *sketchblock.Block, i int, set []byte) error {
 		s.w.Figures.Records++
 		s.w.Figures.Bytes += int64(len(set))
-		return s.document(records.SetAside{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Set: set})
+		return s.document(records.SetAside{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i), Set: set})
 	})
 }
 
@@ -84,6 +84,7 @@ func (s *search) document(d records.SetAside) error {
 	}
 	if number := s.class(d); number >= 0 {
 		s.classes[number].Count(d.Ref, isReference)
+		s.countApart(&s.classes[number], d.Side)
 	}
 	if isReference || !s.sample.Has(d.Ref) {
 		return nil
@@ -91,7 +92,7 @@ func (s *search) document(d records.SetAside) error {
 	b, err := s.w.Run.Record(records.Sample, 0, records.SampledSize)
 	if err == nil {
 		records.PutRef(b, d.Ref)
-		binary.LittleEndian.PutUint32(b[records.RefSize:], uint32(s.sample.classes[d.Digest]))
+		binary.LittleEndian.PutUint32(b[records.RefSize:], uint32(s.sample.classes[equalsOf(d)]))
 	}
 	return err
 }
@@ -111,18 +112,33 @@ func (s *search) class(d records.SetAside) int {
 	return recent.number
 }
 
+// countApart counts a document of a class at the partners that are of its side.
+func (s *search) countApart(c *audit.Class, side uint64) {
+	if side == 0 {
+		return
+	}
+	if c.Apart == nil {
+		c.Apart = make([]int64, len(c.Partners))
+	}
+	for i, partner := range c.Partners {
+		if s.sample.Equals[partner.Class()].Side == side {
+			c.Apart[i]++
+		}
+	}
+}
+
 // partners returns the sampled classes that are similar to a document and of its scope.
 func (s *search) partners(d records.SetAside) (partners []audit.Partner) {
 	s.w.Hashes = sketchblock.AppendSet(s.w.Hashes[:0], d.Set)
 	set := s.w.Hashes
 	for _, class := range s.probe.Candidates(set) {
-		if s.sample.Scopes[class] != d.Scope {
+		if s.sample.Equals[class].Scope != d.Scope {
 			continue
 		}
 		other := s.sample.Sets[class]
 		need := asmkernels.Required(s.threshold, len(set), len(other))
 		if asmkernels.Intersect(set, other, need) >= need {
-			partners = append(partners, audit.NewPartner(class, s.sample.Digests[class] == d.Digest))
+			partners = append(partners, audit.NewPartner(class, s.sample.Equals[class].Digest == d.Digest))
 		}
 	}
 	return partners

@@ -7,11 +7,12 @@ import (
 	"mirrorbeam/internal/runfile"
 )
 
-// crowdedSize is the size of a document of a crowd. To it come 4 for each previous key, and RefSize if hasInput is set.
+// crowdedSize is the size of a document of a crowd. To it come 4 for each previous key, RefSize if hasSecond is set, and
+// sideSize in a crowd with sides.
 const crowdedSize = 16
 
-// hasInput, a bit of the position, says that another document of its class is the first of the input.
-const hasInput = 1 << 31
+// hasSecond, a bit of the position, says that the class has a second document.
+const hasSecond = 1 << 31
 
 func putCrowded(b []byte, r *candidates.Record) {
 	PutRef(b, r.Ref)
@@ -20,9 +21,12 @@ func putCrowded(b []byte, r *candidates.Record) {
 	if r.First {
 		position |= FirstKey
 	}
-	if r.Input != r.Ref {
-		position |= hasInput
-		PutRef(b[len(b)-RefSize:], r.Input)
+	if r.Second != r.Ref {
+		position |= hasSecond
+		PutRef(b[crowdedSize+4*r.Known():], r.Second)
+	}
+	if r.Side != 0 {
+		binary.LittleEndian.PutUint64(b[len(b)-sideSize:], r.Side)
 	}
 	binary.LittleEndian.PutUint32(b[12:], position)
 	for i, key := range r.Previous[:r.Known()] {
@@ -30,20 +34,24 @@ func putCrowded(b []byte, r *candidates.Record) {
 	}
 }
 
-// getCrowded reads a document of a crowd with that key, and returns the bytes after it.
-func getCrowded(b []byte, r *candidates.Record) []byte {
+// getCrowded reads a document of a crowd with that key, which may have sides, and returns the bytes after it.
+func getCrowded(b []byte, r *candidates.Record, hasSides bool) []byte {
 	ref := GetRef(b)
-	*r = candidates.Record{Key: r.Key, Ref: ref, Input: ref, Size: binary.LittleEndian.Uint32(b[8:])}
+	*r = candidates.Record{Key: r.Key, Ref: ref, Second: ref, Size: binary.LittleEndian.Uint32(b[8:])}
 	position := binary.LittleEndian.Uint32(b[12:])
-	r.Position, r.First = position&^(FirstKey|hasInput), position&FirstKey != 0
+	r.Position, r.First = position&^(FirstKey|hasSecond), position&FirstKey != 0
 	b = b[crowdedSize:]
 	for i := range r.Known() {
 		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
 	}
 	b = b[4*r.Known():]
-	if position&hasInput != 0 {
-		r.Input = GetRef(b)
+	if position&hasSecond != 0 {
+		r.Second = GetRef(b)
 		b = b[RefSize:]
+	}
+	if hasSides {
+		r.Side = binary.LittleEndian.Uint64(b)
+		b = b[sideSize:]
 	}
 	return b
 }
@@ -51,6 +59,9 @@ func getCrowded(b []byte, r *candidates.Record) []byte {
 // crowdHeader is the size of the head of a crowd: its key, and its numbers of pairs and documents. The documents
 // follow.
 const crowdHeader = 20
+
+// hasSides, a bit of the number of documents of a crowd, says that they have sides.
+const hasSides = 1 << 31
 
 // WriteCrowd writes the documents of a group that waits.
 func WriteCrowd(run *runfile.Writer, shard int, group []candidates.Record, pairs int64) error {
@@ -60,12 +71,19 @@ func WriteCrowd(run *runfile.Writer, shard int, group []candidates.Record, pairs
 	}
 	binary.LittleEndian.PutUint64(b, group[0].Key)
 	binary.LittleEndian.PutUint64(b[8:], uint64(pairs))
-	binary.LittleEndian.PutUint32(b[16:], uint32(len(group)))
+	documents := uint32(len(group))
+	if group[0].Side != 0 {
+		documents |= hasSides
+	}
+	binary.LittleEndian.PutUint32(b[16:], documents)
 	for i := range group {
 		r := &group[i]
 		size := crowdedSize + 4*r.Known()
-		if r.Input != r.Ref {
+		if r.Second != r.Ref {
 			size += RefSize
+		}
+		if r.Side != 0 {
+			size += sideSize
 		}
 		if b, err = run.Record(Crowds, shard, size); err != nil {
 			return err
@@ -80,6 +98,7 @@ type CrowdReader struct {
 	Packed []byte
 
 	key       uint64
+	hasSides  bool
 	Pairs     int64
 	Documents int
 }
@@ -91,7 +110,8 @@ func (c *CrowdReader) Next() bool {
 	}
 	c.key = binary.LittleEndian.Uint64(c.Packed)
 	c.Pairs = int64(binary.LittleEndian.Uint64(c.Packed[8:]))
-	c.Documents = int(binary.LittleEndian.Uint32(c.Packed[16:]))
+	documents := binary.LittleEndian.Uint32(c.Packed[16:])
+	c.Documents, c.hasSides = int(documents&^hasSides), documents&hasSides != 0
 	c.Packed = c.Packed[crowdHeader:]
 	return true
 }
@@ -99,5 +119,5 @@ func (c *CrowdReader) Next() bool {
 // Record reads the next document of the crowd.
 func (c *CrowdReader) Record(r *candidates.Record) {
 	r.Key = c.key
-	c.Packed = getCrowded(c.Packed, r)
+	c.Packed = getCrowded(c.Packed, r, c.hasSides)
 }

@@ -11,8 +11,8 @@ import (
 // HeapMember is a document of a heap.
 type HeapMember struct {
 	Ref docref.Ref
-	// Input is the equal document of the input, 0 if there is none; see [Want].
-	Input docref.Ref
+	// Second is the other document that stands for its class, 0 if there is none; see [Want].
+	Second docref.Ref
 	// Other is another document of the heap, or Ref.
 	Other docref.Ref
 	// Size is the number of distinct shingles.
@@ -34,7 +34,7 @@ func WriteHeapMember(run *runfile.Writer, part int, m HeapMember) error {
 // PutHeapMember packs a document of a heap.
 func PutHeapMember(b []byte, m HeapMember) {
 	PutRef(b, m.Ref)
-	PutRef(b[RefSize:], m.Input)
+	PutRef(b[RefSize:], m.Second)
 	PutRef(b[2*RefSize:], m.Other)
 	binary.LittleEndian.PutUint32(b[3*RefSize:], m.Size)
 }
@@ -42,7 +42,7 @@ func PutHeapMember(b []byte, m HeapMember) {
 // GetHeapMember reads a document of a heap.
 func GetHeapMember(b []byte) HeapMember {
 	return HeapMember{
-		Ref: GetRef(b), Input: GetRef(b[RefSize:]), Other: GetRef(b[2*RefSize:]),
+		Ref: GetRef(b), Second: GetRef(b[RefSize:]), Other: GetRef(b[2*RefSize:]),
 		Size: binary.LittleEndian.Uint32(b[3*RefSize:]),
 	}
 }

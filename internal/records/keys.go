@@ -22,6 +22,33 @@ const (
 // FirstKey, a bit of a key record's position, says that the record holds the document's first key.
 const FirstKey = 1 << 30
 
+// hasSide, a bit of a key record's position, says that the side of the document follows the previous keys.
+const hasSide = 1 << 31
+
+// sideSize is the size of the side of a document.
+const sideSize = 8
+
+// LengthOfKey returns the size of a key record.
+func LengthOfKey(r *candidates.Record) int {
+	size := KeySize + 4*r.Known()
+	if r.Side != 0 {
+		size += sideSize
+	}
+	return size
+}
+
+// AfterKey returns the bytes after a packed key record.
+func AfterKey(b []byte) []byte {
+	size := KeySize + 4*candidates.KnownOf(binary.LittleEndian.Uint64(b))
+	if binary.LittleEndian.Uint32(b[28:])&hasSide != 0 {
+		size += sideSize
+	}
+	return b[size:]
+}
+
+// KeyPosition returns the position of a packed key record.
+func KeyPosition(b []byte) uint32 { return binary.LittleEndian.Uint32(b[28:]) &^ (FirstKey | hasSide) }
+
 // PutKey packs a key record.
 func PutKey(b []byte, r candidates.Record) {
 	binary.LittleEndian.PutUint64(b, r.Key)
@@ -32,10 +59,14 @@ func PutKey(b []byte, r candidates.Record) {
 	if r.First {
 		position |= FirstKey
 	}
-	binary.LittleEndian.PutUint32(b[28:], position)
 	for i, key := range r.Previous[:r.Known()] {
 		binary.LittleEndian.PutUint32(b[KeySize+4*i:], key)
 	}
+	if r.Side != 0 {
+		position |= hasSide
+		binary.LittleEndian.PutUint64(b[KeySize+4*r.Known():], r.Side)
+	}
+	binary.LittleEndian.PutUint32(b[28:], position)
 }
 
 // GetKey reads a record and returns the bytes after it.
@@ -47,12 +78,17 @@ func GetKey(b []byte, r *candidates.Record) []byte {
 		Size:   binary.LittleEndian.Uint32(b[24:]),
 	}
 	position := binary.LittleEndian.Uint32(b[28:])
-	r.Position, r.First = position&^FirstKey, position&FirstKey != 0
+	r.Position, r.First = position&^(FirstKey|hasSide), position&FirstKey != 0
 	b = b[KeySize:]
 	for i := range r.Known() {
 		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
 	}
-	return b[4*r.Known():]
+	b = b[4*r.Known():]
+	if position&hasSide != 0 {
+		r.Side = binary.LittleEndian.Uint64(b)
+		b = b[sideSize:]
+	}
+	return b
 }
 
 // PutRef packs a ref.

@@ -60,7 +60,11 @@ func FuzzLayouts(f *testing.F) {
 		if known := candidates.KnownOf(binary.LittleEndian.Uint64(from)); known <= candidates.MaxPrevious {
 			rest := GetKey(from, &key)
 			check("key", longest-len(rest), func(b []byte) { PutKey(b, key) })
-			if want := KeySize + 4*known; longest-len(rest) != want {
+			want := KeySize + 4*known
+			if from[31]&0x80 != 0 {
+				want += sideSize
+			}
+			if longest-len(rest) != want || len(AfterKey(from)) != len(rest) {
 				t.Errorf("a key with %d before it takes %d bytes, want %d", known, longest-len(rest), want)
 			}
 			for _, isExact := range []bool{false, true} {
@@ -182,14 +186,19 @@ func TestCrowds(t *testing.T) {
 		pairs int64
 	}
 	var crowds []crowd
-	for known := range candidates.MaxPrevious + 1 {
+	for known := range 2 * (candidates.MaxPrevious + 1) {
+		hasSides := known > candidates.MaxPrevious
+		known %= candidates.MaxPrevious + 1
 		c := crowd{pairs: random.Int64()}
 		key := candidates.KeyOf(random.Uint64(), known)
 		for i := range 1 + random.IntN(30) {
 			ref := docref.Ref(random.Uint64())
-			r := candidates.Record{Key: key, Ref: ref, Input: ref, Size: random.Uint32(), Position: random.Uint32N(FirstKey), First: i%3 == 0}
+			r := candidates.Record{Key: key, Ref: ref, Second: ref, Size: random.Uint32(), Position: random.Uint32N(FirstKey), First: i%3 == 0}
 			if i%2 == 0 {
-				r.Input = docref.Ref(random.Uint64())
+				r.Second = docref.Ref(random.Uint64())
+			}
+			if hasSides {
+				r.Side = 1 + random.Uint64()
 			}
 			for k := range known {
 				r.Previous[k] = random.Uint32()
@@ -230,7 +239,7 @@ func TestWanted(t *testing.T) {
 	var want []Want
 	for ref := range docref.Ref(40) {
 		for place := range components.Place(3) {
-			want = append(want, Want{Ref: ref<<50 | 1, Place: place<<20 | components.Place(random.IntN(1000)), Input: docref.Ref(random.Uint64()), Heap: HeapNumber(random.Uint32())})
+			want = append(want, Want{Ref: ref<<50 | 1, Place: place<<20 | components.Place(random.IntN(1000)), Second: docref.Ref(random.Uint64()), Heap: HeapNumber(random.Uint32())})
 		}
 	}
 	const split = 7
@@ -311,7 +320,7 @@ func TestPartsOfHeaps(t *testing.T) {
 	packed := sections(t, HeapMembers, func(w *runfile.Writer) error {
 		for range 100 {
 			part := random.IntN(2)
-			m := HeapMember{Ref: docref.Ref(random.Uint64()), Input: docref.Ref(random.Uint64()), Other: docref.Ref(random.Uint64()), Size: random.Uint32()}
+			m := HeapMember{Ref: docref.Ref(random.Uint64()), Second: docref.Ref(random.Uint64()), Other: docref.Ref(random.Uint64()), Size: random.Uint32()}
 			members[part] = append(members[part], m)
 			if err := WriteHeapMember(w, part, m); err != nil {
 				return err

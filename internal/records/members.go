@@ -49,6 +49,7 @@ const memberHeader = 36
 const (
 	repeatedFlag = 1 << iota
 	uncheckedFlag
+	sidedFlag
 )
 
 // FlagsOf returns the flags of a member.
@@ -65,8 +66,13 @@ func FlagsOf(repeated, unchecked bool) (flags uint32) {
 // WriteMember writes the record of document i of the block for its output shard.
 func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i int, flags uint32) error {
 	at, first := GetPosition(member[RefSize:]), GetPosition(member[RefSize+PositionSize:])
-	id := block.ID(i)
-	b, err := run.Record(ShardMembers, int(at.Shard), memberHeader+len(id))
+	id, side := block.ID(i), block.Side(i)
+	size := memberHeader + len(id)
+	if side != 0 {
+		size += sideSize
+		flags |= sidedFlag
+	}
+	b, err := run.Record(ShardMembers, int(at.Shard), size)
 	if err != nil {
 		return err
 	}
@@ -78,6 +84,9 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 	binary.LittleEndian.PutUint32(b[28:], flags)
 	binary.LittleEndian.PutUint32(b[32:], uint32(len(id)))
 	copy(b[memberHeader:], id)
+	if side != 0 {
+		binary.LittleEndian.PutUint64(b[memberHeader+len(id):], side)
+	}
 	return nil
 }
 
@@ -87,9 +96,19 @@ type Member struct {
 	Size      uint32 // distinct shingles
 	Ref       docref.Ref
 	Standing  preference.Standing
-	Repeated  bool // another document has the same id
-	Unchecked bool // it leads documents of a heap, and was not compared with all other leaders
+	Side      uint64 // documents of one side, if not 0, are no pairs
+	Repeated  bool   // another document has the same id
+	Unchecked bool   // it leads documents of a heap, and was not compared with all other leaders
 	Id        []byte
+}
+
+// memberSize returns the size of the first packed member.
+func memberSize(b []byte) int {
+	size := memberHeader + int(binary.LittleEndian.Uint32(b[32:]))
+	if b[28]&sidedFlag != 0 {
+		size += sideSize
+	}
+	return size
 }
 
 // ReadMembers returns the documents of an output shard by number.
@@ -99,18 +118,22 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 		return nil, err
 	}
 	n := 0
-	for b := packed; len(b) > 0; b = b[memberHeader+binary.LittleEndian.Uint32(b[32:]):] {
+	for b := packed; len(b) > 0; b = b[memberSize(b):] {
 		n++
 	}
 	members := make([]Member, n)
 	for b := packed; len(b) > 0; {
-		end := memberHeader + binary.LittleEndian.Uint32(b[32:])
+		end, size := memberHeader+binary.LittleEndian.Uint32(b[32:]), memberSize(b)
+		var side uint64
+		if size > int(end) {
+			side = binary.LittleEndian.Uint64(b[end:])
+		}
 		members[binary.LittleEndian.Uint32(b)] = Member{
 			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]),
-			Size: binary.LittleEndian.Uint32(b[24:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])),
+			Size: binary.LittleEndian.Uint32(b[24:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])), Side: side,
 			Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, Id: b[memberHeader:end],
 		}
-		b = b[end:]
+		b = b[size:]
 	}
 	return members, nil
 }

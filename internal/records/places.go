@@ -39,11 +39,11 @@ func GetLocation(b []byte) components.Location {
 func GetStar(b []byte) StarNumber { return StarNumber(binary.LittleEndian.Uint32(b[8:])) }
 
 // Want says that a document is wanted at a place. A document of the reference may also stand for equal documents of the
-// input; Input is then the first of these.
+// input, and a document of a side for equal documents of others; Second is then the first of these.
 type Want struct {
-	Ref   docref.Ref
-	Place components.Place
-	Input docref.Ref
+	Ref    docref.Ref
+	Place  components.Place
+	Second docref.Ref
 	// Heap is the document's heap, if heaps are scored there.
 	Heap HeapNumber
 }
@@ -56,7 +56,7 @@ func WriteWanted(run *runfile.Writer, split int, w Want) error {
 	b, err := run.Record(Wanted, split, wantedSize)
 	if err == nil {
 		PutRef(b, w.Ref)
-		PutRef(b[RefSize:], w.Input)
+		PutRef(b[RefSize:], w.Second)
 		binary.LittleEndian.PutUint32(b[2*RefSize:], uint32(w.Place))
 		binary.LittleEndian.PutUint32(b[2*RefSize+4:], uint32(w.Heap))
 	}
@@ -68,7 +68,7 @@ func DecodeWanted(packed []byte) []Want {
 	wanted := make([]Want, 0, len(packed)/wantedSize)
 	for ; len(packed) > 0; packed = packed[wantedSize:] {
 		wanted = append(wanted, Want{
-			Ref: GetRef(packed), Input: GetRef(packed[RefSize:]), Place: components.Place(binary.LittleEndian.Uint32(packed[2*RefSize:])),
+			Ref: GetRef(packed), Second: GetRef(packed[RefSize:]), Place: components.Place(binary.LittleEndian.Uint32(packed[2*RefSize:])),
 			Heap: HeapNumber(binary.LittleEndian.Uint32(packed[2*RefSize+4:])),
 		})
 	}
@@ -83,12 +83,12 @@ type PlacedSet struct {
 	Ref docref.Ref
 	// Size is the number of distinct shingles of the document.
 	Size uint32
-	// Standing and Scope are those of its sketch block.
-	Standing preference.Standing
-	Scope    uint64
-	// Input and Heap are those of its [Want].
-	Input docref.Ref
-	Heap  HeapNumber
+	// Standing, Scope and Side are those of its sketch block.
+	Standing    preference.Standing
+	Scope, Side uint64
+	// Second and Heap are those of its [Want].
+	Second docref.Ref
+	Heap   HeapNumber
 	// Set holds the packed hashes, or the sequence, as [sketchblock] lays them out.
 	Set []byte
 }
@@ -97,29 +97,45 @@ type PlacedSet struct {
 // document of the input, standing, scope, heap.
 const setHeader = 44
 
+// setSided, a bit of the number of hashes, says that the side of the document follows the header.
+const setSided = 1 << 31
+
 // WriteSet sends the set of document i of the block to the place where it is wanted.
 func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int, set []byte) error {
-	b, err := run.Record(PlaceSets, int(wanted.Place), setHeader+len(set))
+	side, header, stored := block.Side(i), setHeader, uint32(block.Stored(i))
+	if side != 0 {
+		header += sideSize
+		stored |= setSided
+	}
+	b, err := run.Record(PlaceSets, int(wanted.Place), header+len(set))
 	if err == nil {
 		PutRef(b, block.Ref(i))
 		binary.LittleEndian.PutUint32(b[8:], uint32(block.Size(i)))
-		binary.LittleEndian.PutUint32(b[12:], uint32(block.Stored(i)))
-		PutRef(b[16:], wanted.Input)
+		binary.LittleEndian.PutUint32(b[12:], stored)
+		PutRef(b[16:], wanted.Second)
 		binary.LittleEndian.PutUint64(b[24:], uint64(block.Standing(i)))
 		binary.LittleEndian.PutUint64(b[32:], block.Scope(i))
 		binary.LittleEndian.PutUint32(b[40:], uint32(wanted.Heap))
-		copy(b[setHeader:], set)
+		if side != 0 {
+			binary.LittleEndian.PutUint64(b[setHeader:], side)
+		}
+		copy(b[header:], set)
 	}
 	return err
 }
 
 // NextSet reads the first of the placed sets and returns the bytes of the others. The set aliases the bytes.
 func NextSet(packed []byte) (PlacedSet, []byte) {
-	end := setHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(packed[12:]))
+	stored, header, side := binary.LittleEndian.Uint32(packed[12:]), setHeader, uint64(0)
+	if stored&setSided != 0 {
+		header, side = header+sideSize, binary.LittleEndian.Uint64(packed[setHeader:])
+	}
+	end := header + sketchblock.HashSize*int(stored&^setSided)
 	return PlacedSet{
-		Ref: GetRef(packed), Size: binary.LittleEndian.Uint32(packed[8:]), Input: GetRef(packed[16:]),
+		Side: side,
+		Ref:  GetRef(packed), Size: binary.LittleEndian.Uint32(packed[8:]), Second: GetRef(packed[16:]),
 		Standing: preference.Standing(binary.LittleEndian.Uint64(packed[24:])), Scope: binary.LittleEndian.Uint64(packed[32:]),
-		Heap: HeapNumber(binary.LittleEndian.Uint32(packed[40:])), Set: packed[setHeader:end],
+		Heap: HeapNumber(binary.LittleEndian.Uint32(packed[40:])), Set: packed[header:end],
 	}, packed[end:]
 }
 

@@ -38,16 +38,20 @@ func TestRecords(t *testing.T) {
 	check("location", LocationSize, func(b []byte) { PutLocation(b, location, 1<<31|4) }, func(b []byte) any { return GetLocation(b) }, location)
 	check("star", LocationSize, func(b []byte) { PutLocation(b, location, 1<<31|4) }, func(b []byte) any { return GetStar(b) }, StarNumber(1<<31|4))
 	for _, crowded := range []candidates.Record{
-		{Key: 1<<63 | 2, Ref: 1<<62 | 2, Input: 1<<62 | 2, Size: 1<<31 | 4, Position: 1<<29 | 1, First: true, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}},
-		{Key: 1<<63 | 6, Ref: 3, Input: 1<<61 | 3, Size: 5, Position: 7, Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6}},
+		{Key: 1<<63 | 2, Ref: 1<<62 | 2, Second: 1<<62 | 2, Size: 1<<31 | 4, Position: 1<<29 | 1, First: true, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}},
+		{Key: 1<<63 | 6, Ref: 3, Second: 3, Side: 1<<63 | 9, Size: 5},
+		{Key: 1<<63 | 6, Ref: 3, Second: 1<<61 | 3, Size: 5, Position: 7, Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6}},
 	} {
 		size := crowdedSize + 4*crowded.Known()
-		if crowded.Input != crowded.Ref {
+		if crowded.Second != crowded.Ref {
 			size += RefSize
+		}
+		if crowded.Side != 0 {
+			size += sideSize
 		}
 		check("document of a crowd", size, func(b []byte) { putCrowded(b, &crowded) }, func(b []byte) any {
 			got := candidates.Record{Key: crowded.Key}
-			if rest := getCrowded(b, &got); len(rest) > 0 {
+			if rest := getCrowded(b, &got, crowded.Side != 0); len(rest) > 0 {
 				t.Errorf("%d bytes are left of a document of a crowd", len(rest))
 			}
 			return got
@@ -58,7 +62,7 @@ func TestRecords(t *testing.T) {
 		e := Edge[components.Node]{A: 1<<31 | 1, B: 1<<30 | 2, Score: score}
 		check("edge", EdgeSize, func(b []byte) { PutEdge(b, e) }, func(b []byte) any { return GetEdge[components.Node](b) }, e)
 	}
-	member := HeapMember{Ref: 1<<63 | 1, Input: 1<<62 | 2, Other: 1<<61 | 3, Size: 1<<31 | 4}
+	member := HeapMember{Ref: 1<<63 | 1, Second: 1<<62 | 2, Other: 1<<61 | 3, Size: 1<<31 | 4}
 	check("member of a heap", HeapMemberSize, func(b []byte) { PutHeapMember(b, member) }, func(b []byte) any { return GetHeapMember(b) }, member)
 	at := Position{1<<31 | 1, 1<<30 | 2}
 	check("position", PositionSize, func(b []byte) { at.Put(b) }, func(b []byte) any { return GetPosition(b) }, at)
@@ -97,7 +101,7 @@ func TestPlaces(t *testing.T) {
 	w := runfile.NewWriter(t.TempDir(), 1<<20)
 	defer w.Abort()
 	for _, err := range []error{
-		WriteSet(w, Want{Ref: 5, Place: place, Input: 1 << 62, Heap: 1<<31 | 1}, &block, 0, first),
+		WriteSet(w, Want{Ref: 5, Place: place, Second: 1 << 62, Heap: 1<<31 | 1}, &block, 0, first),
 		WriteSet(w, Want{Ref: 1 << 63, Place: place}, &block, 1, second),
 		WritePair(w, place, 1<<63|1, 2),
 		WriteHeaps(w, place, 1<<31|7),
@@ -115,7 +119,7 @@ func TestPlaces(t *testing.T) {
 		sets = append(sets, set)
 	}
 	want := []PlacedSet{
-		{Ref: 5, Size: 1<<31 | 9, Standing: 1<<63 | 8, Scope: 1<<63 | 7, Input: 1 << 62, Heap: 1<<31 | 1, Set: first},
+		{Ref: 5, Size: 1<<31 | 9, Standing: 1<<63 | 8, Scope: 1<<63 | 7, Second: 1 << 62, Heap: 1<<31 | 1, Set: first},
 		{Ref: 1 << 63, Size: 1, Standing: 2, Set: second},
 	}
 	if !reflect.DeepEqual(sets, want) {

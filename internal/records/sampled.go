@@ -11,29 +11,30 @@ import (
 
 // SetAside is a document that is set aside for the audit. Its set is packed.
 type SetAside struct {
-	Ref           docref.Ref
-	Digest, Scope uint64 // those of its sketch block
-	Set           []byte
+	Ref                 docref.Ref
+	Digest, Scope, Side uint64 // those of its sketch block
+	Set                 []byte
 }
 
-// setAsideHeader is the size of the head of such a document, before its set: ref, digest, scope, number of hashes.
-const setAsideHeader = 28
+// setAsideHeader is the size of the head of such a document, before its set: ref, digest, scope, side, number of hashes.
+const setAsideHeader = 36
 
 // AppendSetAside packs a document that is set aside, with a set that is not packed yet in place of its own.
 func AppendSetAside(b []byte, d SetAside, set []uint64) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(d.Ref))
 	b = binary.LittleEndian.AppendUint64(b, d.Digest)
 	b = binary.LittleEndian.AppendUint64(b, d.Scope)
+	b = binary.LittleEndian.AppendUint64(b, d.Side)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(set)))
 	return sketchblock.AppendPacked(b, set)
 }
 
 // NextSetAside reads the first document and returns the bytes of the others.
 func NextSetAside(packed []byte) (SetAside, []byte) {
-	end := setAsideHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(packed[24:]))
+	end := setAsideHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(packed[32:]))
 	return SetAside{
 		Ref: GetRef(packed), Digest: binary.LittleEndian.Uint64(packed[8:]), Scope: binary.LittleEndian.Uint64(packed[16:]),
-		Set: packed[setAsideHeader:end],
+		Side: binary.LittleEndian.Uint64(packed[24:]), Set: packed[setAsideHeader:end],
 	}, packed[end:]
 }
 
@@ -41,14 +42,22 @@ func NextSetAside(packed []byte) (SetAside, []byte) {
 const SampledSize = RefSize + 4
 
 // classHeader is the size of the head of a class of equal documents, before its partners: digest, first and last
-// document of the input, first of the reference, numbers of both and of the partners.
+// document of the input, first of the reference, numbers of both and of the partners. A partner takes 4 bytes, and 8 more
+// where documents are counted that are apart from it.
 const classHeader = 52
+
+// hasApart, a bit of the number of partners, says so.
+const hasApart = 1 << 31
 
 // WriteClass writes a class of equal documents.
 func WriteClass(run *runfile.Writer, c *audit.Class) error {
-	b, err := run.Record(Audit, 0, classHeader+4*len(c.Partners))
+	b, err := run.Record(Audit, 0, classHeader+4*len(c.Partners)+8*len(c.Apart))
 	if err != nil {
 		return err
+	}
+	partners := uint32(len(c.Partners))
+	if c.Apart != nil {
+		partners |= hasApart
 	}
 	binary.LittleEndian.PutUint64(b, c.Digest)
 	PutRef(b[8:], c.First)
@@ -56,9 +65,13 @@ func WriteClass(run *runfile.Writer, c *audit.Class) error {
 	PutRef(b[24:], c.Reference)
 	binary.LittleEndian.PutUint64(b[32:], uint64(c.Inputs))
 	binary.LittleEndian.PutUint64(b[40:], uint64(c.References))
-	binary.LittleEndian.PutUint32(b[48:], uint32(len(c.Partners)))
+	binary.LittleEndian.PutUint32(b[48:], partners)
 	for i, partner := range c.Partners {
 		binary.LittleEndian.PutUint32(b[classHeader+4*i:], uint32(partner))
+	}
+	apart := b[classHeader+4*len(c.Partners):]
+	for i, n := range c.Apart {
+		binary.LittleEndian.PutUint64(apart[8*i:], uint64(n))
 	}
 	return nil
 }
@@ -72,10 +85,18 @@ func NextClass(packed []byte, c *audit.Class) []byte {
 		Inputs: int64(binary.LittleEndian.Uint64(packed[32:])), References: int64(binary.LittleEndian.Uint64(packed[40:])),
 		Partners: c.Partners[:0],
 	}
-	n := int(binary.LittleEndian.Uint32(packed[48:]))
+	partners := binary.LittleEndian.Uint32(packed[48:])
+	n := int(partners &^ hasApart)
 	packed = packed[classHeader:]
 	for i := range n {
 		c.Partners = append(c.Partners, audit.Partner(binary.LittleEndian.Uint32(packed[4*i:])))
 	}
-	return packed[4*n:]
+	packed = packed[4*n:]
+	if partners&hasApart == 0 {
+		return packed
+	}
+	for i := range n {
+		c.Apart = append(c.Apart, int64(binary.LittleEndian.Uint64(packed[8*i:])))
+	}
+	return packed[8*n:]
 }

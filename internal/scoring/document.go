@@ -18,29 +18,30 @@ type document struct {
 	ref   docref.Ref
 	size  int      // distinct shingles
 	scope uint64   // only documents of one scope are compared
+	side  uint64   // documents of one side, if not 0, are not compared
 	set   []uint64 // their hashes, or the smallest of them
 	// node is the node of the document, if hasNode says that it has one: that it has an edge.
 	node    components.Node
 	hasNode bool
-	// input is the equal document of the input, see [records.Want], or nil.
-	input *document
+	// second is the other document of its class, see [records.Want], or nil.
+	second *document
 }
 
 // newDocument returns the document of a placed set, without its hashes.
 func newDocument(s *records.PlacedSet) document {
-	d := document{ref: s.Ref, size: int(s.Size), scope: s.Scope}
-	if s.Input != 0 {
-		d.input = &document{ref: s.Input, size: d.size}
+	d := document{ref: s.Ref, size: int(s.Size), scope: s.Scope, side: s.Side}
+	if s.Second != 0 {
+		d.second = &document{ref: s.Second, size: d.size}
 	}
 	return d
 }
 
 // class returns the documents that the set stands for.
 func (d *document) class() candidates.Class {
-	if d.input == nil {
-		return candidates.Class{First: d.ref, Input: d.ref}
+	if d.second == nil {
+		return candidates.Class{First: d.ref, Second: d.ref, Side: d.side}
 	}
-	return candidates.Class{First: d.ref, Input: d.input.ref}
+	return candidates.Class{First: d.ref, Second: d.second.ref, Side: d.side}
 }
 
 // of returns the document of that ref. It is one of those that the set stands for.
@@ -48,7 +49,7 @@ func (d *document) of(ref docref.Ref) *document {
 	if ref == d.ref {
 		return d
 	}
-	return d.input
+	return d.second
 }
 
 // number is the number of a document among those of its place, from 0.

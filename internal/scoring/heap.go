@@ -20,6 +20,7 @@ type heap struct {
 	w     *work.Desk
 	edges *edgeWriter
 	index *leaders.Index
+	sides *sides // replaces index if documents have sides
 
 	leaders     []document
 	joined      unionfind.Forest[leaders.Leader] // leaders joined by edges
@@ -42,8 +43,11 @@ func (h *Heaps) newHeap(w *work.Desk, edges *edgeWriter, size int) heap {
 // document itself.
 func (h *heap) add(d *document) (star leaders.Leader, err error) {
 	h.group.Note(d.ref)
-	if class := d.class(); max(class.First, class.Input) < h.layout.FirstInput {
+	if class := d.class(); max(class.First, class.Second) < h.layout.FirstInput {
 		h.ofReference++
+	}
+	if d.side != 0 {
+		return h.addAcross(d)
 	}
 	candidates, isComplete := h.index.Candidates(d.set)
 	h.find(d, candidates)
@@ -61,7 +65,7 @@ func (h *heap) add(d *document) (star leaders.Leader, err error) {
 	if leader := h.index.Add(d.set); leader == leaders.None {
 		isComplete = false
 	} else {
-		h.lead(leader, d)
+		h.lead(d, h.index.Set(leader))
 		if star == leaders.None {
 			star = leader
 		}
@@ -82,10 +86,11 @@ func (h *heap) writeUnchecked(ref docref.Ref) error {
 	return err
 }
 
-// lead makes a document the next leader. Its set is in the index.
-func (h *heap) lead(leader leaders.Leader, d *document) {
+// lead makes a document the next leader. Its set must stay.
+func (h *heap) lead(d *document, set []uint64) {
+	leader := leaders.Leader(len(h.leaders))
 	kept := *d
-	kept.set = h.index.Set(leader)
+	kept.set = set
 	h.leaders = append(h.leaders, kept)
 	h.joined = append(h.joined, leader)
 	h.sizes = append(h.sizes, 1)
@@ -152,7 +157,11 @@ func (h *heap) score(leader, d *document) (records.Score, bool) {
 func (h *heap) count() {
 	h.w.Figures.Records += h.group.Documents
 	h.w.Outcome.Counts.Candidates += h.compared
-	skipped := h.layout.Skipped(&h.group, candidates.PairsOf(h.group.Documents, h.ofReference)-h.compared)
+	pairs := candidates.PairsOf(h.group.Documents, h.ofReference)
+	if h.sides != nil {
+		pairs -= h.sides.apart()
+	}
+	skipped := h.layout.Skipped(&h.group, pairs-h.compared)
 	skipped.Kept = h.unchecked
 	h.w.Outcome.Skipped.Add(skipped)
 }

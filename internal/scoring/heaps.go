@@ -68,11 +68,12 @@ func (h *Heaps) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 // member is a document of a heap and the location of its set.
 type member struct {
 	document preference.Ranked
-	input    docref.Ref // see records.Want
-	size     uint32     // distinct shingles
-	piece    uint32     // number of the piece of the task
-	offset   int        // offset of the set in the piece
-	stored   int        // bytes of the set
+	second   docref.Ref // see records.Want
+	side     uint64
+	size     uint32 // distinct shingles
+	piece    uint32 // number of the piece of the task
+	offset   int    // offset of the set in the piece
+	stored   int    // bytes of the set
 	heap     records.HeapNumber
 	star     leaders.Leader // its most similar leader, or leaders.None
 }
@@ -88,7 +89,7 @@ func (h *Heaps) readMembers(w *work.Desk) ([]member, error) {
 	err = eachSet(w, func(s *records.PlacedSet, piece, offset int) error {
 		members = append(members, member{
 			document: preference.Ranked{Ref: s.Ref, Standing: s.Standing},
-			input:    s.Input, size: s.Size, piece: uint32(piece), offset: offset, stored: len(s.Set), heap: s.Heap,
+			second:   s.Second, side: s.Side, size: s.Size, piece: uint32(piece), offset: offset, stored: len(s.Set), heap: s.Heap,
 		})
 		return nil
 	})
@@ -138,7 +139,7 @@ func compareMembers(ctx context.Context, w *work.Desk, members []member, heaps [
 			return err
 		}
 		w.Hashes = sketchblock.AppendSet(w.Hashes[:0], packed)
-		d := newDocument(&records.PlacedSet{Ref: m.document.Ref, Size: m.size, Input: m.input})
+		d := newDocument(&records.PlacedSet{Ref: m.document.Ref, Size: m.size, Second: m.second, Side: m.side})
 		d.set = w.Hashes
 		if m.star, err = heaps[m.heap].add(&d); err != nil {
 			return err
@@ -165,7 +166,7 @@ func (h *Heaps) writeStars(w *work.Desk, members []member, heaps []heap, place c
 		if m.star == leaders.None || candidates.PairsOf(of.sizes[m.star], 0) <= h.ListedPairs {
 			continue
 		}
-		for _, ref := range []docref.Ref{m.document.Ref, m.input} {
+		for _, ref := range []docref.Ref{m.document.Ref, m.second} {
 			if ref == 0 {
 				continue
 			}

@@ -39,10 +39,10 @@ func scoreHeaps(t *testing.T, h *Heaps, place components.Place, texts []text, do
 
 // class returns the documents that a text stands for.
 func (d *text) class() candidates.Class {
-	if d.Input == 0 {
-		return candidates.Class{First: d.Ref, Input: d.Ref}
+	if d.Second == 0 {
+		return candidates.Class{First: d.Ref, Second: d.Ref}
 	}
-	return candidates.Class{First: d.Ref, Input: d.Input}
+	return candidates.Class{First: d.Ref, Second: d.Second}
 }
 
 // joined returns the edge of a leader and a text, if they are alike.
@@ -97,7 +97,7 @@ func lead(texts []*text, threshold float64, firstInput docref.Ref) led {
 func TestHeaps(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	texts := newTexts(t, random, 72, 7)
-	texts[7].Input = newRef(t, false, 900) // of the reference, and equal to one of the input
+	texts[7].Second = newRef(t, false, 900) // of the reference, and equal to one of the input
 	for i := range texts {
 		texts[i].Heap = records.HeapNumber(i / 6 % 2)
 		if texts[i].Ref >= newRef(t, false, 0) {
@@ -139,7 +139,7 @@ func TestHeaps(t *testing.T) {
 				l.stars(c.listedPairs, stars)
 				references := 0
 				for _, d := range of {
-					if max(d.Ref, d.Input) < firstInput {
+					if max(d.Ref, d.Second) < firstInput {
 						references++
 					}
 				}
@@ -214,8 +214,8 @@ func (l *led) stars(listedPairs int64, stars map[docref.Ref]docref.Ref) {
 			continue
 		}
 		stars[d.Ref] = leader.Ref
-		if d.Input != 0 {
-			stars[d.Input] = leader.Ref
+		if d.Second != 0 {
+			stars[d.Second] = leader.Ref
 		}
 	}
 }

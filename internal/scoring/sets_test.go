@@ -178,7 +178,7 @@ func TestBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	texts := newTexts(t, random, 48, 4)
 	equal := &texts[12] // a document of the reference stands for one of the input as well
-	equal.Input = newRef(t, false, 900)
+	equal.Second = newRef(t, false, 900)
 	isReference := func(d *text) bool { return d.Ref.File() == 0 }
 	const threshold = .5
 	var want []edge
@@ -199,7 +199,7 @@ func TestBlocks(t *testing.T) {
 				if a == equal {
 					other = b
 				}
-				e = newEdge(other.Ref, equal.Input, shared, union)
+				e = newEdge(other.Ref, equal.Second, shared, union)
 				isThroughEqual = true
 			}
 			want = append(want, e)

@@ -4,8 +4,8 @@
 // A block is two stretches of bytes. Its documents come column by column, so
 // that a stage that wants keys or ids does not pass over the sets:
 //
-//	header   format, documents n, keys a document k, words of SimHash s, words of scope c (0 or 1), length of the ids:
-//	         4 bytes each
+//	header   format, documents n, keys a document k, words of SimHash s, words of scope and side c, length of the ids:
+//	         4 bytes each; c is 0, or 1 with scopes, or 2 with scopes and sides
 //	refs     8 n    docref, ascending
 //	digests  8 n    hash of the set, or of the bytes of a document without tokens
 //	keys     8 n k  band keys
@@ -13,7 +13,8 @@
 //	sizes    4 n    distinct shingles of the document
 //	stored   4 n    how many hashes the sets hold of it: all, the smallest, or the room of as many
 //	standing 8 n    how preferred the document is
-//	scopes   8 n c  hash of what the document shares with those that it is compared with
+//	scopes   8 n    hash of what the document shares with those that it is compared with
+//	sides    8 n    hash of that in which it differs from them
 //	id ends  4 n    where the document's id ends in ids; an empty id is none
 //	ids
 //
@@ -55,6 +56,9 @@ type Document struct {
 	Standing preference.Standing
 	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
 	Scope uint64
+	// Side is the hash of that in which the document differs from those that it is compared with, 0 if it is compared
+	// with all.
+	Side uint64
 	// Keys are the band keys, as many as the builder was made for.
 	Keys []uint64
 	// SimHash is the SimHash fingerprint, of as many words as the builder was
@@ -69,6 +73,7 @@ type Builder struct {
 	keys    int
 	simhash int
 	scoped  bool // a document has a scope
+	sided   bool // a document has a side
 	refs    []byte
 	digests []byte
 	keyed   []byte
@@ -77,6 +82,7 @@ type Builder struct {
 	stored  []byte
 	ranked  []byte
 	scopes  []byte
+	sides   []byte
 	idEnds  []byte
 	ids     []byte
 	sets    []byte
@@ -112,6 +118,8 @@ func (b *Builder) Add(d Document) {
 	b.ranked = binary.LittleEndian.AppendUint64(b.ranked, uint64(d.Standing))
 	b.scopes = binary.LittleEndian.AppendUint64(b.scopes, d.Scope)
 	b.scoped = b.scoped || d.Scope != 0
+	b.sides = binary.LittleEndian.AppendUint64(b.sides, d.Side)
+	b.sided = b.sided || d.Side != 0
 	b.ids = append(b.ids, d.ID...)
 	b.idEnds = binary.LittleEndian.AppendUint32(b.idEnds, uint32(len(b.ids)))
 }
@@ -123,13 +131,16 @@ func (b *Builder) Documents() [][]byte {
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.n))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.keys))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.simhash))
-	words, scopes := uint32(0), []byte(nil)
-	if b.scoped {
+	words, scopes, sides := uint32(0), []byte(nil), []byte(nil)
+	if b.scoped || b.sided {
 		words, scopes = 1, b.scopes
+	}
+	if b.sided {
+		words, sides = 2, b.sides
 	}
 	header = binary.LittleEndian.AppendUint32(header, words)
 	header = binary.LittleEndian.AppendUint32(header, uint32(len(b.ids)))
-	return [][]byte{header, b.refs, b.digests, b.keyed, b.simmed, b.sizes, b.stored, b.ranked, scopes, b.idEnds, b.ids}
+	return [][]byte{header, b.refs, b.digests, b.keyed, b.simmed, b.sizes, b.stored, b.ranked, scopes, sides, b.idEnds, b.ids}
 }
 
 // Sets returns the bytes of the sets; valid until the next Reset.
@@ -140,14 +151,14 @@ func (b *Builder) Reset() {
 	*b = Builder{
 		keys: b.keys, simhash: b.simhash,
 		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], simmed: b.simmed[:0], sizes: b.sizes[:0], stored: b.stored[:0],
-		ranked: b.ranked[:0], scopes: b.scopes[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
+		ranked: b.ranked[:0], scopes: b.scopes[:0], sides: b.sides[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
 	}
 }
 
 // Block reads the documents of one block in place.
 type Block struct {
-	n, keys, simhash                                                      int
-	refs, digests, keyed, simmed, sizes, stored, ranked, scopes, ends, id []byte
+	n, keys, simhash                                                             int
+	refs, digests, keyed, simmed, sizes, stored, ranked, scopes, sides, ends, id []byte
 }
 
 // Parse reads the header of a block's documents. The block aliases them.
@@ -164,7 +175,7 @@ func Parse(documents []byte) (Block, error) {
 	simhash := int(binary.LittleEndian.Uint32(documents[12:]))
 	scopes := int(binary.LittleEndian.Uint32(documents[16:]))
 	ids := int(binary.LittleEndian.Uint32(documents[20:]))
-	if len(documents) != headerSize+n*(36+8*keys+8*simhash+8*scopes)+ids {
+	if scopes > 2 || len(documents) != headerSize+n*(36+8*keys+8*simhash+8*scopes)+ids {
 		return Block{}, damaged
 	}
 	b := Block{n: n, keys: keys, simhash: simhash}
@@ -175,7 +186,9 @@ func Parse(documents []byte) (Block, error) {
 		return column
 	}
 	b.refs, b.digests, b.keyed, b.simmed = take(8*n), take(8*n), take(8*n*keys), take(8*n*simhash)
-	b.sizes, b.stored, b.ranked, b.scopes, b.ends, b.id = take(4*n), take(4*n), take(8*n), take(8*n*scopes), take(4*n), rest
+	b.sizes, b.stored, b.ranked = take(4*n), take(4*n), take(8*n)
+	b.scopes, b.sides = take(8*n*min(scopes, 1)), take(8*n*max(scopes-1, 0))
+	b.ends, b.id = take(4*n), rest
 	return b, nil
 }
 
@@ -222,6 +235,15 @@ func (b *Block) Scope(i int) uint64 {
 		return 0
 	}
 	return binary.LittleEndian.Uint64(b.scopes[8*i:])
+}
+
+// Side returns the hash of that in which document i differs from those that it is compared with, 0 if it is compared with
+// all.
+func (b *Block) Side(i int) uint64 {
+	if len(b.sides) == 0 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b.sides[8*i:])
 }
 
 // ID returns the id of document i, empty if it has none.

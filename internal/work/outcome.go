@@ -55,8 +55,8 @@ type Counts struct {
 	InvalidUTF8        int64 `json:"invalid_utf8"`
 	// Unranked counts the documents of the input to which the preference gives no place.
 	Unranked int64 `json:"unranked,omitempty"`
-	// Unscoped counts the documents, the reference included, that lack the value which documents must share to be
-	// compared.
+	// Unscoped counts the documents, the reference included, that lack a value which documents must share, or in which
+	// they must differ, to be compared.
 	Unscoped   int64 `json:"unscoped,omitempty"`
 	Identical  int64 `json:"identical"`
 	Candidates int64 `json:"candidates"`

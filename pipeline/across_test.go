@@ -1,0 +1,274 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/keep"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/preference"
+	"mirrorbeam/job"
+)
+
+// sides are values of a field in JSON. The last one is none.
+var sides = []string{`"a"`, `"b"`, `17`, `null`}
+
+// sided returns documents that have one of some values in the field source.
+func sided(lines []line, values []string, seed uint64) []line {
+	random := newWriter(seed)
+	return marked(lines, func(_ int, l *line) map[string]string {
+		l.side = pick(random, values)
+		return map[string]string{"source": l.side}
+	})
+}
+
+// TestAcross compares with brute force over the pairs of documents that differ in a field.
+func TestAcross(t *testing.T) {
+	for _, values := range [][]string{sides, {`"a"`, `"a"`, `"a"`, `"a"`, `"a"`, `"b"`}} {
+		lines := sided(slices.Concat(oddities(51), equalTexts(52), spread(54)), values, 53)
+		lines = slices.DeleteFunc(lines, func(l line) bool { return l.kind == rejectLine })
+		files := cut(lines, 4)
+		tr, input := naiveTruth(3, true, files...), putCorpus(t, plain, files...)
+		for _, c := range []struct {
+			keys  methods.Name
+			lanes int
+		}{
+			{methods.Exact, 1},
+			{methods.Exact, 3},
+			{methods.MinHash, 1},
+			{methods.MinHash, 2},
+			{methods.All, 1},
+			{methods.All, 4},
+		} {
+			t.Run(fmt.Sprintf("%d/%+v", len(values), c), func(t *testing.T) {
+				config := byKeys(testConfig(t, input), c.keys)
+				config.Threshold, config.Across, config.Lanes = 0.5, "source", c.lanes
+				if c.keys == methods.MinHash {
+					config.Recall, config.Audit = certain, "100000"
+				}
+				if c.lanes > 1 {
+					config.Keep, config.Split = preference.Longest, keep.Star
+				}
+				summary := runJob(t, config)
+				checkAgainstTruth(t, config, summary, tr)
+				checkUnique(t, config, files)
+				unscoped := int64(0)
+				for _, d := range tr.documents {
+					if d.side == `null` {
+						unscoped++
+					}
+				}
+				if summary.Counts.Unscoped != unscoped {
+					t.Errorf("%d documents without a value, want %d", summary.Counts.Unscoped, unscoped)
+				}
+				if c.keys != methods.MinHash || config.Split == keep.Star {
+					return
+				}
+				want, pairs := clusterRecall(tr, readRows[clusterRow](t, config.Output, output.Clusters), config.Threshold)
+				if audit := summary.Audit; audit == nil || math.Abs(audit.Recall-want) > 1e-12 || audit.Pairs != 2*pairs || want < .999 {
+					t.Errorf("audit %+v, the recall is %g of %d pairs", audit, want, pairs)
+				}
+			})
+		}
+	}
+}
+
+// spread returns documents of many texts, each of which has copies and near-copies.
+func spread(seed uint64) []line {
+	w := newWriter(seed)
+	w.made = 20_000
+	for range 30 {
+		text := w.text(30)
+		for range 1 + w.random.IntN(4) {
+			near := w.set(w.change(text, 0.02))
+			for range 1 + w.random.IntN(4) {
+				w.add(near)
+			}
+		}
+	}
+	return w.lines
+}
+
+// TestAcrossHeaps compares jobs with heaps with brute force, as TestHeaps does.
+func TestAcrossHeaps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("heaps need many documents; TestAcross runs the same code on few")
+	}
+	many := make([]string, 40)
+	for i := range many {
+		many[i] = fmt.Sprint(i)
+	}
+	for n, values := range [][]string{{`"a"`, `"b"`, `"c"`}, {`"a"`, `"a"`, `"a"`, `"b"`}, many} {
+		files := cut(sided(heapCorpus(57+uint64(n), 900, 3), values, 58), 3)
+		input := putCorpus(t, plain, files...)
+		tr := naiveTruth(3, true, files...)
+		for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
+			for _, keeping := range []preference.Preference{preference.First, preference.Longest} {
+				t.Run(fmt.Sprintf("%d/%s/%s", n, keys, keeping), func(t *testing.T) {
+					config := heapConfig(t, keys, input, "")
+					config.Threshold, config.Across, config.Keep = 0.7, "source", keeping
+					whole := wholeJob
+					whole.bounds = denseBounds
+					text, result := runInner(t, config, whole)
+					if result.Skipped.Groups == 0 {
+						t.Fatalf("a corpus without heaps: %+v", result.Counts)
+					}
+					h := heapCheck{tr: tr, rows: rowsOf(t, text), threshold: config.Threshold, isExact: keys == methods.Exact}
+					h.check(t, result.Skipped)
+					if clustered, most := len(h.rows.clusters), len(tr.clusterRows(config.Threshold, keeping == preference.Longest, false)); clustered > most || clustered < most*9/10 {
+						t.Errorf("%d documents are in clusters, of %d", clustered, most)
+					}
+					other, _ := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 50, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5})
+					sameText(t, string(keys), other, text)
+				})
+			}
+		}
+	}
+}
+
+// TestAcrossFollows: the rows of a job follow from those of a job that compares all documents, whatever the method.
+func TestAcrossFollows(t *testing.T) {
+	lines := slices.Concat(synthetic(61), equalTexts(62), spread(63))
+	lines = marked(sided(lines, sides, 64), func(i int, l *line) map[string]string {
+		l.scope = []string{`"en"`, `"de"`}[i/2%2]
+		return map[string]string{"lang": l.scope}
+	})
+	files := cut(lines, 4)
+	tr, input := naiveTruth(3, true, files...), putCorpus(t, plain, files...)
+	for _, c := range []struct {
+		name   string
+		change func(*job.Config)
+	}{
+		{"minhash", func(c *job.Config) { c.Keys, c.Audit = methods.MinHash, "off" }},
+		{"sketches", func(c *job.Config) { c.Keys, c.Verify = methods.MinHash, methods.VerifySketch }},
+		{"no verification", func(c *job.Config) { c.Keys, c.Verify, c.Audit = methods.MinHash, methods.VerifyNone, "off" }},
+		{"exact, in scopes", func(c *job.Config) { c.Keys, c.Within = methods.Exact, "lang" }},
+		{"all, in scopes", func(c *job.Config) { c.Keys, c.Within = methods.All, "lang" }},
+		{"simhash", func(c *job.Config) { c.Keys, c.Hamming, c.Threshold = methods.SimHash, 9, 0.8 }},
+		{"simhash in scopes", func(c *job.Config) { c.Keys, c.Hamming, c.Threshold, c.Within = methods.SimHash, 9, 0.8, "lang" }},
+		{"simhash, then sets", func(c *job.Config) { c.Keys, c.Hamming, c.Score, c.Audit = methods.SimHash, 9, methods.Jaccard, "off" }},
+		{"same words", func(c *job.Config) { c.Keys, c.Threshold = methods.SameWords, 0.8 }},
+		{"same bytes", func(c *job.Config) { c.Keys, c.Threshold = methods.SameBytes, 0.8 }},
+		{"passages", func(c *job.Config) {
+			c.Keys, c.Similarity, c.Emit = methods.Auto, methods.Containment, []string{output.Pairs}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config := testConfig(t, input)
+			config.Threshold, config.Emit = 0.5, []string{output.Clusters, output.Pairs, output.Removed, output.Unique}
+			c.change(&config)
+			runJob(t, config)
+			f := newFollowing(tr, readPairs(t, &config))
+			config.Across, config.Output = "source", filepath.Join(t.TempDir(), "across")
+			summary := runJob(t, config)
+			edges := tr.edgesAcross(f.first, f.isNear)
+			var got, want []string
+			for _, row := range readPairs(t, &config) {
+				got = append(got, row.A+" "+row.B)
+			}
+			for _, e := range edges {
+				want = append(want, tr.documents[e[0]].name+" "+tr.documents[e[1]].name)
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			sameText(t, "pairs", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			if len(want) < 100 || summary.Counts.Pairs != int64(len(want)) {
+				t.Errorf("%d pairs are wanted, %d counted", len(want), summary.Counts.Pairs)
+			}
+			if config.Similarity != methods.Containment {
+				f.checkClusters(t, tr.components(edges), readRows[clusterRow](t, config.Output, output.Clusters))
+				f.checkRemoved(t, readRows[removedRow](t, config.Output, output.Removed))
+			}
+		})
+	}
+}
+
+// readPairs returns the rows of pairs of a job, without their passages.
+func readPairs(t *testing.T, config *job.Config) (rows []pairRow) {
+	t.Helper()
+	if config.Similarity != methods.Containment {
+		return readRows[pairRow](t, config.Output, output.Pairs)
+	}
+	for _, row := range readRows[passageRow](t, config.Output, output.Pairs) {
+		rows = append(rows, row.pairRow)
+	}
+	return rows
+}
+
+// following holds what the rows of pairs say of documents, whatever their sides are.
+type following struct {
+	tr     *truth
+	number map[string]int // of documents, by name and ref
+	first  []int          // the first document that is identical to each
+	near   map[[2]int]bool
+}
+
+func newFollowing(tr *truth, rows []pairRow) *following {
+	f := &following{tr: tr, number: map[string]int{}, first: make([]int, len(tr.documents)), near: map[[2]int]bool{}}
+	for i := range tr.documents {
+		f.number[tr.documents[i].ref], f.number[tr.documents[i].name], f.first[i] = i, i, i
+	}
+	for _, row := range rows {
+		if a, b := f.number[row.A], f.number[row.B]; row.Identical {
+			f.first[b] = f.first[a]
+		}
+	}
+	for _, row := range rows {
+		a, b := f.first[f.number[row.A]], f.first[f.number[row.B]]
+		f.near[[2]int{a, b}], f.near[[2]int{b, a}] = true, true
+	}
+	return f
+}
+
+// isNear reports whether two classes of identical documents are near each other, given their first documents.
+func (f *following) isNear(i, j int) bool { return f.near[[2]int{i, j}] }
+
+// isPair reports whether two documents are a pair.
+func (f *following) isPair(i, j int) bool {
+	return f.tr.documents[i].side != f.tr.documents[j].side && (f.first[i] == f.first[j] || f.isNear(f.first[i], f.first[j]))
+}
+
+// checkClusters checks that the clusters are the components of all pairs, of which root holds the first document.
+func (f *following) checkClusters(t *testing.T, root []int, rows []clusterRow) {
+	t.Helper()
+	clustered := map[int]bool{}
+	for _, row := range rows {
+		i := f.number[row.Ref]
+		if clustered[i] = true; row.Cluster != f.tr.documents[root[i]].name {
+			t.Errorf("%s is in the cluster of %s, want %s", row.ID, row.Cluster, f.tr.documents[root[i]].name)
+		}
+	}
+	for i := range f.first {
+		for j := range i {
+			if f.isPair(i, j) && (root[i] != root[j] || !clustered[i] || !clustered[j]) {
+				t.Errorf("%s and %s are a pair, and not in one cluster", f.tr.documents[j].name, f.tr.documents[i].name)
+			}
+		}
+	}
+}
+
+// checkRemoved checks that each removed document makes a pair with a kept one, and that no two kept documents are one.
+func (f *following) checkRemoved(t *testing.T, rows []removedRow) {
+	t.Helper()
+	gone := map[int]bool{}
+	for _, row := range rows {
+		gone[f.number[row.Ref]] = true
+	}
+	for _, row := range rows {
+		if i, kept := f.number[row.Ref], f.number[row.KeptID]; !f.isPair(i, kept) || gone[kept] {
+			t.Errorf("%s goes for %s", row.ID, row.KeptID)
+		}
+	}
+	for i := range f.first {
+		for j := range i {
+			if f.isPair(i, j) && !gone[i] && !gone[j] {
+				t.Errorf("%s and %s are a pair, and both stay", f.tr.documents[j].name, f.tr.documents[i].name)
+			}
+		}
+	}
+}
