@@ -9,6 +9,9 @@ type MemoryPlan struct {
 	// PlaceBytes bounds the sets that a scoring task holds, at 8 bytes a shingle, and the pairs that it holds at a
 	// time.
 	PlaceBytes int64
+	// GraphBytes is about how much memory a step takes to find the connected components of a graph. No other task runs
+	// beside it.
+	GraphBytes int64
 	// RunBytes is how many bytes of its run file a task buffers.
 	RunBytes int
 	// WindowBytes is the largest zstd window that is read. Files with a larger window are rejects, so it depends on the
@@ -53,6 +56,7 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 	return MemoryPlan{
 		// While they are sorted, the keys of a text take up to its own size.
 		Shards:      int(max(min(text/shardBytes+1, fewShards), min(text/task+1, maxShards))),
+		GraphBytes:  (memory - baseMemory) / 2,
 		PlaceBytes:  min(max(task/2, leastPlaceBytes), mostPlaceBytes),
 		RunBytes:    int(min(max(task/4, leastRunBytes), mostRunBytes)),
 		WindowBytes: window,

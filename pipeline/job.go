@@ -49,7 +49,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 			Checksums: readsAgain(config), AuditSample: config.AuditSample(),
 		},
 		Method: config.Method(), Parameters: parameters,
-		PlaceBytes: sizing.PlaceBytes,
+		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes,
 		Similarity: scoring.Similarity{
 			Threshold: config.Threshold, IsEstimate: config.Verify != methods.VerifyExact, AcceptsAll: config.Verify == methods.VerifyNone,
 		},

@@ -26,6 +26,7 @@ type innerJob struct {
 	splitBytes int64
 	shards     int
 	placeBytes int64
+	graphBytes int64         // 0: as the job chooses
 	bounds     groups.Bounds // zero: the usual ones
 	lanes      int
 }
@@ -55,6 +56,9 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.
 	}
 	job := newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, path})
 	job.Parameters.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
+	if inner.graphBytes > 0 {
+		job.GraphBytes = inner.graphBytes
+	}
 	if inner.bounds != (groups.Bounds{}) {
 		job.Parameters.Bounds = inner.bounds
 	}
@@ -128,11 +132,11 @@ func checkInnerCuts(t *testing.T, config job.Config) {
 	}
 	sameInCuts(t, config, want, whole,
 		innerJob{splitBytes: 1 << 30, shards: 3, placeBytes: 1 << 30, lanes: 2},
-		innerJob{splitBytes: 1 << 30, shards: 50, placeBytes: 1 << 14, lanes: 2},
+		innerJob{splitBytes: 1 << 30, shards: 50, placeBytes: 1 << 14, graphBytes: 4 << 10, lanes: 2},
 		innerJob{splitBytes: 20 << 10, shards: 1, placeBytes: 4 << 10, lanes: 3},
-		innerJob{splitBytes: 4 << 10, shards: 3, placeBytes: 1 << 10, lanes: 2},
+		innerJob{splitBytes: 4 << 10, shards: 3, placeBytes: 1 << 10, graphBytes: 32 << 10, lanes: 2},
 		innerJob{splitBytes: 1500, shards: 50, placeBytes: 256, lanes: 7},
-		innerJob{splitBytes: 900, shards: 7, placeBytes: 200, lanes: 2},
+		innerJob{splitBytes: 900, shards: 7, placeBytes: 200, graphBytes: 100 << 10, lanes: 2},
 	)
 }
 

@@ -29,7 +29,7 @@ func init() {
 func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("cluster")
 	label := &labelFn{planner: job.planner(s), Work: clusters.Labelling{
-		Inputs:      job.Inputs,
+		Inputs: job.Inputs, GraphBytes: job.GraphBytes,
 		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches) && !slices.Contains(job.Rows.Emit, output.Index),
 	}}
 	tasks := beam.ParDo(s.Scope("label"), label, together(s.Scope("label"), outcomes...))
@@ -39,7 +39,7 @@ func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollect
 var clusterStage = newStage(work.Cluster)
 
 // labelFn finds the components of the similarity graph and makes the tasks that send their documents and edges to the
-// output shards. In between, the audit checks which pairs the graph has joined.
+// output shards. The audit sees which pairs the graph has joined.
 type labelFn struct {
 	Work clusters.Labelling
 
@@ -57,16 +57,16 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 	return err
 }
 
-// Plan joins the graph, runs the audit over it and makes the tasks.
+// Plan labels the graph, judges the audit by the labels and makes the tasks.
 func (f *labelFn) Plan(_ context.Context, p *work.Planning) error {
-	graph, err := f.Work.Join(p)
+	judge, err := recall.NewJudge(p, f.layout.FirstInput)
 	if err != nil {
 		return err
 	}
-	if err := recall.Write(p, graph, f.layout.FirstInput); err != nil {
+	if err := f.Work.Plan(p, judge.See); err != nil {
 		return err
 	}
-	return f.Work.Plan(p, graph)
+	return judge.Write(string(p.Runs.Folder))
 }
 
 // clusterFn sends edges or documents to their output shards: the edges of a part, or the documents of a split that are

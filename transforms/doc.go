@@ -34,6 +34,8 @@ type Job struct {
 	Parameters methods.Parameters
 	// PlaceBytes bounds the shingle sets that a scoring task holds, and its pairs.
 	PlaceBytes int64
+	// GraphBytes is about how much memory a step may take to find the connected components of a graph.
+	GraphBytes int64
 	// Similarity is what makes two sets alike. Excerpt is what else makes two texts alike, besides their containment;
 	// see [scoring.Passages].
 	Similarity scoring.Similarity

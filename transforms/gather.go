@@ -23,7 +23,7 @@ func init() {
 func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("gather")
 	place := &placeFn{
-		Work:    gathering.Components{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, Bounds: job.Parameters.Bounds},
+		Work:    gathering.Components{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes, Bounds: job.Parameters.Bounds},
 		planner: job.planner(s),
 	}
 	placing := s.Scope("place")

@@ -20,7 +20,7 @@ func init() {
 // come to one place, in their order of preference, and are compared with a few leaders.
 func heaps(s beam.Scope, job *Job, groups, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("heaps")
-	join := &joinFn{Work: gathering.Heaps{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes}, planner: job.planner(s)}
+	join := &joinFn{Work: gathering.Heaps{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes}, planner: job.planner(s)}
 	tasks, joined := beam.ParDo2(s, join, together(s, groups, sketches))
 	sets := sideBySide(s.Scope("sets"), newGatherFn(job), tasks)
 	scored := sideBySide(s, &heapFn{Work: scoring.Heaps{

@@ -1,11 +1,10 @@
 package clusters
 
 import (
-	"sort"
-
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/joining"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
@@ -18,19 +17,14 @@ type Labelling struct {
 	Inputs work.Path
 	// ReleaseSets says that no output needs the sets of the sketch blocks: they may go as soon as the edges are known.
 	ReleaseSets bool
+	// GraphBytes is about how much memory the documents of components may take.
+	GraphBytes int64
 
 	layout documents.Layout // read in Setup
 }
 
 // Setup reads the list of inputs.
 func (l *Labelling) Setup() error { return l.layout.Read(string(l.Inputs)) }
-
-// Join joins the edges of all runs. The tasks that made the edges were the last to read the gathered sets, so the run
-// files of these may go.
-func (l *Labelling) Join(p *work.Planning) (*components.Graph, error) {
-	p.Runs.ReleaseStage(p.Outcomes, work.Gather)
-	return work.ReadGraph(runsOf(p), records.EdgeNodes, p.Memory)
-}
 
 // runsOf returns the runs that hold edges and documents.
 func runsOf(p *work.Planning) []string { return work.RunsBut(p.Outcomes, work.Gather) }
@@ -41,14 +35,18 @@ const (
 	membersStep
 )
 
-// Plan gives the documents of the graph their positions and makes the tasks that send
-// edges and documents there. Without an edge there is no task.
-func (l *Labelling) Plan(p *work.Planning, graph *components.Graph) error {
+// Plan joins the edges of all runs to components, gives their documents positions and makes the tasks that send edges
+// and documents there. Without an edge there is no task. See, if not nil, sees each document and the first document of
+// its component.
+//
+// The tasks that made the edges were the last to read the gathered sets, so the run files of these go.
+func (l *Labelling) Plan(p *work.Planning, see func(ref, first docref.Ref)) error {
+	p.Runs.ReleaseStage(p.Outcomes, work.Gather)
 	if l.ReleaseSets {
 		p.Runs.ReleaseSets(p.Outcomes)
 	}
 	runs := runsOf(p)
-	labels, err := l.label(p, graph, runs)
+	labels, err := l.label(p, runs, see)
 	if err != nil || labels == "" {
 		return err
 	}
@@ -66,49 +64,74 @@ func (l *Labelling) Plan(p *work.Planning, graph *components.Graph) error {
 
 // label writes the positions of the nodes of each part. It also writes the positions of the documents of each split,
 // with those of the first documents of their clusters. It returns the path of the run file, or "" if there is no edge.
-func (l *Labelling) label(p *work.Planning, graph *components.Graph, runs []string) (string, error) {
-	p.Figures.Records += int64(graph.Len())
-	order := newOrder(graph.Roots(), listed(graph, l.layout.FirstInput), work.OutputShards(p.Counts))
-	run := &p.Run
-	p.Runs.Begin(run)
-	defer run.Abort()
-	err := work.EachPart(runs, records.EdgeNodes, p.Memory, func(part int, nodes []byte) error {
-		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
-			b, err := run.Record(records.EdgeShards, part, records.PositionSize)
-			if err != nil {
-				return err
-			}
-			order.of(graph.Rank(records.GetRef(nodes))).Put(b)
-		}
-		return nil
+func (l *Labelling) label(p *work.Planning, runs []string, see func(ref, first docref.Ref)) (string, error) {
+	p.Runs.Begin(&p.Run)
+	defer p.Run.Abort()
+	graph := work.GraphOf(runs, records.EdgeNodes, p, l.GraphBytes)
+	graph.IsUniform = true
+	err := joining.Label(graph, &labeller{
+		run: &p.Run, layout: &l.layout, figures: &p.Figures, see: see, order: order{shards: work.OutputShards(p.Counts)},
 	})
 	if err != nil {
 		return "", err
 	}
-	roots := graph.Roots()
-	for rank, ref := range graph.Refs() {
-		if !order.has(rank) {
-			continue
-		}
-		b, err := run.Record(records.Members, documents.SplitOf(l.layout.Starts, ref), records.MemberSize)
-		if err != nil {
-			return "", err
-		}
-		records.PutRef(b, ref)
-		order.of(rank).Put(b[records.RefSize:])
-		order.of(roots[rank]).Put(b[records.RefSize+records.PositionSize:])
-	}
-	return run.Close()
+	return p.Run.Close()
 }
 
-// listed returns, for each component by its root, whether it is listed. A component without a document of the input is
-// not: it holds equal documents of the reference.
-func listed(graph *components.Graph, firstInput docref.Ref) []bool {
-	roots := graph.Roots()
-	is := make([]bool, len(roots))
-	input := sort.Search(len(roots), func(rank int) bool { return graph.Ref(components.Rank(rank)) >= firstInput })
-	for _, root := range roots[input:] {
-		is[root] = true
+// labeller gives documents their positions. The value of a component is the position of its first document.
+type labeller struct {
+	run     *runfile.Writer
+	layout  *documents.Layout
+	figures *work.Figures
+	see     func(ref, first docref.Ref)
+	order   order
+}
+
+// isListed reports whether a component is in the output. A component without a document of the input is not: it holds
+// equal documents of the reference.
+func (l *labeller) isListed(c joining.Component) bool { return c.Last >= l.layout.FirstInput }
+
+// Count counts the documents of listed components.
+func (l *labeller) Count(c joining.Component) {
+	if l.isListed(c) {
+		l.order.total += c.Weight
 	}
-	return is
+}
+
+// Place returns the position of a component.
+func (l *labeller) Place(c joining.Component) (uint64, error) {
+	if !l.isListed(c) {
+		return uint64(records.Nowhere), nil
+	}
+	at, err := l.order.add(c.Weight)
+	return uint64(at.Shard) | uint64(at.Number)<<32, err
+}
+
+// Document returns the position of a document, and tells it the task of the document's split.
+func (l *labeller) Document(d joining.Document) (records.Position, error) {
+	l.figures.Records++
+	if l.see != nil {
+		l.see(d.Ref, d.Component.First)
+	}
+	first := records.Position{Shard: records.OutputShard(d.Component.Value), Number: records.Number(d.Component.Value >> 32)}
+	if first.Shard == records.Nowhere {
+		return first, nil
+	}
+	at := records.Position{Shard: first.Shard, Number: first.Number + records.Number(d.Before)}
+	b, err := l.run.Record(records.Members, documents.SplitOf(l.layout.Starts, d.Ref), records.MemberSize)
+	if err == nil {
+		records.PutRef(b, d.Ref)
+		at.Put(b[records.RefSize:])
+		first.Put(b[records.RefSize+records.PositionSize:])
+	}
+	return at, err
+}
+
+// Node writes the position of a node.
+func (l *labeller) Node(part int, node components.Node, at records.Position) error {
+	b, err := l.run.Record(records.EdgeShards, part, records.NodePositionSize)
+	if err == nil {
+		records.PutNodePosition(b, node, at)
+	}
+	return err
 }

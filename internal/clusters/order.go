@@ -1,61 +1,37 @@
 package clusters
 
 import (
-	"sort"
+	"fmt"
+	"math"
 
-	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/records"
 )
 
-// ordinal is the number of a document among those of all output shards, from 0.
-type ordinal uint32
-
-// unlisted is the ordinal of a document that is not listed.
-const unlisted = ^ordinal(0)
-
-// order is the order of the documents in the output.
+// order gives components their positions in the output, in the order of their first documents. It cuts that order into
+// shards of nearly equal numbers of documents without cutting a component. The zero order has no shard.
 type order struct {
-	ordinals []ordinal // by rank; unlisted for a document that is not listed
-	starts   []ordinal // first ordinal of each shard
+	shards int
+	total  int64 // number of documents
+	next   int64 // number of documents before the next component
+	shard  int   // the current shard
+	start  int64 // number of documents before it
 }
 
-// newOrder orders ranks of listed roots by root, then by rank. It cuts the order into shards of nearly equal numbers of
-// documents without cutting a component.
-func newOrder(roots []components.Rank, listed []bool, shards int) order {
-	n := len(roots)
-	ends := make([]ordinal, n+1) // first ordinal of each component, by root; later its next one
-	for _, root := range roots {
-		if listed[root] {
-			ends[root+1]++
-		}
+// add returns the position of the first document of the next component, which has so many documents. The sum of all
+// sizes must be the total.
+func (o *order) add(size int64) (records.Position, error) {
+	// A component that starts at or after the cut belongs to the shard.
+	for o.shard+1 < o.shards && o.next >= o.cut(o.shard+1) {
+		o.shard++
+		o.start = o.next
 	}
-	for i := range n {
-		ends[i+1] += ends[i]
+	number := o.next - o.start
+	o.next += size
+	if o.next-o.start > math.MaxUint32 {
+		return records.Position{}, fmt.Errorf("order clusters: output shard %d has more than %d documents", o.shard, uint32(math.MaxUint32))
 	}
-	o := order{ordinals: make([]ordinal, n), starts: make([]ordinal, shards)}
-	for shard := range shards {
-		want := ordinal(int64(ends[n]) * int64(shard) / int64(shards))
-		// A component that starts at or after the cut belongs to the shard.
-		o.starts[shard] = ends[sort.Search(n, func(root int) bool { return ends[root] >= want })]
-	}
-	for rank, root := range roots {
-		if o.ordinals[rank] = unlisted; listed[root] {
-			o.ordinals[rank] = ends[root]
-			ends[root]++
-		}
-	}
-	return o
+	return records.Position{Shard: records.OutputShard(o.shard), Number: records.Number(number)}, nil
 }
 
-// has reports whether a document is listed.
-func (o order) has(rank components.Rank) bool { return o.ordinals[rank] != unlisted }
-
-// of returns the position of a document. The shard of a document that is not listed is [records.Nowhere].
-func (o order) of(rank components.Rank) records.Position {
-	at := o.ordinals[rank]
-	if at == unlisted {
-		return records.Position{Shard: records.Nowhere}
-	}
-	shard := sort.Search(len(o.starts), func(i int) bool { return o.starts[i] > at }) - 1
-	return records.Position{Shard: records.OutputShard(shard), Number: records.Number(at - o.starts[shard])}
-}
+// cut returns the number of documents before a shard if components could be cut.
+func (o *order) cut(shard int) int64 { return o.total * int64(shard) / int64(o.shards) }

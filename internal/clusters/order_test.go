@@ -1,63 +1,53 @@
 package clusters
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/records"
-	"mirrorbeam/internal/unionfind"
 )
 
-// TestOrder cuts clusters into output shards. No cluster is cut, clusters are ordered by their first documents, and
-// shards are as even as that allows. Documents that are not listed have no position.
+// TestOrder cuts clusters into output shards. No cluster is cut, clusters stay in order, and shards are as even as that
+// allows.
 func TestOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
-		n, shards := random.IntN(60), 1+random.IntN(6)
-		roots := unionfind.New[components.Rank](n)
-		largest := 1
-		size := make([]int, n)
-		for i := range roots {
-			if j := random.IntN(i + 1); random.IntN(2) == 0 {
-				roots[i] = roots[j]
+		o := order{shards: 1 + random.IntN(6)}
+		sizes := make([]int64, random.IntN(30))
+		for i := range sizes {
+			sizes[i] = 1 + random.Int64N(1+random.Int64N(20))
+			o.total += sizes[i]
+		}
+		next, count := records.Position{}, make([]int64, o.shards)
+		for i, size := range sizes {
+			got, err := o.add(size)
+			if err != nil {
+				t.Fatal(err)
 			}
-			size[roots[i]]++
-			largest = max(largest, size[roots[i]])
-		}
-		listed := make([]bool, n)
-		for i := range listed {
-			listed[i] = random.IntN(4) > 0
-		}
-		var ranks []components.Rank
-		for i, root := range roots {
-			if listed[root] {
-				ranks = append(ranks, components.Rank(i))
-			}
-		}
-		slices.SortStableFunc(ranks, func(a, b components.Rank) int { return int(roots[a]) - int(roots[b]) })
-		o := newOrder(roots, listed, shards)
-		for i, root := range roots {
-			rank := components.Rank(i)
-			if o.has(rank) != listed[root] || !listed[root] && o.of(rank).Shard != records.Nowhere {
-				t.Fatalf("roots %v: document %d is at %+v, listed: %v", roots, i, o.of(rank), listed[root])
-			}
-		}
-		next, count := records.Position{}, make([]int, shards)
-		for i, rank := range ranks {
-			got := o.of(rank)
-			if got.Shard > next.Shard && got.Number == 0 && roots[rank] == rank {
-				next = got // a shard begins with the first document of a cluster
+			if got.Shard > next.Shard && got.Number == 0 {
+				next = got
 			}
 			if got != next {
-				t.Fatalf("roots %v in %d shards: document %d, number %d in the order, is at %+v, want %+v", roots, shards, rank, i, got, next)
+				t.Fatalf("clusters of %v in %d shards: cluster %d is at %+v, want %+v", sizes, o.shards, i, got, next)
 			}
-			next.Number++
-			count[got.Shard]++
+			next.Number += records.Number(size)
+			count[got.Shard] += size
 		}
-		if n > 0 && slices.Max(count) > len(ranks)/shards+largest {
-			t.Errorf("roots %v: shards of %v", roots, count)
+		if len(sizes) > 0 && slices.Max(count) > o.total/int64(o.shards)+slices.Max(sizes) {
+			t.Errorf("clusters of %v: shards of %v", sizes, count)
 		}
+	}
+}
+
+// TestOrderOfTooMany: a shard with more documents than there are numbers is an error.
+func TestOrderOfTooMany(t *testing.T) {
+	o := order{shards: 2, total: 1 << 34}
+	if at, err := o.add(math.MaxUint32); err != nil || at != (records.Position{}) {
+		t.Errorf("%+v (%v)", at, err)
+	}
+	if at, err := o.add(1); err == nil {
+		t.Errorf("%+v", at)
 	}
 }

@@ -31,6 +31,7 @@ func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if err != nil {
 		return err
 	}
+	records.OrderByNode(positions, records.NodePositionSize)
 	if err := sendEdges(w, positions); err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (s *Sending) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 
 // positionOf returns the position of a node of the part.
 func positionOf(positions []byte, node components.Node) records.Position {
-	return records.GetPosition(positions[int(node)*records.PositionSize:])
+	return records.GetNodePosition(positions[int(node)*records.NodePositionSize:])
 }
 
 // sendEdges sends the edges of a part. Edges of components that are not listed stay behind.

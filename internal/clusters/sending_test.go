@@ -111,11 +111,7 @@ func sent(t *testing.T, runs work.Runs, inputs work.Path, outcomes ...work.Outco
 	}
 	_, tasks = worktest.Plan(t, runs, outcomes, func(_ context.Context, p *work.Planning) error {
 		p.Counts.Documents = 150_000
-		graph, err := l.Join(p)
-		if err != nil {
-			return err
-		}
-		return l.Plan(p, graph)
+		return l.Plan(p, nil)
 	})
 	sending := &Sending{Inputs: inputs}
 	if err := sending.Setup(); err != nil {
@@ -201,15 +197,11 @@ func TestReleaseWhatIsRead(t *testing.T) {
 	runs.Release = true
 	outcomes := []work.Outcome{{Stage: work.Fingerprint, Run: blocks}, {Stage: work.Gather, Run: gathered}}
 	worktest.Plan(t, runs, outcomes, func(_ context.Context, p *work.Planning) error {
-		graph, err := l.Join(p)
-		if err != nil {
-			return err
-		}
-		if _, err := runfile.Pieces(gathered); err == nil {
-			t.Error("gathered sets are still there")
-		}
-		return l.Plan(p, graph)
+		return l.Plan(p, nil)
 	})
+	if _, err := runfile.Pieces(gathered); err == nil {
+		t.Error("gathered sets are still there")
+	}
 	if b := worktest.Read(t, records.Documents, blocks); !reflect.DeepEqual(b, worktest.Read(t, records.Documents, worktest.Write(t, runs, writeSplits))) {
 		t.Error("the documents of blocks have changed")
 	}

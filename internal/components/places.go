@@ -1,5 +1,10 @@
 package components
 
+import (
+	"fmt"
+	"math"
+)
+
 // Place is the number of a place, from 0. A place is where one task compares documents. It holds some components, or two
 // blocks of a component that is too large for one place.
 type Place uint32
@@ -18,48 +23,55 @@ func (l Location) MeetingPlace(other Location) Place {
 	return l.First + high*(high+1)/2 + low
 }
 
-// maxBlocks bounds the blocks of a component, and with them its places.
-const maxBlocks = 1 << 15
+// Pack packs a location, without its block, into a word.
+func (l Location) Pack() uint64 { return uint64(l.First) | uint64(l.Blocks)<<32 }
 
-// Locations packs components, in the order of their first documents, into places of about capacity at most, in units of
-// weight. It returns the location of each document by rank, and the number of places.
-func (g *Graph) Locations(capacity int64) (locations []Location, places int) {
-	load := make([]int64, g.Len()) // of a component, at its root
-	for rank := range Rank(g.Len()) {
-		load[g.roots[rank]] += g.weight(rank)
-	}
-	locations = make([]Location, g.Len())
-	next, open, used := Place(0), Place(0), capacity
-	for rank, root := range g.roots {
-		if root != Rank(rank) {
-			locations[rank].First, locations[rank].Blocks = locations[root].First, locations[root].Blocks
-			continue
-		}
-		if blocks := load[rank] / blockCapacity(load[rank], capacity); load[rank] > capacity {
-			locations[rank] = Location{First: next, Blocks: uint16(blocks + 1)}
-			next += Place((blocks + 1) * (blocks + 2) / 2)
-			continue
-		}
-		if used+load[rank] > capacity {
-			open, used = next, 0
-			next++
-		}
-		used += load[rank]
-		locations[rank] = Location{First: open, Blocks: 1}
-	}
-	g.cut(locations, load, capacity)
-	return locations, int(next)
+// UnpackLocation returns what [Location.Pack] has packed.
+func UnpackLocation(word uint64) Location {
+	return Location{First: Place(word), Blocks: uint16(word >> 32)}
 }
 
-// cut deals the documents of components with several blocks to these blocks.
-func (g *Graph) cut(locations []Location, load []int64, capacity int64) {
-	filled := map[Rank]int64{}
-	for rank := range Rank(g.Len()) {
-		if root := g.roots[rank]; locations[rank].Blocks > 1 {
-			locations[rank].Block = uint16(filled[root] / blockCapacity(load[root], capacity))
-			filled[root] += g.weight(rank)
-		}
+const (
+	// maxBlocks bounds the blocks of a component, and with them its places.
+	maxBlocks = 1 << 15
+	// maxPlaces is the number of places that can be told apart.
+	maxPlaces = math.MaxUint32
+)
+
+// Packer packs components into places of about a capacity at most, in units of weight.
+type Packer struct {
+	capacity int64
+	places   int64 // so far
+	open     Place // the place that takes in small components
+	room     int64 // what is left there
+}
+
+// NewPacker returns a packer for places of that capacity, at least 1.
+func NewPacker(capacity int64) *Packer { return &Packer{capacity: max(capacity, 1)} }
+
+// Pack returns the location of the documents of the next component, except for their blocks.
+func (p *Packer) Pack(weight int64) (Location, error) {
+	first, blocks, added := p.open, int64(1), int64(0)
+	switch {
+	case weight > p.capacity:
+		blocks = weight/blockCapacity(weight, p.capacity) + 1
+		first, added = Place(p.places), blocks*(blocks+1)/2
+	case weight > p.room || p.places == 0:
+		p.open, p.room = Place(p.places), p.capacity-weight
+		first, added = p.open, 1
+	default:
+		p.room -= weight
 	}
+	if p.places += added; p.places > maxPlaces {
+		return Location{}, fmt.Errorf("place components: more than %d places", int64(maxPlaces))
+	}
+	return Location{First: first, Blocks: uint16(blocks)}, nil
+}
+
+// Block returns the block of a document. Before is the weight of the earlier documents of its component, total that of
+// all.
+func (p *Packer) Block(before, total int64) uint16 {
+	return uint16(before / blockCapacity(total, p.capacity))
 }
 
 // blockCapacity returns what a block of a component of that weight holds. Usually this is half of a place, since two

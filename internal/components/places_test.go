@@ -4,54 +4,74 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"mirrorbeam/internal/docref"
 )
 
-// TestLocations: both ends of every edge are sent to the place where they meet. No place gets more than its capacity, or
-// up to four times that for a quarter of a very large component, unless a single document is larger.
-func TestLocations(t *testing.T) {
+// TestPacker: any two documents of a component meet at one place, whichever is first. No place gets more than its
+// capacity, or up to four times that for a quarter of a very large component, unless a single document is larger.
+func TestPacker(t *testing.T) {
+	const heaviest = 97
 	random := rand.New(rand.NewPCG(3, 4))
 	for trial := range 100 {
-		n := 2 + random.IntN(400)
-		parts, edges := randomParts(random, n, random.IntN(2*n), 3)
-		g := join(parts)
 		capacity := int64(200 + random.IntN(3000))
-		locations, places := g.Locations(capacity)
-		load := make([]int64, places)
-		sent := make([]map[docref.Ref]bool, places)
-		component := map[Rank]int64{} // weight by root
-		for rank := range g.Refs() {
-			component[g.Roots()[rank]] += g.weight(rank)
-		}
-		bound := slices.Repeat([]int64{capacity}, places)
-		rankOf := map[docref.Ref]Rank{}
-		for rank, ref := range g.Refs() {
-			rankOf[ref] = rank
-			at := locations[rank]
-			for block := range at.Blocks {
-				place := at.MeetingPlace(Location{First: at.First, Block: block})
-				if sent[place] == nil {
-					sent[place] = map[docref.Ref]bool{}
-				}
-				if sent[place][ref] {
-					t.Fatalf("trial %d: %d is sent twice to place %d", trial, ref, place)
-				}
-				sent[place][ref] = true
-				bound[place] = max(bound[place], min(4*capacity, component[g.Roots()[rank]]/4))
-				load[place] += g.weight(rank)
+		packer := NewPacker(capacity)
+		load, bound := map[Place]int64{}, map[Place]int64{}
+		for range 1 + random.IntN(40) {
+			weights := make([]int64, 2+random.IntN(1+random.IntN(200)))
+			total := int64(0)
+			for i := range weights {
+				weights[i] = 1 + random.Int64N(heaviest)
+				total += weights[i]
 			}
-		}
-		for _, e := range edges {
-			a, b := locations[rankOf[e[0]]], locations[rankOf[e[1]]]
-			if at := a.MeetingPlace(b); at != b.MeetingPlace(a) || !sent[at][e[0]] || !sent[at][e[1]] {
-				t.Fatalf("trial %d: %v do not meet at %d", trial, e, at)
+			packed, err := packer.Pack(total)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := UnpackLocation(packed.Pack()); got != packed {
+				t.Fatalf("%+v is unpacked as %+v", packed, got)
+			}
+			locations, before := make([]Location, len(weights)), int64(0)
+			for i, weight := range weights {
+				at := packed
+				if at.Blocks > 1 {
+					at.Block = packer.Block(before, total)
+				}
+				if before += weight; at.Block >= at.Blocks {
+					t.Fatalf("block %d of %d", at.Block, at.Blocks)
+				}
+				for block := range at.Blocks {
+					place := at.MeetingPlace(Location{First: at.First, Block: block})
+					load[place] += weight
+					bound[place] = max(bound[place], capacity, min(4*capacity, total/4))
+				}
+				locations[i] = at
+			}
+			for range 20 {
+				a, b := locations[random.IntN(len(locations))], locations[random.IntN(len(locations))]
+				if place := a.MeetingPlace(b); place != b.MeetingPlace(a) || load[place] == 0 {
+					t.Fatalf("%+v and %+v do not meet at %d", a, b, place)
+				}
 			}
 		}
 		for place, weight := range load {
-			if weight > bound[place]+2*97 {
+			if weight > bound[place]+2*heaviest {
 				t.Errorf("trial %d: place %d holds %d of %d", trial, place, weight, bound[place])
 			}
 		}
+	}
+}
+
+// TestTooManyPlaces: places that would get the numbers of others are an error.
+func TestTooManyPlaces(t *testing.T) {
+	packer := NewPacker(1)
+	var all []Location
+	for range 10 {
+		at, err := packer.Pack(1 << 40)
+		if err != nil {
+			break
+		}
+		all = append(all, at)
+	}
+	if len(all) != 8 || !slices.IsSortedFunc(all, func(a, b Location) int { return int(int64(a.First) - int64(b.First)) }) {
+		t.Errorf("%+v", all)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/groups"
+	"mirrorbeam/internal/joining"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
@@ -22,6 +23,8 @@ type Components struct {
 	Inputs work.Path
 	// PlaceBytes is about how many bytes the sets of a place may take in memory.
 	PlaceBytes int64
+	// GraphBytes is about how much memory the documents of the candidate graph may take.
+	GraphBytes int64
 	// Bounds say which stars are compared fully: stars are bounded together, as crowds are.
 	Bounds groups.Bounds
 
@@ -40,7 +43,7 @@ func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
 	defer p.Run.Abort()
 	isAllPairs, err := c.placeBlocks(runs, p.Memory)
 	if err == nil && !isAllPairs {
-		err = c.placeComponents(runs, p.Counts.Documents+p.Counts.ReferenceDocuments, p.Memory)
+		err = c.placeComponents(runs, p)
 	}
 	if err != nil {
 		return err
@@ -54,47 +57,49 @@ func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
 
 // placeComponents writes the locations of the nodes of each part. A document that has only one place is wanted there.
 // Where other documents are wanted depends on their pairs.
-func (c *Components) placeComponents(runs []string, total int64, m *work.Memory) error {
-	graph, err := work.ReadGraph(runs, records.Nodes, m)
+func (c *Components) placeComponents(runs []string, p *work.Planning) error {
+	stars, err := c.readStars(runs, p.Counts.Documents+p.Counts.ReferenceDocuments, p.Memory)
 	if err != nil {
 		return err
 	}
-	stars, err := c.readStars(runs, total, m)
-	if err != nil {
-		return err
-	}
-	locations, _ := graph.Locations(max(c.PlaceBytes/hashBytes, 1))
-	if err := writeLocations(runs, graph, locations, stars, m); err != nil {
-		return err
-	}
-	for rank, ref := range graph.Refs() {
-		if locations[rank].Blocks > 1 {
-			continue
-		}
-		if err := want(&m.Run, &c.layout, records.Want{Ref: ref, Place: locations[rank].First}); err != nil {
-			return err
-		}
-	}
-	return nil
+	graph := work.GraphOf(runs, records.Nodes, p, c.GraphBytes)
+	return joining.Label(graph, &placing{run: &p.Run, layout: &c.layout, stars: stars, packer: components.NewPacker(c.PlaceBytes / hashBytes)})
 }
 
-// writeLocations writes the location and the star of each node, by part.
-func writeLocations(runs []string, graph *components.Graph, locations []components.Location, stars *stars, m *work.Memory) error {
-	starOf := make([]records.StarNumber, graph.Len())
-	for rank, ref := range graph.Refs() {
-		starOf[rank] = stars.star(ref)
+// placing places the components of the candidate graph, and writes the locations of its nodes.
+type placing struct {
+	run    *runfile.Writer
+	layout *documents.Layout
+	stars  *stars
+	packer *components.Packer
+}
+
+// Count does nothing.
+func (p *placing) Count(joining.Component) {}
+
+// Place returns the location of a component.
+func (p *placing) Place(c joining.Component) (uint64, error) {
+	location, err := p.packer.Pack(c.Weight)
+	return location.Pack(), err
+}
+
+// Document returns the location of a document, and wants it there if it has only one place.
+func (p *placing) Document(d joining.Document) (records.NodeLocation, error) {
+	at := records.NodeLocation{Location: components.UnpackLocation(d.Component.Value), Star: p.stars.star(d.Ref)}
+	if at.Blocks > 1 {
+		at.Block = p.packer.Block(d.Before, d.Component.Weight)
+		return at, nil
 	}
-	return work.EachPart(runs, records.Nodes, m, func(part int, nodes []byte) error {
-		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
-			b, err := m.Run.Record(records.Locations, part, records.LocationSize)
-			if err != nil {
-				return err
-			}
-			rank := graph.Rank(records.GetRef(nodes))
-			records.PutLocation(b, locations[rank], starOf[rank])
-		}
-		return nil
-	})
+	return at, want(p.run, p.layout, records.Want{Ref: d.Ref, Place: at.First})
+}
+
+// Node writes the location of a node.
+func (p *placing) Node(part int, node components.Node, at records.NodeLocation) error {
+	b, err := p.run.Record(records.Locations, part, records.LocationSize)
+	if err == nil {
+		records.PutLocation(b, node, at)
+	}
+	return err
 }
 
 // want writes that a document is wanted at a place. The task of its split reads this.

@@ -2,11 +2,15 @@ package gathering
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/joining"
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
 )
 
@@ -18,6 +22,8 @@ type Heaps struct {
 	// PlaceBytes is about how many bytes the sets of the heaps of a place take, at 8 bytes a shingle. One heap may take
 	// more: a heap is not cut.
 	PlaceBytes int64
+	// GraphBytes is about how much memory the documents of heaps may take.
+	GraphBytes int64
 
 	layout documents.Layout
 }
@@ -30,11 +36,19 @@ func (h *Heaps) Setup() error { return h.layout.Read(string(h.Inputs)) }
 func (h *Heaps) Plan(_ context.Context, p *work.Planning) error {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
-	graph, inputs, err := readHeaps(work.RunsBut(p.Outcomes, work.Fingerprint), p.Memory)
-	if err != nil {
-		return err
+	placing := &placingHeaps{
+		run: &p.Run, layout: &h.layout, packer: components.NewPacker(h.PlaceBytes / hashBytes), inputs: map[docref.Ref]docref.Ref{},
 	}
-	if err := h.place(graph, inputs, p.Memory); err != nil {
+	graph := &joining.Graph{Bytes: h.GraphBytes, Folder: string(p.Runs.Folder)}
+	runs := work.RunsBut(p.Outcomes, work.Fingerprint)
+	graph.Parts = func(visit func(int, components.Part) error) error {
+		return eachHeapPart(runs, placing.inputs, p.Memory, visit)
+	}
+	err := joining.Label(graph, placing)
+	if err == nil {
+		err = placing.writeSizes()
+	}
+	if err != nil {
 		return err
 	}
 	if p.Outcome.Run, err = p.Run.Close(); err != nil || p.Outcome.Run == "" {
@@ -43,44 +57,59 @@ func (h *Heaps) Plan(_ context.Context, p *work.Planning) error {
 	return p.Deliver(SetsDelivery(), append(work.RunsOf(p.Outcomes), p.Outcome.Run))
 }
 
-// place packs heaps into places and wants their documents there.
-func (h *Heaps) place(graph *components.Graph, inputs map[docref.Ref]docref.Ref, m *work.Memory) error {
-	// A heap too large for one place gets the first of its places only.
-	locations, places := graph.Locations(max(h.PlaceBytes/hashBytes, 1))
-	heaps := map[components.Rank]records.HeapNumber{} // by root
-	next := make([]records.HeapNumber, places)
-	sizes := make([]uint32, places)
-	roots := graph.Roots()
-	for rank, ref := range graph.Refs() {
-		place := locations[rank].First
-		heap, known := heaps[roots[rank]]
-		if !known {
-			heap = next[place]
-			heaps[roots[rank]] = heap
-			next[place]++
-		}
-		sizes[place]++
-		if err := want(&m.Run, &h.layout, records.Want{Ref: ref, Place: place, Second: inputs[ref], Heap: heap}); err != nil {
-			return err
-		}
+// placingHeaps packs heaps into places and wants their documents there.
+type placingHeaps struct {
+	run    *runfile.Writer
+	layout *documents.Layout
+	packer *components.Packer
+	inputs map[docref.Ref]docref.Ref // for documents of the reference, the equal document of the input, if any
+
+	heaps map[components.Place]records.HeapNumber // number of heaps of each place
+	sizes map[components.Place]uint32             // number of documents in them
+}
+
+// Count does nothing.
+func (h *placingHeaps) Count(joining.Component) {}
+
+// Place returns the place of a heap and the number of the heap there. A heap too large for one place gets the first of
+// its places only.
+func (h *placingHeaps) Place(c joining.Component) (uint64, error) {
+	if h.heaps == nil {
+		h.heaps, h.sizes = map[components.Place]records.HeapNumber{}, map[components.Place]uint32{}
 	}
-	for place := range components.Place(places) {
-		if sizes[place] == 0 {
-			continue
-		}
-		if err := records.WriteHeaps(&m.Run, place, sizes[place]); err != nil {
+	location, err := h.packer.Pack(c.Weight)
+	if err != nil {
+		return 0, err
+	}
+	heap := h.heaps[location.First]
+	h.heaps[location.First]++
+	return uint64(location.First) | uint64(heap)<<32, nil
+}
+
+// Document wants a document at the place of its heap.
+func (h *placingHeaps) Document(d joining.Document) (none struct{}, err error) {
+	place, heap := components.Place(d.Component.Value), records.HeapNumber(d.Component.Value>>32)
+	h.sizes[place]++
+	return none, want(h.run, h.layout, records.Want{Ref: d.Ref, Place: place, Second: h.inputs[d.Ref], Heap: heap})
+}
+
+// Node does nothing.
+func (h *placingHeaps) Node(int, components.Node, struct{}) error { return nil }
+
+// writeSizes writes the number of documents in the heaps of each place.
+func (h *placingHeaps) writeSizes() error {
+	for _, place := range slices.Sorted(maps.Keys(h.sizes)) {
+		if err := records.WriteHeaps(h.run, place, h.sizes[place]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readHeaps returns the graph of the documents of dense groups. The map holds, for documents of the reference, the
-// equal document of the input, if any.
-func readHeaps(runs []string, m *work.Memory) (*components.Graph, map[docref.Ref]docref.Ref, error) {
-	var graph components.Graph
-	inputs := map[docref.Ref]docref.Ref{}
-	err := work.EachPart(runs, records.HeapMembers, m, func(_ int, members []byte) error {
+// eachHeapPart visits the parts of the graph of the documents of dense groups. It notes in inputs, for documents of the
+// reference, the equal document of the input.
+func eachHeapPart(runs []string, inputs map[docref.Ref]docref.Ref, m *work.Memory, visit func(int, components.Part) error) error {
+	return work.EachPart(runs, records.HeapMembers, m, func(number int, members []byte) error {
 		var part components.Part
 		m.Nodes.Reset()
 		node := func(ref docref.Ref, weight uint32) components.Node {
@@ -98,9 +127,6 @@ func readHeaps(runs []string, m *work.Memory) (*components.Graph, map[docref.Ref
 				inputs[member.Ref] = member.Second
 			}
 		}
-		graph.Add(part)
-		return nil
+		return visit(number, part)
 	})
-	graph.Finish()
-	return &graph, inputs, err
 }

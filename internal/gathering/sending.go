@@ -56,6 +56,7 @@ func (s *Sending) sendPairs(w *work.Desk) error {
 	if err != nil {
 		return err
 	}
+	records.OrderByNode(locations, records.LocationSize)
 	p := pairSender{run: &w.Run, nodes: nodes, locations: locations, wanted: w.Pairs[:0], crowded: 4 * len(nodes) / records.NodeSize}
 	for _, piece := range w.Pieces {
 		if piece.Kind != records.NodePairs {
@@ -105,21 +106,20 @@ func (p *pairSender) ref(node components.Node) docref.Ref {
 	return records.GetRef(p.nodes[int(node)*records.NodeSize:])
 }
 
-// location returns the packed location of a node.
-func (p *pairSender) location(node components.Node) []byte {
-	return p.locations[int(node)*records.LocationSize:]
+// location returns the location of a node.
+func (p *pairSender) location(node components.Node) records.NodeLocation {
+	return records.GetLocation(p.locations[int(node)*records.LocationSize:])
 }
 
 // send sends packed pairs of nodes.
 func (p *pairSender) send(pairs []byte) error {
 	for ; len(pairs) > 0; pairs = pairs[records.NodePairSize:] {
 		a, b := records.GetNodePair(pairs)
-		packedA, packedB := p.location(a), p.location(b)
-		if star := records.GetStar(packedA); star != 0 && star == records.GetStar(packedB) {
+		location, other := p.location(a), p.location(b)
+		if location.Star != 0 && location.Star == other.Star {
 			continue
 		}
-		location := records.GetLocation(packedA)
-		place := location.MeetingPlace(records.GetLocation(packedB))
+		place := location.MeetingPlace(other.Location)
 		if location.Blocks > 1 {
 			p.wanted = append(p.wanted, packWanted(a, place), packWanted(b, place))
 		}

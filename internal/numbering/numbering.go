@@ -5,7 +5,7 @@ import "math/bits"
 
 // Set numbers distinct keys from 0, in the order in which they come. N is the type of the numbers. The set takes 16 to
 // 24 bytes a key. The zero Set is empty.
-type Set[N ~uint32] struct {
+type Set[N ~uint8 | ~uint16 | ~uint32] struct {
 	// Keys holds the keys by number.
 	Keys []uint64
 
@@ -19,7 +19,8 @@ func (s *Set[N]) Reset() {
 	s.Keys = s.Keys[:0]
 }
 
-// Add returns the number of a key, and whether the key is new.
+// Add returns the number of a key, and whether the key is new. It panics with [ErrFull] if there is no number for a new
+// key.
 func (s *Set[N]) Add(key uint64) (number N, isNew bool) {
 	if 3*len(s.Keys) >= 2*len(s.slots) {
 		s.grow()
@@ -28,9 +29,10 @@ func (s *Set[N]) Add(key uint64) (number N, isNew bool) {
 	if found {
 		return N(s.slots[at] - 1), false
 	}
+	number = Next[N](len(s.Keys))
 	s.Keys = append(s.Keys, key)
 	s.slots[at] = uint32(len(s.Keys))
-	return N(len(s.Keys) - 1), true
+	return number, true
 }
 
 // Find returns the number of a key, if it has one.

@@ -16,6 +16,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/joining"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -158,6 +159,17 @@ func (j *job) join(stage work.Stage, groups [][]docref.Ref) {
 	}))
 }
 
+// seeing is a labeller that shows documents to a judge.
+type seeing struct{ judge *Judge }
+
+func (seeing) Count(joining.Component)                   {}
+func (seeing) Place(joining.Component) (uint64, error)   { return 0, nil }
+func (seeing) Node(int, components.Node, struct{}) error { return nil }
+func (s seeing) Document(d joining.Document) (none struct{}, err error) {
+	s.judge.See(d.Ref, d.Component.First)
+	return none, nil
+}
+
 // result runs the tasks and returns the result that Write makes of their outcomes.
 func (j *job) result() *audit.Result {
 	j.t.Helper()
@@ -165,11 +177,15 @@ func (j *job) result() *audit.Result {
 		j.outcomes = append(j.outcomes, j.do(work.Audit, task, j.audit.Task))
 	}
 	worktest.Plan(j.t, j.runs, j.outcomes, func(_ context.Context, p *work.Planning) error {
-		graph, err := work.ReadGraph(work.RunsBut(j.outcomes, work.Audit, work.Fingerprint), records.EdgeNodes, p.Memory)
+		judge, err := NewJudge(p, j.audit.layout.FirstInput)
 		if err != nil {
 			return err
 		}
-		return Write(p, graph, j.audit.layout.FirstInput)
+		graph := work.GraphOf(work.RunsBut(j.outcomes, work.Audit, work.Fingerprint), records.EdgeNodes, p, 1<<20)
+		if err := joining.Label(graph, seeing{judge}); err != nil {
+			return err
+		}
+		return judge.Write(string(p.Runs.Folder))
 	})
 	result, err := Read(string(j.runs.Folder))
 	if err != nil {

@@ -15,24 +15,53 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// Write checks which of the audited pairs the job has found. It looks in the components of the graph and in the edges
-// of the runs of earlier stages. It writes the [audit.Result] to the job's folder. All documents before firstInput are
-// of the reference. If nothing was sampled it writes nothing.
-func Write(p *work.Planning, graph *components.Graph, firstInput docref.Ref) error {
+// Judge finds out which of the audited pairs a job has found. A nil Judge judges nothing.
+type Judge struct {
+	classes *audit.Classes
+	scope   audit.Scope
+	listing *audit.Listing
+	firsts  map[docref.Ref]docref.Ref // of the components of audited documents
+}
+
+// NewJudge reads what the tasks of the audit and of earlier stages have written. All documents before firstInput are of
+// the reference. If nothing was sampled it returns nil.
+func NewJudge(p *work.Planning, firstInput docref.Ref) (*Judge, error) {
 	classes, scope, err := readClasses(p.Outcomes, p.Memory)
 	if err != nil || classes == nil {
-		return err
+		return nil, err
 	}
-	listing := audit.NewListing(classes)
-	if err := listStars(listing, p.Outcomes, firstInput, p.Memory); err != nil {
-		return err
+	j := &Judge{classes, scope, audit.NewListing(classes), map[docref.Ref]docref.Ref{}}
+	if err := listStars(j.listing, p.Outcomes, firstInput, p.Memory); err != nil {
+		return nil, err
 	}
-	if err := listEdges(listing, p.Outcomes, p.Memory); err != nil {
-		return err
+	return j, listEdges(j.listing, p.Outcomes, p.Memory)
+}
+
+// See takes in a document and the first document of its component. It must see all documents of components.
+func (j *Judge) See(ref, first docref.Ref) {
+	if j == nil {
+		return
 	}
-	b, err := json.Marshal(classes.Estimate(listing, graph.Joined, scope))
+	if _, isAudited := j.listing.Class(ref); isAudited {
+		j.firsts[ref] = first
+	}
+}
+
+// joined reports whether two audited documents are in one component.
+func (j *Judge) joined(a, b docref.Ref) bool {
+	x, hasA := j.firsts[a]
+	y, hasB := j.firsts[b]
+	return hasA && hasB && x == y
+}
+
+// Write writes the [audit.Result] to the job's folder.
+func (j *Judge) Write(folder string) error {
+	if j == nil {
+		return nil
+	}
+	b, err := json.Marshal(j.classes.Estimate(j.listing, j.joined, j.scope))
 	if err == nil {
-		err = storage.WriteFile(resultPath(string(p.Runs.Folder)), b)
+		err = storage.WriteFile(resultPath(folder), b)
 	}
 	if err != nil {
 		return fmt.Errorf("write audit: %w", err)

@@ -15,7 +15,7 @@ const (
 	RefSize      = 8
 	NodePairSize = 8
 	NodeSize     = 16
-	LocationSize = 12
+	LocationSize = 16
 	EdgeSize     = 16
 )
 

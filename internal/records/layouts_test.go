@@ -48,7 +48,8 @@ func FuzzLayouts(f *testing.F) {
 		check("edge", EdgeSize, func(b []byte) { PutEdge(b, GetEdge[Number](from)) })
 		check("ref", RefSize, func(b []byte) { PutRef(b, GetRef(from)) })
 		check("position", PositionSize, func(b []byte) { GetPosition(from).Put(b) })
-		check("location", LocationSize, func(b []byte) { PutLocation(b, GetLocation(from), GetStar(from)) })
+		check("position of a node", NodePositionSize, func(b []byte) { PutNodePosition(b, GetNode(from), GetNodePosition(from)) })
+		check("location", LocationSize, func(b []byte) { PutLocation(b, GetNode(from), GetLocation(from)) })
 		check("document of a heap", HeapMemberSize, func(b []byte) { PutHeapMember(b, GetHeapMember(from)) })
 		check("span", SpanSize, func(b []byte) { PutSpan(b, GetSpan[components.Node](from)) })
 		check("pair of nodes", NodePairSize, func(b []byte) {

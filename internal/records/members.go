@@ -3,6 +3,7 @@ package records
 import (
 	"encoding/binary"
 
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/runfile"
@@ -11,8 +12,9 @@ import (
 
 // The sizes of records, in bytes.
 const (
-	PositionSize = 8
-	MemberSize   = RefSize + 2*PositionSize
+	PositionSize     = 8
+	NodePositionSize = 4 + PositionSize
+	MemberSize       = RefSize + 2*PositionSize
 )
 
 // Number is the number of a document among those of its output shard, from 0. These are ordered by cluster, then by ref.
@@ -40,6 +42,15 @@ func (p Position) Put(b []byte) {
 func GetPosition(b []byte) Position {
 	return Position{OutputShard(binary.LittleEndian.Uint32(b)), Number(binary.LittleEndian.Uint32(b[4:]))}
 }
+
+// PutNodePosition packs the position of a node.
+func PutNodePosition(b []byte, node components.Node, p Position) {
+	binary.LittleEndian.PutUint32(b, uint32(node))
+	p.Put(b[4:])
+}
+
+// GetNodePosition reads the position of a node.
+func GetNodePosition(b []byte) Position { return GetPosition(b[4:]) }
 
 // memberHeader is the size of a member's record without its id: number, number of the first document of its cluster, ref,
 // standing, size, flags, length of the id.

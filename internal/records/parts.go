@@ -47,3 +47,20 @@ func DecodePart(part components.Part, nodes []byte) components.Part {
 	}
 	return part
 }
+
+// GetNode reads the number of the node with which a record about a node begins.
+func GetNode(b []byte) components.Node { return components.Node(binary.LittleEndian.Uint32(b)) }
+
+// OrderByNode orders records of that size by the nodes with which they begin. There must be one for each node of a part.
+func OrderByNode(packed []byte, size int) {
+	swap := make([]byte, size)
+	for at := 0; at < len(packed); at += size {
+		record := packed[at : at+size]
+		for home := int(GetNode(record)) * size; home != at; home = int(GetNode(record)) * size {
+			other := packed[home : home+size]
+			copy(swap, other)
+			copy(other, record)
+			copy(record, swap)
+		}
+	}
+}

@@ -18,25 +18,29 @@ type HeapNumber uint32
 // StarNumber is the number of a star of documents, from 1; 0: no star.
 type StarNumber uint32
 
-// PutLocation packs the location and the star of a node.
-func PutLocation(b []byte, l components.Location, star StarNumber) {
-	binary.LittleEndian.PutUint32(b, uint32(l.First))
-	binary.LittleEndian.PutUint16(b[4:], l.Blocks)
-	binary.LittleEndian.PutUint16(b[6:], l.Block)
-	binary.LittleEndian.PutUint32(b[8:], uint32(star))
+// NodeLocation is where a node of a part of the candidate graph is compared.
+type NodeLocation struct {
+	components.Location
+	Star StarNumber
+}
+
+// PutLocation packs the location of a node.
+func PutLocation(b []byte, node components.Node, l NodeLocation) {
+	binary.LittleEndian.PutUint32(b, uint32(node))
+	binary.LittleEndian.PutUint32(b[4:], uint32(l.First))
+	binary.LittleEndian.PutUint16(b[8:], l.Blocks)
+	binary.LittleEndian.PutUint16(b[10:], l.Block)
+	binary.LittleEndian.PutUint32(b[12:], uint32(l.Star))
 }
 
 // GetLocation reads the location of a node.
-func GetLocation(b []byte) components.Location {
-	return components.Location{
-		First:  components.Place(binary.LittleEndian.Uint32(b)),
-		Blocks: binary.LittleEndian.Uint16(b[4:]),
-		Block:  binary.LittleEndian.Uint16(b[6:]),
-	}
+func GetLocation(b []byte) NodeLocation {
+	return NodeLocation{components.Location{
+		First:  components.Place(binary.LittleEndian.Uint32(b[4:])),
+		Blocks: binary.LittleEndian.Uint16(b[8:]),
+		Block:  binary.LittleEndian.Uint16(b[10:]),
+	}, StarNumber(binary.LittleEndian.Uint32(b[12:]))}
 }
-
-// GetStar reads the star of a node.
-func GetStar(b []byte) StarNumber { return StarNumber(binary.LittleEndian.Uint32(b[8:])) }
 
 // Want says that a document is wanted at a place. A document of the reference may also stand for equal documents of the
 // input, and a document of a side for equal documents of others; Second is then the first of these.

@@ -34,9 +34,10 @@ func TestRecords(t *testing.T) {
 	}, key)
 	ref := docref.Ref(1<<63 | 7)
 	check("ref", RefSize, func(b []byte) { PutRef(b, ref) }, func(b []byte) any { return GetRef(b) }, ref)
-	location := components.Location{First: 1<<31 | 1, Blocks: 1<<15 | 2, Block: 1<<14 | 3}
-	check("location", LocationSize, func(b []byte) { PutLocation(b, location, 1<<31|4) }, func(b []byte) any { return GetLocation(b) }, location)
-	check("star", LocationSize, func(b []byte) { PutLocation(b, location, 1<<31|4) }, func(b []byte) any { return GetStar(b) }, StarNumber(1<<31|4))
+	location := NodeLocation{components.Location{First: 1<<31 | 1, Blocks: 1<<15 | 2, Block: 1<<14 | 3}, 1<<31 | 4}
+	const node = components.Node(1<<31 | 9)
+	check("location", LocationSize, func(b []byte) { PutLocation(b, node, location) }, func(b []byte) any { return GetLocation(b) }, location)
+	check("node of a location", LocationSize, func(b []byte) { PutLocation(b, node, location) }, func(b []byte) any { return GetNode(b) }, node)
 	for _, crowded := range []candidates.Record{
 		{Key: 1<<63 | 2, Ref: 1<<62 | 2, Second: 1<<62 | 2, Size: 1<<31 | 4, Position: 1<<29 | 1, First: true, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}},
 		{Key: 1<<63 | 6, Ref: 3, Second: 3, Side: 1<<63 | 9, Size: 5},
@@ -66,6 +67,26 @@ func TestRecords(t *testing.T) {
 	check("member of a heap", HeapMemberSize, func(b []byte) { PutHeapMember(b, member) }, func(b []byte) any { return GetHeapMember(b) }, member)
 	at := Position{1<<31 | 1, 1<<30 | 2}
 	check("position", PositionSize, func(b []byte) { at.Put(b) }, func(b []byte) any { return GetPosition(b) }, at)
+	check("position of a node", NodePositionSize, func(b []byte) { PutNodePosition(b, node, at) }, func(b []byte) any { return GetNodePosition(b) }, at)
+	check("node of a position", NodePositionSize, func(b []byte) { PutNodePosition(b, node, at) }, func(b []byte) any { return GetNode(b) }, node)
+}
+
+// TestOrderByNode: records come into the order of their nodes, each with all of its bytes.
+func TestOrderByNode(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for n := range 40 {
+		packed := make([]byte, n*NodePositionSize)
+		for i, node := range random.Perm(n) {
+			PutNodePosition(packed[i*NodePositionSize:], components.Node(node), Position{OutputShard(node + 1), Number(node + 2)})
+		}
+		OrderByNode(packed, NodePositionSize)
+		for i := range n {
+			b := packed[i*NodePositionSize:]
+			if node, at := GetNode(b), GetNodePosition(b); int(node) != i || at != (Position{OutputShard(i + 1), Number(i + 2)}) {
+				t.Errorf("record %d of %d: node %d at %+v", i, n, node, at)
+			}
+		}
+	}
 }
 
 // TestIdentical: an estimate of 1 does not make documents identical.

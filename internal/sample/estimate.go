@@ -258,7 +258,7 @@ func (e *Estimator) places(load, pairs float64) float64 {
 	if e.PlaceElements == 0 || load <= e.PlaceElements {
 		return 1
 	}
-	// components.Graph cuts a component in the same way.
+	// components.Packer cuts a component in the same way.
 	blocks := math.Ceil(load / max(e.PlaceElements/2, min(2*e.PlaceElements, load/8)))
 	return (blocks + 1) * (1 - math.Pow(blocks/(blocks+1), pairs))
 }

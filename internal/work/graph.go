@@ -2,21 +2,20 @@ package work
 
 import (
 	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/joining"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
 
-// ReadGraph joins the parts of a graph in the run files.
-func ReadGraph(runs []string, kind runfile.Kind, m *Memory) (*components.Graph, error) {
-	var graph components.Graph
-	var part components.Part
-	err := EachPart(runs, kind, m, func(_ int, nodes []byte) error {
-		part = records.DecodePart(part, nodes)
-		graph.Add(part)
-		return nil
-	})
-	graph.Finish()
-	return &graph, err
+// GraphOf returns the graph whose parts are in the run files. Its documents may take about so many bytes of memory.
+func GraphOf(runs []string, kind runfile.Kind, p *Planning, bytes int64) *joining.Graph {
+	return &joining.Graph{Bytes: bytes, Folder: string(p.Runs.Folder), Parts: func(visit func(int, components.Part) error) error {
+		var part components.Part
+		return EachPart(runs, kind, p.Memory, func(number int, nodes []byte) error {
+			part = records.DecodePart(part, nodes)
+			return visit(number, part)
+		})
+	}}
 }
 
 // EachPart visits the parts of a graph in the run files, with the shard and the

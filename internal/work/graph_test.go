@@ -10,6 +10,7 @@ import (
 
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/joining"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
@@ -57,8 +58,8 @@ func writeEdges(t *testing.T, dir string, part int, edges []edge) string {
 	return path
 }
 
-// TestReadGraph: two nodes are joined just if a way of edges leads from one to the other, whatever parts hold them.
-func TestReadGraph(t *testing.T) {
+// TestGraphOf: two nodes are joined just if a way of edges leads from one to the other, whatever parts hold them.
+func TestGraphOf(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	dir := t.TempDir()
 	var runs []string
@@ -77,23 +78,31 @@ func TestReadGraph(t *testing.T) {
 			reached[e.a], reached[e.b] = least, least
 		}
 	}
-	graph, err := ReadGraph(runs, records.EdgeNodes, &Memory{})
-	if err != nil || graph.Len() != len(reached) {
-		t.Fatalf("%d nodes (%v), want %d", graph.Len(), err, len(reached))
-	}
-	for a := range reached {
-		for b := range reached {
-			if got, want := graph.Joined(a, b), reached[a] == reached[b]; got != want {
-				t.Errorf("%d and %d are joined: %v, want %v", a, b, got, want)
-			}
+	p := &Planning{Memory: &Memory{}, Runs: Runs{Folder: Path(dir)}}
+	for _, bytes := range []int64{1 << 20, 100} {
+		got := firsts{}
+		if err := joining.Label(GraphOf(runs, records.EdgeNodes, p, bytes), got); err != nil || !maps.Equal(got, firsts(reached)) {
+			t.Errorf("%d bytes: components %v (%v), want %v", bytes, got, err, reached)
 		}
 	}
-	if graph, err := ReadGraph(runs, records.Nodes, &Memory{}); err != nil || graph.Len() != 0 {
-		t.Errorf("%d nodes of another graph (%v)", graph.Len(), err)
+	got := firsts{}
+	if err := joining.Label(GraphOf(runs, records.Nodes, p, 1<<20), got); err != nil || len(got) != 0 {
+		t.Errorf("%d nodes of another graph (%v)", len(got), err)
 	}
-	if _, err := ReadGraph([]string{runs[0] + "x"}, records.EdgeNodes, &Memory{}); err == nil {
+	if err := joining.Label(GraphOf([]string{runs[0] + "x"}, records.EdgeNodes, p, 1<<20), got); err == nil {
 		t.Error("a run that is not there is read")
 	}
+}
+
+// firsts is a labeller that notes the first document of each document's component.
+type firsts map[docref.Ref]docref.Ref
+
+func (firsts) Count(joining.Component)                   {}
+func (firsts) Place(joining.Component) (uint64, error)   { return 0, nil }
+func (firsts) Node(int, components.Node, struct{}) error { return nil }
+func (f firsts) Document(d joining.Document) (none struct{}, err error) {
+	f[d.Ref] = d.Component.First
+	return none, nil
 }
 
 // TestEachPart: parts come with their shards, each once, and a visitor's error ends the walk.

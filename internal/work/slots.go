@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"mirrorbeam/internal/numbering"
 )
 
 // Figures are the cost of a task, and the amount of its input.
@@ -117,7 +119,11 @@ func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memor
 // name the task, or clean up after it.
 func shielded(m *Memory, work func(*Memory) error) (err error) {
 	defer func() {
-		if fault := recover(); fault != nil {
+		switch fault := recover(); fault {
+		case nil:
+		case numbering.ErrFull:
+			err = numbering.ErrFull // no fault of the program
+		default:
 			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
 		}
 	}()
