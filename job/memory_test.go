@@ -15,7 +15,7 @@ func TestMemoryPlan(t *testing.T) {
 			}
 			for memory := int64(ampleMemory); memory >= LeastMemory; memory = memory * 3 / 4 {
 				p := PlanMemory(memory, text, tasks)
-				if p.Shards < 1 || p.Shards > maxShards || p.Shards < last.Shards || p.PlaceBytes > last.PlaceBytes || p.RunBytes > last.RunBytes {
+				if p.Shards < 1 || p.Shards > maxShards || p.Shards < last.Shards || p.PlaceBytes > last.PlaceBytes || p.RunBytes > last.RunBytes || p.GraphBytes > last.GraphBytes || p.GraphBytes > memory/2 || p.GraphBytes < 16<<20 {
 					t.Errorf("memory %d, text %d, %d tasks: %+v, with more memory %+v", memory, text, tasks, p, last)
 				}
 				task := max((memory-baseMemory)/int64(2*tasks), 4<<20)

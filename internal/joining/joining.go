@@ -61,7 +61,7 @@ func Label[L any](g *Graph, labeller Labeller[L]) error {
 		return labelWhole(g, found.refs, labeller)
 	}
 	r := newRanges(g, found)
-	defer r.files.close()
+	defer r.files.close() // a file that stays is removed with the job's folder
 	return labelRanges(r, labeller)
 }
 

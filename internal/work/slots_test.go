@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"mirrorbeam/internal/numbering"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 )
@@ -96,6 +97,17 @@ func TestPanics(t *testing.T) {
 		}
 	}
 	Drain(job.Folder)
+}
+
+// TestTooManyItems: a task that runs out of numbers fails with a plain error.
+func TestTooManyItems(t *testing.T) {
+	_, err := Runs{Folder: "numbers"}.Run(t.Context(), Group, 3, func(*Memory) error {
+		numbering.Next[uint8](1 << 8)
+		return nil
+	})
+	if fault, found := FaultOf(err); !found || !strings.HasPrefix(fault.Text, "group 3: more items than") || strings.Contains(fault.Text, "panic") {
+		t.Errorf("error %v", err)
+	}
 }
 
 // TestMeasure gives back the error of the work.

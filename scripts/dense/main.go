@@ -1,6 +1,9 @@
-// Dense writes one of the corpora of much alike documents that the README has figures of:
+// Dense writes one of the corpora of much alike documents that the README has figures of, or one that is skewed:
 //
 //	go run ./scripts/dense -kind template -documents 100000 > template.jsonl
+//
+// Of the kind third, every third document is the same page. A chain is one component, of which few documents are alike.
+// A giant has one document of 60 MB among ordinary ones.
 //
 // The same kind and number give the same bytes.
 package main
@@ -16,7 +19,7 @@ import (
 )
 
 func main() {
-	kind := flag.String("kind", "ordinary", "ordinary, equal, variants, template or star")
+	kind := flag.String("kind", "ordinary", kinds)
 	documents := flag.Int("documents", 100_000, "number of documents")
 	words := flag.Int("words", 60, "words of an ordinary document")
 	flag.Parse()
@@ -26,10 +29,14 @@ func main() {
 	}
 }
 
+// kinds are the kinds of corpora.
+const kinds = "ordinary, equal, variants, template, star, third, chain or giant"
+
 // corpus makes documents of words drawn from a vocabulary.
 type corpus struct {
 	random *rand.Rand
 	bases  [][]string // of variants
+	last   []string   // the last document of a chain
 }
 
 func (c *corpus) word() string { return fmt.Sprintf("w%d", c.random.IntN(50_000)) }
@@ -60,8 +67,21 @@ func (c *corpus) document(kind string, i, words int) ([]string, error) {
 		return changed, nil
 	case "star": // the page with ten words of its own added
 		return append(slices.Clone(base[:80]), c.words(10)...), nil
+	case "third":
+		if i%3 == 0 {
+			return base[:60], nil
+		}
+		return c.words(words), nil
+	case "chain": // it shares all but four words with the next
+		c.last = append(c.last[min(4, len(c.last)):], c.words(words-max(len(c.last)-4, 0))...)
+		return c.last, nil
+	case "giant":
+		if i == 1 {
+			return c.words(60_000_000 / 7), nil // a word has some seven bytes
+		}
+		return c.words(words), nil
 	}
-	return nil, fmt.Errorf("no kind %q: give ordinary, equal, variants, template or star", kind)
+	return nil, fmt.Errorf("no kind %q: give %s", kind, kinds)
 }
 
 func write(kind string, documents, words int) error {
