@@ -1,6 +1,9 @@
 package clusters
 
-import "mirrorbeam/internal/work"
+import (
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/work"
+)
 
 const (
 	// leastTemplate is the least number of documents of a cluster that may be called a template.
@@ -16,7 +19,7 @@ func (s *Shard) Doubt(o *work.Outcome, least float64, areComponents bool) {
 	for first, c := range s.cohesions() {
 		mean := c.sum / float64(c.gone)
 		if s.size[first] >= leastTemplate && c.gone > 0 && mean < (least+1)/2 {
-			o.Templates.Add(work.Template{Cluster: s.names[first], Documents: int64(s.size[first]), Mean: mean, Least: c.least})
+			o.Templates.Add(work.Template{Cluster: s.name(records.Number(first)), Documents: int64(s.size[first]), Mean: mean, Least: c.least})
 		}
 	}
 	if !areComponents {
@@ -25,8 +28,8 @@ func (s *Shard) Doubt(o *work.Outcome, least float64, areComponents bool) {
 	for _, found := range s.bridges(leastPart) {
 		e := s.edges[found.edge]
 		o.Bridges.Add(work.Bridge{
-			Cluster: s.names[found.first], Documents: int64(s.size[found.first]), Part: int64(found.part),
-			A: s.names[e.A], B: s.names[e.B],
+			Cluster: s.name(found.first), Documents: int64(s.size[found.first]), Part: int64(found.part),
+			A: s.name(e.A), B: s.name(e.B),
 		})
 	}
 }

@@ -143,7 +143,6 @@ func TestDoubt(t *testing.T) {
 		}
 		s := graphOf(t, n, edges)
 		s.members[0].Id = []byte("say \"a\"\n")
-		s.nameMembers()
 		s.Decide(keep.Component)
 		return s
 	}

@@ -15,14 +15,14 @@ func (s *Shard) ClusterRows(row func(output.Cluster) error) error {
 	// Documents stand by component; a component's stars may interleave.
 	order := s.numbers()
 	slices.SortStableFunc(order, func(a, b records.Number) int { return cmp.Compare(s.members[a].First, s.members[b].First) })
-	cohesions := s.cohesions()
+	cohesions, clusters := s.cohesions(), namer{Shard: s}
 	for _, i := range order {
 		first := s.members[i].First
 		if s.size[first] < 2 {
 			continue
 		}
 		err := row(output.Cluster{
-			ID: s.id(i), Ref: s.ref(i), Cluster: s.names[first],
+			ID: s.id(i), Ref: s.ref(i), Cluster: clusters.name(first),
 			Kept: !s.goes(i), Similarity: s.choices[i].Similarity, Size: int64(s.size[first]),
 			Least: cohesions[first].least, Mean: output.RoundMean(cohesions[first].sum / float64(cohesions[first].gone)), Reference: s.reference(i),
 		})
@@ -60,9 +60,9 @@ func (s *Shard) cohesions() []cohesion {
 // PairRows passes the rows of pairs in order, if sets were compared. A row is valid until the next.
 func (s *Shard) PairRows(row func(output.Pair) error) error {
 	var spans []output.Span
-	rest := s.spans
+	rest, first := s.spans, namer{Shard: s}
 	for _, e := range s.pairs {
-		pair := output.NewPair(s.names[e.A], s.names[e.B], output.Overlap{
+		pair := output.NewPair(first.name(e.A), s.name(e.B), output.Overlap{
 			Shared: e.Shared, Union: e.Union(), SizeA: s.members[e.A].Size, SizeB: s.members[e.B].Size,
 			Identical: e.Identical(), Estimate: e.Estimate(),
 		})
@@ -77,9 +77,10 @@ func (s *Shard) PairRows(row func(output.Pair) error) error {
 
 // HammingPairRows passes the rows of pairs in order, if SimHash fingerprints were compared.
 func (s *Shard) HammingPairRows(row func(output.HammingPair) error) error {
+	first := namer{Shard: s}
 	for _, e := range s.pairs {
 		distance, _ := e.Hamming()
-		if err := row(output.NewHammingPair(s.names[e.A], s.names[e.B], int64(distance))); err != nil {
+		if err := row(output.NewHammingPair(first.name(e.A), s.name(e.B), int64(distance))); err != nil {
 			return err
 		}
 	}
@@ -104,15 +105,16 @@ func takeSpans(
 // WriteAnnotations writes what is known of the documents of the input in clusters, for each split. The shard must be
 // decided.
 func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
+	clusters, kept := namer{Shard: s}, namer{Shard: s}
 	for i := range s.end() {
 		first := s.members[i].First
 		if s.size[first] < 2 || s.reference(i) {
 			continue
 		}
 		ref := s.members[i].Ref
-		a := records.Annotation{Ref: ref, Cluster: s.names[first], Size: s.size[first], Kept: !s.goes(i)}
+		a := records.Annotation{Ref: ref, Cluster: clusters.name(first), Size: s.size[first], Kept: !s.goes(i)}
 		if s.goes(i) {
-			a.KeptID = s.names[s.choices[i].Kept]
+			a.KeptID = kept.name(s.choices[i].Kept)
 		}
 		if err := records.WriteAnnotation(run, documents.SplitOf(s.layout.Starts, ref), a); err != nil {
 			return err
@@ -123,14 +125,15 @@ func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
 
 // RemovedRows passes the rows of removed documents in order. The shard must be decided.
 func (s *Shard) RemovedRows(row func(output.Removal) error) error {
+	clusters, kept := namer{Shard: s}, namer{Shard: s}
 	for i := range s.end() {
 		if !s.goes(i) {
 			continue
 		}
 		c := s.choices[i]
 		err := row(output.Removal{
-			ID: s.id(i), Ref: s.ref(i), Cluster: s.names[s.members[i].First],
-			KeptID: s.names[c.Kept], Similarity: c.Similarity, Reference: s.reference(c.Kept),
+			ID: s.id(i), Ref: s.ref(i), Cluster: clusters.name(s.members[i].First),
+			KeptID: kept.name(c.Kept), Similarity: c.Similarity, Reference: s.reference(c.Kept),
 		})
 		if err != nil {
 			return err

@@ -24,7 +24,6 @@ type Shard struct {
 	first   unionfind.Forest[records.Number] // the first document identical to each
 	choices []keep.Choice                    // nil without a decision
 	size    []uint32                         // documents in the cluster, by its first document
-	names   []string                         // what other rows call a document
 }
 
 // ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common.
@@ -55,7 +54,6 @@ func newShard(layout *documents.Layout, members []records.Member, edges []record
 	s.first.Flatten()
 	s.separate()
 	s.countSizes()
-	s.nameMembers()
 	return s
 }
 
@@ -73,16 +71,29 @@ func (s *Shard) countSizes() {
 	}
 }
 
-// nameMembers gives every document the name that other rows use for it: its id, or its ref if others share the id.
-func (s *Shard) nameMembers() {
-	s.names = make([]string, len(s.members))
-	for i := range s.end() {
-		if s.members[i].Repeated {
-			s.names[i] = s.ref(i)
-		} else {
-			s.names[i] = s.id(i)
-		}
+// name returns what other rows call a document: its id, or its ref if others share the id. Names are made when a row
+// needs them: those of all documents of a very large cluster would take more memory than all else that is known of them.
+func (s *Shard) name(i records.Number) string {
+	if s.members[i].Repeated {
+		return s.ref(i)
 	}
+	return s.id(i)
+}
+
+// namer names documents, of which many in a row are the same.
+type namer struct {
+	*Shard
+	last     records.Number
+	lastName string
+	hasLast  bool
+}
+
+// name returns what rows call a document.
+func (n *namer) name(i records.Number) string {
+	if !n.hasLast || n.last != i {
+		n.last, n.lastName, n.hasLast = i, n.Shard.name(i), true
+	}
+	return n.lastName
 }
 
 // ref returns path:position as rows write it.
