@@ -8,11 +8,17 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
+	"mirrorbeam/pipeline/dataflow"
 	"mirrorbeam/pipeline/engine"
 )
 
 // engineOf returns the engine of a runner.
-func engineOf(runner string) engine.Engine { return &beamEngine{runner: runner} }
+func engineOf(runner string) engine.Engine {
+	if isDataflow(runner) {
+		return dataflow.Engine{}
+	}
+	return &beamEngine{runner: runner}
+}
 
 type beamEngine struct {
 	runner string

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/gcpopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
 	// This import lets Beam call DoFns without reflection.
@@ -19,7 +17,6 @@ import (
 
 	// All runners but Prism. Its job server listens on all interfaces, authenticates nobody, and starts any program
 	// that a job names.
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow"
 	//lint:ignore SA1019 Its successor is Prism, see above.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
@@ -29,6 +26,7 @@ import (
 	"mirrorbeam/internal/failure"
 	_ "mirrorbeam/internal/username" // for Beam, see the package
 	"mirrorbeam/job"
+	"mirrorbeam/pipeline/dataflow"
 )
 
 // localRunner runs a job in this process. It opens no port, and passes the tasks of a stage to one bundle, which works
@@ -55,30 +53,9 @@ func CheckRunner(ctx context.Context, runner string) error {
 	case !slices.Contains(runnerNames, runner):
 		return failure.New(failure.Usage, fmt.Errorf("--runner %s: must be one of %s", runner, strings.Join(runnerNames, ", ")))
 	case isDataflow(runner):
-		return checkDataflow(ctx, runner)
+		return dataflow.Check(ctx)
 	}
 	return reachServer(ctx, runner, *jobopts.Endpoint)
-}
-
-// checkDataflow refuses a job for Dataflow without what Beam needs to send it there. As
-// in Beam, the project and the region may also come from the settings of gcloud.
-func checkDataflow(ctx context.Context, name string) error {
-	staging := flag.Lookup("staging_location").Value.String()
-	var missing []string
-	if staging == "" {
-		missing = append(missing, "--staging_location gs://BUCKET/FOLDER")
-	}
-	// Asking gcloud takes seconds, so it is asked only if everything else is there.
-	if *gcpopts.Project == "" && (staging == "" || gcpopts.GetProjectFromFlagOrEnvironment(ctx) == "") {
-		missing = append(missing, "--project NAME")
-	}
-	if *gcpopts.Region == "" && (staging == "" || gcpopts.GetRegion(ctx) == "") {
-		missing = append(missing, "--region NAME")
-	}
-	if len(missing) > 0 {
-		return failure.New(failure.Usage, fmt.Errorf("--runner %s: give %s, and --temp_location gs://BUCKET/FOLDER unless files of the job may lie in the staging location", name, strings.Join(missing, ", ")))
-	}
-	return nil
 }
 
 // longestDial is the longest that a job server may take to answer. Beam itself waits two minutes and says nothing.
