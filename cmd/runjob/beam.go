@@ -14,6 +14,13 @@ import (
 // runnerFlag is the flag of Beam that chooses a runner.
 const runnerFlag = "runner"
 
+// templateFlag is the flag of Beam by which the launcher of a Flex Template for Dataflow asks for a job. The launcher
+// sends the job when this process has ended, so such a job is not waited for.
+const templateFlag = "template_location"
+
+// forLauncher reports whether the launcher of a Flex Template has started this process.
+func forLauncher() bool { return flag.Lookup(templateFlag).Value.String() != "" }
+
 // runner is a runner of Beam that can run jobs.
 type runner struct {
 	// names are the names that --runner accepts, the usual one first.
@@ -38,8 +45,9 @@ func runnersOfBeam() []runner {
 			"project", "region", "staging_location", "temp_location", "job_name", "labels", "experiments",
 			"dataflow_endpoint", "dataflow_kms_key", "dataflow_service_options", "environment_config", "sdk_container_image", "worker_binary",
 			"num_workers", "max_num_workers", "autoscaling_algorithm", "flexrs_goal", "number_of_worker_harness_threads",
-			"worker_machine_type", "min_cpu_platform", "disk_size_gb", "disk_type", "disk_provisioned_iops", "disk_provisioned_throughput_mibps",
+			"worker_machine_type", "machine_type", "min_cpu_platform", "disk_size_gb", "disk_type", "disk_provisioned_iops", "disk_provisioned_throughput_mibps",
 			"zone", "worker_region", "worker_zone", "network", "subnetwork", "use_public_ips", "no_use_public_ips", "service_account_email", "cpu_profiling",
+			templateFlag,
 		}},
 	}
 }
@@ -47,7 +55,7 @@ func runnersOfBeam() []runner {
 // refusals has the flags of Beam that no runner may have, with the reason.
 func refusals() map[string]string {
 	const unrun = "the job would not be run, and there would be no results to publish"
-	return map[string]string{"execute_async": "--async does that", "dry_run": unrun, "template_location": unrun}
+	return map[string]string{"execute_async": "--async does that", "dry_run": unrun}
 }
 
 // runnerNamed returns the runner with a name, if there is one.

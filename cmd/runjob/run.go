@@ -38,7 +38,7 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) error {
 	}
 	defer remove()
 	c.Stdin = stdin
-	if c.Async {
+	if c.Async || forLauncher() {
 		return submitJob(ctx, c.Config)
 	}
 	summary, err := runJob(ctx, c.Config)

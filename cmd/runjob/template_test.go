@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/job"
+)
+
+// metadataFile describes the Flex Template for Dataflow.
+const metadataFile = "../../deploy/dataflow/metadata.json"
+
+// metadata is the content of metadataFile, in the form that Google gives it.
+type metadata struct {
+	Name        string       `json:"name"`
+	Description string       `json:"description"`
+	Parameters  []*parameter `json:"parameters"`
+}
+
+// parameter is a parameter of a Flex Template. The launcher hands it to the program as a flag of the same name.
+type parameter struct {
+	Name       string   `json:"name"`
+	Label      string   `json:"label"`
+	HelpText   string   `json:"helpText"`
+	ParamType  string   `json:"paramType,omitempty"`
+	IsOptional bool     `json:"isOptional,omitempty"`
+	Regexes    []string `json:"regexes,omitempty"`
+}
+
+// notInTemplate has the flags that are no parameters of the template, with the reason.
+func notInTemplate() map[string]string {
+	const launcher = "the launcher sets it, from the options of the launch"
+	const local = "it is for jobs on one machine"
+	reasons := map[string]string{
+		"lanes": local, "worker_binary": "the template has the program", "dataflow_endpoint": "the launcher asks Google",
+		"environment_config": "sdk_container_image does the same", "zone": "worker_zone does the same",
+		"machine_type": "worker_machine_type does the same", templateFlag: launcher,
+		"cpu_profiling": "it is for developers", "worker_region": "the region of the job is that of its buckets",
+		"use_public_ips": launcher, "no_use_public_ips": launcher,
+	}
+	for _, name := range []string{
+		"project", "region", "staging_location", "temp_location", "job_name", "labels", "experiments", "dataflow_kms_key", "sdk_container_image",
+		"num_workers", "max_num_workers", "flexrs_goal", "worker_machine_type", "disk_size_gb", "worker_zone", "network", "subnetwork",
+		"service_account_email", "autoscaling_algorithm",
+	} {
+		reasons[name] = launcher
+	}
+	return reasons
+}
+
+// flagOfTemplate is a flag that the template has as a parameter.
+type flagOfTemplate struct {
+	help     string
+	required bool
+	isSwitch bool
+	usual    string // the default; empty if there is none
+}
+
+// templateFlags returns the flags of 'runjob run --runner dataflow' that the template has as parameters.
+func templateFlags(t *testing.T) map[string]flagOfTemplate {
+	config := job.Default()
+	flags := map[string]flagOfTemplate{}
+	for _, f := range jobFlags(&config) {
+		usual, err := f.usual()
+		if err != nil {
+			t.Fatal(err)
+		}
+		isSwitch := reflect.ValueOf(f.field).Elem().Kind() == reflect.Bool
+		flags[f.name] = flagOfTemplate{f.help, f.traits&required != 0, isSwitch, usual}
+	}
+	dataflow, _ := runnerNamed("dataflow")
+	for _, name := range dataflow.flags {
+		flags[name] = flagOfTemplate{help: flag.Lookup(name).Usage, isSwitch: isSwitch(name)}
+	}
+	for name := range notInTemplate() {
+		if _, known := flags[name]; !known {
+			t.Errorf("there is no flag --%s to leave out", name)
+		}
+		delete(flags, name)
+	}
+	return flags
+}
+
+// TestTemplateParameters: the Flex Template has each flag as a parameter, with the help of the flag. UPDATE=1 adds flags
+// that are missing, and renews the help.
+func TestTemplateParameters(t *testing.T) {
+	content, err := os.ReadFile(metadataFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found metadata
+	reader := json.NewDecoder(bytes.NewReader(content))
+	reader.DisallowUnknownFields()
+	if err := reader.Decode(&found); err != nil {
+		t.Fatal(err)
+	}
+	flags := templateFlags(t)
+	if os.Getenv("UPDATE") != "" {
+		found.Parameters = renew(found.Parameters, flags)
+	}
+	for _, p := range found.Parameters {
+		f, known := flags[p.Name]
+		delete(flags, p.Name)
+		switch {
+		case !known:
+			t.Errorf("the parameter %s is no flag, or stands there twice", p.Name)
+		case p.HelpText != f.help:
+			t.Errorf("the parameter %s has another help than the flag, see UPDATE=1", p.Name)
+		case p.IsOptional == f.required:
+			t.Errorf("the parameter %s is optional: %v", p.Name, p.IsOptional)
+		case p.Label == "":
+			t.Errorf("the parameter %s has no label", p.Name)
+		}
+		checkRegexes(t, p, f)
+	}
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		t.Errorf("there is no parameter for --%s, see UPDATE=1", name)
+	}
+	if os.Getenv("UPDATE") != "" {
+		var encoded bytes.Buffer
+		writer := json.NewEncoder(&encoded)
+		writer.SetEscapeHTML(false)
+		writer.SetIndent("", "  ")
+		if err := writer.Encode(found); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(metadataFile, encoded.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// renew returns the parameters with the help of the flags, and with parameters for the flags that have none.
+func renew(old []*parameter, flags map[string]flagOfTemplate) []*parameter {
+	missing := maps.Clone(flags)
+	for _, p := range old {
+		delete(missing, p.Name)
+		if f, known := flags[p.Name]; known {
+			p.HelpText = f.help
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		f := missing[name]
+		old = append(old, &parameter{Name: name, Label: strings.ReplaceAll(name, "-", " "), HelpText: f.help, IsOptional: !f.required})
+	}
+	return old
+}
+
+// checkRegexes checks that a parameter lets the default of its flag pass, and that a switch is true or false.
+func checkRegexes(t *testing.T, p *parameter, f flagOfTemplate) {
+	t.Helper()
+	if f.isSwitch && !slices.Equal(p.Regexes, []string{"^(true|false)$"}) {
+		t.Errorf("the parameter %s is a switch, and may be %q", p.Name, p.Regexes)
+	}
+	for _, text := range p.Regexes {
+		pattern, err := regexp.Compile(text)
+		if err != nil {
+			t.Errorf("the parameter %s: %v", p.Name, err)
+			continue
+		}
+		if f.usual != "" && !pattern.MatchString(f.usual) {
+			t.Errorf("the parameter %s may not be %q, its default", p.Name, f.usual)
+		}
+	}
+}
+
+// TestDataflowPage: the page about Dataflow names each flag.
+func TestDataflowPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/dataflow.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dataflow, _ := runnerNamed("dataflow")
+	for _, name := range dataflow.flags {
+		if !bytes.Contains(page, []byte("`--"+name+"`")) {
+			t.Errorf("docs/dataflow.md does not name --%s", name)
+		}
+	}
+}
