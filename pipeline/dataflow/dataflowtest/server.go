@@ -173,11 +173,11 @@ func (s *Server) Object(name string) ([]byte, error) {
 
 // Objects lists the names of the files in the bucket.
 func (s *Server) Objects() (names []string) {
-	objects, _, err := s.objects.ListObjectsWithOptions(Bucket, fakestorage.ListOptions{})
+	found, err := s.objects.ListObjectsWithOptionsPaginated(Bucket, fakestorage.ListOptions{})
 	if err != nil {
 		s.t.Error(err)
 	}
-	for _, object := range objects {
+	for _, object := range found.Objects {
 		names = append(names, "gs://"+Bucket+"/"+object.Name)
 	}
 	return names
