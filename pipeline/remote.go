@@ -192,7 +192,7 @@ func (r *run) submit(ctx context.Context, e engine.Engine) (s Submission, err er
 }
 
 // longestCancel is how long a job may take to end after it was cancelled.
-const longestCancel = time.Minute
+const longestCancel = 5 * time.Minute
 
 // cancel cancels the job of a run that was interrupted. It returns the error of the interruption.
 func (r *run) cancel(ctx context.Context, e engine.Engine, s Submission) error {
