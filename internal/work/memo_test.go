@@ -26,8 +26,12 @@ func TestMemo(t *testing.T) {
 		step  string
 		given [][]byte
 	}{
-		{"step", nil}, {"step", given[:1]}, {"step", [][]byte{[]byte("a"), []byte("bc")}}, {"step", [][]byte{[]byte("abc")}},
-		{"steps", given}, {"", given},
+		{"step", nil},
+		{"step", given[:1]},
+		{"step", [][]byte{[]byte("a"), []byte("bc")}},
+		{"step", [][]byte{[]byte("abc")}},
+		{"steps", given},
+		{"", given},
 	} {
 		if _, found, err := runs.Recall(other.step, other.given...); found || err != nil {
 			t.Errorf("%s %q: found %t, %v", other.step, other.given, found, err)
