@@ -4,6 +4,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -177,7 +178,7 @@ func (r *run) finish(found *metrics.Results) (Summary, error) {
 		return Summary{}, err
 	}
 	if err := accept(r.Config, result, r.Bytes); err != nil {
-		return Summary{}, failure.New(failure.Input, err)
+		return Summary{}, errors.Join(failure.New(failure.Input, err), r.results.Settle())
 	}
 	audited, err := recall.Read(r.results.Temp)
 	if err != nil {

@@ -29,6 +29,7 @@ type innerJob struct {
 	graphBytes int64         // 0: as the job chooses
 	bounds     groups.Bounds // zero: the usual ones
 	lanes      int
+	unreliable uint64 // 0: every task runs once
 }
 
 // runInner does what Run does, up to the results, with other cuts. It returns the clusters and pairs, and the result of
@@ -58,6 +59,9 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.
 	job.Parameters.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
 	if inner.graphBytes > 0 {
 		job.GraphBytes = inner.graphBytes
+	}
+	if inner.unreliable != 0 {
+		job.Runs.Unreliable, job.Runs.Release = inner.unreliable, false
 	}
 	if inner.bounds != (groups.Bounds{}) {
 		job.Parameters.Bounds = inner.bounds

@@ -48,7 +48,7 @@ func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do func(co
 	}
 	element = slices.Clone(element) // the runner may use its memory again
 	t := work.DecodeTask(element)
-	one := &begun{stage: s, outcome: work.Outcome{Stage: s.name, Number: t.Number}}
+	one := &begun{stage: s}
 	b.begun = append(b.begun, one)
 	ofTasks, name := b.ctx, fmt.Sprintf("%s %d", s.name, t.Number)
 	b.group.Go(func() error {
@@ -57,14 +57,18 @@ func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do func(co
 			one.outcome, one.recalled = done.Outcome, found
 			return faultOf(name, err)
 		}
-		one.figures, err = b.Runs.Run(ofTasks, s.name, t.Number, func(m *work.Memory) error {
-			w := &work.Desk{Memory: m, Runs: b.Runs, Outcome: &one.outcome, Hold: func(shared any) { b.held.Store(shared, nil) }}
-			return w.Do(ofTasks, t, do)
+		done, one.figures, err = b.Runs.Try(ofTasks, name, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
+			done.Outcome = work.Outcome{Stage: s.name, Number: t.Number}
+			figures, err = b.Runs.Run(ctx, s.name, t.Number, func(m *work.Memory) error {
+				w := &work.Desk{Memory: m, Runs: b.Runs, Outcome: &done.Outcome, Hold: func(shared any) { b.held.Store(shared, nil) }}
+				return w.Do(ctx, t, do)
+			})
+			return done, figures, err
 		})
-		if err != nil {
+		if one.outcome = done.Outcome; err != nil {
 			return err
 		}
-		return faultOf(name, b.Runs.Remember(work.Done{Outcome: one.outcome}, string(s.name), element))
+		return faultOf(name, b.Runs.Remember(done, string(s.name), element))
 	})
 	return nil
 }

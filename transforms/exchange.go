@@ -52,13 +52,16 @@ type exchangeFn struct {
 	planner
 }
 
-func (f *exchangeFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
+func (f *exchangeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
 	outcomes, counts, err := work.ReadOutcomes(elements)
 	if err != nil {
 		return faultOf("exchange", err)
 	}
-	done, err := once(f.Runs, f.Name, outcomes, func(emit func(work.Task)) (work.Outcome, error) {
-		return work.Outcome{}, f.Delivery.Deliver(string(f.Runs.Folder), work.RunsOf(outcomes), counts, emit)
+	done, _, err := once(ctx, f.Runs, f.Name, outcomes, func(context.Context) (done work.Done, none work.Figures, err error) {
+		err = f.Delivery.Deliver(string(f.Runs.Folder), work.RunsOf(outcomes), counts, func(t work.Task) {
+			done.Tasks = append(done.Tasks, t.Encode())
+		})
+		return done, none, err
 	})
 	if err != nil {
 		return faultOf("exchange", err)

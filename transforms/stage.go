@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -69,19 +70,23 @@ func (f *planner) plan(ctx context.Context, s *stage, elements func(*[]byte) boo
 	if err != nil {
 		return work.Outcome{}, faultOf(string(s.name), err)
 	}
-	done, err := once(f.Runs, f.Name, outcomes, func(next func(work.Task)) (work.Outcome, error) {
-		p := work.Planning{Runs: f.Runs, Outcomes: outcomes, Counts: counts, Outcome: work.Outcome{Stage: s.name}, Emit: next}
-		figures, err := f.Runs.Run(ctx, s.name, 0, func(m *work.Memory) error {
+	done, figures, err := once(ctx, f.Runs, f.Name, outcomes, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
+		p := work.Planning{
+			Runs: f.Runs, Outcomes: slices.Clone(outcomes), Counts: counts, Outcome: work.Outcome{Stage: s.name},
+			Emit: func(t work.Task) { done.Tasks = append(done.Tasks, t.Encode()) },
+		}
+		figures, err = f.Runs.Run(ctx, s.name, 0, func(m *work.Memory) error {
 			p.Memory = m
 			return do(ctx, &p)
 		})
-		if err == nil {
-			s.count(ctx, figures)
-		}
-		return p.Outcome, err
+		done.Outcome = p.Outcome
+		return done, figures, err
 	})
 	if err != nil {
 		return done.Outcome, faultOf(string(s.name), err)
+	}
+	if figures != (work.Figures{}) { // otherwise an earlier run had done it
+		s.count(ctx, figures)
 	}
 	for _, element := range done.Tasks {
 		emit(element)
@@ -90,26 +95,25 @@ func (f *planner) plan(ctx context.Context, s *stage, elements func(*[]byte) boo
 }
 
 // once does a step that is given outcomes, unless an earlier run has done it.
-func once(runs work.Runs, name string, outcomes []work.Outcome, do func(emit func(work.Task)) (work.Outcome, error)) (done work.Done, err error) {
+func once(ctx context.Context, runs work.Runs, name string, outcomes []work.Outcome, do work.Attempt) (done work.Done, figures work.Figures, err error) {
 	var given [][]byte
 	if runs.Resumable {
 		for _, o := range outcomes {
 			element, err := o.Encode()
 			if err != nil {
-				return done, err
+				return done, figures, err
 			}
 			given = append(given, element)
 		}
 	}
 	done, found, err := runs.Recall(name, given...)
 	if found || err != nil {
-		return done, err
+		return done, figures, err
 	}
-	done.Outcome, err = do(func(t work.Task) { done.Tasks = append(done.Tasks, t.Encode()) })
-	if err != nil {
-		return done, err
+	if done, figures, err = runs.Try(ctx, name, do); err != nil {
+		return done, figures, err
 	}
-	return done, runs.Remember(done, name, given...)
+	return done, figures, runs.Remember(done, name, given...)
 }
 
 // faultOf marks an error of a step, unless a task has marked it. It returns nil for nil.

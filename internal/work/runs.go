@@ -33,6 +33,9 @@ type Runs struct {
 	Release bool
 	// Resumable makes tasks note what they have done, and take up what they find noted. It excludes Release.
 	Resumable bool
+	// Unreliable, if not 0, makes tasks run as on a cluster that loses workers: see [Runs.Try]. It is the seed of what
+	// goes wrong. Tests set it, to see that nothing of that changes results. It excludes Release.
+	Unreliable uint64
 	// Memory is the size in bytes that a worker of a cluster aims to stay below; 0: no limit, or one that the process has
 	// set itself.
 	Memory int64
