@@ -26,6 +26,9 @@ type commands struct {
 	Eval   evalCommand   `cmd:"" help:"Measure the results of an earlier run against known near-duplicates."`
 	Query  queryCommand  `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run."`
 
+	WorkerPool workerPoolCommand `cmd:"" help:"Start workers when an engine such as Flink or Spark asks for them."`
+	Worker     workerCommand     `cmd:"" hidden:"" help:"Be a worker of a worker pool, which runs this."`
+
 	BeamHelp beamHelp `name:"help-beam" help:"Show the flags of Apache Beam (--runner, --endpoint, --project and so on) that 'run' and 'demo' take."`
 }
 

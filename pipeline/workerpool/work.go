@@ -1,0 +1,78 @@
+package workerpool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/container/tools"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
+)
+
+// Endpoints say for whom a worker works. The addresses have the form HOST:PORT.
+type Endpoints struct {
+	// ID is the name by which the engine knows the worker.
+	ID string
+	// Control is where the engine hands out work. Logging is where it collects messages.
+	Control, Logging string
+	// Provision is where the engine tells the options of the pipeline. It may be empty.
+	Provision string
+}
+
+// longestProvision is the longest that an engine may take to tell the options of a pipeline.
+const longestProvision = 30 * time.Second
+
+// Work is the work of a worker process, and returns when the process is to end: the engine has hung up, the lifeline has
+// come to its end, or the context has. The lifeline is the standard input, of which the pool holds the other side. It
+// ends with the pool, however that ends. An engine that dies without a word is an error.
+//
+// Beam's own worker (the flag --worker) stays until it is killed.
+func Work(ctx context.Context, e Endpoints, lifeline io.Reader) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ctx = grpcx.WriteWorkerID(ctx, e.ID)
+	go func() {
+		_, _ = io.Copy(io.Discard, lifeline)
+		cancel()
+	}()
+	options, err := provision(ctx, e.Provision)
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- harness.MainWithOptions(ctx, e.Logging, e.Control, options) }()
+	select {
+	case err = <-ended:
+	case <-ctx.Done(): // bundles may go on for a while, and nobody wants them
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("work for %s: %w", e.Control, err)
+	}
+	return nil
+}
+
+// provision asks the engine for the options of the pipeline and sets them.
+func provision(ctx context.Context, endpoint string) (harness.Options, error) {
+	if endpoint == "" {
+		return harness.Options{}, nil
+	}
+	asking, cancel := context.WithTimeout(ctx, longestProvision)
+	defer cancel()
+	info, err := tools.ProvisionInfo(asking, endpoint)
+	var options runtime.RawOptionsWrapper
+	if err == nil {
+		err = tools.ProtoToOptions(info.GetPipelineOptions(), &options)
+	}
+	if err != nil {
+		return harness.Options{}, fmt.Errorf("ask %s for the options of the pipeline: %w", endpoint, errors.Join(ctx.Err(), err))
+	}
+	runtime.GlobalOptions.Import(options.Options)
+	return harness.Options{StatusEndpoint: info.GetStatusEndpoint().GetUrl(), RunnerCapabilities: info.GetRunnerCapabilities()}, nil
+}
