@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"os"
-	"runtime"
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
@@ -38,20 +36,6 @@ func TestCheckRunner(t *testing.T) {
 		setFlag(t, jobopts.Endpoint, c.endpoint)
 		if err := CheckRunner(c.ctx, c.runner); !errors.Is(err, c.want) {
 			t.Errorf("--runner %s --endpoint %s: %v, want %v", c.runner, c.endpoint, err, c.want)
-		}
-	}
-}
-
-// TestWorkerBinary: workers run this program unless another one is named.
-func TestWorkerBinary(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for named, want := range map[string]string{"": map[bool]string{true: self}[runtime.GOOS == "linux"], "other": "other"} {
-		setFlag(t, jobopts.WorkerBinary, named)
-		if got, err := workerBinary(); err != nil || got != want {
-			t.Errorf("--worker_binary %q: workers run %q, want %q (%v)", named, got, want, err)
 		}
 	}
 }

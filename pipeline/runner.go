@@ -2,31 +2,30 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
-	// This import lets Beam call DoFns without reflection.
+	// The first import lets Beam call DoFns without reflection, the second makes this program a worker if it is
+	// started as one.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec/optimized"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init"
 
-	// All runners but Prism. Its job server listens on all interfaces, authenticates nobody, and starts any program
-	// that a job names.
+	// Other engines are reached by the packages dataflow and jobservice. Prism is not here: its job server listens on
+	// all interfaces, authenticates nobody, and starts any program that a job names.
 	//lint:ignore SA1019 Its successor is Prism, see above.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
 	"mirrorbeam/internal/failure"
 	_ "mirrorbeam/internal/username" // for Beam, see the package
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline/dataflow"
+	"mirrorbeam/pipeline/engine"
+	"mirrorbeam/pipeline/jobservice"
 )
 
 // localRunner runs a job in this process. It opens no port, and passes the tasks of a stage to one bundle, which works
@@ -58,8 +57,13 @@ func CheckRunner(ctx context.Context, runner string) error {
 	return reachServer(ctx, runner, *jobopts.Endpoint)
 }
 
-// longestDial is the longest that a job server may take to answer. Beam itself waits two minutes and says nothing.
-const longestDial = 5 * time.Second
+// engineOf returns the engine of a runner.
+func engineOf(runner string) engine.Engine {
+	if isDataflow(runner) {
+		return dataflow.Engine{}
+	}
+	return jobServer(runner)
+}
 
 // reachServer returns an error unless something answers at the address of a job server.
 func reachServer(ctx context.Context, name, address string) error {
@@ -69,27 +73,12 @@ func reachServer(ctx context.Context, name, address string) error {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return failure.New(failure.Usage, fmt.Errorf("--endpoint %s: must be HOST:PORT, as in localhost:8099", address))
 	}
-	dialer := net.Dialer{Timeout: longestDial}
-	connection, err := dialer.DialContext(ctx, "tcp", address)
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	} else if err != nil {
-		err = failure.New(failure.Storage, fmt.Errorf("--endpoint %s: no job server answers there: %w: start the job server, or correct the address", address, err))
-	} else {
-		connection.Close()
+	err := jobservice.Probe(ctx, address)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, jobservice.ErrOther):
+		return failure.New(failure.Usage, fmt.Errorf("--endpoint %s: %w", address, err))
 	}
-	return err
-}
-
-// workerBinary returns the program that workers run: the one of --worker_binary, or else this one. Workers are Linux
-// machines; on other systems Beam compiles a program for them.
-func workerBinary() (string, error) {
-	if *jobopts.WorkerBinary != "" || runtime.GOOS != "linux" {
-		return *jobopts.WorkerBinary, nil
-	}
-	path, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find this program, which workers are to run: %w: name it with --worker_binary", err)
-	}
-	return path, nil
+	return failure.New(failure.Storage, fmt.Errorf("--endpoint %s: no job server answers there: %w: start the job server, or correct the address", address, err))
 }

@@ -37,7 +37,7 @@ func runnersOfBeam() []runner {
 	}
 	return []runner{
 		{names: []string{"direct", "DirectRunner"}},
-		{names: []string{"flink", "FlinkRunner"}, flags: append([]string{"parallelism"}, portable...)},
+		{names: []string{"flink", "FlinkRunner"}, flags: append([]string{"parallelism", "flink_rest"}, portable...)},
 		{names: []string{"portable", "PortableRunner", "universal"}, flags: append([]string{"parallelism"}, portable...)},
 		{names: []string{"spark", "SparkRunner"}, flags: portable},
 		// Beam's runners/dataflow makes the options of a job from these.

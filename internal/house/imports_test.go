@@ -10,14 +10,16 @@ import (
 // house that each may import. A test of a package may import as well what these may, and
 // what is there for tests only: storagetest, worktest.
 var mayImport = map[string]string{
-	"cmd/runjob":                     "internal/audit internal/corpus internal/evaluation internal/failure internal/methods internal/output internal/plan internal/query internal/results internal/setting internal/sources internal/storage internal/storage/gcs internal/storage/s3 internal/warnings job lshbands pipeline",
+	"cmd/runjob":                     "internal/audit internal/corpus internal/evaluation internal/failure internal/methods internal/output internal/plan internal/query internal/results internal/setting internal/sources internal/storage internal/storage/gcs internal/storage/s3 internal/warnings job lshbands pipeline pipeline/workerpool",
 	"scripts/plancosts":              "internal/plan",
 	"internal/plan":                  "asmkernels internal/audit internal/candidates internal/corpus internal/docref internal/documents internal/failure internal/formats internal/groups internal/leaders internal/listing internal/methods internal/output internal/records internal/sample internal/setting internal/storage internal/work job lshbands",
 	"internal/query":                 "asmkernels internal/corpus internal/docref internal/documents internal/failure internal/formats internal/index internal/listing internal/methods internal/output internal/results internal/setting internal/storage internal/workspace job lshbands sketch",
 	"pipeline/engine":                "",
 	"pipeline/dataflow":              "internal/failure internal/storage pipeline/engine",
+	"pipeline/jobservice":            "pipeline/engine pipeline/workerpool",
+	"pipeline/workerpool":            "",
 	"pipeline/dataflow/dataflowtest": "internal/storage/storagetest",
-	"pipeline":                       "internal/audit internal/documents internal/failure internal/groups internal/listing internal/methods internal/output internal/outputs internal/recall internal/scoring internal/setting internal/sources internal/storage internal/username internal/warnings internal/work internal/workspace job lshbands pipeline/dataflow pipeline/engine sketch transforms",
+	"pipeline":                       "internal/audit internal/documents internal/failure internal/groups internal/listing internal/methods internal/output internal/outputs internal/recall internal/scoring internal/setting internal/sources internal/storage internal/username internal/warnings internal/work internal/workspace job lshbands pipeline/dataflow pipeline/engine pipeline/jobservice sketch transforms",
 	"internal/listing":               "internal/corpus internal/documents internal/failure internal/formats internal/output internal/setting internal/storage internal/workspace job",
 	"internal/warnings":              "internal/keep internal/methods internal/sources internal/work job sketch",
 	"internal/failure":               "internal/setting internal/work internal/workspace job",
@@ -76,6 +78,7 @@ var mayImport = map[string]string{
 	"scripts/warc/crawl":             "internal/warc",
 	"scripts/bench":                  "",
 	"scripts/dense":                  "",
+	"scripts/engines":                "",
 	"scripts/multiply":               "",
 	"scripts/plant":                  "",
 	"scripts/scale":                  "",
@@ -90,7 +93,7 @@ var inTests = map[string]string{
 }
 
 // withBeam are the packages that know Beam. Nothing below them does.
-var withBeam = []string{"cmd/runjob", "pipeline", "pipeline/dataflow", "pipeline/dataflow/dataflowtest", "pipeline/engine", "transforms"}
+var withBeam = []string{"cmd/runjob", "pipeline", "pipeline/dataflow", "pipeline/dataflow/dataflowtest", "pipeline/engine", "pipeline/jobservice", "pipeline/workerpool", "transforms"}
 
 func isCommand(room string) bool {
 	return strings.HasPrefix(room, "cmd/") || strings.HasPrefix(room, "scripts/")

@@ -1,0 +1,117 @@
+// Package jobservice hands pipelines to the job server of an engine, such as Flink or Spark, and follows them there. It
+// speaks Beam's job API. What it tells a job server beyond Beam's own runners is in [Options].
+package jobservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"mirrorbeam/pipeline/engine"
+)
+
+// Server is a job server. It implements [engine.Engine].
+type Server struct {
+	// Address is where it answers, HOST:PORT.
+	Address string
+	// Options are settings for the engine.
+	Options Options
+
+	mutex    sync.Mutex
+	loopback *extworker.Loopback // the workers in this process, if the job uses any
+}
+
+var _ engine.Engine = (*Server)(nil)
+
+// Options are settings for the engine.
+type Options struct {
+	// Parallelism is the number of tasks that the engine works on at a time; 0 leaves the number to the engine. Flink
+	// then takes parallelism.default of its configuration, which is 1 unless somebody has set it.
+	Parallelism int
+	// Experiments are switches of the engine.
+	Experiments []string
+	// RetainContainers keeps the containers of workers after the job.
+	RetainContainers bool
+	// Flink says that the engine is Flink.
+	Flink bool
+	// FlinkREST is the address of Flink's REST interface, HOST:PORT, where jobs are cancelled. If it is "", that is
+	// port 8081 on the machine of the job server.
+	FlinkREST string
+}
+
+// connect opens a connection to the job server. No request waits for longer than its context if nothing answers.
+func (s *Server) connect() (jobpb.JobServiceClient, io.Closer, error) {
+	connection, err := grpc.NewClient(s.Address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return nil, nil, fmt.Errorf("job server %s: %w", s.Address, err)
+	}
+	return jobpb.NewJobServiceClient(connection), connection, nil
+}
+
+// fault describes a request that failed. A cancelled context is not the fault of the job server.
+func (s *Server) fault(ctx context.Context, request string, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("job server %s: %s: %w", s.Address, request, wordsOf(err))
+}
+
+// wordsOf returns the message of an answer without the envelope of gRPC.
+func wordsOf(err error) error {
+	answer, ok := status.FromError(err)
+	if !ok || answer.Message() == "" {
+		return err
+	}
+	return answered{errors.New(answer.Message()), err}
+}
+
+// answered is an error with the words of one error, which is also another one.
+type answered struct {
+	error
+	whole error
+}
+
+func (a answered) Unwrap() error { return a.whole }
+
+// hasEnded reports whether a job in a state has come to its end.
+func hasEnded(state jobpb.JobState_Enum) bool {
+	switch state {
+	case jobpb.JobState_DONE, jobpb.JobState_FAILED, jobpb.JobState_CANCELLED, jobpb.JobState_DRAINED, jobpb.JobState_UPDATED:
+		return true
+	}
+	return false
+}
+
+// isGone reports whether a request failed because nothing answers. It may be repeated.
+func isGone(err error) bool { return status.Code(err) == codes.Unavailable }
+
+// keep remembers workers that belong to this process.
+func (s *Server) keep(loopback *extworker.Loopback) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.loopback = loopback
+}
+
+// release ends the workers of this process, if there are any. The job has ended.
+func (s *Server) release(ctx context.Context) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.loopback == nil {
+		return nil
+	}
+	err := s.loopback.Stop(ctx)
+	s.loopback = nil
+	if err != nil {
+		return fmt.Errorf("end the workers in this process: %w", err)
+	}
+	return nil
+}
