@@ -1,0 +1,137 @@
+# shellcheck shell=bash
+# What flink.sh and spark.sh share. They set:
+#   engine      the name of the engine: a folder here has its pom.xml and SHA256SUMS
+#   job_port    the port of its job server
+#   ports       all ports of the cluster but the worker pool's
+#   flags       flags of Beam with which 'runjob run' reaches the cluster
+#   launch_all  a function that launches the processes
+# All processes listen on localhost alone, but for the job server, which takes no address.
+
+: "${engine:?}" "${job_port:?}" "${ports[0]:?}" "${flags[0]:?}"
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+tree=$(cd "$here/../.." && pwd)
+jars=${MIRRORBEAM_CACHE:-$HOME/.cache/mirrorbeam}/engines/$engine
+state=${TMPDIR:-/tmp}/mirrorbeam-$engine-$UID
+pool_port=${POOL_PORT:-50000}
+
+fail() {
+  printf '%s: %s\n' "$0" "$*" >&2
+  exit 1
+}
+
+# fetch: the jars of the engine, from Maven Central or the cache. They must be those of SHA256SUMS.
+fetch() {
+  if (cd "$jars" 2>/dev/null && sha256sum --check --quiet "$here/$engine/SHA256SUMS" >/dev/null 2>&1); then
+    return
+  fi
+  command -v mvn >/dev/null || fail "Maven (mvn) is needed to download $engine"
+  echo "downloading $engine to $jars" >&2
+  rm -rf "$jars"
+  mvn --quiet --batch-mode --strict-checksums --file "$here/$engine/pom.xml" \
+    org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
+    -DincludeScope=runtime -DoutputDirectory="$jars" >&2 || fail "Maven could not download $engine"
+  (cd "$jars" && sha256sum --check --quiet "$here/$engine/SHA256SUMS") >&2 || fail "the jars of $engine are not those of $here/$engine/SHA256SUMS"
+}
+
+# answers PORT: something listens there.
+answers() { (exec 3<>"/dev/tcp/localhost/$1") 2>/dev/null; }
+
+# launch NAME COMMAND...: start a process of the cluster. With 'set -m' it is a process group of its own, so a Ctrl-C of
+# the user reaches the job alone, which can then end in good order.
+launch() {
+  local name=$1
+  shift
+  "$@" >"$state/$name.log" 2>&1 </dev/null &
+  echo $! >"$state/$name.pid"
+}
+
+# alive NAME: the process of this name runs. The number may belong to another process by now.
+alive() {
+  local pid
+  pid=$(cat "$state/$1.pid" 2>/dev/null) && ps -p "$pid" -o args= 2>/dev/null | grep -qE 'mirrorbeam|worker-pool'
+}
+
+# await NAME PORT: until the process answers there.
+await() {
+  for _ in $(seq 240); do
+    if answers "$2"; then return; fi
+    alive "$1" || break
+    sleep 0.5
+  done
+  tail -n 20 "$state/$1.log" >&2
+  fail "$1 does not answer at port $2"
+}
+
+start() {
+  command -v java >/dev/null || fail 'Java is needed: version 11 or 17'
+  fetch
+  for port in "${ports[@]}" "$pool_port"; do
+    if answers "$port"; then fail "something answers at localhost:$port already"; fi
+  done
+  mkdir -p "$state"
+  if [ -z "${RUNJOB:-}" ]; then
+    RUNJOB=$state/runjob
+    (cd "$tree" && go build -o "$RUNJOB" ./cmd/runjob)
+  fi
+  echo "$RUNJOB" >"$state/program"
+  launch pool "$RUNJOB" worker-pool --listen "localhost:$pool_port"
+  launch_all
+  await pool "$pool_port"
+  await job-server "$job_port"
+}
+
+# stop: end every process of the cluster, and remove what it has written.
+stop() {
+  local file
+  for file in "$state"/*.pid; do
+    if alive "$(basename "$file" .pid)"; then kill "$(cat "$file")" 2>/dev/null || true; fi
+  done
+  for file in "$state"/*.pid; do
+    for _ in $(seq 40); do
+      alive "$(basename "$file" .pid)" || continue 2
+      sleep 0.25
+    done
+    kill -KILL "$(cat "$file")" 2>/dev/null || true
+  done
+  rm -rf "$state"
+}
+
+# run ARG...: 'runjob run ARG...' on the cluster. It returns the exit code of the job.
+run() {
+  local job status=0 program
+  program=$(cat "$state/program")
+  "$program" run "${flags[@]}" "$@" <&0 &
+  job=$!
+  trap 'kill -INT "$job" 2>/dev/null' INT TERM HUP
+  # A signal ends the wait, and not yet the job.
+  wait "$job" || status=$?
+  while kill -0 "$job" 2>/dev/null; do
+    status=0
+    wait "$job" || status=$?
+  done
+  return "$status"
+}
+
+main() {
+  set -m
+  case ${1:-} in
+  start)
+    trap stop EXIT
+    start
+    trap - EXIT
+    echo "the cluster runs; its files are in $state"
+    echo "use: scripts/$engine.sh run ARG..., or runjob run ${flags[*]} ARG..."
+    ;;
+  stop) stop ;;
+  run)
+    shift
+    if ! alive job-server; then
+      trap stop EXIT
+      trap 'exit 130' INT TERM HUP
+      start
+    fi
+    run "$@"
+    ;;
+  *) fail 'use: run ARG..., start or stop; see the head of the script' ;;
+  esac
+}

@@ -1,0 +1,330 @@
+// Package engines runs the job on Flink and on Spark, with the scripts that users have, and holds it to the bytes of the
+// local run.
+package engines
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fsouza/fake-gcs-server/fakestorage"
+
+	"mirrorbeam/internal/storage/storagetest"
+)
+
+// corpora are small ones with many near-duplicates.
+var corpora = []string{"../../../shared/corpora/reuters21578/reuters.jsonl.zst", "../../../shared/corpora/mirrors/etcd_docs.jsonl.zst"}
+
+// longest is the longest that a job may take.
+const longest = 4 * time.Minute
+
+// cluster is a cluster that a script has started, with a bucket that its workers reach.
+type cluster struct {
+	t       *testing.T
+	engine  string
+	program string
+	state   string // the folder of its processes
+	flags   []string
+	env     []string
+
+	// strike is called for each object that is written to the bucket, with the number of them since the start of the job.
+	// If it returns true, the write is refused.
+	strike  func(number int64) bool
+	written atomic.Int64
+}
+
+// start starts a cluster that ends with the test.
+func start(t *testing.T, engine, program string, flags ...string) *cluster {
+	c := &cluster{t: t, engine: engine, program: program, flags: flags}
+	proxy := storagetest.NewProxy(t, nil)
+	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: proxy.Host, ExternalURL: proxy.URL, Writer: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "cluster"})
+	proxy.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/upload/") && strings.Contains(r.URL.RawQuery, "run-") {
+			if n := c.written.Add(1); c.strike != nil && c.strike(n) {
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+		}
+		server.HTTPHandler().ServeHTTP(w, r)
+	}))
+	folder := t.TempDir()
+	c.state = filepath.Join(folder, fmt.Sprintf("mirrorbeam-%s-%d", engine, os.Getuid()))
+	c.env = append(os.Environ(), "TMPDIR="+folder, "RUNJOB="+program, "STORAGE_EMULATOR_HOST="+proxy.Host, "SLOTS=2")
+	t.Cleanup(func() {
+		if out, err := c.script("stop"); err != nil {
+			t.Errorf("stop: %v: %s", err, out)
+		}
+		if _, err := os.Stat(c.state); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the cluster has left files: %v", err)
+		}
+	})
+	if out, err := c.script("start"); err != nil {
+		t.Fatalf("start: %v: %s", err, out)
+	}
+	return c
+}
+
+// script runs the script of the cluster.
+func (c *cluster) script(args ...string) (string, error) {
+	out := filepath.Join(c.t.TempDir(), "out")
+	file, err := os.Create(out)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	// The script may not write to a pipe of ours: the processes that it leaves behind would keep it open.
+	command := exec.CommandContext(context.Background(), "../"+c.engine+".sh", args...)
+	command.Env, command.Stdout, command.Stderr = c.env, file, file
+	err = command.Run()
+	content, _ := os.ReadFile(out)
+	return string(content), err
+}
+
+// job prepares a job on the cluster, or on this machine if there is none.
+func job(t *testing.T, c *cluster, program, corpus, output string, flags ...string) (*exec.Cmd, *bytes.Buffer) {
+	input, err := filepath.Abs(corpus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), longest)
+	t.Cleanup(cancel)
+	args := append([]string{"run", "--input", input, "--output", output, "--emit", "clusters,pairs"}, flags...)
+	command, said := exec.CommandContext(ctx, program, args...), &bytes.Buffer{}
+	command.Stdout, command.Stderr = said, said
+	if c != nil {
+		command.Args, command.Env = append(command.Args, c.flags...), c.env
+		c.written.Store(0)
+	}
+	return command, said
+}
+
+// results returns the bytes of the clusters and of the pairs in a folder.
+func results(t *testing.T, folder string) map[string]string {
+	found := map[string]string{}
+	for _, name := range []string{"clusters", "pairs"} {
+		files, _ := filepath.Glob(filepath.Join(folder, name+"-*.jsonl"))
+		slices.Sort(files)
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[name] += string(content)
+		}
+	}
+	return found
+}
+
+// expect runs a job on the cluster, which must have the results of the local run.
+func (c *cluster) expect(name, corpus string, want map[string]string, flags ...string) {
+	c.t.Helper()
+	c.t.Run(name, func(t *testing.T) {
+		output := filepath.Join(t.TempDir(), "out")
+		command, said := job(t, c, c.program, corpus, output, flags...)
+		begun := time.Now()
+		if err := command.Run(); err != nil {
+			t.Fatalf("%v: %s", err, last(said.String()))
+		}
+		t.Logf("%.0f s", time.Since(begun).Seconds())
+		got := results(t, output)
+		for name, content := range want {
+			if got[name] != content {
+				t.Errorf("%s: %d bytes, not the %d of the local run", name, len(got[name]), len(content))
+			}
+		}
+	})
+}
+
+// last returns the end of a long text.
+func last(text string) string { return text[max(0, len(text)-2000):] }
+
+// tools builds the program and runs the corpora on this machine.
+func tools(t *testing.T) (program string, want []map[string]string) {
+	if os.Getenv("ENGINES") == "" {
+		t.Skip("not asked for: ENGINES=1 runs jobs on Flink and Spark, and downloads these first")
+	}
+	for _, tool := range []string{"java", "mvn"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("Flink and Spark cannot be had: %v", err)
+		}
+	}
+	if _, err := os.Stat(corpora[0]); err != nil {
+		t.Skipf("no corpora: %v", err)
+	}
+	program = filepath.Join(t.TempDir(), "runjob")
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/runjob").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v: %s", err, out)
+	}
+	for _, corpus := range corpora {
+		output := filepath.Join(t.TempDir(), "local")
+		command, said := job(t, nil, program, corpus, output)
+		if err := command.Run(); err != nil {
+			t.Fatalf("local run: %v: %s", err, said)
+		}
+		found := results(t, output)
+		if len(found["pairs"]) == 0 || len(found["clusters"]) == 0 {
+			t.Fatalf("%s: no pairs", corpus)
+		}
+		want = append(want, found)
+	}
+	return program, want
+}
+
+const inBucket = "--temp=gs://cluster/temp"
+
+// TestSpark runs jobs on Spark with their temporary files on the disk and in a bucket.
+func TestSpark(t *testing.T) {
+	program, want := tools(t)
+	c := start(t, "spark", program, "--runner=spark", "--endpoint=localhost:8097", "--environment_type=EXTERNAL", "--environment_config=localhost:50000")
+	c.expect("disk", corpora[1], want[1])
+	c.expect("bucket", corpora[0], want[0], inBucket)
+}
+
+// TestFlink runs jobs on Flink on one slot and on two, with their temporary files on the disk and in a bucket. Then it
+// hurts jobs in the middle of their work, which end all the same.
+func TestFlink(t *testing.T) {
+	program, want := tools(t)
+	c := start(t, "flink", program, "--runner=flink", "--endpoint=localhost:8099", "--environment_type=EXTERNAL", "--environment_config=localhost:50000")
+	const one, two = "--parallelism=1", "--parallelism=2"
+	c.expect("one slot, disk", corpora[0], want[0], one)
+	c.expect("one slot, bucket", corpora[1], want[1], one, inBucket)
+	c.expect("two slots, disk", corpora[1], want[1], two)
+	c.expect("two slots, bucket", corpora[0], want[0], two, inBucket)
+
+	for _, fault := range []struct {
+		name   string
+		strike func() bool
+	}{
+		{"a write is refused", func() bool { return true }},
+		{"a worker is killed", func() bool { return c.kill(c.workers()[0]) }},
+		{"a TaskManager is killed", func() bool { return c.kill(c.busyTaskManager()) }},
+	} {
+		struck := false
+		c.strike = func(number int64) bool {
+			if number != 12 || struck { // a restarted job writes its twelfth object, too
+				return false
+			}
+			struck = true
+			return fault.strike()
+		}
+		c.expect(fault.name, corpora[1], want[1], two, inBucket)
+		if !struck {
+			t.Errorf("%s: that did not happen", fault.name)
+		}
+	}
+	c.strike = nil
+	c.checkCancel()
+}
+
+// checkCancel interrupts a job in the middle of its work. Nothing of it goes on, on Flink either.
+func (c *cluster) checkCancel() {
+	c.t.Run("an interruption", func(t *testing.T) {
+		output := filepath.Join(t.TempDir(), "out")
+		command, said := job(t, c, c.program, corpora[1], output, inBucket)
+		c.strike = func(number int64) bool {
+			if number == 12 {
+				_ = command.Process.Signal(os.Interrupt)
+			}
+			return false
+		}
+		defer func() { c.strike = nil }()
+		var exit *exec.ExitError
+		if err := command.Run(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
+			t.Fatalf("%v, want exit code 130: %s", err, last(said.String()))
+		}
+		var found struct{ Jobs []struct{ State string } }
+		c.ask("/jobs/overview", &found)
+		for _, job := range found.Jobs {
+			if !slices.Contains([]string{"FINISHED", "CANCELED", "FAILED"}, job.State) {
+				t.Errorf("a job is %s", job.State)
+			}
+		}
+		if left := c.workers(); len(left) > 0 {
+			t.Errorf("%d workers are left", len(left))
+		}
+	})
+}
+
+// ask asks Flink something.
+func (c *cluster) ask(path string, answer any) {
+	response, err := http.Get("http://localhost:8081" + path)
+	if err != nil {
+		c.t.Error(err)
+		return
+	}
+	defer response.Body.Close()
+	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// kill kills a process at once. It returns false, for a strike that refuses nothing.
+func (c *cluster) kill(pid int) bool {
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		c.t.Errorf("kill %d: %v", pid, err)
+	}
+	return false
+}
+
+// pid returns the number of a process of the cluster.
+func (c *cluster) pid(name string) int {
+	content, err := os.ReadFile(filepath.Join(c.state, name+".pid"))
+	if err != nil {
+		c.t.Error(err)
+	}
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(content)))
+	return pid
+}
+
+// workers returns the processes that the worker pool has started.
+func (c *cluster) workers() (pids []int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, stat := range stats {
+		content, _ := os.ReadFile(stat)
+		// The name of a program may have spaces, and stands in brackets before the state and the parent.
+		_, after, _ := strings.Cut(string(content), ") ")
+		fields := strings.Fields(after)
+		if len(fields) > 1 && fields[0] != "Z" && fields[1] == strconv.Itoa(c.pid("pool")) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(stat)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// busyTaskManager returns the process of a TaskManager that works.
+func (c *cluster) busyTaskManager() int {
+	var found struct {
+		TaskManagers []struct {
+			ID    string
+			Slots int `json:"slotsNumber"`
+			Free  int `json:"freeSlots"`
+		}
+	}
+	c.ask("/taskmanagers", &found)
+	for _, manager := range found.TaskManagers {
+		if manager.Free < manager.Slots {
+			return c.pid(manager.ID)
+		}
+	}
+	c.t.Error("no TaskManager is busy")
+	return 0
+}
