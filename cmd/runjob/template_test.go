@@ -18,8 +18,8 @@ import (
 // metadataFile describes the Flex Template for Dataflow.
 const metadataFile = "../../deploy/dataflow/metadata.json"
 
-// metadata is the content of metadataFile, in the form that Google gives it.
-type metadata struct {
+// templateMetadata is the content of metadataFile, in the form that Google gives it.
+type templateMetadata struct {
 	Name        string       `json:"name"`
 	Description string       `json:"description"`
 	Parameters  []*parameter `json:"parameters"`
@@ -96,7 +96,7 @@ func TestTemplateParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found metadata
+	var found templateMetadata
 	reader := json.NewDecoder(bytes.NewReader(content))
 	reader.DisallowUnknownFields()
 	if err := reader.Decode(&found); err != nil {
