@@ -184,6 +184,7 @@ func (r *run) submit(ctx context.Context, e engine.Engine) (s Submission, err er
 		}
 		return s, errors.Join(failure.OfTask(&r.Config, err), r.results.Settle())
 	}
+	r.say(s, "has taken the job "+s.name())
 	h.Submission = s
 	if err := r.results.HandOver(h); err != nil {
 		return s, errors.Join(failure.New(failure.Storage, err), r.cancel(ctx, e, s))
@@ -238,6 +239,6 @@ func (r *run) report(s Submission) func(engine.State) {
 
 func (r *run) say(s Submission, line string) {
 	if r.Config.Progress != nil {
-		r.Config.Progress(fmt.Sprintf("job %s on %s: %s", s.name(), s.Runner, line))
+		r.Config.Progress(fmt.Sprintf("%s: %s", s.Runner, line))
 	}
 }

@@ -185,7 +185,7 @@ func TestRemote(t *testing.T) {
 	r.close()
 	isSwept(t, r, config)
 	sameAsHere(t, config)
-	if len(told) == 0 || !strings.Contains(told[0], "on portable: running") {
+	if len(told) != 2 || !strings.Contains(told[0], "portable: has taken the job runjob-") || told[1] != "portable: running" {
 		t.Errorf("told: %q", told)
 	}
 }

@@ -30,6 +30,7 @@ type fakeServer struct {
 	mutex   sync.Mutex
 	streams [][]*jobpb.JobMessagesResponse // what each stream tells before it breaks
 	broken  error                          // the error of a stream at its end
+	silent  bool                           // a stream has no end
 	state   jobpb.JobState_Enum
 }
 
@@ -57,6 +58,12 @@ func (f *fakeServer) GetMessageStream(_ *jobpb.JobMessagesRequest, stream jobpb.
 		}
 	}
 	f.streams = f.streams[1:]
+	if f.silent {
+		f.mutex.Unlock()
+		<-stream.Context().Done()
+		f.mutex.Lock()
+		return stream.Context().Err()
+	}
 	return f.broken
 }
 
@@ -101,6 +108,7 @@ func TestWait(t *testing.T) {
 		{"a broken connection", &fakeServer{broken: lost, streams: [][]*jobpb.JobMessagesResponse{{running, note}, {running, note, state(jobpb.JobState_DONE)}}}, "RUNNING slow DONE", nil, ""},
 		{"failed", &fakeServer{streams: [][]*jobpb.JobMessagesResponse{{running, fault, state(jobpb.JobState_FAILED)}}}, "RUNNING stage: out of luck FAILED", &engine.EndedError{State: "FAILED", Message: "stage: out of luck"}, ""},
 		{"the cause comes later", &fakeServer{streams: [][]*jobpb.JobMessagesResponse{{state(jobpb.JobState_FAILED), fault}}}, "FAILED stage: out of luck", &engine.EndedError{State: "FAILED", Message: "stage: out of luck"}, ""},
+		{"silent at the end", &fakeServer{silent: true, state: jobpb.JobState_DONE, streams: [][]*jobpb.JobMessagesResponse{{running}}}, "RUNNING DONE", nil, ""},
 		{"cancelled", &fakeServer{streams: [][]*jobpb.JobMessagesResponse{{state(jobpb.JobState_CANCELLED)}}}, "CANCELLED", &engine.EndedError{State: "CANCELLED"}, ""},
 		{"forgotten", &fakeServer{broken: status.Error(codes.NotFound, "no such job")}, "", nil, "no such job: a job server forgets"},
 	} {

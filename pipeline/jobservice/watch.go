@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
@@ -23,6 +24,8 @@ const (
 	pause = time.Second
 	// lastWords is how long the message about a failure may come after the failure.
 	lastWords = 5 * time.Second
+	// attention is the time between two questions about a job whose stream says nothing.
+	attention = 2 * time.Second
 )
 
 // Wait waits until a job has ended. It outlasts interruptions of the connection.
@@ -60,6 +63,9 @@ func (s *Server) outlast(ctx context.Context, w *watch) error {
 		if any {
 			heard = time.Now()
 		}
+		if !hasEnded(w.state) {
+			w.ask(ctx)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -90,7 +96,10 @@ type watch struct {
 // follow reports states and messages until the job has ended or the stream breaks. It says whether there were any.
 func (w *watch) follow(ctx context.Context) (heard bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	defer asking.Wait()
 	defer cancel()
+	asking.Go(func() { w.awaitEnd(ctx, cancel) })
 	stream, err := w.client.GetMessageStream(ctx, &jobpb.JobMessagesRequest{JobId: w.id})
 	if err != nil {
 		return false, err
@@ -115,6 +124,33 @@ func (w *watch) follow(ctx context.Context) (heard bool, err error) {
 		case hasEnded(w.state):
 			return heard, nil
 		}
+	}
+}
+
+// awaitEnd ends a stream some time after the end of the job. A job server whose listener has died may tell the next one
+// nothing of the end.
+func (w *watch) awaitEnd(ctx context.Context, cancel context.CancelFunc) {
+	for sleep(ctx, attention) == nil {
+		answer, err := w.client.GetState(ctx, &jobpb.GetJobStateRequest{JobId: w.id})
+		if err != nil || !hasEnded(answer.GetState()) {
+			continue
+		}
+		words := pause
+		if answer.GetState() == jobpb.JobState_FAILED {
+			words = lastWords
+		}
+		_ = sleep(ctx, words)
+		cancel()
+		return
+	}
+}
+
+// ask asks whether the job has ended, and reports that.
+func (w *watch) ask(ctx context.Context) {
+	answer, err := w.client.GetState(ctx, &jobpb.GetJobStateRequest{JobId: w.id})
+	if err == nil && hasEnded(answer.GetState()) {
+		w.state = answer.GetState()
+		w.report(engine.State{Name: w.state.String()})
 	}
 }
 
