@@ -52,12 +52,11 @@ func Submit(ctx context.Context, config job.Config) (Submission, error) {
 // Finish takes up a job whose results are for an output folder, waits for its end and publishes them, as [Run] does.
 // Progress gets a line for each new state of the job; it may be nil. A cancelled context ends the wait and not the job.
 func Finish(ctx context.Context, output string, progress func(line string)) (Summary, error) {
-	r, s, err := takeUp(output)
+	r, s, err := takeUp(ctx, output, progress)
 	if err != nil {
 		return Summary{}, err
 	}
 	defer r.close()
-	r.Config.Progress = progress
 	return r.finishOn(ctx, engineOf(s.Runner), s)
 }
 
@@ -80,8 +79,8 @@ func (r *run) finishOn(ctx context.Context, e engine.Engine, s Submission) (Summ
 var errUnanswered = errors.New("the process that submitted it died before the engine answered")
 
 // Cancel cancels a job whose results are for an output folder, and removes its files.
-func Cancel(ctx context.Context, output string) (Submission, error) {
-	r, s, err := takeUp(output)
+func Cancel(ctx context.Context, output string, progress func(line string)) (Submission, error) {
+	r, s, err := takeUp(ctx, output, progress)
 	if err != nil {
 		return s, err
 	}
@@ -102,8 +101,8 @@ func (r *run) cancelOn(ctx context.Context, e engine.Engine, s Submission) error
 
 // Discard removes the files of a job whose results are for an output folder, and asks no engine about it. A job that
 // still runs will fail.
-func Discard(output string) (Submission, error) {
-	r, s, err := takeUp(output)
+func Discard(ctx context.Context, output string, progress func(line string)) (Submission, error) {
+	r, s, err := takeUp(ctx, output, progress)
 	if err != nil {
 		return s, err
 	}
@@ -112,17 +111,23 @@ func Discard(output string) (Submission, error) {
 }
 
 // takeUp takes up the run for an output folder.
-func takeUp(output string) (*run, Submission, error) {
+func takeUp(ctx context.Context, output string, progress func(line string)) (*run, Submission, error) {
 	var h handedOver
-	results, err := workspace.TakeUp(output, &h)
+	results, err := workspace.TakeUp(ctx, output, &h, func() {
+		if progress != nil {
+			progress("waiting until the leases of the process that submitted the job have ended, for up to a minute or so")
+		}
+	})
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, Submission{}, ctx.Err()
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, Submission{}, failure.New(failure.Usage, err)
 	case err != nil:
 		return nil, Submission{}, failure.New(failure.Storage, err)
 	}
 	r := h.Run
-	r.results = results
+	r.results, r.Config.Progress = results, progress
 	if r.inputs, err = documents.OpenInputs(inputsPath(results.Temp)); err == nil {
 		r.Config.Runner = h.Runner
 		err = setBeam(h.Beam)

@@ -203,7 +203,7 @@ func TestAsync(t *testing.T) {
 	if _, err := prepare(t.Context(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "runjob finish "+config.Output) {
 		t.Errorf("a second job: %v", err)
 	}
-	again, found, err := takeUp(config.Output)
+	again, found, err := takeUp(t.Context(), config.Output, nil)
 	if err != nil || found != s {
 		t.Fatalf("%+v, %v, want %+v", found, err, s)
 	}
@@ -265,7 +265,7 @@ func TestRemoteLost(t *testing.T) {
 // finishLost finishes a job that was given up.
 func finishLost(t *testing.T, e engine.Engine, config job.Config) {
 	t.Helper()
-	r, s, err := takeUp(config.Output)
+	r, s, err := takeUp(t.Context(), config.Output, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +320,7 @@ func TestSettleRemote(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.close()
-		again, _, err := takeUp(config.Output)
+		again, _, err := takeUp(t.Context(), config.Output, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,13 +25,13 @@ func (c *finishCommand) Validate() error { return job.CheckPlace("output", c.Out
 func (c *finishCommand) Run(ctx context.Context, _ io.Writer) error {
 	switch {
 	case c.Cancel:
-		s, err := pipeline.Cancel(ctx, c.Output)
+		s, err := pipeline.Cancel(ctx, c.Output, showProgress)
 		if err == nil {
 			say(os.Stderr, "job %s on %s is cancelled, and its files are removed\n", s.ID, s.Runner)
 		}
 		return err
 	case c.Discard:
-		s, err := pipeline.Discard(c.Output)
+		s, err := pipeline.Discard(ctx, c.Output, showProgress)
 		if err == nil {
 			say(os.Stderr, "the files of job %s on %s are removed\n", s.Name, s.Runner)
 		}

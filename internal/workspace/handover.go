@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/storage"
@@ -95,7 +97,10 @@ func isHandedOver(folder string) (bool, error) {
 
 // TakeUp takes up the run whose job was handed over with results for an output folder. It decodes what was recorded of
 // the job into the value that job points to. The error is fs.ErrNotExist if there is no such run.
-func TakeUp(output string, job any) (_ *Workspace, err error) {
+//
+// In a bucket the leases of a process outlive it for a while. TakeUp waits for their end, until the context ends, and
+// calls wait before it does. A process that is alive keeps its leases, and then it gives up.
+func TakeUp(ctx context.Context, output string, job any, wait func()) (_ *Workspace, err error) {
 	w := &Workspace{usual: UsualTemp(output), isHandedOver: true}
 	defer func() {
 		if err != nil {
@@ -103,7 +108,7 @@ func TakeUp(output string, job any) (_ *Workspace, err error) {
 		}
 	}()
 	if storage.Scheme(output) != "" {
-		err = w.takeUpBucket(output)
+		err = outliveLease(ctx, wait, func() error { return w.takeUpBucket(output) })
 	} else {
 		err = w.takeUpFolder(output)
 	}
@@ -126,7 +131,34 @@ func TakeUp(output string, job any) (_ *Workspace, err error) {
 		return nil, err
 	}
 	w.recipe, w.isKept = k.Recipe, isKept
-	return w, w.takeUpTemp(h.Temp)
+	return w, outliveLease(ctx, wait, func() error { return w.takeUpTemp(h.Temp) })
+}
+
+const (
+	// longestLease is longer than any lease outlives its process.
+	longestLease = 90 * time.Second
+	// leasePause is the time between two attempts to take a lease.
+	leasePause = 2 * time.Second
+)
+
+// outliveLease tries to take a lease until nobody else holds it, for some time.
+func outliveLease(ctx context.Context, wait func(), try func() error) error {
+	for begun := time.Now(); ; {
+		err := try()
+		_, isHeld := errors.AsType[*storage.HeldError](err)
+		if !isHeld || time.Since(begun) > longestLease {
+			return err
+		}
+		if wait != nil {
+			wait()
+			wait = nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-time.After(leasePause):
+		}
+	}
 }
 
 // errNoJob says that no job is to be finished.
@@ -174,7 +206,7 @@ func (w *Workspace) takeUpFolder(output string) error {
 func (w *Workspace) takeUpBucket(output string) error {
 	b, err := leaseBucket(output, "")
 	if held, isHeld := errors.AsType[*storage.HeldError](err); isHeld {
-		return fmt.Errorf("another process waits for the job or writes to the output folder %s (%s)", output, held.Holder)
+		return fmt.Errorf("another process waits for the job or writes to the output folder %s (%w)", output, held)
 	}
 	if err != nil {
 		return setting.Errorf("the output folder %s cannot be used: %w", output, err)

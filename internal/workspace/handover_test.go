@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -61,14 +62,15 @@ func handOver(t *testing.T, w *Workspace, id string) {
 func finish(t *testing.T, output, partial, temp string) {
 	t.Helper()
 	var job remoteJob
-	w, err := TakeUp(output, &job)
+	w, err := TakeUp(t.Context(), output, &job, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if job.ID != "1" || w.Partial != partial || w.Temp != temp {
 		t.Errorf("took up %q in %s and %s, want 1 in %s and %s", job.ID, w.Partial, w.Temp, partial, temp)
 	}
-	if _, err := TakeUp(output, &job); err == nil || !strings.Contains(err.Error(), "another process waits") {
+	held, giveUp := context.WithCancel(t.Context())
+	if _, err := TakeUp(held, output, &job, giveUp); err == nil || !strings.Contains(err.Error(), "another process waits") {
 		t.Errorf("a second process: %v", err)
 	}
 	if _, err := storage.ReadFile(storage.Join(temp, "run-file")); err != nil {
@@ -83,7 +85,7 @@ func finish(t *testing.T, output, partial, temp string) {
 			t.Errorf("left: %v", left)
 		}
 	}
-	if _, err := TakeUp(output, &job); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := TakeUp(t.Context(), output, &job, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a run that is settled: %v", err)
 	}
 }
@@ -152,7 +154,7 @@ func TestTakeUpForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	var job remoteJob
-	if _, err := TakeUp(w.Output, &job); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := TakeUp(t.Context(), w.Output, &job, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that others may write to: %v", err)
 	}
 	if err := os.Chmod(w.Partial, 0o700); err != nil {
@@ -161,7 +163,7 @@ func TestTakeUpForeign(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.Partial, HandoverName), []byte(`{"token": "x"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := TakeUp(w.Output, &job); err == nil || !strings.Contains(err.Error(), "does not come from a job") {
+	if _, err := TakeUp(t.Context(), w.Output, &job, nil); err == nil || !strings.Contains(err.Error(), "does not come from a job") {
 		t.Errorf("a damaged record: %v", err)
 	}
 }

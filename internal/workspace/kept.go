@@ -93,7 +93,11 @@ func (w *Workspace) resume(token, partial string) (resumed bool, err error) {
 	}
 	own := w.token
 	w.token = token
-	if err := w.takeUpTemp(k.Temp); err != nil {
+	err = w.takeUpTemp(k.Temp)
+	if held, isHeld := errors.AsType[*storage.HeldError](err); isHeld {
+		return false, fmt.Errorf("the leases of the job that died last for up to a minute more: run this one again then (%w)", held)
+	}
+	if err != nil {
 		w.token, w.Temp, w.Outdated = own, "", true
 		return false, nil
 	}

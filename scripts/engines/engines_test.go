@@ -144,12 +144,7 @@ func (c *cluster) expect(name, corpus string, want map[string]string, flags ...s
 			t.Fatalf("%v: %s", err, last(said.String()))
 		}
 		t.Logf("%.0f s", time.Since(begun).Seconds())
-		got := results(t, output)
-		for name, content := range want {
-			if got[name] != content {
-				t.Errorf("%s: %d bytes, not the %d of the local run", name, len(got[name]), len(content))
-			}
-		}
+		c.same(t, results(t, output), want)
 	})
 }
 
@@ -232,6 +227,74 @@ func TestFlink(t *testing.T) {
 	}
 	c.strike = nil
 	c.checkCancel()
+	c.checkFinish("the driver leaves", want[1], func(command *exec.Cmd) error {
+		command.Args = append(command.Args, "--async")
+		return command.Run()
+	})
+	c.checkFinish("the driver is killed", want[1], func(command *exec.Cmd) error {
+		c.strike = func(number int64) bool { return number == 12 && c.kill(command.Process.Pid) }
+		defer func() { c.strike = nil }()
+		if err := command.Run(); err == nil {
+			return errors.New("the driver has not died")
+		}
+		return nil
+	})
+	c.checkResume(want[1])
+}
+
+// checkFinish hands a job to the cluster and loses the driver. Another process publishes the results.
+func (c *cluster) checkFinish(name string, want map[string]string, lose func(*exec.Cmd) error) {
+	c.t.Run(name, func(t *testing.T) {
+		output := filepath.Join(t.TempDir(), "out")
+		command, said := job(t, c, c.program, corpora[1], output, inBucket)
+		if err := lose(command); err != nil {
+			t.Fatalf("%v: %s", err, last(said.String()))
+		}
+		if len(results(t, output)) > 0 {
+			t.Error("there are results before the job has ended")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), longest)
+		defer cancel()
+		finish := exec.CommandContext(ctx, c.program, "finish", output)
+		finish.Env = c.env
+		if out, err := finish.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, last(string(out)))
+		}
+		c.same(t, results(t, output), want)
+	})
+}
+
+// checkResume interrupts a job that can be resumed, and runs it again.
+func (c *cluster) checkResume(want map[string]string) {
+	c.t.Run("a job is resumed", func(t *testing.T) {
+		output := filepath.Join(t.TempDir(), "out")
+		command, _ := job(t, c, c.program, corpora[1], output, inBucket, "--resume")
+		c.strike = func(number int64) bool {
+			if number == 12 {
+				_ = command.Process.Signal(os.Interrupt)
+			}
+			return false
+		}
+		if err := command.Run(); err == nil {
+			t.Error("the job was not interrupted")
+		}
+		c.strike = nil
+		again, said := job(t, c, c.program, corpora[1], output, inBucket, "--resume")
+		if err := again.Run(); err != nil || !strings.Contains(said.String(), "going on from what it has done") {
+			t.Fatalf("%v: %s", err, last(said.String()))
+		}
+		c.same(t, results(t, output), want)
+	})
+}
+
+// same compares the results of a job with those of the local run.
+func (c *cluster) same(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name, content := range want {
+		if got[name] != content {
+			t.Errorf("%s: %d bytes, not the %d of the local run", name, len(got[name]), len(content))
+		}
+	}
 }
 
 // checkCancel interrupts a job in the middle of its work. Nothing of it goes on, on Flink either.
