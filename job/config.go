@@ -107,8 +107,8 @@ type Config struct {
 	OutputFormat output.Format `json:"output_format"`
 	// Keep says which documents of a cluster are preferred.
 	Keep preference.Preference `json:"keep"`
-	// SourceField is the field of a record that holds its source, for a list of preferred sources; empty: the source is
-	// the name of its file.
+	// SourceField is the field of a record that holds its source, for the table of sources and a list of preferred ones;
+	// empty: the source is the name of its file, in the table that of a file or a folder.
 	SourceField string `json:"source_field,omitempty"`
 	// Split says what makes a cluster.
 	Split keep.Split `json:"split"`

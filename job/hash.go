@@ -53,6 +53,8 @@ func (c *Config) ResultHash(stopWords, ranking string) string {
 	choices.StopWords = stopWords
 	if c.Keep.Ranking() != "" {
 		choices.Keep = preference.Preference("rank:" + ranking)
+	} else {
+		choices.SourceField = "" // it is only for the table of sources
 	}
 	choices.Keys, choices.Recall, choices.Score = c.Method(), c.PromisedRecall(), c.Scoring()
 	if !c.method().Settings.Distance {

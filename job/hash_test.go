@@ -37,7 +37,8 @@ func another(field reflect.Value) reflect.Value {
 }
 
 // TestHashes changes every field in turn: exactly the hashes of its list change. Exempt are settings that mean nothing
-// to the job: the distance without SimHash keys, and the length of fingerprints without fingerprints.
+// to the job: the distance without SimHash keys, the length of fingerprints without fingerprints, and the field of sources
+// without a list of preferred ones.
 func TestHashes(t *testing.T) {
 	base := validConfig()
 	base.Emit = []string{output.Clusters}
@@ -48,7 +49,7 @@ func TestHashes(t *testing.T) {
 	if base.SketchHash("a\n") == sketches || base.ResultHash("a\n", "") == results {
 		t.Error("stop words change no hash")
 	}
-	idle := []string{"bits", "hamming", "stopwords"}
+	idle := []string{"bits", "hamming", "stopwords", "source_field"}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
 		if f.Anonymous {
 			continue
@@ -92,6 +93,11 @@ func TestHashesMean(t *testing.T) {
 		{"bits of sketches only", plain, change(func(c *Config) { c.Bits, c.Emit = 128, []string{output.Sketches} }), false, true},
 		{"the threshold", plain, change(func(c *Config) { c.Threshold = 0.7 }), true, false},
 		{"containment", plain, change(func(c *Config) { c.Similarity = methods.Containment }), true, false},
+		{"the field of sources", plain, change(func(c *Config) { c.SourceField = "site" }), true, true},
+		{
+			"the field of ranked sources", change(func(c *Config) { c.Keep = "rank:list" }),
+			change(func(c *Config) { c.Keep, c.SourceField = "rank:list", "site" }), true, false,
+		},
 		{"the name of the list of stop words", plain, change(func(c *Config) { c.StopWords = "other.txt" }), true, true},
 	} {
 		if same := c.one.SketchHash("") == c.other.SketchHash(""); same != c.sketch {

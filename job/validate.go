@@ -229,6 +229,5 @@ func (c *Config) checkOutput(check checker) {
 	if err := c.Keep.Check(); err != nil {
 		check(false, "{keep} %s: %w", c.Keep, err)
 	}
-	check(c.SourceField == "" || c.Keep.Ranking() != "", "{source_field} %s: is for {keep} rank:FILE", c.SourceField)
 	check(c.Split == keep.Component || c.Split == keep.Star, "{split} %s: must be component or star", c.Split)
 }

@@ -43,7 +43,6 @@ func TestValidate(t *testing.T) {
 		{"emit", func(c *Config) { c.Emit = []string{output.Clusters, "fame"} }, "emit fame"},
 		{"output format", func(c *Config) { c.OutputFormat = "xml" }, "output_format xml"},
 		{"keep", func(c *Config) { c.Keep = "best" }, "keep best"},
-		{"source field", func(c *Config) { c.SourceField = "site" }, "source_field site"},
 		{"split", func(c *Config) { c.Split = "pairs" }, "split pairs"},
 		{"memory", func(c *Config) { c.Memory = 1 << 20 }, "memory 1048576"},
 		{"lanes", func(c *Config) { c.Lanes = -2 }, "lanes -2"},
@@ -145,6 +144,10 @@ func TestValidateLimits(t *testing.T) {
 		{"the largest value", func(c *Config) { c.Keep = "max:meta.score" }, true},
 		{"the largest value of no field", func(c *Config) { c.Keep = "max:" }, false},
 		{"ranks of sources", func(c *Config) { c.Keep, c.SourceField = "rank:sources.txt", "url" }, true},
+		{"sources", func(c *Config) { c.SourceField = "site" }, true},
+		{"sources of passages", func(c *Config) {
+			c.Similarity, c.Emit, c.SourceField = methods.Containment, []string{output.Pairs}, "site"
+		}, true},
 		{"scopes", func(c *Config) { c.Within = "lang" }, true},
 		{"sides", func(c *Config) { c.Across = "source" }, true},
 		{"sides in scopes", func(c *Config) { c.Within, c.Across = "lang", "source" }, true},

@@ -23,14 +23,18 @@ func layOut(s beam.Scope, job *transforms.Job) {
 	}
 	keys := transforms.Key(s, job, sketches, counts...)
 	groups := transforms.Group(s, job, keys, sketches)
+	var outcomes []beam.PCollection
+	if job.HasSources() {
+		outcomes = append(outcomes, transforms.Source(s, job, sketches))
+	}
 	if !job.IsScored() {
-		clusters := transforms.Cluster(s, job, sketches, groups)
+		clusters := transforms.Cluster(s, job, append(outcomes, sketches, groups)...)
 		transforms.Write(s, job, clusters, sketches, groups)
 		return
 	}
 	gathered := transforms.Gather(s, job, groups, sketches)
 	edges := transforms.Score(s, job, gathered)
-	outcomes := []beam.PCollection{sketches, groups, gathered, edges}
+	outcomes = append(outcomes, sketches, groups, gathered, edges)
 	if job.Fingerprinting.AuditSample > 0 {
 		outcomes = append(outcomes, transforms.Audit(s, job, sketches))
 	}

@@ -134,7 +134,7 @@ func TestKeepByRank(t *testing.T) {
 			random := newWriter(8)
 			lines := marked(synthetic(32), func(_ int, l *line) map[string]string {
 				s := pick(random, sources)
-				l.turn = s.turn
+				l.turn, l.source = s.turn, shownSource(s.source)
 				return map[string]string{"source": s.source}
 			})
 			files := cut(lines, 4)

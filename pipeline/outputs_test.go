@@ -309,11 +309,14 @@ func TestSummaryFile(t *testing.T) {
 	}
 	for i, name := range work.Stages {
 		stage := summary.Stages[i]
-		if idle := name == "read" || name == "audit"; stage.Name != string(name) || !idle && (stage.Tasks == 0 || stage.Records == 0) {
+		if idle := name == "read" || name == "audit" || name == "source"; stage.Name != string(name) || !idle && (stage.Tasks == 0 || stage.Records == 0) {
 			t.Errorf("stage %d is %+v, want %s at work", i, stage, name)
 		}
 		if name == "audit" && stage.Tasks > 0 {
 			t.Errorf("%+v: exact keys have nothing to audit", stage)
+		}
+		if name == "source" && stage.Tasks > 0 {
+			t.Errorf("%+v: without a field of sources there is nothing to count", stage)
 		}
 	}
 	if info, err := os.Stat(filepath.Join(config.Output, workspace.SuccessName)); err != nil || info.Size() != 0 {

@@ -20,7 +20,7 @@ func resumable(t *testing.T) job.Config {
 		put(t, filepath.Join(folder, string(rune('a'+i))+".jsonl"), file{"x.jsonl", synthetic(uint64(40 + i))}.content(), plain)
 	}
 	config := testConfig(t, folder)
-	config.Resume, config.Keys, config.Lanes = true, "exact", 1
+	config.Resume, config.Keys, config.Lanes, config.SourceField = true, "exact", 1, "id"
 	return config
 }
 

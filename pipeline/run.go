@@ -184,7 +184,11 @@ func (r *run) finish(found *metrics.Results) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	summary := summarize(r.Config, r.inputs.Sources, result, found)
+	all := r.inputs.Sources
+	if r.Config.SourceField != "" {
+		all = result.Named
+	}
+	summary := summarize(r.Config, all, result, found)
 	summary.ConfigHash = r.ConfigHash
 	summary.Plan = planOf(r.Config, r.Scheme, result.AllPairs)
 	summary.Audit = audited

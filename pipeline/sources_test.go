@@ -16,14 +16,51 @@ import (
 	"mirrorbeam/job"
 )
 
-// sourceRows returns the table of sources: each file is one. Removed holds the refs of the removed documents.
-func (tr *truth) sourceRows(threshold float64, removed map[string]bool) []sources.Row {
-	fileOf := func(i int) string {
-		name, _, _ := strings.Cut(tr.documents[i].ref, ":")
-		if i < tr.references {
-			return "reference " + name
+// sourceNames returns the names of the sources of all documents, with "reference " before those of the reference: each
+// file is one, or the values of a field that most documents have.
+func (tr *truth) sourceNames(byField bool) []string {
+	names, counts := make([]string, len(tr.documents)), map[string]int{}
+	const reference = "reference "
+	for i, d := range tr.documents {
+		names[i], _, _ = strings.Cut(d.ref, ":")
+		if byField {
+			names[i] = d.source
 		}
-		return name
+		if i < tr.references {
+			names[i] = reference + names[i]
+		}
+		counts[names[i]]++
+	}
+	for prefix, most := range map[string]int{reference: 28, "": 100} {
+		var of []string
+		for name := range counts {
+			if strings.HasPrefix(name, reference) == (prefix != "") {
+				of = append(of, name)
+			}
+		}
+		if len(of) <= most {
+			continue
+		}
+		slices.SortFunc(of, func(a, b string) int {
+			return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+		})
+		rest := of[most-1:]
+		for i := range names {
+			if slices.Contains(rest, names[i]) {
+				names[i] = fmt.Sprintf("%s(%d others)", prefix, len(rest))
+			}
+		}
+	}
+	return names
+}
+
+// sourceRows returns the table of sources. Removed holds the refs of the removed documents.
+func (tr *truth) sourceRows(config job.Config, removed map[string]bool) []sources.Row {
+	threshold, names := config.Threshold, tr.sourceNames(config.SourceField != "")
+	fileOf := func(i int) string { return names[i] }
+	files := 1
+	if config.SourceField != "" {
+		files = 0
 	}
 	rows := map[string]*sources.Row{}
 	in := map[[2]string]int64{}
@@ -31,7 +68,7 @@ func (tr *truth) sourceRows(threshold float64, removed map[string]bool) []source
 		own := fileOf(i)
 		row := rows[own]
 		if row == nil {
-			row = &sources.Row{Source: own, Reference: i < tr.references, Files: 1}
+			row = &sources.Row{Source: own, Reference: i < tr.references, Files: files}
 			rows[own] = row
 		}
 		row.Documents++
@@ -56,19 +93,51 @@ func (tr *truth) sourceRows(threshold float64, removed map[string]bool) []source
 		row.In = []sources.Share{}
 		for pair, documents := range in {
 			if pair[0] == own {
-				row.In = append(row.In, sources.Share{Source: strings.TrimPrefix(pair[1], "reference "), Documents: documents})
+				row.In = append(row.In, sources.Share{
+					Source: strings.TrimPrefix(pair[1], "reference "), Reference: strings.HasPrefix(pair[1], "reference "), Documents: documents,
+				})
 			}
 		}
 		slices.SortFunc(row.In, func(a, b sources.Share) int {
-			return cmp.Or(cmp.Compare(b.Documents, a.Documents), strings.Compare(a.Source, b.Source))
+			return cmp.Or(cmp.Compare(b.Documents, a.Documents), strings.Compare(a.Source, b.Source), referenceFirst(a.Reference, b.Reference))
 		})
 		row.Source = strings.TrimPrefix(own, "reference ")
 		table = append(table, *row)
 	}
 	slices.SortFunc(table, func(a, b sources.Row) int {
-		return cmp.Or(cmp.Compare(b.Documents, a.Documents), strings.Compare(a.Source, b.Source))
+		return cmp.Or(cmp.Compare(b.Documents, a.Documents), strings.Compare(a.Source, b.Source), referenceFirst(a.Reference, b.Reference))
 	})
+	listLargest(table, 1000)
 	return table
+}
+
+// listLargest leaves the given number of shares in a table: the largest and, of equal ones, the first.
+func listLargest(table []sources.Row, most int) {
+	var all []sources.Share
+	rowOf := map[int]int{}
+	var order []int
+	for i, row := range table {
+		for _, share := range row.In {
+			order, rowOf[len(all)] = append(order, len(all)), i
+			all = append(all, share)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].Documents, all[a].Documents) })
+	for _, left := range order[min(len(order), most):] {
+		row := &table[rowOf[left]]
+		row.In, row.MoreIn = row.In[:len(row.In)-1], row.MoreIn+1
+	}
+}
+
+// referenceFirst orders a source of the reference before one of the input.
+func referenceFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
 }
 
 // checkSources compares the table of sources with the truth.
@@ -85,8 +154,8 @@ func checkSources(t *testing.T, config job.Config, summary Summary, tr *truth) {
 			got[i].In[j].Source = strings.TrimSuffix(got[i].In[j].Source, ".zst")
 		}
 	}
-	want := tr.sourceRows(config.Threshold, removed)
-	if len(want) == 1 {
+	want := tr.sourceRows(config, removed)
+	if len(want) == 1 && config.SourceField == "" {
 		// The name of a source lacks the folder that all files have in common.
 		want[0].Source = filepath.Base(want[0].Source)
 		for i := range want[0].In {

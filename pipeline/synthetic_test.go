@@ -19,6 +19,7 @@ type line struct {
 	// side, unless it is empty.
 	turn        float64
 	scope, side string
+	source      string // as tables of sources show it
 }
 
 type lineKind int

@@ -10,6 +10,7 @@ import (
 
 	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/origins"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/recall"
 	"mirrorbeam/internal/work"
@@ -24,16 +25,16 @@ func init() {
 // that order into output shards. It sends the edges and documents of each component to its shard.
 //
 // It takes the outcomes of several stages, PCollection<[]byte> each: Fingerprint; Group, whose edges join identical
-// documents; and, where the job has them, Score, Gather and Audit. The run files of Gather may go then. It returns one
+// documents; and, where the job has them, Score, Gather, Audit and Source. The run files of Gather may go then. It returns one
 // of outcomes with members and edges by output shard.
 func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.Scope("cluster")
 	label := &labelFn{planner: job.planner(s), Work: clusters.Labelling{
 		Inputs: job.Inputs, GraphBytes: job.GraphBytes,
 		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches) && !slices.Contains(job.Rows.Emit, output.Index),
-	}}
+	}, ByValue: job.HasSources()}
 	tasks := beam.ParDo(s.Scope("label"), label, together(s.Scope("label"), outcomes...))
-	return sideBySide(s, &clusterFn{Work: clusters.Sending{Inputs: job.Inputs}, bundle: job.bundle()}, tasks)
+	return sideBySide(s, &clusterFn{Work: clusters.Sending{Inputs: job.Inputs, ByValue: job.HasSources()}, bundle: job.bundle()}, tasks)
 }
 
 var clusterStage = newStage(work.Cluster)
@@ -42,6 +43,8 @@ var clusterStage = newStage(work.Cluster)
 // output shards. The audit sees which pairs the graph has joined.
 type labelFn struct {
 	Work clusters.Labelling
+	// ByValue says that sources are to be chosen among the values of a field.
+	ByValue bool
 
 	planner
 
@@ -57,8 +60,13 @@ func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]
 	return err
 }
 
-// Plan labels the graph, judges the audit by the labels and makes the tasks.
+// Plan chooses sources, labels the graph, judges the audit by the labels and makes the tasks.
 func (f *labelFn) Plan(_ context.Context, p *work.Planning) error {
+	if f.ByValue {
+		if err := origins.Choose(p); err != nil {
+			return err
+		}
+	}
 	judge, err := recall.NewJudge(p, f.layout.FirstInput)
 	if err != nil {
 		return err

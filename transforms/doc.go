@@ -1,5 +1,5 @@
-// Package transforms holds the stages of the job, one file a stage, in the order of the data: read, fingerprint, count,
-// key, group, gather, score, audit, cluster, write. Each is a Beam composite over DoFns that adapt plain packages.
+// Package transforms holds the stages of the job, one file a stage, in the order of the data: read, fingerprint,
+// source, count, key, group, gather, score, audit, cluster, write. Each is a Beam composite over DoFns that adapt plain packages.
 //
 // No element stands for a document, a key or a pair. A stage works on tasks; a task is a split of the input or a shard
 // of records. Each task writes one run file (package runfile) under the job's folder, and emits one small element, its
@@ -54,6 +54,9 @@ func (j *Job) method() *methods.Method {
 
 // IsOrdered reports whether keys depend on an order of all shingles, which [Count] makes.
 func (j *Job) IsOrdered() bool { return j.method().Ordered }
+
+// HasSources reports whether sources are values of a field, which [Source] counts.
+func (j *Job) HasSources() bool { return j.Fingerprinting.Kept.SourceField != "" }
 
 // IsScored reports whether a stage of its own scores the pairs. Otherwise they are scored as soon as they meet.
 func (j *Job) IsScored() bool { return j.method().Scorer(&j.Parameters) != methods.NoScorer }

@@ -18,7 +18,9 @@ func init() {
 // and the rejects: PCollection<[]byte> of tasks to one of outcomes.
 func Fingerprint(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	s = s.Scope("fingerprint")
-	return sideBySide(s, &fingerprintFn{Work: job.Fingerprinting, bundle: job.bundle()}, splits)
+	fingerprinting := job.Fingerprinting
+	fingerprinting.Shards = job.Parameters.Shards
+	return sideBySide(s, &fingerprintFn{Work: fingerprinting, bundle: job.bundle()}, splits)
 }
 
 var fingerprintStage = newStage(work.Fingerprint)

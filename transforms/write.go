@@ -57,7 +57,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others .
 		outcomes = append(outcomes, sideBySide(s, &indexFn{bundle: job.bundle(), Work: job.Index}, exchange(s, job, ofDocuments, sketches)))
 	}
 	s = s.Scope("finish")
-	beam.ParDo0(s, &finishFn{Folder: job.Runs.Folder}, together(s, outcomes...))
+	beam.ParDo0(s, &finishFn{Folder: job.Runs.Folder, ByValue: job.HasSources()}, together(s, outcomes...))
 }
 
 var writeStage = newStage(work.Write)
@@ -118,12 +118,14 @@ func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]b
 type finishFn struct {
 	// Folder is the job's own folder, which gets the result.
 	Folder work.Path
+	// ByValue says that sources are values of a field.
+	ByValue bool
 }
 
 func (f *finishFn) ProcessElement(_ context.Context, _ int64, elements func(*[]byte) bool) error {
 	outcomes, counts, err := work.ReadOutcomes(elements)
 	if err == nil {
-		err = outputs.Finish(string(f.Folder), outcomes, counts)
+		err = outputs.Finish(string(f.Folder), outcomes, counts, f.ByValue)
 	}
 	if err != nil {
 		return work.MarkFault(fmt.Errorf("finish: %w", err))

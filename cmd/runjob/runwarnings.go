@@ -31,7 +31,7 @@ func printSources(w io.Writer, rows []sources.Row) {
 	for _, row := range rows {
 		for _, in := range row.In {
 			part := float64(in.Documents) / float64(row.Documents)
-			if in.Source != row.Source && part > most {
+			if !in.IsOf(row) && part > most {
 				most, share, of = part, in, row
 			}
 		}
@@ -41,5 +41,5 @@ func printSources(w io.Writer, rows []sources.Row) {
 		return
 	}
 	say(w, "sources: %s; most of one in another: %s of %s of %s are in %s; for all see summary.json\n",
-		count(int64(len(rows))), count(share.Documents), counted(of.Documents, "document"), of.Source, share.Source)
+		count(int64(len(rows))), count(share.Documents), counted(of.Documents, "document"), of.Source, share.Name())
 }

@@ -93,7 +93,7 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Output", "source-field", &c.SourceField, "FIELD", 0,
-			"With --keep rank:FILE, field of a record that holds its source: a name, or an address whose site may be in the list. Without this flag the source is the name of the file, and folders may be in the list.",
+			"Field of a record that holds its source, such as its site. How much of each source is in the others, and how much of it goes, is then counted by this field, not by file or folder. With --keep rank:FILE the list has values of the field, or sites if these are addresses; without this flag it has names of files and folders.",
 		},
 		{
 			"Output", "split", &c.Split, "HOW", 0,

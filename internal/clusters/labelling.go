@@ -27,7 +27,7 @@ type Labelling struct {
 func (l *Labelling) Setup() error { return l.layout.Read(string(l.Inputs)) }
 
 // runsOf returns the runs that hold edges and documents.
-func runsOf(p *work.Planning) []string { return work.RunsBut(p.Outcomes, work.Gather) }
+func runsOf(p *work.Planning) []string { return work.RunsBut(p.Outcomes, work.Gather, work.Source) }
 
 // The steps of [Sending].
 const (

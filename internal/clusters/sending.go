@@ -5,9 +5,11 @@ import (
 
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/origins"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/work"
 )
 
@@ -15,6 +17,8 @@ import (
 type Sending struct {
 	// Inputs is the path of the list of inputs.
 	Inputs work.Path
+	// ByValue says that a value is the source of a document. [origins.Choose] has chosen the sources.
+	ByValue bool
 
 	layout documents.Layout // read in Setup
 }
@@ -103,6 +107,10 @@ func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 	if err != nil {
 		return err
 	}
+	sourceOf, err := s.sources(string(w.Runs.Folder))
+	if err != nil {
+		return err
+	}
 	// Members and documents are both in document order.
 	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		for i := 0; i < block.Len() && len(members) > 0; i++ {
@@ -110,7 +118,8 @@ func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 			if records.GetRef(members) != ref {
 				continue
 			}
-			if err := records.WriteMember(&w.Run, members, block, i, records.FlagsOf(repeated[ref], unchecked[ref])); err != nil {
+			flags := records.FlagsOf(repeated[ref], unchecked[ref], sourceOf(block, i))
+			if err := records.WriteMember(&w.Run, members, block, i, flags); err != nil {
 				return err
 			}
 			if ref >= s.layout.FirstInput {
@@ -120,4 +129,15 @@ func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 		}
 		return nil
 	})
+}
+
+// sources returns what tells the source of document i of a block, given the job's folder.
+func (s *Sending) sources(folder string) (func(block *sketchblock.Block, i int) sources.Number, error) {
+	if !s.ByValue {
+		return func(block *sketchblock.Block, i int) sources.Number { return s.layout.Inputs.SourceOf(block.Ref(i)) }, nil
+	}
+	choice, err := origins.Read(folder)
+	return func(block *sketchblock.Block, i int) sources.Number {
+		return choice.Number(sources.CorpusOf(block.Ref(i) < s.layout.FirstInput), block.Source(i))
+	}, err
 }

@@ -8,17 +8,13 @@ import (
 // the shard is decided, those that are removed. No document of the reference counts as like another one of it, since
 // these are not compared.
 func (s *Shard) CountSources(c *sources.Counts) {
-	all := s.layout.Inputs.Sources
 	var references sources.Set
-	for number := range all {
-		if all[number].Reference {
-			references.Put(sources.Number(number))
-		}
-	}
 	of := make([]sources.Number, len(s.members))
 	classes := make([]class, len(s.members))
-	for i := range s.members {
-		of[i] = s.layout.Inputs.SourceOf(s.members[i].Ref)
+	for i := range s.end() {
+		if of[i] = s.members[i].Source; s.reference(i) {
+			references.Put(of[i])
+		}
 		classes[s.first[i]].add(of[i])
 	}
 	if s.sides != nil {

@@ -11,28 +11,20 @@ import (
 	"mirrorbeam/internal/sources"
 )
 
-// TestCountSources counts a document of the reference, two of a file that are equal to each other and like one of
-// another file, and two groups of files.
+// TestCountSources counts two documents of the reference, two of a source that are equal to each other and like one of
+// another source, and more sources.
 func TestCountSources(t *testing.T) {
 	layout := &documents.Layout{
 		FirstInput: at(1, 0),
-		Inputs: &documents.Inputs{
-			Files: []corpus.File{
-				{Reference: true, Source: 0},
-				{Source: 1},
-				{Members: []corpus.File{{Source: 1}, {Source: 2}}},
-				{Source: 3},
-			},
-			Sources: []sources.Source{{Name: "r", Reference: true}, {Name: "a"}, {Name: "b"}, {Name: "c"}},
-		},
+		Inputs:     &documents.Inputs{Files: make([]corpus.File, 4)},
 	}
 	s := newShard(layout, []records.Member{
-		{Ref: at(0, 7), First: 0},
-		{Ref: at(0, 9), First: 0},
-		{Ref: at(1, 0), First: 0},
-		{Ref: at(1, 5), First: 0},
-		{Ref: at(2, 1), First: 0},
-		{Ref: at(3, 0), First: 0},
+		{Ref: at(0, 7), First: 0, Source: 0},
+		{Ref: at(0, 9), First: 0, Source: 0},
+		{Ref: at(1, 0), First: 0, Source: 1},
+		{Ref: at(1, 5), First: 0, Source: 1},
+		{Ref: at(2, 1), First: 0, Source: 2},
+		{Ref: at(3, 0), First: 0, Source: 3},
 	}, []records.Edge[records.Number]{
 		edge(0, 1, 8, 8), edge(1, 3, 8, 10), edge(2, 3, 8, 8), edge(3, 4, 8, 10), edge(4, 5, 8, 10),
 	})

@@ -21,13 +21,14 @@ type block struct {
 	counts  work.Counts
 	passed  work.PassedOver
 	sources sources.Tally // documents of each source
+	values  valueCounts   // the same, if a value is the source
 	texts   work.Texts
 }
 
 // newBlock returns an empty block whose documents have the given number of band keys, and SimHash fingerprints of the
 // given number of bits.
 func newBlock(keys, simHashBits int) *block {
-	return &block{builder: sketchblock.NewBuilder(keys, simHashBits/64)}
+	return &block{builder: sketchblock.NewBuilder(keys, simHashBits/64), values: valueCounts{}}
 }
 
 // reset drops what was made of the last portion.
@@ -36,6 +37,7 @@ func (b *block) reset() {
 	b.rejects, b.sampled, b.probed, b.counts = b.rejects[:0], b.sampled[:0], b.probed[:0], work.Counts{}
 	b.sources, b.texts = b.sources[:0], work.Texts{}
 	clear(b.passed)
+	clear(b.values)
 }
 
 // reject adds a row of rejects.

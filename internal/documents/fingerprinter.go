@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
@@ -120,7 +121,11 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		return nil
 	}
 	*documents++
-	b.sources.Add(file.SourceAt(r.Position), 1)
+	if source, value := f.marker.sourceOf(r); source != 0 {
+		b.values.add(valueKey{source, sources.CorpusOf(file.Reference)}, value)
+	} else {
+		b.sources.Add(file.SourceAt(r.Position), 1)
+	}
 	if !file.Reference && file.Format.HasFields() {
 		countTexts(&b.texts, r.Content.Texts)
 	}
@@ -184,8 +189,9 @@ func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) {
 // document returns a document without its set.
 func (f *fingerprinter) document(b *block, ref docref.Ref, r *Record, digest uint64) sketchblock.Document {
 	scope, side := f.marker.scopeOf(r, &b.counts)
+	source, _ := f.marker.sourceOf(r)
 	return sketchblock.Document{
-		Ref: ref, Digest: inScope(digest, scope), Scope: scope, Side: side, ID: r.Content.ID,
+		Ref: ref, Digest: inScope(digest, scope), Scope: scope, Side: side, Source: source, ID: r.Content.ID,
 		Standing: f.marker.standing(ref, r, &f.files[r.File], &b.counts),
 	}
 }

@@ -21,6 +21,8 @@ type Fingerprinting struct {
 	Kept Kept
 	// Checksums writes the checksums of the input, for a stage that reads it again.
 	Checksums bool
+	// Shards is the number of ranges of hashes that the values of the source field are counted in.
+	Shards int
 	// AuditSample is about how many documents the audit samples. 0 means no audit.
 	AuditSample int
 
@@ -46,11 +48,18 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	o := w.Outcome
 	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
 	defer reader.close()
+	values := valueCounts{}
 	write := func(b *block) error {
 		o.Counts.Add(b.counts)
 		o.PassedOver = o.PassedOver.Add(b.passed)
 		o.Sources.Documents.AddAll(b.sources)
 		o.Texts.Add(b.texts)
+		if values.addAll(b.values); len(values) >= mostValues {
+			if err := values.write(&w.Run, f.Shards); err != nil {
+				return err
+			}
+			clear(values)
+		}
 		o.Shingles += int64(len(b.builder.Sets()) / sketchblock.HashSize)
 		return b.write(&w.Run, t.Number)
 	}
@@ -63,6 +72,9 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 		err = f.serial(ctx, reader, write)
 	}
 	if err != nil {
+		return err
+	}
+	if err := values.write(&w.Run, f.Shards); err != nil {
 		return err
 	}
 	w.Figures.Records += o.Counts.Documents + o.Counts.ReferenceDocuments

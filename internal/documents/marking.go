@@ -17,7 +17,8 @@ import (
 type Marking struct {
 	// Keep says which documents of a cluster are preferred; empty: the first ones.
 	Keep preference.Preference
-	// SourceField is the field that holds the source of a document; empty: the source is the name of its file.
+	// SourceField is the field that holds the source of a document; empty: for the preference, the source is the name of its
+	// file, and for the table of sources that of a file or a folder.
 	SourceField string
 	// Within is the field whose value two documents must share to be compared; empty: all are compared.
 	Within string
@@ -81,6 +82,16 @@ func (m *marker) scopeOf(r *Record, counts *work.Counts) (scope, side uint64) {
 		counts.Unscoped++
 	}
 	return scope, side
+}
+
+// sourceOf returns the hash of the value that is the source of a document, and the value. The hash is 0 if there is no
+// such field. The value is nil if the document lacks it.
+func (m *marker) sourceOf(r *Record) (hash uint64, value []byte) {
+	if m.source < 0 {
+		return 0, nil
+	}
+	hash, _ = m.hashOf(r, m.source)
+	return hash, r.Content.Others[m.source]
 }
 
 // hashOf returns the hash of the value of a field, 0 for no field, and whether the document has the value. The lack of it

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mirrorbeam/internal/origins"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/storage"
@@ -20,6 +21,8 @@ type Result struct {
 	Skipped work.Skipped
 	// PassedOver counts records that are no documents, by the reason.
 	PassedOver work.PassedOver
+	// Named are the sources, if they are values of a field.
+	Named []sources.Source
 	// Sources counts documents by their sources, and Texts doubtful texts. Templates and Bridges are doubtful clusters.
 	Sources   sources.Counts
 	Texts     work.Texts
@@ -34,11 +37,19 @@ type Result struct {
 }
 
 // Finish sums up the outcomes of all stages and writes the result of the pipeline whose folder is temp. Counts is the
-// sum of the counts of the outcomes. It is an error if the numbers of rows written and counted differ.
-func Finish(temp string, outcomes []work.Outcome, counts work.Counts) error {
+// sum of the counts of the outcomes. ByValue says that values of a field are the sources. It is an error if the numbers
+// of rows written and counted differ.
+func Finish(temp string, outcomes []work.Outcome, counts work.Counts, byValue bool) error {
 	result, err := newResult(outcomes, counts)
 	if err != nil {
 		return err
+	}
+	if byValue {
+		choice, err := origins.Read(temp)
+		if err != nil {
+			return err
+		}
+		result.Named, result.Sources.Documents = choice.Sources, choice.Documents
 	}
 	return result.write(temp)
 }

@@ -22,7 +22,7 @@ func TestReadResult(t *testing.T) {
 		for _, o := range outcomes {
 			counts.Add(o.Counts)
 		}
-		return Finish(dir, outcomes, counts)
+		return Finish(dir, outcomes, counts, false)
 	}
 	a := work.Outcome{Stage: work.Fingerprint, Counts: work.Counts{Documents: 5, Rejected: 2}, AllPairs: true}
 	b := work.Outcome{Stage: work.Write, Counts: work.Counts{Kept: 1, Removed: 2}, Skipped: work.Skipped{Kept: 3}, Files: []output.File{

@@ -44,4 +44,6 @@ const (
 	Distinct     runfile.Kind = 37 // documents that are compared with all others, by range of keys
 
 	AnnotatedDocuments runfile.Kind = 38 // what is known of documents of clusters, by annotated task
+	SourceCounts       runfile.Kind = 39 // documents by their source, by range of hashes
+	LeadingSources     runfile.Kind = 40 // the sources of a range with the most documents, shard 0
 )

@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/sources"
 )
 
 // The sizes of records, in bytes.
@@ -61,10 +62,14 @@ const (
 	repeatedFlag = 1 << iota
 	uncheckedFlag
 	sidedFlag
+
+	// sourceShift is the place of the member's source in its flags.
+	sourceShift = 8
 )
 
-// FlagsOf returns the flags of a member.
-func FlagsOf(repeated, unchecked bool) (flags uint32) {
+// FlagsOf returns the flags of a member, and its source beside them.
+func FlagsOf(repeated, unchecked bool, source sources.Number) (flags uint32) {
+	flags = uint32(source) << sourceShift
 	if repeated {
 		flags |= repeatedFlag
 	}
@@ -108,8 +113,9 @@ type Member struct {
 	Ref       docref.Ref
 	Standing  preference.Standing
 	Side      uint64 // documents of one side, if not 0, are no pairs
-	Repeated  bool   // another document has the same id
-	Unchecked bool   // it leads documents of a heap, and was not compared with all other leaders
+	Source    sources.Number
+	Repeated  bool // another document has the same id
+	Unchecked bool // it leads documents of a heap, and was not compared with all other leaders
 	Id        []byte
 }
 
@@ -142,7 +148,7 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 		members[binary.LittleEndian.Uint32(b)] = Member{
 			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]),
 			Size: binary.LittleEndian.Uint32(b[24:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])), Side: side,
-			Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, Id: b[memberHeader:end],
+			Source: sources.Number(b[28+sourceShift/8]), Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, Id: b[memberHeader:end],
 		}
 		b = b[size:]
 	}

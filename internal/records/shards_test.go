@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/sources"
 	"mirrorbeam/sketch"
 )
 
@@ -141,7 +142,7 @@ func TestMembers(t *testing.T) {
 			m := &want[number]
 			*m = Member{
 				First: Number(random.Uint32()), Ref: docref.Ref(random.Uint64()), Size: random.Uint32(), Standing: preference.Standing(random.Uint64()),
-				Repeated: random.IntN(2) == 0, Unchecked: random.IntN(2) == 0, Id: make([]byte, random.IntN(40)),
+				Repeated: random.IntN(2) == 0, Unchecked: random.IntN(2) == 0, Source: sources.Number(random.IntN(sources.Most)), Id: make([]byte, random.IntN(40)),
 			}
 			for i := range m.Id {
 				m.Id[i] = byte(random.Uint32())
@@ -159,7 +160,7 @@ func TestMembers(t *testing.T) {
 			PutRef(packed, m.Ref)
 			Position{Shard: shard, Number: Number(number)}.Put(packed[RefSize:])
 			Position{Shard: shard, Number: m.First}.Put(packed[RefSize+PositionSize:])
-			if err := WriteMember(w, packed, &block, i, FlagsOf(m.Repeated, m.Unchecked)); err != nil {
+			if err := WriteMember(w, packed, &block, i, FlagsOf(m.Repeated, m.Unchecked, m.Source)); err != nil {
 				return err
 			}
 		}

@@ -4,8 +4,8 @@
 // A block is two stretches of bytes. Its documents come column by column, so
 // that a stage that wants keys or ids does not pass over the sets:
 //
-//	header   format, documents n, keys a document k, words of SimHash s, words of scope and side c, length of the ids:
-//	         4 bytes each; c is 0, or 1 with scopes, or 2 with scopes and sides
+//	header   format, documents n, keys a document k, words of SimHash s, columns c, length of the ids: 4 bytes each;
+//	         c has a bit for each of scopes, sides and sources that there are
 //	refs     8 n    docref, ascending
 //	digests  8 n    hash of the set, or of the bytes of a document without tokens
 //	keys     8 n k  band keys
@@ -15,6 +15,7 @@
 //	standing 8 n    how preferred the document is
 //	scopes   8 n    hash of what the document shares with those that it is compared with
 //	sides    8 n    hash of that in which it differs from them
+//	sources  8 n    hash of what makes it part of a source
 //	id ends  4 n    where the document's id ends in ids; an empty id is none
 //	ids
 //
@@ -27,17 +28,25 @@ import (
 	"encoding/binary"
 	"errors"
 	"iter"
+	"math/bits"
 
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/preference"
 )
 
 const (
-	format     = 3
+	format     = 4
 	headerSize = 24
 
 	// HashSize is the size of a stored shingle hash in bytes.
 	HashSize = 6
+)
+
+// The columns that a block may lack.
+const (
+	withScopes = 1 << iota
+	withSides
+	withSources
 )
 
 // Document is one document as a block takes it in.
@@ -59,6 +68,8 @@ type Document struct {
 	// Side is the hash of that in which the document differs from those that it is compared with, 0 if it is compared
 	// with all.
 	Side uint64
+	// Source is the hash of the value that makes the document part of a source, 0 if no value does.
+	Source uint64
 	// Keys are the band keys, as many as the builder was made for.
 	Keys []uint64
 	// SimHash is the SimHash fingerprint, of as many words as the builder was
@@ -72,8 +83,7 @@ type Document struct {
 type Builder struct {
 	keys    int
 	simhash int
-	scoped  bool // a document has a scope
-	sided   bool // a document has a side
+	columns uint32 // those that a document needs
 	refs    []byte
 	digests []byte
 	keyed   []byte
@@ -83,6 +93,7 @@ type Builder struct {
 	ranked  []byte
 	scopes  []byte
 	sides   []byte
+	sources []byte
 	idEnds  []byte
 	ids     []byte
 	sets    []byte
@@ -116,12 +127,27 @@ func (b *Builder) Add(d Document) {
 	}
 	b.stored = binary.LittleEndian.AppendUint32(b.stored, uint32((len(b.sets)-before)/HashSize))
 	b.ranked = binary.LittleEndian.AppendUint64(b.ranked, uint64(d.Standing))
-	b.scopes = binary.LittleEndian.AppendUint64(b.scopes, d.Scope)
-	b.scoped = b.scoped || d.Scope != 0
-	b.sides = binary.LittleEndian.AppendUint64(b.sides, d.Side)
-	b.sided = b.sided || d.Side != 0
+	b.scopes = b.appendColumn(b.scopes, d.Scope, withScopes)
+	b.sides = b.appendColumn(b.sides, d.Side, withSides)
+	b.sources = b.appendColumn(b.sources, d.Source, withSources)
 	b.ids = append(b.ids, d.ID...)
 	b.idEnds = binary.LittleEndian.AppendUint32(b.idEnds, uint32(len(b.ids)))
+}
+
+// appendColumn appends the hash of a document to a column, and notes whether a document needs it.
+func (b *Builder) appendColumn(column []byte, hash uint64, with uint32) []byte {
+	if hash != 0 {
+		b.columns |= with
+	}
+	return binary.LittleEndian.AppendUint64(column, hash)
+}
+
+// column returns a column if a document needs it.
+func (b *Builder) column(column []byte, with uint32) []byte {
+	if b.columns&with == 0 {
+		return nil
+	}
+	return column
 }
 
 // Documents returns the documents' bytes in parts; valid until the next Reset.
@@ -131,16 +157,12 @@ func (b *Builder) Documents() [][]byte {
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.n))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.keys))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.simhash))
-	words, scopes, sides := uint32(0), []byte(nil), []byte(nil)
-	if b.scoped || b.sided {
-		words, scopes = 1, b.scopes
-	}
-	if b.sided {
-		words, sides = 2, b.sides
-	}
-	header = binary.LittleEndian.AppendUint32(header, words)
+	header = binary.LittleEndian.AppendUint32(header, b.columns)
 	header = binary.LittleEndian.AppendUint32(header, uint32(len(b.ids)))
-	return [][]byte{header, b.refs, b.digests, b.keyed, b.simmed, b.sizes, b.stored, b.ranked, scopes, sides, b.idEnds, b.ids}
+	return [][]byte{
+		header, b.refs, b.digests, b.keyed, b.simmed, b.sizes, b.stored, b.ranked,
+		b.column(b.scopes, withScopes), b.column(b.sides, withSides), b.column(b.sources, withSources), b.idEnds, b.ids,
+	}
 }
 
 // Sets returns the bytes of the sets; valid until the next Reset.
@@ -151,14 +173,16 @@ func (b *Builder) Reset() {
 	*b = Builder{
 		keys: b.keys, simhash: b.simhash,
 		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], simmed: b.simmed[:0], sizes: b.sizes[:0], stored: b.stored[:0],
-		ranked: b.ranked[:0], scopes: b.scopes[:0], sides: b.sides[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
+		ranked: b.ranked[:0], scopes: b.scopes[:0], sides: b.sides[:0], sources: b.sources[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
 	}
 }
 
 // Block reads the documents of one block in place.
 type Block struct {
-	n, keys, simhash                                                             int
-	refs, digests, keyed, simmed, sizes, stored, ranked, scopes, sides, ends, id []byte
+	n, keys, simhash                                    int
+	refs, digests, keyed, simmed, sizes, stored, ranked []byte
+	scopes, sides, sources                              []byte
+	ends, id                                            []byte
 }
 
 // Parse reads the header of a block's documents. The block aliases them.
@@ -173,9 +197,9 @@ func Parse(documents []byte) (Block, error) {
 	n := int(binary.LittleEndian.Uint32(documents[4:]))
 	keys := int(binary.LittleEndian.Uint32(documents[8:]))
 	simhash := int(binary.LittleEndian.Uint32(documents[12:]))
-	scopes := int(binary.LittleEndian.Uint32(documents[16:]))
+	columns := binary.LittleEndian.Uint32(documents[16:])
 	ids := int(binary.LittleEndian.Uint32(documents[20:]))
-	if scopes > 2 || len(documents) != headerSize+n*(36+8*keys+8*simhash+8*scopes)+ids {
+	if columns >= 2*withSources || len(documents) != headerSize+n*(36+8*keys+8*simhash+8*bits.OnesCount32(columns))+ids {
 		return Block{}, damaged
 	}
 	b := Block{n: n, keys: keys, simhash: simhash}
@@ -187,7 +211,14 @@ func Parse(documents []byte) (Block, error) {
 	}
 	b.refs, b.digests, b.keyed, b.simmed = take(8*n), take(8*n), take(8*n*keys), take(8*n*simhash)
 	b.sizes, b.stored, b.ranked = take(4*n), take(4*n), take(8*n)
-	b.scopes, b.sides = take(8*n*min(scopes, 1)), take(8*n*max(scopes-1, 0))
+	for _, column := range []struct {
+		hashes *[]byte
+		with   uint32
+	}{{&b.scopes, withScopes}, {&b.sides, withSides}, {&b.sources, withSources}} {
+		if columns&column.with != 0 {
+			*column.hashes = take(8 * n)
+		}
+	}
 	b.ends, b.id = take(4*n), rest
 	return b, nil
 }
@@ -230,20 +261,21 @@ func (b *Block) Standing(i int) preference.Standing {
 }
 
 // Scope returns the hash of what document i shares with those that it is compared with, 0 if it is compared with all.
-func (b *Block) Scope(i int) uint64 {
-	if len(b.scopes) == 0 {
-		return 0
-	}
-	return binary.LittleEndian.Uint64(b.scopes[8*i:])
-}
+func (b *Block) Scope(i int) uint64 { return hashAt(b.scopes, i) }
 
 // Side returns the hash of that in which document i differs from those that it is compared with, 0 if it is compared with
 // all.
-func (b *Block) Side(i int) uint64 {
-	if len(b.sides) == 0 {
+func (b *Block) Side(i int) uint64 { return hashAt(b.sides, i) }
+
+// Source returns the hash of the value that makes document i part of a source, 0 if no value does.
+func (b *Block) Source(i int) uint64 { return hashAt(b.sources, i) }
+
+// hashAt returns the hash of a document in a column that may be missing.
+func hashAt(column []byte, i int) uint64 {
+	if len(column) == 0 {
 		return 0
 	}
-	return binary.LittleEndian.Uint64(b.sides[8*i:])
+	return binary.LittleEndian.Uint64(column[8*i:])
 }
 
 // ID returns the id of document i, empty if it has none.

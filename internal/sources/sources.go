@@ -3,7 +3,6 @@ package sources
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -20,11 +19,11 @@ const (
 	MostReference = 28
 )
 
-// Source is a file or a folder, or what is left of a corpus that has more of them than are told apart.
+// Source is a file, a folder or a value of a field, or what is left of a corpus that has more of them than are told apart.
 type Source struct {
-	// Name is the path below the folder that all files of the corpus have in common.
+	// Name is the value, or the path below the folder that all files of the corpus have in common.
 	Name string
-	// Files is the number of its files.
+	// Files is the number of its files, 0 for a value.
 	Files int
 	// Reference says that it is of the reference corpus.
 	Reference bool
@@ -163,7 +162,7 @@ func (d *Division) number(found map[string]*extent, most int) {
 	if len(others) == 0 {
 		return
 	}
-	rest := Source{Name: fmt.Sprintf("(%d others)", len(others))}
+	rest := Source{Name: othersName(int64(len(others)))}
 	for _, name := range others {
 		d.numbers[name] = Number(len(names))
 		rest.Files += found[name].files

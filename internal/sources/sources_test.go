@@ -112,8 +112,8 @@ func TestTable(t *testing.T) {
 	other.Share(0, Set{})
 	c.Add(other)
 	want := []Row{
-		{Source: "b", Files: 1, Documents: 11, Removed: 3, Elsewhere: 1, In: []Share{{"b", 3}, {"a", 1}}},
-		{Source: "a", Files: 2, Documents: 10, Elsewhere: 1, In: []Share{{"ref", 1}}},
+		{Source: "b", Files: 1, Documents: 11, Removed: 3, Elsewhere: 1, In: []Share{{Source: "b", Documents: 3}, {Source: "a", Documents: 1}}},
+		{Source: "a", Files: 2, Documents: 10, Elsewhere: 1, In: []Share{{Source: "ref", Reference: true, Documents: 1}}},
 		{Source: "ref", Reference: true, Files: 1, Documents: 1, In: []Share{}},
 	}
 	if got := Table(all, c); !reflect.DeepEqual(got, want) {

@@ -10,9 +10,10 @@ import (
 type Row struct {
 	Source    string `json:"source"`
 	Reference bool   `json:"reference,omitempty"`
-	Files     int    `json:"files"`
-	Documents int64  `json:"documents"`
-	Removed   int64  `json:"removed"`
+	// Files is the number of its files, 0 if it is a value of a field.
+	Files     int   `json:"files,omitempty"`
+	Documents int64 `json:"documents"`
+	Removed   int64 `json:"removed"`
 	// Elsewhere counts the documents that have a near-duplicate in another source.
 	Elsewhere int64 `json:"elsewhere"`
 	// In lists the sources that have near-duplicates of its documents, itself among them, the one with the most first.
@@ -23,15 +24,28 @@ type Row struct {
 
 // Share is the number of documents of a source that have a near-duplicate in another one.
 type Share struct {
-	Source    string `json:"source"`
-	Documents int64  `json:"documents"`
+	Source string `json:"source"`
+	// Reference says that the other source is of the reference. One of the input may have the same name.
+	Reference bool  `json:"reference,omitempty"`
+	Documents int64 `json:"documents"`
+}
+
+// IsOf reports whether the share is of the row's source itself.
+func (s Share) IsOf(row Row) bool { return s.Source == row.Source && s.Reference == row.Reference }
+
+// Name returns the name of the other source for a reader.
+func (s Share) Name() string {
+	if s.Reference {
+		return s.Source + " of the reference"
+	}
+	return s.Source
 }
 
 // mostShares is the largest number of shares in a table.
 const mostShares = 1000
 
-// Table returns a row for each source that has documents, the one with the most documents first. It has the largest
-// shares, a thousand in all.
+// Table returns a row for each source that has documents, the one with the most documents first; of two with one name, that
+// of the reference. It has the largest shares, a thousand in all.
 func Table(all []Source, c Counts) []Row {
 	var rows []Row
 	var sizes []int64 // of all shares
@@ -47,17 +61,17 @@ func Table(all []Source, c Counts) []Row {
 		if int(of) < len(c.Shared) {
 			for in, documents := range c.Shared[of] {
 				if documents > 0 {
-					row.In = append(row.In, Share{all[in].Name, documents})
+					row.In = append(row.In, Share{all[in].Name, all[in].Reference, documents})
 					sizes = append(sizes, documents)
 				}
 			}
 		}
-		slices.SortFunc(row.In, func(a, b Share) int {
+		slices.SortStableFunc(row.In, func(a, b Share) int {
 			return cmp.Or(cmp.Compare(b.Documents, a.Documents), strings.Compare(a.Source, b.Source))
 		})
 		rows = append(rows, row)
 	}
-	slices.SortFunc(rows, func(a, b Row) int {
+	slices.SortStableFunc(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(b.Documents, a.Documents), strings.Compare(a.Source, b.Source))
 	})
 	bound(rows, sizes)

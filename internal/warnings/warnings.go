@@ -138,9 +138,11 @@ func ofSource(c *job.Config, row sources.Row) Warning {
 	if len(row.In) == 0 || 2*row.In[0].Documents <= row.Documents {
 		return w
 	}
-	if most := row.In[0]; most.Source != row.Source {
-		w.Text += fmt.Sprintf("; %d have near-duplicates in %s, which may hold the same data", most.Documents, most.Source)
-		w.Flag = "--input"
+	if most := row.In[0]; !most.IsOf(row) {
+		w.Text += fmt.Sprintf("; %d have near-duplicates in %s, which may hold the same data", most.Documents, most.Name())
+		if w.Flag = "--input"; c.SourceField != "" {
+			w.Flag = "--keep rank:FILE" // files may hold other sources, too
+		}
 	} else {
 		w.Text += fmt.Sprintf("; %d are like others of the same source", most.Documents)
 	}

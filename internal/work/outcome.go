@@ -22,6 +22,8 @@ type Outcome struct {
 	PassedOver PassedOver `json:",omitempty"`
 	// Sources counts documents by the sources that they come from.
 	Sources sources.Counts `json:",omitzero"`
+	// OtherSources counts the values, and their documents, that are not among those that most documents of a corpus have.
+	OtherSources [sources.Corpora]sources.Others `json:",omitzero"`
 	// Texts counts texts that are likely to be something else.
 	Texts Texts `json:",omitzero"`
 	// Templates and Bridges are clusters that may hold documents which are no near-duplicates.

@@ -7,6 +7,7 @@ type Stage string
 const (
 	Read        Stage = "read"
 	Fingerprint Stage = "fingerprint"
+	Source      Stage = "source"
 	Count       Stage = "count"
 	Key         Stage = "key"
 	Group       Stage = "group"
@@ -18,4 +19,4 @@ const (
 )
 
 // Stages are the stages in the order of the data.
-var Stages = []Stage{Read, Fingerprint, Count, Key, Group, Gather, Score, Audit, Cluster, Write}
+var Stages = []Stage{Read, Fingerprint, Source, Count, Key, Group, Gather, Score, Audit, Cluster, Write}

@@ -36,6 +36,10 @@ func numbered[T any]() T {
 			fill(element)
 			v.Set(reflect.MakeMap(v.Type()))
 			v.SetMapIndex(key, element)
+		case reflect.Array:
+			for i := range v.Len() {
+				fill(v.Index(i))
+			}
 		case reflect.String:
 			v.SetString(fmt.Sprint("text ", number))
 		case reflect.Bool:
