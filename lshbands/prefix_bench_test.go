@@ -1,6 +1,7 @@
 package lshbands
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -8,7 +9,7 @@ import (
 
 func benchmarkSets() [][]uint64 {
 	random := rand.New(rand.NewPCG(1, 2))
-	sets := make([][]uint64, 40000)
+	sets := make([][]uint64, 4000)
 	for i := range sets {
 		sets[i] = make([]uint64, 100)
 		for j := range sets[i] {
@@ -19,41 +20,40 @@ func benchmarkSets() [][]uint64 {
 	return sets
 }
 
-func BenchmarkCounterAdd(b *testing.B) {
+// benchmarkCounts runs do over the shingles of sets, with counters of several sizes.
+func benchmarkCounts(b *testing.B, do func(c *Counter, set []uint64)) {
 	sets := benchmarkSets()
-	for _, shingles := range []int64{4e6, 16e6, 64e6} {
-		b.Run(byteCount(shingles), func(b *testing.B) {
+	for _, shingles := range []int{1 << 18, 1 << 19, 1 << 20, 1 << 22} {
+		b.Run(fmt.Sprintf("%dK", shingles>>10), func(b *testing.B) {
 			c := NewCounter(shingles)
 			i := 0
 			for b.Loop() {
-				c.Add(sets[i%len(sets)])
+				do(c, sets[i%len(sets)])
 				i++
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(i*100), "ns/shingle")
 		})
 	}
+}
+
+func BenchmarkCounterAdd(b *testing.B) { benchmarkCounts(b, (*Counter).Add) }
+
+func BenchmarkFrequencies(b *testing.B) {
+	var frequencies []byte
+	benchmarkCounts(b, func(c *Counter, set []uint64) { frequencies = c.AppendFrequencies(frequencies[:0], set) })
 }
 
 func BenchmarkPrefixKeys(b *testing.B) {
 	sets := benchmarkSets()
-	for _, shingles := range []int64{4e6, 16e6, 64e6} {
-		b.Run(byteCount(shingles), func(b *testing.B) {
-			c := NewCounter(shingles)
-			for i := range sets {
-				c.Add(sets[i])
-				if i%2 == 0 {
-					c.Add(sets[i])
-				}
-			}
-			p := NewPrefixKeys(c, 0.8)
-			i := 0
-			for b.Loop() {
-				p.Of(sets[i%len(sets)])
-				i++
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(i*100), "ns/shingle")
-		})
+	frequencies := make([]byte, 100)
+	for i := range frequencies {
+		frequencies[i] = byte(i * 7 % 100)
 	}
+	p := NewPrefixKeys(0.8)
+	i := 0
+	for b.Loop() {
+		p.Of(sets[i%len(sets)], frequencies)
+		i++
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(i*100), "ns/shingle")
 }
-
-func byteCount(n int64) string { return string(rune('0'+n/1e6/10)) + string(rune('0'+n/1e6%10)) + "M" }

@@ -49,17 +49,17 @@ func shared(a, b []uint64) int {
 func TestPrefixKeysMissNoPair(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, threshold := range []float64{0.1, 0.5, 0.7, 0.8, 0.9, 1} {
-		for _, lines := range []int64{1, 1000, 1 << 22} {
-			t.Run(fmt.Sprintf("%g/%d", threshold, lines), func(t *testing.T) {
+		for _, room := range []int{1, 1000, 1 << 22} {
+			t.Run(fmt.Sprintf("%g/%d", threshold, room), func(t *testing.T) {
 				sets := randomSets(random, 600)
-				counter := NewCounter(lines)
+				counters := NewCounters(room)
 				for _, set := range sets {
-					counter.Add(set)
+					counters.Add(set)
 				}
-				finder := NewPrefixKeys(counter, threshold)
+				finder := NewPrefixKeys(threshold)
 				keys := make([][]PrefixKey, len(sets))
 				for i, set := range sets {
-					keys[i] = slices.Clone(finder.Of(set))
+					keys[i] = slices.Clone(finder.Of(set, counters.AppendFrequencies(nil, set)))
 					checkKeys(t, set, keys[i], threshold)
 				}
 				pairs := 0
@@ -112,11 +112,11 @@ func firstCommon(x, y []PrefixKey) (PrefixKey, PrefixKey, bool) {
 	return PrefixKey{}, PrefixKey{}, false
 }
 
-// TestPrefixKeysSendNothingAlone: if there are many cells, a document that shares no shingle with another one
+// TestPrefixKeysSendNothingAlone: if few shingles share a cell, a document that shares no shingle with another one
 // has no key, and rare shingles come before common ones.
 func TestPrefixKeysSendNothingAlone(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	counter := NewCounter(1 << 20)
+	counters := NewCounters(1 << 17)
 	var alone [][]uint64
 	for range 200 {
 		set := make([]uint64, 50)
@@ -125,11 +125,11 @@ func TestPrefixKeysSendNothingAlone(t *testing.T) {
 		}
 		slices.Sort(set)
 		alone = append(alone, set)
-		counter.Add(set)
+		counters.Add(set)
 	}
-	finder, sent := NewPrefixKeys(counter, 0.8), 0
+	finder, sent := NewPrefixKeys(0.8), 0
 	for _, set := range alone {
-		sent += len(finder.Of(set))
+		sent += len(finder.Of(set, counters.AppendFrequencies(nil, set)))
 	}
 	if sent > 2 {
 		t.Errorf("%d keys of documents that share nothing", sent)
@@ -141,51 +141,13 @@ func TestPrefixKeysSendNothingAlone(t *testing.T) {
 	slices.Sort(common)
 	for i := range common {
 		for range 5 + 40*i {
-			counter.Add(common[i : i+1])
+			counters.Add(common[i : i+1])
 		}
 	}
-	keys := NewPrefixKeys(counter, 0.5).Of(common)
+	keys := NewPrefixKeys(0.5).Of(common, counters.AppendFrequencies(nil, common))
 	for i, key := range keys {
 		if key.Hash != common[i] {
 			t.Fatalf("key %d of %d is not the one of the next count", i, len(keys))
-		}
-	}
-}
-
-// TestAddCounts: parts of a corpus counted one by one sum up to the whole.
-func TestAddCounts(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 6))
-	sets := randomSets(random, 500)
-	whole, parts := NewCounter(3000), []*Counter{NewCounter(3000), NewCounter(3000), NewCounter(3000)}
-	for _, set := range sets {
-		whole.Add(set)
-		parts[random.IntN(3)].Add(set)
-	}
-	for _, part := range parts[1:] {
-		AddCounts(parts[0].Bytes(), part.Bytes())
-	}
-	sum, err := CounterOf(int64(len(whole.Bytes())))
-	if err != nil {
-		t.Fatal(err)
-	}
-	copy(sum.Bytes(), parts[0].Bytes())
-	if !slices.Equal(sum.lines, whole.lines) {
-		t.Error("the sum of the parts is not the whole")
-	}
-	for _, size := range []int64{0, 64, lineSize*leastLines - 1, 3 * lineSize * leastLines, 2 * lineSize * mostLines} {
-		if _, err := CounterOf(size); err == nil {
-			t.Errorf("%d bytes were taken for a counter", size)
-		}
-	}
-}
-
-func TestClassesAscend(t *testing.T) {
-	last := class(0)
-	for n := uint32(1); n < 1<<31; n += 1 + n/16 {
-		if c := class(n); c < last || c > 127 || float64(n) >= 1.3*float64(n-n/17) && c == last && n > 8 {
-			t.Fatalf("class %d of %d after %d", c, n, last)
-		} else {
-			last = c
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/plan"
-	"mirrorbeam/lshbands"
 )
 
 // bySize is a method of the test: documents meet if they have equally many shingles. The registration here is all there
@@ -18,8 +17,8 @@ const bySize methods.Name = "size"
 func init() {
 	methods.Register(methods.Method{
 		Name: bySize,
-		Keys: func(*methods.Parameters) (func(*lshbands.Counter) methods.Keys, error) {
-			return func(*lshbands.Counter) methods.Keys {
+		Keys: func(*methods.Parameters) (func() methods.Keys, error) {
+			return func() methods.Keys {
 				return func(all []candidates.Record, d *methods.Document) []candidates.Record {
 					return candidates.AppendHashed(all, d.Record(), []uint64{asmkernels.SplitMix(uint64(d.Size))})
 				}

@@ -15,7 +15,7 @@ import (
 // so do paths that are not UTF-8. Of two fields of one name JSON would drop both.
 func TestParametersTravel(t *testing.T) {
 	for _, fn := range []any{
-		&readFn{}, &fingerprintFn{}, &countPlanFn{}, &countFn{}, &orderFn{}, &keyFn{}, &groupFn{}, &crowdFn{},
+		&readFn{}, &fingerprintFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{}, &orderFn{}, &keyFn{}, &groupFn{}, &crowdFn{},
 		&placeFn{}, &gatherFn{}, &joinFn{}, &heapFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{},
 		&labelFn{}, &clusterFn{}, &writeFn{}, &uniqueFn{}, &sketchesFn{}, &indexFn{}, &exchangeFn{}, &finishFn{},
 	} {

@@ -7,7 +7,6 @@ import (
 	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/work"
-	"mirrorbeam/lshbands"
 )
 
 // allRecords is the kind of the key records of [All].
@@ -18,8 +17,8 @@ const allRecords = records.Digests
 func init() {
 	Register(Method{
 		Name: All,
-		Keys: func(*Parameters) (func(*lshbands.Counter) Keys, error) {
-			return func(*lshbands.Counter) Keys { return AppendDigest }, nil
+		Keys: func(*Parameters) (func() Keys, error) {
+			return func() Keys { return AppendDigest }, nil
 		},
 		Records: allRecords,
 		Group: func(_ context.Context, p *Parameters, l *documents.Layout, shard int, w *work.Desk) error {

@@ -27,6 +27,9 @@ type Document struct {
 	Bands []uint64
 	// Set holds the distinct shingle hashes, ascending.
 	Set []uint64
+	// Frequencies says of each shingle of the set about how many documents of the corpus have it; see
+	// [lshbands.Counter]. Only Ordered methods have it.
+	Frequencies []byte
 	// Sequence are the shingles in the order of the text.
 	Sequence sketch.Sequence
 	// SimHash is the SimHash fingerprint.

@@ -14,11 +14,9 @@ func init() {
 		Reads:   ReadsSets,
 		Ordered: true,
 		Exact:   true,
-		Keys: func(p *Parameters) (func(*lshbands.Counter) Keys, error) {
+		Keys: func(p *Parameters) (func() Keys, error) {
 			threshold := p.Threshold
-			return func(order *lshbands.Counter) Keys {
-				return exactKeys(lshbands.NewPrefixKeys(order, threshold))
-			}, nil
+			return func() Keys { return exactKeys(lshbands.NewPrefixKeys(threshold)) }, nil
 		},
 		Promise: func(*Parameters) Promise { return Promise{Recall: 1, ByConstruction: true} },
 		KeyBytes: func(_ *Parameters, keys float64) float64 {
@@ -31,7 +29,7 @@ func init() {
 func exactKeys(prefix *lshbands.PrefixKeys) Keys {
 	return func(all []candidates.Record, d *Document) []candidates.Record {
 		r := d.Record()
-		for k, key := range prefix.Of(d.Set) {
+		for k, key := range prefix.Of(d.Set, d.Frequencies) {
 			r.Key, r.Position, r.First = candidates.PrefixKeyOf(key.Hash), key.Position, k == 0
 			all = append(all, r)
 			r.SetPrevious(key.Hash)

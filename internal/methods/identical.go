@@ -2,7 +2,6 @@ package methods
 
 import (
 	"mirrorbeam/internal/candidates"
-	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
 
@@ -18,8 +17,8 @@ func identical(name Name, identity sketch.Identity) Method {
 		Name:     name,
 		Identity: identity,
 		Reads:    ReadsBands,
-		Keys: func(*Parameters) (func(*lshbands.Counter) Keys, error) {
-			return func(*lshbands.Counter) Keys {
+		Keys: func(*Parameters) (func() Keys, error) {
+			return func() Keys {
 				return func(all []candidates.Record, d *Document) []candidates.Record {
 					return candidates.AppendHashed(all, d.Record(), d.Bands)
 				}

@@ -14,14 +14,22 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// NewKeys returns the function that makes the keys of documents whose sets are at hand, as a job makes them. Order is
-// for Ordered methods. The function is not for concurrent use.
-func (m *Method) NewKeys(p *Parameters, order *lshbands.Counter) (Keys, error) {
+// NewKeys returns the function that makes the keys of documents whose sets are at hand, as a job makes them. The
+// counters have counted their shingles, for Ordered methods. The function is not for concurrent use.
+func (m *Method) NewKeys(p *Parameters, counters *lshbands.Counters) (Keys, error) {
 	made, err := m.Keys(p)
 	if err != nil {
 		return nil, err
 	}
-	keys := m.ofAll(made(order))
+	keys := m.ofAll(made())
+	if m.Ordered {
+		var frequencies []byte
+		return func(all []candidates.Record, d *Document) []candidates.Record {
+			frequencies = counters.AppendFrequencies(frequencies[:0], d.Set)
+			d.Frequencies = frequencies
+			return keys(all, d)
+		}, nil
+	}
 	if m.Reads&ReadsBands == 0 {
 		return keys, nil
 	}
@@ -61,7 +69,7 @@ func (m *Method) Needs() work.Delivery {
 		d.Extra = append(d.Extra, records.Sets)
 	}
 	if m.Ordered {
-		d.Extra = append(d.Extra, records.Order)
+		d.Extra = append(d.Extra, records.Frequencies)
 	}
 	return d
 }
@@ -79,7 +87,7 @@ type Keying struct {
 // keyed is a method together with its keys.
 type keyed struct {
 	*Method
-	keys func(order *lshbands.Counter) Keys
+	keys func() Keys
 }
 
 // newKeyed prepares the method of that name.
@@ -108,18 +116,19 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if t.Step == allPairsStep {
 		m = k.small
 	}
-	var order *lshbands.Counter
-	if m.Ordered {
-		var err error
-		if order, err = orders.Get(t.Catalog, readOrder); err != nil {
-			return fmt.Errorf("read order of shingles: %w", err)
-		}
-		w.Hold(order)
-	}
 	s := splitKeys{
-		keyed: m, shards: k.Shards, keys: m.ofAll(m.keys(order)),
+		keyed: m, shards: k.Shards, keys: m.ofAll(m.keys()),
 		reader: reader{parts: m.Reads},
 		known:  documents.Repeats{FirstInput: k.layout.FirstInput},
+	}
+	if m.Ordered {
+		packed, err := w.Read(2, records.Frequencies)
+		if err != nil {
+			return err
+		}
+		if s.frequencies, err = newFrequencies(packed); err != nil {
+			return fmt.Errorf("read frequencies of shingles: %w", err)
+		}
 	}
 	document := func(block *sketchblock.Block, i int, packed []byte) error {
 		w.Figures.Records++
@@ -127,7 +136,10 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		return s.document(&w.Run, block, i, packed)
 	}
 	if m.Reads&stored != 0 {
-		return w.EachSet(ctx, document)
+		if err := w.EachSet(ctx, document); err != nil {
+			return err
+		}
+		return s.frequencies.close()
 	}
 	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		for i := range block.Len() {
@@ -142,20 +154,26 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 // splitKeys writes the key records of a split.
 type splitKeys struct {
 	keyed
-	shards  int
-	keys    Keys
-	reader  reader
-	known   documents.Repeats
-	records []candidates.Record
+	shards      int
+	keys        Keys
+	reader      reader
+	known       documents.Repeats
+	records     []candidates.Record
+	frequencies frequencies
 }
 
 // document writes the records of document i of a block. Packed is its set or sequence, if the method reads these.
-func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i int, packed []byte) error {
+func (s *splitKeys) document(run *runfile.Writer, block *sketchblock.Block, i int, packed []byte) (err error) {
 	d := &s.reader.Document
 	hash := s.reader.read(block, i, packed)
+	if s.Ordered {
+		if d.Frequencies, err = s.frequencies.append(d.Frequencies[:0], d.Set); err != nil {
+			return err
+		}
+	}
 	// Equal documents of different sides do not stand for each other. Both must be found under each key.
 	isRepeat := s.known.Has(d.Ref, d.Digest, hash^d.Side)
-	if err := s.reader.parse(packed, isRepeat); err != nil {
+	if err = s.reader.parse(packed, isRepeat); err != nil {
 		return err
 	}
 	s.records = s.keys(s.records[:0], d)

@@ -40,7 +40,7 @@ func TestOneLaw(t *testing.T) {
 	}
 	for _, m := range all(t) {
 		t.Run(string(m.Name), func(t *testing.T) {
-			keys, err := m.NewKeys(&s.p, s.order())
+			keys, err := m.NewKeys(&s.p, s.counters())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,7 +37,7 @@ func TestKeysAreOfTheDocument(t *testing.T) {
 	s := newScene(t)
 	for _, m := range all(t) {
 		t.Run(string(m.Name), func(t *testing.T) {
-			keys, err := m.NewKeys(&s.p, s.order())
+			keys, err := m.NewKeys(&s.p, s.counters())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestKeysAreOfTheDocument(t *testing.T) {
 // TestHooks holds the keys of each method against what its definition says.
 func TestHooks(t *testing.T) {
 	s := newScene(t)
-	order := s.order()
+	counters := s.counters()
 	tables, err := lshbands.PlanTables(s.p.SimHashBits, s.p.Distance)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestHooks(t *testing.T) {
 	bands := documents.NewBands(s.p.Scheme)
 	of := func(name Name) Keys {
 		m, _ := Of(name)
-		keys, err := m.NewKeys(&s.p, order)
+		keys, err := m.NewKeys(&s.p, counters)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestHooks(t *testing.T) {
 			}
 		}
 
-		prefix := lshbands.NewPrefixKeys(order, s.p.Threshold).Of(x.set())
+		prefix := lshbands.NewPrefixKeys(s.p.Threshold).Of(x.set(), counters.AppendFrequencies(nil, x.set()))
 		got = keysOf(exact, x)
 		if len(got) != len(prefix) || len(got) > lshbands.PrefixLength(s.p.Threshold, len(x.shingles)) {
 			t.Fatalf("exact: %d keys of %d shingles, want %d", len(got), len(x.shingles), len(prefix))
@@ -293,7 +293,7 @@ func TestTasksFail(t *testing.T) {
 			do     func(context.Context, work.Task, *work.Desk) error
 			cancel bool
 		}{
-			{"key", m.Needs(), work.RunsOf(blocks), keying.Task, !m.Ordered}, // without an order it fails in any case
+			{"key", m.Needs(), work.RunsOf(blocks), keying.Task, !m.Ordered}, // without frequencies it fails in any case
 			{"group", m.GroupNeeds(), work.RunsOf(keys), grouping.Task, m.Name == SimHash},
 		} {
 			task := worktest.Tasks(t, s.runs, c.needs, c.runs...)[0]

@@ -12,7 +12,6 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
-	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
 
@@ -32,14 +31,13 @@ type Method struct {
 
 	// Reads says which parts of a sketch block the keys are made of. The block must hold them.
 	Reads Parts
-	// Ordered says that keys depend on an order of all shingles of the corpus, from rare to frequent, which has to be
-	// counted first.
+	// Ordered says that keys depend on the Frequencies of shingles, which have to be counted first.
 	Ordered bool
 	// Exact says that keys are shingles, of [candidates.PrefixKeyOf], and not hashes.
 	Exact bool
 	// Keys returns a function that makes the Keys of a task. It is called once for many tasks; the function is called
-	// for each of them, with the order if the method is Ordered.
-	Keys func(p *Parameters) (func(order *lshbands.Counter) Keys, error)
+	// for each of them.
+	Keys func(p *Parameters) (func() Keys, error)
 
 	// Records is the kind of the key records, 0 for [records.Keys].
 	Records runfile.Kind

@@ -154,15 +154,8 @@ func (s *scene) key(t *testing.T, m *Method) []work.Outcome {
 	blocks := s.blocks(t, m)
 	var tasks []work.Task
 	if m.Ordered {
-		counts := slices.Clone(blocks)
-		count, counting := CountPlanning{Lanes: 2, Parameters: s.p}, Counting{Splits: 2}
-		_, made := worktest.Plan(t, s.runs, blocks, count.Plan)
-		for _, o := range worktest.Do(t, s.runs, made, counting.Task) {
-			o.Stage = work.Count
-			counts = append(counts, o)
-		}
 		order := Ordering{Method: m.Name, Parameters: s.p}
-		_, tasks = worktest.Plan(t, s.runs, counts, order.Plan)
+		_, tasks = worktest.Plan(t, s.runs, s.count(t, blocks), order.Plan)
 	} else {
 		tasks = worktest.Tasks(t, s.runs, m.Needs(), work.RunsOf(blocks)...)
 	}
@@ -183,17 +176,17 @@ func (s *scene) group(t *testing.T, m *Method, keys []work.Outcome) []work.Outco
 	return worktest.Do(t, s.runs, worktest.Tasks(t, s.runs, m.GroupNeeds(), work.RunsOf(keys)...), grouping.Task)
 }
 
-// order returns the order of all shingles.
-func (s *scene) order() *lshbands.Counter {
-	total := int64(0)
+// counters returns counters that have counted all shingles.
+func (s *scene) counters() *lshbands.Counters {
+	total := 0
 	for i := range s.texts {
-		total += int64(len(s.texts[i].shingles))
+		total += len(s.texts[i].shingles)
 	}
-	order := lshbands.NewCounter(total)
+	counters := lshbands.NewCounters(total)
 	for i := range s.texts {
-		order.Add(s.texts[i].set())
+		counters.Add(s.texts[i].set())
 	}
-	return order
+	return counters
 }
 
 // pair are two documents, the first before the second.

@@ -3,7 +3,6 @@ package methods
 import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/records"
-	"mirrorbeam/lshbands"
 )
 
 // init registers MinHash. Its keys are hashes of bands of the signature. Sketch blocks hold them, since they are
@@ -13,8 +12,8 @@ func init() {
 		Name:     MinHash,
 		Settings: Settings{Bands: true},
 		Reads:    ReadsBands,
-		Keys: func(*Parameters) (func(*lshbands.Counter) Keys, error) {
-			return func(*lshbands.Counter) Keys {
+		Keys: func(*Parameters) (func() Keys, error) {
+			return func() Keys {
 				return func(all []candidates.Record, d *Document) []candidates.Record {
 					return candidates.AppendHashed(all, d.Record(), d.Bands)
 				}

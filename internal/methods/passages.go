@@ -4,7 +4,6 @@ import (
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/records"
-	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
 
@@ -24,9 +23,9 @@ func init() {
 		Name:       Passages,
 		Similarity: Containment,
 		Reads:      ReadsSequences,
-		Keys: func(p *Parameters) (func(*lshbands.Counter) Keys, error) {
+		Keys: func(p *Parameters) (func() Keys, error) {
 			shingle := p.Shingle
-			return func(*lshbands.Counter) Keys { return newPassageKeys(shingle).append }, nil
+			return func() Keys { return newPassageKeys(shingle).append }, nil
 		},
 		Crowds: ToStars,
 		Scorer: func(*Parameters) Scorer { return Texts },

@@ -27,9 +27,9 @@ func init() {
 		Name:     SimHash,
 		Settings: Settings{Distance: true},
 		Reads:    ReadsSimHash,
-		Keys: func(p *Parameters) (func(*lshbands.Counter) Keys, error) {
+		Keys: func(p *Parameters) (func() Keys, error) {
 			tables, err := lshbands.PlanTables(p.SimHashBits, p.Distance)
-			return func(*lshbands.Counter) Keys { return TableKeys(tables) }, err
+			return func() Keys { return TableKeys(tables) }, err
 		},
 		Records: records.Fingerprints,
 		Write:   writeFingerprint,

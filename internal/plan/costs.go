@@ -26,7 +26,7 @@ type Work struct {
 	// Probed counts the shingles that an audit looks at, SetAside those that it keeps apart; 0 without an audit.
 	Probed   float64 `json:"probed"`
 	SetAside float64 `json:"set_aside"`
-	// Ordered counts the shingles that are counted, and looked up, to find the rarest.
+	// Ordered counts the shingles that are spread over ranges and counted, to find the rarest.
 	Ordered float64 `json:"ordered"`
 	// Kept is the number of bytes that the keys of a document take in its sketch block.
 	Kept float64 `json:"kept"`
@@ -124,15 +124,20 @@ const (
 	setBytes      = 28 // the head of a set, before its shingles
 	pairBytes     = 16
 	numberBytes   = 8
+	// spreadBytes is what a shingle takes by ranges, until it is counted, and frequencyBytes what its frequency takes.
+	spreadBytes    = 3.02
+	frequencyBytes = 1.02
 )
 
-// disk returns the most space that the temporary files take: after grouping the keys, or after scoring the pairs.
+// disk returns the most space that the temporary files take: after counting shingles, after grouping the keys, or after
+// scoring the pairs.
 func (w *Work) disk() float64 {
-	blocks := w.Documents*(documentBytes+w.Kept) + (w.Shingles+w.SetAside)*shingleBytes
+	blocks := w.Documents*(documentBytes+w.Kept) + (w.Shingles+w.SetAside)*shingleBytes + w.Ordered*frequencyBytes
+	counted := blocks + w.Ordered*spreadBytes
 	pairs := w.Listed * numberBytes
 	grouped := blocks + w.Documents*idBytes + w.RecordBytes + pairs
 	scored := blocks + pairs + w.Listed*pairBytes + w.Gathered*setBytes + w.GatheredShingles*shingleBytes + w.Edges*pairBytes
-	return max(grouped, scored)
+	return max(counted, grouped, scored)
 }
 
 // bands adds the cost of MinHash keys.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"math"
 	"slices"
 
@@ -10,14 +11,7 @@ import (
 
 // The number of exact keys of a document depends on how many of its shingles other documents have. A sample shows only
 // few of these. Each doubling of the sample shows more; further doublings are assumed to show as many more as the last
-// one. Also, a counter takes a shingle for a common one if another shingle shares its cell, which is likely.
-
-// cellsPerLine is the number of cells in a line of a counter, shinglesPerLine the number of shingles for which a line
-// is made.
-const (
-	cellsPerLine    = 192
-	shinglesPerLine = 256
-)
+// one. Also, a counter takes a shingle for a common one if another shingle shares its cell.
 
 // spread says how much documents differ, beyond chance, in the share of their shingles that others have: 0 not at all,
 // 1 where others have all or nothing.
@@ -36,7 +30,7 @@ func exactKeys(documents []sample.Document, share, threshold, shingles, copied f
 	found := now.shared() + (now.shared()-before.shared())*doublings
 	stay := min(max((1-found)/max(1-now.shared(), 1e-9), 0), 1)
 	distinct := now.distinct * math.Pow(max(now.distinct/max(before.distinct, 1), 1), doublings)
-	stay *= math.Exp(-distinct / cellsOf(shingles))
+	stay *= math.Exp(-distinct / lshbands.Cells(shingles))
 	sum, longest, copies := 0., 0., 0.
 	for i := range documents {
 		d := &documents[i]
@@ -48,11 +42,6 @@ func exactKeys(documents []sample.Document, share, threshold, shingles, copied f
 		copies += float64(d.Copies)
 	}
 	return min(sum+(longest-sum)*copied, longest) / max(copies, 1)
-}
-
-// cellsOf returns the number of cells of a counter for that many shingles.
-func cellsOf(shingles float64) float64 {
-	return float64(len(lshbands.NewCounter(int64(shingles)).Bytes())) / 64 * cellsPerLine
 }
 
 // expectedAbove returns the mean of the part above 0 of a normal distribution.
@@ -73,7 +62,7 @@ type sharing struct {
 }
 
 // spareCells is the factor by which a counter has more cells than a job's, so that shingles are unlikely to share one.
-const spareCells = 8
+const spareCells = 2
 
 func newSharing(documents []sample.Document) sharing {
 	var s sharing
@@ -81,11 +70,12 @@ func newSharing(documents []sample.Document) sharing {
 	for i := range documents {
 		shingles += len(documents[i].Set) * min(documents[i].Copies, mostCopies)
 	}
-	order := count(documents, int64(shingles*spareCells))
-	prefix := lshbands.NewPrefixKeys(order, math.SmallestNonzeroFloat32)
+	order := count(documents, shingles*spareCells)
+	var frequencies []byte
 	for i := range documents {
 		d := &documents[i]
-		unique := len(d.Set) - len(prefix.Of(d.Set))
+		frequencies = order.AppendFrequencies(frequencies[:0], d.Set)
+		unique := bytes.Count(frequencies, []byte{0})
 		s.unique = append(s.unique, unique)
 		s.all += float64(len(d.Set) * d.Copies)
 		s.uniques += float64(unique * d.Copies)

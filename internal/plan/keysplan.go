@@ -10,11 +10,12 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// withKeys returns an estimator for these keys. Order is for keys that need an order of shingles.
-func (k keying) withKeys(e sample.Estimator, order *lshbands.Counter) *sample.Estimator {
+// withKeys returns an estimator for these keys. The counters have counted the shingles, for
+// keys that need frequencies.
+func (k keying) withKeys(e sample.Estimator, counters *lshbands.Counters) *sample.Estimator {
 	method := k.method()
 	// NewKeys fails for SimHash keys only, and these are planned elsewhere.
-	keys, _ := method.NewKeys(k.parameters(e.Threshold), order)
+	keys, _ := method.NewKeys(k.parameters(e.Threshold), counters)
 	e.Exact = method.Exact
 	return estimating(e, keys)
 }
@@ -33,7 +34,7 @@ func estimating(e sample.Estimator, keys methods.Keys) *sample.Estimator {
 // is counted in a counter in which about as many shingles share a cell as in the job's.
 func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sample.Document, share float64, memory *sample.Memory) sample.Estimate {
 	all := (float64(m.facts.Documents) + float64(m.facts.ReferenceDocuments)) * m.facts.Shingles
-	estimate := k.withKeys(e, count(documents, int64(all*share+0.5))).Estimate(documents, share, memory)
+	estimate := k.withKeys(e, count(documents, int(all*share+0.5))).Estimate(documents, share, memory)
 	if share < 1 {
 		alike := estimate.Alike / max(estimate.Candidates-estimate.HeapCandidates, 1)
 		copied := estimate.Hidden * alike / float64(m.facts.Documents+m.facts.ReferenceDocuments)

@@ -97,14 +97,14 @@ func TestSmallCorpusIsCounted(t *testing.T) {
 			if c.Candidates < facts.Pairs || c.Candidates > float64(len(all)) || c.Missed != 0 || c.Probability != 1 {
 				t.Errorf("exact: %+v, want from %g to %d candidates", c, facts.Pairs, len(all))
 			}
-			order := lshbands.NewCounter(int64(shingles))
+			order := lshbands.NewCounters(shingles)
 			for _, f := range s.prints {
 				order.Add(f.Set)
 			}
-			prefix, keys := lshbands.NewPrefixKeys(order, 0.5), 0
+			prefix, keys := lshbands.NewPrefixKeys(0.5), 0
 			for _, f := range s.prints {
 				if len(f.Set) > 0 {
-					keys += len(prefix.Of(f.Set))
+					keys += len(prefix.Of(f.Set, order.AppendFrequencies(nil, f.Set)))
 				}
 			}
 			if c.KeysPerDocument <= 0 || !near(c.KeysPerDocument*float64(300-wordless), float64(keys)) {

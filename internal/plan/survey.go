@@ -228,8 +228,8 @@ const mostEstimates = 4
 const mostCopies = 16
 
 // count counts the shingles of documents, in a counter made for that many.
-func count(documents []sample.Document, shingles int64) *lshbands.Counter {
-	order := lshbands.NewCounter(shingles)
+func count(documents []sample.Document, shingles int) *lshbands.Counters {
+	order := lshbands.NewCounters(shingles)
 	for i := range documents {
 		for range min(documents[i].Copies, mostCopies) {
 			order.Add(documents[i].Set)

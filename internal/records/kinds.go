@@ -3,7 +3,7 @@ package records
 import "mirrorbeam/internal/runfile"
 
 // The kinds of records, and the meaning of their shards. Their numbers stand in run files: a number is never changed,
-// nor used again.
+// nor used again. 8 and 9 are those of earlier versions.
 const (
 	Documents    runfile.Kind = 1  // documents of a sketch block, by split
 	Sets         runfile.Kind = 2  // sets of the same block, by split
@@ -12,8 +12,6 @@ const (
 	Fingerprints runfile.Kind = 5  // SimHash fingerprints by their prefixes, by range of keys
 	IDs          runfile.Kind = 6  // hashes of ids, by range of hashes
 	Repeated     runfile.Kind = 7  // documents that share an id, by split
-	Counter      runfile.Kind = 8  // a counter of shingles, shard 0
-	Order        runfile.Kind = 9  // the order of shingles, shard 0
 	Crowds       runfile.Kind = 10 // key records of groups that wait, by range of keys
 	Limit        runfile.Kind = 11 // dense ones among these groups, by range of keys
 	Nodes        runfile.Kind = 12 // nodes of a part of the candidate graph, by range of keys
@@ -46,4 +44,6 @@ const (
 	AnnotatedDocuments runfile.Kind = 38 // what is known of documents of clusters, by annotated task
 	SourceCounts       runfile.Kind = 39 // documents by their source, by range of hashes
 	LeadingSources     runfile.Kind = 40 // the sources of a range with the most documents, shard 0
+	Shingles           runfile.Kind = 41 // shingles of a split, by group of ranges of hashes
+	Frequencies        runfile.Kind = 42 // the frequencies of these shingles, by split
 )

@@ -165,20 +165,20 @@ func TestDesk(t *testing.T) {
 		if err != nil || string(last) != "\x02\x01" {
 			t.Errorf("the last piece is %q (%v)", last, err)
 		}
-		return w.Run.Section(records.Order, 4, []byte("written"))
+		return w.Run.Section(records.Edges, 4, []byte("written"))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	pieces, err := runfile.Pieces(o.Run)
-	if err != nil || len(pieces) != 1 || pieces[0].Kind != records.Order || pieces[0].Shard != 4 {
+	if err != nil || len(pieces) != 1 || pieces[0].Kind != records.Edges || pieces[0].Shard != 4 {
 		t.Errorf("pieces %+v (%v)", pieces, err)
 	}
 
 	before := files(t, dir)
 	broken := errors.New("broken")
 	o, err = do(tasks[0], func(_ context.Context, _ Task, w *Desk) error {
-		return errors.Join(w.Run.Section(records.Order, 0, make([]byte, 1000)), broken)
+		return errors.Join(w.Run.Section(records.Edges, 0, make([]byte, 1000)), broken)
 	})
 	if !errors.Is(err, broken) || o.Run != "" || files(t, dir) != before {
 		t.Errorf("a task that fails: error %v, run %q, %d files, want %d", err, o.Run, files(t, dir), before)

@@ -8,6 +8,7 @@ const (
 	Read        Stage = "read"
 	Fingerprint Stage = "fingerprint"
 	Source      Stage = "source"
+	Spread      Stage = "spread"
 	Count       Stage = "count"
 	Key         Stage = "key"
 	Group       Stage = "group"
@@ -19,4 +20,4 @@ const (
 )
 
 // Stages are the stages in the order of the data.
-var Stages = []Stage{Read, Fingerprint, Source, Count, Key, Group, Gather, Score, Audit, Cluster, Write}
+var Stages = []Stage{Read, Fingerprint, Source, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Write}
