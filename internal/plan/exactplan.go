@@ -15,7 +15,7 @@ import (
 
 // spread says how much documents differ, beyond chance, in the share of their shingles that others have: 0 not at all,
 // 1 where others have all or nothing.
-const spread = 0.35
+const spread = 0.55
 
 // exactKeys returns the mean number of exact keys of a document in a corpus of the given number of shingles, of which
 // these documents are a share. Copied is the share of the corpus that is copied documents: most of their partners are
