@@ -52,7 +52,8 @@ func checkShape(t *testing.T, edges []*graph.MultiEdge) {
 			t.Errorf("%v works on tasks where they were made", edge)
 		}
 	}
-	if groups < 5 || groups > 16 {
+	// Exact keys have the most: their shingles go from splits to ranges and back.
+	if groups < 5 || groups > 17 {
 		t.Errorf("%d shuffles: each costs a cluster about a second", groups)
 	}
 }
