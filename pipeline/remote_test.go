@@ -203,6 +203,7 @@ func TestAsync(t *testing.T) {
 	if _, err := prepare(t.Context(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "runjob finish "+config.Output) {
 		t.Errorf("a second job: %v", err)
 	}
+	e.group.Wait() // the job reads the flags of this process, and taking up sets them
 	again, found, err := takeUp(t.Context(), config.Output, nil)
 	if err != nil || found != s {
 		t.Fatalf("%+v, %v, want %+v", found, err, s)
@@ -263,8 +264,9 @@ func TestRemoteLost(t *testing.T) {
 }
 
 // finishLost finishes a job that was given up.
-func finishLost(t *testing.T, e engine.Engine, config job.Config) {
+func finishLost(t *testing.T, e *detached, config job.Config) {
 	t.Helper()
+	e.group.Wait() // the job reads the flags of this process, and taking up sets them
 	r, s, err := takeUp(t.Context(), config.Output, nil)
 	if err != nil {
 		t.Fatal(err)
