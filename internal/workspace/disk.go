@@ -174,7 +174,7 @@ func (d disk) syncAll(paths []string) error {
 }
 
 // mostRemovals bounds how often removeFolder empties a folder to which somebody goes on writing.
-const mostRemovals = 100
+const mostRemovals = 1000
 
 // removeFolder removes a folder with all its content. The mark that shows which run owns the folder goes
 // last. A task that the runner has given up may write one more file in the meantime. Then the folder is
