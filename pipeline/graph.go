@@ -19,7 +19,8 @@ func layOut(s beam.Scope, job *transforms.Job) {
 	sketches := transforms.Fingerprint(s, job, splits)
 	var counts []beam.PCollection
 	if job.IsOrdered() {
-		counts = append(counts, transforms.Count(s, job, sketches))
+		spread := transforms.Spread(s, job, sketches)
+		counts = append(counts, spread, transforms.Count(s, job, spread))
 	}
 	keys := transforms.Key(s, job, sketches, counts...)
 	groups := transforms.Group(s, job, keys, sketches)

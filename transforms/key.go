@@ -16,8 +16,8 @@ func init() {
 }
 
 // Key spreads the keys of all documents over shards: it takes the outcomes of Fingerprint
-// and, if the method needs an order of shingles, of Count, PCollection<[]byte> each, and
-// returns one of outcomes with key runs.
+// and, if the method needs an order of shingles, of Spread and Count, PCollection<[]byte>
+// each, and returns one of outcomes with key runs.
 func Key(s beam.Scope, job *Job, sketches beam.PCollection, counts ...beam.PCollection) beam.PCollection {
 	s = s.Scope("key")
 	var tasks beam.PCollection

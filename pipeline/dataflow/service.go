@@ -24,6 +24,7 @@ import (
 	"google.golang.org/api/googleapi"
 
 	"mirrorbeam/internal/failure"
+	"mirrorbeam/pipeline/engine"
 )
 
 // Engine hands jobs to the service that the flags of Beam name. Its zero value is ready.
@@ -117,18 +118,6 @@ func usualPause(n int) time.Duration {
 	return min(500*time.Millisecond<<min(n, 5), 15*time.Second)
 }
 
-// sleep waits for a time, or until the context ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 const (
 	// fewTries is how often a request is tried that the job can do without.
 	fewTries = 3
@@ -154,7 +143,7 @@ func (s *service) try(ctx context.Context, times int, send func(context.Context)
 		case !passing(err) || n == times:
 			return failure.New(failure.Storage, err)
 		}
-		if err := sleep(ctx, s.pause(n)); err != nil {
+		if err := engine.Sleep(ctx, s.pause(n)); err != nil {
 			return err
 		}
 	}

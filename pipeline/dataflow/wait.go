@@ -71,7 +71,7 @@ func (s *service) wait(ctx context.Context, id string, report func(engine.State)
 		case terminal(state):
 			return nil, failure.New(failure.Storage, &engine.EndedError{State: plain(state), Message: said.errors()})
 		}
-		if err := sleep(ctx, s.pause(n)); err != nil {
+		if err := engine.Sleep(ctx, s.pause(n)); err != nil {
 			return nil, err
 		}
 	}
@@ -131,7 +131,7 @@ func (s *service) cancel(ctx context.Context, id string) error {
 		if terminal(job.CurrentState) {
 			return nil
 		}
-		if err := sleep(ctx, s.pause(min(n, 2))); err != nil {
+		if err := engine.Sleep(ctx, s.pause(min(n, 2))); err != nil {
 			return err
 		}
 	}

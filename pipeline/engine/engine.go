@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
@@ -46,4 +47,16 @@ func (e *EndedError) Error() string {
 		return "the job ended as " + e.State
 	}
 	return e.Message
+}
+
+// Sleep waits for a time, or until the context ends. Then it returns the error of the context.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

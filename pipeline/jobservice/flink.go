@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mirrorbeam/pipeline/engine"
 )
 
 // flinkPort is the port at which Flink's REST interface usually answers.
@@ -56,7 +58,7 @@ func (s *Server) cancelOnFlink(ctx context.Context, id string) error {
 			// Flink refuses this if the job has ended meanwhile.
 			refused = askFlink(ctx, http.MethodPatch, "http://"+address+"/jobs/"+job.ID+"?mode=cancel", nil)
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := engine.Sleep(ctx, pause); err != nil {
 			return errors.Join(err, refused)
 		}
 	}

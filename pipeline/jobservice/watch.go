@@ -76,7 +76,7 @@ func (s *Server) outlast(ctx context.Context, w *watch) error {
 		case !isGone(err) && !errors.Is(err, io.EOF) || time.Since(heard) > patience:
 			return s.fault(ctx, "follow job "+w.id, err)
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := engine.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (w *watch) follow(ctx context.Context) (heard bool, err error) {
 // awaitEnd ends a stream some time after the end of the job. A job server whose listener has died may tell the next one
 // nothing of the end.
 func (w *watch) awaitEnd(ctx context.Context, cancel context.CancelFunc) {
-	for sleep(ctx, attention) == nil {
+	for engine.Sleep(ctx, attention) == nil {
 		answer, err := w.client.GetState(ctx, &jobpb.GetJobStateRequest{JobId: w.id})
 		if err != nil || !hasEnded(answer.GetState()) {
 			continue
@@ -139,7 +139,7 @@ func (w *watch) awaitEnd(ctx context.Context, cancel context.CancelFunc) {
 		if answer.GetState() == jobpb.JobState_FAILED {
 			words = lastWords
 		}
-		_ = sleep(ctx, words)
+		_ = engine.Sleep(ctx, words)
 		cancel()
 		return
 	}
@@ -190,7 +190,7 @@ func (s *Server) Cancel(ctx context.Context, id string) error {
 		case err != nil || refused != nil:
 			return s.fault(ctx, "cancel job "+id, errors.Join(refused, err))
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := engine.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -201,17 +201,5 @@ func (s *Server) settle(ctx context.Context) error {
 	if !s.Options.Flink {
 		return nil
 	}
-	return sleep(ctx, idleWorker)
-}
-
-// sleep waits for some time, or until the context ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return engine.Sleep(ctx, idleWorker)
 }
