@@ -57,6 +57,10 @@ func (c *csvSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
 	}
 	data := bytes.TrimPrefix(c.carry, []byte(corpus.ByteOrderMark))
 	end, _ := recordEnd(data, c.comma)
+	for end > 0 && isEmptyLine(data[:end]) {
+		data = data[end:]
+		end, _ = recordEnd(data, c.comma)
+	}
 	switch {
 	case end < 0 && c.ended:
 		end = len(data)
@@ -144,7 +148,9 @@ func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 }
 
 // isEmptyLine reports whether a record is an empty line, which is no record.
-func isEmptyLine(record []byte) bool { return len(bytes.TrimRight(record, "\r\n")) == 0 }
+func isEmptyLine(record []byte) bool {
+	return len(bytes.TrimSuffix(bytes.TrimSuffix(record, []byte("\n")), []byte("\r"))) == 0
+}
 
 // recordEnd returns the end of the record at the beginning of data, behind its line feed. It returns -1 if
 // data ends before the record does. IsOpen then says that data ends within quotes.

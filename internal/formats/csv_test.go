@@ -156,7 +156,7 @@ func TestCSVBatches(t *testing.T) {
 
 // FuzzCSV: a file that encoding/csv can read is read in the same way. Any other file is read to an end.
 func FuzzCSV(f *testing.F) {
-	for _, seed := range []string{"id,text\n1,one\n", "id,text\n1,\"a\nb\"\"\"\n\n2,\n", "id,text\n\"", "id,text\n1,x\"y\n2,z", "text\n\"a\"b\nc\n", "\xef\xbb\xbftext\na\n"} {
+	for _, seed := range []string{"id,text\n1,one\n", "id,text\n1,\"a\nb\"\"\"\n\n2,\n", "id,text\n\"", "id,text\n1,x\"y\n2,z", "text\n\"a\"b\nc\n", "\xef\xbb\xbftext\na\n", "\n\r\n\ntext\n\na\n", "text\n\r\r\n\r"} {
 		f.Add(seed)
 	}
 	_, folder := storagetest.NewMemory(f)
