@@ -70,6 +70,10 @@ func setFlags(t *testing.T, values map[string]string) {
 // start starts a stand-in for the service, and opens it in haste.
 func start(t *testing.T) (*dataflowtest.Server, *service) {
 	t.Helper()
+	// Beam keeps the first value that a job of this process had for a flag, unless it is empty.
+	for name := range beam.PipelineOptions.Export().Options {
+		beam.PipelineOptions.Set(name, "")
+	}
 	server := dataflowtest.Start(t)
 	t.Cleanup(storage.Register("gs", gcs.New(bucket.Usual())))
 	setFlags(t, server.Flags())

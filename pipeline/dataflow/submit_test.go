@@ -121,7 +121,7 @@ func mainFields(t *testing.T, raw []byte) []byte {
 	for name, value := range goOptions {
 		known := flag.Lookup(name)
 		// A flag that another test has set and reset is listed, too.
-		if strings.HasPrefix(name, "test.") || known != nil && value == known.DefValue {
+		if strings.HasPrefix(name, "test.") || value == "" || known != nil && value == known.DefValue {
 			delete(goOptions, name)
 		}
 	}
