@@ -18,8 +18,11 @@ type sorting struct {
 	previous func(packed []byte) uint64
 }
 
-// read returns the key records of a shard in the task's memory, sorted. It reads them twice, piece by piece: a shard may
-// be the records of very many documents under one key.
+// heldBytes is how many packed bytes of a shard are held at a time, so that they are read once.
+const heldBytes = 4 << 20
+
+// read returns the key records of a shard in the task's memory, sorted. It goes through them twice: a shard may be the
+// records of very many documents under one key. A shard above heldBytes is read twice, too, piece by piece.
 func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
 	size := int64(0)
 	for _, piece := range w.Pieces {
@@ -27,9 +30,22 @@ func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
 			size += piece.Length
 		}
 	}
+	each := s.each
+	if size <= heldBytes {
+		held, err := w.Read(0, s.kind)
+		if err != nil {
+			return nil, err
+		}
+		each = func(_ *work.Desk, visit func([]byte) []byte) error {
+			for packed := held; len(packed) > 0; {
+				packed = visit(packed)
+			}
+			return nil
+		}
+	}
 	low, high := records.RangeOf(s.shard, s.shards)
 	buckets := candidates.NewBuckets(int(size)/records.KeySize, low, high)
-	err := s.each(w, func(packed []byte) []byte {
+	err := each(w, func(packed []byte) []byte {
 		key := binary.LittleEndian.Uint64(packed)
 		if s.previous == nil {
 			buckets.Count(key)
@@ -43,7 +59,7 @@ func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
 		return nil, err
 	}
 	growKeys(w, buckets.Counted())
-	err = s.each(w, func(packed []byte) []byte {
+	err = each(w, func(packed []byte) []byte {
 		key := binary.LittleEndian.Uint64(packed)
 		if index, ok := buckets.Index(key); ok {
 			return records.GetKey(packed, &w.Keys[index])

@@ -5,6 +5,7 @@ package listing
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"mirrorbeam/internal/corpus"
@@ -18,11 +19,22 @@ import (
 )
 
 const (
-	// splitBytes is how much input a task reads: enough to make the overhead of a task negligible, little enough that
-	// the last tasks end together.
-	splitBytes = 8 << 20
-	maxSplits  = 1024
+	// leastSplit is how many bytes of text a task reads at least: enough to make the overhead of a task negligible,
+	// little enough that the last tasks end together.
+	leastSplit = 8 << 20
+	// A task that reads mostSplit bytes runs for some 20 seconds. Up to manySplits, tasks are worth more than few
+	// pieces.
+	mostSplit  = 1 << 30
+	manySplits = 1024
 )
+
+// splitBytes returns how many bytes of text a task reads, for a corpus of size bytes. Every shard reads a piece of every
+// split. So the number of splits grows only with the square root of the size: 128 for 1 GiB, and 1,024 from 64 GiB up
+// to 1 TiB.
+func splitBytes(size int64) int64 {
+	byRoot := int64(leastSplit * math.Sqrt(float64(size)/(1<<30)))
+	return max(leastSplit, byRoot, min(size/manySplits, mostSplit))
+}
 
 // listed holds the files of the input and the reference of a configuration.
 type listed struct {
@@ -85,7 +97,7 @@ func (l listed) inputs(ctx context.Context, c *job.Config) (documents.Inputs, in
 		size += files[i].TextSize()
 	}
 	inputs := documents.Inputs{
-		Files: files, Splits: corpus.Splits(files, max(splitBytes, size/maxSplits)), Sources: corpus.AssignSources(files),
+		Files: files, Splits: corpus.Splits(files, splitBytes(size)), Sources: corpus.AssignSources(files),
 	}
 	return inputs, size, nil
 }
