@@ -1,13 +1,10 @@
 package runfile
 
 import (
-	"cmp"
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"slices"
 
 	"mirrorbeam/internal/storage"
 )
@@ -29,69 +26,6 @@ const (
 	shardSize     = 16
 	catalogFooter = 32
 )
-
-// WriteCatalog gathers the sections of the needed and the extra kinds from the runs, groups them by shard and
-// writes them to a file in the folder dir. The pieces of one shard and kind are in the order of runs. It
-// returns the path of the catalog, and in ascending order the shards that have a piece of a needed kind.
-func WriteCatalog(dir string, runs []string, needed, extra []Kind) (path string, shards []int, err error) {
-	type piece struct {
-		run int
-		section
-	}
-	var pieces []piece
-	sizes := make([]int64, len(runs))
-	for i, run := range runs {
-		var sections []section
-		if sections, sizes[i], err = readIndex(run); err != nil {
-			return "", nil, err
-		}
-		for _, s := range sections {
-			if slices.Contains(needed, s.kind) || slices.Contains(extra, s.kind) {
-				pieces = append(pieces, piece{i, s})
-			}
-		}
-	}
-	slices.SortStableFunc(pieces, func(a, b piece) int {
-		return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.kind, b.kind))
-	})
-	var b, index []byte
-	for i, p := range pieces {
-		b = append(b, byte(p.kind), 0, 0, 0)
-		b = binary.LittleEndian.AppendUint32(b, uint32(p.run))
-		b = binary.LittleEndian.AppendUint64(b, uint64(p.offset))
-		b = binary.LittleEndian.AppendUint64(b, uint64(p.length))
-		b = binary.LittleEndian.AppendUint32(b, p.sum)
-		b = append(b, 0, 0, 0, 0)
-		if i == 0 || p.shard != pieces[i-1].shard {
-			index = binary.LittleEndian.AppendUint64(index, uint64(p.shard))
-			index = binary.LittleEndian.AppendUint64(index, uint64(i))
-		}
-		if slices.Contains(needed, p.kind) && (len(shards) == 0 || shards[len(shards)-1] != int(p.shard)) {
-			shards = append(shards, int(p.shard))
-		}
-	}
-	index = binary.LittleEndian.AppendUint64(index, 1<<63)
-	index = binary.LittleEndian.AppendUint64(index, uint64(len(pieces)))
-	tail := len(index)
-	for i, run := range runs {
-		index = binary.LittleEndian.AppendUint64(index, uint64(sizes[i]))
-		index = binary.LittleEndian.AppendUint32(index, uint32(len(run)))
-		index = append(index, run...)
-	}
-	indexAt := len(b)
-	b = append(b, index...)
-	b = append(b, catalogMagic...)
-	b = binary.LittleEndian.AppendUint64(b, uint64(indexAt))
-	b = binary.LittleEndian.AppendUint64(b, uint64(tail))
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(index, castagnoli))
-	b = append(b, 0, 0, 0, 0)
-
-	path = storage.Join(dir, "catalog-"+rand.Text())
-	if err := storage.WriteFile(path, b); err != nil {
-		return "", nil, fmt.Errorf("write catalog: %w", err)
-	}
-	return path, shards, nil
-}
 
 // Pieces returns the pieces of one run file in the order of writing.
 func Pieces(path string) ([]Piece, error) {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,6 +45,15 @@ func TestRecordsReachTheirShard(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			for _, held := range []int{1, 7, 40} {
+				other, again, err := writeCatalog(dir, runs, []Kind{9}, []Kind{1}, held)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a, b := readFile(t, catalog), readFile(t, other); !bytes.Equal(a, b) || !slices.Equal(found, again) {
+					t.Errorf("with %d sections held, the catalog is another one", held)
+				}
+			}
 			if len(found) != shards {
 				t.Fatalf("catalog names shards %v", found)
 			}
@@ -75,6 +85,15 @@ func TestRecordsReachTheirShard(t *testing.T) {
 			}
 		})
 	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 func TestEmptyRunHasNoFile(t *testing.T) {

@@ -33,6 +33,7 @@ const (
 	sectionSize = 32
 	footerSize  = 32
 	writeBuffer = 64 << 10
+	indexGuess  = 32 << 10 // the index of a thousand sections
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -334,10 +335,12 @@ func readIndex(path string) (_ []section, size int64, _ error) {
 	if info.Size < footerSize {
 		return nil, 0, damaged
 	}
-	var footer [footerSize]byte
-	if _, err := file.ReadAt(footer[:], info.Size-footerSize); err != nil {
+	// A read behind a network takes long, however little it reads. So most indexes come with their footer.
+	tail := make([]byte, min(info.Size, indexGuess))
+	if _, err := file.ReadAt(tail, info.Size-int64(len(tail))); err != nil {
 		return nil, 0, fmt.Errorf("read run %s: %w", path, err)
 	}
+	tail, footer := tail[:len(tail)-footerSize], tail[len(tail)-footerSize:]
 	offset := binary.LittleEndian.Uint64(footer[8:])
 	length := binary.LittleEndian.Uint64(footer[16:])
 	if string(footer[:5]) == magic[:5] && string(footer[:8]) != magic {
@@ -346,9 +349,14 @@ func readIndex(path string) (_ []section, size int64, _ error) {
 	if string(footer[:8]) != magic || offset+length+footerSize != uint64(info.Size) || length%sectionSize != 0 {
 		return nil, 0, damaged
 	}
-	b := make([]byte, length)
-	if _, err := file.ReadAt(b, int64(offset)); err != nil {
-		return nil, 0, fmt.Errorf("read run %s: %w", path, err)
+	var b []byte
+	if length <= uint64(len(tail)) {
+		b = tail[uint64(len(tail))-length:]
+	} else {
+		b = make([]byte, length)
+		if _, err := file.ReadAt(b, int64(offset)); err != nil {
+			return nil, 0, fmt.Errorf("read run %s: %w", path, err)
+		}
 	}
 	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(footer[24:]) {
 		return nil, 0, damaged
