@@ -38,6 +38,9 @@ type handedOver struct {
 
 // Submit hands the job to the engine of its runner and does not wait for its end. [Finish] publishes the results.
 func Submit(ctx context.Context, config job.Config) (Submission, error) {
+	if !job.IsLocal(config.Runner) && jobopts.IsLoopback() {
+		return Submission{}, failure.New(failure.Usage, errors.New("--async: with --environment_type LOOPBACK the workers run in this process, which must wait for them; leave --async out, or start 'runjob worker-pool' and give --environment_type EXTERNAL"))
+	}
 	if job.IsLocal(config.Runner) {
 		return Submission{}, failure.New(failure.Usage, errors.New("--async: the local runner works in this process, which must wait for it; leave --async out, or name the runner of a cluster with --runner"))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
+	"mirrorbeam/internal/failure"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline/engine"
 )
@@ -217,6 +218,18 @@ func TestAsync(t *testing.T) {
 	sameAsHere(t, config)
 	if _, err := Finish(t.Context(), config.Output, nil); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "no job") {
 		t.Errorf("a job that is finished: %v", err)
+	}
+}
+
+// TestAsyncInThisProcess: a job whose workers run in this process cannot do without it.
+func TestAsyncInThisProcess(t *testing.T) {
+	_, config := newDetached(t)
+	setFlag(t, jobopts.EnvironmentType, "LOOPBACK")
+	if _, err := Submit(t.Context(), config); !errors.Is(err, failure.Usage) || !strings.Contains(fmt.Sprint(err), "EXTERNAL") {
+		t.Errorf("%v, want an error of usage", err)
+	}
+	if _, err := os.Stat(config.Output); err == nil {
+		t.Error("there is an output folder")
 	}
 }
 

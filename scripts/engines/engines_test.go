@@ -34,7 +34,7 @@ const longest = 4 * time.Minute
 
 // cluster is a cluster that a script has started, with a bucket that its workers reach.
 type cluster struct {
-	t       *testing.T
+	t       testing.TB
 	engine  string
 	program string
 	state   string // the folder of its processes
@@ -43,12 +43,12 @@ type cluster struct {
 
 	// strike is called for each object that is written to the bucket, with the number of them since the start of the job.
 	// If it returns true, the write is refused.
-	strike  func(number int64) bool
-	written atomic.Int64
+	strike            func(number int64) bool
+	written, requests atomic.Int64
 }
 
 // start starts a cluster that ends with the test.
-func start(t *testing.T, engine, program string, flags ...string) *cluster {
+func start(t testing.TB, engine, program string, flags ...string) *cluster {
 	c := &cluster{t: t, engine: engine, program: program, flags: flags}
 	proxy := storagetest.NewProxy(t, nil)
 	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: proxy.Host, ExternalURL: proxy.URL, Writer: io.Discard})
@@ -57,6 +57,7 @@ func start(t *testing.T, engine, program string, flags ...string) *cluster {
 	}
 	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "cluster"})
 	proxy.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.requests.Add(1)
 		if strings.HasPrefix(r.URL.Path, "/upload/") && strings.Contains(r.URL.RawQuery, "run-") {
 			if n := c.written.Add(1); c.strike != nil && c.strike(n) {
 				w.WriteHeader(http.StatusForbidden)
@@ -99,7 +100,7 @@ func (c *cluster) script(args ...string) (string, error) {
 }
 
 // job prepares a job on the cluster, or on this machine if there is none.
-func job(t *testing.T, c *cluster, program, corpus, output string, flags ...string) (*exec.Cmd, *bytes.Buffer) {
+func job(t testing.TB, c *cluster, program, corpus, output string, flags ...string) (*exec.Cmd, *bytes.Buffer) {
 	input, err := filepath.Abs(corpus)
 	if err != nil {
 		t.Fatal(err)
@@ -112,12 +113,13 @@ func job(t *testing.T, c *cluster, program, corpus, output string, flags ...stri
 	if c != nil {
 		command.Args, command.Env = append(command.Args, c.flags...), c.env
 		c.written.Store(0)
+		c.requests.Store(0)
 	}
 	return command, said
 }
 
 // results returns the bytes of the clusters and of the pairs in a folder.
-func results(t *testing.T, folder string) map[string]string {
+func results(t testing.TB, folder string) map[string]string {
 	found := map[string]string{}
 	for _, name := range []string{"clusters", "pairs"} {
 		files, _ := filepath.Glob(filepath.Join(folder, name+"-*.jsonl"))
@@ -134,9 +136,9 @@ func results(t *testing.T, folder string) map[string]string {
 }
 
 // expect runs a job on the cluster, which must have the results of the local run.
-func (c *cluster) expect(name, corpus string, want map[string]string, flags ...string) {
-	c.t.Helper()
-	c.t.Run(name, func(t *testing.T) {
+func (c *cluster) expect(t *testing.T, name, corpus string, want map[string]string, flags ...string) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
 		output := filepath.Join(t.TempDir(), "out")
 		command, said := job(t, c, c.program, corpus, output, flags...)
 		begun := time.Now()
@@ -152,7 +154,7 @@ func (c *cluster) expect(name, corpus string, want map[string]string, flags ...s
 func last(text string) string { return text[max(0, len(text)-2000):] }
 
 // tools builds the program and runs the corpora on this machine.
-func tools(t *testing.T) (program string, want []map[string]string) {
+func tools(t testing.TB) (program string, want []map[string]string) {
 	if os.Getenv("ENGINES") == "" {
 		t.Skip("not asked for: ENGINES=1 runs jobs on Flink and Spark, and downloads these first")
 	}
@@ -189,8 +191,8 @@ const inBucket = "--temp=gs://cluster/temp"
 func TestSpark(t *testing.T) {
 	program, want := tools(t)
 	c := start(t, "spark", program, "--runner=spark", "--endpoint=localhost:8097", "--environment_type=EXTERNAL", "--environment_config=localhost:50000")
-	c.expect("disk", corpora[1], want[1])
-	c.expect("bucket", corpora[0], want[0], inBucket)
+	c.expect(t, "disk", corpora[1], want[1])
+	c.expect(t, "bucket", corpora[0], want[0], inBucket)
 }
 
 // TestFlink runs jobs on Flink on one slot and on two, with their temporary files on the disk and in a bucket. Then it
@@ -199,10 +201,10 @@ func TestFlink(t *testing.T) {
 	program, want := tools(t)
 	c := start(t, "flink", program, "--runner=flink", "--endpoint=localhost:8099", "--environment_type=EXTERNAL", "--environment_config=localhost:50000")
 	const one, two = "--parallelism=1", "--parallelism=2"
-	c.expect("one slot, disk", corpora[0], want[0], one)
-	c.expect("one slot, bucket", corpora[1], want[1], one, inBucket)
-	c.expect("two slots, disk", corpora[1], want[1], two)
-	c.expect("two slots, bucket", corpora[0], want[0], two, inBucket)
+	c.expect(t, "one slot, disk", corpora[0], want[0], one)
+	c.expect(t, "one slot, bucket", corpora[1], want[1], one, inBucket)
+	c.expect(t, "two slots, disk", corpora[1], want[1], two)
+	c.expect(t, "two slots, bucket", corpora[0], want[0], two, inBucket)
 
 	for _, fault := range []struct {
 		name   string
@@ -220,18 +222,18 @@ func TestFlink(t *testing.T) {
 			struck = true
 			return fault.strike()
 		}
-		c.expect(fault.name, corpora[1], want[1], two, inBucket)
+		c.expect(t, fault.name, corpora[1], want[1], two, inBucket)
 		if !struck {
 			t.Errorf("%s: that did not happen", fault.name)
 		}
 	}
 	c.strike = nil
-	c.checkCancel()
-	c.checkFinish("the driver leaves", want[1], func(command *exec.Cmd) error {
+	c.checkCancel(t)
+	c.checkFinish(t, "the driver leaves", want[1], func(command *exec.Cmd) error {
 		command.Args = append(command.Args, "--async")
 		return command.Run()
 	})
-	c.checkFinish("the driver is killed", want[1], func(command *exec.Cmd) error {
+	c.checkFinish(t, "the driver is killed", want[1], func(command *exec.Cmd) error {
 		c.strike = func(number int64) bool { return number == 12 && c.kill(command.Process.Pid) }
 		defer func() { c.strike = nil }()
 		if err := command.Run(); err == nil {
@@ -239,12 +241,12 @@ func TestFlink(t *testing.T) {
 		}
 		return nil
 	})
-	c.checkResume(want[1])
+	c.checkResume(t, want[1])
 }
 
 // checkFinish hands a job to the cluster and loses the driver. Another process publishes the results.
-func (c *cluster) checkFinish(name string, want map[string]string, lose func(*exec.Cmd) error) {
-	c.t.Run(name, func(t *testing.T) {
+func (c *cluster) checkFinish(t *testing.T, name string, want map[string]string, lose func(*exec.Cmd) error) {
+	t.Run(name, func(t *testing.T) {
 		output := filepath.Join(t.TempDir(), "out")
 		command, said := job(t, c, c.program, corpora[1], output, inBucket)
 		if err := lose(command); err != nil {
@@ -265,8 +267,8 @@ func (c *cluster) checkFinish(name string, want map[string]string, lose func(*ex
 }
 
 // checkResume interrupts a job that can be resumed, and runs it again.
-func (c *cluster) checkResume(want map[string]string) {
-	c.t.Run("a job is resumed", func(t *testing.T) {
+func (c *cluster) checkResume(t *testing.T, want map[string]string) {
+	t.Run("a job is resumed", func(t *testing.T) {
 		output := filepath.Join(t.TempDir(), "out")
 		command, _ := job(t, c, c.program, corpora[1], output, inBucket, "--resume")
 		c.strike = func(number int64) bool {
@@ -288,7 +290,7 @@ func (c *cluster) checkResume(want map[string]string) {
 }
 
 // same compares the results of a job with those of the local run.
-func (c *cluster) same(t *testing.T, got, want map[string]string) {
+func (c *cluster) same(t testing.TB, got, want map[string]string) {
 	t.Helper()
 	for name, content := range want {
 		if got[name] != content {
@@ -298,8 +300,8 @@ func (c *cluster) same(t *testing.T, got, want map[string]string) {
 }
 
 // checkCancel interrupts a job in the middle of its work. Nothing of it goes on, on Flink either.
-func (c *cluster) checkCancel() {
-	c.t.Run("an interruption", func(t *testing.T) {
+func (c *cluster) checkCancel(t *testing.T) {
+	t.Run("an interruption", func(t *testing.T) {
 		output := filepath.Join(t.TempDir(), "out")
 		command, said := job(t, c, c.program, corpora[1], output, inBucket)
 		c.strike = func(number int64) bool {
