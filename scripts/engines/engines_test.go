@@ -187,12 +187,23 @@ func tools(t testing.TB) (program string, want []map[string]string) {
 
 const inBucket = "--temp=gs://cluster/temp"
 
-// TestSpark runs jobs on Spark with their temporary files on the disk and in a bucket.
+// TestSpark runs jobs on Spark with their temporary files on the disk and in a bucket. It kills a worker of the second one.
 func TestSpark(t *testing.T) {
 	program, want := tools(t)
 	c := start(t, "spark", program, "--runner=spark", "--endpoint=localhost:8097", "--environment_type=EXTERNAL", "--environment_config=localhost:50000")
 	c.expect(t, "disk", corpora[1], want[1])
-	c.expect(t, "bucket", corpora[0], want[0], inBucket)
+	struck := false
+	c.strike = func(number int64) bool {
+		if number < 12 || struck {
+			return false
+		}
+		struck = true
+		return c.kill(c.workers()[0])
+	}
+	c.expect(t, "bucket, a worker is killed", corpora[0], want[0], inBucket)
+	if !struck {
+		t.Error("no worker was killed")
+	}
 }
 
 // TestFlink runs jobs on Flink on one slot and on two, with their temporary files on the disk and in a bucket. Then it
