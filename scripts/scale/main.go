@@ -3,7 +3,6 @@
 //
 //	go run ./scripts/scale -documents 1000000 -output corpus
 //	go run ./scripts/scale -judge 'out/pairs-*.jsonl' -threshold 0.8 -documents 1000000
-//	go run ./scripts/scale -skew identical -output skewed
 //
 // Words are drawn by Zipf's law from a vocabulary of 200,000, and a document has from 40 to 160 of them. Every fourth
 // document is a copy of the one before. In a copy a run of adjacent words is replaced by words that occur nowhere else.
@@ -30,16 +29,13 @@ func main() {
 	each := flag.Int("file", 250_000, "documents in a file")
 	pairs := flag.String("judge", "", "pairs of a job over the corpus, to be compared with what is known")
 	threshold := flag.Float64("threshold", 0.8, "threshold of the job")
-	skew := flag.String("skew", "", "make another corpus of as many documents: identical, chain or long")
 	flag.Parse()
 	var err error
 	switch {
-	case *output != "" && *skew != "":
-		err = generateSkewed(*output, *skew, *documents)
 	case *pairs != "":
 		err = judge(os.Stdout, *pairs, *documents, *threshold)
 	case *output != "":
-		err = generate(*output, *documents, *each, newWords().appendDocument)
+		err = generate(*output, *documents, *each)
 	default:
 		err = fmt.Errorf("give -output or -judge")
 	}
@@ -58,21 +54,22 @@ const (
 	leastAlike, mostAlike = 0.4, 1.0
 )
 
-// generate writes the documents to files of a folder. Line appends a document as a line of JSON.
-func generate(folder string, documents, each int, line func(b []byte, number int) []byte) error {
+// generate writes the documents to files of a folder.
+func generate(folder string, documents, each int) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
+	words := newWords()
 	for first := 0; first < documents; first += each {
 		path := filepath.Join(folder, fmt.Sprintf("part-%05d.jsonl", first/each))
-		if err := writeFile(path, first, min(first+each, documents), line); err != nil {
+		if err := writeFile(path, words, first, min(first+each, documents)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writeFile(path string, from, to int, line func(b []byte, number int) []byte) error {
+func writeFile(path string, words *words, from, to int) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return err
@@ -81,7 +78,7 @@ func writeFile(path string, from, to int, line func(b []byte, number int) []byte
 	w := bufio.NewWriterSize(file, 1<<20)
 	var text []byte
 	for number := from; number < to; number++ {
-		text = line(text[:0], number)
+		text = words.appendDocument(text[:0], number)
 		if _, err := w.Write(text); err != nil {
 			return err
 		}
