@@ -48,27 +48,9 @@ func EachPart(runs []string, kind runfile.Kind, m *Memory, visit func(shard int,
 func EachRecordOf(outcomes []Outcome, stage Stage, kind runfile.Kind, m *Memory, visit func(packed []byte) error) error {
 	var reader runfile.Reader
 	defer reader.Close()
-	for _, o := range outcomes {
-		if o.Stage != stage || o.Run == "" {
-			continue
-		}
-		pieces, err := runfile.Pieces(o.Run)
-		if err != nil {
-			return err
-		}
-		for _, piece := range pieces {
-			if piece.Kind != kind {
-				continue
-			}
-			if m.Buffers[0], err = reader.Read(m.Buffers[0][:0], piece); err != nil {
-				return err
-			}
-			if err := visit(m.Buffers[0]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return eachRun(outcomes, stage, func(pieces []runfile.Piece) error {
+		return eachSection(&reader, pieces, kind, &m.Buffers[0], visit)
+	})
 }
 
 // EachEdges visits the edges that a stage has written. For each part of the graph it calls part with the nodes, and
@@ -76,26 +58,46 @@ func EachRecordOf(outcomes []Outcome, stage Stage, kind runfile.Kind, m *Memory,
 func EachEdges(outcomes []Outcome, stage Stage, m *Memory, part func(nodes []byte) (visit func(edges []byte))) error {
 	var reader runfile.Reader
 	defer reader.Close()
+	return eachRun(outcomes, stage, func(pieces []runfile.Piece) (err error) {
+		if m.Buffers[0], err = reader.ReadKind(m.Buffers[0][:0], pieces, records.EdgeNodes); err != nil {
+			return err
+		}
+		visit := part(m.Buffers[0])
+		return eachSection(&reader, pieces, records.Edges, &m.Buffers[1], func(edges []byte) error {
+			visit(edges)
+			return nil
+		})
+	})
+}
+
+// eachRun visits the pieces of each run file that a stage has written.
+func eachRun(outcomes []Outcome, stage Stage, visit func(pieces []runfile.Piece) error) error {
 	for _, o := range outcomes {
 		if o.Stage != stage || o.Run == "" {
 			continue
 		}
 		pieces, err := runfile.Pieces(o.Run)
+		if err == nil {
+			err = visit(pieces)
+		}
 		if err != nil {
 			return err
 		}
-		if m.Buffers[0], err = reader.ReadKind(m.Buffers[0][:0], pieces, records.EdgeNodes); err != nil {
+	}
+	return nil
+}
+
+// eachSection reads the pieces of a kind into the buffer, one after the other.
+func eachSection(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind, buffer *[]byte, visit func(packed []byte) error) (err error) {
+	for _, piece := range pieces {
+		if piece.Kind != kind {
+			continue
+		}
+		if *buffer, err = reader.Read((*buffer)[:0], piece); err != nil {
 			return err
 		}
-		visit := part(m.Buffers[0])
-		for _, piece := range pieces {
-			if piece.Kind != records.Edges {
-				continue
-			}
-			if m.Buffers[1], err = reader.Read(m.Buffers[1][:0], piece); err != nil {
-				return err
-			}
-			visit(m.Buffers[1])
+		if err := visit(*buffer); err != nil {
+			return err
 		}
 	}
 	return nil
