@@ -14,13 +14,13 @@ import (
 
 // TestGraphShape lays out the graph of each kind of keys and looks for three things that portable runners refuse or do
 // badly: a flattened impulse (apache/beam#34647), side inputs, and tasks that are not spread over workers before a
-// stage works on them.
+// stage works on them. It also looks for two stages of one type of DoFn: the local runner would count the first only.
 func TestGraphShape(t *testing.T) {
 	for _, keys := range []methods.Name{methods.MinHash, methods.Exact, methods.SimHash, methods.All, methods.Passages} {
 		t.Run(string(keys), func(t *testing.T) {
 			config := byKeys(testConfig(t, "-"), keys)
 			config.Keys, config.Audit = keys, "100"
-			config.Emit = []string{output.Clusters, output.Unique, output.Sketches, output.Index}
+			config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches, output.Index}
 			p, s := beam.NewPipelineWithRoot()
 			layOut(s, newJob(&config, extent{lshbands.Scheme{Bands: 5, Rows: 2}, 1 << 20, 3, "", "temp", "partial", "inputs"}))
 			edges, _, err := p.Build()
@@ -39,8 +39,14 @@ func checkShape(t *testing.T, edges []*graph.MultiEdge) {
 			makers[out.To.ID()] = edge.Op
 		}
 	}
-	groups := 0
+	groups, working := 0, map[string]bool{}
 	for _, edge := range edges {
+		if edge.Op == graph.ParDo && edge.DoFn.FinishBundleFn() != nil {
+			if working[edge.DoFn.Name()] {
+				t.Errorf("%v works in two places: its figures of one are lost", edge)
+			}
+			working[edge.DoFn.Name()] = true
+		}
 		switch {
 		case edge.Op == graph.CoGBK:
 			groups++
@@ -52,8 +58,8 @@ func checkShape(t *testing.T, edges []*graph.MultiEdge) {
 			t.Errorf("%v works on tasks where they were made", edge)
 		}
 	}
-	// Exact keys have the most: their shingles go from splits to ranges and back.
-	if groups < 5 || groups > 17 {
+	// Exact keys have the most: their shingles go from splits to ranges and back. Each output by split has one.
+	if groups < 5 || groups > 18 {
 		t.Errorf("%d shuffles: each costs a cluster about a second", groups)
 	}
 }

@@ -13,6 +13,8 @@ import (
 func init() {
 	register.DoFn5x1[context.Context, int64, func(*[]byte) bool, func([]byte), func([]byte), error](&placeFn{})
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&gatherFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&gatherSetsFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&gatherHeapsFn{})
 }
 
 // Gather brings each candidate pair and the sets of its documents to one place; see
@@ -28,9 +30,9 @@ func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCo
 	}
 	placing := s.Scope("place")
 	tasks, places := beam.ParDo2(placing, place, together(placing, grouped, sketches))
-	pairs := sideBySide(s.Scope("pairs"), newGatherFn(job), tasks)
+	pairs := sideBySide(s.Scope("pairs"), &gatherFn{Work: sending(job), bundle: job.bundle()}, tasks)
 	tasks = exchange(s, job, gathering.SetsDelivery(), sketches, places, pairs)
-	sets := sideBySide(s.Scope("sets"), newGatherFn(job), tasks)
+	sets := sideBySide(s.Scope("sets"), &gatherSetsFn{gatherFn{Work: sending(job), bundle: job.bundle()}}, tasks)
 	return beam.Flatten(s, places, pairs, sets)
 }
 
@@ -62,16 +64,21 @@ func (f *planner) planAndTell(ctx context.Context, elements func(*[]byte) bool, 
 	return err
 }
 
-// gatherFn sends pairs or sets to their places.
+// gatherFn sends pairs to their places.
 type gatherFn struct {
 	Work gathering.Sending
 
 	bundle
 }
 
-func newGatherFn(job *Job) *gatherFn {
-	return &gatherFn{Work: gathering.Sending{Inputs: job.Inputs}, bundle: job.bundle()}
-}
+// gatherSetsFn sends the sets of these pairs, and gatherHeapsFn those of heaps. Each use of a DoFn in the graph has a type
+// of its own: of two DoFns of one type, the local runner would keep the metrics of the first only.
+type (
+	gatherSetsFn  struct{ gatherFn }
+	gatherHeapsFn struct{ gatherFn }
+)
+
+func sending(job *Job) gathering.Sending { return gathering.Sending{Inputs: job.Inputs} }
 
 func (f *gatherFn) Setup() error { return f.Work.Setup() }
 

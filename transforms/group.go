@@ -13,6 +13,7 @@ import (
 
 func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&groupFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&groupCrowdsFn{})
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&crowdFn{})
 }
 
@@ -35,7 +36,7 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 	}
 	s = s.Scope("crowds")
 	tasks = beam.ParDo(s, &crowdFn{Work: method.Crowding(job.Parameters.Bounds), planner: job.planner(s)}, together(s, keys, sketches, found))
-	found = beam.Flatten(s, found, sideBySide(s, &groupFn{Work: grouping, bundle: job.bundle()}, tasks))
+	found = beam.Flatten(s, found, sideBySide(s, &groupCrowdsFn{groupFn{Work: grouping, bundle: job.bundle()}}, tasks))
 	if method.Crowds != methods.ToHeaps {
 		return found
 	}
@@ -50,6 +51,9 @@ type groupFn struct {
 
 	bundle
 }
+
+// groupCrowdsFn goes through the crowds of a shard. It has a type of its own for the reason of [gatherSetsFn].
+type groupCrowdsFn struct{ groupFn }
 
 func (f *groupFn) Setup() error { return f.Work.Setup() }
 

@@ -22,7 +22,7 @@ func heaps(s beam.Scope, job *Job, groups, sketches beam.PCollection) beam.PColl
 	s = s.Scope("heaps")
 	join := &joinFn{Work: gathering.Heaps{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes}, planner: job.planner(s)}
 	tasks, joined := beam.ParDo2(s, join, together(s, groups, sketches))
-	sets := sideBySide(s.Scope("sets"), newGatherFn(job), tasks)
+	sets := sideBySide(s.Scope("sets"), &gatherHeapsFn{gatherFn{Work: sending(job), bundle: job.bundle()}}, tasks)
 	scored := sideBySide(s, &heapFn{Work: scoring.Heaps{
 		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: job.Parameters.Shards, ListedPairs: job.Parameters.Bounds.Group,
 	}, bundle: job.bundle()}, exchange(s, job, scoring.HeapsDelivery(), joined, sets))

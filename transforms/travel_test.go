@@ -15,9 +15,9 @@ import (
 // so do paths that are not UTF-8. Of two fields of one name JSON would drop both.
 func TestParametersTravel(t *testing.T) {
 	for _, fn := range []any{
-		&readFn{}, &fingerprintFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{}, &orderFn{}, &keyFn{}, &groupFn{}, &crowdFn{},
-		&placeFn{}, &gatherFn{}, &joinFn{}, &heapFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{},
-		&labelFn{}, &clusterFn{}, &writeFn{}, &uniqueFn{}, &sketchesFn{}, &indexFn{}, &exchangeFn{}, &finishFn{},
+		&readFn{}, &fingerprintFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{}, &orderFn{}, &keyFn{}, &groupFn{}, &groupCrowdsFn{}, &crowdFn{},
+		&placeFn{}, &gatherFn{}, &gatherSetsFn{}, &gatherHeapsFn{}, &joinFn{}, &heapFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{},
+		&labelFn{}, &clusterFn{}, &writeFn{}, &uniqueFn{}, &annotatedFn{}, &sketchesFn{}, &indexFn{}, &exchangeFn{}, &finishFn{},
 	} {
 		number := 0
 		fill(reflect.ValueOf(fn).Elem(), &number)

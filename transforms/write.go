@@ -18,6 +18,7 @@ import (
 func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&writeFn{})
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&uniqueFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&annotatedFn{})
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&sketchesFn{})
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&indexFn{})
 	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&finishFn{})
@@ -43,7 +44,11 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others .
 			Partial:  job.Rows.Partial, Inputs: job.Inputs, Reading: job.Fingerprinting.Reading,
 		}
 		ofSplits := work.Delivery{Shards: max(job.Splits, 1), Extra: []runfile.Kind{records.Documents, unique.Reads(), records.Sums}}
-		outcomes = append(outcomes, sideBySide(s, &uniqueFn{bundle: job.bundle(), Work: unique}, exchange(s, job, ofSplits, written, sketches)))
+		var fn any = &uniqueFn{bundle: job.bundle(), Work: unique}
+		if unique.Annotate {
+			fn = &annotatedFn{uniqueFn{bundle: job.bundle(), Work: unique}}
+		}
+		outcomes = append(outcomes, sideBySide(s, fn, exchange(s, job, ofSplits, written, sketches)))
 	}
 	ofDocuments := work.Delivery{Output: true, Extra: []runfile.Kind{records.Documents, records.Sets}}
 	if slices.Contains(job.Rows.Emit, output.Sketches) {
@@ -87,6 +92,9 @@ func (f *uniqueFn) Setup() error { return f.Work.Setup() }
 func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.begin(ctx, writeStage, element, f.Work.Task)
 }
+
+// annotatedFn writes the annotated records of these files. It has a type of its own for the reason of [gatherSetsFn].
+type annotatedFn struct{ uniqueFn }
 
 // sketchesFn writes the sketches of the documents of some splits.
 type sketchesFn struct {
