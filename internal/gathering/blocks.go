@@ -20,8 +20,7 @@ func (c *Components) placeBlocks(runs []string, m *work.Memory) (bool, error) {
 	if err != nil || len(all) == 0 {
 		return false, err
 	}
-	// A task holds two blocks.
-	blocks := components.Blocks(all, c.PlaceBytes/(2*hashBytes))
+	blocks := components.Blocks(all, BlockShingles(c.PlaceBytes))
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
@@ -40,6 +39,9 @@ func (c *Components) placeBlocks(runs []string, m *work.Memory) (bool, error) {
 	}
 	return true, nil
 }
+
+// BlockShingles returns how many shingles a block holds, given the size of a place: a task holds two blocks.
+func BlockShingles(placeBytes int64) int64 { return placeBytes / (2 * hashBytes) }
 
 // readDistinct returns the distinct documents. Inputs holds, for documents of the reference, the equal document of the
 // input, if any.

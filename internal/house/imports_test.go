@@ -12,7 +12,7 @@ import (
 var mayImport = map[string]string{
 	"cmd/runjob":                     "internal/audit internal/corpus internal/evaluation internal/failure internal/methods internal/output internal/plan internal/query internal/results internal/setting internal/sources internal/storage internal/storage/gcs internal/storage/s3 internal/warnings job lshbands pipeline pipeline/workerpool",
 	"scripts/plancosts":              "internal/plan",
-	"internal/plan":                  "asmkernels internal/audit internal/candidates internal/corpus internal/docref internal/documents internal/failure internal/formats internal/groups internal/leaders internal/listing internal/methods internal/output internal/records internal/sample internal/setting internal/storage internal/work job lshbands",
+	"internal/plan":                  "asmkernels internal/audit internal/candidates internal/components internal/corpus internal/docref internal/documents internal/failure internal/formats internal/gathering internal/groups internal/leaders internal/listing internal/methods internal/output internal/records internal/sample internal/setting internal/sketchblock internal/storage internal/work job lshbands",
 	"internal/query":                 "asmkernels internal/corpus internal/docref internal/documents internal/failure internal/formats internal/index internal/listing internal/methods internal/output internal/results internal/setting internal/storage internal/workspace job lshbands sketch",
 	"pipeline/engine":                "",
 	"pipeline/dataflow":              "internal/failure internal/storage pipeline/engine",

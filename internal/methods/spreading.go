@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"mirrorbeam/internal/records"
@@ -26,6 +27,20 @@ const (
 
 // rangesPerTask returns how many of the ranges one task counts. It changes no result.
 func rangesPerTask(ranges int) int { return min(ranges/fewCounts+1, mostRangesPerTask) }
+
+// CountTasks returns the number of tasks of [Count] for documents that have that many shingles in all.
+func CountTasks(shingles int64) int {
+	ranges := lshbands.Ranges(shingles)
+	return (ranges-1)/rangesPerTask(ranges) + 1
+}
+
+// Stretches returns about how many records [Spread] writes of a split that has so many of all shingles.
+func Stretches(ofSplit float64, shingles int64) float64 {
+	ranges := float64(lshbands.Ranges(shingles))
+	full := ofSplit * records.CountedSize / heldInRange
+	begun := ranges * (1 - math.Exp(-ofSplit/ranges)) // ranges of which the split has a shingle
+	return max(begun, full+begun/2)
+}
 
 // SpreadPlanning makes the tasks that spread shingles over ranges of hashes, for Ordered methods.
 type SpreadPlanning struct {

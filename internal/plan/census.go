@@ -101,8 +101,10 @@ type census struct {
 	// same bytes.
 	copies *sample.Documents
 
-	sampled, shingles, wordless atomic.Int64
-	bytes                       atomic.Int64 // sums over the sampled documents
+	// Sums over the sampled documents.
+	sampled, shingles, wordless, bytes atomic.Int64
+	withID, idBytes                    atomic.Int64
+	blocks                             atomic.Int64 // sketch blocks of all documents
 
 	mutex   sync.Mutex
 	lengths []length // lengths of the first documents that were read; all of a small corpus
@@ -153,6 +155,9 @@ func (c *census) visitor(add func(d *documents.Surveyed)) documents.Visitor {
 		},
 		Visit: func(d *documents.Surveyed) {
 			if d == nil {
+				if len(lengths) > 0 {
+					c.blocks.Add(1)
+				}
 				c.addLengths(lengths)
 				lengths = lengths[:0]
 				return
@@ -179,12 +184,35 @@ func (c *census) hasWords(d *documents.Surveyed) bool {
 	c.sampled.Add(1)
 	c.bytes.Add(int64(d.Bytes))
 	c.shingles.Add(int64(len(d.Set)))
+	if len(d.ID) > 0 {
+		c.withID.Add(1)
+		c.idBytes.Add(int64(len(d.ID)))
+	}
 	if len(d.Set) > 0 {
 		return true
 	}
 	c.wordless.Add(1)
 	c.copies.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: d.Digest, Set: []uint64{d.Digest}})
 	return false
+}
+
+// ids says what the ids of the documents of a corpus take.
+type ids struct{ number, bytes float64 }
+
+// ids returns about how many documents have an id.
+func (c *census) ids(counts work.Counts) ids {
+	perSampled := float64(counts.Documents+counts.ReferenceDocuments) / float64(max(c.sampled.Load(), 1))
+	return ids{perSampled * float64(c.withID.Load()), perSampled * float64(c.idBytes.Load())}
+}
+
+// cut returns into how many parts the job is cut.
+func (c *census) cut(corpus *corpusRead) Cut {
+	sizing := corpus.sizing
+	return Cut{
+		Splits: float64(len(corpus.inputs.Splits)), Blocks: float64(c.blocks.Load()),
+		Shards: float64(sizing.Shards), Outputs: float64(work.OutputShards(corpus.counts)),
+		Lanes: float64(min(sizing.Lanes, work.Cores())), RunBytes: float64(sizing.RunBytes), PlaceBytes: float64(sizing.PlaceBytes),
+	}
 }
 
 // facts returns what the census knows of the corpus.
@@ -196,7 +224,9 @@ func (c *census) facts(counts work.Counts) Facts {
 	}
 	all := float64(facts.Documents + facts.ReferenceDocuments)
 	perSampled := all / float64(max(facts.SampledDocuments, 1))
-	if facts.SampledBytes > 0 {
+	if facts.SampledDocuments == facts.Documents+facts.ReferenceDocuments {
+		facts.Shingles = float64(c.shingles.Load()) / all
+	} else if facts.SampledBytes > 0 {
 		// Long documents in the sample make up for a small number of them.
 		facts.Shingles = float64(c.shingles.Load()) * float64(facts.Bytes) / float64(facts.SampledBytes) / all
 	}

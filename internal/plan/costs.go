@@ -1,11 +1,18 @@
 package plan
 
+import "mirrorbeam/internal/methods"
+
 // Work is the work of a job, as a plan counts or estimates it.
 type Work struct {
 	// Documents, their Bytes, and the sum of their distinct Shingles.
 	Documents float64 `json:"documents"`
 	Bytes     float64 `json:"bytes"`
 	Shingles  float64 `json:"shingles"`
+	// IDs is the number of documents that have an id. The ids take IDBytes together.
+	IDs     float64 `json:"ids"`
+	IDBytes float64 `json:"id_bytes"`
+	// Rejected is the number of records that are no documents.
+	Rejected float64 `json:"rejected"`
 	// Signature is the number of components of MinHash signatures, summed over all shingles.
 	Signature float64 `json:"signature"`
 	// Weighed is the number of bits of SimHash fingerprints, summed over all shingles.
@@ -16,6 +23,8 @@ type Work struct {
 	// Gathered is the number of documents with a candidate, GatheredShingles the number of shingles in their sets.
 	Gathered         float64 `json:"gathered"`
 	GatheredShingles float64 `json:"gathered_shingles"`
+	// Reread is the number of shingles in sets that are read again, with the sets of other blocks, to compare all pairs.
+	Reread float64 `json:"reread"`
 	// Listed is the number of pairs with a common key. These are written and sorted, unless all pairs are compared.
 	Listed float64 `json:"listed"`
 	// Candidates is the number of pairs that are scored. Scoring looks at Scanned elements of sets.
@@ -23,16 +32,18 @@ type Work struct {
 	Scanned    float64 `json:"scanned"`
 	// Edges counts the candidates that reach the threshold, and the documents joined to a heap or to an equal document.
 	Edges float64 `json:"edges"`
-	// Probed counts the shingles that an audit looks at, SetAside those that it keeps apart; 0 without an audit.
+	// Identical counts the documents that are equal to an earlier one.
+	Identical float64 `json:"identical"`
+	// Probed counts the shingles that an audit looks at, SetAside those that are kept apart for it; 0 without an audit.
+	// Drawn is the number of documents in its sample.
 	Probed   float64 `json:"probed"`
 	SetAside float64 `json:"set_aside"`
+	Drawn    float64 `json:"drawn"`
 	// Ordered counts the shingles that are spread over ranges and counted, to find the rarest.
 	Ordered float64 `json:"ordered"`
 	// Kept is the number of bytes that the keys of a document take in its sketch block.
 	Kept float64 `json:"kept"`
-	// Lanes is the number of tasks that run at a time, Shards the number of shards of keys.
-	Lanes  float64 `json:"lanes"`
-	Shards float64 `json:"shards"`
+	Cut
 }
 
 // scanned returns the number of set elements that comparing pairs looks at, if the share alike of them is alike.
@@ -48,11 +59,14 @@ type Needs struct {
 	TempBytes   float64 `json:"temp_bytes"`
 	// AuditSeconds is the part of CPUSeconds that the audit takes.
 	AuditSeconds float64 `json:"audit_cpu_seconds"`
+	// Stages say what each stage reads and writes of the temporary files.
+	Stages []Stage `json:"stages,omitempty"`
 }
 
-// needs returns the cost of the work.
-func (w *Work) needs() Needs {
-	n := Needs{CPUSeconds: w.seconds(), MemoryBytes: w.memory(), TempBytes: w.disk()}
+// needs returns the cost of the work, with keys of that name.
+func (w *Work) needs(keys methods.Name) Needs {
+	t := w.traffic(keys)
+	n := Needs{CPUSeconds: w.seconds(), MemoryBytes: w.memory(), TempBytes: t.disk(), Stages: t.stages}
 	if w.Probed > 0 {
 		unaudited := *w
 		unaudited.Probed, unaudited.SetAside = 0, 0
@@ -114,30 +128,6 @@ func (w *Work) memory() float64 {
 		w.Lanes*w.Records/max(w.Shards, 1)*shardMemory +
 		min(w.GatheredShingles, gatheredAtATime)*gatheredMemory + w.Edges*edgeMemory +
 		min(w.Probed, auditAtATime)*auditMemory
-}
-
-// Bytes on disk of the files between stages.
-const (
-	documentBytes = 44 // in a sketch block, with an id of some characters
-	idBytes       = 16
-	shingleBytes  = 6
-	setBytes      = 28 // the head of a set, before its shingles
-	pairBytes     = 16
-	numberBytes   = 8
-	// spreadBytes is what a shingle takes by ranges, until it is counted, and frequencyBytes what its frequency takes.
-	spreadBytes    = 3.02
-	frequencyBytes = 1.02
-)
-
-// disk returns the most space that the temporary files take: after counting shingles, after grouping the keys, or after
-// scoring the pairs.
-func (w *Work) disk() float64 {
-	blocks := w.Documents*(documentBytes+w.Kept) + (w.Shingles+w.SetAside)*shingleBytes + w.Ordered*frequencyBytes
-	counted := blocks + w.Ordered*spreadBytes
-	pairs := w.Listed * numberBytes
-	grouped := blocks + w.Documents*idBytes + w.RecordBytes + pairs
-	scored := blocks + pairs + w.Listed*pairBytes + w.Gathered*setBytes + w.GatheredShingles*shingleBytes + w.Edges*pairBytes
-	return max(counted, grouped, scored)
 }
 
 // bands adds the cost of MinHash keys.

@@ -78,6 +78,7 @@ const (
 	pairRow    = 150
 	removedRow = 130
 	sketchRow  = 90
+	rejectRow  = 130
 	// hashText is a hash in a row of sketches.
 	hashText = 16
 )

@@ -11,9 +11,11 @@ import (
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/gathering"
 	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/methods"
@@ -30,6 +32,9 @@ const sampledShingles = 8 << 20
 type survey struct {
 	facts     Facts
 	corpus    corpusRead
+	cut       Cut
+	ids       ids
+	reread    float64 // see [Work]
 	estimates map[keying]sample.Estimate
 	base      lshbands.Scheme
 	threshold float64
@@ -44,7 +49,7 @@ func takeSurvey(ctx context.Context, config job.Config, options *options) (*surv
 	if err != nil {
 		return nil, err
 	}
-	m.facts = c.facts(m.corpus.counts)
+	m.facts, m.cut, m.ids = c.facts(m.corpus.counts), c.cut(&m.corpus), c.ids(m.corpus.counts)
 	firstInput, err := m.corpus.inputs.FirstInput()
 	if err != nil {
 		return nil, failure.Explain(&config, failure.Input, err)
@@ -105,6 +110,7 @@ func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
 		distinct = max(1-(m.facts.Identical+float64(m.facts.Wordless))/all, 0)
 	}
 	estimate := pairsOf(lengths, m.threshold)
+	m.reread = distinct * reread(lengths, perUnit, m.threshold, m.corpus.sizing.PlaceBytes)
 	estimate.Keys = 1 // the key by which equal documents meet
 	estimate.Documents *= distinct
 	estimate.DocumentElements *= distinct * perUnit
@@ -139,6 +145,35 @@ func pairsOf(all []length, threshold float64) sample.Estimate {
 		estimate.DocumentElements += float64(longer.length)
 	}
 	return estimate
+}
+
+// reread returns how many shingles of the documents of these lengths, ordered, are read again to compare all pairs: each
+// block is compared with those before it, until the sizes do not allow the threshold.
+func reread(lengths []length, perUnit, threshold float64, placeBytes int64) float64 {
+	documents := make([]components.Sized, len(lengths))
+	for i, l := range lengths {
+		documents[i].Size = uint32(float64(l.length)*perUnit + 0.5)
+	}
+	type block struct{ least, most, all float64 }
+	var blocks []block
+	for i, number := range components.Blocks(documents, gathering.BlockShingles(placeBytes)) {
+		size := float64(documents[i].Size)
+		if int(number) == len(blocks) {
+			blocks = append(blocks, block{least: size})
+		}
+		b := &blocks[number]
+		b.most, b.all = size, b.all+size
+	}
+	again := 0.
+	for i := range blocks {
+		for earlier := i - 1; earlier >= 0; earlier-- {
+			again += blocks[earlier].all
+			if blocks[earlier].most < threshold*blocks[i].least {
+				break
+			}
+		}
+	}
+	return again
 }
 
 func sideOf(l length) int {
@@ -258,8 +293,8 @@ func (m *survey) work(k keying) Work {
 	w := Work{
 		Documents: documents, Bytes: float64(facts.Bytes), Shingles: documents * facts.Shingles,
 		Gathered: estimate.Documents + estimate.HeapDocuments, GatheredShingles: estimate.DocumentElements,
-		Candidates: estimate.Candidates,
-		Lanes:      float64(min(m.corpus.sizing.Lanes, work.Cores())), Shards: float64(m.corpus.sizing.Shards),
+		IDs: m.ids.number, IDBytes: m.ids.bytes, Rejected: float64(facts.Rejected), Identical: facts.Identical,
+		Candidates: estimate.Candidates, Cut: m.cut,
 	}
 	w.Records, w.RecordBytes = documents*estimate.Keys, documents*k.keyBytes(estimate.Keys)
 	alike := 0.
@@ -269,7 +304,7 @@ func (m *survey) work(k keying) Work {
 	case k.method().Ordered:
 		w.Ordered = w.Shingles
 	case k.keys == methods.All:
-		alike = facts.Pairs
+		alike, w.Reread = facts.Pairs, m.reread
 	}
 	alike = max(alike, estimate.Alike)
 	w.Edges = alike + estimate.HeapDocuments + facts.Identical
@@ -277,25 +312,29 @@ func (m *survey) work(k keying) Work {
 	if k.keys != methods.All {
 		w.Listed = estimate.Candidates - estimate.HeapCandidates
 	}
-	sampled, probed := m.auditShares(k)
-	w.Probed = w.Shingles * probed
-	if probed > 0 {
-		w.SetAside = w.Shingles*sampled + float64(audit.NewShares(audit.UsualSample, 0).Elements(int64(w.Shingles)))
-		if probed < 1 {
-			w.SetAside += w.Probed
-		}
-	}
+	m.audit(k, &w)
 	return w
 }
 
-// auditShares returns the shares of the documents that the audit of a job with these keys samples and looks at.
-func (m *survey) auditShares(k keying) (sampled, probed float64) {
-	documents := m.auditSample
-	if documents == 0 && !k.method().Promise(k.parameters(m.threshold)).ByConstruction {
-		documents = audit.UsualSample
+// audit adds the work of the audit of a job with these keys.
+func (m *survey) audit(k keying, w *Work) {
+	sample := m.auditSample
+	if sample == 0 && !k.method().Promise(k.parameters(m.threshold)).ByConstruction {
+		sample = audit.UsualSample
 	}
-	shares := audit.NewShares(documents, m.corpus.inputs.TextBytes())
-	return shares.Sampled, shares.Probed
+	if sample == 0 {
+		return
+	}
+	shares := audit.NewShares(sample, m.corpus.inputs.TextBytes())
+	w.Probed = w.Shingles * shares.Probed
+	// The sample is drawn from documents that are set aside, and so are those that are looked at, unless all are.
+	set := shares.Sampled
+	if shares.Probed < 1 {
+		set = shares.Probed
+	}
+	w.SetAside = w.Shingles * set
+	drawn := float64(shares.Elements(int64(w.Shingles))) / max(m.facts.Shingles, 1)
+	w.Drawn = min(float64(sample), drawn, w.Documents*shares.Sampled)
 }
 
 // leastHeap is the least number of documents of a group that is named.

@@ -60,7 +60,7 @@ func planTables(ctx context.Context, c Config, config job.Config) (*Advice, erro
 		choice.CPUSeconds = choice.Seconds
 		if measured != nil {
 			work := measured.work(choice.Choice, config.Bits)
-			choice.Work, choice.Needs = &work, work.needs()
+			choice.Work, choice.Needs = &work, work.needs(choice.Keys)
 			choice.CPUSeconds += choice.Candidates * workload.Costs.Comparison
 			choice.Seconds = choice.CPUSeconds
 			// Pairs within the distance of the configuration that this choice misses.
@@ -127,6 +127,8 @@ func listTables(bits, distance, most int) (options []tableOption, chosen keying,
 type fingerprintSurvey struct {
 	facts     Facts
 	corpus    corpusRead
+	cut       Cut
+	ids       ids
 	estimates []sample.Estimate // by option
 	distances []float64         // numbers of pairs by distance, up to one more than asked for
 }
@@ -138,8 +140,8 @@ func (m *fingerprintSurvey) work(c lshbands.Choice, bits int) Work {
 	return Work{
 		Documents: documents, Bytes: float64(facts.Bytes), Weighed: documents * facts.Shingles * float64(bits),
 		Records: documents * c.KeysPerDocument, RecordBytes: c.Bytes, Kept: float64(bits / 8),
-		Edges: facts.Pairs + facts.Identical,
-		Lanes: float64(min(m.corpus.sizing.Lanes, work.Cores())), Shards: float64(m.corpus.sizing.Shards),
+		IDs: m.ids.number, IDBytes: m.ids.bytes, Rejected: float64(facts.Rejected), Identical: facts.Identical,
+		Edges: facts.Pairs + facts.Identical, Cut: m.cut,
 	}
 }
 
@@ -160,7 +162,7 @@ func surveyFingerprints(ctx context.Context, config job.Config, options []tableO
 		return nil, err
 	}
 	m := &fingerprintSurvey{
-		facts: c.facts(corpus.counts), corpus: corpus,
+		facts: c.facts(corpus.counts), corpus: corpus, cut: c.cut(&corpus), ids: c.ids(corpus.counts),
 		distances: make([]float64, config.Hamming+2),
 	}
 	firstInput, err := corpus.inputs.FirstInput()

@@ -53,9 +53,9 @@ func PutNodePosition(b []byte, node components.Node, p Position) {
 // GetNodePosition reads the position of a node.
 func GetNodePosition(b []byte) Position { return GetPosition(b[4:]) }
 
-// memberHeader is the size of a member's record without its id: number, number of the first document of its cluster, ref,
+// MemberHeader is the size of a member's record without its id: number, number of the first document of its cluster, ref,
 // standing, size, flags, length of the id.
-const memberHeader = 36
+const MemberHeader = 36
 
 // The flags of a member; see [Member].
 const (
@@ -83,7 +83,7 @@ func FlagsOf(repeated, unchecked bool, source sources.Number) (flags uint32) {
 func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i int, flags uint32) error {
 	at, first := GetPosition(member[RefSize:]), GetPosition(member[RefSize+PositionSize:])
 	id, side := block.ID(i), block.Side(i)
-	size := memberHeader + len(id)
+	size := MemberHeader + len(id)
 	if side != 0 {
 		size += sideSize
 		flags |= sidedFlag
@@ -99,9 +99,9 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 	binary.LittleEndian.PutUint32(b[24:], uint32(block.Size(i)))
 	binary.LittleEndian.PutUint32(b[28:], flags)
 	binary.LittleEndian.PutUint32(b[32:], uint32(len(id)))
-	copy(b[memberHeader:], id)
+	copy(b[MemberHeader:], id)
 	if side != 0 {
-		binary.LittleEndian.PutUint64(b[memberHeader+len(id):], side)
+		binary.LittleEndian.PutUint64(b[MemberHeader+len(id):], side)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ type Member struct {
 
 // memberSize returns the size of the first packed member.
 func memberSize(b []byte) int {
-	size := memberHeader + int(binary.LittleEndian.Uint32(b[32:]))
+	size := MemberHeader + int(binary.LittleEndian.Uint32(b[32:]))
 	if b[28]&sidedFlag != 0 {
 		size += sideSize
 	}
@@ -140,7 +140,7 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 	}
 	members := make([]Member, n)
 	for b := packed; len(b) > 0; {
-		end, size := memberHeader+binary.LittleEndian.Uint32(b[32:]), memberSize(b)
+		end, size := MemberHeader+binary.LittleEndian.Uint32(b[32:]), memberSize(b)
 		var side uint64
 		if size > int(end) {
 			side = binary.LittleEndian.Uint64(b[end:])
@@ -148,7 +148,7 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 		members[binary.LittleEndian.Uint32(b)] = Member{
 			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]),
 			Size: binary.LittleEndian.Uint32(b[24:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])), Side: side,
-			Source: sources.Number(b[28+sourceShift/8]), Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, Id: b[memberHeader:end],
+			Source: sources.Number(b[28+sourceShift/8]), Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, Id: b[MemberHeader:end],
 		}
 		b = b[size:]
 	}

@@ -52,12 +52,12 @@ type Want struct {
 	Heap HeapNumber
 }
 
-// wantedSize is the size of the record of a [Want].
-const wantedSize = 2*RefSize + 8
+// WantedSize is the size of the record of a [Want].
+const WantedSize = 2*RefSize + 8
 
 // WriteWanted writes a want.
 func WriteWanted(run *runfile.Writer, split int, w Want) error {
-	b, err := run.Record(Wanted, split, wantedSize)
+	b, err := run.Record(Wanted, split, WantedSize)
 	if err == nil {
 		PutRef(b, w.Ref)
 		PutRef(b[RefSize:], w.Second)
@@ -69,8 +69,8 @@ func WriteWanted(run *runfile.Writer, split int, w Want) error {
 
 // DecodeWanted returns the wants of a split, ordered by document and place, each once.
 func DecodeWanted(packed []byte) []Want {
-	wanted := make([]Want, 0, len(packed)/wantedSize)
-	for ; len(packed) > 0; packed = packed[wantedSize:] {
+	wanted := make([]Want, 0, len(packed)/WantedSize)
+	for ; len(packed) > 0; packed = packed[WantedSize:] {
 		wanted = append(wanted, Want{
 			Ref: GetRef(packed), Second: GetRef(packed[RefSize:]), Place: components.Place(binary.LittleEndian.Uint32(packed[2*RefSize:])),
 			Heap: HeapNumber(binary.LittleEndian.Uint32(packed[2*RefSize+4:])),
@@ -97,16 +97,16 @@ type PlacedSet struct {
 	Set []byte
 }
 
-// setHeader is the size of the head of a placed set, before the hashes: ref, size, number of hashes, ref of the equal
+// SetHeader is the size of the head of a placed set, before the hashes: ref, size, number of hashes, ref of the equal
 // document of the input, standing, scope, heap.
-const setHeader = 44
+const SetHeader = 44
 
 // setSided, a bit of the number of hashes, says that the side of the document follows the header.
 const setSided = 1 << 31
 
 // WriteSet sends the set of document i of the block to the place where it is wanted.
 func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int, set []byte) error {
-	side, header, stored := block.Side(i), setHeader, uint32(block.Stored(i))
+	side, header, stored := block.Side(i), SetHeader, uint32(block.Stored(i))
 	if side != 0 {
 		header += sideSize
 		stored |= setSided
@@ -121,7 +121,7 @@ func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int,
 		binary.LittleEndian.PutUint64(b[32:], block.Scope(i))
 		binary.LittleEndian.PutUint32(b[40:], uint32(wanted.Heap))
 		if side != 0 {
-			binary.LittleEndian.PutUint64(b[setHeader:], side)
+			binary.LittleEndian.PutUint64(b[SetHeader:], side)
 		}
 		copy(b[header:], set)
 	}
@@ -130,9 +130,9 @@ func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int,
 
 // NextSet reads the first of the placed sets and returns the bytes of the others. The set aliases the bytes.
 func NextSet(packed []byte) (PlacedSet, []byte) {
-	stored, header, side := binary.LittleEndian.Uint32(packed[12:]), setHeader, uint64(0)
+	stored, header, side := binary.LittleEndian.Uint32(packed[12:]), SetHeader, uint64(0)
 	if stored&setSided != 0 {
-		header, side = header+sideSize, binary.LittleEndian.Uint64(packed[setHeader:])
+		header, side = header+sideSize, binary.LittleEndian.Uint64(packed[SetHeader:])
 	}
 	end := header + sketchblock.HashSize*int(stored&^setSided)
 	return PlacedSet{

@@ -16,8 +16,8 @@ type SetAside struct {
 	Set                 []byte
 }
 
-// setAsideHeader is the size of the head of such a document, before its set: ref, digest, scope, side, number of hashes.
-const setAsideHeader = 36
+// SetAsideHeader is the size of the head of such a document, before its set: ref, digest, scope, side, number of hashes.
+const SetAsideHeader = 36
 
 // AppendSetAside packs a document that is set aside, with a set that is not packed yet in place of its own.
 func AppendSetAside(b []byte, d SetAside, set []uint64) []byte {
@@ -31,27 +31,27 @@ func AppendSetAside(b []byte, d SetAside, set []uint64) []byte {
 
 // NextSetAside reads the first document and returns the bytes of the others.
 func NextSetAside(packed []byte) (SetAside, []byte) {
-	end := setAsideHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(packed[32:]))
+	end := SetAsideHeader + sketchblock.HashSize*int(binary.LittleEndian.Uint32(packed[32:]))
 	return SetAside{
 		Ref: GetRef(packed), Digest: binary.LittleEndian.Uint64(packed[8:]), Scope: binary.LittleEndian.Uint64(packed[16:]),
-		Side: binary.LittleEndian.Uint64(packed[24:]), Set: packed[setAsideHeader:end],
+		Side: binary.LittleEndian.Uint64(packed[24:]), Set: packed[SetAsideHeader:end],
 	}, packed[end:]
 }
 
 // SampledSize is the size of the record of a sampled document: its ref and the number of its class.
 const SampledSize = RefSize + 4
 
-// classHeader is the size of the head of a class of equal documents, before its partners: digest, first and last
+// ClassHeader is the size of the head of a class of equal documents, before its partners: digest, first and last
 // document of the input, first of the reference, numbers of both and of the partners. A partner takes 4 bytes, and 8 more
 // where documents are counted that are apart from it.
-const classHeader = 52
+const ClassHeader = 52
 
 // hasApart, a bit of the number of partners, says so.
 const hasApart = 1 << 31
 
 // WriteClass writes a class of equal documents.
 func WriteClass(run *runfile.Writer, c *audit.Class) error {
-	b, err := run.Record(Audit, 0, classHeader+4*len(c.Partners)+8*len(c.Apart))
+	b, err := run.Record(Audit, 0, ClassHeader+4*len(c.Partners)+8*len(c.Apart))
 	if err != nil {
 		return err
 	}
@@ -67,9 +67,9 @@ func WriteClass(run *runfile.Writer, c *audit.Class) error {
 	binary.LittleEndian.PutUint64(b[40:], uint64(c.References))
 	binary.LittleEndian.PutUint32(b[48:], partners)
 	for i, partner := range c.Partners {
-		binary.LittleEndian.PutUint32(b[classHeader+4*i:], uint32(partner))
+		binary.LittleEndian.PutUint32(b[ClassHeader+4*i:], uint32(partner))
 	}
-	apart := b[classHeader+4*len(c.Partners):]
+	apart := b[ClassHeader+4*len(c.Partners):]
 	for i, n := range c.Apart {
 		binary.LittleEndian.PutUint64(apart[8*i:], uint64(n))
 	}
@@ -87,7 +87,7 @@ func NextClass(packed []byte, c *audit.Class) []byte {
 	}
 	partners := binary.LittleEndian.Uint32(packed[48:])
 	n := int(partners &^ hasApart)
-	packed = packed[classHeader:]
+	packed = packed[ClassHeader:]
 	for i := range n {
 		c.Partners = append(c.Partners, audit.Partner(binary.LittleEndian.Uint32(packed[4*i:])))
 	}

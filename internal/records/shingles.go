@@ -20,7 +20,7 @@ type Stretch struct {
 // CountedSize is the size of a hash in a stretch of [Shingles].
 const CountedSize = 3
 
-const stretchHead = 16
+const StretchHeader = 16
 
 // WriteShingles writes a stretch of hashes.
 func WriteShingles(run *runfile.Writer, shard int, s Stretch) error {
@@ -33,30 +33,30 @@ func WriteFrequencies(run *runfile.Writer, s Stretch) error {
 }
 
 func writeStretch(run *runfile.Writer, kind runfile.Kind, shard int, s Stretch) error {
-	b, err := run.Record(kind, shard, stretchHead+len(s.Packed))
+	b, err := run.Record(kind, shard, StretchHeader+len(s.Packed))
 	if err != nil {
 		return err
 	}
 	for i, number := range []int{s.Range, s.Ranges, s.Split, len(s.Packed)} {
 		binary.LittleEndian.PutUint32(b[4*i:], uint32(number))
 	}
-	copy(b[stretchHead:], s.Packed)
+	copy(b[StretchHeader:], s.Packed)
 	return nil
 }
 
 // NextStretch reads the first stretch and returns the bytes after it.
 func NextStretch(b []byte) (s Stretch, rest []byte, err error) {
 	damaged := errors.New("a stretch of shingles is damaged")
-	if len(b) < stretchHead {
+	if len(b) < StretchHeader {
 		return s, nil, damaged
 	}
 	number := func(i int) int { return int(binary.LittleEndian.Uint32(b[4*i:])) }
 	s = Stretch{Range: number(0), Ranges: number(1), Split: number(2)}
-	if s.Range >= s.Ranges || number(3) > len(b)-stretchHead {
+	if s.Range >= s.Ranges || number(3) > len(b)-StretchHeader {
 		return s, nil, damaged
 	}
-	end := stretchHead + number(3)
-	s.Packed = b[stretchHead:end]
+	end := StretchHeader + number(3)
+	s.Packed = b[StretchHeader:end]
 	return s, b[end:], nil
 }
 

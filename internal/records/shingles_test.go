@@ -51,7 +51,7 @@ func FuzzNextStretch(f *testing.F) {
 			if err != nil {
 				return
 			}
-			if stretchHead+len(s.Packed)+len(rest) != len(b) || s.Range >= s.Ranges || len(s.AppendHashes(nil)) != s.Len() {
+			if StretchHeader+len(s.Packed)+len(rest) != len(b) || s.Range >= s.Ranges || len(s.AppendHashes(nil)) != s.Len() {
 				t.Fatalf("%+v of %d bytes, %d are left", s, len(b), len(rest))
 			}
 			b = rest

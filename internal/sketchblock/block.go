@@ -35,9 +35,12 @@ import (
 )
 
 const (
-	format     = 4
-	headerSize = 24
+	format = 4
 
+	// HeaderSize is the size of the header of a block in bytes, DocumentSize that of a document in it without keys, SimHash,
+	// id, set and the columns that a block may lack.
+	HeaderSize   = 24
+	DocumentSize = 36
 	// HashSize is the size of a stored shingle hash in bytes.
 	HashSize = 6
 )
@@ -152,7 +155,7 @@ func (b *Builder) column(column []byte, with uint32) []byte {
 
 // Documents returns the documents' bytes in parts; valid until the next Reset.
 func (b *Builder) Documents() [][]byte {
-	header := make([]byte, 0, headerSize)
+	header := make([]byte, 0, HeaderSize)
 	header = binary.LittleEndian.AppendUint32(header, format)
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.n))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.keys))
@@ -188,7 +191,7 @@ type Block struct {
 // Parse reads the header of a block's documents. The block aliases them.
 func Parse(documents []byte) (Block, error) {
 	damaged := errors.New("sketch block is damaged")
-	if len(documents) < headerSize {
+	if len(documents) < HeaderSize {
 		return Block{}, damaged
 	}
 	if f := binary.LittleEndian.Uint32(documents); f != format {
@@ -199,11 +202,11 @@ func Parse(documents []byte) (Block, error) {
 	simhash := int(binary.LittleEndian.Uint32(documents[12:]))
 	columns := binary.LittleEndian.Uint32(documents[16:])
 	ids := int(binary.LittleEndian.Uint32(documents[20:]))
-	if columns >= 2*withSources || len(documents) != headerSize+n*(36+8*keys+8*simhash+8*bits.OnesCount32(columns))+ids {
+	if columns >= 2*withSources || len(documents) != HeaderSize+n*(DocumentSize+8*keys+8*simhash+8*bits.OnesCount32(columns))+ids {
 		return Block{}, damaged
 	}
 	b := Block{n: n, keys: keys, simhash: simhash}
-	rest := documents[headerSize:]
+	rest := documents[HeaderSize:]
 	take := func(size int) []byte {
 		column := rest[:size:size]
 		rest = rest[size:]
