@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -211,5 +212,74 @@ func TestFewLongDocumentsArePlanned(t *testing.T) {
 	}
 	if facts := advice.Corpus; facts.SampledDocuments != 2 || facts.Shingles < 1000 {
 		t.Errorf("%+v: want both documents", *facts)
+	}
+}
+
+// TestPlannedTraffic compares what a plan says of the temporary files, stage by stage, with what jobs report.
+func TestPlannedTraffic(t *testing.T) {
+	w := newWriter(27)
+	w.families(2500, 5, 60, 240)
+	inputs := map[string]string{
+		"small":     putCorpus(t, plain, cut(synthetic(24), 2)...),
+		"oddities":  putCorpus(t, gzipped, cut(oddities(21), 4)...),
+		"families":  putCorpus(t, plain, cut(w.lines, 3)...),
+		"news":      filepath.Join(corpora, "reuters21578/reuters.jsonl.zst"),
+		"licenses":  filepath.Join(corpora, "licenses/all.jsonl.zst"),
+		"aphorisms": filepath.Join(corpora, "prose/fortunes.jsonl.zst"),
+	}
+	for name, input := range inputs {
+		for _, keys := range []methods.Name{methods.Auto, methods.Exact, methods.MinHash, methods.SimHash} {
+			t.Run(fmt.Sprintf("%s, %s", name, keys), func(t *testing.T) {
+				if _, err := os.Stat(input); err != nil {
+					t.Skipf("the corpus is not here: %v", err)
+				}
+				config := byKeys(testConfig(t, input), keys)
+				config.Audit, config.Emit = "auto", []string{output.Clusters}
+				compareTraffic(t, config)
+			})
+		}
+	}
+}
+
+// compareTraffic compares the planned traffic of a job with the real one.
+func compareTraffic(t *testing.T, config job.Config) {
+	advice, err := plan.Make(t.Context(), planConfig(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen := advice.Choices[advice.Chosen]
+	planned, summary := map[string]plan.Stage{}, runJob(t, config)
+	var all plan.Stage
+	for _, stage := range chosen.Stages {
+		planned[string(stage.Name)] = stage
+		all.Pieces, all.ReadBytes, all.WrittenBytes = all.Pieces+stage.Pieces, all.ReadBytes+stage.ReadBytes, all.WrittenBytes+stage.WrittenBytes
+	}
+	// A tenth of all, and besides some pieces of a few documents, or as many bytes as some blocks of a file system. Of a
+	// stage that moves little of the whole, little is known.
+	const fewPieces, fewBytes = 8, 64 << 10
+	ofStage := fewBytes + all.WrittenBytes/50
+	var real Stage
+	for _, stage := range summary.Stages {
+		real.Pieces, real.ReadBytes, real.WrittenBytes = real.Pieces+stage.Pieces, real.ReadBytes+stage.ReadBytes, real.WrittenBytes+stage.WrittenBytes
+		p := planned[stage.Name]
+		t.Logf("%-11s %7.0f, %7d pieces; %10.0f, %10d read; %10.0f, %10d written", stage.Name, p.Pieces, stage.Pieces, p.ReadBytes, stage.ReadBytes, p.WrittenBytes, stage.WrittenBytes)
+		if stage.Name == "gather" || stage.Name == "score" {
+			continue // they follow from an estimate of candidates
+		}
+		sameFigure(t, stage.Name+": pieces", p.Pieces, stage.Pieces, 0.1, fewPieces)
+		sameFigure(t, stage.Name+": bytes read", p.ReadBytes, stage.ReadBytes, 0.25, ofStage)
+		sameFigure(t, stage.Name+": bytes written", p.WrittenBytes, stage.WrittenBytes, 0.25, ofStage)
+	}
+	sameFigure(t, "pieces", all.Pieces, real.Pieces, 0.1, fewPieces)
+	sameFigure(t, "bytes read", all.ReadBytes, real.ReadBytes, 0.1, fewBytes)
+	sameFigure(t, "bytes written", all.WrittenBytes, real.WrittenBytes, 0.1, fewBytes)
+	sameFigure(t, "bytes of temporary files", chosen.TempBytes, summary.TempBytes, 0.1, fewBytes)
+}
+
+// sameFigure fails if a planned figure differs from the real one by more than a share of it and a few.
+func sameFigure(t *testing.T, name string, planned float64, real int64, share, few float64) {
+	t.Helper()
+	if math.Abs(planned-float64(real)) > share*float64(real)+few {
+		t.Errorf("%s: %.0f are planned, the job has %d", name, planned, real)
 	}
 }

@@ -61,12 +61,14 @@ type Needs struct {
 	AuditSeconds float64 `json:"audit_cpu_seconds"`
 	// Stages say what each stage reads and writes of the temporary files.
 	Stages []Stage `json:"stages,omitempty"`
+	// Requests are those of the temporary files if they are in a bucket.
+	Requests Requests `json:"requests,omitzero"`
 }
 
 // needs returns the cost of the work, with keys of that name.
 func (w *Work) needs(keys methods.Name) Needs {
 	t := w.traffic(keys)
-	n := Needs{CPUSeconds: w.seconds(), MemoryBytes: w.memory(), TempBytes: t.disk(), Stages: t.stages}
+	n := Needs{CPUSeconds: w.seconds(), MemoryBytes: w.memory(), TempBytes: t.disk(), Stages: t.stages, Requests: w.Requests(keys)}
 	if w.Probed > 0 {
 		unaudited := *w
 		unaudited.Probed, unaudited.SetAside = 0, 0

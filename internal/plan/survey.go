@@ -110,7 +110,7 @@ func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
 		distinct = max(1-(m.facts.Identical+float64(m.facts.Wordless))/all, 0)
 	}
 	estimate := pairsOf(lengths, m.threshold)
-	m.reread = distinct * reread(lengths, perUnit, m.threshold, m.corpus.sizing.PlaceBytes)
+	m.reread = reread(lengths, perUnit*distinct, m.threshold, m.corpus.sizing.PlaceBytes)
 	estimate.Keys = 1 // the key by which equal documents meet
 	estimate.Documents *= distinct
 	estimate.DocumentElements *= distinct * perUnit
@@ -148,7 +148,8 @@ func pairsOf(all []length, threshold float64) sample.Estimate {
 }
 
 // reread returns how many shingles of the documents of these lengths, ordered, are read again to compare all pairs: each
-// block is compared with those before it, until the sizes do not allow the threshold.
+// block is compared with those before it, until the sizes do not allow the threshold. PerUnit is the number of shingles for
+// a unit of length.
 func reread(lengths []length, perUnit, threshold float64, placeBytes int64) float64 {
 	documents := make([]components.Sized, len(lengths))
 	for i, l := range lengths {
