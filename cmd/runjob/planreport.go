@@ -27,6 +27,7 @@ func printPlan(to io.Writer, a *plan.Advice) error {
 	if a.Chosen >= 0 {
 		printHeaps(w, a.Choices[a.Chosen])
 		printWrites(w, a)
+		printStages(w, &a.Choices[a.Chosen])
 	}
 	if a.Curve == nil {
 		printDistances(w, a)
