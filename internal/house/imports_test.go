@@ -82,7 +82,7 @@ var mayImport = map[string]string{
 	"scripts/engines":                "",
 	"scripts/multiply":               "",
 	"scripts/plant":                  "",
-	"scripts/scale":                  "",
+	"scripts/scale":                  "internal/plan",
 }
 
 // inTests lists what the tests of a package may import besides: pipeline's run whole jobs, plan

@@ -28,10 +28,10 @@ const (
 	manySplits = 1024
 )
 
-// splitBytes returns how many bytes of text a task reads, for a corpus of size bytes. Every shard reads a piece of every
+// SplitBytes returns how many bytes of text a task reads, for a corpus of size bytes. Every shard reads a piece of every
 // split. So the number of splits grows only with the square root of the size: 128 for 1 GiB, and 1,024 from 64 GiB up
 // to 1 TiB.
-func splitBytes(size int64) int64 {
+func SplitBytes(size int64) int64 {
 	byRoot := int64(leastSplit * math.Sqrt(float64(size)/(1<<30)))
 	return max(leastSplit, byRoot, min(size/manySplits, mostSplit))
 }
@@ -97,7 +97,7 @@ func (l listed) inputs(ctx context.Context, c *job.Config) (documents.Inputs, in
 		size += files[i].TextSize()
 	}
 	inputs := documents.Inputs{
-		Files: files, Splits: corpus.Splits(files, splitBytes(size)), Sources: corpus.AssignSources(files),
+		Files: files, Splits: corpus.Splits(files, SplitBytes(size)), Sources: corpus.AssignSources(files),
 	}
 	return inputs, size, nil
 }

@@ -51,7 +51,7 @@ func TestSplitBytes(t *testing.T) {
 	for size, want := range map[int64]int64{
 		0: 8 << 20, 1 << 30: 8 << 20, 4 << 30: 16 << 20, 64 << 30: 64 << 20, 256 << 30: 256 << 20, 1 << 40: 1 << 30, 100 << 40: 2560 << 20,
 	} {
-		if got := splitBytes(size); got != want {
+		if got := SplitBytes(size); got != want {
 			t.Errorf("%d bytes: splits of %d bytes, want %d", size, got, want)
 		}
 	}

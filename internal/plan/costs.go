@@ -65,8 +65,8 @@ type Needs struct {
 	Requests Requests `json:"requests,omitzero"`
 }
 
-// needs returns the cost of the work, with keys of that name.
-func (w *Work) needs(keys methods.Name) Needs {
+// Needs returns the cost of the work, with keys of that name.
+func (w *Work) Needs(keys methods.Name) Needs {
 	t := w.traffic(keys)
 	n := Needs{CPUSeconds: w.seconds(), MemoryBytes: w.memory(), TempBytes: t.disk(), Stages: t.stages, Requests: w.Requests(keys)}
 	if w.Probed > 0 {

@@ -176,7 +176,7 @@ func weigh(option option, workload lshbands.Workload, c *Config, measured *surve
 	}
 	work := measured.work(option.keying)
 	choice.Work = &work
-	choice.Needs = work.needs(choice.Keys)
+	choice.Needs = work.Needs(choice.Keys)
 	if c.Comparison > 0 {
 		choice.CPUSeconds += work.Candidates*c.Comparison.Seconds() - work.comparing()
 	}

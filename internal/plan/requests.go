@@ -19,6 +19,8 @@ type Requests struct {
 	// Reads counts requests that read or ask for a file, Writes those that write a part of one.
 	Reads  float64 `json:"reads"`
 	Writes float64 `json:"writes"`
+	// InTurn is the part of Reads that the steps between stages make, one after the other.
+	InTurn float64 `json:"in_turn"`
 	// Dollars is the list price of these requests.
 	Dollars float64 `json:"dollars"`
 }
@@ -43,9 +45,10 @@ func (w *Work) Requests(keys methods.Name) Requests {
 		}
 		if stage.WrittenBytes > 0 {
 			r.Writes += stage.Tasks * (1 + math.Floor(stage.WrittenBytes/stage.Tasks/uploadBytes))
-			r.Reads += stage.Tasks * indexReads * readers(stage.Name)
+			r.InTurn += stage.Tasks * indexReads * readers(stage.Name)
 		}
 	}
+	r.Reads += r.InTurn
 	r.Dollars = r.Reads/1000*readPrice + r.Writes/1000*writePrice
 	return r
 }

@@ -323,19 +323,9 @@ func (m *survey) audit(k keying, w *Work) {
 	if sample == 0 && !k.method().Promise(k.parameters(m.threshold)).ByConstruction {
 		sample = audit.UsualSample
 	}
-	if sample == 0 {
-		return
+	if sample > 0 {
+		w.setAside(sample, m.corpus.inputs.TextBytes())
 	}
-	shares := audit.NewShares(sample, m.corpus.inputs.TextBytes())
-	w.Probed = w.Shingles * shares.Probed
-	// The sample is drawn from documents that are set aside, and so are those that are looked at, unless all are.
-	set := shares.Sampled
-	if shares.Probed < 1 {
-		set = shares.Probed
-	}
-	w.SetAside = w.Shingles * set
-	drawn := float64(shares.Elements(int64(w.Shingles))) / max(m.facts.Shingles, 1)
-	w.Drawn = min(float64(sample), drawn, w.Documents*shares.Sampled)
 }
 
 // leastHeap is the least number of documents of a group that is named.

@@ -60,7 +60,7 @@ func planTables(ctx context.Context, c Config, config job.Config) (*Advice, erro
 		choice.CPUSeconds = choice.Seconds
 		if measured != nil {
 			work := measured.work(choice.Choice, config.Bits)
-			choice.Work, choice.Needs = &work, work.needs(choice.Keys)
+			choice.Work, choice.Needs = &work, work.Needs(choice.Keys)
 			choice.CPUSeconds += choice.Candidates * workload.Costs.Comparison
 			choice.Seconds = choice.CPUSeconds
 			// Pairs within the distance of the configuration that this choice misses.

@@ -21,7 +21,7 @@ import (
 func TestMoreWorkCostsMore(t *testing.T) {
 	base := Work{Cut: Cut{Splits: 4, Blocks: 8, Shards: 8, Outputs: 2, Lanes: 4, RunBytes: 1e6, PlaceBytes: 1e6}}
 	needs := func(w Work) Needs {
-		n := w.needs(methods.MinHash)
+		n := w.Needs(methods.MinHash)
 		n.Stages, n.Requests = nil, Requests{}
 		return n
 	}

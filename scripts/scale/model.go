@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"mirrorbeam/internal/plan"
+)
+
+// prices are what a job pays for, in dollars. The defaults are list prices of Google in us-central1.
+type prices struct {
+	machine  string
+	vcpuHour float64
+	gbHour   float64 // of memory
+}
+
+var machines = []prices{
+	{"Dataflow", 0.056, 0.003557},
+	{"Dataflow, FlexRS", 0.0336, 0.0021342},
+	{"Spot VMs (C3D)", 0.01182, 0.001584},
+}
+
+// cluster is what a job runs on.
+type cluster struct {
+	vcpus  float64
+	memory float64 // of a vCPU, in GB
+	tasks  int     // of a worker at a time
+	rate   float64 // bytes of text that the job does in a second of CPU time
+	busy   float64 // share of the time in which a vCPU computes
+	answer float64 // time that a bucket takes to answer, in seconds
+}
+
+// defaultCluster has vCPUs that do half of what the cores do on which jobs were measured, and wait half of the time.
+var defaultCluster = cluster{vcpus: 256, memory: 4, tasks: 8, rate: 30e6, busy: 0.5, answer: 0.03}
+
+const (
+	gb           = 1e9
+	storedMonth  = 0.020 // dollars for a GB that is stored for a month
+	hoursAMonth  = 730
+	secondsAHour = 3600
+)
+
+// extrapolate prints what a job takes on a corpus like that of a plan, but of so many documents.
+func extrapolate(w io.Writer, path string, documents float64, on cluster) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read plan: %w", err)
+	}
+	var advice plan.Advice
+	if err := json.Unmarshal(content, &advice); err != nil {
+		return fmt.Errorf("read plan %s: %w", path, err)
+	}
+	if advice.Chosen < 0 || advice.Choices[advice.Chosen].Work == nil {
+		return fmt.Errorf("plan %s is not of a corpus", path)
+	}
+	chosen := advice.Choices[advice.Chosen]
+	scaled := chosen.Work.Scaled(documents/chosen.Work.Documents, int64(on.memory*float64(on.tasks)*gb*3/4), on.tasks)
+	fmt.Fprintf(w, "%.3g documents, %.3g TB, %s keys: %.0f parts of %.3g GB, %.0f shards of %.3g GB of keys\n\n", documents, scaled.Bytes/1e12, chosen.Keys,
+		scaled.Splits, scaled.Bytes/scaled.Splits/gb, scaled.Shards, scaled.RecordBytes/scaled.Shards/gb)
+	needs := scaled.Needs(chosen.Keys)
+	fmt.Fprintf(w, "| stage | tasks | pieces | read, GB | written, GB |\n|---|---|---|---|---|\n")
+	for _, s := range needs.Stages {
+		fmt.Fprintf(w, "| `%s` | %.0f | %.3g | %.3g | %.3g |\n", s.Name, s.Tasks, s.Pieces, s.ReadBytes/gb, s.WrittenBytes/gb)
+	}
+	cpuHours := scaled.Bytes / on.rate / secondsAHour
+	inTurn := needs.Requests.InTurn * on.answer / secondsAHour
+	working := cpuHours / on.busy / on.vcpus
+	fmt.Fprintf(w, "\ntemporary files %.3g TB; %.3g requests to read, %.3g to write: $%.2f; %.3g vCPU-h of CPU time\n", needs.TempBytes/1e12,
+		needs.Requests.Reads, needs.Requests.Writes, needs.Requests.Dollars, cpuHours)
+	hours := working + inTurn
+	fmt.Fprintf(w, "%.0f vCPUs: %.2f h, and %.2f h of requests one after the other\n\n", on.vcpus, working, inTurn)
+	fmt.Fprintf(w, "| machines | vCPU and memory | requests | temporary files | in all | a TB |\n|---|---|---|---|---|---|\n")
+	stored := needs.TempBytes / gb * storedMonth * hours / hoursAMonth
+	for _, m := range machines {
+		machines := hours * on.vcpus * (m.vcpuHour + on.memory*m.gbHour)
+		sum := machines + needs.Requests.Dollars + stored
+		fmt.Fprintf(w, "| %s | $%.2f | $%.2f | $%.2f | $%.2f | $%.2f |\n", m.machine, machines, needs.Requests.Dollars, stored, sum, sum/(scaled.Bytes/1e12))
+	}
+	return nil
+}
