@@ -283,3 +283,30 @@ func sameFigure(t *testing.T, name string, planned float64, real int64, share, f
 		t.Errorf("%s: %.0f are planned, the job has %d", name, planned, real)
 	}
 }
+
+// TestPlannedRequests compares the requests that a plan foresees in a bucket with those that a service sees. Besides the
+// temporary files a job lists, reads its input, and writes and publishes its results.
+func TestPlannedRequests(t *testing.T) {
+	for _, keys := range []methods.Name{methods.Exact, methods.MinHash, methods.SimHash} {
+		t.Run(string(keys), func(t *testing.T) {
+			proxy := services[0].serve(t)
+			w := newWriter(28)
+			w.families(4000, 6, 60, 240)
+			config := byKeys(testConfig(t, putCorpus(t, plain, cut(w.lines, 3)...)), keys)
+			config.Emit = []string{output.Clusters}
+			config = inBucket(t, config, "gs")
+			advice, err := plan.Make(t.Context(), planConfig(config))
+			if err != nil {
+				t.Fatal(err)
+			}
+			proxy.Requests()
+			if _, err := Run(t.Context(), config); err != nil {
+				t.Fatal(err)
+			}
+			planned, real := advice.Choices[advice.Chosen].Requests, proxy.Requests()
+			t.Logf("%+v are planned, the job makes %v", planned, real)
+			sameFigure(t, "requests to read", planned.Reads, int64(real["read"]+real["stat"]), 0.2, 80)
+			sameFigure(t, "requests to write", planned.Writes, int64(real["write"]), 0.2, 30)
+		})
+	}
+}

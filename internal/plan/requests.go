@@ -28,7 +28,7 @@ type Requests struct {
 // Requests of the steps between tasks.
 const (
 	catalogReads = 4       // of a task, to find its pieces
-	indexReads   = 3       // of a step, for each run file that it goes through
+	indexReads   = 4       // of a step, for each run file that it goes through
 	uploadBytes  = 8 << 20 // of a file that one request writes
 )
 
@@ -48,6 +48,7 @@ func (w *Work) Requests(keys methods.Name) Requests {
 			r.InTurn += stage.Tasks * indexReads * readers(stage.Name)
 		}
 	}
+	r.InTurn += occupied(w.Drawn, w.Blocks) // to draw the sample of the audit
 	r.Reads += r.InTurn
 	r.Dollars = r.Reads/1000*readPrice + r.Writes/1000*writePrice
 	return r

@@ -10,8 +10,8 @@ import (
 )
 
 // Scaled returns the work of a job on a corpus that is factor times as large and otherwise alike: a document has as many
-// shingles, keys and near-duplicates. The job is cut for processes that aim to stay below memory bytes, 0 for ample, and
-// work on so many tasks at a time.
+// shingles, keys and near-duplicates. The temporary files are in a bucket. The job is cut for processes that aim to stay
+// below memory bytes, 0 for ample, and work on so many tasks at a time.
 func (w *Work) Scaled(factor float64, memory int64, tasks int) Work {
 	s := *w
 	for _, amount := range []*float64{
@@ -24,7 +24,7 @@ func (w *Work) Scaled(factor float64, memory int64, tasks int) Work {
 	sizing := job.PlanMemory(memory, bytes, tasks)
 	s.Splits = math.Ceil(s.Bytes / float64(listing.SplitBytes(bytes)))
 	s.Shards, s.Outputs = float64(sizing.Shards), float64(work.OutputShards(work.Counts{Documents: int64(s.Documents)}))
-	s.Lanes, s.RunBytes, s.PlaceBytes = float64(tasks), float64(sizing.RunBytes), float64(sizing.PlaceBytes)
+	s.Lanes, s.RunBytes, s.PlaceBytes = float64(tasks), 0, float64(sizing.PlaceBytes)
 	if s.Drawn > 0 {
 		s.setAside(audit.UsualSample, bytes)
 	}

@@ -66,7 +66,7 @@ func extrapolate(w io.Writer, path string, documents float64, on cluster) error 
 	}
 	cpuHours := scaled.Bytes / on.rate / secondsAHour
 	inTurn := needs.Requests.InTurn * on.answer / secondsAHour
-	working := cpuHours / on.busy / on.vcpus
+	working := cpuHours / on.busy / min(on.vcpus, scaled.Splits) // a part of the input is one task
 	fmt.Fprintf(w, "\ntemporary files %.3g TB; %.3g requests to read, %.3g to write: $%.2f; %.3g vCPU-h of CPU time\n", needs.TempBytes/1e12,
 		needs.Requests.Reads, needs.Requests.Writes, needs.Requests.Dollars, cpuHours)
 	hours := working + inTurn
