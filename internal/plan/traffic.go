@@ -50,8 +50,9 @@ type traffic struct {
 	// Sections of run files that later stages read.
 	shingles, frequencies, keyed, ids float64
 	pairs, placedPairs, placedSets    float64
-	edgeParts                         float64 // parts of the similarity graph
-	memberTasks, clustered            float64
+	// Parts of the similarity graph: those that group makes, of so many edges, and those that score makes.
+	starParts, stars, scoredParts float64
+	memberTasks, clustered        float64
 	// planned is what the steps between stages write.
 	planned float64
 }
@@ -148,14 +149,15 @@ func (t *traffic) group() {
 		work.Group, occupied(t.Records+t.IDs, t.Shards), times*t.keyed + t.ids, times*t.RecordBytes + t.IDs*records.IDSize,
 		t.Listed*records.NodePairSize + t.nodes()*records.NodeSize + t.Identical*(records.EdgeSize+2*records.NodeSize),
 	}
-	t.edgeParts = occupied(t.Identical, t.Shards)
+	t.stars = t.Identical
 	switch t.keys {
 	case methods.All:
 		s.WrittenBytes += t.Gathered * records.NodeSize // the distinct documents
 	case methods.SimHash:
 		s.WrittenBytes += t.alike * (records.EdgeSize + 2*records.NodeSize)
-		t.edgeParts = occupied(t.Edges, t.Shards)
+		t.stars = t.Edges
 	}
+	t.starParts = occupied(t.stars, t.Shards)
 	t.add(s)
 }
 
@@ -206,7 +208,7 @@ func (t *traffic) places() float64 {
 
 func (t *traffic) score() {
 	places := t.places()
-	t.edgeParts += min(places, t.alike)
+	t.scoredParts = min(places, t.alike)
 	again := t.Reread / max(t.GatheredShingles, 1) // of all sets
 	t.add(Stage{
 		work.Score, places, t.placedPairs + t.placedSets*(1+again), t.Listed*records.PairSize + t.placed()*(1+again),
@@ -234,18 +236,23 @@ func (t *traffic) cluster() {
 	t.memberTasks = occupied(t.clustered, t.Splits)
 	share := t.memberTasks / max(t.Splits, 1)
 	t.planned += t.clustered*records.MemberSize + t.clustered*records.NodePositionSize
+	parts := t.starParts + t.scoredParts
 	t.add(Stage{
-		work.Cluster, t.edgeParts + t.memberTasks, 2*t.edgeParts + t.memberTasks + share*t.Blocks,
+		work.Cluster, parts + t.memberTasks, 2*parts + t.memberTasks + share*t.Blocks,
 		t.clustered*(records.NodePositionSize+records.MemberSize) + t.Edges*records.EdgeSize + share*t.documents,
 		t.Edges*records.EdgeSize + t.clustered*(records.MemberHeader+t.IDBytes/max(t.Documents, 1)),
 	})
 }
 
+// write reads the members and edges of each output shard. The shards have the order of the first documents of clusters.
+// So the first documents of a split, and the scored edges of a place, go to few of them, and all else to any.
 func (t *traffic) write() {
-	tasks := t.edgeParts + t.memberTasks
-	pieces := 0.
-	if tasks > 0 {
-		pieces = t.edgeParts*occupied(t.Edges/max(t.edgeParts, 1), t.Outputs) + t.memberTasks*occupied(t.clustered/max(t.memberTasks, 1), t.Outputs)
+	pieces := t.sections(t.starParts, 0, t.stars, t.Outputs) + t.sections(t.memberTasks, 0, t.clustered/2, t.Outputs)
+	if t.memberTasks > 0 && t.Outputs > 1 {
+		pieces += t.memberTasks + t.Outputs // the first documents
+	}
+	if t.scoredParts > 0 {
+		pieces += t.scoredParts + t.Outputs - 1
 	}
 	pieces += occupied(t.Rejected, t.Blocks)
 	t.add(Stage{Name: work.Write, Tasks: t.Outputs, Pieces: pieces, ReadBytes: t.written(work.Cluster) + t.Rejected*rejectRow})
