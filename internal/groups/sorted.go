@@ -18,11 +18,12 @@ type sorting struct {
 	previous func(packed []byte) uint64
 }
 
-// heldBytes is how many packed bytes of a shard are held at a time, so that they are read once.
-const heldBytes = 4 << 20
+// HeldBytes is how many packed key records of a shard, in bytes, a task holds so that it reads them once. More it reads
+// twice.
+const HeldBytes = 4 << 20
 
 // read returns the key records of a shard in the task's memory, sorted. It goes through them twice: a shard may be the
-// records of very many documents under one key. A shard above heldBytes is read twice, too, piece by piece.
+// records of very many documents under one key. A shard above HeldBytes is read twice, too, piece by piece.
 func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
 	size := int64(0)
 	for _, piece := range w.Pieces {
@@ -31,7 +32,7 @@ func (s sorting) read(w *work.Desk) ([]candidates.Record, error) {
 		}
 	}
 	each := s.each
-	if size <= heldBytes {
+	if size <= HeldBytes {
 		held, err := w.Read(0, s.kind)
 		if err != nil {
 			return nil, err

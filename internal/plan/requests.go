@@ -28,7 +28,8 @@ type Requests struct {
 // Requests of the steps between tasks.
 const (
 	catalogReads = 4       // of a task, to find its pieces
-	indexReads   = 4       // of a step, for each run file that it goes through
+	indexReads   = 2       // for the index of a run file
+	partReads    = 3       // for the part of a graph in a run file
 	uploadBytes  = 8 << 20 // of a file that one request writes
 )
 
@@ -45,7 +46,9 @@ func (w *Work) Requests(keys methods.Name) Requests {
 		}
 		if stage.WrittenBytes > 0 {
 			r.Writes += stage.Tasks * (1 + math.Floor(stage.WrittenBytes/stage.Tasks/uploadBytes))
-			r.InTurn += stage.Tasks * indexReads * readers(stage.Name)
+			cataloguing, joining := readers(stage.Name)
+			r.Reads += stage.Tasks * cataloguing * indexReads
+			r.InTurn += stage.Tasks * joining * partReads
 		}
 	}
 	r.InTurn += occupied(w.Drawn, w.Blocks) // to draw the sample of the audit
@@ -54,14 +57,16 @@ func (w *Work) Requests(keys methods.Name) Requests {
 	return r
 }
 
-// readers returns about how many steps go through the run files of a stage: those that hand them out, and those that join
-// the parts of a graph.
-func readers(name work.Stage) float64 {
+// readers returns about how many steps go through the run files of a stage, to hand out their sections, and how many times
+// they are gone through one after the other, to join the parts of a graph.
+func readers(name work.Stage) (cataloguing, joining float64) {
 	switch name {
-	case work.Fingerprint, work.Audit:
-		return 8
-	case work.Group, work.Score:
-		return 6
+	case work.Fingerprint:
+		return 6, 3
+	case work.Group:
+		return 3, 8
+	case work.Score, work.Audit:
+		return 2, 3
 	}
-	return 1
+	return 1, 0
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"math"
 
+	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
@@ -139,11 +140,11 @@ func (t *traffic) key() {
 	t.add(s)
 }
 
-// group reads key records twice, to sort them by buckets. Fingerprints it reads once.
+// group reads the key records of a large shard twice, to sort them by buckets. Fingerprints it reads once.
 func (t *traffic) group() {
-	times := 2.
-	if t.keys == methods.SimHash {
-		times = 1
+	times := 1.
+	if t.keys != methods.SimHash && t.RecordBytes/max(t.Shards, 1) > groups.HeldBytes {
+		times = 2
 	}
 	s := Stage{
 		work.Group, occupied(t.Records+t.IDs, t.Shards), times*t.keyed + t.ids, times*t.RecordBytes + t.IDs*records.IDSize,
