@@ -112,21 +112,24 @@ func (w *Work) comparing() float64 { return w.Candidates*candidateSeconds + w.Sc
 
 // Bytes of memory, fitted in the same way. Much of it is garbage that was not collected yet.
 const (
-	processMemory   = 53e6
-	textMemory      = 2.2 // for a byte of text, up to textAtATime bytes
+	processMemory   = 64e6 // most of it is the program
+	textMemory      = 3.5  // for a byte of text, up to textAtATime bytes
 	textAtATime     = 20e6
-	documentMemory  = 27
-	shardMemory     = 300 // for a key record of the current shards
-	gatheredMemory  = 6.4 // for a shingle that is compared, up to gatheredAtATime shingles
+	splitMemory     = 250  // for a document of the current splits
+	orderedMemory   = 0.17 // for a shingle of them that is counted
+	shardMemory     = 39   // for a key record of the current shards
+	gatheredMemory  = 1.8  // for a shingle that is compared, up to gatheredAtATime shingles
 	gatheredAtATime = 16e6
-	edgeMemory      = 21
-	auditMemory     = 4.2 // for a shingle that an audit looks at, up to auditAtATime shingles
+	edgeMemory      = 72
+	auditMemory     = 5.8 // for a shingle that an audit looks at, up to auditAtATime shingles
 	auditAtATime    = 2e6
 )
 
 // memory returns about the largest resident size of a process that works on all tasks.
 func (w *Work) memory() float64 {
-	return processMemory + min(w.Bytes, textAtATime)*textMemory + w.Documents*documentMemory +
+	current := min(w.Lanes, w.Splits) / max(w.Splits, 1) // share of the splits
+	return processMemory + min(w.Bytes, textAtATime)*textMemory +
+		current*(w.Documents*splitMemory+w.Ordered*orderedMemory) +
 		w.Lanes*w.Records/max(w.Shards, 1)*shardMemory +
 		min(w.GatheredShingles, gatheredAtATime)*gatheredMemory + w.Edges*edgeMemory +
 		min(w.Probed, auditAtATime)*auditMemory
