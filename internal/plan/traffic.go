@@ -50,7 +50,7 @@ type traffic struct {
 	alike           float64 // edges between documents that are not identical
 	// Sections of run files that later stages read.
 	shingles, frequencies, keyed, ids float64
-	pairs, placedPairs, placedSets    float64
+	placedPairs, placedSets           float64
 	// Parts of the similarity graph: those that group makes, of so many edges, and those that score makes.
 	starParts, stars, scoredParts float64
 	memberTasks, clustered        float64
@@ -270,11 +270,15 @@ func (t *traffic) written(name work.Stage) float64 {
 }
 
 // disk returns the most space that the temporary files take: when shingles have been counted, when keys have been
-// grouped, or when pairs have been scored. What nobody reads any more has gone then.
+// grouped, when pairs have been scored, or at the end. What nobody reads any more has gone then.
 func (t *traffic) disk() float64 {
 	blocks := t.written(work.Fingerprint) + t.written(work.Count)
 	counted := blocks + t.written(work.Spread)
 	grouped := blocks + t.written(work.Key) + t.written(work.Group)
-	scored := blocks + t.written(work.Group) + t.written(work.Gather) + t.written(work.Score) + t.written(work.Audit) + t.planned
-	return max(counted, grouped, scored)
+	edges := blocks + t.written(work.Group) + t.written(work.Score) + t.written(work.Audit) + t.planned
+	if method, _ := methods.Of(t.keys); method.Crowds == methods.NeverWait {
+		edges += t.written(work.Key) // no step sees that they have been grouped
+	}
+	scored, clustered := edges+t.written(work.Gather), edges-t.sets+t.written(work.Cluster)
+	return max(counted, grouped, scored, clustered)
 }
