@@ -30,7 +30,9 @@ const (
 	fewShards = 512
 	maxShards = 4096
 
+	// A place reads a piece of what each task has sent. So places grow with the text, where there is memory.
 	leastPlaceBytes, mostPlaceBytes = 1 << 20, 16 << 20
+	manyPlaces                      = 4096
 	leastRunBytes, mostRunBytes     = 1 << 20, 8 << 20
 
 	// leastWindow is the window that RFC 8878 requires every decoder to support.
@@ -57,7 +59,7 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 		// While they are sorted, the keys of a text take up to its own size.
 		Shards:      int(max(min(text/shardBytes+1, fewShards), min(text/task+1, maxShards))),
 		GraphBytes:  (memory - baseMemory) / 2,
-		PlaceBytes:  min(max(task/2, leastPlaceBytes), mostPlaceBytes),
+		PlaceBytes:  min(max(task/2, leastPlaceBytes), max(mostPlaceBytes, text/manyPlaces)),
 		RunBytes:    int(min(max(task/4, leastRunBytes), mostRunBytes)),
 		WindowBytes: window,
 	}

@@ -2,6 +2,7 @@ package work
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"mirrorbeam/internal/runfile"
@@ -58,13 +59,20 @@ type Delivery struct {
 	Output bool
 }
 
-// documentsPerShard sets the number of shards of an output. The number depends only on the documents, so the same
-// corpus gives the same files.
-const documentsPerShard = 100_000
+// The number of shards of an output depends only on the documents, so the same corpus gives the same files. Each shard
+// reads a piece of nearly every part of the input. So beyond manyDocuments it grows with their square root.
+const (
+	documentsPerShard = 100_000
+	manyDocuments     = 100_000_000
+)
 
 // OutputShards returns the number of shards of an output.
 func OutputShards(counts Counts) int {
-	return max(int((counts.Documents+documentsPerShard-1)/documentsPerShard), 1)
+	documents := float64(counts.Documents)
+	if documents > manyDocuments {
+		documents = math.Sqrt(documents * manyDocuments)
+	}
+	return max(int(math.Ceil(documents/documentsPerShard)), 1)
 }
 
 // Deliver writes a catalog of the runs and emits the tasks.

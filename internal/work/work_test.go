@@ -197,7 +197,7 @@ func TestDeliver(t *testing.T) {
 }
 
 func TestOutputShards(t *testing.T) {
-	for documents, want := range map[int64]int{0: 1, 1: 1, documentsPerShard: 1, documentsPerShard + 1: 2, 10 * documentsPerShard: 10} {
+	for documents, want := range map[int64]int{0: 1, 1: 1, documentsPerShard: 1, documentsPerShard + 1: 2, 10 * documentsPerShard: 10, 1e8: 1000, 1e9: 3163, 1e10: 10_000} {
 		if got := OutputShards(Counts{Documents: documents}); got != want {
 			t.Errorf("%d documents in %d shards, want %d", documents, got, want)
 		}
