@@ -19,7 +19,7 @@ type Requests struct {
 	// Reads counts requests that read or ask for a file, Writes those that write a part of one.
 	Reads  float64 `json:"reads"`
 	Writes float64 `json:"writes"`
-	// InTurn is the part of Reads that the steps between stages make, one after the other.
+	// InTurn is for how many requests, one after the other, the steps between stages wait.
 	InTurn float64 `json:"in_turn"`
 	// Dollars is the list price of these requests.
 	Dollars float64 `json:"dollars"`
@@ -48,11 +48,13 @@ func (w *Work) Requests(keys methods.Name) Requests {
 			r.Writes += stage.Tasks * (1 + math.Floor(stage.WrittenBytes/stage.Tasks/uploadBytes))
 			cataloguing, joining := readers(stage.Name)
 			r.Reads += stage.Tasks * cataloguing * indexReads
-			r.InTurn += stage.Tasks * joining * partReads
+			r.Reads += stage.Tasks * joining * partReads
+			r.InTurn += stage.Tasks * joining * partReads / work.RunsAhead
 		}
 	}
-	r.InTurn += occupied(w.Drawn, w.Blocks) // to draw the sample of the audit
-	r.Reads += r.InTurn
+	drawn := occupied(w.Drawn, w.Blocks) // to draw the sample of the audit
+	r.Reads += drawn
+	r.InTurn += drawn
 	r.Dollars = r.Reads/1000*readPrice + r.Writes/1000*writePrice
 	return r
 }
