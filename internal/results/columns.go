@@ -9,30 +9,53 @@ import (
 
 // The columns of Parquet that rows are read from. Fingerprints that were compared by their distance have no similarity.
 var (
-	memberColumns  = []string{"cluster", "id", "ref", "kept", "similarity", "size", "reference"}
-	pairColumns    = []string{"a", "b", "identical", "jaccard"}
-	hammingColumns = pairColumns[:3]
+	memberColumns  = []string{"cluster", "id", "ref", "kept", "similarity", "size", "reference", "least", "mean"}
+	pairColumns    = []string{"a", "b", "exact", "identical", "jaccard", "containment_a", "containment_b"}
+	hammingColumns = []string{"a", "b", "exact", "identical", "hamming"}
+	rejectColumns  = []string{"file", "position", "error"}
 )
 
 // takeMember reads a row of clusters from memberColumns.
 func takeMember(cells []parquetfile.Cell) (Member, error) {
-	similarity, fault := strconv.ParseFloat(value(cells[4]), 64)
+	m := Member{
+		Cluster: value(cells[0]), ID: value(cells[1]), Ref: value(cells[2]), Kept: isTrue(cells[3]), Reference: isTrue(cells[6]),
+	}
 	size, err := strconv.Atoi(value(cells[5]))
-	return Member{
-		Cluster: value(cells[0]), ID: value(cells[1]), Ref: value(cells[2]), Kept: isTrue(cells[3]),
-		Similarity: similarity, Size: size, Reference: isTrue(cells[6]),
-	}, errors.Join(fault, err)
+	m.Size = size
+	return m, errors.Join(err, takeNumber(cells[4], &m.Similarity), takeNumber(cells[7], &m.Least), takeNumber(cells[8], &m.Mean))
 }
 
-// takePair reads a row of pairs from pairColumns or hammingColumns.
-func takePair(cells []parquetfile.Cell) (pair Pair, err error) {
+// takePair reads a row of pairs from pairColumns.
+func takePair(cells []parquetfile.Cell) (Pair, error) {
+	pair := takeNames(cells)
+	return pair, errors.Join(takeNumber(cells[4], &pair.Jaccard), takeNumber(cells[5], &pair.ContainmentA), takeNumber(cells[6], &pair.ContainmentB))
+}
+
+// takeHammingPair reads a row of pairs from hammingColumns.
+func takeHammingPair(cells []parquetfile.Cell) (pair Pair, err error) {
+	pair = takeNames(cells)
+	pair.Hamming, err = strconv.Atoi(value(cells[4]))
+	return pair, err
+}
+
+// takeNames reads the columns that all rows of pairs have.
+func takeNames(cells []parquetfile.Cell) (pair Pair) {
 	pair.A, _ = cells[0].Value()
 	pair.B, _ = cells[1].Value()
-	pair.Identical = isTrue(cells[2])
-	if len(cells) == len(pairColumns) {
-		pair.Jaccard, err = strconv.ParseFloat(value(cells[3]), 64)
-	}
-	return pair, err
+	pair.Exact, pair.Identical = isTrue(cells[2]), isTrue(cells[3])
+	return pair
+}
+
+// takeReject reads a row of rejects from rejectColumns.
+func takeReject(cells []parquetfile.Cell) (Reject, error) {
+	position, err := strconv.ParseInt(value(cells[1]), 10, 64)
+	return Reject{File: value(cells[0]), Position: position, Error: value(cells[2])}, err
+}
+
+// takeNumber sets a number from a cell.
+func takeNumber(cell parquetfile.Cell, to *float64) (err error) {
+	*to, err = strconv.ParseFloat(value(cell), 64)
+	return err
 }
 
 // value returns the content of a cell, which is empty for a null.

@@ -103,7 +103,7 @@ func TestReadsBackWhatIsWritten(t *testing.T) {
 			}
 			got = append(got, fmt.Sprintf("%+v", m))
 		}
-		const want = `a|b "\ é|0.75|false; é|in.jsonl:0|1|true; {Cluster:a ID:a Ref:in.jsonl:9 Kept:true Similarity:1 Size:2 Reference:false}`
+		const want = `a|b "\ é|0.75|false; é|in.jsonl:0|1|true; {Cluster:a ID:a Ref:in.jsonl:9 Kept:true Similarity:1 Size:2 Least:0 Mean:0 Reference:false}`
 		if rows := strings.Join(got, "; "); rows != want {
 			t.Errorf("%s: %s, want %s", format, rows, want)
 		}
@@ -269,16 +269,20 @@ func FuzzParsePair(f *testing.F) {
 			Shared: shared, Union: union, SizeA: max(shared, 1), SizeB: union, Identical: identical,
 		}).AppendJSON(nil)
 		var want struct {
-			A, B      string
-			Jaccard   float64
-			Identical bool
+			A, B         string
+			Jaccard      float64
+			ContainmentA float64 `json:"containment_a"`
+			ContainmentB float64 `json:"containment_b"`
+			Exact        bool
+			Identical    bool
 		}
 		if err := json.Unmarshal(row, &want); err != nil {
 			t.Fatal(err)
 		}
 		got, err := parsePair([]byte(strings.TrimSuffix(string(row), "\n")))
-		if err != nil || string(got.A) != want.A || string(got.B) != want.B || got.Jaccard != want.Jaccard || got.Identical != want.Identical {
-			t.Errorf("%s: %q and %q, %g, %v, error %v", row, got.A, got.B, got.Jaccard, got.Identical, err)
+		if err != nil || string(got.A) != want.A || string(got.B) != want.B || got.Jaccard != want.Jaccard ||
+			got.ContainmentA != want.ContainmentA || got.ContainmentB != want.ContainmentB || got.Exact != want.Exact || got.Identical != want.Identical {
+			t.Errorf("%s: %+v, error %v", row, got, err)
 		}
 	})
 }

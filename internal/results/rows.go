@@ -19,6 +19,7 @@ import (
 const (
 	Clusters = "clusters"
 	Pairs    = "pairs"
+	Rejects  = "rejects"
 )
 
 // Member is a row of clusters: a document in a cluster.
@@ -29,16 +30,28 @@ type Member struct {
 	Kept       bool    `json:"kept"`
 	Similarity float64 `json:"similarity"`
 	Size       int     `json:"size"`
-	Reference  bool    `json:"reference"`
+	// Least and Mean are the smallest and the mean similarity of the removed documents of the cluster.
+	Least     float64 `json:"least"`
+	Mean      float64 `json:"mean"`
+	Reference bool    `json:"reference"`
 }
 
 // Pair is a row of pairs: a verified edge.
 type Pair struct {
 	// A and B are the names of the documents, valid until the next row.
-	A, B      []byte
-	Jaccard   float64
+	A, B    []byte
+	Jaccard float64
+	// ContainmentA and ContainmentB are the shares of the one document that the other has.
+	ContainmentA, ContainmentB float64
+	// Hamming is the number of bits in which fingerprints differ, if these were compared.
+	Hamming int
+	// Exact is false if the numbers are estimates.
+	Exact     bool
 	Identical bool
 }
+
+// Reject is a row of rejects: a record that was not read as a document.
+type Reject = output.Reject
 
 // Members gives the rows of clusters in their order, an error last.
 func (f *Folder) Members(ctx context.Context) iter.Seq2[Member, error] {
@@ -48,11 +61,16 @@ func (f *Folder) Members(ctx context.Context) iter.Seq2[Member, error] {
 // Pairs gives the rows of pairs in their order, an error last. If fingerprints were compared by their distance, the
 // similarity is 0.
 func (f *Folder) Pairs(ctx context.Context) iter.Seq2[Pair, error] {
-	columns := pairColumns
+	r := reading[Pair]{parsePair, pairColumns, takePair}
 	if f.Summary.Config.Scoring() == methods.Hamming {
-		columns = hammingColumns
+		r = reading[Pair]{parsePair, hammingColumns, takeHammingPair}
 	}
-	return rows(ctx, f, Pairs, reading[Pair]{parsePair, columns, takePair})
+	return rows(ctx, f, Pairs, r)
+}
+
+// Rejects gives the rows of rejects in their order, an error last.
+func (f *Folder) Rejects(ctx context.Context) iter.Seq2[Reject, error] {
+	return rows(ctx, f, Rejects, reading[Reject]{parseReject, rejectColumns, takeReject})
 }
 
 // reading is how the rows of an output are read: lines of JSON, or columns of Parquet.
@@ -107,6 +125,12 @@ func parseMember(line []byte) (m Member, err error) {
 	return m, err
 }
 
+// parseReject reads a row of rejects.
+func parseReject(line []byte) (r Reject, err error) {
+	err = json.Unmarshal(line, &r)
+	return r, err
+}
+
 // parsePair reads a row of pairs. Rows as the job writes them, with names that
 // need no escapes, are taken apart by their fixed order of fields, in a tenth of
 // the time that JSON in general takes.
@@ -115,12 +139,18 @@ func parsePair(line []byte) (Pair, error) {
 		return pair, nil
 	}
 	var row struct {
-		A, B      string
-		Jaccard   float64
-		Identical bool
+		A, B         string
+		Jaccard      float64
+		ContainmentA float64 `json:"containment_a"`
+		ContainmentB float64 `json:"containment_b"`
+		Hamming      int
+		Exact        bool
+		Identical    bool
 	}
 	err := json.Unmarshal(line, &row)
-	return Pair{[]byte(row.A), []byte(row.B), row.Jaccard, row.Identical}, err
+	return Pair{
+		[]byte(row.A), []byte(row.B), row.Jaccard, row.ContainmentA, row.ContainmentB, row.Hamming, row.Exact, row.Identical,
+	}, err
 }
 
 // parsePlainPair reads a row in the job's order of fields, if it is one.
@@ -132,17 +162,32 @@ func parsePlainPair(line []byte) (pair Pair, ok bool) {
 	if pair.B, rest, ok = cutPlainString(rest, `,"b":"`); !ok {
 		return pair, false
 	}
-	if rest, ok = bytes.CutPrefix(rest, []byte(`,"jaccard":`)); !ok {
+	for _, field := range []struct {
+		start string
+		value *float64
+	}{
+		{`,"jaccard":`, &pair.Jaccard}, {`,"containment_a":`, &pair.ContainmentA}, {`,"containment_b":`, &pair.ContainmentB},
+	} {
+		if *field.value, rest, ok = cutNumber(rest, field.start); !ok {
+			return pair, false
+		}
+	}
+	if pair.Exact = bytes.HasPrefix(rest, []byte(`,"exact":true`)); !pair.Exact && !bytes.HasPrefix(rest, []byte(`,"exact":false`)) {
 		return pair, false
 	}
-	number, rest, ok := bytes.Cut(rest, []byte{','})
-	if !ok || !bytes.HasPrefix(rest, []byte(`"containment_a":`)) {
-		return pair, false
-	}
-	var err error
-	pair.Jaccard, err = strconv.ParseFloat(string(number), 64)
 	pair.Identical = bytes.HasSuffix(rest, []byte(`,"identical":true}`))
-	return pair, err == nil
+	return pair, true
+}
+
+// cutNumber takes a number that begins after start and has a comma behind it.
+func cutNumber(b []byte, start string) (number float64, rest []byte, ok bool) {
+	b, ok = bytes.CutPrefix(b, []byte(start))
+	end := bytes.IndexByte(b, ',')
+	if !ok || end < 0 {
+		return 0, nil, false
+	}
+	number, err := strconv.ParseFloat(string(b[:end]), 64)
+	return number, b[end:], err == nil
 }
 
 // cutPlainString takes a string without escapes that begins after start.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -25,13 +26,18 @@ import (
 // when a file of the input cannot be read, or when its documents are features
 // and not texts.
 func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, error) {
+	return f.TextsUpTo(ctx, names, math.MaxInt)
+}
+
+// TextsUpTo is [Folder.Texts], but holds at most so many bytes of each text.
+func (f *Folder) TextsUpTo(ctx context.Context, names []string, most int) (map[string]string, error) {
 	config := f.Summary.Config
 	if config.Features != "" {
 		return nil, errors.New("the documents have features and no texts")
 	}
 	fields, _ := config.TextFields()
 	reading := documents.Reading{Fields: corpus.Fields{ID: config.IDField, Texts: fields}, MaxDocument: int64(config.MaxDocument), PageText: config.HTMLText}
-	s := search{maxLine: reading.LineLimit(), texts: map[string]string{}, met: map[string]int{}}
+	s := search{maxLine: reading.LineLimit(), most: most, texts: map[string]string{}, met: map[string]int{}}
 	for _, name := range names {
 		s.met[name] = 0
 	}
@@ -80,6 +86,7 @@ type search struct {
 	wanted  formats.Wanted
 	decoder *formats.Decoder
 	maxLine int64
+	most    int            // bytes of a text that are kept
 	met     map[string]int // how many documents of each wanted name there are
 	texts   map[string]string
 	name    []byte
@@ -124,7 +131,7 @@ func (s *search) meet(name []byte, record corpus.Record) {
 		if text.Len() > 0 {
 			text.WriteByte('\n')
 		}
-		text.Write(part)
+		text.Write(part[:min(len(part), max(s.most-text.Len(), 0))])
 	}
 	s.texts[string(name)] = text.String()
 }
