@@ -1,0 +1,142 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"reflect"
+	"slices"
+	"unicode/utf8"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+// Marker stands at the beginning of every page, so that a page can be told from other files.
+const Marker = `<meta name="generator" content="runjob report">`
+
+var (
+	style  = mustRead("style.css")
+	script = mustRead("script.js")
+	// policy lets the page load nothing, and run nothing but its own script.
+	policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hashOf(style), hashOf(script))
+)
+
+// mustRead returns an embedded file.
+func mustRead(name string) string {
+	content, err := pageFiles.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return string(content)
+}
+
+// hashOf returns the hash of a style sheet or of a script, as a policy has it.
+func hashOf(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// frame is what every page has.
+type frame struct {
+	Policy string
+	Style  template.CSS
+	Script template.JS
+	JSON   template.JS
+}
+
+// newFrame returns the frame of a page that holds the figures.
+func newFrame(figures any) (frame, error) {
+	encoded, err := encode(figures)
+	// The style and the script are files of the program. What is in the JSON cannot end the element that it stands in.
+	return frame{policy, template.CSS(style), template.JS(script), template.JS(encoded)}, err //nolint:gosec
+}
+
+// encode writes figures as JSON in which no character can end an HTML element, or change how others are shown.
+func encode(figures any) ([]byte, error) {
+	plain, err := json.Marshal(figures) // it escapes <, > and &
+	if err != nil {
+		return nil, fmt.Errorf("write the figures of a report: %w", err)
+	}
+	if bytes.IndexFunc(plain, isHostile) < 0 {
+		return plain, nil
+	}
+	var b []byte
+	for _, r := range string(plain) {
+		if isHostile(r) {
+			b = fmt.Appendf(b, `\u%04x`, r)
+		} else {
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return b, nil
+}
+
+// parse returns the templates, with the page that is named as the one to execute.
+func parse(page string) *template.Template {
+	return template.Must(template.New(page).Funcs(template.FuncMap{
+		"count": whole, "percent": percent, "size": size, "duration": duration,
+		"decimal": decimal, "short": short, "shown": shown, "name": name, "share": share,
+		"hundred":   func(x float64) string { return fmt.Sprintf("%.0f", 100*x) },
+		"hundredth": hundredth,
+		"bar":       func(part, whole int64) template.HTML { return barOf(float64(part), float64(whole)) },
+		"bars":      barOf,
+		"table": func(pairs []Pair, v *view) pairTable {
+			hasWhy := slices.ContainsFunc(pairs, func(pair Pair) bool { return pair.Why != "" })
+			return pairTable{pairs, v.IsSimilarity(), hasWhy}
+		},
+		"side": func(label string, side Side) labelled { return labelled{label, side} },
+	}).ParseFS(pageFiles, "page/*.html"))
+}
+
+// pairTable is a table of pairs.
+type pairTable struct {
+	Pairs                []Pair
+	IsSimilarity, HasWhy bool
+}
+
+// labelled is a text with its letter.
+type labelled struct {
+	Label string
+	Side  Side
+}
+
+// barOf draws a bar that fills a share of its width.
+func barOf(part, whole float64) template.HTML {
+	width := 0.
+	if whole > 0 {
+		width = 100 * part / whole
+	}
+	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="%.1f" height="1"/></svg>`, width)) //nolint:gosec // only a number
+}
+
+// whole writes a whole number of any type.
+func whole(n any) string { return count(reflect.ValueOf(n).Int()) }
+
+// share writes a share from 0 to 1.
+func share(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
+
+// hundredth returns a share in percent, as a number.
+func hundredth(part, whole int64) string {
+	if whole == 0 {
+		return "0.0"
+	}
+	return fmt.Sprintf("%.1f", 100*float64(part)/float64(whole))
+}
+
+// Write writes the page of a run.
+func Write(w io.Writer, f *Figures) error {
+	view, err := newView(f)
+	if err == nil {
+		err = parse("page.html").Execute(w, view)
+	}
+	if err != nil {
+		return fmt.Errorf("write a report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"unicode/utf8"
+
+	"mirrorbeam/internal/setting"
+	"mirrorbeam/job"
+	"mirrorbeam/sketch"
+)
+
+// TextUse says whether a report reads the input again.
+type TextUse string
+
+// The uses.
+const (
+	// AutoTexts reads the input if it has at most autoBytes.
+	AutoTexts TextUse = "auto"
+	AllTexts  TextUse = "yes"
+	NoTexts   TextUse = "no"
+)
+
+const (
+	// autoBytes is the size of an input that is read within seconds.
+	autoBytes = 1 << 30
+	// heldBytes is how much of a text is compared, shownBytes how much of it a page shows.
+	heldBytes, shownBytes = 1 << 20, 8 << 10
+	// before is how much of a text is shown before the longest passage, if the text is not shown from its beginning.
+	before = 1 << 10
+	// mostPassages is the number of passages that are marked.
+	mostPassages = 24
+)
+
+// Texts are two texts side by side.
+type Texts struct {
+	A, B Side
+	// Passages are what both texts have, in the order of the first text.
+	Passages []Passage
+}
+
+// Side is one of two texts.
+type Side struct {
+	Pieces []Piece
+	// Cut says that the text goes on before or after the pieces.
+	CutBefore, CutAfter bool
+}
+
+// Piece is a stretch of a text. Passage is the number, from 1, of the passage that it shows, or 0.
+type Piece struct {
+	Text    string
+	Passage int
+}
+
+// Passage is a passage that two texts have. Number counts from 1.
+type Passage struct {
+	Number int
+	Words  uint32
+	span   sketch.Span
+}
+
+// addTexts reads the texts of the first pairs, if they are wanted and still there.
+func (b *builder) addTexts(ctx context.Context) error {
+	f := &b.figures
+	switch {
+	case len(f.Pairs) == 0, b.options.Texts == NoTexts, b.options.HideIDs:
+		return nil
+	case b.options.Texts != AllTexts && b.summary.Counts.Bytes+b.summary.Counts.ReferenceBytes > autoBytes:
+		b.note("Texts are not shown, since the input is large: --texts=yes reads it again.")
+		return nil
+	}
+	shown := f.Pairs[:min(len(f.Pairs), textsLow+textsSided+textsSampled)]
+	var names []string
+	for _, pair := range shown {
+		names = append(names, pair.A, pair.B)
+	}
+	texts, err := b.folder.TextsUpTo(ctx, names, heldBytes)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		b.note("Texts are not shown: the input cannot be read from here: " + setting.Text(err, flagName))
+		return nil
+	}
+	for i := range shown {
+		first, hasFirst := texts[shown[i].A]
+		second, hasSecond := texts[shown[i].B]
+		if hasFirst && hasSecond {
+			shown[i].Texts = sideBySide(first, second, &b.folder.Summary.Config)
+		}
+	}
+	return nil
+}
+
+// sideBySide finds the passages that two texts have, and cuts the texts at them.
+func sideBySide(a, b string, c *job.Config) *Texts {
+	sequencer, err := sketch.NewSequencer(sketch.Options{Measure: sketch.Measure{Shingle: c.Shingle, CJKSplit: c.CJKSplit}}, false)
+	if err != nil {
+		return nil
+	}
+	index := func(text string) *sketch.IndexedSequence {
+		_, sequence := sequencer.Sequence([]byte(text))
+		return sketch.NewIndexedSequence(sketch.Sequence{
+			Shingles: slices.Clone(sequence.Shingles), Tokens: slices.Clone(sequence.Tokens),
+			Starts: slices.Clone(sequence.Starts), Ends: slices.Clone(sequence.Ends),
+		})
+	}
+	matcher := sketch.NewMatcher(c.Shingle)
+	matcher.Compare(index(a), index(b))
+	spans := matcher.Spans()
+	t := &Texts{}
+	fromA, toA := window(a, spans, func(s sketch.Span) uint32 { return s.StartA })
+	fromB, toB := window(b, spans, func(s sketch.Span) uint32 { return s.StartB })
+	for _, span := range spans {
+		isShown := int(span.StartA) >= fromA && int(span.EndA) <= toA && int(span.StartB) >= fromB && int(span.EndB) <= toB
+		if isShown && len(t.Passages) < mostPassages {
+			t.Passages = append(t.Passages, Passage{Words: span.Words, span: span})
+		}
+	}
+	slices.SortFunc(t.Passages, func(x, y Passage) int { return cmp.Compare(x.span.StartA, y.span.StartA) })
+	for i := range t.Passages {
+		t.Passages[i].Number = i + 1
+	}
+	t.A = Side{Pieces: pieces(a, fromA, toA, t.Passages), CutBefore: fromA > 0, CutAfter: toA < len(a)}
+	swapped := slices.Clone(t.Passages)
+	for i := range swapped {
+		swapped[i].span = swapped[i].span.Swap()
+	}
+	t.B = Side{Pieces: pieces(b, fromB, toB, swapped), CutBefore: fromB > 0, CutAfter: toB < len(b)}
+	return t
+}
+
+// window returns the stretch of a text to show: its beginning or, if the longest passage is not there, the surroundings of that.
+func window(text string, spans []sketch.Span, start func(sketch.Span) uint32) (from, to int) {
+	if len(spans) > 0 && int(start(spans[0])) > shownBytes/2 && len(text) > shownBytes {
+		from = int(start(spans[0])) - before
+	}
+	to = min(from+shownBytes, len(text))
+	for to < len(text) && to > from && !utf8.RuneStart(text[to]) {
+		to--
+	}
+	for from > 0 && from < to && !utf8.RuneStart(text[from]) {
+		from++
+	}
+	return from, to
+}
+
+// pieces cuts a stretch of a text at the passages. Where two overlap, the one that begins first has the common part.
+func pieces(text string, from, to int, passages []Passage) []Piece {
+	ordered := slices.Clone(passages)
+	slices.SortFunc(ordered, func(x, y Passage) int { return cmp.Compare(x.span.StartA, y.span.StartA) })
+	var all []Piece
+	at := from
+	for _, p := range ordered {
+		start, end := max(int(p.span.StartA), at), int(p.span.EndA)
+		if start >= end {
+			continue
+		}
+		if at < start {
+			all = append(all, Piece{Text: text[at:start]})
+		}
+		all = append(all, Piece{Text: text[start:end], Passage: p.Number})
+		at = end
+	}
+	if at < to {
+		all = append(all, Piece{Text: text[at:to]})
+	}
+	return all
+}

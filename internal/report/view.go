@@ -1,0 +1,182 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+)
+
+// view is what the template shows: the figures, and what is drawn of them.
+type view struct {
+	*Figures
+	frame
+	Cards []card
+	Parts []part
+	// Has says which parts the page has, by their ids.
+	Has map[string]bool
+
+	Chart        *Chart
+	CurvePath    string
+	ThresholdX   float64
+	AuditBox     *auditBox
+	Grid         []Cell
+	Levels       [levels]struct{}
+	Maps         clusterMaps
+	HasTexts     bool
+	FirstTexts   int
+	LongestStage float64
+}
+
+// card is a figure with its name.
+type card struct{ Name, Value, More string }
+
+// part is a part of the page.
+type part struct{ ID, Title string }
+
+// auditBox is the measured recall in the drawing of the curve: the interval, and the height of the measured value.
+type auditBox struct{ X, Y, Width, Height, At float64 }
+
+// clusterMaps are the maps of clusters.
+type clusterMaps struct {
+	List []clusterMap
+	// Estimates says that a map has a dot.
+	Estimates bool
+}
+
+// clusterMap draws a cluster.
+type clusterMap struct {
+	*Cluster
+	Index, Side, More int
+	Open              bool
+	Cells             []Cell
+	Dots, Diagonal    string
+}
+
+// IsSimilarity reports whether pairs are scored by similarity.
+func (v *view) IsSimilarity() bool { return v.Run.Unit == Similarity }
+
+// newView prepares a page.
+func newView(f *Figures) (*view, error) {
+	frame, err := newFrame(f)
+	v := &view{Figures: f, frame: frame, Cards: cards(f), ThresholdX: f.Run.Threshold * chartWidth, CurvePath: curvePath(f.Method.Curve)}
+	v.drawNearest()
+	v.drawAudit()
+	v.drawMaps()
+	if f.Containment != nil {
+		v.Grid = gridOf(f.Containment)
+	}
+	v.FirstTexts = slices.IndexFunc(f.Pairs, func(p Pair) bool { return p.Texts != nil })
+	v.HasTexts = v.FirstTexts >= 0
+	for _, stage := range f.Stages {
+		v.LongestStage = max(v.LongestStage, stage.Seconds)
+	}
+	v.list()
+	return v, err
+}
+
+// list lists the parts that the page has.
+func (v *view) list() {
+	v.Has = map[string]bool{}
+	for _, p := range []struct {
+		part
+		is bool
+	}{
+		{part{"alerts", "Alerts"}, true},
+		{part{"found", "Found"}, true},
+		{part{"sizes", "Cluster sizes"}, v.Sizes != nil},
+		{part{"nearest", "Similarity"}, v.Nearest != nil},
+		{part{"method", "Recall"}, true},
+		{part{"clusters", "Clusters"}, v.Clusters != nil},
+		{part{"crossing", "One foot in"}, v.Crossing != nil},
+		{part{"pairs", "Pairs"}, v.Pairs != nil},
+		{part{"containment", "Containment"}, v.Containment != nil},
+		{part{"sources", "Sources"}, len(v.Sources) > 0},
+		{part{"rejects", "Rejects"}, len(v.Rejects)+len(v.PassedOver) > 0},
+		{part{"cost", "Cost"}, true},
+		{part{"repeat", "Repeat"}, true},
+	} {
+		if p.is {
+			v.Parts, v.Has[p.ID] = append(v.Parts, p.part), true
+		}
+	}
+}
+
+// cards returns the figures at the top of the page.
+func cards(f *Figures) []card {
+	c := f.Counts
+	all := []card{{"documents", count(c.Documents), size(c.Bytes) + " read"}}
+	if c.ReferenceDocuments > 0 {
+		all = append(all, card{"of a reference", count(c.ReferenceDocuments), size(c.ReferenceBytes) + " read"})
+	}
+	if !f.Run.Passages {
+		saved := int64(0)
+		if c.Documents > 0 {
+			saved = int64(float64(c.Bytes) * float64(c.Removed) / float64(c.Documents))
+		}
+		all = append(all,
+			card{"duplicates removed", count(c.Removed), percent(c.Removed, c.Documents) + " of documents"},
+			card{"documents kept", count(c.Kept), ""},
+			card{"saved, about", size(saved), "at the mean size of a document"},
+			card{"clusters", count(c.Clusters), count(c.Clustered) + " documents in them"},
+		)
+	}
+	all = append(all,
+		card{"pairs", count(c.Pairs), count(c.Identical) + " of identical documents"},
+		card{"candidates compared", count(c.Candidates), ""},
+		card{"rejects", count(c.Rejected), ""},
+	)
+	if c.InvalidUTF8 > 0 {
+		all = append(all, card{"not valid UTF-8", count(c.InvalidUTF8), "documents, read all the same"})
+	}
+	return all
+}
+
+// drawNearest draws the histogram.
+func (v *view) drawNearest() {
+	if v.Nearest == nil || len(v.Nearest.Bins) == 0 {
+		return
+	}
+	bins := v.Nearest.Bins
+	chart := chartOf(bins, v.Run.Unit)
+	if v.Nearest.Valley != nil {
+		chart.mark(*v.Nearest.Valley, len(bins), "suggested")
+	}
+	if v.Run.Unit == Bits {
+		for _, bin := range bins {
+			chart.Ticks = append(chart.Ticks, short(bin.From))
+		}
+	} else {
+		const ticks = 5
+		for i := range ticks + 1 {
+			chart.Ticks = append(chart.Ticks, short(chart.First+(1-chart.First)*float64(i)/ticks))
+		}
+	}
+	v.Chart = &chart
+}
+
+// drawAudit draws the measured recall from the threshold on.
+func (v *view) drawAudit() {
+	a := v.Method.Audit
+	if a == nil || a.Pairs == 0 {
+		return
+	}
+	height := func(share float64) float64 { return (1 - share) * chartHeight }
+	v.AuditBox = &auditBox{
+		X: v.ThresholdX, Y: height(a.ListedHigh), Width: chartWidth - v.ThresholdX,
+		Height: max(height(a.ListedLow)-height(a.ListedHigh), 1), At: height(a.Listed),
+	}
+}
+
+// drawMaps draws the clusters that keep documents.
+func (v *view) drawMaps() {
+	for i := range v.Clusters {
+		c := &v.Clusters[i]
+		side := len(c.Documents)
+		if side == 0 {
+			continue
+		}
+		m := clusterMap{Cluster: c, Index: i, Side: side, More: c.Size - side, Open: i == 0, Diagonal: fmt.Sprintf("M0 0L%d %d", side, side)}
+		m.Cells, m.Dots = mapOf(c, &v.Run)
+		v.Maps.Estimates = v.Maps.Estimates || m.Dots != ""
+		v.Maps.List = append(v.Maps.List, m)
+	}
+}
