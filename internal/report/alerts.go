@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"mirrorbeam/internal/warnings"
 )
@@ -35,6 +36,9 @@ func (b *builder) addAlerts() {
 	f := &b.figures
 	for _, w := range b.summary.Warnings {
 		text := w.Text
+		if w.Kind != warnings.SourceLoss { // that begins with a name
+			text = capital(text)
+		}
 		if b.options.HideIDs {
 			text = hiddenTexts[w.Kind]
 		}
@@ -71,4 +75,12 @@ func (b *builder) addAlerts() {
 // alert adds an alert.
 func (b *builder) alert(kind, text, help string) {
 	b.figures.Alerts = append(b.figures.Alerts, Alert{kind, text, help, places[kind]})
+}
+
+// capital returns a sentence with a capital at its beginning.
+func capital(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }

@@ -70,33 +70,30 @@ const (
 )
 
 // valley returns the similarity that separates two crowds of documents best: the bottom of the deepest valley of the
-// histogram, smoothed over three bins. The identical documents, in the last bin, are a crowd by themselves. It is nil if
-// there is no valley.
+// histogram, smoothed over three bins. The identical documents, in the last bin, are no crowd: near every one of them the
+// histogram would have a valley. It is nil if there is no valley.
 func valley(bins []Bin) *float64 {
-	last := len(bins) - 1
-	if last < 3 {
+	n := len(bins) - 1
+	if n < 3 {
 		return nil
 	}
-	smooth := make([]float64, last+1)
-	for i := range last {
-		before, after := bins[max(i-1, 0)].Count, bins[min(i+1, last-1)].Count
-		smooth[i] = float64(before+2*bins[i].Count+after) / 4
+	smooth := make([]float64, n)
+	for i := range smooth {
+		smooth[i] = float64(bins[max(i-1, 0)].Count+2*bins[i].Count+bins[min(i+1, n-1)].Count) / 4
 	}
-	smooth[last] = float64(bins[last].Count)
-	right := make([]float64, last+1) // the fullest bin from here on
-	right[last] = smooth[last]
-	for i := last - 1; i >= 0; i-- {
+	right := make([]float64, n+1) // the fullest bin from here on
+	for i := n - 1; i >= 0; i-- {
 		right[i] = max(right[i+1], smooth[i])
 	}
-	depth, left := 0., smooth[0]
+	depth, left := 0., 0.
 	var from, to int
-	for i := 1; i < last; i++ {
+	for i, height := range smooth {
 		lower := min(left, right[i+1])
-		left = max(left, smooth[i])
-		if lower < leastCrowd || smooth[i] > deepest*lower {
+		left = max(left, height)
+		if lower < leastCrowd || height > deepest*lower {
 			continue
 		}
-		switch d := lower - smooth[i]; {
+		switch d := lower - height; {
 		case d > depth:
 			depth, from, to = d, i, i
 		case d == depth && to == i-1:

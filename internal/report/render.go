@@ -90,7 +90,11 @@ func parse(page string) *template.Template {
 			hasWhy := slices.ContainsFunc(pairs, func(pair Pair) bool { return pair.Why != "" })
 			return pairTable{pairs, v.IsSimilarity(), hasWhy}
 		},
-		"side": func(label string, side Side) labelled { return labelled{label, side} },
+		"overlap":  func(name string, o Overlap) namedOverlap { return namedOverlap{name, o} },
+		"disputed": func(in, not string, documents []Member) disputedList { return disputedList{in, not, documents} },
+		"figure":   figure,
+		"change":   change,
+		"side":     func(label string, side Side) labelled { return labelled{label, side} },
 	}).ParseFS(pageFiles, "page/*.html"))
 }
 
@@ -104,6 +108,47 @@ type pairTable struct {
 type labelled struct {
 	Label string
 	Side  Side
+}
+
+// namedOverlap is a row of a comparison.
+type namedOverlap struct {
+	Name string
+	Overlap
+}
+
+// All returns how many there are in one of the runs or both.
+func (o namedOverlap) All() int64 { return o.Both + o.OnlyA + o.OnlyB }
+
+// disputedList has documents that are removed in one run and not in the other.
+type disputedList struct {
+	In, Not   string
+	Documents []Member
+}
+
+// figure writes a figure of a comparison.
+func figure(x float64, unit RowUnit) string {
+	switch unit {
+	case Bytes:
+		return size(int64(x))
+	case Seconds:
+		return duration(x)
+	case Share:
+		return share(x)
+	}
+	return count(int64(x))
+}
+
+// change writes how much larger the figure of B is than that of A.
+func change(r Row) string {
+	switch {
+	case r.A == r.B:
+		return "same"
+	case r.A == 0 || r.B == 0:
+		return "–"
+	case r.Unit == Share:
+		return fmt.Sprintf("%+.2f", 100*(r.B-r.A))
+	}
+	return fmt.Sprintf("%+.1f %%", 100*(r.B/r.A-1))
 }
 
 // barOf draws a bar that fills a share of its width.

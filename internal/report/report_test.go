@@ -1,0 +1,199 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"mirrorbeam/internal/results"
+)
+
+// small is a run over testdata/in.jsonl, whose ids and texts try to be more than texts.
+func small(t testing.TB) *results.Folder {
+	t.Helper()
+	f, err := results.Open("testdata/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// build returns the figures of a folder.
+func build(t testing.TB, f *results.Folder, options Options) *Figures {
+	t.Helper()
+	figures, err := Build(t.Context(), f, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return figures
+}
+
+// page returns the page of some figures.
+func page(t testing.TB, f *Figures) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// checkGolden compares with a file, or writes it if UPDATE is set.
+func checkGolden(t *testing.T, name string, value any) {
+	t.Helper()
+	got, err := json.MarshalIndent(value, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", name)
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(path, append(got, '\n'), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != string(got)+"\n" {
+		t.Errorf("the figures are not those of %s; run the test with UPDATE=1 and look at the difference", path)
+	}
+}
+
+func TestFigures(t *testing.T) {
+	f := small(t)
+	checkGolden(t, "figures.json", build(t, f, Options{}))
+	checkGolden(t, "hidden.json", build(t, f, Options{HideIDs: true}))
+	c, err := Compare(t.Context(), f, f, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkGolden(t, "comparison.json", c)
+}
+
+// TestHidden: nothing of the input, not even a part of a name, is in a page that hides names.
+func TestHidden(t *testing.T) {
+	f := small(t)
+	c, err := Compare(t.Context(), f, f, Options{HideIDs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compared bytes.Buffer
+	if err := WriteComparison(&compared, c); err != nil {
+		t.Fatal(err)
+	}
+	secrets := []string{"doc-0", "chain-", "secret", "bad&", "example", "hacked", "in.jsonl", "testdata", "moved-", "long-", "gnp", "alone", "river", "is null"}
+	for what, text := range map[string]string{"a page": page(t, build(t, f, Options{HideIDs: true})), "a comparison": compared.String()} {
+		for _, secret := range secrets {
+			if at := strings.Index(text, secret); at >= 0 {
+				t.Errorf("%s shows %q: %s", what, secret, text[max(at-80, 0):min(at+80, len(text))])
+			}
+		}
+	}
+	if whole := page(t, build(t, f, Options{})); !strings.Contains(whole, "doc-0") || !strings.Contains(whole, "river") {
+		t.Error("the page that hides nothing lacks names or texts")
+	}
+}
+
+// elements returns how often a page has each element, and its attributes that make a request or run something.
+func elements(t testing.TB, page string) (names map[string]int, active []string) {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names = map[string]int{}
+	for node := range root.Descendants() {
+		if node.Type != html.ElementNode {
+			continue
+		}
+		names[node.Data]++
+		for _, a := range node.Attr {
+			isLocal := a.Key == "href" && (strings.HasPrefix(a.Val, "#") || a.Val == "data:,")
+			if strings.HasPrefix(a.Key, "on") || slices.Contains([]string{"href", "src", "srcset", "action", "style", "srcdoc"}, a.Key) && !isLocal {
+				active = append(active, node.Data+" "+a.Key+"="+a.Val)
+			}
+		}
+	}
+	return names, active
+}
+
+func TestInert(t *testing.T) {
+	text := page(t, build(t, small(t), Options{}))
+	names, active := elements(t, text)
+	if names["script"] != 2 || names["style"] != 1 || names["img"]+names["iframe"]+names["object"]+names["form"] > 0 || len(active) > 0 {
+		t.Errorf("elements %v, active %v", names, active)
+	}
+	for _, r := range text {
+		if isHostile(r) {
+			t.Errorf("the page has the character %U", r)
+		}
+	}
+	// What the browser will run is what the policy allows.
+	for _, element := range []struct{ begin, end string }{{"<style>", "</style>"}, {"<script>", "</script>"}} {
+		_, rest, _ := strings.Cut(text, element.begin)
+		content, _, _ := strings.Cut(rest, element.end)
+		if !strings.Contains(policy, "'"+hashOf(content)+"'") {
+			t.Errorf("the policy does not name the hash of what is in %s", element.begin)
+		}
+	}
+	if !strings.Contains(text[:1000], Marker) {
+		t.Error("the marker is not at the beginning of the page")
+	}
+}
+
+// FuzzInert: whatever names and texts are, they add no element and no attribute to a page, and the figures stay JSON.
+func FuzzInert(f *testing.F) {
+	for _, hostile := range []string{"plain", "</script><script>", `"><img src=x onerror=y>`, "\u202e<!--", "\xff\x00", "`${x}`", "{{.}}", "</title><b>"} {
+		f.Add(hostile)
+	}
+	figures := build(f, small(f), Options{})
+	plain, err := json.Marshal(figures)
+	if err != nil {
+		f.Fatal(err)
+	}
+	shape := func(t *testing.T, text string) map[string]int {
+		var copied Figures
+		if err := json.Unmarshal(plain, &copied); err != nil {
+			t.Fatal(err)
+		}
+		copied.Run.Folder, copied.Run.Command, copied.Clusters[0].Name, copied.Clusters[0].Documents[0].ID = text, text, text, text
+		copied.Pairs[0].A, copied.Sources[0].Source, copied.Rejects[0].Error = text, text, text
+		copied.Alerts = append(copied.Alerts, Alert{Kind: "one_pair", Text: text, Help: text, Place: "clusters"})
+		copied.Pairs[0].Texts = sideBySide(text+" a b c", text+" a b c", &small(t).Summary.Config)
+		copied.PassedOver = map[string]int64{text: 1}
+		written := page(t, &copied)
+		names, active := elements(t, written)
+		if len(active) > 0 {
+			t.Errorf("%q adds %v", text, active)
+		}
+		_, rest, _ := strings.Cut(written, `id="figures">`)
+		encoded, _, _ := strings.Cut(rest, "</script>")
+		var back Figures
+		if err := json.Unmarshal([]byte(encoded), &back); err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.ToValidUTF8(text, "\ufffd"); strings.ToValidUTF8(text, "") == text && back.Clusters[0].Name != want {
+			t.Errorf("%q has become %q", text, back.Clusters[0].Name)
+		}
+		for _, name := range []string{"mark", "button", "span"} { // their number follows from the length of the text
+			delete(names, name)
+		}
+		return names
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if text == "" {
+			return // then there is no folder to name
+		}
+		if got, want := shape(t, text), shape(t, "x"); !maps.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	})
+}
