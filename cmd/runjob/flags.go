@@ -25,6 +25,7 @@ type commands struct {
 	Plan   planCommand   `cmd:"" help:"Compare the ways to find near-duplicates in a corpus: what each promises and what it costs."`
 	Eval   evalCommand   `cmd:"" help:"Measure the results of an earlier run against known near-duplicates."`
 	Query  queryCommand  `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run."`
+	Report reportCommand `cmd:"" help:"Make a page of the results of an earlier run, or compare two runs."`
 
 	WorkerPool workerPoolCommand `cmd:"" help:"Start workers when an engine such as Flink or Spark asks for them."`
 	Worker     workerCommand     `cmd:"" hidden:"" help:"Be a worker of a worker pool, which runs this."`

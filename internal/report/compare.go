@@ -180,7 +180,7 @@ func (c *Comparison) stages() []Row {
 func WriteComparison(w io.Writer, c *Comparison) error {
 	frame, err := newFrame(c)
 	if err == nil {
-		err = parse("compare.html").Execute(w, comparisonView{c, frame, histograms(c)})
+		err = pages().ExecuteTemplate(w, "compare.html", comparisonView{c, frame, histograms(c)})
 	}
 	if err != nil {
 		return fmt.Errorf("write a comparison: %w", err)

@@ -11,14 +11,23 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"sync"
 	"unicode/utf8"
 )
 
 //go:embed page
 var pageFiles embed.FS
 
-// Marker stands at the beginning of every page, so that a page can be told from other files.
-const Marker = `<meta name="generator" content="runjob report">`
+// marker stands at the beginning of every page.
+const marker = `<meta name="generator" content="runjob report">`
+
+// Beginning is how many bytes of a file tell whether it is a page.
+const Beginning = 1 << 10
+
+// IsPage reports whether a file is a page of this package, by its beginning.
+func IsPage(content []byte) bool {
+	return bytes.Contains(content[:min(len(content), Beginning)], []byte(marker))
+}
 
 var (
 	style  = mustRead("style.css")
@@ -77,9 +86,9 @@ func encode(figures any) ([]byte, error) {
 	return b, nil
 }
 
-// parse returns the templates, with the page that is named as the one to execute.
-func parse(page string) *template.Template {
-	return template.Must(template.New(page).Funcs(template.FuncMap{
+// pages are the templates.
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("pages").Funcs(template.FuncMap{
 		"count": whole, "percent": percent, "size": size, "duration": duration,
 		"decimal": decimal, "short": short, "shown": shown, "name": name, "share": share,
 		"hundred":   func(x float64) string { return fmt.Sprintf("%.0f", 100*x) },
@@ -96,7 +105,7 @@ func parse(page string) *template.Template {
 		"change":   change,
 		"side":     func(label string, side Side) labelled { return labelled{label, side} },
 	}).ParseFS(pageFiles, "page/*.html"))
-}
+})
 
 // pairTable is a table of pairs.
 type pairTable struct {
@@ -178,7 +187,7 @@ func hundredth(part, whole int64) string {
 func Write(w io.Writer, f *Figures) error {
 	view, err := newView(f)
 	if err == nil {
-		err = parse("page.html").Execute(w, view)
+		err = pages().ExecuteTemplate(w, "page.html", view)
 	}
 	if err != nil {
 		return fmt.Errorf("write a report: %w", err)

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	runreport "mirrorbeam/internal/report"
+	"mirrorbeam/internal/results"
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/job"
+)
+
+// The names of the pages in the folder of results.
+const (
+	reportName     = "report.html"
+	comparisonName = "comparison.html"
+)
+
+// reportCommand makes a page of the results of a job, or of two jobs.
+type reportCommand struct {
+	Folder  string `arg:"" name:"dir" help:"Folder with the results of an earlier run."`
+	Other   string `arg:"" optional:"" name:"dir2" help:"Folder with the results of another run, to compare the two."`
+	Output  string `placeholder:"FILE" help:"File for the page, on the disk or in a bucket; - is the standard output; default: report.html in DIR, or comparison.html in DIR2."`
+	HideIDs bool   `name:"hide-ids" help:"Replace the names of documents, sources and files by numbers, and leave texts out, so that the page can be shared."`
+	Texts   string `enum:"auto,yes,no" default:"auto" help:"Whether to read the input of the run again, to show some pairs side by side: yes, no, or auto (up to 1 GB)."`
+}
+
+// Validate checks the flags.
+func (c *reportCommand) Validate() error {
+	err := job.CheckPlace("dir", c.Folder)
+	if c.Other != "" {
+		err = errors.Join(err, job.CheckPlace("dir2", c.Other))
+	}
+	if c.Output != "" {
+		err = errors.Join(err, job.CheckPlace("output", c.Output))
+	}
+	return err
+}
+
+// Run makes the page and says where it is.
+func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
+	page, err := c.page(ctx)
+	if err != nil {
+		return unusable{err} // only the results can be at fault
+	}
+	if c.Output == "-" {
+		_, err := out.Write(page)
+		return err
+	}
+	path := c.path()
+	if err := writePage(path, page); err != nil {
+		return unwritable{err}
+	}
+	say(os.Stderr, "report in %s\n", path)
+	return nil
+}
+
+// path returns where the page belongs.
+func (c *reportCommand) path() string {
+	switch {
+	case c.Output != "":
+		return c.Output
+	case c.Other != "":
+		return storage.Join(c.Other, comparisonName)
+	}
+	return storage.Join(c.Folder, reportName)
+}
+
+// page makes the page.
+func (c *reportCommand) page(ctx context.Context) ([]byte, error) {
+	options := runreport.Options{HideIDs: c.HideIDs, Texts: runreport.TextUse(c.Texts)}
+	folder, err := results.Open(c.Folder)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if c.Other == "" {
+		figures, err := runreport.Build(ctx, folder, options)
+		if err == nil {
+			err = runreport.Write(&b, figures)
+		}
+		return b.Bytes(), err
+	}
+	other, err := results.Open(c.Other)
+	if err != nil {
+		return nil, err
+	}
+	comparison, err := runreport.Compare(ctx, folder, other, options)
+	if err == nil {
+		err = runreport.WriteComparison(&b, comparison)
+	}
+	return b.Bytes(), err
+}
+
+// writePage writes a page. It replaces an earlier page, and no other file.
+func writePage(path string, page []byte) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write the report: %w", err)
+		}
+	}()
+	if err := mayReplace(path); err != nil {
+		return err
+	}
+	w, err := storage.Create(path)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := w.Write(page); err != nil {
+		return err
+	}
+	return w.Commit()
+}
+
+// mayReplace returns an error if a file is there that is no page.
+func mayReplace(path string) error {
+	file, err := storage.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close() // it was only read
+	begin := make([]byte, runreport.Beginning)
+	n, err := file.ReadAt(begin, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if !runreport.IsPage(begin[:n]) {
+		return fmt.Errorf("%s is there and is no report: name another file with --output", path)
+	}
+	return nil
+}
