@@ -45,9 +45,15 @@ func openBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Skipf("no browser: %v", err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	profile, err := os.MkdirTemp("", "report-browser-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeProfile(t, profile) })
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
 	command := exec.CommandContext(ctx, path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--no-first-run", "--disable-background-networking", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir(), "about:blank")
+		"--no-first-run", "--disable-background-networking", "--remote-debugging-pipe", "--user-data-dir="+profile, "about:blank")
 	command.WaitDelay = patience
 	theirInput, to, err := os.Pipe()
 	if err != nil {
@@ -59,7 +65,6 @@ func openBrowser(t *testing.T) *browser {
 	}
 	command.ExtraFiles = []*os.File{theirInput, theirOutput} // descriptors 3 and 4
 	if err := command.Start(); err != nil {
-		cancel()
 		t.Skipf("the browser does not start: %v", err)
 	}
 	theirInput.Close()
@@ -68,7 +73,6 @@ func openBrowser(t *testing.T) *browser {
 	go b.read(bufio.NewReader(from))
 	t.Cleanup(func() {
 		to.Close() // a browser whose pipe is closed ends
-		cancel()
 		_ = command.Wait()
 		for range b.messages { // until read has seen the end
 		}
@@ -85,6 +89,19 @@ func openBrowser(t *testing.T) *browser {
 		b.call(domain+".enable", nil, nil)
 	}
 	return b
+}
+
+// removeProfile removes the folder of a browser. Its helpers may write to it for a moment after it has ended.
+func removeProfile(t *testing.T, folder string) {
+	err := os.RemoveAll(folder)
+	for range 100 {
+		if err == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+		err = os.RemoveAll(folder)
+	}
+	t.Errorf("remove the folder of the browser: %v", err)
 }
 
 // findBrowser returns the path of a browser: the one that BROWSER names, or one of the usual names.

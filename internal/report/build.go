@@ -148,7 +148,7 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	} else if f.Run.Split == "star" && !f.Run.Passages {
 		b.note(fmt.Sprintf("Pairs between clusters are not listed: that takes clusters among the outputs, and at most %s documents in them.", count(mostTracked)))
 	}
-	f.Pairs, _ = pairs.examples()
+	f.Pairs = pairs.examples()
 	if shown, of := int64(len(f.Pairs)), b.summary.Counts.Pairs-b.summary.Counts.Identical; shown < of {
 		b.note(fmt.Sprintf("%s of %s pairs that are not identical are listed: the lowest, the most one-sided, and some drawn by lot.", count(shown), count(of)))
 	}

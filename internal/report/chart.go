@@ -19,10 +19,11 @@ type Chart struct {
 	Top int64
 	// Marks are vertical lines.
 	Marks []Mark
-	// Ticks are the labels below, evenly spaced from the left end to the right one.
+	// Ticks are the labels below: one for each bar if Even, otherwise evenly spaced from the left end to lastBar.
 	Ticks []string
-	// First and Last are the ends of the axis.
-	First, Last float64
+	Even  bool
+	// First is the left end of the axis.
+	First float64
 }
 
 // Mark is a vertical line at X, with a class of the style sheet.
@@ -31,26 +32,33 @@ type Mark struct {
 	Class string
 }
 
+// The axis of similarities ends at axisEnd. The bar of those that are 1 stands beyond it, from lastBar on.
+const axisEnd, lastBar = 954., 966.
+
 // chartOf draws a histogram.
 func chartOf(bins []Bin, unit Unit) Chart {
-	c := Chart{First: bins[0].From, Last: 1}
-	if unit == Bits {
-		c.Last = bins[len(bins)-1].To
-	}
+	c := Chart{First: bins[0].From, Even: unit == Bits}
 	for _, bin := range bins {
 		c.Top = max(c.Top, bin.Count)
 	}
 	slot := chartWidth / float64(len(bins))
+	if unit == Similarity {
+		slot = axisEnd / float64(max(len(bins)-1, 1))
+	}
 	var linear, logarithmic strings.Builder
 	for i, bin := range bins {
 		if bin.Count == 0 {
 			continue
 		}
-		x, width := float64(i)*slot, slot*0.86
+		x, width := (float64(i)+0.07)*slot, slot*0.86
+		if unit == Similarity && i == len(bins)-1 {
+			x, width = lastBar, chartWidth-lastBar
+		}
 		bar(&linear, x, width, float64(bin.Count)/float64(c.Top))
 		bar(&logarithmic, x, width, math.Log1p(float64(bin.Count))/math.Log1p(float64(c.Top)))
 	}
 	c.Bars, c.LogBars = linear.String(), logarithmic.String()
+	c.addTicks(bins)
 	return c
 }
 
@@ -60,11 +68,29 @@ func bar(path *strings.Builder, x, width, height float64) {
 	fmt.Fprintf(path, "M%.1f %.1fh%.1fv%.1fh-%.1fz", x, chartHeight-h, width, h, width)
 }
 
+// addTicks labels the axis. Of very many bits only some have a label.
+func (c *Chart) addTicks(bins []Bin) {
+	if !c.Even {
+		const ticks = 5
+		for i := range ticks + 1 {
+			c.Ticks = append(c.Ticks, short(c.First+(1-c.First)*float64(i)/ticks))
+		}
+		return
+	}
+	const most = 20
+	every := (len(bins) + most - 1) / most
+	for i, bin := range bins {
+		label := ""
+		if i%every == 0 {
+			label = short(bin.From)
+		}
+		c.Ticks = append(c.Ticks, label)
+	}
+}
+
 // mark adds a vertical line at a similarity.
-func (c *Chart) mark(at float64, slots int, class string) {
-	// The last slot is for 1 alone.
-	width := chartWidth * float64(slots-1) / float64(slots)
-	c.Marks = append(c.Marks, Mark{(at - c.First) / (1 - c.First) * width, class})
+func (c *Chart) mark(at float64, class string) {
+	c.Marks = append(c.Marks, Mark{(at - c.First) / (1 - c.First) * axisEnd, class})
 }
 
 // curvePath draws the curve of a method.

@@ -186,32 +186,33 @@ func lot(row *results.Pair) float64 {
 	return float64((xxh3.Hash(row.A)*31+xxh3.Hash(row.B))>>11) / (1 << 53)
 }
 
-// examples returns the pairs that a page lists, each once, and how many of them, from the first, are worth their texts.
-func (p *pairPass) examples() (all []Pair, withTexts int) {
-	listed := map[[2]string]bool{}
-	var rest []Pair
-	for _, list := range []struct {
+// examples returns the pairs that a page lists, each once: first those that are worth their texts, of each list some.
+func (p *pairPass) examples() []Pair {
+	lists := []struct {
 		pairs []Pair
 		why   string
 		texts int
 	}{
 		{p.low.items, whyLow, textsLow}, {p.oneSided.items, whyOneSided, textsSided}, {p.sampled.items, whySample, textsSampled},
-	} {
-		for _, pair := range list.pairs {
-			name := [2]string{pair.A, pair.B}
-			if listed[name] {
-				continue
-			}
-			listed[name] = true
-			if pair.Why = list.why; list.texts > 0 {
-				list.texts--
+	}
+	var all []Pair
+	listed := map[[2]string]bool{}
+	add := func(pairs []Pair, why string) {
+		for _, pair := range pairs {
+			if names := [2]string{pair.A, pair.B}; !listed[names] {
+				listed[names] = true
+				pair.Why = why
 				all = append(all, pair)
-			} else {
-				rest = append(rest, pair)
 			}
 		}
 	}
-	return append(all, rest...), len(all)
+	for _, list := range lists {
+		add(list.pairs[:min(list.texts, len(list.pairs))], list.why)
+	}
+	for _, list := range lists {
+		add(list.pairs, list.why)
+	}
+	return all
 }
 
 // nearestTally counts the chosen documents by their best scores.

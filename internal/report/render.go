@@ -11,6 +11,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -142,6 +143,9 @@ func figure(x float64, unit RowUnit) string {
 	case Seconds:
 		return duration(x)
 	case Share:
+		if x == 0 {
+			return "–" // it was not measured
+		}
 		return share(x)
 	}
 	return count(int64(x))
@@ -155,9 +159,17 @@ func change(r Row) string {
 	case r.A == 0 || r.B == 0:
 		return "–"
 	case r.Unit == Share:
-		return fmt.Sprintf("%+.2f", 100*(r.B-r.A))
+		return signed(fmt.Sprintf("%+.2f points", 100*(r.B-r.A)))
 	}
-	return fmt.Sprintf("%+.1f %%", 100*(r.B/r.A-1))
+	return signed(fmt.Sprintf("%+.1f %%", 100*(r.B/r.A-1)))
+}
+
+// signed writes a true minus sign, and none before a zero.
+func signed(number string) string {
+	if strings.Trim(number, "+-0. %points") == "" {
+		number = strings.TrimLeft(number, "+-")
+	}
+	return strings.Replace(number, "-", "−", 1)
 }
 
 // barOf draws a bar that fills a share of its width.

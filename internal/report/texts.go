@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"mirrorbeam/internal/setting"
@@ -47,10 +48,12 @@ type Side struct {
 	CutBefore, CutAfter bool
 }
 
-// Piece is a stretch of a text. Passage is the number, from 1, of the passage that it shows, or 0.
+// Piece is a stretch of a text. Passage is the number, from 1, of the passage that it belongs to, or 0. Changed says that
+// the other text has something else there.
 type Piece struct {
 	Text    string
 	Passage int
+	Changed bool
 }
 
 // Passage is a passage that two texts have. Number counts from 1.
@@ -99,15 +102,9 @@ func sideBySide(a, b string, c *job.Config) *Texts {
 	if err != nil {
 		return nil
 	}
-	index := func(text string) *sketch.IndexedSequence {
-		_, sequence := sequencer.Sequence([]byte(text))
-		return sketch.NewIndexedSequence(sketch.Sequence{
-			Shingles: slices.Clone(sequence.Shingles), Tokens: slices.Clone(sequence.Tokens),
-			Starts: slices.Clone(sequence.Starts), Ends: slices.Clone(sequence.Ends),
-		})
-	}
+	first, second := sequenceOf(sequencer, a), sequenceOf(sequencer, b)
 	matcher := sketch.NewMatcher(c.Shingle)
-	matcher.Compare(index(a), index(b))
+	matcher.Compare(sketch.NewIndexedSequence(first), sketch.NewIndexedSequence(second))
 	spans := matcher.Spans()
 	t := &Texts{}
 	fromA, toA := window(a, spans, func(s sketch.Span) uint32 { return s.StartA })
@@ -122,13 +119,72 @@ func sideBySide(a, b string, c *job.Config) *Texts {
 	for i := range t.Passages {
 		t.Passages[i].Number = i + 1
 	}
-	t.A = Side{Pieces: pieces(a, fromA, toA, t.Passages), CutBefore: fromA > 0, CutAfter: toA < len(a)}
 	swapped := slices.Clone(t.Passages)
 	for i := range swapped {
 		swapped[i].span = swapped[i].span.Swap()
 	}
+	t.A = Side{Pieces: pieces(a, fromA, toA, t.Passages), CutBefore: fromA > 0, CutAfter: toA < len(a)}
 	t.B = Side{Pieces: pieces(b, fromB, toB, swapped), CutBefore: fromB > 0, CutAfter: toB < len(b)}
+	t.A.Pieces = markChanges(t.A.Pieces, fromA, common(first, second))
+	t.B.Pieces = markChanges(t.B.Pieces, fromB, common(second, first))
 	return t
+}
+
+// sequenceOf returns the shingles of a text.
+func sequenceOf(sequencer *sketch.Sequencer, text string) sketch.Sequence {
+	_, s := sequencer.Sequence([]byte(text))
+	return sketch.Sequence{
+		Shingles: slices.Clone(s.Shingles), Tokens: slices.Clone(s.Tokens), Starts: slices.Clone(s.Starts), Ends: slices.Clone(s.Ends),
+	}
+}
+
+// stretch is a part of a text, from one byte to before another.
+type stretch struct{ from, to int }
+
+// common returns the parts of a text that are in shingles of the other one, in their order.
+func common(of, other sketch.Sequence) (parts []stretch) {
+	isThere := make(map[uint64]bool, len(other.Shingles))
+	for _, shingle := range other.Shingles {
+		isThere[shingle] = true
+	}
+	for i, shingle := range of.Shingles {
+		if !isThere[shingle] {
+			continue
+		}
+		from, to := int(of.Starts[i]), int(of.Ends[i])
+		if n := len(parts); n > 0 && from <= parts[n-1].to {
+			parts[n-1].to = max(parts[n-1].to, to)
+		} else {
+			parts = append(parts, stretch{from, to})
+		}
+	}
+	return parts
+}
+
+// markChanges cuts the passages of a text, which begins at an offset, where the other text has something else.
+func markChanges(all []Piece, at int, common []stretch) (cut []Piece) {
+	for _, piece := range all {
+		end := at + len(piece.Text)
+		if piece.Passage == 0 {
+			cut, at = append(cut, piece), end
+			continue
+		}
+		add := func(to int, changed bool) {
+			if to = min(to, end); to > at {
+				text := piece.Text[len(piece.Text)-(end-at) : len(piece.Text)-(end-to)]
+				cut = append(cut, Piece{text, piece.Passage, changed && strings.TrimSpace(text) != ""})
+				at = to
+			}
+		}
+		for _, part := range common {
+			if part.to > at && part.from < end {
+				add(part.from, true)
+				add(part.to, false)
+			}
+		}
+		add(end, true)
+	}
+	return cut
 }
 
 // window returns the stretch of a text to show: its beginning or, if the longest passage is not there, the surroundings of that.

@@ -213,3 +213,21 @@ func TestOverlap(t *testing.T) {
 		t.Errorf("clustered: %+v", got)
 	}
 }
+
+// TestChanges: of two texts that differ in one word, that word is marked, and nothing else.
+func TestChanges(t *testing.T) {
+	c := job.Default()
+	a := "a wren sat in the old elm and sang until the day was gone"
+	s := sideBySide(a, strings.Replace(a, "elm", "oak", 1), &c)
+	for text, side := range map[string]Side{"elm": s.A, "oak": s.B} {
+		var changed []string
+		for _, piece := range side.Pieces {
+			if piece.Changed {
+				changed = append(changed, strings.TrimSpace(piece.Text))
+			}
+		}
+		if len(s.Passages) != 1 || !slices.Equal(changed, []string{text}) {
+			t.Errorf("changed: %q of %+v", changed, side)
+		}
+	}
+}

@@ -138,17 +138,7 @@ func (v *view) drawNearest() {
 	bins := v.Nearest.Bins
 	chart := chartOf(bins, v.Run.Unit)
 	if v.Nearest.Valley != nil {
-		chart.mark(*v.Nearest.Valley, len(bins), "suggested")
-	}
-	if v.Run.Unit == Bits {
-		for _, bin := range bins {
-			chart.Ticks = append(chart.Ticks, short(bin.From))
-		}
-	} else {
-		const ticks = 5
-		for i := range ticks + 1 {
-			chart.Ticks = append(chart.Ticks, short(chart.First+(1-chart.First)*float64(i)/ticks))
-		}
+		chart.mark(*v.Nearest.Valley, "suggested")
 	}
 	v.Chart = &chart
 }
