@@ -150,7 +150,7 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	}
 	f.Pairs = pairs.examples()
 	if shown, of := int64(len(f.Pairs)), b.summary.Counts.Pairs-b.summary.Counts.Identical; shown < of {
-		b.note(fmt.Sprintf("%s of %s pairs that are not identical are listed: the lowest, the most one-sided, and some drawn by lot.", count(shown), count(of)))
+		b.note(fmt.Sprintf("%s of %s pairs that are not identical are listed: the least alike, the most one-sided, and some drawn by lot.", count(shown), count(of)))
 	}
 }
 

@@ -75,7 +75,7 @@ const longestName = 120
 
 // shown returns a name or a text for a reader: nothing in it can steer a page, or change the direction of what follows.
 func shown(text string) string {
-	text = strings.ToValidUTF8(text, "\ufffd")
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n")
 	if strings.IndexFunc(text, isHostile) < 0 {
 		return text
 	}

@@ -18,7 +18,7 @@ const (
 
 // The reasons why a pair is an example, with the number of such examples in the table, and of those with their texts.
 const (
-	whyLow, mostLow, textsLow             = "lowest", 60, 5
+	whyLow, mostLow, textsLow             = "least alike", 60, 5
 	whyOneSided, mostOneSided, textsSided = "one-sided", 40, 3
 	whySample, mostSampled, textsSampled  = "drawn by lot", 100, 4
 )

@@ -170,10 +170,21 @@ func markChanges(all []Piece, at int, common []stretch) (cut []Piece) {
 			continue
 		}
 		add := func(to int, changed bool) {
-			if to = min(to, end); to > at {
-				text := piece.Text[len(piece.Text)-(end-at) : len(piece.Text)-(end-to)]
-				cut = append(cut, Piece{text, piece.Passage, changed && strings.TrimSpace(text) != ""})
-				at = to
+			if to = min(to, end); to <= at {
+				return
+			}
+			text := piece.Text[len(piece.Text)-(end-at) : len(piece.Text)-(end-to)]
+			at = to
+			words := strings.TrimSpace(text)
+			if !changed || words == "" {
+				cut = append(cut, Piece{text, piece.Passage, false})
+				return
+			}
+			before, after, _ := strings.Cut(text, words)
+			for _, part := range []Piece{{before, piece.Passage, false}, {words, piece.Passage, true}, {after, piece.Passage, false}} {
+				if part.Text != "" {
+					cut = append(cut, part)
+				}
 			}
 		}
 		for _, part := range common {
