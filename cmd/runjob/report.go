@@ -12,13 +12,8 @@ import (
 	runreport "mirrorbeam/internal/report"
 	"mirrorbeam/internal/results"
 	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
-)
-
-// The names of the pages in the folder of results.
-const (
-	reportName     = "report.html"
-	comparisonName = "comparison.html"
 )
 
 // reportCommand makes a page of the results of a job, or of two jobs.
@@ -66,9 +61,9 @@ func (c *reportCommand) path() string {
 	case c.Output != "":
 		return c.Output
 	case c.Other != "":
-		return storage.Join(c.Other, comparisonName)
+		return storage.Join(c.Other, workspace.ComparisonName)
 	}
-	return storage.Join(c.Folder, reportName)
+	return storage.Join(c.Folder, workspace.ReportName)
 }
 
 // page makes the page.
@@ -120,21 +115,12 @@ func writePage(path string, page []byte) (err error) {
 
 // mayReplace returns an error if a file is there that is no page.
 func mayReplace(path string) error {
-	file, err := storage.Open(path)
+	isPage, err := workspace.IsPage(path)
+	if err == nil && !isPage {
+		err = fmt.Errorf("%s is there and is no report: name another file with --output", path)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer file.Close() // it was only read
-	begin := make([]byte, runreport.Beginning)
-	n, err := file.ReadAt(begin, 0)
-	if err != nil && err != io.EOF {
-		return err
-	}
-	if !runreport.IsPage(begin[:n]) {
-		return fmt.Errorf("%s is there and is no report: name another file with --output", path)
-	}
-	return nil
+	return err
 }

@@ -10,7 +10,7 @@ import (
 // house that each may import. A test of a package may import as well what these may, and
 // what is there for tests only: storagetest, worktest.
 var mayImport = map[string]string{
-	"cmd/runjob":                     "internal/audit internal/corpus internal/evaluation internal/failure internal/methods internal/output internal/plan internal/query internal/report internal/results internal/setting internal/sources internal/storage internal/storage/gcs internal/storage/s3 internal/warnings job lshbands pipeline pipeline/workerpool",
+	"cmd/runjob":                     "internal/audit internal/corpus internal/evaluation internal/failure internal/methods internal/output internal/plan internal/query internal/report internal/results internal/setting internal/sources internal/storage internal/storage/gcs internal/storage/s3 internal/warnings internal/workspace job lshbands pipeline pipeline/workerpool",
 	"scripts/plancosts":              "internal/plan",
 	"internal/plan":                  "asmkernels internal/audit internal/candidates internal/components internal/corpus internal/docref internal/documents internal/failure internal/formats internal/gathering internal/groups internal/leaders internal/listing internal/methods internal/output internal/records internal/sample internal/setting internal/sketchblock internal/storage internal/work job lshbands",
 	"internal/query":                 "asmkernels internal/corpus internal/docref internal/documents internal/failure internal/formats internal/index internal/listing internal/methods internal/output internal/results internal/setting internal/storage internal/workspace job lshbands sketch",

@@ -14,21 +14,12 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"mirrorbeam/internal/workspace"
 )
 
 //go:embed page
 var pageFiles embed.FS
-
-// marker stands at the beginning of every page.
-const marker = `<meta name="generator" content="runjob report">`
-
-// Beginning is how many bytes of a file tell whether it is a page.
-const Beginning = 1 << 10
-
-// IsPage reports whether a file is a page of this package, by its beginning.
-func IsPage(content []byte) bool {
-	return bytes.Contains(content[:min(len(content), Beginning)], []byte(marker))
-}
 
 var (
 	style  = mustRead("style.css")
@@ -54,6 +45,8 @@ func hashOf(content string) string {
 
 // frame is what every page has.
 type frame struct {
+	// Mark tells the page from files of somebody else.
+	Mark   template.HTML
 	Policy string
 	Style  template.CSS
 	Script template.JS
@@ -64,7 +57,7 @@ type frame struct {
 func newFrame(figures any) (frame, error) {
 	encoded, err := encode(figures)
 	// The style and the script are files of the program. What is in the JSON cannot end the element that it stands in.
-	return frame{policy, template.CSS(style), template.JS(script), template.JS(encoded)}, err //nolint:gosec
+	return frame{workspace.PageMark, policy, template.CSS(style), template.JS(script), template.JS(encoded)}, err //nolint:gosec
 }
 
 // encode writes figures as JSON in which no character can end an HTML element, or change how others are shown.

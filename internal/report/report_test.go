@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"mirrorbeam/internal/results"
+	"mirrorbeam/internal/workspace"
 )
 
 // small is a run over testdata/in.jsonl, whose ids and texts try to be more than texts.
@@ -144,8 +145,8 @@ func TestInert(t *testing.T) {
 			t.Errorf("the policy does not name the hash of what is in %s", element.begin)
 		}
 	}
-	if !IsPage([]byte(text)) || IsPage([]byte("<!doctype html><title>report</title>")) {
-		t.Error("a page cannot be told from other files")
+	if is, err := workspace.IsPage(strings.TrimPrefix(writeTo(t, "page.html", []byte(text)), "file://")); err != nil || !is {
+		t.Errorf("the page cannot be told from other files: %v", err)
 	}
 }
 

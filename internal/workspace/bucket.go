@@ -194,7 +194,7 @@ func (b *bucket) earlier() (earlier, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return earlier{}, err
 	}
-	return earlier{token: m.Token, names: m.names(), whole: err == nil}, nil
+	return earlier{token: m.Token, names: append(pages(b.folder), m.names()...), whole: err == nil}, nil
 }
 
 // check refuses an output folder with files that may not be replaced.

@@ -118,9 +118,9 @@ func isPlain(name string) bool {
 	return filepath.IsLocal(name) && name == filepath.Base(name) && name != "."
 }
 
-// isResult reports whether a job gives that name to a file in its output folder.
+// isResult reports whether a job gives that name to a file in its output folder, or a page about its results has it.
 func isResult(name string) bool {
-	return output.IsShardName(name) || slices.Contains([]string{ManifestName, SummaryName, SuccessName}, name)
+	return output.IsShardName(name) || slices.Contains([]string{ManifestName, SummaryName, SuccessName, ReportName, ComparisonName}, name)
 }
 
 // forward does those steps of a journal that are not done yet.

@@ -78,7 +78,7 @@ func (d disk) readManifest(folder string) (manifest, error) {
 // earlier is what earlier jobs have left in an output folder.
 type earlier struct {
 	token string
-	// names are the names of the results, the manifest last. Some files may be missing.
+	// names are the names of the results and of pages about them, the manifest last. Some files may be missing.
 	names []string
 	// whole says that the job succeeded.
 	whole bool
@@ -98,7 +98,7 @@ func (t target) earlier() (earlier, error) {
 	if m.Files == nil {
 		return e, t.checkNothing(SuccessName, SummaryName)
 	}
-	e.names = m.names()
+	e.names = append(pages(t.path), m.names()...)
 	if m.Token == "" {
 		return e, t.checkOld(m)
 	}
