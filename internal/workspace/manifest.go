@@ -98,12 +98,15 @@ func (t target) earlier() (earlier, error) {
 	if m.Files == nil {
 		return e, t.checkNothing(SuccessName, SummaryName)
 	}
-	e.names = append(pages(t.path), m.names()...)
+	e.names = t.results(m)
 	if m.Token == "" {
 		return e, t.checkOld(m)
 	}
 	return e, nil
 }
+
+// results returns the names of the results in a folder and of the pages about them, the manifest last.
+func (t target) results(m manifest) []string { return append(pages(t.path), m.names()...) }
 
 // checkNothing refuses files that have names of results although there is no manifest.
 func (t target) checkNothing(names ...string) error {

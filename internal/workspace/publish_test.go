@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -41,7 +42,8 @@ func (s situation) prepare(t *testing.T) ground {
 	t.Helper()
 	g := newGround(t)
 	if s.hasOld {
-		if err := publish(g.options(), "old", disk{}); err != nil {
+		err := publish(g.options(), "old", disk{})
+		if err = errors.Join(err, os.WriteFile(filepath.Join(g.output(), ReportName), []byte(aPage), 0o666)); err != nil {
 			t.Fatal(err)
 		}
 	} else if err := os.Mkdir(g.output(), 0o777); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"mirrorbeam/internal/storage"
@@ -196,7 +197,7 @@ func (t target) isGivenBack(staging, name string) (bool, error) {
 // manifest goes last.
 func (t target) discard(staging, token string) error {
 	beside := target{t.disk, staging}
-	others, listed, err := beside.others(token)
+	others, results, err := beside.others(token)
 	if err != nil {
 		return err
 	}
@@ -211,7 +212,7 @@ func (t target) discard(staging, token string) error {
 			}
 		}
 	}
-	for _, name := range listed.names() {
+	for _, name := range results {
 		if err := beside.removeFile(name); err != nil {
 			return err
 		}
@@ -222,19 +223,19 @@ func (t target) discard(staging, token string) error {
 	return t.disk.remove(staging)
 }
 
-// others returns the names of the foreign files in a folder with results. These are the files that its
-// manifest does not list.
-func (t target) others(token string) (names []string, listed manifest, err error) {
-	if listed, err = t.disk.readManifest(t.path); err != nil {
-		return nil, listed, err
+// others returns the names of the foreign files in a folder with results, and those of the results, the manifest last.
+func (t target) others(token string) (names, results []string, err error) {
+	listed, err := t.disk.readManifest(t.path)
+	if err != nil {
+		return nil, nil, err
 	}
-	results := earlier{names: listed.names()}
+	results = t.results(listed)
 	entries, err := t.disk.readDir(t.path)
 	for _, entry := range entries {
-		isResult := results.has(entry.Name()) && !entry.IsDir()
+		isResult := slices.Contains(results, entry.Name()) && !entry.IsDir()
 		if !isResult && t.at(entry.Name()) != t.partial(token) {
 			names = append(names, entry.Name())
 		}
 	}
-	return names, listed, err
+	return names, results, err
 }
