@@ -60,7 +60,7 @@ func Build(ctx context.Context, f *results.Folder, options Options) (*Figures, e
 		}
 	}
 	b.addAlerts()
-	if options.HideIDs {
+	if b.figures.cut(); options.HideIDs {
 		b.figures.hide()
 	}
 	return &b.figures, nil

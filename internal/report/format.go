@@ -70,9 +70,6 @@ func short(x float64) string {
 	return strconv.FormatFloat(math.Round(x*1000)/1000, 'f', -1, 64)
 }
 
-// longestName is the length, in bytes, of the longest name that is shown whole.
-const longestName = 120
-
 // shown returns a name or a text for a reader: nothing in it can steer a page, or change the direction of what follows.
 func shown(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n")
@@ -95,18 +92,26 @@ func isHostile(r rune) bool {
 	return r != '\n' && r != '\t' && output.IsControl(r) || r == '\u061c' || r == '\u200e' || r == '\u200f' || r == '\ufeff'
 }
 
+// longestName is the length, in bytes, of the longest name that is shown whole.
+const longestName = 120
+
 // name returns a name for a reader, cut in its middle if it is very long.
 func name(text string) string {
 	text = strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(strings.ToValidUTF8(text, "\ufffd"))
-	if len(text) > longestName {
-		head, tail := longestName*2/3, len(text)-longestName/3
-		for !utf8.RuneStart(text[head]) {
-			head--
-		}
-		for tail < len(text) && !utf8.RuneStart(text[tail]) {
-			tail++
-		}
-		text = text[:head] + "…" + text[tail:]
+	return shown(cutMiddle(text, longestName))
+}
+
+// cutMiddle cuts valid UTF-8 to about so many bytes, if it is longer.
+func cutMiddle(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return shown(text)
+	head, tail := most*2/3, len(text)-most/3
+	for !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return text[:head] + "…" + text[tail:]
 }

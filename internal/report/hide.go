@@ -35,37 +35,54 @@ func withoutContent(text string) string {
 // hide replaces the names of documents, sources and files. Texts are not there in the first place, and alerts are written
 // without names.
 func (f *Figures) hide() {
-	documents := aliases{"document", map[string]string{}}
-	origins := aliases{"source", map[string]string{}}
-	files := aliases{"file", map[string]string{}}
+	documents, origins, files := aliases{"document", map[string]string{}}, aliases{"source", map[string]string{}}, aliases{"file", map[string]string{}}
 	f.Run.Folder = ""
+	f.rename(documents.of, origins.of, files.of)
+	for i := range f.Rejects {
+		f.Rejects[i].Error = withoutContent(f.Rejects[i].Error)
+	}
+}
+
+// longestHeld is the length, in bytes, of the longest name in the figures.
+const longestHeld = 1 << 10
+
+// cut cuts very long names.
+func (f *Figures) cut() {
+	cut := func(name string) string { return cutMiddle(name, longestHeld) }
+	f.rename(cut, cut, cut)
+	for i := range f.Rejects {
+		f.Rejects[i].Error = cut(f.Rejects[i].Error)
+	}
+}
+
+// rename replaces all names.
+func (f *Figures) rename(document, source, file func(string) string) {
 	for i := range f.Clusters {
 		c := &f.Clusters[i]
-		c.Name = documents.of(c.Name)
+		c.Name = document(c.Name)
 		for j := range c.Documents {
-			c.Documents[j].ID = documents.of(c.Documents[j].ID)
+			c.Documents[j].ID = document(c.Documents[j].ID)
 		}
 	}
-	pairs := [][]Pair{f.Pairs}
+	lists := [][]Pair{f.Pairs}
 	if f.Crossing != nil {
-		pairs = append(pairs, f.Crossing.Examples)
+		lists = append(lists, f.Crossing.Examples)
 	}
-	for _, list := range pairs {
+	for _, list := range lists {
 		for i := range list {
-			list[i].A, list[i].B = documents.of(list[i].A), documents.of(list[i].B)
+			list[i].A, list[i].B = document(list[i].A), document(list[i].B)
 		}
 	}
 	for i := range f.Sources {
 		s := &f.Sources[i]
-		s.Source = origins.of(s.Source)
+		s.Source = source(s.Source)
 		for j := range s.In {
-			s.In[j].Source = origins.of(s.In[j].Source)
+			s.In[j].Source = source(s.In[j].Source)
 		}
 	}
 	for i := range f.Rejects {
-		r := &f.Rejects[i]
-		if r.Error = withoutContent(r.Error); r.File != "" {
-			r.File = files.of(r.File)
+		if r := &f.Rejects[i]; r.File != "" {
+			r.File = file(r.File)
 		}
 	}
 }
