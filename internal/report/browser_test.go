@@ -43,7 +43,7 @@ func openBrowser(t *testing.T) *browser {
 	t.Helper()
 	path, err := findBrowser()
 	if err != nil {
-		t.Skipf("no browser: %v", err)
+		t.Skipf("no browser (install chromium, or name one in REPORT_BROWSER): %v", err)
 	}
 	profile, err := os.MkdirTemp("", "report-browser-")
 	if err != nil {
@@ -104,7 +104,7 @@ func removeProfile(t *testing.T, folder string) {
 	t.Errorf("remove the folder of the browser: %v", err)
 }
 
-// findBrowser returns the path of a browser: the one that BROWSER names, or one of the usual names.
+// findBrowser returns the path of a browser: the one that REPORT_BROWSER names, or one of the usual names.
 func findBrowser() (string, error) {
 	names := []string{"chromium", "chromium-browser", "google-chrome"}
 	if chosen := os.Getenv("REPORT_BROWSER"); chosen != "" {
