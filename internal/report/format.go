@@ -54,6 +54,8 @@ func duration(seconds float64) string {
 	switch {
 	case seconds < 10:
 		return fmt.Sprintf("%.2f s", seconds)
+	case seconds < 100:
+		return fmt.Sprintf("%.1f s", seconds)
 	case seconds < 120:
 		return fmt.Sprintf("%.0f s", seconds)
 	case seconds < 7200:

@@ -103,8 +103,22 @@ func valley(bins []Bin) *float64 {
 	if depth == 0 {
 		return nil
 	}
-	at := bins[(from+to+1)/2].From
+	at := bins[lowest(bins[:n], from-1, to+1)].From
 	return &at
+}
+
+// lowest returns the place of the smallest count from one bin to another. Of equal ones it returns that in the middle.
+func lowest(bins []Bin, from, to int) int {
+	var places []int
+	for i := max(from, 0); i <= min(to, len(bins)-1); i++ {
+		if len(places) > 0 && bins[i].Count < bins[places[0]].Count {
+			places = places[:0]
+		}
+		if len(places) == 0 || bins[i].Count == bins[places[0]].Count {
+			places = append(places, i)
+		}
+	}
+	return places[len(places)/2]
 }
 
 // crowdWidth is how near to a threshold a pair is close to it.

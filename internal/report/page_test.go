@@ -102,6 +102,13 @@ func TestPage(t *testing.T) {
 	if !strings.HasPrefix(readout, "1 and 10: ") {
 		t.Errorf("under the pointer: %q", readout)
 	}
+	b.eval(`const map = document.querySelector(".heat[data-cluster]");
+		map.focus();
+		for (const key of ["ArrowUp", "ArrowLeft", "ArrowRight"]) map.dispatchEvent(new KeyboardEvent("keydown", {key}));
+		return map.parentElement.querySelector(".readout").textContent;`, &readout)
+	if !strings.HasPrefix(readout, "2 and 9: ") {
+		t.Errorf("with the arrow keys: %q", readout)
+	}
 	if faults := b.faults(address); len(faults) > 0 {
 		t.Errorf("the page: %v", faults)
 	}

@@ -17,10 +17,10 @@ var placeholders = map[string]string{
 	"input": "INPUT", "reference": "REFERENCE", "output": "OUTPUT", "stopwords": "FILE", "temp": "DIR",
 }
 
-// command returns the command line that repeats a run: all settings that differ from the defaults.
+// command returns the command line that repeats a run: all settings that differ from the defaults, one on a line.
 func command(c *job.Config, hide bool) string {
 	given, usual := settings(*c), settings(job.Default())
-	words := []string{"runjob", "run"}
+	flags := []string{"runjob run"}
 	names := slices.Sorted(maps.Keys(given))
 	slices.SortStableFunc(names, func(a, b string) int { return rankOf(a) - rankOf(b) })
 	for _, name := range names {
@@ -31,10 +31,10 @@ func command(c *job.Config, hide bool) string {
 			if hide {
 				value = hidden(name, value)
 			}
-			words = append(words, flagOf(name, value))
+			flags = append(flags, flagOf(name, value))
 		}
 	}
-	return strings.Join(slices.Compact(words), " ")
+	return strings.Join(slices.Compact(flags), " \\\n  ")
 }
 
 // rankOf puts input and output first.

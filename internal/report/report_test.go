@@ -13,6 +13,8 @@ import (
 	"golang.org/x/net/html"
 
 	"mirrorbeam/internal/results"
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/storage/storagetest"
 	"mirrorbeam/internal/workspace"
 )
 
@@ -77,6 +79,33 @@ func TestFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkGolden(t, "comparison.json", c)
+}
+
+// TestInBucket: results in a bucket give the same page.
+func TestInBucket(t *testing.T) {
+	_, folder := storagetest.NewMemory(t)
+	paths, err := filepath.Glob("testdata/run/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err == nil {
+			err = storage.WriteFile(storage.Join(folder, filepath.Base(path)), content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	there, err := results.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := build(t, there, Options{}), build(t, small(t), Options{})
+	want.Run.Folder = folder
+	if page(t, got) != page(t, want) {
+		t.Error("the pages differ")
+	}
 }
 
 // TestHidden: nothing of the input, not even a part of a name, is in a page that hides names.

@@ -96,22 +96,33 @@
     });
   });
 
-  // Under a map stands which pair the pointer is at.
+  // Under a map stands the pair that the pointer is at, or that the arrow keys have led to.
   document.querySelectorAll(".heat[data-cluster]").forEach((map) => {
     const cluster = figures.clusters[Number(map.dataset.cluster)];
     const edges = new Map((cluster.edges || []).map((edge) => [`${edge.a} ${edge.b}`, edge]));
     const side = cluster.documents.length;
     const readout = map.parentElement.querySelector(".readout");
-    map.addEventListener("pointermove", (event) => {
-      const box = map.getBoundingClientRect();
-      const at = (offset, length) => Math.min(Math.max(Math.floor(offset / length * side), 0), side - 1);
-      const x = at(event.clientX - box.left, box.width), y = at(event.clientY - box.top, box.height);
-      const a = Math.min(x, y), b = Math.max(x, y);
+    let column = 0, row = 1;
+    const inside = (place) => Math.min(Math.max(place, 0), side - 1);
+    const tell = (x, y) => {
+      [column, row] = [inside(x), inside(y)];
+      const a = Math.min(column, row), b = Math.max(column, row);
       const edge = edges.get(`${a} ${b}`);
       const score = edge ? `${edge.estimate ? "about " : ""}${Number(edge.score.toFixed(3))}` : "not listed";
       readout.textContent = a === b ? "" : `${a + 1} and ${b + 1}: ${score}`;
+    };
+    map.tabIndex = 0;
+    map.addEventListener("pointermove", (event) => {
+      const box = map.getBoundingClientRect();
+      tell(Math.floor((event.clientX - box.left) / box.width * side), Math.floor((event.clientY - box.top) / box.height * side));
     });
-    map.addEventListener("pointerleave", () => { readout.textContent = ""; });
+    map.addEventListener("keydown", (event) => {
+      const step = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[event.key];
+      if (!step) return;
+      event.preventDefault();
+      tell(column + step[0], row + step[1]);
+    });
+    for (const end of ["pointerleave", "blur"]) map.addEventListener(end, () => { readout.textContent = ""; });
   });
 
   // A link to something folded unfolds it.
