@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/zeebo/xxh3"
@@ -80,23 +81,19 @@ func findings(ctx context.Context, f *results.Folder, s sampler) (found, error) 
 			return all, err
 		}
 		if row.Cluster != cluster {
-			s.keep(all.sets, before, set)
+			all.addCluster(s, set-before)
 			cluster, before = row.Cluster, set
 		}
 		see(&row)
 	}
-	s.keep(all.sets, before, set)
+	all.addCluster(s, set-before)
 	return all, nil
 }
 
-// keep notes a cluster: the difference of two sums of documents. It draws clusters by lot, too.
-func (s sampler) keep(sets map[uint64]bool, before, after uint64) {
-	if before == after {
-		return
-	}
-	sum := after - before
-	if xxh3.Hash(fmt.Append(nil, sum)) <= s.limit {
-		sets[sum] = true
+// addCluster adds a cluster by the sum of its documents, 0 for none. Clusters are drawn by lot as documents are.
+func (f *found) addCluster(s sampler, sum uint64) {
+	if sum != 0 && xxh3.Hash(binary.LittleEndian.AppendUint64(nil, sum)) <= s.limit {
+		f.sets[sum] = true
 	}
 }
 

@@ -73,7 +73,7 @@ func (b *builder) begin() {
 		Run: Run{
 			Folder: b.folder.Path, Version: s.Version, ConfigHash: s.ConfigHash, Threshold: config.Threshold, Unit: Similarity,
 			Split: string(config.Split), Keep: string(config.Keep), Command: command(config, b.options.HideIDs),
-			Hidden: b.options.HideIDs, Passages: config.Similarity == methods.Containment,
+			Passages: config.Similarity == methods.Containment,
 		},
 		Counts:     s.Counts,
 		Skipped:    Skipped{Pairs: s.Skipped.Pairs, Groups: s.Skipped.Groups, Kept: s.Skipped.Kept},

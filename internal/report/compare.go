@@ -85,7 +85,8 @@ func Compare(ctx context.Context, a, b *results.Folder, options Options) (*Compa
 func (c *Comparison) hide() {
 	documents := aliases{"document", map[string]string{}}
 	for _, f := range []*Figures{c.A, c.B} {
-		f.Run.Folder, f.Run.Command, f.Run.Hidden = "", "", true
+		f.Run.hide()
+		f.Run.Command = ""
 	}
 	if c.Agreement == nil {
 		return

@@ -208,11 +208,11 @@ type Pair struct {
 
 // Containment counts the pairs that are not identical by the two shares.
 type Containment struct {
-	// From is the lower end of both axes. Each axis has as many steps as Pairs has rows.
+	// From is the lower end of both axes, and 1 the upper one. Each axis has ten steps.
 	From float64 `json:"from"`
-	// Pairs counts by the share of the shorter side first: the share of A that B has, then that of B that A has.
+	// Pairs counts by the step of ContainmentA, then by that of ContainmentB.
 	Pairs [][]int64 `json:"pairs"`
-	// OneSided counts pairs of which one document is nearly whole in the other, which has much more.
+	// OneSided counts the pairs of which one document is nearly whole in the other, which has much more. Of counts all.
 	OneSided int64 `json:"one_sided"`
 	Of       int64 `json:"of"`
 }

@@ -36,22 +36,30 @@ func withoutContent(text string) string {
 // without names.
 func (f *Figures) hide() {
 	documents, origins, files := aliases{"document", map[string]string{}}, aliases{"source", map[string]string{}}, aliases{"file", map[string]string{}}
-	f.Run.Folder = ""
+	f.Run.hide()
 	f.rename(documents.of, origins.of, files.of)
 	for i := range f.Rejects {
 		f.Rejects[i].Error = withoutContent(f.Rejects[i].Error)
 	}
 }
 
+// hide drops the paths of a run.
+func (r *Run) hide() {
+	r.Folder, r.Keep, r.Hidden = "", hidden("keep", r.Keep), true
+}
+
 // longestHeld is the length, in bytes, of the longest name in the figures.
 const longestHeld = 1 << 10
 
-// cut cuts very long names.
+// cut cuts very long names, and texts with names in them.
 func (f *Figures) cut() {
 	cut := func(name string) string { return cutMiddle(name, longestHeld) }
 	f.rename(cut, cut, cut)
 	for i := range f.Rejects {
 		f.Rejects[i].Error = cut(f.Rejects[i].Error)
+	}
+	for i := range f.Alerts {
+		f.Alerts[i].Text = cut(f.Alerts[i].Text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"math/bits"
@@ -111,12 +112,12 @@ func (m *memberPass) count(c *Cluster) {
 		}
 		m.sizes = append(m.sizes, next)
 	}
-	m.sizes[max(class, 0)].Clusters++
-	m.sizes[max(class, 0)].Documents += int64(c.Size)
+	m.sizes[class].Clusters++
+	m.sizes[class].Documents += int64(c.Size)
 }
 
-// clusters returns the clusters of the table, the largest first, and behind them loose ones that are not among them. Those
-// without a map keep no documents.
+// clusters returns the clusters of the table, the largest first: loose ones that are small are among them. Those without a
+// map keep no documents.
 func (m *memberPass) clusters() []Cluster {
 	var all []Cluster
 	for i, c := range m.largest.items {
@@ -130,5 +131,6 @@ func (m *memberPass) clusters() []Cluster {
 			all = append(all, *c)
 		}
 	}
+	slices.SortStableFunc(all, func(a, b Cluster) int { return cmp.Compare(b.Size, a.Size) })
 	return all
 }

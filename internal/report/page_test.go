@@ -51,7 +51,7 @@ func TestPage(t *testing.T) {
 	}
 
 	// A search by a figure, by a name, and by both.
-	for search, want := range map[string]string{">8": "1 of 28", "doc-00": "5 of 28", "chain >5": "1 of 28", "mean<0.7 >2": "*", "kept=1 >=3": "*", "</script>": "1 of 28", "": ""} {
+	for search, want := range map[string]string{">8": "1 of 28", "doc-00": "5 of 28", "chain >5": "1 of 28", "mean<0.7 >2": "*", "mean>90": "7 of 28", "mean>0.9": "7 of 28", "kept=1 >=3": "*", "</script>": "1 of 28", "": ""} {
 		var got struct {
 			Says    string `json:"says"`
 			Visible int    `json:"visible"`

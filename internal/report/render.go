@@ -57,7 +57,7 @@ type frame struct {
 func newFrame(figures any) (frame, error) {
 	encoded, err := encode(figures)
 	// The style and the script are files of the program. What is in the JSON cannot end the element that it stands in.
-	return frame{workspace.PageMark, policy, template.CSS(style), template.JS(script), template.JS(encoded)}, err //nolint:gosec
+	return frame{workspace.PageMark, policy, template.CSS(style), template.JS(script), template.JS(encoded)}, err
 }
 
 // encode writes figures as JSON in which no character can end an HTML element, or change how others are shown.
@@ -171,7 +171,7 @@ func barOf(part, whole float64) template.HTML {
 	if whole > 0 {
 		width = 100 * part / whole
 	}
-	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="%.1f" height="1"/></svg>`, width)) //nolint:gosec // only a number
+	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="%.1f" height="1"/></svg>`, width))
 }
 
 // whole writes a whole number of any type.

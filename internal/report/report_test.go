@@ -111,6 +111,7 @@ func TestInBucket(t *testing.T) {
 // TestHidden: nothing of the input, not even a part of a name, is in a page that hides names.
 func TestHidden(t *testing.T) {
 	f := small(t)
+	f.Summary.Config.Keep, f.Summary.Config.StopWords = "rank:/home/me/ranks", "/home/me/words"
 	c, err := Compare(t.Context(), f, f, Options{HideIDs: true})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func TestHidden(t *testing.T) {
 	if err := WriteComparison(&compared, c); err != nil {
 		t.Fatal(err)
 	}
-	secrets := []string{"doc-0", "chain-", "secret", "bad&", "example", "hacked", "in.jsonl", "testdata", "moved-", "long-", "gnp", "alone", "river", "is null"}
+	secrets := []string{"doc-0", "chain-", "secret", "bad&", "example", "hacked", "in.jsonl", "testdata", "moved-", "long-", "gnp", "alone", "river", "is null", "home/me"}
 	for what, text := range map[string]string{"a page": page(t, build(t, f, Options{HideIDs: true})), "a comparison": compared.String()} {
 		for _, secret := range secrets {
 			if at := strings.Index(text, secret); at >= 0 {

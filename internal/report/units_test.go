@@ -126,7 +126,6 @@ func TestSizes(t *testing.T) {
 	if documents != 70*71/2-1 {
 		t.Errorf("%d documents", documents)
 	}
-	m.count(&Cluster{Size: 1}) // a cluster of one, as of --split star with a kept document alone
 }
 
 func TestSampler(t *testing.T) {

@@ -17,6 +17,11 @@
     const body = table.tBodies[0];
     const rows = [...body.rows];
     const isNumeric = heads.map((_, i) => rows.some((row) => !Number.isNaN(number(row.cells[i]))));
+    // Similarities stand as shares of 1. So >90 means >0.9 there.
+    const isShare = heads.map((_, i) => {
+      const numbers = rows.map((row) => number(row.cells[i])).filter((x) => !Number.isNaN(x));
+      return numbers.every((x) => x <= 1) && numbers.some((x) => !Number.isInteger(x));
+    });
     // The column that comparisons look at: the sorted one, or the first with figures.
     const column = (name) => {
       if (name) return heads.findIndex((head, i) => isNumeric[i] && head.textContent.toLowerCase().startsWith(name));
@@ -53,7 +58,8 @@
         const parts = comparison.exec(word);
         const at = parts ? column(parts[1]) : -1;
         if (!parts || at < 0) return (row) => row.textContent.toLowerCase().includes(word);
-        return (row) => compare[parts[2]](number(row.cells[at]), Number(parts[3]));
+        const limit = Number(parts[3]) / (isShare[at] && Number(parts[3]) > 1 ? 100 : 1);
+        return (row) => compare[parts[2]](number(row.cells[at]), limit);
       });
       let left = 0;
       for (const row of rows) {
