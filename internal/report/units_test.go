@@ -230,3 +230,17 @@ func TestChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestMap: a pair that was not verified is a dot, and others are squares, the darker the more alike.
+func TestMap(t *testing.T) {
+	run := Run{Unit: Similarity, Threshold: 0.5}
+	c := Cluster{Documents: make([]Member, 3), Edges: []Edge{{A: 0, B: 1, Score: 0.5}, {A: 0, B: 2, Score: 1}, {A: 1, B: 2, Score: 0.9, Estimate: true}}}
+	cells, dots := mapOf(&c, &run)
+	if len(cells) != 2 || cells[0] != (Cell{0, "M0 1h1v1h-1z"}) || cells[1] != (Cell{levels - 1, "M0 2h1v1h-1z"}) || dots != "M1.5 2.5h.01" {
+		t.Errorf("%+v, %s", cells, dots)
+	}
+	near, far := levelOf(0, &Run{Unit: Bits, Distance: 4}), levelOf(4, &Run{Unit: Bits, Distance: 4})
+	if near != levels-1 || far != 0 || levelOf(0, &Run{Unit: Bits}) != levels-1 || levelOf(1, &Run{Unit: Similarity, Threshold: 1}) != levels-1 {
+		t.Errorf("levels %d and %d", near, far)
+	}
+}
