@@ -67,26 +67,22 @@ func (c *Comparison) agree(ctx context.Context, a, b *results.Folder) error {
 // findings reads the clusters of a run.
 func findings(ctx context.Context, f *results.Folder, s sampler) (found, error) {
 	all := found{map[uint64]bool{}, map[uint64]bool{}}
-	var set uint64 // a sum, so that the order of the documents does not matter
-	see := func(row *results.Member) {
-		key, chosen := s.choose([]byte(row.ID))
-		if chosen {
-			all.kept[key] = row.Kept
-		}
-		set += key
-	}
-	cluster, before := "", uint64(0)
+	cluster, sum := "", uint64(0) // a sum, so that the order of the documents does not matter
 	for row, err := range f.Members(ctx) {
 		if err != nil {
 			return all, err
 		}
 		if row.Cluster != cluster {
-			all.addCluster(s, set-before)
-			cluster, before = row.Cluster, set
+			all.addCluster(s, sum)
+			cluster, sum = row.Cluster, 0
 		}
-		see(&row)
+		key, chosen := s.choose([]byte(row.ID))
+		if chosen {
+			all.kept[key] = row.Kept
+		}
+		sum += key
 	}
-	all.addCluster(s, set-before)
+	all.addCluster(s, sum)
 	return all, nil
 }
 
