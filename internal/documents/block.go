@@ -3,6 +3,7 @@ package documents
 import (
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -14,6 +15,7 @@ import (
 // block is a portion of the input and the sketch block that is made of it.
 type block struct {
 	part    part
+	file    int // number of the file of its first document
 	builder *sketchblock.Builder
 	rejects []byte
 	sampled []byte // records of documents from which the audit draws its sample
@@ -40,6 +42,9 @@ func (b *block) reset() {
 	clear(b.values)
 }
 
+// shingles returns the number of hashes in the sets of the block.
+func (b *block) shingles() int64 { return int64(len(b.builder.Sets()) / sketchblock.HashSize) }
+
 // reject adds a row of rejects.
 func (b *block) reject(file *corpus.File, position int64, fault string) {
 	b.counts.Rejected++
@@ -53,16 +58,24 @@ func (b *block) setAside(shares audit.Shares, d *sketchblock.Document, isReferen
 		return
 	}
 	aside := records.SetAside{Ref: d.Ref, Digest: d.Digest, Scope: d.Scope, Side: d.Side}
-	switch hash := audit.DocumentHash(d.Ref, d.Digest, isReference); {
-	case !isReference && hash < audit.Limit(shares.Sampled):
+	switch sampled, probed := chosen(shares, d.Ref, d.Digest, isReference); {
+	case sampled:
 		b.sampled = records.AppendSetAside(b.sampled, aside, d.Set)
-	case shares.Probed < 1 && hash < audit.Limit(shares.Probed):
+	case probed:
 		b.probed = records.AppendSetAside(b.probed, aside, d.Set)
 	}
 }
 
-// write adds the block to the run file of the split.
-func (b *block) write(run *runfile.Writer, split int) error {
+// chosen reports whether a document is in the share from which the audit draws its sample, or otherwise in the share in
+// which it looks for partners. All documents of the corpus may be in that one. Then none is chosen for it.
+func chosen(shares audit.Shares, ref docref.Ref, digest uint64, isReference bool) (sampled, probed bool) {
+	hash := audit.DocumentHash(ref, digest, isReference)
+	sampled = !isReference && hash < audit.Limit(shares.Sampled)
+	return sampled, !sampled && shares.Probed < 1 && hash < audit.Limit(shares.Probed)
+}
+
+// write adds the block to a run file. Rejects is the shard of its rejects.
+func (b *block) write(run *runfile.Writer, split, rejects int) error {
 	if b.builder.Len() > 0 {
 		if err := run.Section(records.Documents, split, b.builder.Documents()...); err != nil {
 			return err
@@ -75,7 +88,7 @@ func (b *block) write(run *runfile.Writer, split int) error {
 		kind  runfile.Kind
 		shard int
 		bytes []byte
-	}{{records.Sample, split, b.sampled}, {records.Probe, split, b.probed}, {records.Rejects, 0, b.rejects}} {
+	}{{records.Sample, split, b.sampled}, {records.Probe, split, b.probed}, {records.Rejects, rejects, b.rejects}} {
 		if len(section.bytes) == 0 {
 			continue
 		}

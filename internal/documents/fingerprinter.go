@@ -55,6 +55,8 @@ type fingerprinter struct {
 	identifier *sketch.Identifier // replaces it where documents are the same or not
 	bands      *Bands
 	packed     []byte
+	// isForUnits says that blocks do not know the numbers of their files: all refs have the number 0.
+	isForUnits bool
 	// wants, if not nil, selects the documents that are fingerprinted. Others are only counted.
 	wants func(r *Record, isReference bool) bool
 }
@@ -85,6 +87,7 @@ func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, inputs *Input
 func (f *fingerprinter) fingerprint(b *block) error {
 	defer b.part.release()
 	b.reset()
+	b.file = b.part.batches[0].File
 	for r := range f.source.records(&b.part) {
 		if err := f.record(b, r); err != nil {
 			return err
@@ -112,7 +115,11 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		b.reject(file, r.Position, r.Fault)
 		return nil
 	}
-	ref, err := docref.New(r.File, r.Position)
+	number := r.File
+	if f.isForUnits {
+		number = 0
+	}
+	ref, err := docref.New(number, r.Position)
 	if err != nil {
 		return fmt.Errorf("file %s: %w", file.Path, err)
 	}

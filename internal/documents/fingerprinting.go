@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"mirrorbeam/internal/audit"
-	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/work"
 )
 
@@ -23,6 +22,8 @@ type Fingerprinting struct {
 	Checksums bool
 	// Shards is the number of ranges of hashes that the values of the source field are counted in.
 	Shards int
+	// Units is the folder in which a state keeps units, see [Unit]; empty: there is no state.
+	Units work.Path
 	// AuditSample is about how many documents the audit samples. 0 means no audit.
 	AuditSample int
 
@@ -42,14 +43,17 @@ func (f *Fingerprinting) Setup() (err error) {
 	return err
 }
 
-// Task fingerprints the split of the task's number. One worker reads a split of plain lines. A file that is
-// not cut, such as a compressed one, is read by one goroutine, and one goroutine for each core fingerprints.
+// Task fingerprints the split of the task's number. With a state it makes units of a split that has none, and takes all
+// from the units.
 func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	if f.Units != "" {
+		return f.keep(ctx, t.Number, w)
+	}
 	o := w.Outcome
 	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
 	defer reader.close()
 	values := valueCounts{}
-	write := func(b *block) error {
+	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		o.Counts.Add(b.counts)
 		o.PassedOver = o.PassedOver.Add(b.passed)
 		o.Sources.Documents.AddAll(b.sources)
@@ -60,17 +64,9 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 			}
 			clear(values)
 		}
-		o.Shingles += int64(len(b.builder.Sets()) / sketchblock.HashSize)
-		return b.write(&w.Run, t.Number)
-	}
-	var err error
-	if reader.isUncut() {
-		var others time.Duration
-		others, err = f.parallel(ctx, reader, write)
-		w.Figures.CPU += others
-	} else {
-		err = f.serial(ctx, reader, write)
-	}
+		o.Shingles += b.shingles()
+		return b.write(&w.Run, t.Number, 0)
+	})
 	if err != nil {
 		return err
 	}
@@ -83,6 +79,18 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 		return WriteChecksums(&w.Run, t.Number, reader.sums)
 	}
 	return nil
+}
+
+// read fingerprints the portions of the reader and passes their blocks on, in order. One worker reads a split of plain
+// lines. A file that is not cut, such as a compressed one, is read by one goroutine, and one goroutine for each core
+// fingerprints.
+func (f *Fingerprinting) read(ctx context.Context, reader *splitReader, figures *work.Figures, write func(*block) error) error {
+	if !reader.isUncut() {
+		return f.serial(ctx, reader, write)
+	}
+	others, err := f.parallel(ctx, reader, write)
+	figures.CPU += others
+	return err
 }
 
 // serial fingerprints the portions of the reader in this goroutine.
@@ -140,7 +148,14 @@ func (f *Fingerprinting) block() *block {
 }
 
 func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {
-	return newFingerprinter(f.words, f.Kept, f.shares, f.inputs)
+	if f.Units == "" {
+		return newFingerprinter(f.words, f.Kept, f.shares, f.inputs)
+	}
+	worker, err := newFingerprinter(f.words, f.Kept, audit.Shares{}, f.inputs)
+	if err == nil {
+		worker.isForUnits = true
+	}
+	return worker, err
 }
 
 // putAll puts all portions of a reader into a pool.

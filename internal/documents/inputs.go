@@ -19,6 +19,9 @@ import (
 type Inputs struct {
 	Files  []corpus.File
 	Splits []corpus.Split
+	// Units, if there is a state, are the units of each split: one for each of its stretches, or nil for a split that is
+	// to be read.
+	Units [][]Unit
 	// Sources are the sources of the files, by their numbers.
 	Sources []sources.Source
 	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.

@@ -22,6 +22,7 @@ type splitReader struct {
 	holds   bool          // the right to hold a long line, which is in buffer
 	waiting *corpus.Batch // a long line, for the next portion
 	reader  *formats.Reader
+	alone   bool // a part is of one stretch only
 	reading bool // the reader is within rest[0]
 	buffer  []byte
 	rejects []corpus.Reject // rejects of the stretch that come after what was read
@@ -64,7 +65,9 @@ func (r *splitReader) fill(ctx context.Context, l *part) error {
 		}
 		batch, err := r.reader.Next(r.buffer)
 		if err == io.EOF {
-			r.endStretch(l)
+			if r.endStretch(l); r.alone && len(l.batches) > 0 {
+				return nil
+			}
 			continue
 		} else if err != nil {
 			return work.NewInputError(err)

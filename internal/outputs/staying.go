@@ -9,7 +9,6 @@ import (
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
-	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/work"
 )
 
@@ -118,11 +117,11 @@ func (s *staying) block() error {
 	if err != nil {
 		return err
 	}
-	s.blocks = s.blocks[1:]
-	block, err := sketchblock.Parse(buffer)
+	block, err := work.ParseBlock(buffer, s.blocks[0])
 	if err != nil {
 		return err
 	}
+	s.blocks = s.blocks[1:]
 	s.refs = s.refs[:0]
 	for i := range block.Len() {
 		if ref := block.Ref(i); !s.removed[ref] {

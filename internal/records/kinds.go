@@ -46,4 +46,6 @@ const (
 	LeadingSources     runfile.Kind = 40 // the sources of a range with the most documents, shard 0
 	Shingles           runfile.Kind = 41 // shingles of a split, by group of ranges of hashes
 	Frequencies        runfile.Kind = 42 // the frequencies of these shingles, by split
+	StretchFigures     runfile.Kind = 43 // what was counted of a stretch of a file that a state keeps, by stretch
+	Memberships        runfile.Kind = 44 // documents of clusters by hashes of their names, shard 0
 )

@@ -16,8 +16,10 @@ type Piece struct {
 	Path   string
 	Offset int64
 	Length int64
-	sum    uint32
-	size   int64 // of the file
+	// Mark is the number that a link gave the piece, see [Writer.Link]; 0 for a section of the run file itself.
+	Mark uint32
+	sum  uint32
+	size int64 // of the file
 }
 
 const (
@@ -29,13 +31,16 @@ const (
 
 // Pieces returns the pieces of one run file in the order of writing.
 func Pieces(path string) ([]Piece, error) {
-	sections, size, err := readIndex(path)
+	sections, files, err := readIndex(path)
 	if err != nil {
 		return nil, err
 	}
 	pieces := make([]Piece, len(sections))
 	for i, s := range sections {
-		pieces[i] = Piece{Kind: s.kind, Shard: int(s.shard), Path: path, Offset: s.offset, Length: s.length, sum: s.sum, size: size}
+		pieces[i] = Piece{
+			Kind: s.kind, Shard: int(s.shard), Path: files[s.link].path, Offset: s.offset, Length: s.length, Mark: s.mark,
+			sum: s.sum, size: files[s.link].size,
+		}
 	}
 	return pieces, nil
 }
@@ -76,7 +81,10 @@ func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 	if crc32.Checksum(index, castagnoli) != binary.LittleEndian.Uint32(footer[24:]) || tail > uint64(len(index)) {
 		return nil, damaged
 	}
-	names := index[tail:]
+	files, ok := decodeFiles(index[tail:])
+	if !ok {
+		return nil, damaged
+	}
 	index = index[:tail]
 	at := 0
 	for binary.LittleEndian.Uint64(index[at:]) < uint64(shard) {
@@ -91,26 +99,21 @@ func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 	if _, err := file.ReadAt(b, int64(first*pieceSize)); err != nil {
 		return nil, err
 	}
-	type run struct {
-		path string
-		size int64
-	}
-	var runs []run
-	for len(names) > 0 {
-		end := 12 + binary.LittleEndian.Uint32(names[8:])
-		runs = append(runs, run{string(names[12:end]), int64(binary.LittleEndian.Uint64(names))})
-		names = names[end:]
-	}
 	pieces := make([]Piece, 0, end-first)
 	for ; len(b) > 0; b = b[pieceSize:] {
-		run := runs[binary.LittleEndian.Uint32(b[4:])]
+		kind, mark := kindOf(b)
+		number := binary.LittleEndian.Uint32(b[4:])
+		if int64(number) >= int64(len(files)) {
+			return nil, damaged
+		}
 		pieces = append(pieces, Piece{
-			Kind:   Kind(b[0]),
+			Kind:   kind,
 			Shard:  shard,
-			Path:   run.path,
-			size:   run.size,
+			Path:   files[number].path,
+			size:   files[number].size,
 			Offset: int64(binary.LittleEndian.Uint64(b[8:])),
 			Length: int64(binary.LittleEndian.Uint64(b[16:])),
+			Mark:   mark,
 			sum:    binary.LittleEndian.Uint32(b[24:]),
 		})
 	}

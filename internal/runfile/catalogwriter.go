@@ -28,7 +28,7 @@ func WriteCatalog(dir string, runs []string, needed, extra []Kind) (path string,
 }
 
 func writeCatalog(dir string, runs []string, needed, extra []Kind, held int) (path string, shards []int, err error) {
-	c := catalogWriter{runs: runs, needed: needed, extra: extra, held: held, sizes: make([]int64, len(runs)), kept: make([][]section, len(runs))}
+	c := catalogWriter{numbers: map[string]uint32{}, runs: runs, needed: needed, extra: extra, held: held, files: make([][]sizedFile, len(runs)), kept: make([][]section, len(runs))}
 	if err := c.survey(); err != nil {
 		return "", nil, err
 	}
@@ -45,13 +45,15 @@ type catalogWriter struct {
 	needed, extra []Kind
 	held          int
 
-	sizes  []int64     // of the runs
-	counts []int       // sections by shard
-	kept   [][]section // by run; nil if they are too many to be held
-	shards []int       // with a piece of a needed kind
+	files  [][]sizedFile // in which the sections of each run lie
+	counts []int         // sections by shard
+	kept   [][]section   // by run; nil if they are too many to be held
+	shards []int         // with a piece of a needed kind
 
 	packed, index []byte
-	pieces        uint64 // in the file
+	pieces        uint64            // in the file
+	numbers       map[string]uint32 // of the files of these pieces, by path
+	listed        []byte            // these files, packed
 }
 
 // piece is a section of a run.
@@ -63,8 +65,8 @@ type piece struct {
 // survey counts the sections of each shard, and keeps them if they are few.
 func (c *catalogWriter) survey() error {
 	total := 0
-	return c.eachIndex(func(run int, size int64, sections []section) {
-		c.sizes[run] = size
+	return c.eachIndex(func(run int, files []sizedFile, sections []section) {
+		c.files[run] = files
 		for _, s := range sections {
 			for int(s.shard) >= len(c.counts) {
 				c.counts = append(c.counts, 0)
@@ -81,7 +83,7 @@ func (c *catalogWriter) survey() error {
 
 // eachIndex visits the wanted sections of each run, one run at a time, in any order. Indexes behind a network are read
 // side by side, since each takes a while.
-func (c *catalogWriter) eachIndex(visit func(run int, size int64, sections []section)) error {
+func (c *catalogWriter) eachIndex(visit func(run int, files []sizedFile, sections []section)) error {
 	var group errgroup.Group
 	group.SetLimit(1)
 	if len(c.runs) > 0 && storage.Scheme(c.runs[0]) != "" {
@@ -90,7 +92,7 @@ func (c *catalogWriter) eachIndex(visit func(run int, size int64, sections []sec
 	var visits sync.Mutex
 	for run, path := range c.runs {
 		group.Go(func() error {
-			sections, size, err := readIndex(path)
+			sections, files, err := readIndex(path)
 			if err != nil {
 				return err
 			}
@@ -99,7 +101,7 @@ func (c *catalogWriter) eachIndex(visit func(run int, size int64, sections []sec
 			})
 			visits.Lock()
 			defer visits.Unlock()
-			visit(run, size, sections)
+			visit(run, files, sections)
 			return nil
 		})
 	}
@@ -140,7 +142,7 @@ func (c *catalogWriter) piecesOf(low, high, sections int) ([]piece, error) {
 	kept := c.kept
 	if kept == nil {
 		kept = make([][]section, len(c.runs))
-		err := c.eachIndex(func(run int, _ int64, sections []section) {
+		err := c.eachIndex(func(run int, _ []sizedFile, sections []section) {
 			for _, s := range sections {
 				if low <= int(s.shard) && int(s.shard) < high {
 					kept[run] = append(kept[run], s)
@@ -167,8 +169,8 @@ func (c *catalogWriter) piecesOf(low, high, sections int) ([]piece, error) {
 func (c *catalogWriter) pack(pieces []piece) {
 	b := slices.Grow(c.packed[:0], len(pieces)*pieceSize)
 	for i, p := range pieces {
-		b = append(b, byte(p.kind), 0, 0, 0)
-		b = binary.LittleEndian.AppendUint32(b, uint32(p.run))
+		b = appendKind(b, p.section)
+		b = binary.LittleEndian.AppendUint32(b, c.number(c.files[p.run][p.link]))
 		b = binary.LittleEndian.AppendUint64(b, uint64(p.offset))
 		b = binary.LittleEndian.AppendUint64(b, uint64(p.length))
 		b = binary.LittleEndian.AppendUint32(b, p.sum)
@@ -185,20 +187,27 @@ func (c *catalogWriter) pack(pieces []piece) {
 	c.packed = b
 }
 
-// tail returns what follows the pieces: the index of shards, the runs, and the footer.
+// number returns the number of a file among those of the catalog.
+func (c *catalogWriter) number(file sizedFile) uint32 {
+	number, known := c.numbers[file.path]
+	if !known {
+		number = uint32(len(c.numbers))
+		c.numbers[file.path] = number
+		c.listed = appendFile(c.listed, file)
+	}
+	return number
+}
+
+// tail returns what follows the pieces: the index of shards, the files, and the footer.
 func (c *catalogWriter) tail() []byte {
 	b := binary.LittleEndian.AppendUint64(c.index, 1<<63)
 	b = binary.LittleEndian.AppendUint64(b, c.pieces)
-	runsAt := len(b)
-	for i, run := range c.runs {
-		b = binary.LittleEndian.AppendUint64(b, uint64(c.sizes[i]))
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(run)))
-		b = append(b, run...)
-	}
+	filesAt := len(b)
+	b = append(b, c.listed...)
 	sum := crc32.Checksum(b, castagnoli)
 	b = append(b, catalogMagic...)
 	b = binary.LittleEndian.AppendUint64(b, c.pieces*pieceSize)
-	b = binary.LittleEndian.AppendUint64(b, uint64(runsAt))
+	b = binary.LittleEndian.AppendUint64(b, uint64(filesAt))
 	b = binary.LittleEndian.AppendUint32(b, sum)
 	return append(b, 0, 0, 0, 0)
 }

@@ -11,6 +11,9 @@
 //	index     32 bytes a section: kind, shard, offset, length, CRC-32C
 //	footer    32 bytes: magic, offset of the index, its length, its CRC-32C
 //
+// A run file may also list sections of other run files, which then count as its own: see [Writer.Link]. The paths of
+// these files lie in a section of their own.
+//
 // All integers are little-endian. Files have random names: two attempts at one task never use the same file.
 // A file appears under its name only when it is complete.
 package runfile
@@ -18,7 +21,6 @@ package runfile
 import (
 	"bufio"
 	"crypto/rand"
-	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 
@@ -33,7 +35,6 @@ const (
 	sectionSize = 32
 	footerSize  = 32
 	writeBuffer = 64 << 10
-	indexGuess  = 32 << 10 // the index of a thousand sections
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -44,13 +45,22 @@ type section struct {
 	shard          uint32
 	offset, length int64
 	sum            uint32
+	// mark is that of a link, see [Piece]. link is the number of the file in which the section lies: 0 for the run file
+	// itself, else that of a linked file, from 1.
+	mark, link uint32
 }
+
+// linksKind is the kind of the section that lists the linked files. No stage has a kind of that number.
+const linksKind Kind = 0
 
 // Writer writes one run file. It holds records back by kind and shard until their bytes exceed the budget.
 // Then it writes them to the file as sections. If each section would cost its reader a request, the records
 // wait on the local disk instead. Then the file has one section for each kind and shard. It is not for
 // concurrent use.
 type Writer struct {
+	// Durable makes Close wait until the file survives a loss of power. Reset leaves it as it is.
+	Durable bool
+
 	path     string
 	file     storage.Writer // nil before the first section and after the last
 	out      *bufio.Writer
@@ -60,6 +70,8 @@ type Writer struct {
 	shards   [][]pending // by kind, by shard
 	spare    [][]byte    // empty chunks
 	sections []section
+	links    map[string]uint32 // numbers of the linked files
+	linked   []byte            // these files, packed
 	spill    *spill // nil if a section costs its reader no request
 }
 
@@ -92,6 +104,8 @@ func (w *Writer) Reset(dir string, budget int) {
 	}
 	w.path, w.budget = storage.Join(dir, "run-"+rand.Text()), budget
 	w.offset, w.held, w.sections = 0, 0, w.sections[:0]
+	w.linked = w.linked[:0]
+	clear(w.links)
 	if storage.Scheme(w.path) != "" {
 		w.spill = new(spill)
 	}
@@ -175,7 +189,7 @@ func (w *Writer) Section(kind Kind, shard int, parts ...[]byte) error {
 // begin begins a section.
 func (w *Writer) begin(kind Kind, shard int) error {
 	if w.file == nil {
-		file, err := storage.Create(w.path)
+		file, err := storage.CreateWith(w.path, storage.Options{Durable: w.Durable})
 		if err != nil {
 			return fmt.Errorf("create run: %w", err)
 		}
@@ -186,6 +200,27 @@ func (w *Writer) begin(kind Kind, shard int) error {
 		w.out.Reset(file)
 	}
 	w.sections = append(w.sections, section{kind: kind, shard: uint32(shard), offset: w.offset})
+	return nil
+}
+
+// Link lists a piece of another run file as a section of this one, for a kind and shard. Its bytes stay where they are, so
+// the other file must stay, too. The mark, below 2^24, comes with every piece that is read by the link.
+func (w *Writer) Link(kind Kind, shard int, p Piece, mark uint32) error {
+	if mark > maxMark {
+		return fmt.Errorf("link a piece of %s: the mark %d is above %d", p.Path, mark, maxMark)
+	}
+	link, known := w.links[p.Path]
+	if !known {
+		if w.links == nil {
+			w.links = map[string]uint32{}
+		}
+		w.linked = appendFile(w.linked, sizedFile{p.Path, p.size})
+		link = uint32(len(w.links) + 1)
+		w.links[p.Path] = link
+	}
+	w.sections = append(w.sections, section{
+		kind: kind, shard: uint32(shard), offset: p.Offset, length: p.Length, sum: p.sum, mark: mark, link: link,
+	})
 	return nil
 }
 
@@ -270,6 +305,9 @@ func (w *Writer) Written() int64 { return w.offset }
 func (w *Writer) Close() (string, error) {
 	defer w.Abort()
 	err := w.flush()
+	if err == nil && len(w.linked) > 0 {
+		err = w.Section(linksKind, 0, w.linked)
+	}
 	if w.file == nil {
 		return "", err
 	}
@@ -298,78 +336,4 @@ func (w *Writer) Abort() {
 		w.spill.close()
 		w.spill = nil
 	}
-}
-
-// index encodes the sections and the footer.
-func (w *Writer) index() []byte {
-	b := make([]byte, 0, len(w.sections)*sectionSize+footerSize)
-	for _, s := range w.sections {
-		b = append(b, byte(s.kind), 0, 0, 0)
-		b = binary.LittleEndian.AppendUint32(b, s.shard)
-		b = binary.LittleEndian.AppendUint64(b, uint64(s.offset))
-		b = binary.LittleEndian.AppendUint64(b, uint64(s.length))
-		b = binary.LittleEndian.AppendUint32(b, s.sum)
-		b = append(b, 0, 0, 0, 0)
-	}
-	sum := crc32.Checksum(b, castagnoli)
-	length := len(b)
-	b = append(b, magic...)
-	b = binary.LittleEndian.AppendUint64(b, uint64(w.offset))
-	b = binary.LittleEndian.AppendUint64(b, uint64(length))
-	b = binary.LittleEndian.AppendUint32(b, sum)
-	return append(b, 0, 0, 0, 0)
-}
-
-// readIndex returns the sections of the run file at path, and the size of the file.
-func readIndex(path string) (_ []section, size int64, _ error) {
-	file, err := storage.Open(path)
-	if err != nil {
-		return nil, 0, fmt.Errorf("open run: %w", err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, 0, fmt.Errorf("open run: %w", err)
-	}
-	damaged := fmt.Errorf("open run %s: not a whole run file", path)
-	if info.Size < footerSize {
-		return nil, 0, damaged
-	}
-	// A read behind a network takes long, however little it reads. So most indexes come with their footer.
-	tail := make([]byte, min(info.Size, indexGuess))
-	if _, err := file.ReadAt(tail, info.Size-int64(len(tail))); err != nil {
-		return nil, 0, fmt.Errorf("read run %s: %w", path, err)
-	}
-	tail, footer := tail[:len(tail)-footerSize], tail[len(tail)-footerSize:]
-	offset := binary.LittleEndian.Uint64(footer[8:])
-	length := binary.LittleEndian.Uint64(footer[16:])
-	if string(footer[:5]) == magic[:5] && string(footer[:8]) != magic {
-		return nil, 0, fmt.Errorf("open run %s: it has another format: written by another version of this program", path)
-	}
-	if string(footer[:8]) != magic || offset+length+footerSize != uint64(info.Size) || length%sectionSize != 0 {
-		return nil, 0, damaged
-	}
-	var b []byte
-	if length <= uint64(len(tail)) {
-		b = tail[uint64(len(tail))-length:]
-	} else {
-		b = make([]byte, length)
-		if _, err := file.ReadAt(b, int64(offset)); err != nil {
-			return nil, 0, fmt.Errorf("read run %s: %w", path, err)
-		}
-	}
-	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(footer[24:]) {
-		return nil, 0, damaged
-	}
-	sections := make([]section, 0, length/sectionSize)
-	for ; len(b) > 0; b = b[sectionSize:] {
-		sections = append(sections, section{
-			kind:   Kind(b[0]),
-			shard:  binary.LittleEndian.Uint32(b[4:]),
-			offset: int64(binary.LittleEndian.Uint64(b[8:])),
-			length: int64(binary.LittleEndian.Uint64(b[16:])),
-			sum:    binary.LittleEndian.Uint32(b[24:]),
-		})
-	}
-	return sections, info.Size, nil
 }

@@ -186,6 +186,7 @@ type Block struct {
 	refs, digests, keyed, simmed, sizes, stored, ranked []byte
 	scopes, sides, sources                              []byte
 	ends, id                                            []byte
+	moved                                               docref.Ref // what is added to each ref
 }
 
 // Parse reads the header of a block's documents. The block aliases them.
@@ -233,7 +234,16 @@ func (b *Block) Len() int { return b.n }
 func (b *Block) Keys() int { return b.keys }
 
 // Ref returns the ref of document i.
-func (b *Block) Ref(i int) docref.Ref { return docref.Ref(binary.LittleEndian.Uint64(b.refs[8*i:])) }
+func (b *Block) Ref(i int) docref.Ref {
+	return docref.Ref(binary.LittleEndian.Uint64(b.refs[8*i:])) + b.moved
+}
+
+// MoveTo gives all documents of the block the number of another file. They must have been written with the number 0.
+func (b *Block) MoveTo(file int) error {
+	first, err := docref.New(file, 0)
+	b.moved = first
+	return err
+}
 
 // Digest returns the digest of document i.
 func (b *Block) Digest(i int) uint64 { return binary.LittleEndian.Uint64(b.digests[8*i:]) }

@@ -124,12 +124,15 @@ func Reopen(info Info) (File, error) {
 }
 
 // Create begins a file of any storage.
-func Create(name string) (Writer, error) {
+func Create(name string) (Writer, error) { return CreateWith(name, Options{}) }
+
+// CreateWith begins a file of any storage, with options.
+func CreateWith(name string, options Options) (Writer, error) {
 	s, err := Of(name)
 	if err != nil {
 		return nil, err
 	}
-	return s.Create(name, Options{})
+	return s.Create(name, options)
 }
 
 // Remove removes a file of any storage. A missing file is no error.

@@ -76,7 +76,7 @@ func (w *Desk) EachBlock(ctx context.Context, visit func(*sketchblock.Block, run
 		if err != nil {
 			return err
 		}
-		block, err := sketchblock.Parse(buffer)
+		block, err := ParseBlock(buffer, piece)
 		if err != nil {
 			return err
 		}
@@ -89,6 +89,16 @@ func (w *Desk) EachBlock(ctx context.Context, visit func(*sketchblock.Block, run
 		}
 	}
 	return nil
+}
+
+// ParseBlock reads the header of the documents of a sketch block, given their bytes and their piece. Blocks that a state
+// keeps do not know the number of their file. A link to them has it as its mark.
+func ParseBlock(documents []byte, piece runfile.Piece) (sketchblock.Block, error) {
+	block, err := sketchblock.Parse(documents)
+	if err == nil && piece.Mark != 0 {
+		err = block.MoveTo(int(piece.Mark))
+	}
+	return block, err
 }
 
 // EachSet visits the documents of the sketch blocks of a split in order. Visit gets a block, the number of a document

@@ -15,7 +15,9 @@ type Outcome struct {
 	Stage  Stage
 	Number int
 	// Run is the path of the task's run file, "" if it wrote no record.
-	Run     string `json:",omitempty"`
+	Run string `json:",omitempty"`
+	// Kept is the run file that a state is to keep of what the task has read, "" for none.
+	Kept    Path `json:",omitempty"`
 	Counts  Counts
 	Skipped Skipped
 	// PassedOver counts records that are no documents, and were not expected to be.

@@ -1,0 +1,231 @@
+package documents
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+)
+
+// Unit is what a state keeps of a stretch of a file, so that no later job has to read it: its sketch blocks, its rejects
+// and what was counted. The blocks know positions in the file but not the number of the file, which changes as files come
+// and go.
+type Unit struct {
+	// Run is the path of the run file that holds the unit, and Shard the number of the unit there.
+	Run   string
+	Shard int
+}
+
+// stretchFigures is what was counted of a stretch.
+type stretchFigures struct {
+	Counts     work.Counts
+	PassedOver work.PassedOver `json:",omitempty"`
+	Texts      work.Texts
+	Shingles   int64
+	// Lines and Rejects are the Checksum of the stretch.
+	Lines, Rejects uint32
+}
+
+// add adds what was counted of a block.
+func (s *stretchFigures) add(b *block) {
+	s.Counts.Add(b.counts)
+	s.PassedOver = s.PassedOver.Add(b.passed)
+	s.Texts.Add(b.texts)
+	s.Shingles += b.shingles()
+}
+
+// keep does the work of a task with a state.
+func (f *Fingerprinting) keep(ctx context.Context, number int, w *work.Desk) error {
+	units := f.inputs.Units[number]
+	if len(units) == 0 {
+		run, err := f.makeUnits(ctx, number, w)
+		if err != nil {
+			return err
+		}
+		w.Outcome.Kept = work.Path(run)
+		for i := range f.inputs.Splits[number] {
+			units = append(units, Unit{run, i})
+		}
+	}
+	return f.recall(ctx, number, units, w)
+}
+
+// makeUnits fingerprints a split into a run file of units, one for each stretch, and returns its path.
+func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk) (string, error) {
+	split := f.inputs.Splits[number]
+	reader := newSplitReader(f.Reading, f.inputs.Files, split)
+	defer reader.close()
+	reader.alone = true
+	run := runfile.NewWriter(string(f.Units), w.Runs.Held)
+	run.Durable = true
+	defer run.Abort()
+	all := make([]stretchFigures, len(split))
+	shard := 0
+	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
+		for split[shard].File != b.file { // a new split has one stretch of a file
+			shard++
+		}
+		all[shard].add(b)
+		return b.write(run, shard, shard)
+	})
+	if err != nil {
+		return "", err
+	}
+	for i := range all {
+		all[i].Lines, all[i].Rejects = reader.sums[i].lines, reader.sums[i].rejects
+		encoded, err := json.Marshal(all[i])
+		if err == nil {
+			err = run.Section(records.StretchFigures, i, encoded)
+		}
+		if err != nil {
+			return "", fmt.Errorf("keep the counts of %s: %w", f.inputs.Files[split[i].File].Name, err)
+		}
+		w.Figures.Records += all[i].Counts.Documents + all[i].Counts.ReferenceDocuments
+		w.Figures.Bytes += all[i].Counts.Bytes + all[i].Counts.ReferenceBytes
+	}
+	return run.Close()
+}
+
+// recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
+func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
+	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string][]runfile.Piece{}, aside: newBlock(0, 0)}
+	for i, stretch := range f.inputs.Splits[number] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.unit(units[i], stretch); err != nil {
+			return fmt.Errorf("recall %s: %w", f.inputs.Files[stretch.File].Name, err)
+		}
+	}
+	if err := r.aside.write(&w.Run, number, 0); err != nil {
+		return err
+	}
+	if f.Checksums {
+		return WriteChecksums(&w.Run, number, r.sums)
+	}
+	return nil
+}
+
+// recalling makes the run of a split from units.
+type recalling struct {
+	*Fingerprinting
+	*work.Desk
+	number int                        // of the split
+	runs   map[string][]runfile.Piece // pieces of the files of units, by path
+	aside  *block                     // documents for the audit
+	sums   []Checksum
+}
+
+// unit adds a unit of a stretch.
+func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
+	pieces, known := r.runs[u.Run]
+	if !known {
+		if pieces, err = runfile.Pieces(u.Run); err != nil {
+			return err
+		}
+		r.runs[u.Run] = pieces
+	}
+	var blocks, sets []runfile.Piece
+	isCounted := false
+	for _, piece := range pieces {
+		if piece.Shard != u.Shard {
+			continue
+		}
+		switch piece.Kind {
+		case records.Documents:
+			piece.Mark = uint32(stretch.File)
+			blocks = append(blocks, piece)
+			err = r.Run.Link(piece.Kind, r.number, piece, piece.Mark)
+		case records.Sets:
+			sets = append(sets, piece)
+			err = r.Run.Link(piece.Kind, r.number, piece, 0)
+		case records.Rejects:
+			if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err == nil {
+				err = r.Run.Section(piece.Kind, 0, r.Buffers[0])
+			}
+		case records.StretchFigures:
+			isCounted = true
+			err = r.count(piece, stretch)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !isCounted || len(blocks) != len(sets) {
+		return fmt.Errorf("%s has no whole unit %d", u.Run, u.Shard)
+	}
+	if r.AuditSample == 0 {
+		return nil
+	}
+	for i := range blocks {
+		if err := r.setAside(blocks[i], sets[i], r.inputs.Files[stretch.File].Reference); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count adds what was counted of a stretch to the outcome.
+func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
+	b, err := r.Reader.Read(r.Buffers[0][:0], piece)
+	r.Buffers[0] = b
+	var s stretchFigures
+	if err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	if err != nil {
+		return err
+	}
+	o, file := r.Outcome, &r.inputs.Files[stretch.File]
+	o.Counts.Add(s.Counts)
+	o.PassedOver = o.PassedOver.Add(s.PassedOver)
+	o.Texts.Add(s.Texts)
+	o.Shingles += s.Shingles
+	o.Sources.Documents.Add(file.SourceAt(stretch.Start), s.Counts.Documents+s.Counts.ReferenceDocuments)
+	r.sums = append(r.sums, Checksum{lines: s.Lines, rejects: s.Rejects})
+	return nil
+}
+
+// setAside keeps the documents of a block that the audit may want.
+func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) error {
+	packed, err := r.ReadPiece(0, documents)
+	if err != nil {
+		return err
+	}
+	block, err := work.ParseBlock(packed, documents)
+	if err != nil {
+		return err
+	}
+	isChosen := func(i int) bool {
+		sampled, probed := chosen(r.shares, block.Ref(i), block.Digest(i), isReference)
+		return sampled || probed
+	}
+	first := 0
+	for first < block.Len() && !isChosen(first) {
+		first++
+	}
+	if first == block.Len() {
+		return nil // the sets need not be read
+	}
+	if packed, err = r.ReadPiece(1, sets); err != nil {
+		return err
+	}
+	for i, set := range block.Sets(packed) {
+		if i >= first && isChosen(i) {
+			r.aside.setAside(r.shares, documentOf(&block, i, set), isReference)
+		}
+	}
+	return nil
+}
+
+// documentOf returns what the audit needs of document i of a block.
+func documentOf(block *sketchblock.Block, i int, set []byte) *sketchblock.Document {
+	return &sketchblock.Document{
+		Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i), Set: sketchblock.AppendSet(nil, set),
+	}
+}
