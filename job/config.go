@@ -118,6 +118,17 @@ type Config struct {
 	// Resume keeps what the job has done if it dies, and goes on from there if an earlier job of the same configuration,
 	// inputs and program has died.
 	Resume bool `json:"resume,omitempty"`
+	// State is the folder, on the disk or in a bucket, that keeps what the next run of the job need not do again; empty for
+	// none.
+	State string `json:"state,omitempty"`
+	// Add leaves the files in the corpus that the state knows and Input does not name.
+	Add bool `json:"add,omitempty"`
+	// Rebuild reads all files again, and allows settings that are not those of the state.
+	Rebuild bool `json:"rebuild,omitempty"`
+	// AllowRemoval allows that more than a tenth of the files of the state are not in the corpus any more.
+	AllowRemoval bool `json:"allow_removal,omitempty"`
+	// FailOn holds conditions, see [FailConditions], under which a run that has ended well reports a failure.
+	FailOn []string `json:"fail_on,omitempty"`
 	// Memory is the size, in bytes, that a process aims to stay below; 0: no limit.
 	Memory ByteSize `json:"memory"`
 	// WorkerMemory is the same for a worker of a cluster; 0: Memory.

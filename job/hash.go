@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -28,12 +29,26 @@ var (
 	otherSettings = []string{
 		"input", "reference", "format", "max_rejects", "audit",
 		"output", "overwrite", "emit", "temp", "resume", "memory", "worker_memory", "lanes",
+		"state", "add", "rebuild", "allow_removal", "fail_on",
 	}
 )
 
 // isSetting reports whether there is a setting of that name.
 func isSetting(name string) bool {
 	return slices.Contains(sketchSettings, name) || slices.Contains(resultSettings, name) || slices.Contains(otherSettings, name)
+}
+
+// Differing returns the names of the settings that change sketches or results and differ from those of another
+// configuration, sorted.
+func (c *Config) Differing(other *Config) []string {
+	own, others := c.choices(sketchSettings, resultSettings), other.choices(sketchSettings, resultSettings)
+	var names []string
+	for _, name := range slices.Sorted(slices.Values(slices.Concat(sketchSettings, resultSettings))) {
+		if !bytes.Equal(own[name], others[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // SketchHash identifies the settings that change what is kept of a document. Sketches of equal hash can be compared,
@@ -72,6 +87,13 @@ func (c *Config) ResultHash(stopWords, ranking string) string {
 // hash returns the hash of the settings in some lists. The usual text of web pages adds nothing, nor does a setting that JSON
 // leaves out while it is empty: so a new setting of that kind changes no earlier hash.
 func (c *Config) hash(lists ...[]string) string {
+	encoded, _ := json.Marshal(c.choices(lists...)) // sorted by name
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:8])
+}
+
+// choices returns the settings in some lists, as JSON.
+func (c *Config) choices(lists ...[]string) map[string]json.RawMessage {
 	choices := *c
 	if choices.HTMLText == webtext.All {
 		choices.HTMLText = ""
@@ -86,7 +108,5 @@ func (c *Config) hash(lists ...[]string) string {
 			chosen[name] = value
 		}
 	}
-	encoded, _ = json.Marshal(chosen) // sorted by name
-	sum := sha256.Sum256(encoded)
-	return hex.EncodeToString(sum[:8])
+	return chosen
 }

@@ -26,6 +26,8 @@ type extent struct {
 	stopWords string
 	// temp and partial are folders of the run. inputs is the file that lists its inputs.
 	temp, partial, inputs string
+	// units is the folder in which a state keeps units, empty without a state.
+	units string
 }
 
 // newJob returns the parameters of the stages of a job.
@@ -36,7 +38,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Scoring: config.Scoring(),
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
 	}
-	runs := work.Runs{Folder: work.Path(e.temp), Held: sizing.RunBytes, Release: job.IsLocal(config.Runner) && !config.Resume, Resumable: config.Resume}
+	runs := work.Runs{Folder: work.Path(e.temp), Held: sizing.RunBytes, Release: job.IsLocal(config.Runner) && !config.Resume && config.State == "", Resumable: config.Resume}
 	if !job.IsLocal(config.Runner) {
 		runs.Memory = config.ProcessMemory()
 	}
@@ -46,7 +48,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 		Inputs: inputs, Splits: e.splits,
 		Fingerprinting: documents.Fingerprinting{
 			Sketching: config.Sketching(sizing.WindowBytes), Inputs: inputs, Kept: kept(config, &parameters),
-			Checksums: readsAgain(config), AuditSample: config.AuditSample(),
+			Checksums: readsAgain(config), AuditSample: config.AuditSample(), Units: work.Path(e.units),
 		},
 		Method: config.Method(), Parameters: parameters,
 		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes,
@@ -58,7 +60,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 			Files:  outputs.Files{Partial: work.Path(e.partial), Format: config.OutputFormat},
 			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming,
 			// A common passage neither removes a document nor puts it into a cluster.
-			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(),
+			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), Memberships: config.State != "",
 		},
 		Index: indexOf(config, e),
 	}

@@ -66,6 +66,7 @@ type run struct {
 	Begun time.Time `json:"begun"`
 
 	inputs  *documents.Inputs
+	state   *scheduled // nil without a state
 	results *workspace.Workspace
 	job     *transforms.Job // nil in a process that only finishes the job
 }
@@ -100,12 +101,23 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 		return nil, failure.New(failure.Usage, err)
 	}
 	r.ConfigHash = config.ResultHash(stopWords, ranking)
-	inputs, size, err := listing.Apart(ctx, config)
+	if config.State != "" {
+		if r.state, err = openState(&config); err != nil {
+			return nil, err
+		}
+	}
+	inputs, size, err := listing.Apart(ctx, config, r.known())
 	if err != nil {
 		return nil, err
 	}
 	inputs.StopWords, inputs.Ranking = stopWords, ranking
 	r.inputs, r.Bytes = &inputs, size
+	if r.state != nil {
+		of := newJob(&config, r.extent(stopWords)).Fingerprinting
+		if err := r.assign(of, listing.SplitBytes(size)); err != nil {
+			return nil, err
+		}
+	}
 	recipe, err := r.recipe(stopWords)
 	if err != nil {
 		return nil, err
@@ -131,7 +143,11 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 
 // extent returns what workers need to know, without the folders.
 func (r *run) extent(stopWords string) extent {
-	return extent{scheme: r.Scheme, bytes: r.Bytes, splits: len(r.inputs.Splits), stopWords: stopWords}
+	e := extent{scheme: r.Scheme, bytes: r.Bytes, splits: len(r.inputs.Splits), stopWords: stopWords}
+	if r.state != nil {
+		e.units = r.state.Units()
+	}
+	return e
 }
 
 // inputsPath returns the file that lists the inputs of a run.
@@ -142,6 +158,9 @@ func (r *run) close() {
 	if r.results != nil {
 		r.sayKept()
 		r.results.Close()
+	}
+	if r.state != nil {
+		r.state.Close() // a lease that is not given back ends with the process
 	}
 }
 
@@ -196,8 +215,14 @@ func (r *run) finish(found *metrics.Results) (Summary, error) {
 	if err := r.results.Settle(); err != nil {
 		return Summary{}, failure.New(failure.Storage, err)
 	}
-	if err := r.results.Publish(result.Files, summary); err != nil {
-		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
+	if r.state == nil {
+		if err := r.results.Publish(result.Files, summary); err != nil {
+			return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
+		}
+		return summary, nil
+	}
+	if err := r.publishScheduled(&result, &summary); err != nil {
+		return Summary{}, err
 	}
 	return summary, nil
 }

@@ -36,7 +36,9 @@ type Summary struct {
 	Sources []sources.Row `json:"sources"`
 	Plan    Plan          `json:"plan"`
 	// Audit is nil if the recall was not measured.
-	Audit   *audit.Result `json:"audit,omitempty"`
+	Audit *audit.Result `json:"audit,omitempty"`
+	// State is nil if the job has none.
+	State   *StateSummary `json:"state,omitempty"`
 	Stages  []Stage       `json:"stages"`
 	Seconds float64       `json:"seconds"`
 	// CPUSeconds is the CPU time of this process. On a cluster it is the sum of the stages.

@@ -1,13 +1,18 @@
 package corpus
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/storage"
+)
 
 // groupFiles is the largest number of files in a group.
 const groupFiles = 1 << 16
 
 // Group joins files that are one document each into groups. A job can number billions of documents, but only
 // millions of files. All files of a group have one format, and all or none of them are of the reference. The
-// position of a document in a group is the number of its file there. Files must be in the order of [List] or
+// position of a document in a group is the number of its file there. Groups stay what they are. Files must be in the order of [List] or
 // [WithReference], and keep it. A group takes the place of its first file.
 func Group(files []File) []File {
 	type kind struct {
@@ -17,7 +22,7 @@ func Group(files []File) []File {
 	grouped := make([]File, 0, len(files))
 	open := map[kind]int{}
 	for _, file := range files {
-		if !file.Format.IsWhole() {
+		if !file.Format.IsWhole() || file.Members != nil {
 			grouped = append(grouped, file)
 			continue
 		}
@@ -31,6 +36,39 @@ func Group(files []File) []File {
 		grouped[at].Members = append(grouped[at].Members, file)
 	}
 	return grouped
+}
+
+// Alone makes a group of each file that is one document. So its documents do not depend on what other files there are.
+func Alone(files []File) []File {
+	alone := slices.Clone(files)
+	for i, file := range files {
+		if file.Format.IsWhole() && file.Members == nil {
+			alone[i] = File{Name: file.Name, Format: file.Format, Reference: file.Reference, Members: files[i : i+1]}
+		}
+	}
+	return alone
+}
+
+// Joined returns files of two lists: those of the second, whose paths are absolute, unless the first has the same path.
+// Names become unique again, and the order is that of [List]. All or none of the files are of the reference.
+func Joined(files, others []File) ([]File, error) {
+	listed := make(map[string]bool, len(files))
+	for _, file := range files {
+		path, err := storage.Absolute(file.Path)
+		if err != nil {
+			return nil, fmt.Errorf("list inputs: %w", err)
+		}
+		listed[path] = true
+	}
+	joined := slices.Clone(files)
+	for _, file := range others {
+		if !listed[file.Path] {
+			joined = append(joined, file)
+		}
+	}
+	separateNames(joined)
+	sortByName(joined)
+	return joined, nil
 }
 
 // checkNumber returns an error if there are more files than a job can number.

@@ -2,6 +2,8 @@ package documents
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -10,6 +12,7 @@ import (
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/work"
+	"mirrorbeam/sketch"
 )
 
 // Unit is what a state keeps of a stretch of a file, so that no later job has to read it: its sketch blocks, its rejects
@@ -19,6 +22,29 @@ type Unit struct {
 	// Run is the path of the run file that holds the unit, and Shard the number of the unit there.
 	Run   string
 	Shard int
+}
+
+// unitVersion is raised when units of this program differ from those of an earlier one, and neither the version of the
+// sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way.
+const unitVersion = 1
+
+// UnitsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
+// lists of words and sources.
+func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
+	// Memory decides which zstd windows are read. That a file which was read once stays as it is does no harm.
+	f.WindowBytes = 0
+	encoded, err := json.Marshal(struct {
+		Sketching          Sketching
+		Kept               Kept
+		StopWords, Ranking string
+		Versions           [3]int
+		Unicode            string
+	}{f.Sketching, f.Kept, in.StopWords, in.Ranking, [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion})
+	if err != nil {
+		return "", fmt.Errorf("identify the sketches: %w", err)
+	}
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:8]), nil
 }
 
 // stretchFigures is what was counted of a stretch.

@@ -16,14 +16,17 @@ import (
 	"mirrorbeam/job"
 )
 
-// checkApart refuses an output or temporary folder that this job, or the next one, would read, and input that the job
+// checkApart refuses an output, temporary or state folder that this job, or the next one, would read, and input that the job
 // would delete. The error is of a kind.
 func checkApart(c *job.Config, found listed) error {
 	for _, read := range []struct {
 		setting string
 		listing corpus.Listing
 	}{{"input", found.input}, {"reference", found.reference}} {
-		for _, written := range []struct{ setting, folder string }{{"output", c.Output}, {"temp", c.TempFolder()}} {
+		for _, written := range []struct{ setting, folder string }{{"output", c.Output}, {"temp", c.TempFolder()}, {"state", c.State}} {
+			if written.folder == "" {
+				continue
+			}
 			folder, lies, err := read.listing.Searched(written.folder)
 			if err != nil {
 				return failure.New(failure.Storage, err)
@@ -88,7 +91,7 @@ func isResult(name string) bool {
 		return true
 	}
 	outputs := []string{
-		output.Clusters, output.Pairs, output.Removed, output.Unique, output.Annotated, output.Rejects, output.Sketches, output.Index,
+		output.Clusters, output.Pairs, output.Removed, output.Unique, output.Annotated, output.Rejects, output.Sketches, output.Index, output.Changes,
 	}
 	return slices.ContainsFunc(outputs, func(output string) bool { return strings.HasPrefix(name, output+"-") })
 }

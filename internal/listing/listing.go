@@ -66,18 +66,13 @@ func Corpus(ctx context.Context, inputs []string, name string, c *job.Config) (c
 
 // inputs returns the files, cut into splits, and about how many bytes of text
 // they hold. It is an error if they do not have the fields of the configuration.
-func (l listed) inputs(ctx context.Context, c *job.Config) (documents.Inputs, int64, error) {
-	files, err := l.input.Files, error(nil)
-	if len(l.reference.Files) > 0 {
-		if files, err = corpus.WithReference(l.reference.Files, files); err != nil {
-			return documents.Inputs{}, 0, err
-		}
+func (l listed) inputs(ctx context.Context, c *job.Config, known []corpus.File) (documents.Inputs, int64, error) {
+	files, err := l.files(known)
+	if err != nil {
+		return documents.Inputs{}, 0, err
 	}
-	for i := range files {
-		// Workers may run in processes with another working folder.
-		if files[i].Path, err = storage.Absolute(files[i].Path); err != nil {
-			return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
-		}
+	if c.State != "" {
+		files = corpus.Alone(files)
 	}
 	reading := c.Sketching(0).Reading
 	if files, err = formats.Prepare(ctx, files, reading.Wanted()); err != nil {
@@ -96,10 +91,37 @@ func (l listed) inputs(ctx context.Context, c *job.Config) (documents.Inputs, in
 	for i := range files {
 		size += files[i].TextSize()
 	}
-	inputs := documents.Inputs{
-		Files: files, Splits: corpus.Splits(files, SplitBytes(size)), Sources: corpus.AssignSources(files),
-	}
+	inputs := documents.Inputs{Files: files, Splits: corpus.Splits(files, SplitBytes(size)), Sources: corpus.AssignSources(files)}
 	return inputs, size, nil
+}
+
+// files returns the files of the reference and the input, and the known files that neither lists.
+func (l listed) files(known []corpus.File) (files []corpus.File, err error) {
+	input, reference := l.input.Files, l.reference.Files
+	if len(known) > 0 {
+		isInput := func(file corpus.File) bool { return !file.Reference }
+		isReference := func(file corpus.File) bool { return file.Reference }
+		input, err = corpus.Joined(input, slices.DeleteFunc(slices.Clone(known), isReference))
+		if err == nil {
+			reference, err = corpus.Joined(reference, slices.DeleteFunc(slices.Clone(known), isInput))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	files = input
+	if len(reference) > 0 {
+		if files, err = corpus.WithReference(reference, input); err != nil {
+			return nil, err
+		}
+	}
+	for i := range files {
+		// Workers may run in processes with another working folder.
+		if files[i].Path, err = storage.Absolute(files[i].Path); err != nil {
+			return nil, fmt.Errorf("list inputs: %w", err)
+		}
+	}
+	return files, nil
 }
 
 // Inputs returns the files of a configuration, cut into splits, and about how many bytes of
@@ -109,12 +131,13 @@ func Inputs(ctx context.Context, config job.Config) (documents.Inputs, int64, er
 	if err != nil {
 		return documents.Inputs{}, 0, err
 	}
-	return found.inputs(ctx, &config)
+	return found.inputs(ctx, &config, nil)
 }
 
 // Apart does what [Inputs] does, for a job that writes: its folders must be apart from
-// what it reads. The error is of a kind of package failure.
-func Apart(ctx context.Context, config job.Config) (documents.Inputs, int64, error) {
+// what it reads. Known are files that are of the corpus even if the configuration does not name them. The error is of a kind
+// of package failure.
+func Apart(ctx context.Context, config job.Config, known []corpus.File) (documents.Inputs, int64, error) {
 	found, err := listConfig(ctx, &config)
 	// If the output is part of the input, the listing comes upon results of an earlier run of the same job. These are
 	// not the cause.
@@ -124,7 +147,7 @@ func Apart(ctx context.Context, config job.Config) (documents.Inputs, int64, err
 	var inputs documents.Inputs
 	var size int64
 	if err == nil {
-		inputs, size, err = found.inputs(ctx, &config)
+		inputs, size, err = found.inputs(ctx, &config, known)
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -11,4 +11,6 @@ const (
 	Rejects   = "rejects"
 	Sketches  = "sketches"
 	Index     = "index"
+	// Changes is what has changed since the last run of a scheduled job.
+	Changes = "changes"
 )

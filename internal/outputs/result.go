@@ -30,6 +30,10 @@ type Result struct {
 	Bridges   work.Worst[work.Bridge]
 	// Files are the files of all outputs, by name. They are not published yet.
 	Files []output.File
+	// Kept are the run files that a state is to keep, by split. Written are the run files of the tasks that wrote the
+	// clusters, in their order.
+	Kept    map[int]work.Path `json:",omitempty"`
+	Written []work.Path       `json:",omitempty"`
 	// FirstReject is the first row of rejects, nil if there is none.
 	FirstReject *output.Reject
 	// AllPairs says that all pairs of documents were compared.
@@ -63,7 +67,7 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 	if counts.Kept+counts.Removed != counts.Documents {
 		return nil, fmt.Errorf("%d documents were read, %d are kept and %d removed", counts.Documents, counts.Kept, counts.Removed)
 	}
-	r := &Result{Counts: counts}
+	r := &Result{Counts: counts, Kept: map[int]work.Path{}}
 	for _, o := range outcomes {
 		r.Skipped.Add(o.Skipped)
 		r.PassedOver = r.PassedOver.Add(o.PassedOver)
@@ -73,6 +77,12 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 		r.Bridges.AddAll(o.Bridges)
 		r.AllPairs = r.AllPairs || o.AllPairs
 		r.Files = append(r.Files, o.Files...)
+		if o.Kept != "" {
+			r.Kept[o.Number] = o.Kept
+		}
+		if o.Stage == work.Write && o.Run != "" {
+			r.Written = append(r.Written, work.Path(o.Run))
+		}
 		if o.FirstReject != nil {
 			r.FirstReject = o.FirstReject
 		}

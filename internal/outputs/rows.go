@@ -28,6 +28,8 @@ type Rows struct {
 	Undecided bool
 	// Split says what makes a cluster.
 	Split keep.Split
+	// Memberships writes which documents are in which cluster, for the next run of a scheduled job.
+	Memberships bool
 	// Least is the least similarity of an edge, from 0 to 1.
 	Least float64
 
@@ -73,6 +75,11 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 			return err
 		}
 		w.Outcome.Files = append(w.Outcome.Files, file)
+	}
+	if r.Memberships {
+		if err := shard.WriteMemberships(&w.Run); err != nil {
+			return err
+		}
 	}
 	if slices.Contains(r.Emit, output.Unique) {
 		if err := shard.WriteRemoved(&w.Run); err != nil {

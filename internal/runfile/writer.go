@@ -72,7 +72,7 @@ type Writer struct {
 	sections []section
 	links    map[string]uint32 // numbers of the linked files
 	linked   []byte            // these files, packed
-	spill    *spill // nil if a section costs its reader no request
+	spill    *spill            // nil if a section costs its reader no request
 }
 
 // pending holds the records of a kind and shard that are held back. All its chunks but the last are full.

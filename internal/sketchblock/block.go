@@ -35,7 +35,8 @@ import (
 )
 
 const (
-	format = 4
+	// Layout is the number of this layout. It changes with the layout.
+	Layout = 4
 
 	// HeaderSize is the size of the header of a block in bytes, DocumentSize that of a document in it without keys, SimHash,
 	// id, set and the columns that a block may lack.
@@ -156,7 +157,7 @@ func (b *Builder) column(column []byte, with uint32) []byte {
 // Documents returns the documents' bytes in parts; valid until the next Reset.
 func (b *Builder) Documents() [][]byte {
 	header := make([]byte, 0, HeaderSize)
-	header = binary.LittleEndian.AppendUint32(header, format)
+	header = binary.LittleEndian.AppendUint32(header, Layout)
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.n))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.keys))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.simhash))
@@ -195,7 +196,7 @@ func Parse(documents []byte) (Block, error) {
 	if len(documents) < HeaderSize {
 		return Block{}, damaged
 	}
-	if f := binary.LittleEndian.Uint32(documents); f != format {
+	if f := binary.LittleEndian.Uint32(documents); f != Layout {
 		return Block{}, errors.New("sketch block has another format: written by another version of this program")
 	}
 	n := int(binary.LittleEndian.Uint32(documents[4:]))

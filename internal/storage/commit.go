@@ -30,6 +30,21 @@ func isUnfinished(path string) bool {
 	return found && dash > 0 && stem[dash] == '-' && strings.Trim(stem[dash+1:], randomAlphabet) == ""
 }
 
+// RemoveUnfinished removes the unfinished files of a folder of the local disk, which processes that were killed have left.
+// Nobody else may be writing to the folder. A missing folder has none.
+func RemoveUnfinished(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, entry := range entries {
+		if entry.Type().IsRegular() && isUnfinished(entry.Name()) {
+			err = errors.Join(err, os.Remove(filepath.Join(folder, entry.Name())))
+		}
+	}
+	return err
+}
+
 // localWriter is an unfinished file of the local disk.
 type localWriter struct {
 	path    string

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"mirrorbeam/internal/regular"
 )
@@ -64,6 +65,13 @@ func infoOf(path string, info fs.FileInfo) Info {
 	return Info{
 		Name: path, Size: info.Size(), Generation: strconv.FormatInt(info.ModTime().UnixNano(), 10), Identity: IdentityOf(info),
 	}
+}
+
+// LocalTime returns when a file of the local disk was written, given its generation. Known is false for the generation of
+// another storage.
+func LocalTime(generation string) (written time.Time, known bool) {
+	nanoseconds, err := strconv.ParseInt(generation, 10, 64)
+	return time.Unix(0, nanoseconds), err == nil
 }
 
 // IdentityOf returns the identity of a file or folder of the local disk.

@@ -1,0 +1,68 @@
+package output
+
+import "strconv"
+
+// The kinds of a [Change]. A group of this run continues the group of the last run whose documents it has most of.
+const (
+	New    = "new"    // it has no document that was in a group
+	Grown  = "grown"  // it continues one group and has further documents
+	Shrunk = "shrunk" // it continues one group, has no further documents and lacks some
+	Merged = "merged" // it continues several groups
+	Split  = "split"  // it has documents of a group that other groups have documents of, too
+	Gone   = "gone"   // none of its documents are in a group any more
+)
+
+// ChangeKinds are the kinds of changes, in the order of a report.
+var ChangeKinds = []string{New, Grown, Merged, Split, Shrunk, Gone}
+
+// Change is a row of changes: a group of documents, such as a cluster, that is not what it was in the last run.
+type Change struct {
+	// Of is the output whose groups are compared, such as [Clusters].
+	Of string `json:"of" parquet:"of,dict"`
+	// Change is one of [ChangeKinds].
+	Change string `json:"change" parquet:"change,dict"`
+	// Lineage is the same in all runs in which the group continues.
+	Lineage string `json:"lineage" parquet:"lineage"`
+	// Name is what this run calls the group or, if it is gone, the last run did.
+	Name string `json:"name" parquet:"name"`
+	// Size is the number of its documents, 0 if it is gone. Before is the number that it had in the last run: the sum, if
+	// it was merged.
+	Size   int64 `json:"size" parquet:"size"`
+	Before int64 `json:"before" parquet:"before"`
+	// Added and Removed count the documents that have come and gone.
+	Added   int64 `json:"added" parquet:"added"`
+	Removed int64 `json:"removed" parquet:"removed"`
+	// Previous are the lineages of the groups of the last run that it has documents of.
+	Previous []string `json:"previous,omitempty" parquet:"previous,list"`
+}
+
+// AppendJSON appends the row as a line of JSON, which encoding/json reads back. Previous is left out if it is empty.
+func (c Change) AppendJSON(b []byte) []byte {
+	for i, text := range []struct{ name, value string }{{"of", c.Of}, {"change", c.Change}, {"lineage", c.Lineage}, {"name", c.Name}} {
+		b = append(b, "{,,,"[i], '"')
+		b = append(b, text.name...)
+		b = append(b, `":`...)
+		b = appendQuoted(b, text.value)
+	}
+	for _, number := range []struct {
+		name  string
+		value int64
+	}{{"size", c.Size}, {"before", c.Before}, {"added", c.Added}, {"removed", c.Removed}} {
+		b = append(b, `,"`...)
+		b = append(b, number.name...)
+		b = append(b, `":`...)
+		b = strconv.AppendInt(b, number.value, 10)
+	}
+	for i, lineage := range c.Previous {
+		if i == 0 {
+			b = append(b, `,"previous":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = appendQuoted(b, lineage)
+	}
+	if len(c.Previous) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, "}\n"...)
+}

@@ -1,0 +1,15 @@
+// Package state keeps what a scheduled job need not do again: see docs/scheduled.md.
+//
+// A state is a folder, on the local disk or in a bucket:
+//
+//	lock                   the lease of the run that may write
+//	generation-0000000007  what the state holds: its files, and where the units of each are
+//	units/run-...          sketch blocks, as package documents makes them
+//	clusters-...           the clusters of the last run, see package lineage
+//
+// A file of a state never changes. A run writes new files beside the old ones, and in the end the next generation, under a
+// number that must be free. So the change from one generation to the next is one step, and a run that dies before it
+// leaves only files that no generation names. The next run removes them.
+//
+// The generation before the current one stays until the run after the next, for programs that still read it.
+package state

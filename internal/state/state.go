@@ -1,0 +1,200 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mirrorbeam/internal/storage"
+)
+
+const (
+	lockName         = "lock"
+	generationPrefix = "generation-"
+	generationDigits = 10
+	unitsName        = "units"
+	clustersPrefix   = "clusters-"
+)
+
+// State is a state that a run may write to: the run holds its lease.
+type State struct {
+	// Folder is the name of the folder. A local one is absolute.
+	Folder string
+	// Last is the newest generation. Of a new state it holds nothing, and its number is 0.
+	Last Content
+
+	lease storage.Lease
+}
+
+// Open opens the state in a folder, which is made if it is missing, and takes its lease. It removes what runs that died
+// have left. Holder tells others who holds the lease. The error is a *storage.HeldError if another run is at work.
+func Open(folder, holder string) (_ *State, err error) {
+	if folder, err = storage.Absolute(folder); err != nil {
+		return nil, err
+	}
+	if err := checkFolder(folder); err != nil {
+		return nil, err
+	}
+	if storage.Scheme(folder) == "" {
+		if err := os.MkdirAll(filepath.Join(folder, unitsName), 0o777); err != nil {
+			return nil, err
+		}
+	}
+	s, err := storage.Of(folder)
+	if err != nil {
+		return nil, err
+	}
+	st := &State{Folder: folder}
+	if st.lease, err = s.Lease(storage.Join(folder, lockName), holder); err != nil {
+		return nil, err
+	}
+	if err = st.load(); err == nil {
+		err = st.sweep(keptGenerations)
+	}
+	if err != nil {
+		return nil, errors.Join(err, st.lease.Release())
+	}
+	return st, nil
+}
+
+// Close gives the lease back.
+func (s *State) Close() error { return s.lease.Release() }
+
+// Units returns the folder in which a run makes units.
+func (s *State) Units() string { return storage.Join(s.Folder, unitsName) }
+
+// Path returns the whole name of a file of the state.
+func (s *State) Path(name string) string { return storage.Join(s.Folder, name) }
+
+// ClustersName returns the name of a file of clusters, relative to the folder, given random text.
+func ClustersName(random string) string { return clustersPrefix + random }
+
+// relative returns the name, relative to the folder, of a file of the state.
+func (s *State) relative(path string) string { return relative(s.Folder, path) }
+
+func relative(folder, path string) string {
+	return filepath.ToSlash(strings.TrimPrefix(path, strings.TrimRight(folder, "/")+"/"))
+}
+
+// load reads the newest generation.
+func (s *State) load() error {
+	last, err := Read(s.Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.Last = *last
+	return nil
+}
+
+// Read returns the newest generation of the state in a folder. It needs no lease. The error is fs.ErrNotExist if there is
+// no state.
+func Read(folder string) (*Content, error) {
+	all, err := list(folder)
+	if err != nil {
+		return nil, err
+	}
+	if len(all.generations) == 0 {
+		return nil, &fs.PathError{Op: "read the state", Path: folder, Err: fs.ErrNotExist}
+	}
+	return readGeneration(folder, slices.Max(all.generations))
+}
+
+// Commit makes the content the next generation, in one step. Its files must be whole. If it returns an error, the last
+// generation is still the newest, unless a storage behind a network has lost the answer.
+func (s *State) Commit(next Content) error {
+	if err := s.lease.Check(); err != nil {
+		return fmt.Errorf("the lease of the state is lost, so it stays as it was: %w", err)
+	}
+	next.Number = s.Last.Number + 1
+	b, err := next.encode()
+	if err != nil {
+		return err
+	}
+	w, err := storage.CreateWith(generationName(s.Folder, next.Number), storage.Options{IfAbsent: true, Durable: true})
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := w.Write(b); err != nil {
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("another run has written generation %d of the state: %w", next.Number, err)
+		}
+		return err
+	}
+	s.Last = next
+	return nil
+}
+
+// listed is what a folder holds.
+type listed struct {
+	generations []int
+	others      []string // names of other files of a state, relative to the folder
+}
+
+// list lists the files of a state. Files of other names are not listed.
+func list(folder string) (all listed, err error) {
+	s, err := storage.Of(folder)
+	if err != nil {
+		return all, err
+	}
+	for info, err := range s.List(folder) {
+		if err != nil {
+			return all, err
+		}
+		name := relative(folder, info.Name)
+		if number, is := generationNumber(name); is {
+			all.generations = append(all.generations, number)
+		} else if isOurs(name) {
+			all.others = append(all.others, name)
+		}
+	}
+	return all, nil
+}
+
+// isOurs reports whether a name, relative to the folder, is that of a unit or of clusters.
+func isOurs(name string) bool {
+	return strings.HasPrefix(name, unitsName+"/run-") || strings.HasPrefix(name, clustersPrefix)
+}
+
+// checkFolder refuses a folder of the local disk that holds other things than a state.
+func checkFolder(folder string) error {
+	if storage.Scheme(folder) != "" {
+		return nil
+	}
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		if name != lockName && name != unitsName && !strings.HasPrefix(name, generationPrefix) && !strings.HasPrefix(name, clustersPrefix) {
+			return fmt.Errorf("%s holds %s, which is not of a state: name a folder that is empty or new", folder, name)
+		}
+	}
+	return nil
+}
+
+func generationName(folder string, number int) string {
+	return storage.Join(folder, fmt.Sprintf("%s%0*d", generationPrefix, generationDigits, number))
+}
+
+// generationNumber returns the number of the generation that a name, relative to the folder, is of.
+func generationNumber(name string) (number int, is bool) {
+	digits, found := strings.CutPrefix(name, generationPrefix)
+	number, err := strconv.Atoi(digits)
+	return number, found && err == nil && len(digits) == generationDigits
+}

@@ -1,0 +1,46 @@
+package job
+
+import (
+	"slices"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/preference"
+)
+
+// FailConditions returns the conditions that [Config.FailOn] may hold, such as "new-clusters": that there is a change of
+// a kind.
+func FailConditions() []string {
+	conditions := make([]string, len(output.ChangeKinds))
+	for i, kind := range output.ChangeKinds {
+		conditions[i] = kind + "-clusters"
+	}
+	return conditions
+}
+
+// checkState checks the settings of scheduled runs.
+func (c *Config) checkState(check checker) {
+	if c.State == "" {
+		for _, only := range []struct {
+			setting string
+			isGiven bool
+		}{{"add", c.Add}, {"rebuild", c.Rebuild}, {"allow_removal", c.AllowRemoval}, {"fail_on", len(c.FailOn) > 0}} {
+			check(!only.isGiven, "{"+only.setting+"} is about a {state}: give one, or leave it out")
+		}
+		return
+	}
+	if err := CheckPlace("state", c.State); err != nil {
+		check(false, "%w", err)
+	}
+	for _, condition := range c.FailOn {
+		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition, FailConditions())
+	}
+	check(IsLocal(c.Runner), "{state}: works with the local runner only, in this version")
+	check(!c.Resume, "{resume}: a job with a {state} keeps what it has done there; leave {resume} out")
+	check(c.Similarity == methods.Resemblance, "{state}: keeps clusters, and a job that looks for {similarity} %s has none", c.Similarity)
+	check(c.Keep != preference.Last, "{keep} last: cannot be used with a {state} in this version; name files so that {keep} first is right, or give {keep} max:FIELD")
+	check(c.SourceField == "", "{source_field}: cannot be used with a {state} in this version")
+	check(!slices.Contains(c.Input, corpus.Stdin) && !slices.Contains(c.Reference, corpus.Stdin),
+		"{input} -: a {state} knows files by their names; write the standard input to a file first")
+}
