@@ -10,6 +10,7 @@
 //	3    if the input cannot be used
 //	4    if an output, the temporary folder or the standard output cannot be
 //	     written to, a limit of the machine is too low, or a job server does not answer
+//	10   if all went well, and a condition of --fail-on is met
 //	130  after an interruption: Ctrl-C, SIGTERM, or SIGHUP unless it is ignored
 //	141  if the reader of the standard output went away, as head does
 package main
@@ -39,6 +40,7 @@ const (
 	exitUsage       = 2
 	exitInput       = 3
 	exitStorage     = 4
+	exitCondition   = 10
 	exitInterrupted = 130
 	exitUnread      = 141 // as for a program that SIGPIPE has ended
 )
@@ -102,29 +104,43 @@ func quietLogs() {
 // report prints the error of a command and returns its exit code. The command is nil if the error came before
 // one was known.
 func report(of command, err error) int {
-	if err == nil {
-		return exitDone
-	}
-	if errors.Is(err, context.Canceled) {
+	code := exitCode(err)
+	switch code {
+	case exitDone, exitUnread:
+		return code
+	case exitInterrupted:
 		say(os.Stderr, "runjob: interrupted%s\n", leftBehind(of))
-		return exitInterrupted
-	}
-	var gone unread
-	if errors.As(err, &gone) {
-		return exitUnread
+		return code
 	}
 	for _, line := range faultLines(err) {
 		say(os.Stderr, "runjob: %s\n", line)
 	}
-	var usage usageError
-	switch {
-	case errors.As(err, &usage), errors.Is(err, pipeline.ErrUsage):
+	if code == exitUsage {
 		say(os.Stderr, "See 'runjob --help' or 'runjob run --help'.\n")
+	}
+	return code
+}
+
+// exitCode returns the exit code for the error of a command.
+func exitCode(err error) int {
+	var gone unread
+	var usage usageError
+	var met conditionMet
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &gone):
+		return exitUnread
+	case errors.As(err, &usage), errors.Is(err, pipeline.ErrUsage):
 		return exitUsage
 	case errors.Is(err, pipeline.ErrInput):
 		return exitInput
 	case errors.Is(err, pipeline.ErrStorage):
 		return exitStorage
+	case errors.As(err, &met):
+		return exitCondition
 	}
 	return exitInternal
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -9,19 +10,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
 
 // runCommand is the main job.
 type runCommand struct {
-	job.Config `kong:"-"`
-	Async      bool `help:"Hand the job to the cluster that --runner names, and do not wait for its end. 'runjob finish' publishes the results."`
+	job.Config  `kong:"-"`
+	Async       bool   `help:"Hand the job to the cluster that --runner names, and do not wait for its end. 'runjob finish' publishes the results."`
+	MetricsFile string `placeholder:"FILE" help:"When the job ends, write to this file how it ended, in the text format of Prometheus."`
 }
 
 // BeforeApply notes which settings are given, before they are checked.
@@ -30,8 +34,17 @@ func (c *runCommand) BeforeApply(parsed *kong.Context) error {
 	return nil
 }
 
+// conditionMet says that a condition of --fail-on is met.
+type conditionMet struct{ error }
+
 // Run runs the job and prints the outcome.
-func (c *runCommand) Run(ctx context.Context, _ io.Writer) error {
+func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
+	var done *pipeline.Summary
+	if c.MetricsFile != "" {
+		defer func() {
+			err = errors.Join(err, writeMetrics(c.MetricsFile, ending{at: time.Now(), code: exitCode(err), summary: done}))
+		}()
+	}
 	stdin, remove, err := spoolStdin(ctx, c.Input, c.Reference)
 	if err != nil {
 		return err
@@ -45,7 +58,11 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
+	done = &summary
 	printSummary(os.Stderr, summary)
+	if met := summary.Failing(); len(met) > 0 {
+		return conditionMet{fmt.Errorf("--fail-on %s", strings.Join(met, ", "))}
+	}
 	return nil
 }
 
@@ -91,7 +108,23 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 		say(w, "audit: %s\n", auditText(a))
 	}
 	printSources(w, s.Sources)
+	printChanges(w, s.State)
 	printCost(w, s)
+}
+
+// printChanges tells what has changed since the last run of a scheduled job.
+func printChanges(w io.Writer, s *pipeline.StateSummary) {
+	if s == nil {
+		return
+	}
+	say(w, "generation %d: %s read, %s unchanged, %s gone", s.Generation,
+		counted(int64(s.Files.New+s.Files.Changed), "file"), count(int64(s.Files.Unchanged)), count(int64(s.Files.Removed)))
+	for _, kind := range output.ChangeKinds {
+		if n := s.Changes[kind]; n > 0 {
+			say(w, "; %s %s", counted(n, "cluster"), kind)
+		}
+	}
+	say(w, "\n")
 }
 
 // passedOver lists the records that are not documents, by reason.

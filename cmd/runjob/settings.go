@@ -108,6 +108,26 @@ func jobFlags(c *job.Config) []settingFlag {
 			"If the job dies, keep what it has done, and go on from there when it is run again with this flag and nothing else has changed. It takes half as much again of temporary files.",
 		},
 		{
+			"Scheduled runs", "state", &c.State, "DIR", 0,
+			"Folder, on the disk or in a bucket, that keeps what the next run need not do again. Only new and changed files are then read; the results are those of a run over everything. What has changed since the last run is an output, changes.",
+		},
+		{
+			"Scheduled runs", "add", &c.Add, "", 0,
+			"Keep the files of the last run in the corpus that --input does not name; without it --input is the whole corpus.",
+		},
+		{
+			"Scheduled runs", "rebuild", &c.Rebuild, "", 0,
+			"Read all files again: after a change of settings, or of a file that kept its size and time.",
+		},
+		{
+			"Scheduled runs", "allow-removal", &c.AllowRemoval, "", 0,
+			"Go on if more than a tenth of the files of the last run are gone, which is otherwise taken for a fault, such as a disk that is not mounted.",
+		},
+		{
+			"Scheduled runs", "fail-on", &c.FailOn, "WHAT", 0,
+			"Exit with 10 if there is such a change since the last run, after all is published: new-clusters, grown-clusters, merged-clusters, split-clusters, shrunk-clusters, gone-clusters.",
+		},
+		{
 			"Running", "memory", &c.Memory, "SIZE", 0,
 			"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no limit. The results are the same, except that .zst files with a window above an eighth of it are rejects.",
 		},

@@ -10,7 +10,7 @@ import (
 // house that each may import. A test of a package may import as well what these may, and
 // what is there for tests only: storagetest, worktest.
 var mayImport = map[string]string{
-	"cmd/runjob":                     "internal/audit internal/corpus internal/evaluation internal/failure internal/methods internal/output internal/plan internal/query internal/report internal/results internal/setting internal/sources internal/storage internal/storage/gcs internal/storage/s3 internal/warnings internal/workspace job lshbands pipeline pipeline/workerpool",
+	"cmd/runjob":                     "internal/audit internal/corpus internal/evaluation internal/failure internal/methods internal/output internal/plan internal/query internal/report internal/results internal/setting internal/sources internal/state internal/storage internal/storage/gcs internal/storage/s3 internal/warnings internal/workspace job lshbands pipeline pipeline/workerpool",
 	"scripts/plancosts":              "internal/plan",
 	"internal/plan":                  "asmkernels internal/audit internal/candidates internal/components internal/corpus internal/docref internal/documents internal/failure internal/formats internal/gathering internal/groups internal/leaders internal/listing internal/methods internal/output internal/records internal/sample internal/setting internal/sketchblock internal/storage internal/work job lshbands",
 	"internal/query":                 "asmkernels internal/corpus internal/docref internal/documents internal/failure internal/formats internal/index internal/listing internal/methods internal/output internal/results internal/setting internal/storage internal/workspace job lshbands sketch",
@@ -19,7 +19,9 @@ var mayImport = map[string]string{
 	"pipeline/jobservice":            "pipeline/engine pipeline/workerpool",
 	"pipeline/workerpool":            "",
 	"pipeline/dataflow/dataflowtest": "internal/storage/storagetest",
-	"pipeline":                       "internal/audit internal/documents internal/failure internal/groups internal/listing internal/methods internal/output internal/outputs internal/recall internal/scoring internal/setting internal/sources internal/storage internal/username internal/warnings internal/work internal/workspace job lshbands pipeline/dataflow pipeline/engine pipeline/jobservice sketch transforms",
+	"pipeline":                       "internal/audit internal/corpus internal/documents internal/failure internal/groups internal/lineage internal/listing internal/methods internal/output internal/outputs internal/recall internal/scoring internal/setting internal/sources internal/state internal/storage internal/username internal/warnings internal/work internal/workspace job lshbands pipeline/dataflow pipeline/engine pipeline/jobservice sketch transforms",
+	"internal/state":                 "internal/corpus internal/documents internal/lineage internal/records internal/runfile internal/storage",
+	"internal/lineage":               "internal/output internal/storage",
 	"internal/listing":               "internal/corpus internal/documents internal/failure internal/formats internal/output internal/setting internal/storage internal/workspace job",
 	"internal/warnings":              "internal/keep internal/methods internal/sources internal/work job sketch",
 	"internal/failure":               "internal/setting internal/work internal/workspace job",
@@ -29,8 +31,8 @@ var mayImport = map[string]string{
 	"transforms":                     "internal/clusters internal/documents internal/gathering internal/groups internal/methods internal/origins internal/output internal/outputs internal/recall internal/records internal/runfile internal/scoring internal/work",
 	"internal/gathering":             "internal/candidates internal/components internal/docref internal/documents internal/groups internal/joining internal/numbering internal/records internal/runfile internal/sketchblock internal/work",
 	"internal/methods":               "asmkernels internal/candidates internal/docref internal/documents internal/groups internal/radix internal/records internal/runfile internal/sketchblock internal/unionfind internal/work lshbands sketch",
-	"internal/outputs":               "internal/clusters internal/corpus internal/docref internal/documents internal/formats internal/index internal/keep internal/origins internal/output internal/parquetfile internal/records internal/runfile internal/sketchblock internal/sources internal/storage internal/work lshbands sketch",
-	"internal/clusters":              "internal/components internal/docref internal/documents internal/joining internal/keep internal/origins internal/output internal/preference internal/records internal/runfile internal/sketchblock internal/sources internal/unionfind internal/work",
+	"internal/outputs":               "internal/clusters internal/corpus internal/docref internal/documents internal/formats internal/index internal/keep internal/lineage internal/origins internal/output internal/parquetfile internal/records internal/runfile internal/sketchblock internal/sources internal/storage internal/work lshbands sketch",
+	"internal/clusters":              "internal/components internal/docref internal/documents internal/joining internal/keep internal/lineage internal/origins internal/output internal/preference internal/records internal/runfile internal/sketchblock internal/sources internal/unionfind internal/work",
 	"internal/origins":               "internal/records internal/runfile internal/sources internal/storage internal/work",
 	"internal/groups":                "internal/candidates internal/components internal/docref internal/documents internal/numbering internal/radix internal/records internal/runfile internal/work",
 	"internal/recall":                "asmkernels internal/audit internal/components internal/docref internal/documents internal/records internal/runfile internal/sketchblock internal/storage internal/work",

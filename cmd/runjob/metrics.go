@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/pipeline"
+)
+
+// successMetric tells when a run last ended well. A run that fails hands the value of the last file on.
+const successMetric = "runjob_last_success_time_seconds"
+
+// ending says how a run has ended.
+type ending struct {
+	at   time.Time
+	code int
+	// summary is nil unless the results are published.
+	summary *pipeline.Summary
+}
+
+// writeMetrics replaces a file of metrics in the text format of Prometheus, as its node exporter reads them.
+func writeMetrics(path string, e ending) error {
+	var b []byte
+	metric := func(name, help string, value float64) {
+		b = fmt.Appendf(b, "# HELP %s %s\n# TYPE %s gauge\n%s %s\n", name, help, name, name, strconv.FormatFloat(value, 'f', -1, 64))
+	}
+	at := float64(e.at.UnixMilli()) / 1000
+	metric("runjob_last_end_time_seconds", "When the last run ended.", at)
+	metric("runjob_last_exit_code", "The exit code of the last run.", float64(e.code))
+	if success, known := lastSuccess(path); e.summary != nil {
+		metric(successMetric, "When a run last published its results.", at)
+	} else if known {
+		metric(successMetric, "When a run last published its results.", success)
+	}
+	if s := e.summary; s != nil {
+		metric("runjob_last_seconds", "How long the last run took.", s.Seconds)
+		metric("runjob_documents", "Documents of the corpus.", float64(s.Counts.Documents))
+		metric("runjob_rejected", "Records that could not be read.", float64(s.Counts.Rejected))
+		metric("runjob_clusters", "Clusters of near-duplicates.", float64(s.Counts.Clusters))
+		if s.State != nil {
+			b = fmt.Appendf(b, "# HELP runjob_changes Clusters that have changed since the run before.\n# TYPE runjob_changes gauge\n")
+			for _, kind := range output.ChangeKinds {
+				b = fmt.Appendf(b, "runjob_changes{of=\"clusters\",change=%q} %d\n", kind, s.State.Changes[kind])
+			}
+		}
+	}
+	if err := storage.WriteFile(path, b); err != nil {
+		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
+	}
+	return nil
+}
+
+// lastSuccess returns the value of successMetric in a file.
+func lastSuccess(path string) (value float64, known bool) {
+	content, err := storage.ReadFile(path)
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(content)) {
+		if text, is := strings.CutPrefix(line, successMetric+" "); is {
+			value, err = strconv.ParseFloat(strings.TrimSpace(text), 64)
+			return value, err == nil
+		}
+	}
+	return 0, false
+}
