@@ -214,7 +214,7 @@ func TestChangedInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = execute(context.Background(), newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, list, ""}), &config)
+	_, err = execute(context.Background(), newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, list, "", ""}), &config)
 	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
 		t.Errorf("error %v", err)
 	}

@@ -22,7 +22,7 @@ func TestGraphShape(t *testing.T) {
 			config.Keys, config.Audit = keys, "100"
 			config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches, output.Index}
 			p, s := beam.NewPipelineWithRoot()
-			layOut(s, newJob(&config, extent{lshbands.Scheme{Bands: 5, Rows: 2}, 1 << 20, 3, "", "temp", "partial", "inputs", ""}))
+			layOut(s, newJob(&config, extent{lshbands.Scheme{Bands: 5, Rows: 2}, 1 << 20, 3, "", "temp", "partial", "inputs", "", ""}))
 			edges, _, err := p.Build()
 			if err != nil {
 				t.Fatal(err)

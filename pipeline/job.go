@@ -26,8 +26,9 @@ type extent struct {
 	stopWords string
 	// temp and partial are folders of the run. inputs is the file that lists its inputs.
 	temp, partial, inputs string
-	// units is the folder in which a state keeps units, empty without a state.
-	units string
+	// units is the folder in which a state keeps units, and verdicts a table of the similar pairs of the last run. Both are
+	// empty without a state.
+	units, verdicts string
 }
 
 // newJob returns the parameters of the stages of a job.
@@ -37,6 +38,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 		Inputs: inputs, Shards: sizing.Shards, Threshold: config.Threshold, Shingle: config.Shingle, Scheme: e.scheme,
 		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Scoring: config.Scoring(),
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
+		Verdicts: work.Path(e.verdicts),
 	}
 	runs := work.Runs{Folder: work.Path(e.temp), Held: sizing.RunBytes, Release: job.IsLocal(config.Runner) && !config.Resume && config.State == "", Resumable: config.Resume}
 	if !job.IsLocal(config.Runner) {
@@ -60,7 +62,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 			Files:  outputs.Files{Partial: work.Path(e.partial), Format: config.OutputFormat},
 			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming,
 			// A common passage neither removes a document nor puts it into a cluster.
-			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), Memberships: config.State != "",
+			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "",
 		},
 		Index: indexOf(config, e),
 	}

@@ -45,7 +45,7 @@ func Run(ctx context.Context, config job.Config) (Summary, error) {
 	defer r.close()
 	var found *metrics.Results
 	if job.IsLocal(config.Runner) {
-		found, err = execute(ctx, r.job, &r.Config)
+		found, err = r.executeAll(ctx)
 	} else {
 		found, err = r.runOn(ctx, engineOf(config.Runner))
 	}
@@ -145,7 +145,7 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 func (r *run) extent(stopWords string) extent {
 	e := extent{scheme: r.Scheme, bytes: r.Bytes, splits: len(r.inputs.Splits), stopWords: stopWords}
 	if r.state != nil {
-		e.units = r.state.Units()
+		e.units, e.verdicts = r.state.Units(), r.settled()
 	}
 	return e
 }

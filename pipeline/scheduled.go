@@ -1,7 +1,7 @@
 package pipeline
 
 import (
-	"crypto/rand"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,15 +9,19 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/lineage"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/state"
 	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/verdicts"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 )
@@ -110,53 +114,93 @@ func (r *run) otherSettings() error {
 		r.Config.State, what)
 }
 
+// settled returns the path of the table of similar pairs of the last run, "" if this run cannot use it. Where documents have
+// sides, or there is a reference, the last run need not have compared two classes that can be compared now.
+func (r *run) settled() string {
+	s := r.state
+	if s == nil || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild || r.Config.Across != "" || len(r.Config.Reference) > 0 {
+		return ""
+	}
+	return s.Path(s.Last.Verdicts)
+}
+
+// executeAll runs the graph of the job. If dense groups turn up, what is compared in them depends on all documents. So the
+// job then begins anew and compares all pairs itself, as a run over everything does.
+func (r *run) executeAll(ctx context.Context) (*metrics.Results, error) {
+	found, err := execute(ctx, r.job, &r.Config)
+	if err != nil || r.job.Parameters.Verdicts == "" {
+		return found, err
+	}
+	result, err := outputs.ReadResult(r.results.Temp)
+	if err != nil || hasComparedAll(result) {
+		return found, err
+	}
+	r.job.Parameters.Verdicts = ""
+	return execute(ctx, r.job, &r.Config)
+}
+
+// hasComparedAll reports whether a run has compared all candidates.
+func hasComparedAll(result outputs.Result) bool {
+	return result.Skipped.Groups == 0 && result.Skipped.Pairs == 0
+}
+
+// found is what a run hands on to the next one.
+type found struct {
+	changes            []output.Change
+	clusters, verdicts string // files of the state
+}
+
 // publishScheduled publishes the results together with what has changed since the last run, and then commits the state. A
 // run that dies in between has told of its changes, and the next one tells of them again.
 func (r *run) publishScheduled(result *outputs.Result, summary *Summary) error {
-	followed, clusters, err := r.follow(result)
+	of, err := r.handOn(result, r.state.Last.Number+1)
 	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)
 	}
-	summary.State = followed
-	if err := r.results.Publish(result.Files, *summary); err != nil {
+	summary.State = &StateSummary{Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: map[string]int64{}}
+	for _, change := range of.changes {
+		summary.State.Changes[change.Change]++
+	}
+	files, err := outputs.WriteChanges(outputs.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.changes)
+	if err == nil {
+		err = r.results.Publish(append(result.Files, files...), *summary)
+	}
+	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)
 	}
-	if err := r.commit(result, clusters); err != nil {
+	if err := r.commit(result, of); err != nil {
 		return failure.Explain(&r.Config, failure.Storage, setting.Errorf("the results are published, but the {state} is as it was: %w", err))
 	}
 	return nil
 }
 
-// follow compares the clusters of the run with those of the last one, writes what has changed as an output, and the
-// clusters to a file of the state, which it returns.
-func (r *run) follow(result *outputs.Result) (summary *StateSummary, clusters string, err error) {
+// handOn compares the clusters of the run with those of the last one, and writes files of the state for the next one.
+func (r *run) handOn(result *outputs.Result, generation int) (f found, err error) {
 	s := r.state
-	summary = &StateSummary{Generation: s.Last.Number + 1, Files: s.difference, Changes: map[string]int64{}}
 	var last []lineage.Group
 	if s.Last.Clusters != "" {
 		if last, err = lineage.Read(s.Path(s.Last.Clusters)); err != nil {
-			return nil, "", err
+			return f, err
 		}
 	}
-	now, err := outputs.ReadMemberships(result.Written)
+	now, pairs, err := outputs.ReadForNext(result.Written)
 	if err != nil {
-		return nil, "", err
+		return f, err
 	}
-	changes := lineage.Follow(output.Clusters, last, now, summary.Generation)
-	for _, change := range changes {
-		summary.Changes[change.Change]++
+	f.changes = lineage.Follow(output.Clusters, last, now, generation)
+	clusters, similar := state.NewNames()
+	if err := lineage.Write(s.Path(clusters), now); err != nil {
+		return f, err
 	}
-	files, err := outputs.WriteChanges(outputs.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, changes)
-	if err != nil {
-		return nil, "", err
+	f.clusters = clusters
+	if hasComparedAll(*result) && r.Config.Scoring() == methods.Jaccard {
+		f.verdicts, err = similar, verdicts.Write(s.Path(similar), pairs)
 	}
-	result.Files = append(result.Files, files...)
-	clusters = state.ClustersName(rand.Text())
-	return summary, clusters, lineage.Write(s.Path(clusters), now)
+	return f, err
 }
 
 // commit makes what the run has found the next generation of the state.
-func (r *run) commit(result *outputs.Result, clusters string) error {
+func (r *run) commit(result *outputs.Result, of found) error {
 	config, err := json.Marshal(r.Config)
 	if err != nil {
 		return err
@@ -167,7 +211,7 @@ func (r *run) commit(result *outputs.Result, clusters string) error {
 	}
 	s := r.state
 	return s.Commit(state.Content{
-		Made: time.Now(), Program: version(), Sketches: s.sketches, Config: config,
-		Files: s.Files(r.inputs, made, r.Begun), Documents: result.Counts.Documents + result.Counts.ReferenceDocuments, Clusters: clusters,
+		Made: time.Now(), Program: version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
+		Documents: result.Counts.Documents + result.Counts.ReferenceDocuments, Clusters: of.clusters, Verdicts: of.verdicts, Results: r.ConfigHash,
 	})
 }

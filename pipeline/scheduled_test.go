@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/job"
 )
 
@@ -39,7 +41,7 @@ func (n *night) file(t *testing.T, name string, documents int) {
 	for range documents {
 		text := n.text()
 		n.texts = append(n.texts, text)
-		fmt.Fprintf(&b, "{\"id\":\"d%d\",\"text\":%q}\n", n.next, text)
+		fmt.Fprintf(&b, "{\"id\":\"d%d\",\"text\":%q,\"lang\":\"l%d\",\"day\":%d}\n", n.next, text, n.random.IntN(4), n.random.IntN(100))
 		n.next++
 	}
 	n.put(t, name, b.Bytes())
@@ -88,10 +90,21 @@ func (n *night) run(t *testing.T, config job.Config) Summary {
 			t.Errorf("%s: %d bytes, want the %d bytes of a run over everything", name, len(got), len(want))
 		}
 	}
+	got.Counts.Candidates, want.Counts.Candidates = 0, 0 // pairs without a new document are not scored again
 	if got.Counts != want.Counts {
 		t.Errorf("counts %+v, want %+v", got.Counts, want.Counts)
 	}
 	return got
+}
+
+// checkSaved checks that a run has read so many documents, all of new or changed files.
+func (n *night) checkSaved(t *testing.T, s Summary, read int64) {
+	t.Helper()
+	for _, stage := range s.Stages {
+		if stage.Name == "fingerprint" && stage.Records != read {
+			t.Errorf("%d documents were read, want %d", stage.Records, read)
+		}
+	}
 }
 
 // TestTenNights: ten runs, of which one brings a file that sorts before all others, one removes a file and one changes one,
@@ -103,6 +116,7 @@ func TestTenNights(t *testing.T) {
 			config := byKeys(testConfig(t, n.folder), keys)
 			config.State = filepath.Join(t.TempDir(), "state")
 			for i := range 10 {
+				read := int64(30)
 				switch i {
 				case 4:
 					n.file(t, "a-first.jsonl", 30)
@@ -110,9 +124,9 @@ func TestTenNights(t *testing.T) {
 					if err := os.Remove(filepath.Join(n.folder, "m2.jsonl")); err != nil {
 						t.Fatal(err)
 					}
-					config.AllowRemoval = true
+					config.AllowRemoval, read = true, 0
 				case 8:
-					n.file(t, "m3.jsonl", 25)
+					n.file(t, "m3.jsonl", 30)
 				default:
 					n.file(t, fmt.Sprintf("m%d.jsonl", i), 30)
 				}
@@ -120,7 +134,125 @@ func TestTenNights(t *testing.T) {
 				if s.State.Generation != i+1 || s.State.Files.New+s.State.Files.Changed+s.State.Files.Removed != 1 {
 					t.Errorf("night %d: %+v", i, s.State)
 				}
+				n.checkSaved(t, s, read)
+			}
+			s := n.run(t, config)
+			if n.checkSaved(t, s, 0); s.Counts.Candidates != 0 && (keys == methods.Exact || keys == methods.MinHash) {
+				t.Errorf("%d pairs were scored though no file is new", s.Counts.Candidates)
+			}
+			if len(s.State.Changes) > 0 {
+				t.Errorf("changes %v though no file is new", s.State.Changes)
 			}
 		})
 	}
+}
+
+// TestNights: whatever comes and goes, and whatever the settings, a run with a state writes what a run over everything
+// writes.
+func TestNights(t *testing.T) {
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			n := newNight(t, 100+seed)
+			reference := newNight(t, 200+seed)
+			config := testConfig(t, n.folder)
+			config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
+			config.Keys = []methods.Name{methods.Exact, methods.MinHash, methods.Auto, methods.SimHash}[n.random.IntN(4)]
+			if config.Keys != methods.SimHash {
+				config.Threshold = []float64{0.5, 0.8}[n.random.IntN(2)]
+			} else if n.random.IntN(2) == 0 {
+				config.Score = methods.Jaccard
+			}
+			config.Split = []keep.Split{keep.Component, keep.Star}[n.random.IntN(2)]
+			config.Keep = []preference.Preference{preference.First, preference.Longest, "max:day"}[n.random.IntN(3)]
+			switch n.random.IntN(5) {
+			case 0:
+				config.Within = "lang"
+			case 1:
+				config.Across = "lang"
+			case 2:
+				reference.texts, reference.next = n.texts, 10_000
+				reference.file(t, "r.jsonl", 40)
+				n.texts = reference.texts
+				config.Reference = []string{reference.folder}
+			case 3:
+				config.IDField = "lang" // repeated ids, or none
+			}
+			for night := range 5 {
+				for range 1 + n.random.IntN(3) {
+					name := fmt.Sprintf("%c%d.jsonl", 'a'+n.random.IntN(26), n.random.IntN(3))
+					if files, _ := os.ReadDir(n.folder); night > 0 && len(files) > 2 && n.random.IntN(3) == 0 {
+						if err := os.Remove(filepath.Join(n.folder, files[n.random.IntN(len(files))].Name())); err != nil {
+							t.Fatal(err)
+						}
+						continue
+					}
+					n.file(t, name, n.random.IntN(60))
+				}
+				if s := n.run(t, config); s.State.Generation != night+1 {
+					t.Errorf("generation %d, want %d", s.State.Generation, night+1)
+				}
+			}
+		})
+	}
+}
+
+// TestNightsOfTexts: files that are one document each come and go.
+func TestNightsOfTexts(t *testing.T) {
+	n := newNight(t, 11)
+	config := testConfig(t, n.folder)
+	config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
+	for night := range 4 {
+		for i := range 20 {
+			n.texts = append(n.texts, n.text())
+			n.put(t, fmt.Sprintf("t%d.txt", (7*i+night*13)%60), []byte(n.texts[len(n.texts)-1]))
+		}
+		if night > 0 {
+			for i := range 3 {
+				_ = os.Remove(filepath.Join(n.folder, fmt.Sprintf("t%d.txt", i*9+night))) // some are not there
+			}
+		}
+		n.run(t, config)
+	}
+}
+
+// TestDenseNights: what is compared in a dense group depends on all documents. So the pairs of the last run do not decide
+// there.
+func TestDenseNights(t *testing.T) {
+	for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
+		t.Run(string(keys), func(t *testing.T) {
+			n := newNight(t, 9)
+			config := byKeys(testConfig(t, n.folder), keys)
+			config.State, config.Emit = filepath.Join(t.TempDir(), "state"), []string{output.Clusters, output.Pairs, output.Removed}
+			template := n.text() + " " + n.text()
+			n.file(t, "a.jsonl", 2000)
+			n.template(t, "b.jsonl", template, 100)
+			n.run(t, config)
+			n.template(t, "c.jsonl", template, 3500)
+			if s := n.run(t, config); s.Skipped.Groups == 0 {
+				t.Fatal("there is no dense group")
+			}
+			n.file(t, "d.jsonl", 50)
+			n.run(t, config)
+			if err := os.Remove(filepath.Join(n.folder, "c.jsonl")); err != nil {
+				t.Fatal(err)
+			}
+			config.AllowRemoval = true
+			n.run(t, config)
+			n.template(t, "e.jsonl", template, 20)
+			if s := n.run(t, config); s.Skipped.Groups != 0 {
+				t.Error("there is still a dense group")
+			}
+		})
+	}
+}
+
+// template writes a file of documents of one template.
+func (n *night) template(t *testing.T, name, text string, documents int) {
+	t.Helper()
+	var b bytes.Buffer
+	for range documents {
+		fmt.Fprintf(&b, "{\"id\":\"t%d\",\"text\":%q}\n", n.next, fmt.Sprintf("%s z%d y%d", text, n.random.IntN(1000), n.random.IntN(1000)))
+		n.next++
+	}
+	n.put(t, name, b.Bytes())
 }

@@ -55,7 +55,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.
 	if err := documents.WriteInputs(path, inputs); err != nil {
 		t.Fatal(err)
 	}
-	job := newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, path, ""})
+	job := newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, path, "", ""})
 	job.Parameters.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
 	if inner.graphBytes > 0 {
 		job.GraphBytes = inner.graphBytes

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/gathering"
+	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/scoring"
 )
 
@@ -24,7 +25,7 @@ func heaps(s beam.Scope, job *Job, groups, sketches beam.PCollection) beam.PColl
 	tasks, joined := beam.ParDo2(s, join, together(s, groups, sketches))
 	sets := sideBySide(s.Scope("sets"), &gatherHeapsFn{gatherFn{Work: sending(job), bundle: job.bundle()}}, tasks)
 	scored := sideBySide(s, &heapFn{Work: scoring.Heaps{
-		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: job.Parameters.Shards, ListedPairs: job.Parameters.Bounds.Group,
+		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: methods.MostParts(job.Parameters.Shards), ListedPairs: job.Parameters.Bounds.Group,
 	}, bundle: job.bundle()}, exchange(s, job, scoring.HeapsDelivery(), joined, sets))
 	return beam.Flatten(s, joined, sets, scored)
 }

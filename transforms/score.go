@@ -18,17 +18,17 @@ func init() {
 
 // Score computes the similarity of the pairs of each place and keeps the pairs at or above the threshold as edges:
 // PCollection<[]byte> of gather outcomes to one of outcomes with edges. It numbers its parts of the similarity graph
-// from Shards on; lower numbers belong to the identical documents of Group.
+// from those of Group on, which joins identical documents.
 func Score(s beam.Scope, job *Job, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("score")
 	tasks := exchange(s, job, scoring.Delivery(), gathered)
 	if job.method().Scorer(&job.Parameters) == methods.Texts {
 		return sideBySide(s, &passagesFn{Work: scoring.Passages{
-			Threshold: job.Parameters.Threshold, Excerpt: job.Excerpt, Shingle: job.Parameters.Shingle, FirstPart: job.Parameters.Shards,
+			Threshold: job.Parameters.Threshold, Excerpt: job.Excerpt, Shingle: job.Parameters.Shingle, FirstPart: methods.MostParts(job.Parameters.Shards),
 		}, bundle: job.bundle()}, tasks)
 	}
 	return sideBySide(s, &scoreFn{Work: scoring.Sets{
-		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: job.Parameters.Shards, PlaceBytes: job.PlaceBytes,
+		Inputs: job.Inputs, Similarity: job.Similarity, FirstPart: methods.MostParts(job.Parameters.Shards), PlaceBytes: job.PlaceBytes,
 	}, bundle: job.bundle()}, tasks)
 }
 

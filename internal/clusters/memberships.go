@@ -9,7 +9,23 @@ import (
 	"mirrorbeam/internal/lineage"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/verdicts"
 )
+
+// WriteVerdicts writes the similar pairs of the shard, except those of equal documents.
+func (s *Shard) WriteVerdicts(run *runfile.Writer) error {
+	for _, e := range s.edges {
+		if e.Identical() {
+			continue
+		}
+		record, err := run.Record(records.Verdicts, 0, verdicts.Size)
+		if err != nil {
+			return err
+		}
+		verdicts.Of(s.members[e.A].Digest, s.members[e.B].Digest, e.Score).Put(record)
+	}
+	return nil
+}
 
 // WriteMemberships writes the clusters of the shard and their documents, in the order of the rows. The shard must be
 // decided.

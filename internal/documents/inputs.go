@@ -143,6 +143,17 @@ func (in *Inputs) FilesOf(split int, starts []docref.Ref) (from, to int) {
 	return from, to
 }
 
+// Unchanged returns, for each file by its number, whether a state has all its units.
+func (in *Inputs) Unchanged() []bool {
+	unchanged := make([]bool, len(in.Files))
+	for i, split := range in.Splits {
+		for _, stretch := range split {
+			unchanged[stretch.File] = i < len(in.Units) && len(in.Units[i]) > 0
+		}
+	}
+	return unchanged
+}
+
 // SourceOf returns the number of the source of a document.
 func (in *Inputs) SourceOf(ref docref.Ref) sources.Number {
 	return in.Files[ref.File()].SourceAt(ref.Position())

@@ -116,6 +116,7 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 	part := k.Shards + t.Number
 	var failed error
 	pairs := NewPairs(w, part)
+	pairs.settled = k.Settled
 	g := k.grouper(&pairs, &failed)
 	g.DenseKeys = dense
 	keys, err := sorting{records.Keys, t.Number, k.Shards, unmetBefore(g)}.read(w)
@@ -143,7 +144,10 @@ func (k *Keyed) Crowds(w *work.Desk, t work.Task) error {
 	if failed != nil {
 		return failed
 	}
-	return pairs.Finish()
+	if err := pairs.Finish(); err != nil {
+		return err
+	}
+	return (&stars{run: &w.Run, shard: part}).finish(&pairs.edges)
 }
 
 // unmetBefore returns the function that separates the records of dense groups, which are not compared again, from

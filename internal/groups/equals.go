@@ -43,7 +43,7 @@ func (e *Equals) Shard(w *work.Desk, shard int) error {
 	if failed != nil {
 		return failed
 	}
-	return equal.finish()
+	return equal.finish(new(settledEdges))
 }
 
 // writeDistinct writes the first document under each key as a node. Each of these is compared with every other. The

@@ -22,6 +22,8 @@ type Keyed struct {
 	Stars bool
 	// Bounds say which groups are crowds.
 	Bounds *Bounds
+	// Settled, if not nil, knows the pairs that are not compared again.
+	Settled *Settled
 }
 
 // Shard goes through a shard for the first time. It writes the candidate pairs, the stars of equal documents, which are
@@ -36,6 +38,7 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 	var failed error
 	equal := stars{run: &w.Run, shard: shard}
 	pairs := NewPairs(w, shard)
+	pairs.settled = k.Settled
 	g := k.grouper(&pairs, &failed)
 	g.Identical = func(first, other *candidates.Record) {
 		if err := equal.add(first, other); err != nil {
@@ -55,7 +58,7 @@ func (k *Keyed) Shard(w *work.Desk, shard int) error {
 	if err := pairs.Finish(); err != nil {
 		return err
 	}
-	return equal.finish()
+	return equal.finish(&pairs.edges)
 }
 
 // grouper returns a Grouper that writes its pairs.

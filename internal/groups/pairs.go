@@ -16,6 +16,9 @@ type Pairs struct {
 	shard int
 	nodes *numbering.Set[components.Node]
 	part  components.Part
+	// settled, if not nil, knows pairs that are not written. Those that are similar are edges already.
+	settled *Settled
+	edges   settledEdges
 }
 
 // NewPairs begins the pairs of a shard, in the memory of the task.
@@ -24,8 +27,14 @@ func NewPairs(w *work.Desk, shard int) Pairs {
 	return Pairs{run: &w.Run, shard: shard, nodes: &w.Nodes}
 }
 
-// Add writes a pair.
+// Add writes a pair, unless it is settled.
 func (p *Pairs) Add(a, b *candidates.Record) error {
+	if score, isSimilar, isSettled := p.settled.score(a, b); isSettled {
+		if isSimilar {
+			p.edges.add(a, b, score)
+		}
+		return nil
+	}
 	x, y := p.node(a), p.node(b)
 	p.part.Parents.Union(x, y)
 	record, err := p.run.Record(records.NodePairs, p.shard, records.NodePairSize)
@@ -101,7 +110,21 @@ func (w *stars) add(first, other *candidates.Record) error {
 	return putEdge(w.run, w.shard, records.Edge[components.Node]{A: w.center, B: node, Score: records.NewScore(size, size, false)})
 }
 
-func (w *stars) finish() error { return records.WritePart(w.run, records.EdgeNodes, w.shard, w.part) }
+// finish writes the documents of the stars, and those edges of the shard that are settled.
+func (w *stars) finish(settled *settledEdges) error {
+	first := components.Node(len(w.part.Refs))
+	for i, ref := range settled.part.Refs {
+		w.part.Add(ref, settled.part.Weights[i])
+	}
+	for _, e := range settled.edges {
+		e.A, e.B = first+e.A, first+e.B
+		w.part.Parents.Union(e.A, e.B)
+		if err := putEdge(w.run, w.shard, e); err != nil {
+			return err
+		}
+	}
+	return records.WritePart(w.run, records.EdgeNodes, w.shard, w.part)
+}
 
 func putEdge(run *runfile.Writer, shard int, e records.Edge[components.Node]) error {
 	b, err := run.Record(records.Edges, shard, records.EdgeSize)

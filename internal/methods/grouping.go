@@ -38,7 +38,11 @@ func (g *Grouping) Setup() (err error) {
 	if g.small, err = mustOf(All); err != nil {
 		return err
 	}
-	return g.layout.Read(string(g.Inputs))
+	if err = g.layout.Read(string(g.Inputs)); err != nil {
+		return err
+	}
+	g.settled, err = groups.NewSettled(string(g.Verdicts), g.layout.Inputs.Unchanged())
+	return err
 }
 
 // Task goes through a shard: for the first time or, in [groups.CrowdsStep], through the crowds that have waited.

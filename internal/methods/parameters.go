@@ -30,7 +30,16 @@ type Parameters struct {
 	AllPairsUpTo int64
 	// Bounds say which pairs of very similar documents are compared.
 	Bounds groups.Bounds
+	// Verdicts is the path of a table of the similar pairs of the last run of a scheduled job, if that has compared all
+	// candidates of its documents; empty otherwise.
+	Verdicts work.Path
+
+	settled *groups.Settled
 }
+
+// MostParts is the largest number of parts of the similarity graph that the tasks of a [Grouping] make, given their
+// number of shards. The numbers of the parts are below it.
+func MostParts(shards int) int { return 2 * shards }
 
 // SmallCorpus is the number of documents up to which a corpus is compared fully, whatever its groups are.
 const SmallCorpus = groups.SmallCorpus

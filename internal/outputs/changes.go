@@ -5,6 +5,7 @@ import (
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/verdicts"
 	"mirrorbeam/internal/work"
 )
 
@@ -32,26 +33,33 @@ func WriteChanges(f Files, changes []output.Change) (files []output.File, err er
 	return files, nil
 }
 
-// ReadMemberships reads the clusters that tasks have written, in the order of their run files.
-func ReadMemberships(runs []work.Path) (groups []lineage.Group, err error) {
+// ReadForNext reads what tasks have written for the next run: the clusters, in the order of the run files, and the similar
+// pairs.
+func ReadForNext(runs []work.Path) (groups []lineage.Group, pairs []verdicts.Verdict, err error) {
 	var reader runfile.Reader
 	defer reader.Close()
 	for _, run := range runs {
 		pieces, err := runfile.Pieces(string(run))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		packed, err := reader.ReadKind(nil, pieces, records.Memberships)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for len(packed) > 0 {
 			var g lineage.Group
 			if g, packed, err = lineage.NextGroup(packed); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			groups = append(groups, g)
 		}
+		if packed, err = reader.ReadKind(nil, pieces, records.Verdicts); err != nil {
+			return nil, nil, err
+		}
+		for ; len(packed) > 0; packed = packed[verdicts.Size:] {
+			pairs = append(pairs, verdicts.Get(packed))
+		}
 	}
-	return groups, nil
+	return groups, pairs, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -28,8 +29,9 @@ type Rows struct {
 	Undecided bool
 	// Split says what makes a cluster.
 	Split keep.Split
-	// Memberships writes which documents are in which cluster, for the next run of a scheduled job.
-	Memberships bool
+	// ForNext writes what the next run of a scheduled job is to know: which documents are in which cluster, and the similar
+	// pairs.
+	ForNext bool
 	// Least is the least similarity of an edge, from 0 to 1.
 	Least float64
 
@@ -76,8 +78,8 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		}
 		w.Outcome.Files = append(w.Outcome.Files, file)
 	}
-	if r.Memberships {
-		if err := shard.WriteMemberships(&w.Run); err != nil {
+	if r.ForNext {
+		if err := errors.Join(shard.WriteMemberships(&w.Run), shard.WriteVerdicts(&w.Run)); err != nil {
 			return err
 		}
 	}

@@ -132,9 +132,13 @@ func listStarsOf(l *audit.Listing, nodes, edges []byte, firstInput docref.Ref) {
 	edge := records.GetEdge[components.Node]
 	var representatives, known []docref.Ref
 	for len(edges) > 0 {
+		if !edge(edges).Identical() {
+			edges = edges[records.EdgeSize:]
+			continue
+		}
 		center := edge(edges).A
 		representatives, known = append(representatives[:0], ref(center)), known[:0]
-		for ; len(edges) > 0 && edge(edges).A == center; edges = edges[records.EdgeSize:] {
+		for ; len(edges) > 0 && edge(edges).A == center && edge(edges).Identical(); edges = edges[records.EdgeSize:] {
 			other := ref(edge(edges).B)
 			isSecond := l.HasSides || ref(center) < firstInput && other >= firstInput
 			if isSecond && len(representatives) == 1 {
@@ -148,11 +152,20 @@ func listStarsOf(l *audit.Listing, nodes, edges []byte, firstInput docref.Ref) {
 	}
 }
 
-// listEdges shows the edges between audited classes to the listing.
+// listEdges shows the edges between audited classes to the listing. Those of pairs that an earlier run has compared come
+// from Group.
 func listEdges(l *audit.Listing, outcomes []work.Outcome, m *work.Memory) error {
+	if err := listEdgesOf(l, outcomes, work.Group, m); err != nil {
+		return err
+	}
+	return listEdgesOf(l, outcomes, work.Score, m)
+}
+
+// listEdgesOf shows the edges of a stage.
+func listEdgesOf(l *audit.Listing, outcomes []work.Outcome, stage work.Stage, m *work.Memory) error {
 	const none = ^audit.AuditedClass(0)
 	var classes []audit.AuditedClass // of the nodes of a part
-	return work.EachEdges(outcomes, work.Score, m, func(nodes []byte) func([]byte) {
+	return work.EachEdges(outcomes, stage, m, func(nodes []byte) func([]byte) {
 		classes = classes[:0]
 		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
 			class, known := l.Class(records.GetRef(nodes))
@@ -163,7 +176,8 @@ func listEdges(l *audit.Listing, outcomes []work.Outcome, m *work.Memory) error 
 		}
 		return func(edges []byte) {
 			for ; len(edges) > 0; edges = edges[records.EdgeSize:] {
-				if e := records.GetEdge[components.Node](edges); classes[e.A] != none && classes[e.B] != none {
+				e := records.GetEdge[components.Node](edges)
+				if isStar := stage == work.Group && e.Identical(); !isStar && classes[e.A] != none && classes[e.B] != none {
 					l.Edge(classes[e.A], classes[e.B])
 				}
 			}

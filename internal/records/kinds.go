@@ -48,4 +48,5 @@ const (
 	Frequencies        runfile.Kind = 42 // the frequencies of these shingles, by split
 	StretchFigures     runfile.Kind = 43 // what was counted of a stretch of a file that a state keeps, by stretch
 	Memberships        runfile.Kind = 44 // documents of clusters by hashes of their names, shard 0
+	Verdicts           runfile.Kind = 45 // similar pairs by the digests of their documents, shard 0
 )

@@ -54,8 +54,8 @@ func PutNodePosition(b []byte, node components.Node, p Position) {
 func GetNodePosition(b []byte) Position { return GetPosition(b[4:]) }
 
 // MemberHeader is the size of a member's record without its id: number, number of the first document of its cluster, ref,
-// standing, size, flags, length of the id.
-const MemberHeader = 36
+// standing, size, flags, length of the id, digest.
+const MemberHeader = 44
 
 // The flags of a member; see [Member].
 const (
@@ -99,6 +99,7 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 	binary.LittleEndian.PutUint32(b[24:], uint32(block.Size(i)))
 	binary.LittleEndian.PutUint32(b[28:], flags)
 	binary.LittleEndian.PutUint32(b[32:], uint32(len(id)))
+	binary.LittleEndian.PutUint64(b[36:], block.Digest(i))
 	copy(b[MemberHeader:], id)
 	if side != 0 {
 		binary.LittleEndian.PutUint64(b[MemberHeader+len(id):], side)
@@ -111,6 +112,7 @@ type Member struct {
 	First     Number // the first document of the cluster
 	Size      uint32 // distinct shingles
 	Ref       docref.Ref
+	Digest    uint64 // that of its sketch block
 	Standing  preference.Standing
 	Side      uint64 // documents of one side, if not 0, are no pairs
 	Source    sources.Number
@@ -146,7 +148,7 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 			side = binary.LittleEndian.Uint64(b[end:])
 		}
 		members[binary.LittleEndian.Uint32(b)] = Member{
-			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]),
+			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]), Digest: binary.LittleEndian.Uint64(b[36:]),
 			Size: binary.LittleEndian.Uint32(b[24:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])), Side: side,
 			Source: sources.Number(b[28+sourceShift/8]), Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, Id: b[MemberHeader:end],
 		}

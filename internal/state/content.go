@@ -27,8 +27,11 @@ type Content struct {
 	Files []File
 	// Documents is the number of documents of the corpus.
 	Documents int64
-	// Clusters is the file with the clusters of that run, "" for none. It is relative to the folder.
-	Clusters string
+	// Clusters is the file with the clusters of that run. Verdicts is the file with its similar pairs, "" if the run has not
+	// compared all candidates. Both are relative to the folder.
+	Clusters, Verdicts string
+	// Results identifies what decides which pairs are similar.
+	Results string
 }
 
 // File is a file of the corpus and its units.
@@ -115,8 +118,10 @@ func (c *Content) names() map[string]bool {
 			names[stretch.Run] = true
 		}
 	}
-	if c.Clusters != "" {
-		names[c.Clusters] = true
+	for _, name := range []string{c.Clusters, c.Verdicts} {
+		if name != "" {
+			names[name] = true
+		}
 	}
 	return names
 }

@@ -6,6 +6,7 @@
 //	generation-0000000007  what the state holds: its files, and where the units of each are
 //	units/run-...          sketch blocks, as package documents makes them
 //	clusters-...           the clusters of the last run, see package lineage
+//	verdicts-...           its similar pairs, see package verdicts
 //
 // A file of a state never changes. A run writes new files beside the old ones, and in the end the next generation, under a
 // number that must be free. So the change from one generation to the next is one step, and a run that dies before it

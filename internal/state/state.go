@@ -1,6 +1,7 @@
 package state
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,6 +20,7 @@ const (
 	generationDigits = 10
 	unitsName        = "units"
 	clustersPrefix   = "clusters-"
+	verdictsPrefix   = "verdicts-"
 )
 
 // State is a state that a run may write to: the run holds its lease.
@@ -71,8 +73,11 @@ func (s *State) Units() string { return storage.Join(s.Folder, unitsName) }
 // Path returns the whole name of a file of the state.
 func (s *State) Path(name string) string { return storage.Join(s.Folder, name) }
 
-// ClustersName returns the name of a file of clusters, relative to the folder, given random text.
-func ClustersName(random string) string { return clustersPrefix + random }
+// NewNames returns names, relative to the folder, for the clusters and the verdicts of a run.
+func NewNames() (clusters, verdicts string) {
+	random := rand.Text()
+	return clustersPrefix + random, verdictsPrefix + random
+}
 
 // relative returns the name, relative to the folder, of a file of the state.
 func (s *State) relative(path string) string { return relative(s.Folder, path) }
@@ -162,9 +167,9 @@ func list(folder string) (all listed, err error) {
 	return all, nil
 }
 
-// isOurs reports whether a name, relative to the folder, is that of a unit or of clusters.
+// isOurs reports whether a name, relative to the folder, is that of a unit, of clusters or of verdicts.
 func isOurs(name string) bool {
-	return strings.HasPrefix(name, unitsName+"/run-") || strings.HasPrefix(name, clustersPrefix)
+	return strings.HasPrefix(name, unitsName+"/run-") || strings.HasPrefix(name, clustersPrefix) || strings.HasPrefix(name, verdictsPrefix)
 }
 
 // checkFolder refuses a folder of the local disk that holds other things than a state.
@@ -181,7 +186,7 @@ func checkFolder(folder string) error {
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		if name != lockName && name != unitsName && !strings.HasPrefix(name, generationPrefix) && !strings.HasPrefix(name, clustersPrefix) {
+		if name != lockName && name != unitsName && !strings.HasPrefix(name, generationPrefix) && !isOurs(name) {
 			return fmt.Errorf("%s holds %s, which is not of a state: name a folder that is empty or new", folder, name)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/verdicts"
 )
 
 // Verify reads all that the newest generation of the state in a folder needs, and checks it. It returns the number of
@@ -55,6 +56,11 @@ func Verify(ctx context.Context, folder string) (bytes int64, err error) {
 	}
 	if content.Clusters != "" {
 		if _, err := lineage.Read(storage.Join(folder, content.Clusters)); err != nil {
+			return 0, err
+		}
+	}
+	if content.Verdicts != "" {
+		if _, err := verdicts.Read(storage.Join(folder, content.Verdicts)); err != nil {
 			return 0, err
 		}
 	}

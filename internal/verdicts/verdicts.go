@@ -1,0 +1,115 @@
+// Package verdicts keeps the scores of similar pairs from one run of a job to the next. A pair is known by the digests of
+// its documents, which stay the same however files come and go.
+package verdicts
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"sort"
+
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/storage"
+)
+
+// Verdict is the score of two classes of equal documents that are similar.
+type Verdict struct {
+	// A and B are the digests of the classes, the smaller one first.
+	A, B uint64
+	records.Score
+}
+
+// Of returns the verdict about two digests, in either order.
+func Of(a, b uint64, score records.Score) Verdict { return Verdict{min(a, b), max(a, b), score} }
+
+func (v Verdict) compare(other Verdict) int {
+	return cmp.Or(cmp.Compare(v.A, other.A), cmp.Compare(v.B, other.B))
+}
+
+// Size is the size of a packed verdict in bytes.
+const Size = 24
+
+// Put packs a verdict.
+func (v Verdict) Put(b []byte) {
+	binary.LittleEndian.PutUint64(b, v.A)
+	binary.LittleEndian.PutUint64(b[8:], v.B)
+	binary.LittleEndian.PutUint32(b[16:], v.Shared)
+	binary.LittleEndian.PutUint32(b[20:], v.Total)
+}
+
+// Get reads a packed verdict.
+func Get(b []byte) Verdict {
+	return Verdict{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), records.Score{
+		Shared: binary.LittleEndian.Uint32(b[16:]), Total: binary.LittleEndian.Uint32(b[20:]),
+	}}
+}
+
+// magic begins a table. The number in it is that of the layout, and changes with it.
+const magic = "mirrorbeam verdicts 1\n"
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Write writes a table of verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It reorders
+// them.
+func Write(path string, all []Verdict) error {
+	slices.SortFunc(all, Verdict.compare)
+	all = slices.CompactFunc(all, func(a, b Verdict) bool { return a.compare(b) == 0 })
+	b := make([]byte, len(magic), len(magic)+Size*len(all)+4)
+	copy(b, magic)
+	for _, v := range all {
+		b = b[:len(b)+Size]
+		v.Put(b[len(b)-Size:])
+	}
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	w, err := storage.CreateWith(path, storage.Options{Durable: true})
+	if err != nil {
+		return fmt.Errorf("write verdicts: %w", err)
+	}
+	defer w.Abort()
+	if _, err = w.Write(b); err == nil {
+		err = w.Commit()
+	}
+	if err != nil {
+		return fmt.Errorf("write verdicts: %w", err)
+	}
+	return nil
+}
+
+// Table finds verdicts. It takes 24 bytes of memory for each. Any number of goroutines may use it.
+type Table struct{ packed []byte }
+
+// Read reads a table that Write wrote.
+func Read(path string) (*Table, error) {
+	b, err := storage.ReadFile(path)
+	if err == nil {
+		b, err = check(b)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read verdicts of %s: %w", path, err)
+	}
+	return &Table{b}, nil
+}
+
+// check returns the packed verdicts in the content of a file.
+func check(b []byte) ([]byte, error) {
+	end := len(b) - 4
+	if end < len(magic) || string(b[:len(magic)]) != magic || (end-len(magic))%Size != 0 ||
+		crc32.Checksum(b[:end], castagnoli) != binary.LittleEndian.Uint32(b[end:]) {
+		return nil, errors.New("it is damaged")
+	}
+	return b[len(magic):end], nil
+}
+
+// Find returns the verdict about two digests, in either order.
+func (t *Table) Find(a, b uint64) (score records.Score, found bool) {
+	wanted := Of(a, b, score)
+	at := Size * sort.Search(len(t.packed)/Size, func(i int) bool { return Get(t.packed[Size*i:]).compare(wanted) >= 0 })
+	if at == len(t.packed) {
+		return score, false
+	}
+	v := Get(t.packed[at:])
+	return v.Score, v.compare(wanted) == 0
+}
