@@ -34,7 +34,7 @@ func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollect
 		ReleaseSets: !slices.Contains(job.Rows.Emit, output.Sketches) && !slices.Contains(job.Rows.Emit, output.Index),
 	}, ByValue: job.HasSources()}
 	tasks := beam.ParDo(s.Scope("label"), label, together(s.Scope("label"), outcomes...))
-	return sideBySide(s, &clusterFn{Work: clusters.Sending{Inputs: job.Inputs, ByValue: job.HasSources()}, bundle: job.bundle()}, tasks)
+	return sideBySide(s, &clusterFn{Work: clusters.Sending{Inputs: job.Inputs, ByValue: job.HasSources(), ForNext: job.Rows.ForNext}, bundle: job.bundle()}, tasks)
 }
 
 var clusterStage = newStage(work.Cluster)

@@ -19,6 +19,8 @@ type Sending struct {
 	Inputs work.Path
 	// ByValue says that a value is the source of a document. [origins.Choose] has chosen the sources.
 	ByValue bool
+	// ForNext sends digests, too, for the next run of a scheduled job.
+	ForNext bool
 
 	layout documents.Layout // read in Setup
 }
@@ -119,6 +121,9 @@ func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 				continue
 			}
 			flags := records.FlagsOf(repeated[ref], unchecked[ref], sourceOf(block, i))
+			if s.ForNext {
+				flags |= records.DigestFlag
+			}
 			if err := records.WriteMember(&w.Run, members, block, i, flags); err != nil {
 				return err
 			}

@@ -54,14 +54,19 @@ func PutNodePosition(b []byte, node components.Node, p Position) {
 func GetNodePosition(b []byte) Position { return GetPosition(b[4:]) }
 
 // MemberHeader is the size of a member's record without its id: number, number of the first document of its cluster, ref,
-// standing, size, flags, length of the id, digest.
-const MemberHeader = 44
+// standing, size, flags, length of the id.
+const MemberHeader = 36
+
+// digestSize is the size of the digest of a document.
+const digestSize = 8
 
 // The flags of a member; see [Member].
 const (
 	repeatedFlag = 1 << iota
 	uncheckedFlag
 	sidedFlag
+	// DigestFlag says that the digest of the document follows.
+	DigestFlag
 
 	// sourceShift is the place of the member's source in its flags.
 	sourceShift = 8
@@ -88,6 +93,9 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 		size += sideSize
 		flags |= sidedFlag
 	}
+	if flags&DigestFlag != 0 {
+		size += digestSize
+	}
 	b, err := run.Record(ShardMembers, int(at.Shard), size)
 	if err != nil {
 		return err
@@ -99,10 +107,12 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 	binary.LittleEndian.PutUint32(b[24:], uint32(block.Size(i)))
 	binary.LittleEndian.PutUint32(b[28:], flags)
 	binary.LittleEndian.PutUint32(b[32:], uint32(len(id)))
-	binary.LittleEndian.PutUint64(b[36:], block.Digest(i))
 	copy(b[MemberHeader:], id)
 	if side != 0 {
 		binary.LittleEndian.PutUint64(b[MemberHeader+len(id):], side)
+	}
+	if flags&DigestFlag != 0 {
+		binary.LittleEndian.PutUint64(b[size-digestSize:], block.Digest(i))
 	}
 	return nil
 }
@@ -112,7 +122,7 @@ type Member struct {
 	First     Number // the first document of the cluster
 	Size      uint32 // distinct shingles
 	Ref       docref.Ref
-	Digest    uint64 // that of its sketch block
+	Digest    uint64 // that of its sketch block, 0 if it was not asked for
 	Standing  preference.Standing
 	Side      uint64 // documents of one side, if not 0, are no pairs
 	Source    sources.Number
@@ -126,6 +136,9 @@ func memberSize(b []byte) int {
 	size := MemberHeader + int(binary.LittleEndian.Uint32(b[32:]))
 	if b[28]&sidedFlag != 0 {
 		size += sideSize
+	}
+	if b[28]&DigestFlag != 0 {
+		size += digestSize
 	}
 	return size
 }
@@ -143,12 +156,15 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 	members := make([]Member, n)
 	for b := packed; len(b) > 0; {
 		end, size := MemberHeader+binary.LittleEndian.Uint32(b[32:]), memberSize(b)
-		var side uint64
-		if size > int(end) {
+		var side, digest uint64
+		if b[28]&sidedFlag != 0 {
 			side = binary.LittleEndian.Uint64(b[end:])
 		}
+		if b[28]&DigestFlag != 0 {
+			digest = binary.LittleEndian.Uint64(b[size-digestSize:])
+		}
 		members[binary.LittleEndian.Uint32(b)] = Member{
-			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]), Digest: binary.LittleEndian.Uint64(b[36:]),
+			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]), Digest: digest,
 			Size: binary.LittleEndian.Uint32(b[24:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])), Side: side,
 			Source: sources.Number(b[28+sourceShift/8]), Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, Id: b[MemberHeader:end],
 		}
