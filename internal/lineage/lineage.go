@@ -131,18 +131,18 @@ func (f *following) change(i, number int) (c output.Change, is bool) {
 	var continued []share
 	isSplit, kept := false, 0
 	for _, origin := range f.origins[i] {
-		kept += origin.documents
 		c.Previous = append(c.Previous, f.last[origin.group].Lineage)
-		isSplit = isSplit || len(f.parts[origin.group]) > 1
 		if f.heir(origin.group) == i {
 			continued = append(continued, origin)
+			isSplit = isSplit || len(f.parts[origin.group]) > 1
+			kept += origin.documents
 			c.Before += int64(len(f.last[origin.group].Members))
 		}
 	}
 	c.Added = c.Size - int64(kept)
 	if len(continued) == 0 {
 		c.Change, c.Lineage = output.New, newLineage(number, group.Name)
-		if isSplit {
+		if len(c.Previous) > 0 {
 			c.Change = output.Split
 		}
 		group.Lineage = c.Lineage

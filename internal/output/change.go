@@ -4,12 +4,12 @@ import "strconv"
 
 // The kinds of a [Change]. A group of this run continues the group of the last run whose documents it has most of.
 const (
-	New    = "new"    // it has no document that was in a group
+	New    = "new"    // none of its documents was in a group
 	Grown  = "grown"  // it continues one group and has further documents
 	Shrunk = "shrunk" // it continues one group, has no further documents and lacks some
 	Merged = "merged" // it continues several groups
-	Split  = "split"  // it has documents of a group that other groups have documents of, too
-	Gone   = "gone"   // none of its documents are in a group any more
+	Split  = "split"  // it is a part of a group of which other groups have parts, too
+	Gone   = "gone"   // none of its documents is in a group any more
 )
 
 // ChangeKinds are the kinds of changes, in the order of a report.
@@ -25,11 +25,12 @@ type Change struct {
 	Lineage string `json:"lineage" parquet:"lineage"`
 	// Name is what this run calls the group or, if it is gone, the last run did.
 	Name string `json:"name" parquet:"name"`
-	// Size is the number of its documents, 0 if it is gone. Before is the number that it had in the last run: the sum, if
-	// it was merged.
+	// Size is the number of its documents, 0 if it is gone. Before is the number of documents of the groups that it
+	// continues.
 	Size   int64 `json:"size" parquet:"size"`
 	Before int64 `json:"before" parquet:"before"`
-	// Added and Removed count the documents that have come and gone.
+	// Added and Removed count its documents that were in none of these groups, and those of these groups that are not its
+	// own. So Size is Before plus Added less Removed.
 	Added   int64 `json:"added" parquet:"added"`
 	Removed int64 `json:"removed" parquet:"removed"`
 	// Previous are the lineages of the groups of the last run that it has documents of.
