@@ -173,7 +173,11 @@ func printCost(w io.Writer, s pipeline.Summary) {
 		say(w, "note: that is more memory than --memory %s; the largest cluster, or the number of documents with copies, needs that much\n", size(limit))
 	}
 	printWarnings(w, s.Warnings)
-	say(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(s.Config.Emit, ", "))
+	written := s.Config.Emit
+	if s.State != nil {
+		written = append(slices.Clip(written), output.Changes)
+	}
+	say(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(written, ", "))
 }
 
 // planText says how similar documents are found, and what that promises.

@@ -108,6 +108,11 @@ func TestRows(t *testing.T) {
 	checkRow(t, Removal{ID: "x", Ref: "f:0", Cluster: "c", KeptID: "k", Similarity: 0.875},
 		`{"id":"x","ref":"f:0","cluster":"c","kept_id":"k","similarity":0.875}`,
 		"id=x", "ref=f:0", "cluster=c", "kept_id=k", "similarity=0.875", "reference=false")
+	checkRow(t, Change{Of: Clusters, Change: Merged, Lineage: "5d", Name: "x", Size: 5, Before: 4, Added: 2, Removed: 1, Previous: []string{"5d", "6e"}},
+		`{"of":"clusters","change":"merged","lineage":"5d","name":"x","size":5,"before":4,"added":2,"removed":1,"previous":["5d","6e"]}`,
+		"of=clusters", "change=merged", "lineage=5d", "name=x", "size=5", "before=4", "added=2", "removed=1", "previous=5d;6e")
+	checkRow(t, Change{Of: Clusters, Change: New, Lineage: "5d", Name: "x", Size: 2, Added: 2},
+		`{"of":"clusters","change":"new","lineage":"5d","name":"x","size":2,"before":0,"added":2,"removed":0}`, "change=new", "previous=")
 	checkRow(t, Sketch{ID: "é", Ref: "r", Shingles: 2, SimHash: SimHashText([]uint64{0xab, 1 << 63}), Fingerprint: []int64{1, 1<<48 - 1}},
 		`{"id":"é","ref":"r","shingles":2,"simhash":"800000000000000000000000000000ab","fingerprint":[1,281474976710655]}`,
 		"id=é", "ref=r", "shingles=2", "simhash=800000000000000000000000000000ab", "fingerprint=1;281474976710655")
