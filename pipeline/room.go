@@ -18,6 +18,8 @@ const (
 	// usualTempShare is what a job needs of temporary files for each byte of its sketch blocks: half as much again for
 	// keys, pairs and gathered sets.
 	usualTempShare = 1.5
+	// keptTempShare is the same for a job whose sketch blocks lie in its state.
+	keptTempShare = 0.5
 )
 
 // checkRoom refuses a job whose temporary files clearly do not fit on their disk, and says where it is a close call. It
@@ -34,7 +36,9 @@ func checkRoom(ctx context.Context, config *job.Config, j *transforms.Job, input
 	if err != nil {
 		return nil // the job comes upon it, and says more
 	}
-	share *= usualTempShare
+	if share *= usualTempShare; config.State != "" {
+		share *= keptTempShare / usualTempShare
+	}
 	return room{free, share * float64(inputs.TextBytes()), share * float64(inputs.LeastTextBytes())}.check(config)
 }
 

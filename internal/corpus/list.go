@@ -44,6 +44,8 @@ type File struct {
 	Parts []Part
 	// Reference marks a file of the reference corpus, with which the input is compared.
 	Reference bool
+	// Unlisted marks a file that no input names, and that is of the corpus since an earlier job has read it.
+	Unlisted bool
 	// Source is the number of the source of its documents, see [AssignSources]. A group has none of its own.
 	Source sources.Number
 }

@@ -119,7 +119,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 
 // recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
-	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string][]runfile.Piece{}, aside: newBlock(0, 0)}
+	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, aside: newBlock(0, 0)}
 	for i, stretch := range f.inputs.Splits[number] {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -141,27 +141,28 @@ func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w
 type recalling struct {
 	*Fingerprinting
 	*work.Desk
-	number int                        // of the split
-	runs   map[string][]runfile.Piece // pieces of the files of units, by path
-	aside  *block                     // documents for the audit
+	number int                                // of the split
+	runs   map[string]map[int][]runfile.Piece // pieces of the files of units, by path and shard
+	aside  *block                             // documents for the audit
 	sums   []Checksum
 }
 
 // unit adds a unit of a stretch.
 func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
-	pieces, known := r.runs[u.Run]
-	if !known {
-		if pieces, err = runfile.Pieces(u.Run); err != nil {
+	if r.runs[u.Run] == nil {
+		pieces, err := runfile.Pieces(u.Run)
+		if err != nil {
 			return err
 		}
-		r.runs[u.Run] = pieces
+		byShard := map[int][]runfile.Piece{}
+		for _, piece := range pieces {
+			byShard[piece.Shard] = append(byShard[piece.Shard], piece)
+		}
+		r.runs[u.Run] = byShard
 	}
 	var blocks, sets []runfile.Piece
 	isCounted := false
-	for _, piece := range pieces {
-		if piece.Shard != u.Shard {
-			continue
-		}
+	for _, piece := range r.runs[u.Run][u.Shard] {
 		switch piece.Kind {
 		case records.Documents:
 			piece.Mark = uint32(stretch.File)

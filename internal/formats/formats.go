@@ -64,7 +64,7 @@ func Prepare(ctx context.Context, files []corpus.File, wanted Wanted) ([]corpus.
 	group.SetLimit(opened)
 	for i := range files {
 		file := &files[i]
-		if file.Format != corpus.Parquet {
+		if file.Format != corpus.Parquet || file.Unlisted {
 			continue
 		}
 		group.Go(func() (err error) {

@@ -32,7 +32,7 @@ func (s *State) Assign(files []corpus.File, target int64) (splits []corpus.Split
 			d.Removed--
 		}
 		switch {
-		case found && entry.Settled && isSame(only(&entry.File), only(&files[number])):
+		case found && (entry.Settled || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])):
 			d.Unchanged++
 			c.recall(number, entry)
 		case found:
@@ -120,9 +120,17 @@ func (c *cutting) flush(number int) {
 // Files returns the files of a corpus with their units. Made holds the runs of units that were made, by split. Listed is
 // when the files were listed.
 func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Time) []File {
+	settled := make(map[string]bool, len(s.Last.Files))
+	for i := range s.Last.Files {
+		settled[only(&s.Last.Files[i].File).Path] = s.Last.Files[i].Settled
+	}
 	files := make([]File, len(in.Files))
 	for i := range in.Files {
-		files[i] = File{File: in.Files[i], Settled: isSettled(only(&in.Files[i]), listed)}
+		of := only(&in.Files[i])
+		files[i] = File{File: in.Files[i], Settled: isSettled(of, listed)}
+		if of.Unlisted {
+			files[i].Settled = settled[of.Path]
+		}
 	}
 	for number, split := range in.Splits {
 		for i, stretch := range split {
@@ -137,12 +145,13 @@ func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Tim
 	return files
 }
 
-// Corpus returns the files of the last generation, as [corpus.List] does.
+// Corpus returns the files of the last generation, as [corpus.List] does, but unlisted.
 func (s *State) Corpus() []corpus.File {
 	files := make([]corpus.File, len(s.Last.Files))
 	for i := range s.Last.Files {
 		files[i] = *only(&s.Last.Files[i].File)
 		files[i].Identity = corpus.Identity{} // of a machine that may have been another one
+		files[i].Unlisted = true
 	}
 	return files
 }
