@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/state"
 	"mirrorbeam/job"
 )
 
@@ -193,6 +195,36 @@ func TestNights(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCompact: a compacted state serves as it did before, without what was needed no more.
+func TestCompact(t *testing.T) {
+	n := newNight(t, 13)
+	config := testConfig(t, n.folder)
+	config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
+	for night := range 6 {
+		n.file(t, fmt.Sprintf("f%d.jsonl", night), 20)
+		n.file(t, "often.jsonl", 20)
+		n.run(t, config)
+		if night%2 == 0 {
+			continue
+		}
+		s, err := state.Open(config.State, "a test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, after, err := s.Compact(t.Context())
+		if err := errors.Join(err, s.Close()); err != nil || after >= before {
+			t.Errorf("%d bytes before, %d after: %v", before, after, err)
+		}
+		if units, err := os.ReadDir(filepath.Join(config.State, "units")); err != nil || len(units) != 1 {
+			t.Errorf("%d run files, want 1 (%v)", len(units), err)
+		}
+		if _, err := state.Verify(t.Context(), config.State); err != nil {
+			t.Error(err)
+		}
+		n.checkSaved(t, n.run(t, config), 0)
 	}
 }
 

@@ -17,9 +17,10 @@ import (
 
 // stateCommand looks after the state of a scheduled job.
 type stateCommand struct {
-	Show   stateShow   `cmd:"" help:"Tell what a state holds."`
-	Verify stateVerify `cmd:"" help:"Read all that a state holds and check it."`
-	Prune  statePrune  `cmd:"" help:"Remove what only the last run but one has needed."`
+	Show    stateShow    `cmd:"" help:"Tell what a state holds."`
+	Verify  stateVerify  `cmd:"" help:"Read all that a state holds and check it."`
+	Prune   statePrune   `cmd:"" help:"Remove what only the last run but one has needed."`
+	Compact stateCompact `cmd:"" help:"Prune, and join small files of a state to large ones."`
 }
 
 // stateFolder is the argument of the commands.
@@ -85,11 +86,23 @@ func (c *stateVerify) Run(ctx context.Context, out io.Writer) error {
 type statePrune struct{ stateFolder }
 
 // Run prunes the state.
-func (c *statePrune) Run(_ context.Context, out io.Writer) (err error) {
+func (c *statePrune) Run(_ context.Context, out io.Writer) error {
+	return c.tidy(out, (*state.State).Prune)
+}
+
+type stateCompact struct{ stateFolder }
+
+// Run compacts the state.
+func (c *stateCompact) Run(ctx context.Context, out io.Writer) error {
+	return c.tidy(out, func(s *state.State) (before, after int64, err error) { return s.Compact(ctx) })
+}
+
+// tidy opens the state, has it tidied, and prints what it takes before and after.
+func (c *stateFolder) tidy(out io.Writer, do func(*state.State) (before, after int64, err error)) (err error) {
 	if _, err := state.Read(c.Folder); err != nil {
 		return c.fault(err)
 	}
-	s, err := state.Open(c.Folder, "runjob state prune")
+	s, err := state.Open(c.Folder, "runjob state")
 	if held, is := errors.AsType[*storage.HeldError](err); is {
 		return c.fault(setting.Errorf("a run is at work with it (%s): wait for it", held.Holder))
 	}
@@ -97,7 +110,7 @@ func (c *statePrune) Run(_ context.Context, out io.Writer) (err error) {
 		return c.fault(err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	before, after, err := s.Prune()
+	before, after, err := do(s)
 	if err != nil {
 		return c.fault(err)
 	}
