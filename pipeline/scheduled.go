@@ -115,10 +115,12 @@ func (r *run) otherSettings() error {
 }
 
 // settled returns the path of the table of similar pairs of the last run, "" if this run cannot use it. Where documents have
-// sides, or there is a reference, the last run need not have compared two classes that can be compared now.
+// sides, or there is a reference, the last run need not have compared two classes that can be compared now. Where pairs are
+// estimated, a candidate may be an edge though it is not similar, and exact keys depend on the corpus.
 func (r *run) settled() string {
 	s := r.state
-	if s == nil || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild || r.Config.Across != "" || len(r.Config.Reference) > 0 {
+	if s == nil || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
+		r.Config.Verify != methods.VerifyExact || r.Config.Across != "" || len(r.Config.Reference) > 0 {
 		return ""
 	}
 	return s.Path(s.Last.Verdicts)

@@ -2,11 +2,14 @@ package pipeline
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -16,15 +19,17 @@ import (
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/state"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/job"
 )
 
-// slices of a small corpus: near-duplicates and identical documents lie in several files.
+// night makes a small corpus whose files come and go. Near-duplicates and identical documents lie in several files.
 type night struct {
 	folder string
 	random *rand.Rand
 	words  []string
-	next   int
+	next   int // number of the next document
+	files  int // written so far
 	texts  []string
 }
 
@@ -56,8 +61,8 @@ func (n *night) put(t *testing.T, name string, content []byte) {
 	if err := os.WriteFile(path, content, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	n.next++
-	old := time.Now().Add(-time.Hour).Add(time.Duration(n.next) * time.Second)
+	n.files++
+	old := time.Now().Add(-time.Hour).Add(time.Duration(n.files) * time.Second)
 	if err := os.Chtimes(path, old, old); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +92,7 @@ func (n *night) run(t *testing.T, config job.Config) Summary {
 	whole := config
 	whole.Output, whole.State, whole.Add, whole.AllowRemoval = filepath.Join(t.TempDir(), "out"), "", false, false
 	want := runJob(t, whole)
-	for _, name := range []string{output.Clusters, output.Pairs, output.Removed, output.Rejects} {
+	for _, name := range append(config.Outputs(), output.Rejects) {
 		if got, want := readOutput(t, scheduled.Output, name), readOutput(t, whole.Output, name); !bytes.Equal(got, want) {
 			t.Errorf("%s: %d bytes, want the %d bytes of a run over everything", name, len(got), len(want))
 		}
@@ -95,6 +100,10 @@ func (n *night) run(t *testing.T, config job.Config) Summary {
 	got.Counts.Candidates, want.Counts.Candidates = 0, 0 // pairs without a new document are not scored again
 	if got.Counts != want.Counts {
 		t.Errorf("counts %+v, want %+v", got.Counts, want.Counts)
+	}
+	if !reflect.DeepEqual(got.Skipped, want.Skipped) || !reflect.DeepEqual(got.Sources, want.Sources) || !reflect.DeepEqual(got.Warnings, want.Warnings) ||
+		!reflect.DeepEqual(got.Audit, want.Audit) {
+		t.Errorf("the summary differs from that of a run over everything:\n%+v\n%+v", got, want)
 	}
 	return got
 }
@@ -164,6 +173,12 @@ func TestNights(t *testing.T) {
 			} else if n.random.IntN(2) == 0 {
 				config.Score = methods.Jaccard
 			}
+			if config.Keys != methods.SimHash {
+				config.Verify = []methods.Verification{methods.VerifyExact, methods.VerifyExact, methods.VerifySketch, methods.VerifyNone}[n.random.IntN(4)]
+			}
+			if config.Verify == methods.VerifyExact && config.Keys == methods.MinHash {
+				config.Audit = "100"
+			}
 			config.Split = []keep.Split{keep.Component, keep.Star}[n.random.IntN(2)]
 			config.Keep = []preference.Preference{preference.First, preference.Longest, "max:day"}[n.random.IntN(3)]
 			switch n.random.IntN(5) {
@@ -228,11 +243,87 @@ func TestCompact(t *testing.T) {
 	}
 }
 
+// TestLargeFiles: a file of several splits, and one that cannot be cut, are recalled as they were read.
+func TestLargeFiles(t *testing.T) {
+	n := newNight(t, 15)
+	for range 300 {
+		n.words = append(n.words, strings.Repeat("long", 20)+fmt.Sprint(len(n.words)))
+	}
+	config := testConfig(t, n.folder)
+	config.State = filepath.Join(t.TempDir(), "state")
+	n.file(t, "b.jsonl", 9000)
+	if info, err := os.Stat(filepath.Join(n.folder, "b.jsonl")); err != nil || info.Size() < 16<<20 {
+		t.Fatalf("the file is too small: %v, %v", info, err)
+	}
+	var packed bytes.Buffer
+	writer := gzip.NewWriter(&packed)
+	for i := range 2000 {
+		fmt.Fprintf(writer, "{\"id\":\"z%d\",\"text\":%q}\n", i, n.text())
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n.put(t, "c.jsonl.gz", packed.Bytes())
+	n.run(t, config)
+	n.file(t, "a.jsonl", 100)
+	n.checkSaved(t, n.run(t, config), 100)
+}
+
+// TestFormatsWithState: files of all formats, compressions and storages are recalled as they were read.
+func TestFormatsWithState(t *testing.T) {
+	all := articles(t)
+	eachStore(t, all, []string{"jsonl", "csv", "parquet", "warc", "text"}, func(t *testing.T, format string, config job.Config) {
+		old := time.Now().Add(-time.Hour)
+		if entries, err := os.ReadDir(config.Input[0]); err == nil {
+			for _, entry := range entries {
+				if err := os.Chtimes(filepath.Join(config.Input[0], entry.Name()), old, old); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		config.Emit, config.Overwrite = []string{output.Clusters, output.Pairs, output.Unique, output.Removed, output.Sketches}, true
+		outputs := func() map[string][]byte {
+			files := map[string][]byte{}
+			for _, name := range append(config.Emit, output.Rejects) {
+				maps.Copy(files, outputsOf(t, config.Output, name))
+			}
+			return files
+		}
+		if _, err := Run(t.Context(), config); err != nil {
+			t.Fatal(err)
+		}
+		want := outputs()
+		config.State = storage.Join(filepath.Dir(config.Output), "state")
+		if storage.Scheme(config.Output) != "" {
+			config.State = strings.TrimSuffix(config.Output, "out") + "state"
+		}
+		for night := range 2 {
+			summary, err := Run(t.Context(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if night > 0 && summary.State.Files.New+summary.State.Files.Changed > 0 {
+				t.Errorf("files are read again: %+v", summary.State.Files)
+			}
+			got := outputs()
+			for name, content := range want {
+				if format == "text" && strings.HasPrefix(name, output.Unique) {
+					continue // an archive for each file
+				}
+				if !bytes.Equal(got[name], content) {
+					t.Errorf("night %d: %s has %d bytes, want %d", night, name, len(got[name]), len(content))
+				}
+			}
+		}
+	})
+}
+
 // TestNightsOfTexts: files that are one document each come and go.
 func TestNightsOfTexts(t *testing.T) {
 	n := newNight(t, 11)
 	config := testConfig(t, n.folder)
 	config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
+	config.Emit = []string{output.Clusters, output.Pairs, output.Removed} // unique has an archive for each file
 	for night := range 4 {
 		for i := range 20 {
 			n.texts = append(n.texts, n.text())
