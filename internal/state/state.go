@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,11 @@ func Open(folder, holder string) (_ *State, err error) {
 	if folder, err = storage.Absolute(folder); err != nil {
 		return nil, err
 	}
-	if err := checkFolder(folder); err != nil {
+	all, err := list(folder)
+	if err == nil {
+		err = checkFolder(folder, all)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if storage.Scheme(folder) == "" {
@@ -144,10 +149,12 @@ func (s *State) Commit(next Content) error {
 // listed is what a folder holds.
 type listed struct {
 	generations []int
-	others      []string // names of other files of a state, relative to the folder
+	// others are units, clusters and verdicts, and foreign all files that are not of a state, except leases. Their names are
+	// relative to the folder.
+	others, foreign []string
 }
 
-// list lists the files of a state. Files of other names are not listed.
+// list lists the files of a folder.
 func list(folder string) (all listed, err error) {
 	s, err := storage.Of(folder)
 	if err != nil {
@@ -158,37 +165,39 @@ func list(folder string) (all listed, err error) {
 			return all, err
 		}
 		name := relative(folder, info.Name)
-		if number, is := generationNumber(name); is {
+		number, isGeneration := generationNumber(name)
+		switch {
+		case isGeneration:
 			all.generations = append(all.generations, number)
-		} else if isOurs(name) {
+		case otherNames.MatchString(name):
 			all.others = append(all.others, name)
+		case name != lockName:
+			all.foreign = append(all.foreign, name)
 		}
 	}
 	return all, nil
 }
 
-// isOurs reports whether a name, relative to the folder, is that of a unit, of clusters or of verdicts.
-func isOurs(name string) bool {
-	return strings.HasPrefix(name, unitsName+"/run-") || strings.HasPrefix(name, clustersPrefix) || strings.HasPrefix(name, verdictsPrefix)
-}
+// otherNames matches the names, relative to the folder, of units, clusters and verdicts. They end with random text, so that
+// results of a job, which begin alike, are not taken for them.
+var otherNames = regexp.MustCompile(`^(` + unitsName + `/run-|` + clustersPrefix + `|` + verdictsPrefix + `)[A-Z2-7]{26}$`)
 
-// checkFolder refuses a folder of the local disk that holds other things than a state.
-func checkFolder(folder string) error {
-	if storage.Scheme(folder) != "" {
-		return nil
-	}
-	entries, err := os.ReadDir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		name := entry.Name()
-		if name != lockName && name != unitsName && !strings.HasPrefix(name, generationPrefix) && !isOurs(name) {
-			return fmt.Errorf("%s holds %s, which is not of a state: name a folder that is empty or new", folder, name)
+// checkFolder refuses a folder that holds other things than a state.
+func checkFolder(folder string, all listed) error {
+	foreign := all.foreign
+	if storage.Scheme(folder) == "" {
+		entries, err := os.ReadDir(folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
+		for _, entry := range entries {
+			if entry.IsDir() && entry.Name() != unitsName {
+				foreign = append(foreign, entry.Name())
+			}
+		}
+	}
+	if len(foreign) > 0 {
+		return fmt.Errorf("%s holds %s, which is not of a state: name a folder that is empty or new", folder, slices.Min(foreign))
 	}
 	return nil
 }

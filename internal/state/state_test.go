@@ -34,6 +34,9 @@ func open(t *testing.T, folder string) *State {
 	return s
 }
 
+// runName returns the name of a run file of units, given a letter.
+func runName(letter string) string { return "run-" + strings.Repeat(letter, 26) }
+
 // holding returns content that needs one unit.
 func holding(run string) Content {
 	return Content{Made: time.Unix(1, 0), Files: []File{{File: corpus.File{Path: "/in/a"}, Stretches: []Stretch{{End: 9, Run: "units/" + run}}}}}
@@ -65,13 +68,13 @@ func files(t *testing.T, folder string) []string {
 func TestGenerations(t *testing.T) {
 	for name, folder := range folders(t) {
 		t.Run(name, func(t *testing.T) {
-			for night, run := range []string{"run-a", "run-b", "run-c"} {
+			for night, run := range []string{runName("A"), runName("B"), runName("C")} {
 				s := open(t, folder)
 				if night > 0 && (len(s.Last.Files) != 1 || s.Last.Number < night) {
 					t.Errorf("night %d begins with %+v", night, s.Last)
 				}
 				unit(t, s, run)
-				unit(t, s, "run-of-the-dead-"+run)
+				unit(t, s, runName("D"))
 				if err := s.Commit(holding(run)); err != nil {
 					t.Fatal(err)
 				}
@@ -81,17 +84,17 @@ func TestGenerations(t *testing.T) {
 			}
 			s := open(t, folder)
 			last := s.Last
-			if last.Files[0].Stretches[0].Run != "units/run-c" {
+			if last.Files[0].Stretches[0].Run != "units/"+runName("C") {
 				t.Errorf("the newest generation is %+v", last)
 			}
 			left := files(t, folder)
-			if !slices.Contains(left, "units/run-c") || slices.Contains(left, "units/run-a") || strings.Contains(strings.Join(left, " "), "dead") {
+			if !slices.Contains(left, "units/"+runName("C")) || slices.Contains(left, "units/"+runName("A")) || strings.Contains(strings.Join(left, " "), runName("D")) {
 				t.Errorf("left: %v", left)
 			}
 			if _, _, err := s.Prune(); err != nil {
 				t.Fatal(err)
 			}
-			if left := files(t, folder); slices.Contains(left, "units/run-b") && name == "disk" {
+			if left := files(t, folder); slices.Contains(left, "units/"+runName("B")) && name == "disk" {
 				t.Errorf("left after it was pruned: %v", left)
 			}
 			if err := s.Close(); err != nil {
@@ -129,13 +132,13 @@ func TestCommitConflict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, folder)
 			other := *s
-			if err := other.Commit(holding("run-a")); err != nil {
+			if err := other.Commit(holding(runName("A"))); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Commit(holding("run-b")); !errors.Is(err, fs.ErrExist) {
+			if err := s.Commit(holding(runName("B"))); !errors.Is(err, fs.ErrExist) {
 				t.Errorf("the second run gets %v", err)
 			}
-			if got, err := Read(folder); err != nil || got.Files[0].Stretches[0].Run != "units/run-a" {
+			if got, err := Read(folder); err != nil || got.Files[0].Stretches[0].Run != "units/"+runName("A") {
 				t.Errorf("read %+v, %v", got, err)
 			}
 			if err := s.Close(); err != nil {
@@ -150,29 +153,29 @@ func TestCommitConflict(t *testing.T) {
 func TestSweepTakesNumber(t *testing.T) {
 	_, folder := storagetest.NewMemory(t)
 	s := open(t, folder)
-	unit(t, s, "run-a")
-	if err := s.Commit(holding("run-a")); err != nil {
+	unit(t, s, runName("A"))
+	if err := s.Commit(holding(runName("A"))); err != nil {
 		t.Fatal(err)
 	}
 	undead := *s
-	unit(t, s, "run-b")
+	unit(t, s, runName("B"))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	next := open(t, folder)
 	defer next.Close()
 	undead.lease = next.lease // as if it had checked its lease a moment ago
-	if err := undead.Commit(holding("run-b")); !errors.Is(err, fs.ErrExist) {
+	if err := undead.Commit(holding(runName("B"))); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("the run that lives on gets %v", err)
 	}
-	if got, err := Read(folder); err != nil || got.Files[0].Stretches[0].Run != "units/run-a" {
+	if got, err := Read(folder); err != nil || got.Files[0].Stretches[0].Run != "units/"+runName("A") {
 		t.Errorf("read %+v, %v", got, err)
 	}
 }
 
 // TestDamage: no byte of a generation can change unseen, and another layout is refused.
 func TestDamage(t *testing.T) {
-	content := holding("run-a")
+	content := holding(runName("A"))
 	whole, err := content.encode()
 	if err != nil {
 		t.Fatal(err)
@@ -195,16 +198,25 @@ func TestDamage(t *testing.T) {
 
 // TestForeignFolder: a folder that holds other things is not taken for a state, and nothing in it is removed.
 func TestForeignFolder(t *testing.T) {
-	folder := t.TempDir()
-	precious := filepath.Join(folder, "thesis.txt")
-	if err := os.WriteFile(precious, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(folder, "a test"); err == nil || !strings.Contains(err.Error(), "thesis.txt") {
-		t.Errorf("opened: %v", err)
-	}
-	if _, err := os.Stat(precious); err != nil {
-		t.Error(err)
+	for name, folder := range folders(t) {
+		if err := os.MkdirAll(folder, 0o777); name == "disk" && err != nil {
+			t.Fatal(err)
+		}
+		for _, precious := range []string{"thesis.txt", "clusters-00000-of-00001.jsonl", "units-of-measure"} {
+			precious = storage.Join(folder, precious)
+			if err := storage.WriteFile(precious, nil); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Open(folder, "a test"); err == nil || !strings.Contains(err.Error(), "is not of a state") {
+				t.Errorf("opened: %v", err)
+			}
+			if _, err := storage.Stat(precious); err != nil {
+				t.Error(err)
+			}
+			if err := storage.Remove(precious); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 
