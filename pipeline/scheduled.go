@@ -32,8 +32,9 @@ type StateSummary struct {
 	Generation int `json:"generation"`
 	// Files counts the files by how they differ from those of the last run.
 	Files state.Difference `json:"files"`
-	// Changes counts the changes of clusters by their kinds; see [output.ChangeKinds].
-	Changes map[string]int64 `json:"changes"`
+	// Changes counts the changes of the groups of an output, such as [output.Clusters], by their kinds; see
+	// [output.ChangeKinds].
+	Changes map[string]map[string]int64 `json:"changes"`
 }
 
 // Failing returns the conditions of [job.Config.FailOn] that the run meets.
@@ -41,7 +42,7 @@ func (s *Summary) Failing() []string {
 	var met []string
 	for _, kind := range output.ChangeKinds {
 		condition := kind + "-clusters"
-		if s.State != nil && s.State.Changes[kind] > 0 && slices.Contains(s.Config.FailOn, condition) {
+		if s.State != nil && s.State.Changes[output.Clusters][kind] > 0 && slices.Contains(s.Config.FailOn, condition) {
 			met = append(met, condition)
 		}
 	}
@@ -159,9 +160,12 @@ func (r *run) publishScheduled(result *outputs.Result, summary *Summary) error {
 	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)
 	}
-	summary.State = &StateSummary{Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: map[string]int64{}}
+	kinds := map[string]int64{}
 	for _, change := range of.changes {
-		summary.State.Changes[change.Change]++
+		kinds[change.Change]++
+	}
+	summary.State = &StateSummary{
+		Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: map[string]map[string]int64{output.Clusters: kinds},
 	}
 	files, err := outputs.WriteChanges(outputs.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.changes)
 	if err == nil {

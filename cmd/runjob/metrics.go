@@ -44,7 +44,7 @@ func writeMetrics(path string, e ending) error {
 		if s.State != nil {
 			b = fmt.Appendf(b, "# HELP runjob_changes Clusters that have changed since the run before.\n# TYPE runjob_changes gauge\n")
 			for _, kind := range output.ChangeKinds {
-				b = fmt.Appendf(b, "runjob_changes{of=\"clusters\",change=%q} %d\n", kind, s.State.Changes[kind])
+				b = fmt.Appendf(b, "runjob_changes{of=\"clusters\",change=%q} %d\n", kind, s.State.Changes[output.Clusters][kind])
 			}
 		}
 	}

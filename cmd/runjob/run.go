@@ -120,7 +120,7 @@ func printChanges(w io.Writer, s *pipeline.StateSummary) {
 	say(w, "generation %d: %s read, %s unchanged, %s gone", s.Generation,
 		counted(int64(s.Files.New+s.Files.Changed), "file"), count(int64(s.Files.Unchanged)), count(int64(s.Files.Removed)))
 	for _, kind := range output.ChangeKinds {
-		if n := s.Changes[kind]; n > 0 {
+		if n := s.Changes[output.Clusters][kind]; n > 0 {
 			say(w, "; %s %s", counted(n, "cluster"), kind)
 		}
 	}
