@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
-
-	"mirrorbeam/internal/state"
 )
 
 // faults are the faults that a job may meet, in the order of the documentation.
@@ -198,15 +196,7 @@ var faults = []struct {
 		s.write("in.jsonl", between(""))
 		return s.runjob("--runner", "portable", "--endpoint", "127.0.0.1:1").fails(exitStorage)
 	}},
-	{"another job with the same `--state`", func(s *scene) observed {
-		s.write("in.jsonl", between(""))
-		other, err := state.Open(filepath.Join(s.dir, "state"), "another job")
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		defer other.Close()
-		return s.runjob("--state", "state").fails(exitStorage)
-	}},
+	{"another job with the same `--state`", (*scene).besideAnother},
 	{"another job on the same output folder", func(s *scene) observed {
 		s.write("in.jsonl", largeCorpus())
 		first := s.runjob().pausedAtWork("run-*")

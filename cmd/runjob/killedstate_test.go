@@ -248,3 +248,14 @@ func TestKilledWithStateInBucket(t *testing.T) {
 		j.checkKilled(1, want)
 	}
 }
+
+// besideAnother runs a job while another one has its state.
+func (s *scene) besideAnother() observed {
+	s.write("in.jsonl", between(""))
+	other, err := state.Open(filepath.Join(s.dir, "state"), "another job")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer other.Close()
+	return s.runjob("--state", "state").fails(exitStorage)
+}
