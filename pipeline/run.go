@@ -99,12 +99,16 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 	if err != nil {
 		return nil, failure.New(failure.Usage, err)
 	}
+	lists, err := config.ReadSiteLists()
+	if err != nil {
+		return nil, failure.New(failure.Usage, err)
+	}
 	r.ConfigHash = config.ResultHash(stopWords, ranking)
 	inputs, size, err := listing.Apart(ctx, config)
 	if err != nil {
 		return nil, err
 	}
-	inputs.StopWords, inputs.Ranking = stopWords, ranking
+	inputs.StopWords, inputs.Ranking, inputs.Sites = stopWords, ranking, lists
 	r.inputs, r.Bytes = &inputs, size
 	recipe, err := r.recipe(stopWords)
 	if err != nil {

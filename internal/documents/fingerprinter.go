@@ -149,6 +149,7 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
 	}
 	one := f.document(b, ref, r, d.Digest)
 	one.Set, one.Size, one.Keys, one.SimHash = d.Set, len(d.Set), f.bands.Of(d.Set), d.SimHash
+	f.marker.pages.add(b, ref, r, &f.files[r.File], one.Size)
 	b.setAside(f.shares, &one, f.files[r.File].Reference)
 	switch f.kept.Sets {
 	case NoHashes:
@@ -171,6 +172,7 @@ func (f *fingerprinter) addIdentity(b *block, ref docref.Ref, r *Record) {
 	}
 	one := f.document(b, ref, r, d.Digest)
 	one.Keys, one.Size = []uint64{d.Check}, size
+	f.marker.pages.add(b, ref, r, &f.files[r.File], size)
 	b.builder.Add(one)
 }
 

@@ -48,7 +48,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	o := w.Outcome
 	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
 	defer reader.close()
-	values := valueCounts{}
+	values, sites := valueCounts{}, siteCounts{}
 	write := func(b *block) error {
 		o.Counts.Add(b.counts)
 		o.PassedOver = o.PassedOver.Add(b.passed)
@@ -59,6 +59,11 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 				return err
 			}
 			clear(values)
+		}
+		if sites.addAll(b.sites); len(sites) >= mostSites {
+			if err := sites.write(&w.Run, f.Kept.Pages.Ranges); err != nil {
+				return err
+			}
 		}
 		o.Shingles += int64(len(b.builder.Sets()) / sketchblock.HashSize)
 		return b.write(&w.Run, t.Number)
@@ -75,6 +80,9 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 		return err
 	}
 	if err := values.write(&w.Run, f.Shards); err != nil {
+		return err
+	}
+	if err := sites.write(&w.Run, f.Kept.Pages.Ranges); err != nil {
 		return err
 	}
 	w.Figures.Records += o.Counts.Documents + o.Counts.ReferenceDocuments

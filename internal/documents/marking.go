@@ -17,18 +17,21 @@ import (
 type Marking struct {
 	// Keep says which documents of a cluster are preferred; empty: the first ones.
 	Keep preference.Preference
-	// SourceField is the field that holds the source of a document; empty: for the preference, the source is the name of its
-	// file, and for the table of sources that of a file or a folder.
+	// SourceField is the field that holds the source of a document; empty: for the preference, the source is the address of a
+	// page, or the name of its file, and for the table of sources that of a file or a folder.
 	SourceField string
 	// Within is the field whose value two documents must share to be compared; empty: all are compared.
 	Within string
 	// Across is the field in whose value two documents must differ to be compared; empty: all are compared.
 	Across string
+	// Pages says how documents are pages of sites.
+	Pages Paging
 }
 
 // fields returns the fields that hold what is wanted.
 func (m Marking) fields() []string {
-	fields := slices.DeleteFunc([]string{m.Keep.Field(), m.SourceField, m.Within, m.Across}, func(field string) bool { return field == "" })
+	all := append([]string{m.Keep.Field(), m.SourceField, m.Within, m.Across}, m.Pages.fields()...)
+	fields := slices.DeleteFunc(all, func(field string) bool { return field == "" })
 	return slices.Compact(slices.Sorted(slices.Values(fields)))
 }
 
@@ -37,6 +40,7 @@ type marker struct {
 	order preference.Order
 	// The numbers of the fields in [corpus.Record.Others], -1 for none.
 	value, source, scope, side int
+	pages                      pager
 	seed                       uint64
 }
 
@@ -46,7 +50,7 @@ func newMarker(m Marking, ranking string, seed uint64) (*marker, error) {
 	fields := m.fields()
 	order, err := preference.NewOrder(m.Keep, ranking)
 	return &marker{
-		order: order, seed: seed,
+		order: order, seed: seed, pages: newPager(m.Pages, fields, seed),
 		value: slices.Index(fields, m.Keep.Field()), source: slices.Index(fields, m.SourceField),
 		scope: slices.Index(fields, m.Within), side: slices.Index(fields, m.Across),
 	}, err
@@ -63,6 +67,8 @@ func (m *marker) standing(ref docref.Ref, r *Record, file *corpus.File, counts *
 	}
 	if m.source >= 0 {
 		d.Source = string(r.Content.Others[m.source])
+	} else if _, address, ok := m.pages.address(r, file); ok {
+		d.Source = address.String()
 	} else {
 		d.Source, _ = file.Place(r.Position)
 	}

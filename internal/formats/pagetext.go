@@ -25,3 +25,14 @@ func (p *pageText) of(page webtext.Page) [][]byte {
 	p.texts[0] = p.text
 	return p.texts
 }
+
+// PasswordInput is a field of web pages: true if the page asks for a password.
+const PasswordInput = "password_input"
+
+// passwordValue returns the value of [PasswordInput], nil if the page does not ask for a password.
+func passwordValue(page []byte) []byte {
+	if webtext.HasPasswordInput(page) {
+		return []byte("true")
+	}
+	return nil
+}

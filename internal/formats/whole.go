@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/webtext"
@@ -15,7 +16,7 @@ func whole(f corpus.Format) format {
 	return format{
 		func(l corpus.Limits, _ Wanted) corpus.Source { return &wholeSource{limits: l, format: f} },
 		func(w Wanted) corpus.Decoder {
-			d := &wholeDecoder{mediaType: "text/plain", text: newPageText(w, webtext.All), others: make([][]byte, len(w.Fields.Others))}
+			d := &wholeDecoder{mediaType: "text/plain", text: newPageText(w, webtext.All), others: make([][]byte, len(w.Fields.Others)), password: slices.Index(w.Fields.Others, PasswordInput)}
 			if f == corpus.HTML {
 				d.mediaType, d.text = "text/html", newPageText(w, w.PageText)
 			}
@@ -118,13 +119,17 @@ func (w *wholeSource) Close() error { return w.stream.Close() }
 type wholeDecoder struct {
 	mediaType string
 	text      pageText
-	others    [][]byte // stay nil: the file has no fields
+	others    [][]byte // stay nil, but for the input of passwords: the file has no fields
+	password  int      // number of that field, -1 if it is not wanted
 }
 
 // Decode returns the text of a file.
 func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	if !isText(content) {
 		return corpus.Record{}, errors.New("the file is no text: it has a zero byte")
+	}
+	if d.password >= 0 && d.mediaType == "text/html" {
+		d.others[d.password] = passwordValue(content)
 	}
 	return corpus.Record{Texts: d.text.of(webtext.Page{Content: content, MediaType: d.mediaType}), Others: d.others}, nil
 }

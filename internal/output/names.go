@@ -11,4 +11,8 @@ const (
 	Rejects   = "rejects"
 	Sketches  = "sketches"
 	Index     = "index"
+	// Mirrors are pairs of sites that have much in common, Sites the sites, and Suspects those that have copies of protected ones.
+	Mirrors  = "mirrors"
+	Sites    = "sites"
+	Suspects = "suspects"
 )

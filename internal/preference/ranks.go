@@ -10,7 +10,8 @@ import (
 
 // Ranks is a list of sources, the most preferred first. A source matches the line that is equal to it, or else the
 // longest line that is the beginning of its path: the line books matches books/a.jsonl. The source
-// https://en.example.org/page, which is an address, matches the lines en.example.org and example.org, too.
+// https://en.example.org/page, which is an address, matches the lines en.example.org and example.org, too. A line may have
+// the rank and a comma in front, as lists of sites have.
 type Ranks struct {
 	lines map[string]Standing
 	sites map[string]Standing // the lines in lower case
@@ -29,6 +30,9 @@ func ReadRanks(list string) (*Ranks, error) {
 		}
 		enter(r.lines, strings.TrimSuffix(line, "/"), standing)
 		enter(r.sites, strings.ToLower(line), standing)
+		if rank, domain, has := strings.Cut(line, ","); has && strings.Trim(rank, "0123456789") == "" {
+			enter(r.sites, strings.ToLower(domain), standing)
+		}
 		standing++
 	}
 	if err := scanner.Err(); err != nil {
