@@ -95,11 +95,11 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 	if err != nil {
 		return nil, failure.New(failure.Usage, err)
 	}
-	ranking, err := config.ReadRanking()
+	lists, err := config.ReadSiteLists()
 	if err != nil {
 		return nil, failure.New(failure.Usage, err)
 	}
-	lists, err := config.ReadSiteLists()
+	ranking, err := config.ReadRanking()
 	if err != nil {
 		return nil, failure.New(failure.Usage, err)
 	}

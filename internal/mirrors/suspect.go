@@ -35,7 +35,7 @@ type suspicion struct {
 // suspect returns what speaks against one of the two sites, if the other one is protected. There is no suspicion if both
 // are protected or have one registered domain, or if the user allows it.
 //
-// A site is suspect if the two are mirrors, if its host looks like that of the protected one and it has a copy of one of
+// A site is suspect if the two are mirrors and not parked, if its host looks like that of the protected one and it has a copy of one of
 // its pages, or if most of it are copies that ask for a password.
 func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 	a, b := p.sides[0], p.sides[1]
@@ -43,7 +43,7 @@ func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 	if isA == isB {
 		return suspicion{}, false
 	}
-	s := suspicion{pair: p, original: a, mirror: b, isMirror: p.isMirror(limits)}
+	s := suspicion{pair: p, original: a, mirror: b, isMirror: p.isMirror(limits) && p.kind() != Parked}
 	if isB {
 		s.original, s.mirror = b, a
 	}
