@@ -111,6 +111,19 @@ func TestMirrorsLaws(t *testing.T) {
 	sameText(t, "other outputs", rows(func(c *job.Config) { c.Emit = append(c.Emit, output.Clusters) })[:len(want)], want)
 }
 
+// TestMirrorsOnRunners runs a job about sites on a portable runner, which sends the parameters of all stages.
+func TestMirrorsOnRunners(t *testing.T) {
+	config := mirrorConfig(t, putCorpus(t, plain, cut(ofSites(oddities(84), 9, 85), 4)...))
+	runJob(t, config)
+	want := config.Output
+	startPrism(t)
+	config.Runner, config.Output = portable, filepath.Join(t.TempDir(), "out")
+	runJob(t, config)
+	for _, name := range config.Emit {
+		sameText(t, name, string(readOutput(t, config.Output, name)), string(readOutput(t, want, name)))
+	}
+}
+
 // TestMirrorsKeep: the pages that are kept of two mirrors are those of the primary site.
 func TestMirrorsKeep(t *testing.T) {
 	w := newWriter(86)

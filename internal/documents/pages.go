@@ -2,6 +2,7 @@ package documents
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
 
@@ -88,7 +89,22 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	if seconds, ok := preference.Seconds(r.Content.Others[p.date]); ok {
 		count.First = seconds
 	}
-	b.sites.add(count, func() string { return output.Text(name) })
+	b.sites.add(count, func() string { return siteName(name) })
+}
+
+// mostSiteBytes is the length of the longest name of a site that is shown in full.
+const mostSiteBytes = 1000
+
+// siteName returns the name of a site as rows have it.
+func siteName(name string) string {
+	if len(name) <= mostSiteBytes {
+		return output.Text(name)
+	}
+	end := mostSiteBytes
+	for end > mostSiteBytes-utf8.UTFMax && !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return output.Text(name[:end]) + "…"
 }
 
 // siteCounts counts the pages of sites, by the hashes of their names.

@@ -19,7 +19,7 @@ const (
 	// fullRarity is the rarity of a page that one or two sites have.
 	fullRarity = 1 << 10
 	// mostSites is the largest number of sites that may be set as the largest number of sites that have a page.
-	mostSites = 10_000
+	mostSites = 1000
 )
 
 // rarities returns the rarity of a page by the number of sites that have it: full up to two, and 0 from most sites on. In

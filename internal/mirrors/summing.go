@@ -118,9 +118,11 @@ func (s *sums) class(shard *shard, number int) error {
 				s.add(c, &c.holdings[i], copies, rarity)
 			}
 		}
-	}
-	if len(s.byPair) >= mostHeld {
-		return s.flush()
+		if len(s.byPair) >= mostHeld {
+			if err := s.flush(); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -66,7 +66,9 @@ func (s *suspicion) row() output.Suspect {
 		Similarity: rounded(s.similarity()), SamePath: rounded(s.samePath()),
 		Lookalike: rounded(s.likeness.Score), LookalikeReason: string(s.likeness.Reason), LoginPages: s.mirror.Logins,
 		FirstSeen: dateText(s.mirror.Of.First), ProtectedFirstSeen: dateText(s.original.Of.First),
-		Examples: examples(&s.pair, s.mirror),
+	}
+	for _, e := range examples(&s.pair, s.mirror) {
+		row.Examples = append(row.Examples, output.CopiedPage{Page: e.A, Original: e.B, Similarity: e.Similarity})
 	}
 	for _, r := range []struct {
 		name string

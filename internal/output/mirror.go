@@ -81,21 +81,26 @@ func (o *fields) flag(name string, is bool) {
 	o.b = strconv.AppendBool(o.b, is)
 }
 
-// pairs writes pairs of pages, with these names for the two.
-func (o *fields) pairs(name, a, b string, pairs []PagePair) {
+// list writes so many items.
+func (o *fields) list(name string, n int, item func(i int)) {
 	o.name(name)
 	o.b = append(o.b, '[')
-	for i, p := range pairs {
+	for i := range n {
 		if i > 0 {
 			o.b = append(o.b, ',')
 		}
-		o.b = append(o.b, '{')
-		o.text(a, p.A)
-		o.text(b, p.B)
-		o.number("similarity", p.Similarity)
-		o.b = append(o.b, '}')
+		item(i)
 	}
 	o.b = append(o.b, ']')
+}
+
+// example writes two pages, with these names for the two.
+func (o *fields) example(a, b string, pair PagePair) {
+	o.b = append(o.b, '{')
+	o.text(a, pair.A)
+	o.text(b, pair.B)
+	o.number("similarity", pair.Similarity)
+	o.b = append(o.b, '}')
 }
 
 // line ends the row.
@@ -122,7 +127,7 @@ func (m Mirror) AppendJSON(b []byte) []byte {
 	o.number("sites", m.Sites)
 	o.optional("first_a", m.FirstA)
 	o.optional("first_b", m.FirstB)
-	o.pairs("examples", "a", "b", m.Examples)
+	o.list("examples", len(m.Examples), func(i int) { o.example("a", "b", m.Examples[i]) })
 	return o.line()
 }
 
@@ -190,24 +195,25 @@ type Suspect struct {
 	// FirstSeen and ProtectedFirstSeen are the earliest dates of pages, empty for none.
 	FirstSeen          string `parquet:"first_seen"`
 	ProtectedFirstSeen string `parquet:"protected_first_seen"`
-	// Examples are pages of the suspect, A, and the originals.
-	Examples []PagePair `parquet:"examples,list"`
+	// Examples are pages of the suspect, and the originals.
+	Examples []CopiedPage `parquet:"examples,list"`
 }
+
+// CopiedPage is a page of a suspect and the page of a protected site that it is like.
+type CopiedPage struct {
+	Page       string  `parquet:"page"`
+	Original   string  `parquet:"original"`
+	Similarity float64 `parquet:"similarity"`
+}
+
+func (c CopiedPage) pair() PagePair { return PagePair{c.Page, c.Original, c.Similarity} }
 
 // AppendJSON appends the row as a line of JSON. Dates that are not known are left out.
 func (s Suspect) AppendJSON(b []byte) []byte {
 	o := fields{append(b, '{')}
 	o.text("id", s.ID)
 	o.text("severity", s.Severity)
-	o.name("reasons")
-	for i, reason := range s.Reasons {
-		o.b = append(o.b, "[,"[min(i, 1)])
-		o.b = appendQuoted(o.b, reason)
-	}
-	if len(s.Reasons) == 0 {
-		o.b = append(o.b, '[')
-	}
-	o.b = append(o.b, ']')
+	o.list("reasons", len(s.Reasons), func(i int) { o.b = appendQuoted(o.b, s.Reasons[i]) })
 	o.text("site", s.Site)
 	o.text("protected", s.Protected)
 	o.number("score", s.Score)
@@ -222,6 +228,6 @@ func (s Suspect) AppendJSON(b []byte) []byte {
 	o.optional("lookalike_reason", s.LookalikeReason)
 	o.optional("first_seen", s.FirstSeen)
 	o.optional("protected_first_seen", s.ProtectedFirstSeen)
-	o.pairs("examples", "page", "original", s.Examples)
+	o.list("examples", len(s.Examples), func(i int) { o.example("page", "original", s.Examples[i].pair()) })
 	return o.line()
 }

@@ -187,7 +187,7 @@ func FuzzNumberOf(f *testing.F) {
 }
 
 func TestRanks(t *testing.T) {
-	ranks, err := ReadRanks("\ufeff# best first\r\nBlog.example.org\r\n\r\nexample.org\nbooks/\n  books/old  \nexample.org\nhttps://a.org/b\nbooks\n")
+	ranks, err := ReadRanks("\ufeff# best first\r\nBlog.example.org\r\n\r\nexample.org\nbooks/\n  books/old  \nexample.org\nhttps://a.org/b\nbooks\n12,Ranked.example\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,6 +195,7 @@ func TestRanks(t *testing.T) {
 		"Blog.example.org": 1, "https://blog.example.org/x": 1, "http://USER@a.b.blog.EXAMPLE.org:8080?q#f": 1,
 		"example.org": 2, "example.org/page": 2, "https://example.org": 2, "ftp://www.example.org/": 2,
 		"books": 3, "books/a.jsonl": 3, "books/new/a": 3, "books/": 3, "books/old": 4, "books/old/a": 4,
+		"https://www.ranked.example/x": 8, "12,Ranked.example": 8, "Ranked.example": Unranked,
 		"https://a.org/b": 6, "https://a.org/b/c": 6,
 		"https://a.org/": Unranked, "https://notexample.org/": Unranked, "https://org/": Unranked, "blog.example.org": Unranked, "bookshop": Unranked, "": Unranked,
 		"://": Unranked, "https://[::1": Unranked, "/": Unranked,
