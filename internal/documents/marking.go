@@ -38,6 +38,8 @@ func (m Marking) fields() []string {
 // marker marks documents. It is not for concurrent use.
 type marker struct {
 	order preference.Order
+	// isRanked says that the order depends on the source.
+	isRanked bool
 	// The numbers of the fields in [corpus.Record.Others], -1 for none.
 	value, source, scope, side int
 	pages                      pager
@@ -50,7 +52,7 @@ func newMarker(m Marking, ranking string, seed uint64) (*marker, error) {
 	fields := m.fields()
 	order, err := preference.NewOrder(m.Keep, ranking)
 	return &marker{
-		order: order, seed: seed, pages: newPager(m.Pages, fields, seed),
+		order: order, isRanked: m.Keep.Ranking() != "", seed: seed, pages: newPager(m.Pages, fields, seed),
 		value: slices.Index(fields, m.Keep.Field()), source: slices.Index(fields, m.SourceField),
 		scope: slices.Index(fields, m.Within), side: slices.Index(fields, m.Across),
 	}, err
@@ -65,18 +67,26 @@ func (m *marker) standing(ref docref.Ref, r *Record, file *corpus.File, counts *
 	if m.value >= 0 {
 		d.Value = r.Content.Others[m.value]
 	}
-	if m.source >= 0 {
-		d.Source = string(r.Content.Others[m.source])
-	} else if _, address, ok := m.pages.address(r, file); ok {
-		d.Source = address.String()
-	} else {
-		d.Source, _ = file.Place(r.Position)
+	if m.isRanked {
+		d.Source = m.sourceName(r, file)
 	}
 	standing := m.order(&d)
 	if standing == preference.Unranked {
 		counts.Unranked++
 	}
 	return standing
+}
+
+// sourceName returns the source of a document for a list of preferred ones.
+func (m *marker) sourceName(r *Record, file *corpus.File) string {
+	if m.source >= 0 {
+		return string(r.Content.Others[m.source])
+	}
+	if _, address, ok := m.pages.address(r, file); ok {
+		return address.String()
+	}
+	name, _ := file.Place(r.Position)
+	return name
 }
 
 // scopeOf returns the hash of the value that documents share with those that they are compared with, and the hash of the
