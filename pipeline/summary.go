@@ -36,7 +36,7 @@ type Summary struct {
 	Sources []sources.Row `json:"sources"`
 	// Mirrors says what was found of sites. It is nil if no output is about sites.
 	Mirrors *work.MirrorFindings `json:"mirrors,omitempty"`
-	Plan    Plan          `json:"plan"`
+	Plan    Plan                 `json:"plan"`
 	// Audit is nil if the recall was not measured.
 	Audit   *audit.Result `json:"audit,omitempty"`
 	Stages  []Stage       `json:"stages"`

@@ -39,8 +39,16 @@ func TestOf(t *testing.T) {
 		}
 	}
 	for _, c := range [][2]string{
-		{"example.org", "paypal.com"}, {"paypal.com", "paypal.com"}, {"login.paypal.com", "www.paypal.com"}, {"192.168.0.1", "paypal.com"},
-		{"paypal.com", "192.168.0.1"}, {"[::1]", "[::2]"}, {"abc.org", "abd.org"}, {"theguardian.com", "nytimes.com"}, {"com", "org"}, {"", "paypal.com"},
+		{"example.org", "paypal.com"},
+		{"paypal.com", "paypal.com"},
+		{"login.paypal.com", "www.paypal.com"},
+		{"192.168.0.1", "paypal.com"},
+		{"paypal.com", "192.168.0.1"},
+		{"[::1]", "[::2]"},
+		{"abc.org", "abd.org"},
+		{"theguardian.com", "nytimes.com"},
+		{"com", "org"},
+		{"", "paypal.com"},
 		{"gardening.example", "garden-tools.example"},
 	} {
 		if got := Of(c[0], c[1]); got.Score >= 0.8 {
