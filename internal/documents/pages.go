@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/site"
+	"mirrorbeam/internal/webtext"
 	"mirrorbeam/internal/work"
 )
 
@@ -34,21 +35,27 @@ func (p Paging) fields() []string {
 	if p.Rule == "" {
 		return nil
 	}
-	return []string{p.URL, p.Date, formats.PasswordInput}
+	return []string{p.URL, p.Date, formats.PasswordInput, formats.Markup}
 }
 
 // pager tells the pages of sites. It is not for concurrent use.
 type pager struct {
 	paging Paging
 	// The numbers of the fields in [corpus.Record.Others], -1 for none.
-	url, date, login int
-	seed             uint64
+	url, date, login, markup int
+	seed                     uint64
 }
 
 // newPager returns a pager of records with these other fields. The seed is the key of all hashes.
 func newPager(p Paging, fields []string, seed uint64) pager {
-	return pager{p, slices.Index(fields, p.URL), slices.Index(fields, p.Date), slices.Index(fields, formats.PasswordInput), seed}
+	return pager{
+		paging: p, seed: seed, url: slices.Index(fields, p.URL), date: slices.Index(fields, p.Date),
+		login: slices.Index(fields, formats.PasswordInput), markup: slices.Index(fields, formats.Markup),
+	}
 }
+
+// The two sizes of a sketch of markup are one.
+var _ [records.MarkupSize]byte = [webtext.MarkupBytes]byte{}
 
 // mostAddressBytes is the length of the longest address that is kept. Longer ones are cut where they are shown.
 const mostAddressBytes = 2000
@@ -83,6 +90,9 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	page := records.Page{
 		Site: xxh3.HashStringSeed(name, p.seed), Path: xxh3.HashStringSeed(path, p.seed), Login: string(r.Content.Others[p.login]) == "true",
 		Address: text[:min(len(text), mostAddressBytes)],
+	}
+	if markup := r.Content.Others[p.markup]; len(markup) == records.MarkupSize {
+		page.Markup = markup
 	}
 	b.pages = records.AppendSplitPage(b.pages, records.SplitPage{Ref: ref, Page: page})
 	count := records.SiteCount{Site: page.Site, Pages: 1, Text: int64(shingles), First: records.NoDate}

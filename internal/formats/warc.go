@@ -107,7 +107,7 @@ func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 }
 
 // readOthers returns the values of the other fields. A record has the fields url, date, site, which is the host of the
-// url, and [PasswordInput].
+// url, [PasswordInput] and [Markup].
 func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 	d.others = d.others[:0]
 	for _, field := range d.fields {
@@ -123,6 +123,8 @@ func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 			}
 		case PasswordInput:
 			value = passwordValue(r.Payload)
+		case Markup:
+			value = markupValue(r.Payload)
 		}
 		if len(value) == 0 {
 			value = nil

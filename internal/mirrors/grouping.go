@@ -118,7 +118,7 @@ func mirrorRow(p *pair, group string) output.Mirror {
 		A: a.Of.Name, B: b.Of.Name, Kind: string(p.kind()), Score: rounded(p.score), Group: group,
 		PagesA: a.Of.Pages, PagesB: b.Of.Pages, CommonA: a.Pages, CommonB: b.Pages,
 		ContainmentA: rounded(contained(a)), ContainmentB: rounded(contained(b)), WeightedA: rounded(weighted(a)), WeightedB: rounded(weighted(b)),
-		SamePath: rounded(p.samePath()), Similarity: rounded(p.similarity()), Sites: rounded(p.spread()),
+		SamePath: rounded(p.samePath()), Similarity: rounded(p.similarity()), Sites: rounded(p.spread()), Markup: rounded(p.markup()),
 		FirstA: dateText(a.Of.First), FirstB: dateText(b.Of.First), Examples: examples(p, a),
 	}
 }

@@ -1,11 +1,13 @@
 package mirrors
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/webtext"
 )
 
 // halves returns the halves of two sites with so many distinct pages each, and so many in common.
@@ -133,6 +135,37 @@ func TestSuspects(t *testing.T) {
 		row := s.row()
 		if got := strings.Join(row.Reasons, " "); got != c.want || row.Severity != c.severity || row.Site != c.mirror || row.Protected != "bank.example" || len(row.ID) != 16 {
 			t.Errorf("%s: %+v", c.name, row)
+		}
+	}
+}
+
+// TestMarkup: the markup of a page and of its copy is compared where both are known.
+func TestMarkup(t *testing.T) {
+	sketch := func(page string) []byte { return webtext.AppendMarkup(nil, []byte(page)) }
+	form, list := sketch("<html><body><form><input type=text><input type=password></form>"), sketch("<html><body><ul><li><li><li><li></ul>")
+	for _, c := range []struct {
+		one, other []byte
+		want       string
+	}{
+		{form, form, "1000000 of 1"}, {form, list, "0 of 1"}, {form, nil, "0 of 0"}, {nil, nil, "0 of 0"},
+	} {
+		pages := []records.ShardPage{
+			{Number: 0, Size: 7, Page: records.Page{Site: 1, Markup: c.one}}, {Number: 1, Size: 7, Page: records.Page{Site: 2, Markup: c.other}},
+		}
+		shard := newShard(pages, []records.Edge[records.Number]{{A: 0, B: 1, Score: records.NewScore(7, 7, false)}})
+		shard.countSites(9)
+		sums := &sums{limits: Limits{Sites: 9}, ranges: 1, rarities: rarities(9)}
+		sums.reset()
+		if err := sums.class(shard, 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range sums.byPair {
+			if got := fmt.Sprint(link.Markup, " of ", link.MarkupPages); got != c.want {
+				t.Errorf("markup %s, want %s", got, c.want)
+			}
+		}
+		if len(sums.byPair) != 2 {
+			t.Errorf("%d links", len(sums.byPair))
 		}
 	}
 }

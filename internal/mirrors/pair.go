@@ -84,6 +84,12 @@ func (p *pair) samePath() float64 { return p.mean(func(h *records.Half) int64 { 
 // spread returns the mean number of sites that have the pages in common.
 func (p *pair) spread() float64 { return p.mean(func(h *records.Half) int64 { return h.Spread }) }
 
+// markup returns the mean similarity of the markup of the pages in common, 0 if none is known.
+func (p *pair) markup() float64 {
+	a, b := p.sides[0], p.sides[1]
+	return quotient(a.Markup+b.Markup, a.MarkupPages+b.MarkupPages) / records.Unit
+}
+
 // isMirror reports whether the sites are mirrors.
 func (p *pair) isMirror(l Limits) bool { return p.score >= l.Score && p.pages() >= l.Pages }
 

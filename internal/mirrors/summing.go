@@ -6,6 +6,7 @@ import (
 
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/webtext"
 	"mirrorbeam/internal/work"
 )
 
@@ -150,6 +151,10 @@ func (s *sums) add(c *class, own *holding, copies []copyOf, rarity int64) {
 		shown = [2]*records.ShardPage{page, &copies[0].pages[0]}
 	} else {
 		link.SamePath++
+	}
+	if shown[0].Markup != nil && shown[1].Markup != nil {
+		link.MarkupPages++
+		link.Markup += int64(math.Round(webtext.MarkupSimilarity(shown[0].Markup, shown[1].Markup) * records.Unit))
 	}
 	// The examples of a pair are those of its first site.
 	if key[0] < key[1] && link.Examples.Wants(weight) {

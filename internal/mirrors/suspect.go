@@ -13,15 +13,17 @@ import (
 
 // The reasons of an alert, and how severe it is.
 const (
-	isMirrorReason   = "mirror"     // the two are mirrors
-	looksAlikeReason = "look_alike" // the host looks like that of the protected site
-	loginReason      = "login_form" // a copied page asks for a password
-	samePathReason   = "same_paths" // most copies are at the paths of the originals
-	laterReason      = "seen_later" // the copy was first seen after the protected site
-	highSeverity     = "high"       // it looks alike, or asks for passwords
-	mediumSeverity   = "medium"     // any other
-	leastLookalike   = 0.8          // the least score of a host that looks like another one
-	leastSamePath    = 0.5          // the least share of copies at the paths of the originals that is a reason
+	isMirrorReason   = "mirror"      // the two are mirrors
+	looksAlikeReason = "look_alike"  // the host looks like that of the protected site
+	loginReason      = "login_form"  // a copied page asks for a password
+	samePathReason   = "same_paths"  // most copies are at the paths of the originals
+	sameMarkupReason = "same_markup" // the copies have much the same tags and fields
+	laterReason      = "seen_later"  // the copy was first seen after the protected site
+	highSeverity     = "high"        // it looks alike, or asks for passwords
+	mediumSeverity   = "medium"      // any other
+	leastLookalike   = 0.8           // the least score of a host that looks like another one
+	leastSamePath    = 0.5           // the least share of copies at the paths of the originals that is a reason
+	leastMarkup      = 0.8           // the least mean similarity of markup that is a reason
 )
 
 // suspicion is a site that has copies of pages of a protected one.
@@ -63,7 +65,7 @@ func (s *suspicion) row() output.Suspect {
 		Site: s.mirror.Of.Name, Protected: s.original.Of.Name, Severity: mediumSeverity,
 		Score: rounded(s.score), Pages: s.mirror.Of.Pages, Common: s.mirror.Pages,
 		Share: rounded(share(s.mirror)), ProtectedShare: rounded(share(s.original)),
-		Similarity: rounded(s.similarity()), SamePath: rounded(s.samePath()),
+		Similarity: rounded(s.similarity()), SamePath: rounded(s.samePath()), Markup: rounded(s.markup()),
 		Lookalike: rounded(s.likeness.Score), LookalikeReason: string(s.likeness.Reason), LoginPages: s.mirror.Logins,
 		FirstSeen: dateText(s.mirror.Of.First), ProtectedFirstSeen: dateText(s.original.Of.First),
 	}
@@ -78,6 +80,7 @@ func (s *suspicion) row() output.Suspect {
 		{looksAlikeReason, s.likeness.Score >= leastLookalike},
 		{loginReason, s.mirror.Logins > 0},
 		{samePathReason, s.samePath() >= leastSamePath},
+		{sameMarkupReason, s.markup() >= leastMarkup},
 		{laterReason, s.mirror.Of.First != records.NoDate && s.mirror.Of.First > s.original.Of.First},
 	} {
 		if !r.is {

@@ -28,8 +28,10 @@ type Mirror struct {
 	SamePath   float64 `parquet:"same_path"`
 	Similarity float64 `parquet:"similarity"`
 	Sites      float64 `parquet:"sites"`
-	FirstA     string  `parquet:"first_a"`
-	FirstB     string  `parquet:"first_b"`
+	// Markup is the mean similarity of their markup, 0 if it is not known.
+	Markup float64 `parquet:"markup"`
+	FirstA string  `parquet:"first_a"`
+	FirstB string  `parquet:"first_b"`
 	// Examples are pages of A and their copies on B.
 	Examples []PagePair `parquet:"examples,list"`
 }
@@ -69,6 +71,13 @@ func (o *fields) optional(name, text string) {
 func (o *fields) number(name string, x float64) {
 	o.name(name)
 	o.b = AppendFloat(o.b, x)
+}
+
+// known writes a number unless it is 0.
+func (o *fields) known(name string, x float64) {
+	if x != 0 {
+		o.number(name, x)
+	}
 }
 
 func (o *fields) count(name string, n int64) {
@@ -125,6 +134,7 @@ func (m Mirror) AppendJSON(b []byte) []byte {
 	o.number("same_path", m.SamePath)
 	o.number("similarity", m.Similarity)
 	o.number("sites", m.Sites)
+	o.known("markup", m.Markup)
 	o.optional("first_a", m.FirstA)
 	o.optional("first_b", m.FirstB)
 	o.list("examples", len(m.Examples), func(i int) { o.example("a", "b", m.Examples[i]) })
@@ -189,6 +199,8 @@ type Suspect struct {
 	ProtectedShare float64 `parquet:"protected_share"`
 	Similarity     float64 `parquet:"similarity"`
 	SamePath       float64 `parquet:"same_path"`
+	// Markup is the mean similarity of the markup of the copies to that of the originals, 0 if it is not known.
+	Markup float64 `parquet:"markup"`
 	// Lookalike is how much the host looks like the protected one, from 0 to 1, and LookalikeReason in which way.
 	Lookalike       float64 `parquet:"lookalike"`
 	LookalikeReason string  `parquet:"lookalike_reason,dict"`
@@ -224,6 +236,7 @@ func (s Suspect) AppendJSON(b []byte) []byte {
 	o.number("protected_share", s.ProtectedShare)
 	o.number("similarity", s.Similarity)
 	o.number("same_path", s.SamePath)
+	o.known("markup", s.Markup)
 	o.number("lookalike", s.Lookalike)
 	o.optional("lookalike_reason", s.LookalikeReason)
 	o.optional("first_seen", s.FirstSeen)

@@ -13,6 +13,8 @@ type Page struct {
 	Site, Path uint64
 	// Login says that the page asks for a password.
 	Login bool
+	// Markup is a sketch of the markup, nil for none: [MarkupSize] bytes.
+	Markup []byte
 	// Address is the address as it stands in the document, shorter than 64 KiB.
 	Address []byte
 }
@@ -31,15 +33,20 @@ type ShardPage struct {
 	Page
 }
 
-// Sizes of these records without their addresses.
+// pageHeader is the size of a page without its sketch and its address: site, path, marks, length of the address.
+const pageHeader = 8 + 8 + 2 + 2
+
+// MarkupSize is the size of a sketch of markup.
+const MarkupSize = 32
+
+// The marks of a page.
 const (
-	pageHeader      = 8 + 8 + 2 + 2 // site, path, marks, length of the address
-	splitPageHeader = RefSize + pageHeader
-	shardPageHeader = 4 + 4 + pageHeader
+	loginMark  = 1 << iota
+	markupMark // its sketch stands before its address
 )
 
-// loginMark is a mark of a page.
-const loginMark = 1
+// size returns the size of a packed page.
+func (p *Page) size() int { return pageHeader + len(p.Markup) + len(p.Address) }
 
 // put packs a page.
 func (p *Page) put(b []byte) {
@@ -47,26 +54,33 @@ func (p *Page) put(b []byte) {
 	binary.LittleEndian.PutUint64(b[8:], p.Path)
 	marks := uint16(0)
 	if p.Login {
-		marks = loginMark
+		marks |= loginMark
+	}
+	if p.Markup != nil {
+		marks |= markupMark
 	}
 	binary.LittleEndian.PutUint16(b[16:], marks)
 	binary.LittleEndian.PutUint16(b[18:], uint16(len(p.Address)))
-	copy(b[pageHeader:], p.Address)
+	copy(b[pageHeader:], p.Markup)
+	copy(b[pageHeader+len(p.Markup):], p.Address)
 }
 
 // nextPage reads the first page and returns the bytes behind it.
 func nextPage(b []byte) (Page, []byte) {
-	end := pageHeader + int(binary.LittleEndian.Uint16(b[18:]))
-	return Page{
-		Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]),
-		Login: binary.LittleEndian.Uint16(b[16:])&loginMark != 0, Address: b[pageHeader:end:end],
-	}, b[end:]
+	marks, length := binary.LittleEndian.Uint16(b[16:]), int(binary.LittleEndian.Uint16(b[18:]))
+	p := Page{Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]), Login: marks&loginMark != 0}
+	b = b[pageHeader:]
+	if marks&markupMark != 0 {
+		p.Markup, b = b[:MarkupSize:MarkupSize], b[MarkupSize:]
+	}
+	p.Address = b[:length:length]
+	return p, b[length:]
 }
 
 // AppendSplitPage appends the record of a page.
 func AppendSplitPage(b []byte, p SplitPage) []byte {
 	n := len(b)
-	b = append(b, make([]byte, splitPageHeader+len(p.Address))...)
+	b = append(b, make([]byte, RefSize+p.size())...)
 	PutRef(b[n:], p.Ref)
 	p.put(b[n+RefSize:])
 	return b
@@ -81,7 +95,7 @@ func NextSplitPage(packed []byte) (p SplitPage, rest []byte) {
 
 // WriteShardPage writes the record of a page to its output shard.
 func WriteShardPage(run *runfile.Writer, shard OutputShard, p ShardPage) error {
-	b, err := run.Record(ShardPages, int(shard), shardPageHeader+len(p.Address))
+	b, err := run.Record(ShardPages, int(shard), 8+p.size())
 	if err == nil {
 		binary.LittleEndian.PutUint32(b, uint32(p.Number))
 		binary.LittleEndian.PutUint32(b[4:], p.Size)

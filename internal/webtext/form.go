@@ -13,11 +13,8 @@ func HasPasswordInput(page []byte) bool {
 			continue
 		}
 		tag, _, _ := bytes.Cut(rest, []byte(">"))
-		for attribute := range bytes.FieldsFuncSeq(tag, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' || r == '\f' || r == '/' }) {
-			name, value, _ := bytes.Cut(attribute, []byte("="))
-			if bytes.EqualFold(name, []byte("type")) && bytes.EqualFold(bytes.Trim(value, `"'`), []byte("password")) {
-				return true
-			}
+		if bytes.EqualFold(attributeOf(tag, "type"), []byte("password")) {
+			return true
 		}
 	}
 }
