@@ -104,6 +104,9 @@ func (c *Config) checkMirroring(check checker) {
 		check(false, "{mirror_sites} %d: %w", c.MirrorSites, err)
 	}
 	check(c.Similarity != methods.Containment, "{emit} mirrors, sites and suspects are about pages that are near-duplicates, not about {similarity} containment")
+	check(c.Across == "", "{across} %s: pages on one site may be copies of pages with the same value; leave it out", c.Across)
+	check(c.Protected != "" || !slices.Contains(c.Given, "emit") || !slices.Contains(c.Emit, output.Suspects),
+		"{emit} suspects: are copies of {protected} sites; give a list of these")
 	check(len(c.Reference) == 0, "{reference}: its documents are not compared with each other, so little is known of their sites; give its files to {input}")
 }
 
