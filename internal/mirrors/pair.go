@@ -3,6 +3,7 @@ package mirrors
 import (
 	"math"
 	"regexp"
+	"strings"
 
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/site"
@@ -119,17 +120,7 @@ func areVersions(one, other string) bool {
 	if site.IsIP(host) || site.IsIP(otherHost) {
 		return host == otherHost
 	}
-	a, b := site.Registered(host), site.Registered(otherHost)
-	return a == b || a == host && b == otherHost && !hasDot(host) && !hasDot(otherHost)
-}
-
-func hasDot(name string) bool {
-	for _, c := range name {
-		if c == '.' {
-			return true
-		}
-	}
-	return false
+	return site.Registered(host) == site.Registered(otherHost) || !strings.Contains(host, ".") && !strings.Contains(otherHost, ".")
 }
 
 // rounded rounds a figure to the digits that rows have of it.

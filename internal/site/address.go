@@ -31,10 +31,16 @@ var names = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictD
 // mostHostBytes is the length of the longest host: that of a name in the domain name system, and a port.
 const mostHostBytes = 253 + len(":65535")
 
+// mostBytes is the length of the longest text that is looked at.
+const mostBytes = 1 << 16
+
 // Parse returns the canonical form of an address. The scheme may be missing, as in example.org/page. So NAME:PATH, where
 // NAME has no slash, stands for the path on a host of that name, and a path stands for what is below a host with the name
-// of its first folder. It returns false if the text is no such address.
+// of its first folder. It returns false if the text is no such address, or longer than 64 KiB.
 func Parse(text string) (Address, bool) {
+	if len(text) > mostBytes {
+		return Address{}, false
+	}
 	text = strings.TrimSpace(text)
 	scheme, rest, has := cutScheme(text)
 	if has && slices.Contains(opaque, scheme) {

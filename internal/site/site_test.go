@@ -47,6 +47,7 @@ func TestParse(t *testing.T) {
 	for _, text := range []string{
 		"", "   ", "http://", "file:///etc/passwd", "/a/b", "mailto:a@example.org", "dns:example.org", "data:text/html,x",
 		"http://exa mple.org/", "http://[::1", "http://[1.2.3.4]/", "http://a:b:c/", "http://%zz/", "two words", "http://" + strings.Repeat("a", 300) + ".org/",
+		"http://a.org/" + strings.Repeat("a/", 1<<15),
 	} {
 		if got, ok := Parse(text); ok {
 			t.Errorf("%q is %q", text, got)

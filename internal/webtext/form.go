@@ -12,8 +12,7 @@ func HasPasswordInput(page []byte) bool {
 		if page = rest; len(rest) < len("input") || !bytes.EqualFold(rest[:len("input")], []byte("input")) {
 			continue
 		}
-		tag, _, _ := bytes.Cut(rest, []byte(">"))
-		if bytes.EqualFold(attributeOf(tag, "type"), []byte("password")) {
+		if bytes.EqualFold(attributeOf(upToEnd(rest), "type"), []byte("password")) {
 			return true
 		}
 	}

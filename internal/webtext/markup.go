@@ -11,6 +11,9 @@ const MarkupBytes = 32
 // markupShingle is the number of adjacent tags in a shingle of markup.
 const markupShingle = 4
 
+// mostTags is how many tags of a page are looked at.
+const mostTags = 1 << 14
+
 // AppendMarkup appends a sketch of the markup of a web page, of [MarkupBytes] bytes: of the shingles of four adjacent tags,
 // where a field of a form counts with its type and its name. What is between tags does not matter. It appends nothing if the
 // page has fewer tags.
@@ -23,6 +26,8 @@ func AppendMarkup(dst, page []byte) []byte {
 		last[markupShingle-1] = tag
 		if n++; n < markupShingle {
 			continue
+		} else if n > mostTags {
+			break
 		}
 		shingle := uint64(0)
 		for _, tag := range last {
@@ -74,7 +79,7 @@ func startTags(page []byte) iter.Seq[uint64] {
 			name := rest[:end]
 			hash := hashOf(offset, name)
 			if isField(name) {
-				tag, _, _ := bytes.Cut(rest, []byte(">"))
+				tag := upToEnd(rest)
 				for _, attribute := range []string{"type", "name"} {
 					hash = hashOf(hash^'=', attributeOf(tag, attribute))
 				}
@@ -110,6 +115,15 @@ func behind(page []byte, name string) []byte {
 		}
 		page = rest
 	}
+}
+
+// mostTagBytes is how much of a tag is looked at.
+const mostTagBytes = 1 << 12
+
+// upToEnd returns the tag that a text begins with, up to its end.
+func upToEnd(text []byte) []byte {
+	tag, _, _ := bytes.Cut(text[:min(len(text), mostTagBytes)], []byte(">"))
+	return tag
 }
 
 // attributeOf returns the value of an attribute of a tag without its quotes, nothing if the tag lacks it.
