@@ -6,6 +6,7 @@ import (
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/sources"
@@ -67,7 +68,13 @@ func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, inputs *Input
 		source: newRecordDecoder(inputs.Files, s.Wanted()), bands: NewBands(kept.Scheme),
 	}
 	var err error
-	if f.marker, err = newMarker(kept.Marking, inputs.Ranking, s.Options.Measure.Seed); err != nil {
+	var ranks *preference.Ranks
+	if kept.Keep.Ranking() != "" {
+		if ranks, err = inputs.ranks(); err != nil {
+			return nil, err
+		}
+	}
+	if f.marker, err = newMarker(kept.Marking, ranks, s.Options.Measure.Seed); err != nil {
 		return nil, err
 	}
 	switch {

@@ -46,11 +46,11 @@ type marker struct {
 	seed                       uint64
 }
 
-// newMarker returns a marker of records whose other fields are those of the marking. Ranking is the list of preferred
+// newMarker returns a marker of records whose other fields are those of the marking. Ranks is the list of preferred
 // sources. The seed is the key of all hashes.
-func newMarker(m Marking, ranking string, seed uint64) (*marker, error) {
+func newMarker(m Marking, ranks *preference.Ranks, seed uint64) (*marker, error) {
 	fields := m.fields()
-	order, err := preference.NewOrder(m.Keep, ranking)
+	order, err := preference.NewOrder(m.Keep, ranks)
 	return &marker{
 		order: order, isRanked: m.Keep.Ranking() != "", seed: seed, pages: newPager(m.Pages, fields, seed),
 		value: slices.Index(fields, m.Keep.Field()), source: slices.Index(fields, m.SourceField),

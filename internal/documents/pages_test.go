@@ -13,7 +13,7 @@ import (
 // TestPages: a document with an address is a page of a site and is counted there. Others are counted as such.
 func TestPages(t *testing.T) {
 	marking := Marking{Pages: Paging{Rule: "host", URL: "url", Date: "date"}}
-	m, err := newMarker(marking, "", 5)
+	m, err := newMarker(marking, nil, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestPages(t *testing.T) {
 
 // TestNoPages: without a rule no document is a page, and nothing is read for that.
 func TestNoPages(t *testing.T) {
-	m, err := newMarker(Marking{}, "", 5)
+	m, err := newMarker(Marking{}, nil, 5)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/site"
 	"mirrorbeam/internal/webtext"
 )
 
@@ -21,6 +22,16 @@ func halves(a, b string, pagesA, pagesB, common int64) (*records.Half, *records.
 	one.Site, one.Other, other.Site, other.Other = 1, 2, 2, 1
 	one.Of.Site, other.Of.Site = 1, 2
 	return one, other
+}
+
+// noLists returns lists of a user who has given none.
+func noLists(t *testing.T) *lists {
+	t.Helper()
+	l, err := newLists("", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &l
 }
 
 func TestKinds(t *testing.T) {
@@ -196,7 +207,7 @@ func TestGroups(t *testing.T) {
 	}
 	names := []string{}
 	for _, pairs := range [][]pair{{join(a, b)}, {join(b, c)}} {
-		names = append(names, newGroups(pairs, &lists{}).ofPair(&pairs[0]).primary.Name)
+		names = append(names, newGroups(pairs, noLists(t)).ofPair(&pairs[0]).primary.Name)
 	}
 	if !slices.Equal(names, []string{"a.org", "c.org"}) {
 		t.Errorf("primaries %q", names)
@@ -205,8 +216,23 @@ func TestGroups(t *testing.T) {
 	f.Spread, g.Spread = 900, 900
 	x := site("f.org", 2, 0)
 	mixed := []pair{join(f, g), join(a, x)}
-	groups := newGroups(mixed, &lists{})
+	groups := newGroups(mixed, noLists(t))
 	if groups.count != 2 || groups.ofPair(&mixed[0]) == groups.ofPair(&mixed[1]) || groups.ofSite(0) != groups.ofPair(&mixed[1]) {
 		t.Errorf("parked sites: %d groups", groups.count)
 	}
+}
+
+// FuzzPlainNames: a name that is taken as it stands is its own canonical form.
+func FuzzPlainNames(f *testing.F) {
+	for _, name := range []string{"example.org", "www.example.org", "a..b", "xn--a", "0x7f.1", "-a.b-c", "1.2.3.4a", "a.0xa", ".abcde", "0a.0b.0xc"} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		if !isPlain(name) {
+			return
+		}
+		if address, ok := site.Parse(name); !ok || address != (site.Address{Host: name}) {
+			t.Errorf("%q is %q %v", name, address, ok)
+		}
+	})
 }

@@ -6,31 +6,34 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/internal/site"
 )
 
 // lists are the lists of sites that the user has given.
 type lists struct {
-	ranks     map[string]int64
+	ranks     func() map[uint64]int64 // by the hashes of names; they are read when they are needed, since there may be millions
 	protected map[string]bool
 	allowed   map[[2]string]bool // a site, or "" for all, and its mirror
 }
 
-// newLists reads lists, which have been checked.
+// newLists reads lists. That of ranks has been checked.
 func newLists(rank, protected, allowed string) (l lists, err error) {
-	if l.ranks, err = readRanks(rank); err == nil {
-		if l.protected, err = readProtected(protected); err == nil {
-			l.allowed, err = readAllowed(allowed)
-		}
+	l.ranks = sync.OnceValue(func() map[uint64]int64 { return readRanks(rank) })
+	if l.protected, err = readProtected(protected); err == nil {
+		l.allowed, err = readAllowed(allowed)
 	}
 	return l, err
 }
 
 // CheckRanks returns an error unless a list of ranks can be used. CheckProtected and CheckAllowed do the same for the others.
 func CheckRanks(list string) error {
-	ranks, err := readRanks(list)
-	if err == nil && len(ranks) == 0 {
+	sites := 0
+	err := eachRank(list, func(string, int64) { sites++ })
+	if err == nil && sites == 0 {
 		err = errNoSite
 	}
 	return err
@@ -76,6 +79,9 @@ func lines(list string, visit func(line string) error) error {
 
 // nameOf returns the canonical name of a site in a list: a host, or an address that begins with one.
 func nameOf(text string) (string, error) {
+	if isPlain(text) {
+		return text, nil
+	}
 	address, ok := site.Parse(text)
 	if !ok {
 		return "", fmt.Errorf("%q is no site", text)
@@ -83,12 +89,35 @@ func nameOf(text string) (string, error) {
 	return strings.TrimSuffix(address.Host+address.Path, "/"), nil
 }
 
-// readRanks reads a list with a rank, a comma and a site in each line, or a site alone, whose rank is then that of its
-// place. Of several ranks of a site the first one counts.
-func readRanks(list string) (map[string]int64, error) {
-	ranks := map[string]int64{}
+// isPlain reports whether a name is a host in its canonical form for certain: of small letters, digits, dots and hyphens,
+// with a letter at its end, and without www.
+func isPlain(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' || c == '-') {
+			return false
+		}
+	}
+	return len(name) > 4 && len(name) <= 253 && name[0] != '.' && name[len(name)-1] >= 'a' && name[:4] != "www." && name[:4] != "xn--" &&
+		!strings.Contains(name, ".xn--") && !strings.Contains(name, "0x")
+}
+
+// readRanks returns the ranks of a list that has been checked. Of several ranks of a site the first one counts.
+func readRanks(list string) map[uint64]int64 {
+	ranks := make(map[uint64]int64, strings.Count(list, "\n"))
+	_ = eachRank(list, func(name string, rank int64) { // it has been checked
+		hash := xxh3.HashString(name)
+		if _, known := ranks[hash]; !known {
+			ranks[hash] = rank
+		}
+	})
+	return ranks
+}
+
+// eachRank visits the sites of a list with a rank, a comma and a site in each line, or a site alone, whose rank is then that
+// of its place.
+func eachRank(list string, visit func(name string, rank int64)) error {
 	place := int64(0)
-	err := lines(list, func(line string) error {
+	return lines(list, func(line string) error {
 		place++
 		rank, name, has := strings.Cut(line, ",")
 		number := place
@@ -103,12 +132,11 @@ func readRanks(list string) (map[string]int64, error) {
 		}
 		name, _, _ = strings.Cut(name, ",") // further columns
 		name, err := nameOf(name)
-		if _, known := ranks[name]; err == nil && !known {
-			ranks[name] = number
+		if err == nil {
+			visit(name, number)
 		}
 		return err
 	})
-	return ranks, err
 }
 
 // readProtected reads a list with a site in each line.
@@ -158,8 +186,12 @@ func entries(name string) func(yield func(string) bool) {
 
 // rank returns the rank of a site, 0 if it has none.
 func (l *lists) rank(name string) int64 {
+	ranks := l.ranks()
+	if len(ranks) == 0 {
+		return 0
+	}
 	for entry := range entries(name) {
-		if rank := l.ranks[entry]; rank > 0 {
+		if rank := ranks[xxh3.HashString(entry)]; rank > 0 {
 			return rank
 		}
 	}

@@ -281,7 +281,7 @@ func TestWorlds(t *testing.T) {
 	total := 0
 	for range 60 {
 		w := newWorld(random, 3+random.IntN(9), 2*(10+random.IntN(30)))
-		judging := Judging{Limits: Limits{Score: leastScore, Pages: 1, Sites: 3 + random.IntN(8)}, lists: &lists{}}
+		judging := Judging{Limits: Limits{Score: leastScore, Pages: 1, Sites: 3 + random.IntN(8)}, lists: noLists(t)}
 		got := w.do(t, 1, judging)
 		if again := w.do(t, 7, judging); !reflect.DeepEqual(got, again) {
 			t.Fatalf("with more ranges:\n%+v\nwant\n%+v", again, got)
