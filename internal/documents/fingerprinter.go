@@ -60,20 +60,14 @@ type fingerprinter struct {
 	wants func(r *Record, isReference bool) bool
 }
 
-// newFingerprinter returns a fingerprinter of the documents of the inputs. The options already include their
-// stop words, and the fields those of the marking.
-func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, inputs *Inputs) (*fingerprinter, error) {
+// newFingerprinter returns a fingerprinter of the documents of the inputs. Ranks is the list of preferred sources that kept
+// names, nil for none. The options already include their stop words, and the fields those of the marking.
+func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares audit.Shares, inputs *Inputs) (*fingerprinter, error) {
 	f := &fingerprinter{
 		reading: s.Reading, kept: kept, shares: shares, files: inputs.Files,
 		source: newRecordDecoder(inputs.Files, s.Wanted()), bands: NewBands(kept.Scheme),
 	}
 	var err error
-	var ranks *preference.Ranks
-	if kept.Keep.Ranking() != "" {
-		if ranks, err = inputs.ranks(); err != nil {
-			return nil, err
-		}
-	}
 	if f.marker, err = newMarker(kept.Marking, ranks, s.Options.Measure.Seed); err != nil {
 		return nil, err
 	}

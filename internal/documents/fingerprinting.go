@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/work"
 )
@@ -26,15 +27,25 @@ type Fingerprinting struct {
 	// AuditSample is about how many documents the audit samples. 0 means no audit.
 	AuditSample int
 
-	inputs *Inputs // read in Setup, like the next two
+	inputs *Inputs           // read in Setup, like the next three
+	ranks  *preference.Ranks // nil if no list says what is kept
 	shares audit.Shares
 	words  Sketching // Sketching with the stop words
 }
+
+// allRanks are the lists of preferred sources of the jobs at work in this process. They may have millions of lines.
+var allRanks work.Shared[preference.Ranks]
 
 // Setup reads the inputs. It must be called before the first task.
 func (f *Fingerprinting) Setup() (err error) {
 	if f.inputs, err = OpenInputs(string(f.Inputs)); err != nil {
 		return err
+	}
+	if f.Kept.Keep.Ranking() != "" {
+		f.ranks, err = allRanks.Get(string(f.Inputs), func(string) (*preference.Ranks, error) { return preference.ReadRanks(f.inputs.Ranking) })
+		if err != nil {
+			return err
+		}
 	}
 	f.Fields.Others = f.Kept.fields()
 	f.shares = audit.NewShares(f.AuditSample, f.inputs.TextBytes())
@@ -148,7 +159,7 @@ func (f *Fingerprinting) block() *block {
 }
 
 func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {
-	return newFingerprinter(f.words, f.Kept, f.shares, f.inputs)
+	return newFingerprinter(f.words, f.Kept, f.ranks, f.shares, f.inputs)
 }
 
 // putAll puts all portions of a reader into a pool.

@@ -5,11 +5,9 @@ import (
 	"encoding/gob"
 	"fmt"
 	"sort"
-	"sync"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
-	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
@@ -29,16 +27,6 @@ type Inputs struct {
 	Ranking string
 	// Sites are lists of sites.
 	Sites SiteLists
-
-	readRanks func() (*preference.Ranks, error) // reads Ranking once, for all workers of the process
-}
-
-// ranks returns the list of preferred sources. It may have millions of lines.
-func (in *Inputs) ranks() (*preference.Ranks, error) {
-	if in.readRanks == nil { // inputs that were not read from a file
-		return preference.ReadRanks(in.Ranking)
-	}
-	return in.readRanks()
 }
 
 // SiteLists are the lists of sites as the user wrote them, empty for none: the ranked ones, the protected ones, and mirrors
@@ -68,7 +56,6 @@ func readInputs(path string) (*Inputs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read list of inputs: %w", err)
 	}
-	inputs.readRanks = sync.OnceValues(func() (*preference.Ranks, error) { return preference.ReadRanks(inputs.Ranking) })
 	return inputs, nil
 }
 
