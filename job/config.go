@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/site"
 	"mirrorbeam/internal/webtext"
 	"mirrorbeam/sketch"
 )
@@ -113,6 +114,8 @@ type Config struct {
 	// Split says what makes a cluster.
 	Split keep.Split `json:"split"`
 
+	Mirroring
+
 	// Temp is the folder for temporary files; empty: one beside the output.
 	Temp string `json:"temp"`
 	// Resume keeps what the job has done if it dies, and goes on from there if an earlier job of the same configuration,
@@ -161,6 +164,9 @@ func Default() Config {
 		Similarity: methods.Resemblance, Excerpt: 50,
 		Verify: methods.VerifyExact, Audit: "auto",
 		Emit: []string{autoEmit}, OutputFormat: output.JSONL, Keep: preference.First, Split: keep.Component,
+		Mirroring: Mirroring{
+			URLField: "url", DateField: "date", Site: site.Host, MirrorThreshold: 0.5, MirrorPages: 3, MirrorSites: 100,
+		},
 	}
 }
 

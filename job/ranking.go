@@ -15,7 +15,7 @@ func (c *Config) ReadRanking() (string, error) {
 	}
 	list, err := storage.ReadFile(path)
 	if err == nil {
-		_, err = preference.ReadRanks(string(list))
+		err = preference.CheckRanks(string(list))
 	}
 	if err != nil {
 		return "", setting.Errorf("{keep} %s: %w", c.Keep, err)

@@ -48,6 +48,7 @@ func (c *Config) Validate() error {
 		"{verify} %s: must be exact, sketch or none", c.Verify)
 	c.checkOutput(check)
 	c.checkState(check)
+	c.checkMirroring(check)
 	check(c.WorkerMemory == 0 || c.WorkerMemory >= LeastMemory, "{worker_memory} %d: must be at least 100MiB, or 0 for {memory}", c.WorkerMemory)
 	check(c.WorkerMemory == 0 || !IsLocal(c.Runner), "{worker_memory} is for workers of a cluster, and the local runner has none: give {memory}")
 	check(c.Memory == 0 || c.Memory >= LeastMemory, "{memory} %d: must be at least 100MiB, or 0 for no limit", c.Memory)
@@ -212,8 +213,8 @@ func (c *Config) checkSimHash(check checker) {
 func (c *Config) checkOutput(check checker) {
 	check(len(c.Emit) > 0, "{emit}: name at least one output")
 	for _, name := range c.Outputs() {
-		check(slices.Contains([]string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed, output.Sketches, output.Index}, name),
-			"{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches or index", name)
+		all := append([]string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed, output.Sketches, output.Index}, siteOutputs...)
+		check(slices.Contains(all, name), "{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, index, mirrors, sites or suspects", name)
 	}
 	check(!slices.Contains(c.Emit, output.Index) || c.Verify == methods.VerifyExact,
 		"{emit} index: holds the full sets of {verify} exact, and not those of {verify} %s", c.Verify)

@@ -101,6 +101,11 @@ var goldenRuns = []goldenRun{
 	{name: "dense/many, reference", input: "heaps", reference: "known heaps", change: `{"keys":"exact","threshold":0.75,"keep":"longest"}`, isDense: true},
 	{name: "dense/small", input: "known heaps", change: `{"keys":"exact","threshold":0.7}`},
 
+	// What is found of sites.
+	{name: "mirrors/versions", input: "mirrors/etcd_docs.jsonl.zst", change: `{"emit":["mirrors","sites","suspects"],"url_field":"id","site":"prefix:4","threshold":0.5}`},
+	{name: "mirrors/translations", input: "mirrors/react_l10n.jsonl.zst", change: `{"emit":["mirrors","sites"],"url_field":"id","threshold":0.5,"keys":"minhash"}`},
+	{name: "mirrors/archives", input: "warc", change: `{"emit":["mirrors","sites"],"format":"warc","site":"domain","mirror_pages":1,"mirror_sites":30,"threshold":0.5}`},
+
 	// How files are stored and the job is run.
 	{name: "files/zst", input: "oddities.zst", change: `{"threshold":0.6,"output_format":"jsonl.zst"}`},
 	{name: "files/gz", input: "oddities.gz", change: `{"threshold":0.6,"output_format":"jsonl.gz"}`},

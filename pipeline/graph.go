@@ -30,7 +30,7 @@ func layOut(s beam.Scope, job *transforms.Job) {
 	}
 	if !job.IsScored() {
 		clusters := transforms.Cluster(s, job, append(outcomes, sketches, groups)...)
-		transforms.Write(s, job, clusters, sketches, groups)
+		transforms.Write(s, job, clusters, sketches, append(sites(s, job, sketches, clusters), groups)...)
 		return
 	}
 	gathered := transforms.Gather(s, job, groups, sketches)
@@ -40,5 +40,15 @@ func layOut(s beam.Scope, job *transforms.Job) {
 		outcomes = append(outcomes, transforms.Audit(s, job, sketches))
 	}
 	clusters := transforms.Cluster(s, job, outcomes...)
-	transforms.Write(s, job, clusters, sketches, groups, edges)
+	transforms.Write(s, job, clusters, sketches, append(sites(s, job, sketches, clusters), groups, edges)...)
+}
+
+// sites lays out what finds mirrors among sites, and writes it, if the job is about sites. It returns the outcomes.
+func sites(s beam.Scope, job *transforms.Job, sketches, clusters beam.PCollection) []beam.PCollection {
+	if !job.HasPages() {
+		return nil
+	}
+	sums := transforms.Site(s, job, clusters)
+	totals, groups := transforms.Mirror(s, job, sketches, sums)
+	return []beam.PCollection{sums, totals, groups, transforms.WriteSites(s, job, sketches, totals, groups)}
 }

@@ -6,6 +6,7 @@ import (
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/mirrors"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/scoring"
@@ -65,6 +66,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "",
 		},
 		Index: indexOf(config, e),
+		Sites: mirrors.Judging{Inputs: inputs, Limits: config.Limits()},
 	}
 }
 
@@ -79,7 +81,7 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 	kept := documents.Kept{
 		Scheme: parameters.Scheme, Sets: documents.AllHashes, Identity: method.Identity,
 		Sequences: method.Reads&methods.ReadsSequences != 0, ExcludeQuotations: config.NoQuotations,
-		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within, Across: config.Across},
+		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within, Across: config.Across, Pages: config.Paging(parameters.Shards)},
 	}
 	isScored := method.Scorer(parameters) != methods.NoScorer
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/listing"
+	"mirrorbeam/internal/output"
 )
 
 // TestRoom: a job is refused if its disk has less than half of what it needs at least, and warned of if it is a close call.
@@ -57,6 +58,13 @@ func TestBlockShare(t *testing.T) {
 		share, err := j.Fingerprinting.BlockShare(t.Context(), &inputs)
 		if err != nil {
 			t.Fatal(err)
+		}
+		// Fields that say more of a document change nothing.
+		marked := config
+		marked.Within, marked.SourceField, marked.Keep, marked.Emit = "lang", "site", "max:score", []string{output.Mirrors}
+		other := newJob(&marked, extent{bytes: size, splits: len(inputs.Splits)})
+		if again, err := other.Fingerprinting.BlockShare(t.Context(), &inputs); again != share || err != nil {
+			t.Errorf("%v: with fields %g (%v), want %g", how, again, err, share)
 		}
 		summary := runJob(t, config)
 		if took := float64(summary.TempBytes) / float64(summary.Counts.Bytes); took < share/2 || took > 2*share {

@@ -96,6 +96,10 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 	if err != nil {
 		return nil, failure.New(failure.Usage, err)
 	}
+	lists, err := config.ReadSiteLists()
+	if err != nil {
+		return nil, failure.New(failure.Usage, err)
+	}
 	ranking, err := config.ReadRanking()
 	if err != nil {
 		return nil, failure.New(failure.Usage, err)
@@ -110,7 +114,7 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	inputs.StopWords, inputs.Ranking = stopWords, ranking
+	inputs.StopWords, inputs.Ranking, inputs.Sites = stopWords, ranking, lists
 	r.inputs, r.Bytes = &inputs, size
 	if r.state != nil {
 		of := newJob(&config, r.extent(stopWords)).Fingerprinting

@@ -45,6 +45,9 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.
 		t.Fatal(err)
 	}
 	inputs.Splits = corpus.Splits(inputs.Files, inner.splitBytes)
+	if inputs.Sites, err = config.ReadSiteLists(); err != nil {
+		t.Fatal(err)
+	}
 	config.Output = filepath.Join(t.TempDir(), "out")
 	work, err := openWorkspace(&config, "")
 	if err != nil {
@@ -74,7 +77,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.
 		t.Fatal(err)
 	}
 	var all strings.Builder
-	for _, name := range []string{output.Clusters, output.Pairs, output.Removed, output.Rejects, output.Unique} {
+	for _, name := range []string{output.Clusters, output.Pairs, output.Removed, output.Rejects, output.Unique, output.Mirrors, output.Sites, output.Suspects} {
 		for _, f := range result.Files {
 			if f.Output == name {
 				b, err := os.ReadFile(filepath.Join(work.Partial, f.Temporary))
@@ -103,6 +106,7 @@ func sameInCuts(t *testing.T, config job.Config, want string, whole outputs.Resu
 			}
 			checkSame(t, "sources", result.Sources, whole.Sources)
 			checkSame(t, "texts", result.Texts, whole.Texts)
+			checkSame(t, "mirrors", result.Mirrors, whole.Mirrors)
 			checkSame(t, "templates", result.Templates, whole.Templates)
 			checkSame(t, "bridges", result.Bridges, whole.Bridges)
 		})

@@ -34,7 +34,9 @@ type Summary struct {
 	Warnings []warnings.Warning `json:"warnings"`
 	// Sources says how much of each source is in the others.
 	Sources []sources.Row `json:"sources"`
-	Plan    Plan          `json:"plan"`
+	// Mirrors says what was found of sites. It is nil if no output is about sites.
+	Mirrors *work.MirrorFindings `json:"mirrors,omitempty"`
+	Plan    Plan                 `json:"plan"`
 	// Audit is nil if the recall was not measured.
 	Audit *audit.Result `json:"audit,omitempty"`
 	// State is nil if the job has none.
@@ -107,6 +109,9 @@ func summarize(config job.Config, all []sources.Source, result outputs.Result, f
 			Texts: result.Texts, Sources: table, Templates: result.Templates, Bridges: result.Bridges,
 		}),
 		Sources: table, Stages: stages(found),
+	}
+	if config.HasSites() {
+		s.Mirrors = &result.Mirrors
 	}
 	if !job.IsLocal(config.Runner) {
 		for _, stage := range s.Stages {

@@ -1,5 +1,5 @@
 // Package transforms holds the stages of the job, one file a stage, in the order of the data: read, fingerprint,
-// source, spread, count, key, group, gather, score, audit, cluster, write. Each is a Beam composite over DoFns that adapt plain packages.
+// source, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a Beam composite over DoFns that adapt plain packages.
 //
 // No element stands for a document, a key or a pair. A stage works on tasks; a task is a split of the input or a shard
 // of records. Each task writes one run file (package runfile) under the job's folder, and emits one small element, its
@@ -13,6 +13,7 @@ import (
 
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/mirrors"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/scoring"
 	"mirrorbeam/internal/work"
@@ -44,6 +45,8 @@ type Job struct {
 	Rows outputs.Rows
 	// Index is the index that belongs to the scores of the job.
 	Index outputs.Index
+	// Sites says what makes sites mirrors, if the job is about sites.
+	Sites mirrors.Judging
 }
 
 // method returns the method of the job. The name has been checked.
@@ -57,6 +60,14 @@ func (j *Job) IsOrdered() bool { return j.method().Ordered }
 
 // HasSources reports whether sources are values of a field, which [Source] counts.
 func (j *Job) HasSources() bool { return j.Fingerprinting.Kept.SourceField != "" }
+
+// HasPages reports whether documents are pages of sites.
+func (j *Job) HasPages() bool { return j.Fingerprinting.Kept.Pages.Rule != "" }
+
+// siteResults says which rows about sites are wanted.
+func (j *Job) siteResults() mirrors.Results {
+	return mirrors.Results{Files: j.Rows.Files, Emit: j.Rows.Emit}
+}
 
 // IsScored reports whether a stage of its own scores the pairs. Otherwise they are scored as soon as they meet.
 func (j *Job) IsScored() bool { return j.method().Scorer(&j.Parameters) != methods.NoScorer }

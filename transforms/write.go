@@ -8,6 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"mirrorbeam/internal/mirrors"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/records"
@@ -21,6 +22,7 @@ func init() {
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&annotatedFn{})
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&sketchesFn{})
 	register.DoFn3x1[context.Context, []byte, func([]byte), error](&indexFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&sitesFn{})
 	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&finishFn{})
 }
 
@@ -119,6 +121,27 @@ type indexFn struct {
 func (f *indexFn) Setup() error { return f.Work.Setup() }
 
 func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.begin(ctx, writeStage, element, f.Work.Task)
+}
+
+// WriteSites writes the rows of all sites: PCollection<[]byte> of the outcomes of Mirror to one of outcomes with the files.
+// The outcomes of Fingerprint only say how many documents there are.
+func WriteSites(s beam.Scope, job *Job, sketches, sites, groups beam.PCollection) beam.PCollection {
+	s = s.Scope("sites")
+	rows := mirrors.SiteRows{Judging: job.Sites, Results: job.siteResults()}
+	return sideBySide(s, &sitesFn{Work: rows, bundle: job.bundle()}, exchange(s, job, rows.Delivery(), sites, groups, sketches))
+}
+
+// sitesFn writes the rows of the sites of an output shard.
+type sitesFn struct {
+	Work mirrors.SiteRows
+
+	bundle
+}
+
+func (f *sitesFn) Setup() error { return f.Work.Setup() }
+
+func (f *sitesFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
 	return f.begin(ctx, writeStage, element, f.Work.Task)
 }
 

@@ -158,7 +158,9 @@ func chosenRunner(beams []beamFlag) (runner, error) {
 }
 
 // runsJob reports whether a command runs a job, and so takes flags of Beam.
-func runsJob(command string) bool { return command == "run" || command == "demo" }
+func runsJob(command string) bool {
+	return command == "run" || command == "mirrors" || command == "demo"
+}
 
 // refuse returns the reason why a flag of Beam is refused. It returns nil if the flag is accepted.
 func (r runner) refuse(command, name string) error {

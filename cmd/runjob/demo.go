@@ -70,10 +70,11 @@ func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	}
 	say(out, `
 What to try next:
+  runjob report %[2]s
   runjob run --input %[1]s --output looser --threshold 0.5 --emit clusters,pairs
   runjob run --input %[1]s --output best --keep longest --emit removed,unique
   runjob run --input 'your/files/*.jsonl.zst' --output out --text-field text --id-field id
-`, corpus)
+`, corpus, output)
 	return nil
 }
 

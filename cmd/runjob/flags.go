@@ -19,7 +19,9 @@ import (
 // commands are the sub-commands. Their flags come from their fields. The flags of configurations are listed
 // in settings.go.
 type commands struct {
-	Run    runCommand    `cmd:"" help:"Find the near-duplicates of a corpus: the main job."`
+	Run     runCommand     `cmd:"" help:"Find the near-duplicates of a corpus: the main job."`
+	Mirrors mirrorsCommand `cmd:"" help:"Find mirrors among the sites of a corpus, and copies of protected sites: the main job with its own defaults."`
+
 	Finish finishCommand `cmd:"" help:"Publish the results of a job that 'runjob run' has left on a cluster, or cancel it."`
 	Demo   demoCommand   `cmd:"" help:"Run the main job on documents that come with Go, to see what it does."`
 	Plan   planCommand   `cmd:"" help:"Compare the ways to find near-duplicates in a corpus: what each promises and what it costs."`
@@ -60,7 +62,7 @@ func parse(args []string, out io.Writer) (command, error) {
 	if err := setBeamFlags(args[0], beams); err != nil {
 		return nil, err
 	}
-	c := commands{Run: runCommand{Config: job.Default()}, Plan: planCommand{Config: plan.Default()}}
+	c := commands{Run: runCommand{Config: job.Default()}, Mirrors: newMirrorsCommand(), Plan: planCommand{Config: plan.Default()}}
 	helped := false
 	mappers := kong.NewRegistry().RegisterDefaults()
 	options := []kong.Option{
@@ -97,6 +99,8 @@ func (c *commands) addFlags(parser *kong.Node, mappers *kong.Registry) error {
 		switch command.Name {
 		case "run":
 			flags = jobFlags(&c.Run.Config)
+		case "mirrors":
+			flags = jobFlags(&c.Mirrors.Config)
 		case "plan":
 			flags = planFlags(&c.Plan.Config)
 		}

@@ -148,7 +148,7 @@ func exitCode(err error) int {
 // leftBehind says what an interrupted command leaves behind, if it writes anything.
 func leftBehind(of command) string {
 	switch of.(type) {
-	case *runCommand:
+	case *runCommand, *mirrorsCommand:
 		return "; the output folder is as it was"
 	case *finishCommand:
 		return "; the job goes on"

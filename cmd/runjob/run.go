@@ -109,6 +109,7 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	}
 	printSources(w, s.Sources)
 	printChanges(w, s.State)
+	printMirrors(w, s.Mirrors)
 	printCost(w, s)
 }
 
@@ -147,6 +148,9 @@ func printUnmarked(w io.Writer, s pipeline.Summary) {
 		say(w, "note: --keep %s: no %s for %s of %s; copies that have one are preferred\n",
 			s.Config.Keep, lacking, count(n.Unranked), counted(n.Documents, "document"))
 	}
+	if n.Unsited > 0 {
+		say(w, "note: --url-field %s: no address for %s of %s; they belong to no site\n", s.Config.URLField, count(n.Unsited), counted(n.Documents, "document"))
+	}
 	if n.Unscoped > 0 {
 		var lacking []string
 		if s.Config.Within != "" {
@@ -166,6 +170,9 @@ func printCost(w io.Writer, s pipeline.Summary) {
 	if s.Skipped.Pairs > 0 {
 		say(w, "skipped: %s pairs not compared, in %s too large to compare fully, such as one of %s with %s and %s\n",
 			count(s.Skipped.Pairs), counted(s.Skipped.Groups, "group"), counted(s.Skipped.Example.Documents, "document"), s.Skipped.Example.First, s.Skipped.Example.Second)
+	}
+	if s.Skipped.SpreadPages > 0 {
+		say(w, "left out: %s on more than %s sites, which say nothing of mirrors\n", counted(s.Skipped.SpreadPages, "page"), count(int64(s.Config.MirrorSites)))
 	}
 	say(w, "%.1f s, %.1f CPU-s (%.0f MB per CPU-second), %s memory, %s of temporary files\n",
 		s.Seconds, s.CPUSeconds, float64(n.Bytes+n.ReferenceBytes)/1e6/max(s.CPUSeconds, 0.001), size(s.PeakMemoryBytes), size(s.TempBytes))

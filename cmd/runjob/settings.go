@@ -81,7 +81,7 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Output", "emit", &c.Emit, "NAME", 0,
-			"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches). Rejects, summary and manifest always are.",
+			"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches), mirrors (pairs of sites), sites, suspects (copies of --protected sites). Rejects, summary and manifest always are.",
 		},
 		{
 			"Output", "output-format", &c.OutputFormat, "FORMAT", 0,
@@ -89,7 +89,7 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Output", "keep", &c.Keep, "ORDER", 0,
-			"Which documents of a cluster to keep rather than others: first, last (in document order), longest, shortest (text), max:FIELD, min:FIELD (a number, or a date as in ISO 8601), rank:FILE (a list of sources, one a line, the most preferred first; see --source-field).",
+			"Which documents of a cluster to keep rather than others: first, last (in document order), longest, shortest (text), max:FIELD, min:FIELD (a number, or a date as in ISO 8601), rank:FILE (a list of sources or sites, one a line, the most preferred first; see --source-field).",
 		},
 		{
 			"Output", "source-field", &c.SourceField, "FIELD", 0,
@@ -98,6 +98,42 @@ func jobFlags(c *job.Config) []settingFlag {
 		{
 			"Output", "split", &c.Split, "HOW", 0,
 			"What a cluster is: component (documents joined by chains of similar ones) or star (a kept document and the documents removed for it).",
+		},
+		{
+			"Sites", "url-field", &c.URLField, "", 0,
+			"Field of a record that holds the address of a page; web archives have url. A file that is one document has its path as its address. Without a scheme the address begins with the site, as in site/page or site:page.",
+		},
+		{
+			"Sites", "date-field", &c.DateField, "", 0,
+			"Field of a record that holds the date of a page, as in ISO 8601; web archives have date. It says which site was seen first.",
+		},
+		{
+			"Sites", "site", &c.Site, "RULE", 0,
+			"What a site is: host, domain (registered domain, such as example.co.uk), or prefix:N (host and the first N folders of the path).",
+		},
+		{
+			"Sites", "mirror-threshold", &c.MirrorThreshold, "S", 0,
+			"Least score of two mirrors: how much of one site, of its pages and of their text by rarity, is on the other.",
+		},
+		{
+			"Sites", "mirror-pages", &c.MirrorPages, "N", 0,
+			"Least number of pages that two mirrors have in common.",
+		},
+		{
+			"Sites", "mirror-sites", &c.MirrorSites, "N", 0,
+			"Pages that more sites than this have, such as licences and error pages, say nothing; the fewer sites have a page, the more it weighs.",
+		},
+		{
+			"Sites", "rank", &c.Rank, "FILE", 0,
+			"List of sites, RANK,SITE a line as Tranco has it, or a site a line. The best ranked site of a group is its primary.",
+		},
+		{
+			"Sites", "protected", &c.Protected, "FILE", 0,
+			"List of protected sites, one a line, with all hosts below. Sites that copy them are suspects.",
+		},
+		{
+			"Sites", "allow", &c.Allow, "FILE", 0,
+			"List of mirrors that are no suspects: a site and its mirror a line, or a mirror alone.",
 		},
 		{
 			"Running", "temp", &c.Temp, "DIR", 0,

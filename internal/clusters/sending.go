@@ -109,11 +109,15 @@ func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 	if err != nil {
 		return err
 	}
+	pages, err := documents.OpenPages(w, 2)
+	if err != nil {
+		return err
+	}
 	sourceOf, err := s.sources(string(w.Runs.Folder))
 	if err != nil {
 		return err
 	}
-	// Members and documents are both in document order.
+	// Members, pages and documents are all in document order.
 	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		for i := 0; i < block.Len() && len(members) > 0; i++ {
 			ref := block.Ref(i)
@@ -126,6 +130,12 @@ func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 			}
 			if err := records.WriteMember(&w.Run, members, block, i, flags); err != nil {
 				return err
+			}
+			if page, is := pages.Of(ref); is {
+				at := records.GetPosition(members[records.RefSize:])
+				if err := records.WriteShardPage(&w.Run, at.Shard, records.ShardPage{Number: at.Number, Size: uint32(block.Size(i)), Page: page}); err != nil {
+					return err
+				}
 			}
 			if ref >= s.layout.FirstInput {
 				w.Outcome.Sent++

@@ -24,13 +24,15 @@ type block struct {
 	passed  work.PassedOver
 	sources sources.Tally // documents of each source
 	values  valueCounts   // the same, if a value is the source
+	pages   []byte        // records of pages of sites
+	sites   siteCounts    // pages of each site
 	texts   work.Texts
 }
 
 // newBlock returns an empty block whose documents have the given number of band keys, and SimHash fingerprints of the
 // given number of bits.
 func newBlock(keys, simHashBits int) *block {
-	return &block{builder: sketchblock.NewBuilder(keys, simHashBits/64), values: valueCounts{}}
+	return &block{builder: sketchblock.NewBuilder(keys, simHashBits/64), values: valueCounts{}, sites: siteCounts{}}
 }
 
 // reset drops what was made of the last portion.
@@ -40,6 +42,8 @@ func (b *block) reset() {
 	b.sources, b.texts = b.sources[:0], work.Texts{}
 	clear(b.passed)
 	clear(b.values)
+	b.pages = b.pages[:0]
+	clear(b.sites)
 }
 
 // shingles returns the number of hashes in the sets of the block.
@@ -88,7 +92,7 @@ func (b *block) write(run *runfile.Writer, split, rejects int) error {
 		kind  runfile.Kind
 		shard int
 		bytes []byte
-	}{{records.Sample, split, b.sampled}, {records.Probe, split, b.probed}, {records.Rejects, rejects, b.rejects}} {
+	}{{records.Sample, split, b.sampled}, {records.Probe, split, b.probed}, {records.Rejects, rejects, b.rejects}, {records.Pages, split, b.pages}} {
 		if len(section.bytes) == 0 {
 			continue
 		}

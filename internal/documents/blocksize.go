@@ -17,7 +17,9 @@ func (f Fingerprinting) BlockShare(ctx context.Context, inputs *Inputs) (float64
 	if err != nil {
 		return 0, err
 	}
-	worker, err := newFingerprinter(words, f.Kept, audit.Shares{}, inputs)
+	kept := f.Kept
+	kept.Marking = Marking{} // marks take hardly any room, and the fields that they need are not read here
+	worker, err := newFingerprinter(words, kept, nil, audit.Shares{}, inputs)
 	if err != nil {
 		return 0, err
 	}

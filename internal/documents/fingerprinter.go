@@ -6,6 +6,7 @@ import (
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/sources"
@@ -61,15 +62,15 @@ type fingerprinter struct {
 	wants func(r *Record, isReference bool) bool
 }
 
-// newFingerprinter returns a fingerprinter of the documents of the inputs. The options already include their
-// stop words, and the fields those of the marking.
-func newFingerprinter(s Sketching, kept Kept, shares audit.Shares, inputs *Inputs) (*fingerprinter, error) {
+// newFingerprinter returns a fingerprinter of the documents of the inputs. Ranks is the list of preferred sources that kept
+// names, nil for none. The options already include their stop words, and the fields those of the marking.
+func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares audit.Shares, inputs *Inputs) (*fingerprinter, error) {
 	f := &fingerprinter{
 		reading: s.Reading, kept: kept, shares: shares, files: inputs.Files,
 		source: newRecordDecoder(inputs.Files, s.Wanted()), bands: NewBands(kept.Scheme),
 	}
 	var err error
-	if f.marker, err = newMarker(kept.Marking, inputs.Ranking, s.Options.Measure.Seed); err != nil {
+	if f.marker, err = newMarker(kept.Marking, ranks, s.Options.Measure.Seed); err != nil {
 		return nil, err
 	}
 	switch {
@@ -156,6 +157,7 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
 	}
 	one := f.document(b, ref, r, d.Digest)
 	one.Set, one.Size, one.Keys, one.SimHash = d.Set, len(d.Set), f.bands.Of(d.Set), d.SimHash
+	f.marker.pages.add(b, ref, r, &f.files[r.File], one.Size)
 	b.setAside(f.shares, &one, f.files[r.File].Reference)
 	switch f.kept.Sets {
 	case NoHashes:
@@ -178,6 +180,7 @@ func (f *fingerprinter) addIdentity(b *block, ref docref.Ref, r *Record) {
 	}
 	one := f.document(b, ref, r, d.Digest)
 	one.Keys, one.Size = []uint64{d.Check}, size
+	f.marker.pages.add(b, ref, r, &f.files[r.File], size)
 	b.builder.Add(one)
 }
 

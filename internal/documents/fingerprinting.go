@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/work"
 )
 
@@ -27,15 +28,25 @@ type Fingerprinting struct {
 	// AuditSample is about how many documents the audit samples. 0 means no audit.
 	AuditSample int
 
-	inputs *Inputs // read in Setup, like the next two
+	inputs *Inputs           // read in Setup, like the next three
+	ranks  *preference.Ranks // nil if no list says what is kept
 	shares audit.Shares
 	words  Sketching // Sketching with the stop words
 }
+
+// allRanks are the lists of preferred sources of the jobs at work in this process. They may have millions of lines.
+var allRanks work.Shared[preference.Ranks]
 
 // Setup reads the inputs. It must be called before the first task.
 func (f *Fingerprinting) Setup() (err error) {
 	if f.inputs, err = OpenInputs(string(f.Inputs)); err != nil {
 		return err
+	}
+	if f.Kept.Keep.Ranking() != "" {
+		f.ranks, err = allRanks.Get(string(f.Inputs), func(string) (*preference.Ranks, error) { return preference.ReadRanks(f.inputs.Ranking) })
+		if err != nil {
+			return err
+		}
 	}
 	f.Fields.Others = f.Kept.fields()
 	f.shares = audit.NewShares(f.AuditSample, f.inputs.TextBytes())
@@ -52,7 +63,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	o := w.Outcome
 	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
 	defer reader.close()
-	values := valueCounts{}
+	values, sites := valueCounts{}, siteCounts{}
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		o.Counts.Add(b.counts)
 		o.PassedOver = o.PassedOver.Add(b.passed)
@@ -64,6 +75,11 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 			}
 			clear(values)
 		}
+		if sites.addAll(b.sites); len(sites) >= mostSites {
+			if err := sites.write(&w.Run, f.Kept.Pages.Ranges); err != nil {
+				return err
+			}
+		}
 		o.Shingles += b.shingles()
 		return b.write(&w.Run, t.Number, 0)
 	})
@@ -71,6 +87,9 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 		return err
 	}
 	if err := values.write(&w.Run, f.Shards); err != nil {
+		return err
+	}
+	if err := sites.write(&w.Run, f.Kept.Pages.Ranges); err != nil {
 		return err
 	}
 	w.Figures.Records += o.Counts.Documents + o.Counts.ReferenceDocuments
@@ -149,9 +168,9 @@ func (f *Fingerprinting) block() *block {
 
 func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {
 	if f.Units == "" {
-		return newFingerprinter(f.words, f.Kept, f.shares, f.inputs)
+		return newFingerprinter(f.words, f.Kept, f.ranks, f.shares, f.inputs)
 	}
-	worker, err := newFingerprinter(f.words, f.Kept, audit.Shares{}, f.inputs)
+	worker, err := newFingerprinter(f.words, f.Kept, f.ranks, audit.Shares{}, f.inputs)
 	if err == nil {
 		worker.isForUnits = true
 	}

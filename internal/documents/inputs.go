@@ -28,7 +28,13 @@ type Inputs struct {
 	StopWords string
 	// Ranking is the list of preferred sources as the user wrote it, empty for none.
 	Ranking string
+	// Sites are lists of sites.
+	Sites SiteLists
 }
+
+// SiteLists are the lists of sites as the user wrote them, empty for none: the ranked ones, the protected ones, and mirrors
+// that are allowed.
+type SiteLists struct{ Rank, Protected, Allowed string }
 
 // WriteInputs writes the inputs to path. Paths are bytes in no particular encoding, which they keep.
 func WriteInputs(path string, inputs Inputs) error {

@@ -17,36 +17,42 @@ import (
 type Marking struct {
 	// Keep says which documents of a cluster are preferred; empty: the first ones.
 	Keep preference.Preference
-	// SourceField is the field that holds the source of a document; empty: for the preference, the source is the name of its
-	// file, and for the table of sources that of a file or a folder.
+	// SourceField is the field that holds the source of a document; empty: for the preference, the source is the address of a
+	// page, or the name of its file, and for the table of sources that of a file or a folder.
 	SourceField string
 	// Within is the field whose value two documents must share to be compared; empty: all are compared.
 	Within string
 	// Across is the field in whose value two documents must differ to be compared; empty: all are compared.
 	Across string
+	// Pages says how documents are pages of sites.
+	Pages Paging
 }
 
 // fields returns the fields that hold what is wanted.
 func (m Marking) fields() []string {
-	fields := slices.DeleteFunc([]string{m.Keep.Field(), m.SourceField, m.Within, m.Across}, func(field string) bool { return field == "" })
+	all := append([]string{m.Keep.Field(), m.SourceField, m.Within, m.Across}, m.Pages.fields()...)
+	fields := slices.DeleteFunc(all, func(field string) bool { return field == "" })
 	return slices.Compact(slices.Sorted(slices.Values(fields)))
 }
 
 // marker marks documents. It is not for concurrent use.
 type marker struct {
 	order preference.Order
+	// isRanked says that the order depends on the source.
+	isRanked bool
 	// The numbers of the fields in [corpus.Record.Others], -1 for none.
 	value, source, scope, side int
+	pages                      pager
 	seed                       uint64
 }
 
-// newMarker returns a marker of records whose other fields are those of the marking. Ranking is the list of preferred
+// newMarker returns a marker of records whose other fields are those of the marking. Ranks is the list of preferred
 // sources. The seed is the key of all hashes.
-func newMarker(m Marking, ranking string, seed uint64) (*marker, error) {
+func newMarker(m Marking, ranks *preference.Ranks, seed uint64) (*marker, error) {
 	fields := m.fields()
-	order, err := preference.NewOrder(m.Keep, ranking)
+	order, err := preference.NewOrder(m.Keep, ranks)
 	return &marker{
-		order: order, seed: seed,
+		order: order, isRanked: m.Keep.Ranking() != "", seed: seed, pages: newPager(m.Pages, fields, seed),
 		value: slices.Index(fields, m.Keep.Field()), source: slices.Index(fields, m.SourceField),
 		scope: slices.Index(fields, m.Within), side: slices.Index(fields, m.Across),
 	}, err
@@ -61,16 +67,26 @@ func (m *marker) standing(ref docref.Ref, r *Record, file *corpus.File, counts *
 	if m.value >= 0 {
 		d.Value = r.Content.Others[m.value]
 	}
-	if m.source >= 0 {
-		d.Source = string(r.Content.Others[m.source])
-	} else {
-		d.Source, _ = file.Place(r.Position)
+	if m.isRanked {
+		d.Source = m.sourceName(r, file)
 	}
 	standing := m.order(&d)
 	if standing == preference.Unranked {
 		counts.Unranked++
 	}
 	return standing
+}
+
+// sourceName returns the source of a document for a list of preferred ones.
+func (m *marker) sourceName(r *Record, file *corpus.File) string {
+	if m.source >= 0 {
+		return string(r.Content.Others[m.source])
+	}
+	if _, address, ok := m.pages.address(r, file); ok {
+		return address.String()
+	}
+	name, _ := file.Place(r.Position)
+	return name
 }
 
 // scopeOf returns the hash of the value that documents share with those that they are compared with, and the hash of the

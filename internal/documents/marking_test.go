@@ -33,7 +33,7 @@ func TestScopes(t *testing.T) {
 	values := [][]byte{nil, {}, []byte("en"), []byte("de"), []byte("0")}
 	seen := map[uint64]string{}
 	for seed := range uint64(3) {
-		m, err := newMarker(Marking{Within: "lang"}, "", seed)
+		m, err := newMarker(Marking{Within: "lang"}, nil, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestScopes(t *testing.T) {
 			t.Errorf("counts %+v", counts)
 		}
 	}
-	m, err := newMarker(Marking{}, "", 1)
+	m, err := newMarker(Marking{}, nil, 1)
 	if scope, side := m.scopeOf(&Record{}, nil); err != nil || scope != 0 || side != 0 || inScope(7, 0) != 7 {
 		t.Errorf("without a field there is a scope (%v)", err)
 	}
@@ -68,7 +68,7 @@ func TestScopes(t *testing.T) {
 
 // TestStandings: a reference stands before all others, and is not counted.
 func TestStandings(t *testing.T) {
-	m, err := newMarker(Marking{Keep: "max:score"}, "", 0)
+	m, err := newMarker(Marking{Keep: "max:score"}, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 		New: func() *block { return newBlock(0, s.Options.SimHashBits) },
 		End: func(b *block) { b.part.release() },
 		Worker: func() (func(context.Context, *block) error, error) {
-			f, err := newFingerprinter(words, Kept{Sets: AllHashes}, audit.Shares{}, inputs)
+			f, err := newFingerprinter(words, Kept{Sets: AllHashes}, nil, audit.Shares{}, inputs)
 			return newSurveyor(f, newVisitor()).block, err
 		},
 		Write: func(b *block) error {

@@ -44,7 +44,7 @@ func (w *watcher) visitor() Visitor {
 				return
 			}
 			one := *d
-			one.Set, one.SimHash = slices.Clone(d.Set), slices.Clone(d.SimHash)
+			one.Set, one.SimHash, one.ID = slices.Clone(d.Set), slices.Clone(d.SimHash), slices.Clone(d.ID)
 			w.documents[d.Ref] = one
 		},
 	}

@@ -25,3 +25,22 @@ func (p *pageText) of(page webtext.Page) [][]byte {
 	p.texts[0] = p.text
 	return p.texts
 }
+
+// The fields that web pages have besides those of their records.
+const (
+	// PasswordInput is true if the page asks for a password.
+	PasswordInput = "password_input"
+	// Markup is a sketch of the markup of the page, see [webtext.AppendMarkup].
+	Markup = "markup_sketch"
+)
+
+// markupValue returns the value of [Markup], nil if the page has hardly any.
+func markupValue(page []byte) []byte { return webtext.AppendMarkup(nil, page) }
+
+// passwordValue returns the value of [PasswordInput], nil if the page does not ask for a password.
+func passwordValue(page []byte) []byte {
+	if webtext.HasPasswordInput(page) {
+		return []byte("true")
+	}
+	return nil
+}

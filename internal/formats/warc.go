@@ -106,8 +106,8 @@ func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: texts, Others: d.readOthers(&record)}, nil
 }
 
-// readOthers returns the values of the other fields. A record has the fields url, date, and site, which is the host of the
-// url.
+// readOthers returns the values of the other fields. A record has the fields url, date, site, which is the host of the
+// url, [PasswordInput] and [Markup].
 func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 	d.others = d.others[:0]
 	for _, field := range d.fields {
@@ -121,6 +121,10 @@ func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 			if address, err := url.Parse(string(r.URL)); err == nil {
 				value = []byte(strings.ToLower(address.Hostname()))
 			}
+		case PasswordInput:
+			value = passwordValue(r.Payload)
+		case Markup:
+			value = markupValue(r.Payload)
 		}
 		if len(value) == 0 {
 			value = nil

@@ -15,7 +15,7 @@ func whole(f corpus.Format) format {
 	return format{
 		func(l corpus.Limits, _ Wanted) corpus.Source { return &wholeSource{limits: l, format: f} },
 		func(w Wanted) corpus.Decoder {
-			d := &wholeDecoder{mediaType: "text/plain", text: newPageText(w, webtext.All), others: make([][]byte, len(w.Fields.Others))}
+			d := &wholeDecoder{mediaType: "text/plain", text: newPageText(w, webtext.All), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
 			if f == corpus.HTML {
 				d.mediaType, d.text = "text/html", newPageText(w, w.PageText)
 			}
@@ -118,7 +118,8 @@ func (w *wholeSource) Close() error { return w.stream.Close() }
 type wholeDecoder struct {
 	mediaType string
 	text      pageText
-	others    [][]byte // stay nil: the file has no fields
+	fields    []string // other fields
+	others    [][]byte // stay nil, but for those of web pages: the file has no fields
 }
 
 // Decode returns the text of a file.
@@ -126,7 +127,22 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	if !isText(content) {
 		return corpus.Record{}, errors.New("the file is no text: it has a zero byte")
 	}
+	if d.mediaType == "text/html" {
+		d.readOthers(content)
+	}
 	return corpus.Record{Texts: d.text.of(webtext.Page{Content: content, MediaType: d.mediaType}), Others: d.others}, nil
+}
+
+// readOthers reads the fields of a web page.
+func (d *wholeDecoder) readOthers(content []byte) {
+	for i, field := range d.fields {
+		switch field {
+		case PasswordInput:
+			d.others[i] = passwordValue(content)
+		case Markup:
+			d.others[i] = markupValue(content)
+		}
+	}
 }
 
 // isText reports whether a file may be text: it has no zero bytes, or it has the mark of UTF-16.

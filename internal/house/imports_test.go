@@ -10,7 +10,7 @@ import (
 // house that each may import. A test of a package may import as well what these may, and
 // what is there for tests only: storagetest, worktest.
 var mayImport = map[string]string{
-	"cmd/runjob":                     "internal/audit internal/corpus internal/evaluation internal/failure internal/methods internal/output internal/plan internal/query internal/report internal/results internal/setting internal/sources internal/state internal/storage internal/storage/gcs internal/storage/s3 internal/warnings internal/workspace job lshbands pipeline pipeline/workerpool",
+	"cmd/runjob":                     "internal/audit internal/corpus internal/evaluation internal/failure internal/methods internal/output internal/plan internal/preference internal/query internal/report internal/results internal/setting internal/sources internal/state internal/storage internal/storage/gcs internal/storage/s3 internal/warnings internal/work internal/workspace job lshbands pipeline pipeline/workerpool",
 	"scripts/plancosts":              "internal/plan",
 	"internal/plan":                  "asmkernels internal/audit internal/candidates internal/components internal/corpus internal/docref internal/documents internal/failure internal/formats internal/gathering internal/groups internal/leaders internal/listing internal/methods internal/output internal/records internal/sample internal/setting internal/sketchblock internal/storage internal/work job lshbands",
 	"internal/query":                 "asmkernels internal/corpus internal/docref internal/documents internal/failure internal/formats internal/index internal/listing internal/methods internal/output internal/results internal/setting internal/storage internal/workspace job lshbands sketch",
@@ -19,7 +19,7 @@ var mayImport = map[string]string{
 	"pipeline/jobservice":            "pipeline/engine pipeline/workerpool",
 	"pipeline/workerpool":            "",
 	"pipeline/dataflow/dataflowtest": "internal/storage/storagetest",
-	"pipeline":                       "internal/audit internal/corpus internal/documents internal/failure internal/groups internal/lineage internal/listing internal/methods internal/output internal/outputs internal/recall internal/scoring internal/setting internal/sources internal/state internal/storage internal/username internal/verdicts internal/warnings internal/work internal/workspace job lshbands pipeline/dataflow pipeline/engine pipeline/jobservice sketch transforms",
+	"pipeline":                       "internal/audit internal/corpus internal/documents internal/failure internal/groups internal/lineage internal/listing internal/methods internal/mirrors internal/output internal/outputs internal/recall internal/scoring internal/setting internal/sources internal/state internal/storage internal/username internal/verdicts internal/warnings internal/work internal/workspace job lshbands pipeline/dataflow pipeline/engine pipeline/jobservice sketch transforms",
 	"internal/state":                 "internal/corpus internal/documents internal/lineage internal/records internal/runfile internal/storage internal/verdicts",
 	"internal/lineage":               "internal/output internal/storage",
 	"internal/verdicts":              "internal/records internal/storage",
@@ -28,17 +28,18 @@ var mayImport = map[string]string{
 	"internal/failure":               "internal/setting internal/work internal/workspace job",
 	"internal/report":                "internal/audit internal/methods internal/output internal/results internal/setting internal/sources internal/warnings internal/work internal/workspace job lshbands sketch",
 	"internal/results":               "internal/corpus internal/documents internal/formats internal/methods internal/output internal/parquetfile internal/regular internal/setting internal/storage internal/workspace job",
-	"job":                            "internal/audit internal/corpus internal/documents internal/keep internal/methods internal/output internal/preference internal/setting internal/storage internal/webtext internal/work internal/workspace lshbands sketch",
-	"transforms":                     "internal/clusters internal/documents internal/gathering internal/groups internal/methods internal/origins internal/output internal/outputs internal/recall internal/records internal/runfile internal/scoring internal/work",
+	"job":                            "internal/audit internal/corpus internal/documents internal/keep internal/methods internal/mirrors internal/output internal/preference internal/setting internal/site internal/storage internal/webtext internal/work internal/workspace lshbands sketch",
+	"transforms":                     "internal/clusters internal/documents internal/gathering internal/groups internal/methods internal/mirrors internal/origins internal/output internal/outputs internal/recall internal/records internal/runfile internal/scoring internal/work",
 	"internal/gathering":             "internal/candidates internal/components internal/docref internal/documents internal/groups internal/joining internal/numbering internal/records internal/runfile internal/sketchblock internal/work",
 	"internal/methods":               "asmkernels internal/candidates internal/docref internal/documents internal/groups internal/radix internal/records internal/runfile internal/sketchblock internal/unionfind internal/work lshbands sketch",
 	"internal/outputs":               "internal/clusters internal/corpus internal/docref internal/documents internal/formats internal/index internal/keep internal/lineage internal/origins internal/output internal/parquetfile internal/records internal/runfile internal/sketchblock internal/sources internal/storage internal/verdicts internal/work lshbands sketch",
 	"internal/clusters":              "internal/components internal/docref internal/documents internal/joining internal/keep internal/lineage internal/origins internal/output internal/preference internal/records internal/runfile internal/sketchblock internal/sources internal/unionfind internal/verdicts internal/work",
+	"internal/mirrors":               "internal/documents internal/lookalike internal/output internal/outputs internal/records internal/runfile internal/site internal/unionfind internal/webtext internal/work",
 	"internal/origins":               "internal/records internal/runfile internal/sources internal/storage internal/work",
 	"internal/groups":                "internal/candidates internal/components internal/docref internal/documents internal/numbering internal/radix internal/records internal/runfile internal/verdicts internal/work",
 	"internal/recall":                "asmkernels internal/audit internal/components internal/docref internal/documents internal/records internal/runfile internal/sketchblock internal/storage internal/work",
 	"internal/scoring":               "asmkernels internal/candidates internal/components internal/docref internal/documents internal/leaders internal/numbering internal/preference internal/records internal/runfile internal/sketchblock internal/unionfind internal/work lshbands sketch",
-	"internal/documents":             "asmkernels internal/audit internal/candidates internal/corpus internal/docref internal/formats internal/inflate internal/output internal/preference internal/records internal/runfile internal/sketchblock internal/sources internal/storage internal/webtext internal/work lshbands sketch",
+	"internal/documents":             "asmkernels internal/audit internal/candidates internal/corpus internal/docref internal/formats internal/inflate internal/output internal/preference internal/records internal/runfile internal/site internal/sketchblock internal/sources internal/storage internal/webtext internal/work lshbands sketch",
 	"internal/work/worktest":         "internal/records internal/runfile internal/sketchblock internal/work",
 	"internal/work":                  "internal/candidates internal/components internal/joining internal/numbering internal/output internal/records internal/runfile internal/sketchblock internal/sources internal/storage",
 	"scripts/bruteforce":             "asmkernels internal/corpus",
@@ -77,6 +78,8 @@ var mayImport = map[string]string{
 	"internal/radix":                 "",
 	"internal/regular":               "",
 	"internal/setting":               "",
+	"internal/site":                  "",
+	"internal/lookalike":             "",
 	"internal/sources":               "",
 	"internal/unionfind":             "",
 	"internal/username":              "",
@@ -84,6 +87,7 @@ var mayImport = map[string]string{
 	"scripts/bench":                  "",
 	"scripts/dense":                  "",
 	"scripts/engines":                "",
+	"scripts/mirrorsites":            "",
 	"scripts/multiply":               "",
 	"scripts/plant":                  "",
 	"scripts/scale":                  "internal/plan",
@@ -95,6 +99,8 @@ var inTests = map[string]string{
 	"pipeline":          "internal/corpus internal/plan internal/query internal/storage/bucket internal/storage/gcs internal/storage/s3",
 	"pipeline/dataflow": "internal/storage/bucket internal/storage/gcs",
 	"internal/webtext":  "internal/warc",
+
+	"scripts/mirrorsites": "internal/output job pipeline",
 }
 
 // withBeam are the packages that know Beam. Nothing below them does.

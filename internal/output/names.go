@@ -13,4 +13,8 @@ const (
 	Index     = "index"
 	// Changes is what has changed since the last run of a scheduled job.
 	Changes = "changes"
+	// Mirrors are pairs of sites that have much in common, Sites the sites, and Suspects those that have copies of protected ones.
+	Mirrors  = "mirrors"
+	Sites    = "sites"
+	Suspects = "suspects"
 )

@@ -17,7 +17,7 @@ func WriteChanges(f Files, changes []output.Change) (files []output.File, err er
 	shards := max((len(changes)+rowsPerShard-1)/rowsPerShard, 1)
 	for shard := range shards {
 		rows := changes[len(changes)*shard/shards : len(changes)*(shard+1)/shards]
-		file, err := writeRows(f, f.name(output.Changes, shard, shards), func(row func(output.Change) error) error {
+		file, err := writeRows(f, f.Name(output.Changes, shard, shards), func(row func(output.Change) error) error {
 			for _, change := range rows {
 				if err := row(change); err != nil {
 					return err

@@ -13,8 +13,8 @@ type Files struct {
 	Format  output.Format
 }
 
-// name describes one file of an output, before it is written.
-func (f Files) name(of string, shard, shards int) output.File {
+// Name describes one file of an output, before it is written.
+func (f Files) Name(of string, shard, shards int) output.File {
 	return output.File{Name: output.ShardName(of, shard, shards, f.Format), Output: of}
 }
 
@@ -29,6 +29,17 @@ func writeRows[T output.Row](f Files, file output.File, write func(row func(T) e
 		return output.File{}, err
 	}
 	return rows.Close()
+}
+
+// Write makes one output file of the rows that write passes to its row function, and notes it in the outcome of a task.
+func Write[T output.Row](f Files, file output.File, w *work.Desk, write func(row func(T) error) error) error {
+	file, err := writeRows(f, file, write)
+	if err != nil {
+		return err
+	}
+	w.Figures.Bytes += file.Bytes
+	w.Outcome.Files = append(w.Outcome.Files, file)
+	return nil
 }
 
 // splitsOf returns the range of splits whose documents the task of an output shard writes.

@@ -38,7 +38,7 @@ func (x *Index) Setup() error { return x.layout.Read(string(x.Inputs)) }
 
 // Task writes the file of one output shard.
 func (x *Index) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	name := Files{Format: output.Binary}.name(output.Index, t.Number, t.Shards)
+	name := Files{Format: output.Binary}.Name(output.Index, t.Number, t.Shards)
 	out, err := output.NewWriter(string(x.Partial), name, output.Binary)
 	if err != nil {
 		return err

@@ -28,6 +28,8 @@ type Result struct {
 	Texts     work.Texts
 	Templates work.Worst[work.Template]
 	Bridges   work.Worst[work.Bridge]
+	// Mirrors says what was found of sites.
+	Mirrors work.MirrorFindings
 	// Files are the files of all outputs, by name. They are not published yet.
 	Files []output.File
 	// Kept are the run files that a state is to keep, by split. Written are the run files of the tasks that wrote the
@@ -73,6 +75,7 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 		r.PassedOver = r.PassedOver.Add(o.PassedOver)
 		r.Sources.Add(o.Sources)
 		r.Texts.Add(o.Texts)
+		r.Mirrors.Add(o.Mirrors)
 		r.Templates.AddAll(o.Templates)
 		r.Bridges.AddAll(o.Bridges)
 		r.AllPairs = r.AllPairs || o.AllPairs
@@ -103,6 +106,14 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 	}
 	if rows, written := r.rows(output.Sketches); written && rows != counts.Documents {
 		return nil, fmt.Errorf("%d documents were counted, %d sketches written", counts.Documents, rows)
+	}
+	for _, of := range []struct {
+		output string
+		count  int64
+	}{{output.Mirrors, r.Mirrors.Pairs}, {output.Sites, r.Mirrors.Sites}, {output.Suspects, r.Mirrors.Suspects}} {
+		if rows, written := r.rows(of.output); written && rows != of.count {
+			return nil, fmt.Errorf("%d rows of %s were counted, %d written", of.count, of.output, rows)
+		}
 	}
 	return r, nil
 }

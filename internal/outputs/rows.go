@@ -64,7 +64,7 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		if !slices.Contains(r.Emit, name) {
 			continue
 		}
-		file, err := r.writeShard(shard, r.name(name, t.Number, t.Shards))
+		file, err := r.writeShard(shard, r.Name(name, t.Number, t.Shards))
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (r *Rows) writeShard(shard *clusters.Shard, file output.File) (output.File,
 
 // writeRejects writes the rejects of all splits in the order of the corpus.
 func (r *Rows) writeRejects(w *work.Desk) (output.File, error) {
-	return writeRows(r.Files, r.name(output.Rejects, 0, 1), func(row func(output.Reject) error) error {
+	return writeRows(r.Files, r.Name(output.Rejects, 0, 1), func(row func(output.Reject) error) error {
 		var buffer []byte
 		for _, piece := range w.Pieces {
 			if piece.Kind != records.Rejects {

@@ -87,7 +87,7 @@ func (c *copier) file(number int) (output.File, error) {
 	if c.Annotate {
 		name = output.Annotated
 	}
-	file := files.name(name, number-references, len(inputs.Files)-references)
+	file := files.Name(name, number-references, len(inputs.Files)-references)
 	file.Input = input.Path
 	if err := c.writer.reset(files, file, input); err != nil {
 		return output.File{}, err

@@ -86,9 +86,9 @@ type Document struct {
 // Order returns the standing of a document of the input. It may be called by several goroutines.
 type Order func(d *Document) Standing
 
-// NewOrder returns the Order of a preference; an empty one is First. Ranking is what the file of preferred sources holds,
-// if there is one.
-func NewOrder(p Preference, ranking string) (Order, error) {
+// NewOrder returns the Order of a preference; an empty one is First. Ranks is the list of preferred sources, if
+// there is one.
+func NewOrder(p Preference, ranks *Ranks) (Order, error) {
 	switch kind, _, _ := strings.Cut(string(p), ":"); {
 	case p == First || p == "":
 		return func(*Document) Standing { return leading }, nil
@@ -103,8 +103,10 @@ func NewOrder(p Preference, ranking string) (Order, error) {
 	case kind == least:
 		return func(d *Document) Standing { return byValue(d.Value, 1) }, nil
 	case kind == rank:
-		ranks, err := ReadRanks(ranking)
-		return func(d *Document) Standing { return ranks.standing(d.Source) }, err
+		if ranks == nil {
+			return nil, fmt.Errorf("preference %s: there is no list of sources", p)
+		}
+		return func(d *Document) Standing { return ranks.standing(d.Source) }, nil
 	}
 	return nil, fmt.Errorf("preference %s: %w", p, p.Check())
 }

@@ -15,7 +15,14 @@ import (
 // order returns the refs of documents in their order of preference.
 func order(t *testing.T, p Preference, ranking string, documents []Document) []docref.Ref {
 	t.Helper()
-	by, err := NewOrder(p, ranking)
+	var ranks *Ranks
+	if ranking != "" {
+		var err error
+		if ranks, err = ReadRanks(ranking); err != nil {
+			t.Fatal(err)
+		}
+	}
+	by, err := NewOrder(p, ranks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +98,8 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%q: %v, field %q, ranking %q", c.preference, err, c.preference.Field(), c.preference.Ranking())
 		}
 	}
-	for _, p := range []Preference{"best", "rank:list"} { // the list is empty
-		if _, err := NewOrder(p, ""); err == nil {
+	for _, p := range []Preference{"best", "rank:list"} { // there is no list
+		if _, err := NewOrder(p, nil); err == nil {
 			t.Errorf("%s: no fault", p)
 		}
 	}
@@ -187,7 +194,7 @@ func FuzzNumberOf(f *testing.F) {
 }
 
 func TestRanks(t *testing.T) {
-	ranks, err := ReadRanks("\ufeff# best first\r\nBlog.example.org\r\n\r\nexample.org\nbooks/\n  books/old  \nexample.org\nhttps://a.org/b\nbooks\n")
+	ranks, err := ReadRanks("\ufeff# best first\r\nBlog.example.org\r\n\r\nexample.org\nbooks/\n  books/old  \nexample.org\nhttps://a.org/b\nbooks\n12,Ranked.example\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,6 +202,7 @@ func TestRanks(t *testing.T) {
 		"Blog.example.org": 1, "https://blog.example.org/x": 1, "http://USER@a.b.blog.EXAMPLE.org:8080?q#f": 1,
 		"example.org": 2, "example.org/page": 2, "https://example.org": 2, "ftp://www.example.org/": 2,
 		"books": 3, "books/a.jsonl": 3, "books/new/a": 3, "books/": 3, "books/old": 4, "books/old/a": 4,
+		"https://www.ranked.example/x": 8, "12,Ranked.example": Unranked, "Ranked.example": Unranked,
 		"https://a.org/b": 6, "https://a.org/b/c": 6,
 		"https://a.org/": Unranked, "https://notexample.org/": Unranked, "https://org/": Unranked, "blog.example.org": Unranked, "bookshop": Unranked, "": Unranked,
 		"://": Unranked, "https://[::1": Unranked, "/": Unranked,

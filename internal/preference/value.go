@@ -28,6 +28,12 @@ func numberOf(value []byte) (number float64, ok bool) {
 	return secondsOf(text)
 }
 
+// Seconds returns the seconds since 1970 of a date or time, as ISO 8601 writes it, and whether the value is one.
+func Seconds(value []byte) (int64, bool) {
+	seconds, ok := secondsOf(strings.TrimSpace(string(value)))
+	return int64(math.Floor(seconds)), ok
+}
+
 // secondsOf returns the seconds since 1970 of a date or time.
 func secondsOf(text string) (seconds float64, ok bool) {
 	const date = len("2006-01-02")

@@ -46,7 +46,18 @@ const (
 	LeadingSources     runfile.Kind = 40 // the sources of a range with the most documents, shard 0
 	Shingles           runfile.Kind = 41 // shingles of a split, by group of ranges of hashes
 	Frequencies        runfile.Kind = 42 // the frequencies of these shingles, by split
-	StretchFigures     runfile.Kind = 43 // what was counted of a stretch of a file that a state keeps, by stretch
-	Memberships        runfile.Kind = 44 // documents of clusters by hashes of their names, shard 0
-	Verdicts           runfile.Kind = 45 // similar pairs by the digests of their documents, shard 0
+
+	Pages      runfile.Kind = 43 // the sites and addresses of documents, by split
+	ShardPages runfile.Kind = 44 // the same of documents of clusters, by output shard
+	SiteCounts runfile.Kind = 45 // pages of sites, by range of hashes of sites
+	SiteSums   runfile.Kind = 46 // what sites have more than once or share with very many, by range of hashes
+	Links      runfile.Kind = 47 // what a site has in common with another, by range of hashes of the first
+	Sites      runfile.Kind = 48 // sites with all that is known of each, by output shard
+	Halves     runfile.Kind = 49 // what a site has in common with another, with the first site, by output shard of the pair
+	Mirrored   runfile.Kind = 50 // both halves of pairs of sites that have much in common, shard 0
+	Grouped    runfile.Kind = 51 // sites that are in groups of mirrors, by output shard
+
+	StretchFigures runfile.Kind = 52 // what was counted of a stretch of a file that a state keeps, by stretch
+	Memberships    runfile.Kind = 53 // documents of clusters by hashes of their names, shard 0
+	Verdicts       runfile.Kind = 54 // similar pairs by the digests of their documents, shard 0
 )

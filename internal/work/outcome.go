@@ -28,6 +28,8 @@ type Outcome struct {
 	OtherSources [sources.Corpora]sources.Others `json:",omitzero"`
 	// Texts counts texts that are likely to be something else.
 	Texts Texts `json:",omitzero"`
+	// Mirrors says what was found of sites.
+	Mirrors MirrorFindings `json:",omitzero"`
 	// Templates and Bridges are clusters that may hold documents which are no near-duplicates.
 	Templates Worst[Template] `json:",omitzero"`
 	Bridges   Worst[Bridge]   `json:",omitzero"`
@@ -61,7 +63,9 @@ type Counts struct {
 	Unranked int64 `json:"unranked,omitempty"`
 	// Unscoped counts the documents, the reference included, that lack a value which documents must share, or in which
 	// they must differ, to be compared.
-	Unscoped   int64 `json:"unscoped,omitempty"`
+	Unscoped int64 `json:"unscoped,omitempty"`
+	// Unsited counts the documents that have no address, so that they are no pages of a site.
+	Unsited    int64 `json:"unsited,omitempty"`
 	Identical  int64 `json:"identical"`
 	Candidates int64 `json:"candidates"`
 	Clusters   int64 `json:"clusters"`
@@ -84,6 +88,7 @@ func (c *Counts) Add(other Counts) {
 	c.InvalidUTF8 += other.InvalidUTF8
 	c.Unranked += other.Unranked
 	c.Unscoped += other.Unscoped
+	c.Unsited += other.Unsited
 	c.Identical += other.Identical
 	c.Candidates += other.Candidates
 	c.Clusters += other.Clusters
@@ -118,6 +123,8 @@ type Skipped struct {
 	// Kept counts the kept documents of such groups that were not compared with all other kept documents of their
 	// group.
 	Kept int64 `json:"kept"`
+	// SpreadPages counts pages that more sites have than are compared with each other. The equal pages of a site count once.
+	SpreadPages int64 `json:"spread_pages,omitempty"`
 	// Example is the largest of these groups, nil if there is none.
 	Example *SkippedGroup `json:"example,omitempty"`
 }
@@ -137,6 +144,7 @@ func (s *Skipped) Add(other Skipped) {
 	s.Pairs += other.Pairs
 	s.Groups += other.Groups
 	s.Kept += other.Kept
+	s.SpreadPages += other.SpreadPages
 	if s.Example == nil || other.Example != nil && cmp.Or(
 		cmp.Compare(other.Example.Documents, s.Example.Documents),
 		cmp.Compare(s.Example.First, other.Example.First),

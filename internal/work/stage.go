@@ -16,8 +16,10 @@ const (
 	Score       Stage = "score"
 	Audit       Stage = "audit"
 	Cluster     Stage = "cluster"
+	Site        Stage = "site"
+	Mirror      Stage = "mirror"
 	Write       Stage = "write"
 )
 
 // Stages are the stages in the order of the data.
-var Stages = []Stage{Read, Fingerprint, Source, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Write}
+var Stages = []Stage{Read, Fingerprint, Source, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}

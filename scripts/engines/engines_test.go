@@ -330,8 +330,12 @@ func (c *cluster) checkCancel(t *testing.T) {
 				t.Errorf("a job is %s", job.State)
 			}
 		}
-		if left := c.workers(); len(left) > 0 {
-			t.Errorf("%d workers are left", len(left))
+		// A worker ends when Flink hangs up, which is somewhat after the end of the job.
+		for wait := time.Duration(0); len(c.workers()) > 0; wait += time.Second {
+			if wait > 30*time.Second {
+				t.Fatalf("%d workers are left", len(c.workers()))
+			}
+			time.Sleep(time.Second)
 		}
 	})
 }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/job"
+)
+
+// mirrorsCommand is the main job with defaults of its own, for those who look for mirrors of sites.
+type mirrorsCommand struct {
+	runCommand
+}
+
+// mirrorsThreshold is the least similarity of two pages: a mirror may have another template, or words replaced.
+const mirrorsThreshold = 0.5
+
+// newMirrorsCommand returns the command before its flags are set.
+func newMirrorsCommand() mirrorsCommand {
+	config := job.Default()
+	config.Threshold, config.Emit = mirrorsThreshold, []string{output.Mirrors, output.Sites, output.Suspects}
+	return mirrorsCommand{runCommand{Config: config}}
+}
+
+// Run runs the job and prints the outcome. The copy that is kept of a page is that of the best ranked site, unless the user
+// wants another one.
+func (c *mirrorsCommand) Run(ctx context.Context, out io.Writer) error {
+	if c.Rank != "" && !slices.Contains(c.Given, "keep") {
+		c.Keep = preference.Preference("rank:" + c.Rank)
+	}
+	if c.Scoring() == methods.Hamming && !slices.Contains(c.Given, "threshold") {
+		c.Threshold = job.Default().Threshold // it is of no use
+	}
+	return c.runCommand.Run(ctx, out)
+}
+
+// printMirrors tells what was found of sites, if anything was looked for.
+func printMirrors(w io.Writer, found *work.MirrorFindings) {
+	if found == nil {
+		return
+	}
+	say(w, "%s: %s of mirrors in %s, %s\n", counted(found.Sites, "site"),
+		counted(found.Pairs, "pair"), counted(found.Groups, "group"), counted(found.Suspects, "suspect"))
+	for _, m := range found.TopMirrors {
+		say(w, "  mirror   %s of %s: %s, score %.2f, %s in common\n", m.Site, m.Of, m.Kind, m.Score, counted(m.Pages, "page"))
+	}
+	for _, s := range found.TopSuspects {
+		say(w, "  suspect  %s copies %s: %s, score %.2f, %s\n", s.Site, s.Of, s.Kind, s.Score, counted(s.Pages, "page"))
+	}
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"io"
+	"reflect"
+	"testing"
+)
+
+// TestDefaultsOfMirrors: the command has the flags of a job, with defaults of its own that are not given.
+func TestDefaultsOfMirrors(t *testing.T) {
+	parsed, err := parse([]string{"mirrors", "--input", "in", "--output", "out", "--site", "domain"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := newMirrorsCommand().Config
+	want.Input, want.Output, want.Site, want.Given = []string{"in"}, "out", "domain", []string{"input", "output", "site"}
+	if got := parsed.(*mirrorsCommand).Config; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+	if err := want.Validate(); err != nil {
+		t.Error(err)
+	}
+}

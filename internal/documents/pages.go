@@ -1,0 +1,178 @@
+package documents
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/formats"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/site"
+	"mirrorbeam/internal/webtext"
+	"mirrorbeam/internal/work"
+)
+
+// Paging says how documents are pages of sites. Without a rule they are not.
+type Paging struct {
+	// Rule says which site a page belongs to.
+	Rule site.Rule
+	// URL is the field of the address of a page, and Date that of its date. A file that is one document has its path as its
+	// address, and no date.
+	// All of them are given, or none.
+	URL, Date string
+	// Ranges is the number of ranges of hashes in which sites are counted.
+	Ranges int
+}
+
+// fields returns the fields that hold what is wanted.
+func (p Paging) fields() []string {
+	if p.Rule == "" {
+		return nil
+	}
+	return []string{p.URL, p.Date, formats.PasswordInput, formats.Markup}
+}
+
+// pager tells the pages of sites. It is not for concurrent use.
+type pager struct {
+	paging Paging
+	// The numbers of the fields in [corpus.Record.Others], -1 for none.
+	url, date, login, markup int
+	seed                     uint64
+}
+
+// newPager returns a pager of records with these other fields. The seed is the key of all hashes.
+func newPager(p Paging, fields []string, seed uint64) pager {
+	return pager{
+		paging: p, seed: seed, url: slices.Index(fields, p.URL), date: slices.Index(fields, p.Date),
+		login: slices.Index(fields, formats.PasswordInput), markup: slices.Index(fields, formats.Markup),
+	}
+}
+
+// The two sizes of a sketch of markup are one.
+var _ [records.MarkupSize]byte = [webtext.MarkupBytes]byte{}
+
+// mostAddressBytes is the length of the longest address that is kept. Longer ones are cut where they are shown.
+const mostAddressBytes = 2000
+
+// address returns the address of a document, as it stands there and in its canonical form. It is false if the document has
+// none, or if nobody asks for it.
+func (p *pager) address(r *Record, file *corpus.File) (text []byte, page site.Address, ok bool) {
+	if p.url < 0 {
+		return nil, page, false
+	}
+	text = r.Content.Others[p.url]
+	if text == nil && file.Format.IsWhole() {
+		name, _ := file.Place(r.Position)
+		text = []byte(name)
+	}
+	page, ok = site.Parse(string(text))
+	return text, page, ok
+}
+
+// add adds a document of so many shingles to the pages of a block, or counts it if it has no address. Without a rule it does
+// nothing.
+func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shingles int) {
+	if p.paging.Rule == "" {
+		return
+	}
+	text, address, ok := p.address(r, file)
+	if !ok {
+		b.counts.Unsited++
+		return
+	}
+	name, path := p.paging.Rule.Of(address)
+	page := records.Page{
+		Site: xxh3.HashStringSeed(name, p.seed), Path: xxh3.HashStringSeed(path, p.seed), Login: string(r.Content.Others[p.login]) == "true",
+		Address: text[:min(len(text), mostAddressBytes)],
+	}
+	if markup := r.Content.Others[p.markup]; len(markup) == records.MarkupSize {
+		page.Markup = markup
+	}
+	b.pages = records.AppendSplitPage(b.pages, records.SplitPage{Ref: ref, Page: page})
+	count := records.SiteCount{Site: page.Site, Pages: 1, Text: int64(shingles), First: records.NoDate}
+	if seconds, ok := preference.Seconds(r.Content.Others[p.date]); ok {
+		count.First = seconds
+	}
+	b.sites.add(count, func() string { return siteName(name) })
+}
+
+// mostSiteBytes is the length of the longest name of a site that is shown in full.
+const mostSiteBytes = 1000
+
+// siteName returns the name of a site as rows have it.
+func siteName(name string) string {
+	if len(name) <= mostSiteBytes {
+		return output.Text(name)
+	}
+	end := mostSiteBytes
+	for end > mostSiteBytes-utf8.UTFMax && !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return output.Text(name[:end]) + "…"
+}
+
+// siteCounts counts the pages of sites, by the hashes of their names.
+type siteCounts map[uint64]*records.SiteCount
+
+// add adds a count. It asks for the name of a new site.
+func (c siteCounts) add(count records.SiteCount, name func() string) {
+	known := c[count.Site]
+	if known == nil {
+		count.Name = name()
+		c[count.Site] = &count
+		return
+	}
+	known.Add(count)
+}
+
+// addAll adds other counts.
+func (c siteCounts) addAll(other siteCounts) {
+	for _, count := range other {
+		c.add(*count, func() string { return count.Name })
+	}
+}
+
+// write writes the counts for the tasks of ranges of hashes, and forgets them.
+func (c siteCounts) write(run *runfile.Writer, ranges int) error {
+	for _, count := range c {
+		if err := records.WriteSiteCount(run, records.ShardOf(count.Site, ranges), *count); err != nil {
+			return err
+		}
+	}
+	clear(c)
+	return nil
+}
+
+// mostSites is the number of sites whose pages a task counts before it writes the counts.
+const mostSites = 1 << 14
+
+// OpenPages returns the pages of a split, in the order of documents.
+func OpenPages(w *work.Desk, buffer int) (Pages, error) {
+	packed, err := w.Read(buffer, records.Pages)
+	return Pages{packed}, err
+}
+
+// Pages are the pages of a split.
+type Pages struct{ packed []byte }
+
+// Of returns the page of a document. It is false for a document that is no page of a site. Documents must be asked for in
+// their order.
+func (p *Pages) Of(ref docref.Ref) (records.Page, bool) {
+	for len(p.packed) > 0 {
+		page, rest := records.NextSplitPage(p.packed)
+		if page.Ref > ref {
+			break
+		}
+		p.packed = rest
+		if page.Ref == ref {
+			return page.Page, true
+		}
+	}
+	return records.Page{}, false
+}

@@ -1,0 +1,93 @@
+package documents
+
+import (
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/work"
+)
+
+// TestPages: a document with an address is a page of a site and is counted there. Others are counted as such.
+func TestPages(t *testing.T) {
+	marking := Marking{Pages: Paging{Rule: "host", URL: "url", Date: "date"}}
+	m, err := newMarker(marking, nil, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]int{}
+	for i, field := range marking.fields() {
+		at[field] = i
+	}
+	long := "http://a.org/" + strings.Repeat("x", 3000)
+	b := newBlock(0, 0)
+	for i, d := range []struct{ url, date, login string }{
+		{"http://www.a.org/1", "2020-01-03", ""},
+		{"https://a.org/1?sid=8", "2020-01-02T00:00:00Z", "true"},
+		{"", "2020-01-01", ""},
+		{"mailto:x@a.org", "", ""},
+		{"http://b.org/1", "soon", "false"},
+		{long, "", ""},
+	} {
+		r := &Record{Content: corpus.Record{Others: make([][]byte, len(at))}}
+		for field, value := range map[string]string{"url": d.url, "date": d.date, "password_input": d.login} {
+			if value != "" {
+				r.Content.Others[at[field]] = []byte(value)
+			}
+		}
+		m.pages.add(b, docref.Ref(10*i), r, &corpus.File{Format: corpus.JSONLines}, 100+i)
+	}
+	if b.counts.Unsited != 2 || len(b.sites) != 2 {
+		t.Errorf("%d documents without a site, %d sites", b.counts.Unsited, len(b.sites))
+	}
+	pages := Pages{b.pages}
+	var got []records.Page
+	for ref := docref.Ref(0); ref < 60; ref += 5 {
+		if page, is := pages.Of(ref); is {
+			got = append(got, page)
+		}
+	}
+	if len(got) != 4 {
+		t.Fatalf("pages %+v", got)
+	}
+	one, same, other := got[0], got[1], got[2]
+	if one.Site != same.Site || one.Path != same.Path || one.Login || !same.Login || string(one.Address) != "http://www.a.org/1" {
+		t.Errorf("pages %+v and %+v", one, same)
+	}
+	if other.Site == one.Site || other.Path != one.Path || other.Login || len(got[3].Address) != mostAddressBytes {
+		t.Errorf("pages %+v and %+v", other, got[3])
+	}
+	if count := *b.sites[one.Site]; count != (records.SiteCount{Site: one.Site, Pages: 3, Text: 306, First: 1577923200, Name: "a.org"}) {
+		t.Errorf("count %+v", count)
+	}
+	if count := *b.sites[other.Site]; count.First != records.NoDate || count.Pages != 1 {
+		t.Errorf("count %+v", count)
+	}
+}
+
+// TestNoPages: without a rule no document is a page, and nothing is read for that.
+func TestNoPages(t *testing.T) {
+	m, err := newMarker(Marking{}, nil, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBlock(0, 0)
+	m.pages.add(b, 1, &Record{}, &corpus.File{}, 7)
+	if _, _, ok := m.pages.address(&Record{}, &corpus.File{}); ok || len(b.pages) > 0 || len(b.sites) > 0 || b.counts != (work.Counts{}) {
+		t.Errorf("pages %x of %d sites, counts %+v", b.pages, len(b.sites), b.counts)
+	}
+}
+
+// TestSiteNames: a long name is cut between characters.
+func TestSiteNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"a.org": "a.org", strings.Repeat("é", 500): strings.Repeat("é", 500),
+		"x" + strings.Repeat("é", 500): "x" + strings.Repeat("é", 499) + "…",
+	} {
+		if got := siteName(name); got != want {
+			t.Errorf("%q is %q", name, got)
+		}
+	}
+}

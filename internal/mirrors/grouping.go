@@ -1,0 +1,147 @@
+package mirrors
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/outputs"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
+)
+
+// Grouping is the last step of the stage mirror, one task. It makes groups of mirrors, and writes the rows of mirrors and
+// suspects. It holds all mirrors in memory, some 500 bytes each.
+type Grouping struct {
+	Judging
+	Results
+}
+
+// Results says which rows are wanted, and where they go.
+type Results struct {
+	outputs.Files
+	// Emit names the outputs of the job.
+	Emit []string
+}
+
+// writeRows makes a file of the rows that write passes to its row function. If nobody wants them, it drops them.
+func writeRows[T output.Row](r *Results, file output.File, w *work.Desk, write func(row func(T) error) error) error {
+	if !slices.Contains(r.Emit, file.Output) {
+		return write(func(T) error { return nil })
+	}
+	return outputs.Write(r.Files, file, w, write)
+}
+
+// Delivery returns the delivery of its task.
+func (*Grouping) Delivery() work.Delivery {
+	return work.Delivery{Shards: 1, Extra: []runfile.Kind{records.Mirrored}}
+}
+
+// Task groups all mirrors.
+func (g *Grouping) Task(_ context.Context, t work.Task, w *work.Desk) error {
+	pairs, err := readPairs(w)
+	if err != nil {
+		return err
+	}
+	var mirrors []pair
+	for _, p := range pairs {
+		if p.isMirror(g.Limits) {
+			mirrors = append(mirrors, p)
+		}
+	}
+	groups := newGroups(mirrors, g.lists)
+	found := work.MirrorFindings{Groups: groups.count}
+	if err := g.writeMirrors(mirrors, groups, w, &found); err != nil {
+		return err
+	}
+	if err := g.writeSuspects(pairs, w, &found); err != nil {
+		return err
+	}
+	w.Outcome.Mirrors = found
+	return groups.write(&w.Run, work.OutputShards(work.Counts{Documents: t.Documents}))
+}
+
+// writeMirrors writes the rows of mirrors.
+func (g *Grouping) writeMirrors(mirrors []pair, groups *groups, w *work.Desk, found *work.MirrorFindings) error {
+	return writeRows(&g.Results, g.Name(output.Mirrors, 0, 1), w, func(row func(output.Mirror) error) error {
+		for _, p := range mirrors {
+			of := mirrorRow(&p, groups.ofPair(&p).primary.Name)
+			finding := work.MirrorFinding{Site: of.B, Of: of.A, Kind: of.Kind, Score: of.Score, Pages: p.pages()}
+			if groups.compare(&p.sides[1].Of, &p.sides[0].Of) < 0 {
+				finding.Site, finding.Of = finding.Of, finding.Site
+			}
+			found.AddMirror(finding)
+			if err := row(of); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeSuspects writes the rows of suspects.
+func (g *Grouping) writeSuspects(pairs []pair, w *work.Desk, found *work.MirrorFindings) error {
+	return writeRows(&g.Results, g.Name(output.Suspects, 0, 1), w, func(row func(output.Suspect) error) error {
+		for _, p := range pairs {
+			s, is := suspect(p, g.lists, g.Limits)
+			if !is {
+				continue
+			}
+			of := s.row()
+			found.AddSuspect(work.MirrorFinding{Site: of.Site, Of: of.Protected, Kind: of.Severity, Score: of.Score, Pages: of.Common})
+			if err := row(of); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// write writes the groups of all sites in groups to their output shards.
+func (g *groups) write(run *runfile.Writer, shards int) error {
+	for number, s := range g.sites {
+		in := g.ofSite(number)
+		grouped := records.GroupedSite{Site: s.Site, Sites: in.sites, Cohesion: in.cohesion(), Primary: in.primary.Name}
+		if err := records.WriteGrouped(run, records.ShardOf(s.Site, shards), grouped); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mirrorRow returns the row of two mirrors.
+func mirrorRow(p *pair, group string) output.Mirror {
+	a, b := p.sides[0], p.sides[1]
+	return output.Mirror{
+		A: a.Of.Name, B: b.Of.Name, Kind: string(p.kind()), Score: rounded(p.score), Group: group,
+		PagesA: a.Of.Pages, PagesB: b.Of.Pages, CommonA: a.Pages, CommonB: b.Pages,
+		ContainmentA: rounded(contained(a)), ContainmentB: rounded(contained(b)), WeightedA: rounded(weighted(a)), WeightedB: rounded(weighted(b)),
+		SamePath: rounded(p.samePath()), Similarity: rounded(p.similarity()), Sites: rounded(p.spread()), Markup: rounded(p.markup()),
+		FirstA: dateText(a.Of.First), FirstB: dateText(b.Of.First), Examples: examples(p, a),
+	}
+}
+
+// examples returns the examples of a pair: pages of one of the two sites, and their copies on the other.
+func examples(p *pair, of *records.Half) []output.PagePair {
+	var all []output.PagePair
+	for _, h := range p.sides {
+		for _, e := range h.Examples {
+			pair := output.PagePair{A: output.Text(e.Page), B: output.Text(e.Copy), Similarity: rounded(float64(e.Similarity) / records.Unit)}
+			if h != of {
+				pair.A, pair.B = pair.B, pair.A
+			}
+			all = append(all, pair)
+		}
+	}
+	return all
+}
+
+// dateText writes the seconds since 1970 as ISO 8601 does, and no date as nothing.
+func dateText(seconds int64) string {
+	if seconds == records.NoDate {
+		return ""
+	}
+	return time.Unix(seconds, 0).UTC().Format(time.RFC3339)
+}

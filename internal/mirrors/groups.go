@@ -1,0 +1,122 @@
+package mirrors
+
+import (
+	"cmp"
+	"math"
+	"strings"
+
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/unionfind"
+)
+
+// group is a component of the graph of mirrors.
+type group struct {
+	primary *records.Site
+	sites   int64
+	pairs   int64 // pairs of its sites that are mirrors
+}
+
+// cohesion returns the share of the pairs of sites that are mirrors, in units of 1/[records.Unit].
+func (g *group) cohesion() int64 {
+	all := float64(g.sites) * float64(g.sites-1) / 2
+	return int64(math.Round(float64(g.pairs) / all * records.Unit))
+}
+
+// groups are the groups of mirrors of a job.
+type groups struct {
+	lists *lists
+	nodes map[uint64]uint32 // number of each site
+	sites []*records.Site   // by number
+	of    [2][]*group       // of each site: among mirrors, and among parked sites; nil for none
+	count int64
+}
+
+// newGroups finds the groups of some mirrors. Parked sites make groups of their own.
+func newGroups(mirrors []pair, of *lists) *groups {
+	g := &groups{lists: of, nodes: map[uint64]uint32{}}
+	for _, p := range mirrors {
+		for _, h := range p.sides {
+			if _, known := g.nodes[h.Site]; !known {
+				g.nodes[h.Site] = uint32(len(g.sites))
+				g.sites = append(g.sites, &h.Of)
+			}
+		}
+	}
+	for among := range g.of {
+		g.join(mirrors, among)
+	}
+	return g
+}
+
+// among returns in which of the two graphs a pair is.
+func among(p *pair) int {
+	if p.kind() == Parked {
+		return 1
+	}
+	return 0
+}
+
+// join makes the groups of one of the graphs.
+func (g *groups) join(mirrors []pair, of int) {
+	first := unionfind.New[uint32](len(g.sites))
+	for _, p := range mirrors {
+		if among(&p) == of {
+			first.Union(g.nodes[p.sides[0].Site], g.nodes[p.sides[1].Site])
+		}
+	}
+	first.Flatten()
+	all := make([]*group, len(g.sites))
+	g.of[of] = make([]*group, len(g.sites))
+	for _, p := range mirrors {
+		if among(&p) != of {
+			continue
+		}
+		for _, h := range p.sides {
+			node := g.nodes[h.Site]
+			if g.of[of][node] != nil {
+				continue
+			}
+			if all[first[node]] == nil {
+				all[first[node]] = &group{}
+				g.count++
+			}
+			in := all[first[node]]
+			g.of[of][node] = in
+			if in.sites++; in.primary == nil || g.compare(&h.Of, in.primary) < 0 {
+				in.primary = &h.Of
+			}
+		}
+		all[first[g.nodes[p.sides[0].Site]]].pairs++
+	}
+}
+
+// compare orders sites, the more likely original first: a protected one, then the one with the better rank, the one that was
+// seen first, the one with the most pages, and the one whose name comes first.
+func (g *groups) compare(a, b *records.Site) int {
+	return cmp.Or(
+		-compareBool(g.lists.isProtected(a.Name), g.lists.isProtected(b.Name)),
+		cmp.Compare(uint64(g.lists.rank(a.Name)-1), uint64(g.lists.rank(b.Name)-1)), // no rank comes last
+		cmp.Compare(a.First, b.First), cmp.Compare(b.Pages, a.Pages), strings.Compare(a.Name, b.Name),
+	)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// ofPair returns the group of two mirrors.
+func (g *groups) ofPair(p *pair) *group { return g.of[among(p)][g.nodes[p.sides[0].Site]] }
+
+// ofSite returns the group of a site by its number: the one of mirrors, or else that of parked sites.
+func (g *groups) ofSite(node int) *group {
+	if in := g.of[0][node]; in != nil {
+		return in
+	}
+	return g.of[1][node]
+}

@@ -1,0 +1,95 @@
+package mirrors
+
+import (
+	"fmt"
+
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/internal/lookalike"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/site"
+)
+
+// The reasons of an alert, and how severe it is.
+const (
+	isMirrorReason   = "mirror"      // the two are mirrors
+	looksAlikeReason = "look_alike"  // the host looks like that of the protected site
+	loginReason      = "login_form"  // a copied page asks for a password
+	samePathReason   = "same_paths"  // most copies are at the paths of the originals
+	sameMarkupReason = "same_markup" // the copies have much the same tags and fields
+	laterReason      = "seen_later"  // the copy was first seen after the protected site
+	highSeverity     = "high"        // it looks alike, or asks for passwords
+	mediumSeverity   = "medium"      // any other
+	leastLookalike   = 0.8           // the least score of a host that looks like another one
+	leastSamePath    = 0.5           // the least share of copies at the paths of the originals that is a reason
+	leastMarkup      = 0.8           // the least mean similarity of markup that is a reason
+)
+
+// suspicion is a site that has copies of pages of a protected one.
+type suspicion struct {
+	pair
+	original, mirror *records.Half
+	likeness         lookalike.Likeness
+	isMirror         bool
+}
+
+// suspect returns what speaks against one of the two sites, if the other one is protected. There is no suspicion if both
+// are protected or have one registered domain, or if the user allows it.
+//
+// A site is suspect if the two are mirrors and not parked, if its host looks like that of the protected one and it has a copy of one of
+// its pages, or if most of it are copies that ask for a password.
+func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
+	a, b := p.sides[0], p.sides[1]
+	isA, isB := of.isProtected(a.Of.Name), of.isProtected(b.Of.Name)
+	if isA == isB {
+		return suspicion{}, false
+	}
+	s := suspicion{pair: p, original: a, mirror: b, isMirror: p.isMirror(limits) && p.kind() != Parked}
+	if isB {
+		s.original, s.mirror = b, a
+	}
+	host, original := site.HostOf(s.mirror.Of.Name), site.HostOf(s.original.Of.Name)
+	if site.Registered(host) == site.Registered(original) || of.allows(s.original.Of.Name, s.mirror.Of.Name) {
+		return suspicion{}, false
+	}
+	s.likeness = lookalike.Of(host, original)
+	asks := s.mirror.Logins > 0 && share(s.mirror) >= limits.Score
+	return s, s.isMirror || asks || s.likeness.Score >= leastLookalike && s.mirror.Text > 0
+}
+
+// row returns the row of the alert.
+func (s *suspicion) row() output.Suspect {
+	row := output.Suspect{
+		ID:   fmt.Sprintf("%016x", xxh3.HashString(s.original.Of.Name+"\x00"+s.mirror.Of.Name)),
+		Site: s.mirror.Of.Name, Protected: s.original.Of.Name, Severity: mediumSeverity,
+		Score: rounded(s.score), Pages: s.mirror.Of.Pages, Common: s.mirror.Pages,
+		Share: rounded(share(s.mirror)), ProtectedShare: rounded(share(s.original)),
+		Similarity: rounded(s.similarity()), SamePath: rounded(s.samePath()), Markup: rounded(s.markup()),
+		Lookalike: rounded(s.likeness.Score), LookalikeReason: string(s.likeness.Reason), LoginPages: s.mirror.Logins,
+		FirstSeen: dateText(s.mirror.Of.First), ProtectedFirstSeen: dateText(s.original.Of.First),
+	}
+	for _, e := range examples(&s.pair, s.mirror) {
+		row.Examples = append(row.Examples, output.CopiedPage{Page: e.A, Original: e.B, Similarity: e.Similarity})
+	}
+	for _, r := range []struct {
+		name string
+		is   bool
+	}{
+		{isMirrorReason, s.isMirror},
+		{looksAlikeReason, s.likeness.Score >= leastLookalike},
+		{loginReason, s.mirror.Logins > 0},
+		{samePathReason, s.samePath() >= leastSamePath},
+		{sameMarkupReason, s.markup() >= leastMarkup},
+		{laterReason, s.mirror.Of.First != records.NoDate && s.mirror.Of.First > s.original.Of.First},
+	} {
+		if !r.is {
+			continue
+		}
+		row.Reasons = append(row.Reasons, r.name)
+		if r.name == looksAlikeReason || r.name == loginReason {
+			row.Severity = highSeverity
+		}
+	}
+	return row
+}

@@ -1,0 +1,120 @@
+package records
+
+import (
+	"encoding/binary"
+
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/runfile"
+)
+
+// Page is a document as a page of a site.
+type Page struct {
+	// Site and Path are hashes of the site's name and of the path on it.
+	Site, Path uint64
+	// Login says that the page asks for a password.
+	Login bool
+	// Markup is a sketch of the markup, nil for none: [MarkupSize] bytes.
+	Markup []byte
+	// Address is the address as it stands in the document, shorter than 64 KiB.
+	Address []byte
+}
+
+// SplitPage is a page in the order of documents.
+type SplitPage struct {
+	Ref docref.Ref
+	Page
+}
+
+// ShardPage is a page at its output shard.
+type ShardPage struct {
+	Number Number
+	// Size is the number of distinct shingles of the document.
+	Size uint32
+	Page
+}
+
+// pageHeader is the size of a page without its sketch and its address: site, path, marks, length of the address.
+const pageHeader = 8 + 8 + 2 + 2
+
+// MarkupSize is the size of a sketch of markup.
+const MarkupSize = 32
+
+// The marks of a page.
+const (
+	loginMark  = 1 << iota
+	markupMark // its sketch stands before its address
+)
+
+// size returns the size of a packed page.
+func (p *Page) size() int { return pageHeader + len(p.Markup) + len(p.Address) }
+
+// put packs a page.
+func (p *Page) put(b []byte) {
+	binary.LittleEndian.PutUint64(b, p.Site)
+	binary.LittleEndian.PutUint64(b[8:], p.Path)
+	marks := uint16(0)
+	if p.Login {
+		marks |= loginMark
+	}
+	if p.Markup != nil {
+		marks |= markupMark
+	}
+	binary.LittleEndian.PutUint16(b[16:], marks)
+	binary.LittleEndian.PutUint16(b[18:], uint16(len(p.Address)))
+	copy(b[pageHeader:], p.Markup)
+	copy(b[pageHeader+len(p.Markup):], p.Address)
+}
+
+// nextPage reads the first page and returns the bytes behind it.
+func nextPage(b []byte) (Page, []byte) {
+	marks, length := binary.LittleEndian.Uint16(b[16:]), int(binary.LittleEndian.Uint16(b[18:]))
+	p := Page{Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]), Login: marks&loginMark != 0}
+	b = b[pageHeader:]
+	if marks&markupMark != 0 {
+		p.Markup, b = b[:MarkupSize:MarkupSize], b[MarkupSize:]
+	}
+	p.Address = b[:length:length]
+	return p, b[length:]
+}
+
+// AppendSplitPage appends the record of a page.
+func AppendSplitPage(b []byte, p SplitPage) []byte {
+	n := len(b)
+	b = append(b, make([]byte, RefSize+p.size())...)
+	PutRef(b[n:], p.Ref)
+	p.put(b[n+RefSize:])
+	return b
+}
+
+// NextSplitPage reads the first page and returns the bytes of the others.
+func NextSplitPage(packed []byte) (p SplitPage, rest []byte) {
+	p.Ref = GetRef(packed)
+	p.Page, rest = nextPage(packed[RefSize:])
+	return p, rest
+}
+
+// WriteShardPage writes the record of a page to its output shard.
+func WriteShardPage(run *runfile.Writer, shard OutputShard, p ShardPage) error {
+	b, err := run.Record(ShardPages, int(shard), 8+p.size())
+	if err == nil {
+		binary.LittleEndian.PutUint32(b, uint32(p.Number))
+		binary.LittleEndian.PutUint32(b[4:], p.Size)
+		p.put(b[8:])
+	}
+	return err
+}
+
+// ReadShardPages returns the pages of an output shard, in no order.
+func ReadShardPages(reader *runfile.Reader, pieces []runfile.Piece) ([]ShardPage, error) {
+	packed, err := reader.ReadKind(nil, pieces, ShardPages)
+	if err != nil {
+		return nil, err
+	}
+	var pages []ShardPage
+	for len(packed) > 0 {
+		p := ShardPage{Number: Number(binary.LittleEndian.Uint32(packed)), Size: binary.LittleEndian.Uint32(packed[4:])}
+		p.Page, packed = nextPage(packed[8:])
+		pages = append(pages, p)
+	}
+	return pages, nil
+}

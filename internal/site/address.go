@@ -1,0 +1,162 @@
+package site
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+// Address is the canonical address of a page.
+type Address struct {
+	// Host is the host in ASCII and lower case, without "www.", and with its port unless that is a usual one of the web.
+	Host string
+	// Path is empty or begins with a slash. It ends with one if the page is that of a folder. Behind it may stand a question
+	// mark and a query.
+	Path string
+}
+
+// String returns the address with a scheme.
+func (a Address) String() string { return "https://" + a.Host + a.Path }
+
+// opaque are schemes whose addresses name no page of a site.
+var opaque = []string{"about", "data", "dns", "filedesc", "javascript", "mailto", "metadata", "urn", "whois"}
+
+// names makes host names canonical. It is lenient: what people register and what browsers open is not all valid.
+var names = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
+
+// mostHostBytes is the length of the longest host: that of a name in the domain name system, and a port.
+const mostHostBytes = 253 + len(":65535")
+
+// mostBytes is the length of the longest text that is looked at.
+const mostBytes = 1 << 16
+
+// Parse returns the canonical form of an address. The scheme may be missing, as in example.org/page. So NAME:PATH, where
+// NAME has no slash, stands for the path on a host of that name, and a path stands for what is below a host with the name
+// of its first folder. It returns false if the text is no such address, or longer than 64 KiB.
+func Parse(text string) (Address, bool) {
+	if len(text) > mostBytes {
+		return Address{}, false
+	}
+	text = strings.TrimSpace(text)
+	scheme, rest, has := cutScheme(text)
+	if has && slices.Contains(opaque, scheme) {
+		return Address{}, false
+	}
+	end := len(rest)
+	if at := strings.IndexAny(rest, `/\?#`); at >= 0 {
+		end = at
+	}
+	authority, path := rest[:end], rest[end:]
+	if !has {
+		name, below, isPair := strings.Cut(authority, ":")
+		if isPair && slices.Contains(opaque, strings.ToLower(name)) {
+			return Address{}, false
+		}
+		if isPair && !isPort(below) && !strings.ContainsAny(authority, "[@") {
+			authority, path = name, "/"+below+path
+		}
+	}
+	host, ok := hostOf(authority)
+	return Address{host, pathOf(path)}, ok
+}
+
+// cutScheme cuts the scheme, in lower case, and the two slashes off an address that has them.
+func cutScheme(text string) (scheme, rest string, has bool) {
+	scheme, rest, has = strings.Cut(text, "://")
+	if has && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == "" {
+		return strings.ToLower(scheme), rest, true
+	}
+	if rest, has = strings.CutPrefix(text, "//"); has {
+		return "", rest, true
+	}
+	return "", text, false
+}
+
+// isPort reports whether the text may be a port: it is empty or a number.
+func isPort(text string) bool { return strings.Trim(text, "0123456789") == "" }
+
+// hostOf returns the canonical host of an authority.
+func hostOf(authority string) (string, bool) {
+	authority = authority[strings.LastIndexByte(authority, '@')+1:] // without a user's name
+	host, port := authority, ""
+	if at := strings.LastIndexByte(authority, ':'); at >= 0 && !strings.HasSuffix(authority, "]") {
+		host, port = authority[:at], authority[at+1:]
+	}
+	if !isPort(port) {
+		return "", false
+	}
+	if port = strings.TrimLeft(port, "0"); port == "80" || port == "443" {
+		port = ""
+	}
+	host, ok := canonicalHost(host)
+	if ok && port != "" {
+		host += ":" + port
+	}
+	return host, ok && len(host) <= mostHostBytes
+}
+
+// canonicalHost returns the canonical form of a host without its port.
+func canonicalHost(host string) (string, bool) {
+	if inner, isSix := strings.CutPrefix(host, "["); isSix {
+		ip, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))
+		if err != nil || ip.Zone() != "" || !ip.Is6() {
+			return "", false
+		}
+		return "[" + ip.String() + "]", true
+	}
+	host, err := url.PathUnescape(host)
+	if err != nil {
+		return "", false
+	}
+	if ascii, err := names.ToASCII(host); err == nil {
+		host = ascii
+	}
+	host = strings.Trim(strings.ToLower(host), ".")
+	for {
+		bare, has := strings.CutPrefix(host, "www.")
+		if !has || !strings.Contains(bare, ".") {
+			break
+		}
+		host = bare
+	}
+	if ip, isFour := ipOf(host); isFour {
+		return ip, true
+	}
+	isBad := func(r rune) bool {
+		return r <= ' ' || r == 0x7f || r == 0xfffd || strings.ContainsRune(`"%/:<>?@[\]^|`+"`", r)
+	}
+	return host, host != "" && strings.IndexFunc(host, isBad) < 0
+}
+
+// ipOf returns the usual form of an address of the internet protocol, version 4, in any of the forms that browsers take:
+// one to four numbers, each decimal, octal or hexadecimal, the last of which fills all bytes that are left.
+func ipOf(host string) (string, bool) {
+	parts := strings.Split(host, ".")
+	if len(parts) > 4 {
+		return "", false
+	}
+	whole := uint64(0)
+	for i, part := range parts {
+		base := 10
+		switch {
+		case strings.HasPrefix(part, "0x"):
+			part, base = part[2:], 16
+		case len(part) > 1 && part[0] == '0':
+			part, base = part[1:], 8
+		}
+		n, err := strconv.ParseUint(part, base, 32)
+		bits := 8
+		if i == len(parts)-1 {
+			bits = 8 * (5 - len(parts))
+		}
+		if err != nil || n>>bits != 0 {
+			return "", false
+		}
+		whole = whole<<bits | n
+	}
+	return netip.AddrFrom4([4]byte{byte(whole >> 24), byte(whole >> 16), byte(whole >> 8), byte(whole)}).String(), true
+}

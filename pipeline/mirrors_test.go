@@ -1,0 +1,234 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/site"
+	"mirrorbeam/job"
+	"mirrorbeam/lshbands"
+)
+
+// mirrorRow and siteRow are rows of mirrors and sites, as far as tests look at them.
+type (
+	mirrorRow struct{ A, B, Kind, Group string }
+	siteRow   struct {
+		Site, Group       string
+		Pages, Duplicates int64
+		Primary           bool
+	}
+)
+
+// decodeLoose reads rows of which a test looks at some fields.
+func decodeLoose[Row any](t testing.TB, b []byte) (rows []Row) {
+	t.Helper()
+	for line := range bytes.Lines(b) {
+		var row Row
+		if err := json.Unmarshal(line, &row); err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// ofSites returns documents as pages of some sites. One in twenty has no address, one in three no date.
+func ofSites(lines []line, many int, seed uint64) []line {
+	random := newWriter(seed).random
+	lines = slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.kind == rejectLine })
+	return marked(lines, func(i int, _ *line) map[string]string {
+		fields := map[string]string{"password_input": fmt.Sprint(i%9 == 0)}
+		if i%20 != 7 {
+			fields["url"] = fmt.Sprintf(`"http://www.site%c.example/%d.html?utm_source=%d"`, 'a'+random.IntN(many), random.IntN(30), i)
+		}
+		if i%3 != 1 {
+			fields["date"] = fmt.Sprintf(`"20%02d-%02d-11"`, 10+random.IntN(12), 1+random.IntN(12))
+		}
+		return fields
+	})
+}
+
+// mirrorConfig is a job about sites of which many have something in common.
+func mirrorConfig(t testing.TB, input ...string) job.Config {
+	config := lawConfig(t, input...)
+	config.Emit = []string{output.Mirrors, output.Sites, output.Suspects}
+	config.MirrorThreshold, config.MirrorPages, config.MirrorSites = 0.02, 1, 9
+	folder := t.TempDir()
+	config.Protected = put(t, filepath.Join(folder, "protected.txt"), []byte("sitec.example\n"), plain)
+	config.Rank = put(t, filepath.Join(folder, "rank.csv"), []byte("4,sitee.example\n9,sitea.example\n"), plain)
+	return config
+}
+
+// TestMirrorsInCuts: rows about sites do not depend on how a job is cut, nor on tasks that run twice or get lost.
+func TestMirrorsInCuts(t *testing.T) {
+	for _, keys := range []methods.Name{methods.Exact, methods.SimHash} {
+		files := cut(ofSites(slices.Concat(oddities(81), synthetic(82)), 12, 83), 3)
+		config := mirrorConfig(t, putCorpus(t, plain, files...))
+		if config.Keys = keys; keys == methods.SimHash {
+			config.Hamming, config.Threshold = 8, job.Default().Threshold
+		}
+		want, whole := runInner(t, config, wholeJob)
+		if whole.Mirrors.Pairs < 10 || whole.Mirrors.Sites != 12 || whole.Mirrors.Suspects < 2 || whole.Counts.Unsited == 0 {
+			t.Fatalf("a corpus with too little to compare: %+v", whole.Mirrors)
+		}
+		sameInCuts(t, config, want, whole,
+			innerJob{splitBytes: 4 << 10, shards: 7, placeBytes: 1 << 12, lanes: 3},
+			innerJob{splitBytes: 1500, shards: 50, placeBytes: 1 << 12, lanes: 7, unreliable: 5})
+	}
+}
+
+// TestMirrorsLaws: lanes, memory and the order of the input change no row.
+func TestMirrorsLaws(t *testing.T) {
+	input := putCorpus(t, plain, cut(ofSites(oddities(84), 9, 85), 4)...)
+	rows := func(change func(*job.Config)) string {
+		config := mirrorConfig(t, input)
+		change(&config)
+		summary := runJob(t, config)
+		if summary.Mirrors == nil || summary.Mirrors.Pairs < 10 || len(summary.Mirrors.TopMirrors) != 5 {
+			t.Fatalf("a corpus with too little to compare: %+v", summary.Mirrors)
+		}
+		all := ""
+		for _, name := range config.Emit {
+			all += string(readOutput(t, config.Output, name))
+		}
+		return all
+	}
+	want := rows(func(c *job.Config) { c.Lanes = 1 })
+	sameText(t, "lanes", rows(func(c *job.Config) { c.Lanes = 5 }), want)
+	sameText(t, "memory", rows(func(c *job.Config) { c.Memory = job.LeastMemory }), want)
+	sameText(t, "resumed", rows(func(c *job.Config) { c.Resume = true }), want)
+	sameText(t, "other outputs", rows(func(c *job.Config) { c.Emit = append(c.Emit, output.Clusters) })[:len(want)], want)
+}
+
+// TestMirrorsOnRunners runs a job about sites on a portable runner, which sends the parameters of all stages.
+func TestMirrorsOnRunners(t *testing.T) {
+	config := mirrorConfig(t, putCorpus(t, plain, cut(ofSites(oddities(84), 9, 85), 4)...))
+	runJob(t, config)
+	want := config.Output
+	startPrism(t)
+	config.Runner, config.Output = portable, filepath.Join(t.TempDir(), "out")
+	runJob(t, config)
+	for _, name := range config.Emit {
+		sameText(t, name, string(readOutput(t, config.Output, name)), string(readOutput(t, want, name)))
+	}
+}
+
+// TestMirrorsKeep: the pages that are kept of two mirrors are those of the primary site.
+func TestMirrorsKeep(t *testing.T) {
+	w := newWriter(86)
+	for i := range 40 {
+		text := w.set(w.text(60))
+		for _, site := range []string{"copy", "original"} {
+			w.addRaw(fmt.Sprintf(`{"id":"%s-%d","url":"https://www.%s.example/%d","text":%q}`, site, i, site, i, text), fmt.Sprint(site, i), text)
+		}
+	}
+	config := testConfig(t, putCorpus(t, plain, file{"a.jsonl", w.lines}))
+	config.Emit = []string{output.Mirrors, output.Sites, output.Suspects, output.Removed}
+	config.Rank = put(t, filepath.Join(t.TempDir(), "rank.csv"), []byte("rank,domain\n3,original.example\n7,copy.example\n"), plain)
+	config.Keep = preference.Preference("rank:" + config.Rank)
+	summary := runJob(t, config)
+	if summary.Counts.Removed != 40 || summary.Counts.Unranked != 0 {
+		t.Errorf("counts %+v", summary.Counts)
+	}
+	for _, row := range readRows[removedRow](t, config.Output, output.Removed) {
+		if !strings.HasPrefix(row.ID, "copy-") || !strings.HasPrefix(row.KeptID, "original-") {
+			t.Errorf("%s goes for %s", row.ID, row.KeptID)
+		}
+	}
+	rows := string(readOutput(t, config.Output, output.Sites))
+	want := `{"site":"copy.example","pages":40,"duplicates":0,"rank":7,"protected":false,"group":"original.example","primary":false,"group_sites":2,"cohesion":1}
+{"site":"original.example","pages":40,"duplicates":0,"rank":3,"protected":false,"group":"original.example","primary":true,"group_sites":2,"cohesion":1}
+`
+	sameText(t, "sites", rows, want)
+}
+
+// TestMirrorsGraph lays out the graph of a job about sites, and looks for what portable runners refuse.
+func TestMirrorsGraph(t *testing.T) {
+	for _, keys := range []methods.Name{methods.SimHash, methods.MinHash} {
+		config := byKeys(testConfig(t, "-"), keys)
+		config.Emit = []string{output.Mirrors}
+		p, s := beam.NewPipelineWithRoot()
+		layOut(s, newJob(&config, extent{lshbands.Scheme{Bands: 5, Rows: 2}, 1 << 20, 3, "", "temp", "partial", "inputs"}))
+		edges, _, err := p.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkShape(t, edges)
+	}
+}
+
+// TestMirrorCorpora compares the mirrors among versions and translations of real sites with what is known from the names of
+// their files: two sites are mirrors if at least half of the pages of the one with fewer pages have a page at the same path
+// on the other, and a Jaccard similarity of at least .5 to it.
+func TestMirrorCorpora(t *testing.T) {
+	for _, c := range []struct {
+		corpus string
+		rule   site.Rule
+	}{
+		{"installguide_text", site.Host},
+		{"etcd_docs", "prefix:4"},
+		{"powershell_docs", "prefix:2"},
+		{"react_l10n", site.Host},
+		{"clang_text", site.Host},
+	} {
+		t.Run(c.corpus, func(t *testing.T) {
+			input := filepath.Join(corpora, "mirrors", c.corpus+".jsonl.zst")
+			if _, err := os.Stat(input); err != nil {
+				t.Skipf("the corpus is not here: %v", err)
+			}
+			config := testConfig(t, input)
+			config.Emit, config.Threshold, config.URLField, config.Site = []string{output.Mirrors, output.Sites}, 0.5, "id", c.rule
+			summary := runJob(t, config)
+			siteOf := func(id string) string {
+				address, _ := site.Parse(id)
+				name, _ := c.rule.Of(address)
+				return name
+			}
+			pages, aligned := map[string]int{}, map[[2]string]int{}
+			for _, row := range decodeLoose[siteRow](t, readOutput(t, config.Output, output.Sites)) {
+				pages[row.Site] = int(row.Pages)
+			}
+			for _, pair := range readTruePairs(t, filepath.Join(corpora, "mirrors", c.corpus+".aligned_sim.tsv.zst")) {
+				if pair.jaccard >= 0.5 {
+					a, b := siteOf(pair.a), siteOf(pair.b)
+					aligned[[2]string{min(a, b), max(a, b)}]++
+				}
+			}
+			truth := map[[2]string]bool{}
+			for pair, n := range aligned {
+				if n >= 3 && 2*n >= min(pages[pair[0]], pages[pair[1]]) {
+					truth[pair] = true
+				}
+			}
+			rows, right := decodeLoose[mirrorRow](t, readOutput(t, config.Output, output.Mirrors)), 0
+			for _, row := range rows {
+				if pair := [2]string{row.A, row.B}; truth[pair] {
+					right++
+				} else {
+					t.Logf("%v has %d aligned pages of %d and %d", pair, aligned[pair], pages[row.A], pages[row.B])
+				}
+				delete(truth, [2]string{row.A, row.B})
+			}
+			for pair := range truth {
+				t.Logf("%v is missed: %d aligned pages of %d and %d", pair, aligned[pair], pages[pair[0]], pages[pair[1]])
+			}
+			precision, recall := float64(right)/float64(max(len(rows), 1)), float64(right)/float64(max(right+len(truth), 1))
+			t.Logf("%d pages, %d sites, %d mirrors, precision %.3f, recall %.3f", summary.Counts.Documents, summary.Mirrors.Sites, len(rows), precision, recall)
+			// Pages that have moved make mirrors of sites that have a little less than half of their pages at the same paths.
+			if precision < 0.85 || recall < 1 {
+				t.Errorf("precision %.3f, recall %.3f", precision, recall)
+			}
+		})
+	}
+}
