@@ -159,7 +159,7 @@ func TestMirrorsGraph(t *testing.T) {
 		config := byKeys(testConfig(t, "-"), keys)
 		config.Emit = []string{output.Mirrors}
 		p, s := beam.NewPipelineWithRoot()
-		layOut(s, newJob(&config, extent{lshbands.Scheme{Bands: 5, Rows: 2}, 1 << 20, 3, "", "temp", "partial", "inputs"}))
+		layOut(s, newJob(&config, extent{lshbands.Scheme{Bands: 5, Rows: 2}, 1 << 20, 3, "", "temp", "partial", "inputs", "", ""}))
 		edges, _, err := p.Build()
 		if err != nil {
 			t.Fatal(err)
