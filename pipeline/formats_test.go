@@ -243,8 +243,10 @@ func eachStore(t *testing.T, all []article, formats []string, test func(t *testi
 						_, folder = storagetest.NewMemory(t)
 					}
 					input := storage.Join(folder, "in")
-					if err := os.MkdirAll(input, 0o777); place == "disk" && err != nil {
-						t.Fatal(err)
+					if place == "disk" {
+						if err := os.MkdirAll(input, 0o777); err != nil {
+							t.Fatal(err)
+						}
 					}
 					for name, content := range asFiles(t, all, format, ending) {
 						if err := storage.WriteFile(storage.Join(input, name), content); err != nil {
