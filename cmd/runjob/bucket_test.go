@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 
@@ -25,9 +26,11 @@ func TestKilledInBucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "corpora"})
-	var requests, deadly atomic.Int64
+	var requests, atWork, deadly atomic.Int64
 	kill := make(chan struct{}, 1)
 	proxy.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		atWork.Add(1)
+		defer atWork.Add(-1)
 		if requests.Add(1) == deadly.Load() {
 			kill <- struct{}{}
 			panic(http.ErrAbortHandler) // the process dies before it asks again
@@ -97,6 +100,11 @@ func TestKilledInBucket(t *testing.T) {
 				t.Fatal(err)
 			}
 			<-ended
+			// The server still does what it was asked.
+			for before := int64(-1); before != requests.Load() || atWork.Load() > 0; {
+				before = requests.Load()
+				time.Sleep(20 * time.Millisecond)
+			}
 		case err := <-ended:
 			t.Fatalf("the job ended before request %d: %v: %s", point, err, &j.stderr)
 		}
