@@ -1,45 +1,19 @@
 package main
 
 import (
-	"io"
 	"maps"
-	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
-
-	"github.com/fsouza/fake-gcs-server/fakestorage"
 
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/storage/bucket"
 	"mirrorbeam/internal/storage/gcs"
-	"mirrorbeam/internal/storage/storagetest"
 )
 
 // TestKilledInBucket kills jobs that work from bucket to bucket, at many points of their work. The bucket then holds the
 // earlier results, or the next job finds or makes the new ones, and clears away what the dead one has left.
 func TestKilledInBucket(t *testing.T) {
-	proxy := storagetest.NewProxy(t, nil)
-	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: proxy.Host, ExternalURL: proxy.URL, Writer: io.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "corpora"})
-	var requests, atWork, deadly atomic.Int64
-	kill := make(chan struct{}, 1)
-	proxy.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		atWork.Add(1)
-		defer atWork.Add(-1)
-		if requests.Add(1) == deadly.Load() {
-			kill <- struct{}{}
-			panic(http.ErrAbortHandler) // the process dies before it asks again
-		}
-		server.HTTPHandler().ServeHTTP(w, r)
-	}))
-	t.Setenv("STORAGE_EMULATOR_HOST", proxy.Host)
-	t.Cleanup(storage.Register("gs", gcs.New(bucket.Usual())))
-
+	server := newDeadlyBucket(t)
 	s := newScene(t)
 	const folder = "gs://corpora/job"
 	put := func(name string, documents int) {
@@ -78,37 +52,15 @@ func TestKilledInBucket(t *testing.T) {
 	complete()
 	old := results()
 	put("b.jsonl", 200)
-	requests.Store(0)
+	server.requests.Store(0)
 	complete()
-	all, fresh := requests.Load(), results()
+	all, fresh := server.requests.Load(), results()
 	if len(old) < 4 || maps.Equal(old, fresh) {
 		t.Fatalf("%d and %d files of results", len(old), len(fresh))
 	}
 	// Each point is a request that the process does not outlive. Publishing is at the end.
 	for _, point := range []int64{3, all / 4, all / 2, all - 60, all - 45, all - 40, all - 35, all - 30, all - 25, all - 20, all - 15, all - 10, all - 5} {
-		requests.Store(0)
-		deadly.Store(point)
-		j := run()
-		if err := j.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- j.Wait() }()
-		select {
-		case <-kill:
-			if err := j.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			<-ended
-			// The server still does what it was asked.
-			for before := int64(-1); before != requests.Load() || atWork.Load() > 0; {
-				before = requests.Load()
-				time.Sleep(20 * time.Millisecond)
-			}
-		case err := <-ended:
-			t.Fatalf("the job ended before request %d: %v: %s", point, err, &j.stderr)
-		}
-		deadly.Store(0)
+		server.killAt(t, run(), point)
 		// A lease ends a minute after its process. The test does not wait.
 		for name := range results() {
 			if strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, "lease") {

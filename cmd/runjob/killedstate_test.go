@@ -2,25 +2,17 @@ package main
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/fsouza/fake-gcs-server/fakestorage"
-
 	"mirrorbeam/internal/state"
 	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/storage/bucket"
-	"mirrorbeam/internal/storage/gcs"
-	"mirrorbeam/internal/storage/storagetest"
 )
 
 // kills is how many jobs are killed, each at a moment of its own.
@@ -189,24 +181,7 @@ func TestKilledWithState(t *testing.T) {
 
 // TestKilledWithStateInBucket kills jobs with a state in a bucket at random requests.
 func TestKilledWithStateInBucket(t *testing.T) {
-	proxy := storagetest.NewProxy(t, nil)
-	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: proxy.Host, ExternalURL: proxy.URL, Writer: io.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "corpora"})
-	var requests, deadly atomic.Int64
-	kill := make(chan struct{}, 1)
-	proxy.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if requests.Add(1) == deadly.Load() {
-			kill <- struct{}{}
-			panic(http.ErrAbortHandler) // the process dies before it asks again
-		}
-		server.HTTPHandler().ServeHTTP(w, r)
-	}))
-	t.Setenv("STORAGE_EMULATOR_HOST", proxy.Host)
-	t.Cleanup(storage.Register("gs", gcs.New(bucket.Usual())))
-
+	server := newDeadlyBucket(t)
 	s := newScene(t)
 	const folder = "gs://corpora/job"
 	j := &scheduledJob{scene: s, folder: folder, state: folder + "/state", output: filepath.Join(s.dir, "out")}
@@ -217,30 +192,13 @@ func TestKilledWithStateInBucket(t *testing.T) {
 	}
 	before, want := j.prepare()
 	restore(t, j.state, before)
-	requests.Store(0)
+	server.requests.Store(0)
 	j.complete("in", "new")
-	all := requests.Load()
+	all := server.requests.Load()
 	random := rand.New(rand.NewPCG(2, 18))
 	for range kills {
 		restore(t, j.state, before)
-		requests.Store(0)
-		deadly.Store(1 + random.Int64N(all-2))
-		job := j.run("in", "new")
-		if err := job.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- job.Wait() }()
-		select {
-		case <-kill:
-			if err := job.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			<-ended
-		case err := <-ended:
-			t.Fatalf("the job ended before request %d of %d: %v: %s", deadly.Load(), all, err, &job.stderr)
-		}
-		deadly.Store(0)
+		server.killAt(t, j.run("in", "new"), 1+random.Int64N(all-2))
 		// A lease ends a minute after its process. The test does not wait.
 		if err := storage.Remove(j.state + "/lock"); err != nil {
 			t.Fatal(err)
