@@ -40,9 +40,6 @@ func (c *Config) checkState(check checker) {
 	check(!c.Resume, "{resume}: a job with a {state} keeps what it has done there; leave {resume} out")
 	check(c.Similarity == methods.Resemblance, "{state}: keeps clusters, and a job that looks for {similarity} %s has none", c.Similarity)
 	check(c.Keep != preference.Last, "{keep} last: cannot be used with a {state} in this version; name files so that {keep} first is right, or give {keep} max:FIELD")
-	for _, name := range []string{output.Mirrors, output.Sites, output.Suspects} {
-		check(!slices.Contains(c.Outputs(), name), "{emit} %s: cannot be used with a {state} in this version", name)
-	}
 	check(c.SourceField == "", "{source_field}: cannot be used with a {state} in this version")
 	check(!slices.Contains(c.Input, corpus.Stdin) && !slices.Contains(c.Reference, corpus.Stdin),
 		"{input} -: a {state} knows files by their names; write the standard input to a file first")

@@ -76,7 +76,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 			clear(values)
 		}
 		if sites.addAll(b.sites); len(sites) >= mostSites {
-			if err := sites.write(&w.Run, f.Kept.Pages.Ranges); err != nil {
+			if err := sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
 				return err
 			}
 		}
@@ -89,7 +89,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	if err := values.write(&w.Run, f.Shards); err != nil {
 		return err
 	}
-	if err := sites.write(&w.Run, f.Kept.Pages.Ranges); err != nil {
+	if err := sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
 		return err
 	}
 	w.Figures.Records += o.Counts.Documents + o.Counts.ReferenceDocuments

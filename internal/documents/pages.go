@@ -138,16 +138,19 @@ func (c siteCounts) addAll(other siteCounts) {
 	}
 }
 
-// write writes the counts for the tasks of ranges of hashes, and forgets them.
-func (c siteCounts) write(run *runfile.Writer, ranges int) error {
+// write writes the counts to shards, of which the shard of a site is given, and forgets them.
+func (c siteCounts) write(run *runfile.Writer, shardOf func(site uint64) int) error {
 	for _, count := range c {
-		if err := records.WriteSiteCount(run, records.ShardOf(count.Site, ranges), *count); err != nil {
+		if err := records.WriteSiteCount(run, shardOf(count.Site), *count); err != nil {
 			return err
 		}
 	}
 	clear(c)
 	return nil
 }
+
+// rangeOf returns the task that counts the pages of a site.
+func (p Paging) rangeOf(site uint64) int { return records.ShardOf(site, p.Ranges) }
 
 // mostSites is the number of sites whose pages a task counts before it writes the counts.
 const mostSites = 1 << 14

@@ -31,8 +31,9 @@ const unitVersion = 1
 // UnitsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
 // lists of words and sources.
 func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
-	// Memory decides which zstd windows are read. That a file which was read once stays as it is does no harm.
-	f.WindowBytes = 0
+	// Memory decides which zstd windows are read. That a file which was read once stays as it is does no harm. The ranges
+	// of sites are those of the job that recalls a unit.
+	f.WindowBytes, f.Kept.Pages.Ranges = 0, 0
 	encoded, err := json.Marshal(struct {
 		Sketching          Sketching
 		Kept               Kept
@@ -91,14 +92,26 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	run.Durable = true
 	defer run.Abort()
 	all := make([]stretchFigures, len(split))
-	shard := 0
+	shard, sites := 0, siteCounts{}
+	thisUnit := func(uint64) int { return shard }
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		for split[shard].File != b.file { // a new split has one stretch of a file
+			if err := sites.write(run, thisUnit); err != nil {
+				return err
+			}
 			shard++
 		}
 		all[shard].add(b)
+		if sites.addAll(b.sites); len(sites) >= mostSites {
+			if err := sites.write(run, thisUnit); err != nil {
+				return err
+			}
+		}
 		return b.write(run, shard, shard)
 	})
+	if err == nil {
+		err = sites.write(run, thisUnit)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -119,7 +132,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 
 // recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
-	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, aside: newBlock(0, 0)}
+	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, aside: newBlock(0, 0), sites: siteCounts{}}
 	for i, stretch := range f.inputs.Splits[number] {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -129,6 +142,9 @@ func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w
 		}
 	}
 	if err := r.aside.write(&w.Run, number, 0); err != nil {
+		return err
+	}
+	if err := r.sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
 		return err
 	}
 	if f.Checksums {
@@ -145,6 +161,7 @@ type recalling struct {
 	runs   map[string]map[int][]runfile.Piece // pieces of the files of units, by path and shard
 	aside  *block                             // documents for the audit
 	sums   []Checksum
+	sites  siteCounts
 }
 
 // unit adds a unit of a stretch.
@@ -175,6 +192,10 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 			if r.Buffers[0], err = r.Reader.Read(r.Buffers[0][:0], piece); err == nil {
 				err = r.Run.Section(piece.Kind, 0, r.Buffers[0])
 			}
+		case records.Pages:
+			err = r.pages(piece, stretch.File)
+		case records.SiteCounts:
+			err = r.countSites(piece)
 		case records.StretchFigures:
 			isCounted = true
 			err = r.count(piece, stretch)

@@ -1,0 +1,38 @@
+package documents
+
+import (
+	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+)
+
+// pages sends the pages of a unit on. Their refs have the file number 0, and get the number that the file has now.
+func (r *recalling) pages(piece runfile.Piece, file int) error {
+	packed, err := r.ReadPiece(0, piece)
+	if err != nil {
+		return err
+	}
+	for rest := packed; len(rest) > 0; {
+		page, next := records.NextSplitPage(rest)
+		ref, err := docref.New(file, page.Ref.Position())
+		if err != nil {
+			return err
+		}
+		records.PutRef(rest, ref)
+		rest = next
+	}
+	return r.Run.Section(records.Pages, r.number, packed)
+}
+
+// countSites adds the pages of the sites of a unit.
+func (r *recalling) countSites(piece runfile.Piece) error {
+	packed, err := r.ReadPiece(0, piece)
+	for err == nil && len(packed) > 0 {
+		var count records.SiteCount
+		count, packed = records.NextSiteCount(packed)
+		if r.sites.add(count, func() string { return count.Name }); len(r.sites) >= mostSites {
+			err = r.sites.write(&r.Run, r.Kept.Pages.rangeOf)
+		}
+	}
+	return err
+}
