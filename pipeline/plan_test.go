@@ -217,6 +217,9 @@ func TestFewLongDocumentsArePlanned(t *testing.T) {
 
 // TestPlannedTraffic compares what a plan says of the temporary files, stage by stage, with what jobs report.
 func TestPlannedTraffic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many jobs; TestPlannedWork plans some of them")
+	}
 	w := newWriter(27)
 	w.families(2500, 5, 60, 240)
 	inputs := map[string]string{
@@ -287,7 +290,11 @@ func sameFigure(t *testing.T, name string, planned float64, real int64, share, f
 // TestPlannedRequests compares the requests that a plan foresees in a bucket with those that a service sees. Besides the
 // temporary files a job lists, reads its input, and writes and publishes its results.
 func TestPlannedRequests(t *testing.T) {
-	for _, keys := range []methods.Name{methods.Exact, methods.MinHash, methods.SimHash} {
+	all := []methods.Name{methods.Exact, methods.MinHash, methods.SimHash}
+	if testing.Short() {
+		all = all[:1]
+	}
+	for _, keys := range all {
 		t.Run(string(keys), func(t *testing.T) {
 			proxy := services[0].serve(t)
 			w := newWriter(28)

@@ -121,7 +121,11 @@ func (n *night) checkSaved(t *testing.T, s Summary, read int64) {
 // TestTenNights: ten runs, of which one brings a file that sorts before all others, one removes a file and one changes one,
 // each write what a run over everything writes.
 func TestTenNights(t *testing.T) {
-	for _, keys := range []methods.Name{methods.Exact, methods.MinHash, methods.SimHash, methods.All, methods.SameBytes, methods.SameWords} {
+	all := []methods.Name{methods.Exact, methods.MinHash, methods.SimHash, methods.All, methods.SameBytes, methods.SameWords}
+	if testing.Short() {
+		all = all[:2]
+	}
+	for _, keys := range all {
 		t.Run(string(keys), func(t *testing.T) {
 			n := newNight(t, 7)
 			config := byKeys(testConfig(t, n.folder), keys)
@@ -161,7 +165,11 @@ func TestTenNights(t *testing.T) {
 // TestNights: whatever comes and goes, and whatever the settings, a run with a state writes what a run over everything
 // writes.
 func TestNights(t *testing.T) {
-	for seed := range uint64(20) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 4
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			n := newNight(t, 100+seed)
 			reference := newNight(t, 200+seed)
