@@ -1,0 +1,86 @@
+package house
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	// noAnchor is what GitHub leaves out of a heading when it makes an anchor.
+	noAnchor = regexp.MustCompile(`[^\pL\pN_\- ]`)
+)
+
+// TestLinks: a link of a page leads to a file of the tree, and to a heading of it.
+func TestLinks(t *testing.T) {
+	pages := 0
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != root && isApart(name):
+			return fs.SkipDir
+		case !entry.IsDir() && strings.HasSuffix(name, ".md"):
+			pages++
+			return checkLinks(t, name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pages < 10 {
+		t.Errorf("only %d pages were found: is this the source tree?", pages)
+	}
+}
+
+func checkLinks(t *testing.T, page string) error {
+	content, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	for _, found := range link.FindAllStringSubmatch(string(content), -1) {
+		file, anchor, hasAnchor := strings.Cut(found[1], "#")
+		if strings.Contains(file, "://") {
+			continue
+		}
+		target := page
+		if file != "" {
+			target = filepath.Join(filepath.Dir(page), file)
+		}
+		if _, err := os.Stat(target); err != nil {
+			t.Errorf("%s: a link leads to %s, which is not there", page, found[1])
+			continue
+		}
+		if !hasAnchor {
+			continue
+		}
+		headings, err := anchors(target)
+		if err != nil {
+			return err
+		}
+		if !headings[anchor] {
+			t.Errorf("%s: a link leads to %s, which has no such heading", page, found[1])
+		}
+	}
+	return nil
+}
+
+// anchors returns the names by which links call the headings of a page.
+func anchors(page string) (map[string]bool, error) {
+	content, err := os.ReadFile(page)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, found := range heading.FindAllStringSubmatch(string(content), -1) {
+		name := noAnchor.ReplaceAllString(strings.ToLower(strings.TrimSpace(found[1])), "")
+		names[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	return names, nil
+}
