@@ -1,0 +1,81 @@
+package lshbands_test
+
+import (
+	"fmt"
+	"slices"
+
+	"mirrorbeam/lshbands"
+)
+
+// Plan picks the bands and rows that find a pair at the threshold with a probability, and the scheme cuts a signature into keys.
+func ExamplePlan() {
+	scheme, err := lshbands.Plan(0.8, 0.99, lshbands.Scheme{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d bands of %d rows\n", scheme.Bands, scheme.Rows)
+	for _, similarity := range []float64{0.4, 0.6, 0.8, 0.9} {
+		fmt.Printf("a pair of %.1f shares a key with probability %.4f\n", similarity, scheme.Probability(similarity))
+	}
+	a := make([]uint32, scheme.Components())
+	b := slices.Clone(a)
+	b[0]++ // one component of the first band differs
+	keysA, keysB := scheme.AppendKeys(nil, a), scheme.AppendKeys(nil, b)
+	fmt.Println("first keys alike:", keysA[0] == keysB[0], "- second keys alike:", keysA[1] == keysB[1])
+	// Output:
+	// 7 bands of 3 rows
+	// a pair of 0.4 shares a key with probability 0.3706
+	// a pair of 0.6 shares a key with probability 0.8179
+	// a pair of 0.8 shares a key with probability 0.9934
+	// a pair of 0.9 shares a key with probability 0.9999
+	// first keys alike: false - second keys alike: true
+}
+
+// Two documents that reach the threshold share one of their rarest shingles, whichever these are.
+func ExamplePrefixKeys() {
+	keys := lshbands.NewPrefixKeys(0.6)
+	set := []uint64{10, 20, 30, 40, 50}
+	frequencies := []byte{9, 2, 7, 3, 5} // how often each shingle occurs in the corpus
+	for _, key := range keys.Of(set, frequencies) {
+		fmt.Println(key.Hash)
+	}
+	fmt.Println("of", lshbands.PrefixLength(0.6, len(set)), "that could be needed")
+	// Output:
+	// 20
+	// 40
+	// 50
+	// of 3 that could be needed
+}
+
+// Fingerprints within three bits agree in one of four blocks, so they meet in one of four tables.
+func ExamplePermuted() {
+	tables, err := lshbands.NewPermuted(64, 3, 4)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	a := []uint64{0x0123456789abcdef}
+	b := []uint64{a[0] ^ 1<<3 ^ 1<<20 ^ 1<<60} // three bits differ
+	fmt.Printf("%d tables; a and b meet in table %d, under %#x\n",
+		tables.Tables(), tables.FirstCommon(a, b), tables.Prefix(tables.FirstCommon(a, b), a))
+	// Output:
+	// 4 tables; a and b meet in table 2, under 0x4567
+}
+
+// A sliding window holds the keys that were added last.
+func ExampleNewSliding() {
+	window := lshbands.NewSliding(3)
+	for _, key := range []uint64{0xaa01, 0xbb02, 0xaa03, 0xaa04} {
+		if err := window.Add(key << 48); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	for _, key := range window.AppendRange(nil, 0xaa, 8) {
+		fmt.Printf("%#x\n", key>>48)
+	}
+	// Output:
+	// 0xaa03
+	// 0xaa04
+}
