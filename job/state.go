@@ -2,6 +2,7 @@ package job
 
 import (
 	"slices"
+	"strings"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/methods"
@@ -9,14 +10,30 @@ import (
 	"mirrorbeam/internal/preference"
 )
 
-// FailConditions returns the conditions that [Config.FailOn] may hold, such as "new-clusters": that there is a change of
-// a kind.
+// FailCondition returns the condition of [Config.FailOn] that there is a change of a kind, such as "new-clusters". Of is one of
+// [output.Followed].
+func FailCondition(kind, of string) string { return kind + "-" + of }
+
+// FailConditions returns the conditions that [Config.FailOn] may hold.
 func FailConditions() []string {
-	conditions := make([]string, len(output.ChangeKinds))
-	for i, kind := range output.ChangeKinds {
-		conditions[i] = kind + "-clusters"
+	var conditions []string
+	for _, of := range output.Followed {
+		for _, kind := range output.ChangeKindsOf(of) {
+			conditions = append(conditions, FailCondition(kind, of))
+		}
 	}
 	return conditions
+}
+
+// checkFailOn checks the conditions of FailOn.
+func (c *Config) checkFailOn(check checker) {
+	for _, condition := range c.FailOn {
+		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition, FailConditions())
+		_, of, _ := strings.Cut(condition, "-")
+		isOfSites := of == output.Mirrors || of == output.Suspects
+		check(!isOfSites || c.HasSites(), "{fail_on} %s: is for {emit} mirrors, sites and suspects", condition)
+		check(of != output.Suspects || !c.HasSites() || c.Protected != "", "{fail_on} %s: suspects are copies of {protected} sites; give a list of these", condition)
+	}
 }
 
 // checkState checks the settings of scheduled runs.
@@ -33,9 +50,7 @@ func (c *Config) checkState(check checker) {
 	if err := CheckPlace("state", c.State); err != nil {
 		check(false, "%w", err)
 	}
-	for _, condition := range c.FailOn {
-		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition, FailConditions())
-	}
+	c.checkFailOn(check)
 	check(IsLocal(c.Runner), "{state}: works with the local runner only, in this version")
 	check(!c.Resume, "{resume}: a job with a {state} keeps what it has done there; leave {resume} out")
 	check(c.Similarity == methods.Resemblance, "{state}: keeps clusters, and a job that looks for {similarity} %s has none", c.Similarity)

@@ -2,17 +2,24 @@ package pipeline
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/job"
 )
 
-// TestMirrorNights: sites, mirrors and suspects are those of a run over everything, whatever files come and go.
+// TestMirrorNights: sites, mirrors and suspects are those of a run over everything, whatever files come and go. What changes is
+// told, and it is the same however the job is cut.
 func TestMirrorNights(t *testing.T) {
 	n := newNight(t, 17)
+	cut := filepath.Join(t.TempDir(), "state") // of the same job in other parts
+	told := map[string]int64{}                 // pages of each suspect, as the changes tell
 	config := testConfig(t, n.folder)
 	config.State, config.AllowRemoval, config.Threshold = filepath.Join(t.TempDir(), "state"), true, 0.5
 	config.Emit = []string{output.Clusters, output.Mirrors, output.Sites, output.Suspects}
@@ -34,6 +41,9 @@ func TestMirrorNights(t *testing.T) {
 			t.Fatal("the summary knows no sites")
 		}
 		n.checkSaved(t, s, 60)
+		other := config
+		other.State, other.Lanes, other.Memory = cut, 3, 128<<20
+		checkFollowed(t, s, other, told)
 		found += int(s.Mirrors.Pairs) + int(s.Mirrors.Suspects)
 	}
 	if s := n.run(t, config); s.State.Files.Unchanged != 4 {
@@ -41,5 +51,45 @@ func TestMirrorNights(t *testing.T) {
 	}
 	if found == 0 {
 		t.Error("no mirrors and no suspects were found")
+	}
+}
+
+// checkFollowed checks that a job of the same input as a run tells of the same changes, and that these make the suspects of
+// the last run those of this one.
+func checkFollowed(t *testing.T, s Summary, config job.Config, told map[string]int64) {
+	t.Helper()
+	config.Output = filepath.Join(t.TempDir(), "out")
+	runJob(t, config)
+	changes := readOutput(t, config.Output, output.Changes)
+	if !bytes.Equal(changes, readOutput(t, s.Config.Output, output.Changes)) {
+		t.Error("in other parts the job tells of other changes")
+	}
+	counts := map[string]map[string]int64{output.Clusters: {}, output.Mirrors: {}, output.Suspects: {}}
+	for _, c := range decodeRows[output.Change](t, output.Changes, changes) {
+		counts[c.Of][c.Change]++
+		if c.Of != output.Suspects {
+			continue
+		}
+		told[c.Lineage] = c.Size
+		if c.Change == output.Gone {
+			delete(told, c.Lineage)
+		}
+	}
+	if !reflect.DeepEqual(s.State.Changes, counts) {
+		t.Errorf("the summary counts %v, the changes are %v", s.State.Changes, counts)
+	}
+	suspects := map[string]int64{}
+	for line := range bytes.Lines(readOutput(t, config.Output, output.Suspects)) {
+		var row struct {
+			ID     string `json:"id"`
+			Common int64  `json:"common"`
+		}
+		if err := json.Unmarshal(line, &row); err != nil {
+			t.Fatal(err)
+		}
+		suspects[row.ID] = row.Common
+	}
+	if !maps.Equal(told, suspects) {
+		t.Errorf("the changes make the suspects %v, the rows are %v", told, suspects)
 	}
 }

@@ -6,23 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
-	"mirrorbeam/internal/lineage"
 	"mirrorbeam/internal/methods"
-	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/state"
 	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/verdicts"
-	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 )
 
@@ -32,21 +26,9 @@ type StateSummary struct {
 	Generation int `json:"generation"`
 	// Files counts the files by how they differ from those of the last run.
 	Files state.Difference `json:"files"`
-	// Changes counts the changes of the groups of an output, such as [output.Clusters], by their kinds; see
+	// Changes counts the changes of each output of [output.Followed] that the run has found groups for, by their kinds; see
 	// [output.ChangeKinds].
 	Changes map[string]map[string]int64 `json:"changes"`
-}
-
-// Failing returns the conditions of [job.Config.FailOn] that the run meets.
-func (s *Summary) Failing() []string {
-	var met []string
-	for _, kind := range output.ChangeKinds {
-		condition := kind + "-clusters"
-		if s.State != nil && s.State.Changes[output.Clusters][kind] > 0 && slices.Contains(s.Config.FailOn, condition) {
-			met = append(met, condition)
-		}
-	}
-	return met
 }
 
 // scheduled is the part of a run that its state knows about.
@@ -145,79 +127,4 @@ func (r *run) executeAll(ctx context.Context) (*metrics.Results, error) {
 // hasComparedAll reports whether a run has compared all candidates.
 func hasComparedAll(result outputs.Result) bool {
 	return result.Skipped.Groups == 0 && result.Skipped.Pairs == 0
-}
-
-// found is what a run hands on to the next one.
-type found struct {
-	changes            []output.Change
-	clusters, verdicts string // files of the state
-}
-
-// publishScheduled publishes the results together with what has changed since the last run, and then commits the state. A
-// run that dies in between has told of its changes, and the next one tells of them again.
-func (r *run) publishScheduled(result *outputs.Result, summary *Summary) error {
-	of, err := r.handOn(result, r.state.Last.Number+1)
-	if err != nil {
-		return failure.Explain(&r.Config, failure.Storage, err)
-	}
-	kinds := map[string]int64{}
-	for _, change := range of.changes {
-		kinds[change.Change]++
-	}
-	summary.State = &StateSummary{
-		Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: map[string]map[string]int64{output.Clusters: kinds},
-	}
-	files, err := outputs.WriteChanges(outputs.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.changes)
-	if err == nil {
-		err = r.results.Publish(append(result.Files, files...), *summary)
-	}
-	if err != nil {
-		return failure.Explain(&r.Config, failure.Storage, err)
-	}
-	if err := r.commit(result, of); err != nil {
-		return failure.Explain(&r.Config, failure.Storage, setting.Errorf("the results are published, but the {state} is as it was: %w", err))
-	}
-	return nil
-}
-
-// handOn compares the clusters of the run with those of the last one, and writes files of the state for the next one.
-func (r *run) handOn(result *outputs.Result, generation int) (f found, err error) {
-	s := r.state
-	var last []lineage.Group
-	if s.Last.Clusters != "" {
-		if last, err = lineage.Read(s.Path(s.Last.Clusters)); err != nil {
-			return f, err
-		}
-	}
-	now, pairs, err := outputs.ReadForNext(result.Written)
-	if err != nil {
-		return f, err
-	}
-	f.changes = lineage.Follow(output.Clusters, last, now, generation)
-	clusters, similar := state.NewNames()
-	if err := lineage.Write(s.Path(clusters), now); err != nil {
-		return f, err
-	}
-	f.clusters = clusters
-	if hasComparedAll(*result) && r.Config.Scoring() == methods.Jaccard {
-		f.verdicts, err = similar, verdicts.Write(s.Path(similar), pairs)
-	}
-	return f, err
-}
-
-// commit makes what the run has found the next generation of the state.
-func (r *run) commit(result *outputs.Result, of found) error {
-	config, err := json.Marshal(r.Config)
-	if err != nil {
-		return err
-	}
-	made := map[int]string{}
-	for split, run := range result.Kept {
-		made[split] = string(run)
-	}
-	s := r.state
-	return s.Commit(state.Content{
-		Made: time.Now(), Program: version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
-		Documents: result.Counts.Documents + result.Counts.ReferenceDocuments, Clusters: of.clusters, Verdicts: of.verdicts, Results: r.ConfigHash,
-	})
 }

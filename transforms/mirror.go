@@ -25,7 +25,7 @@ func Mirror(s beam.Scope, job *Job, sketches, sums beam.PCollection) (sites, gro
 	sites = sideBySide(s, total, exchange(s.Scope("total"), job, totalling.Delivery(), sketches, sums))
 	pairing := mirrors.Pairing{Judging: job.Sites}
 	pairs := sideBySide(s, &pairFn{Work: pairing, bundle: job.bundle()}, exchange(s.Scope("pair"), job, pairing.Delivery(), sites))
-	grouping := mirrors.Grouping{Judging: job.Sites, Results: job.siteResults()}
+	grouping := mirrors.Grouping{Judging: job.Sites, Results: job.siteResults(), ForNext: job.Rows.ForNext}
 	return sites, sideBySide(s, &mirrorFn{Work: grouping, bundle: job.bundle()}, exchange(s.Scope("group"), job, grouping.Delivery(), pairs, sketches))
 }
 

@@ -41,17 +41,32 @@ func writeMetrics(path string, e ending) error {
 		metric("runjob_documents", "Documents of the corpus.", float64(s.Counts.Documents))
 		metric("runjob_rejected", "Records that could not be read.", float64(s.Counts.Rejected))
 		metric("runjob_clusters", "Clusters of near-duplicates.", float64(s.Counts.Clusters))
+		if s.Mirrors != nil {
+			metric("runjob_mirrors", "Pairs of sites that are mirrors.", float64(s.Mirrors.Pairs))
+			metric("runjob_suspects", "Sites that have copies of protected ones.", float64(s.Mirrors.Suspects))
+		}
 		if s.State != nil {
-			b = fmt.Appendf(b, "# HELP runjob_changes Clusters that have changed since the run before.\n# TYPE runjob_changes gauge\n")
-			for _, kind := range output.ChangeKinds {
-				b = fmt.Appendf(b, "runjob_changes{of=\"clusters\",change=%q} %d\n", kind, s.State.Changes[output.Clusters][kind])
-			}
+			b = appendChanges(b, s.State.Changes)
 		}
 	}
 	if err := storage.WriteFile(path, b); err != nil {
 		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
 	}
 	return nil
+}
+
+// appendChanges appends the metrics of what has changed.
+func appendChanges(b []byte, changes map[string]map[string]int64) []byte {
+	b = append(b, "# HELP runjob_changes Clusters, groups of mirrors and suspects that have changed since the run before.\n# TYPE runjob_changes gauge\n"...)
+	for _, of := range output.Followed {
+		if changes[of] == nil {
+			continue
+		}
+		for _, kind := range output.ChangeKindsOf(of) {
+			b = fmt.Appendf(b, "runjob_changes{of=%q,change=%q} %d\n", of, kind, changes[of][kind])
+		}
+	}
+	return b
 }
 
 // lastSuccess returns the value of successMetric in a file.

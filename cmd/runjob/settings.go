@@ -161,7 +161,7 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Scheduled runs", "fail-on", &c.FailOn, "WHAT", 0,
-			"Exit with 10 if there is such a change since the last run, after all is published: new-clusters, grown-clusters, merged-clusters, split-clusters, shrunk-clusters, gone-clusters.",
+			"Exit with 10 if there is such a change since the last run, after all is published: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split.",
 		},
 		{
 			"Running", "memory", &c.Memory, "SIZE", 0,

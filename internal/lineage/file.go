@@ -9,8 +9,11 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// magic begins a file of groups. The number in it is that of the layout, and changes with it.
-const magic = "mirrorbeam groups 1\n"
+// magic begins a file of groups, and alertsMagic one of alerts. The number in each is that of the layout, and changes with it.
+const (
+	magic       = "mirrorbeam groups 1\n"
+	alertsMagic = "mirrorbeam alerts 1\n"
+)
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -58,6 +61,20 @@ func Write(path string, groups []Group) error {
 		b = append(b, groups[i].Lineage...)
 		b = AppendGroup(b, groups[i].Name, groups[i].Members)
 	}
+	return writeChecked(path, b)
+}
+
+// WriteAlerts does the same for alerts.
+func WriteAlerts(path string, alerts []Alert) error {
+	b := []byte(alertsMagic)
+	for _, alert := range alerts {
+		b = AppendAlert(b, alert)
+	}
+	return writeChecked(path, b)
+}
+
+// writeChecked writes a file with a check sum at its end.
+func writeChecked(path string, b []byte) error {
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 	w, err := storage.CreateWith(path, storage.Options{Durable: true})
 	if err != nil {
@@ -74,35 +91,54 @@ func Write(path string, groups []Group) error {
 }
 
 // Read reads what Write wrote.
-func Read(path string) (groups []Group, err error) {
+func Read(path string) ([]Group, error) { return readChecked(path, decode) }
+
+// ReadAlerts reads what WriteAlerts wrote.
+func ReadAlerts(path string) ([]Alert, error) { return readChecked(path, decodeAlerts) }
+
+// readChecked reads a file whose content decode reads.
+func readChecked[T any](path string, decode func([]byte) ([]T, error)) (all []T, err error) {
 	b, err := storage.ReadFile(path)
 	if err == nil {
-		groups, err = decode(b)
+		all, err = decode(b)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read groups of %s: %w", path, err)
 	}
-	return groups, nil
+	return all, nil
 }
 
-// decode reads the content of a file.
-func decode(b []byte) (groups []Group, err error) {
+// check returns what stands between the beginning of a file and its check sum.
+func check(b []byte, magic string) ([]byte, error) {
 	end := len(b) - 4
 	if end < len(magic) || string(b[:len(magic)]) != magic || crc32.Checksum(b[:end], castagnoli) != binary.LittleEndian.Uint32(b[end:]) {
 		return nil, errDamaged
 	}
-	for b = b[len(magic):end]; len(b) > 0; {
+	return b[len(magic):end], nil
+}
+
+// decode reads the content of a file of groups.
+func decode(b []byte) (groups []Group, err error) {
+	for b, err = check(b, magic); err == nil && len(b) > 0; {
 		length := int(b[0])
 		if b = b[1:]; len(b) < length {
 			return nil, errDamaged
 		}
 		text := string(b[:length])
 		var g Group
-		if g, b, err = NextGroup(b[length:]); err != nil {
-			return nil, err
-		}
+		g, b, err = NextGroup(b[length:])
 		g.Lineage = text
 		groups = append(groups, g)
 	}
-	return groups, nil
+	return groups, err
+}
+
+// decodeAlerts reads the content of a file of alerts.
+func decodeAlerts(b []byte) (alerts []Alert, err error) {
+	for b, err = check(b, alertsMagic); err == nil && len(b) > 0; {
+		var a Alert
+		a, b, err = NextAlert(b)
+		alerts = append(alerts, a)
+	}
+	return alerts, err
 }

@@ -1,5 +1,5 @@
-// Package lineage follows groups of documents, such as clusters, from one run of a job to the next. A group keeps its
-// lineage, a short text, for as long as it can be followed.
+// Package lineage follows groups, such as clusters of documents and mirrors among sites, from one run of a job to the next. A
+// group keeps its lineage, a short text, for as long as it can be followed. So it does with alerts, which have ids.
 package lineage
 
 import (
@@ -12,10 +12,10 @@ import (
 	"mirrorbeam/internal/output"
 )
 
-// Member stands for a document: a hash of its name.
+// Member stands for a document, or for a site: a hash of its name.
 type Member [2]uint64
 
-// Group is a group of documents of one run.
+// Group is a group of documents, or of sites, of one run.
 type Group struct {
 	// Lineage is empty before [Follow].
 	Lineage string

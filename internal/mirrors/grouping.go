@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"mirrorbeam/internal/lineage"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/records"
@@ -17,6 +18,8 @@ import (
 type Grouping struct {
 	Judging
 	Results
+	// ForNext writes what the next run of a scheduled job is to know: the groups of mirrors, and the suspects.
+	ForNext bool
 }
 
 // Results says which rows are wanted, and where they go.
@@ -60,6 +63,11 @@ func (g *Grouping) Task(_ context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	w.Outcome.Mirrors = found
+	if g.ForNext {
+		if err := groups.writeForNext(&w.Run); err != nil {
+			return err
+		}
+	}
 	return groups.write(&w.Run, work.OutputShards(work.Counts{Documents: t.Documents}))
 }
 
@@ -94,9 +102,25 @@ func (g *Grouping) writeSuspects(pairs []pair, w *work.Desk, found *work.MirrorF
 			if err := row(of); err != nil {
 				return err
 			}
+			if !g.ForNext {
+				continue
+			}
+			alert := lineage.AppendAlert(nil, lineage.Alert{ID: s.id(), Pages: of.Common, Site: of.Site})
+			if err := writePacked(&w.Run, records.Alerts, alert); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
+}
+
+// writePacked writes a record for the next run of a scheduled job.
+func writePacked(run *runfile.Writer, kind runfile.Kind, packed []byte) error {
+	record, err := run.Record(kind, 0, len(packed))
+	if err == nil {
+		copy(record, packed)
+	}
+	return err
 }
 
 // write writes the groups of all sites in groups to their output shards.

@@ -5,7 +5,11 @@ import (
 	"math"
 	"strings"
 
+	"github.com/zeebo/xxh3"
+
+	"mirrorbeam/internal/lineage"
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/unionfind"
 )
 
@@ -119,4 +123,29 @@ func (g *groups) ofSite(node int) *group {
 		return in
 	}
 	return g.of[1][node]
+}
+
+// writeForNext writes the groups of mirrors and their sites, in the order of the rows. Groups of parked sites say nothing that
+// is worth following.
+func (g *groups) writeForNext(run *runfile.Writer) error {
+	var order []*group
+	members := map[*group][]lineage.Member{}
+	for node, in := range g.of[0] {
+		if in == nil {
+			continue
+		}
+		if members[in] == nil {
+			order = append(order, in)
+		}
+		hash := xxh3.HashString128(g.sites[node].Name)
+		members[in] = append(members[in], lineage.Member{hash.Hi, hash.Lo})
+	}
+	var packed []byte
+	for _, in := range order {
+		packed = lineage.AppendGroup(packed[:0], in.primary.Name, members[in])
+		if err := writePacked(run, records.SiteGroups, packed); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -127,6 +127,7 @@ type results struct {
 	mirrors, sites, suspects string
 	spread                   int64
 	findings                 work.MirrorFindings
+	next                     *outputs.ForNext
 }
 
 // do does all steps over a world.
@@ -142,9 +143,10 @@ func (w *world) do(t *testing.T, ranges int, judging Judging) (r results) {
 	summing := Summing{Limits: judging.Limits, Ranges: ranges}
 	sums := steps(summing.Delivery(), summing.Task, clusters)
 	totals := steps(Totalling{}.Delivery(), Totalling{}.Task, append(work.RunsOf(sums), sketches)...)
-	pairing, grouping, rows := Pairing{judging}, Grouping{judging, files}, SiteRows{judging, files}
+	pairing, grouping, rows := Pairing{judging}, Grouping{judging, files, true}, SiteRows{judging, files}
 	pairs := steps(pairing.Delivery(), pairing.Task, work.RunsOf(totals)...)
 	groups := steps(grouping.Delivery(), grouping.Task, work.RunsOf(pairs)...)
+	r.next = readForNext(t, groups)
 	written := steps(rows.Delivery(), rows.Task, append(work.RunsOf(totals), work.RunsOf(groups)...)...)
 	for _, o := range slices.Concat(sums, groups, written) {
 		r.spread += o.Skipped.SpreadPages
@@ -326,6 +328,7 @@ func TestWorlds(t *testing.T) {
 				t.Errorf("%v: score %g, listed %v", key, score, listed)
 			}
 		}
+		checkForNext(t, got)
 		if int64(rows) != got.findings.Pairs {
 			t.Errorf("%d rows, %d pairs", rows, got.findings.Pairs)
 		}

@@ -58,10 +58,15 @@ func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 	return s, s.isMirror || asks || s.likeness.Score >= leastLookalike && s.mirror.Text > 0
 }
 
+// id returns the id of the alert, which is the same in all runs.
+func (s *suspicion) id() uint64 {
+	return xxh3.HashString(s.original.Of.Name + "\x00" + s.mirror.Of.Name)
+}
+
 // row returns the row of the alert.
 func (s *suspicion) row() output.Suspect {
 	row := output.Suspect{
-		ID:   fmt.Sprintf("%016x", xxh3.HashString(s.original.Of.Name+"\x00"+s.mirror.Of.Name)),
+		ID:   fmt.Sprintf("%016x", s.id()),
 		Site: s.mirror.Of.Name, Protected: s.original.Of.Name, Severity: mediumSeverity,
 		Score: rounded(s.score), Pages: s.mirror.Of.Pages, Common: s.mirror.Pages,
 		Share: rounded(share(s.mirror)), ProtectedShare: rounded(share(s.original)),

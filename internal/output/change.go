@@ -2,22 +2,35 @@ package output
 
 import "strconv"
 
-// The kinds of a [Change]. A group of this run continues the group of the last run whose documents it has most of.
+// The kinds of a [Change]. A group of this run continues the group of the last run whose members it has most of.
 const (
-	New    = "new"    // none of its documents was in a group
-	Grown  = "grown"  // it continues one group and has further documents
-	Shrunk = "shrunk" // it continues one group, has no further documents and lacks some
+	New    = "new"    // none of its members was in a group
+	Grown  = "grown"  // it continues one group and has further members
+	Shrunk = "shrunk" // it continues one group, has no further members and lacks some
 	Merged = "merged" // it continues several groups
 	Split  = "split"  // it is a part of a group of which other groups have parts, too
-	Gone   = "gone"   // none of its documents is in a group any more
+	Gone   = "gone"   // none of its members is in a group any more
 )
 
 // ChangeKinds are the kinds of changes, in the order of a report.
 var ChangeKinds = []string{New, Grown, Merged, Split, Shrunk, Gone}
 
-// Change is a row of changes: a group of documents, such as a cluster, that is not what it was in the last run.
+// Followed are the outputs whose changes are told, in the order of a report.
+var Followed = []string{Clusters, Mirrors, Suspects}
+
+// ChangeKindsOf returns the kinds of changes that an output of [Followed] may have. A suspect is one pair of sites, so it
+// neither merges nor splits.
+func ChangeKindsOf(of string) []string {
+	if of == Suspects {
+		return []string{New, Grown, Shrunk, Gone}
+	}
+	return ChangeKinds
+}
+
+// Change is a row of changes: a cluster of documents, a group of mirrors or a suspect that is not what it was in the last run.
+// The members of a group of mirrors are sites, those of a suspect the pages that are copies.
 type Change struct {
-	// Of is the output whose groups are compared, such as [Clusters].
+	// Of is one of [Followed].
 	Of string `json:"of" parquet:"of,dict"`
 	// Change is one of [ChangeKinds].
 	Change string `json:"change" parquet:"change,dict"`
@@ -25,15 +38,14 @@ type Change struct {
 	Lineage string `json:"lineage" parquet:"lineage"`
 	// Name is what this run calls the group or, if it is gone, the last run did.
 	Name string `json:"name" parquet:"name"`
-	// Size is the number of its documents, 0 if it is gone. Before is the number of documents of the groups that it
-	// continues.
+	// Size is the number of its members, 0 if it is gone. Before is the number of members of the groups that it continues.
 	Size   int64 `json:"size" parquet:"size"`
 	Before int64 `json:"before" parquet:"before"`
-	// Added and Removed count its documents that were in none of these groups, and those of these groups that are not its
-	// own. So Size is Before plus Added less Removed.
+	// Added and Removed count its members that were in none of these groups, and those of these groups that are not its own.
+	// So Size is Before plus Added less Removed.
 	Added   int64 `json:"added" parquet:"added"`
 	Removed int64 `json:"removed" parquet:"removed"`
-	// Previous are the lineages of the groups of the last run that it has documents of.
+	// Previous are the lineages of the groups of the last run that it has members of.
 	Previous []string `json:"previous,omitempty" parquet:"previous,list"`
 }
 

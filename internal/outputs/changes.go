@@ -33,33 +33,58 @@ func WriteChanges(f Files, changes []output.Change) (files []output.File, err er
 	return files, nil
 }
 
-// ReadForNext reads what tasks have written for the next run: the clusters, in the order of the run files, and the similar
-// pairs.
-func ReadForNext(runs []work.Path) (groups []lineage.Group, pairs []verdicts.Verdict, err error) {
+// ForNext is what a run finds that the next run of a scheduled job is to know.
+type ForNext struct {
+	// Clusters are those of documents, Mirrors the groups of sites. Suspects are the alerts.
+	Clusters, Mirrors []lineage.Group
+	Suspects          []lineage.Alert
+	// Verdicts are about the similar pairs.
+	Verdicts []verdicts.Verdict
+}
+
+// ReadForNext reads what tasks have written for the next run, in the order of their run files.
+func ReadForNext(runs []work.Path) (*ForNext, error) {
 	var reader runfile.Reader
 	defer reader.Close()
+	n := new(ForNext)
 	for _, run := range runs {
 		pieces, err := runfile.Pieces(string(run))
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		packed, err := reader.ReadKind(nil, pieces, records.Memberships)
+		clusters, err := readAll(&reader, pieces, records.Memberships, lineage.NextGroup)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		for len(packed) > 0 {
-			var g lineage.Group
-			if g, packed, err = lineage.NextGroup(packed); err != nil {
-				return nil, nil, err
-			}
-			groups = append(groups, g)
+		mirrors, err := readAll(&reader, pieces, records.SiteGroups, lineage.NextGroup)
+		if err != nil {
+			return nil, err
 		}
-		if packed, err = reader.ReadKind(nil, pieces, records.Verdicts); err != nil {
-			return nil, nil, err
+		suspects, err := readAll(&reader, pieces, records.Alerts, lineage.NextAlert)
+		if err != nil {
+			return nil, err
 		}
-		for ; len(packed) > 0; packed = packed[verdicts.Size:] {
-			pairs = append(pairs, verdicts.Get(packed))
+		pairs, err := readAll(&reader, pieces, records.Verdicts, nextVerdict)
+		if err != nil {
+			return nil, err
 		}
+		n.Clusters, n.Mirrors = append(n.Clusters, clusters...), append(n.Mirrors, mirrors...)
+		n.Suspects, n.Verdicts = append(n.Suspects, suspects...), append(n.Verdicts, pairs...)
 	}
-	return groups, pairs, nil
+	return n, nil
+}
+
+// readAll reads all records of a kind. Next reads the first one and returns the bytes of the others.
+func readAll[T any](reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind, next func([]byte) (T, []byte, error)) (all []T, err error) {
+	packed, err := reader.ReadKind(nil, pieces, kind)
+	for err == nil && len(packed) > 0 {
+		var one T
+		one, packed, err = next(packed)
+		all = append(all, one)
+	}
+	return all, err
+}
+
+func nextVerdict(packed []byte) (verdicts.Verdict, []byte, error) {
+	return verdicts.Get(packed), packed[verdicts.Size:], nil
 }

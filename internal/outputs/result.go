@@ -32,8 +32,8 @@ type Result struct {
 	Mirrors work.MirrorFindings
 	// Files are the files of all outputs, by name. They are not published yet.
 	Files []output.File
-	// Kept are the run files that a state is to keep, by split. Written are the run files of the tasks that wrote the
-	// clusters, in their order.
+	// Kept are the run files that a state is to keep, by split. Written are the run files of the tasks that wrote clusters and
+	// mirrors, in their order.
 	Kept    map[int]work.Path `json:",omitempty"`
 	Written []work.Path       `json:",omitempty"`
 	// FirstReject is the first row of rejects, nil if there is none.
@@ -83,7 +83,7 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 		if o.Kept != "" {
 			r.Kept[o.Number] = o.Kept
 		}
-		if o.Stage == work.Write && o.Run != "" {
+		if (o.Stage == work.Write || o.Stage == work.Mirror) && o.Run != "" {
 			r.Written = append(r.Written, work.Path(o.Run))
 		}
 		if o.FirstReject != nil {

@@ -60,4 +60,6 @@ const (
 	StretchFigures runfile.Kind = 52 // what was counted of a stretch of a file that a state keeps, by stretch
 	Memberships    runfile.Kind = 53 // documents of clusters by hashes of their names, shard 0
 	Verdicts       runfile.Kind = 54 // similar pairs by the digests of their documents, shard 0
+	SiteGroups     runfile.Kind = 55 // groups of mirrors by hashes of the names of sites, shard 0
+	Alerts         runfile.Kind = 56 // suspects by their ids, shard 0
 )

@@ -28,8 +28,9 @@ type Content struct {
 	// Documents is the number of documents of the corpus.
 	Documents int64
 	// Clusters is the file with the clusters of that run. Verdicts is the file with its similar pairs, "" if the run has not
-	// compared all candidates. Both are relative to the folder.
-	Clusters, Verdicts string
+	// compared all candidates. Mirrors and Suspects are files of the last run that was about sites: its groups of mirrors, and
+	// the alerts of all such runs; "" if there was none. All are relative to the folder.
+	Clusters, Verdicts, Mirrors, Suspects string
 	// Results identifies what decides which pairs are similar.
 	Results string
 }
@@ -118,7 +119,7 @@ func (c *Content) names() map[string]bool {
 			names[stretch.Run] = true
 		}
 	}
-	for _, name := range []string{c.Clusters, c.Verdicts} {
+	for _, name := range []string{c.Clusters, c.Verdicts, c.Mirrors, c.Suspects} {
 		if name != "" {
 			names[name] = true
 		}

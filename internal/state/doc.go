@@ -7,6 +7,8 @@
 //	units/run-...          sketch blocks, as package documents makes them
 //	clusters-...           the clusters of the last run, see package lineage
 //	verdicts-...           its similar pairs, see package verdicts
+//	mirrors-...            the groups of mirrors of the last run that was about sites, see package lineage
+//	suspects-...           the alerts of all such runs
 //
 // A file of a state never changes. A run writes new files beside the old ones, and in the end the next generation, under a
 // number that must be free. So the change from one generation to the next is one step, and a run that dies before it

@@ -22,6 +22,8 @@ const (
 	unitsName        = "units"
 	clustersPrefix   = "clusters-"
 	verdictsPrefix   = "verdicts-"
+	mirrorsPrefix    = "mirrors-"
+	suspectsPrefix   = "suspects-"
 )
 
 // State is a state that a run may write to: the run holds its lease.
@@ -78,10 +80,13 @@ func (s *State) Units() string { return storage.Join(s.Folder, unitsName) }
 // Path returns the whole name of a file of the state.
 func (s *State) Path(name string) string { return storage.Join(s.Folder, name) }
 
-// NewNames returns names, relative to the folder, for the clusters and the verdicts of a run.
-func NewNames() (clusters, verdicts string) {
+// Names are names of files that a run writes, relative to the folder; see [Content].
+type Names struct{ Clusters, Verdicts, Mirrors, Suspects string }
+
+// NewNames returns names that no other run has.
+func NewNames() Names {
 	random := rand.Text()
-	return clustersPrefix + random, verdictsPrefix + random
+	return Names{clustersPrefix + random, verdictsPrefix + random, mirrorsPrefix + random, suspectsPrefix + random}
 }
 
 // relative returns the name, relative to the folder, of a file of the state.
@@ -149,7 +154,7 @@ func (s *State) Commit(next Content) error {
 // listed is what a folder holds.
 type listed struct {
 	generations []int
-	// others are units, clusters and verdicts, and foreign all files that are not of a state, except leases. Their names are
+	// others are units and what [Names] names, and foreign all files that are not of a state, except leases. Their names are
 	// relative to the folder.
 	others, foreign []string
 }
@@ -178,9 +183,9 @@ func list(folder string) (all listed, err error) {
 	return all, nil
 }
 
-// otherNames matches the names, relative to the folder, of units, clusters and verdicts. They end with random text, so that
+// otherNames matches the names, relative to the folder, of all files but generations and leases. They end with random text, so that
 // results of a job, which begin alike, are not taken for them.
-var otherNames = regexp.MustCompile(`^(` + unitsName + `/run-|` + clustersPrefix + `|` + verdictsPrefix + `)[A-Z2-7]{26}$`)
+var otherNames = regexp.MustCompile(`^(` + unitsName + `/run-|` + clustersPrefix + `|` + verdictsPrefix + `|` + mirrorsPrefix + `|` + suspectsPrefix + `)[A-Z2-7]{26}$`)
 
 // checkFolder refuses a folder that holds other things than a state.
 func checkFolder(folder string, all listed) error {

@@ -54,15 +54,31 @@ func Verify(ctx context.Context, folder string) (bytes int64, err error) {
 			}
 		}
 	}
-	if content.Clusters != "" {
-		if _, err := lineage.Read(storage.Join(folder, content.Clusters)); err != nil {
-			return 0, err
+	return bytes, content.verifyOthers(folder)
+}
+
+// verifyOthers reads the files that are no units.
+func (c *Content) verifyOthers(folder string) error {
+	for _, of := range []struct {
+		name string
+		read func(path string) error
+	}{
+		{c.Clusters, fault(lineage.Read)}, {c.Mirrors, fault(lineage.Read)}, {c.Suspects, fault(lineage.ReadAlerts)}, {c.Verdicts, fault(verdicts.Read)},
+	} {
+		if of.name == "" {
+			continue
+		}
+		if err := of.read(storage.Join(folder, of.name)); err != nil {
+			return err
 		}
 	}
-	if content.Verdicts != "" {
-		if _, err := verdicts.Read(storage.Join(folder, content.Verdicts)); err != nil {
-			return 0, err
-		}
+	return nil
+}
+
+// fault returns read without what it reads.
+func fault[T any](read func(path string) (T, error)) func(path string) error {
+	return func(path string) error {
+		_, err := read(path)
+		return err
 	}
-	return bytes, nil
 }

@@ -1,0 +1,117 @@
+package lineage
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/storage"
+)
+
+// alertsOf makes alerts of words such as "b3": the site b with 3 pages.
+func alertsOf(words string) (alerts []Alert) {
+	for _, word := range strings.Fields(words) {
+		alerts = append(alerts, Alert{ID: uint64(word[0]), Pages: int64(word[1] - '0'), Site: word[:1]})
+	}
+	return alerts
+}
+
+func TestFollowAlerts(t *testing.T) {
+	for _, c := range []struct {
+		name, known, now string
+		want             []string // change, site, size, before, added, removed, previous
+		all              string
+	}{
+		{"nothing", "a1 b2", "b2 a1", nil, "a1 b2"},
+		{"the first run", "", "b2 a1", []string{"new a 1 0 1 0 []", "new b 2 0 2 0 []"}, "a1 b2"},
+		{"new", "b2", "a1 b2", []string{"new a 1 0 1 0 []"}, "a1 b2"},
+		{"more and fewer pages", "a1 b2", "a4 b1", []string{"grown a 4 1 3 0 [a]", "shrunk b 1 2 0 1 [b]"}, "a4 b1"},
+		{"gone", "a1 b2 c3", "b2", []string{"gone a 0 1 0 1 [a]", "gone c 0 3 0 3 [c]"}, "a0 b2 c0"},
+		{"gone before", "a0 b2", "b2", nil, "a0 b2"},
+		{"there again", "a0 b2", "a5 b2", []string{"new a 5 0 5 0 [a]"}, "a5 b2"},
+	} {
+		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now))
+		var got []string
+		for _, change := range changes {
+			for i, id := range change.Previous {
+				change.Previous[i] = strings.ReplaceAll(id, Alert{ID: uint64(change.Name[0])}.Lineage(), change.Name)
+			}
+			got = append(got, fmt.Sprintf("%s %s %d %d %d %d %s", change.Change, change.Name, change.Size, change.Before, change.Added, change.Removed, change.Previous))
+		}
+		if !slices.Equal(got, c.want) || !reflect.DeepEqual(all, alertsOf(c.all)) {
+			t.Errorf("%s: %q and %v, want %q and %s", c.name, got, all, c.want, c.all)
+		}
+	}
+}
+
+// TestAlertsOfManyRuns: the alerts of a run are those of the run before with the changes that were told.
+func TestAlertsOfManyRuns(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var known []Alert
+	pages := map[string]int64{} // by the ids of the alerts, as the changes tell
+	for run := range 200 {
+		want := map[string]int64{}
+		var now []Alert
+		for site := range random.IntN(8) {
+			a := Alert{ID: random.Uint64N(5), Pages: 1 + random.Int64N(3), Site: fmt.Sprint(site)}
+			a.ID = a.ID*10 + uint64(site)
+			want[a.Lineage()] = a.Pages
+			now = append(now, a)
+		}
+		var changes []output.Change
+		changes, known = FollowAlerts(output.Suspects, known, now)
+		for _, c := range changes {
+			if c.Before != pages[c.Lineage] || c.Size != c.Before+c.Added-c.Removed || c.Size == c.Before {
+				t.Errorf("run %d: %+v after %d pages", run, c, pages[c.Lineage])
+			}
+			pages[c.Lineage] = c.Size
+			if c.Change == output.Gone {
+				delete(pages, c.Lineage)
+			}
+		}
+		if !reflect.DeepEqual(pages, want) || !slices.IsSortedFunc(known, Alert.compare) {
+			t.Fatalf("run %d: %v, want %v", run, pages, want)
+		}
+	}
+}
+
+func TestFileOfAlerts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "alerts")
+	want := append(alertsOf("a1 b0"), Alert{ID: 1 << 63, Pages: 1 << 40, Site: "\xff\x00"})
+	if err := WriteAlerts(path, want); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadAlerts(path); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("read %v, %v", got, err)
+	}
+	if _, err := Read(path); err == nil {
+		t.Error("alerts were read as groups")
+	}
+	whole, err := storage.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		damaged := bytes.Clone(whole)
+		damaged[i] ^= 1
+		if _, err := decodeAlerts(damaged); err == nil {
+			t.Errorf("byte %d of %d can change", i, len(whole))
+		}
+	}
+}
+
+func FuzzNextAlert(f *testing.F) {
+	f.Add(AppendAlert(nil, Alert{1, 2, "a"}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		a, rest, err := NextAlert(b)
+		if err == nil && !bytes.Equal(append(AppendAlert(nil, a), rest...), b) {
+			t.Errorf("%v and %q are not %q", a, rest, b)
+		}
+	})
+}
