@@ -13,7 +13,7 @@ import (
 // TestKilledInBucket kills jobs that work from bucket to bucket, at many points of their work. The bucket then holds the
 // earlier results, or the next job finds or makes the new ones, and clears away what the dead one has left.
 func TestKilledInBucket(t *testing.T) {
-	server := newDeadlyBucket(t)
+	server := newDeadlyBucket(t, "corpora")
 	s := newScene(t)
 	const folder = "gs://corpora/job"
 	put := func(name string, documents int) {

@@ -15,7 +15,7 @@ import (
 	"mirrorbeam/internal/storage/storagetest"
 )
 
-// deadlyBucket is a server with the bucket gs://corpora. A process does not outlive a certain request to it.
+// deadlyBucket is a server with a bucket of Cloud Storage. A process does not outlive a certain request to it.
 type deadlyBucket struct {
 	// requests counts the requests so far.
 	requests atomic.Int64
@@ -24,8 +24,8 @@ type deadlyBucket struct {
 	kill           chan struct{}
 }
 
-// newDeadlyBucket starts a server for the rest of the test.
-func newDeadlyBucket(t *testing.T) *deadlyBucket {
+// newDeadlyBucket starts a server with a bucket of that name for the rest of the test.
+func newDeadlyBucket(t *testing.T, name string) *deadlyBucket {
 	t.Helper()
 	b := &deadlyBucket{kill: make(chan struct{}, 1)}
 	proxy := storagetest.NewProxy(t, nil)
@@ -33,7 +33,7 @@ func newDeadlyBucket(t *testing.T) *deadlyBucket {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "corpora"})
+	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: name})
 	proxy.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.atWork.Add(1)
 		defer b.atWork.Add(-1)

@@ -181,7 +181,7 @@ func TestKilledWithState(t *testing.T) {
 
 // TestKilledWithStateInBucket kills jobs with a state in a bucket at random requests.
 func TestKilledWithStateInBucket(t *testing.T) {
-	server := newDeadlyBucket(t)
+	server := newDeadlyBucket(t, "corpora")
 	s := newScene(t)
 	const folder = "gs://corpora/job"
 	j := &scheduledJob{scene: s, folder: folder, state: folder + "/state", output: filepath.Join(s.dir, "out")}

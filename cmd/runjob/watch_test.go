@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/internal/state"
+	"mirrorbeam/internal/storage"
+)
+
+const schedules = "../../scripts/schedule"
+
+// unit is a unit of systemd whose commands a test runs in a scene.
+type unit struct {
+	scene *scene
+	text  string
+}
+
+// readUnit reads a unit. Paths of the local disk become paths of the scene.
+func readUnit(s *scene, name string) unit {
+	s.t.Helper()
+	b, err := os.ReadFile(filepath.Join(schedules, name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(b), "\\\n", "")
+	for _, folder := range []string{"/etc/runjob", "/srv/runjob", "/var/lib/node_exporter"} {
+		text = strings.ReplaceAll(text, folder, s.dir+folder)
+	}
+	return unit{s, text}
+}
+
+// setting returns the value of a setting.
+func (u unit) setting(name string) string {
+	u.scene.t.Helper()
+	for line := range strings.Lines(u.text) {
+		if value, is := strings.CutPrefix(line, name+"="); is {
+			return strings.TrimSpace(value)
+		}
+	}
+	u.scene.t.Fatalf("the unit has no %s", name)
+	return ""
+}
+
+// start runs the command of the unit and returns its exit code. What it says goes to the log of the test.
+func (u unit) start() int {
+	u.scene.t.Helper()
+	words := strings.Fields(u.setting("ExecStart"))
+	job := u.scene.command(filepath.Base(words[0]), words[1:]...)
+	err := job.Run()
+	u.scene.t.Log(job.stderr.String())
+	if exit, is := errors.AsType[*exec.ExitError](err); is {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		u.scene.t.Fatal(err)
+	}
+	return 0
+}
+
+// mails runs what follows the command, which has ended with a code, and returns all mails so far.
+func (u unit) mails(code int) string {
+	u.scene.t.Helper()
+	script, found := strings.CutPrefix(u.setting("ExecStopPost"), "/bin/sh -c ")
+	if !found {
+		u.scene.t.Fatal("what follows the command is not run by a shell")
+	}
+	alerts, err := filepath.Abs(filepath.Join(schedules, "watch-alerts"))
+	if err != nil {
+		u.scene.t.Fatal(err)
+	}
+	script = strings.ReplaceAll(strings.Trim(script, "'"), "/usr/local/bin/watch-alerts", alerts)
+	u.scene.write("bin/mail", []byte("#!/bin/sh\ncat >>mail\n"))
+	if err := os.Chmod(filepath.Join(u.scene.dir, "bin/mail"), 0o755); err != nil {
+		u.scene.t.Fatal(err)
+	}
+	after := u.scene.command("sh", "-c", script)
+	after.Env = append(after.Env, fmt.Sprint("EXIT_STATUS=", code), "PATH="+filepath.Join(u.scene.dir, "bin")+":"+os.Getenv("PATH"))
+	if err := after.Run(); err != nil {
+		u.scene.t.Fatalf("%v: %s", err, &after.stderr)
+	}
+	mail, err := os.ReadFile(filepath.Join(u.scene.dir, "mail"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		u.scene.t.Fatal(err)
+	}
+	return string(mail)
+}
+
+// webPage is a page of an archive.
+type webPage struct{ address, date, title, text string }
+
+// html returns the page. One of the title "Log in" asks for a password.
+func (p webPage) html() string {
+	form := ""
+	if p.title == "Log in" {
+		form = "<form action=in><input name=user><input type=password name=p><button>Go</button></form>"
+	}
+	return fmt.Sprintf("<!doctype html><html lang=en><head><title>%s</title></head><body><h1>%[1]s</h1><p>%s</p>%s</body></html>", p.title, p.text, form)
+}
+
+// archive returns a web archive of pages, each in a gzip member of its own.
+func archive(t *testing.T, pages ...webPage) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	for i, p := range pages {
+		block := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + p.html()
+		w := gzip.NewWriter(&b)
+		_, err := fmt.Fprintf(w, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:page:%d>\r\nWARC-Target-URI: %s\r\nWARC-Date: %s\r\n"+
+			"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", i, p.address, p.date, len(block), block)
+		if err := errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Bytes()
+}
+
+// TestWatch runs the watch for copies as its timer does, from web archives in a bucket to a mail: a copy of a protected site
+// appears in the second night and has gone in the third.
+func TestWatch(t *testing.T) {
+	const bucket = "gs://example-watch"
+	newDeadlyBucket(t, "example-watch")
+	s := newScene(t)
+	u := readUnit(s, "watch.service")
+	s.write("etc/runjob/our-sites.txt", []byte("example.org\n"))
+	s.write("etc/runjob/partners.txt", []byte("example.org partner.example\n"))
+	for _, folder := range []string{"srv/runjob", "var/lib/node_exporter/textfile"} {
+		if err := os.MkdirAll(filepath.Join(s.dir, folder), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put := func(name string, pages ...webPage) {
+		t.Helper()
+		if err := storage.WriteFile(bucket+"/"+name, archive(t, pages...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const loginText = "Enter the name and the password of your account to see what you have sent and received, and never tell them to anybody."
+	const aboutText = "We have kept the books of small shops on this coast for thirty years, and we still answer the telephone ourselves."
+	put("ours.warc.gz", webPage{"https://www.example.org/", "2026-11-01T00:00:00Z", "About us", aboutText}, webPage{"https://www.example.org/login", "2026-11-01T00:00:00Z", "Log in", loginText})
+	honest := []webPage{
+		{"https://partner.example/about", "2026-11-02T00:00:00Z", "About us", aboutText},
+		{"http://harbour.example/tides", "2026-11-02T00:00:00Z", "Tides", "High water comes an hour later each day, and the ferry waits for it in winter when the wind is from the north."},
+	}
+	copied := webPage{"http://examp1e.org/login", "2026-11-03T00:00:00Z", "Log in", loginText}
+	_, err := exec.LookPath("jq")
+	hasJQ, mails := err == nil, ""
+	for i, night := range []struct {
+		suspicious []webPage
+		code       int
+		change     string // of the suspect
+		suspects   string
+	}{
+		{honest, 0, "", "0"},
+		{append(slices.Clone(honest), copied), exitCondition, "new", "1"},
+		{honest, 0, "gone", "0"},
+	} {
+		put("suspicious.warc.gz", night.suspicious...)
+		code := u.start()
+		if code != night.code {
+			t.Errorf("night %d: exit code %d, want %d", i, code, night.code)
+		}
+		if hasJQ {
+			mails = u.mails(code)
+		}
+		if _, err := state.Verify(t.Context(), bucket+"/state"); err != nil {
+			t.Errorf("night %d: %v", i, err)
+		}
+		rows := read(t, filepath.Join(s.dir, "srv/runjob/watch/suspects-00000-of-00001.jsonl"))
+		if has := strings.Contains(rows, `"severity":"high"`) && strings.Contains(rows, `"site":"examp1e.org"`); has != (night.suspects == "1") {
+			t.Errorf("night %d: suspects %q", i, rows)
+		}
+		changes := read(t, filepath.Join(s.dir, "srv/runjob/watch/changes-00000-of-00001.jsonl"))
+		want := fmt.Sprintf(`{"of":"suspects","change":%q,`, night.change)
+		if told := strings.Count(changes, `"of":"suspects"`); told != strings.Count(changes, want) || (told == 1) != (night.change != "") {
+			t.Errorf("night %d: changes %q, want one that is %q", i, changes, night.change)
+		}
+		metrics := read(t, filepath.Join(s.dir, "var/lib/node_exporter/textfile/watch.prom"))
+		for _, line := range []string{fmt.Sprint("runjob_last_exit_code ", night.code), "runjob_suspects " + night.suspects} {
+			if !strings.Contains(metrics, "\n"+line+"\n") {
+				t.Errorf("night %d: the metrics lack %s:\n%s", i, line, metrics)
+			}
+		}
+	}
+	if !hasJQ {
+		t.Skip("jq, which alerts need, is missing")
+	}
+	if strings.Count(mails, "\n") != 1 || !strings.Contains(mails, `"site":"examp1e.org","protected":"example.org"`) {
+		t.Errorf("mails %q, want one suspect", mails)
+	}
+}
+
+// read returns the content of a file.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
