@@ -35,22 +35,22 @@ func (p Paging) fields() []string {
 	if p.Rule == "" {
 		return nil
 	}
-	return []string{p.URL, p.Date, formats.PasswordInput, formats.Markup}
+	return []string{p.URL, p.Date, formats.PasswordInput, formats.Language, formats.Markup}
 }
 
 // pager tells the pages of sites. It is not for concurrent use.
 type pager struct {
 	paging Paging
 	// The numbers of the fields in [corpus.Record.Others], -1 for none.
-	url, date, login, markup int
-	seed                     uint64
+	url, date, login, language, markup int
+	seed                               uint64
 }
 
 // newPager returns a pager of records with these other fields. The seed is the key of all hashes.
 func newPager(p Paging, fields []string, seed uint64) pager {
 	return pager{
 		paging: p, seed: seed, url: slices.Index(fields, p.URL), date: slices.Index(fields, p.Date),
-		login: slices.Index(fields, formats.PasswordInput), markup: slices.Index(fields, formats.Markup),
+		login: slices.Index(fields, formats.PasswordInput), language: slices.Index(fields, formats.Language), markup: slices.Index(fields, formats.Markup),
 	}
 }
 
@@ -91,6 +91,7 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 		Site: xxh3.HashStringSeed(name, p.seed), Path: xxh3.HashStringSeed(path, p.seed), Login: string(r.Content.Others[p.login]) == "true",
 		Address: text[:min(len(text), mostAddressBytes)],
 	}
+	copy(page.Language[:], webtext.BaseLanguage(r.Content.Others[p.language]))
 	if markup := r.Content.Others[p.markup]; len(markup) == records.MarkupSize {
 		page.Markup = markup
 	}

@@ -23,16 +23,16 @@ func TestPages(t *testing.T) {
 	}
 	long := "http://a.org/" + strings.Repeat("x", 3000)
 	b := newBlock(0, 0)
-	for i, d := range []struct{ url, date, login string }{
-		{"http://www.a.org/1", "2020-01-03", ""},
-		{"https://a.org/1?sid=8", "2020-01-02T00:00:00Z", "true"},
-		{"", "2020-01-01", ""},
-		{"mailto:x@a.org", "", ""},
-		{"http://b.org/1", "soon", "false"},
-		{long, "", ""},
+	for i, d := range []struct{ url, date, login, language string }{
+		{"http://www.a.org/1", "2020-01-03", "", "en-GB"},
+		{"https://a.org/1?sid=8", "2020-01-02T00:00:00Z", "true", "eng"},
+		{"", "2020-01-01", "", ""},
+		{"mailto:x@a.org", "", "", ""},
+		{"http://b.org/1", "soon", "false", "Swiss German"},
+		{long, "", "", "gsw"},
 	} {
 		r := &Record{Content: corpus.Record{Others: make([][]byte, len(at))}}
-		for field, value := range map[string]string{"url": d.url, "date": d.date, "password_input": d.login} {
+		for field, value := range map[string]string{"url": d.url, "date": d.date, "password_input": d.login, "language": d.language} {
 			if value != "" {
 				r.Content.Others[at[field]] = []byte(value)
 			}
@@ -58,6 +58,9 @@ func TestPages(t *testing.T) {
 	}
 	if other.Site == one.Site || other.Path != one.Path || other.Login || len(got[3].Address) != mostAddressBytes {
 		t.Errorf("pages %+v and %+v", other, got[3])
+	}
+	if en := [3]byte{'e', 'n'}; one.Language != en || same.Language != en || other.Language != [3]byte{} || got[3].Language != [3]byte{'g', 's', 'w'} {
+		t.Errorf("languages %q, %q, %q and %q", one.Language, same.Language, other.Language, got[3].Language)
 	}
 	if count := *b.sites[one.Site]; count != (records.SiteCount{Site: one.Site, Pages: 3, Text: 306, First: 1577923200, Name: "a.org"}) {
 		t.Errorf("count %+v", count)

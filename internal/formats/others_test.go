@@ -12,7 +12,7 @@ import (
 
 // archived is an archive of two texts, of which one has an address.
 const archived = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: https://Example.org:80/a?b\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\none\r\n\r\n" +
-	"WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\ntwo\r\n\r\n"
+	"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Identified-Content-Language: eng,deu\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\ntwo\r\n\r\n"
 
 // TestOthers: formats other than lines tell a value apart from the lack of one. A cell that is empty is a value.
 func TestOthers(t *testing.T) {
@@ -35,13 +35,13 @@ func TestOthers(t *testing.T) {
 		{"a.tsv", "a\ttext\tb\n1\tone\t\n", []string{`"1" "" "one"`}},
 		{"a.txt", "one", []string{`<nil> <nil> <nil>`}},
 		{"a.jsonl", `{"text":"one","a":"x"}` + "\n", []string{`"x" <nil> "one"`}},
-		{"a.warc", archived, []string{`"https://Example.org:80/a?b" "example.org" <nil>`, `<nil> <nil> <nil>`}},
+		{"a.warc", archived, []string{`"https://Example.org:80/a?b" "example.org" <nil> <nil>`, `<nil> <nil> <nil> "en"`}},
 		{"a.parquet", rows.String(), []string{`"-0.5" <nil> "one"`, `<nil> "" "two"`}},
 	} {
 		files := list(t, map[string]string{c.name: c.content})
 		w := w
 		if files[0].Format == corpus.WARC {
-			w.Fields.Others = []string{"url", "site", "text"}
+			w.Fields.Others = []string{"url", "site", "text", "language"}
 		}
 		decoder := NewDecoder(w)
 		var got []string

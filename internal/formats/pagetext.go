@@ -30,12 +30,27 @@ func (p *pageText) of(page webtext.Page) [][]byte {
 const (
 	// PasswordInput is true if the page asks for a password.
 	PasswordInput = "password_input"
+	// Language is the code of the language of the page in ISO 639, such as "en", if the page or its archive says so.
+	Language = "language"
 	// Markup is a sketch of the markup of the page, see [webtext.AppendMarkup].
 	Markup = "markup_sketch"
 )
 
 // markupValue returns the value of [Markup], nil if the page has hardly any.
 func markupValue(page []byte) []byte { return webtext.AppendMarkup(nil, page) }
+
+// languageValue returns the value of [Language], nil if it is not known. What a page says of itself counts more than what an
+// archive has found.
+func languageValue(page, found []byte) []byte {
+	code := webtext.Language(page)
+	if code == "" {
+		code = webtext.BaseLanguage(found)
+	}
+	if code == "" {
+		return nil
+	}
+	return []byte(code)
+}
 
 // passwordValue returns the value of [PasswordInput], nil if the page does not ask for a password.
 func passwordValue(page []byte) []byte {

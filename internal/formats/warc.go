@@ -107,7 +107,7 @@ func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 }
 
 // readOthers returns the values of the other fields. A record has the fields url, date, site, which is the host of the
-// url, [PasswordInput] and [Markup].
+// url, [PasswordInput], [Language] and [Markup].
 func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 	d.others = d.others[:0]
 	for _, field := range d.fields {
@@ -123,6 +123,8 @@ func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 			}
 		case PasswordInput:
 			value = passwordValue(r.Payload)
+		case Language:
+			value = languageValue(r.Payload, r.Languages)
 		case Markup:
 			value = markupValue(r.Payload)
 		}

@@ -139,6 +139,8 @@ func (d *wholeDecoder) readOthers(content []byte) {
 		switch field {
 		case PasswordInput:
 			d.others[i] = passwordValue(content)
+		case Language:
+			d.others[i] = languageValue(content, nil)
 		case Markup:
 			d.others[i] = markupValue(content)
 		}

@@ -143,6 +143,7 @@ func mirrorRow(p *pair, group string) output.Mirror {
 		PagesA: a.Of.Pages, PagesB: b.Of.Pages, CommonA: a.Pages, CommonB: b.Pages,
 		ContainmentA: rounded(contained(a)), ContainmentB: rounded(contained(b)), WeightedA: rounded(weighted(a)), WeightedB: rounded(weighted(b)),
 		SamePath: rounded(p.samePath()), Similarity: rounded(p.similarity()), Sites: rounded(p.spread()), Markup: rounded(p.markup()),
+		SameLanguage: rounded(p.sameLanguage()), LanguagePages: p.languagePages(),
 		FirstA: dateText(a.Of.First), FirstB: dateText(b.Of.First), Examples: examples(p, a),
 	}
 }

@@ -150,19 +150,25 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
-// TestMarkup: the markup of a page and of its copy is compared where both are known.
-func TestMarkup(t *testing.T) {
+// TestPageEvidence: the markup and the language of a page and of its copy are compared where both are known.
+func TestPageEvidence(t *testing.T) {
 	sketch := func(page string) []byte { return webtext.AppendMarkup(nil, []byte(page)) }
 	form, list := sketch("<html><body><form><input type=text><input type=password></form>"), sketch("<html><body><ul><li><li><li><li></ul>")
 	for _, c := range []struct {
 		one, other []byte
+		in, from   string // languages
 		want       string
 	}{
-		{form, form, "1000000 of 1"}, {form, list, "0 of 1"}, {form, nil, "0 of 0"}, {nil, nil, "0 of 0"},
+		{form, form, "en", "en", "1000000 of 1, 1 of 1"},
+		{form, list, "en", "de", "0 of 1, 0 of 1"},
+		{form, nil, "gsw", "", "0 of 0, 0 of 0"},
+		{nil, nil, "", "", "0 of 0, 0 of 0"},
 	} {
 		pages := []records.ShardPage{
 			{Number: 0, Size: 7, Page: records.Page{Site: 1, Markup: c.one}}, {Number: 1, Size: 7, Page: records.Page{Site: 2, Markup: c.other}},
 		}
+		copy(pages[0].Language[:], c.in)
+		copy(pages[1].Language[:], c.from)
 		shard := newShard(pages, []records.Edge[records.Number]{{A: 0, B: 1, Score: records.NewScore(7, 7, false)}})
 		shard.countSites(9)
 		sums := &sums{limits: Limits{Sites: 9}, ranges: 1, rarities: rarities(9)}
@@ -171,8 +177,8 @@ func TestMarkup(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, link := range sums.byPair {
-			if got := fmt.Sprint(link.Markup, " of ", link.MarkupPages); got != c.want {
-				t.Errorf("markup %s, want %s", got, c.want)
+			if got := fmt.Sprintf("%d of %d, %d of %d", link.Markup, link.MarkupPages, link.SameLanguage, link.LanguagePages); got != c.want {
+				t.Errorf("markup and language %s, want %s", got, c.want)
 			}
 		}
 		if len(sums.byPair) != 2 {

@@ -85,6 +85,14 @@ func (p *pair) samePath() float64 { return p.mean(func(h *records.Half) int64 { 
 // spread returns the mean number of sites that have the pages in common.
 func (p *pair) spread() float64 { return p.mean(func(h *records.Half) int64 { return h.Spread }) }
 
+// languagePages returns how many pages in common have a known language, as their copies do, and sameLanguage the share of these
+// that are in the language of their copies.
+func (p *pair) languagePages() int64 { return p.sides[0].LanguagePages + p.sides[1].LanguagePages }
+
+func (p *pair) sameLanguage() float64 {
+	return quotient(p.sides[0].SameLanguage+p.sides[1].SameLanguage, p.languagePages())
+}
+
 // markup returns the mean similarity of the markup of the pages in common, 0 if none is known.
 func (p *pair) markup() float64 {
 	a, b := p.sides[0], p.sides[1]

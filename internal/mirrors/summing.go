@@ -152,6 +152,12 @@ func (s *sums) add(c *class, own *holding, copies []copyOf, rarity int64) {
 	} else {
 		link.SamePath++
 	}
+	if none := [3]byte{}; shown[0].Language != none && shown[1].Language != none {
+		link.LanguagePages++
+		if shown[0].Language == shown[1].Language {
+			link.SameLanguage++
+		}
+	}
 	if shown[0].Markup != nil && shown[1].Markup != nil {
 		link.MarkupPages++
 		link.Markup += int64(math.Round(webtext.MarkupSimilarity(shown[0].Markup, shown[1].Markup) * records.Unit))

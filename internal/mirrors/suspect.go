@@ -71,6 +71,7 @@ func (s *suspicion) row() output.Suspect {
 		Score: rounded(s.score), Pages: s.mirror.Of.Pages, Common: s.mirror.Pages,
 		Share: rounded(share(s.mirror)), ProtectedShare: rounded(share(s.original)),
 		Similarity: rounded(s.similarity()), SamePath: rounded(s.samePath()), Markup: rounded(s.markup()),
+		SameLanguage: rounded(s.sameLanguage()), LanguagePages: s.languagePages(),
 		Lookalike: rounded(s.likeness.Score), LookalikeReason: string(s.likeness.Reason), LoginPages: s.mirror.Logins,
 		FirstSeen: dateText(s.mirror.Of.First), ProtectedFirstSeen: dateText(s.original.Of.First),
 	}

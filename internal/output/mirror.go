@@ -30,8 +30,12 @@ type Mirror struct {
 	Sites      float64 `parquet:"sites"`
 	// Markup is the mean similarity of their markup, 0 if it is not known.
 	Markup float64 `parquet:"markup"`
-	FirstA string  `parquet:"first_a"`
-	FirstB string  `parquet:"first_b"`
+	// SameLanguage is the share of pages that are in the language of their copies. LanguagePages counts the pages, on both
+	// sites, of which this is known.
+	SameLanguage  float64 `parquet:"same_language"`
+	LanguagePages int64   `parquet:"language_pages"`
+	FirstA        string  `parquet:"first_a"`
+	FirstB        string  `parquet:"first_b"`
 	// Examples are pages of A and their copies on B.
 	Examples []PagePair `parquet:"examples,list"`
 }
@@ -77,6 +81,14 @@ func (o *fields) number(name string, x float64) {
 func (o *fields) known(name string, x float64) {
 	if x != 0 {
 		o.number(name, x)
+	}
+}
+
+// languages writes the share of so many pages that are in the language of their copies, unless no language is known.
+func (o *fields) languages(same float64, pages int64) {
+	if pages > 0 {
+		o.number("same_language", same)
+		o.count("language_pages", pages)
 	}
 }
 
@@ -135,6 +147,7 @@ func (m Mirror) AppendJSON(b []byte) []byte {
 	o.number("similarity", m.Similarity)
 	o.number("sites", m.Sites)
 	o.known("markup", m.Markup)
+	o.languages(m.SameLanguage, m.LanguagePages)
 	o.optional("first_a", m.FirstA)
 	o.optional("first_b", m.FirstB)
 	o.list("examples", len(m.Examples), func(i int) { o.example("a", "b", m.Examples[i]) })
@@ -201,6 +214,10 @@ type Suspect struct {
 	SamePath       float64 `parquet:"same_path"`
 	// Markup is the mean similarity of the markup of the copies to that of the originals, 0 if it is not known.
 	Markup float64 `parquet:"markup"`
+	// SameLanguage is the share of pages that are in the language of their copies. LanguagePages counts the pages, on both
+	// sites, of which this is known.
+	SameLanguage  float64 `parquet:"same_language"`
+	LanguagePages int64   `parquet:"language_pages"`
 	// Lookalike is how much the host looks like the protected one, from 0 to 1, and LookalikeReason in which way.
 	Lookalike       float64 `parquet:"lookalike"`
 	LookalikeReason string  `parquet:"lookalike_reason,dict"`
@@ -237,6 +254,7 @@ func (s Suspect) AppendJSON(b []byte) []byte {
 	o.number("similarity", s.Similarity)
 	o.number("same_path", s.SamePath)
 	o.known("markup", s.Markup)
+	o.languages(s.SameLanguage, s.LanguagePages)
 	o.number("lookalike", s.Lookalike)
 	o.optional("lookalike_reason", s.LookalikeReason)
 	o.optional("first_seen", s.FirstSeen)

@@ -13,6 +13,9 @@ type Page struct {
 	Site, Path uint64
 	// Login says that the page asks for a password.
 	Login bool
+	// Language is the code of its language in ISO 639, in small letters, with a zero byte behind two letters; zero if it is not
+	// known.
+	Language [3]byte
 	// Markup is a sketch of the markup, nil for none: [MarkupSize] bytes.
 	Markup []byte
 	// Address is the address as it stands in the document, shorter than 64 KiB.
@@ -33,8 +36,8 @@ type ShardPage struct {
 	Page
 }
 
-// pageHeader is the size of a page without its sketch and its address: site, path, marks, length of the address.
-const pageHeader = 8 + 8 + 2 + 2
+// pageHeader is the size of a page without its sketch and its address: site, path, marks, length of the address, language.
+const pageHeader = 8 + 8 + 2 + 2 + 3
 
 // MarkupSize is the size of a sketch of markup.
 const MarkupSize = 32
@@ -61,6 +64,7 @@ func (p *Page) put(b []byte) {
 	}
 	binary.LittleEndian.PutUint16(b[16:], marks)
 	binary.LittleEndian.PutUint16(b[18:], uint16(len(p.Address)))
+	copy(b[20:], p.Language[:])
 	copy(b[pageHeader:], p.Markup)
 	copy(b[pageHeader+len(p.Markup):], p.Address)
 }
@@ -69,6 +73,7 @@ func (p *Page) put(b []byte) {
 func nextPage(b []byte) (Page, []byte) {
 	marks, length := binary.LittleEndian.Uint16(b[16:]), int(binary.LittleEndian.Uint16(b[18:]))
 	p := Page{Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]), Login: marks&loginMark != 0}
+	p.Language = [3]byte(b[20:])
 	b = b[pageHeader:]
 	if marks&markupMark != 0 {
 		p.Markup, b = b[:MarkupSize:MarkupSize], b[MarkupSize:]

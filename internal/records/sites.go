@@ -56,7 +56,9 @@ type Link struct {
 	Logins      int64 // pages that ask for a password
 	Markup      int64 // sum of the similarities of the markup of pages to that of their copies, in the same units
 	MarkupPages int64 // pages of which this is known
-	Examples    Examples
+	// SameLanguage counts the pages in the language of their copies, of the LanguagePages of which this is known.
+	SameLanguage, LanguagePages int64
+	Examples                    Examples
 }
 
 // Unit is the similarity 1 in sums of similarities.
@@ -72,6 +74,8 @@ func (l *Link) Add(other Link) {
 	l.Logins += other.Logins
 	l.Markup += other.Markup
 	l.MarkupPages += other.MarkupPages
+	l.SameLanguage += other.SameLanguage
+	l.LanguagePages += other.LanguagePages
 	for _, e := range other.Examples {
 		l.Examples.Add(e)
 	}
@@ -218,13 +222,13 @@ func NextSiteSum(packed []byte) (SiteSum, []byte) {
 	return SiteSum{Site: uint64(u.number()), Repeats: u.number(), RepeatedText: u.number(), CommonText: u.number()}, u.b
 }
 
-// WriteLink writes the record to a shard: 88 bytes, and 20 and the addresses for each example.
+// WriteLink writes the record to a shard: 104 bytes, and 20 and the addresses for each example.
 func WriteLink(run *runfile.Writer, shard int, l *Link) error {
 	return write(run, Links, shard, l.pack)
 }
 
 func (l *Link) pack(p *packer) {
-	p.numbers(int64(l.Site), int64(l.Other), l.Pages, l.Text, l.SamePath, l.Similarity, l.Spread, l.Logins, l.Markup, l.MarkupPages, int64(len(l.Examples)))
+	p.numbers(int64(l.Site), int64(l.Other), l.Pages, l.Text, l.SamePath, l.Similarity, l.Spread, l.Logins, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)))
 	for _, e := range l.Examples {
 		p.numbers(e.Weight, e.Similarity)
 		p.text(e.Page)
@@ -236,7 +240,7 @@ func (u *unpacker) link() Link {
 	l := Link{
 		Site: uint64(u.number()), Other: uint64(u.number()), Pages: u.number(), Text: u.number(), SamePath: u.number(),
 		Similarity: u.number(), Spread: u.number(), Logins: u.number(),
-		Markup: u.number(), MarkupPages: u.number(),
+		Markup: u.number(), MarkupPages: u.number(), SameLanguage: u.number(), LanguagePages: u.number(),
 	}
 	for range u.number() {
 		l.Examples = append(l.Examples, Example{Weight: u.number(), Similarity: u.number(), Page: u.text(), Copy: u.text()})

@@ -60,6 +60,8 @@ type Record struct {
 	MediaType string
 	// Charset is the charset parameter of the media type, as it stands there.
 	Charset []byte
+	// Languages are those that the archive has found, as they stand there: "eng,deu". Few archives say so.
+	Languages []byte
 	// Payload is the content of a document, its HTTP encodings undone. It is empty for what is passed over.
 	Payload []byte
 }
@@ -158,6 +160,8 @@ func (p *Parser) field(r *Record, name, value []byte) {
 		r.Date = value
 	case is(name, "content-type"):
 		p.head.contentType = value
+	case is(name, "warc-identified-content-language"):
+		r.Languages = value
 	case is(name, "warc-identified-payload-type"):
 		p.head.payloadType = value
 	}

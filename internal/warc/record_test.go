@@ -20,11 +20,11 @@ type told struct {
 	Type, ID, URL, Date string
 	Status              int
 	MediaType, Charset  string
-	Payload             string
+	Languages, Payload  string
 }
 
 func tell(r Record) told {
-	return told{r.Use, r.Type, string(r.ID), string(r.URL), string(r.Date), r.Status, r.MediaType, string(r.Charset), string(r.Payload)}
+	return told{r.Use, r.Type, string(r.ID), string(r.URL), string(r.Date), r.Status, r.MediaType, string(r.Charset), string(r.Languages), string(r.Payload)}
 }
 
 // warcOf returns a WARC record of a type, with further header lines.
@@ -54,6 +54,12 @@ func (r told) with(status int, mediaType string) told {
 	return r
 }
 
+// in returns a record with languages.
+func (r told) in(languages string) told {
+	r.Languages = languages
+	return r
+}
+
 func TestParse(t *testing.T) {
 	const html, http = "Content-Type: text/html\r\n", "Content-Type: application/http\r\n"
 	const ok = "HTTP/1.1 200 OK\r\n"
@@ -79,6 +85,7 @@ func TestParse(t *testing.T) {
 		"resource":             {warcOf("resource", html, "hi"), page("resource", "text/html", "", "hi")},
 		"resource, no text":    {warcOf("resource", "Content-Type: image/gif\r\n", "hi"), about(OtherType, "resource").with(0, "image/gif")},
 		"conversion":           {warcOf("conversion", "Content-Type: text/plain\r\n", "hi"), page("conversion", "text/plain", "", "hi")},
+		"languages":            {warcOf("conversion", "Content-Type: text/plain\r\nWARC-Identified-Content-Language: eng,deu\r\n", "hi"), page("conversion", "text/plain", "", "hi").in("eng,deu")},
 		"request":              {warcOf("request", http, "GET / HTTP/1.1\r\n\r\n"), about(Request, "request")},
 		"metadata":             {warcOf("metadata", "", "a: b"), about(Metadata, "metadata")},
 		"warcinfo":             {warcOf("warcinfo", "", "a: b"), about(Warcinfo, "warcinfo")},
