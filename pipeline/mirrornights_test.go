@@ -23,6 +23,7 @@ func TestMirrorNights(t *testing.T) {
 	config := testConfig(t, n.folder)
 	config.State, config.AllowRemoval, config.Threshold = filepath.Join(t.TempDir(), "state"), true, 0.5
 	config.Emit = []string{output.Clusters, output.Mirrors, output.Sites, output.Suspects}
+	config.MirrorThreshold, config.MirrorPages = 0.25, 2 // so that groups come and go
 	config.Protected = filepath.Join(t.TempDir(), "protected")
 	if err := os.WriteFile(config.Protected, []byte("s1.example\n"), 0o666); err != nil {
 		t.Fatal(err)

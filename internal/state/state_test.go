@@ -14,8 +14,10 @@ import (
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/lineage"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/storage/storagetest"
+	"mirrorbeam/internal/verdicts"
 )
 
 // folders are places for a state: the local disk, and a storage that offers only what every storage must.
@@ -102,6 +104,50 @@ func TestGenerations(t *testing.T) {
 			}
 			if again, err := Read(folder); err != nil || again.Files[0].Path != last.Files[0].Path {
 				t.Errorf("read %+v, %v", again, err)
+			}
+		})
+	}
+}
+
+// TestSweepNames: of all files that a run hands on, those of the newest generations stay, and others go. Verify misses each.
+func TestSweepNames(t *testing.T) {
+	for name, folder := range folders(t) {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, folder)
+			write := func(n Names) {
+				t.Helper()
+				if err := errors.Join(lineage.Write(s.Path(n.Clusters), nil), lineage.Write(s.Path(n.Mirrors), nil),
+					lineage.WriteAlerts(s.Path(n.Suspects), nil), verdicts.Write(s.Path(n.Verdicts), nil)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			kept, dead := NewNames(), NewNames()
+			write(kept)
+			write(dead)
+			if err := s.Commit(Content{Clusters: kept.Clusters, Verdicts: kept.Verdicts, Mirrors: kept.Mirrors, Suspects: kept.Suspects}); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := s.Prune(); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			want := []string{kept.Clusters, kept.Mirrors, kept.Suspects, kept.Verdicts}
+			if got := slices.DeleteFunc(files(t, folder), func(name string) bool { return strings.HasPrefix(name, generationPrefix) }); !slices.Equal(got, want) {
+				t.Errorf("left %v, want %v", got, want)
+			}
+			for _, name := range want {
+				if _, err := Verify(t.Context(), folder); err != nil {
+					t.Fatal(err)
+				}
+				if err := storage.Remove(storage.Join(folder, name)); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := Verify(t.Context(), folder); !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("without %s: %v", name, err)
+				}
+				write(kept)
 			}
 		})
 	}
