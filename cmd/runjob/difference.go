@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"unicode"
+
+	"mirrorbeam/internal/difference"
 )
 
 const (
@@ -13,46 +13,24 @@ const (
 	longestRun     = 12 // words shown of a stretch that only one text has
 )
 
-// difference describes the first places where two texts differ, one line for each: some words before the
+// differenceLines describes the first places where two texts differ, one line for each: some words before the
 // place, [-what only a has-] and {+what only b has+}.
-func difference(a, b []string) []string {
+func differenceLines(a, b []string) []string {
 	var lines []string
-	i, j := 0, 0
-	for len(lines) < maxDifferences {
-		for i < len(a) && j < len(b) && a[i] == b[j] {
-			i++
-			j++
-		}
-		if i == len(a) && j == len(b) {
+	for c := range difference.Changes(a, b) {
+		if len(lines) == maxDifferences {
 			break
 		}
-		nextA, nextB := meet(a, b, i, j)
-		line := "... " + strings.Join(a[max(i-contextWords, 0):i], " ")
-		if nextA > i {
-			line += " [-" + shorten(a[i:nextA]) + "-]"
+		line := "... " + strings.Join(a[max(c.FromA-contextWords, 0):c.FromA], " ")
+		if c.ToA > c.FromA {
+			line += " [-" + shorten(a[c.FromA:c.ToA]) + "-]"
 		}
-		if nextB > j {
-			line += " {+" + shorten(b[j:nextB]) + "+}"
+		if c.ToB > c.FromB {
+			line += " {+" + shorten(b[c.FromB:c.ToB]) + "+}"
 		}
 		lines = append(lines, line+" ...")
-		i, j = nextA, nextB
 	}
 	return lines
-}
-
-// meet returns the nearest places behind i and j from which both texts have the same three words. It returns
-// their ends if there are none.
-func meet(a, b []string, i, j int) (int, int) {
-	const agree, farthest = 3, 400
-	for distance := 1; distance <= farthest; distance++ {
-		for x := range distance + 1 {
-			p, q := i+x, j+distance-x
-			if p+agree <= len(a) && q+agree <= len(b) && slices.Equal(a[p:p+agree], b[q:q+agree]) {
-				return p, q
-			}
-		}
-	}
-	return len(a), len(b)
 }
 
 // shorten joins words. It leaves out the middle if there are many.
@@ -62,26 +40,4 @@ func shorten(words []string) string {
 	}
 	half := longestRun / 2
 	return fmt.Sprintf("%s ... (%d words) ... %s", strings.Join(words[:half], " "), len(words)-2*half, strings.Join(words[len(words)-half:], " "))
-}
-
-// words cuts a text at white space. In scripts that put none between words, it cuts between characters.
-func words(text string) []string {
-	var all []string
-	for _, field := range strings.Fields(text) {
-		start := 0
-		for i, r := range field {
-			if !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
-				continue
-			}
-			if start < i {
-				all = append(all, field[start:i])
-			}
-			start = i + len(string(r))
-			all = append(all, field[i:start])
-		}
-		if start < len(field) {
-			all = append(all, field[start:])
-		}
-	}
-	return all
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"mirrorbeam/internal/difference"
 	"mirrorbeam/internal/evaluation"
 )
 
@@ -69,7 +70,7 @@ func (x *example) show(texts map[string]string) {
 	b, hasB := texts[x.B]
 	x.ExcerptA, x.ExcerptB = excerpt(a), excerpt(b)
 	if hasA && hasB {
-		x.Difference = difference(words(a), words(b))
+		x.Difference = differenceLines(difference.Words(a), difference.Words(b))
 	}
 }
 

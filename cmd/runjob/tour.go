@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"mirrorbeam/internal/difference"
 	"mirrorbeam/internal/results"
 )
 
@@ -77,7 +78,7 @@ func (t *tour) nearPair(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	say(w, "\nA pair that is not a copy: similarity %.3f\n     - %s\n     + %s\n", jaccard, a, b)
-	for _, line := range difference(words(texts[a]), words(texts[b])) {
+	for _, line := range differenceLines(difference.Words(texts[a]), difference.Words(texts[b])) {
 		say(w, "       %s\n", line)
 	}
 	return nil

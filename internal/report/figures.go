@@ -2,6 +2,7 @@ package report
 
 import (
 	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/difference"
 	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/work"
 )
@@ -203,7 +204,7 @@ type Pair struct {
 	// Why says why the pair is shown.
 	Why string `json:"why,omitempty"`
 	// Texts are the two texts, nil where they are not shown.
-	Texts *Texts `json:"-"`
+	Texts *difference.Texts `json:"-"`
 }
 
 // Containment counts the pairs that are not identical by the two shares.

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"mirrorbeam/internal/difference"
 	"mirrorbeam/internal/workspace"
 )
 
@@ -97,7 +98,7 @@ var pages = sync.OnceValue(func() *template.Template {
 		"disputed": func(in, not string, documents []Member) disputedList { return disputedList{in, not, documents} },
 		"figure":   figure,
 		"change":   change,
-		"side":     func(label string, side Side) labelled { return labelled{label, side} },
+		"side":     func(label string, side difference.Side) labelled { return labelled{label, side} },
 	}).ParseFS(pageFiles, "page/*.html"))
 })
 
@@ -110,7 +111,7 @@ type pairTable struct {
 // labelled is a text with its letter.
 type labelled struct {
 	Label string
-	Side  Side
+	Side  difference.Side
 }
 
 // namedOverlap is a row of a comparison.

@@ -157,35 +157,6 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestSideBySide: the pieces of both texts are the whole texts, and their passages are the same words.
-func TestSideBySide(t *testing.T) {
-	c := job.Default()
-	a := "one two three four five six seven eight nine ten, and then something else"
-	b := "before it: one two three four five six seven eight nine ten. After it nothing"
-	s := sideBySide(a, b, &c)
-	join := func(side Side) (whole, marked string) {
-		for _, piece := range side.Pieces {
-			if whole += piece.Text; piece.Passage == 1 {
-				marked += piece.Text
-			}
-		}
-		return whole, marked
-	}
-	wholeA, markedA := join(s.A)
-	wholeB, markedB := join(s.B)
-	if wholeA != a || wholeB != b || markedA != markedB || markedA != "one two three four five six seven eight nine ten" {
-		t.Errorf("%+v", s)
-	}
-	long := strings.Repeat("é ", shownBytes)
-	s = sideBySide(long+a, long+b, &c)
-	if wholeA, _ := join(s.A); len(wholeA) > shownBytes || !s.A.CutBefore && !s.A.CutAfter || strings.ToValidUTF8(wholeA, "") != wholeA {
-		t.Errorf("%d bytes of a long text are shown", len(wholeA))
-	}
-	if s = sideBySide("", "", &c); len(s.Passages) > 0 {
-		t.Errorf("empty texts: %+v", s)
-	}
-}
-
 func TestFormat(t *testing.T) {
 	for got, want := range map[string]string{
 		count(0): "0", count(1234567): "1,234,567", count(-1234): "-1,234", count(100): "100",
@@ -210,24 +181,6 @@ func TestOverlap(t *testing.T) {
 	}
 	if got := overlap(a, b, func(bool) bool { return true }); got != (Overlap{Both: 3, OnlyA: 1, OnlyB: 1}) {
 		t.Errorf("clustered: %+v", got)
-	}
-}
-
-// TestChanges: of two texts that differ in one word, that word is marked, and nothing else.
-func TestChanges(t *testing.T) {
-	c := job.Default()
-	a := "a wren sat in the old elm and sang until the day was gone"
-	s := sideBySide(a, strings.Replace(a, "elm", "oak", 1), &c)
-	for text, side := range map[string]Side{"elm": s.A, "oak": s.B} {
-		var changed []string
-		for _, piece := range side.Pieces {
-			if piece.Changed {
-				changed = append(changed, strings.TrimSpace(piece.Text))
-			}
-		}
-		if len(s.Passages) != 1 || !slices.Equal(changed, []string{text}) {
-			t.Errorf("changed: %q of %+v", changed, side)
-		}
 	}
 }
 

@@ -1,0 +1,133 @@
+package difference
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Run is a stretch of two texts that are read as one: words that both have, or words of the first text and words of the
+// second that stand in their place.
+type Run struct {
+	Both string `json:"both,omitempty"`
+	A    string `json:"a,omitempty"`
+	B    string `json:"b,omitempty"`
+	// Moved says that the second text has the stretch elsewhere in its order.
+	Moved bool `json:"moved,omitempty"`
+}
+
+// Merged reads two texts as one, in the order of the first. White space is a single space. A passage that the second text has
+// in another place is compared with that place.
+func (t *Texts) Merged() []Run {
+	var m merger
+	first, second := stretches(t.A.Pieces), stretches(t.B.Pieces)
+	place := map[int]int{} // of a passage among the stretches of the second text
+	for i, s := range second {
+		if s.passage > 0 {
+			place[s.passage] = i
+		}
+	}
+	used := make([]bool, len(second))
+	farthest, onlyA := -1, ""
+	for _, s := range first {
+		i, isCommon := place[s.passage]
+		if s.passage == 0 || !isCommon || used[i] {
+			onlyA += s.text
+			continue
+		}
+		onlyB := ""
+		if i > 0 && second[i-1].passage == 0 && !used[i-1] {
+			onlyB, used[i-1] = second[i-1].text, true
+		}
+		m.add(onlyA, onlyB, false)
+		m.add(s.text, second[i].text, i < farthest)
+		farthest, onlyA, used[i] = max(farthest, i), "", true
+	}
+	onlyB := ""
+	for i, s := range second {
+		if !used[i] {
+			onlyB += s.text
+		}
+	}
+	m.add(onlyA, onlyB, false)
+	return m.runs
+}
+
+// part is a passage of a text, or what is between two.
+type part struct {
+	text    string
+	passage int // 0: none
+}
+
+// stretches joins the neighbouring pieces of one passage. Signs belong to the word that they follow.
+func stretches(pieces []Piece) (all []part) {
+	for _, p := range pieces {
+		n := len(all)
+		if n == 0 {
+			all = append(all, part{p.Text, p.Passage})
+			continue
+		}
+		rest := strings.TrimLeftFunc(p.Text, isSign)
+		all[n-1].text += p.Text[:len(p.Text)-len(rest)]
+		if all[n-1].passage == p.Passage {
+			all[n-1].text += rest
+		} else {
+			all = append(all, part{rest, p.Passage})
+		}
+	}
+	return all
+}
+
+// isSign reports whether a character is in no word.
+func isSign(r rune) bool {
+	return !unicode.IsSpace(r) && !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
+}
+
+// merger collects runs.
+type merger struct{ runs []Run }
+
+// add compares two parts word by word.
+func (m *merger) add(a, b string, isMoved bool) {
+	first, second := Words(a), Words(b)
+	at := 0
+	for c := range Changes(first, second) {
+		m.put(Run{Both: Join(first[at:c.FromA]), Moved: isMoved})
+		m.put(Run{A: Join(first[c.FromA:c.ToA]), B: Join(second[c.FromB:c.ToB]), Moved: isMoved})
+		at = c.ToA
+	}
+	m.put(Run{Both: Join(first[at:]), Moved: isMoved})
+}
+
+// put appends a run, unless it is empty. It joins neighbours that both texts have.
+func (m *merger) put(r Run) {
+	if r.Both == "" && r.A == "" && r.B == "" {
+		return
+	}
+	if n := len(m.runs); n > 0 && r.Both != "" && m.runs[n-1].Both != "" && m.runs[n-1].Moved == r.Moved {
+		m.runs[n-1].Both = Join([]string{m.runs[n-1].Both, r.Both})
+		return
+	}
+	m.runs = append(m.runs, r)
+}
+
+// Join writes words one behind the other, with a space between two unless their scripts put none there.
+func Join(words []string) string {
+	var b strings.Builder
+	spaceless := true
+	for _, word := range words {
+		first, last := ends(word)
+		if b.Len() > 0 && !(spaceless && isSpaceless(first)) {
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+		spaceless = isSpaceless(last)
+	}
+	return b.String()
+}
+
+// ends returns the first and the last character of a word.
+func ends(word string) (first, last rune) {
+	first, _ = utf8.DecodeRuneInString(word)
+	last, _ = utf8.DecodeLastRuneInString(word)
+	return first, last
+}
