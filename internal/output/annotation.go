@@ -41,7 +41,7 @@ func appendName(b []byte, name string) []byte {
 	if name == "" {
 		return append(b, "null"...)
 	}
-	return appendQuoted(b, name)
+	return AppendQuoted(b, name)
 }
 
 // AppendCells appends a record of CSV, or of a format that has another character for the comma, with the annotation

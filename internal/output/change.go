@@ -55,7 +55,7 @@ func (c Change) AppendJSON(b []byte) []byte {
 		b = append(b, "{,,,"[i], '"')
 		b = append(b, text.name...)
 		b = append(b, `":`...)
-		b = appendQuoted(b, text.value)
+		b = AppendQuoted(b, text.value)
 	}
 	for _, number := range []struct {
 		name  string
@@ -72,7 +72,7 @@ func (c Change) AppendJSON(b []byte) []byte {
 		} else {
 			b = append(b, ',')
 		}
-		b = appendQuoted(b, lineage)
+		b = AppendQuoted(b, lineage)
 	}
 	if len(c.Previous) > 0 {
 		b = append(b, ']')

@@ -62,7 +62,7 @@ func (o *fields) name(name string) {
 
 func (o *fields) text(name, text string) {
 	o.name(name)
-	o.b = appendQuoted(o.b, text)
+	o.b = AppendQuoted(o.b, text)
 }
 
 // optional writes a text unless it is empty.
@@ -242,7 +242,7 @@ func (s Suspect) AppendJSON(b []byte) []byte {
 	o := fields{append(b, '{')}
 	o.text("id", s.ID)
 	o.text("severity", s.Severity)
-	o.list("reasons", len(s.Reasons), func(i int) { o.b = appendQuoted(o.b, s.Reasons[i]) })
+	o.list("reasons", len(s.Reasons), func(i int) { o.b = AppendQuoted(o.b, s.Reasons[i]) })
 	o.text("site", s.Site)
 	o.text("protected", s.Protected)
 	o.number("score", s.Score)

@@ -29,11 +29,11 @@ type Reject struct {
 // AppendJSON appends the row as a line of JSON, which encoding/json reads back.
 func (r Reject) AppendJSON(b []byte) []byte {
 	b = append(b, `{"file":`...)
-	b = appendQuoted(b, r.File)
+	b = AppendQuoted(b, r.File)
 	b = append(b, `,"position":`...)
 	b = strconv.AppendInt(b, r.Position, 10)
 	b = append(b, `,"error":`...)
-	b = appendQuoted(b, r.Error)
+	b = AppendQuoted(b, r.Error)
 	return append(b, "}\n"...)
 }
 
@@ -148,9 +148,9 @@ func (p HammingPair) AppendJSON(b []byte) []byte {
 // appendNames begins the row of a pair.
 func appendNames(b []byte, first, second string) []byte {
 	b = append(b, `{"a":`...)
-	b = appendQuoted(b, first)
+	b = AppendQuoted(b, first)
 	b = append(b, `,"b":`...)
-	return appendQuoted(b, second)
+	return AppendQuoted(b, second)
 }
 
 // appendMark appends a field that only a row has of which it is true.
@@ -185,11 +185,11 @@ func RoundMean(mean float64) float64 { return math.Round(mean*1e4) / 1e4 }
 // AppendJSON appends the row as a line of JSON. Reference is left out if it says no.
 func (c Cluster) AppendJSON(b []byte) []byte {
 	b = append(b, `{"cluster":`...)
-	b = appendQuoted(b, c.Cluster)
+	b = AppendQuoted(b, c.Cluster)
 	b = append(b, `,"id":`...)
-	b = appendQuoted(b, c.ID)
+	b = AppendQuoted(b, c.ID)
 	b = append(b, `,"ref":`...)
-	b = appendQuoted(b, c.Ref)
+	b = AppendQuoted(b, c.Ref)
 	b = append(b, `,"kept":`...)
 	b = strconv.AppendBool(b, c.Kept)
 	b = append(b, `,"similarity":`...)
@@ -218,13 +218,13 @@ type Removal struct {
 // AppendJSON appends the row as a line of JSON. Reference is left out if it says no.
 func (r Removal) AppendJSON(b []byte) []byte {
 	b = append(b, `{"id":`...)
-	b = appendQuoted(b, r.ID)
+	b = AppendQuoted(b, r.ID)
 	b = append(b, `,"ref":`...)
-	b = appendQuoted(b, r.Ref)
+	b = AppendQuoted(b, r.Ref)
 	b = append(b, `,"cluster":`...)
-	b = appendQuoted(b, r.Cluster)
+	b = AppendQuoted(b, r.Cluster)
 	b = append(b, `,"kept_id":`...)
-	b = appendQuoted(b, r.KeptID)
+	b = AppendQuoted(b, r.KeptID)
 	b = append(b, `,"similarity":`...)
 	b = AppendFloat(b, r.Similarity)
 	b = appendMark(b, "reference", r.Reference)
@@ -256,9 +256,9 @@ func SimHashText(words []uint64) string {
 // AppendJSON appends the row as a line of JSON.
 func (s Sketch) AppendJSON(b []byte) []byte {
 	b = append(b, `{"id":`...)
-	b = appendQuoted(b, s.ID)
+	b = AppendQuoted(b, s.ID)
 	b = append(b, `,"ref":`...)
-	b = appendQuoted(b, s.Ref)
+	b = AppendQuoted(b, s.Ref)
 	b = append(b, `,"shingles":`...)
 	b = strconv.AppendInt(b, s.Shingles, 10)
 	b = append(b, `,"simhash":"`...)

@@ -45,10 +45,10 @@ func Text[S ~string | ~[]byte](s S) string {
 
 // AppendString appends s as a JSON string, as [AppendText] writes it. Characters
 // that control a terminal are escaped.
-func AppendString[S ~string | ~[]byte](b []byte, s S) []byte { return appendQuoted(b, Text(s)) }
+func AppendString[S ~string | ~[]byte](b []byte, s S) []byte { return AppendQuoted(b, Text(s)) }
 
-// appendQuoted appends valid UTF-8 as a JSON string. Characters that control a terminal are escaped.
-func appendQuoted(b []byte, text string) []byte {
+// AppendQuoted appends valid UTF-8 as a JSON string, as rows have it. Characters that control a terminal are escaped.
+func AppendQuoted(b []byte, text string) []byte {
 	b = append(b, '"')
 	if isPlain(text) {
 		b = append(b, text...)

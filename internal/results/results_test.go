@@ -286,3 +286,70 @@ func FuzzParsePair(f *testing.F) {
 		}
 	})
 }
+
+// TestFind: every document of a name is found, and what is where.
+func TestFind(t *testing.T) {
+	const input = `{"id":"a","text":"first","lang":"en"}
+{"id":"twice","text":"x"}
+{"id":"twice","text":"y","lang":"de"}
+`
+	f, err := Open(writeFolder(t, output.JSONL, input))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Summary.Config.Within = "lang"
+	last := fmt.Sprint("in.jsonl:", strings.LastIndex(input, `{"id"`))
+	find := func(find func(context.Context, []string, func(*Found) error) error, names ...string) string {
+		var got []string
+		err := find(t.Context(), names, func(d *Found) error {
+			got = append(got, fmt.Sprintf("%s is %s at %s: %s %s", d.Name, d.ID, d.Ref, d.Text(1), d.Record.Others[0]))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(got, "; ")
+	}
+	for got, want := range map[string]string{
+		find(f.Find, "a", "nobody"):           "a is a at in.jsonl:0: f en",
+		find(f.Find, "twice"):                 "twice is twice at in.jsonl:38: x ; twice is twice at " + last + ": y de",
+		find(f.Find, "in.jsonl:0", "a"):       "in.jsonl:0 is a at in.jsonl:0: f en; a is a at in.jsonl:0: f en",
+		find(f.FindRefs, last, "other:0"):     last + " is twice at " + last + ": y de",
+		find(f.FindRefs, "other.jsonl:0", ""): "",
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// TestNaming: the rows of a name are those that a look at each row finds.
+func TestNaming(t *testing.T) {
+	for _, format := range output.Formats {
+		f, err := Open(writeFolder(t, format, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]int{"a": 1, "in.jsonl:9": 1, "in.jsonl": 0, "": 0, "b": 0} {
+			rows := 0
+			for m, err := range f.MembersNaming(t.Context(), "x", name) {
+				if rows++; err != nil || m.ID != "a" || m.Size != 2 {
+					t.Errorf("%s: %+v, %v", format, m, err)
+				}
+			}
+			if rows != want {
+				t.Errorf("%s: %d rows of %q, want %d", format, rows, name, want)
+			}
+		}
+		rows := 0
+		for range f.ClusterRows(t.Context(), "a") {
+			rows++
+		}
+		for range f.ClusterRows(t.Context(), "in.jsonl:9") {
+			t.Error("a document is no cluster")
+		}
+		if rows != 1 {
+			t.Errorf("%s: %d rows of the cluster", format, rows)
+		}
+	}
+}

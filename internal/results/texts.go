@@ -31,33 +31,96 @@ func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, 
 
 // TextsUpTo is [Folder.Texts], but holds at most so many bytes of each text.
 func (f *Folder) TextsUpTo(ctx context.Context, names []string, most int) (map[string]string, error) {
-	config := f.Summary.Config
-	if config.Features != "" {
+	if f.Summary.Config.Features != "" {
 		return nil, errors.New("the documents have features and no texts")
 	}
-	fields, _ := config.TextFields()
-	reading := documents.Reading{Fields: corpus.Fields{ID: config.IDField, Texts: fields}, MaxDocument: int64(config.MaxDocument), PageText: config.HTMLText}
-	s := search{maxLine: reading.LineLimit(), most: most, texts: map[string]string{}, met: map[string]int{}}
-	for _, name := range names {
-		s.met[name] = 0
+	texts, met := map[string]string{}, map[string]int{}
+	err := f.Find(ctx, names, func(found *Found) error {
+		met[found.Name]++
+		texts[found.Name] = found.Text(most)
+		return nil
+	})
+	for name, times := range met {
+		if times > 1 {
+			delete(texts, name)
+		}
 	}
-	s.wanted = reading.Wanted()
-	files, err := listFiles(ctx, &config, s.wanted)
 	if err != nil {
 		return nil, err
 	}
+	return texts, nil
+}
+
+// Found is a document of the input, valid until the next one.
+type Found struct {
+	// Name is the wanted name that it has.
+	Name string
+	// ID is its id as rows write it, empty if it has none. Ref is path:position.
+	ID, Ref string
+	// Portion and Position say where the record is, and Raw is the record as the file has it.
+	Portion  documents.Portion
+	Position int64
+	Raw      []byte
+	// Record is its content. Its Others are the values of the fields of within and across, in this order, of those that the
+	// job has.
+	Record corpus.Record
+}
+
+// Text returns the text, at most so many bytes of it. Of several text fields the texts come one after the other.
+func (d *Found) Text(most int) string {
+	var text strings.Builder
+	for _, part := range d.Record.Texts {
+		if text.Len() > 0 {
+			text.WriteByte('\n')
+		}
+		text.Write(part[:min(len(part), max(most-text.Len(), 0))])
+	}
+	return text.String()
+}
+
+// Find visits the documents of the input, and of the reference, that have one of the names, id or path:position, in
+// document order. Several documents may have an id. It reads the whole input. It is an error when a file of that cannot be
+// read.
+func (f *Folder) Find(ctx context.Context, names []string, visit func(*Found) error) error {
+	return f.find(ctx, names, false, visit)
+}
+
+// FindRefs is [Folder.Find] for names that are all path:position. It reads only the files that they name.
+func (f *Folder) FindRefs(ctx context.Context, refs []string, visit func(*Found) error) error {
+	return f.find(ctx, refs, true, visit)
+}
+
+func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit func(*Found) error) error {
+	config := f.Summary.Config
+	fields, _ := config.TextFields()
+	var others []string
+	for _, field := range []string{config.Within, config.Across} {
+		if field != "" {
+			others = append(others, field)
+		}
+	}
+	reading := documents.Reading{
+		Fields:      corpus.Fields{ID: config.IDField, Texts: fields, Features: config.Features, Others: others},
+		MaxDocument: int64(config.MaxDocument), PageText: config.HTMLText,
+	}
+	s := search{maxLine: reading.LineLimit(), wanted: reading.Wanted(), names: map[string]bool{}, visit: visit}
+	for _, name := range names {
+		s.names[name] = true
+	}
+	files, err := listFiles(ctx, &config, s.wanted)
+	if err != nil {
+		return err
+	}
 	s.decoder = formats.NewDecoder(s.wanted)
 	for number := range files {
+		if areRefs && !s.mayHave(&files[number]) {
+			continue
+		}
 		if err := s.read(ctx, &files[number], number); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	for name, times := range s.met {
-		if times > 1 {
-			delete(s.texts, name)
-		}
-	}
-	return s.texts, nil
+	return nil
 }
 
 // listFiles returns the files of the input and of the reference.
@@ -86,10 +149,23 @@ type search struct {
 	wanted  formats.Wanted
 	decoder *formats.Decoder
 	maxLine int64
-	most    int            // bytes of a text that are kept
-	met     map[string]int // how many documents of each wanted name there are
-	texts   map[string]string
-	name    []byte
+	names   map[string]bool
+	visit   func(*Found) error
+	id, ref []byte
+}
+
+// mayHave reports whether one of the names, which are path:position, is of a file or of a group of files.
+func (s *search) mayHave(file *corpus.File) bool {
+	paths := map[string]bool{}
+	for _, one := range file.All() {
+		paths[output.Text(one.Name)] = true
+	}
+	for name := range s.names {
+		if paths[name[:max(strings.LastIndexByte(name, ':'), 0)]] {
+			return true
+		}
+	}
+	return false
 }
 
 // read looks through one file.
@@ -102,36 +178,44 @@ func (s *search) read(ctx context.Context, file *corpus.File, number int) error 
 		if err != nil {
 			return fmt.Errorf("look for texts: %w", err)
 		}
+		found := Found{Portion: documents.Portion{File: file, Batch: batch}}
 		for position, raw := range batch.Records() {
 			record, err := s.decoder.Decode(file, &batch, position, raw)
 			if err != nil {
 				continue // a reject of the job, too
 			}
-			if record.HasID {
-				s.name = output.AppendText(s.name[:0], record.ID)
-				s.meet(s.name, record)
+			found.Position, found.Raw, found.Record = position, raw, record
+			if err := s.meet(&found); err != nil {
+				return err
 			}
-			name, inFile := file.Place(position)
-			s.name = append(output.AppendText(s.name[:0], name), ':')
-			s.name = strconv.AppendInt(s.name, inFile, 10)
-			s.meet(s.name, record)
 		}
 	}
 	return nil
 }
 
-// meet keeps the text of a document by that name if it is wanted.
-func (s *search) meet(name []byte, record corpus.Record) {
-	if _, wanted := s.met[string(name)]; !wanted {
-		return
+// meet passes a document on if one of its names is wanted.
+func (s *search) meet(found *Found) error {
+	s.id = s.id[:0]
+	if found.Record.HasID {
+		s.id = output.AppendText(s.id, found.Record.ID)
 	}
-	s.met[string(name)]++
-	var text strings.Builder
-	for _, part := range record.Texts {
-		if text.Len() > 0 {
-			text.WriteByte('\n')
+	name, inFile := found.Portion.File.Place(found.Position)
+	s.ref = append(output.AppendText(s.ref[:0], name), ':')
+	s.ref = strconv.AppendInt(s.ref, inFile, 10)
+	byRef := s.names[string(s.ref)]
+	if !byRef && !(found.Record.HasID && s.names[string(s.id)]) {
+		return nil
+	}
+	found.ID, found.Ref = string(s.id), string(s.ref)
+	if byRef {
+		found.Name = found.Ref
+		if err := s.visit(found); err != nil {
+			return err
 		}
-		text.Write(part[:min(len(part), max(s.most-text.Len(), 0))])
 	}
-	s.texts[string(name)] = text.String()
+	if found.ID != found.Ref && found.Record.HasID && s.names[found.ID] {
+		found.Name = found.ID
+		return s.visit(found)
+	}
+	return nil
 }
