@@ -113,21 +113,18 @@ func (m *merger) put(r Run) {
 // Join writes words one behind the other, with a space between two unless their scripts put none there.
 func Join(words []string) string {
 	var b strings.Builder
-	spaceless := true
-	for _, word := range words {
-		first, last := ends(word)
-		if b.Len() > 0 && !(spaceless && isSpaceless(first)) {
+	for i, word := range words {
+		if i > 0 && IsSpaced(words[i-1], word) {
 			b.WriteByte(' ')
 		}
 		b.WriteString(word)
-		spaceless = isSpaceless(last)
 	}
 	return b.String()
 }
 
-// ends returns the first and the last character of a word.
-func ends(word string) (first, last rune) {
-	first, _ = utf8.DecodeRuneInString(word)
-	last, _ = utf8.DecodeLastRuneInString(word)
-	return first, last
+// IsSpaced reports whether a space belongs between two words.
+func IsSpaced(word, next string) bool {
+	last, _ := utf8.DecodeLastRuneInString(word)
+	first, _ := utf8.DecodeRuneInString(next)
+	return !isSpaceless(last) || !isSpaceless(first)
 }

@@ -50,7 +50,7 @@ func (f *Fingerprinting) Setup() (err error) {
 	}
 	f.Fields.Others = f.Kept.fields()
 	f.shares = audit.NewShares(f.AuditSample, f.inputs.TextBytes())
-	f.words, err = f.withStopWords(f.inputs.StopWords)
+	f.words, err = f.WithStopWords(f.inputs.StopWords)
 	return err
 }
 

@@ -62,9 +62,9 @@ type Sketching struct {
 	Options sketch.Options
 }
 
-// withStopWords returns the options with a list of stop words, as the user wrote it. The list is empty if
+// WithStopWords returns the options with a list of stop words, as the user wrote it. The list is empty if
 // there is none.
-func (s Sketching) withStopWords(list string) (Sketching, error) {
+func (s Sketching) WithStopWords(list string) (Sketching, error) {
 	if list == "" {
 		return s, nil
 	}
@@ -86,7 +86,7 @@ type Sketcher struct {
 // NewSketcher returns a Sketcher with a list of stop words, as the user wrote it. The list is empty if there
 // is none. The error says what is wrong with the options or with the list.
 func NewSketcher(s Sketching, stopWords string) (*Sketcher, error) {
-	s, err := s.withStopWords(stopWords)
+	s, err := s.WithStopWords(stopWords)
 	if err != nil {
 		return nil, err
 	}

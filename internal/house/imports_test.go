@@ -10,7 +10,7 @@ import (
 // house that each may import. A test of a package may import as well what these may, and
 // what is there for tests only: storagetest, worktest.
 var mayImport = map[string]string{
-	"cmd/runjob":                     "internal/audit internal/corpus internal/difference internal/evaluation internal/failure internal/methods internal/output internal/plan internal/preference internal/query internal/report internal/results internal/setting internal/sources internal/state internal/storage internal/storage/gcs internal/storage/s3 internal/warnings internal/work internal/workspace job lshbands pipeline pipeline/workerpool",
+	"cmd/runjob":                     "internal/audit internal/corpus internal/difference internal/evaluation internal/explain internal/failure internal/methods internal/output internal/plan internal/preference internal/query internal/report internal/results internal/setting internal/sources internal/state internal/storage internal/storage/gcs internal/storage/s3 internal/warnings internal/work internal/workspace job lshbands pipeline pipeline/workerpool",
 	"scripts/plancosts":              "internal/plan",
 	"internal/plan":                  "asmkernels internal/audit internal/candidates internal/components internal/corpus internal/docref internal/documents internal/failure internal/formats internal/gathering internal/groups internal/leaders internal/listing internal/methods internal/output internal/records internal/sample internal/setting internal/sketchblock internal/storage internal/work job lshbands",
 	"internal/query":                 "asmkernels internal/corpus internal/docref internal/documents internal/failure internal/formats internal/index internal/listing internal/methods internal/output internal/results internal/setting internal/storage internal/workspace job lshbands sketch",
@@ -27,6 +27,7 @@ var mayImport = map[string]string{
 	"internal/warnings":              "internal/keep internal/methods internal/sources internal/work job sketch",
 	"internal/failure":               "internal/setting internal/work internal/workspace job",
 	"internal/difference":            "sketch",
+	"internal/explain":               "internal/candidates internal/difference internal/documents internal/keep internal/methods internal/output internal/results internal/setting internal/unionfind internal/work internal/workspace job sketch",
 	"internal/report":                "internal/audit internal/difference internal/methods internal/output internal/results internal/setting internal/sources internal/warnings internal/work internal/workspace job lshbands sketch",
 	"internal/results":               "internal/corpus internal/documents internal/formats internal/methods internal/output internal/parquetfile internal/regular internal/setting internal/storage internal/workspace job",
 	"job":                            "internal/audit internal/corpus internal/documents internal/keep internal/methods internal/mirrors internal/output internal/preference internal/setting internal/site internal/storage internal/webtext internal/work internal/workspace lshbands sketch",

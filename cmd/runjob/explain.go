@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"mirrorbeam/internal/explain"
+	"mirrorbeam/internal/results"
+	"mirrorbeam/job"
+)
+
+// explainCommand says why two documents are together or not.
+type explainCommand struct {
+	Folder  string  `arg:"" name:"dir" help:"Folder with the results of an earlier run."`
+	A       string  `arg:"" name:"a" help:"The id of a document, or path:position."`
+	B       string  `arg:"" name:"b" help:"The other document."`
+	NoInput bool    `help:"Do not read the input of the run again: tell only what the results say."`
+	Color   palette `enum:"auto,always,never" default:"auto" help:"Whether to colour the difference of the texts: always, never, or auto (on a terminal)."`
+	JSON    bool    `name:"json" help:"Print one JSON object."`
+}
+
+// Validate checks the flags.
+func (c *explainCommand) Validate() error {
+	err := job.CheckPlace("dir", c.Folder)
+	if c.A == "" || c.B == "" {
+		err = errors.Join(err, errors.New("a document is called by its id, or by path:position: give two"))
+	}
+	return err
+}
+
+// Run explains.
+func (c *explainCommand) Run(ctx context.Context, out io.Writer) error {
+	folder, err := results.Open(c.Folder)
+	if err != nil {
+		return unusable{err}
+	}
+	x, err := explain.Explain(ctx, folder, c.A, c.B, explain.Options{NoInput: c.NoInput})
+	if err != nil {
+		return unusable{err}
+	}
+	if c.JSON {
+		return printJSON(out, x)
+	}
+	w := bufio.NewWriter(out)
+	printExplanation(w, x, c.Color.isOn())
+	return w.Flush()
+}
+
+// printExplanation prints an explanation for people.
+func printExplanation(w io.Writer, x *explain.Explanation, isColoured bool) {
+	printDocument(w, "A", &x.A)
+	printDocument(w, "B", &x.B)
+	title := "why:"
+	if x.Together != nil {
+		title = "together, because"
+		if !*x.Together {
+			title = "not together, because"
+		}
+	}
+	say(w, "\n%s\n", title)
+	for _, reason := range x.Reasons {
+		paragraph(w, 2, reason)
+	}
+	printMeasures(w, x)
+	printPath(w, x.Path)
+	if len(x.Difference) > 0 {
+		say(w, "\nthe texts as one, with [-what only A has-] and {+what only B has+}\n")
+		printRuns(w, x.Difference, isColoured)
+	}
+	if len(x.Notes) > 0 {
+		say(w, "\n")
+	}
+	for _, note := range x.Notes {
+		say(w, "note: %s\n", note)
+	}
+}
+
+// printDocument prints what is known of a document.
+func printDocument(w io.Writer, label string, d *explain.Document) {
+	say(w, "%s  %s", label, d.Name())
+	if d.Ref != "" && d.Ref != d.Name() {
+		say(w, "  (%s)", d.Ref)
+	}
+	say(w, "\n")
+	var facts []string
+	if d.Bytes > 0 {
+		facts = append(facts, size(d.Bytes))
+	}
+	if d.Words > 0 {
+		facts = append(facts, counted(int64(d.Words), "word"), counted(int64(d.Shingles), "distinct shingle"))
+	}
+	if d.Reference {
+		facts = append(facts, "of the reference")
+	}
+	if d.Cluster != "" {
+		facts = append(facts, fmt.Sprintf("in the cluster %s of %s", d.Cluster, counted(int64(d.Size), "document")))
+		fate := "kept"
+		if d.Removed {
+			fate = "removed"
+		}
+		if d.KeptID != "" {
+			fate += " for " + d.KeptID
+		}
+		facts = append(facts, fate)
+	}
+	if len(facts) > 0 {
+		say(w, "   %s\n", strings.Join(facts, ", "))
+	}
+}
+
+// printMeasures prints the similarity and the keys.
+func printMeasures(w io.Writer, x *explain.Explanation) {
+	s := x.Similarity
+	if s == nil {
+		return
+	}
+	say(w, "\nsimilarity      %.4f   %s in common, %s in either", s.Jaccard, counted(int64(s.Common), "shingle"), count(int64(s.Union)))
+	if s.Needed > 0 {
+		say(w, "; a pair of these sizes has %s in common", count(int64(s.Needed)))
+	}
+	say(w, "\n")
+	say(w, "of A in B       %.4f\nof B in A       %.4f\n", s.ContainmentA, s.ContainmentB)
+	if s.Hamming != nil {
+		say(w, "SimHash         %d of %d bits differ\n", *s.Hamming, s.Bits)
+	}
+	if s.Words > 0 {
+		say(w, "passage         %s, the longest that both have\n", counted(int64(s.Words), "word"))
+	}
+	if k := x.Keys; k != nil {
+		say(w, "keys            %s\n", keysText(k))
+	}
+}
+
+// keysText says which keys two documents share.
+func keysText(k *explain.Keys) string {
+	switch {
+	case k.AllPairs:
+		return "none: the run has compared all pairs of documents of similar sizes"
+	case k.Shared == nil:
+		return fmt.Sprintf("%s: documents that are alike enough always share one", k.Method)
+	}
+	text := fmt.Sprintf("%s: %d shared, of %d of A and %d of B", k.Method, *k.Shared, k.A, k.B)
+	if k.Probability > 0 {
+		text += fmt.Sprintf("; a pair of this similarity shares one with a probability of %.4f", k.Probability)
+	}
+	return text
+}
+
+// mostSteps is how many rows of a path are printed at each end.
+const mostSteps = 8
+
+// printPath prints how pairs lead from one document to the other.
+func printPath(w io.Writer, p *explain.Path) {
+	if p == nil || len(p.Steps) < 2 {
+		return // a single row is among the reasons
+	}
+	say(w, "\nthe strongest path, %s of pairs\n         %s\n", counted(int64(len(p.Steps)), "row"), p.Steps[0].A)
+	for i, step := range p.Steps {
+		isShown := i < mostSteps || i >= len(p.Steps)-mostSteps || i == p.Weakest
+		if !isShown {
+			if i == mostSteps || i == p.Weakest+1 {
+				say(w, "         ...\n")
+			}
+			continue
+		}
+		say(w, "  %6s %s", scoreText(&step), step.B)
+		if i == p.Weakest {
+			say(w, "   <- the weakest")
+		}
+		say(w, "\n")
+	}
+}
+
+// scoreText writes the score of a step.
+func scoreText(step *explain.Step) string {
+	text := fmt.Sprintf("%.4f", step.Score)
+	if step.Score > 1 || step.Score == 0 {
+		text = fmt.Sprintf("%.0f", step.Score)
+	}
+	if step.Identical {
+		text = "="
+	}
+	if !step.Exact {
+		text = "~" + text
+	}
+	return text
+}
