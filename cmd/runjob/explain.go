@@ -88,7 +88,7 @@ func printDocument(w io.Writer, label string, d *explain.Document) {
 	say(w, "\n")
 	var facts []string
 	if d.Bytes > 0 {
-		facts = append(facts, size(d.Bytes))
+		facts = append(facts, counted(d.Bytes, "byte"))
 	}
 	if d.Words > 0 {
 		facts = append(facts, counted(int64(d.Words), "word"), counted(int64(d.Shingles), "distinct shingle"))

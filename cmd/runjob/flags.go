@@ -29,6 +29,7 @@ type commands struct {
 	Query  queryCommand  `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run."`
 	Report reportCommand `cmd:"" help:"Make a page of the results of an earlier run, or compare two runs."`
 
+	Show    showCommand    `cmd:"" help:"List the clusters of an earlier run, or the documents of one."`
 	Explain explainCommand `cmd:"" help:"Say why two documents of an earlier run are together, or are not."`
 
 	State stateCommand `cmd:"" help:"Look after the state of a job that runs again and again."`

@@ -1,4 +1,4 @@
-// Package explain says why two documents of a finished run are together, or are not.
+// Package explain shows the clusters of a finished run, and says why two documents are together, or are not.
 package explain
 
 import (

@@ -28,6 +28,8 @@ type Summary struct {
 type Counts struct {
 	Documents          int64 `json:"documents"`
 	ReferenceDocuments int64 `json:"reference_documents"`
+	Bytes              int64 `json:"bytes"`
+	ReferenceBytes     int64 `json:"reference_bytes"`
 	Clusters           int64 `json:"clusters"`
 	Clustered          int64 `json:"clustered"`
 	Pairs              int64 `json:"pairs"`
