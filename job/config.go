@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/site"
 	"mirrorbeam/internal/webtext"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/sketch"
 )
 
@@ -148,6 +149,9 @@ type Config struct {
 	Runner string `json:"-"`
 	// Progress, if not nil, gets a line now and then during a long step.
 	Progress func(line string) `json:"-"`
+	// Monitor, if not nil, is called when a local runner begins to work on the job, with a function that tells how far it has
+	// come. It returns a function that is called when the runner has ended.
+	Monitor func(stages func() []work.StageProgress) (end func()) `json:"-"`
 }
 
 // autoEmit stands for the usual output of the similarity.

@@ -31,7 +31,7 @@ func another(field reflect.Value) reflect.Value {
 	case reflect.Struct:
 		value.Field(0).SetBool(true)
 	case reflect.Func:
-		value.Set(reflect.ValueOf(func(string) {}))
+		value.Set(reflect.MakeFunc(field.Type(), func([]reflect.Value) []reflect.Value { return nil }))
 	}
 	return value
 }

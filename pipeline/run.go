@@ -183,6 +183,11 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*metri
 	defer work.LimitMemory(config.ProcessMemory())()
 	// The runner may have given up the pipeline while tasks still write.
 	defer work.Drain(j.Runs.Folder)
+	if config.Monitor != nil {
+		progress, end := work.Watch(j.Runs.Folder)
+		defer end()
+		defer config.Monitor(progress.Stages)()
+	}
 	result, err := beam.Run(ctx, localRunner, graphOf(j))
 	switch {
 	case ctx.Err() != nil:

@@ -54,7 +54,9 @@ func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do func(co
 	b.group.Go(func() error {
 		done, found, err := b.Runs.Recall(string(s.name), element)
 		if found || err != nil {
-			one.outcome, one.recalled = done.Outcome, found
+			if one.outcome, one.recalled = done.Outcome, found; found {
+				b.Runs.Ended(s.name, work.Figures{})
+			}
 			return faultOf(name, err)
 		}
 		done, one.figures, err = b.Runs.Try(ofTasks, name, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
@@ -68,6 +70,7 @@ func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do func(co
 		if one.outcome = done.Outcome; err != nil {
 			return err
 		}
+		b.Runs.Ended(s.name, one.figures)
 		return faultOf(name, b.Runs.Remember(done, string(s.name), element))
 	})
 	return nil

@@ -18,11 +18,12 @@ func init() {
 // Read makes a task for every split of the inputs: PCollection<[]byte>.
 func Read(s beam.Scope, job *Job) beam.PCollection {
 	s = s.Scope("read")
-	return beam.ParDo(s, &readFn{Inputs: job.Inputs}, beam.Impulse(s))
+	return beam.ParDo(s, &readFn{Inputs: job.Inputs, Runs: job.Runs}, beam.Impulse(s))
 }
 
 type readFn struct {
 	Inputs work.Path // path of the list of inputs
+	Runs   work.Runs
 }
 
 func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) error {
@@ -30,6 +31,7 @@ func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) 
 	if err != nil {
 		return work.MarkFault(fmt.Errorf("read: %w", err))
 	}
+	f.Runs.Expect(work.Fingerprint, len(inputs.Splits))
 	for number := range inputs.Splits {
 		emit(work.Task{Number: number}.Encode())
 	}

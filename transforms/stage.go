@@ -70,6 +70,7 @@ func (f *planner) plan(ctx context.Context, s *stage, elements func(*[]byte) boo
 	if err != nil {
 		return work.Outcome{}, faultOf(string(s.name), err)
 	}
+	f.Runs.Expect(s.name, 1)
 	done, figures, err := once(ctx, f.Runs, f.Name, outcomes, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
 		p := work.Planning{
 			Runs: f.Runs, Outcomes: slices.Clone(outcomes), Counts: counts, Outcome: work.Outcome{Stage: s.name},
@@ -88,6 +89,8 @@ func (f *planner) plan(ctx context.Context, s *stage, elements func(*[]byte) boo
 	if figures != (work.Figures{}) { // otherwise an earlier run had done it
 		s.count(ctx, figures)
 	}
+	f.Runs.Ended(s.name, figures)
+	f.Runs.Expect(s.name, len(done.Tasks))
 	for _, element := range done.Tasks {
 		emit(element)
 	}

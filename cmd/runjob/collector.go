@@ -30,7 +30,7 @@ func runJob(ctx context.Context, config job.Config) (pipeline.Summary, error) {
 	if config.Memory == 0 {
 		defer easeCollector()()
 	}
-	config.Progress, config.Runner = showProgress, *runners.Runner
+	config.Runner = *runners.Runner
 	return pipeline.Run(ctx, config)
 }
 

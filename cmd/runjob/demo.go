@@ -56,6 +56,7 @@ func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	config := job.Default()
 	config.Input, config.Output = []string{corpus}, output
 	config.Emit, config.Overwrite = []string{"clusters", "pairs"}, true
+	config.Progress = showProgress
 	summary, err := runJob(ctx, config)
 	if err != nil {
 		return err

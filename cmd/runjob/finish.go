@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"os"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
@@ -16,6 +15,8 @@ type finishCommand struct {
 	Output  string `arg:"" name:"output" help:"The output folder of the job."`
 	Cancel  bool   `xor:"end" help:"Cancel the job and remove its files."`
 	Discard bool   `xor:"end" help:"Remove the files of the job and ask no cluster about it: for a job that the cluster has forgotten. A job that still runs will fail."`
+
+	logging
 }
 
 // Validate checks the argument.
@@ -25,34 +26,35 @@ func (c *finishCommand) Validate() error { return job.CheckPlace("output", c.Out
 func (c *finishCommand) Run(ctx context.Context, _ io.Writer) error {
 	switch {
 	case c.Cancel:
-		s, err := pipeline.Cancel(ctx, c.Output, showProgress)
+		s, err := pipeline.Cancel(ctx, c.Output, c.progress())
 		if err == nil {
-			say(os.Stderr, "job %s on %s is cancelled, and its files are removed\n", s.ID, s.Runner)
+			c.note("job %s on %s is cancelled, and its files are removed", s.ID, s.Runner)
 		}
 		return err
 	case c.Discard:
-		s, err := pipeline.Discard(ctx, c.Output, showProgress)
+		s, err := pipeline.Discard(ctx, c.Output, c.progress())
 		if err == nil {
-			say(os.Stderr, "the files of job %s on %s are removed\n", s.Name, s.Runner)
+			c.note("the files of job %s on %s are removed", s.Name, s.Runner)
 		}
 		return err
 	}
-	summary, err := pipeline.Finish(ctx, c.Output, showProgress)
+	summary, err := pipeline.Finish(ctx, c.Output, c.progress())
 	if err != nil {
 		return err
 	}
-	printSummary(os.Stderr, summary)
+	c.tell(&summary)
 	return nil
 }
 
-// submitJob hands a job to a cluster and says how to finish it.
-func submitJob(ctx context.Context, config job.Config) error {
-	config.Progress, config.Runner = showProgress, *runners.Runner
+// submit hands the job to a cluster and says how to finish it.
+func (c *runCommand) submit(ctx context.Context) error {
+	config := c.Config
+	config.Runner = *runners.Runner
 	s, err := pipeline.Submit(ctx, config)
 	if err != nil {
 		return err
 	}
-	say(os.Stderr, "job %s runs on %s: 'runjob finish %s' waits for it and publishes its results; with --cancel it cancels it\n",
+	c.note("job %s runs on %s: 'runjob finish %s' waits for it and publishes its results; with --cancel it cancels it",
 		s.ID, s.Runner, config.Output)
 	return nil
 }

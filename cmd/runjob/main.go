@@ -22,6 +22,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -110,6 +111,10 @@ func report(of command, err error) int {
 		return code
 	case exitInterrupted:
 		say(os.Stderr, "runjob: interrupted%s\n", leftBehind(of))
+		return code
+	}
+	if l, is := of.(interface{ json() *slog.Logger }); is && l.json() != nil {
+		l.json().Error(strings.Join(faultLines(err), "; "), "exit_code", code)
 		return code
 	}
 	for _, line := range faultLines(err) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +22,8 @@ import (
 
 // runCommand is the main job.
 type runCommand struct {
-	job.Config  `kong:"-"`
+	job.Config `kong:"-"`
+	logging
 	Async       bool   `help:"Hand the job to the cluster that --runner names, and do not wait for its end. 'runjob finish' publishes the results."`
 	MetricsFile string `placeholder:"FILE" help:"When the job ends, write to this file how it ended, in the text format of Prometheus."`
 }
@@ -50,16 +50,19 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 		return err
 	}
 	defer remove()
-	c.Stdin = stdin
+	c.Stdin, c.Progress = stdin, c.progress()
+	if !c.Quiet {
+		c.Monitor = c.monitor
+	}
 	if c.Async || forLauncher() {
-		return submitJob(ctx, c.Config)
+		return c.submit(ctx)
 	}
 	summary, err := runJob(ctx, c.Config)
 	if err != nil {
 		return err
 	}
 	done = &summary
-	printSummary(os.Stderr, summary)
+	c.tell(&summary)
 	if met := summary.Failing(); len(met) > 0 {
 		return conditionMet{fmt.Errorf("--fail-on %s", strings.Join(met, ", "))}
 	}

@@ -106,6 +106,9 @@ func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memor
 		*m = Memory{stage: stage, Run: m.Run}
 	}
 	m.Figures = Figures{Begun: time.Now()}
+	if p := r.progress(); p != nil {
+		p.began(stage, m.Figures.Begun)
+	}
 	cpu, err := Measure(func() error { return shielded(m, work) })
 	m.Figures.CPU += cpu
 	m.Figures.Ended, m.Figures.Resident = time.Now(), residentBytes()

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"mirrorbeam/internal/work"
+)
+
+const (
+	// terminalInterval is the time between two looks at a job on a terminal, plainInterval elsewhere.
+	terminalInterval = time.Second / 2
+	plainInterval    = 30 * time.Second
+)
+
+// monitor shows on the standard error how far a job has come: on a terminal a line for each stage, which changes while the
+// stage is at work, and elsewhere a line now and then.
+func (l *logging) monitor(stages func() []work.StageProgress) (end func()) {
+	p := &progressPrinter{out: os.Stderr, log: l.json()}
+	interval := plainInterval
+	if p.log == nil && isTerminal(os.Stderr) && os.Getenv("TERM") != "dumb" {
+		interval = terminalInterval
+		p.width = lineWidth
+		if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil && width > 0 {
+			p.width = width
+		}
+	}
+	ticker := time.NewTicker(interval)
+	stop := p.follow(ticker.C, stages)
+	return func() {
+		ticker.Stop()
+		stop()
+	}
+}
+
+// progressPrinter shows how far a job has come.
+type progressPrinter struct {
+	out io.Writer
+	// log, if not nil, gets records in place of lines.
+	log *slog.Logger
+	// width is that of the terminal, 0 for none.
+	width int
+
+	ended []work.Stage // stages that have got their last line
+	open  bool         // a line is there that has no end yet
+	begun bool         // a line was printed
+}
+
+// follow looks at the stages with each tick, until the caller ends it.
+func (p *progressPrinter) follow(ticks <-chan time.Time, stages func() []work.StageProgress) (end func()) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case now := <-ticks:
+				p.show(now, stages())
+			case <-stop:
+				p.finish(stages())
+				return
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		<-stopped
+	}
+}
+
+// show shows the stage that is at work.
+func (p *progressPrinter) show(now time.Time, stages []work.StageProgress) {
+	at := atWork(stages)
+	if at < 0 {
+		return
+	}
+	p.begun = true
+	s, t := &stages[at], totalOf(stages)
+	switch {
+	case p.log != nil:
+		p.log.Info("progress", "stage", s.Stage, "tasks_done", s.Done, "tasks", s.Tasks, "records", s.Records, "bytes", s.Bytes,
+			"seconds", now.Sub(s.Begun).Seconds(), "seconds_left", timeLeft(s, now).Seconds(), "memory_bytes", t.resident, "written_bytes", t.written)
+	case p.width == 0:
+		say(p.out, "runjob: %s\n", stageLine(s, now, t))
+	default:
+		p.close(stages[:at])
+		p.rewrite(stageLine(s, now, t))
+	}
+}
+
+// finish ends the last line of a terminal.
+func (p *progressPrinter) finish(stages []work.StageProgress) {
+	if p.width > 0 && p.begun {
+		if p.close(stages); p.open {
+			say(p.out, "\r\x1b[K")
+		}
+	}
+}
+
+// close prints the last lines of stages that have not had them.
+func (p *progressPrinter) close(stages []work.StageProgress) {
+	for i := range stages {
+		s := &stages[i]
+		if s.Done == 0 || s.Begun.IsZero() || slices.Contains(p.ended, s.Stage) {
+			continue
+		}
+		p.ended = append(p.ended, s.Stage)
+		p.rewrite(endLine(s))
+		say(p.out, "\n")
+		p.open = false
+	}
+}
+
+// rewrite writes a line over an open one.
+func (p *progressPrinter) rewrite(line string) {
+	say(p.out, "\r\x1b[K%s", line[:min(len(line), p.width-1)])
+	p.open = true
+}
+
+// atWork returns the stage that is at work: the last one that has begun and has tasks to do, or the last that has begun; -1 if
+// none has begun.
+func atWork(stages []work.StageProgress) int {
+	last := -1
+	for i, s := range stages {
+		hasBegun := !s.Begun.IsZero()
+		if hasBegun && (last < 0 || s.Done < s.Tasks || stages[last].Done >= stages[last].Tasks) {
+			last = i
+		}
+	}
+	return last
+}
+
+// total is what all stages take.
+type total struct {
+	written  int64 // bytes of run files
+	resident int64 // bytes of memory, when a task ended last
+}
+
+func totalOf(stages []work.StageProgress) (t total) {
+	var last time.Time
+	for _, s := range stages {
+		t.written += s.Written
+		if s.Resident > 0 && s.Ended.After(last) {
+			t.resident, last = s.Resident, s.Ended
+		}
+	}
+	return t
+}
+
+// timeLeft returns about how long a stage will take from now on, 0 if nobody knows.
+func timeLeft(s *work.StageProgress, now time.Time) time.Duration {
+	if s.Done == 0 || s.Done >= s.Tasks {
+		return 0
+	}
+	return time.Duration(float64(now.Sub(s.Begun)) * float64(s.Tasks-s.Done) / float64(s.Done))
+}
+
+// stageLine says how far a stage has come.
+func stageLine(s *work.StageProgress, now time.Time, t total) string {
+	parts := []string{fmt.Sprintf("%-11s %3d %%", s.Stage, 100*s.Done/max(s.Tasks, 1))}
+	if rest := timeLeft(s, now); rest > 0 {
+		parts = append(parts, rest.Round(time.Second).String()+" left")
+	}
+	parts = append(parts, amounts(s, now.Sub(s.Begun))...)
+	parts = append(parts, size(t.resident)+" memory", size(t.written)+" written", fmt.Sprintf("task %d of %d", min(s.Done+1, s.Tasks), s.Tasks))
+	return strings.Join(parts, "  ")
+}
+
+// endLine says what a stage has done.
+func endLine(s *work.StageProgress) string {
+	took := s.Ended.Sub(s.Begun)
+	parts := []string{fmt.Sprintf("%-11s %5.1f s", s.Stage, max(took, 0).Seconds())}
+	parts = append(parts, amounts(s, took)...)
+	return strings.Join(append(parts, size(s.Resident)+" memory", size(s.Written)+" written", counted(s.Tasks, "task")), "  ")
+}
+
+// amounts says how much input a stage has had so far.
+func amounts(s *work.StageProgress, took time.Duration) (parts []string) {
+	thing := "record"
+	if s.Stage == work.Fingerprint {
+		thing = "document"
+	}
+	if s.Records > 0 {
+		parts = append(parts, counted(s.Records, thing))
+	}
+	if s.Bytes > 0 {
+		parts = append(parts, size(s.Bytes))
+	}
+	if s.Bytes > 0 && took > 0 {
+		parts = append(parts, size(int64(float64(s.Bytes)/took.Seconds()))+"/s")
+	}
+	return parts
+}
