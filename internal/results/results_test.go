@@ -353,3 +353,23 @@ func TestNaming(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParseMember compares with JSON in general.
+func FuzzParseMember(f *testing.F) {
+	f.Add("a", "b", uint16(3), true, false)
+	f.Add(`"`, `\`, uint16(0), false, true)
+	f.Add("é", "\x00", uint16(1), false, false)
+	f.Fuzz(func(t *testing.T, name, ref string, number uint16, kept, reference bool) {
+		row := output.Cluster{
+			Cluster: output.Text(name), ID: output.Text(name), Ref: output.Text(ref), Kept: kept, Similarity: float64(number) / 7,
+			Size: int64(number), Least: 1 / float64(number+1), Mean: output.RoundMean(float64(number) / 9), Reference: reference,
+		}.AppendJSON(nil)
+		var want Member
+		if err := json.Unmarshal(row, &want); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := parseMember([]byte(strings.TrimSuffix(string(row), "\n"))); err != nil || got != want {
+			t.Errorf("%s: %+v, error %v", row, got, err)
+		}
+	})
+}

@@ -119,10 +119,55 @@ func parsed[R, T any](path, name string, all iter.Seq2[R, error], parse func(R) 
 	}
 }
 
-// parseMember reads a row of clusters.
+// parseMember reads a row of clusters. Rows as the job writes them, with names that need no escapes, are taken apart by their
+// fixed order of fields, in a fraction of the time that JSON in general takes.
 func parseMember(line []byte) (m Member, err error) {
+	if m, ok := parsePlainMember(line); ok {
+		return m, nil
+	}
 	err = json.Unmarshal(line, &m)
 	return m, err
+}
+
+// parsePlainMember reads a row of clusters in the job's order of fields, if it is one.
+func parsePlainMember(line []byte) (m Member, ok bool) {
+	rest := line
+	for _, field := range []struct {
+		start string
+		value *string
+	}{
+		{`{"cluster":"`, &m.Cluster}, {`,"id":"`, &m.ID}, {`,"ref":"`, &m.Ref},
+	} {
+		var content []byte
+		if content, rest, ok = cutPlainString(rest, field.start); !ok {
+			return m, false
+		}
+		*field.value = string(content)
+	}
+	if rest, m.Kept = bytes.CutPrefix(rest, []byte(`,"kept":true`)); !m.Kept {
+		if rest, ok = bytes.CutPrefix(rest, []byte(`,"kept":false`)); !ok {
+			return m, false
+		}
+	}
+	var size float64
+	for _, field := range []struct {
+		start string
+		value *float64
+	}{
+		{`,"similarity":`, &m.Similarity}, {`,"size":`, &size}, {`,"least":`, &m.Least},
+	} {
+		if *field.value, rest, ok = cutNumber(rest, field.start); !ok {
+			return m, false
+		}
+	}
+	m.Size = int(size)
+	if rest, m.Reference = bytes.CutSuffix(rest, []byte(`,"reference":true}`)); !m.Reference {
+		rest = bytes.TrimSuffix(rest, []byte{'}'})
+	}
+	rest, ok = bytes.CutPrefix(rest, []byte(`,"mean":`))
+	mean, err := strconv.ParseFloat(string(rest), 64)
+	m.Mean = mean
+	return m, ok && err == nil
 }
 
 // parseReject reads a row of rejects.
