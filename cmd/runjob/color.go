@@ -68,10 +68,10 @@ func printRuns(w io.Writer, runs []difference.Run, isColoured bool) {
 	}
 }
 
-// shortened cuts a text into words, and leaves out the middle if there are many.
+// shortened cuts a text into words, and leaves out the middle if there are many more than most.
 func shortened(text string, most int) []string {
 	words := difference.Words(text)
-	if len(words) <= most {
+	if len(words) <= most+most/2 {
 		return words
 	}
 	gap := fmt.Sprintf("... (%s) ...", counted(int64(len(words)-most/2*2), "word"))
