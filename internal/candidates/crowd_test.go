@@ -97,6 +97,33 @@ func TestCrowdsAreWhole(t *testing.T) {
 	}
 }
 
+// TestMajorKeyIsPassedOver: pairs that have met under the key that most documents of a large group had before are not
+// looked at again, whatever the position of the keys is. Keys of passages are all at position 0.
+func TestMajorKeyIsPassedOver(t *testing.T) {
+	const documents, others = 300, 2
+	for _, position := range []uint32{0, 1, 40} {
+		g := Grouper{FirstInput: 1}
+		group := make([]Record, documents)
+		for i := range group {
+			ref := docref.Ref(i + 1)
+			group[i] = Record{Ref: ref, Second: ref, Size: 1, Position: position, Digest: uint64(i)}
+			group[i].Previous[0] = 1 << 31
+			if i >= documents-others {
+				group[i].Previous[0] = uint32(i)
+			}
+		}
+		major, pairs := g.unmet(group)
+		looked := int64(0)
+		g.compareAcross(group, major, func(_, _ *Record) bool {
+			looked++
+			return false
+		})
+		if want := int64(documents-others)*others + 1; pairs != want || looked != want {
+			t.Errorf("position %d: %d pairs have not met and %d are looked at, want %d", position, pairs, looked, want)
+		}
+	}
+}
+
 // TestLargeGroups: a large group, of which nearly all have the same key before, is
 // compared as a loop over all pairs compares it.
 func TestLargeGroups(t *testing.T) {

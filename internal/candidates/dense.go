@@ -9,8 +9,9 @@ func (g *Grouper) KeyID(r *Record) uint64 {
 	return bandID(int(r.Position), PreviousOf(r.Key))
 }
 
-// bandID returns the id of the key of a band. Keys of different bands have different ids.
-func bandID(band int, hash uint32) uint64 { return uint64(band)<<32 | uint64(hash) }
+// bandID returns the id of the key of a band, of 48 bits. Keys of different bands have different ids. Keys that have no
+// bands are all at position 0, so the key before one is of band -1.
+func bandID(band int, hash uint32) uint64 { return uint64(uint16(band))<<32 | uint64(hash) }
 
 // previousID returns the KeyID of an earlier key of a record's document; 0 before is the latest one.
 func (g *Grouper) previousID(r *Record, before int) uint64 {
