@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/storage"
 )
 
 // FailCondition returns the condition of [Config.FailOn] that there is a change of a kind, such as "new-clusters". Of is one of
@@ -49,6 +50,9 @@ func (c *Config) checkState(check checker) {
 	}
 	if err := CheckPlace("state", c.State); err != nil {
 		check(false, "%w", err)
+	}
+	for _, other := range []struct{ setting, folder string }{{"output", c.Output}, {"temp", c.TempFolder()}} {
+		check(!storage.Contains(c.State, other.folder), "{"+other.setting+"} %s: lies in the {state}, a folder that holds nothing else: name one outside of it", other.folder)
 	}
 	c.checkFailOn(check)
 	check(IsLocal(c.Runner), "{state}: works with the local runner only, in this version")

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,6 +17,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
 	"mirrorbeam/internal/results"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
@@ -25,6 +25,12 @@ import (
 // demoCommand makes a corpus of files that every user of Go has on disk, and runs the main job on it.
 type demoCommand struct {
 	Output string `default:"runjob-demo" placeholder:"DIR" help:"Folder for the corpus and the results."`
+}
+
+// demoDocument is a document of the corpus. Its id is the path of the file below its folder.
+type demoDocument struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
 }
 
 // maxDemoFiles bounds the demo to some seconds.
@@ -42,6 +48,9 @@ func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	roots, err := goFolders()
 	if err != nil {
 		return unusable{fmt.Errorf("make demo corpus: %w", err)}
+	}
+	if _, err := os.Lstat(corpus); err == nil && !isDemoCorpus(corpus, roots) {
+		return unwritable{fmt.Errorf("make demo corpus: %s is there and is not of a demo: name another folder with --output", corpus)}
 	}
 	n, err := writeDemoCorpus(corpus, roots)
 	if err != nil {
@@ -85,11 +94,11 @@ func writeDemoCorpus(path string, roots []string) (int, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return 0, err
 	}
-	f, err := os.Create(path)
+	f, err := storage.Create(path)
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
+	defer f.Abort()
 	out := bufio.NewWriter(f)
 	encoder := json.NewEncoder(out)
 	n := 0
@@ -110,16 +119,35 @@ func writeDemoCorpus(path string, roots []string) (int, error) {
 			if err != nil {
 				return err
 			}
-			return encoder.Encode(struct {
-				ID   string `json:"id"`
-				Text string `json:"text"`
-			}{filepath.ToSlash(id), string(text)})
+			return encoder.Encode(demoDocument{filepath.ToSlash(id), string(text)})
 		})
 		if err != nil {
 			return n, err
 		}
 	}
-	return n, errors.Join(out.Flush(), f.Close())
+	if err := out.Flush(); err != nil {
+		return n, err
+	}
+	return n, f.Commit()
+}
+
+// isDemoCorpus reports whether a demo has written a file: the first document is a file below one of the folders.
+func isDemoCorpus(path string, roots []string) bool {
+	f, err := storage.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // it was only read
+	content := f.From(0)
+	defer content.Close()
+	var first demoDocument
+	if err := json.NewDecoder(content).Decode(&first); err != nil || first.ID == "" {
+		return false
+	}
+	return slices.ContainsFunc(roots, func(root string) bool {
+		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(first.ID)))
+		return err == nil && info.Mode().IsRegular()
+	})
 }
 
 // goFolders returns the module cache and the Go tree.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +15,25 @@ import (
 
 // successMetric tells when a run last ended well. A run that fails hands the value of the last file on.
 const successMetric = "runjob_last_success_time_seconds"
+
+// endMetric comes first in a file of metrics, so that it can be told from a file of somebody else.
+const endMetric = "runjob_last_end_time_seconds"
+
+// checkMetricsFile returns an error if a file is there that holds no metrics of a run: writeMetrics would replace it.
+func checkMetricsFile(path string) error {
+	const begin = "# HELP " + endMetric
+	content, err := storage.ReadBeginning(path, len(begin))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil && len(content) > 0 && string(content) != begin:
+		err = fmt.Errorf("%s is there and holds no metrics of a run: name another file", path)
+	}
+	if err != nil {
+		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
+	}
+	return nil
+}
 
 // ending says how a run has ended.
 type ending struct {
@@ -29,7 +50,7 @@ func writeMetrics(path string, e ending) error {
 		b = fmt.Appendf(b, "# HELP %s %s\n# TYPE %s gauge\n%s %s\n", name, help, name, name, strconv.FormatFloat(value, 'f', -1, 64))
 	}
 	at := float64(e.at.UnixMilli()) / 1000
-	metric("runjob_last_end_time_seconds", "When the last run ended.", at)
+	metric(endMetric, "When the last run ended.", at)
 	metric("runjob_last_exit_code", "The exit code of the last run.", float64(e.code))
 	if success, known := lastSuccess(path); e.summary != nil {
 		metric(successMetric, "When a run last published its results.", at)

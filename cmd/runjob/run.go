@@ -41,6 +41,9 @@ type conditionMet struct{ error }
 func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 	var done *pipeline.Summary
 	if c.MetricsFile != "" {
+		if err := checkMetricsFile(c.MetricsFile); err != nil {
+			return err
+		}
 		defer func() {
 			err = errors.Join(err, writeMetrics(c.MetricsFile, ending{at: time.Now(), code: exitCode(err), summary: done}))
 		}()
@@ -153,7 +156,10 @@ func printUnmarked(w io.Writer, s pipeline.Summary) {
 		say(w, "note: --keep %s: no %s for %s of %s; copies that have one are preferred\n",
 			s.Config.Keep, lacking, count(n.Unranked), counted(n.Documents, "document"))
 	}
-	if n.Unsited > 0 {
+	switch {
+	case n.Unsited > 0 && n.Unsited == n.Documents:
+		say(w, "note: --url-field %s: no document has an address, so there are no sites; name the field that holds it\n", s.Config.URLField)
+	case n.Unsited > 0:
 		say(w, "note: --url-field %s: no address for %s of %s; they belong to no site\n", s.Config.URLField, count(n.Unsited), counted(n.Documents, "document"))
 	}
 	if n.Unscoped > 0 {
@@ -175,6 +181,9 @@ func printCost(w io.Writer, s pipeline.Summary) {
 	if s.Skipped.Pairs > 0 {
 		say(w, "skipped: %s pairs not compared, in %s too large to compare fully, such as one of %s with %s and %s\n",
 			count(s.Skipped.Pairs), counted(s.Skipped.Groups, "group"), counted(s.Skipped.Example.Documents, "document"), s.Skipped.Example.First, s.Skipped.Example.Second)
+	}
+	if s.Skipped.Kept > 0 {
+		say(w, "note: of the kept documents %s were not compared with all others, and may be like them\n", count(s.Skipped.Kept))
 	}
 	if s.Skipped.SpreadPages > 0 {
 		say(w, "left out: %s on more than %s sites, which say nothing of mirrors\n", counted(s.Skipped.SpreadPages, "page"), count(int64(s.Config.MirrorSites)))

@@ -45,6 +45,9 @@ func TestNoSockets(t *testing.T) {
 		{"eval", "--truth", "truth.tsv", "--output", "earlier"},
 		{"query", "--index", "earlier", "--input", "more.jsonl"},
 		{"demo", "--output", "demo"},
+		{"run", "--input", "in.jsonl", "--output", "tonight", "--state", "state", "--metrics-file", "run.prom"},
+		{"mirrors", "--input", "in.jsonl", "--output", "mirrors", "--url-field", "id"},
+		{"report", "earlier"},
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			j := s.command("runjob", args...)

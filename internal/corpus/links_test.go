@@ -207,9 +207,9 @@ func TestSearched(t *testing.T) {
 	}{
 		{"c", "c", "c"},
 		{"c", "c/out", "c"},
-		{"c", "c/sub/deep/out", "c/sub"},
-		{"c", "alias/out", "c/sub"},
-		{"c", "far/away/out", "c/far/away"},
+		{"c", "c/sub/deep/out", "c"},
+		{"c", "alias/out", "c"},
+		{"c", "far/away/out", "c/far"},
 		{"c/far", "far/out", "c/far"},
 		{"c/**/*.jsonl", "c/out", "c"},
 		{"**/a.jsonl", "out", "."},

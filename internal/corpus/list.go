@@ -60,7 +60,7 @@ type Listing struct {
 }
 
 // Searched reports whether a path is a folder that was searched at any depth, or lies in one, whatever links
-// lead there. It returns that folder. The path need not exist.
+// lead there. It returns that folder, the outermost of several. The path need not exist.
 func (l Listing) Searched(path string) (folder string, found bool, err error) {
 	if storage.Scheme(path) != "" {
 		for _, folder := range l.stored {
@@ -79,11 +79,11 @@ func (l Listing) Searched(path string) (folder string, found bool, err error) {
 		if err != nil {
 			return "", false, fmt.Errorf("find out where %s is: %w", path, err)
 		}
-		if folder, found = l.searched[storage.IdentityOf(info)]; found {
-			return folder, true, nil
+		if searched, is := l.searched[storage.IdentityOf(info)]; is {
+			folder, found = searched, true
 		}
 		if above == filepath.Dir(above) {
-			return "", false, nil
+			return folder, found, nil
 		}
 		above = filepath.Dir(above)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
@@ -81,6 +82,9 @@ func remedy(c *job.Config, fault work.Fault) error {
 	where, named := "the temporary folder "+c.TempFolder(), "temp"
 	if workspace.IsPartial(fault.Path) {
 		where, named = "the output folder "+c.Output, "output"
+	}
+	if c.State != "" && storage.Contains(c.State, fault.Path) {
+		where, named = "the state "+c.State, "state"
 	}
 	switch fault.Errno {
 	case "EMFILE", "ENFILE":

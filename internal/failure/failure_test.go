@@ -34,6 +34,11 @@ func TestHostileNames(t *testing.T) {
 	if err := Explain(&config, "", full); !errors.Is(err, Storage) || !strings.Contains(err.Error(), "the disk of the output folder") {
 		t.Errorf("a full disk: %v", err)
 	}
+	config.State = filepath.Join(t.TempDir(), "state")
+	full = &fs.PathError{Op: "write", Path: filepath.Join(config.State, "units", "run-A"), Err: syscall.ENOSPC}
+	if err := Explain(&config, "", full); !errors.Is(err, Storage) || !strings.Contains(err.Error(), "the disk of the state "+config.State) {
+		t.Errorf("a full disk of a state: %v", err)
+	}
 }
 
 // TestKinds: an error keeps its words. It is of its kind, and is the error that it wraps.

@@ -25,7 +25,7 @@ var mayImport = map[string]string{
 	"internal/verdicts":              "internal/records internal/storage",
 	"internal/listing":               "internal/corpus internal/documents internal/failure internal/formats internal/output internal/setting internal/storage internal/workspace job",
 	"internal/warnings":              "internal/keep internal/methods internal/sources internal/work job sketch",
-	"internal/failure":               "internal/setting internal/work internal/workspace job",
+	"internal/failure":               "internal/setting internal/storage internal/work internal/workspace job",
 	"internal/difference":            "sketch",
 	"internal/explain":               "internal/candidates internal/difference internal/documents internal/keep internal/methods internal/output internal/results internal/setting internal/unionfind internal/work internal/workspace job sketch",
 	"internal/report":                "internal/audit internal/difference internal/methods internal/output internal/results internal/setting internal/sources internal/warnings internal/work internal/workspace job lshbands sketch",

@@ -90,8 +90,5 @@ func isResult(name string) bool {
 	if slices.Contains([]string{workspace.ManifestName, workspace.SummaryName, workspace.SuccessName}, name) {
 		return true
 	}
-	outputs := []string{
-		output.Clusters, output.Pairs, output.Removed, output.Unique, output.Annotated, output.Rejects, output.Sketches, output.Index, output.Changes,
-	}
-	return slices.ContainsFunc(outputs, func(output string) bool { return strings.HasPrefix(name, output+"-") })
+	return slices.ContainsFunc(output.All(), func(output string) bool { return strings.HasPrefix(name, output+"-") })
 }

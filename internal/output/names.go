@@ -1,5 +1,10 @@
 package output
 
+// All returns the names of all outputs.
+func All() []string {
+	return []string{Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Index, Changes, Mirrors, Sites, Suspects}
+}
+
 // The outputs that rows are written to.
 const (
 	Clusters = "clusters"

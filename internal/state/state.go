@@ -34,6 +34,8 @@ type State struct {
 	Last Content
 
 	lease storage.Lease
+	// isMade says that Open has made the folder.
+	isMade bool
 }
 
 // Open opens the state in a folder, which is made if it is missing, and takes its lease. It removes what runs that died
@@ -49,7 +51,10 @@ func Open(folder, holder string) (_ *State, err error) {
 	if err != nil {
 		return nil, err
 	}
+	st := &State{Folder: folder}
 	if storage.Scheme(folder) == "" {
+		_, err := os.Lstat(folder)
+		st.isMade = errors.Is(err, fs.ErrNotExist)
 		if err := os.MkdirAll(filepath.Join(folder, unitsName), 0o777); err != nil {
 			return nil, err
 		}
@@ -58,7 +63,6 @@ func Open(folder, holder string) (_ *State, err error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &State{Folder: folder}
 	if st.lease, err = s.Lease(storage.Join(folder, lockName), holder); err != nil {
 		return nil, err
 	}
@@ -71,8 +75,16 @@ func Open(folder, holder string) (_ *State, err error) {
 	return st, nil
 }
 
-// Close gives the lease back.
-func (s *State) Close() error { return s.lease.Release() }
+// Close gives the lease back. A folder that Open has made goes with it, if nothing was written there.
+func (s *State) Close() error {
+	err := s.lease.Release()
+	if s.isMade && s.Last.Number == 0 {
+		for _, folder := range []string{s.Units(), s.Folder} {
+			os.Remove(folder) // stays if it holds anything, such as the lease of another run
+		}
+	}
+	return err
+}
 
 // Units returns the folder in which a run makes units.
 func (s *State) Units() string { return storage.Join(s.Folder, unitsName) }

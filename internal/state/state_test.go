@@ -153,6 +153,26 @@ func TestSweepNames(t *testing.T) {
 	}
 }
 
+// TestNothingIsLeft: a run that fails before it writes leaves no folder behind that it has made, and no other is removed.
+func TestNothingIsLeft(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "state")
+	if err := open(t, folder).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder is left: %v", err)
+	}
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, folder).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(folder); err != nil {
+		t.Errorf("a folder of the user is removed: %v", err)
+	}
+}
+
 // TestOneRunAtATime: a second run is told who is at work.
 func TestOneRunAtATime(t *testing.T) {
 	for name, folder := range folders(t) {

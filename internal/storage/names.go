@@ -80,6 +80,18 @@ func Absolute(name string) (string, error) {
 	return filepath.Abs(name)
 }
 
+// Contains reports whether a name lies in a folder, or is its name. It follows no links.
+func Contains(folder, name string) bool {
+	folder, err := Absolute(folder)
+	if err != nil {
+		return false
+	}
+	if name, err = Absolute(name); err != nil {
+		return false
+	}
+	return strings.HasPrefix(name+"/", strings.TrimRight(folder, "/")+"/")
+}
+
 // Stat describes a file of any storage.
 func Stat(name string) (Info, error) {
 	s, err := Of(name)
@@ -154,6 +166,21 @@ func ReadFile(name string) ([]byte, error) {
 	stream := file.From(0)
 	defer stream.Close()
 	return io.ReadAll(stream)
+}
+
+// ReadBeginning returns the first n bytes of a file, or all if it has fewer.
+func ReadBeginning(name string, n int) ([]byte, error) {
+	file, err := Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // it was only read
+	b := make([]byte, n)
+	n, err = file.ReadAt(b, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return b[:n], err
 }
 
 // WriteFile makes a file of any storage in one step. It has the whole content, or there is no file.

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"bytes"
-	"io"
 
 	"mirrorbeam/internal/storage"
 )
@@ -22,17 +21,8 @@ const pageBeginning = 1 << 10
 
 // IsPage reports whether a file is a page about results. It is an error if the file cannot be read.
 func IsPage(name string) (bool, error) {
-	file, err := storage.Open(name)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close() // it was only read
-	begin := make([]byte, pageBeginning)
-	n, err := file.ReadAt(begin, 0)
-	if err != nil && err != io.EOF {
-		return false, err
-	}
-	return bytes.Contains(begin[:n], []byte(PageMark)), nil
+	begin, err := storage.ReadBeginning(name, pageBeginning)
+	return bytes.Contains(begin, []byte(PageMark)), err
 }
 
 // pages returns the names of the pages about results in a folder. What cannot be read is none, and stays.
