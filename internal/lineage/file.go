@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 
+	"mirrorbeam/internal/sealed"
 	"mirrorbeam/internal/storage"
 )
 
@@ -14,8 +14,6 @@ const (
 	magic       = "mirrorbeam groups 1\n"
 	alertsMagic = "mirrorbeam alerts 1\n"
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 const memberSize = 16
 
@@ -75,16 +73,7 @@ func WriteAlerts(path string, alerts []Alert) error {
 
 // writeChecked writes a file with a check sum at its end.
 func writeChecked(path string, b []byte) error {
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	w, err := storage.CreateWith(path, storage.Options{Durable: true})
-	if err != nil {
-		return fmt.Errorf("write groups: %w", err)
-	}
-	defer w.Abort()
-	if _, err = w.Write(b); err == nil {
-		err = w.Commit()
-	}
-	if err != nil {
+	if err := storage.WriteFileWith(path, sealed.Seal(b), storage.Options{Durable: true}); err != nil {
 		return fmt.Errorf("write groups: %w", err)
 	}
 	return nil
@@ -108,18 +97,9 @@ func readChecked[T any](path string, decode func([]byte) ([]T, error)) (all []T,
 	return all, nil
 }
 
-// check returns what stands between the beginning of a file and its check sum.
-func check(b []byte, magic string) ([]byte, error) {
-	end := len(b) - 4
-	if end < len(magic) || string(b[:len(magic)]) != magic || crc32.Checksum(b[:end], castagnoli) != binary.LittleEndian.Uint32(b[end:]) {
-		return nil, errDamaged
-	}
-	return b[len(magic):end], nil
-}
-
 // decode reads the content of a file of groups.
 func decode(b []byte) (groups []Group, err error) {
-	for b, err = check(b, magic); err == nil && len(b) > 0; {
+	for b, err = sealed.Open(b, magic); err == nil && len(b) > 0; {
 		length := int(b[0])
 		if b = b[1:]; len(b) < length {
 			return nil, errDamaged
@@ -135,7 +115,7 @@ func decode(b []byte) (groups []Group, err error) {
 
 // decodeAlerts reads the content of a file of alerts.
 func decodeAlerts(b []byte) (alerts []Alert, err error) {
-	for b, err = check(b, alertsMagic); err == nil && len(b) > 0; {
+	for b, err = sealed.Open(b, alertsMagic); err == nil && len(b) > 0; {
 		var a Alert
 		a, b, err = NextAlert(b)
 		alerts = append(alerts, a)

@@ -5,10 +5,10 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"time"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/sealed"
 	"mirrorbeam/internal/storage"
 )
 
@@ -55,44 +55,30 @@ type Stretch struct {
 // magic begins a generation. The number in it is that of the layout, and changes with it.
 const magic = "mirrorbeam state 1\n"
 
-const anyMagic = "mirrorbeam state "
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // encode writes the content with a check sum.
 func (c *Content) encode() ([]byte, error) {
 	b := bytes.NewBufferString(magic)
 	if err := gob.NewEncoder(b).Encode(c); err != nil {
 		return nil, err
 	}
-	sum := crc32.Checksum(b.Bytes(), castagnoli)
-	return append(b.Bytes(), byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24)), nil
+	return sealed.Seal(b.Bytes()), nil
 }
 
 // decode reads what encode wrote.
 func decode(b []byte) (*Content, error) {
-	if !bytes.HasPrefix(b, []byte(magic)) {
-		if bytes.HasPrefix(b, []byte(anyMagic)) {
-			return nil, errors.New("it has the layout of another version of this program: name another folder")
-		}
-		return nil, errors.New("it is not a generation of a state")
+	body, err := sealed.Open(b, magic)
+	if errors.Is(err, sealed.ErrVersion) {
+		err = fmt.Errorf("%w: name another folder", err)
 	}
-	body := len(b) - 4
-	if body < len(magic) {
-		return nil, errDamaged
-	}
-	sum := uint32(b[body]) | uint32(b[body+1])<<8 | uint32(b[body+2])<<16 | uint32(b[body+3])<<24
-	if crc32.Checksum(b[:body], castagnoli) != sum {
-		return nil, errDamaged
+	if err != nil {
+		return nil, err
 	}
 	c := new(Content)
-	if err := gob.NewDecoder(bytes.NewReader(b[len(magic):body])).Decode(c); err != nil {
-		return nil, errors.Join(errDamaged, err)
+	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(c); err != nil {
+		return nil, errors.Join(sealed.ErrDamaged, err)
 	}
 	return c, nil
 }
-
-var errDamaged = errors.New("it is damaged (check sum)")
 
 // readGeneration reads the generation of that number.
 func readGeneration(folder string, number int) (*Content, error) {

@@ -145,18 +145,11 @@ func (s *State) Commit(next Content) error {
 	if err != nil {
 		return err
 	}
-	w, err := storage.CreateWith(generationName(s.Folder, next.Number), storage.Options{IfAbsent: true, Durable: true})
+	err = storage.WriteFileWith(generationName(s.Folder, next.Number), b, storage.Options{IfAbsent: true, Durable: true})
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("another run has written generation %d of the state: %w", next.Number, err)
+	}
 	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	if _, err := w.Write(b); err != nil {
-		return err
-	}
-	if err := w.Commit(); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("another run has written generation %d of the state: %w", next.Number, err)
-		}
 		return err
 	}
 	s.Last = next

@@ -184,8 +184,11 @@ func ReadBeginning(name string, n int) ([]byte, error) {
 }
 
 // WriteFile makes a file of any storage in one step. It has the whole content, or there is no file.
-func WriteFile(name string, content []byte) error {
-	w, err := Create(name)
+func WriteFile(name string, content []byte) error { return WriteFileWith(name, content, Options{}) }
+
+// WriteFileWith does what WriteFile does, with options.
+func WriteFileWith(name string, content []byte, options Options) error {
+	w, err := CreateWith(name, options)
 	if err != nil {
 		return err
 	}

@@ -5,13 +5,12 @@ package verdicts
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"sort"
 
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/sealed"
 	"mirrorbeam/internal/storage"
 )
 
@@ -50,8 +49,6 @@ func Get(b []byte) Verdict {
 // magic begins a table. The number in it is that of the layout, and changes with it.
 const magic = "mirrorbeam verdicts 1\n"
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Write writes a table of verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It reorders
 // them.
 func Write(path string, all []Verdict) error {
@@ -63,16 +60,7 @@ func Write(path string, all []Verdict) error {
 		b = b[:len(b)+Size]
 		v.Put(b[len(b)-Size:])
 	}
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	w, err := storage.CreateWith(path, storage.Options{Durable: true})
-	if err != nil {
-		return fmt.Errorf("write verdicts: %w", err)
-	}
-	defer w.Abort()
-	if _, err = w.Write(b); err == nil {
-		err = w.Commit()
-	}
-	if err != nil {
+	if err := storage.WriteFileWith(path, sealed.Seal(b), storage.Options{Durable: true}); err != nil {
 		return fmt.Errorf("write verdicts: %w", err)
 	}
 	return nil
@@ -95,12 +83,11 @@ func Read(path string) (*Table, error) {
 
 // check returns the packed verdicts in the content of a file.
 func check(b []byte) ([]byte, error) {
-	end := len(b) - 4
-	if end < len(magic) || string(b[:len(magic)]) != magic || (end-len(magic))%Size != 0 ||
-		crc32.Checksum(b[:end], castagnoli) != binary.LittleEndian.Uint32(b[end:]) {
-		return nil, errors.New("it is damaged")
+	packed, err := sealed.Open(b, magic)
+	if err == nil && len(packed)%Size != 0 {
+		err = sealed.ErrDamaged
 	}
-	return b[len(magic):end], nil
+	return packed, err
 }
 
 // Find returns the verdict about two digests, in either order.
