@@ -218,7 +218,7 @@ func TestFewLongDocumentsArePlanned(t *testing.T) {
 // TestPlannedTraffic compares what a plan says of the temporary files, stage by stage, with what jobs report.
 func TestPlannedTraffic(t *testing.T) {
 	if testing.Short() {
-		t.Skip("many jobs; TestPlannedWork plans some of them")
+		t.Skip("many jobs, which a run without -short has; TestPlannedWork plans some of them in this one")
 	}
 	w := newWriter(27)
 	w.families(2500, 5, 60, 240)

@@ -181,7 +181,7 @@ func (c *Comparison) stages() []Row {
 func WriteComparison(w io.Writer, c *Comparison) error {
 	frame, err := newFrame(c)
 	if err == nil {
-		err = pages().ExecuteTemplate(w, "compare.html", comparisonView{c, frame, histograms(c)})
+		err = fill(w, "compare.html", comparisonView{c, frame, histograms(c)})
 	}
 	if err != nil {
 		return fmt.Errorf("write a comparison: %w", err)

@@ -82,8 +82,8 @@ func encode(figures any) ([]byte, error) {
 }
 
 // pages are the templates.
-var pages = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("pages").Funcs(template.FuncMap{
+var pages = sync.OnceValues(func() (*template.Template, error) {
+	return template.New("pages").Funcs(template.FuncMap{
 		"count": whole, "percent": percent, "size": size, "duration": duration,
 		"decimal": decimal, "short": short, "shown": shown, "name": name, "share": share,
 		"hundred":   func(x float64) string { return fmt.Sprintf("%.0f", 100*x) },
@@ -99,8 +99,17 @@ var pages = sync.OnceValue(func() *template.Template {
 		"figure":   figure,
 		"change":   change,
 		"side":     func(label string, side difference.Side) labelled { return labelled{label, side} },
-	}).ParseFS(pageFiles, "page/*.html"))
+	}).ParseFS(pageFiles, "page/*.html")
 })
+
+// fill writes the page of a template.
+func fill(w io.Writer, name string, view any) error {
+	templates, err := pages()
+	if err != nil {
+		return err
+	}
+	return templates.ExecuteTemplate(w, name, view)
+}
 
 // pairTable is a table of pairs.
 type pairTable struct {
@@ -193,7 +202,7 @@ func hundredth(part, whole int64) string {
 func Write(w io.Writer, f *Figures) error {
 	view, err := newView(f)
 	if err == nil {
-		err = pages().ExecuteTemplate(w, "page.html", view)
+		err = fill(w, "page.html", view)
 	}
 	if err != nil {
 		return fmt.Errorf("write a report: %w", err)
