@@ -48,6 +48,7 @@ func TestNoSockets(t *testing.T) {
 		{"run", "--input", "in.jsonl", "--output", "tonight", "--state", "state", "--metrics-file", "run.prom"},
 		{"mirrors", "--input", "in.jsonl", "--output", "mirrors", "--url-field", "id"},
 		{"report", "earlier"},
+		{"state", "verify", "state"},
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			j := s.command("runjob", args...)
