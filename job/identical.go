@@ -18,7 +18,7 @@ func (c *Config) checkIdentical(check checker) {
 	check(c.Verify == methods.VerifyExact, "{verify} %s: {keys} %s rests on the whole texts; leave it out", c.Verify, c.Keys)
 	check(c.Audit == autoAudit || c.Audit == noAudit, "{audit} %s: with {keys} %s no pair can be missed; leave it out", c.Audit, c.Keys)
 	for _, name := range c.Outputs() {
-		check(name != output.Sketches && name != output.Index, "{emit} %s: holds fingerprints of shingles, and {keys} %s makes none", name, c.Keys)
+		check(name != output.Sketches, "{emit} %s: holds fingerprints of shingles, and {keys} %s makes none", name, c.Keys)
 	}
 	if identity == sketch.SameBytes {
 		check(c.Normalize == sketch.Normalization{} && c.StopWords == "" && !c.isGiven("cjk_split", c.CJKSplit != usual.CJKSplit),

@@ -3,6 +3,7 @@ package job
 import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/indexing"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/sketch"
@@ -67,4 +68,13 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 			Normalization: c.Normalize, Weights: weights, StopWordUse: c.StopWordUse, SimHashBits: c.SimHashBits(),
 		},
 	}
+}
+
+// Indexing returns what an index of the job's documents holds, given the list of stop words as the user wrote it.
+func (c *Config) Indexing(stopWords string) indexing.Kind {
+	kind := indexing.Kind{Config: c.SketchHash(stopWords), Threshold: c.Threshold}
+	if c.Scoring() == methods.Hamming {
+		kind.Bits, kind.Distance = c.SimHashBits(), c.Hamming
+	}
+	return kind
 }

@@ -216,12 +216,9 @@ func (c *Config) checkOutput(check checker) {
 		all := append([]string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed, output.Sketches, output.Index}, siteOutputs...)
 		check(slices.Contains(all, name), "{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, index, mirrors, sites or suspects", name)
 	}
-	check(!slices.Contains(c.Emit, output.Index) || c.Verify == methods.VerifyExact,
-		"{emit} index: holds the full sets of {verify} exact, and not those of {verify} %s", c.Verify)
-	check(!slices.Contains(c.Emit, output.Index) || c.Scoring() != methods.Hamming || c.Bits == 64,
-		"{emit} index: holds SimHash fingerprints of {bits} 64, and not of {bits} %d", c.Bits)
-	check(!slices.Contains(c.Emit, output.Index) || c.Within == "",
-		"{emit} index: a query looks among all documents, and not among those of one {within}; leave one of the two out")
+	if err := c.CheckIndex(); err != nil && slices.Contains(c.Emit, output.Index) {
+		check(false, "{emit} index: %w", err)
+	}
 	check(c.Across == "" || c.Across != c.Within, "{within} and {across} %s: no two documents both share a value and differ in it", c.Across)
 	// Documents of the reference are not compared with each other either. A class of equal documents would need four to
 	// stand for it, not two.
@@ -232,4 +229,19 @@ func (c *Config) checkOutput(check checker) {
 		check(false, "{keep} %s: %w", c.Keep, err)
 	}
 	check(c.Split == keep.Component || c.Split == keep.Star, "{split} %s: must be component or star", c.Split)
+}
+
+// CheckIndex says why an index cannot hold the documents of the job; nil if it can. The message tells what an index does.
+func (c *Config) CheckIndex() error {
+	switch {
+	case c.method().Identity != "":
+		return setting.Errorf("holds fingerprints of shingles, and {keys} %s makes none", c.Keys)
+	case c.Verify != methods.VerifyExact:
+		return setting.Errorf("holds the full sets of {verify} exact, and not those of {verify} %s", c.Verify)
+	case c.Scoring() == methods.Hamming && c.Bits != 64:
+		return setting.Errorf("holds SimHash fingerprints of {bits} 64, and not of {bits} %d", c.Bits)
+	case c.Within != "":
+		return setting.Errorf("answers from all documents, and not from those of one {within}")
+	}
+	return nil
 }

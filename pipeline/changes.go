@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/verdicts"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 // Failing returns the conditions of [job.Config.FailOn] that the run meets.
@@ -143,5 +144,6 @@ func (r *run) commit(result *outputs.Result, of found) error {
 		Made: time.Now(), Program: version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
 		Documents: result.Counts.Documents + result.Counts.ReferenceDocuments, Results: r.ConfigHash,
 		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects,
+		StopWords: r.inputs.StopWords, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})
 }

@@ -95,12 +95,5 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 
 // indexOf returns the index for the scores of the job.
 func indexOf(config *job.Config, e extent) outputs.Index {
-	x := outputs.Index{
-		Partial: work.Path(e.partial), Inputs: work.Path(e.inputs),
-		Config: config.SketchHash(e.stopWords), Threshold: config.Threshold,
-	}
-	if config.Scoring() == methods.Hamming {
-		x.Bits, x.Distance = config.SimHashBits(), config.Hamming
-	}
-	return x
+	return outputs.Index{Partial: work.Path(e.partial), Inputs: work.Path(e.inputs), Kind: config.Indexing(e.stopWords)}
 }

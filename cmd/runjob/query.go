@@ -17,9 +17,10 @@ import (
 	"mirrorbeam/pipeline"
 )
 
-// queryCommand looks for documents in an index.
+// queryCommand looks for documents in an index, or among those of a state.
 type queryCommand struct {
-	Index     string   `required:"" placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted an index."`
+	Index     string   `placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted an index."`
+	State     string   `placeholder:"DIR" help:"Folder with the state of a scheduled run, in place of an index."`
 	Input     []string `required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern with the documents to look for, in the same fields as in the run; - is the standard input; may be repeated."`
 	Output    string   `placeholder:"FILE" help:"File for the matches; default: the standard output."`
 	Threshold *float64 `placeholder:"J" help:"Least Jaccard similarity of a match, not below the threshold of the run; default: the threshold of the run."`
@@ -28,7 +29,10 @@ type queryCommand struct {
 
 // Validate checks the flags.
 func (c *queryCommand) Validate() error {
-	if err := errors.Join(job.CheckPlace("index", c.Index), job.CheckLocal("output", c.Output)); err != nil {
+	if (c.Index == "") == (c.State == "") {
+		return errors.New("give --index or --state: where to look")
+	}
+	if err := errors.Join(job.CheckPlace("index", c.Index), job.CheckPlace("state", c.State), job.CheckLocal("output", c.Output)); err != nil {
 		return err
 	}
 	if c.Top < 0 {
@@ -43,7 +47,7 @@ func (c *queryCommand) Validate() error {
 // Run looks for the documents and writes the matches.
 func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	start := time.Now()
-	index, err := query.Open(c.Index)
+	index, err := c.openIndex(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,6 +78,14 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	}
 	say(os.Stderr, "\n")
 	return nil
+}
+
+// openIndex opens the index, or makes one of the state.
+func (c *queryCommand) openIndex(ctx context.Context) (*query.Index, error) {
+	if c.State != "" {
+		return query.OpenState(ctx, c.State, showProgress)
+	}
+	return query.Open(c.Index)
 }
 
 // open opens the place for the matches. It returns a function that finishes them: a file gets its name only

@@ -91,6 +91,9 @@ type Header struct {
 	// FirstFile.
 	FirstFile int      `json:"first_file"`
 	Files     []string `json:"files"`
+	// Members are the names of the files of a group, by the place of the group in Files. The position of a document in a
+	// group is the number of its file there.
+	Members map[int][]string `json:"members,omitempty"`
 	// Segments are filled in by the Builder.
 	Segments []SegmentHeader `json:"segments"`
 }
@@ -174,6 +177,23 @@ func openHeader(file []byte) (header Header, err error) {
 		return header, fmt.Errorf("the header is damaged: %w", err)
 	}
 	return header, nil
+}
+
+// Place returns the name of the file that holds a document, and the position in that file. It reports whether the header
+// knows them.
+func (h *Header) Place(ref docref.Ref) (name string, position int64, known bool) {
+	number, position := ref.File()-h.FirstFile, ref.Position()
+	if number < 0 || number >= len(h.Files) {
+		return "", 0, false
+	}
+	members, isGroup := h.Members[number]
+	if !isGroup {
+		return h.Files[number], position, true
+	}
+	if position >= int64(len(members)) {
+		return "", 0, false
+	}
+	return members[position], 0, true
 }
 
 func openSegment(file []byte, h SegmentHeader, fingerprints bool) (*Segment, error) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/index"
+	"mirrorbeam/internal/indexing"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -75,7 +76,7 @@ func TestSketchesOfTheInput(t *testing.T) {
 func openIndex(t *testing.T, x *Index, visit func(index.Header, []*index.Segment)) {
 	t.Helper()
 	catalog := writeSketched(t)
-	x.Partial, x.Inputs, x.Config, x.Threshold = work.Path(t.TempDir()), listInputs(t, threeFiles), "config", .8
+	x.Partial, x.Inputs, x.Kind.Config, x.Kind.Threshold = work.Path(t.TempDir()), listInputs(t, threeFiles), "config", .8
 	rows := int64(0)
 	for number := range 2 {
 		o, contents, err := write(t, x, x.Partial, work.Task{Number: number, Shards: 2, Catalog: catalog})
@@ -132,7 +133,7 @@ func TestIndexOfSets(t *testing.T) {
 // TestIndexOfFingerprints: all documents are there, and the header says what the tables were planned for.
 func TestIndexOfFingerprints(t *testing.T) {
 	var got []string
-	openIndex(t, &Index{Bits: 64, Distance: 3}, func(header index.Header, segments []*index.Segment) {
+	openIndex(t, &Index{Kind: indexing.Kind{Bits: 64, Distance: 3}}, func(header index.Header, segments []*index.Segment) {
 		if header.Bits != 64 || header.Distance != 3 || len(header.Blocks) == 0 {
 			t.Errorf("header %+v", header)
 		}
@@ -149,7 +150,7 @@ func TestIndexOfFingerprints(t *testing.T) {
 	if want := []string{"", "r", "x\"", "y", "z"}; !slices.Equal(got, want) {
 		t.Errorf("documents %v, want %v", got, want)
 	}
-	x := &Index{Bits: 63, Distance: 300, Partial: work.Path(t.TempDir()), Inputs: listInputs(t, threeFiles)}
+	x := &Index{Kind: indexing.Kind{Bits: 63, Distance: 300}, Partial: work.Path(t.TempDir()), Inputs: listInputs(t, threeFiles)}
 	if _, _, err := write(t, x, x.Partial, work.Task{Shards: 1, Catalog: writeSketched(t)}); err == nil {
 		t.Error("no tables for this distance, yet no error")
 	}

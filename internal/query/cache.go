@@ -24,29 +24,42 @@ func mapIndex(path string) (storage.Mapping, error) {
 	if err != nil {
 		return storage.Mapping{}, err
 	}
-	cache, err := os.UserCacheDir()
+	cache, err := cacheFolder()
 	if err != nil {
 		return storage.Map(path) // it is read into memory
 	}
-	copied, err := cached(filepath.Join(cache, "runjob"), info)
+	of := item{info.Name, info.Generation + " " + strconv.FormatInt(info.Size, 10), 0}
+	copied, err := of.get(cache, func(copied string) error { return fetch(info, copied) })
 	if err != nil {
 		return storage.Mapping{}, fmt.Errorf("copy %s to the local disk: %w", path, err)
 	}
 	return storage.Map(copied)
 }
 
-// cached returns the path of a copy of a file in a folder, and makes the copy if it is not there. Copies of other
-// generations of the file go.
-func cached(folder string, info storage.Info) (string, error) {
+// cacheFolder returns the folder for caches of the user.
+func cacheFolder() (string, error) {
+	cache, err := os.UserCacheDir()
+	return filepath.Join(cache, "runjob"), err
+}
+
+// item is a file of a cache: of what it is made, of which version of that, and which part of the whole it is.
+type item struct {
+	of, version string
+	part        int
+}
+
+// get returns the path of the item in a folder. If it is not there, make makes it, at once. Other versions of the item go.
+func (i item) get(folder string, make func(path string) error) (string, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err
 	}
-	of := hashed(info.Name) + "-"
-	path := filepath.Join(folder, of+hashed(info.Generation+" "+strconv.FormatInt(info.Size, 10)))
-	if copied, err := os.Stat(path); err == nil && copied.Size() == info.Size {
+	of := hashed(i.of) + "-"
+	version := of + hashed(i.version) + "-"
+	path := filepath.Join(folder, version+strconv.Itoa(i.part))
+	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	if err := fetch(info, path); err != nil {
+	if err := make(path); err != nil {
 		return "", err
 	}
 	entries, err := os.ReadDir(folder)
@@ -54,8 +67,8 @@ func cached(folder string, info storage.Info) (string, error) {
 		return "", err
 	}
 	for _, entry := range entries {
-		if name := filepath.Join(folder, entry.Name()); strings.HasPrefix(entry.Name(), of) && name != path {
-			os.Remove(name) // whoever has it mapped keeps it
+		if name := entry.Name(); strings.HasPrefix(name, of) && !strings.HasPrefix(name, version) {
+			os.Remove(filepath.Join(folder, name)) // whoever has it mapped keeps it
 		}
 	}
 	return path, nil

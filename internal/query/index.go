@@ -67,17 +67,25 @@ func openIndex(folder string) (*Index, error) {
 		return nil, err
 	}
 	x := &Index{config: published.Summary.Config}
-	for _, path := range published.Paths(output.Index) {
+	if err := x.openFiles(published.Paths(output.Index)); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// openFiles opens the files of an index. If it returns an error, none is open.
+func (x *Index) openFiles(paths []string) error {
+	for _, path := range paths {
 		file, err := openIndexFile(path)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), x.Close())
+			return errors.Join(fmt.Errorf("%s: %w", path, err), x.Close())
 		}
 		x.files = append(x.files, file)
 		if !isMadeBy(&file.header, &x.config) {
-			return nil, errors.Join(fmt.Errorf("%s: the index was made with other choices than those in %s, or by another version of this program: run the job again", path, workspace.SummaryName), x.Close())
+			return errors.Join(fmt.Errorf("%s: the index was made with other choices than those in %s, or by another version of this program: run the job again", path, workspace.SummaryName), x.Close())
 		}
 	}
-	return x, nil
+	return nil
 }
 
 // isMadeBy reports whether an index was made with the settings of a configuration that matter to a query: those that
@@ -132,7 +140,7 @@ func (f *indexFile) open() error {
 	}
 	for _, s := range segments {
 		for document := range s.Documents {
-			if number := s.Ref(document).File() - header.FirstFile; number < 0 || number >= len(header.Files) {
+			if _, _, known := header.Place(s.Ref(document)); !known {
 				return fmt.Errorf("document %d is of a file that is not in the header: run the job again", document)
 			}
 		}

@@ -198,7 +198,8 @@ func firstOf(in *segment, set int) int {
 
 // refName returns path:position of a document.
 func refName(file *indexFile, ref docref.Ref) string {
-	return fmt.Sprintf("%s:%d", file.header.Files[ref.File()-file.header.FirstFile], ref.Position())
+	name, position, _ := file.header.Place(ref)
+	return fmt.Sprintf("%s:%d", name, position)
 }
 
 // row completes the match of a document with the names of that document, which are JSON strings.

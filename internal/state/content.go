@@ -21,6 +21,10 @@ type Content struct {
 	Program string
 	// Sketches identifies what decides the units: settings, lists of words and sources, and the layout of a unit.
 	Sketches string
+	// StopWords is the list of stop words as the user wrote it. Sketch and Unicode are the versions of hashes and of words.
+	StopWords string
+	Sketch    int
+	Unicode   string
 	// Config is the configuration of that run, as JSON.
 	Config []byte
 	// Files are the files of the corpus, in document order.

@@ -1,0 +1,119 @@
+// Package indexing makes an index from sketch blocks: of full sets, or of SimHash fingerprints.
+package indexing
+
+import (
+	"io"
+	"iter"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/index"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
+)
+
+// Kind says what an index holds, and what can be looked up in it.
+type Kind struct {
+	// Config identifies the configuration of the index.
+	Config string
+	// Threshold is the least similarity that a query finds.
+	Threshold float64
+	// Bits, if above 0, makes an index of SimHash fingerprints of that length, in which a query finds fingerprints up
+	// to Distance away. With 0 the index holds full sets.
+	Bits, Distance int
+}
+
+// Corpus says where the documents of an index come from.
+type Corpus struct {
+	// StopWords is the list of stop words as the user wrote it, empty if there is none.
+	StopWords string
+	// References is the number of files of the reference, which are the first of all.
+	References int
+	// Files are the files of the documents. The first has the number FirstFile.
+	FirstFile int
+	Files     []corpus.File
+}
+
+// Builder takes the documents of an index.
+type Builder interface {
+	// Add adds the documents of a block that lies on a desk. SetsPiece has their sets.
+	Add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Piece) error
+	// Close writes the rest.
+	Close() error
+}
+
+// New returns a builder of an index, which passes the bytes of its file to write. The documents must come in document order.
+// The error is that there are no tables for the bits and the distance.
+func (k Kind) New(c Corpus, write func([]byte) error) (Builder, error) {
+	header := index.Header{
+		Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, Config: k.Config, Threshold: k.Threshold,
+		StopWords: c.StopWords, References: c.References, FirstFile: c.FirstFile,
+	}
+	for i := range c.Files {
+		header.Files = append(header.Files, c.Files[i].Name)
+		if c.Files[i].Members == nil {
+			continue
+		}
+		if header.Members == nil {
+			header.Members = map[int][]string{}
+		}
+		for _, member := range c.Files[i].Members {
+			header.Members[i] = append(header.Members[i], member.Name)
+		}
+	}
+	if k.Bits == 0 {
+		return sets{index.NewBuilder(header, write, newTable)}, nil
+	}
+	tables, err := lshbands.PlanTables(k.Bits, k.Distance)
+	if err != nil {
+		return nil, err
+	}
+	header.Bits, header.Distance, header.Blocks = tables.Bits(), tables.Distance(), tables.Blocks()
+	var fingerprint, permuted [1]uint64
+	return fingerprints{index.NewFingerprintBuilder(header, write, newTable, tables.Tables(), func(table int, key uint64) uint64 {
+		fingerprint[0] = key
+		tables.Permute(table, permuted[:], fingerprint[:])
+		return permuted[0]
+	})}, nil
+}
+
+func newTable(keys iter.Seq[uint64]) (io.WriterTo, error) { return lshbands.NewTable(keys) }
+
+// sets is an index of full sets.
+type sets struct{ *index.Builder }
+
+// Add adds the documents of a block.
+func (x sets) Add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Piece) error {
+	packed, err := w.ReadPiece(1, setsPiece)
+	if err != nil {
+		return err
+	}
+	for i, set := range block.Sets(packed) {
+		err := x.Builder.Add(index.Document{Ref: block.Ref(i), ID: block.ID(i), Digest: block.Digest(i), Set: set})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fingerprints is an index of SimHash fingerprints.
+type fingerprints struct{ *index.FingerprintBuilder }
+
+// Add adds the documents of a block, and needs no sets.
+func (x fingerprints) Add(_ *work.Desk, block *sketchblock.Block, _ runfile.Piece) error {
+	var fingerprint [1]uint64
+	for i := range block.Len() {
+		copy(fingerprint[:], block.SimHash(fingerprint[:0], i))
+		d := index.Fingerprinted{Ref: block.Ref(i), ID: block.ID(i), Fingerprint: fingerprint[0], IsEmpty: block.Size(i) == 0}
+		if d.IsEmpty {
+			d.Fingerprint = block.Digest(i)
+		}
+		if err := x.FingerprintBuilder.Add(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}

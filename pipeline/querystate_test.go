@@ -1,0 +1,163 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/query"
+	"mirrorbeam/internal/state"
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/storage/storagetest"
+	"mirrorbeam/job"
+)
+
+// queryState opens the index of a state, in a cache of the test.
+func queryState(t *testing.T, folder string) *query.Index {
+	t.Helper()
+	x, err := query.OpenState(t.Context(), folder, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return x
+}
+
+// ownCache gives the test a folder for caches.
+func ownCache(t *testing.T) string {
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	t.Setenv("HOME", cache)
+	return cache
+}
+
+// TestQueryOfState: night for night a query of the state answers as one of an index of a run over everything.
+func TestQueryOfState(t *testing.T) {
+	known := newNight(t, 30)
+	known.file(t, "known.jsonl", 60)
+	for name, change := range map[string]func(*job.Config){
+		"exact":     func(c *job.Config) { c.Threshold = 0.6 },
+		"minhash":   func(c *job.Config) { c.Keys = methods.MinHash },
+		"simhash":   func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 6 },
+		"reference": func(c *job.Config) { c.Reference = []string{known.folder} },
+		"stopwords": func(c *job.Config) { c.StopWords = filepath.Join(c.Input[0], "stop.words") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cache := ownCache(t)
+			n := newNight(t, 31)
+			n.put(t, "stop.words", []byte("w1\nw2\n"))
+			config := testConfig(t, n.folder)
+			config.Overwrite = true
+			change(&config)
+			whole := config
+			config.AllowRemoval = true
+			config.State, whole.Output = filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "whole")
+			for night := range 3 {
+				n.file(t, fmt.Sprintf("%c%d.jsonl", "mza"[night], night), 60)
+				if night < 2 {
+					n.put(t, fmt.Sprintf("t%d.txt", night), []byte(n.texts[len(n.texts)-1]))
+				}
+				if night == 2 {
+					if err := os.Remove(filepath.Join(n.folder, "z1.jsonl")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				runJob(t, config)
+				asked := query.Request{Input: []string{filepath.Join(n.folder, "*.jsonl")}}
+				got, _ := runQuery(t, queryState(t, config.State), asked)
+				want, _ := runQuery(t, runIndex(t, whole), asked)
+				sameRows(t, fmt.Sprintf("night %d", night), got, want)
+				if len(want) < 60 {
+					t.Errorf("night %d: %d rows tell little", night, len(want))
+				}
+			}
+			if files, err := os.ReadDir(filepath.Join(cache, "runjob")); err != nil || len(files) != 1 {
+				t.Errorf("%d files are in the cache (%v), want the newest one", len(files), err)
+			}
+		})
+	}
+}
+
+// TestQueryAmongNights: runs that go on while a query opens the state, and remove what it reads, do not harm it. Nor does
+// what they do later.
+func TestQueryAmongNights(t *testing.T) {
+	ownCache(t)
+	n := newNight(t, 32)
+	config := testConfig(t, n.folder)
+	m, folder := storagetest.NewMemory(t)
+	config.State, config.Overwrite = storage.Join(folder, "state"), true
+	n.file(t, "a.jsonl", 50)
+	var armed atomic.Bool
+	m.Ask = func(operation, name string) error {
+		if operation == "read" && strings.Contains(name, "/units/") && armed.CompareAndSwap(true, false) {
+			for range 2 {
+				n.file(t, "a.jsonl", 50)
+				runJob(t, config)
+			}
+			s, err := state.Open(config.State, "a test")
+			if err == nil {
+				_, _, err = s.Prune()
+				err = errors.Join(err, s.Close())
+			}
+			return err
+		}
+		return nil
+	}
+	runJob(t, config)
+	armed.Store(true)
+	x := queryState(t, config.State)
+	if armed.Load() {
+		t.Fatal("the query has not read a unit")
+	}
+	asked := query.Request{Input: []string{n.folder}}
+	before, _ := runQuery(t, x, asked)
+	if len(before) < 50 {
+		t.Errorf("%d rows: not those of the newest generation", len(before))
+	}
+	n.file(t, "a.jsonl", 50)
+	runJob(t, config)
+	for file, err := range m.List(config.State) {
+		if err = errors.Join(err, m.Remove(file.Name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after, _ := runQuery(t, x, query.Request{Input: []string{n.folder}})
+	if len(after) >= len(before) {
+		t.Errorf("%d rows for other documents, %d for those of the state", len(after), len(before))
+	}
+}
+
+// TestNoQueryOfState: what cannot be looked up is refused with its reason.
+func TestNoQueryOfState(t *testing.T) {
+	ownCache(t)
+	n := newNight(t, 33)
+	n.file(t, "a.jsonl", 10)
+	for want, change := range map[string]func(*job.Config){
+		"within":       func(c *job.Config) { c.Within = "lang" },
+		"full sets":    func(c *job.Config) { c.Keys, c.Verify = methods.MinHash, methods.VerifySketch },
+		"of {bits} 64": func(c *job.Config) { c.Keys, c.Bits = methods.SimHash, 128 },
+		"makes none":   func(c *job.Config) { c.Keys = methods.SameWords },
+	} {
+		config := testConfig(t, n.folder)
+		config.State = filepath.Join(t.TempDir(), "state")
+		change(&config)
+		runJob(t, config)
+		want = strings.NewReplacer("{", "", "}", "").Replace(want)
+		if _, err := query.OpenState(t.Context(), config.State, nil); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one about %s", err, want)
+		}
+	}
+	if _, err := query.OpenState(t.Context(), t.TempDir(), nil); !errors.Is(err, ErrInput) || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no state: %v", err)
+	}
+}
