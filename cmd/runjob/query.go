@@ -24,6 +24,8 @@ type queryCommand struct {
 	Input     []string `required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern with the documents to look for, in the same fields as in the run; - is the standard input; may be repeated."`
 	Output    string   `placeholder:"FILE" help:"File for the matches; default: the standard output."`
 	Threshold *float64 `placeholder:"J" help:"Least Jaccard similarity of a match, not below the threshold of the run; default: the threshold of the run."`
+	Add       bool     `help:"Compare each document with those before it, too, and hold it in memory for those that follow."`
+	Window    int      `default:"0" placeholder:"N" help:"With --add: how many of the last documents to hold; 0: all."`
 	Top       int      `default:"0" placeholder:"N" help:"How many matches of each document to write, the most similar first; 0: all."`
 }
 
@@ -37,6 +39,12 @@ func (c *queryCommand) Validate() error {
 	}
 	if c.Top < 0 {
 		return fmt.Errorf("--top %d: must be 0 or more", c.Top)
+	}
+	if c.Window < 0 {
+		return fmt.Errorf("--window %d: must be 0 or more", c.Window)
+	}
+	if c.Window > 0 && !c.Add {
+		return fmt.Errorf("--window %d: is about documents that --add holds: give it, or leave --window out", c.Window)
 	}
 	if c.Threshold != nil && !(*c.Threshold > 0 && *c.Threshold <= 1) {
 		return fmt.Errorf("--threshold %g: must be above 0 and at most 1", *c.Threshold)
@@ -58,7 +66,7 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 		return unwritable{fmt.Errorf("--output: %w", err)}
 	}
 	defer func() { err = finish(err) }()
-	q := query.Request{Input: c.Input, Stdin: interruptible{ctx, os.Stdin}, Top: c.Top, Progress: showProgress}
+	q := query.Request{Input: c.Input, Stdin: interruptible{ctx, os.Stdin}, Top: c.Top, Add: c.Add, Window: c.Window, Progress: showProgress}
 	if c.Threshold != nil {
 		q.Threshold = *c.Threshold
 	}
@@ -66,8 +74,12 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	say(os.Stderr, "%s, %s of them with near-duplicates in the index, %s in all; %s rejected",
-		counted(counts.Documents, "document"), count(counts.Matched), counted(counts.Matches, "pair"), count(counts.Rejected))
+	where := "in the index"
+	if c.Add {
+		where += " or before"
+	}
+	say(os.Stderr, "%s, %s of them with near-duplicates %s, %s in all; %s rejected",
+		counted(counts.Documents, "document"), count(counts.Matched), where, counted(counts.Matches, "pair"), count(counts.Rejected))
 	if counts.Rejected > 0 {
 		say(os.Stderr, ", such as %s", counts.FirstReject)
 	}

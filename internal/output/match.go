@@ -15,6 +15,8 @@ type Match struct {
 	Distance   int
 	// Reference says that the document of the index is in its reference corpus.
 	Reference bool
+	// Added says that the match is not of the index: it has been asked about before.
+	Added bool
 }
 
 // Jaccard returns the similarity of the two documents.
@@ -54,6 +56,9 @@ func AppendMatch(b []byte, m Match) []byte {
 	}
 	if m.Reference {
 		b = append(b, `,"reference":true`...)
+	}
+	if m.Added {
+		b = append(b, `,"added":true`...)
 	}
 	return append(b, "}\n"...)
 }

@@ -254,6 +254,7 @@ type match struct {
 	Hamming      int     `json:"hamming"`
 	Identical    bool    `json:"identical"`
 	Reference    bool    `json:"reference"`
+	Added        bool    `json:"added"`
 }
 
 // parse returns the rows of an answer.

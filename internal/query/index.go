@@ -176,6 +176,14 @@ func (f *indexFile) openSegment(s *index.Segment) (segment, error) {
 	return opened, nil
 }
 
+// tables returns how fingerprints are permuted; nil if the index is one of sets.
+func (x *Index) tables() (*lshbands.Permuted, error) {
+	if x.config.Scoring() != methods.Hamming {
+		return nil, nil
+	}
+	return lshbands.PlanTables(64, x.config.Hamming)
+}
+
 // Close gives the files back. No query may be running.
 func (x *Index) Close() error {
 	var faults []error

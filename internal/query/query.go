@@ -29,6 +29,10 @@ type Request struct {
 	Threshold float64
 	// Top is the largest number of matches of a document, the most similar ones; 0: all.
 	Top int
+	// Add compares each document with those before it, too. Window is the number of the last documents that are held for
+	// that; 0: all.
+	Add    bool
+	Window int
 	// Progress, if not nil, gets a line now and then during a long step.
 	Progress func(line string)
 }
@@ -104,16 +108,33 @@ type portion struct {
 	documents.Portion
 	rows             []byte
 	matched, matches int64
+	questions        []question // with Add, the documents, which have no rows yet
+}
+
+// add adds the rows of a document.
+func (p *portion) add(matches []output.Match) {
+	if len(matches) > 0 {
+		p.matched++
+	}
+	p.matches += int64(len(matches))
+	for i := range matches {
+		p.rows = output.AppendMatch(p.rows, matches[i])
+	}
 }
 
 // run passes portions from the input through a worker for each core to out, in order.
 func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) {
+	tables, err := q.index.tables()
+	if err != nil {
+		return sum, err
+	}
+	held := newAdded(q.Threshold, tables, q.Window)
 	pool := documents.Pool[*portion]{
 		New: func() *portion { return new(portion) },
 		Readers: []documents.Reader[*portion]{func(_ context.Context, put func(func(*portion) error) error) error {
 			return q.read(func(file *corpus.File, batch corpus.Batch) error {
 				return put(func(p *portion) error {
-					*p = portion{Portion: documents.Portion{File: file, Batch: batch}, rows: p.rows[:0]}
+					*p = portion{Portion: documents.Portion{File: file, Batch: batch}, rows: p.rows[:0], questions: p.questions[:0]}
 					return nil
 				})
 			})
@@ -126,6 +147,11 @@ func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) 
 			return worker.work, nil
 		},
 		Write: func(p *portion) error {
+			for i := range p.questions {
+				if err := held.answer(p, &p.questions[i], q.Top); err != nil {
+					return failure.New(failure.Usage, err)
+				}
+			}
 			sum.add(p)
 			if len(p.rows) == 0 {
 				return nil
@@ -174,8 +200,10 @@ func (q *query) read(pass func(file *corpus.File, batch corpus.Batch) error) err
 // queryWorker turns portions into rows. It is not for concurrent use.
 type queryWorker struct {
 	top      int
+	add      bool
 	sketcher *documents.Sketcher
 	searcher *searcher
+	matches  []output.Match
 }
 
 func (q *query) newWorker() (*queryWorker, error) {
@@ -187,10 +215,10 @@ func (q *query) newWorker() (*queryWorker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &queryWorker{top: q.Top, sketcher: sketcher, searcher: newSearcher(q.index, q.Threshold)}, nil
+	return &queryWorker{top: q.Top, add: q.Add, sketcher: sketcher, searcher: newSearcher(q.index, q.Threshold)}, nil
 }
 
-// work fills in the rows and counts of the portion.
+// work fills in the rows and counts of the portion, or its questions.
 func (w *queryWorker) work(ctx context.Context, p *portion) error {
 	for d := range p.Sketch(w.sketcher) {
 		if err := ctx.Err(); err != nil {
@@ -203,19 +231,23 @@ func (w *queryWorker) work(ctx context.Context, p *portion) error {
 		if w.top > 0 {
 			all = all[:min(len(all), w.top)]
 		}
-		if len(all) == 0 {
+		if len(all) == 0 && !w.add {
 			continue
 		}
-		p.matched++
-		p.matches += int64(len(all))
 		name, position := p.File.Place(d.Position)
 		ref := output.AppendString(nil, fmt.Sprintf("%s:%d", name, position))
 		id := ref
 		if d.Record.HasID {
 			id = output.AppendString(nil, bytes.Clone(d.Record.ID))
 		}
+		w.matches = w.matches[:0]
 		for i := range all {
-			p.rows = output.AppendMatch(p.rows, all[i].row(id, ref))
+			w.matches = append(w.matches, all[i].row(id, ref))
+		}
+		if w.add {
+			p.questions = append(p.questions, newQuestion(id, ref, d.Fingerprint, slices.Clone(w.matches)))
+		} else {
+			p.add(w.matches)
 		}
 	}
 	return nil

@@ -65,10 +65,7 @@ func (s *searcher) search(of sketch.Fingerprint) ([]found, error) {
 		}
 	}
 	slices.SortFunc(s.found, func(a, b found) int {
-		if a.file.tables != nil {
-			return cmp.Or(cmp.Compare(a.match.Distance, b.match.Distance), cmp.Compare(a.ref, b.ref))
-		}
-		return cmp.Or(cmp.Compare(b.match.Jaccard(), a.match.Jaccard()), cmp.Compare(a.ref, b.ref))
+		return cmp.Or(compareMatches(&a.match, &b.match), cmp.Compare(a.ref, b.ref))
 	})
 	return s.found, nil
 }
@@ -93,7 +90,7 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 	for _, set := range s.touched {
 		other := in.Size(set)
 		need := asmkernels.Required(s.threshold, size, other)
-		if int(s.shared[set]) < s.leastShared(file, need, size, other) {
+		if int(s.shared[set]) < leastShared(s.threshold, file.header.Threshold, need, size, other) {
 			continue
 		}
 		if in.Digest(set) == of.Digest {
@@ -111,13 +108,14 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 	return nil
 }
 
-// leastShared returns the least number of keys that two sets of these sizes share if they have need elements in common.
+// leastShared returns the least number of keys that two sets of these sizes share if they have need elements in common. The
+// sets have the keys of two thresholds.
 //
 // One of the sets has the smaller last key. Common elements up to it are shared keys. Common elements beyond it are not
 // among the keys of that set.
-func (s *searcher) leastShared(file *indexFile, need, size, other int) int {
-	rest := size - index.KeyCount(s.threshold, size)
-	otherRest := other - index.KeyCount(file.header.Threshold, other)
+func leastShared(threshold, otherThreshold float64, need, size, other int) int {
+	rest := size - index.KeyCount(threshold, size)
+	otherRest := other - index.KeyCount(otherThreshold, other)
 	return max(min(need, index.Common), need-max(rest, otherRest))
 }
 
