@@ -55,7 +55,6 @@ func (c *Config) checkState(check checker) {
 		check(!storage.Contains(c.State, other.folder), "{"+other.setting+"} %s: lies in the {state}, a folder that holds nothing else: name one outside of it", other.folder)
 	}
 	c.checkFailOn(check)
-	check(IsLocal(c.Runner), "{state}: works with the local runner only, in this version")
 	check(!c.Resume, "{resume}: a job with a {state} keeps what it has done there; leave {resume} out")
 	check(c.Similarity == methods.Resemblance, "{state}: keeps clusters, and a job that looks for {similarity} %s has none", c.Similarity)
 	check(c.Keep != preference.Last, "{keep} last: cannot be used with a {state} in this version; name files so that {keep} first is right, or give {keep} max:FIELD")

@@ -14,6 +14,7 @@ import (
 
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline/engine"
@@ -44,6 +45,9 @@ func Submit(ctx context.Context, config job.Config) (Submission, error) {
 	if job.IsLocal(config.Runner) {
 		return Submission{}, failure.New(failure.Usage, errors.New("--async: the local runner works in this process, which must wait for it; leave --async out, or name the runner of a cluster with --runner"))
 	}
+	if config.State != "" {
+		return Submission{}, failure.New(failure.Usage, setting.Errorf("--async, or a Flex Template: with a {state} this process must wait for the end of the job, since it holds the lease of the state and writes it; leave one of the two out"))
+	}
 	r, err := prepare(ctx, config)
 	if err != nil {
 		return Submission{}, err
@@ -60,6 +64,9 @@ func Finish(ctx context.Context, output string, progress func(line string)) (Sum
 		return Summary{}, err
 	}
 	defer r.close()
+	if r.Config.State != "" {
+		return Summary{}, failure.New(failure.Usage, fmt.Errorf("job %s on %s had a state, whose lease ended with the process that submitted the job: give --cancel, or --discard if the job has ended, and run it again", s.name(), s.Runner))
+	}
 	return r.finishOn(ctx, engineOf(s.Runner), s)
 }
 
@@ -225,7 +232,11 @@ func (r *run) ended(s Submission, err error) error {
 
 // lost returns the error of a job that may still run. Its folders stay.
 func (r *run) lost(s Submission, err error) error {
-	return failure.New(failure.Storage, fmt.Errorf("job %s on %s: %w: it may go on, so its files stay; 'runjob finish %s' waits for it, with --cancel it cancels it, and with --discard it removes the files only", s.name(), s.Runner, err, r.Config.Output))
+	way := "'runjob finish %s' waits for it, with --cancel it cancels it, and with --discard it removes the files only"
+	if r.Config.State != "" {
+		way = "'runjob finish --cancel %s' cancels it, with --discard it removes the files only; the state is as it was"
+	}
+	return failure.New(failure.Storage, fmt.Errorf("job %s on %s: %w: it may go on, so its files stay; "+way, s.name(), s.Runner, err, r.Config.Output))
 }
 
 // name returns the id of the job, or else its name.

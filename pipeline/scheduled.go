@@ -99,10 +99,11 @@ func (r *run) otherSettings() error {
 
 // settled returns the path of the table of similar pairs of the last run, "" if this run cannot use it. Where documents have
 // sides, or there is a reference, the last run need not have compared two classes that can be compared now. Where pairs are
-// estimated, a candidate may be an edge though it is not similar, and exact keys depend on the corpus.
+// estimated, a candidate may be an edge though it is not similar, and exact keys depend on the corpus. On a cluster, dense
+// groups that turn up would need a second job.
 func (r *run) settled() string {
 	s := r.state
-	if s == nil || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
+	if s == nil || !job.IsLocal(r.Config.Runner) || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
 		r.Config.Verify != methods.VerifyExact || r.Config.Across != "" || len(r.Config.Reference) > 0 {
 		return ""
 	}

@@ -32,6 +32,12 @@ func putInput(s *scene, documents int) {
 func onDataflow(s *scene, server *dataflowtest.Server, documents int, more ...string) *started {
 	s.t.Helper()
 	putInput(s, documents)
+	return againOnDataflow(s, server, more...)
+}
+
+// againOnDataflow does the same with the input that is there.
+func againOnDataflow(s *scene, server *dataflowtest.Server, more ...string) *started {
+	s.t.Helper()
 	args := append([]string{"run", "--runner", "dataflow", "--input", folder + "/in.jsonl", "--output", folder + "/out", "--temp", folder + "/temp"}, more...)
 	for name, value := range server.Flags() {
 		args = append(args, "--"+name, value)
@@ -72,6 +78,24 @@ func checkPublished(t *testing.T, server *dataflowtest.Server, documents int) {
 		if !strings.Contains(name, "/job/out/") {
 			t.Errorf("%s is left", name)
 		}
+	}
+}
+
+// TestDataflowState: the second night on Dataflow reads nothing again, from a state in the bucket.
+func TestDataflowState(t *testing.T) {
+	server := dataflowtest.Start(t)
+	server.Run()
+	s := newScene(t)
+	putInput(s, 300)
+	for _, want := range []string{"generation 1: 1 file read, 0 unchanged", "generation 2: 0 files read, 1 unchanged"} {
+		j := againOnDataflow(s, server, "--state", folder+"/state", "--overwrite")
+		if err := j.Run(); err != nil || !strings.Contains(j.stderr.String(), want) {
+			t.Fatalf("%v, want %s: %s", err, want, &j.stderr)
+		}
+	}
+	verify := s.command("runjob", "state", "verify", folder+"/state")
+	if err := verify.Run(); err != nil {
+		t.Errorf("%v: %s", err, &verify.stderr)
 	}
 }
 
