@@ -7,7 +7,6 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/storage"
 )
 
@@ -57,8 +56,6 @@ func (c *Config) checkState(check checker) {
 	c.checkFailOn(check)
 	check(!c.Resume, "{resume}: a job with a {state} keeps what it has done there; leave {resume} out")
 	check(c.Similarity == methods.Resemblance, "{state}: keeps clusters, and a job that looks for {similarity} %s has none", c.Similarity)
-	check(c.Keep != preference.Last, "{keep} last: cannot be used with a {state} in this version; name files so that {keep} first is right, or give {keep} max:FIELD")
-	check(c.SourceField == "", "{source_field}: cannot be used with a {state} in this version")
 	check(!slices.Contains(c.Input, corpus.Stdin) && !slices.Contains(c.Reference, corpus.Stdin),
 		"{input} -: a {state} knows files by their names; write the standard input to a file first")
 }

@@ -188,7 +188,10 @@ func TestNights(t *testing.T) {
 				config.Audit = "100"
 			}
 			config.Split = []keep.Split{keep.Component, keep.Star}[n.random.IntN(2)]
-			config.Keep = []preference.Preference{preference.First, preference.Longest, "max:day"}[n.random.IntN(3)]
+			config.Keep = []preference.Preference{preference.First, preference.Longest, "max:day", preference.Last}[n.random.IntN(4)]
+			if n.random.IntN(3) == 0 {
+				config.SourceField = "lang"
+			}
 			switch n.random.IntN(5) {
 			case 0:
 				config.Within = "lang"

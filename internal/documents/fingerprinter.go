@@ -202,6 +202,6 @@ func (f *fingerprinter) document(b *block, ref docref.Ref, r *Record, digest uin
 	source, _ := f.marker.sourceOf(r)
 	return sketchblock.Document{
 		Ref: ref, Digest: inScope(digest, scope), Scope: scope, Side: side, Source: source, ID: r.Content.ID,
-		Standing: f.marker.standing(ref, r, &f.files[r.File], &b.counts),
+		Standing: f.marker.standing(r, &f.files[r.File], &b.counts),
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/work"
 )
 
@@ -70,10 +71,9 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 		o.Sources.Documents.AddAll(b.sources)
 		o.Texts.Add(b.texts)
 		if values.addAll(b.values); len(values) >= mostValues {
-			if err := values.write(&w.Run, f.Shards); err != nil {
+			if err := values.write(&w.Run, f.rangeOf); err != nil {
 				return err
 			}
-			clear(values)
 		}
 		if sites.addAll(b.sites); len(sites) >= mostSites {
 			if err := sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
@@ -86,7 +86,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	if err != nil {
 		return err
 	}
-	if err := values.write(&w.Run, f.Shards); err != nil {
+	if err := values.write(&w.Run, f.rangeOf); err != nil {
 		return err
 	}
 	if err := sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
@@ -99,6 +99,9 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	}
 	return nil
 }
+
+// rangeOf returns the task that counts the documents of a source, given the hash of its value.
+func (f *Fingerprinting) rangeOf(source uint64) int { return records.ShardOf(source, f.Shards) }
 
 // read fingerprints the portions of the reader and passes their blocks on, in order. One worker reads a split of plain
 // lines. A file that is not cut, such as a compressed one, is read by one goroutine, and one goroutine for each core

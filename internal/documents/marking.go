@@ -7,7 +7,6 @@ import (
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/work"
 )
@@ -59,11 +58,11 @@ func newMarker(m Marking, ranks *preference.Ranks, seed uint64) (*marker, error)
 }
 
 // standing returns the standing of a document and counts it if it has no place.
-func (m *marker) standing(ref docref.Ref, r *Record, file *corpus.File, counts *work.Counts) preference.Standing {
+func (m *marker) standing(r *Record, file *corpus.File, counts *work.Counts) preference.Standing {
 	if file.Reference {
 		return preference.Reference
 	}
-	d := preference.Document{Ref: ref, Length: contentLength(r.Content)}
+	d := preference.Document{Length: contentLength(r.Content)}
 	if m.value >= 0 {
 		d.Value = r.Content.Others[m.value]
 	}

@@ -74,14 +74,14 @@ func TestStandings(t *testing.T) {
 	}
 	var counts work.Counts
 	record := &Record{Content: corpus.Record{Others: [][]byte{nil}}}
-	if got := m.standing(5, record, &corpus.File{Reference: true}, &counts); got != preference.Reference || counts != (work.Counts{}) {
+	if got := m.standing(record, &corpus.File{Reference: true}, &counts); got != preference.Reference || counts != (work.Counts{}) {
 		t.Errorf("a document of the reference stands at %d, counts %+v", got, counts)
 	}
-	if got := m.standing(5, record, &corpus.File{}, &counts); got != preference.Unranked || counts != (work.Counts{Unranked: 1}) {
+	if got := m.standing(record, &corpus.File{}, &counts); got != preference.Unranked || counts != (work.Counts{Unranked: 1}) {
 		t.Errorf("a document without a value stands at %d, counts %+v", got, counts)
 	}
 	record.Content.Others[0] = []byte("1")
-	if got := m.standing(5, record, &corpus.File{}, &counts); got == preference.Unranked || counts.Unranked != 1 {
+	if got := m.standing(record, &corpus.File{}, &counts); got == preference.Unranked || counts.Unranked != 1 {
 		t.Errorf("a document with a value stands at %d, counts %+v", got, counts)
 	}
 }

@@ -1,6 +1,8 @@
 package documents
 
 import (
+	"bytes"
+
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -22,6 +24,21 @@ func (r *recalling) pages(piece runfile.Piece, file int) error {
 		rest = next
 	}
 	return r.Run.Section(records.Pages, r.number, packed)
+}
+
+// countValues adds the documents of the sources of a unit.
+func (r *recalling) countValues(piece runfile.Piece) error {
+	packed, err := r.ReadPiece(0, piece)
+	for err == nil && len(packed) > 0 {
+		var count records.SourceCount
+		count, packed = records.NextSourceCount(packed)
+		key := valueKey{count.Hash, count.Corpus}
+		r.values.addAll(valueCounts{key: {name: bytes.Clone(count.Name), documents: count.Documents}})
+		if len(r.values) >= mostValues {
+			err = r.values.write(&r.Run, r.rangeOf)
+		}
+	}
+	return err
 }
 
 // countSites adds the pages of the sites of a unit.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"mirrorbeam/internal/corpus"
@@ -92,16 +93,21 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	run.Durable = true
 	defer run.Abort()
 	all := make([]stretchFigures, len(split))
-	shard, sites := 0, siteCounts{}
+	shard, values, sites := 0, valueCounts{}, siteCounts{}
 	thisUnit := func(uint64) int { return shard }
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		for split[shard].File != b.file { // a new split has one stretch of a file
-			if err := sites.write(run, thisUnit); err != nil {
+			if err := errors.Join(values.write(run, thisUnit), sites.write(run, thisUnit)); err != nil {
 				return err
 			}
 			shard++
 		}
 		all[shard].add(b)
+		if values.addAll(b.values); len(values) >= mostValues {
+			if err := values.write(run, thisUnit); err != nil {
+				return err
+			}
+		}
 		if sites.addAll(b.sites); len(sites) >= mostSites {
 			if err := sites.write(run, thisUnit); err != nil {
 				return err
@@ -110,7 +116,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 		return b.write(run, shard, shard)
 	})
 	if err == nil {
-		err = sites.write(run, thisUnit)
+		err = errors.Join(values.write(run, thisUnit), sites.write(run, thisUnit))
 	}
 	if err != nil {
 		return "", err
@@ -132,7 +138,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 
 // recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
-	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, aside: newBlock(0, 0), sites: siteCounts{}}
+	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, aside: newBlock(0, 0), values: valueCounts{}, sites: siteCounts{}}
 	for i, stretch := range f.inputs.Splits[number] {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -142,6 +148,9 @@ func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w
 		}
 	}
 	if err := r.aside.write(&w.Run, number, 0); err != nil {
+		return err
+	}
+	if err := r.values.write(&w.Run, f.rangeOf); err != nil {
 		return err
 	}
 	if err := r.sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
@@ -161,6 +170,7 @@ type recalling struct {
 	runs   map[string]map[int][]runfile.Piece // pieces of the files of units, by path and shard
 	aside  *block                             // documents for the audit
 	sums   []Checksum
+	values valueCounts
 	sites  siteCounts
 }
 
@@ -196,6 +206,8 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 			err = r.pages(piece, stretch.File)
 		case records.SiteCounts:
 			err = r.countSites(piece)
+		case records.SourceCounts:
+			err = r.countValues(piece)
 		case records.StretchFigures:
 			isCounted = true
 			err = r.count(piece, stretch)
@@ -234,7 +246,9 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
 	o.PassedOver = o.PassedOver.Add(s.PassedOver)
 	o.Texts.Add(s.Texts)
 	o.Shingles += s.Shingles
-	o.Sources.Documents.Add(file.SourceAt(stretch.Start), s.Counts.Documents+s.Counts.ReferenceDocuments)
+	if r.Kept.SourceField == "" {
+		o.Sources.Documents.Add(file.SourceAt(stretch.Start), s.Counts.Documents+s.Counts.ReferenceDocuments)
+	}
 	r.sums = append(r.sums, Checksum{lines: s.Lines, rejects: s.Rejects})
 	return nil
 }

@@ -46,16 +46,17 @@ func (c valueCounts) addAll(other valueCounts) {
 	}
 }
 
-// write writes the counts for the tasks of ranges of hashes.
-func (c valueCounts) write(run *runfile.Writer, shards int) error {
+// write writes the counts to shards, of which the shard of a hash is given, and forgets them.
+func (c valueCounts) write(run *runfile.Writer, shardOf func(hash uint64) int) error {
 	for key, count := range c {
-		err := records.WriteSourceCount(run, records.SourceCounts, records.ShardOf(key.hash, shards), records.SourceCount{
+		err := records.WriteSourceCount(run, records.SourceCounts, shardOf(key.hash), records.SourceCount{
 			Hash: key.hash, Documents: count.documents, Corpus: key.corpus, Name: count.name,
 		})
 		if err != nil {
 			return err
 		}
 	}
+	clear(c)
 	return nil
 }
 

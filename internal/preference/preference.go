@@ -70,11 +70,22 @@ const (
 	Unranked Standing = math.MaxUint64
 
 	leading Standing = 1 // the smallest standing of a document that is not of the reference
+
+	// byPlace is the standing of a document that comes before all earlier ones. The number of its file may change while its
+	// sketch is kept, so [Standing.At] says what this comes to. No finite value has it.
+	byPlace Standing = math.MaxUint64 - 1
 )
+
+// At returns what the standing of a document comes to, given the place of the document.
+func (s Standing) At(ref docref.Ref) Standing {
+	if s == byPlace {
+		return max(^Standing(ref), leading+1) - 1
+	}
+	return s
+}
 
 // Document is what the standing of a document of the input depends on.
 type Document struct {
-	Ref docref.Ref
 	// Length is the length of the text in bytes, below 2^32, or the number of the features.
 	Length int64
 	// Value is the value of the field, nil if there is none; see [Preference.Field].
@@ -83,7 +94,8 @@ type Document struct {
 	Source string
 }
 
-// Order returns the standing of a document of the input. It may be called by several goroutines.
+// Order returns the standing of a document of the input, of which [Standing.At] makes what is compared. It may be called by
+// several goroutines.
 type Order func(d *Document) Standing
 
 // NewOrder returns the Order of a preference; an empty one is First. Ranks is the list of preferred sources, if
@@ -93,7 +105,7 @@ func NewOrder(p Preference, ranks *Ranks) (Order, error) {
 	case p == First || p == "":
 		return func(*Document) Standing { return leading }, nil
 	case p == Last:
-		return func(d *Document) Standing { return max(^Standing(d.Ref), leading+1) - 1 }, nil
+		return func(*Document) Standing { return byPlace }, nil
 	case p == Longest:
 		return func(d *Document) Standing { return leading + Standing(math.MaxUint32-min(d.Length, math.MaxUint32)) }, nil
 	case p == Shortest:

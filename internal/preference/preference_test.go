@@ -12,8 +12,14 @@ import (
 	"mirrorbeam/internal/docref"
 )
 
+// placed is a document with its place.
+type placed struct {
+	ref docref.Ref
+	Document
+}
+
 // order returns the refs of documents in their order of preference.
-func order(t *testing.T, p Preference, ranking string, documents []Document) []docref.Ref {
+func order(t *testing.T, p Preference, ranking string, documents []placed) []docref.Ref {
 	t.Helper()
 	var ranks *Ranks
 	if ranking != "" {
@@ -28,7 +34,7 @@ func order(t *testing.T, p Preference, ranking string, documents []Document) []d
 	}
 	var all []Ranked
 	for i := range documents {
-		one := Ranked{documents[i].Ref, by(&documents[i])}
+		one := Ranked{documents[i].ref, by(&documents[i].Document).At(documents[i].ref)}
 		if one.Standing == Reference {
 			t.Errorf("%s: %+v stands as a document of the reference", p, documents[i])
 		}
@@ -48,12 +54,12 @@ func order(t *testing.T, p Preference, ranking string, documents []Document) []d
 }
 
 func TestOrders(t *testing.T) {
-	documents := []Document{
-		{Ref: 0, Length: 5, Value: []byte("2"), Source: "b"},
-		{Ref: 1, Length: math.MaxUint32, Value: nil, Source: "c"},
-		{Ref: 2, Length: 0, Value: []byte("-3"), Source: "a/x"},
-		{Ref: 3, Length: 5, Value: []byte("2.0"), Source: "b/y"},
-		{Ref: 1<<64 - 1, Length: 9, Value: []byte("1e3"), Source: "a"},
+	documents := []placed{
+		{0, Document{Length: 5, Value: []byte("2"), Source: "b"}},
+		{1, Document{Length: math.MaxUint32, Value: nil, Source: "c"}},
+		{2, Document{Length: 0, Value: []byte("-3"), Source: "a/x"}},
+		{3, Document{Length: 5, Value: []byte("2.0"), Source: "b/y"}},
+		{1<<64 - 1, Document{Length: 9, Value: []byte("1e3"), Source: "a"}},
 	}
 	for _, c := range []struct {
 		preference Preference

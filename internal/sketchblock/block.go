@@ -271,7 +271,7 @@ func (b *Block) Stored(i int) int { return int(binary.LittleEndian.Uint32(b.stor
 
 // Standing says how preferred document i is.
 func (b *Block) Standing(i int) preference.Standing {
-	return preference.Standing(binary.LittleEndian.Uint64(b.ranked[8*i:]))
+	return preference.Standing(binary.LittleEndian.Uint64(b.ranked[8*i:])).At(b.Ref(i))
 }
 
 // Scope returns the hash of what document i shares with those that it is compared with, 0 if it is compared with all.
