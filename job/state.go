@@ -27,6 +27,7 @@ func FailConditions() []string {
 
 // checkFailOn checks the conditions of FailOn.
 func (c *Config) checkFailOn(check checker) {
+	check(len(c.FailOn) == 0 || c.Similarity != methods.Containment, "{fail_on}: is about clusters, which {similarity} containment has none of")
 	for _, condition := range c.FailOn {
 		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition, FailConditions())
 		_, of, _ := strings.Cut(condition, "-")
@@ -54,8 +55,7 @@ func (c *Config) checkState(check checker) {
 		check(!storage.Contains(c.State, other.folder), "{"+other.setting+"} %s: lies in the {state}, a folder that holds nothing else: name one outside of it", other.folder)
 	}
 	c.checkFailOn(check)
-	check(!c.Resume, "{resume}: a job with a {state} keeps what it has done there; leave {resume} out")
-	check(c.Similarity == methods.Resemblance, "{state}: keeps clusters, and a job that looks for {similarity} %s has none", c.Similarity)
+	check(!c.Resume, "{resume}: the next run with a {state} removes what a dead one has left there, so nothing could be resumed; leave {resume} out")
 	check(!slices.Contains(c.Input, corpus.Stdin) && !slices.Contains(c.Reference, corpus.Stdin),
 		"{input} -: a {state} knows files by their names; write the standard input to a file first")
 }

@@ -234,6 +234,8 @@ func (c *Config) checkOutput(check checker) {
 // CheckIndex says why an index cannot hold the documents of the job; nil if it can. The message tells what an index does.
 func (c *Config) CheckIndex() error {
 	switch {
+	case c.Similarity == methods.Containment:
+		return setting.Errorf("holds sets of shingles, and {similarity} containment keeps sequences")
 	case c.method().Identity != "":
 		return setting.Errorf("holds fingerprints of shingles, and {keys} %s makes none", c.Keys)
 	case c.Verify != methods.VerifyExact:

@@ -96,7 +96,7 @@ func (r *run) handOn(result *outputs.Result) (f found, err error) {
 			return f, err
 		}
 	}
-	if hasComparedAll(*result) && r.Config.Scoring() == methods.Jaccard {
+	if hasComparedAll(*result) && r.Config.Similarity == methods.Resemblance && r.Config.Scoring() == methods.Jaccard {
 		f.names.Verdicts = names.Verdicts
 		err = verdicts.Write(r.state.Path(names.Verdicts), now.Verdicts)
 	}

@@ -146,7 +146,10 @@ func TestNoQueryOfState(t *testing.T) {
 		"within":       func(c *job.Config) { c.Within = "lang" },
 		"full sets":    func(c *job.Config) { c.Keys, c.Verify = methods.MinHash, methods.VerifySketch },
 		"of {bits} 64": func(c *job.Config) { c.Keys, c.Bits = methods.SimHash, 128 },
-		"makes none":   func(c *job.Config) { c.Keys = methods.SameWords },
+		"sequences": func(c *job.Config) {
+			c.Similarity, c.Keys, c.Emit = methods.Containment, methods.Auto, []string{"auto"}
+		},
+		"makes none": func(c *job.Config) { c.Keys = methods.SameWords },
 	} {
 		config := testConfig(t, n.folder)
 		config.State = filepath.Join(t.TempDir(), "state")

@@ -103,7 +103,7 @@ func (r *run) otherSettings() error {
 // groups that turn up would need a second job.
 func (r *run) settled() string {
 	s := r.state
-	if s == nil || !job.IsLocal(r.Config.Runner) || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
+	if s == nil || !job.IsLocal(r.Config.Runner) || r.Config.Similarity != methods.Resemblance || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
 		r.Config.Verify != methods.VerifyExact || r.Config.Across != "" || len(r.Config.Reference) > 0 {
 		return ""
 	}
