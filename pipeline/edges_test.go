@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/transforms"
 )
 
 // TestNothingToDo runs on inputs without documents: the results are there, and
@@ -214,7 +215,7 @@ func TestChangedInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = execute(context.Background(), newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, list, "", ""}), &config)
+	_, err = execute(context.Background(), transforms.NewJob(&config, transforms.Extent{Scheme: scheme, Bytes: size, Splits: len(inputs.Splits), Temp: work.Temp, Partial: work.Partial, Inputs: list}), &config)
 	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
 		t.Errorf("error %v", err)
 	}

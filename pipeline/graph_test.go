@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/lshbands"
+	"mirrorbeam/transforms"
 )
 
 // TestGraphShape lays out the graph of each kind of keys and looks for three things that portable runners refuse or do
@@ -22,7 +23,7 @@ func TestGraphShape(t *testing.T) {
 			config.Keys, config.Audit = keys, "100"
 			config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches, output.Index}
 			p, s := beam.NewPipelineWithRoot()
-			layOut(s, newJob(&config, extent{lshbands.Scheme{Bands: 5, Rows: 2}, 1 << 20, 3, "", "temp", "partial", "inputs", "", ""}))
+			transforms.LayOut(s, transforms.NewJob(&config, transforms.Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, Temp: "temp", Partial: "partial", Inputs: "inputs"}))
 			edges, _, err := p.Build()
 			if err != nil {
 				t.Fatal(err)

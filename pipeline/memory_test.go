@@ -19,6 +19,7 @@ import (
 	"mirrorbeam/internal/storage/storagetest"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
+	"mirrorbeam/transforms"
 )
 
 // runIn runs the graph of a configuration, and returns its outputs. Everything is written to a folder of any storage.
@@ -37,8 +38,8 @@ func runIn(t *testing.T, config job.Config, folder string) (string, error) {
 	if err := documents.WriteInputs(list, inputs); err != nil {
 		return "", err
 	}
-	j := newJob(&config, extent{
-		scheme: scheme, bytes: size, splits: len(inputs.Splits), temp: folder, partial: folder, inputs: list,
+	j := transforms.NewJob(&config, transforms.Extent{
+		Scheme: scheme, Bytes: size, Splits: len(inputs.Splits), Temp: folder, Partial: folder, Inputs: list,
 	})
 	if _, err := execute(context.Background(), j, &config); err != nil {
 		return "", err

@@ -18,6 +18,7 @@ import (
 	"mirrorbeam/internal/site"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
+	"mirrorbeam/transforms"
 )
 
 // mirrorRow and siteRow are rows of mirrors and sites, as far as tests look at them.
@@ -159,7 +160,7 @@ func TestMirrorsGraph(t *testing.T) {
 		config := byKeys(testConfig(t, "-"), keys)
 		config.Emit = []string{output.Mirrors}
 		p, s := beam.NewPipelineWithRoot()
-		layOut(s, newJob(&config, extent{lshbands.Scheme{Bands: 5, Rows: 2}, 1 << 20, 3, "", "temp", "partial", "inputs", "", ""}))
+		transforms.LayOut(s, transforms.NewJob(&config, transforms.Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, Temp: "temp", Partial: "partial", Inputs: "inputs"}))
 		edges, _, err := p.Build()
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"mirrorbeam/transforms"
 )
 
 // recipe returns a hash of all that decides what the tasks of a run do: the program, the parameters of the stages and
@@ -19,7 +21,7 @@ func (r *run) recipe(stopWords string) (string, error) {
 	if err := hashProgram(hash); err != nil {
 		return "", err
 	}
-	for _, part := range []any{newJob(&r.Config, r.extent(stopWords)), r.inputs} {
+	for _, part := range []any{transforms.NewJob(&r.Config, r.extent(stopWords)), r.inputs} {
 		encoded, err := json.Marshal(part)
 		if err != nil {
 			return "", fmt.Errorf("identify the job: %w", err)

@@ -8,6 +8,7 @@ import (
 	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/transforms"
 )
 
 // TestRoom: a job is refused if its disk has less than half of what it needs at least, and warned of if it is a close call.
@@ -54,7 +55,7 @@ func TestBlockShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := newJob(&config, extent{bytes: size, splits: len(inputs.Splits)})
+		j := transforms.NewJob(&config, transforms.Extent{Bytes: size, Splits: len(inputs.Splits)})
 		share, err := j.Fingerprinting.BlockShare(t.Context(), &inputs)
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +63,7 @@ func TestBlockShare(t *testing.T) {
 		// Fields that say more of a document change nothing.
 		marked := config
 		marked.Within, marked.SourceField, marked.Keep, marked.Emit = "lang", "site", "max:score", []string{output.Mirrors}
-		other := newJob(&marked, extent{bytes: size, splits: len(inputs.Splits)})
+		other := transforms.NewJob(&marked, transforms.Extent{Bytes: size, Splits: len(inputs.Splits)})
 		if again, err := other.Fingerprinting.BlockShare(t.Context(), &inputs); again != share || err != nil {
 			t.Errorf("%v: with fields %g (%v), want %g", how, again, err, share)
 		}

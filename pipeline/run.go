@@ -117,7 +117,7 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 	inputs.StopWords, inputs.Ranking, inputs.Sites = stopWords, ranking, lists
 	r.inputs, r.Bytes = &inputs, size
 	if r.state != nil {
-		of := newJob(&config, r.extent(stopWords)).Fingerprinting
+		of := transforms.NewJob(&config, r.extent(stopWords)).Fingerprinting
 		if err := r.assign(of, listing.SplitBytes(size)); err != nil {
 			return nil, err
 		}
@@ -134,8 +134,8 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 		return nil, failure.Explain(&config, failure.Storage, err)
 	}
 	e := r.extent(stopWords)
-	e.temp, e.partial, e.inputs = r.results.Temp, r.results.Partial, inputsPath(r.results.Temp)
-	r.job = newJob(&config, e)
+	e.Temp, e.Partial, e.Inputs = r.results.Temp, r.results.Partial, inputsPath(r.results.Temp)
+	r.job = transforms.NewJob(&config, e)
 	if err := checkRoom(ctx, &config, r.job, &inputs); err != nil {
 		return nil, err
 	}
@@ -146,10 +146,10 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 }
 
 // extent returns what workers need to know, without the folders.
-func (r *run) extent(stopWords string) extent {
-	e := extent{scheme: r.Scheme, bytes: r.Bytes, splits: len(r.inputs.Splits), stopWords: stopWords}
+func (r *run) extent(stopWords string) transforms.Extent {
+	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), StopWords: stopWords}
 	if r.state != nil {
-		e.units, e.verdicts = r.state.Units(), r.settled()
+		e.Units, e.Verdicts = r.state.Units(), r.settled()
 	}
 	return e
 }
@@ -171,6 +171,13 @@ func (r *run) close() {
 // process is held by the job that a runner works on. The memory limit, and the memory that tasks pass on, belong to the
 // whole process.
 var process = make(chan struct{}, 1)
+
+// graphOf returns the pipeline of a job.
+func graphOf(j *transforms.Job) *beam.Pipeline {
+	p, s := beam.NewPipelineWithRoot()
+	transforms.LayOut(s, j)
+	return p
+}
 
 // execute runs the graph of a job in this process, which aims to stay below the size in the configuration.
 func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*metrics.Results, error) {

@@ -19,6 +19,7 @@ import (
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
+	"mirrorbeam/transforms"
 )
 
 // innerJob says how a job is cut inside; Config does not show this.
@@ -58,7 +59,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.
 	if err := documents.WriteInputs(path, inputs); err != nil {
 		t.Fatal(err)
 	}
-	job := newJob(&config, extent{scheme, size, len(inputs.Splits), "", work.Temp, work.Partial, path, "", ""})
+	job := transforms.NewJob(&config, transforms.Extent{Scheme: scheme, Bytes: size, Splits: len(inputs.Splits), Temp: work.Temp, Partial: work.Partial, Inputs: path})
 	job.Parameters.Shards, job.PlaceBytes, job.Lanes = inner.shards, inner.placeBytes, inner.lanes
 	if inner.graphBytes > 0 {
 		job.GraphBytes = inner.graphBytes

@@ -36,10 +36,8 @@ type auditPlanFn struct {
 	planner
 }
 
-func (f *auditPlanFn) Setup() error { return f.Work.Setup() }
-
 func (f *auditPlanFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	_, err := f.plan(ctx, auditStage, elements, emit, f.Work.Plan)
+	_, err := f.plan(ctx, auditStage, elements, emit, after(f.Work.Setup, f.Work.Plan))
 	return err
 }
 
@@ -50,8 +48,6 @@ type auditFn struct {
 	bundle
 }
 
-func (f *auditFn) Setup() error { return f.Work.Setup() }
-
 func (f *auditFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, auditStage, element, f.Work.Task)
+	return f.begin(ctx, auditStage, element, &f.Work)
 }

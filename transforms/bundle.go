@@ -20,11 +20,12 @@ type bundle struct {
 	// Lanes is the number of tasks of the bundle that a process works on at a time, at least 1. It changes no result.
 	Lanes int
 
-	group  *errgroup.Group // nil while there is no task
-	ctx    context.Context // context of the tasks: it ends when one of them fails
-	cancel context.CancelFunc
-	begun  []*begun
-	held   sync.Map // values that the tasks share
+	isReady bool            // the work has been set up
+	group   *errgroup.Group // nil while there is no task
+	ctx     context.Context // context of the tasks: it ends when one of them fails
+	cancel  context.CancelFunc
+	begun   []*begun
+	held    sync.Map // values that the tasks share
 }
 
 // begun is a task of a bundle, which may have ended.
@@ -35,9 +36,40 @@ type begun struct {
 	recalled bool // an earlier run had done it
 }
 
+// worker is the work of a DoFn. If it has a method Setup() error, that is called before the first task.
+//
+// It is not left to a Setup of the DoFn, which a runner may call before any stage has begun. In a pipeline of somebody
+// else the list of inputs is written by an earlier stage.
+type worker interface {
+	Task(ctx context.Context, t work.Task, w *work.Desk) error
+}
+
+// taskFunc is a worker that needs no more than a function.
+type taskFunc func(context.Context, work.Task, *work.Desk) error
+
+// Task calls the function.
+func (f taskFunc) Task(ctx context.Context, t work.Task, w *work.Desk) error { return f(ctx, t, w) }
+
+// setUp sets the work up, before the first task.
+func (b *bundle) setUp(do worker) error {
+	if b.isReady {
+		return nil
+	}
+	if needs, ok := do.(interface{ Setup() error }); ok {
+		if err := needs.Setup(); err != nil {
+			return err
+		}
+	}
+	b.isReady = true
+	return nil
+}
+
 // begin waits until fewer than Lanes tasks of the bundle run, then begins the task in an element. The task writes its
 // run to its place. If an earlier task has failed, begin returns its fault.
-func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do func(context.Context, work.Task, *work.Desk) error) error {
+func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do worker) error {
+	if err := b.setUp(do); err != nil {
+		return faultOf(string(s.name), err)
+	}
 	if b.group == nil {
 		ctx, b.cancel = context.WithCancel(ctx)
 		b.group, b.ctx = errgroup.WithContext(ctx)
@@ -63,7 +95,7 @@ func (b *bundle) begin(ctx context.Context, s *stage, element []byte, do func(co
 			done.Outcome = work.Outcome{Stage: s.name, Number: t.Number}
 			figures, err = b.Runs.Run(ctx, s.name, t.Number, func(m *work.Memory) error {
 				w := &work.Desk{Memory: m, Runs: b.Runs, Outcome: &done.Outcome, Hold: func(shared any) { b.held.Store(shared, nil) }}
-				return w.Do(ctx, t, do)
+				return w.Do(ctx, t, do.Task)
 			})
 			return done, figures, err
 		})

@@ -48,15 +48,15 @@ type labelFn struct {
 
 	planner
 
-	layout documents.Layout // read in Setup
+	layout documents.Layout // read in setup
 }
 
-func (f *labelFn) Setup() error {
+func (f *labelFn) setup() error {
 	return errors.Join(f.Work.Setup(), f.layout.Read(string(f.Work.Inputs)))
 }
 
 func (f *labelFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
-	_, err := f.plan(ctx, clusterStage, elements, emit, f.Plan)
+	_, err := f.plan(ctx, clusterStage, elements, emit, after(f.setup, f.Plan))
 	return err
 }
 
@@ -85,8 +85,6 @@ type clusterFn struct {
 	bundle
 }
 
-func (f *clusterFn) Setup() error { return f.Work.Setup() }
-
 func (f *clusterFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, clusterStage, element, f.Work.Task)
+	return f.begin(ctx, clusterStage, element, &f.Work)
 }

@@ -27,5 +27,5 @@ var countStage = newStage(work.Count)
 type countFn struct{ bundle }
 
 func (f *countFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, countStage, element, methods.Count)
+	return f.begin(ctx, countStage, element, taskFunc(methods.Count))
 }

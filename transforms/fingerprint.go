@@ -31,8 +31,6 @@ type fingerprintFn struct {
 	bundle
 }
 
-func (f *fingerprintFn) Setup() error { return f.Work.Setup() }
-
 func (f *fingerprintFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, fingerprintStage, element, f.Work.Task)
+	return f.begin(ctx, fingerprintStage, element, &f.Work)
 }

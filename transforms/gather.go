@@ -45,10 +45,8 @@ type placeFn struct {
 	planner
 }
 
-func (f *placeFn) Setup() error { return f.Work.Setup() }
-
 func (f *placeFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitPlaces func([]byte)) error {
-	return f.planAndTell(ctx, elements, emitTask, emitPlaces, f.Work.Plan)
+	return f.planAndTell(ctx, elements, emitTask, emitPlaces, after(f.Work.Setup, f.Work.Plan))
 }
 
 // planAndTell does the work of a step of gathering. It emits the tasks that the step makes, and the step's own outcome.
@@ -80,8 +78,6 @@ type (
 
 func sending(job *Job) gathering.Sending { return gathering.Sending{Inputs: job.Inputs} }
 
-func (f *gatherFn) Setup() error { return f.Work.Setup() }
-
 func (f *gatherFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, gatherStage, element, f.Work.Task)
+	return f.begin(ctx, gatherStage, element, &f.Work)
 }

@@ -55,10 +55,8 @@ type groupFn struct {
 // groupCrowdsFn goes through the crowds of a shard. It has a type of its own for the reason of [gatherSetsFn].
 type groupCrowdsFn struct{ groupFn }
 
-func (f *groupFn) Setup() error { return f.Work.Setup() }
-
 func (f *groupFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, groupStage, element, f.Work.Task)
+	return f.begin(ctx, groupStage, element, &f.Work)
 }
 
 // crowdFn decides which crowds are compared and makes the tasks that compare them.

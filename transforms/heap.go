@@ -37,10 +37,8 @@ type joinFn struct {
 	planner
 }
 
-func (f *joinFn) Setup() error { return f.Work.Setup() }
-
 func (f *joinFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emitTask, emitHeaps func([]byte)) error {
-	return f.planAndTell(ctx, elements, emitTask, emitHeaps, f.Work.Plan)
+	return f.planAndTell(ctx, elements, emitTask, emitHeaps, after(f.Work.Setup, f.Work.Plan))
 }
 
 // heapFn scores the heaps of a place.
@@ -50,8 +48,6 @@ type heapFn struct {
 	bundle
 }
 
-func (f *heapFn) Setup() error { return f.Work.Setup() }
-
 func (f *heapFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, scoreStage, element, f.Work.Task)
+	return f.begin(ctx, scoreStage, element, &f.Work)
 }

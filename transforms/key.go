@@ -52,8 +52,6 @@ type keyFn struct {
 	bundle
 }
 
-func (f *keyFn) Setup() error { return f.Work.Setup() }
-
 func (f *keyFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, keyStage, element, f.Work.Task)
+	return f.begin(ctx, keyStage, element, &f.Work)
 }

@@ -39,7 +39,7 @@ type totalFn struct {
 }
 
 func (f *totalFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, mirrorStage, element, f.Work.Task)
+	return f.begin(ctx, mirrorStage, element, &f.Work)
 }
 
 // pairFn judges pairs of sites.
@@ -49,10 +49,8 @@ type pairFn struct {
 	bundle
 }
 
-func (f *pairFn) Setup() error { return f.Work.Setup() }
-
 func (f *pairFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, mirrorStage, element, f.Work.Task)
+	return f.begin(ctx, mirrorStage, element, &f.Work)
 }
 
 // mirrorFn makes groups of all mirrors.
@@ -62,8 +60,6 @@ type mirrorFn struct {
 	bundle
 }
 
-func (f *mirrorFn) Setup() error { return f.Work.Setup() }
-
 func (f *mirrorFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, mirrorStage, element, f.Work.Task)
+	return f.begin(ctx, mirrorStage, element, &f.Work)
 }

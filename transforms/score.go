@@ -41,10 +41,8 @@ type scoreFn struct {
 	bundle
 }
 
-func (f *scoreFn) Setup() error { return f.Work.Setup() }
-
 func (f *scoreFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, scoreStage, element, f.Work.Task)
+	return f.begin(ctx, scoreStage, element, &f.Work)
 }
 
 // passagesFn finds the passages that the pairs of a place have in common.
@@ -55,5 +53,5 @@ type passagesFn struct {
 }
 
 func (f *passagesFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, scoreStage, element, f.Work.Task)
+	return f.begin(ctx, scoreStage, element, &f.Work)
 }

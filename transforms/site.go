@@ -32,5 +32,5 @@ type siteFn struct {
 }
 
 func (f *siteFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, siteStage, element, f.Work.Task)
+	return f.begin(ctx, siteStage, element, &f.Work)
 }

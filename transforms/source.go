@@ -32,5 +32,5 @@ type sourceFn struct {
 }
 
 func (f *sourceFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, sourceStage, element, f.Work.Task)
+	return f.begin(ctx, sourceStage, element, &f.Work)
 }

@@ -42,5 +42,5 @@ func (f *spreadPlanFn) ProcessElement(ctx context.Context, _ int64, elements fun
 type spreadFn struct{ bundle }
 
 func (f *spreadFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, spreadStage, element, methods.Spread)
+	return f.begin(ctx, spreadStage, element, taskFunc(methods.Spread))
 }

@@ -97,6 +97,16 @@ func (f *planner) plan(ctx context.Context, s *stage, elements func(*[]byte) boo
 	return done.Outcome, nil
 }
 
+// after returns a step that sets up its work first, see [worker].
+func after(setup func() error, do func(context.Context, *work.Planning) error) func(context.Context, *work.Planning) error {
+	return func(ctx context.Context, p *work.Planning) error {
+		if err := setup(); err != nil {
+			return err
+		}
+		return do(ctx, p)
+	}
+}
+
 // once does a step that is given outcomes, unless an earlier run has done it.
 func once(ctx context.Context, runs work.Runs, name string, outcomes []work.Outcome, do work.Attempt) (done work.Done, figures work.Figures, err error) {
 	var given [][]byte

@@ -29,8 +29,9 @@ func init() {
 // Write decides which documents of each cluster are kept. It writes the output files, under temporary names, and a
 // result that lists them.
 //
-// It takes the outcomes of Cluster and Fingerprint. The outcomes of other stages only add to the counts.
-func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others ...beam.PCollection) {
+// It takes the outcomes of Cluster and Fingerprint, PCollection<[]byte> each. The outcomes of other stages only add to the
+// counts. It returns one of the outcomes that name the files of clusters, pairs, removed documents and rejects.
+func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others ...beam.PCollection) beam.PCollection {
 	s = s.Scope("write")
 	ofShards := work.Delivery{Output: true, Extra: []runfile.Kind{records.ShardMembers, records.ShardEdges, records.ShardSpans, records.Rejects}}
 	written := sideBySide(s, &writeFn{Work: job.Rows, bundle: job.bundle()}, exchange(s, job, ofShards, clusters, sketches))
@@ -65,6 +66,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others .
 	}
 	s = s.Scope("finish")
 	beam.ParDo0(s, &finishFn{Folder: job.Runs.Folder, ByValue: job.HasSources()}, together(s, outcomes...))
+	return written
 }
 
 var writeStage = newStage(work.Write)
@@ -76,10 +78,8 @@ type writeFn struct {
 	bundle
 }
 
-func (f *writeFn) Setup() error { return f.Work.Setup() }
-
 func (f *writeFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, writeStage, element, f.Work.Task)
+	return f.begin(ctx, writeStage, element, &f.Work)
 }
 
 // uniqueFn writes the kept records of the input files that start in a split.
@@ -89,10 +89,8 @@ type uniqueFn struct {
 	bundle
 }
 
-func (f *uniqueFn) Setup() error { return f.Work.Setup() }
-
 func (f *uniqueFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, writeStage, element, f.Work.Task)
+	return f.begin(ctx, writeStage, element, &f.Work)
 }
 
 // annotatedFn writes the annotated records of these files. It has a type of its own for the reason of [gatherSetsFn].
@@ -105,10 +103,8 @@ type sketchesFn struct {
 	bundle
 }
 
-func (f *sketchesFn) Setup() error { return f.Work.Setup() }
-
 func (f *sketchesFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, writeStage, element, f.Work.Task)
+	return f.begin(ctx, writeStage, element, &f.Work)
 }
 
 // indexFn writes an index of the documents of some splits.
@@ -118,10 +114,8 @@ type indexFn struct {
 	bundle
 }
 
-func (f *indexFn) Setup() error { return f.Work.Setup() }
-
 func (f *indexFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, writeStage, element, f.Work.Task)
+	return f.begin(ctx, writeStage, element, &f.Work)
 }
 
 // WriteSites writes the rows of all sites: PCollection<[]byte> of the outcomes of Mirror to one of outcomes with the files.
@@ -139,10 +133,8 @@ type sitesFn struct {
 	bundle
 }
 
-func (f *sitesFn) Setup() error { return f.Work.Setup() }
-
 func (f *sitesFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
-	return f.begin(ctx, writeStage, element, f.Work.Task)
+	return f.begin(ctx, writeStage, element, &f.Work)
 }
 
 // finishFn sums up the outcomes of all stages.

@@ -2,6 +2,8 @@ package output
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -41,6 +43,27 @@ func Text[S ~string | ~[]byte](s S) string {
 		return string(s)
 	}
 	return string(AppendText(nil, s))
+}
+
+// Original returns the string of which [Text] is what a row has.
+func Original(text string) string {
+	const mark = string(utf8.RuneError)
+	before, rest, found := strings.Cut(text, mark)
+	if !found {
+		return text
+	}
+	var b strings.Builder
+	for ; found; before, rest, found = strings.Cut(rest, mark) {
+		b.WriteString(before)
+		if !startsWithHex(rest) {
+			b.WriteString(mark)
+			continue
+		}
+		value, _ := strconv.ParseUint(rest[:2], 16, 8) // it has been checked
+		b.WriteByte(byte(value))
+		rest = rest[2:]
+	}
+	return b.String() + before
 }
 
 // AppendString appends s as a JSON string, as [AppendText] writes it. Characters

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -154,6 +155,26 @@ func Remove(name string) error {
 		return err
 	}
 	return s.Remove(name)
+}
+
+// RemoveFolder removes a folder of any storage with all files in it. A missing folder is no error.
+func RemoveFolder(name string) error {
+	s, err := Of(name)
+	if err != nil {
+		return err
+	}
+	if s == (Local{}) {
+		return os.RemoveAll(name)
+	}
+	for info, err := range s.List(name) {
+		if err != nil {
+			return err
+		}
+		if err := s.Remove(info.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ReadFile returns the content of a file of any storage.

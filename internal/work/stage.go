@@ -21,5 +21,11 @@ const (
 	Write       Stage = "write"
 )
 
-// Stages are the stages in the order of the data.
+// The stages that a job has besides, if its documents come from the pipeline of somebody else and its results go there.
+const (
+	Pack   Stage = "pack"
+	Unpack Stage = "unpack"
+)
+
+// Stages are the stages of a job on files, in the order of the data.
 var Stages = []Stage{Read, Fingerprint, Source, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}

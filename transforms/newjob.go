@@ -1,4 +1,4 @@
-package pipeline
+package transforms
 
 import (
 	"slices"
@@ -13,45 +13,44 @@ import (
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
-	"mirrorbeam/transforms"
 )
 
-// extent holds what workers need to know besides the configuration: what the job reads, and where it works.
-type extent struct {
-	// scheme is the scheme of MinHash keys.
-	scheme lshbands.Scheme
-	// bytes is about how many bytes of text there are. splits is the number of splits into which they are cut.
-	bytes  int64
-	splits int
-	// stopWords is the list of stop words.
-	stopWords string
-	// temp and partial are folders of the run. inputs is the file that lists its inputs.
-	temp, partial, inputs string
-	// units is the folder in which a state keeps units, and verdicts a table of the similar pairs of the last run. Both are
+// Extent holds what workers need to know besides the configuration: what the job reads, and where it works.
+type Extent struct {
+	// Scheme is the scheme of MinHash keys.
+	Scheme lshbands.Scheme
+	// Bytes is about how many bytes of text there are. Splits is the number of splits into which they are cut.
+	Bytes  int64
+	Splits int
+	// StopWords is the list of stop words.
+	StopWords string
+	// Temp and Partial are folders of the run. Inputs is the file that lists its inputs.
+	Temp, Partial, Inputs string
+	// Units is the folder in which a state keeps units, and Verdicts a table of the similar pairs of the last run. Both are
 	// empty without a state.
-	units, verdicts string
+	Units, Verdicts string
 }
 
-// newJob returns the parameters of the stages of a job.
-func newJob(config *job.Config, e extent) *transforms.Job {
-	sizing, inputs := config.Sizing(e.bytes), work.Path(e.inputs)
+// NewJob returns the parameters of the stages of a job.
+func NewJob(config *job.Config, e Extent) *Job {
+	sizing, inputs := config.Sizing(e.Bytes), work.Path(e.Inputs)
 	parameters := methods.Parameters{
-		Inputs: inputs, Shards: sizing.Shards, Threshold: config.Threshold, Shingle: config.Shingle, Scheme: e.scheme,
+		Inputs: inputs, Shards: sizing.Shards, Threshold: config.Threshold, Shingle: config.Shingle, Scheme: e.Scheme,
 		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Scoring: config.Scoring(),
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
-		Verdicts: work.Path(e.verdicts),
+		Verdicts: work.Path(e.Verdicts),
 	}
-	runs := work.Runs{Folder: work.Path(e.temp), Held: sizing.RunBytes, Release: job.IsLocal(config.Runner) && !config.Resume && config.State == "", Resumable: config.Resume}
+	runs := work.Runs{Folder: work.Path(e.Temp), Held: sizing.RunBytes, Release: job.IsLocal(config.Runner) && !config.Resume && config.State == "", Resumable: config.Resume}
 	if !job.IsLocal(config.Runner) {
 		runs.Memory = config.ProcessMemory()
 	}
-	return &transforms.Job{
+	return &Job{
 		Runs:   runs,
 		Lanes:  sizing.Lanes,
-		Inputs: inputs, Splits: e.splits,
+		Inputs: inputs, Splits: e.Splits,
 		Fingerprinting: documents.Fingerprinting{
 			Sketching: config.Sketching(sizing.WindowBytes), Inputs: inputs, Kept: kept(config, &parameters),
-			Checksums: readsAgain(config), AuditSample: config.AuditSample(), Units: work.Path(e.units),
+			Checksums: readsAgain(config), AuditSample: config.AuditSample(), Units: work.Path(e.Units),
 		},
 		Method: config.Method(), Parameters: parameters,
 		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes,
@@ -60,7 +59,7 @@ func newJob(config *job.Config, e extent) *transforms.Job {
 		},
 		Excerpt: config.Excerpt,
 		Rows: outputs.Rows{
-			Files:  outputs.Files{Partial: work.Path(e.partial), Format: config.OutputFormat},
+			Files:  outputs.Files{Partial: work.Path(e.Partial), Format: config.OutputFormat},
 			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming,
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && config.Similarity == methods.Resemblance,
@@ -94,6 +93,6 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 }
 
 // indexOf returns the index for the scores of the job.
-func indexOf(config *job.Config, e extent) outputs.Index {
-	return outputs.Index{Partial: work.Path(e.partial), Inputs: work.Path(e.inputs), Kind: config.Indexing(e.stopWords)}
+func indexOf(config *job.Config, e Extent) outputs.Index {
+	return outputs.Index{Partial: work.Path(e.Partial), Inputs: work.Path(e.Inputs), Kind: config.Indexing(e.StopWords)}
 }

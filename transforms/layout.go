@@ -1,0 +1,47 @@
+package transforms
+
+import (
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+)
+
+// LayOut lays out the graph of the job, from the input to the results.
+func LayOut(s beam.Scope, job *Job) { layOut(s, job, Read(s, job)) }
+
+// layOut lays out the graph from the tasks that read the splits: PCollection<[]byte>. It returns the outcomes of the tasks
+// that write rows.
+func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
+	sketches := Fingerprint(s, job, splits)
+	var counts []beam.PCollection
+	if job.IsOrdered() {
+		spread := Spread(s, job, sketches)
+		counts = append(counts, spread, Count(s, job, spread))
+	}
+	keys := Key(s, job, sketches, counts...)
+	groups := Group(s, job, keys, sketches)
+	var outcomes []beam.PCollection
+	if job.HasSources() {
+		outcomes = append(outcomes, Source(s, job, sketches))
+	}
+	if !job.IsScored() {
+		clusters := Cluster(s, job, append(outcomes, sketches, groups)...)
+		return Write(s, job, clusters, sketches, append(sites(s, job, sketches, clusters), groups)...)
+	}
+	gathered := Gather(s, job, groups, sketches)
+	edges := Score(s, job, gathered)
+	outcomes = append(outcomes, sketches, groups, gathered, edges)
+	if job.Fingerprinting.AuditSample > 0 {
+		outcomes = append(outcomes, Audit(s, job, sketches))
+	}
+	clusters := Cluster(s, job, outcomes...)
+	return Write(s, job, clusters, sketches, append(sites(s, job, sketches, clusters), groups, edges)...)
+}
+
+// sites lays out what finds mirrors among sites, and writes it, if the job is about sites. It returns the outcomes.
+func sites(s beam.Scope, job *Job, sketches, clusters beam.PCollection) []beam.PCollection {
+	if !job.HasPages() {
+		return nil
+	}
+	sums := Site(s, job, clusters)
+	totals, groups := Mirror(s, job, sketches, sums)
+	return []beam.PCollection{sums, totals, groups, WriteSites(s, job, sketches, totals, groups)}
+}

@@ -1,0 +1,216 @@
+package transforms
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/packing"
+	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/job"
+)
+
+func init() {
+	for _, element := range []reflect.Type{
+		reflect.TypeFor[Document](), reflect.TypeFor[Member](), reflect.TypeFor[Pair](), reflect.TypeFor[Reject](),
+	} {
+		beam.RegisterType(element)
+	}
+}
+
+// Document is a document to be compared.
+type Document struct {
+	// ID is its name: any bytes but none, at most 64 KiB. No two documents have the same.
+	ID string
+	// Text is what is compared. Bytes that are not UTF-8 count as U+FFFD.
+	Text string
+}
+
+// Member is a document in a cluster of two or more.
+type Member struct {
+	ID string `json:"id"`
+	// Cluster is the id of the first document of the cluster, in the order of ids.
+	Cluster string `json:"cluster"`
+	// Kept says that the document stays if duplicates are removed. A cluster may keep several, and no pair joins two of
+	// these.
+	Kept bool `json:"kept"`
+	// Similarity is the similarity to the kept document for which it would be removed, from 0 to 1; 1 for a kept one.
+	Similarity float64 `json:"similarity"`
+	// Size is the number of documents in the cluster.
+	Size int64 `json:"size"`
+}
+
+// Pair is two near-duplicates, A before B in the order of ids. Documents that are identical under the measure are paired
+// with the first of them only, and that one stands for all in other pairs.
+type Pair struct {
+	A string `json:"a"`
+	B string `json:"b"`
+	// Jaccard is the similarity of their sets of shingles, ContainmentA the share of A's shingles that B has, and
+	// ContainmentB that of B's: all from 0 to 1. They are 0 if pairs are scored by the distance of SimHash fingerprints.
+	Jaccard      float64 `json:"jaccard"`
+	ContainmentA float64 `json:"containment_a"`
+	ContainmentB float64 `json:"containment_b"`
+	// Hamming is the number of bits in which their SimHash fingerprints differ, if pairs are scored by it.
+	Hamming int64 `json:"hamming"`
+	// Exact is false if the numbers are estimates.
+	Exact bool `json:"exact"`
+	// Identical says that the documents are the same under the measure.
+	Identical bool `json:"identical"`
+}
+
+// Reject is a document that was not compared.
+type Reject struct {
+	ID     string
+	Reason string
+}
+
+// Options say what [NearDuplicates] looks for, and where it works.
+type Options struct {
+	// Config holds the settings, as [job.Default] returns them and the user changes them. Temp is required: a folder, on a
+	// disk that all workers share or in a bucket, for some 3 bytes for each byte of text. Only settings of the measure
+	// count, with Similarity, Excerpt, NoQuotations, Verify, Keep (by order or length), Split, MaxDocument, Memory and
+	// Lanes. All others are about files, and must be as they are by default.
+	Config job.Config
+	// Bytes is about how many bytes of text there are; 0: 1 GiB. It says how finely the work is cut, and changes no
+	// result.
+	Bytes int64
+}
+
+// usualBytes is the text for which the work is cut unless the user knows how much there is.
+const usualBytes = 1 << 30
+
+// Found is the result of [NearDuplicates].
+type Found struct {
+	// Members are the documents in clusters: PCollection<Member>. With containment there are none.
+	Members beam.PCollection
+	// Pairs are the near-duplicates: PCollection<Pair>.
+	Pairs beam.PCollection
+	// Rejects are the documents that were not compared: PCollection<Reject>.
+	Rejects beam.PCollection
+
+	folder string
+}
+
+// Remove removes the temporary files. It is called when the pipeline has ended, well or not.
+func (f *Found) Remove() error {
+	if err := storage.RemoveFolder(f.folder); err != nil {
+		return fmt.Errorf("remove temporary files: %w", err)
+	}
+	return nil
+}
+
+// NearDuplicates finds the near-duplicates among documents, PCollection<Document>, in a pipeline of any runner. Document
+// order is the order of ids, byte by byte. So the results depend on the documents and the settings only, and they are
+// those of a job whose input has the documents in this order. Of documents with one id, one is compared and the others are
+// rejects.
+//
+// The documents are packed into files at once and cross no shuffle as elements. These files are in a new folder below
+// Options.Config.Temp, and the caller removes them with [Found.Remove]. The pipeline is run once.
+//
+// The error says which options are wrong, or that the folder cannot be made.
+func NearDuplicates(s beam.Scope, documents beam.PCollection, options Options) (*Found, error) {
+	s = s.Scope("near-duplicates")
+	config := options.Config
+	if err := checkOptions(&config); err != nil {
+		return nil, fmt.Errorf("near-duplicates: %s", setting.Text(err, func(name string) string { return name }))
+	}
+	stopWords, err := config.ReadStopWords()
+	if err != nil {
+		return nil, fmt.Errorf("near-duplicates: %w", err)
+	}
+	scheme, err := config.Scheme()
+	if err != nil {
+		return nil, fmt.Errorf("near-duplicates: %w", err)
+	}
+	folder, err := newFolder(config.Temp)
+	if err != nil {
+		return nil, fmt.Errorf("near-duplicates: make the temporary folder: %w", err)
+	}
+	bytes := options.Bytes
+	if bytes <= 0 {
+		bytes = usualBytes
+	}
+	j := NewJob(&config, Extent{
+		Scheme: scheme, Bytes: bytes, StopWords: stopWords, Temp: folder, Partial: folder, Inputs: storage.Join(folder, "inputs.gob"),
+	})
+	j.Runs.Release = false // the runner may do a task twice
+	splits, rejects := pack(s, j, documents, packing.Listing{Inputs: j.Inputs, StopWords: stopWords, MaxDocument: config.MaxDocument})
+	members, pairs := unpack(s, j, layOut(s, j, splits))
+	return &Found{Members: members, Pairs: pairs, Rejects: rejects, folder: folder}, nil
+}
+
+// newFolder makes a folder of its own for a pipeline. Folders in a bucket need not be made.
+func newFolder(temp string) (string, error) {
+	temp, err := storage.Absolute(temp)
+	if err != nil {
+		return "", err
+	}
+	folder := storage.Join(temp, "near-duplicates-"+strings.ToLower(rand.Text()))
+	if storage.Scheme(folder) != "" {
+		return folder, nil
+	}
+	return folder, os.MkdirAll(folder, 0o700)
+}
+
+// pipelineSettings are the settings that count where the documents come from a pipeline.
+var pipelineSettings = []string{
+	"max_document", "cjk_split", "normalize", "stopwords", "stopwords_use", "shingle", "seed", "threshold", "keys", "recall", "bands", "rows",
+	"score", "hamming", "bits", "similarity", "excerpt", "no_quotations", "verify", "keep", "split", "temp", "memory", "lanes",
+}
+
+// checkOptions checks the settings and makes them those of a job.
+func checkOptions(c *job.Config) error {
+	if c.Temp == "" {
+		return setting.Errorf("{temp}: give a folder for temporary files")
+	}
+	names, err := differing(c)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !slices.Contains(pipelineSettings, name) {
+			return setting.Errorf("{" + name + "}: does not count where the documents come from a pipeline: leave it as it is by default")
+		}
+	}
+	if c.Keep.Field() != "" || c.Keep.Ranking() != "" {
+		return setting.Errorf("{keep} %s: documents of a pipeline have no fields: give first, last, longest or shortest", c.Keep)
+	}
+	c.Input, c.Output, c.Audit = []string{c.Temp}, c.Temp, "off"
+	if c.Emit = []string{output.Clusters, output.Pairs}; c.Similarity == "containment" {
+		c.Emit = []string{output.Pairs}
+	}
+	return c.Validate()
+}
+
+// differing returns the names of the settings that differ from the defaults.
+func differing(c *job.Config) (names []string, err error) {
+	usual := job.Default()
+	chosen, err := settings(c)
+	defaults, err2 := settings(&usual)
+	for name, value := range chosen {
+		if !bytes.Equal(value, defaults[name]) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, errors.Join(err, err2)
+}
+
+// settings returns the settings as JSON, by name.
+func settings(c *job.Config) (all map[string]json.RawMessage, err error) {
+	encoded, err := json.Marshal(c)
+	if err == nil {
+		err = json.Unmarshal(encoded, &all)
+	}
+	return all, err
+}

@@ -1,0 +1,57 @@
+package transforms
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/packing"
+	"mirrorbeam/internal/work"
+)
+
+func init() {
+	register.DoFn4x1[context.Context, []byte, func(Member), func(Pair), error](&unpackFn{})
+	register.Emitter1[Member]()
+	register.Emitter1[Pair]()
+}
+
+// unpack reads the rows of a job back: PCollection<[]byte> of the outcomes that name them to PCollection<Member> and
+// PCollection<Pair>.
+func unpack(s beam.Scope, job *Job, written beam.PCollection) (members, pairs beam.PCollection) {
+	s = s.Scope("unpack")
+	return beam.ParDo2(s, &unpackFn{Folder: job.Runs.Folder}, beam.Reshuffle(s, written))
+}
+
+// unpackFn emits the members and pairs of an output shard.
+type unpackFn struct {
+	// Folder is the folder of the rows.
+	Folder work.Path
+}
+
+func (f *unpackFn) ProcessElement(_ context.Context, element []byte, emitMember func(Member), emitPair func(Pair)) error {
+	o, err := work.DecodeOutcome(element)
+	if err == nil {
+		err = f.unpack(o, emitMember, emitPair)
+	}
+	return faultOf("unpack", err)
+}
+
+func (f *unpackFn) unpack(o work.Outcome, emitMember func(Member), emitPair func(Pair)) error {
+	if o.FirstReject != nil {
+		return fmt.Errorf("a document that was packed cannot be read: %s", o.FirstReject.Error)
+	}
+	err := packing.EachRow(f.Folder, o, output.Clusters, func(m Member) {
+		m.ID, m.Cluster = output.Original(m.ID), output.Original(m.Cluster)
+		emitMember(m)
+	})
+	if err != nil {
+		return err
+	}
+	return packing.EachRow(f.Folder, o, output.Pairs, func(p Pair) {
+		p.A, p.B = output.Original(p.A), output.Original(p.B)
+		emitPair(p)
+	})
+}
