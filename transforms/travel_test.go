@@ -18,6 +18,7 @@ func TestParametersTravel(t *testing.T) {
 		&readFn{}, &fingerprintFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{}, &orderFn{}, &keyFn{}, &groupFn{}, &groupCrowdsFn{}, &crowdFn{},
 		&placeFn{}, &gatherFn{}, &gatherSetsFn{}, &gatherHeapsFn{}, &joinFn{}, &heapFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{},
 		&labelFn{}, &clusterFn{}, &writeFn{}, &uniqueFn{}, &annotatedFn{}, &sketchesFn{}, &indexFn{}, &exchangeFn{}, &finishFn{},
+		&packFn{}, &rangeFn{}, &divideFn{}, &arrangeFn{}, &listFn{}, &unpackFn{}, &unpackRejectsFn{},
 	} {
 		number := 0
 		fill(reflect.ValueOf(fn).Elem(), &number)

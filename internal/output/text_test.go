@@ -102,3 +102,15 @@ func FuzzAppendText(f *testing.F) {
 	}
 	f.Fuzz(checkText)
 }
+
+// FuzzOriginal: a row's text leads back to the string that it was written for.
+func FuzzOriginal(f *testing.F) {
+	for _, s := range []string{"", "plain", "caf\xe9", "\ufffd", "\ufffdab", "\xffab", "\ufffd\ufffdab\xef\xbf", "\ufffda\xe9"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if got := Original(Text(s)); got != s {
+			t.Errorf("%q came back as %q, from %q", s, got, Text(s))
+		}
+	})
+}

@@ -66,7 +66,7 @@ func (a *Arranging) Task(_ context.Context, t work.Task, w *work.Desk) error {
 			if !hasID(texts[i-1], texts[i]) {
 				continue
 			}
-			if err := row(Rejected{output.Text(texts[i].ID), "another document has the same id"}); err != nil {
+			if err := row(Rejected{string(texts[i].ID), "another document has the same id"}); err != nil {
 				return err
 			}
 		}

@@ -13,7 +13,7 @@ import (
 
 // Rejected is a row of the rejects of [Arranging].
 type Rejected struct {
-	// ID is the id as [output.Text] writes it.
+	// ID is the id. The row has it as [output.Text] writes it.
 	ID     string `json:"id" parquet:"id"`
 	Reason string `json:"reason" parquet:"reason"`
 }
