@@ -38,6 +38,14 @@ func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) e
 	return nil
 }
 
+// optional returns the flags, none of which is required.
+func optional(flags []settingFlag) []settingFlag {
+	for i := range flags {
+		flags[i].traits &^= required
+	}
+	return flags
+}
+
 // usual returns the default of a flag in the form in which it is given. It is empty if the help should not
 // show it.
 func (f *settingFlag) usual() (string, error) {

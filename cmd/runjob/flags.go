@@ -29,8 +29,9 @@ type commands struct {
 	Query  queryCommand  `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run."`
 	Report reportCommand `cmd:"" help:"Make a page of the results of an earlier run, or compare two runs."`
 
-	Show    showCommand    `cmd:"" help:"List the clusters of an earlier run, or the documents of one."`
-	Explain explainCommand `cmd:"" help:"Say why two documents of an earlier run are together, or are not."`
+	Show     showCommand    `cmd:"" help:"List the clusters of an earlier run, or the documents of one."`
+	Explain  explainCommand `cmd:"" help:"Say why two documents of an earlier run are together, or are not."`
+	Settings configCommand  `cmd:"" name:"config" help:"Show the settings of a job, and where each comes from: flags, environment variables, a file."`
 
 	State stateCommand `cmd:"" help:"Look after the state of a job that runs again and again."`
 
@@ -65,7 +66,8 @@ func parse(args []string, out io.Writer) (command, error) {
 	if err := setBeamFlags(args[0], beams); err != nil {
 		return nil, err
 	}
-	c := commands{Run: runCommand{Config: job.Default()}, Mirrors: newMirrorsCommand(), Plan: planCommand{Config: plan.Default()}}
+	c := commands{Run: runCommand{Config: job.Default()}, Mirrors: newMirrorsCommand(), Plan: planCommand{Config: plan.Default()}, Settings: configCommand{Settings: job.Default()}}
+	chosen := newChooser()
 	helped := false
 	mappers := kong.NewRegistry().RegisterDefaults()
 	options := []kong.Option{
@@ -75,6 +77,8 @@ func parse(args []string, out io.Writer) (command, error) {
 		kong.Writers(out, os.Stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(helpWithDefault),
+		kong.Resolvers(chosen),
+		kong.Bind(chosen),
 		kong.PostBuild(func(k *kong.Kong) error { return c.addFlags(k.Model.Node, mappers) }),
 	}
 	for kind, mapper := range kindMappers() {
@@ -90,7 +94,7 @@ func parse(args []string, out io.Writer) (command, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, usageError{withoutCommand(explainFlag(err, parser, args, beams), args[0])}
+		return nil, usageError{withoutCommand(chosen.explain(explainFlag(err, parser, args, beams)), args[0])}
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
 }
@@ -104,6 +108,8 @@ func (c *commands) addFlags(parser *kong.Node, mappers *kong.Registry) error {
 			flags = jobFlags(&c.Run.Config)
 		case "mirrors":
 			flags = jobFlags(&c.Mirrors.Config)
+		case "config":
+			flags = optional(jobFlags(&c.Settings.Settings))
 		case "plan":
 			flags = planFlags(&c.Plan.Config)
 		}

@@ -12,7 +12,8 @@ import (
 // planCommand ranks the ways to find candidates.
 type planCommand struct {
 	plan.Config `kong:"-"`
-	JSON        bool `name:"json" group:"Plan" help:"Print one JSON object."`
+	configFile
+	JSON bool `name:"json" group:"Plan" help:"Print one JSON object."`
 }
 
 // BeforeApply notes which settings are given, before they are checked.

@@ -24,6 +24,7 @@ import (
 type runCommand struct {
 	job.Config `kong:"-"`
 	logging
+	configFile
 	Async       bool   `help:"Hand the job to the cluster that --runner names, and do not wait for its end. 'runjob finish' publishes the results."`
 	MetricsFile string `placeholder:"FILE" help:"When the job ends, write to this file how it ended, in the text format of Prometheus."`
 }

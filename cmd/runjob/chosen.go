@@ -1,0 +1,192 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"mirrorbeam/internal/plan"
+	"mirrorbeam/job"
+)
+
+// configFlag names the flag for a file of settings. It is a part of the commands that have settings.
+const configFlag = "config"
+
+// configFile is that flag.
+type configFile struct {
+	File string `name:"config" placeholder:"FILE" help:"File of settings, in YAML, one a line, as in threshold: 0.9. Environment variables such as RUNJOB_THRESHOLD come before it, and flags before both. See 'runjob config --help'."`
+}
+
+// variablePrefix begins the names of environment variables that hold settings.
+const variablePrefix = "RUNJOB_"
+
+// variableName returns the environment variable that holds a setting.
+func variableName(setting string) string { return variablePrefix + strings.ToUpper(setting) }
+
+// origin says where the value of a setting comes from: a flag, a variable, a file with its line, or the default.
+type origin string
+
+const (
+	fromFlag    origin = "flag"
+	fromDefault origin = "default"
+)
+
+// chooser finds the values of settings that are not on the command line: in the environment, or else in the file that
+// --config names.
+type chooser struct {
+	environ []string
+	// origins holds where each setting was found, by its name.
+	origins map[string]origin
+
+	file map[string]fileValue // nil until it is read
+}
+
+func newChooser() *chooser { return &chooser{environ: os.Environ(), origins: map[string]origin{}} }
+
+// Validate does nothing: the file is known when the flags are.
+func (c *chooser) Validate(*kong.Application) error { return nil }
+
+// Resolve returns the value of a flag, or nil.
+func (c *chooser) Resolve(parsed *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	name := settingName(flag.Name)
+	if !isConfigurable(parsed) || !isSettingFlag(name) && name != configFlag {
+		return nil, nil
+	}
+	if value, found := c.variable(name); found {
+		c.origins[name] = origin(variableName(name))
+		return value, nil
+	}
+	if name == configFlag {
+		return nil, c.checkVariables()
+	}
+	if c.file == nil {
+		if err := c.read(fileOf(parsed)); err != nil {
+			return nil, err
+		}
+	}
+	value, found := c.file[name]
+	if !found {
+		return nil, nil
+	}
+	c.origins[name] = value.origin
+	return value.value, nil
+}
+
+// isConfigurable reports whether the command that was asked for has settings.
+func isConfigurable(parsed *kong.Context) bool {
+	command := parsed.Selected()
+	return command != nil && findFlag(parsed, configFlag) != nil
+}
+
+// findFlag returns the flag of a name of the command that was asked for, or nil.
+func findFlag(parsed *kong.Context, name string) *kong.Flag {
+	for _, flag := range parsed.Flags() {
+		if flag.Name == name {
+			return flag
+		}
+	}
+	return nil
+}
+
+// fileOf returns the file of settings; empty if there is none.
+func fileOf(parsed *kong.Context) string {
+	if path, _ := parsed.FlagValue(findFlag(parsed, configFlag)).(string); path != "" {
+		return path
+	}
+	return os.Getenv(variableName(configFlag))
+}
+
+// variable returns the value of a setting in the environment.
+func (c *chooser) variable(setting string) (value string, found bool) {
+	for _, variable := range c.environ {
+		if value, found := strings.CutPrefix(variable, variableName(setting)+"="); found && value != "" {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// checkVariables refuses variables that no setting has.
+func (c *chooser) checkVariables() error {
+	for _, variable := range c.environ {
+		name, _, _ := strings.Cut(variable, "=")
+		setting, isOurs := strings.CutPrefix(name, variablePrefix)
+		if setting = strings.ToLower(setting); isOurs && setting != configFlag && !isSettingFlag(setting) {
+			return sourceFault{unknownSetting(name, setting, variableName)}
+		}
+	}
+	return nil
+}
+
+// read reads the file of settings, if there is one.
+func (c *chooser) read(path string) (err error) {
+	c.file = map[string]fileValue{}
+	if path == "" {
+		return nil
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return sourceFault{fmt.Errorf("--config: %w", err)}
+	}
+	if c.file, err = parseSettings(path, content); err != nil {
+		return sourceFault{err}
+	}
+	return nil
+}
+
+// sourceFault is a fault of a file of settings, or of the environment. The parser puts the name of some flag in front.
+type sourceFault struct{ error }
+
+// explain adds to the fault of a value where the value comes from, if it is not on the command line.
+func (c *chooser) explain(err error) error {
+	if fault, found := errors.AsType[sourceFault](err); found {
+		return fault.error
+	}
+	for setting, from := range c.origins {
+		if strings.HasPrefix(err.Error(), flagName(setting)+":") {
+			return fmt.Errorf("%w (from %s)", err, from)
+		}
+	}
+	return err
+}
+
+// settingFlags are the flags of all commands that set settings, each once.
+func settingFlags() []settingFlag {
+	var run job.Config
+	var planned plan.Config
+	flags := jobFlags(&run)
+	for _, f := range planFlags(&planned) {
+		if !hasSetting(flags, settingName(f.name)) {
+			flags = append(flags, f)
+		}
+	}
+	return flags
+}
+
+// hasSetting reports whether one of the flags sets a setting.
+func hasSetting(flags []settingFlag, setting string) bool {
+	for _, f := range flags {
+		if settingName(f.name) == setting {
+			return true
+		}
+	}
+	return false
+}
+
+// isSettingFlag reports whether a command has a flag for a setting.
+func isSettingFlag(setting string) bool { return hasSetting(settingFlags(), setting) }
+
+// unknownSetting is the error of a setting that there is not. It names the nearest one as call does.
+func unknownSetting(given, setting string, call func(string) string) error {
+	var flags []string
+	for _, f := range settingFlags() {
+		flags = append(flags, "--"+f.name)
+	}
+	if like := nearest(setting, flags); like != "" {
+		return fmt.Errorf("unknown setting %s, did you mean %s?", given, call(settingName(strings.TrimPrefix(like, "--"))))
+	}
+	return errors.New("unknown setting " + given)
+}

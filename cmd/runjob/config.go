@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"go.yaml.in/yaml/v3"
+
+	"mirrorbeam/job"
+)
+
+// configCommand prints the settings of a job.
+type configCommand struct {
+	configFile
+	Settings job.Config `kong:"-"`
+	Schema   bool       `help:"Print a JSON schema of the file of settings, for editors."`
+
+	chosen *chooser
+	given  []string
+}
+
+// Help says how the command and the file of settings go together.
+func (c *configCommand) Help() string {
+	return "Prints every setting of 'runjob run' with where its value comes from: a flag, an environment variable such as RUNJOB_THRESHOLD, " +
+		"the file that --config or RUNJOB_CONFIG names, or the default. The first of these that has a value counts. " +
+		"What is printed is such a file: settings that are as they are by default are comments in it. " +
+		"A list is written as [a, b] in the file, and as a,b in a variable."
+}
+
+// BeforeApply notes where settings come from.
+func (c *configCommand) BeforeApply(parsed *kong.Context, chosen *chooser) error {
+	c.chosen, c.given = chosen, given(parsed, jobFlags(&c.Settings))
+	return nil
+}
+
+// Run prints the settings, or the schema.
+func (c *configCommand) Run(_ context.Context, out io.Writer) error {
+	if c.Schema {
+		return printJSON(out, settingsSchema())
+	}
+	group := ""
+	for _, f := range jobFlags(&c.Settings) {
+		if f.group != group {
+			say(out, "# %s\n", f.group)
+			group = f.group
+		}
+		name := settingName(f.name)
+		value, err := yamlText(f.field)
+		if err != nil {
+			return fmt.Errorf("print %s: %w", name, err)
+		}
+		comment := ""
+		from := c.originOf(name)
+		if from == fromDefault {
+			comment = "# "
+		}
+		say(out, "%-44s # %s\n", comment+name+": "+value, from)
+	}
+	return nil
+}
+
+// originOf returns where the value of a setting comes from.
+func (c *configCommand) originOf(setting string) origin {
+	if from, found := c.chosen.origins[setting]; found {
+		return from
+	}
+	for _, name := range c.given {
+		if name == setting {
+			return fromFlag
+		}
+	}
+	return fromDefault
+}
+
+// yamlText returns the value of a setting in one line of YAML.
+func yamlText(field any) (string, error) {
+	value := reflect.ValueOf(field).Elem().Interface()
+	if text, ok := value.(encoding.TextMarshaler); ok {
+		b, err := text.MarshalText()
+		if err != nil {
+			return "", err
+		}
+		value = string(b)
+	}
+	var node yaml.Node
+	if err := node.Encode(value); err != nil {
+		return "", err
+	}
+	node.Style = yaml.FlowStyle
+	b, err := yaml.Marshal(&node)
+	return strings.TrimSpace(string(b)), err
+}
+
+// schema is a JSON schema of one value.
+type schema struct {
+	Schema      string            `json:"$schema,omitempty"`
+	Title       string            `json:"title,omitempty"`
+	Description string            `json:"description,omitempty"`
+	Type        any               `json:"type"`
+	Default     any               `json:"default,omitempty"`
+	Items       *schema           `json:"items,omitempty"`
+	Properties  map[string]schema `json:"properties,omitempty"`
+	// Additional is false, or the schema of all other properties.
+	Additional any `json:"additionalProperties,omitempty"`
+}
+
+// settingsSchema returns the schema of the file of settings, from the list of flags.
+func settingsSchema() schema {
+	config := job.Default()
+	all := schema{
+		Schema: "https://json-schema.org/draft/2020-12/schema", Title: "Settings of runjob",
+		Type: "object", Properties: map[string]schema{}, Additional: false,
+	}
+	for _, f := range append(settingFlags(), jobFlags(&config)...) { // the last one has the defaults
+		one := typeOf(reflect.TypeOf(f.field).Elem())
+		one.Description = f.help
+		if encoded, err := json.Marshal(reflect.ValueOf(f.field).Elem().Interface()); err == nil && string(encoded) != "null" && string(encoded) != `""` {
+			one.Default = json.RawMessage(encoded)
+		}
+		all.Properties[settingName(f.name)] = one
+	}
+	return all
+}
+
+// typeOf returns the schema of the values of a Go type.
+func typeOf(t reflect.Type) schema {
+	if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return schema{Type: []string{"string", "integer"}}
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return schema{Type: "boolean"}
+	case reflect.Float64:
+		return schema{Type: "number"}
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return schema{Type: []string{"integer", "string"}}
+	case reflect.Slice:
+		return schema{Type: []string{"array", "string"}, Items: &schema{Type: "string"}}
+	case reflect.Map:
+		return schema{Type: "object", Additional: &schema{Type: "number"}}
+	}
+	return schema{Type: []string{"string", "number", "boolean"}}
+}

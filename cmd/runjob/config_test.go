@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"mirrorbeam/job"
+)
+
+// settingsIn writes a file of settings and returns its path.
+func settingsIn(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "job.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// printed returns what 'runjob config' prints.
+func printed(t *testing.T, args ...string) string {
+	t.Helper()
+	command, err := parse(append([]string{"config"}, args...), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := command.Run(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestPrecedence: a flag comes before a variable, a variable before the file, and that before the default.
+func TestPrecedence(t *testing.T) {
+	path := settingsIn(t, "# a comment\ninput: [a, b]\noutput: out\nthreshold: 0.6\nshingle: 5\nkeys: minhash\nseed: 18446744073709551615\n"+
+		"weight: {title: 3, text: 1}\ncjk_split: false\nmax_document: 1MiB\nemit: clusters,pairs\nwithin: null\n")
+	t.Setenv("RUNJOB_CONFIG", path)
+	t.Setenv("RUNJOB_THRESHOLD", "0.7")
+	t.Setenv("RUNJOB_SHINGLE", "4")
+	t.Setenv("RUNJOB_AUDIT", "") // as if it were not there
+	command, err := parse([]string{"run", "--input", "x", "--threshold", "0.9"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := command.(*runCommand).Config
+	want := job.Default()
+	want.Input, want.Output, want.Threshold, want.Shingle, want.Keys, want.Seed = []string{"x"}, "out", 0.9, 4, "minhash", 1<<64-1
+	want.Weight, want.CJKSplit, want.MaxDocument, want.Emit = map[string]float64{"title": 3, "text": 1}, false, 1<<20, []string{"clusters", "pairs"}
+	slices.Sort(got.Given)
+	want.Given = []string{"cjk_split", "emit", "input", "keys", "max_document", "output", "seed", "shingle", "threshold", "weight"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+
+	all := printed(t, "--threshold", "0.9")
+	for setting, want := range map[string]string{
+		"input: [a, b]": path + ":2", "threshold: 0.9": "flag", "shingle: 4": "RUNJOB_SHINGLE", "# bands: 0": "default", "weight: {text: 1, title: 3}": path + ":8",
+	} {
+		if i := strings.Index(all, "\n"+setting+" "); i < 0 || !strings.HasPrefix(strings.TrimLeft(all[i+1+len(setting):], " "), "# "+want+"\n") {
+			t.Errorf("%s is not said to be from %s in\n%s", setting, want, all)
+		}
+	}
+	// What is printed is a file of the same settings.
+	os.Unsetenv("RUNJOB_THRESHOLD")
+	os.Unsetenv("RUNJOB_SHINGLE")
+	again, err := parse([]string{"run", "--config", settingsIn(t, all), "--input", "x"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := again.(*runCommand).Config
+	slices.Sort(read.Given)
+	if !reflect.DeepEqual(read, want) {
+		t.Errorf("read again: %+v\nwant %+v", read, want)
+	}
+}
+
+// TestSettingsFaults: each fault of a file or a variable is named with its place, and with the nearest setting.
+func TestSettingsFaults(t *testing.T) {
+	for content, want := range map[string]string{
+		"treshold: 1":                  "job.yaml:1: unknown setting treshold, did you mean threshold?",
+		"input: x\nmax-document: 1":    "job.yaml:2: unknown setting max-document, did you mean max_document?",
+		"shingle: x":                   `--shingle: "x" is not a whole number (from `,
+		"shingle: [3]":                 "--shingle: ",
+		"shingle: 3\nshingle: 4":       "job.yaml:2: shingle is given twice",
+		"- shingle":                    "must have a setting a line",
+		"weight: {a: b}":               "job.yaml:1: weight must have a number for each name",
+		"input: [[x]]":                 "job.yaml:1: input must be a list of plain values",
+		"shingle: {a: 1":               "job.yaml: yaml: ",
+		"threshold: 7":                 "--threshold 7: must be above 0",
+		"zzzzzzzzzzzzz: 1\nyyyy: true": "unknown setting zzzzzzzzzzzzz",
+	} {
+		_, err := parse([]string{"run", "--config", settingsIn(t, content), "--input", "x", "--output", "y"}, io.Discard)
+		if exitCode(err) != exitUsage || !strings.Contains(strings.Join(faultLines(err), "\n"), want) {
+			t.Errorf("%q: %v, want %s", content, err, want)
+		}
+	}
+	if _, err := parse([]string{"run", "--config", "missing.yaml"}, io.Discard); exitCode(err) != exitUsage || !strings.HasPrefix(err.Error(), "--config: open missing.yaml") {
+		t.Errorf("no file: %v", err)
+	}
+	t.Setenv("RUNJOB_TRESHOLD", "1")
+	if _, err := parse([]string{"run", "--input", "x"}, io.Discard); err == nil || err.Error() != "unknown setting RUNJOB_TRESHOLD, did you mean RUNJOB_THRESHOLD?" {
+		t.Errorf("a variable: %v", err)
+	}
+}
+
+// TestSchema: the schema has every setting of the main job, with its default, and no other property may be there.
+func TestSchema(t *testing.T) {
+	var s struct {
+		Properties map[string]struct {
+			Description string          `json:"description"`
+			Default     json.RawMessage `json:"default"`
+		} `json:"properties"`
+		Additional *bool `json:"additionalProperties"`
+	}
+	if err := json.Unmarshal([]byte(printed(t, "--schema")), &s); err != nil {
+		t.Fatal(err)
+	}
+	var config job.Config
+	for _, f := range jobFlags(&config) {
+		if s.Properties[settingName(f.name)].Description != f.help {
+			t.Errorf("%s is not in the schema: %v", f.name, slices.Sorted(maps.Keys(s.Properties)))
+		}
+	}
+	if s.Additional == nil || *s.Additional || string(s.Properties["threshold"].Default) != "0.8" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// FuzzSettings: no file of settings makes the program panic.
+func FuzzSettings(f *testing.F) {
+	for _, content := range []string{"a: 1", "threshold: 0.8", "input: [a, &b b, *b]", "? [a]\n: b", "", "null", "weight: {a: 1}", "weight: &w {a: *w}"} {
+		f.Add([]byte(content))
+	}
+	f.Fuzz(func(_ *testing.T, content []byte) { _, _ = parseSettings("job.yaml", content) })
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// fileValue is the value of a setting in a file: a string, a list or an object of strings.
+type fileValue struct {
+	value  any
+	origin origin
+}
+
+// parseSettings reads the settings in a file. Each of them stands there once, by its name in summary.json. A setting
+// without a value is as if it were not there.
+func parseSettings(path string, content []byte) (map[string]fileValue, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(content, &document); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	settings := map[string]fileValue{}
+	if document.Kind == 0 { // it is empty
+		return settings, nil
+	}
+	top := document.Content[0]
+	if top.Tag == "!!null" {
+		return settings, nil
+	}
+	if top.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("%s: must have a setting a line, as in threshold: 0.9", path)
+	}
+	seen := map[string]bool{}
+	var faults []error
+	for i := 0; i < len(top.Content); i += 2 {
+		name, node := top.Content[i].Value, top.Content[i+1]
+		at := fmt.Sprintf("%s:%d", path, top.Content[i].Line)
+		switch {
+		case !isSettingFlag(name):
+			faults = append(faults, fmt.Errorf("%s: %w", at, unknownSetting(name, name, func(setting string) string { return setting })))
+			continue
+		case seen[name]:
+			faults = append(faults, fmt.Errorf("%s: %s is given twice", at, name))
+			continue
+		}
+		seen[name] = true
+		value, err := valueOf(node)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %s %w", at, name, err))
+		} else if value != nil {
+			settings[name] = fileValue{value, origin(at)}
+		}
+	}
+	return settings, errors.Join(faults...)
+}
+
+// valueOf returns the value of a node as flags take it: numbers in the words of the file, since they need not fit into a
+// float. It is nil for no value.
+func valueOf(node *yaml.Node) (any, error) {
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	switch node.Kind {
+	case yaml.ScalarNode:
+		if node.Tag == "!!null" {
+			return nil, nil
+		}
+		return node.Value, nil
+	case yaml.SequenceNode:
+		list := []any{}
+		for _, item := range node.Content {
+			if item.Kind != yaml.ScalarNode {
+				return nil, errors.New("must be a list of plain values")
+			}
+			list = append(list, item.Value)
+		}
+		return list, nil
+	}
+	weights := map[string]any{}
+	for i := 0; i < len(node.Content); i += 2 {
+		var number float64
+		if err := node.Content[i+1].Decode(&number); err != nil {
+			return nil, errors.New("must have a number for each name")
+		}
+		weights[node.Content[i].Value] = number
+	}
+	return weights, nil
+}
