@@ -82,7 +82,7 @@ func NewLSH(o LSHOptions) *LSH {
 }
 
 // Digest returns the digest of text. It has as many bytes as a hash, with the bits in the same order. A tie
-// gives 0. A text with fewer tokens than a shingle gives 0 in all bits. Digest overwrites dst and uses its
+// gives 0, as in the digests that the article of ExLSH prints; its text says that a tie gives 1. A text with fewer tokens than a shingle gives 0 in all bits. Digest overwrites dst and uses its
 // memory if it is large enough.
 func (l *LSH) Digest(dst, text []byte) []byte {
 	l.normalized = l.options.Normalize(l.normalized[:0], text)

@@ -54,8 +54,13 @@ func (m *UniversalMinHash) Signature(dst []uint64, shingles []uint32) []uint64 {
 }
 
 // SignatureAgreement returns the share of equal components in two MinHash signatures of the same length, from
-// 0 to 1. It estimates the Jaccard similarity J of the sets without bias. The variance is J(1-J) divided by
-// the number of components. For signatures without components it is 0.
+// 0 to 1. It estimates the Jaccard similarity J of the sets. For elements that are hashes, it does so without
+// bias, with a variance of J(1-J) divided by the number of components. For signatures without components it is 0.
+//
+// The functions are linear, so of small numbers that lie close together, such as ids from a counter, the least
+// and the greatest come first too often. Then the estimate is biased: for two stretches of consecutive numbers
+// with a similarity of 2/3 it was 0.59 in the mean, and with 1/3 it was 0.28, whatever the number of components.
+// Hash such ids first.
 func SignatureAgreement[T uint32 | uint64](a, b []T) float64 {
 	equal := 0
 	for i, component := range a {

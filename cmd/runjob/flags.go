@@ -31,6 +31,7 @@ type commands struct {
 
 	Show     showCommand    `cmd:"" help:"List the clusters of an earlier run, or the documents of one."`
 	Explain  explainCommand `cmd:"" help:"Say why two documents of an earlier run are together, or are not."`
+	Sketch   sketchCommand  `cmd:"" help:"Print the fingerprints of texts: MinHash, SimHash, single-hash MinHash, LSH digests, bottom-k sketches."`
 	Settings configCommand  `cmd:"" name:"config" help:"Show the settings of a job, and where each comes from: flags, environment variables, a file."`
 
 	State stateCommand `cmd:"" help:"Look after the state of a job that runs again and again."`

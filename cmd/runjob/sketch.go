@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/sketch"
+)
+
+// sketchCommand prints the fingerprints of texts.
+type sketchCommand struct {
+	Paths []string `arg:"" optional:"" name:"path" help:"Files, each of which is a text; - or none: the standard input."`
+
+	Kind       string               `required:"" enum:"minhash,simhash,singlehash,lsh,bottomk,signature" placeholder:"KIND" help:"What to print: minhash, simhash, bottomk (as the main job makes them), singlehash (Gudkov's article), lsh (ExLSH), signature (the k-hash MinHash of McCormick's tutorial)."`
+	SketchSize int                  `default:"128" placeholder:"N" help:"Hashes in a bottom-k sketch or a single-hash fingerprint, and components of a minhash or a signature."`
+	Shingle    int                  `default:"3" placeholder:"N" help:"How many adjacent words, or characters with --characters, make a shingle."`
+	Bits       int                  `default:"64" placeholder:"N" help:"Length of a simhash: 32, or a multiple of 64 up to 1024."`
+	Tie        string               `enum:"alternate,zero,one" default:"alternate" help:"Bit of a simhash for which as many shingles have 1 as 0: alternate (as the main job), zero or one."`
+	Hash       string               `enum:"md5,sha1,sha256,crc32" default:"md5" help:"Hash function of an lsh, which is as long as a hash."`
+	Characters bool                 `help:"Make an lsh of characters, for short texts such as user names."`
+	Unslipped  bool                 `help:"Make a singlehash of all 16 bits of a character. The article's own program shifts by 16 where 8 are meant, so it leaves out the upper 8."`
+	Normalize  sketch.Normalization `placeholder:"STEPS" help:"With minhash, simhash and bottomk, what to do to texts first: nfc or nfkc, fold, punctuation."`
+	CJKSplit   bool                 `name:"cjk-split" default:"true" negatable:"" help:"With minhash, simhash and bottomk, make each Han, Kana, Thai, Lao, Khmer and Myanmar character a token."`
+	Seed       uint64               `help:"Key of the hashes of minhash, simhash and bottomk, and of the functions of a signature."`
+	Records    bool                 `help:"Files have a text a line, as JSON with the fields id and text."`
+}
+
+// Help says what is printed.
+func (c *sketchCommand) Help() string {
+	return "Prints a line for each text: its name, a tab, and the fingerprint. Hashes are hexadecimal, with commas between them. " +
+		"A singlehash has the number of words and of hashes in front. docs/fingerprints.md says which program makes the same."
+}
+
+// Validate checks the flags.
+func (c *sketchCommand) Validate() error {
+	switch {
+	case c.SketchSize < 1:
+		return fmt.Errorf("--sketch-size %d: must be at least 1", c.SketchSize)
+	case c.Shingle < 1 || c.Shingle > 64:
+		return fmt.Errorf("--shingle %d: must be from 1 to 64", c.Shingle)
+	case c.Bits != 32 && (c.Bits < 64 || c.Bits > sketch.MostSimHashBits || c.Bits%64 != 0):
+		return fmt.Errorf("--bits %d: must be 32, or a multiple of 64 up to %d", c.Bits, sketch.MostSimHashBits)
+	}
+	return nil
+}
+
+// Run prints the fingerprints of all texts.
+func (c *sketchCommand) Run(ctx context.Context, out io.Writer) error {
+	of, err := c.sketcher()
+	if err != nil {
+		return usageError{err}
+	}
+	paths := c.Paths
+	if len(paths) == 0 {
+		paths = []string{corpus.Stdin}
+	}
+	printed := bufio.NewWriter(out)
+	for _, path := range paths {
+		err := c.each(ctx, path, func(name string, text []byte) error {
+			_, err := fmt.Fprintf(printed, "%s\t%s\n", name, of(text))
+			return err
+		})
+		if err != nil {
+			return errors.Join(err, printed.Flush())
+		}
+	}
+	return printed.Flush()
+}
+
+// each visits the texts of a file.
+func (c *sketchCommand) each(ctx context.Context, path string, visit func(name string, text []byte) error) error {
+	var content []byte
+	var err error
+	if path == corpus.Stdin {
+		content, err = io.ReadAll(interruptible{ctx, os.Stdin})
+	} else {
+		content, err = storage.ReadFile(path)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return failure.New(failure.Input, fmt.Errorf("read a text: %w", err))
+	case !c.Records:
+		return visit(output.Text(path), content)
+	}
+	number := 0
+	for line := range bytes.Lines(content) {
+		number++
+		place := fmt.Sprintf("%s:%d", output.Text(path), number)
+		name, text, err := textOf(line)
+		if err != nil {
+			return failure.New(failure.Input, fmt.Errorf("%s: %w", place, err))
+		}
+		if err := visit(cmp.Or(name, place), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// textOf returns the id and the text of a line of JSON. The name is empty for a record without an id.
+func textOf(line []byte) (name string, text []byte, err error) {
+	var record struct {
+		ID   json.RawMessage `json:"id"`
+		Text *string         `json:"text"`
+	}
+	if err := json.Unmarshal(line, &record); err != nil {
+		return "", nil, err
+	}
+	if record.Text == nil {
+		return "", nil, errors.New("the record has no text")
+	}
+	if json.Unmarshal(record.ID, &name) != nil {
+		name = string(record.ID) // a number stays as it is written
+	}
+	return output.Text(name), []byte(*record.Text), nil
+}
