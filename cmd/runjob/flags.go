@@ -39,6 +39,10 @@ type commands struct {
 	WorkerPool workerPoolCommand `cmd:"" help:"Start workers when an engine such as Flink or Spark asks for them."`
 	Worker     workerCommand     `cmd:"" hidden:"" help:"Be a worker of a worker pool, which runs this."`
 
+	Version    versionCommand    `cmd:"" help:"Show which build of runjob this is."`
+	Completion completionCommand `cmd:"" help:"Print a script that completes commands and flags in a shell."`
+	Manual     manualCommand     `cmd:"" name:"man" help:"Print the manual page."`
+
 	BeamHelp beamHelp `name:"help-beam" help:"Show the flags of Apache Beam (--runner, --endpoint, --project and so on) that 'run' and 'demo' take."`
 }
 

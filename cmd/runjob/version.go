@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"io"
+	"runtime/debug"
+)
+
+// versionCommand prints which build this is.
+type versionCommand struct{}
+
+// Run prints the version, the commit and the time of the sources, and the versions of Go and Beam.
+func (c *versionCommand) Run(_ context.Context, out io.Writer) error {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		say(out, "runjob, of an unknown build\n")
+		return nil
+	}
+	say(out, "%s", versionText(info))
+	return nil
+}
+
+// versionText says what a build knows of itself. A build outside of a clone knows no commit.
+func versionText(info *debug.BuildInfo) string {
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	text := "runjob " + info.Main.Version + "\n"
+	if commit := settings["vcs.revision"]; commit != "" {
+		text += "commit " + commit + " of " + settings["vcs.time"]
+		if settings["vcs.modified"] == "true" {
+			text += ", modified"
+		}
+		text += "\n"
+	}
+	text += info.GoVersion + " " + settings["GOOS"] + "/" + settings["GOARCH"] + "\n"
+	for _, module := range info.Deps {
+		if module.Path == "github.com/apache/beam/sdks/v2" {
+			text += "Apache Beam " + module.Version + "\n"
+		}
+	}
+	return text
+}
