@@ -36,7 +36,7 @@ func TestVersion(t *testing.T) {
 	if got := versionText(info); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := saidBy(t, "version"); !strings.HasPrefix(got, "runjob ") || !strings.Contains(got, "go1.") {
+	if got := saidBy(t, "version"); !strings.HasPrefix(got, "runjob ") || !strings.Contains(got, "\ngo1.") {
 		t.Error(got)
 	}
 }

@@ -16,8 +16,8 @@ func (c *versionCommand) Run(_ context.Context, out io.Writer) error {
 		say(out, "runjob, of an unknown build\n")
 		return nil
 	}
-	say(out, "%s", versionText(info))
-	return nil
+	_, err := io.WriteString(out, versionText(info))
+	return err
 }
 
 // versionText says what a build knows of itself. A build outside of a clone knows no commit.
