@@ -44,8 +44,12 @@ func (m *liveModel) search(fingerprint []uint64, within int) (found []Near) {
 // saved and loaded.
 func TestLive(t *testing.T) {
 	for _, o := range []LiveOptions{
-		{Bits: 64, Distance: 3}, {Bits: 32, Distance: 2, Window: 50}, {Bits: 128, Distance: 6, Window: 1}, {Bits: 256, Distance: 4, Blocks: []int{5}},
-		{Bits: 1024, Distance: 8, Window: 90}, {Bits: 64, Distance: 0},
+		{Bits: 64, Distance: 3},
+		{Bits: 32, Distance: 2, Window: 50},
+		{Bits: 128, Distance: 6, Window: 1},
+		{Bits: 256, Distance: 4, Blocks: []int{5}},
+		{Bits: 1024, Distance: 8, Window: 90},
+		{Bits: 64, Distance: 0},
 	} {
 		t.Run(fmt.Sprint(o), func(t *testing.T) {
 			x, err := NewLive(o)
@@ -57,7 +61,7 @@ func TestLive(t *testing.T) {
 			centres := make([][]uint64, 4)
 			for i := range centres {
 				for range words {
-					centres[i] = append(centres[i], random.Uint64()>>(max(64-o.Bits, 0)))
+					centres[i] = append(centres[i], random.Uint64()>>max(64-o.Bits, 0))
 				}
 			}
 			near := func() []uint64 {

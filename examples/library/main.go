@@ -11,6 +11,8 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"mirrorbeam/job"
+	"mirrorbeam/transforms"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -18,9 +20,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/textio"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
-
-	"mirrorbeam/job"
-	"mirrorbeam/transforms"
 )
 
 var (
