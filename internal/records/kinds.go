@@ -63,7 +63,7 @@ const (
 	SiteGroups     runfile.Kind = 55 // groups of mirrors by hashes of the names of sites, shard 0
 	Alerts         runfile.Kind = 56 // suspects by their ids, shard 0
 
-	Texts     runfile.Kind = 70 // documents of another pipeline: in shard 0, then by task, then by range of ids
-	TextMarks runfile.Kind = 71 // ids of some of these documents, shard 0
-	TextRange runfile.Kind = 72 // the first ids of all ranges but the first, by task
+	Texts     runfile.Kind = 57 // documents of another pipeline: in shard 0, then by task, then by range of ids
+	TextMarks runfile.Kind = 58 // ids of some of these documents, shard 0
+	TextRange runfile.Kind = 59 // the first ids of all ranges but the first, by task
 )
