@@ -46,6 +46,8 @@ type Measure struct {
 	// them.
 	StopWords   string             `json:"stopwords,omitempty"`
 	StopWordUse sketch.StopWordUse `json:"stopwords_use"`
+	// Ignore names base texts, in the way that [Config.Input] names the input: what stands in them does not count.
+	Ignore []string `json:"ignore,omitempty"`
 	// Weight holds text fields and their weights, which are above 0. If it is not empty, it replaces TextField.
 	Weight map[string]float64 `json:"weight,omitempty"`
 	// Shingle is the number of adjacent tokens in a shingle, from 1 to 64.

@@ -17,7 +17,7 @@ var (
 	// sketchSettings change what is kept of a document: its id, its shingles or features, its fingerprints.
 	sketchSettings = []string{
 		"id_field", "text_field", "features", "max_document", "html_text",
-		"cjk_split", "normalize", "stopwords", "stopwords_use", "weight", "shingle", "seed", "bits", "within",
+		"cjk_split", "normalize", "stopwords", "stopwords_use", "ignore", "weight", "shingle", "seed", "bits", "within",
 	}
 	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not
 	// repeated here.
@@ -52,23 +52,38 @@ func (c *Config) Differing(other *Config) []string {
 	return names
 }
 
+// Lists are what stands in the files that a configuration names. The files may change, so hashes have this in place of the
+// names.
+type Lists struct {
+	// StopWords is what [Config.ReadStopWords] returned, and Ranking what [Config.ReadRanking] returned.
+	StopWords, Ranking string
+	// Ignored identifies the shingles of base texts; empty for none.
+	Ignored string
+}
+
+// in returns a configuration with the lists in place of their names.
+func (l Lists) in(c Config) Config {
+	c.StopWords, c.Ignore = l.StopWords, nil
+	if l.Ignored != "" {
+		c.Ignore = []string{l.Ignored}
+	}
+	return c
+}
+
 // SketchHash identifies the settings that change what is kept of a document. Sketches of equal hash can be compared,
-// and can replace each other. The configuration must be valid. The file of stop words may change, so stopWords is what
-// [Config.ReadStopWords] returned.
-func (c *Config) SketchHash(stopWords string) string {
-	choices := *c
-	choices.StopWords, choices.Bits = stopWords, c.SimHashBits()
+// and can replace each other. The configuration must be valid.
+func (c *Config) SketchHash(lists Lists) string {
+	choices := lists.in(*c)
+	choices.Bits = c.SimHashBits()
 	return choices.hash(sketchSettings)
 }
 
 // ResultHash identifies the settings that change clusters and pairs: two runs of equal hash over one corpus write the
-// same bytes. The configuration must be valid. The files that it names may change, so stopWords is what
-// [Config.ReadStopWords] returned, and ranking what [Config.ReadRanking] returned.
-func (c *Config) ResultHash(stopWords, ranking string) string {
-	choices := *c
-	choices.StopWords = stopWords
+// same bytes. The configuration must be valid.
+func (c *Config) ResultHash(lists Lists) string {
+	choices := lists.in(*c)
 	if c.Keep.Ranking() != "" {
-		choices.Keep = preference.Preference("rank:" + ranking)
+		choices.Keep = preference.Preference("rank:" + lists.Ranking)
 	} else {
 		choices.SourceField = "" // it is only for the table of sources
 	}

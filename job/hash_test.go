@@ -42,14 +42,14 @@ func another(field reflect.Value) reflect.Value {
 func TestHashes(t *testing.T) {
 	base := validConfig()
 	base.Emit = []string{output.Clusters}
-	sketches, results := base.SketchHash(""), base.ResultHash("", "")
-	if again := base; again.SketchHash("") != sketches || again.ResultHash("", "") != results || sketches == results {
-		t.Fatalf("hashes %s and %s, then %s and %s", sketches, results, again.SketchHash(""), again.ResultHash("", ""))
+	sketches, results := base.SketchHash(Lists{}), base.ResultHash(Lists{})
+	if again := base; again.SketchHash(Lists{}) != sketches || again.ResultHash(Lists{}) != results || sketches == results {
+		t.Fatalf("hashes %s and %s, then %s and %s", sketches, results, again.SketchHash(Lists{}), again.ResultHash(Lists{}))
 	}
-	if base.SketchHash("a\n") == sketches || base.ResultHash("a\n", "") == results {
+	if base.SketchHash(Lists{StopWords: "a\n"}) == sketches || base.ResultHash(Lists{StopWords: "a\n"}) == results {
 		t.Error("stop words change no hash")
 	}
-	idle := []string{"bits", "hamming", "stopwords", "source_field"}
+	idle := []string{"bits", "hamming", "stopwords", "ignore", "source_field"}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
 		if f.Anonymous {
 			continue
@@ -59,10 +59,10 @@ func TestHashes(t *testing.T) {
 		field.Set(another(field))
 		isSketch := slices.Contains(sketchSettings, name) && !slices.Contains(idle, name)
 		isResult := isSketch || slices.Contains(resultSettings, name) && !slices.Contains(idle, name)
-		if changed := config.SketchHash("") != sketches; changed != isSketch {
+		if changed := config.SketchHash(Lists{}) != sketches; changed != isSketch {
 			t.Errorf("%s changes the hash of sketches: %v, want %v", f.Name, changed, isSketch)
 		}
-		if changed := config.ResultHash("", "") != results; changed != isResult {
+		if changed := config.ResultHash(Lists{}) != results; changed != isResult {
 			t.Errorf("%s changes the hash of results: %v, want %v", f.Name, changed, isResult)
 		}
 	}
@@ -100,10 +100,10 @@ func TestHashesMean(t *testing.T) {
 		},
 		{"the name of the list of stop words", plain, change(func(c *Config) { c.StopWords = "other.txt" }), true, true},
 	} {
-		if same := c.one.SketchHash("") == c.other.SketchHash(""); same != c.sketch {
+		if same := c.one.SketchHash(Lists{}) == c.other.SketchHash(Lists{}); same != c.sketch {
 			t.Errorf("%s: the hashes of sketches are equal: %v, want %v", c.name, same, c.sketch)
 		}
-		if same := c.one.ResultHash("", "") == c.other.ResultHash("", ""); same != c.equal {
+		if same := c.one.ResultHash(Lists{}) == c.other.ResultHash(Lists{}); same != c.equal {
 			t.Errorf("%s: the hashes of results are equal: %v, want %v", c.name, same, c.equal)
 		}
 	}
@@ -127,7 +127,7 @@ func TestHashGolden(t *testing.T) {
 		{simHash, "", "945155c5fd4b69c5", "42e52cf9d8a51088"},
 		{containmentConfig(), "", "fd03d0d2b62a583d", "0198f4b8a0a9e8f3"},
 	} {
-		if sketches, result := c.config.SketchHash(c.stopWords), c.config.ResultHash(c.stopWords, ""); sketches != c.sketches || result != c.result {
+		if sketches, result := c.config.SketchHash(Lists{StopWords: c.stopWords}), c.config.ResultHash(Lists{StopWords: c.stopWords}); sketches != c.sketches || result != c.result {
 			t.Errorf("hashes %q, %q, want %q, %q", sketches, result, c.sketches, c.result)
 		}
 	}

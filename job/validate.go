@@ -107,6 +107,7 @@ func CheckPlace(name, path string) error {
 func (c *Config) checkMeasure(check checker) {
 	check(c.Shingle >= 1 && c.Shingle <= 64, "{shingle} %d: must be from 1 to 64", c.Shingle)
 	if c.Features != "" {
+		check(len(c.Ignore) == 0, "{ignore}: base texts are texts; with {features} leave it out")
 		check(len(c.Weight) == 0 && c.StopWords == "" && c.Normalize == sketch.Normalization{},
 			"{weight}, {stopwords} and {normalize} are for texts; with {features} leave them out")
 	}
@@ -118,6 +119,7 @@ func (c *Config) checkMeasure(check checker) {
 		check(field != "" && weight > 0 && !math.IsInf(weight, 0), "{weight} %s=%g: must be a field and a number above 0", field, weight)
 	}
 	check(c.StopWordUse == sketch.RemoveStopWords || c.StopWordUse == sketch.RequireStopWords, "{stopwords_use} %s: must be remove or require", c.StopWordUse)
+	check(!slices.Contains(c.Ignore, corpus.Stdin), "{ignore} -: base texts are read before all else; write the standard input to a file first")
 	check(isLength(c.Bits), "{bits} %d: must be a multiple of 64 from 64 to %d", c.Bits, sketch.MostSimHashBits)
 }
 

@@ -144,6 +144,6 @@ func (r *run) commit(result *outputs.Result, of found) error {
 		Made: time.Now(), Program: version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
 		Documents: result.Counts.Documents + result.Counts.ReferenceDocuments, Results: r.ConfigHash,
 		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects,
-		StopWords: r.inputs.StopWords, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
+		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})
 }

@@ -220,7 +220,7 @@ func TestKeepRefused(t *testing.T) {
 	}
 	var config job.Config
 	config.Keep = preference.Preference("rank:" + empty)
-	if config.ResultHash("", "a\n") == config.ResultHash("", "b\n") {
+	if config.ResultHash(job.Lists{Ranking: "a\n"}) == config.ResultHash(job.Lists{Ranking: "b\n"}) {
 		t.Error("another list has the same hash")
 	}
 }

@@ -298,8 +298,8 @@ func TestSummaryFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameText(t, workspace.SummaryName, string(readFile(t, filepath.Join(config.Output, workspace.SummaryName))), string(want)+"\n")
-	if summary.ConfigHash != config.ResultHash("", "") {
-		t.Errorf("the hash is %s, want %s", summary.ConfigHash, config.ResultHash("", ""))
+	if summary.ConfigHash != config.ResultHash(job.Lists{}) {
+		t.Errorf("the hash is %s, want %s", summary.ConfigHash, config.ResultHash(job.Lists{}))
 	}
 	if summary.Plan.ExpectedRecall != 1 {
 		t.Errorf("plan %+v promises less than exact keys", summary.Plan)

@@ -104,7 +104,6 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 	if err != nil {
 		return nil, failure.New(failure.Usage, err)
 	}
-	r.ConfigHash = config.ResultHash(stopWords, ranking)
 	if config.State != "" {
 		if r.state, err = openState(&config); err != nil {
 			return nil, err
@@ -116,13 +115,15 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 	}
 	inputs.StopWords, inputs.Ranking, inputs.Sites = stopWords, ranking, lists
 	r.inputs, r.Bytes = &inputs, size
+	of := job.Lists{StopWords: stopWords, Ranking: ranking, Ignored: documents.IgnoredHash(inputs.Ignored)}
+	r.ConfigHash = config.ResultHash(of)
 	if r.state != nil {
-		of := transforms.NewJob(&config, r.extent(stopWords)).Fingerprinting
-		if err := r.assign(of, listing.SplitBytes(size)); err != nil {
+		f := transforms.NewJob(&config, r.extent(of)).Fingerprinting
+		if err := r.assign(f, listing.SplitBytes(size)); err != nil {
 			return nil, err
 		}
 	}
-	recipe, err := r.recipe(stopWords)
+	recipe, err := r.recipe(of)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 	if err := documents.WriteInputs(inputsPath(r.results.Temp), inputs); err != nil {
 		return nil, failure.Explain(&config, failure.Storage, err)
 	}
-	e := r.extent(stopWords)
+	e := r.extent(of)
 	e.Temp, e.Partial, e.Inputs = r.results.Temp, r.results.Partial, inputsPath(r.results.Temp)
 	r.job = transforms.NewJob(&config, e)
 	if err := checkRoom(ctx, &config, r.job, &inputs); err != nil {
@@ -146,8 +147,8 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 }
 
 // extent returns what workers need to know, without the folders.
-func (r *run) extent(stopWords string) transforms.Extent {
-	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), StopWords: stopWords}
+func (r *run) extent(lists job.Lists) transforms.Extent {
+	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: lists}
 	if r.state != nil {
 		e.Units, e.Verdicts = r.state.Units(), r.settled()
 	}

@@ -47,6 +47,9 @@ type Document struct {
 	// InvalidBytes is the number of bytes that are not part of valid UTF-8.
 	// They separate tokens.
 	InvalidBytes int
+
+	// Ignored is the number of shingles that are left out of Set because they do not count; see [Options].
+	Ignored int
 }
 
 // Hasher computes the fingerprints of texts by one measure. It reuses its buffers, which grow with the

@@ -34,6 +34,8 @@ type Options struct {
 	// StopWords are the words that StopWordUse is about; nil for none.
 	StopWords   *StopWords
 	StopWordUse StopWordUse
+	// Ignored are shingles of texts that do not count; nil for none. They are data, and so no part of the encoded options.
+	Ignored *Shingles `json:"-"`
 	// Weights are the weights of the texts of a document, in their order. They are above 0. Without them all
 	// texts weigh 1.
 	Weights []float64
@@ -61,6 +63,7 @@ type Fingerprinter struct {
 	simhash  *SimHash // nil: not wanted
 
 	set         []uint64
+	kept        []uint64
 	empty       []byte
 	fingerprint []uint64
 }
@@ -91,7 +94,8 @@ func NewFingerprinter(o Options) (*Fingerprinter, error) {
 }
 
 // Texts returns the fingerprint of a document of these texts. A shingle does not reach from one text into the
-// next. If the texts have no shingle, the digest is a digest of their unchanged bytes.
+// next. If the texts have no shingle, the digest is a digest of their unchanged bytes. If [LeastOwn] shingles are not left
+// besides those that do not count, the set is empty, and the digest is that of the whole set.
 func (f *Fingerprinter) Texts(texts [][]byte) Fingerprint {
 	var sum Document
 	if f.simhash != nil {
@@ -117,6 +121,12 @@ func (f *Fingerprinter) Texts(texts [][]byte) Fingerprint {
 	case len(texts) != 1:
 		sum.Digest = digestSet(sum.Set)
 	}
+	if f.options.Ignored != nil {
+		f.kept = f.options.Ignored.leaveOut(&sum, f.kept)
+		if len(sum.Set) == 0 && f.simhash != nil {
+			f.simhash.Reset()
+		}
+	}
 	return f.finish(sum)
 }
 
@@ -125,6 +135,10 @@ func (f *Fingerprinter) text(text []byte) Document { return f.document(f.prepare
 
 // addWeighted adds the set of a text to the SimHash.
 func (f *Fingerprinter) addWeighted(set []uint64, text int) {
+	if f.simhash != nil && f.options.Ignored != nil {
+		f.kept = f.options.Ignored.AppendOthers(f.kept[:0], set)
+		set = f.kept
+	}
 	switch {
 	case f.simhash == nil:
 	case f.options.Weights == nil || f.options.Weights[text] == 1:

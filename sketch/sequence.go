@@ -40,7 +40,8 @@ type Sequencer struct {
 
 	begins, ends []uint32 // of all tokens
 	text, piece  []byte   // hashed instead of the text
-	set          []uint64
+	set, kept    []uint64
+	ignored      *Shingles // nil: all count
 	sequence     Sequence
 	invalid      int
 }
@@ -54,7 +55,7 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 	s := &Sequencer{
 		shingle: max(o.Measure.Shingle, 1), exclude: excludeQuotations,
 		hasher: NewHasher(o.Measure), scanner: newWordScanner(o.Measure), prepared: newWordScanner(o.Measure),
-		cutsSolos: o.Measure.CJKSplit,
+		cutsSolos: o.Measure.CJKSplit, ignored: o.Ignored,
 	}
 	switch {
 	case o.Weights != nil:
@@ -79,6 +80,8 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 // They equal the result of [Fingerprinter.Texts] unless quotations are excluded. Then a text has no shingle
 // if no run of remaining tokens is as long as a shingle.
 //
+// Shingles that do not count are in neither of both.
+//
 // Normalization may split or join the words of a stretch without spaces. Then each word of the stretch gets
 // the place of the whole stretch.
 func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
@@ -97,7 +100,25 @@ func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 	} else {
 		d.Digest = xxh3.HashSeed(text, textSeed)
 	}
+	if s.ignored != nil {
+		if s.kept = s.ignored.leaveOut(&d, s.kept); d.Ignored > 0 {
+			q.leaveOut(s.ignored, len(d.Set) == 0)
+		}
+	}
 	return d, *q
+}
+
+// leaveOut takes the shingles that do not count out of the sequence, or all.
+func (q *Sequence) leaveOut(ignored *Shingles, all bool) {
+	n := 0
+	for i, hash := range q.Shingles {
+		if all || ignored.Has(hash) {
+			continue
+		}
+		q.Shingles[n], q.Tokens[n], q.Starts[n], q.Ends[n] = hash, q.Tokens[i], q.Starts[i], q.Ends[i]
+		n++
+	}
+	q.Shingles, q.Tokens, q.Starts, q.Ends = q.Shingles[:n], q.Tokens[:n], q.Starts[:n], q.Ends[:n]
 }
 
 // part adds the tokens of text[begin:end]. Unless it is quoted, it also adds its shingles.

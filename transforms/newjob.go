@@ -22,8 +22,8 @@ type Extent struct {
 	// Bytes is about how many bytes of text there are. Splits is the number of splits into which they are cut.
 	Bytes  int64
 	Splits int
-	// StopWords is the list of stop words.
-	StopWords string
+	// Lists are what stands in the files that the configuration names.
+	Lists job.Lists
 	// Temp and Partial are folders of the run. Inputs is the file that lists its inputs.
 	Temp, Partial, Inputs string
 	// Units is the folder in which a state keeps units, and Verdicts a table of the similar pairs of the last run. Both are
@@ -94,5 +94,5 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 
 // indexOf returns the index for the scores of the job.
 func indexOf(config *job.Config, e Extent) outputs.Index {
-	return outputs.Index{Partial: work.Path(e.Partial), Inputs: work.Path(e.Inputs), Kind: config.Indexing(e.StopWords)}
+	return outputs.Index{Partial: work.Path(e.Partial), Inputs: work.Path(e.Inputs), Kind: config.Indexing(e.Lists)}
 }

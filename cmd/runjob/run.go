@@ -91,6 +91,15 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 		say(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
 	}
 	say(w, "\nplan: %s\n", planText(s))
+	if n.IgnoredIn > 0 {
+		say(w, "base texts: left out of %s", counted(n.IgnoredIn, "document"))
+		if n.IgnoredWhole > 0 {
+			say(w, ", %s of which hold nothing else and are only compared for equality", count(n.IgnoredWhole))
+		}
+		say(w, "\n")
+	} else if len(s.Config.Ignore) > 0 {
+		say(w, "base texts: no document holds any of them\n")
+	}
 	printUnmarked(w, s)
 	if s.Config.Similarity == methods.Containment {
 		say(w, "found %s (%s of identical documents)\n", counted(n.Pairs, "pair"), count(n.Identical))

@@ -230,6 +230,10 @@ func measureFlags(c *job.Measure) []settingFlag {
 			"How to use stop words: remove (they are removed from texts), require (only shingles that contain one count; menus and advertisements have few).",
 		},
 		{
+			"Measure", "ignore", &c.Ignore, "PATH", whole,
+			"Base texts, given like --input, of any format; may be repeated. What stands in them, such as licences, task sheets and the headers of editors, is left out of all documents.",
+		},
+		{
 			"Measure", "weight", &c.Weight, "FIELD=W", 0,
 			"Use these text fields instead of --text-field, as in title=3,text=1. A document has the shingles of all of them; the weights count for its SimHash.",
 		},

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/work"
+	"mirrorbeam/sketch"
 )
 
 // block is a portion of the input and the sketch block that is made of it.
@@ -54,6 +55,18 @@ func (b *block) reject(file *corpus.File, position int64, fault string) {
 	b.counts.Rejected++
 	name, inFile := file.Place(position)
 	b.rejects = output.Reject{File: output.Text(name), Position: inFile, Error: output.Text(fault)}.AppendJSON(b.rejects)
+}
+
+// countIgnored counts the shingles of a document that do not count.
+func (b *block) countIgnored(d sketch.Document) {
+	if d.Ignored == 0 {
+		return
+	}
+	b.counts.IgnoredIn++
+	b.counts.IgnoredShingles += int64(d.Ignored)
+	if len(d.Set) == 0 {
+		b.counts.IgnoredWhole++
+	}
 }
 
 // setAside keeps a document for the audit if it is in one of its shares.

@@ -155,6 +155,7 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
 	if d.InvalidBytes > 0 {
 		b.counts.InvalidUTF8++
 	}
+	b.countIgnored(d.Document)
 	one := f.document(b, ref, r, d.Digest)
 	one.Set, one.Size, one.Keys, one.SimHash = d.Set, len(d.Set), f.bands.Of(d.Set), d.SimHash
 	f.marker.pages.add(b, ref, r, &f.files[r.File], one.Size)
@@ -190,6 +191,7 @@ func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) {
 	if d.InvalidBytes > 0 {
 		b.counts.InvalidUTF8++
 	}
+	b.countIgnored(d)
 	f.packed = sketchblock.AppendSequence(f.packed[:0], sketchblock.Sequence(sequence))
 	one := f.document(b, ref, r, d.Digest)
 	one.Sequence, one.Size = f.packed, len(d.Set)

@@ -32,7 +32,7 @@ type Fingerprinting struct {
 	inputs *Inputs           // read in Setup, like the next three
 	ranks  *preference.Ranks // nil if no list says what is kept
 	shares audit.Shares
-	words  Sketching // Sketching with the stop words
+	words  Sketching // Sketching with the stop words, and the shingles that do not count
 }
 
 // allRanks are the lists of preferred sources of the jobs at work in this process. They may have millions of lines.
@@ -51,7 +51,7 @@ func (f *Fingerprinting) Setup() (err error) {
 	}
 	f.Fields.Others = f.Kept.fields()
 	f.shares = audit.NewShares(f.AuditSample, f.inputs.TextBytes())
-	f.words, err = f.WithStopWords(f.inputs.StopWords)
+	f.words, err = f.withLists(f.inputs)
 	return err
 }
 

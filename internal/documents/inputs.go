@@ -26,6 +26,9 @@ type Inputs struct {
 	Sources []sources.Source
 	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.
 	StopWords string
+	// Ignored are the shingles of texts that do not count, packed as in a sketch block and ascending. It is empty if there
+	// are none.
+	Ignored []byte
 	// Ranking is the list of preferred sources as the user wrote it, empty for none.
 	Ranking string
 	// Sites are lists of sites.

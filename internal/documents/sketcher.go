@@ -1,6 +1,8 @@
 package documents
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/formats"
 	"mirrorbeam/internal/inflate"
+	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/webtext"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/sketch"
@@ -73,6 +76,38 @@ func (s Sketching) WithStopWords(list string) (Sketching, error) {
 		s.Options.StopWords, err = sketch.ReadStopWords(strings.NewReader(list), normalizer)
 	}
 	return s, err
+}
+
+// allIgnored are the shingles that do not count in the jobs at work in this process, by their bytes.
+var allIgnored work.Shared[sketch.Shingles]
+
+// withLists returns the options with the list of stop words of the inputs, and with their shingles that do not count.
+func (s Sketching) withLists(inputs *Inputs) (Sketching, error) {
+	s, err := s.WithStopWords(inputs.StopWords)
+	if err == nil {
+		s, err = s.WithIgnored(inputs.Ignored)
+	}
+	return s, err
+}
+
+// WithIgnored returns the options with shingles that do not count, packed as in [Inputs]. There are none if packed is empty.
+func (s Sketching) WithIgnored(packed []byte) (_ Sketching, err error) {
+	if len(packed) == 0 {
+		return s, nil
+	}
+	s.Options.Ignored, err = allIgnored.Get(IgnoredHash(packed), func(string) (*sketch.Shingles, error) {
+		return sketch.NewShingles(sketchblock.AppendSet(nil, packed))
+	})
+	return s, err
+}
+
+// IgnoredHash identifies shingles that do not count, packed as in [Inputs]. It is empty if there are none.
+func IgnoredHash(packed []byte) string {
+	if len(packed) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(packed)
+	return hex.EncodeToString(sum[:])
 }
 
 // Sketcher makes the fingerprints of a job from single records, outside of a job. It is not for concurrent

@@ -30,7 +30,7 @@ type Unit struct {
 const unitVersion = 2
 
 // UnitsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
-// lists of words and sources.
+// lists of words, sources and shingles that do not count.
 func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 	// Memory decides which zstd windows are read. That a file which was read once stays as it is does no harm. The ranges
 	// of sites are those of the job that recalls a unit.
@@ -39,9 +39,10 @@ func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 		Sketching          Sketching
 		Kept               Kept
 		StopWords, Ranking string
+		Ignored            string `json:",omitempty"`
 		Versions           [3]int
 		Unicode            string
-	}{f.Sketching, f.Kept, in.StopWords, in.Ranking, [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion})
+	}{f.Sketching, f.Kept, in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{unitVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion})
 	if err != nil {
 		return "", fmt.Errorf("identify the sketches: %w", err)
 	}

@@ -23,7 +23,7 @@ var mayImport = map[string]string{
 	"internal/state":                 "internal/corpus internal/documents internal/lineage internal/records internal/runfile internal/sealed internal/storage internal/verdicts",
 	"internal/lineage":               "internal/output internal/sealed internal/storage",
 	"internal/verdicts":              "internal/records internal/sealed internal/storage",
-	"internal/listing":               "internal/corpus internal/documents internal/failure internal/formats internal/output internal/setting internal/storage internal/workspace job",
+	"internal/listing":               "internal/corpus internal/documents internal/failure internal/formats internal/output internal/setting internal/sketchblock internal/storage internal/workspace job sketch",
 	"internal/warnings":              "internal/keep internal/methods internal/sources internal/work job sketch",
 	"internal/failure":               "internal/setting internal/storage internal/work internal/workspace job",
 	"internal/difference":            "sketch",

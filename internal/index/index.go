@@ -85,6 +85,8 @@ type Header struct {
 	Blocks   []int `json:"blocks,omitempty"`
 	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.
 	StopWords string `json:"stop_words,omitempty"`
+	// Ignored are the shingles that do not count, packed as in a sketch block and ascending. It is empty if there are none.
+	Ignored []byte `json:"ignored,omitempty"`
 	// References is how many files of the corpus are a reference. They are its first files.
 	References int `json:"references,omitempty"`
 	// Files are the names of the files that the documents come from. The first of them has the number

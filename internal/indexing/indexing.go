@@ -29,6 +29,8 @@ type Kind struct {
 type Corpus struct {
 	// StopWords is the list of stop words as the user wrote it, empty if there is none.
 	StopWords string
+	// Ignored are the shingles of base texts, packed as in a sketch block and ascending; empty for none.
+	Ignored []byte
 	// References is the number of files of the reference, which are the first of all.
 	References int
 	// Files are the files of the documents. The first has the number FirstFile.
@@ -49,7 +51,7 @@ type Builder interface {
 func (k Kind) New(c Corpus, write func([]byte) error) (Builder, error) {
 	header := index.Header{
 		Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, Config: k.Config, Threshold: k.Threshold,
-		StopWords: c.StopWords, References: c.References, FirstFile: c.FirstFile,
+		StopWords: c.StopWords, Ignored: c.Ignored, References: c.References, FirstFile: c.FirstFile,
 	}
 	for i := range c.Files {
 		header.Files = append(header.Files, c.Files[i].Name)

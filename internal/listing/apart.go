@@ -22,7 +22,7 @@ func checkApart(c *job.Config, found listed) error {
 	for _, read := range []struct {
 		setting string
 		listing corpus.Listing
-	}{{"input", found.input}, {"reference", found.reference}} {
+	}{{"input", found.input}, {"reference", found.reference}, {"ignore", found.ignored}} {
 		for _, written := range []struct{ setting, folder string }{{"output", c.Output}, {"temp", c.TempFolder()}, {"state", c.State}} {
 			if written.folder == "" {
 				continue

@@ -36,15 +36,23 @@ func SplitBytes(size int64) int64 {
 	return max(leastSplit, byRoot, min(size/manySplits, mostSplit))
 }
 
-// listed holds the files of the input and the reference of a configuration.
+// listed holds the files of the input, the reference and the base texts of a configuration.
 type listed struct {
-	input, reference corpus.Listing
+	input, reference, ignored corpus.Listing
 }
 
 // listConfig finds the files of a configuration. With an error it returns what it has found so far.
 func listConfig(ctx context.Context, c *job.Config) (found listed, err error) {
-	if found.input, err = Corpus(ctx, c.Input, "input", c); err != nil || len(c.Reference) == 0 {
+	if found.input, err = Corpus(ctx, c.Input, "input", c); err != nil {
 		return found, err
+	}
+	if len(c.Ignore) > 0 {
+		if found.ignored, err = listBaseTexts(ctx, c); err != nil {
+			return found, err
+		}
+	}
+	if len(c.Reference) == 0 {
+		return found, nil
 	}
 	if found.reference, err = Corpus(ctx, c.Reference, "reference", c); err != nil && ctx.Err() == nil {
 		err = setting.Errorf("{reference}: %w", err)
@@ -91,7 +99,13 @@ func (l listed) inputs(ctx context.Context, c *job.Config, known []corpus.File) 
 	for i := range files {
 		size += files[i].TextSize()
 	}
-	inputs := documents.Inputs{Files: files, Splits: corpus.Splits(files, SplitBytes(size)), Sources: corpus.AssignSources(files)}
+	var ignored []byte
+	if len(c.Ignore) > 0 {
+		if ignored, err = readBaseTexts(ctx, c, l.ignored.Files); err != nil {
+			return documents.Inputs{}, 0, setting.Errorf("{ignore}: %w", err)
+		}
+	}
+	inputs := documents.Inputs{Ignored: ignored, Files: files, Splits: corpus.Splits(files, SplitBytes(size)), Sources: corpus.AssignSources(files)}
 	return inputs, size, nil
 }
 

@@ -74,7 +74,7 @@ func (x *Index) shard(ctx context.Context, t work.Task, m *work.Memory, write fu
 // corpus returns where the documents of some splits come from.
 func (x *Index) corpus(first, end int) indexing.Corpus {
 	inputs := x.layout.Inputs
-	c := indexing.Corpus{StopWords: inputs.StopWords, References: inputs.References()}
+	c := indexing.Corpus{StopWords: inputs.StopWords, Ignored: inputs.Ignored, References: inputs.References()}
 	if first == end {
 		return c
 	}

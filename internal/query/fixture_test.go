@@ -114,7 +114,7 @@ func newLibrary(t *testing.T, texts []text, change func(*job.Config)) *library {
 	l.prints = fingerprints(t, &config, texts)
 	l.header = func(file int) index.Header {
 		return index.Header{
-			Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, Config: config.SketchHash(""), Threshold: config.Threshold,
+			Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, Config: config.SketchHash(job.Lists{}), Threshold: config.Threshold,
 			References: 1, FirstFile: file, Files: files[file : file+1],
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/index"
 	"mirrorbeam/internal/methods"
@@ -91,7 +92,7 @@ func (x *Index) openFiles(paths []string) error {
 // isMadeBy reports whether an index was made with the settings of a configuration that matter to a query: those that
 // change sketches, and the threshold or distance.
 func isMadeBy(header *index.Header, config *job.Config) bool {
-	if header.Config != config.SketchHash(header.StopWords) {
+	if header.Config != config.SketchHash(job.Lists{StopWords: header.StopWords, Ignored: documents.IgnoredHash(header.Ignored)}) {
 		return false
 	}
 	if config.Scoring() == methods.Hamming {

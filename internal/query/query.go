@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/formats"
+	"mirrorbeam/internal/index"
 	"mirrorbeam/internal/listing"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -207,11 +208,15 @@ type queryWorker struct {
 }
 
 func (q *query) newWorker() (*queryWorker, error) {
-	stopWords := ""
+	var header index.Header
 	if len(q.index.files) > 0 {
-		stopWords = q.index.files[0].header.StopWords
+		header = q.index.files[0].header
 	}
-	sketcher, err := documents.NewSketcher(q.sketching, stopWords)
+	sketching, err := q.sketching.WithIgnored(header.Ignored)
+	if err != nil {
+		return nil, err
+	}
+	sketcher, err := documents.NewSketcher(sketching, header.StopWords)
 	if err != nil {
 		return nil, err
 	}

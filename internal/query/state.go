@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/indexing"
 	"mirrorbeam/internal/runfile"
@@ -18,6 +19,7 @@ import (
 	"mirrorbeam/internal/state"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
+	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 )
 
@@ -85,7 +87,7 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	if err := x.config.CheckIndex(); err != nil {
 		return nil, fmt.Errorf("an index of its documents cannot be made: it %w", err)
 	}
-	s.kind = x.config.Indexing(s.content.StopWords)
+	s.kind = x.config.Indexing(job.Lists{StopWords: s.content.StopWords, Ignored: documents.IgnoredHash(s.content.Ignored)})
 	parts := s.parts()
 	cache, err := cacheFolder()
 	if err != nil {
@@ -206,7 +208,7 @@ func (s *stateReader) pieces(part []located) (pieces []runfile.Piece, err error)
 // corpus returns where the documents of a part come from.
 func (s *stateReader) corpus(part []located) indexing.Corpus {
 	files := s.content.Files
-	c := indexing.Corpus{StopWords: s.content.StopWords, FirstFile: part[0].file}
+	c := indexing.Corpus{StopWords: s.content.StopWords, Ignored: s.content.Ignored, FirstFile: part[0].file}
 	for c.References < len(files) && files[c.References].Reference {
 		c.References++
 	}

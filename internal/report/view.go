@@ -127,6 +127,9 @@ func cards(f *Figures) []card {
 	if c.InvalidUTF8 > 0 {
 		all = append(all, card{"not valid UTF-8", count(c.InvalidUTF8), "documents, read all the same"})
 	}
+	if c.IgnoredIn > 0 {
+		all = append(all, card{"with base texts", count(c.IgnoredIn), count(c.IgnoredWhole) + " hold nothing else"})
+	}
 	return all
 }
 

@@ -21,8 +21,10 @@ type Content struct {
 	Program string
 	// Sketches identifies what decides the units: settings, lists of words and sources, and the layout of a unit.
 	Sketches string
-	// StopWords is the list of stop words as the user wrote it. Sketch and Unicode are the versions of hashes and of words.
+	// StopWords is the list of stop words as the user wrote it. Ignored are the shingles of base texts, packed as in a sketch
+	// block and ascending. Sketch and Unicode are the versions of hashes and of words.
 	StopWords string
+	Ignored   []byte
 	Sketch    int
 	Unicode   string
 	// Config is the configuration of that run, as JSON.

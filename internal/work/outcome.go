@@ -65,13 +65,19 @@ type Counts struct {
 	// they must differ, to be compared.
 	Unscoped int64 `json:"unscoped,omitempty"`
 	// Unsited counts the documents that have no address, so that they are no pages of a site.
-	Unsited    int64 `json:"unsited,omitempty"`
-	Identical  int64 `json:"identical"`
-	Candidates int64 `json:"candidates"`
-	Clusters   int64 `json:"clusters"`
-	Clustered  int64 `json:"clustered"`
-	Kept       int64 `json:"kept"`
-	Removed    int64 `json:"removed"`
+	Unsited int64 `json:"unsited,omitempty"`
+	// IgnoredIn counts the documents, the reference included, with shingles that were left out because base texts have
+	// them. IgnoredShingles counts these, distinct ones of each document, and IgnoredWhole the documents of which nothing
+	// was left.
+	IgnoredIn       int64 `json:"ignored_in,omitempty"`
+	IgnoredShingles int64 `json:"ignored_shingles,omitempty"`
+	IgnoredWhole    int64 `json:"ignored_whole,omitempty"`
+	Identical       int64 `json:"identical"`
+	Candidates      int64 `json:"candidates"`
+	Clusters        int64 `json:"clusters"`
+	Clustered       int64 `json:"clustered"`
+	Kept            int64 `json:"kept"`
+	Removed         int64 `json:"removed"`
 	// RemovedForReference counts the Removed documents that are near-duplicates of a document of the reference,
 	// whatever document is kept for them.
 	RemovedForReference int64 `json:"removed_for_reference,omitempty"`
@@ -89,6 +95,9 @@ func (c *Counts) Add(other Counts) {
 	c.Unranked += other.Unranked
 	c.Unscoped += other.Unscoped
 	c.Unsited += other.Unsited
+	c.IgnoredIn += other.IgnoredIn
+	c.IgnoredShingles += other.IgnoredShingles
+	c.IgnoredWhole += other.IgnoredWhole
 	c.Identical += other.Identical
 	c.Candidates += other.Candidates
 	c.Clusters += other.Clusters

@@ -1,0 +1,77 @@
+package sketch
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// MostShingles is the largest number of [Shingles] that a process is to hold: 48 MiB.
+const MostShingles = 4 << 20
+
+// LeastOwn is the least number of shingles that say what a document is, if others of it are left out. With fewer, about
+// a line of text, nothing is left of the document.
+const LeastOwn = 8
+
+// Shingles are shingles that do not count: those of texts that everybody may have. Any number of goroutines may use them.
+type Shingles struct {
+	hashes []uint64 // ascending
+	// starts are where the hashes begin that have the same upper bits. There are about as many starts as hashes, so a
+	// hash is found at once. One more start is the end of all.
+	starts []uint32
+	shift  int
+}
+
+// NewShingles returns the shingles of ascending 48-bit hashes, without repeats. It fails if there are more than
+// [MostShingles]. It holds on to the hashes.
+func NewShingles(hashes []uint64) (*Shingles, error) {
+	if len(hashes) > MostShingles {
+		return nil, fmt.Errorf("%d shingles are more than the %d that are held", len(hashes), MostShingles)
+	}
+	upper := bits.Len(uint(len(hashes)))
+	s := &Shingles{hashes: hashes, starts: make([]uint32, 1<<upper+1), shift: elementBits - upper}
+	at := 0
+	for i := range s.starts {
+		for at < len(hashes) && hashes[at]>>s.shift < uint64(i) {
+			at++
+		}
+		s.starts[i] = uint32(at)
+	}
+	return s, nil
+}
+
+// Len returns the number of shingles.
+func (s *Shingles) Len() int { return len(s.hashes) }
+
+// Has reports whether a shingle is one of them.
+func (s *Shingles) Has(hash uint64) bool {
+	at := hash >> s.shift
+	return slices.Contains(s.hashes[s.starts[at]:s.starts[at+1]], hash)
+}
+
+// AppendOthers appends to others the shingles of a set that are not among them, in their order.
+func (s *Shingles) AppendOthers(others, set []uint64) []uint64 {
+	for _, hash := range set {
+		if !s.Has(hash) {
+			others = append(others, hash)
+		}
+	}
+	return others
+}
+
+// leaveOut takes the shingles that do not count out of a document. If fewer than [LeastOwn] are left, it takes out all,
+// and the digest stays that of the whole set: such a document is equal to documents of the same set, and like no other.
+// It returns the set that stays, which lies in the memory of kept.
+func (s *Shingles) leaveOut(d *Document, kept []uint64) []uint64 {
+	kept = s.AppendOthers(kept[:0], d.Set)
+	switch d.Ignored = len(d.Set) - len(kept); {
+	case d.Ignored == 0:
+		return kept
+	case len(kept) < LeastOwn:
+		d.Ignored, kept = len(d.Set), kept[:0]
+	default:
+		d.Digest = digestSet(kept)
+	}
+	d.Set = kept
+	return kept
+}
