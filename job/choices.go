@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/common"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
@@ -142,6 +143,12 @@ const (
 	noAudit   = "off"
 )
 
+// CommonLaw returns which shingles so many documents have that they do not count. The configuration must be valid.
+func (c *Config) CommonLaw() common.Law {
+	law, _ := common.ParseLaw(c.Common)
+	return law
+}
+
 // AuditSample returns the largest number of documents that are sampled to measure the recall, 0 for none. The
 // configuration must be valid. The work of an audit is bounded: it samples fewer documents if they are long or if many
 // are alike.
@@ -151,6 +158,12 @@ func (c *Config) AuditSample() int {
 }
 
 func (c *Config) auditSample() (int, error) {
+	switch {
+	case !c.CommonLaw().IsOff() && (c.Audit == autoAudit || c.Audit == noAudit):
+		return 0, nil
+	case !c.CommonLaw().IsOff():
+		return 0, setting.Errorf("{audit} %s: cannot be used with {common} in this version", c.Audit)
+	}
 	switch c.Audit {
 	case noAudit:
 		return 0, nil

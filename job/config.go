@@ -96,6 +96,8 @@ type Config struct {
 	// not differ from each other. Empty: all documents are compared.
 	Across string `json:"across,omitempty"`
 
+	// Common says which shingles so many documents have that they do not count; see [common.ParseLaw].
+	Common string `json:"common,omitempty"`
 	// Verify says what evidence a pair rests on.
 	Verify methods.Verification `json:"verify"`
 	// Audit is "auto", "off", or the number of documents in the sample that measures the recall.

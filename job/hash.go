@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"mirrorbeam/internal/common"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/webtext"
@@ -22,7 +23,7 @@ var (
 	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not
 	// repeated here.
 	resultSettings = []string{
-		"similarity", "excerpt", "no_quotations", "threshold", "keys", "recall", "bands", "rows", "score", "hamming",
+		"similarity", "excerpt", "no_quotations", "common", "threshold", "keys", "recall", "bands", "rows", "score", "hamming",
 		"verify", "across", "keep", "source_field", "split", "output_format",
 	}
 	// otherSettings change neither. They say where the corpus is, what else is written and where, and how the job runs.
@@ -113,6 +114,9 @@ func (c *Config) choices(lists ...[]string) map[string]json.RawMessage {
 	choices := *c
 	if choices.HTMLText == webtext.All {
 		choices.HTMLText = ""
+	}
+	if choices.Common == common.Off {
+		choices.Common = ""
 	}
 	// A valid configuration can always be encoded.
 	encoded, _ := json.Marshal(choices)

@@ -42,6 +42,7 @@ func (c *Config) Validate() error {
 	check(c.Threshold > 0 && c.Threshold <= 1, "{threshold} %g: must be above 0 and at most 1", c.Threshold)
 	c.checkKeys(check)
 	c.checkIdentical(check)
+	c.checkCommon(check)
 	check(c.Bands >= 0 && c.Bands <= lshbands.MaxBands, "{bands} %d: must be from 0 to %d", c.Bands, lshbands.MaxBands)
 	check(c.Rows >= 0 && c.Rows <= 64, "{rows} %d: must be from 0 to 64", c.Rows)
 	check(slices.Contains([]methods.Verification{methods.VerifyExact, methods.VerifySketch, methods.VerifyNone}, c.Verify),

@@ -1,5 +1,5 @@
 // Package transforms holds the stages of the job, one file a stage, in the order of the data: read, fingerprint,
-// source, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a Beam composite over DoFns that adapt plain packages.
+// source, strip, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a Beam composite over DoFns that adapt plain packages.
 //
 // No element stands for a document, a key or a pair. A stage works on tasks; a task is a split of the input or a shard
 // of records. Each task writes one run file (package runfile) under the job's folder, and emits one small element, its
@@ -11,6 +11,7 @@ package transforms
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"mirrorbeam/internal/common"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/mirrors"
@@ -30,6 +31,8 @@ type Job struct {
 	Splits int
 
 	Fingerprinting documents.Fingerprinting
+	// Common says which shingles are taken out of all sets.
+	Common common.Law
 	// Method finds the candidate pairs.
 	Method     methods.Name
 	Parameters methods.Parameters

@@ -11,6 +11,9 @@ func LayOut(s beam.Scope, job *Job) { layOut(s, job, Read(s, job)) }
 // that write rows.
 func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	sketches := Fingerprint(s, job, splits)
+	if !job.Common.IsOff() {
+		sketches = Strip(s, job, sketches)
+	}
 	var counts []beam.PCollection
 	if job.IsOrdered() {
 		spread := Spread(s, job, sketches)

@@ -52,6 +52,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 			Sketching: config.Sketching(sizing.WindowBytes), Inputs: inputs, Kept: kept(config, &parameters),
 			Checksums: readsAgain(config), AuditSample: config.AuditSample(), Units: work.Path(e.Units),
 		},
+		Common: config.CommonLaw(),
 		Method: config.Method(), Parameters: parameters,
 		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes,
 		Similarity: scoring.Similarity{
@@ -60,7 +61,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Excerpt: config.Excerpt,
 		Rows: outputs.Rows{
 			Files:  outputs.Files{Partial: work.Path(e.Partial), Format: config.OutputFormat},
-			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming,
+			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming, IsPartial: !config.CommonLaw().IsOff(),
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && config.Similarity == methods.Resemblance,
 		},
@@ -81,6 +82,9 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 		Scheme: parameters.Scheme, Sets: documents.AllHashes, Identity: method.Identity,
 		Sequences: method.Reads&methods.ReadsSequences != 0, ExcludeQuotations: config.NoQuotations,
 		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within, Across: config.Across, Pages: config.Paging(parameters.Shards)},
+	}
+	if !config.CommonLaw().IsOff() {
+		kept.Whole, kept.Scheme = true, lshbands.Scheme{}
 	}
 	isScored := method.Scorer(parameters) != methods.NoScorer
 	switch {

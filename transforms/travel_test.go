@@ -15,7 +15,7 @@ import (
 // so do paths that are not UTF-8. Of two fields of one name JSON would drop both.
 func TestParametersTravel(t *testing.T) {
 	for _, fn := range []any{
-		&readFn{}, &fingerprintFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{}, &orderFn{}, &keyFn{}, &groupFn{}, &groupCrowdsFn{}, &crowdFn{},
+		&readFn{}, &fingerprintFn{}, &seeFn{}, &seeAgainFn{}, &countSeenFn{}, &countAgainFn{}, &frequentFn{}, &commonFn{}, &stripFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{}, &orderFn{}, &keyFn{}, &groupFn{}, &groupCrowdsFn{}, &crowdFn{},
 		&placeFn{}, &gatherFn{}, &gatherSetsFn{}, &gatherHeapsFn{}, &joinFn{}, &heapFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{},
 		&labelFn{}, &clusterFn{}, &writeFn{}, &uniqueFn{}, &annotatedFn{}, &sketchesFn{}, &indexFn{}, &exchangeFn{}, &finishFn{},
 		&packFn{}, &rangeFn{}, &divideFn{}, &arrangeFn{}, &listFn{}, &unpackFn{}, &unpackRejectsFn{},

@@ -64,6 +64,10 @@ func jobFlags(c *job.Config) []settingFlag {
 			"Compare only documents that differ in the value of this field, as in --across source: what do sources share? Documents without it are not compared with each other.",
 		},
 		{
+			"Measure", "common", &c.Common, "N", 0,
+			"Leave out shingles that more than N documents have besides enough text of their own: menus, licences, the template of a site. N is a number, a share of the documents as in 2%, auto (by the size of the corpus), or off. Pairs then say how alike documents are without these, and as a whole.",
+		},
+		{
 			"Measure", "verify", &c.Verify, "HOW", 0,
 			"How a pair is verified: exact (by the full shingle sets of both documents), sketch (by an estimate from 128 hashes each, which takes less disk), none (a common key is enough).",
 		},

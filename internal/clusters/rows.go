@@ -75,6 +75,20 @@ func (s *Shard) PairRows(row func(output.Pair) error) error {
 	return nil
 }
 
+// PartialPairRows passes the rows of pairs in order, if common shingles do not count.
+func (s *Shard) PartialPairRows(row func(output.PartialPair) error) error {
+	at := 0
+	return s.PairRows(func(pair output.Pair) error {
+		e := s.pairs[at]
+		at++
+		whole := e.Whole()
+		if e.Identical() {
+			whole = 1
+		}
+		return row(output.NewPartialPair(pair, whole))
+	})
+}
+
 // HammingPairRows passes the rows of pairs in order, if SimHash fingerprints were compared.
 func (s *Shard) HammingPairRows(row func(output.HammingPair) error) error {
 	first := namer{Shard: s}

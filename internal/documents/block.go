@@ -28,6 +28,7 @@ type block struct {
 	pages   []byte        // records of pages of sites
 	sites   siteCounts    // pages of each site
 	texts   work.Texts
+	isWhole bool // see [Kept]
 }
 
 // newBlock returns an empty block whose documents have the given number of band keys, and SimHash fingerprints of the
@@ -93,11 +94,15 @@ func chosen(shares audit.Shares, ref docref.Ref, digest uint64, isReference bool
 
 // write adds the block to a run file. Rejects is the shard of its rejects.
 func (b *block) write(run *runfile.Writer, split, rejects int) error {
+	ofDocuments, ofSets := records.Documents, records.Sets
+	if b.isWhole {
+		ofDocuments, ofSets = records.WholeDocuments, records.WholeSets
+	}
 	if b.builder.Len() > 0 {
-		if err := run.Section(records.Documents, split, b.builder.Documents()...); err != nil {
+		if err := run.Section(ofDocuments, split, b.builder.Documents()...); err != nil {
 			return err
 		}
-		if err := run.Section(records.Sets, split, b.builder.Sets()); err != nil {
+		if err := run.Section(ofSets, split, b.builder.Sets()); err != nil {
 			return err
 		}
 	}

@@ -31,6 +31,8 @@ type Kept struct {
 
 	// Scheme is the scheme of the band keys. Without bands there are no keys.
 	Scheme lshbands.Scheme
+	// Whole says that common shingles are still to be taken out of the sets. Then nothing that follows from the sets is made.
+	Whole bool `json:",omitempty"`
 	// Sets says how much is kept of the sets.
 	Sets Sets
 	// Identity, if not empty, says when documents are the same. Then a block keeps nothing else of them: no sets, and one

@@ -80,7 +80,9 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 				return err
 			}
 		}
-		o.Shingles += b.shingles()
+		if !f.Kept.Whole {
+			o.Shingles += b.shingles()
+		}
 		return b.write(&w.Run, t.Number, 0)
 	})
 	if err != nil {
@@ -166,7 +168,9 @@ func (f *Fingerprinting) block() *block {
 	case f.Kept.Sequences:
 		return newBlock(0, 0)
 	}
-	return newBlock(f.Kept.Scheme.Bands, f.Options.SimHashBits)
+	b := newBlock(f.Kept.Scheme.Bands, f.Options.SimHashBits)
+	b.isWhole = f.Kept.Whole
+	return b
 }
 
 func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {

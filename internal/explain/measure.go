@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/results"
+	"mirrorbeam/internal/setting"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 )
@@ -78,6 +79,9 @@ type reader struct {
 }
 
 func newReader(c *job.Config) (*reader, error) {
+	if len(c.Ignore) > 0 || !c.CommonLaw().IsOff() {
+		return nil, setting.Errorf("a run with {ignore} or {common} cannot be explained in this version: it does not tell which shingles count")
+	}
 	stopWords, err := c.ReadStopWords()
 	if err != nil {
 		return nil, err

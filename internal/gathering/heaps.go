@@ -40,7 +40,7 @@ func (h *Heaps) Plan(_ context.Context, p *work.Planning) error {
 		run: &p.Run, layout: &h.layout, packer: components.NewPacker(h.PlaceBytes / hashBytes), inputs: map[docref.Ref]docref.Ref{},
 	}
 	graph := &joining.Graph{Bytes: h.GraphBytes, Folder: string(p.Runs.Folder)}
-	runs := work.RunsBut(p.Outcomes, work.Fingerprint)
+	runs := work.RunsBut(p.Outcomes, work.Fingerprint, work.Strip)
 	graph.Parts = func(visit func(int, components.Part) error) error {
 		return eachHeapPart(runs, placing.inputs, p.Memory, visit)
 	}

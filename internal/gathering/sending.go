@@ -23,7 +23,7 @@ const (
 
 // SetsDelivery makes a task of [SetsStep] for each split that has a wanted document.
 func SetsDelivery() work.Delivery {
-	return work.Delivery{Step: SetsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets}}
+	return work.Delivery{Step: SetsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets, records.CommonParts}}
 }
 
 // Sending sends the pairs of a part of the candidate graph, or the wanted sets of a split, to their places.
@@ -147,7 +147,15 @@ func sendSets(ctx context.Context, w *work.Desk) error {
 		return err
 	}
 	wanted := records.DecodeWanted(packed)
+	var parts []runfile.Piece // one for each block, or none
+	for _, piece := range w.Pieces {
+		if piece.Kind == records.CommonParts {
+			parts = append(parts, piece)
+		}
+	}
+	number := -1
 	return w.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
+		number++
 		if len(wanted) == 0 || wanted[0].Ref > block.Ref(block.Len()-1) {
 			return nil
 		}
@@ -155,7 +163,19 @@ func sendSets(ctx context.Context, w *work.Desk) error {
 		if err != nil {
 			return err
 		}
+		var rest []byte
+		if len(parts) > 0 {
+			if rest, err = w.ReadPiece(1, parts[number]); err != nil {
+				return err
+			}
+		}
 		for i, set := range block.Sets(sets) {
+			if len(parts) > 0 {
+				var part []byte
+				if part, rest = records.NextCommonPart(rest); len(wanted) > 0 && wanted[0].Ref == block.Ref(i) {
+					set = append(set, part...) // a copy
+				}
+			}
 			for ; len(wanted) > 0 && wanted[0].Ref == block.Ref(i); wanted = wanted[1:] {
 				if err := records.WriteSet(&w.Run, wanted[0], block, i, set); err != nil {
 					return err

@@ -45,7 +45,7 @@ func (c *Crowds) Plan(_ context.Context, p *work.Planning) error {
 	if dense && !c.Exact && !c.Stars {
 		// Pairs that have met under dense keys only are compared under others.
 		d.Needed = append(d.Needed, records.Keys)
-		isNeeded = func(o work.Outcome) bool { return o.Stage != work.Fingerprint }
+		isNeeded = func(o work.Outcome) bool { return o.Stage != work.Fingerprint && o.Stage != work.Strip }
 	} else {
 		p.Runs.ReleaseStage(p.Outcomes, work.Key)
 	}

@@ -53,6 +53,39 @@ type Pair struct {
 	MoreSpans int64 `parquet:"more_spans"`
 }
 
+// PartialPair is a row of pairs whose common shingles do not count for the similarity.
+type PartialPair struct {
+	A            string  `json:"a" parquet:"a,dict"`
+	B            string  `json:"b" parquet:"b"`
+	Jaccard      float64 `json:"jaccard" parquet:"jaccard"`
+	ContainmentA float64 `json:"containment_a" parquet:"containment_a"`
+	ContainmentB float64 `json:"containment_b" parquet:"containment_b"`
+	// JaccardWhole is the similarity by all shingles.
+	JaccardWhole float64 `json:"jaccard_whole" parquet:"jaccard_whole"`
+	Exact        bool    `json:"exact" parquet:"exact"`
+	Identical    bool    `json:"identical" parquet:"identical"`
+}
+
+// NewPartialPair returns the row of a pair, given its similarity by all shingles.
+func NewPartialPair(p Pair, whole float64) PartialPair {
+	return PartialPair{p.A, p.B, p.Jaccard, p.ContainmentA, p.ContainmentB, whole, p.Exact, p.Identical}
+}
+
+// AppendJSON appends the row as a line of JSON. Identical is left out if it says no.
+func (p PartialPair) AppendJSON(b []byte) []byte {
+	b = appendNames(b, p.A, p.B)
+	for _, figure := range []struct {
+		name  string
+		value float64
+	}{{`,"jaccard":`, p.Jaccard}, {`,"containment_a":`, p.ContainmentA}, {`,"containment_b":`, p.ContainmentB}, {`,"jaccard_whole":`, p.JaccardWhole}} {
+		b = AppendFloat(append(b, figure.name...), figure.value)
+	}
+	b = append(b, `,"exact":`...)
+	b = strconv.AppendBool(b, p.Exact)
+	b = appendMark(b, "identical", p.Identical)
+	return append(b, "}\n"...)
+}
+
 // Span is a passage that two documents have in common: where it begins and ends in the text of each, in bytes.
 type Span struct {
 	ABegin int64 `parquet:"a_begin"`

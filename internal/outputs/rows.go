@@ -25,6 +25,8 @@ type Rows struct {
 	Emit []string
 	// ByDistance says that pairs are scored by the distance of their SimHash fingerprints.
 	ByDistance bool
+	// IsPartial says that common shingles do not count for the similarity of pairs.
+	IsPartial bool
 	// Undecided says that all documents are kept, whatever they have in common: only pairs are written.
 	Undecided bool
 	// Split says what makes a cluster.
@@ -103,6 +105,8 @@ func (r *Rows) writeShard(shard *clusters.Shard, file output.File) (output.File,
 		return writeRows(r.Files, file, shard.RemovedRows)
 	case r.ByDistance:
 		return writeRows(r.Files, file, shard.HammingPairRows)
+	case r.IsPartial:
+		return writeRows(r.Files, file, shard.PartialPairRows)
 	}
 	return writeRows(r.Files, file, shard.PairRows)
 }

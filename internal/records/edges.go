@@ -20,6 +20,9 @@ type Score struct {
 	// Shared and Total count shingles; their quotient is the similarity. For an estimate they count the smallest hashes
 	// of the union instead. Total has marks.
 	Shared, Total uint32
+	// WholeShared and WholeTotal count the common shingles, too, where these do not count for the similarity. Both are 0 where
+	// all shingles count.
+	WholeShared, WholeTotal uint32
 }
 
 const (
@@ -60,8 +63,18 @@ func (s Score) Hamming() (distance uint32, is bool) {
 // Similarity returns the Jaccard similarity of the sets, or the share of the bits that agree. It is from 0 to 1.
 func (s Score) Similarity() float64 { return float64(s.Shared) / float64(s.Union()) }
 
-// Identical reports whether the documents are identical under the measure.
-func (s Score) Identical() bool { return s.Shared == s.Total&^(hammingMark|HeapMark) }
+// Whole returns the similarity by all shingles, those that do not count included.
+func (s Score) Whole() float64 {
+	if s.WholeTotal == 0 {
+		return s.Similarity()
+	}
+	return float64(s.WholeShared) / float64(s.WholeTotal)
+}
+
+// Identical reports whether the documents are identical under the measure, and in what does not count.
+func (s Score) Identical() bool {
+	return s.Shared == s.Total&^(hammingMark|HeapMark) && s.WholeShared == s.WholeTotal
+}
 
 // Heap reports whether the edge joins a document of a heap to a leader.
 func (s Score) Heap() bool { return s.Total&HeapMark != 0 }
@@ -72,13 +85,18 @@ func PutEdge[N components.Node | Number](b []byte, e Edge[N]) {
 	binary.LittleEndian.PutUint32(b[4:], uint32(e.B))
 	binary.LittleEndian.PutUint32(b[8:], e.Shared)
 	binary.LittleEndian.PutUint32(b[12:], e.Total)
+	binary.LittleEndian.PutUint32(b[16:], e.WholeShared)
+	binary.LittleEndian.PutUint32(b[20:], e.WholeTotal)
 }
 
 // GetEdge reads an edge.
 func GetEdge[N components.Node | Number](b []byte) Edge[N] {
 	return Edge[N]{
 		A: N(binary.LittleEndian.Uint32(b)), B: N(binary.LittleEndian.Uint32(b[4:])),
-		Score: Score{Shared: binary.LittleEndian.Uint32(b[8:]), Total: binary.LittleEndian.Uint32(b[12:])},
+		Score: Score{
+			Shared: binary.LittleEndian.Uint32(b[8:]), Total: binary.LittleEndian.Uint32(b[12:]),
+			WholeShared: binary.LittleEndian.Uint32(b[16:]), WholeTotal: binary.LittleEndian.Uint32(b[20:]),
+		},
 	}
 }
 

@@ -16,7 +16,7 @@ const (
 	NodePairSize = 8
 	NodeSize     = 16
 	LocationSize = 16
-	EdgeSize     = 16
+	EdgeSize     = 24
 )
 
 // FirstKey, a bit of a key record's position, says that the record holds the document's first key.

@@ -66,4 +66,10 @@ const (
 	Texts     runfile.Kind = 57 // documents of another pipeline: in shard 0, then by task, then by range of ids
 	TextMarks runfile.Kind = 58 // ids of some of these documents, shard 0
 	TextRange runfile.Kind = 59 // the first ids of all ranges but the first, by task
+
+	WholeDocuments   runfile.Kind = 60 // documents of a sketch block whose common shingles are still in its sets, by split
+	WholeSets        runfile.Kind = 61 // sets of the same block, by split
+	SeenShingles     runfile.Kind = 62 // which document has which shingle, by range of hashes
+	FrequentShingles runfile.Kind = 63 // shingles that very many documents have, shard 0
+	CommonParts      runfile.Kind = 64 // the common shingles of the documents of a sketch block, by split
 )

@@ -95,6 +95,8 @@ type PlacedSet struct {
 	Heap   HeapNumber
 	// Set holds the packed hashes, or the sequence, as [sketchblock] lays them out.
 	Set []byte
+	// Common holds the packed hashes that do not count for the similarity.
+	Common []byte
 }
 
 // SetHeader is the size of the head of a placed set, before the hashes: ref, size, number of hashes, ref of the equal
@@ -104,9 +106,16 @@ const SetHeader = 44
 // setSided, a bit of the number of hashes, says that the side of the document follows the header.
 const setSided = 1 << 31
 
-// WriteSet sends the set of document i of the block to the place where it is wanted.
+// setParted, another bit of it, says that hashes that do not count for the similarity follow those of the set.
+const setParted = 1 << 30
+
+// WriteSet sends the set of document i of the block to the place where it is wanted. Hashes that do not count for the
+// similarity may follow those that the block holds.
 func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int, set []byte) error {
-	side, header, stored := block.Side(i), SetHeader, uint32(block.Stored(i))
+	side, header, stored := block.Side(i), SetHeader, uint32(len(set)/sketchblock.HashSize)
+	if int(stored) > block.Stored(i) {
+		stored |= setParted
+	}
 	if side != 0 {
 		header += sideSize
 		stored |= setSided
@@ -134,12 +143,17 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 	if stored&setSided != 0 {
 		header, side = header+sideSize, binary.LittleEndian.Uint64(packed[SetHeader:])
 	}
-	end := header + sketchblock.HashSize*int(stored&^setSided)
+	end := header + sketchblock.HashSize*int(stored&^(setSided|setParted))
+	size := binary.LittleEndian.Uint32(packed[8:])
+	set, common := packed[header:end], []byte(nil)
+	if stored&setParted != 0 {
+		set, common = set[:sketchblock.HashSize*size], set[sketchblock.HashSize*size:]
+	}
 	return PlacedSet{
 		Side: side,
-		Ref:  GetRef(packed), Size: binary.LittleEndian.Uint32(packed[8:]), Second: GetRef(packed[16:]),
+		Ref:  GetRef(packed), Size: size, Second: GetRef(packed[16:]),
 		Standing: preference.Standing(binary.LittleEndian.Uint64(packed[24:])), Scope: binary.LittleEndian.Uint64(packed[32:]),
-		Heap: HeapNumber(binary.LittleEndian.Uint32(packed[40:])), Set: packed[header:end],
+		Heap: HeapNumber(binary.LittleEndian.Uint32(packed[40:])), Set: set, Common: common,
 	}, packed[end:]
 }
 

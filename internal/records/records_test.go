@@ -60,6 +60,7 @@ func TestRecords(t *testing.T) {
 	}
 	for _, estimate := range []bool{false, true} {
 		score := NewScore(1<<30|3, 1<<30|4, estimate)
+		score.WholeShared, score.WholeTotal = 1<<29|5, 1<<31|6
 		e := Edge[components.Node]{A: 1<<31 | 1, B: 1<<30 | 2, Score: score}
 		check("edge", EdgeSize, func(b []byte) { PutEdge(b, e) }, func(b []byte) any { return GetEdge[components.Node](b) }, e)
 	}
@@ -124,6 +125,7 @@ func TestPlaces(t *testing.T) {
 	for _, err := range []error{
 		WriteSet(w, Want{Ref: 5, Place: place, Second: 1 << 62, Heap: 1<<31 | 1}, &block, 0, first),
 		WriteSet(w, Want{Ref: 1 << 63, Place: place}, &block, 1, second),
+		WriteSet(w, Want{Ref: 1 << 63, Place: place}, &block, 1, slices.Concat(second, first)),
 		WritePair(w, place, 1<<63|1, 2),
 		WriteHeaps(w, place, 1<<31|7),
 		WriteStarMember(w, place, 1<<63|3, 4),
@@ -142,6 +144,7 @@ func TestPlaces(t *testing.T) {
 	want := []PlacedSet{
 		{Ref: 5, Size: 1<<31 | 9, Standing: 1<<63 | 8, Scope: 1<<63 | 7, Second: 1 << 62, Heap: 1<<31 | 1, Set: first},
 		{Ref: 1 << 63, Size: 1, Standing: 2, Set: second},
+		{Ref: 1 << 63, Size: 1, Standing: 2, Set: second, Common: first},
 	}
 	if !reflect.DeepEqual(sets, want) {
 		t.Errorf("sets %+v, want %+v", sets, want)
@@ -195,8 +198,8 @@ func TestShardOf(t *testing.T) {
 
 // TestCompactEdges: a pair that was scored in a heap and elsewhere is one edge of the heap, whichever came first.
 func TestCompactEdges(t *testing.T) {
-	score := Score{9, 10}
-	plain, heap, other := Edge[Number]{1, 2, score}, Edge[Number]{1, 2, Score{9, 10 | HeapMark}}, Edge[Number]{1, 3, score}
+	score := Score{Shared: 9, Total: 10}
+	plain, heap, other := Edge[Number]{1, 2, score}, Edge[Number]{1, 2, Score{Shared: 9, Total: 10 | HeapMark}}, Edge[Number]{1, 3, score}
 	for _, edges := range [][]Edge[Number]{{plain, heap, other}, {heap, plain, other}, {plain, heap, plain, other, other}} {
 		if got := compactEdges(slices.Clone(edges)); !slices.Equal(got, []Edge[Number]{heap, other}) {
 			t.Errorf("%v: %v", edges, got)

@@ -130,6 +130,9 @@ func cards(f *Figures) []card {
 	if c.IgnoredIn > 0 {
 		all = append(all, card{"with base texts", count(c.IgnoredIn), count(c.IgnoredWhole) + " hold nothing else"})
 	}
+	if c.CommonIn > 0 {
+		all = append(all, card{"with common shingles", count(c.CommonIn), count(c.CommonWhole) + " hold nothing else"})
+	}
 	return all
 }
 

@@ -20,6 +20,8 @@ type document struct {
 	scope uint64   // only documents of one scope are compared
 	side  uint64   // documents of one side, if not 0, are not compared
 	set   []uint64 // their hashes, or the smallest of them
+	// common are the hashes that do not count for the similarity.
+	common []uint64
 	// node is the node of the document, if hasNode says that it has one: that it has an edge.
 	node    components.Node
 	hasNode bool
@@ -79,6 +81,9 @@ func readSets(w *work.Desk, memory *[]uint64) (*gathered, error) {
 		hashes = sketchblock.AppendSet(hashes, s.Set)
 		d := newDocument(s)
 		d.set = hashes[start:len(hashes):len(hashes)]
+		start = len(hashes)
+		hashes = sketchblock.AppendSet(hashes, s.Common)
+		d.common = hashes[start:len(hashes):len(hashes)]
 		g.numbers.Add(uint64(s.Ref))
 		g.documents = append(g.documents, d)
 		return nil
@@ -101,7 +106,7 @@ func eachSet(w *work.Desk, visit func(s *records.PlacedSet, piece, offset int) e
 		var s records.PlacedSet
 		for rest := buffer; len(rest) > 0; {
 			s, rest = records.NextSet(rest)
-			if err := visit(&s, i, len(buffer)-len(rest)-len(s.Set)); err != nil {
+			if err := visit(&s, i, len(buffer)-len(rest)-len(s.Set)-len(s.Common)); err != nil {
 				return err
 			}
 		}

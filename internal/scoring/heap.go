@@ -90,7 +90,7 @@ func (h *heap) writeUnchecked(ref docref.Ref) error {
 func (h *heap) lead(d *document, set []uint64) {
 	leader := leaders.Leader(len(h.leaders))
 	kept := *d
-	kept.set = set
+	kept.set, kept.common = set, slices.Clone(d.common)
 	h.leaders = append(h.leaders, kept)
 	h.joined = append(h.joined, leader)
 	h.sizes = append(h.sizes, 1)

@@ -73,7 +73,8 @@ type member struct {
 	size     uint32 // distinct shingles
 	piece    uint32 // number of the piece of the task
 	offset   int    // offset of the set in the piece
-	stored   int    // bytes of the set
+	stored   int    // bytes of the set, and of the hashes behind it that do not count
+	counting int    // bytes of the set alone
 	heap     records.HeapNumber
 	star     leaders.Leader // its most similar leader, or leaders.None
 }
@@ -89,7 +90,7 @@ func (h *Heaps) readMembers(w *work.Desk) ([]member, error) {
 	err = eachSet(w, func(s *records.PlacedSet, piece, offset int) error {
 		members = append(members, member{
 			document: preference.Ranked{Ref: s.Ref, Standing: s.Standing},
-			second:   s.Second, side: s.Side, size: s.Size, piece: uint32(piece), offset: offset, stored: len(s.Set), heap: s.Heap,
+			second:   s.Second, side: s.Side, size: s.Size, piece: uint32(piece), offset: offset, stored: len(s.Set) + len(s.Common), counting: len(s.Set), heap: s.Heap,
 		})
 		return nil
 	})
@@ -140,7 +141,8 @@ func compareMembers(ctx context.Context, w *work.Desk, members []member, heaps [
 		}
 		w.Hashes = sketchblock.AppendSet(w.Hashes[:0], packed)
 		d := newDocument(&records.PlacedSet{Ref: m.document.Ref, Size: m.size, Second: m.second, Side: m.side})
-		d.set = w.Hashes
+		counting := m.counting / sketchblock.HashSize
+		d.set, d.common = w.Hashes[:counting:counting], w.Hashes[counting:]
 		if m.star, err = heaps[m.heap].add(&d); err != nil {
 			return err
 		}

@@ -23,7 +23,13 @@ func (s *Similarity) compare(a, b *document) (records.Score, bool) {
 	if !s.IsEstimate {
 		need := asmkernels.Required(s.Threshold, a.size, b.size)
 		shared := asmkernels.Intersect(a.set, b.set, need)
-		return records.NewScore(shared, a.size+b.size-shared, false), shared >= need
+		score := records.NewScore(shared, a.size+b.size-shared, false)
+		if shared < need || len(a.common)+len(b.common) == 0 {
+			return score, shared >= need
+		}
+		shared += asmkernels.Intersect(a.common, b.common, 0)
+		score.WholeShared, score.WholeTotal = uint32(shared), uint32(a.size+len(a.common)+b.size+len(b.common)-shared)
+		return score, true
 	}
 	shared, union, exact := sketch.Overlap(a.set, b.set, a.size, b.size, records.SmallestHashes)
 	return records.NewScore(shared, union, !exact), s.AcceptsAll || float64(shared)/float64(union) >= s.Threshold

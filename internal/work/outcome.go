@@ -72,12 +72,17 @@ type Counts struct {
 	IgnoredIn       int64 `json:"ignored_in,omitempty"`
 	IgnoredShingles int64 `json:"ignored_shingles,omitempty"`
 	IgnoredWhole    int64 `json:"ignored_whole,omitempty"`
-	Identical       int64 `json:"identical"`
-	Candidates      int64 `json:"candidates"`
-	Clusters        int64 `json:"clusters"`
-	Clustered       int64 `json:"clustered"`
-	Kept            int64 `json:"kept"`
-	Removed         int64 `json:"removed"`
+	// CommonIn counts the documents, the reference included, that have common shingles. CommonShingles counts these, of each
+	// document, and CommonWhole the documents of which nothing is left without them.
+	CommonIn       int64 `json:"common_in,omitempty"`
+	CommonShingles int64 `json:"common_shingles,omitempty"`
+	CommonWhole    int64 `json:"common_whole,omitempty"`
+	Identical      int64 `json:"identical"`
+	Candidates     int64 `json:"candidates"`
+	Clusters       int64 `json:"clusters"`
+	Clustered      int64 `json:"clustered"`
+	Kept           int64 `json:"kept"`
+	Removed        int64 `json:"removed"`
 	// RemovedForReference counts the Removed documents that are near-duplicates of a document of the reference,
 	// whatever document is kept for them.
 	RemovedForReference int64 `json:"removed_for_reference,omitempty"`
@@ -98,6 +103,9 @@ func (c *Counts) Add(other Counts) {
 	c.IgnoredIn += other.IgnoredIn
 	c.IgnoredShingles += other.IgnoredShingles
 	c.IgnoredWhole += other.IgnoredWhole
+	c.CommonIn += other.CommonIn
+	c.CommonShingles += other.CommonShingles
+	c.CommonWhole += other.CommonWhole
 	c.Identical += other.Identical
 	c.Candidates += other.Candidates
 	c.Clusters += other.Clusters

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"slices"
 	"strconv"
 
 	"mirrorbeam/internal/records"
@@ -31,7 +32,7 @@ func (r Runs) ReleaseSets(outcomes []Outcome) {
 		return
 	}
 	for _, o := range outcomes {
-		if o.Stage != Fingerprint || o.Run == "" {
+		if o.Stage != Fingerprint && o.Stage != Strip || o.Run == "" {
 			continue
 		}
 		pieces, err := runfile.Pieces(o.Run)
@@ -40,7 +41,7 @@ func (r Runs) ReleaseSets(outcomes []Outcome) {
 		}
 		var sets []storage.Stretch
 		for _, piece := range pieces {
-			if piece.Kind == records.Sets {
+			if slices.Contains([]runfile.Kind{records.Sets, records.WholeSets, records.CommonParts}, piece.Kind) {
 				sets = append(sets, storage.Stretch{Offset: piece.Offset, Length: piece.Length})
 			}
 		}

@@ -8,6 +8,8 @@ const (
 	Read        Stage = "read"
 	Fingerprint Stage = "fingerprint"
 	Source      Stage = "source"
+	Common      Stage = "common"
+	Strip       Stage = "strip"
 	Spread      Stage = "spread"
 	Count       Stage = "count"
 	Key         Stage = "key"
@@ -28,4 +30,4 @@ const (
 )
 
 // Stages are the stages of a job on files, in the order of the data.
-var Stages = []Stage{Read, Fingerprint, Source, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}
+var Stages = []Stage{Read, Fingerprint, Source, Common, Strip, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}

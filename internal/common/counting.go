@@ -1,0 +1,66 @@
+package common
+
+import (
+	"context"
+	"slices"
+
+	"mirrorbeam/internal/radix"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/work"
+)
+
+// SeenDelivery makes a task of [Counting] for each range of hashes that has shingles.
+func SeenDelivery() work.Delivery { return work.Delivery{Needed: []runfile.Kind{records.SeenShingles}} }
+
+// Counting finds the shingles of a range of hashes that more distinct documents have than the law allows.
+type Counting struct {
+	Law Law
+}
+
+// Task counts the shingles of one range. It needs the number of documents of the input.
+func (c *Counting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	total := 0
+	for _, piece := range w.Pieces {
+		total += int(piece.Length) / records.SeenSize
+	}
+	seen := make([]records.Seen, 0, total)
+	for _, piece := range w.Pieces {
+		packed, err := w.ReadPiece(0, piece)
+		if err != nil {
+			return err
+		}
+		seen = records.AppendSeen(seen, packed)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.Figures.Records += int64(len(seen))
+	seen = radix.Sort(seen, make([]records.Seen, len(seen)), func(s *records.Seen) uint64 { return s.Shingle })
+	limit := c.Law.Limit(t.Documents)
+	for len(seen) > 0 {
+		n := 1
+		for n < len(seen) && seen[n].Shingle == seen[0].Shingle {
+			n++
+		}
+		if int64(n) > limit {
+			if documents := distinct(w.Hashes[:0], seen[:n]); documents > limit {
+				f := records.Frequent{Shingle: seen[0].Shingle, Documents: documents}
+				if err := records.WriteFrequent(&w.Run, f); err != nil {
+					return err
+				}
+			}
+		}
+		seen = seen[n:]
+	}
+	return nil
+}
+
+// distinct returns the number of distinct digests.
+func distinct(memory []uint64, seen []records.Seen) int64 {
+	for _, s := range seen {
+		memory = append(memory, s.Digest)
+	}
+	slices.Sort(memory)
+	return int64(len(slices.Compact(memory)))
+}

@@ -1,0 +1,94 @@
+package common
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/sketch"
+)
+
+// Listing makes a list of the shingles that [Counting] has found frequent, and the tasks that use it.
+type Listing struct {
+	// Step is the step of the tasks.
+	Step int
+}
+
+// Plan writes the list beside the catalog of the tasks.
+func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
+	var frequent []records.Frequent
+	err := work.EachRecordOf(p.Outcomes, work.Common, records.FrequentShingles, p.Memory, func(packed []byte) error {
+		frequent = records.AppendFrequent(frequent, packed)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("list frequent shingles: %w", err)
+	}
+	p.Runs.ReleaseStage(p.Outcomes, work.Common)
+	var runs []work.Outcome
+	for _, o := range p.Outcomes {
+		if o.Stage == work.Fingerprint {
+			runs = append(runs, o)
+		}
+	}
+	packed := sketchblock.AppendPacked(nil, mostFrequent(frequent, sketch.MostShingles))
+	written := ""
+	var failed error
+	err = WholeDelivery(l.Step).Deliver(string(p.Runs.Folder), work.RunsOf(runs), p.Counts, func(t work.Task) {
+		if written != t.Catalog {
+			written, failed = t.Catalog, storage.WriteFile(listPath(t.Catalog), packed)
+		}
+		if failed == nil {
+			p.Emit(t)
+		}
+	})
+	if err = cmp.Or(err, failed); err != nil {
+		return fmt.Errorf("make tasks that use a list of shingles: %w", err)
+	}
+	return nil
+}
+
+// mostFrequent returns the shingles, ascending. Of more than most it returns those that more documents have than a number,
+// which is the least that leaves so few.
+func mostFrequent(frequent []records.Frequent, most int) []uint64 {
+	if len(frequent) > most {
+		slices.SortFunc(frequent, func(a, b records.Frequent) int { return cmp.Compare(b.Documents, a.Documents) })
+		n := most
+		for n > 0 && frequent[n-1].Documents == frequent[most].Documents {
+			n--
+		}
+		frequent = frequent[:n]
+	}
+	hashes := make([]uint64, len(frequent))
+	for i := range frequent {
+		hashes[i] = frequent[i].Shingle
+	}
+	slices.Sort(hashes)
+	return hashes
+}
+
+// list is a list of shingles that tasks of this process share.
+type list struct{ *sketch.Shingles }
+
+// lists are the lists of the jobs at work in this process.
+var lists work.Shared[list]
+
+// listPath is where the list of the tasks of a catalog is.
+func listPath(catalog string) string { return catalog + "-common" }
+
+// readList returns the list of the tasks of a catalog.
+func readList(catalog string) (*list, error) {
+	return lists.Get(listPath(catalog), func(path string) (*list, error) {
+		packed, err := storage.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read common shingles: %w", err)
+		}
+		shingles, err := sketch.NewShingles(sketchblock.AppendSet(nil, packed))
+		return &list{shingles}, err
+	})
+}

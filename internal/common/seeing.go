@@ -1,0 +1,91 @@
+package common
+
+import (
+	"context"
+
+	"mirrorbeam/internal/documents"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/work"
+	"mirrorbeam/sketch"
+)
+
+// The rounds of [Seeing].
+const (
+	// FirstRound sees all shingles.
+	FirstRound = iota
+	// SecondRound sees the frequent shingles of the documents that have enough of their own.
+	SecondRound
+)
+
+// WholeDelivery makes a task for each split that has documents. Their sets are whole.
+func WholeDelivery(step int) work.Delivery {
+	return work.Delivery{Step: step, Needed: []runfile.Kind{records.WholeDocuments}, Extra: []runfile.Kind{records.WholeSets}}
+}
+
+// Seeing writes which shingles the documents of a split have, by ranges of hashes.
+type Seeing struct {
+	// Shards is the number of ranges. It changes no result.
+	Shards int
+}
+
+// Task goes through one split.
+func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	var frequent *sketch.Shingles
+	if t.Step == SecondRound {
+		list, err := readList(t.Catalog)
+		if err != nil {
+			return err
+		}
+		w.Hold(list)
+		frequent = list.Shingles
+	}
+	known := documents.Repeats{}
+	return eachWhole(ctx, w, func(block *sketchblock.Block, i int, packed []byte) error {
+		// A repeat changes no count. To leave it out here saves the work.
+		if digest := block.Digest(i); known.Has(block.Ref(i), digest, 0) {
+			return nil
+		}
+		w.Figures.Records++
+		w.Figures.Bytes += int64(len(packed))
+		w.Hashes = sketchblock.AppendSet(w.Hashes[:0], packed)
+		seen := w.Hashes
+		if frequent != nil {
+			all := len(seen)
+			if seen = appendShared(w.Pairs[:0], frequent, seen); !stands(all-len(seen), all) {
+				seen = seen[:0]
+			}
+			w.Pairs = seen[:0]
+		}
+		for _, hash := range seen {
+			if err := records.WriteSeen(&w.Run, s.Shards, records.Seen{Shingle: hash, Digest: block.Digest(i)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// appendShared appends to shared the shingles of a set that are among others.
+func appendShared(shared []uint64, others *sketch.Shingles, set []uint64) []uint64 {
+	for _, hash := range set {
+		if others.Has(hash) {
+			shared = append(shared, hash)
+		}
+	}
+	return shared
+}
+
+// eachWhole visits the documents of a split with their whole sets.
+func eachWhole(ctx context.Context, w *work.Desk, visit func(block *sketchblock.Block, i int, set []byte) error) error {
+	for i := range w.Pieces {
+		switch w.Pieces[i].Kind {
+		case records.WholeDocuments:
+			w.Pieces[i].Kind = records.Documents
+		case records.WholeSets:
+			w.Pieces[i].Kind = records.Sets
+		}
+	}
+	return w.EachSet(ctx, visit)
+}

@@ -1,0 +1,31 @@
+package job
+
+import (
+	"mirrorbeam/internal/common"
+	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
+)
+
+// checkCommon checks the settings of a job that leaves common shingles out.
+func (c *Config) checkCommon(check checker) {
+	law, err := common.ParseLaw(c.Common)
+	if err != nil {
+		check(false, "{common} %w", err)
+		return
+	}
+	if law.IsOff() {
+		return
+	}
+	name := c.Method()
+	check(c.Similarity == methods.Resemblance, "{common}: is for {similarity} jaccard in this version; {ignore} leaves base texts out of passages")
+	check(name == methods.Exact || name == methods.All || name == methods.MinHash || c.Similarity != methods.Resemblance,
+		"{common}: compares sets of shingles; with {keys} %s leave it out", name)
+	check(c.Verify == methods.VerifyExact, "{common}: needs the full sets of {verify} exact")
+	check(c.Features == "", "{common}: is for texts in this version; with {features} leave it out")
+	check(c.State == "", "{common}: depends on the whole corpus, and cannot be used with a {state} in this version; {ignore} can")
+	check(!c.Resume, "{resume}: cannot be used with {common} in this version")
+	for _, name := range c.Outputs() {
+		isAboutSites := name == output.Mirrors || name == output.Sites || name == output.Suspects
+		check(name != output.Sketches && name != output.Index && !isAboutSites, "{emit} %s: cannot be written with {common} in this version", name)
+	}
+}

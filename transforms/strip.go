@@ -1,0 +1,102 @@
+package transforms
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"mirrorbeam/internal/common"
+	"mirrorbeam/internal/work"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&seeFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&seeAgainFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&countSeenFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&countAgainFn{})
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&stripFn{})
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&frequentFn{})
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&commonFn{})
+}
+
+// Strip takes the shingles that very many documents have out of all sketch blocks; see [common]. It counts twice.
+//
+// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose blocks are whole, and returns these with its own, whose
+// blocks are stripped.
+func Strip(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
+	seeing := common.Seeing{Shards: job.Parameters.Shards}
+	counting := common.Counting{Law: job.Common}
+	first, second, strip := s.Scope("common"), s.Scope("common again"), s.Scope("strip")
+
+	seen := sideBySide(first, &seeFn{Work: seeing, bundle: job.bundle()}, exchange(first, job, common.WholeDelivery(common.FirstRound), sketches))
+	count := first.Scope("count")
+	frequent := sideBySide(count, &countSeenFn{Work: counting, bundle: job.bundle()}, exchange(count, job, common.SeenDelivery(), seen, sketches))
+
+	tasks := beam.ParDo(second, &frequentFn{Work: common.Listing{Step: common.SecondRound}, planner: job.planner(second)}, together(second, frequent, sketches))
+	seen = sideBySide(second, &seeAgainFn{seeFn{Work: seeing, bundle: job.bundle()}}, tasks)
+	count = second.Scope("count")
+	frequent = sideBySide(count, &countAgainFn{countSeenFn{Work: counting, bundle: job.bundle()}}, exchange(count, job, common.SeenDelivery(), seen, sketches))
+
+	tasks = beam.ParDo(strip, &commonFn{frequentFn{planner: job.planner(strip)}}, together(strip, frequent, sketches))
+	stripped := sideBySide(strip, &stripFn{Work: common.Stripping{Scheme: job.Parameters.Scheme}, bundle: job.bundle()}, tasks)
+	return beam.Flatten(s, sketches, stripped)
+}
+
+var (
+	commonStage = newStage(work.Common)
+	stripStage  = newStage(work.Strip)
+)
+
+// seeFn writes which document has which shingle. SeeAgainFn does so in the second round. Each has a type of its own for the
+// reason of [gatherSetsFn], and so have the next ones.
+type seeFn struct {
+	Work common.Seeing
+
+	bundle
+}
+
+type seeAgainFn struct{ seeFn }
+
+func (f *seeFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.begin(ctx, commonStage, element, &f.Work)
+}
+
+// countSeenFn finds the frequent shingles of a range of hashes, and countAgainFn does so in the second round.
+type countSeenFn struct {
+	Work common.Counting
+
+	bundle
+}
+
+type countAgainFn struct{ countSeenFn }
+
+func (f *countSeenFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.begin(ctx, commonStage, element, &f.Work)
+}
+
+// frequentFn lists the frequent shingles and makes the tasks of the second round. CommonFn lists those of the second round,
+// and makes the tasks that strip.
+type frequentFn struct {
+	Work common.Listing
+
+	planner
+}
+
+type commonFn struct{ frequentFn }
+
+func (f *frequentFn) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
+	_, err := f.plan(ctx, commonStage, elements, emit, f.Work.Plan)
+	return err
+}
+
+// stripFn strips the documents of a split.
+type stripFn struct {
+	Work common.Stripping
+
+	bundle
+}
+
+func (f *stripFn) ProcessElement(ctx context.Context, element []byte, _ func([]byte)) error {
+	return f.begin(ctx, stripStage, element, &f.Work)
+}
