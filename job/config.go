@@ -38,8 +38,8 @@ type Measure struct {
 	// MaxRejects is the largest number of unreadable records; one more makes the job fail. -1 allows any number.
 	MaxRejects int64 `json:"max_rejects"`
 
-	// CJKSplit makes each Han, Kana, Thai, Lao, Khmer and Myanmar character a token.
-	CJKSplit bool `json:"cjk_split"`
+	// Tokens says what a token is.
+	Tokens sketch.Tokens `json:"tokens"`
 	// Normalize says how texts are changed before they are cut into tokens.
 	Normalize sketch.Normalization `json:"normalize"`
 	// StopWords is the path of a list of stop words, one word a line; empty for none. StopWordUse says how the job uses
@@ -166,7 +166,7 @@ func Default() Config {
 	return Config{
 		Measure: Measure{
 			Format: corpus.AutoFormat, IDField: "id", TextField: "text", MaxDocument: 64 << 20, HTMLText: webtext.All, MaxRejects: -1,
-			CJKSplit: true, StopWordUse: sketch.RemoveStopWords, Shingle: 3,
+			Tokens: sketch.ScriptTokens, StopWordUse: sketch.RemoveStopWords, Shingle: 3,
 			Threshold: 0.8, Keys: methods.Auto, Score: methods.AutoScoring, Hamming: 3, Bits: 64,
 		},
 		Similarity: methods.Resemblance, Excerpt: 50,

@@ -64,7 +64,7 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 			MaxDocument: int64(c.MaxDocument), WindowBytes: windowBytes, PageText: c.HTMLText,
 		},
 		Options: sketch.Options{
-			Measure:       sketch.Measure{Shingle: c.Shingle, CJKSplit: c.CJKSplit, Seed: c.Seed},
+			Measure:       sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed},
 			Normalization: c.Normalize, Weights: weights, StopWordUse: c.StopWordUse, SimHashBits: c.SimHashBits(),
 		},
 	}

@@ -107,6 +107,9 @@ func CheckPlace(name, path string) error {
 // checkMeasure checks how texts are read and cut.
 func (c *Config) checkMeasure(check checker) {
 	check(c.Shingle >= 1 && c.Shingle <= 64, "{shingle} %d: must be from 1 to 64", c.Shingle)
+	if err := c.Tokens.Check(); err != nil {
+		check(false, "{tokens} %s: %w", c.Tokens, err)
+	}
 	if c.Features != "" {
 		check(len(c.Ignore) == 0, "{ignore}: base texts are texts; with {features} leave it out")
 		check(len(c.Weight) == 0 && c.StopWords == "" && c.Normalize == sketch.Normalization{},

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 // clusterRecall returns the share of the similar pairs of documents with words that are in one cluster, and the number
@@ -146,7 +147,7 @@ func TestAuditFindsThinBands(t *testing.T) {
 	config := testConfig(t, input)
 	config = byKeys(config, methods.MinHash)
 	config.Threshold, config.Bands, config.Rows, config.Audit = 0.5, 3, 3, "1000"
-	config.Emit = []string{output.Clusters}
+	config.Emit, config.Tokens = []string{output.Clusters}, sketch.SingleTokens
 	audit := runJob(t, config).Audit
 	pairs := readTruePairs(t, filepath.Join(corpora, "mirrors", "installguide_text.exact_w3cjk_j0.5.tsv.zst"))
 	exact := inClusters(readRows[clusterRow](t, config.Output, output.Clusters), pairs, config.Threshold)

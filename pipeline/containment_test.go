@@ -67,7 +67,7 @@ func excerpts(seed uint64) []line {
 // job must write, and those that it may write.
 func expectedRows(t testing.TB, config job.Config, tr *truth) (must, may map[[2]string]passageRow) {
 	t.Helper()
-	measure := sketch.Measure{Shingle: config.Shingle, CJKSplit: config.CJKSplit}
+	measure := sketch.Measure{Shingle: config.Shingle, Tokens: config.Tokens}
 	sequencer, err := sketch.NewSequencer(sketch.Options{Measure: measure}, false)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func expectedRows(t testing.TB, config job.Config, tr *truth) (must, may map[[2]
 		texts = append(texts, sketch.NewIndexedSequence(sketch.Sequence{
 			Shingles: slices.Clone(s.Shingles), Tokens: slices.Clone(s.Tokens), Starts: slices.Clone(s.Starts), Ends: slices.Clone(s.Ends),
 		}))
-		runs = append(runs, naiveShingles(d.text, foundWords(config), config.CJKSplit))
+		runs = append(runs, naiveShingles(d.text, foundWords(config), config.Tokens != sketch.WordTokens))
 	}
 	matcher := sketch.NewMatcher(config.Shingle)
 	must, may = map[[2]string]passageRow{}, map[[2]string]passageRow{}

@@ -43,7 +43,7 @@ func TestCorpora(t *testing.T) {
 			for _, threshold := range []float64{0.5, 0.6, 0.7, 0.8, 0.9} {
 				config := testConfig(t, input)
 				config.Emit, config.Audit = []string{output.Pairs}, "500"
-				config.Threshold, config.CJKSplit = threshold, strings.Contains(c.pairs, "_w3cjk_")
+				config.Threshold, config.Tokens = threshold, measureOf(strings.Contains(c.pairs, "_w3cjk_"))
 				summary := runJob(t, config)
 				recall, precision, figures := judge(readRows[pairRow](t, config.Output, output.Pairs), pairs, threshold)
 				t.Logf("exact keys, %g: %s; %d candidates", threshold, figures, summary.Counts.Candidates)
@@ -54,7 +54,7 @@ func TestCorpora(t *testing.T) {
 			for _, threshold := range []float64{0.5, 0.7, 0.8} {
 				config := byKeys(testConfig(t, input), methods.MinHash)
 				config.Emit = []string{output.Clusters, output.Pairs}
-				config.Threshold, config.CJKSplit = threshold, strings.Contains(c.pairs, "_w3cjk_")
+				config.Threshold, config.Tokens = threshold, measureOf(strings.Contains(c.pairs, "_w3cjk_"))
 				summary := runJob(t, config)
 				recall, precision, figures := judge(readRows[pairRow](t, config.Output, output.Pairs), pairs, threshold)
 				t.Logf("%g: %s; %d candidates, %d clusters, skipped %d", threshold, figures,
@@ -72,7 +72,7 @@ func TestCorpora(t *testing.T) {
 			}
 			config := testConfig(t, input)
 			config.Emit = []string{output.Clusters, output.Pairs}
-			config.Threshold, config.CJKSplit, config.Keys = 0.8, strings.Contains(c.pairs, "_w3cjk_"), methods.All
+			config.Threshold, config.Tokens, config.Keys = 0.8, measureOf(strings.Contains(c.pairs, "_w3cjk_")), methods.All
 			if strings.HasPrefix(c.corpus, "tang/") {
 				return // there are five thousand million pairs
 			}

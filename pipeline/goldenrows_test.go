@@ -54,7 +54,9 @@ var goldenRuns = []goldenRun{
 
 	// What documents are made of.
 	{name: "measure/characters", input: "mirrors/react_l10n.jsonl.zst", change: `{"keys":"auto","emit":["clusters","pairs","removed"]}`},
-	{name: "measure/words", input: "oddities", change: `{"shingle":1,"cjk_split":false}`},
+	{name: "measure/words", input: "oddities", change: `{"shingle":1,"tokens":"words"}`},
+	{name: "measure/single characters", input: "oddities", change: `{"shingle":2,"tokens":"single"}`},
+	{name: "measure/tokens of characters", input: "oddities", change: `{"tokens":"chars"}`},
 	{name: "measure/five words", input: "clough/clough.jsonl.zst", change: `{"shingle":5,"threshold":0.05,"seed":9223372036854775813}`},
 	{name: "measure/stop words", input: "clough/clough.jsonl.zst", change: `{"stopwords":"list","threshold":0.2}`},
 	{name: "measure/required", input: "clough/clough.jsonl.zst", change: `{"stopwords":"list","stopwords_use":"require","threshold":0.2}`},

@@ -52,7 +52,7 @@ func TestTruth(t *testing.T) {
 				truths[measure] = naiveTruth(c.width, c.cjk, files...)
 			}
 			config := testConfig(t, input)
-			config.Threshold, config.Shingle, config.CJKSplit = c.threshold, c.width, c.cjk
+			config.Threshold, config.Shingle, config.Tokens = c.threshold, c.width, measureOf(c.cjk)
 			if c.longest {
 				config.Keep = preference.Longest
 			}

@@ -222,7 +222,7 @@ func TestQueryOfCorpora(t *testing.T) {
 				t.Skipf("the corpus is not here: %v", err)
 			}
 			config := testConfig(t, input)
-			config.Threshold, config.CJKSplit, config.Audit = 0.5, c.cjk, "off"
+			config.Threshold, config.Tokens, config.Audit = 0.5, measureOf(c.cjk), "off"
 			x := runIndex(t, config)
 			want := map[string]float64{}
 			for _, pair := range readTruePairs(t, filepath.Join(corpora, c.pairs)) {

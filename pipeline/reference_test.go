@@ -15,6 +15,7 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/preference"
+	"mirrorbeam/sketch"
 )
 
 // TestReference compares an input with a reference corpus by exact keys, by bands and by all pairs, and checks against
@@ -136,7 +137,7 @@ func TestReferenceOfRealTexts(t *testing.T) {
 			t.Run(fmt.Sprintf("%s at %g", name, threshold), func(t *testing.T) {
 				config := testConfig(t, filepath.Join(folder, "x*"))
 				config.Reference, config.Threshold = []string{filepath.Join(folder, "r*")}, threshold
-				config.CJKSplit = false
+				config.Tokens = sketch.WordTokens
 				config.Emit = []string{output.Pairs, output.Removed}
 				summary := runJob(t, config)
 				pairs := slices.DeleteFunc(slices.Clone(all), func(p truePair) bool { return isKnown[p.a] && isKnown[p.b] })

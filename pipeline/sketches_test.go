@@ -52,7 +52,7 @@ func TestSketches(t *testing.T) {
 	config := byKeys(testConfig(t, putCorpus(t, plain, files...)), methods.MinHash)
 	config.Reference = []string{putCorpus(t, plain, file{"reference.jsonl", synthetic(72)})}
 	config.Emit, config.Bits = []string{output.Clusters, output.Sketches}, 192
-	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3, CJKSplit: true}, SimHashBits: 192})
+	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3, Tokens: sketch.ScriptTokens}, SimHashBits: 192})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestMeasures(t *testing.T) {
 // TestWeights: the weights of fields and features are in the SimHash.
 func TestWeights(t *testing.T) {
 	records := []measured{{ID: "a", Title: "a title", Text: "some text of a page", Features: map[string]any{"x": 5}}}
-	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3, CJKSplit: true}, Weights: []float64{1, 3}, SimHashBits: 64})
+	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3, Tokens: sketch.ScriptTokens}, Weights: []float64{1, 3}, SimHashBits: 64})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,10 +7,21 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"mirrorbeam/sketch"
 )
 
 // This file implements the measure and the outputs once more, in the plainest way: sets of strings, every pair
 // compared.
+
+// measureOf returns the tokens of a naive measure: words, and single code points of the scripts without spaces between
+// words with cjk.
+func measureOf(cjk bool) sketch.Tokens {
+	if cjk {
+		return sketch.SingleTokens
+	}
+	return sketch.WordTokens
+}
 
 // naiveTokens returns the tokens of a text.
 func naiveTokens(text string, cjk bool) (tokens []string) {

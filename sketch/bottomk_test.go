@@ -195,7 +195,7 @@ func BenchmarkBottomK(b *testing.B) {
 		measure("article", func(i int) { fingerprint = articlePipeline(units[i], smallest, fingerprint) })
 		for _, tier := range asmkernels.Tiers() {
 			before := asmkernels.SelectTier(tier)
-			h := NewHasher(Measure{Shingle: 3, CJKSplit: kind.split})
+			h := NewHasher(Measure{Shingle: 3, Tokens: kind.tokens})
 			measure(tier.String(), func(i int) { h.BottomK(texts[i], k) })
 			asmkernels.SelectTier(before)
 		}

@@ -75,17 +75,22 @@ type benchmarkText struct {
 	corpus  string // real texts of the kind
 	keep    func(text []byte) bool
 	standIn string // what to repeat if the corpus is not there
-	split   bool
+	tokens  Tokens
 }
 
 var benchmarkTexts = []benchmarkText{
-	{"english", "reuters21578/reuters.jsonl.zst", nil, "The company said it expects net profit of 1.2 mln dlrs in 1987. ", false},
-	{"licences", "licenses/all.jsonl.zst", nil, "Permission is hereby granted, free of charge, to any person. ", false},
-	{"cyrillic", "udhr/udhr.jsonl.zst", mostly("\xd0\xd1"), "Все люди рождаются свободными и равными в своем достоинстве. ", false},
-	{"arabic", "udhr/udhr.jsonl.zst", mostly("\xd8\xd9"), "يولد جميع الناس أحرارا متساوين في الكرامة والحقوق. ", false},
-	{"languages", "udhr/udhr.jsonl.zst", nil, "Tous les êtres humains naissent libres et égaux. ", false},
-	{"poems", "tang/tang.jsonl.zst", nil, "床前明月光，疑是地上霜。舉頭望明月，低頭思故鄉。", true},
-	{"han", "prose/goldminer_zh.jsonl.zst", nil, "床前明月光，疑是地上霜。舉頭望明月，低頭思故鄉。", true},
+	{"english", "reuters21578/reuters.jsonl.zst", nil, "The company said it expects net profit of 1.2 mln dlrs in 1987. ", WordTokens},
+	{"licences", "licenses/all.jsonl.zst", nil, "Permission is hereby granted, free of charge, to any person. ", WordTokens},
+	{"cyrillic", "udhr/udhr.jsonl.zst", mostly("\xd0\xd1"), "Все люди рождаются свободными и равными в своем достоинстве. ", WordTokens},
+	{"arabic", "udhr/udhr.jsonl.zst", mostly("\xd8\xd9"), "يولد جميع الناس أحرارا متساوين في الكرامة والحقوق. ", WordTokens},
+	{"languages", "udhr/udhr.jsonl.zst", nil, "Tous les êtres humains naissent libres et égaux. ", WordTokens},
+	{"poems", "tang/tang.jsonl.zst", nil, "床前明月光，疑是地上霜。舉頭望明月，低頭思故鄉。", SingleTokens},
+	{"han", "prose/goldminer_zh.jsonl.zst", nil, "床前明月光，疑是地上霜。舉頭望明月，低頭思故鄉。", SingleTokens},
+	{"thai", "none", nil, "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ ", SingleTokens},
+	{"thai runs", "none", nil, "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ ", ScriptTokens},
+	{"english runs", "reuters21578/reuters.jsonl.zst", nil, "The company said it expects net profit of 1.2 mln dlrs in 1987. ", ScriptTokens},
+	{"han runs", "prose/goldminer_zh.jsonl.zst", nil, "床前明月光，疑是地上霜。舉頭望明月，低頭思故鄉。", ScriptTokens},
+	{"characters", "reuters21578/reuters.jsonl.zst", nil, "The company said it expects net profit of 1.2 mln dlrs in 1987. ", CharacterTokens},
 }
 
 // mostly accepts texts of which a third or more are the given lead bytes.
@@ -134,7 +139,7 @@ func stageBenchmark(b *testing.B, newStage func(m Measure) func(text []byte)) {
 		for _, tier := range asmkernels.Tiers() {
 			b.Run(kind.name+"/"+tier.String(), func(b *testing.B) {
 				defer asmkernels.SelectTier(asmkernels.SelectTier(tier))
-				stage := newStage(Measure{Shingle: 3, CJKSplit: kind.split})
+				stage := newStage(Measure{Shingle: 3, Tokens: kind.tokens})
 				b.SetBytes(int64(size))
 				for b.Loop() {
 					for _, text := range texts {

@@ -20,10 +20,8 @@ type Measure struct {
 	// with fewer tokens has one shingle of all of them.
 	Shingle int
 
-	// CJKSplit makes every code point of the scripts that put no spaces between
-	// words (Han, Hiragana, Katakana, Thai, Lao, Khmer and Myanmar) a token of
-	// its own.
-	CJKSplit bool
+	// Tokens says what a token is. The zero value stands for WordTokens.
+	Tokens Tokens
 
 	// Seed keys the hashes. Somebody who does not know it cannot craft tokens or shingles whose hashes agree.
 	// Sets of different seeds cannot be compared.
@@ -56,7 +54,9 @@ type Document struct {
 // longest text. Only one goroutine may use it at a time.
 type Hasher struct {
 	shingle   int
+	rule      tokenRule
 	tokenizer tokenizer
+	runs      runs // of the scripts of the rule
 	sorter    asmkernels.SetSorter
 	tokens    []uint64 // hashes of tokens whose shingles are still to come
 	elements  []uint64 // shingles in the order of the text, then the set
@@ -68,21 +68,17 @@ type Hasher struct {
 // NewHasher returns a Hasher for the measure m. A shingle width below 1 counts
 // as 1.
 func NewHasher(m Measure) *Hasher {
-	classes := wordTable
-	if m.CJKSplit {
-		classes = ideographTable
-	}
+	shingle, rule := max(m.Shingle, 1), m.Tokens.rule()
 	return &Hasher{
-		shingle:   max(m.Shingle, 1),
-		tokenizer: tokenizer{classes: classes(), seed: m.Seed},
+		shingle: shingle, rule: rule, runs: runs{length: rule.runLength(shingle)},
+		tokenizer: tokenizer{classes: rule.classes(), seed: m.Seed},
 	}
 }
 
 // Document returns the fingerprint of text.
 //
-// A token is a Unicode letter or digit and the letters, digits and marks that follow it, each code point in
-// lower case. With CJKSplit, every code point of certain scripts is a token of its own. Two tokens are the
-// same if their 64-bit hashes are, and two shingles if their 48-bit hashes are.
+// [Tokens] says what a token is. Two tokens are the same if their 64-bit hashes are, and two shingles if
+// their 48-bit hashes are.
 func (h *Hasher) Document(text []byte) Document {
 	tokens := h.shingles(text)
 	set := h.sorter.Sort(h.elements)
@@ -99,15 +95,14 @@ func (h *Hasher) Document(text []byte) Document {
 // its tokens.
 func (h *Hasher) shingles(text []byte) (tokens int) {
 	h.tokenizer.reset()
+	h.runs.reset()
 	h.tokens, h.elements = h.tokens[:0], h.elements[:0]
 	for at := 0; at < len(text); {
-		at += h.fold(text[at:])
-		if at >= len(text) {
-			h.tokenizer.close()
-		}
 		waiting := len(h.tokens)
-		h.tokens = h.tokenizer.appendHashes(h.tokens)
-		h.tokenizer.keep()
+		at += h.readTokens(text[at:])
+		if at >= len(text) {
+			h.tokens = h.runs.close(h.tokens)
+		}
 		tokens += len(h.tokens) - waiting
 		h.elements = appendShingles(h.elements, h.tokens, h.shingle)
 		// The last tokens are also in shingles of the next chunk.
@@ -118,6 +113,25 @@ func (h *Hasher) shingles(text []byte) (tokens int) {
 		h.elements = append(h.elements, shingleElement(h.tokens))
 	}
 	return tokens
+}
+
+// readTokens appends the hashes of the tokens of the next chunk of text. A token that may go on in the next
+// chunk comes with that one. It returns how many bytes it has read, or more at the end of text.
+func (h *Hasher) readTokens(text []byte) int {
+	if h.rule.characters {
+		return h.readCharacters(text)
+	}
+	read := h.fold(text)
+	if read >= len(text) {
+		h.tokenizer.close()
+	}
+	waiting := len(h.tokens)
+	h.tokens = h.tokenizer.appendHashes(h.tokens)
+	if h.runs.length > 1 {
+		h.tokens = h.runs.join(h.tokens, waiting, &h.tokenizer)
+	}
+	h.tokenizer.keep()
+	return read
 }
 
 // fold folds the next chunk of text. It returns how many bytes it has read, or more at the end of text.

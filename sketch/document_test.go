@@ -14,7 +14,16 @@ import (
 )
 
 // measures are the measures that documents are compared with the reference by.
-var measures = []Measure{{Shingle: 1}, {Shingle: 3}, {Shingle: 3, CJKSplit: true}, {Shingle: 70, CJKSplit: true}, {Shingle: 2, Seed: 0xfedcba9876543210}}
+var measures = []Measure{
+	{Shingle: 1},
+	{Shingle: 3},
+	{Shingle: 3, Tokens: SingleTokens},
+	{Shingle: 70, Tokens: SingleTokens},
+	{Shingle: 3, Tokens: ScriptTokens, Seed: 3},
+	{Shingle: 40, Tokens: ScriptTokens},
+	{Shingle: 3, Tokens: CharacterTokens},
+	{Shingle: 2, Seed: 0xfedcba9876543210},
+}
 
 // checker compares documents with the reference. It keeps its Hashers. So remains of one document would show
 // in the next.
@@ -194,7 +203,7 @@ func TestGolden(t *testing.T) {
 	}{
 		{Measure{Shingle: 1}, "[fa579aa667c 1b05dc5fb5ae]", "b8fac4722f645615"},
 		{Measure{Shingle: 3}, "[2aca3adb723 201d2c3eed38]", "c76aa6111bdce33d"},
-		{Measure{Shingle: 3, CJKSplit: true}, "[2aca3adb723 201d2c3eed38]", "868d82e00923c39e"},
+		{Measure{Shingle: 3, Tokens: SingleTokens}, "[2aca3adb723 201d2c3eed38]", "868d82e00923c39e"},
 		{Measure{Shingle: 100}, "[546d6e528b80]", "aecc5500a7c00b41"},
 	} {
 		document := NewHasher(c.measure).Document([]byte(text))

@@ -47,7 +47,7 @@ const someText = "The quick brown fox jumps over the lazy dog, and the dog does 
 
 // TestFingerprinterOfOneText: without options it is a Hasher.
 func TestFingerprinterOfOneText(t *testing.T) {
-	measure := Measure{Shingle: 3, CJKSplit: true}
+	measure := Measure{Shingle: 3, Tokens: SingleTokens}
 	f, hasher := newFingerprinter(t, Options{Measure: measure}), NewHasher(measure)
 	for _, text := range []string{someText, "", "...", "one", "床前明月光"} {
 		got, want := f.Texts(texts(text)), hasher.Document([]byte(text))
@@ -171,7 +171,7 @@ func TestFingerprinterDoesNotAllocate(t *testing.T) {
 
 // TestFingerprintGolden holds what [Version] stands for.
 func TestFingerprintGolden(t *testing.T) {
-	f := newFingerprinter(t, Options{Measure: Measure{Shingle: 3, CJKSplit: true}, Weights: []float64{2, 1}, SimHashBits: 128})
+	f := newFingerprinter(t, Options{Measure: Measure{Shingle: 3, Tokens: SingleTokens}, Weights: []float64{2, 1}, SimHashBits: 128})
 	got := f.Texts(texts("A title", "Some words of a text: 床前明月光."))
 	if got.Digest != 0x2bfce2db8b718991 || !slices.Equal(got.SimHash, []uint64{0x4bda29faeb3aaaac, 0x2bcacc10f5882a3a}) {
 		t.Errorf("digest %#x, SimHash %#x of version %d", got.Digest, got.SimHash, Version)

@@ -55,7 +55,7 @@ func NewIdentifier(o Options, identity Identity) (*Identifier, error) {
 	case o.StopWords != nil && o.StopWordUse != RemoveStopWords:
 		return nil, fmt.Errorf("same words: there are no shingles that could require a stop word: take stop words out, or leave them in")
 	}
-	i.hasher = NewHasher(o.Measure)
+	i.hasher = NewHasher(Measure{Shingle: 1, Tokens: o.Measure.Tokens.single(), Seed: o.Measure.Seed})
 	var err error
 	i.prepare, err = newPreparation(o)
 	return i, err
@@ -107,12 +107,9 @@ func (i *Identifier) content(texts [][]byte) []byte {
 func (h *Hasher) appendTokens(tokens []uint64, text []byte) []uint64 {
 	h.tokenizer.reset()
 	for at := 0; at < len(text); {
-		at += h.fold(text[at:])
-		if at >= len(text) {
-			h.tokenizer.close()
-		}
-		tokens = h.tokenizer.appendHashes(tokens)
-		h.tokenizer.keep()
+		h.tokens = h.tokens[:0]
+		at += h.readTokens(text[at:])
+		tokens = append(tokens, h.tokens...)
 	}
 	return tokens
 }

@@ -22,7 +22,7 @@ func identifier(t testing.TB, identity Identity, o Options) *Identifier {
 // TestIdentity: documents have the same identity exactly if they are the same by a slow rule.
 func TestIdentity(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
-	o := Options{Measure: Measure{Shingle: 3, CJKSplit: true, Seed: 5}}
+	o := Options{Measure: Measure{Shingle: 3, Tokens: SingleTokens, Seed: 5}}
 	ofBytes, ofWords := identifier(t, SameBytes, o), identifier(t, SameWords, o)
 	pieces := []string{"a", "A", "b", " ", ".", "\xff", "漢", "é", "É", "ab", strings.Repeat("long", 5000), strings.Repeat(" x", 40_000)}
 	byBytes, byWords := map[string]Identified{}, map[string]Identified{}
@@ -43,7 +43,7 @@ func TestIdentity(t *testing.T) {
 		}
 		words, tokens := "", 0
 		for _, text := range texts {
-			of, _ := referenceTokens(text, true)
+			of, _ := referenceTokens(text, Measure{Tokens: SingleTokens})
 			words, tokens = words+fmt.Sprintf("%q", of), tokens+len(of)
 		}
 		if tokens == 0 {
@@ -84,7 +84,7 @@ func TestIdentityHeedsOptions(t *testing.T) {
 	folded, removed, split := usual, usual, usual
 	folded.Normalization.Fold = true
 	removed.StopWords, removed.StopWordUse = words, RemoveStopWords
-	split.Measure.CJKSplit = true
+	split.Measure.Tokens = SingleTokens
 	for _, c := range []struct {
 		a, b    string
 		options Options

@@ -11,7 +11,7 @@ import (
 // matchTexts matches two texts without options.
 func matchTexts(t testing.TB, a, b string) (shared int, spans []Span, x, y *IndexedSequence) {
 	t.Helper()
-	return matchTextsBy(t, Options{Measure: Measure{Shingle: 3, CJKSplit: true}}, a, b)
+	return matchTextsBy(t, Options{Measure: Measure{Shingle: 3, Tokens: SingleTokens}}, a, b)
 }
 
 func matchTextsBy(t testing.TB, o Options, a, b string) (shared int, spans []Span, x, y *IndexedSequence) {
@@ -215,7 +215,7 @@ func TestMatchLaws(t *testing.T) {
 }
 
 func TestMatchCorpora(t *testing.T) {
-	o := Options{Measure: Measure{Shingle: 3, CJKSplit: true}}
+	o := Options{Measure: Measure{Shingle: 3, Tokens: SingleTokens}}
 	for _, name := range []string{"clough/clough.jsonl.zst", "licenses/all.jsonl.zst", "tang/tang.jsonl.zst"} {
 		t.Run(strings.Split(name, "/")[0], func(t *testing.T) {
 			texts, ok := readCorpus(t, name, 1<<20)

@@ -6,10 +6,45 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
 )
 
-// referenceTokens splits text by the rule, one code point after the other.
-func referenceTokens(text []byte, split bool) (tokens []string, invalid int) {
+// inReferenceRun begins a token that is a part of a run. Its code points have it between them.
+const inReferenceRun = "\x1f"
+
+// referenceTokens splits text by the rule of a measure.
+func referenceTokens(text []byte, m Measure) (tokens []string, invalid int) {
+	singles, invalid := referenceSingles(text, m.Tokens)
+	if m.Tokens != ScriptTokens {
+		return singles, invalid
+	}
+	length := 4*m.Shingle - (m.Shingle - 1)
+	for len(singles) > 0 {
+		end := slices.IndexFunc(singles, func(s string) bool { return !isReferenceRun(s) })
+		if end < 0 {
+			end = len(singles)
+		}
+		if end == 0 {
+			tokens, singles = append(tokens, singles[0]), singles[1:]
+			continue
+		}
+		for i := range max(end-length, 0) + 1 {
+			tokens = append(tokens, inReferenceRun+strings.Join(singles[i:min(i+length, end)], inReferenceRun))
+		}
+		singles = singles[end:]
+	}
+	return tokens, invalid
+}
+
+func isReferenceRun(token string) bool {
+	r, _ := utf8.DecodeRuneInString(token)
+	return unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// referenceSingles splits text to words and single code points, one code point after the other.
+func referenceSingles(text []byte, kind Tokens) (tokens []string, invalid int) {
+	split := kind == SingleTokens || kind == ScriptTokens || kind == CharacterTokens
 	var token strings.Builder
 	flush := func() {
 		if token.Len() > 0 {
@@ -28,6 +63,10 @@ func referenceTokens(text []byte, split bool) (tokens []string, invalid int) {
 			unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
 			flush()
 			tokens = append(tokens, string(r))
+		case kind == CharacterTokens:
+			if unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) {
+				tokens = append(tokens, string(unicode.ToLower(r)))
+			}
 		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r) && token.Len() > 0:
 			token.WriteRune(unicode.ToLower(r))
 		default:
@@ -41,6 +80,13 @@ func referenceTokens(text []byte, split bool) (tokens []string, invalid int) {
 // referenceTokenHash is the token hash as the package comment of shingle.go
 // defines it, over a padded copy.
 func referenceTokenHash(seed uint64, token string) uint64 {
+	if run, isRun := strings.CutPrefix(token, inReferenceRun); isRun {
+		var hashes []byte
+		for character := range strings.SplitSeq(run, inReferenceRun) {
+			hashes = binary.LittleEndian.AppendUint64(hashes, referenceTokenHash(seed, character))
+		}
+		return xxh3.Hash(hashes)
+	}
 	padded := []byte(token)
 	for len(padded)%16 != 0 {
 		padded = append(padded, 0)
@@ -77,7 +123,7 @@ func referenceShingle(seed uint64, tokens []string) uint64 {
 // referenceDocument returns what Hasher.Document must return, apart from the
 // digest.
 func referenceDocument(text []byte, m Measure) Document {
-	tokens, invalid := referenceTokens(text, m.CJKSplit)
+	tokens, invalid := referenceTokens(text, m)
 	distinct := make(map[string][]string)
 	width := min(m.Shingle, len(tokens))
 	if width > 0 {

@@ -39,6 +39,7 @@ type Sequencer struct {
 	sorter     asmkernels.SetSorter
 
 	begins, ends []uint32 // of all tokens
+	inRun        []bool   // by word and code point of a part, where there are runs
 	text, piece  []byte   // hashed instead of the text
 	set, kept    []uint64
 	ignored      *Shingles // nil: all count
@@ -55,7 +56,7 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 	s := &Sequencer{
 		shingle: max(o.Measure.Shingle, 1), exclude: excludeQuotations,
 		hasher: NewHasher(o.Measure), scanner: newWordScanner(o.Measure), prepared: newWordScanner(o.Measure),
-		cutsSolos: o.Measure.CJKSplit, ignored: o.Ignored,
+		cutsSolos: o.Measure.Tokens.single() == SingleTokens, ignored: o.Ignored,
 	}
 	switch {
 	case o.Weights != nil:
@@ -124,11 +125,12 @@ func (q *Sequence) leaveOut(ignored *Shingles, all bool) {
 // part adds the tokens of text[begin:end]. Unless it is quoted, it also adds its shingles.
 func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	first := len(s.begins)
+	s.inRun = s.inRun[:0]
 	part := text[begin:end]
 	if s.normalizer == nil && s.keep == nil {
 		s.scanner.reset(part)
 		for s.scanner.next() {
-			s.token(begin+s.scanner.begin, begin+s.scanner.end)
+			s.token(begin+s.scanner.begin, begin+s.scanner.end, s.scanner.isInRun())
 		}
 		s.invalid += s.scanner.invalid
 	} else {
@@ -140,6 +142,7 @@ func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 		}
 		part = s.text
 	}
+	s.joinRuns(first)
 	tokens := len(s.begins) - first
 	whole := end-begin == len(text)
 	if quoted || tokens == 0 || tokens < s.shingle && !whole {
@@ -156,9 +159,24 @@ func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	}
 }
 
-func (s *Sequencer) token(begin, end int) {
+func (s *Sequencer) token(begin, end int, isInRun bool) {
 	s.begins = append(s.begins, uint32(begin))
 	s.ends = append(s.ends, uint32(end))
+	s.inRun = append(s.inRun, isInRun)
+}
+
+// joinRuns gives the tokens of runs their places. Before, code points have them. First is the number of the first token
+// of the part. A token never has a larger number than the first of its code points, so nothing is overwritten too early.
+func (s *Sequencer) joinRuns(first int) {
+	if !slices.Contains(s.inRun, true) {
+		return
+	}
+	begins, ends, tokens := s.begins[first:], s.ends[first:], 0
+	s.hasher.runs.eachToken(s.inRun, func(from, end int) {
+		begins[tokens], ends[tokens] = begins[from], ends[end-1]
+		tokens++
+	})
+	s.begins, s.ends = s.begins[:first+tokens], s.ends[:first+tokens]
 }
 
 // pieceLength returns the length of the first piece of text that can be normalized on its own. It ends behind
@@ -202,7 +220,7 @@ func (s *Sequencer) prepare(piece []byte, offset int) {
 			copied = s.prepared.end
 			continue
 		}
-		s.token(offset+begin, offset+end)
+		s.token(offset+begin, offset+end, s.prepared.isInRun())
 	}
 	s.text = append(s.text, s.piece[copied:]...)
 	s.invalid += s.prepared.invalid

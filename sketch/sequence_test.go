@@ -12,7 +12,7 @@ import (
 // sequenceOptions are the options that sequences are compared with fingerprints
 // by.
 func sequenceOptions(t testing.TB) []Options {
-	split, joined := Measure{Shingle: 3, CJKSplit: true}, Measure{Shingle: 2, Seed: 7}
+	split, joined := Measure{Shingle: 3, Tokens: SingleTokens}, Measure{Shingle: 2, Seed: 7}
 	stopWords := readStopWords(t, functionWords, nil)
 	options := []Options{{Measure: split}, {Measure: joined}, {Measure: split, StopWords: stopWords, StopWordUse: RemoveStopWords}}
 	for _, steps := range []string{"nfc", "nfkc", "fold", "punctuation", "nfkc,fold,punctuation"} {
@@ -21,7 +21,10 @@ func sequenceOptions(t testing.TB) []Options {
 		o.Measure, o.StopWords, o.StopWordUse = joined, stopWords, RemoveStopWords
 		options = append(options, o)
 	}
-	return options
+	script, characters := Measure{Shingle: 3, Tokens: ScriptTokens}, Measure{Shingle: 4, Tokens: CharacterTokens}
+	return append(options, Options{Measure: script}, Options{Measure: characters},
+		Options{Measure: script, StopWords: stopWords, StopWordUse: RemoveStopWords},
+		Options{Measure: script, Normalization: newNormalizer(t, "nfkc,fold,punctuation").steps})
 }
 
 // sequenceChecker compares sequences with fingerprints.
@@ -120,7 +123,7 @@ func FuzzSequence(f *testing.F) {
 
 // The words of a normalized text are found where they are in the text.
 func TestSequenceNormalized(t *testing.T) {
-	s, err := NewSequencer(Options{Measure: Measure{Shingle: 1, CJKSplit: true}, Normalization: newNormalizer(t, "nfkc,fold,punctuation").steps}, false)
+	s, err := NewSequencer(Options{Measure: Measure{Shingle: 1, Tokens: SingleTokens}, Normalization: newNormalizer(t, "nfkc,fold,punctuation").steps}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +213,7 @@ func TestQuotationsUnclosed(t *testing.T) {
 
 // A quotation makes no shingles, and none reaches over it.
 func TestSequenceQuotations(t *testing.T) {
-	o := Options{Measure: Measure{Shingle: 3, CJKSplit: true}}
+	o := Options{Measure: Measure{Shingle: 3, Tokens: SingleTokens}}
 	s, err := NewSequencer(o, true)
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +259,7 @@ func BenchmarkSequence(b *testing.B) {
 	}
 	for _, quotations := range []bool{false, true} {
 		b.Run(fmt.Sprintf("quotations=%v", quotations), func(b *testing.B) {
-			s, err := NewSequencer(Options{Measure: Measure{Shingle: 3, CJKSplit: true}}, quotations)
+			s, err := NewSequencer(Options{Measure: Measure{Shingle: 3, Tokens: SingleTokens}}, quotations)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -42,7 +42,7 @@ func checkSum(t *testing.T, texts [][]byte, m Measure) uint64 {
 // checkTiers makes sure that texts have the same check sum on every tier.
 func checkTiers(t *testing.T, texts [][]byte) {
 	t.Helper()
-	for _, m := range []Measure{{Shingle: 3}, {Shingle: 3, CJKSplit: true}} {
+	for _, m := range []Measure{{Shingle: 3}, {Shingle: 3, Tokens: SingleTokens}} {
 		var want uint64
 		for _, tier := range asmkernels.Tiers() {
 			before := asmkernels.SelectTier(tier)
@@ -103,7 +103,7 @@ func TestDocumentAllocates(t *testing.T) {
 	for _, tier := range asmkernels.Tiers() {
 		t.Run(tier.String(), func(t *testing.T) {
 			defer asmkernels.SelectTier(asmkernels.SelectTier(tier))
-			h, minhash := NewHasher(Measure{Shingle: 3, CJKSplit: true}), NewMinHash(21)
+			h, minhash := NewHasher(Measure{Shingle: 3, Tokens: SingleTokens}), NewMinHash(21)
 			var signature []uint32
 			for _, text := range texts {
 				signature = minhash.Signature(signature, h.Document(text).Set)

@@ -95,7 +95,7 @@ func TestWinnowDensity(t *testing.T) {
 }
 
 func TestPassages(t *testing.T) {
-	o := Options{Measure: Measure{Shingle: 3, CJKSplit: true}}
+	o := Options{Measure: Measure{Shingle: 3, Tokens: SingleTokens}}
 	s, err := NewSequencer(o, true)
 	if err != nil {
 		t.Fatal(err)

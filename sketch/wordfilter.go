@@ -1,6 +1,8 @@
 package sketch
 
 import (
+	"slices"
+
 	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/asmkernels"
@@ -43,9 +45,16 @@ type ShingleFilter struct {
 	isOfKind func(word []byte) bool
 	hasher   *Hasher
 	width    int
-	begins   []int // where the last tokens begin, each at its number modulo width
+	words    []filteredWord
+	inRun    []bool // by word
 	sorter   asmkernels.SetSorter
 	set      []uint64
+}
+
+// filteredWord is a token of a text, or a code point of a run: where it is, and whether it is of the kind.
+type filteredWord struct {
+	begin, end int
+	isOfKind   bool
 }
 
 // NewShingleFilter returns a ShingleFilter for the measure m. It keeps the shingles with a token for which
@@ -55,7 +64,7 @@ func NewShingleFilter(m Measure, isOfKind func(word []byte) bool) *ShingleFilter
 	width := max(m.Shingle, 1)
 	return &ShingleFilter{
 		scanner: newWordScanner(m), isOfKind: isOfKind,
-		hasher: NewHasher(m), width: width, begins: make([]int, width),
+		hasher: NewHasher(m), width: width,
 	}
 }
 
@@ -65,30 +74,28 @@ func NewShingleFilter(m Measure, isOfKind func(word []byte) bool) *ShingleFilter
 // count the whole text.
 func (f *ShingleFilter) Document(text []byte) Document {
 	f.set = f.set[:0]
-	f.scanner.reset(text)
-	tokens, lastOfKind := 0, -f.width
+	f.read(text)
+	tokens, lastOfKind := len(f.words), -f.width
 	begin, end := -1, 0 // a run of adjacent shingles to keep, if begin >= 0
-	for f.scanner.next() {
-		f.begins[tokens%f.width] = f.scanner.begin
-		if f.isOfKind(f.scanner.word()) {
-			lastOfKind = tokens
+	for i, word := range f.words {
+		if word.isOfKind {
+			lastOfKind = i
 		}
-		tokens++
-		first := tokens - f.width // the first token of the shingle that ends here
+		first := i + 1 - f.width // the first token of the shingle that ends here
 		switch {
 		case first < 0:
 		case lastOfKind >= first:
 			if begin < 0 {
-				begin = f.begins[first%f.width]
+				begin = f.words[first].begin
 			}
-			end = f.scanner.end
+			end = word.end
 		case begin >= 0:
 			f.add(text[begin:end])
 			begin = -1
 		}
 	}
 	if 0 < tokens && tokens < f.width && lastOfKind >= 0 {
-		begin, end = f.begins[0], f.scanner.end
+		begin, end = f.words[0].begin, f.words[tokens-1].end
 	}
 	if begin >= 0 {
 		f.add(text[begin:end])
@@ -101,6 +108,29 @@ func (f *ShingleFilter) Document(text []byte) Document {
 		document.Digest = xxh3.HashSeed(text, textSeed)
 	}
 	return document
+}
+
+// read finds the tokens of text. A token of a run is of the kind if one of its code points is.
+func (f *ShingleFilter) read(text []byte) {
+	f.words, f.inRun = f.words[:0], f.inRun[:0]
+	f.scanner.reset(text)
+	for f.scanner.next() {
+		f.words = append(f.words, filteredWord{f.scanner.begin, f.scanner.end, f.isOfKind(f.scanner.word())})
+		f.inRun = append(f.inRun, f.scanner.isInRun())
+	}
+	if !slices.Contains(f.inRun, true) {
+		return
+	}
+	tokens := 0
+	f.hasher.runs.eachToken(f.inRun, func(first, end int) {
+		token := filteredWord{begin: f.words[first].begin, end: f.words[end-1].end}
+		for _, word := range f.words[first:end] {
+			token.isOfKind = token.isOfKind || word.isOfKind
+		}
+		f.words[tokens] = token
+		tokens++
+	})
+	f.words = f.words[:tokens]
 }
 
 // add adds all shingles of a part of the text, which begins and ends with a token.

@@ -89,10 +89,11 @@ func TestWordScanner(t *testing.T) {
 	for i := range 500 {
 		texts = append(texts, randomText(random, random.IntN(300), i%2 == 0))
 	}
-	for _, split := range []bool{false, true} {
-		scanner := newWordScanner(Measure{CJKSplit: split})
+	for _, kind := range []Tokens{WordTokens, SingleTokens, CharacterTokens} {
+		m := Measure{Tokens: kind}
+		scanner := newWordScanner(m)
 		for _, text := range texts {
-			want, invalid := referenceTokens(text, split)
+			want, invalid := referenceTokens(text, m)
 			scanner.reset(text)
 			var got []string
 			for scanner.next() {
@@ -108,16 +109,16 @@ func TestWordScanner(t *testing.T) {
 func TestWordFilter(t *testing.T) {
 	s := readStopWords(t, functionWords, nil)
 	for _, c := range []struct {
-		split      bool
+		tokens     Tokens
 		text, want string
 	}{
-		{false, "", ""},
-		{false, "The end of the world.", "  end     world."},
-		{false, "Да, the", " ,  "},
-		{false, "don't a的b", " '  a的b"},
-		{true, "a的b 中的文", "a b 中 文"},
+		{WordTokens, "", ""},
+		{WordTokens, "The end of the world.", "  end     world."},
+		{WordTokens, "Да, the", " ,  "},
+		{WordTokens, "don't a的b", " '  a的b"},
+		{SingleTokens, "a的b 中的文", "a b 中 文"},
 	} {
-		f := NewWordFilter(Measure{CJKSplit: c.split}, func(word []byte) bool { return !s.Contains(word) })
+		f := NewWordFilter(Measure{Tokens: c.tokens}, func(word []byte) bool { return !s.Contains(word) })
 		if got := string(f.Append([]byte("x:"), []byte(c.text))); got != "x:"+c.want {
 			t.Errorf("%q becomes %q, want %q", c.text, got, "x:"+c.want)
 		}
@@ -128,7 +129,7 @@ func TestWordFilter(t *testing.T) {
 // filter that keeps all.
 func TestShingleFilter(t *testing.T) {
 	random := rand.New(rand.NewPCG(93, 94))
-	isOfKind := func(word []byte) bool { return len(word)%4 == 1 }
+	isOfKind := isOfSomeKind
 	for _, m := range measures {
 		filter := NewShingleFilter(m, isOfKind)
 		all := NewShingleFilter(m, func([]byte) bool { return true })
@@ -153,15 +154,14 @@ func TestShingleFilter(t *testing.T) {
 // of which a token is of the kind.
 func checkShingleFilter(t *testing.T, f *ShingleFilter, text []byte, m Measure, isOfKind func(word []byte) bool) {
 	t.Helper()
-	scanner := newWordScanner(m)
-	scanner.reset(text)
-	var tokens []string
+	m.Shingle = max(m.Shingle, 1)
+	tokens, _ := referenceTokens(text, m)
 	var ofKind []bool
-	for scanner.next() {
-		tokens = append(tokens, strings.Map(unicode.ToLower, string(scanner.word())))
-		ofKind = append(ofKind, isOfKind(scanner.word()))
+	for _, token := range tokens {
+		ofKind = append(ofKind, slices.ContainsFunc(strings.Split(strings.TrimPrefix(token, inReferenceRun), inReferenceRun),
+			func(word string) bool { return isOfKind([]byte(word)) }))
 	}
-	width := min(max(m.Shingle, 1), len(tokens))
+	width := min(m.Shingle, len(tokens))
 	var want []uint64
 	if width > 0 {
 		for i := range len(tokens) - width + 1 {
@@ -177,13 +177,22 @@ func checkShingleFilter(t *testing.T, f *ShingleFilter, text []byte, m Measure, 
 	}
 }
 
+// isOfSomeKind is about a third of the words, in any case.
+func isOfSomeKind(word []byte) bool {
+	sum := 0
+	for _, c := range appendLower(nil, word) {
+		sum += int(c)
+	}
+	return sum%3 == 1
+}
+
 func FuzzShingleFilter(f *testing.F) {
 	for _, text := range edgeTexts {
 		f.Add([]byte(text), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, width uint8) {
-		m := Measure{Shingle: int(width % 8), CJKSplit: width%16 > 8}
-		isOfKind := func(word []byte) bool { return len(word)%3 == 1 }
+		m := Measure{Shingle: int(width % 8), Tokens: []Tokens{WordTokens, SingleTokens, ScriptTokens, CharacterTokens}[width/8%4]}
+		isOfKind := isOfSomeKind
 		checkShingleFilter(t, NewShingleFilter(m, isOfKind), text, m, isOfKind)
 	})
 }
@@ -191,7 +200,7 @@ func FuzzShingleFilter(f *testing.F) {
 func TestFilterAllocations(t *testing.T) {
 	text := []byte(strings.Repeat("All human beings are born free and equal; the имя и фамилия 中文. ", 100))
 	s := readStopWords(t, functionWords, nil)
-	shingles := NewShingleFilter(Measure{Shingle: 3, CJKSplit: true}, s.Contains)
+	shingles := NewShingleFilter(Measure{Shingle: 3, Tokens: SingleTokens}, s.Contains)
 	words := NewWordFilter(Measure{}, s.Contains)
 	shingles.Document(text)
 	kept := words.Append(nil, text)

@@ -5,6 +5,7 @@ import "unicode/utf8"
 // wordScanner finds the tokens of a text one by one, by the rule of [Hasher]. It says where they are in the
 // text.
 type wordScanner struct {
+	rule    tokenRule
 	classes *classTable
 	text    []byte
 	at      int
@@ -18,11 +19,8 @@ type wordScanner struct {
 
 // newWordScanner returns a scanner for the measure m.
 func newWordScanner(m Measure) wordScanner {
-	classes := wordTable
-	if m.CJKSplit {
-		classes = ideographTable
-	}
-	return wordScanner{classes: classes()}
+	rule := m.Tokens.rule()
+	return wordScanner{rule: rule, classes: rule.classes()}
 }
 
 // reset begins another text.
@@ -32,6 +30,9 @@ func (w *wordScanner) reset(text []byte) {
 
 // next finds the next token and reports whether there is one.
 func (w *wordScanner) next() bool {
+	if w.rule.characters {
+		return w.nextCharacter()
+	}
 	text, at, open := w.text, w.at, false
 	for at < len(text) {
 		b := text[at]
@@ -71,6 +72,29 @@ func (w *wordScanner) next() bool {
 	w.at, w.end = at, at
 	return open
 }
+
+// nextCharacter is next where each code point is a token.
+func (w *wordScanner) nextCharacter() bool {
+	for w.at < len(w.text) {
+		c, size := class(0), 1
+		if b := w.text[w.at]; b >= utf8.RuneSelf {
+			c, size = w.class(w.at)
+		} else if kindsASCII[b] == wordKind {
+			c = letter
+		}
+		w.begin = w.at
+		w.at += size
+		if c != 0 {
+			w.end = w.at
+			return true
+		}
+	}
+	w.end = w.at
+	return false
+}
+
+// isInRun reports whether the token that next has found is a code point that belongs to a run of the rule.
+func (w *wordScanner) isInRun() bool { return w.rule.runs && isInRun(w.text[w.begin:w.end]) }
 
 // class returns the class of the code point at the given place, and its length.
 func (w *wordScanner) class(at int) (c class, size int) {

@@ -23,9 +23,6 @@ func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) e
 		if f.traits&whole != 0 {
 			tag.Sep = -1
 		}
-		if f.traits&negatable != 0 {
-			tag.Negatable = "_" // _ stands for --no- and the name
-		}
 		value := &kong.Value{
 			Name: f.name, Help: f.help, OrigHelp: f.help, Default: text, HasDefault: text != "",
 			Target: field, DefaultValue: reflect.New(field.Type()).Elem(), Mapper: mappers.ForValue(field),

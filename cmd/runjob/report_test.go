@@ -13,13 +13,16 @@ import (
 	runreport "mirrorbeam/internal/report"
 	"mirrorbeam/internal/results"
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 // TestReportedCommand: the command line that a report shows has the settings of the run.
 func TestReportedCommand(t *testing.T) {
 	for _, change := range []func(c *job.Config){
 		func(*job.Config) {},
-		func(c *job.Config) { c.CJKSplit, c.Threshold, c.Recall, c.Keys = false, 0.55, 0.97, "minhash" },
+		func(c *job.Config) {
+			c.Tokens, c.Threshold, c.Recall, c.Keys = sketch.WordTokens, 0.55, 0.97, "minhash"
+		},
 		func(c *job.Config) { c.Weight = map[string]float64{"title": 3, "body": 0.5} },
 		func(c *job.Config) { c.Input, c.Reference = []string{"a b/*.jsonl", "c,d"}, []string{"it's"} },
 		func(c *job.Config) { c.Emit, c.OutputFormat = []string{"clusters", "unique"}, "parquet" },

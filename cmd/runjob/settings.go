@@ -30,8 +30,6 @@ const (
 	required traits = 1 << iota
 	// whole: the value is one item of a list, even if it has commas.
 	whole
-	// negatable: the flag is a switch that --no- turns off.
-	negatable
 	// quiet: the help text names the default itself.
 	quiet
 )
@@ -218,8 +216,8 @@ func measureFlags(c *job.Measure) []settingFlag {
 			"Fail if more records than this cannot be read; -1: no limit.",
 		},
 		{
-			"Measure", "cjk-split", &c.CJKSplit, "", negatable,
-			"Make each Han, Kana, Thai, Lao, Khmer and Myanmar character a token of its own: these scripts put no spaces between words.",
+			"Measure", "tokens", &c.Tokens, "WHAT", 0,
+			"What a token is: script (words; in scripts without spaces between words, each Han and Kana character, and runs of characters of Thai, Lao, Khmer and Myanmar), single (words, and each character of all these scripts), words (words only), chars (every letter and digit, for short strings such as names of users).",
 		},
 		{
 			"Measure", "normalize", &c.Normalize, "STEPS", 0,

@@ -46,7 +46,7 @@ func TestGiven(t *testing.T) {
 		{"run --weight title=2 --text-field text", "--weight names the text fields; leave --text-field out"},
 		{"run --excerpt 50", "--excerpt 50: is for --similarity containment"},
 		{"run --recall 0", "--recall 0: must be above 0 and at most 1"},
-		{"run --no-cjk-split --max-document 64MiB", ""},
+		{"run --tokens words --max-document 64MiB", ""},
 		{"plan --hamming 3", "--hamming 3: is for --keys simhash"},
 		{"plan --comparison 0s --shingles 100 --memory 0", ""},
 	} {

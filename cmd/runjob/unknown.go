@@ -51,9 +51,6 @@ func flagsOf(parser *kong.Kong, command string, beams []beamFlag) []string {
 		}
 		for _, f := range node.Flags {
 			flags = append(flags, "--"+f.Name)
-			if f.Tag.Negatable != "" {
-				flags = append(flags, "--no-"+f.Name)
-			}
 		}
 	}
 	if !runsJob(command) {

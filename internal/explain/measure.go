@@ -141,7 +141,7 @@ func (x *explainer) measure() error {
 	}
 	x.Similarity = compare(x.a, x.b, x.config)
 	if x.config.Features == "" {
-		sides := difference.SideBySide(x.a.content, x.b.content, x.config.Shingle, x.config.CJKSplit)
+		sides := difference.SideBySide(x.a.content, x.b.content, x.config.Shingle, x.config.Tokens)
 		x.Difference = sides.Merged()
 		for _, p := range sides.Passages {
 			x.Similarity.Words = max(x.Similarity.Words, int(p.Words))

@@ -202,7 +202,7 @@ func FuzzInert(f *testing.F) {
 		copied.Run.Folder, copied.Run.Command, copied.Clusters[0].Name, copied.Clusters[0].Documents[0].ID = text, text, text, text
 		copied.Pairs[0].A, copied.Sources[0].Source, copied.Rejects[0].Error = text, text, text
 		copied.Alerts = append(copied.Alerts, Alert{Kind: "one_pair", Text: text, Help: text, Place: "clusters"})
-		copied.Pairs[0].Texts = difference.SideBySide(text+" a b c", text+" a b c", config.Shingle, config.CJKSplit)
+		copied.Pairs[0].Texts = difference.SideBySide(text+" a b c", text+" a b c", config.Shingle, config.Tokens)
 		copied.PassedOver = map[string]int64{text: 1}
 		written := page(t, &copied)
 		names, active := elements(t, written)

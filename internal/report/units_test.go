@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 // histogramOf returns bins of the given counts from .5 on; the last one is of identical documents.
@@ -145,10 +146,10 @@ func TestSampler(t *testing.T) {
 
 func TestCommand(t *testing.T) {
 	c := job.Default()
-	c.Input, c.Output, c.CJKSplit, c.Threshold = []string{"a b/*.jsonl", "c,d"}, "out", false, 0.55
+	c.Input, c.Output, c.Tokens, c.Threshold = []string{"a b/*.jsonl", "c,d"}, "out", sketch.WordTokens, 0.55
 	c.Weight = map[string]float64{"title": 2, "body": 1}
 	c.Emit, c.Keep = []string{"clusters", "pairs"}, "rank:/home/secret"
-	const want = `runjob run --input='a b/*.jsonl' --input=c,d --output=out --no-cjk-split --emit=clusters,pairs --keep=rank:/home/secret --threshold=0.55 --weight=body=1,title=2`
+	const want = `runjob run --input='a b/*.jsonl' --input=c,d --output=out --emit=clusters,pairs --keep=rank:/home/secret --threshold=0.55 --tokens=words --weight=body=1,title=2`
 	if got := strings.ReplaceAll(command(&c, false), " \\\n  ", " "); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
