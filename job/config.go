@@ -52,6 +52,9 @@ type Measure struct {
 	Weight map[string]float64 `json:"weight,omitempty"`
 	// Shingle is the number of adjacent tokens in a shingle, from 1 to 64.
 	Shingle int `json:"shingle"`
+	// MinShingles is the least number of distinct shingles of a document that is compared. One with fewer is a
+	// near-duplicate only of documents with the same shingles.
+	MinShingles int `json:"min_shingles,omitempty"`
 	// Seed is the key of all hashes.
 	Seed uint64 `json:"seed"`
 	// Threshold is the least Jaccard similarity of two near-duplicates, above 0 and at

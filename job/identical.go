@@ -16,6 +16,7 @@ func (c *Config) checkIdentical(check checker) {
 	check(!c.isGiven("threshold", c.Threshold != usual.Threshold), "{threshold} %g: with {keys} %s two texts are the same or not; leave it out", c.Threshold, c.Keys)
 	check(!c.isGiven("shingle", c.Shingle != usual.Shingle), "{shingle} %d: {keys} %s makes no shingles; leave it out", c.Shingle, c.Keys)
 	check(len(c.Ignore) == 0, "{ignore}: leaves shingles out, and {keys} %s makes none; leave it out", c.Keys)
+	check(c.MinShingles == 0, "{min_shingles} %d: {keys} %s makes no shingles; leave it out", c.MinShingles, c.Keys)
 	check(c.Verify == methods.VerifyExact, "{verify} %s: {keys} %s rests on the whole texts; leave it out", c.Verify, c.Keys)
 	check(c.Audit == autoAudit || c.Audit == noAudit, "{audit} %s: with {keys} %s no pair can be missed; leave it out", c.Audit, c.Keys)
 	for _, name := range c.Outputs() {

@@ -65,7 +65,7 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 		},
 		Options: sketch.Options{
 			Measure:       sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed},
-			Normalization: c.Normalize, Weights: weights, StopWordUse: c.StopWordUse, SimHashBits: c.SimHashBits(),
+			Normalization: c.Normalize, Weights: weights, StopWordUse: c.StopWordUse, LeastShingles: c.MinShingles, SimHashBits: c.SimHashBits(),
 		},
 	}
 }

@@ -104,9 +104,13 @@ func CheckPlace(name, path string) error {
 	return nil
 }
 
+// mostMinShingles is the largest value of MinShingles. Longer texts are documents by any measure.
+const mostMinShingles = 10_000
+
 // checkMeasure checks how texts are read and cut.
 func (c *Config) checkMeasure(check checker) {
 	check(c.Shingle >= 1 && c.Shingle <= 64, "{shingle} %d: must be from 1 to 64", c.Shingle)
+	check(c.MinShingles >= 0 && c.MinShingles <= mostMinShingles, "{min_shingles} %d: must be from 0 to %d", c.MinShingles, mostMinShingles)
 	if err := c.Tokens.Check(); err != nil {
 		check(false, "{tokens} %s: %w", c.Tokens, err)
 	}

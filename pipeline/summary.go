@@ -106,7 +106,7 @@ func summarize(config job.Config, all []sources.Source, result outputs.Result, f
 		Sketch: SketchVersion{sketch.Version, sketch.UnicodeVersion},
 		Counts: result.Counts, Skipped: result.Skipped, PassedOver: result.PassedOver,
 		Warnings: warnings.Of(&config, warnings.Findings{
-			Texts: result.Texts, Sources: table, Templates: result.Templates, Bridges: result.Bridges,
+			Texts: result.Texts, Removed: result.Counts.Removed, Identical: result.Counts.Identical, Sources: table, Templates: result.Templates, Bridges: result.Bridges,
 		}),
 		Sources: table, Stages: stages(found),
 	}

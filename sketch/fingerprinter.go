@@ -36,6 +36,10 @@ type Options struct {
 	StopWordUse StopWordUse
 	// Ignored are shingles of texts that do not count; nil for none. They are data, and so no part of the encoded options.
 	Ignored *Shingles `json:"-"`
+	// LeastShingles is the least number of distinct shingles of a document that is compared. The set of one with
+	// fewer is empty, and its digest that of the whole set. So it is only equal to documents or not. 0 means no
+	// limit.
+	LeastShingles int
 	// Weights are the weights of the texts of a document, in their order. They are above 0. Without them all
 	// texts weigh 1.
 	Weights []float64
@@ -46,7 +50,7 @@ type Options struct {
 // Fingerprint is what a [Fingerprinter] makes of a document.
 type Fingerprint struct {
 	// Document holds the set of the distinct shingles of all texts, or of the
-	// features.
+	// features. It is also empty if there are fewer than [Options] ask for.
 	Document
 	// SimHash is the SimHash fingerprint of the set, or nil if there is none: see [SimHash.Fingerprint]. The
 	// weight of a shingle is the sum of the weights of the texts that contain it. SimHash belongs to the
@@ -204,6 +208,12 @@ func (f *Fingerprinter) distinct() []uint64 {
 }
 
 func (f *Fingerprinter) finish(d Document) Fingerprint {
+	if len(d.Set) < f.options.LeastShingles {
+		d.Set = nil
+		if f.simhash != nil {
+			f.simhash.Reset()
+		}
+	}
 	if f.simhash == nil {
 		return Fingerprint{Document: d}
 	}

@@ -28,6 +28,7 @@ func (s *Sequence) Len() int { return len(s.Shingles) }
 // Sequencer computes the sequences of texts. It reuses its buffers. Only one goroutine may use it at a time.
 type Sequencer struct {
 	shingle    int
+	least      int // least number of distinct shingles of a text that is compared
 	exclude    bool
 	normalizer *Normalizer // nil: nothing to do
 	keep       func(word []byte) bool
@@ -54,7 +55,7 @@ type Sequencer struct {
 // and required stop words.
 func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 	s := &Sequencer{
-		shingle: max(o.Measure.Shingle, 1), exclude: excludeQuotations,
+		shingle: max(o.Measure.Shingle, 1), least: o.LeastShingles, exclude: excludeQuotations,
 		hasher: NewHasher(o.Measure), scanner: newWordScanner(o.Measure), prepared: newWordScanner(o.Measure),
 		cutsSolos: o.Measure.Tokens.single() == SingleTokens, ignored: o.Ignored,
 	}
@@ -105,6 +106,10 @@ func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 		if s.kept = s.ignored.leaveOut(&d, s.kept); d.Ignored > 0 {
 			q.leaveOut(s.ignored, len(d.Set) == 0)
 		}
+	}
+	if len(d.Set) < s.least {
+		d.Set = nil
+		*q = Sequence{Shingles: q.Shingles[:0], Tokens: q.Tokens[:0], Starts: q.Starts[:0], Ends: q.Ends[:0]}
 	}
 	return d, *q
 }

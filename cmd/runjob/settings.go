@@ -244,6 +244,10 @@ func measureFlags(c *job.Measure) []settingFlag {
 			"How many adjacent tokens make a shingle.",
 		},
 		{
+			"Measure", "min-shingles", &c.MinShingles, "N", 0,
+			"Documents with fewer distinct shingles are near-duplicates only of documents with the same shingles: for verses, headlines and titles.",
+		},
+		{
 			"Measure", "seed", &c.Seed, "N", 0,
 			"Key of all hashes. With a number that nobody else knows, nobody can make documents that collide or are found too often.",
 		},

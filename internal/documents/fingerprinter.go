@@ -161,6 +161,7 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
 	one := f.document(b, ref, r, d.Digest)
 	one.Set, one.Size, one.Keys, one.SimHash = d.Set, len(d.Set), f.bands.Of(d.Set), d.SimHash
 	f.marker.pages.add(b, ref, r, &f.files[r.File], one.Size)
+	f.countShort(b, r, one.Size)
 	b.setAside(f.shares, &one, f.files[r.File].Reference)
 	switch f.kept.Sets {
 	case NoHashes:
@@ -169,6 +170,14 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
 		one.Set = sketch.BottomK(d.Set, records.SmallestHashes)
 	}
 	b.builder.Add(one)
+}
+
+// countShort counts a short text among those of the input.
+func (f *fingerprinter) countShort(b *block, r *Record, shingles int) {
+	file := &f.files[r.File]
+	if shingles < work.ShortText && len(r.Content.Texts) > 0 && !file.Reference && file.Format.HasFields() {
+		b.texts.Short++
+	}
 }
 
 // addIdentity adds a document to the block as one that is the same as others or not. Its text is its one element.
@@ -197,6 +206,7 @@ func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) {
 	f.packed = sketchblock.AppendSequence(f.packed[:0], sketchblock.Sequence(sequence))
 	one := f.document(b, ref, r, d.Digest)
 	one.Sequence, one.Size = f.packed, len(d.Set)
+	f.countShort(b, r, one.Size)
 	b.builder.Add(one)
 }
 

@@ -25,6 +25,8 @@ const (
 	TextField Kind = "text_field"
 	// SourceLoss: a source loses more than nine tenths of its documents.
 	SourceLoss Kind = "source_loss"
+	// ShortRecords: most of the texts are so short that a few words more or less make a near-duplicate.
+	ShortRecords Kind = "short_records"
 	// LikelyTemplate: the documents of a cluster may have little in common but a template.
 	LikelyTemplate Kind = "template"
 	// OnePair: two large parts of a cluster are joined by one pair.
@@ -43,16 +45,19 @@ type Warning struct {
 
 // Findings are what a job counted.
 type Findings struct {
-	Texts     work.Texts
-	Sources   []sources.Row
-	Templates work.Worst[work.Template]
-	Bridges   work.Worst[work.Bridge]
+	Texts work.Texts
+	// Removed is the number of documents that are removed, and Identical of those that equal an earlier one.
+	Removed, Identical int64
+	Sources            []sources.Row
+	Templates          work.Worst[work.Template]
+	Bridges            work.Worst[work.Bridge]
 }
 
 // Of returns the warnings about the results of a job: at most ten of each kind, by kind, the gravest of each first.
 func Of(c *job.Config, found Findings) []Warning {
 	warnings := append([]Warning{}, ofTexts(c, found.Texts)...)
 	warnings = append(warnings, ofSources(c, found.Sources)...)
+	warnings = append(warnings, ofShort(c, found)...)
 	var listed []Warning
 	for _, t := range found.Templates.Named {
 		listed = append(listed, Warning{
@@ -109,8 +114,21 @@ func ofTexts(c *job.Config, t work.Texts) []Warning {
 	return []Warning{warning}
 }
 
+// ofShort warns of near-duplicates among short records.
+func ofShort(c *job.Config, found Findings) []Warning {
+	t, near := found.Texts, found.Removed-found.Identical
+	if t.Records < leastDocuments || 2*t.Short <= t.Records || near <= 0 || c.MinShingles >= work.ShortText {
+		return nil
+	}
+	return []Warning{{
+		Kind: ShortRecords, Flag: fmt.Sprintf("--min-shingles %d", work.ShortText),
+		Text: fmt.Sprintf("%d of %d records have fewer than %d shingles: a word more at an end makes a near-duplicate, and %d documents are removed that are not equal to another",
+			t.Short, t.Records, work.ShortText, near),
+	}}
+}
+
 const (
-	// leastDocuments is the least number of documents of a source that may be called lost.
+	// leastDocuments is the least number of documents of a source that may be called lost, and of records that may be called short.
 	leastDocuments = 50
 	// mostSources is the largest number of sources that are named.
 	mostSources = 10

@@ -52,6 +52,28 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// TestShort: short records warn if near-duplicates among them are removed, and only without --min-shingles.
+func TestShort(t *testing.T) {
+	found := Findings{Texts: work.Texts{Records: 100, Short: 51}, Removed: 12, Identical: 5}
+	for _, test := range []struct {
+		change func(*job.Config, *Findings)
+		warns  bool
+	}{
+		{func(*job.Config, *Findings) {}, true},
+		{func(_ *job.Config, f *Findings) { f.Texts.Short = 50 }, false},
+		{func(_ *job.Config, f *Findings) { f.Texts.Records, f.Texts.Short = 49, 49 }, false},
+		{func(_ *job.Config, f *Findings) { f.Identical = 12 }, false},
+		{func(c *job.Config, _ *Findings) { c.MinShingles = 40 }, false},
+	} {
+		config, found := job.Default(), found
+		test.change(&config, &found)
+		got := Of(&config, found)
+		if len(got) > 0 != test.warns || test.warns && (got[0].Kind != ShortRecords || got[0].Flag != "--min-shingles 40" || !strings.Contains(got[0].Text, "7 documents")) {
+			t.Errorf("%+v: %+v", found, got)
+		}
+	}
+}
+
 // TestMore: there are at most ten warnings of a kind, and the last says how many are not listed.
 func TestMore(t *testing.T) {
 	var found Findings

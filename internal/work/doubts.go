@@ -14,13 +14,20 @@ type Texts struct {
 	Empty int64
 	// Addresses counts texts that are an address on the web and nothing else.
 	Addresses int64
+	// Short counts texts with fewer than ShortText distinct shingles.
+	Short int64
 }
+
+// ShortText is the number of distinct shingles below which a text is short. It is a verse, a headline, a
+// title. A few words more or less at its end make a near-duplicate that may be about something else.
+const ShortText = 40
 
 // Add adds other to t.
 func (t *Texts) Add(other Texts) {
 	t.Records += other.Records
 	t.Empty += other.Empty
 	t.Addresses += other.Addresses
+	t.Short += other.Short
 }
 
 // Template is a cluster whose documents may have little in common but a template.
