@@ -138,6 +138,8 @@ type Config struct {
 	Rebuild bool `json:"rebuild,omitempty"`
 	// AllowRemoval allows that more than a tenth of the files of the state are not in the corpus any more.
 	AllowRemoval bool `json:"allow_removal,omitempty"`
+	// Guard holds shares, see [Config.Guards], above which a run that has ended well reports a failure.
+	Guard []string `json:"guard,omitempty"`
 	// FailOn holds conditions, see [FailConditions], under which a run that has ended well reports a failure.
 	FailOn []string `json:"fail_on,omitempty"`
 	// Memory is the size, in bytes, that a process aims to stay below; 0: no limit.

@@ -31,7 +31,7 @@ var (
 		"input", "reference", "format", "max_rejects", "audit",
 		"url_field", "date_field", "site", "mirror_threshold", "mirror_pages", "mirror_sites", "rank", "protected", "allow",
 		"output", "overwrite", "emit", "temp", "resume", "memory", "worker_memory", "lanes",
-		"state", "add", "rebuild", "allow_removal", "fail_on",
+		"state", "add", "rebuild", "allow_removal", "fail_on", "guard",
 	}
 )
 

@@ -49,6 +49,7 @@ func (c *Config) Validate() error {
 		"{verify} %s: must be exact, sketch or none", c.Verify)
 	c.checkOutput(check)
 	c.checkState(check)
+	c.checkGuards(check)
 	c.checkMirroring(check)
 	check(c.WorkerMemory == 0 || c.WorkerMemory >= LeastMemory, "{worker_memory} %d: must be at least 100MiB, or 0 for {memory}", c.WorkerMemory)
 	check(c.WorkerMemory == 0 || !IsLocal(c.Runner), "{worker_memory} is for workers of a cluster, and the local runner has none: give {memory}")

@@ -222,6 +222,10 @@ func TestWarnings(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, warned()...))
 	want := []warnings.Warning{
 		{
+			Kind: warnings.LargeCluster, Text: "cluster doc-135 has 150 of 1344 documents, such as doc-135 and doc-136",
+			Flag: "--threshold 0.9, --split star, --stopwords-use require", A: "doc-135", B: "doc-136",
+		},
+		{
 			Kind: warnings.TextField, Flag: "--text-field",
 			Text: "the text, field text, is a web address in 1000 of 1344 records: the texts may be in another field",
 		},
@@ -242,7 +246,7 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	if !reflect.DeepEqual(got, map[warnings.Kind]int{
-		warnings.TextField: 1, warnings.SourceLoss: 2, warnings.LikelyTemplate: 1, warnings.OnePair: 1,
+		warnings.LargeCluster: 1, warnings.TextField: 1, warnings.SourceLoss: 2, warnings.LikelyTemplate: 1, warnings.OnePair: 1,
 	}) {
 		t.Errorf("warnings %+v", summary.Warnings)
 	}

@@ -32,6 +32,8 @@ type Summary struct {
 	PassedOver work.PassedOver `json:"passed_over,omitempty"`
 	// Warnings say where the results may lack what the user wants to keep.
 	Warnings []warnings.Warning `json:"warnings"`
+	// GuardsMet are the guards of the configuration that do not hold.
+	GuardsMet []string `json:"guards_met,omitempty"`
 	// Sources says how much of each source is in the others.
 	Sources []sources.Row `json:"sources"`
 	// Mirrors says what was found of sites. It is nil if no output is about sites.
@@ -99,16 +101,17 @@ type Stage struct {
 }
 
 // summarize says what a job found and what it cost. Its plan, its audit and its time are still to come.
-func summarize(config job.Config, all []sources.Source, result outputs.Result, found *metrics.Results) Summary {
+func summarize(config job.Config, all []sources.Source, result outputs.Result, metered *metrics.Results) Summary {
 	table := sources.Table(all, result.Sources)
+	found := warnings.Findings{
+		Counts: result.Counts, Texts: result.Texts, Sources: table, Templates: result.Templates, Bridges: result.Bridges, Largest: result.Largest,
+	}
 	s := Summary{
 		Version: version(), Config: config,
 		Sketch: SketchVersion{sketch.Version, sketch.UnicodeVersion},
 		Counts: result.Counts, Skipped: result.Skipped, PassedOver: result.PassedOver,
-		Warnings: warnings.Of(&config, warnings.Findings{
-			Texts: result.Texts, Removed: result.Counts.Removed, Identical: result.Counts.Identical, Sources: table, Templates: result.Templates, Bridges: result.Bridges,
-		}),
-		Sources: table, Stages: stages(found),
+		Warnings: warnings.Of(&config, found), GuardsMet: warnings.GuardsMet(&config, found),
+		Sources: table, Stages: stages(metered),
 	}
 	if config.HasSites() {
 		s.Mirrors = &result.Mirrors

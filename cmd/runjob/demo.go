@@ -70,6 +70,7 @@ func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	printGrave(ctx, os.Stderr, summary)
 	printSummary(os.Stderr, summary)
 	folder, err := results.Open(output)
 	if err != nil {

@@ -42,7 +42,7 @@ func (c *finishCommand) Run(ctx context.Context, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c.tell(&summary)
+	c.tell(ctx, &summary)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -45,7 +46,7 @@ func (l *logging) note(format string, args ...any) {
 }
 
 // tell tells the outcome of a job.
-func (l *logging) tell(s *pipeline.Summary) {
+func (l *logging) tell(ctx context.Context, s *pipeline.Summary) {
 	switch log := l.json(); {
 	case l.Quiet:
 	case log != nil:
@@ -55,6 +56,7 @@ func (l *logging) tell(s *pipeline.Summary) {
 		log.Info("the job has ended", "output", s.Config.Output, "counts", s.Counts, "skipped", s.Skipped, "seconds", s.Seconds,
 			"cpu_seconds", s.CPUSeconds, "peak_memory_bytes", s.PeakMemoryBytes, "temp_bytes", s.TempBytes)
 	default:
+		printGrave(ctx, os.Stderr, *s)
 		printSummary(os.Stderr, *s)
 	}
 }

@@ -35,7 +35,7 @@ func (c *runCommand) BeforeApply(parsed *kong.Context) error {
 	return nil
 }
 
-// conditionMet says that a condition of --fail-on is met.
+// conditionMet says that a condition of --fail-on or --guard is met.
 type conditionMet struct{ error }
 
 // Run runs the job and prints the outcome.
@@ -66,7 +66,10 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 		return err
 	}
 	done = &summary
-	c.tell(&summary)
+	c.tell(ctx, &summary)
+	if met := summary.GuardsMet; len(met) > 0 {
+		return conditionMet{fmt.Errorf("--guard %s", strings.Join(met, ", "))}
+	}
 	if met := summary.Failing(); len(met) > 0 {
 		return conditionMet{fmt.Errorf("--fail-on %s", strings.Join(met, ", "))}
 	}

@@ -1,17 +1,60 @@
 package main
 
 import (
+	"context"
 	"io"
+	"slices"
 
+	"mirrorbeam/internal/results"
 	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/warnings"
+	"mirrorbeam/pipeline"
 )
 
 // shownWarnings is how many warnings are printed. All are in summary.json.
 const shownWarnings = 5
 
-// printWarnings tells where the results may lack what the user wants to keep.
+const (
+	// quotedInput is the size of the largest input that is read again for a passage, which takes some seconds.
+	quotedInput = 1 << 30
+	// quotedText is how many bytes of a text are looked at for a passage.
+	quotedText = 1 << 20
+)
+
+// printGrave tells of sources that are gone and of clusters that hold much of a corpus, with a passage that documents of
+// such a cluster share.
+func printGrave(ctx context.Context, w io.Writer, s pipeline.Summary) {
+	for _, warning := range s.Warnings {
+		if !warning.IsGrave() {
+			continue
+		}
+		say(w, "WARNING: %s (%s)\n", warning.Text, warning.Flag)
+		if passage := sharedPassage(ctx, &s, warning.A, warning.B); passage != "" {
+			say(w, "         what they share begins with: %s\n", passage)
+		}
+	}
+}
+
+// sharedPassage reads two documents again and returns the beginning of what they have in common. It is empty if there is no
+// such passage, and if the texts cannot be had, which is no fault of the run.
+func sharedPassage(ctx context.Context, s *pipeline.Summary, a, b string) string {
+	if b == "" || s.Counts.Bytes+s.Counts.ReferenceBytes > quotedInput {
+		return ""
+	}
+	folder, err := results.Open(s.Config.Output)
+	if err != nil {
+		return ""
+	}
+	texts, err := folder.TextsUpTo(ctx, []string{a, b}, quotedText)
+	if err != nil {
+		return ""
+	}
+	return warnings.Passage(&s.Config, texts[a], texts[b])
+}
+
+// printWarnings tells where the results may lack what the user wants to keep, but for what printGrave has told.
 func printWarnings(w io.Writer, all []warnings.Warning) {
+	all = slices.DeleteFunc(slices.Clone(all), warnings.Warning.IsGrave)
 	shown := all[:min(len(all), shownWarnings)]
 	for _, warning := range shown {
 		say(w, "warning: %s (%s)\n", warning.Text, warning.Flag)

@@ -98,6 +98,10 @@ func jobFlags(c *job.Config) []settingFlag {
 			"Field of a record that holds its source, such as its site. How much of each source is in the others, and how much of it goes, is then counted by this field, not by file or folder. With --keep rank:FILE the list has values of the field, or sites if these are addresses; without this flag it has names of files and folders.",
 		},
 		{
+			"Output", "guard", &c.Guard, "WHAT", 0,
+			"Exit with 10, after all is published, if too much goes: removes:PERCENT (more than this share of a source is removed), cluster:PERCENT (one cluster has more than this share of all documents).",
+		},
+		{
 			"Output", "split", &c.Split, "HOW", 0,
 			"What a cluster is: component (documents joined by chains of similar ones) or star (a kept document and the documents removed for it).",
 		},

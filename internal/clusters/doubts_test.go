@@ -167,6 +167,17 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
+// TestLargest: the largest cluster of a shard is named, with its first document and the first that is not identical.
+func TestLargest(t *testing.T) {
+	s := graphOf(t, 6, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(2, 3, 1, 1), edge(2, 4, 9, 10), edge(2, 5, 9, 10)})
+	s.Decide(keep.Component)
+	var o work.Outcome
+	s.Doubt(&o, 0.8, true)
+	if want := (work.LargeCluster{Name: "a:2", Documents: 4, A: "a:2", B: "a:4"}); len(o.Largest.Named) != 1 || o.Largest.Named[0] != want {
+		t.Errorf("%+v, want %+v", o.Largest.Named, want)
+	}
+}
+
 // TestDoubtOfTwoStars: a pair that joins two stars is told, unless clusters are stars.
 func TestDoubtOfTwoStars(t *testing.T) {
 	var edges []records.Edge[records.Number]

@@ -28,6 +28,8 @@ type Result struct {
 	Texts     work.Texts
 	Templates work.Worst[work.Template]
 	Bridges   work.Worst[work.Bridge]
+	// Largest holds the largest clusters of output shards.
+	Largest work.Worst[work.LargeCluster]
 	// Mirrors says what was found of sites.
 	Mirrors work.MirrorFindings
 	// Files are the files of all outputs, by name. They are not published yet.
@@ -78,6 +80,7 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 		r.Mirrors.Add(o.Mirrors)
 		r.Templates.AddAll(o.Templates)
 		r.Bridges.AddAll(o.Bridges)
+		r.Largest.AddAll(o.Largest)
 		r.AllPairs = r.AllPairs || o.AllPairs
 		r.Files = append(r.Files, o.Files...)
 		if o.Kept != "" {

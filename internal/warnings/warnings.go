@@ -21,6 +21,10 @@ type Kind string
 
 // The kinds of warnings, in the order in which they are listed.
 const (
+	// Removal: more of a source is removed than a guard allows.
+	Removal Kind = "removal"
+	// LargeCluster: a cluster has more of all documents than a guard allows, or more than a tenth without one.
+	LargeCluster Kind = "large_cluster"
 	// TextField: most of the texts are empty or addresses, so the text may be in another field.
 	TextField Kind = "text_field"
 	// SourceLoss: a source loses more than nine tenths of its documents.
@@ -39,23 +43,31 @@ type Warning struct {
 	Text string `json:"text"`
 	// Flag is the flag of the command that helps, or several in one string.
 	Flag string `json:"flag"`
+	// A and B are two documents that show what is meant, or empty.
+	A string `json:"a,omitempty"`
+	B string `json:"b,omitempty"`
 	// More is the number of further warnings of the kind, which are not listed. Only the last of a kind has it.
 	More int64 `json:"more,omitempty"`
 }
 
+// IsGrave reports whether the warning is told before all else.
+func (w Warning) IsGrave() bool { return w.Kind == Removal || w.Kind == LargeCluster }
+
 // Findings are what a job counted.
 type Findings struct {
-	Texts work.Texts
-	// Removed is the number of documents that are removed, and Identical of those that equal an earlier one.
-	Removed, Identical int64
-	Sources            []sources.Row
-	Templates          work.Worst[work.Template]
-	Bridges            work.Worst[work.Bridge]
+	Counts    work.Counts
+	Texts     work.Texts
+	Sources   []sources.Row
+	Templates work.Worst[work.Template]
+	Bridges   work.Worst[work.Bridge]
+	// Largest holds the largest clusters.
+	Largest work.Worst[work.LargeCluster]
 }
 
 // Of returns the warnings about the results of a job: at most ten of each kind, by kind, the gravest of each first.
 func Of(c *job.Config, found Findings) []Warning {
-	warnings := append([]Warning{}, ofTexts(c, found.Texts)...)
+	warnings := append([]Warning{}, ofGuards(c, found)...)
+	warnings = append(warnings, ofTexts(c, found.Texts)...)
 	warnings = append(warnings, ofSources(c, found.Sources)...)
 	warnings = append(warnings, ofShort(c, found)...)
 	var listed []Warning
@@ -116,14 +128,15 @@ func ofTexts(c *job.Config, t work.Texts) []Warning {
 
 // ofShort warns of near-duplicates among short records.
 func ofShort(c *job.Config, found Findings) []Warning {
-	t, near := found.Texts, found.Removed-found.Identical
-	if t.Records < leastDocuments || 2*t.Short <= t.Records || near <= 0 || c.MinShingles >= work.ShortText {
+	t, near := found.Texts, found.Counts.Removed-found.Counts.Identical
+	short := t.Short - t.Empty - t.Addresses // these are short, and ofTexts is about them
+	if t.Records < leastDocuments || 2*short <= t.Records || near <= 0 || c.MinShingles >= work.ShortText {
 		return nil
 	}
 	return []Warning{{
 		Kind: ShortRecords, Flag: fmt.Sprintf("--min-shingles %d", work.ShortText),
 		Text: fmt.Sprintf("%d of %d records have fewer than %d shingles: a word more at an end makes a near-duplicate, and %d documents are removed that are not equal to another",
-			t.Short, t.Records, work.ShortText, near),
+			short, t.Records, work.ShortText, near),
 	}}
 }
 
@@ -134,10 +147,11 @@ const (
 	mostSources = 10
 )
 
-// ofSources warns of sources that lose more than nine tenths of their documents.
+// ofSources warns of sources that lose more than nine tenths of their documents, but for those that a guard is for.
 func ofSources(c *job.Config, rows []sources.Row) []Warning {
+	guards, _ := c.Guards()
 	lost := slices.DeleteFunc(slices.Clone(rows), func(row sources.Row) bool {
-		return row.Documents < leastDocuments || 10*row.Removed <= 9*row.Documents
+		return isGuarded(guards, row) || row.Documents < leastDocuments || 10*row.Removed <= 9*row.Documents
 	})
 	slices.SortStableFunc(lost, func(a, b sources.Row) int { return cmp.Compare(b.Removed, a.Removed) })
 	var listed []Warning

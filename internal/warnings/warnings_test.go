@@ -54,7 +54,7 @@ func TestTexts(t *testing.T) {
 
 // TestShort: short records warn if near-duplicates among them are removed, and only without --min-shingles.
 func TestShort(t *testing.T) {
-	found := Findings{Texts: work.Texts{Records: 100, Short: 51}, Removed: 12, Identical: 5}
+	found := Findings{Texts: work.Texts{Records: 100, Short: 51}, Counts: work.Counts{Removed: 12, Identical: 5}}
 	for _, test := range []struct {
 		change func(*job.Config, *Findings)
 		warns  bool
@@ -62,7 +62,7 @@ func TestShort(t *testing.T) {
 		{func(*job.Config, *Findings) {}, true},
 		{func(_ *job.Config, f *Findings) { f.Texts.Short = 50 }, false},
 		{func(_ *job.Config, f *Findings) { f.Texts.Records, f.Texts.Short = 49, 49 }, false},
-		{func(_ *job.Config, f *Findings) { f.Identical = 12 }, false},
+		{func(_ *job.Config, f *Findings) { f.Counts.Identical = 12 }, false},
 		{func(c *job.Config, _ *Findings) { c.MinShingles = 40 }, false},
 	} {
 		config, found := job.Default(), found

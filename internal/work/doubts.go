@@ -44,6 +44,20 @@ func (t Template) Compare(other Template) int {
 	return cmp.Or(cmp.Compare(other.Documents, t.Documents), strings.Compare(t.Cluster, other.Cluster))
 }
 
+// LargeCluster is a cluster and two of its documents.
+type LargeCluster struct {
+	// Name is the name of the cluster, Documents the number of its documents.
+	Name      string
+	Documents int64
+	// A is its first document, and B the first that is not identical to it. B is empty if all are.
+	A, B string
+}
+
+// Compare orders clusters, the one with the most documents first.
+func (c LargeCluster) Compare(other LargeCluster) int {
+	return cmp.Or(cmp.Compare(other.Documents, c.Documents), strings.Compare(c.Name, other.Name))
+}
+
 // Bridge is a cluster that would fall into two large parts without one pair.
 type Bridge struct {
 	// Cluster is the name of the cluster, Documents the number of its documents.

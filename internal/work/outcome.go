@@ -33,6 +33,8 @@ type Outcome struct {
 	// Templates and Bridges are clusters that may hold documents which are no near-duplicates.
 	Templates Worst[Template] `json:",omitzero"`
 	Bridges   Worst[Bridge]   `json:",omitzero"`
+	// Largest holds the largest cluster of each output shard.
+	Largest Worst[LargeCluster] `json:",omitzero"`
 	// Shingles is the number of hashes in the sets of a task's sketch blocks.
 	Shingles int64 `json:",omitempty"`
 	// Sent is the number of documents of the input that a task has sent to output shards.
