@@ -86,7 +86,7 @@ func TestIgnoredInSequences(t *testing.T) {
 		base := strings.Join(randomWords(random, 40, 10), " ")
 		text := strings.Join(randomWords(random, 60, 10), " ")
 		text = text[:len(text)/2] + " " + base + " " + text[len(text)/2:]
-		o := Options{Measure: Measure{Shingle: 3, CJKSplit: true}}
+		o := Options{Measure: Measure{Shingle: 3}}
 		o.Ignored = shinglesOf(t, o, base)
 		s, err := NewSequencer(o, false)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 // settingsIn writes a file of settings and returns its path.
@@ -42,7 +43,7 @@ func printed(t *testing.T, args ...string) string {
 // TestPrecedence: a flag comes before a variable, a variable before the file, and that before the default.
 func TestPrecedence(t *testing.T) {
 	path := settingsIn(t, "# a comment\ninput: [a, b]\noutput: out\nthreshold: 0.6\nshingle: 5\nkeys: minhash\nseed: 18446744073709551615\n"+
-		"weight: {title: 3, text: 1}\ncjk_split: false\nmax_document: 1MiB\nemit: clusters,pairs\nwithin: null\n")
+		"weight: {title: 3, text: 1}\ntokens: words\nmax_document: 1MiB\nemit: clusters,pairs\nwithin: null\n")
 	t.Setenv("RUNJOB_CONFIG", path)
 	t.Setenv("RUNJOB_THRESHOLD", "0.7")
 	t.Setenv("RUNJOB_SHINGLE", "4")
@@ -54,9 +55,9 @@ func TestPrecedence(t *testing.T) {
 	got := command.(*runCommand).Config
 	want := job.Default()
 	want.Input, want.Output, want.Threshold, want.Shingle, want.Keys, want.Seed = []string{"x"}, "out", 0.9, 4, "minhash", 1<<64-1
-	want.Weight, want.CJKSplit, want.MaxDocument, want.Emit = map[string]float64{"title": 3, "text": 1}, false, 1<<20, []string{"clusters", "pairs"}
+	want.Weight, want.Tokens, want.MaxDocument, want.Emit = map[string]float64{"title": 3, "text": 1}, sketch.WordTokens, 1<<20, []string{"clusters", "pairs"}
 	slices.Sort(got.Given)
-	want.Given = []string{"cjk_split", "emit", "input", "keys", "max_document", "output", "seed", "shingle", "threshold", "weight"}
+	want.Given = []string{"emit", "input", "keys", "max_document", "output", "seed", "shingle", "threshold", "tokens", "weight"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}

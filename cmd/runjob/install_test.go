@@ -57,7 +57,7 @@ func TestCompletion(t *testing.T) {
 		t.Skip("there is no bash")
 	}
 	for typed, want := range map[string]string{
-		"runjob pl": "plan", "runjob run --thre": "--threshold", "runjob run --input x --no-cj": "--no-cjk-split", "runjob sketch --ki": "--kind", "runjob nothing --": "",
+		"runjob pl": "plan", "runjob run --thre": "--threshold", "runjob run --input x --min-sh": "--min-shingles", "runjob sketch --ki": "--kind", "runjob nothing --": "",
 	} {
 		words := strings.Fields(typed)
 		script := saidBy(t, "completion", "bash") + "COMP_WORDS=(" + typed + "); COMP_CWORD=" + string(rune('0'+len(words)-1)) + "; _runjob; echo \"${COMPREPLY[*]}\"\n"

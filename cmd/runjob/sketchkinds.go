@@ -28,7 +28,7 @@ func (c *sketchCommand) sketcher() (func(text []byte) string, error) {
 		}, nil
 	}
 	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{
-		Measure: sketch.Measure{Shingle: c.Shingle, CJKSplit: c.CJKSplit, Seed: c.Seed}, Normalization: c.Normalize,
+		Measure: sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed}, Normalization: c.Normalize,
 	})
 	if err != nil {
 		return nil, err

@@ -4,7 +4,7 @@
     python3 scripts/bruteforce/common.py corpus.jsonl auto .6 out
 
 All pairs are compared, so it is for some thousand documents with ids, in lines of JSON that are not compressed. It knows
-neither --cjk-split nor letters whose lower case has several code points. Of equal documents the first stands for all.
+neither scripts without spaces nor letters whose lower case has several code points. Of equal documents the first stands for all.
 """
 import glob
 import json
