@@ -32,7 +32,7 @@ func TestApart(t *testing.T) {
 	}{
 		{"c", "", "c", "", "output c: lies in the folder c, which input searches"},
 		{"c", "", "c/out", "", "output c/out: lies in the folder c"},
-		{"c", "", "c/sub/deep/out", "", "output c/sub/deep/out: lies in the folder c/sub"},
+		{"c", "", "c/sub/deep/out", "", "output c/sub/deep/out: lies in the folder c, which input searches"},
 		{"c", "", "alias/out", "", "output alias/out: lies in the folder c"},
 		{"alias", "", "c/out", "", "output c/out: lies in the folder alias"},
 		{"c", "", "far/out", "", "output far/out: lies in the folder c/far"},

@@ -73,7 +73,7 @@ func bashCompletion(root *kong.Node) string {
 	var cases strings.Builder
 	paths, nodes := shownCommands(root, "")
 	for i, node := range nodes {
-		fmt.Fprintf(&cases, "    %q) words=%q ;;\n", paths[i], strings.Join(wordsAfter(node), " "))
+		cases.WriteString(fmt.Sprintf("    %q) words=%q ;;\n", paths[i], strings.Join(wordsAfter(node), " ")))
 	}
 	return `# Completion of runjob for bash.
 _runjob() {
@@ -108,13 +108,13 @@ func fishCompletion(root *kong.Node) string {
 		if len(parents) > 1 {
 			condition = "__fish_seen_subcommand_from " + parents[0]
 		}
-		fmt.Fprintf(&b, "complete -c runjob -f -n %s -a %s -d %s\n", fishQuoted(condition), node.Name, fishQuoted(firstSentence(node.Help)))
+		b.WriteString(fmt.Sprintf("complete -c runjob -f -n %s -a %s -d %s\n", fishQuoted(condition), node.Name, fishQuoted(firstSentence(node.Help))))
 		for _, f := range node.Flags {
 			needs := " -r"
 			if f.IsBool() {
 				needs = ""
 			}
-			fmt.Fprintf(&b, "complete -c runjob -n %s -l %s%s -d %s\n", fishQuoted("__fish_seen_subcommand_from "+node.Name), f.Name, needs, fishQuoted(firstSentence(f.Help)))
+			b.WriteString(fmt.Sprintf("complete -c runjob -n %s -l %s%s -d %s\n", fishQuoted("__fish_seen_subcommand_from "+node.Name), f.Name, needs, fishQuoted(firstSentence(f.Help))))
 		}
 	}
 	return b.String()

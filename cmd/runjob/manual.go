@@ -49,18 +49,18 @@ var exitCodes = [...]struct {
 // manual returns the manual page, made from what the help is made from.
 func manual(app *kong.Kong) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH RUNJOB 1\n.SH NAME\nrunjob \\- %s\n", roff("find the near-duplicate documents of a corpus"))
+	b.WriteString(fmt.Sprintf(".TH RUNJOB 1\n.SH NAME\nrunjob \\- %s\n", roff("find the near-duplicate documents of a corpus")))
 	b.WriteString(".SH SYNOPSIS\n.B runjob\n.I COMMAND\n[\\fIFLAGS\\fR]\n")
-	fmt.Fprintf(&b, ".SH DESCRIPTION\n%s\n", roff(app.Model.Help))
+	b.WriteString(fmt.Sprintf(".SH DESCRIPTION\n%s\n", roff(app.Model.Help)))
 	b.WriteString(".SH COMMANDS\n")
 	paths, nodes := shownCommands(app.Model.Node, "")
 	for i, node := range nodes {
-		fmt.Fprintf(&b, ".SS \"runjob %s\"\n%s\n", roff(paths[i]), roff(node.Help))
+		b.WriteString(fmt.Sprintf(".SS \"runjob %s\"\n%s\n", roff(paths[i]), roff(node.Help)))
 		if node.Detail != "" {
-			fmt.Fprintf(&b, ".PP\n%s\n", roff(node.Detail))
+			b.WriteString(fmt.Sprintf(".PP\n%s\n", roff(node.Detail)))
 		}
 		for _, argument := range node.Positional {
-			fmt.Fprintf(&b, ".TP\n.I %s\n%s\n", roff(argument.Name), roff(argument.Help))
+			b.WriteString(fmt.Sprintf(".TP\n.I %s\n%s\n", roff(argument.Name), roff(argument.Help)))
 		}
 		for _, f := range node.Flags {
 			if f.Hidden || f.Name == "help" {
@@ -70,12 +70,12 @@ func manual(app *kong.Kong) string {
 			if !f.IsBool() {
 				name += "=\\fI" + roff(f.FormatPlaceHolder()) + "\\fR"
 			}
-			fmt.Fprintf(&b, ".TP\n%s\n%s\n", name, roff(helpWithDefault(f.Value)))
+			b.WriteString(fmt.Sprintf(".TP\n%s\n%s\n", name, roff(helpWithDefault(f.Value))))
 		}
 	}
 	b.WriteString(".SH EXIT STATUS\n")
 	for _, exit := range exitCodes {
-		fmt.Fprintf(&b, ".TP\n.B %d\n%s\n", exit.code, roff(exit.meaning))
+		b.WriteString(fmt.Sprintf(".TP\n.B %d\n%s\n", exit.code, roff(exit.meaning)))
 	}
 	b.WriteString(".SH ENVIRONMENT\n.TP\n.B RUNJOB_\\fISETTING\\fR\nA setting, as in RUNJOB_THRESHOLD=0.9. Flags come before it.\n")
 	b.WriteString(".TP\n.B RUNJOB_CONFIG\nThe file of settings that \\-\\-config names.\n")

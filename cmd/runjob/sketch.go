@@ -68,7 +68,7 @@ func (c *sketchCommand) Run(ctx context.Context, out io.Writer) error {
 	printed := bufio.NewWriter(out)
 	for _, path := range paths {
 		err := c.each(ctx, path, func(name string, text []byte) error {
-			_, err := fmt.Fprintf(printed, "%s\t%s\n", name, of(text))
+			_, err := printed.WriteString(visible(name) + "\t" + of(text) + "\n")
 			return err
 		})
 		if err != nil {

@@ -88,7 +88,7 @@ func hexadecimal[T uint32 | uint64](numbers []T, digits int) string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, "%0*x", digits, number)
+		b.WriteString(fmt.Sprintf("%0*x", digits, number))
 	}
 	return b.String()
 }

@@ -86,7 +86,8 @@ func (s *Shard) leaders() (leads []bool) {
 	return leads
 }
 
-// unchecked returns the number of unchecked classes minus the number that heaps have counted. A class is unchecked if
+// unchecked returns the number of unchecked classes minus the number that heaps have counted. A class of which pairs are not
+// listed is unchecked if it is kept, and heaps count none of these. Of all others, a class is unchecked if
 // it is of the input, is kept, and was not compared with all other kept classes of its heap. Heaps have counted
 // leaders, of which some are removed. They have not counted classes whose leader was removed in favour of a document of
 // another heap.
@@ -98,6 +99,9 @@ func (s *Shard) unchecked() (n int64) {
 	for i := range s.members {
 		if s.members[i].Unchecked && !stays[s.first[i]] {
 			n--
+		}
+		if s.members[i].PartlyListed && stays[s.first[i]] && s.first[i] == records.Number(i) && !s.reference(records.Number(i)) {
+			n++
 		}
 	}
 	left := map[records.Number]bool{}

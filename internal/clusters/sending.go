@@ -109,6 +109,10 @@ func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 	if err != nil {
 		return err
 	}
+	partly, err := records.ReadRefs(&w.Reader, w.Pieces, records.PartlyListed)
+	if err != nil {
+		return err
+	}
 	pages, err := documents.OpenPages(w, 2)
 	if err != nil {
 		return err
@@ -125,6 +129,9 @@ func (s *Sending) sendMembers(ctx context.Context, w *work.Desk) error {
 				continue
 			}
 			flags := records.FlagsOf(repeated[ref], unchecked[ref], sourceOf(block, i))
+			if partly[ref] {
+				flags |= records.PartlyListedFlag
+			}
 			if s.ForNext {
 				flags |= records.DigestFlag
 			}

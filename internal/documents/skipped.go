@@ -3,6 +3,8 @@ package documents
 import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
 )
 
@@ -39,4 +41,13 @@ func (l *Layout) Skipped(s *SkippedGroup, pairs int64) work.Skipped {
 		Documents: s.Documents,
 		First:     string(l.Inputs.RefText(nil, s.First)), Second: string(l.Inputs.RefText(nil, s.Second)),
 	}}
+}
+
+// Mark writes that a document belongs to a kind: [records.Unchecked] or [records.PartlyListed].
+func (l *Layout) Mark(run *runfile.Writer, kind runfile.Kind, ref docref.Ref) error {
+	b, err := run.Record(kind, SplitOf(l.Starts, ref), records.RefSize)
+	if err == nil {
+		records.PutRef(b, ref)
+	}
+	return err
 }

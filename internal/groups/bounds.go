@@ -31,7 +31,7 @@ func UsualBounds() Bounds {
 		Group:  128 * 127 / 2, // all pairs of 128 documents
 		Corpus: SmallCorpus, Spare: 4 << 20, Each: 8,
 		Passages: 256 * 255 / 2, // larger groups share a passage from a licence or a form
-		Listed:   128,
+		Listed:   8,
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
-	"mirrorbeam/internal/unionfind"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
 )
@@ -137,6 +136,7 @@ type simhashGroups struct {
 	fingerprints []uint64     // fingerprints of a group
 	edges        groups.Edges // stars, and pairs if the distance is the score
 	pairs        groups.Pairs // pairs if it is not
+	run          *runfile.Writer
 	skipped      work.Skipped
 	failed       error
 }
@@ -154,7 +154,7 @@ func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard
 	g := simhashGroups{
 		Parameters: p, layout: l, packed: packed,
 		recordSize: records.KeySize + p.SimHashBits/8, matcher: tables.NewMatcher(),
-		edges: groups.NewEdges(w, shard), pairs: groups.NewPairs(w, shard),
+		edges: groups.NewEdges(w, shard), pairs: groups.NewPairs(w, shard), run: &w.Run,
 	}
 	if p.HasSides {
 		g.recordSize += sideSize
@@ -289,32 +289,32 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 		}
 	}
 	listed := g.Bounds.Group + g.Bounds.Listed*int64(len(keys))
-	skipped := int64(0)
-	var joined unionfind.Forest[uint32] // documents joined by pairs beyond the bound
+	var beyond beyondBound
+	list := func(i, j, distance int) {
+		x, y, _ := candidates.Ends(keys[i].class(), keys[j].class(), g.layout.FirstInput)
+		g.pair(keys[i].of(x), keys[j].of(y), distance)
+	}
 	g.matcher.Pairs(table, g.fingerprints, func(i, j, distance int) {
 		x, y, compared := candidates.Ends(keys[i].class(), keys[j].class(), g.layout.FirstInput)
-		a, b := keys[i].of(x), keys[j].of(y)
 		switch {
-		case !compared || a.Size == 0 || b.Size == 0:
+		case !compared || keys[i].of(x).Size == 0 || keys[j].of(y).Size == 0:
 		case listed > 0:
 			listed--
-			g.pair(a, b, distance)
-		default:
-			// Pairs that hold the documents together are still written, so that no cluster falls apart.
-			if joined == nil {
-				joined = unionfind.New[uint32](len(keys))
-			}
-			if joined.Find(uint32(i)) == joined.Find(uint32(j)) {
-				skipped++
-				return
-			}
-			joined.Union(uint32(i), uint32(j))
-			g.pair(a, b, distance)
+			list(i, j, distance)
+		case beyond.joins(i, j, distance, len(keys)):
+			list(i, j, distance)
 		}
 	})
-	if skipped > 0 {
-		group := documents.SkippedGroup{Documents: int64(len(keys)), First: keys[0].Ref, Second: keys[1].Ref}
-		g.skipped.Add(g.layout.Skipped(&group, skipped))
+	beyond.eachFirst(list)
+	if beyond.skipped == 0 {
+		return
+	}
+	group := documents.SkippedGroup{Documents: int64(len(keys)), First: keys[0].Ref, Second: keys[1].Ref}
+	g.skipped.Add(g.layout.Skipped(&group, beyond.skipped))
+	for i, missing := range beyond.missing {
+		if missing > 0 && g.failed == nil {
+			g.failed = g.layout.Mark(g.run, records.PartlyListed, keys[i].Ref)
+		}
 	}
 }
 

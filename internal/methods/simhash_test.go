@@ -1,6 +1,8 @@
 package methods
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"mirrorbeam/internal/docref"
@@ -11,7 +13,8 @@ import (
 )
 
 // TestSkippedBySimHash: of a group of too many pairs, those within the bound are edges, and of the others as many as
-// hold the documents together. The rest is counted.
+// hold the documents together, and one of each document with the first that is like it. The rest is counted, and the documents that
+// have such pairs are marked.
 func TestSkippedBySimHash(t *testing.T) {
 	s := newScene(t)
 	m, _ := Of(SimHash)
@@ -20,6 +23,7 @@ func TestSkippedBySimHash(t *testing.T) {
 		s.texts[i].simHash = []uint64{1 << (i % 60), uint64(i) / 60 << 60}
 		s.texts[i].shingles = []uint64{uint64(i + 1)}
 	}
+	s.p.Bounds.Group = 1 << 40
 	_, all := s.found(t, s.group(t, m, s.key(t, m)))
 	for _, bounds := range []groups.Bounds{{Group: 50}, {Group: 10, Listed: 3}, {}} {
 		s.p.Bounds = bounds
@@ -41,9 +45,46 @@ func TestSkippedBySimHash(t *testing.T) {
 				t.Errorf("%+v: an edge %v that is none", bounds, p)
 			}
 		}
+		partly := map[docref.Ref]bool{}
+		for _, packed := range worktest.Read(t, records.PartlyListed, work.RunsOf(outcomes)...) {
+			for ; len(packed) > 0; packed = packed[records.RefSize:] {
+				partly[records.GetRef(packed)] = true
+			}
+		}
+		for p := range all {
+			if _, listed := edges[p]; !listed && (!partly[p.a] || !partly[p.b]) {
+				t.Fatalf("%+v: the pair %v is not listed, and not all of its documents are marked", bounds, p)
+			}
+		}
 		if got, want := componentsOf(edges), componentsOf(all); got != want {
 			t.Errorf("%+v: %d components, want %d", bounds, got, want)
 		}
+	}
+}
+
+// TestBeyondBound: of the pairs that do not hold a group together, one of each document is listed: that with the first one.
+func TestBeyondBound(t *testing.T) {
+	var b beyondBound
+	var listed []string
+	for _, p := range [][2]int{{0, 1}, {1, 2}, {2, 3}, {1, 3}, {0, 3}, {0, 2}} {
+		if b.joins(p[0], p[1], p[0]+p[1], 4) {
+			listed = append(listed, fmt.Sprint(p[0], p[1]))
+		}
+	}
+	if b.skipped != 3 {
+		t.Errorf("%d pairs are skipped, want 3", b.skipped)
+	}
+	b.eachFirst(func(i, j, distance int) {
+		listed = append(listed, fmt.Sprint(i, j))
+		if distance != i+j {
+			t.Errorf("the distance of %d and %d is %d", i, j, distance)
+		}
+	})
+	if want := []string{"0 1", "1 2", "2 3", "0 2", "0 3"}; !slices.Equal(listed, want) {
+		t.Errorf("listed are %v, want %v", listed, want)
+	}
+	if want := []uint32{0, 1, 0, 1}; b.skipped != 1 || !slices.Equal(b.missing, want) {
+		t.Errorf("%d pairs are skipped, by document %v, want 1 and %v", b.skipped, b.missing, want)
 	}
 }
 

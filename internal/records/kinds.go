@@ -72,4 +72,5 @@ const (
 	SeenShingles     runfile.Kind = 62 // which document has which shingle, by range of hashes
 	FrequentShingles runfile.Kind = 63 // shingles that very many documents have, shard 0
 	CommonParts      runfile.Kind = 64 // the common shingles of the documents of a sketch block, by split
+	PartlyListed     runfile.Kind = 65 // documents of dense groups that have pairs which are not listed, by split
 )

@@ -67,6 +67,8 @@ const (
 	sidedFlag
 	// DigestFlag says that the digest of the document follows.
 	DigestFlag
+	// PartlyListedFlag says that the document has pairs which are not listed.
+	PartlyListedFlag
 
 	// sourceShift is the place of the member's source in its flags.
 	sourceShift = 8
@@ -128,7 +130,9 @@ type Member struct {
 	Source    sources.Number
 	Repeated  bool // another document has the same id
 	Unchecked bool // it leads documents of a heap, and was not compared with all other leaders
-	Id        []byte
+	// PartlyListed says that it is in a dense group, and has pairs which are not listed.
+	PartlyListed bool
+	Id           []byte
 }
 
 // memberSize returns the size of the first packed member.
@@ -166,7 +170,7 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 		members[binary.LittleEndian.Uint32(b)] = Member{
 			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]), Digest: digest,
 			Size: binary.LittleEndian.Uint32(b[24:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])), Side: side,
-			Source: sources.Number(b[28+sourceShift/8]), Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, Id: b[MemberHeader:end],
+			Source: sources.Number(b[28+sourceShift/8]), Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, PartlyListed: b[28]&PartlyListedFlag != 0, Id: b[MemberHeader:end],
 		}
 		b = b[size:]
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/candidates"
-	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/leaders"
 	"mirrorbeam/internal/records"
@@ -72,18 +71,9 @@ func (h *heap) add(d *document) (star leaders.Leader, err error) {
 	}
 	if len(h.found) == 0 && !isComplete && !isReference {
 		h.unchecked++
-		return star, h.writeUnchecked(d.ref)
+		return star, h.layout.Mark(&h.w.Run, records.Unchecked, d.ref)
 	}
 	return star, nil
-}
-
-// writeUnchecked writes that a document was not compared with all earlier leaders.
-func (h *heap) writeUnchecked(ref docref.Ref) error {
-	b, err := h.w.Run.Record(records.Unchecked, documents.SplitOf(h.layout.Starts, ref), records.RefSize)
-	if err == nil {
-		records.PutRef(b, ref)
-	}
-	return err
 }
 
 // lead makes a document the next leader. Its set must stay.

@@ -3,6 +3,7 @@ package scoring
 import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/leaders"
+	"mirrorbeam/internal/records"
 )
 
 // Documents with sides make two differences in a heap. A document is only removed for one of another side, so very many
@@ -140,7 +141,7 @@ func (h *heap) addAcross(d *document) (star leaders.Leader, err error) {
 	}
 	if !ok || !isComplete {
 		h.unchecked++
-		return star, h.writeUnchecked(d.ref)
+		return star, h.layout.Mark(&h.w.Run, records.Unchecked, d.ref)
 	}
 	return star, nil
 }
