@@ -11,7 +11,7 @@ import (
 	"mirrorbeam/internal/site"
 )
 
-// The reasons of an alert, and how severe it is.
+// The reasons of an alert.
 const (
 	isMirrorReason   = "mirror"      // the two are mirrors
 	looksAlikeReason = "look_alike"  // the host looks like that of the protected site
@@ -19,8 +19,6 @@ const (
 	samePathReason   = "same_paths"  // most copies are at the paths of the originals
 	sameMarkupReason = "same_markup" // the copies have much the same tags and fields
 	laterReason      = "seen_later"  // the copy was first seen after the protected site
-	highSeverity     = "high"        // it looks alike, or asks for passwords
-	mediumSeverity   = "medium"      // any other
 	leastLookalike   = 0.8           // the least score of a host that looks like another one
 	leastSamePath    = 0.5           // the least share of copies at the paths of the originals that is a reason
 	leastMarkup      = 0.8           // the least mean similarity of markup that is a reason
@@ -67,7 +65,7 @@ func (s *suspicion) id() uint64 {
 func (s *suspicion) row() output.Suspect {
 	row := output.Suspect{
 		ID:   fmt.Sprintf("%016x", s.id()),
-		Site: s.mirror.Of.Name, Protected: s.original.Of.Name, Severity: mediumSeverity,
+		Site: s.mirror.Of.Name, Protected: s.original.Of.Name, Severity: output.MediumSeverity,
 		Score: rounded(s.score), Pages: s.mirror.Of.Pages, Common: s.mirror.Pages,
 		Share: rounded(share(s.mirror)), ProtectedShare: rounded(share(s.original)),
 		Similarity: rounded(s.similarity()), SamePath: rounded(s.samePath()), Markup: rounded(s.markup()),
@@ -94,7 +92,7 @@ func (s *suspicion) row() output.Suspect {
 		}
 		row.Reasons = append(row.Reasons, r.name)
 		if r.name == looksAlikeReason || r.name == loginReason {
-			row.Severity = highSeverity
+			row.Severity = output.HighSeverity
 		}
 	}
 	return row

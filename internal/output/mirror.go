@@ -5,46 +5,46 @@ import "strconv"
 // Mirror is a row of mirrors: two sites that have much in common, A before B by name. Dates are those of ISO 8601, empty for
 // none.
 type Mirror struct {
-	A    string `parquet:"a,dict"`
-	B    string `parquet:"b,dict"`
-	Kind string `parquet:"kind,dict"`
+	A    string `json:"a" parquet:"a,dict"`
+	B    string `json:"b" parquet:"b,dict"`
+	Kind string `json:"kind" parquet:"kind,dict"`
 	// Score is from 0 to 1.
-	Score float64 `parquet:"score"`
+	Score float64 `json:"score" parquet:"score"`
 	// Group is the primary site of their group.
-	Group string `parquet:"group,dict"`
+	Group string `json:"group" parquet:"group,dict"`
 	// PagesA and PagesB count the pages of each site. CommonA and CommonB count those that the other one has, too.
-	PagesA  int64 `parquet:"pages_a"`
-	PagesB  int64 `parquet:"pages_b"`
-	CommonA int64 `parquet:"common_a"`
-	CommonB int64 `parquet:"common_b"`
+	PagesA  int64 `json:"pages_a" parquet:"pages_a"`
+	PagesB  int64 `json:"pages_b" parquet:"pages_b"`
+	CommonA int64 `json:"common_a" parquet:"common_a"`
+	CommonB int64 `json:"common_b" parquet:"common_b"`
 	// ContainmentA and ContainmentB are the shares of the pages of each that the other one has, and WeightedA and WeightedB
 	// those of what they weigh.
-	ContainmentA float64 `parquet:"containment_a"`
-	ContainmentB float64 `parquet:"containment_b"`
-	WeightedA    float64 `parquet:"weighted_a"`
-	WeightedB    float64 `parquet:"weighted_b"`
+	ContainmentA float64 `json:"containment_a" parquet:"containment_a"`
+	ContainmentB float64 `json:"containment_b" parquet:"containment_b"`
+	WeightedA    float64 `json:"weighted_a" parquet:"weighted_a"`
+	WeightedB    float64 `json:"weighted_b" parquet:"weighted_b"`
 	// SamePath is the share of the pages in common that are at one path, Similarity their mean similarity, and Sites the mean
 	// number of sites that have them.
-	SamePath   float64 `parquet:"same_path"`
-	Similarity float64 `parquet:"similarity"`
-	Sites      float64 `parquet:"sites"`
+	SamePath   float64 `json:"same_path" parquet:"same_path"`
+	Similarity float64 `json:"similarity" parquet:"similarity"`
+	Sites      float64 `json:"sites" parquet:"sites"`
 	// Markup is the mean similarity of their markup, 0 if it is not known.
-	Markup float64 `parquet:"markup"`
+	Markup float64 `json:"markup" parquet:"markup"`
 	// SameLanguage is the share of pages that are in the language of their copies. LanguagePages counts the pages, on both
 	// sites, of which this is known.
-	SameLanguage  float64 `parquet:"same_language"`
-	LanguagePages int64   `parquet:"language_pages"`
-	FirstA        string  `parquet:"first_a"`
-	FirstB        string  `parquet:"first_b"`
+	SameLanguage  float64 `json:"same_language" parquet:"same_language"`
+	LanguagePages int64   `json:"language_pages" parquet:"language_pages"`
+	FirstA        string  `json:"first_a" parquet:"first_a"`
+	FirstB        string  `json:"first_b" parquet:"first_b"`
 	// Examples are pages of A and their copies on B.
-	Examples []PagePair `parquet:"examples,list"`
+	Examples []PagePair `json:"examples" parquet:"examples,list"`
 }
 
 // PagePair is two pages that are alike.
 type PagePair struct {
-	A          string  `parquet:"a"`
-	B          string  `parquet:"b"`
-	Similarity float64 `parquet:"similarity"`
+	A          string  `json:"a" parquet:"a"`
+	B          string  `json:"b" parquet:"b"`
+	Similarity float64 `json:"similarity" parquet:"similarity"`
 }
 
 // fields writes the fields of a row of JSON.
@@ -156,21 +156,21 @@ func (m Mirror) AppendJSON(b []byte) []byte {
 
 // Site is a row of sites.
 type Site struct {
-	Site  string `parquet:"site"`
-	Pages int64  `parquet:"pages"`
+	Site  string `json:"site" parquet:"site"`
+	Pages int64  `json:"pages" parquet:"pages"`
 	// Duplicates counts the pages that are identical to an earlier page of the site.
-	Duplicates int64 `parquet:"duplicates"`
+	Duplicates int64 `json:"duplicates" parquet:"duplicates"`
 	// First is the earliest date of a page, empty for none.
-	First string `parquet:"first"`
+	First string `json:"first" parquet:"first"`
 	// Rank is the rank in the list, 0 for none.
-	Rank      int64 `parquet:"rank"`
-	Protected bool  `parquet:"protected"`
+	Rank      int64 `json:"rank" parquet:"rank"`
+	Protected bool  `json:"protected" parquet:"protected"`
 	// Group is the primary site of the group of mirrors that it is in, empty for none. Primary says that it is this site.
-	Group   string `parquet:"group,dict"`
-	Primary bool   `parquet:"primary"`
+	Group   string `json:"group" parquet:"group,dict"`
+	Primary bool   `json:"primary" parquet:"primary"`
 	// GroupSites is the number of sites in the group, and Cohesion the share of their pairs that are mirrors.
-	GroupSites int64   `parquet:"group_sites"`
-	Cohesion   float64 `parquet:"cohesion"`
+	GroupSites int64   `json:"group_sites" parquet:"group_sites"`
+	Cohesion   float64 `json:"cohesion" parquet:"cohesion"`
 }
 
 // AppendJSON appends the row as a line of JSON. What is not known is left out, and so is a group of which there is none.
@@ -193,46 +193,53 @@ func (s Site) AppendJSON(b []byte) []byte {
 	return o.line()
 }
 
+// The severities of a [Suspect].
+const (
+	HighSeverity   = "high"   // its host looks alike, or a copied page asks for a password
+	MediumSeverity = "medium" // any other
+)
+
 // Suspect is a row of suspects, an alert: a site that has copies of pages of a protected one.
 type Suspect struct {
 	// ID is the same in all runs for the same two sites.
-	ID       string   `parquet:"id"`
-	Severity string   `parquet:"severity,dict"`
-	Reasons  []string `parquet:"reasons,list"`
+	ID string `json:"id" parquet:"id"`
+	// Severity is [HighSeverity] or [MediumSeverity].
+	Severity string   `json:"severity" parquet:"severity,dict"`
+	Reasons  []string `json:"reasons" parquet:"reasons,list"`
 	// Site is the suspect, and Protected the site whose pages it has.
-	Site      string  `parquet:"site"`
-	Protected string  `parquet:"protected,dict"`
-	Score     float64 `parquet:"score"`
+	Site      string  `json:"site" parquet:"site"`
+	Protected string  `json:"protected" parquet:"protected,dict"`
+	Score     float64 `json:"score" parquet:"score"`
 	// Pages counts the pages of the suspect, Common those that are copies, and LoginPages those of them that ask for a password.
-	Pages      int64 `parquet:"pages"`
-	Common     int64 `parquet:"common"`
-	LoginPages int64 `parquet:"login_pages"`
+	Pages      int64 `json:"pages" parquet:"pages"`
+	Common     int64 `json:"common" parquet:"common"`
+	LoginPages int64 `json:"login_pages" parquet:"login_pages"`
 	// Share is how much of the suspect are copies, and ProtectedShare how much of the protected site is copied.
-	Share          float64 `parquet:"share"`
-	ProtectedShare float64 `parquet:"protected_share"`
-	Similarity     float64 `parquet:"similarity"`
-	SamePath       float64 `parquet:"same_path"`
+	Share          float64 `json:"share" parquet:"share"`
+	ProtectedShare float64 `json:"protected_share" parquet:"protected_share"`
+	Similarity     float64 `json:"similarity" parquet:"similarity"`
+	SamePath       float64 `json:"same_path" parquet:"same_path"`
 	// Markup is the mean similarity of the markup of the copies to that of the originals, 0 if it is not known.
-	Markup float64 `parquet:"markup"`
+	Markup float64 `json:"markup" parquet:"markup"`
 	// SameLanguage is the share of pages that are in the language of their copies. LanguagePages counts the pages, on both
 	// sites, of which this is known.
-	SameLanguage  float64 `parquet:"same_language"`
-	LanguagePages int64   `parquet:"language_pages"`
+	SameLanguage  float64 `json:"same_language" parquet:"same_language"`
+	LanguagePages int64   `json:"language_pages" parquet:"language_pages"`
 	// Lookalike is how much the host looks like the protected one, from 0 to 1, and LookalikeReason in which way.
-	Lookalike       float64 `parquet:"lookalike"`
-	LookalikeReason string  `parquet:"lookalike_reason,dict"`
+	Lookalike       float64 `json:"lookalike" parquet:"lookalike"`
+	LookalikeReason string  `json:"lookalike_reason" parquet:"lookalike_reason,dict"`
 	// FirstSeen and ProtectedFirstSeen are the earliest dates of pages, empty for none.
-	FirstSeen          string `parquet:"first_seen"`
-	ProtectedFirstSeen string `parquet:"protected_first_seen"`
+	FirstSeen          string `json:"first_seen" parquet:"first_seen"`
+	ProtectedFirstSeen string `json:"protected_first_seen" parquet:"protected_first_seen"`
 	// Examples are pages of the suspect, and the originals.
-	Examples []CopiedPage `parquet:"examples,list"`
+	Examples []CopiedPage `json:"examples" parquet:"examples,list"`
 }
 
 // CopiedPage is a page of a suspect and the page of a protected site that it is like.
 type CopiedPage struct {
-	Page       string  `parquet:"page"`
-	Original   string  `parquet:"original"`
-	Similarity float64 `parquet:"similarity"`
+	Page       string  `json:"page" parquet:"page"`
+	Original   string  `json:"original" parquet:"original"`
+	Similarity float64 `json:"similarity" parquet:"similarity"`
 }
 
 func (c CopiedPage) pair() PagePair { return PagePair{c.Page, c.Original, c.Similarity} }

@@ -2,6 +2,7 @@ package results
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"mirrorbeam/internal/parquetfile"
@@ -11,6 +12,7 @@ import (
 var (
 	memberColumns  = []string{"cluster", "id", "ref", "kept", "similarity", "size", "reference", "least", "mean"}
 	pairColumns    = []string{"a", "b", "exact", "identical", "jaccard", "containment_a", "containment_b"}
+	partialColumns = append(slices.Clip(pairColumns), "jaccard_whole")
 	hammingColumns = []string{"a", "b", "exact", "identical", "hamming"}
 	rejectColumns  = []string{"file", "position", "error"}
 )
@@ -29,6 +31,12 @@ func takeMember(cells []parquetfile.Cell) (Member, error) {
 func takePair(cells []parquetfile.Cell) (Pair, error) {
 	pair := takeNames(cells)
 	return pair, errors.Join(takeNumber(cells[4], &pair.Jaccard), takeNumber(cells[5], &pair.ContainmentA), takeNumber(cells[6], &pair.ContainmentB))
+}
+
+// takePartialPair reads a row of pairs from partialColumns.
+func takePartialPair(cells []parquetfile.Cell) (Pair, error) {
+	pair, err := takePair(cells)
+	return pair, errors.Join(err, takeNumber(cells[len(pairColumns)], &pair.JaccardWhole))
 }
 
 // takeHammingPair reads a row of pairs from hammingColumns.

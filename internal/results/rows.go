@@ -41,6 +41,8 @@ type Pair struct {
 	// A and B are the names of the documents, valid until the next row.
 	A, B    []byte
 	Jaccard float64
+	// JaccardWhole is the similarity by all shingles, if the job has left common ones out, or else 0.
+	JaccardWhole float64
 	// ContainmentA and ContainmentB are the shares of the one document that the other has.
 	ContainmentA, ContainmentB float64
 	// Hamming is the number of bits in which fingerprints differ, if these were compared.
@@ -62,8 +64,11 @@ func (f *Folder) Members(ctx context.Context) iter.Seq2[Member, error] {
 // similarity is 0.
 func (f *Folder) Pairs(ctx context.Context) iter.Seq2[Pair, error] {
 	r := reading[Pair]{parsePair, pairColumns, takePair}
-	if f.Summary.Config.Scoring() == methods.Hamming {
+	switch config := &f.Summary.Config; {
+	case config.Scoring() == methods.Hamming:
 		r = reading[Pair]{parsePair, hammingColumns, takeHammingPair}
+	case !config.CommonLaw().IsOff():
+		r = reading[Pair]{parsePair, partialColumns, takePartialPair}
 	}
 	return rows(ctx, f, Pairs, r)
 }
@@ -188,13 +193,14 @@ func parsePair(line []byte) (Pair, error) {
 		Jaccard      float64
 		ContainmentA float64 `json:"containment_a"`
 		ContainmentB float64 `json:"containment_b"`
+		JaccardWhole float64 `json:"jaccard_whole"`
 		Hamming      int
 		Exact        bool
 		Identical    bool
 	}
 	err := json.Unmarshal(line, &row)
 	return Pair{
-		[]byte(row.A), []byte(row.B), row.Jaccard, row.ContainmentA, row.ContainmentB, row.Hamming, row.Exact, row.Identical,
+		[]byte(row.A), []byte(row.B), row.Jaccard, row.JaccardWhole, row.ContainmentA, row.ContainmentB, row.Hamming, row.Exact, row.Identical,
 	}, err
 }
 
@@ -216,6 +222,9 @@ func parsePlainPair(line []byte) (pair Pair, ok bool) {
 		if *field.value, rest, ok = cutNumber(rest, field.start); !ok {
 			return pair, false
 		}
+	}
+	if whole, after, is := cutNumber(rest, `,"jaccard_whole":`); is {
+		pair.JaccardWhole, rest = whole, after
 	}
 	if pair.Exact = bytes.HasPrefix(rest, []byte(`,"exact":true`)); !pair.Exact && !bytes.HasPrefix(rest, []byte(`,"exact":false`)) {
 		return pair, false
