@@ -9,6 +9,8 @@ import (
 
 // The kinds of alerts that the figures give rise to. Other kinds are those of summary.json.
 const (
+	alertSuspect   = "suspect"
+	alertGuard     = "guard"
 	alertCrowded   = "crowded"
 	alertSkipped   = "skipped"
 	alertRecall    = "recall"
@@ -20,6 +22,8 @@ const (
 var places = map[string]string{
 	string(warnings.TextField): "rejects", string(warnings.SourceLoss): "sources",
 	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
+	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs",
+	alertSuspect: "suspects",
 	alertCrowded: "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
 }
 
@@ -29,11 +33,18 @@ var hiddenTexts = map[warnings.Kind]string{
 	warnings.SourceLoss:     "A source loses more than nine tenths of its documents",
 	warnings.LikelyTemplate: "A cluster looks like a template: its documents are just above the threshold",
 	warnings.OnePair:        "A large cluster is held together by one pair",
+	warnings.Removal:        "More of a source is removed than --guard allows",
+	warnings.LargeCluster:   "A cluster has a large part of all documents",
+	warnings.ShortRecords:   "Most records are short: a word more at an end makes a near-duplicate",
 }
 
-// addAlerts lists what to look at twice: first the warnings of the job.
+// addAlerts lists what to look at twice: first the suspects, then the guards and the warnings of the job.
 func (b *builder) addAlerts() {
 	f := &b.figures
+	b.accuse()
+	for _, guard := range b.summary.GuardsMet {
+		b.add(Alert{Kind: alertGuard, Text: fmt.Sprintf("The results do not pass --guard %s, so the run ended with the exit code 10", guard), Urgent: true})
+	}
 	for _, w := range b.summary.Warnings {
 		text := w.Text
 		if w.Kind != warnings.SourceLoss { // that begins with a name
@@ -73,8 +84,12 @@ func (b *builder) addAlerts() {
 }
 
 // alert adds an alert.
-func (b *builder) alert(kind, text, help string) {
-	b.figures.Alerts = append(b.figures.Alerts, Alert{kind, text, help, places[kind]})
+func (b *builder) alert(kind, text, help string) { b.add(Alert{Kind: kind, Text: text, Help: help}) }
+
+// add adds an alert, and the place that its kind has.
+func (b *builder) add(a Alert) {
+	a.Place = places[a.Kind]
+	b.figures.Alerts = append(b.figures.Alerts, a)
 }
 
 // capital returns a sentence with a capital at its beginning.

@@ -31,10 +31,15 @@ type summary struct {
 	Skipped    work.Skipped       `json:"skipped"`
 	PassedOver map[string]int64   `json:"passed_over"`
 	Warnings   []warnings.Warning `json:"warnings"`
-	Sources    []sources.Row      `json:"sources"`
-	Plan       Plan               `json:"plan"`
-	Audit      *audit.Result      `json:"audit"`
-	Stages     []Stage            `json:"stages"`
+	// GuardsMet are the guards that do not hold, such as "removes:50".
+	GuardsMet []string      `json:"guards_met"`
+	Sources   []sources.Row `json:"sources"`
+	// Mirrors is nil if the job was not about sites. State is nil if it has none; its rows are still to come.
+	Mirrors *work.MirrorFindings `json:"mirrors"`
+	State   *Changes             `json:"state"`
+	Plan    Plan                 `json:"plan"`
+	Audit   *audit.Result        `json:"audit"`
+	Stages  []Stage              `json:"stages"`
 	Totals
 }
 
@@ -46,7 +51,7 @@ type builder struct {
 	figures Figures
 }
 
-// Build reads the results in a folder. It goes through the rows of clusters, pairs and rejects once, and holds no more of
+// Build reads the results in a folder. It goes through the rows of each output once, of sites twice, and holds no more of
 // them than the page shows, and a number for each of some million documents.
 func Build(ctx context.Context, f *results.Folder, options Options) (*Figures, error) {
 	b := builder{folder: f, options: options}
@@ -54,7 +59,7 @@ func Build(ctx context.Context, f *results.Folder, options Options) (*Figures, e
 		return nil, err
 	}
 	b.begin()
-	for _, step := range []func(context.Context) error{b.addRows, b.addRejects, b.addTexts} {
+	for _, step := range []func(context.Context) error{b.addRows, b.addSites, b.addChanges, b.addRejects, b.addTexts} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("report on %s: %w", f.Path, err)
 		}
@@ -73,7 +78,7 @@ func (b *builder) begin() {
 		Run: Run{
 			Folder: b.folder.Path, Version: s.Version, ConfigHash: s.ConfigHash, Threshold: config.Threshold, Unit: Similarity,
 			Split: string(config.Split), Keep: string(config.Keep), Command: command(config, b.options.HideIDs),
-			Passages: config.Similarity == methods.Containment,
+			Passages: config.Similarity == methods.Containment, Partial: !config.CommonLaw().IsOff() && config.Scoring() != methods.Hamming,
 		},
 		Counts:     s.Counts,
 		Skipped:    Skipped{Pairs: s.Skipped.Pairs, Groups: s.Skipped.Groups, Kept: s.Skipped.Kept},

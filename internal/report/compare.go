@@ -143,6 +143,10 @@ func (c *Comparison) rows() []Row {
 			}
 			return f.Method.Audit.Listed
 		}},
+		{"sites", "", ofSites(func(s *SiteFindings) int64 { return s.Sites })},
+		{"pairs of mirrors", "", ofSites(func(s *SiteFindings) int64 { return s.Pairs })},
+		{"groups of mirrors", "", ofSites(func(s *SiteFindings) int64 { return s.Groups })},
+		{"suspects", "", ofSites(func(s *SiteFindings) int64 { return s.Suspicious })},
 		{"time", Seconds, func(f *Figures) float64 { return f.Totals.Seconds }},
 		{"CPU time", Seconds, func(f *Figures) float64 { return f.Totals.CPUSeconds }},
 		{"memory", Bytes, func(f *Figures) float64 { return float64(f.Totals.PeakMemoryBytes) }},
@@ -153,6 +157,16 @@ func (c *Comparison) rows() []Row {
 		}
 	}
 	return all
+}
+
+// ofSites returns a figure about sites, 0 if there is none.
+func ofSites(figure func(*SiteFindings) int64) func(*Figures) float64 {
+	return func(f *Figures) float64 {
+		if f.Sites == nil {
+			return 0
+		}
+		return float64(figure(f.Sites))
+	}
 }
 
 // stages returns the times of the stages of both runs.

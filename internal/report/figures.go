@@ -14,6 +14,10 @@ type Figures struct {
 	// Counts are those of summary.json.
 	Counts  work.Counts `json:"counts"`
 	Skipped Skipped     `json:"skipped"`
+	// Sites says what was found of sites. It is nil if the job was not about sites.
+	Sites *SiteFindings `json:"sites,omitempty"`
+	// Changes says what is different from the last run. It is nil if the job keeps no state.
+	Changes *Changes `json:"changes,omitempty"`
 	// Sizes has the clusters by their size, the smallest first. It is nil without clusters.
 	Sizes []SizeClass `json:"sizes,omitempty"`
 	// Nearest has, for documents in clusters, the similarity to the most similar other document. It is nil if neither
@@ -58,6 +62,8 @@ type Run struct {
 	Hidden bool `json:"hidden"`
 	// Passages says that the job looked for copied passages, which make no clusters.
 	Passages bool `json:"passages,omitempty"`
+	// Partial says that common shingles do not count for similarities.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // Unit is what pairs are scored by.
@@ -78,6 +84,8 @@ type Alert struct {
 	Help string `json:"help,omitempty"`
 	// Place is the part of the page that tells more.
 	Place string `json:"place"`
+	// Urgent says that it cannot wait.
+	Urgent bool `json:"urgent,omitempty"`
 }
 
 // Skipped says what was not compared.
@@ -199,8 +207,10 @@ type Pair struct {
 	Score        float64 `json:"score"`
 	ContainmentA float64 `json:"containment_a"`
 	ContainmentB float64 `json:"containment_b"`
-	Estimate     bool    `json:"estimate,omitempty"`
-	Identical    bool    `json:"identical,omitempty"`
+	// Whole is the similarity by all shingles, 0 unless common ones are left out.
+	Whole     float64 `json:"jaccard_whole,omitempty"`
+	Estimate  bool    `json:"estimate,omitempty"`
+	Identical bool    `json:"identical,omitempty"`
 	// Why says why the pair is shown.
 	Why string `json:"why,omitempty"`
 	// Texts are the two texts, nil where they are not shown.

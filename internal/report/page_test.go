@@ -126,7 +126,7 @@ func TestLooks(t *testing.T) {
 	if err := WriteComparison(&compared, c); err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{"report.html": []byte(page(t, build(t, f, Options{}))), "comparison.html": compared.Bytes()} {
+	for name, content := range map[string][]byte{"report.html": []byte(page(t, build(t, f, Options{}))), "comparison.html": compared.Bytes(), "sites.html": []byte(page(t, build(t, watch(t), Options{})))} {
 		address := writeTo(t, name, content)
 		b.open(address)
 		b.eval(`document.querySelectorAll("details").forEach((d) => { d.open = true; });

@@ -175,7 +175,7 @@ func (p *pairPass) contain(row *results.Pair, score float64) {
 func offer(to *best[Pair], key float64, row *results.Pair, score float64) {
 	if to.admits(key) {
 		to.add(key, Pair{
-			A: string(row.A), B: string(row.B), Score: score, ContainmentA: row.ContainmentA, ContainmentB: row.ContainmentB,
+			A: string(row.A), B: string(row.B), Score: score, ContainmentA: row.ContainmentA, ContainmentB: row.ContainmentB, Whole: row.JaccardWhole,
 			Estimate: !row.Exact, Identical: row.Identical,
 		})
 	}

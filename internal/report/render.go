@@ -92,10 +92,11 @@ var pages = sync.OnceValues(func() (*template.Template, error) {
 		"bars":      barOf,
 		"table": func(pairs []Pair, v *view) pairTable {
 			hasWhy := slices.ContainsFunc(pairs, func(pair Pair) bool { return pair.Why != "" })
-			return pairTable{pairs, v.IsSimilarity(), hasWhy}
+			return pairTable{pairs, v.IsSimilarity(), hasWhy, v.Run.Partial}
 		},
 		"overlap":  func(name string, o Overlap) namedOverlap { return namedOverlap{name, o} },
 		"disputed": func(in, not string, documents []Member) disputedList { return disputedList{in, not, documents} },
+		"day":      func(date string) string { day, _, _ := strings.Cut(date, "T"); return name(day) },
 		"figure":   figure,
 		"change":   change,
 		"side":     func(label string, side difference.Side) labelled { return labelled{label, side} },
@@ -113,8 +114,8 @@ func fill(w io.Writer, name string, view any) error {
 
 // pairTable is a table of pairs.
 type pairTable struct {
-	Pairs                []Pair
-	IsSimilarity, HasWhy bool
+	Pairs                           []Pair
+	IsSimilarity, HasWhy, IsPartial bool
 }
 
 // labelled is a text with its letter.

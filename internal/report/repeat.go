@@ -15,6 +15,7 @@ import (
 // placeholders stand for settings that hold paths, where these are hidden.
 var placeholders = map[string]string{
 	"input": "INPUT", "reference": "REFERENCE", "output": "OUTPUT", "stopwords": "FILE", "temp": "DIR",
+	"ignore": "PATH", "state": "DIR", "rank": "FILE", "protected": "FILE", "allow": "FILE",
 }
 
 // command returns the command line that repeats a run: all settings that differ from the defaults, one on a line.
@@ -27,7 +28,7 @@ func command(c *job.Config, hide bool) string {
 		if bytes.Equal(given[name], usual[name]) {
 			continue
 		}
-		for _, value := range values(given[name], name == "input" || name == "reference") {
+		for _, value := range values(given[name], name == "input" || name == "reference" || name == "ignore") {
 			if hide {
 				value = hidden(name, value)
 			}

@@ -17,6 +17,7 @@ import (
 	"mirrorbeam/internal/results"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/storage/storagetest"
+	"mirrorbeam/internal/warnings"
 	"mirrorbeam/internal/workspace"
 )
 
@@ -24,6 +25,16 @@ import (
 func small(t testing.TB) *results.Folder {
 	t.Helper()
 	f, err := results.Open("testdata/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// watch is the second night of a watch over sites, one of whose pages has an address that tries to be more than that.
+func watch(t testing.TB) *results.Folder {
+	t.Helper()
+	f, err := results.Open("testdata/sites")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +87,8 @@ func TestFigures(t *testing.T) {
 	f := small(t)
 	checkGolden(t, "figures.json", build(t, f, Options{}))
 	checkGolden(t, "hidden.json", build(t, f, Options{HideIDs: true}))
+	checkGolden(t, "sites.json", build(t, watch(t), Options{Texts: NoTexts}))
+	checkGolden(t, "hiddensites.json", build(t, watch(t), Options{HideIDs: true}))
 	c, err := Compare(t.Context(), f, f, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -130,8 +143,40 @@ func TestHidden(t *testing.T) {
 			}
 		}
 	}
+	hidden := page(t, build(t, watch(t), Options{HideIDs: true}))
+	for _, secret := range []string{"example", "examp1e", ".test", "site.org", ".net", "first.jsonl", "protected.txt", "rank.csv", "883283ce00a14f00", "ec0a663f0edaa319", "=state"} {
+		if at := strings.Index(hidden, secret); at >= 0 {
+			t.Errorf("a page of sites shows %q: %s", secret, hidden[max(at-80, 0):min(at+80, len(hidden))])
+		}
+	}
 	if whole := page(t, build(t, f, Options{})); !strings.Contains(whole, "doc-0") || !strings.Contains(whole, "river") {
 		t.Error("the page that hides nothing lacks names or texts")
+	}
+}
+
+// TestWarnings: each kind of warning has a place on the page, and a text without names.
+func TestWarnings(t *testing.T) {
+	for _, kind := range warnings.Kinds {
+		if places[string(kind)] == "" || hiddenTexts[kind] == "" {
+			t.Errorf("%s: place %q, hidden %q", kind, places[string(kind)], hiddenTexts[kind])
+		}
+	}
+}
+
+// TestWholeSimilarity: where common shingles do not count, the similarity by all of them stands beside that of the pair.
+func TestWholeSimilarity(t *testing.T) {
+	f := build(t, small(t), Options{Texts: NoTexts})
+	const heading = ">by all shingles<"
+	if strings.Contains(page(t, f), heading) {
+		t.Error("a page of whole documents has a column for it")
+	}
+	f.Run.Partial, f.Pairs[0].Whole = true, 0.8765
+	f.Counts.CommonIn, f.Counts.CommonShingles, f.Counts.CommonWhole = 7, 8900, 2
+	text := page(t, f)
+	for _, want := range []string{heading, `data-v="0.8765">0.876<`, "8,900 shingles left out; 2 documents hold nothing else"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
 	}
 }
 
@@ -159,7 +204,13 @@ func elements(t testing.TB, page string) (names map[string]int, active []string)
 }
 
 func TestInert(t *testing.T) {
-	text := page(t, build(t, small(t), Options{}))
+	testInert(t, page(t, build(t, small(t), Options{})))
+	testInert(t, page(t, build(t, watch(t), Options{})))
+}
+
+// testInert looks at one page.
+func testInert(t *testing.T, text string) {
+	t.Helper()
 	names, active := elements(t, text)
 	if names["script"] != 2 || names["style"] != 1 || names["img"]+names["iframe"]+names["object"]+names["form"] > 0 || len(active) > 0 {
 		t.Errorf("elements %v, active %v", names, active)
@@ -190,6 +241,8 @@ func FuzzInert(f *testing.F) {
 	figures := build(f, small(f), Options{Texts: NoTexts})
 	figures.Clusters, figures.Pairs, figures.Method.Curve, figures.Nearest = figures.Clusters[:1], figures.Pairs[:1], nil, nil
 	config := small(f).Summary.Config
+	sites := build(f, watch(f), Options{Texts: NoTexts})
+	figures.Sites, figures.Changes = sites.Sites, sites.Changes
 	plain, err := json.Marshal(figures)
 	if err != nil {
 		f.Fatal(err)
@@ -203,6 +256,10 @@ func FuzzInert(f *testing.F) {
 		copied.Pairs[0].A, copied.Sources[0].Source, copied.Rejects[0].Error = text, text, text
 		copied.Alerts = append(copied.Alerts, Alert{Kind: "one_pair", Text: text, Help: text, Place: "clusters"})
 		copied.Pairs[0].Texts = difference.SideBySide(text+" a b c", text+" a b c", config.Shingle, config.Tokens)
+		s, group, change := &copied.Sites.Suspects[0], &copied.Sites.Largest[0], &copied.Changes.Rows[0]
+		s.Site, s.Protected, s.Reasons, s.How, s.FirstSeen, s.Page, s.Original = text, text, []string{text}, text, text, text, text
+		copied.Sites.Mirrors[0].A, copied.Sites.Mirrors[0].Kind, group.Primary, group.Others[0] = text, text, text, text
+		copied.Sites.Kinds[text], change.Name, change.Change = 1, text, text
 		copied.PassedOver = map[string]int64{text: 1}
 		written := page(t, &copied)
 		names, active := elements(t, written)

@@ -82,6 +82,9 @@ func (v *view) list() {
 	}{
 		{part{"alerts", "Alerts"}, true},
 		{part{"found", "Found"}, true},
+		{part{"suspects", "Suspects"}, v.Sites != nil && len(v.Sites.Suspects) > 0},
+		{part{"mirrors", "Mirrors"}, v.Sites != nil},
+		{part{"changes", "Changes"}, v.Changes != nil},
 		{part{"sizes", "Cluster sizes"}, v.Sizes != nil},
 		{part{"nearest", "Similarity"}, v.Nearest != nil},
 		{part{"method", "Recall"}, true},
@@ -127,13 +130,24 @@ func cards(f *Figures) []card {
 	if c.InvalidUTF8 > 0 {
 		all = append(all, card{"not valid UTF-8", count(c.InvalidUTF8), "documents, read all the same"})
 	}
+	if s := f.Sites; s != nil {
+		all = append(all, card{"sites", count(s.Sites), fmt.Sprintf("%s pairs of mirrors in %s groups, %s suspects", count(s.Pairs), count(s.Groups), count(s.Suspicious))})
+	}
+	if c.Unsited > 0 {
+		all = append(all, card{"of no site", count(c.Unsited), "documents without an address"})
+	}
 	if c.IgnoredIn > 0 {
-		all = append(all, card{"with base texts", count(c.IgnoredIn), count(c.IgnoredWhole) + " hold nothing else"})
+		all = append(all, leftOut("with base texts", c.IgnoredIn, c.IgnoredShingles, c.IgnoredWhole))
 	}
 	if c.CommonIn > 0 {
-		all = append(all, card{"with common shingles", count(c.CommonIn), count(c.CommonWhole) + " hold nothing else"})
+		all = append(all, leftOut("with common shingles", c.CommonIn, c.CommonShingles, c.CommonWhole))
 	}
 	return all
+}
+
+// leftOut is the card of so many documents of which shingles are left out. Nothing else is in some of them.
+func leftOut(name string, documents, shingles, whole int64) card {
+	return card{name, count(documents), fmt.Sprintf("%s shingles left out; %s documents hold nothing else", count(shingles), count(whole))}
 }
 
 // drawNearest draws the histogram.

@@ -37,6 +37,9 @@ const (
 	OnePair Kind = "one_pair"
 )
 
+// Kinds are all kinds of warnings, in the order in which they are listed.
+var Kinds = []Kind{Removal, LargeCluster, TextField, SourceLoss, ShortRecords, LikelyTemplate, OnePair}
+
 // Warning is a sentence for the user.
 type Warning struct {
 	Kind Kind   `json:"kind"`

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mirrorbeam/internal/output"
+)
+
+// mostChanges is the number of changes of each output that a page lists.
+const mostChanges = 60
+
+// Changes say what is different from the last run of a scheduled job.
+type Changes struct {
+	// Generation is the number of the generation of the state that the run has written.
+	Generation int        `json:"generation"`
+	Files      FileCounts `json:"files"`
+	// Counts counts the changes by the output that has them, and by their kind.
+	Counts map[string]map[string]int64 `json:"changes"`
+	// Rows are the changes of the most members, of suspects first, then of mirrors and of clusters.
+	Rows []Change `json:"rows,omitempty"`
+}
+
+// FileCounts counts files by how they differ from those of the last run.
+type FileCounts struct {
+	Unchanged int64 `json:"unchanged"`
+	New       int64 `json:"new"`
+	Changed   int64 `json:"changed"`
+	Removed   int64 `json:"removed"`
+}
+
+// Change is a row of changes. Its members are documents, sites, or copied pages.
+type Change struct {
+	Of      string `json:"of"`
+	Change  string `json:"change"`
+	Name    string `json:"name"`
+	Size    int64  `json:"size"`
+	Before  int64  `json:"before"`
+	Added   int64  `json:"added"`
+	Removed int64  `json:"removed"`
+}
+
+// What says what has changed.
+func (c Change) What() string {
+	return map[string]string{output.Clusters: "cluster", output.Mirrors: "mirror group", output.Suspects: "suspect"}[c.Of]
+}
+
+// addChanges takes over what has changed.
+func (b *builder) addChanges(ctx context.Context) error {
+	s := b.summary.State
+	if s == nil {
+		return nil
+	}
+	b.figures.Changes = s
+	largest := map[string]*best[Change]{}
+	for _, of := range output.Followed {
+		largest[of] = newBest[Change](mostChanges)
+	}
+	all := int64(0)
+	for row, err := range b.folder.Changes(ctx) {
+		if err != nil {
+			return err
+		}
+		if all++; largest[row.Of] == nil {
+			return fmt.Errorf("a change of %q, which is unknown", row.Of)
+		}
+		largest[row.Of].add(-float64(row.Added+row.Removed), Change{row.Of, row.Change, row.Name, row.Size, row.Before, row.Added, row.Removed})
+	}
+	for _, of := range slices.Backward(output.Followed) {
+		s.Rows = append(s.Rows, largest[of].items...)
+	}
+	if shown := int64(len(s.Rows)); shown < all {
+		b.note(fmt.Sprintf("%s of %s changes are listed: those of the most members.", count(shown), count(all)))
+	}
+	return nil
+}
+
+// changeCounts counts the changes of an output, by the kinds of output.ChangeKinds.
+type changeCounts struct {
+	Of     string
+	Counts []int64
+}
+
+// Kinds returns the kinds of changes in the order of a table.
+func (*Changes) Kinds() []string { return output.ChangeKinds }
+
+// Table returns the numbers of changes.
+func (c *Changes) Table() (all []changeCounts) {
+	for _, of := range slices.Backward(output.Followed) {
+		counts, is := c.Counts[of]
+		if !is {
+			continue
+		}
+		row := changeCounts{Of: of}
+		for _, kind := range output.ChangeKinds {
+			row.Counts = append(row.Counts, counts[kind])
+		}
+		all = append(all, row)
+	}
+	return all
+}
