@@ -92,6 +92,37 @@ func (c *reportCommand) page(ctx context.Context) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// checkReport returns an error if the report that the run is to write could not be written.
+func (c *runCommand) checkReport() error {
+	switch {
+	case !c.Report:
+		return nil
+	case c.Async || forLauncher():
+		return usageError{errors.New("--report: this command does not wait for the results: when 'runjob finish' has published them, run 'runjob report'")}
+	}
+	if err := mayReplace(storage.Join(c.Output, workspace.ReportName)); err != nil {
+		return unwritable{fmt.Errorf("--report: %w", err)}
+	}
+	return nil
+}
+
+// report writes the report of a run that has published its results, if it is asked for.
+func (c *runCommand) report(ctx context.Context) error {
+	if !c.Report {
+		return nil
+	}
+	of := reportCommand{Folder: c.Output, Texts: string(runreport.AutoTexts)}
+	page, err := of.page(ctx)
+	if err == nil {
+		err = writePage(of.path(), page)
+	}
+	if err != nil {
+		return unwritable{fmt.Errorf("the results are published, and --report fails: %w", err)}
+	}
+	c.note("report in %s", of.path())
+	return nil
+}
+
 // writePage writes a page. It replaces an earlier page, and no other file.
 func writePage(path string, page []byte) (err error) {
 	defer func() {
@@ -117,7 +148,7 @@ func writePage(path string, page []byte) (err error) {
 func mayReplace(path string) error {
 	isPage, err := workspace.IsPage(path)
 	if err == nil && !isPage {
-		err = fmt.Errorf("%s is there and is no report: name another file with --output", path)
+		err = fmt.Errorf("%s is there and is no report: move it, or name another file with --output", path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -26,6 +26,7 @@ type runCommand struct {
 	logging
 	configFile
 	Async       bool   `help:"Hand the job to the cluster that --runner names, and do not wait for its end. 'runjob finish' publishes the results."`
+	Report      bool   `help:"When the results are published, write report.html beside them, as 'runjob report' does."`
 	MetricsFile string `placeholder:"FILE" help:"When the job ends, write to this file how it ended, in the text format of Prometheus."`
 }
 
@@ -49,6 +50,9 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 			err = errors.Join(err, writeMetrics(c.MetricsFile, ending{at: time.Now(), code: exitCode(err), summary: done}))
 		}()
 	}
+	if err := c.checkReport(); err != nil {
+		return err
+	}
 	stdin, remove, err := spoolStdin(ctx, c.Input, c.Reference)
 	if err != nil {
 		return err
@@ -67,10 +71,15 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 	}
 	done = &summary
 	c.tell(ctx, &summary)
-	if met := summary.GuardsMet; len(met) > 0 {
+	return errors.Join(c.report(ctx), conditions(&summary))
+}
+
+// conditions returns an error if a condition that the user has given is met.
+func conditions(s *pipeline.Summary) error {
+	if met := s.GuardsMet; len(met) > 0 {
 		return conditionMet{fmt.Errorf("--guard %s", strings.Join(met, ", "))}
 	}
-	if met := summary.Failing(); len(met) > 0 {
+	if met := s.Failing(); len(met) > 0 {
 		return conditionMet{fmt.Errorf("--fail-on %s", strings.Join(met, ", "))}
 	}
 	return nil

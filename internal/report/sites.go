@@ -60,7 +60,18 @@ type Suspect struct {
 func (s Suspect) IsUrgent() bool { return s.Severity == output.HighSeverity }
 
 // Why says in words why the site is a suspect.
-func (s Suspect) Why() string { return strings.ReplaceAll(strings.Join(s.Reasons, ", "), "_", " ") }
+func (s Suspect) Why() string {
+	reasons := slices.Clone(s.Reasons)
+	for i, reason := range reasons {
+		if reason == lookAlike && s.How != "" {
+			reasons[i] += " (" + s.How + ")"
+		}
+	}
+	return strings.ReplaceAll(strings.Join(reasons, ", "), "_", " ")
+}
+
+// lookAlike is the reason of a suspect whose host looks like the protected one.
+const lookAlike = "look_alike"
 
 // MirrorPair is two sites that have much in common.
 type MirrorPair struct {
