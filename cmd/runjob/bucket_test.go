@@ -84,3 +84,23 @@ func TestKilledInBucket(t *testing.T) {
 		}
 	}
 }
+
+// TestReportInBucket: a run in a bucket writes its page there, and the next one replaces it.
+func TestReportInBucket(t *testing.T) {
+	newDeadlyBucket(t, "corpora")
+	s := newScene(t)
+	const folder = "gs://corpora/job"
+	if err := storage.WriteFile(folder+"/in/a.jsonl", randomCorpus(30)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		j := s.command("runjob", "run", "--input", folder+"/in", "--output", folder+"/out", "--temp", folder+"/temp", "--overwrite", "--report")
+		if err := j.Run(); err != nil {
+			t.Fatal(err, j.stderr.String())
+		}
+		page, err := storage.ReadFile(folder + "/out/report.html")
+		if err != nil || !strings.Contains(string(page), `"documents":30,`) {
+			t.Errorf("the page has %d bytes: %v", len(page), err)
+		}
+	}
+}
