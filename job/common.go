@@ -29,3 +29,14 @@ func (c *Config) checkCommon(check checker) {
 		check(name != output.Sketches && name != output.Index && !isAboutSites, "{emit} %s: cannot be written with {common} in this version", name)
 	}
 }
+
+// TakesCommon reports whether the job does not leave common shingles out, and could with its other settings as they are.
+func (c *Config) TakesCommon() bool {
+	with, takes := *c, c.CommonLaw().IsOff()
+	with.Common = common.Auto
+	with.checkCommon(func(ok bool, _ string, _ ...any) { takes = takes && ok })
+	return takes && c.MakesShingles()
+}
+
+// MakesShingles reports whether documents are compared by the shingles of their texts.
+func (c *Config) MakesShingles() bool { return c.Features == "" && c.method().Identity == "" }

@@ -5,12 +5,12 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
+	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/listing"
@@ -257,7 +257,11 @@ func accept(config job.Config, result outputs.Result, size int64) error {
 		return setting.Errorf("no document in the {reference}: nothing can be compared with it")
 	}
 	if counts.Documents == 0 && counts.Rejected > 0 {
-		return fmt.Errorf("no document in %d bytes of input, %s: %s", size, failure.Unreadable(counts.Rejected), firstReject(result))
+		hint := ""
+		if config.Format == corpus.AutoFormat && corpus.IsGuessed(result.FirstReject.File) {
+			hint = corpus.FormatHint
+		}
+		return setting.Errorf("no document in %d bytes of input, %s: %s"+hint, size, failure.Unreadable(counts.Rejected), firstReject(result))
 	}
 	return nil
 }

@@ -223,14 +223,14 @@ func TestWarnings(t *testing.T) {
 	want := []warnings.Warning{
 		{
 			Kind: warnings.LargeCluster, Text: "cluster doc-135 has 150 of 1344 documents, such as doc-135 and doc-136",
-			Flag: "--threshold 0.9, --split star, --stopwords-use require", A: "doc-135", B: "doc-136",
+			Flag: "--common auto, --threshold 0.9, --split star", A: "doc-135", B: "doc-136",
 		},
 		{
 			Kind: warnings.TextField, Flag: "--text-field",
 			Text: "the text, field text, is a web address in 1000 of 1344 records: the texts may be in another field",
 		},
 		{
-			Kind: warnings.SourceLoss, Flag: "--threshold 0.9, --split star, --stopwords-use require",
+			Kind: warnings.SourceLoss, Flag: "--common auto, --threshold 0.9, --split star",
 			Text: "pages.jsonl loses 149 of its 150 documents; 150 are like others of the same source",
 		},
 		{

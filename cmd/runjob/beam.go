@@ -168,7 +168,7 @@ func (r runner) refuse(command, name string) error {
 	case refused:
 		return fmt.Errorf("--%s: %s; leave it out", name, reason)
 	case !runsJob(command):
-		return fmt.Errorf("--%s: is for 'runjob run' and 'runjob demo', which run a job; leave it out", name)
+		return fmt.Errorf("--%s: is for 'runjob run', 'runjob mirrors' and 'runjob demo', which run a job; leave it out", name)
 	case name == runnerFlag || slices.Contains(r.flags, name):
 		return nil
 	}
@@ -202,7 +202,7 @@ type beamHelp bool
 
 // BeforeReset prints the help. The parser calls it when it meets the flag.
 func (beamHelp) BeforeReset(app *kong.Kong) error {
-	say(app.Stdout, "Flags of Apache Beam that 'runjob run' and 'runjob demo' take:\n\n")
+	say(app.Stdout, "Flags of Apache Beam that 'runjob run', 'runjob mirrors' and 'runjob demo' take:\n\n")
 	say(app.Stdout, "  --%s\n", runnerFlag)
 	var flags []string
 	for _, r := range runnersOfBeam() {

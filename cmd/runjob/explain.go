@@ -19,7 +19,7 @@ type explainCommand struct {
 	A       string  `arg:"" name:"a" help:"The id of a document, or path:position."`
 	B       string  `arg:"" name:"b" help:"The other document."`
 	NoInput bool    `help:"Do not read the input of the run again: tell only what the results say."`
-	Color   palette `enum:"auto,always,never" default:"auto" help:"Whether to colour the difference of the texts: always, never, or auto (on a terminal)."`
+	Color   palette `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Whether to colour the difference of the texts: always, never, or auto (on a terminal)."`
 	JSON    bool    `name:"json" help:"Print one JSON object."`
 }
 
@@ -27,7 +27,9 @@ type explainCommand struct {
 func (c *explainCommand) Validate() error {
 	err := job.CheckPlace("dir", c.Folder)
 	if c.A == "" || c.B == "" {
-		err = errors.Join(err, errors.New("a document is called by its id, or by path:position: give two"))
+		err = errors.Join(err, errors.New("give the folder of a run and two documents: a document is called by its id, or by path:position"))
+	} else if c.A == c.B {
+		err = errors.Join(err, fmt.Errorf("%s and %s are one document: give two", c.A, c.B))
 	}
 	return err
 }

@@ -21,29 +21,29 @@ import (
 type commands struct {
 	Run     runCommand     `cmd:"" help:"Find the near-duplicates of a corpus: the main job."`
 	Mirrors mirrorsCommand `cmd:"" help:"Find mirrors among the sites of a corpus, and copies of protected sites: the main job with its own defaults."`
+	Plan    planCommand    `cmd:"" help:"Compare the ways to find near-duplicates in a corpus: what each promises and what it costs."`
+	Demo    demoCommand    `cmd:"" help:"Run the main job on documents that come with Go, to see what it does."`
 
-	Finish finishCommand `cmd:"" help:"Publish the results of a job that 'runjob run' has left on a cluster, or cancel it."`
-	Demo   demoCommand   `cmd:"" help:"Run the main job on documents that come with Go, to see what it does."`
-	Plan   planCommand   `cmd:"" help:"Compare the ways to find near-duplicates in a corpus: what each promises and what it costs."`
-	Eval   evalCommand   `cmd:"" help:"Measure the results of an earlier run against known near-duplicates."`
-	Query  queryCommand  `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run."`
-	Report reportCommand `cmd:"" help:"Make a page of the results of an earlier run, or compare two runs."`
+	Show    showCommand    `cmd:"" help:"List the clusters of an earlier run, or the documents of one."`
+	Explain explainCommand `cmd:"" help:"Say why two documents of an earlier run are together, or are not."`
+	Report  reportCommand  `cmd:"" help:"Make a page of the results of an earlier run, or compare two runs."`
+	Eval    evalCommand    `cmd:"" help:"Measure the results of an earlier run against known near-duplicates."`
+	Query   queryCommand   `cmd:"" help:"Find the near-duplicates of new documents in the index of an earlier run, or in a state."`
 
-	Show     showCommand    `cmd:"" help:"List the clusters of an earlier run, or the documents of one."`
-	Explain  explainCommand `cmd:"" help:"Say why two documents of an earlier run are together, or are not."`
-	Sketch   sketchCommand  `cmd:"" help:"Print the fingerprints of texts: MinHash, SimHash, single-hash MinHash, LSH digests, bottom-k sketches."`
-	Settings configCommand  `cmd:"" name:"config" help:"Show the settings of a job, and where each comes from: flags, environment variables, a file."`
-
-	State stateCommand `cmd:"" help:"Look after the state of a job that runs again and again."`
-
+	State      stateCommand      `cmd:"" help:"Look after the state of a job that runs again and again."`
+	Finish     finishCommand     `cmd:"" help:"Publish the results of a job that 'runjob run' has left on a cluster, or cancel it."`
 	WorkerPool workerPoolCommand `cmd:"" help:"Start workers when an engine such as Flink or Spark asks for them."`
 	Worker     workerCommand     `cmd:"" hidden:"" help:"Be a worker of a worker pool, which runs this."`
+
+	Settings configCommand `cmd:"" name:"config" help:"Show the settings of a job, and where each comes from: flags, environment variables, a file."`
+	Sketch   sketchCommand `cmd:"" help:"Print the fingerprints of texts: MinHash, SimHash, single-hash MinHash, LSH digests, bottom-k sketches."`
 
 	Version    versionCommand    `cmd:"" help:"Show which build of runjob this is."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands and flags in a shell."`
 	Manual     manualCommand     `cmd:"" name:"man" help:"Print the manual page."`
 
-	BeamHelp beamHelp `name:"help-beam" help:"Show the flags of Apache Beam (--runner, --endpoint, --project and so on) that 'run' and 'demo' take."`
+	ShowVersion versionFlag `name:"version" help:"Show which build of runjob this is."`
+	BeamHelp    beamHelp    `name:"help-beam" help:"Show the flags of Apache Beam (--runner, --endpoint, --project and so on) that 'run', 'mirrors' and 'demo' take."`
 }
 
 // command is a sub-command with its flags set.
@@ -65,8 +65,11 @@ func parse(args []string, out io.Writer) (command, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"--help"}
+	case args[0] == "help": // as other programs have it
+		args = append(args[1:], "--help")
 	}
 	if err := setBeamFlags(args[0], beams); err != nil {
 		return nil, err
@@ -81,6 +84,7 @@ func parse(args []string, out io.Writer) (command, error) {
 		kong.Exit(func(int) { helped = true }),
 		kong.Writers(out, os.Stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Help(printHelp),
 		kong.ValueFormatter(helpWithDefault),
 		kong.Resolvers(chosen),
 		kong.Bind(chosen),
@@ -99,7 +103,7 @@ func parse(args []string, out io.Writer) (command, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, usageError{withoutCommand(chosen.explain(explainFlag(err, parser, args, beams)), args[0])}
+		return nil, usageError{withoutCommand(chosen.explain(explainUsage(err, parser, args, beams)), args[0])}
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
 }
@@ -208,6 +212,15 @@ func parseWholeNumber(from *kong.DecodeContext, to reflect.Value) error {
 	}
 	to.SetInt(number)
 	return nil
+}
+
+// printHelp prints help. The flags that every command has are shown with a command only where they are of use.
+func printHelp(options kong.HelpOptions, parsed *kong.Context) error {
+	command, _, _ := strings.Cut(parsed.Command(), " ")
+	for _, f := range parsed.Model.Flags {
+		f.Hidden = f.Hidden || command != "" && (f.Name == "version" || f.Name == "help-beam" && !runsJob(command))
+	}
+	return kong.DefaultHelpPrinter(options, parsed)
 }
 
 // helpWithDefault adds the default of a flag to its help.

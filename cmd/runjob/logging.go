@@ -12,7 +12,7 @@ import (
 // logging says what a command that waits for a job tells on the standard error.
 type logging struct {
 	Quiet     bool   `help:"Print nothing but errors."`
-	LogFormat string `enum:"text,json" default:"text" help:"Format of messages, progress and the outcome on the standard error: text, for people, or json, one object a line."`
+	LogFormat string `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format of messages, progress and the outcome on the standard error: text, for people, or json, one object a line."`
 }
 
 // json returns what writes messages as JSON, nil if they are text.

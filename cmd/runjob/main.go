@@ -10,7 +10,7 @@
 //	3    if the input cannot be used
 //	4    if an output, the temporary folder or the standard output cannot be
 //	     written to, a limit of the machine is too low, or a job server does not answer
-//	10   if all went well, and a condition of --fail-on is met
+//	10   if all went well, and a condition of --fail-on or --guard is met
 //	130  after an interruption: Ctrl-C, SIGTERM, or SIGHUP unless it is ignored
 //	141  if the reader of the standard output went away, as head does
 package main
@@ -59,18 +59,18 @@ func run(args []string) int {
 	signal.Ignore(syscall.SIGPIPE)
 	if isWorker(args) {
 		if err := parseWorkerFlags(args); err != nil {
-			return report(nil, err)
+			return report(args, nil, err)
 		}
 		defer easeCollector()()
 		beam.Init() // does not return in a worker
 	}
 	if err := checkLimits(); err != nil {
-		return report(nil, err)
+		return report(args, nil, err)
 	}
 	out := &standardOutput{}
 	command, err := parse(args, out)
 	if out.fault != nil || err != nil || command == nil { // nil: help was asked for and printed
-		return report(nil, cmp.Or(out.fault, err))
+		return report(args, nil, cmp.Or(out.fault, err))
 	}
 	beam.Init()
 	quietLogs()
@@ -79,7 +79,7 @@ func run(args []string) int {
 	// The first signal ends the job in good order. A second one ends the program.
 	context.AfterFunc(ctx, stop)
 	err = command.Run(ctx, out)
-	return report(command, cmp.Or(err, out.fault))
+	return report(args, command, cmp.Or(err, out.fault))
 }
 
 // endings are the signals that ask the program to end. If the user makes it ignore the end of the terminal
@@ -104,7 +104,7 @@ func quietLogs() {
 
 // report prints the error of a command and returns its exit code. The command is nil if the error came before
 // one was known.
-func report(of command, err error) int {
+func report(args []string, of command, err error) int {
 	code := exitCode(err)
 	switch code {
 	case exitDone, exitUnread:
@@ -121,7 +121,7 @@ func report(of command, err error) int {
 		say(os.Stderr, "runjob: %s\n", line)
 	}
 	if code == exitUsage {
-		say(os.Stderr, "See 'runjob --help' or 'runjob run --help'.\n")
+		say(os.Stderr, "See '%s --help'.\n", calledCommand(args))
 	}
 	return code
 }

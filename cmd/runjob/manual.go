@@ -41,7 +41,7 @@ var exitCodes = [...]struct {
 	{exitUsage, "the command line is wrong"},
 	{exitInput, "the input cannot be used"},
 	{exitStorage, "an output, the temporary folder or the standard output cannot be written to, a limit of the machine is too low, or a job server does not answer"},
-	{exitCondition, "all went well, and a condition of --fail-on is met"},
+	{exitCondition, "all went well, and a condition of --fail-on or --guard is met"},
 	{exitInterrupted, "an interruption"},
 	{exitUnread, "the reader of the standard output went away"},
 }

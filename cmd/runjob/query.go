@@ -32,7 +32,7 @@ type queryCommand struct {
 // Validate checks the flags.
 func (c *queryCommand) Validate() error {
 	if (c.Index == "") == (c.State == "") {
-		return errors.New("give --index or --state: where to look")
+		return errors.New("give either --index or --state: where to look")
 	}
 	if err := errors.Join(job.CheckPlace("index", c.Index), job.CheckPlace("state", c.State), job.CheckLocal("output", c.Output)); err != nil {
 		return err

@@ -22,7 +22,7 @@ type reportCommand struct {
 	Other   string `arg:"" optional:"" name:"dir2" help:"Folder with the results of another run, to compare the two."`
 	Output  string `placeholder:"FILE" help:"File for the page, on the disk or in a bucket; - is the standard output; default: report.html in DIR, or comparison.html in DIR2."`
 	HideIDs bool   `name:"hide-ids" help:"Replace the names of documents, sources, files and sites by numbers, and leave texts out, so that the page can be shared."`
-	Texts   string `enum:"auto,yes,no" default:"auto" help:"Whether to read the input of the run again, to show some pairs side by side: yes, no, or auto (up to 1 GB)."`
+	Texts   string `enum:"auto,yes,no" default:"auto" placeholder:"WHEN" help:"Whether to read the input of the run again, to show some pairs side by side: yes, no, or auto (up to 1 GB)."`
 }
 
 // Validate checks the flags.
@@ -150,8 +150,11 @@ func mayReplace(path string) error {
 	if err == nil && !isPage {
 		err = fmt.Errorf("%s is there and is no report: move it, or name another file with --output", path)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+	if target, err := os.Readlink(path); err == nil { // no name of a bucket is a link
+		return fmt.Errorf("%s is a symbolic link to %s, which does not exist: name another file with --output", path, target)
+	}
+	return nil
 }

@@ -77,10 +77,10 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 // conditions returns an error if a condition that the user has given is met.
 func conditions(s *pipeline.Summary) error {
 	if met := s.GuardsMet; len(met) > 0 {
-		return conditionMet{fmt.Errorf("--guard %s", strings.Join(met, ", "))}
+		return conditionMet{fmt.Errorf("the results are published, and --guard %s is met", strings.Join(met, ", "))}
 	}
 	if met := s.Failing(); len(met) > 0 {
-		return conditionMet{fmt.Errorf("--fail-on %s", strings.Join(met, ", "))}
+		return conditionMet{fmt.Errorf("the results are published, and --fail-on %s is met", strings.Join(met, ", "))}
 	}
 	return nil
 }

@@ -106,11 +106,11 @@ func jobFlags(c *job.Config) []settingFlag {
 			"What a cluster is: component (documents joined by chains of similar ones) or star (a kept document and the documents removed for it).",
 		},
 		{
-			"Sites", "url-field", &c.URLField, "", 0,
+			"Sites", "url-field", &c.URLField, "FIELD", 0,
 			"Field of a record that holds the address of a page; web archives have url. A file that is one document has its path as its address. Without a scheme the address begins with the site, as in site/page or site:page.",
 		},
 		{
-			"Sites", "date-field", &c.DateField, "", 0,
+			"Sites", "date-field", &c.DateField, "FIELD", 0,
 			"Field of a record that holds the date of a page, as in ISO 8601; web archives have date. It says which site was seen first.",
 		},
 		{
@@ -196,11 +196,11 @@ func measureFlags(c *job.Measure) []settingFlag {
 			"Format of all input files: jsonl, csv, tsv, parquet, warc (web archives), text or html (a file is a document); auto: chosen for each file by its content and name.",
 		},
 		{
-			"Input", "id-field", &c.IDField, "", 0,
+			"Input", "id-field", &c.IDField, "FIELD", 0,
 			"Field of a record that holds its id, a string or a number; meta.id is the field id in the field meta. A record without an id is named by its place, path:position.",
 		},
 		{
-			"Input", "text-field", &c.TextField, "", 0,
+			"Input", "text-field", &c.TextField, "FIELD", 0,
 			"Field of a record that holds its text, such as text or content.body.",
 		},
 		{

@@ -16,10 +16,10 @@ import (
 type showCommand struct {
 	Folder  string `arg:"" name:"dir" help:"Folder with the results of an earlier run that has emitted clusters."`
 	Cluster string `arg:"" optional:"" name:"cluster" help:"A cluster, or the id or path:position of a document in it; without one, clusters are listed."`
-	Sort    string `enum:"auto,size,similarity,id" default:"auto" help:"What comes first: size (the largest), similarity (the least), id, or auto: the largest cluster, the first document."`
+	Sort    string `enum:"auto,size,similarity,id" default:"auto" placeholder:"ORDER" help:"What comes first: size (the largest), similarity (the least), id, or auto: the largest cluster, the first document."`
 	Limit   int    `default:"20" placeholder:"N" help:"How many to list."`
 	Offset  int    `default:"0" placeholder:"N" help:"How many to leave out before these."`
-	Texts   string `enum:"auto,yes,no" default:"auto" help:"Whether to read the input of the run again, for sizes and beginnings of texts: yes, no, or auto (up to 1 GB)."`
+	Texts   string `enum:"auto,yes,no" default:"auto" placeholder:"WHEN" help:"Whether to read the input of the run again, for sizes and beginnings of texts: yes, no, or auto (up to 1 GB)."`
 	JSON    bool   `name:"json" help:"Print one JSON object."`
 }
 

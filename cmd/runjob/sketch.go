@@ -26,8 +26,8 @@ type sketchCommand struct {
 	SketchSize int                  `default:"128" placeholder:"N" help:"Hashes in a bottom-k sketch or a single-hash fingerprint, and components of a minhash or a signature."`
 	Shingle    int                  `default:"3" placeholder:"N" help:"How many adjacent words, or characters with --characters, make a shingle."`
 	Bits       int                  `default:"64" placeholder:"N" help:"Length of a simhash: 32, or a multiple of 64 up to 1024."`
-	Tie        string               `enum:"alternate,zero,one" default:"alternate" help:"Bit of a simhash for which as many shingles have 1 as 0: alternate (as the main job), zero or one."`
-	Hash       string               `enum:"md5,sha1,sha256,crc32" default:"md5" help:"Hash function of an lsh, which is as long as a hash."`
+	Tie        string               `enum:"alternate,zero,one" default:"alternate" placeholder:"RULE" help:"Bit of a simhash for which as many shingles have 1 as 0: alternate (as the main job), zero or one."`
+	Hash       string               `enum:"md5,sha1,sha256,crc32" default:"md5" placeholder:"NAME" help:"Hash function of an lsh, which is as long as a hash."`
 	Characters bool                 `help:"Make an lsh of characters, for short texts such as user names."`
 	Unslipped  bool                 `help:"Make a singlehash of all 16 bits of a character. The article's own program shifts by 16 where 8 are meant, so it leaves out the upper 8."`
 	Normalize  sketch.Normalization `placeholder:"STEPS" help:"With minhash, simhash and bottomk, what to do to texts first: nfc or nfkc, fold, punctuation."`

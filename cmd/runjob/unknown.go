@@ -8,12 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// explainFlag adds the nearest flag to an error about an unknown flag. It returns other errors as they are.
-func explainFlag(err error, parser *kong.Kong, args []string, beams []beamFlag) error {
-	name, isUnknown := strings.CutPrefix(err.Error(), "unknown flag ")
-	if !isUnknown {
-		return err
-	}
+// explainFlag says what may have been meant by a flag that the command does not have.
+func explainFlag(name string, parser *kong.Kong, args []string, beams []beamFlag) error {
 	name, _, _ = strings.Cut(name, ", did you mean")
 	if !strings.HasPrefix(name, "--") {
 		name = singleDash(args, name)
@@ -24,10 +20,25 @@ func explainFlag(err error, parser *kong.Kong, args []string, beams []beamFlag) 
 	if args[0] == "plan" && (name == "--within" || name == "--across") {
 		return fmt.Errorf("unknown flag %s: a plan compares all documents, which takes no less than a job that compares some", name)
 	}
+	if others := commandsWith(parser, name); len(others) > 0 {
+		return fmt.Errorf("unknown flag %s: it is a flag of %s", name, strings.Join(others, ", "))
+	}
 	if like := nearest(name, flagsOf(parser, args[0], beams)); like != "" {
 		return fmt.Errorf("unknown flag %s, did you mean %q?", name, like)
 	}
 	return fmt.Errorf("unknown flag %s", name)
+}
+
+// commandsWith lists the commands that have a flag, in quotation marks.
+func commandsWith(parser *kong.Kong, flag string) []string {
+	var commands []string
+	for _, command := range parser.Model.Children {
+		has := slices.ContainsFunc(command.Flags, func(f *kong.Flag) bool { return "--"+f.Name == flag })
+		if has && !command.Hidden {
+			commands = append(commands, fmt.Sprintf("'runjob %s'", command.Name))
+		}
+	}
+	return commands
 }
 
 // singleDash returns the argument that begins with a single-letter flag, without its value. The parser takes

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"runtime/debug"
+
+	"github.com/alecthomas/kong"
 )
 
 // versionCommand prints which build this is.
@@ -11,13 +13,27 @@ type versionCommand struct{}
 
 // Run prints the version, the commit and the time of the sources, and the versions of Go and Beam.
 func (c *versionCommand) Run(_ context.Context, out io.Writer) error {
+	_, err := io.WriteString(out, thisVersion())
+	return err
+}
+
+// versionFlag does what the command does, and ends the program.
+type versionFlag bool
+
+// BeforeReset prints the version. The parser calls it when it meets the flag.
+func (versionFlag) BeforeReset(app *kong.Kong) error {
+	app.Exit(0)
+	_, err := io.WriteString(app.Stdout, thisVersion())
+	return err
+}
+
+// thisVersion says which build this program is.
+func thisVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		say(out, "runjob, of an unknown build\n")
-		return nil
+		return "runjob, of an unknown build\n"
 	}
-	_, err := io.WriteString(out, versionText(info))
-	return err
+	return versionText(info)
 }
 
 // versionText says what a build knows of itself. A build outside of a clone knows no commit.

@@ -92,6 +92,16 @@ func nameFormat(name string) (f Format, known bool) {
 	return 0, false
 }
 
+// FormatHint ends the message that no file of a guessed format holds a document. It is a format of [setting.Errorf].
+const FormatHint = "; if each file is a text, give {format} text"
+
+// IsGuessed reports whether a file counts as lines of JSON only since its name tells no
+// format. It is meant for files without a document.
+func IsGuessed(name string) bool {
+	_, known := nameFormat(name)
+	return !known
+}
+
 // headBytes is how many bytes of the decoded content show the format.
 const headBytes = 512
 

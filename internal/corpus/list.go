@@ -93,6 +93,8 @@ func (l Listing) Searched(path string) (folder string, found bool, err error) {
 type NoMatchError struct {
 	// Inputs are the inputs without a match, in the order given.
 	Inputs []string
+	// Folders are those of Inputs that are folders of the disk.
+	Folders []string
 }
 
 // Error names every input without a match, and says what would match.
@@ -101,8 +103,12 @@ func (e *NoMatchError) Error() string {
 	for i, input := range e.Inputs {
 		quoted[i] = fmt.Sprintf("%q", input)
 	}
-	return fmt.Sprintf("no file matches %s: check the path; a directory is searched for *.jsonl, *.json, *.csv, *.parquet, *.warc and the like, "+
-		"each also with .gz or .zst, or else for texts and web pages; any other name needs a glob such as 'corpus/**/*.dat'", strings.Join(quoted, ", "))
+	advice := "check the path"
+	if len(e.Folders) > 0 {
+		advice += fmt.Sprintf("; a folder is searched for *.jsonl, *.json, *.csv, *.parquet, *.warc and the like, each also with .gz or .zst, or else "+
+			"for texts and web pages; name other files with a pattern such as '%s'", storage.Join(e.Folders[0], "*"))
+	}
+	return fmt.Sprintf("no file matches %s: %s", strings.Join(quoted, ", "), advice)
 }
 
 // Stdin is the input that stands for the standard input. It is also the name of the file in the names of documents.
@@ -143,19 +149,22 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	l := lister{format: options.Format, stdin: options.Stdin, found: map[string]candidate{}, searched: map[Identity]string{}}
 	listing := Listing{searched: l.searched}
 	defer l.report(options.Progress)()
-	var missing []string
+	var missing NoMatchError
 	for _, input := range inputs {
 		matched, err := l.add(ctx, input)
 		listing.stored = l.stored
 		switch {
 		case err != nil:
 			return listing, err
-		case !matched && !slices.Contains(missing, input):
-			missing = append(missing, input)
+		case !matched && !slices.Contains(missing.Inputs, input):
+			missing.Inputs = append(missing.Inputs, input)
+			if info, err := os.Stat(input); err == nil && info.IsDir() {
+				missing.Folders = append(missing.Folders, input)
+			}
 		}
 	}
-	if len(missing) > 0 {
-		return listing, &NoMatchError{Inputs: missing}
+	if len(missing.Inputs) > 0 {
+		return listing, &missing
 	}
 	if len(l.found) == 0 {
 		return listing, errors.New("list inputs: no input is given")

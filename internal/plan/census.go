@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -51,7 +50,11 @@ func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int
 	case config.MaxRejects >= 0 && c.counts.Rejected > config.MaxRejects:
 		err = failure.New(failure.Input, setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(c.counts.Rejected), config.MaxRejects, firstUnreadable(ctx, sketching, inputs)))
 	case c.counts.Documents == 0 && c.counts.Rejected > 0:
-		err = failure.New(failure.Input, fmt.Errorf("no document in the input, %s: %s", failure.Unreadable(c.counts.Rejected), firstUnreadable(ctx, sketching, inputs)))
+		hint := ""
+		if config.Format == corpus.AutoFormat && corpus.IsGuessed(inputs.Files[0].Name) {
+			hint = corpus.FormatHint
+		}
+		err = failure.New(failure.Input, setting.Errorf("no document in the input, %s: %s"+hint, failure.Unreadable(c.counts.Rejected), firstUnreadable(ctx, sketching, inputs)))
 	case c.counts.Documents == 0:
 		err = failure.New(failure.Input, errors.New("no document in the input: there is nothing to plan for"))
 	}

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"mirrorbeam/internal/common"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
-	"mirrorbeam/sketch"
 )
 
 // Kind says what a warning is about. Kinds keep their names.
@@ -184,9 +184,15 @@ func ofSource(c *job.Config, row sources.Row) Warning {
 	return w
 }
 
-// templateFlag returns the flags that let fewer documents be near-duplicates.
+// templateFlag returns the flags that let fewer documents be near-duplicates, the one that helps most first.
 func templateFlag(c *job.Config) string {
 	var flags []string
+	switch {
+	case c.TakesCommon():
+		flags = append(flags, "--common "+common.Auto)
+	case c.MakesShingles() && len(c.Ignore) == 0:
+		flags = append(flags, "--ignore PATH")
+	}
 	switch {
 	case c.Scoring() == methods.Hamming && c.Hamming > 0:
 		flags = append(flags, fmt.Sprintf("--hamming %d", c.Hamming-1))
@@ -195,9 +201,6 @@ func templateFlag(c *job.Config) string {
 	}
 	if c.Split != keep.Star {
 		flags = append(flags, "--split "+string(keep.Star))
-	}
-	if c.StopWordUse != sketch.RequireStopWords {
-		flags = append(flags, "--stopwords-use "+string(sketch.RequireStopWords))
 	}
 	return strings.Join(flags, ", ")
 }

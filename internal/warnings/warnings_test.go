@@ -10,7 +10,6 @@ import (
 	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
-	"mirrorbeam/sketch"
 )
 
 func TestNoWarnings(t *testing.T) {
@@ -106,11 +105,14 @@ func TestFlags(t *testing.T) {
 		change func(c *job.Config)
 		want   string
 	}{
-		{func(*job.Config) {}, "--threshold 0.9, --split star, --stopwords-use require"},
-		{func(c *job.Config) { c.Split, c.StopWordUse = keep.Star, sketch.RequireStopWords }, "--threshold 0.9"},
-		{func(c *job.Config) { c.Keys = methods.SimHash }, "--hamming 2, --split star, --stopwords-use require"},
-		{func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 0 }, "--split star, --stopwords-use require"},
-		{func(c *job.Config) { c.Threshold = 1 }, "--split star, --stopwords-use require"},
+		{func(*job.Config) {}, "--common auto, --threshold 0.9, --split star"},
+		{func(c *job.Config) { c.Split, c.Common = keep.Star, "30" }, "--ignore PATH, --threshold 0.9"},
+		{func(c *job.Config) { c.Common, c.Ignore = "1%", []string{"licences"} }, "--threshold 0.9, --split star"},
+		{func(c *job.Config) { c.State = "state" }, "--ignore PATH, --threshold 0.9, --split star"},
+		{func(c *job.Config) { c.Features = "f" }, "--threshold 0.9, --split star"},
+		{func(c *job.Config) { c.Keys = methods.SimHash }, "--ignore PATH, --hamming 2, --split star"},
+		{func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 0 }, "--ignore PATH, --split star"},
+		{func(c *job.Config) { c.Threshold = 1 }, "--common auto, --split star"},
 	} {
 		config := job.Default()
 		test.change(&config)
