@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/settingsfile"
 	"mirrorbeam/job"
 )
 
@@ -41,7 +42,7 @@ type chooser struct {
 	// origins holds where each setting was found, by its name.
 	origins map[string]origin
 
-	file map[string]fileValue // nil until it is read
+	file map[string]settingsfile.Value // nil until it is read
 }
 
 func newChooser() *chooser { return &chooser{environ: os.Environ(), origins: map[string]origin{}} }
@@ -71,8 +72,8 @@ func (c *chooser) Resolve(parsed *kong.Context, _ *kong.Path, flag *kong.Flag) (
 	if !found {
 		return nil, nil
 	}
-	c.origins[name] = value.origin
-	return value.value, nil
+	c.origins[name] = origin(value.At)
+	return value.Value, nil
 }
 
 // isConfigurable reports whether the command that was asked for has settings.
@@ -123,7 +124,7 @@ func (c *chooser) checkVariables() error {
 
 // read reads the file of settings, if there is one.
 func (c *chooser) read(path string) (err error) {
-	c.file = map[string]fileValue{}
+	c.file = map[string]settingsfile.Value{}
 	if path == "" {
 		return nil
 	}
@@ -131,10 +132,18 @@ func (c *chooser) read(path string) (err error) {
 	if err != nil {
 		return sourceFault{fmt.Errorf("--config: %w", err)}
 	}
-	if c.file, err = parseSettings(path, content); err != nil {
+	if c.file, err = settingsfile.Parse(path, content, checkSettingName); err != nil {
 		return sourceFault{err}
 	}
 	return nil
+}
+
+// checkSettingName returns an error unless a flag has the setting of that name.
+func checkSettingName(name string) error {
+	if isSettingFlag(name) {
+		return nil
+	}
+	return unknownSetting(name, name, func(setting string) string { return setting })
 }
 
 // sourceFault is a fault of a file of settings, or of the environment. The parser puts the name of some flag in front.

@@ -135,11 +135,3 @@ func TestSchema(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
-
-// FuzzSettings: no file of settings makes the program panic.
-func FuzzSettings(f *testing.F) {
-	for _, content := range []string{"a: 1", "threshold: 0.8", "input: [a, &b b, *b]", "? [a]\n: b", "", "null", "weight: {a: 1}", "weight: &w {a: *w}"} {
-		f.Add([]byte(content))
-	}
-	f.Fuzz(func(_ *testing.T, content []byte) { _, _ = parseSettings("job.yaml", content) })
-}

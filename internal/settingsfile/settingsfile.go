@@ -1,4 +1,5 @@
-package main
+// Package settingsfile reads a file of settings in YAML.
+package settingsfile
 
 import (
 	"errors"
@@ -7,20 +8,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fileValue is the value of a setting in a file: a string, a list or an object of strings.
-type fileValue struct {
-	value  any
-	origin origin
+// Value is the value of a setting in a file.
+type Value struct {
+	// Value is a string, a list of strings, or an object of numbers, as a []any or a map[string]any.
+	Value any
+	// At is where it stands: the path and the line.
+	At string
 }
 
-// parseSettings reads the settings in a file. Each of them stands there once, by its name in summary.json. A setting
-// without a value is as if it were not there.
-func parseSettings(path string, content []byte) (map[string]fileValue, error) {
+// Parse reads the settings in a file. Each of them stands there once, by its name in summary.json. A setting without a value
+// is as if it were not there. Check returns an error if there is no setting of a name. The error tells of all faults, with their
+// lines.
+func Parse(path string, content []byte, check func(name string) error) (map[string]Value, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(content, &document); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	settings := map[string]fileValue{}
+	settings := map[string]Value{}
 	if document.Kind == 0 { // it is empty
 		return settings, nil
 	}
@@ -36,11 +40,11 @@ func parseSettings(path string, content []byte) (map[string]fileValue, error) {
 	for i := 0; i < len(top.Content); i += 2 {
 		name, node := top.Content[i].Value, top.Content[i+1]
 		at := fmt.Sprintf("%s:%d", path, top.Content[i].Line)
-		switch {
-		case !isSettingFlag(name):
-			faults = append(faults, fmt.Errorf("%s: %w", at, unknownSetting(name, name, func(setting string) string { return setting })))
+		if err := check(name); err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", at, err))
 			continue
-		case seen[name]:
+		}
+		if seen[name] {
 			faults = append(faults, fmt.Errorf("%s: %s is given twice", at, name))
 			continue
 		}
@@ -49,7 +53,7 @@ func parseSettings(path string, content []byte) (map[string]fileValue, error) {
 		if err != nil {
 			faults = append(faults, fmt.Errorf("%s: %s %w", at, name, err))
 		} else if value != nil {
-			settings[name] = fileValue{value, origin(at)}
+			settings[name] = Value{value, at}
 		}
 	}
 	return settings, errors.Join(faults...)
