@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -97,8 +98,9 @@ func (f *planner) plan(ctx context.Context, s *stage, elements func(*[]byte) boo
 	return done.Outcome, nil
 }
 
-// after returns a step that sets up its work first, see [worker].
+// after returns a step that sets up its work first, see [worker]. Attempts at the step, which may run side by side, share it.
 func after(setup func() error, do func(context.Context, *work.Planning) error) func(context.Context, *work.Planning) error {
+	setup = sync.OnceValue(setup)
 	return func(ctx context.Context, p *work.Planning) error {
 		if err := setup(); err != nil {
 			return err
