@@ -91,7 +91,11 @@ func rowsOf(t *testing.T, text string) (rows heapRows) {
 // for a near-duplicate that is kept. Two kept documents are not near-duplicates, except those that are counted. The
 // cuts of the job change no byte.
 func TestHeaps(t *testing.T) {
-	for seed := range uint64(3) {
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1 // brute force takes minutes with the race detector
+	}
+	for seed := range seeds {
 		lines := heapCorpus(700+seed, 700, int(2+2*seed))
 		files := cut(lines, 3)
 		known := []file{{"y.jsonl", heapCorpus(700+seed, 60, 2)}, {"z.jsonl", lines[:25]}}
