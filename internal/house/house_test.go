@@ -30,7 +30,11 @@ var leaving = map[string][]string{
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log": {"Exit", "Fatal"},
 }
 
-func TestHouse(t *testing.T) {
+func TestHouse(t *testing.T) { eachFile(t, ".go", 20, checkFile) }
+
+// eachFile checks the files of the source tree whose names end so, of which there are that many at least.
+func eachFile(t *testing.T, ending string, least int, check func(t *testing.T, name string) error) {
+	t.Helper()
 	files := 0
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -38,17 +42,17 @@ func TestHouse(t *testing.T) {
 			return err
 		case entry.IsDir() && name != root && isApart(name):
 			return fs.SkipDir
-		case !entry.IsDir() && strings.HasSuffix(name, ".go"):
+		case !entry.IsDir() && strings.HasSuffix(name, ending):
 			files++
-			return checkFile(t, name)
+			return check(t, name)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files < 20 {
-		t.Errorf("only %d Go files were found: is this the source tree?", files)
+	if files < least {
+		t.Errorf("only %d files with the ending %s were found: is this the source tree?", files, ending)
 	}
 }
 

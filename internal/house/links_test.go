@@ -1,7 +1,6 @@
 package house
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,27 +16,7 @@ var (
 )
 
 // TestLinks: a link of a page leads to a file of the tree, and to a heading of it.
-func TestLinks(t *testing.T) {
-	pages := 0
-	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && name != root && isApart(name):
-			return fs.SkipDir
-		case !entry.IsDir() && strings.HasSuffix(name, ".md"):
-			pages++
-			return checkLinks(t, name)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if pages < 10 {
-		t.Errorf("only %d pages were found: is this the source tree?", pages)
-	}
-}
+func TestLinks(t *testing.T) { eachFile(t, ".md", 10, checkLinks) }
 
 func checkLinks(t *testing.T, page string) error {
 	content, err := os.ReadFile(page)
