@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"maps"
@@ -29,15 +28,7 @@ func settingsIn(t *testing.T, content string) string {
 // printed returns what 'runjob config' prints.
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
-	command, err := parse(append([]string{"config"}, args...), io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := command.Run(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	return saidBy(t, append([]string{"config"}, args...)...)
 }
 
 // TestPrecedence: a flag comes before a variable, a variable before the file, and that before the default.

@@ -15,15 +15,7 @@ import (
 // sketched returns what 'runjob sketch' prints of files.
 func sketched(t *testing.T, args ...string) string {
 	t.Helper()
-	command, err := parse(append([]string{"sketch"}, args...), io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := command.Run(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	return saidBy(t, append([]string{"sketch"}, args...)...)
 }
 
 // TestSketchKinds: each kind prints what its article, or the main job, makes of a text.
