@@ -42,7 +42,7 @@ func checkSum(t *testing.T, texts [][]byte, m Measure) uint64 {
 // checkTiers makes sure that texts have the same check sum on every tier.
 func checkTiers(t *testing.T, texts [][]byte) {
 	t.Helper()
-	for _, m := range []Measure{{Shingle: 3}, {Shingle: 3, Tokens: SingleTokens}} {
+	for _, m := range []Measure{{Shingle: 3}, {Shingle: 3, Tokens: SingleTokens}, {Shingle: 3, Tokens: ScriptTokens}} {
 		var want uint64
 		for _, tier := range asmkernels.Tiers() {
 			before := asmkernels.SelectTier(tier)
@@ -61,7 +61,7 @@ func checkTiers(t *testing.T, texts [][]byte) {
 func TestTiersOfCorpora(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, kind := range benchmarkTexts {
-		if seen[kind.corpus] {
+		if kind.corpus == "" || seen[kind.corpus] {
 			continue
 		}
 		seen[kind.corpus] = true
@@ -91,6 +91,9 @@ func TestTiersOfRandomTexts(t *testing.T) {
 	// Tokens at the lengths where the hash takes another block.
 	for length := range 100 {
 		texts = append(texts, slices.Repeat([]byte("token"), length), slices.Repeat([]byte("слово "), length))
+	}
+	for _, kind := range benchmarkTexts {
+		texts = append(texts, slices.Repeat([]byte(kind.standIn), 100))
 	}
 	checkTiers(t, texts)
 }
