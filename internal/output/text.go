@@ -84,12 +84,33 @@ func AppendQuoted(b []byte, text string) []byte {
 // isPlain reports whether s stands for itself in a JSON string. It may say no where
 // it could say yes.
 func isPlain[S ~string | ~[]byte](s S) bool {
+	// Each row has the ids of its documents, so eight bytes are looked at together.
+	for ; len(s) >= 8; s = s[8:] {
+		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		if hasSpecial(x) {
+			return false
+		}
+	}
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
 			return false
 		}
 	}
 	return true
+}
+
+// hasSpecial reports whether one of eight bytes does not stand for itself in a JSON string.
+func hasSpecial(x uint64) bool {
+	const (
+		each = 0x01_01_01_01_01_01_01_01
+		high = 0x80 * each
+	)
+	// The highest bit of a byte of y-each is set if the byte of y is 0, and perhaps if a lower one is.
+	controls := x - ' '*each
+	quotes := (x ^ '"'*each) - each
+	backslashes := (x ^ '\\'*each) - each
+	return (controls|quotes|backslashes|x|(x+each))&high != 0
 }
 
 // appendEscaped appends valid UTF-8 with the escapes of a JSON string.

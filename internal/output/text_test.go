@@ -3,6 +3,7 @@ package output
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,6 +31,28 @@ func TestAppendStringIsJSON(t *testing.T) {
 		}
 	}
 	if err := quick.Check(check, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestIsPlain: a special byte is seen wherever it stands, whatever is beside it.
+func TestIsPlain(t *testing.T) {
+	special := func(c byte) bool { return c < ' ' || c == '"' || c == '\\' || c >= 0x7f }
+	for length := 1; length <= 17; length++ {
+		for at := range length {
+			for c := range 256 {
+				for _, beside := range []string{" ", "!", "#", "[", "]", "~"} {
+					text := []byte(strings.Repeat(beside, length))
+					text[at] = byte(c)
+					if got := isPlain(text); got == special(byte(c)) {
+						t.Fatalf("isPlain(%q) = %v", text, got)
+					}
+				}
+			}
+		}
+	}
+	bytewise := func(s string) bool { return !slices.ContainsFunc([]byte(s), special) }
+	if err := quick.CheckEqual(isPlain[string], bytewise, &quick.Config{MaxCount: 10_000}); err != nil {
 		t.Error(err)
 	}
 }
@@ -113,4 +136,14 @@ func FuzzOriginal(f *testing.F) {
 			t.Errorf("%q came back as %q, from %q", s, got, Text(s))
 		}
 	})
+}
+
+// BenchmarkAppendQuoted quotes an id as long as those of documentation are.
+func BenchmarkAppendQuoted(b *testing.B) {
+	id := "openjdk-17-doc:api/java.base/java/io/class-use/BufferedInputStream.html"
+	var row []byte
+	for b.Loop() {
+		row = AppendQuoted(row[:0], id)
+	}
+	b.SetBytes(int64(len(id)))
 }
