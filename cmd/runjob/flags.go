@@ -46,6 +46,11 @@ type commands struct {
 	BeamHelp    beamHelp    `name:"help-beam" help:"Show the flags of Apache Beam (--runner, --endpoint, --project and so on) that 'run', 'mirrors' and 'demo' take."`
 }
 
+// newCommands returns the sub-commands with the defaults of their configurations.
+func newCommands() *commands {
+	return &commands{Run: runCommand{Config: job.Default()}, Mirrors: newMirrorsCommand(), Plan: planCommand{Config: plan.Default()}, Settings: configCommand{Settings: job.Default()}}
+}
+
 // command is a sub-command with its flags set.
 type command interface {
 	// Run does the work of the command. It writes the results to out, the standard output.
@@ -74,7 +79,7 @@ func parse(args []string, out io.Writer) (command, error) {
 	if err := setBeamFlags(args[0], beams); err != nil {
 		return nil, err
 	}
-	c := commands{Run: runCommand{Config: job.Default()}, Mirrors: newMirrorsCommand(), Plan: planCommand{Config: plan.Default()}, Settings: configCommand{Settings: job.Default()}}
+	c := newCommands()
 	chosen := newChooser()
 	helped := false
 	mappers := kong.NewRegistry().RegisterDefaults()
@@ -94,7 +99,7 @@ func parse(args []string, out io.Writer) (command, error) {
 		mappers.RegisterKind(kind, mapper)
 		options = append(options, kong.KindMapper(kind, mapper))
 	}
-	parser, err := kong.New(&c, options...)
+	parser, err := kong.New(c, options...)
 	if err != nil {
 		return nil, err
 	}
