@@ -187,6 +187,9 @@ func TestAuditOfMuchAlike(t *testing.T) {
 			if name == "equal" && (a.Low < 0.999 || a.Listed != 1 || a.Pairs != int64(a.Sampled)*(documents-1)) {
 				t.Errorf("audit %+v, want all equal pairs", a)
 			}
+			if truth := float64(summary.Counts.Pairs) / (documents * (documents - 1) / 2); name == "template" && (truth < a.ListedLow || truth > a.ListedHigh || a.Listed > 0.01) {
+				t.Errorf("audit %+v, and %g of the pairs are listed", a, truth)
+			}
 			// The documents set aside for the sample, and some megabytes of classes.
 			if more := summary.TempBytes - without; more > 24<<20 {
 				t.Errorf("the audit wrote %d bytes", more)

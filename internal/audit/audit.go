@@ -20,7 +20,9 @@ const hashBits = 63
 
 // Hash spreads numbers evenly over 63 bits, whatever they are.
 func Hash(x uint64) uint64 {
-	x *= 0x9e3779b97f4a7c15
+	// Without the sum 0 would stay 0. It is the first document of a corpus, so every sample would hold that one, and a
+	// heap of much alike documents is compared with its first documents only.
+	x = (x + 1) * 0x9e3779b97f4a7c15
 	x ^= x >> 32
 	x *= 0xbf58476d1ce4e5b9
 	x ^= x >> 29

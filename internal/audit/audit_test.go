@@ -90,7 +90,8 @@ type world struct {
 type worldDocument struct {
 	cluster, class int
 	apart          bool // no edge to other classes
-	chained        bool // an edge to the first class of the cluster only
+	chained        bool // joined to the others without an edge to one of them
+	follows        bool // an edge to documents that do not follow only
 }
 
 func newWorld(random *rand.Rand, clusters, references int) world {
@@ -99,7 +100,7 @@ func newWorld(random *rand.Rand, clusters, references int) world {
 	for cluster := range clusters {
 		for range 1 + random.IntN(5) {
 			class++
-			one := worldDocument{cluster, class, random.IntN(6) == 0, random.IntN(4) == 0}
+			one := worldDocument{cluster: cluster, class: class, apart: random.IntN(6) == 0, chained: random.IntN(4) == 0}
 			for range 1 + random.IntN(1+random.IntN(4)) {
 				w.documents = append(w.documents, one)
 			}
@@ -115,7 +116,7 @@ func (w *world) joined(a, b docref.Ref) bool {
 }
 
 func (w *world) hasEdge(x, y worldDocument) bool {
-	return x.cluster == y.cluster && !x.apart && !y.apart && !x.chained && !y.chained
+	return x.cluster == y.cluster && !x.apart && !y.apart && !x.chained && !y.chained && !(x.follows && y.follows)
 }
 
 // recall returns the shares among all pairs, except pairs within the reference.

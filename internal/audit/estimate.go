@@ -83,12 +83,8 @@ func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope 
 		}
 		t := sampled[s.class]
 		e.partnered++
-		if t.listed < t.weight {
-			e.unlisted++
-		}
-		if t.together < t.weight {
-			e.apart++
-		}
+		e.listed.see(t.listed, t.weight)
+		e.together.see(t.together, t.weight)
 		e.sampled[s.group].add(t, 1)
 		e.total.add(t, 1)
 	}
@@ -154,15 +150,27 @@ type estimate struct {
 	sampled   dealt // by the sampled document of a pair
 	probed    dealt // by the other document
 	partnered int
-	// unlisted counts the sampled documents with a pair that is not listed. apart counts those with a pair
-	// that is not together.
-	unlisted, apart int
+	listed    witnesses
+	together  witnesses
+}
+
+// witnesses counts the sampled documents with a pair that the job has found, and those with a pair that it has missed.
+type witnesses struct{ found, missed int }
+
+// see takes in a sampled document by the weights of its found pairs and of all of them.
+func (w *witnesses) see(found, all int64) {
+	if found > 0 {
+		w.found++
+	}
+	if found < all {
+		w.missed++
+	}
 }
 
 func (e *estimate) result(samples int) Result {
 	r := Result{Sampled: samples, Partnered: e.partnered, Pairs: e.total.pairs}
-	r.Recall, r.Low, r.High = e.interval(func(t *tally) int64 { return t.together }, e.apart)
-	r.Listed, r.ListedLow, r.ListedHigh = e.interval(func(t *tally) int64 { return t.listed }, e.unlisted)
+	r.Recall, r.Low, r.High = e.interval(func(t *tally) int64 { return t.together }, e.together)
+	r.Listed, r.ListedLow, r.ListedHigh = e.interval(func(t *tally) int64 { return t.listed }, e.listed)
 	r.Wide = r.High-r.Low > wide || r.ListedHigh-r.ListedLow > wide
 	return r
 }
@@ -170,14 +178,18 @@ func (e *estimate) result(samples int) Result {
 // resamples is how often the documents are drawn anew for an interval.
 const resamples = 1000
 
+// few is the number of documents that do not show how much they vary.
+const few = 5
+
 // interval returns the share of the pairs that were found, and the bounds of that share with a confidence of
 // 95 %. It uses the bootstrap by document (Efron and Tibshirani, An introduction to the bootstrap, 1993),
 // because the pairs of one document are found or missed together. Documents are dealt to groups, and groups
 // are drawn in their place.
 //
-// If no pair was missed, nothing varies. Then the rule of three gives the lower bound: at that recall, the
-// documents with a partner would be expected to show three misses.
-func (e *estimate) interval(found func(*tally) int64, missed int) (share, low, high float64) {
+// The bootstrap knows only what the sample shows. By the rule of three it shows no document of a kind that is
+// rarer than three in the sample, such as the leader of a heap, whose pairs are all listed, while others have
+// one listed pair each. So the bounds allow for that many documents whose pairs are all found, or all missed.
+func (e *estimate) interval(found func(*tally) int64, seen witnesses) (share, low, high float64) {
 	all := e.scope.AllSampled && e.scope.AllProbed
 	if e.total.weight == 0 {
 		if all {
@@ -189,10 +201,23 @@ func (e *estimate) interval(found func(*tally) int64, missed int) (share, low, h
 	if all {
 		return share, share, share
 	}
-	ruleOfThree := max(1-3/float64(e.partnered), 0)
-	if missed == 0 {
-		return share, ruleOfThree, 1
+	rare := min(3/float64(e.partnered), 1)
+	low, high = share-share*rare, share+(1-share)*rare
+	if seen.missed > 0 && seen.found > 0 {
+		least, most := e.bootstrap(found, share)
+		low, high = min(low, least), max(high, most)
 	}
+	if seen.missed < few {
+		high = 1
+	}
+	if seen.found < few {
+		low = 0
+	}
+	return share, low, high
+}
+
+// bootstrap returns the bounds of 95 % of the shares in samples that are drawn from the sample.
+func (e *estimate) bootstrap(found func(*tally) int64, share float64) (low, high float64) {
 	random := rand.New(rand.NewPCG(uint64(e.partnered), uint64(e.total.pairs)))
 	shares := e.sampled.redraw(random, found, share)
 	if !e.scope.AllProbed {
@@ -202,12 +227,7 @@ func (e *estimate) interval(found func(*tally) int64, missed int) (share, low, h
 		}
 	}
 	slices.Sort(shares)
-	low, high = shares[resamples*25/1000], shares[resamples*975/1000]
-	if missed < 5 {
-		// Few misses do not show how much they vary.
-		low, high = min(low, ruleOfThree), 1
-	}
-	return share, low, high
+	return shares[resamples*25/1000], shares[resamples*975/1000]
 }
 
 // redraw draws samples of the groups that have pairs, and returns the share of found pairs in each. A sample

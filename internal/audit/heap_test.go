@@ -1,0 +1,71 @@
+package audit
+
+import (
+	"math"
+	"testing"
+)
+
+// heapWorld is a corpus with heaps of much alike documents. Each document of a heap has an edge to the leader of the heap,
+// its first document, and to no other. The rest of the corpus is pairs, all of them listed.
+func heapWorld(heaps, size, pairs int) world {
+	var w world
+	for heap := range heaps {
+		for i := range size {
+			w.documents = append(w.documents, worldDocument{cluster: heap, class: len(w.documents), follows: i > 0})
+		}
+	}
+	for i := range 2 * pairs {
+		w.documents = append(w.documents, worldDocument{cluster: heaps + i/2, class: len(w.documents)})
+	}
+	return w
+}
+
+// TestIntervalsOfHeaps: of a heap hardly a pair is listed, and nearly all that are belong to its leader. Most samples lack
+// it. The intervals hold the true shares nevertheless.
+func TestIntervalsOfHeaps(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		heaps, size, pairs int
+		sampled, probed    float64
+	}{
+		{"one heap", 1, 800, 0, 0.1, 1},
+		{"one heap, a share of the partners", 1, 800, 0, 0.1, 0.2},
+		{"heaps and pairs", 3, 300, 200, 0.1, 1},
+		{"heaps and pairs, a share of the partners", 3, 300, 200, 0.1, 0.3},
+		{"many heaps", 60, 25, 50, 0.1, 0.3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := heapWorld(c.heaps, c.size, c.pairs)
+			listed, _ := w.recall()
+			const trials = 60
+			mean, covered := 0., 0
+			for trial := range trials {
+				r := w.audit(c.sampled, c.probed, uint64(trial))
+				mean += r.Listed / trials
+				if r.ListedLow <= listed && listed <= r.ListedHigh {
+					covered++
+				}
+				if r.Recall != 1 || r.High != 1 || r.Low >= 1 {
+					t.Fatalf("%+v: all pairs are together", r)
+				}
+			}
+			t.Logf("%.5f of the pairs are listed, mean estimate %.5f, %d of %d intervals hold it", listed, mean, covered, trials)
+			if covered < trials*90/100 {
+				t.Errorf("%d of %d intervals hold the truth, %g", covered, trials, listed)
+			}
+			if math.Abs(mean-listed) > 0.004 {
+				t.Errorf("mean estimate %g of %g", mean, listed)
+			}
+		})
+	}
+}
+
+// TestFirstDocumentIsNotSpecial: the first document of a corpus is in a sample no more often than others. It leads a heap
+// more often than others.
+func TestFirstDocumentIsNotSpecial(t *testing.T) {
+	for _, share := range []float64{0.01, 0.1} {
+		if hash := DocumentHash(0, 0, false); hash < Limit(share) {
+			t.Errorf("a sample of %g holds the first document: its hash is %d", share, hash)
+		}
+	}
+}
