@@ -26,7 +26,7 @@ func (s *Shard) Decide(split keep.Split) {
 		}
 		return s.prefer(a, b)
 	})
-	s.choices = keep.Choose(keep.Documents{Order: order, First: s.first, Sides: s.sides}, s.rivals)
+	s.choices = keep.Choose(keep.Documents{Order: order, First: s.first, Sides: s.sides}, len(s.edges), s.rival)
 	for i := range s.end() {
 		if s.reference(i) {
 			s.choices[i] = keep.Choice{Kept: i, Similarity: 1}
@@ -113,19 +113,13 @@ func (s *Shard) unchecked() (n int64) {
 	return n + int64(len(left))
 }
 
-// rivals yields the edges that let one document be removed for the other. Each edge joins the first documents of two
-// classes of identical ones. If the reference begins both classes, both are kept: their documents of the input are
+// rival returns edge i as an edge between the first documents of two classes of identical ones. It counts if it lets one
+// document be removed for the other. If the reference begins both classes, both are kept: their documents of the input are
 // removed for documents of their own class.
-func (s *Shard) rivals(yield func(keep.Edge) bool) {
-	for _, e := range s.edges {
-		a, b := s.first[e.A], s.first[e.B]
-		if a == b || s.reference(a) && s.reference(b) {
-			continue
-		}
-		if !yield(keep.Edge{A: a, B: b, Similarity: e.Similarity()}) {
-			return
-		}
-	}
+func (s *Shard) rival(i int) (e keep.Edge, counts bool) {
+	a, b := s.first[s.edges[i].A], s.first[s.edges[i].B]
+	counts = a != b && (!s.reference(a) || !s.reference(b))
+	return keep.Edge{A: a, B: b, Similarity: s.edges[i].Similarity()}, counts
 }
 
 // splitStars makes each kept document and those removed for it a cluster, known by the first of them.

@@ -150,12 +150,17 @@ func (s *Shard) Count(o *work.Outcome) error {
 // reference or is joined to one.
 func (s *Shard) likeReference() []bool {
 	is := make([]bool, len(s.members))
+	if s.layout.FirstInput == 0 {
+		return is // there is no reference
+	}
 	for i := range s.end() {
 		is[i] = s.reference(i)
 	}
-	for edge := range s.rivals {
-		is[edge.A] = is[edge.A] || s.reference(edge.B)
-		is[edge.B] = is[edge.B] || s.reference(edge.A)
+	for i := range s.edges {
+		if edge, counts := s.rival(i); counts {
+			is[edge.A] = is[edge.A] || s.reference(edge.B)
+			is[edge.B] = is[edge.B] || s.reference(edge.A)
+		}
 	}
 	return is
 }

@@ -6,7 +6,7 @@
 package keep
 
 import (
-	"iter"
+	"slices"
 
 	"mirrorbeam/internal/records"
 )
@@ -40,24 +40,30 @@ type Documents struct {
 }
 
 // units returns the first document of each unit: identical documents of one side, or all identical ones if there are no
-// sides. Whatever holds for one of them holds for all.
-func (d *Documents) units() []records.Number {
+// sides. Whatever holds for one of them holds for all. Next returns, for each unit of a class but the last, the next one;
+// the first unit of a class is known by the first document of the class.
+func (d *Documents) units() (units, next []records.Number) {
 	if d.Sides == nil {
-		return d.First
+		return d.First, nil
 	}
 	type key struct {
 		class records.Number
 		side  uint64
 	}
-	firsts, units := map[key]records.Number{}, make([]records.Number, len(d.First))
+	firsts := map[key]records.Number{}
+	units, next = make([]records.Number, len(d.First)), slices.Repeat([]records.Number{undecided}, len(d.First))
 	for i := range units {
+		document := records.Number(i)
 		k := key{d.First[i], d.Sides[i]}
 		if _, known := firsts[k]; !known {
-			firsts[k] = records.Number(i)
+			firsts[k] = document
+			if class := k.class; class != document {
+				next[document], next[class] = next[class], document
+			}
 		}
 		units[i] = firsts[k]
 	}
-	return units
+	return units, next
 }
 
 // apart reports whether sides forbid to remove one document for the other.
@@ -66,75 +72,118 @@ func (d *Documents) apart(i, j records.Number) bool {
 }
 
 // Choose decides for all documents. A removed document is assigned to the most similar of the documents that it has an
-// edge to and that were kept before it. Of equally similar ones it is assigned to the most preferred. Choose goes through
-// the edges twice.
-func Choose(d Documents, edges iter.Seq[Edge]) []Choice {
-	n := len(d.First)
-	neighbours := adjacency(n, edges)
-	turn := make([]uint32, n) // of each document, in the order of preference
+// edge to and that were kept before it. Of equally similar ones it is assigned to the most preferred.
+//
+// Edge returns the edges by number, of which there are n, and whether an edge counts. A heap of copies has millions of
+// edges, so Choose holds none of them: it asks for each twice, and again when one of its documents is kept.
+func Choose(d Documents, n int, edge func(i int) (e Edge, counts bool)) []Choice {
+	c := chooser{Documents: d, edge: edge, turn: make([]uint32, len(d.First))}
 	for i, document := range d.Order {
-		turn[document] = uint32(i)
+		c.turn[document] = uint32(i)
 	}
-	units := d.units()
-	decided := make([]Choice, n)      // of each unit, at its first document
-	kept := make([]records.Number, n) // the kept document that stands for each class of identical ones, at its first document
-	for i := range decided {
-		decided[i].Kept, kept[i] = undecided, undecided
+	c.units, c.next = d.units()
+	c.decided, c.isDecided = make([]Choice, len(d.First)), make([]bool, len(d.First))
+	c.kept = make([]records.Number, len(d.First))
+	for i := range c.decided {
+		c.decided[i].Kept, c.kept[i] = undecided, undecided
 	}
-	choices := make([]Choice, n)
+	c.order(n)
+	choices := make([]Choice, len(d.First))
 	for _, document := range d.Order {
-		class, c := d.First[document], &decided[units[document]]
-		if c.Kept == undecided {
-			// Only identical documents of another side can have been decided.
-			if other := kept[class]; other != undecided {
-				*c = Choice{other, 1}
-			}
-			for i := neighbours.starts[class]; i < neighbours.starts[class+1]; i++ {
-				other, similarity := kept[neighbours.documents[i]], neighbours.similarities[i]
-				if other == undecided || d.apart(other, document) {
-					continue
-				}
-				if c.Kept == undecided || similarity > c.Similarity || similarity == c.Similarity && turn[other] < turn[c.Kept] {
-					*c = Choice{other, similarity}
-				}
-			}
-			if c.Kept == undecided {
-				*c, kept[class] = Choice{document, 1}, document
-			}
-		}
-		if choices[document] = *c; d.apart(c.Kept, document) {
+		if choices[document] = c.choose(document); d.apart(choices[document].Kept, document) {
 			choices[document].Kept = document // its unit is kept
 		}
 	}
 	return choices
 }
 
-// graph holds the neighbours of all documents. The neighbours of one document stand next to each other. A heap of copies
-// has millions of edges, so they are packed.
-type graph struct {
-	starts       []uint32
-	documents    []records.Number
-	similarities []float64
+// chooser decides for one document after the other, in the order of preference. A document that is kept is offered to all
+// that it has an edge to.
+type chooser struct {
+	Documents
+	edge   func(i int) (e Edge, counts bool)
+	turn   []uint32 // of each document, in the order of preference
+	starts []uint32 // where in edges those of each class begin
+	edges  []uint32 // numbers of the edges by which a class may be offered
+	units  []records.Number
+	next   []records.Number
+
+	decided   []Choice // of each unit, at its first document: the best offer until it is decided
+	isDecided []bool
+	kept      []records.Number // the kept document that stands for each class, at its first document
 }
 
-func adjacency(n int, edges iter.Seq[Edge]) *graph {
-	g := &graph{starts: make([]uint32, n+2)}
-	total := 0
-	for e := range edges {
-		g.starts[e.A+2]++
-		g.starts[e.B+2]++
-		total += 2
+// order puts each of the n edges to the class that it may offer to the other one. Without sides that is the class that is
+// decided first.
+func (c *chooser) order(n int) {
+	first := make([]uint32, len(c.First)) // turn of each class
+	for i := len(c.Order) - 1; i >= 0; i-- {
+		first[c.First[c.Order[i]]] = uint32(i)
 	}
-	g.documents, g.similarities = make([]records.Number, total), make([]float64, total)
-	for i := 2; i < len(g.starts); i++ {
-		g.starts[i] += g.starts[i-1]
-	}
-	for e := range edges {
-		for _, seen := range [2][2]records.Number{{e.A, e.B}, {e.B, e.A}} {
-			at := g.starts[seen[0]+1]
-			g.documents[at], g.similarities[at] = seen[1], e.Similarity
-			g.starts[seen[0]+1]++
+	each := func(visit func(class records.Number, i int)) {
+		for i := range n {
+			e, counts := c.edge(i)
+			if !counts {
+				continue
+			}
+			if c.Sides != nil || first[e.A] < first[e.B] {
+				visit(e.A, i)
+			}
+			if c.Sides != nil || first[e.B] < first[e.A] {
+				visit(e.B, i)
+			}
 		}
 	}
-	return g
+	c.starts = make([]uint32, len(c.First)+2)
+	each(func(class records.Number, _ int) { c.starts[class+2]++ })
+	for i := 2; i < len(c.starts); i++ {
+		c.starts[i] += c.starts[i-1]
+	}
+	c.edges = make([]uint32, c.starts[len(c.starts)-1])
+	each(func(class records.Number, i int) {
+		c.edges[c.starts[class+1]] = uint32(i)
+		c.starts[class+1]++
+	})
+}
+
+// choose decides for a document, unless its unit is decided.
+func (c *chooser) choose(document records.Number) Choice {
+	class, unit := c.First[document], c.units[document]
+	choice := &c.decided[unit]
+	if c.isDecided[unit] {
+		return *choice
+	}
+	c.isDecided[unit] = true
+	// Only identical documents of another side can have been decided.
+	if other := c.kept[class]; other != undecided && (choice.Kept == undecided || choice.Similarity < 1 || c.turn[other] < c.turn[choice.Kept]) {
+		*choice = Choice{other, 1}
+	}
+	if choice.Kept == undecided {
+		*choice, c.kept[class] = Choice{document, 1}, document
+		c.offer(document)
+	}
+	return *choice
+}
+
+// offer offers a document that is kept to all units that it has an edge to. Of two equally similar documents the first one
+// that is offered is the preferred one.
+func (c *chooser) offer(document records.Number) {
+	class := c.First[document]
+	for _, i := range c.edges[c.starts[class]:c.starts[class+1]] {
+		e, _ := c.edge(int(i))
+		for unit := e.A ^ e.B ^ class; unit != undecided; unit = c.after(unit) {
+			best := &c.decided[unit]
+			if !c.isDecided[unit] && !c.apart(document, unit) && (best.Kept == undecided || e.Similarity > best.Similarity) {
+				*best = Choice{document, e.Similarity}
+			}
+		}
+	}
+}
+
+// after returns the next unit of the class, undecided after the last.
+func (c *chooser) after(unit records.Number) records.Number {
+	if c.next == nil {
+		return undecided
+	}
+	return c.next[unit]
 }

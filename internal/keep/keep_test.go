@@ -58,7 +58,7 @@ func TestChoose(t *testing.T) {
 			[]Choice{{0, 1}, {0, .85}, {0, .85}, {0, .85}},
 		},
 	} {
-		if got := Choose(Documents{Order: c.order, First: c.first}, slices.Values(c.edges)); !slices.Equal(got, c.want) {
+		if got := Choose(Documents{Order: c.order, First: c.first}, len(c.edges), listed(c.edges)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -95,9 +95,9 @@ func TestChooseKeepsTheLaw(t *testing.T) {
 		for i, p := range random.Perm(n) {
 			order[i] = records.Number(p)
 		}
-		choices := Choose(Documents{Order: order, First: first}, slices.Values(edges))
+		choices := Choose(Documents{Order: order, First: first}, len(edges), listed(edges))
 		random.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
-		if !slices.Equal(choices, Choose(Documents{Order: order, First: first}, slices.Values(edges))) {
+		if !slices.Equal(choices, Choose(Documents{Order: order, First: first}, len(edges), listed(edges))) {
 			t.Fatal("the choice depends on the order of the edges")
 		}
 		for i, c := range choices {
@@ -122,4 +122,70 @@ func TestChooseKeepsTheLaw(t *testing.T) {
 			}
 		}
 	}
+}
+
+// listed returns the function that returns an edge by number. All count.
+func listed(edges []Edge) func(int) (Edge, bool) {
+	return func(i int) (Edge, bool) { return edges[i], true }
+}
+
+// TestChooseIsTheDefinition compares the choice with one that looks, for each document, at all that are kept before it.
+func TestChooseIsTheDefinition(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for trial := range 500 {
+		n := 1 + random.IntN(30)
+		d := Documents{First: make([]records.Number, n)}
+		if trial%2 == 0 {
+			d.Sides = make([]uint64, n)
+		}
+		for i := range n {
+			if d.First[i] = records.Number(i); i > 0 && random.IntN(3) == 0 {
+				d.First[i] = d.First[random.IntN(i)]
+			}
+			if d.Sides != nil {
+				d.Sides[i] = uint64(random.IntN(3))
+			}
+		}
+		for _, i := range random.Perm(n) {
+			d.Order = append(d.Order, records.Number(i))
+		}
+		similarity := map[[2]records.Number]float64{} // 0: no edge
+		var edges []Edge
+		for range random.IntN(3 * n) {
+			e := Edge{d.First[random.IntN(n)], d.First[random.IntN(n)], float64(1+random.IntN(5)) / 5}
+			if e.A != e.B && similarity[[2]records.Number{e.A, e.B}] == 0 {
+				similarity[[2]records.Number{e.A, e.B}], similarity[[2]records.Number{e.B, e.A}] = e.Similarity, e.Similarity
+				edges = append(edges, e)
+			}
+		}
+		want := make([]Choice, n)
+		for at, i := range d.Order {
+			before := d.Order[:at]
+			if same := slices.IndexFunc(before, func(j records.Number) bool { return d.sameUnit(i, j) }); same >= 0 {
+				if want[i] = want[before[same]]; d.apart(want[i].Kept, i) {
+					want[i].Kept = i
+				}
+				continue
+			}
+			want[i] = Choice{i, 1}
+			best := 0.0
+			for _, j := range before {
+				s := similarity[[2]records.Number{d.First[i], d.First[j]}]
+				if d.First[i] == d.First[j] {
+					s = 1
+				}
+				if want[j].Kept == j && s > best && !d.apart(i, j) {
+					best, want[i] = s, Choice{j, s}
+				}
+			}
+		}
+		if got := Choose(d, len(edges), listed(edges)); !slices.Equal(got, want) {
+			t.Fatalf("%+v, edges %v: %v, want %v", d, edges, got, want)
+		}
+	}
+}
+
+// sameUnit reports whether two documents are identical and of one side.
+func (d *Documents) sameUnit(i, j records.Number) bool {
+	return d.First[i] == d.First[j] && (d.Sides == nil || d.apart(i, j))
 }

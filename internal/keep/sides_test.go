@@ -2,7 +2,6 @@ package keep
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"mirrorbeam/internal/records"
@@ -38,7 +37,7 @@ func TestChooseAcross(t *testing.T) {
 		isPair := func(i, j records.Number) bool {
 			return d.Sides[i] != d.Sides[j] && (d.First[i] == d.First[j] || near[[2]records.Number{d.First[i], d.First[j]}])
 		}
-		choices := Choose(d, slices.Values(edges))
+		choices := Choose(d, len(edges), listed(edges))
 		for i := range records.Number(n) {
 			kept := choices[i].Kept
 			if kept != i {

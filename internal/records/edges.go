@@ -100,31 +100,91 @@ func GetEdge[N components.Node | Number](b []byte) Edge[N] {
 	}
 }
 
+const (
+	// heldBytes is how many bytes of packed edges of a shard are held so that they are read once. More are read twice.
+	heldBytes = 16 << 20
+	// bucketBits is the binary logarithm of the number of documents whose edges are sorted at a time.
+	bucketBits = 12
+)
+
 // ReadEdges returns the edges of an output shard, sorted by A, then B, each once. A pair of documents may have been
 // scored in several groups, and in a heap.
+//
+// The largest cluster has millions of edges. So they are dealt out to buckets in place, and each bucket is sorted by itself.
 func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge[Number], error) {
-	total := 0
+	each, err := eachEdge(reader, pieces)
+	if err != nil {
+		return nil, err
+	}
+	var ends []int // of each bucket
+	err = each(func(e Edge[Number]) {
+		bucket := int(e.A >> bucketBits)
+		if bucket >= len(ends) {
+			ends = append(ends, make([]int, bucket+1-len(ends))...)
+		}
+		ends[bucket]++
+	})
+	if err != nil {
+		return nil, err
+	}
+	total, most := 0, 0
+	for bucket, n := range ends {
+		ends[bucket] = total // where the bucket begins, and then where its next edge belongs
+		total, most = total+n, max(most, n)
+	}
+	edges := make([]Edge[Number], total)
+	err = each(func(e Edge[Number]) {
+		end := &ends[e.A>>bucketBits]
+		edges[*end] = e
+		*end++
+	})
+	if err != nil {
+		return nil, err
+	}
+	scratch, start := make([]Edge[Number], most), 0
+	for _, end := range ends {
+		bucket := edges[start:end]
+		sorted := radix.Sort(bucket, scratch, func(e *Edge[Number]) uint64 { return uint64(e.A)<<32 | uint64(e.B) })
+		copy(bucket, sorted)
+		start = end
+	}
+	return compactEdges(edges), nil
+}
+
+// eachEdge returns a function that visits the edges of an output shard, in the order of the pieces.
+func eachEdge(reader *runfile.Reader, pieces []runfile.Piece) (each func(visit func(Edge[Number])) error, err error) {
+	var buffer []byte
+	visitAll := func(packed []byte, visit func(Edge[Number])) {
+		for ; len(packed) > 0; packed = packed[EdgeSize:] {
+			visit(GetEdge[Number](packed))
+		}
+	}
+	size := int64(0)
 	for _, piece := range pieces {
 		if piece.Kind == ShardEdges {
-			total += int(piece.Length)
+			size += piece.Length
 		}
 	}
-	edges := make([]Edge[Number], 0, total/EdgeSize)
-	var buffer []byte
-	for _, piece := range pieces {
-		if piece.Kind != ShardEdges {
-			continue
-		}
-		var err error
-		if buffer, err = reader.Read(buffer[:0], piece); err != nil {
-			return nil, err
-		}
-		for b := buffer; len(b) > 0; b = b[EdgeSize:] {
-			edges = append(edges, GetEdge[Number](b))
-		}
+	if size <= heldBytes {
+		buffer, err = reader.ReadKind(nil, pieces, ShardEdges)
+		return func(visit func(Edge[Number])) error {
+			visitAll(buffer, visit)
+			return nil
+		}, err
 	}
-	edges = radix.Sort(edges, make([]Edge[Number], len(edges)), func(e *Edge[Number]) uint64 { return uint64(e.A)<<32 | uint64(e.B) })
-	return compactEdges(edges), nil
+	return func(visit func(Edge[Number])) error {
+		for _, piece := range pieces {
+			if piece.Kind != ShardEdges {
+				continue
+			}
+			var err error
+			if buffer, err = reader.Read(buffer[:0], piece); err != nil {
+				return err
+			}
+			visitAll(buffer, visit)
+		}
+		return nil
+	}, nil
 }
 
 // compactEdges drops repeats of sorted edges. Repeats differ only in the mark of a heap, which stays if one has it.

@@ -90,6 +90,33 @@ func TestReadEdges(t *testing.T) {
 	}
 }
 
+// TestReadManyEdges: edges that are too many to be held packed are sorted, too.
+func TestReadManyEdges(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	const n = heldBytes/EdgeSize/2 + 100 // of two pieces
+	pieces := runsOf(t, random, 2, func(run int, w *runfile.Writer) error {
+		for i := range uint32(n) {
+			b, err := w.Record(ShardEdges, 2, EdgeSize)
+			if err != nil {
+				return err
+			}
+			PutEdge(b, Edge[Number]{A: Number(i * 7919 % n), B: Number(2*i + uint32(run))})
+		}
+		return nil
+	})
+	var reader runfile.Reader
+	defer reader.Close()
+	edges, err := ReadEdges(&reader, pieces)
+	if err != nil || len(edges) != 2*n {
+		t.Fatalf("%d edges, want %d (%v)", len(edges), 2*n, err)
+	}
+	for i, e := range edges {
+		if i > 0 && cmp.Or(cmp.Compare(edges[i-1].A, e.A), cmp.Compare(edges[i-1].B, e.B)) >= 0 || uint32(e.A) != uint32(e.B)/2*7919%n {
+			t.Fatalf("edge %d is %+v", i, e)
+		}
+	}
+}
+
 // TestSimilarity: a score has the similarity that it was made with, whatever marks it has.
 func TestSimilarity(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
