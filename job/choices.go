@@ -149,6 +149,15 @@ func (c *Config) CommonLaw() common.Law {
 	return law
 }
 
+// CountedLaw returns which shingles are counted as common, whether they are left out or not. A report of boilerplate counts
+// those of [common.Auto] unless the user says otherwise. The configuration must be valid.
+func (c *Config) CountedLaw() common.Law {
+	if law := c.CommonLaw(); !law.IsOff() || !slices.Contains(c.Outputs(), output.Boilerplate) {
+		return law
+	}
+	return common.Law{IsAuto: true}
+}
+
 // AuditSample returns the largest number of documents that are sampled to measure the recall, 0 for none. The
 // configuration must be valid. The work of an audit is bounded: it samples fewer documents if they are long or if many
 // are alike.

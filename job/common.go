@@ -1,9 +1,12 @@
 package job
 
 import (
+	"slices"
+
 	"mirrorbeam/internal/common"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/sketch"
 )
 
 // checkCommon checks the settings of a job that leaves common shingles out.
@@ -13,20 +16,25 @@ func (c *Config) checkCommon(check checker) {
 		check(false, "{common} %w", err)
 		return
 	}
+	of, isReport := "{common}", slices.Contains(c.Outputs(), output.Boilerplate)
 	if law.IsOff() {
-		return
+		if of = "{emit} boilerplate"; !isReport {
+			return
+		}
 	}
 	name := c.Method()
-	check(c.Similarity == methods.Resemblance, "{common}: is for {similarity} jaccard in this version; {ignore} leaves base texts out of passages")
+	check(c.Similarity == methods.Resemblance, of+": is for {similarity} jaccard in this version; {ignore} leaves base texts out of passages")
 	check(name == methods.Exact || name == methods.All || name == methods.MinHash || c.Similarity != methods.Resemblance,
-		"{common}: compares sets of shingles; with {keys} %s leave it out", name)
-	check(c.Verify == methods.VerifyExact, "{common}: needs the full sets of {verify} exact")
-	check(c.Features == "", "{common}: is for texts in this version; with {features} leave it out")
-	check(c.State == "", "{common}: depends on the whole corpus, and cannot be used with a {state} in this version; {ignore} can")
-	check(!c.Resume, "{resume}: cannot be used with {common} in this version")
+		of+": compares sets of shingles; with {keys} %s leave it out", name)
+	check(c.Verify == methods.VerifyExact, of+": needs the full sets of {verify} exact")
+	check(c.Features == "", of+": is for texts in this version; with {features} leave it out")
+	check(c.State == "", of+": depends on the whole corpus, and cannot be used with a {state} in this version; {ignore} can")
+	check(!c.Resume, "{resume}: cannot be used with "+of+" in this version")
+	check(!isReport || c.StopWords == "" || c.StopWordUse == sketch.RemoveStopWords,
+		"{emit} boilerplate: {stopwords_use} %s leaves holes in passages; only remove can be used", c.StopWordUse)
 	for _, name := range c.Outputs() {
 		isAboutSites := name == output.Mirrors || name == output.Sites || name == output.Suspects
-		check(name != output.Sketches && name != output.Index && !isAboutSites, "{emit} %s: cannot be written with {common} in this version", name)
+		check(law.IsOff() || name != output.Sketches && name != output.Index && !isAboutSites, "{emit} %s: cannot be written with {common} in this version", name)
 	}
 }
 

@@ -40,10 +40,22 @@ func templated(seed uint64) []line {
 	return w.lines
 }
 
-// commonTruth is what brute force finds: the row of each pair, and what is counted.
+// commonTruth is what brute force finds: the row of each pair, what is counted, the shingles of each document, and which are
+// common.
 type commonTruth struct {
 	rows         map[string]output.PartialPair
 	whole, notIn int64
+	sets         []map[string]bool
+	common       map[string]bool
+}
+
+// shinglesInOrder returns the shingles of a text of small words, in its order.
+func shinglesInOrder(text string) (all []string) {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' })
+	for at := range max(len(words)-2, 0) {
+		all = append(all, strings.Join(words[at:at+3], " "))
+	}
+	return all
 }
 
 // naiveCommon finds the pairs of documents by their shingles as strings, those out that more than limit distinct sets have
@@ -69,10 +81,9 @@ func naiveCommon(lines []line, limit int, threshold float64) commonTruth {
 	}
 	sets, distinct := make([]set, len(lines)), map[string]set{}
 	for i, l := range lines {
-		words := strings.FieldsFunc(strings.ToLower(l.text), func(r rune) bool { return r < 'a' || r > 'z' })
 		sets[i] = set{}
-		for at := range max(len(words)-2, 0) {
-			sets[i][strings.Join(words[at:at+3], " ")] = true
+		for _, shingle := range shinglesInOrder(l.text) {
+			sets[i][shingle] = true
 		}
 		distinct[name(sets[i])] = sets[i]
 	}
@@ -97,7 +108,7 @@ func naiveCommon(lines []line, limit int, threshold float64) commonTruth {
 		own := len(kept(s, first))
 		return first[shingle] && own >= 8 && own*5 >= len(s)
 	})
-	truth, own := commonTruth{rows: map[string]output.PartialPair{}}, make([]set, len(lines))
+	truth, own := commonTruth{rows: map[string]output.PartialPair{}, sets: sets, common: common}, make([]set, len(lines))
 	firstOf := map[string]int{}
 	for i, s := range sets {
 		if own[i] = kept(s, common); len(own[i]) == len(s) {

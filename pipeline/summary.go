@@ -36,6 +36,8 @@ type Summary struct {
 	GuardsMet []string `json:"guards_met,omitempty"`
 	// Sources says how much of each source is in the others.
 	Sources []sources.Row `json:"sources"`
+	// Common says which shingles are common. It is nil if none was looked for.
+	Common *work.CommonFound `json:"common,omitempty"`
 	// Mirrors says what was found of sites. It is nil if no output is about sites.
 	Mirrors *work.MirrorFindings `json:"mirrors,omitempty"`
 	Plan    Plan                 `json:"plan"`
@@ -111,7 +113,7 @@ func summarize(config job.Config, all []sources.Source, result outputs.Result, m
 		Sketch: SketchVersion{sketch.Version, sketch.UnicodeVersion},
 		Counts: result.Counts, Skipped: result.Skipped, PassedOver: result.PassedOver,
 		Warnings: warnings.Of(&config, found), GuardsMet: warnings.GuardsMet(&config, found),
-		Sources: table, Stages: stages(metered),
+		Sources: table, Common: result.Common, Stages: stages(metered),
 	}
 	if config.HasSites() {
 		s.Mirrors = &result.Mirrors

@@ -48,6 +48,9 @@ type Document struct {
 
 	// Ignored is the number of shingles that are left out of Set because they do not count; see [Options].
 	Ignored int
+	// BaseText holds the shingles of the text that are among those that do not count, ascending. It belongs to whom Set belongs
+	// to.
+	BaseText []uint64
 }
 
 // Hasher computes the fingerprints of texts by one measure. It reuses its buffers, which grow with the

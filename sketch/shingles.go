@@ -61,14 +61,24 @@ func (s *Shingles) AppendOthers(others, set []uint64) []uint64 {
 
 // leaveOut takes the shingles that do not count out of a document. If fewer than [LeastOwn] are left, it takes out all,
 // and the digest stays that of the whole set: such a document is equal to documents of the same set, and like no other.
-// It returns the set that stays, which lies in the memory of kept.
+// It returns the set that stays, which lies in the memory of kept. The others stay in the memory of the whole set.
 func (s *Shingles) leaveOut(d *Document, kept []uint64) []uint64 {
-	kept = s.AppendOthers(kept[:0], d.Set)
-	switch d.Ignored = len(d.Set) - len(kept); {
+	all, others := len(d.Set), d.Set[:0]
+	kept = kept[:0]
+	for _, hash := range d.Set {
+		if s.Has(hash) {
+			others = append(others, hash)
+		} else {
+			kept = append(kept, hash)
+		}
+	}
+	d.BaseText = others
+	switch d.Ignored = len(others); {
 	case d.Ignored == 0:
+		d.Set = kept
 		return kept
 	case len(kept) < LeastOwn:
-		d.Ignored, kept = len(d.Set), kept[:0]
+		d.Ignored, kept = all, kept[:0]
 	default:
 		d.Digest = digestSet(kept)
 	}

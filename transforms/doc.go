@@ -1,5 +1,5 @@
 // Package transforms holds the stages of the job, one file a stage, in the order of the data: read, fingerprint,
-// source, strip, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a Beam composite over DoFns that adapt plain packages.
+// source, strip, boilerplate, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a Beam composite over DoFns that adapt plain packages.
 //
 // No element stands for a document, a key or a pair. A stage works on tasks; a task is a split of the input or a shard
 // of records. Each task writes one run file (package runfile) under the job's folder, and emits one small element, its
@@ -9,12 +9,15 @@
 package transforms
 
 import (
+	"slices"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"mirrorbeam/internal/common"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/mirrors"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/scoring"
 	"mirrorbeam/internal/work"
@@ -31,8 +34,9 @@ type Job struct {
 	Splits int
 
 	Fingerprinting documents.Fingerprinting
-	// Common says which shingles are taken out of all sets.
+	// Common says which shingles are common. They are taken out of all sets, unless Counts says that they are only counted.
 	Common common.Law
+	Counts bool
 	// Method finds the candidate pairs.
 	Method     methods.Name
 	Parameters methods.Parameters
@@ -63,6 +67,12 @@ func (j *Job) IsOrdered() bool { return j.method().Ordered }
 
 // HasSources reports whether sources are values of a field, which [Source] counts.
 func (j *Job) HasSources() bool { return j.Fingerprinting.Kept.SourceField != "" }
+
+// HasBoilerplate reports whether passages that very many documents have are an output.
+func (j *Job) HasBoilerplate() bool { return slices.Contains(j.Rows.Emit, output.Boilerplate) }
+
+// whole makes the tasks of a step that reads whole sets.
+func (j *Job) whole(step int) work.Delivery { return common.WholeDelivery(step, !j.Counts) }
 
 // HasPages reports whether documents are pages of sites.
 func (j *Job) HasPages() bool { return j.Fingerprinting.Kept.Pages.Rule != "" }

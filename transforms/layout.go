@@ -1,6 +1,8 @@
 package transforms
 
 import (
+	"slices"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
 
@@ -13,6 +15,10 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	sketches := Fingerprint(s, job, splits)
 	if !job.Common.IsOff() {
 		sketches = Strip(s, job, sketches)
+	}
+	var passages []beam.PCollection
+	if job.HasBoilerplate() {
+		passages = append(passages, Boilerplate(s, job, sketches)...)
 	}
 	var counts []beam.PCollection
 	if job.IsOrdered() {
@@ -27,7 +33,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	}
 	if !job.IsScored() {
 		clusters := Cluster(s, job, append(outcomes, sketches, groups)...)
-		return Write(s, job, clusters, sketches, append(sites(s, job, sketches, clusters), groups)...)
+		return Write(s, job, clusters, sketches, slices.Concat(sites(s, job, sketches, clusters), passages, []beam.PCollection{groups})...)
 	}
 	gathered := Gather(s, job, groups, sketches)
 	edges := Score(s, job, gathered)
@@ -36,7 +42,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		outcomes = append(outcomes, Audit(s, job, sketches))
 	}
 	clusters := Cluster(s, job, outcomes...)
-	return Write(s, job, clusters, sketches, append(sites(s, job, sketches, clusters), groups, edges)...)
+	return Write(s, job, clusters, sketches, slices.Concat(sites(s, job, sketches, clusters), passages, []beam.PCollection{groups, edges})...)
 }
 
 // sites lays out what finds mirrors among sites, and writes it, if the job is about sites. It returns the outcomes.

@@ -52,7 +52,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 			Sketching: config.Sketching(sizing.WindowBytes), Inputs: inputs, Kept: kept(config, &parameters),
 			Checksums: readsAgain(config), AuditSample: config.AuditSample(), Units: work.Path(e.Units),
 		},
-		Common: config.CommonLaw(),
+		Common: config.CountedLaw(), Counts: config.CommonLaw().IsOff(),
 		Method: config.Method(), Parameters: parameters,
 		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes,
 		Similarity: scoring.Similarity{
@@ -83,6 +83,7 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 		Sequences: method.Reads&methods.ReadsSequences != 0, ExcludeQuotations: config.NoQuotations,
 		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within, Across: config.Across, Pages: config.Paging(parameters.Shards)},
 	}
+	kept.Boilerplate = slices.Contains(config.Outputs(), output.Boilerplate) && len(config.Ignore) > 0
 	if !config.CommonLaw().IsOff() {
 		kept.Whole, kept.Scheme = true, lshbands.Scheme{}
 	}

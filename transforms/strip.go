@@ -20,7 +20,8 @@ func init() {
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&commonFn{})
 }
 
-// Strip takes the shingles that very many documents have out of all sketch blocks; see [common]. It counts twice.
+// Strip takes the shingles that very many documents have out of all sketch blocks; see [common]. It counts twice. If the job
+// only counts common shingles, the blocks stay as they are.
 //
 // It takes the outcomes of Fingerprint, PCollection<[]byte>, whose blocks are whole, and returns these with its own, whose
 // blocks are stripped.
@@ -28,18 +29,27 @@ func Strip(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	seeing := common.Seeing{Shards: job.Parameters.Shards}
 	counting := common.Counting{Law: job.Common}
 	first, second, strip := s.Scope("common"), s.Scope("common again"), s.Scope("strip")
+	listing := func(step int) frequentFn { return frequentFn{Work: common.NewListing(job.whole(step))} }
+	stripping := common.Stripping{
+		Scheme: job.Parameters.Scheme, Law: job.Common, LeavesSets: job.Counts,
+		Counts: job.HasBoilerplate(), Shards: job.Parameters.Shards,
+	}
 
-	seen := sideBySide(first, &seeFn{Work: seeing, bundle: job.bundle()}, exchange(first, job, common.WholeDelivery(common.FirstRound), sketches))
+	seen := sideBySide(first, &seeFn{Work: seeing, bundle: job.bundle()}, exchange(first, job, job.whole(common.FirstRound), sketches))
 	count := first.Scope("count")
 	frequent := sideBySide(count, &countSeenFn{Work: counting, bundle: job.bundle()}, exchange(count, job, common.SeenDelivery(), seen, sketches))
 
-	tasks := beam.ParDo(second, &frequentFn{Work: common.Listing{Step: common.SecondRound}, planner: job.planner(second)}, together(second, frequent, sketches))
+	again := listing(common.SecondRound)
+	again.planner = job.planner(second)
+	tasks := beam.ParDo(second, &again, together(second, frequent, sketches))
 	seen = sideBySide(second, &seeAgainFn{seeFn{Work: seeing, bundle: job.bundle()}}, tasks)
 	count = second.Scope("count")
 	frequent = sideBySide(count, &countAgainFn{countSeenFn{Work: counting, bundle: job.bundle()}}, exchange(count, job, common.SeenDelivery(), seen, sketches))
 
-	tasks = beam.ParDo(strip, &commonFn{frequentFn{planner: job.planner(strip)}}, together(strip, frequent, sketches))
-	stripped := sideBySide(strip, &stripFn{Work: common.Stripping{Scheme: job.Parameters.Scheme}, bundle: job.bundle()}, tasks)
+	last := commonFn{listing(common.FirstRound)}
+	last.planner = job.planner(strip)
+	tasks = beam.ParDo(strip, &last, together(strip, frequent, sketches))
+	stripped := sideBySide(strip, &stripFn{Work: stripping, bundle: job.bundle()}, tasks)
 	return beam.Flatten(s, sketches, stripped)
 }
 

@@ -112,13 +112,7 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	} else if len(s.Config.Ignore) > 0 {
 		say(w, "base texts: no document holds any of them\n")
 	}
-	if n.CommonIn > 0 {
-		say(w, "common shingles: left out of %s", counted(n.CommonIn, "document"))
-		if n.CommonWhole > 0 {
-			say(w, ", %s of which hold nothing else and are only compared for equality", count(n.CommonWhole))
-		}
-		say(w, "\n")
-	}
+	printCommon(w, s)
 	printUnmarked(w, s)
 	if s.Config.Similarity == methods.Containment {
 		say(w, "found %s (%s of identical documents)\n", counted(n.Pairs, "pair"), count(n.Identical))

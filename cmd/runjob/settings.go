@@ -83,7 +83,7 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Output", "emit", &c.Emit, "NAME", 0,
-			"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches), mirrors (pairs of sites), sites, suspects (copies of --protected sites). Rejects, summary and manifest always are.",
+			"What to write: auto (clusters; pairs with containment), clusters, pairs, unique (the records that stay), annotated (all records, each with cluster, cluster_size, kept and kept_id), removed, sketches (bottom-k and SimHash fingerprints of every document), index (what 'runjob query' searches), boilerplate (passages that very many documents have: menus, licences), mirrors (pairs of sites), sites, suspects (copies of --protected sites). Rejects, summary and manifest always are.",
 		},
 		{
 			"Output", "output-format", &c.OutputFormat, "FORMAT", 0,

@@ -13,33 +13,44 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Listing makes a list of the shingles that [Counting] has found frequent, and the tasks that use it.
+// Listing makes a list of the shingles that a stage has found, as [records.Frequent], and the tasks that use it.
 type Listing struct {
-	// Step is the step of the tasks.
-	Step int
+	// Found is the stage.
+	Found work.Stage
+	// Reads is the stage whose run files the tasks get.
+	Reads work.Stage
+	// Delivery makes the tasks.
+	Delivery work.Delivery
+}
+
+// NewListing returns the step that lists what [Counting] has found, and makes the tasks of a delivery of whole sets.
+func NewListing(whole work.Delivery) Listing {
+	return Listing{Found: work.Common, Reads: work.Fingerprint, Delivery: whole}
 }
 
 // Plan writes the list beside the catalog of the tasks.
 func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
 	var frequent []records.Frequent
-	err := work.EachRecordOf(p.Outcomes, work.Common, records.FrequentShingles, p.Memory, func(packed []byte) error {
+	err := work.EachRecordOf(p.Outcomes, l.Found, records.FrequentShingles, p.Memory, func(packed []byte) error {
 		frequent = records.AppendFrequent(frequent, packed)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("list frequent shingles: %w", err)
 	}
-	p.Runs.ReleaseStage(p.Outcomes, work.Common)
+	if l.Reads != l.Found {
+		p.Runs.ReleaseStage(p.Outcomes, l.Found)
+	}
 	var runs []work.Outcome
 	for _, o := range p.Outcomes {
-		if o.Stage == work.Fingerprint {
+		if o.Stage == l.Reads {
 			runs = append(runs, o)
 		}
 	}
 	packed := sketchblock.AppendPacked(nil, mostFrequent(frequent, sketch.MostShingles))
 	written := ""
 	var failed error
-	err = WholeDelivery(l.Step).Deliver(string(p.Runs.Folder), work.RunsOf(runs), p.Counts, func(t work.Task) {
+	err = l.Delivery.Deliver(string(p.Runs.Folder), work.RunsOf(runs), p.Counts, func(t work.Task) {
 		if written != t.Catalog {
 			written, failed = t.Catalog, storage.WriteFile(listPath(t.Catalog), packed)
 		}
@@ -72,23 +83,23 @@ func mostFrequent(frequent []records.Frequent, most int) []uint64 {
 	return hashes
 }
 
-// list is a list of shingles that tasks of this process share.
-type list struct{ *sketch.Shingles }
+// List is a list of shingles that tasks of this process share.
+type List struct{ *sketch.Shingles }
 
 // lists are the lists of the jobs at work in this process.
-var lists work.Shared[list]
+var lists work.Shared[List]
 
 // listPath is where the list of the tasks of a catalog is.
 func listPath(catalog string) string { return catalog + "-common" }
 
-// readList returns the list of the tasks of a catalog.
-func readList(catalog string) (*list, error) {
-	return lists.Get(listPath(catalog), func(path string) (*list, error) {
+// ReadList returns the list of the tasks of a catalog. The caller holds it while it uses it; see [work.Desk].
+func ReadList(catalog string) (*List, error) {
+	return lists.Get(listPath(catalog), func(path string) (*List, error) {
 		packed, err := storage.ReadFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("read common shingles: %w", err)
 		}
 		shingles, err := sketch.NewShingles(sketchblock.AppendSet(nil, packed))
-		return &list{shingles}, err
+		return &List{shingles}, err
 	})
 }

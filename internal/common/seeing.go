@@ -19,9 +19,13 @@ const (
 	SecondRound
 )
 
-// WholeDelivery makes a task for each split that has documents. Their sets are whole.
-func WholeDelivery(step int) work.Delivery {
-	return work.Delivery{Step: step, Needed: []runfile.Kind{records.WholeDocuments}, Extra: []runfile.Kind{records.WholeSets}}
+// WholeDelivery makes a task for each split that has documents. Their sets are whole: they are marked as such if they are to
+// be stripped.
+func WholeDelivery(step int, isMarked bool) work.Delivery {
+	if isMarked {
+		return work.Delivery{Step: step, Needed: []runfile.Kind{records.WholeDocuments}, Extra: []runfile.Kind{records.WholeSets}}
+	}
+	return work.Delivery{Step: step, Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets}}
 }
 
 // Seeing writes which shingles the documents of a split have, by ranges of hashes.
@@ -34,7 +38,7 @@ type Seeing struct {
 func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	var frequent *sketch.Shingles
 	if t.Step == SecondRound {
-		list, err := readList(t.Catalog)
+		list, err := ReadList(t.Catalog)
 		if err != nil {
 			return err
 		}
@@ -77,7 +81,7 @@ func appendShared(shared []uint64, others *sketch.Shingles, set []uint64) []uint
 	return shared
 }
 
-// eachWhole visits the documents of a split with their whole sets.
+// eachWhole visits the documents of a split with their whole sets, marked or not.
 func eachWhole(ctx context.Context, w *work.Desk, visit func(block *sketchblock.Block, i int, set []byte) error) error {
 	for i := range w.Pieces {
 		switch w.Pieces[i].Kind {

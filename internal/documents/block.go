@@ -29,12 +29,14 @@ type block struct {
 	sites   siteCounts    // pages of each site
 	texts   work.Texts
 	isWhole bool // see [Kept]
+
+	baseTexts records.Sightings // shingles of base texts
 }
 
 // newBlock returns an empty block whose documents have the given number of band keys, and SimHash fingerprints of the
 // given number of bits.
 func newBlock(keys, simHashBits int) *block {
-	return &block{builder: sketchblock.NewBuilder(keys, simHashBits/64), values: valueCounts{}, sites: siteCounts{}}
+	return &block{builder: sketchblock.NewBuilder(keys, simHashBits/64), values: valueCounts{}, sites: siteCounts{}, baseTexts: records.Sightings{}}
 }
 
 // reset drops what was made of the last portion.
@@ -46,6 +48,7 @@ func (b *block) reset() {
 	clear(b.values)
 	b.pages = b.pages[:0]
 	clear(b.sites)
+	clear(b.baseTexts)
 }
 
 // shingles returns the number of hashes in the sets of the block.

@@ -13,7 +13,7 @@ const sampledPortions = 8
 // BlockShare returns about how many bytes the sketch blocks of the inputs take for each byte of input. It fingerprints
 // one portion each of up to eight splits, which are evenly spread over the corpus. If it finds no document it returns 0.
 func (f Fingerprinting) BlockShare(ctx context.Context, inputs *Inputs) (float64, error) {
-	words, err := f.withLists(inputs)
+	words, err := f.WithLists(inputs)
 	if err != nil {
 		return 0, err
 	}

@@ -35,6 +35,8 @@ type Kept struct {
 	Whole bool `json:",omitempty"`
 	// Sets says how much is kept of the sets.
 	Sets Sets
+	// Boilerplate counts the documents that have each shingle of base texts.
+	Boilerplate bool `json:",omitempty"`
 	// Identity, if not empty, says when documents are the same. Then a block keeps nothing else of them: no sets, and one
 	// key, which with the digest makes 128 bits.
 	Identity sketch.Identity
@@ -158,6 +160,11 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
 		b.counts.InvalidUTF8++
 	}
 	b.countIgnored(d.Document)
+	if f.kept.Boilerplate {
+		for _, hash := range d.BaseText {
+			b.baseTexts.Add(hash, ref)
+		}
+	}
 	one := f.document(b, ref, r, d.Digest)
 	one.Set, one.Size, one.Keys, one.SimHash = d.Set, len(d.Set), f.bands.Of(d.Set), d.SimHash
 	f.marker.pages.add(b, ref, r, &f.files[r.File], one.Size)

@@ -81,8 +81,8 @@ func (s Sketching) WithStopWords(list string) (Sketching, error) {
 // allIgnored are the shingles that do not count in the jobs at work in this process, by their bytes.
 var allIgnored work.Shared[sketch.Shingles]
 
-// withLists returns the options with the list of stop words of the inputs, and with their shingles that do not count.
-func (s Sketching) withLists(inputs *Inputs) (Sketching, error) {
+// WithLists returns the options with the list of stop words of the inputs, and with their shingles that do not count.
+func (s Sketching) WithLists(inputs *Inputs) (Sketching, error) {
 	s, err := s.WithStopWords(inputs.StopWords)
 	if err == nil {
 		s, err = s.WithIgnored(inputs.Ignored)

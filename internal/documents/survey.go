@@ -53,7 +53,7 @@ type Visitor struct {
 // on all cores, and fingerprints the documents that the visitors want. Each core has a visitor of its own, which
 // newVisitor makes. Survey returns its counts: documents, bytes, rejects.
 func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() Visitor) (total work.Counts, err error) {
-	words, err := s.withLists(inputs)
+	words, err := s.WithLists(inputs)
 	if err != nil {
 		return total, err
 	}

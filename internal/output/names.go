@@ -2,7 +2,7 @@ package output
 
 // All returns the names of all outputs.
 func All() []string {
-	return []string{Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Index, Changes, Mirrors, Sites, Suspects}
+	return []string{Clusters, Pairs, Removed, Unique, Annotated, Rejects, Sketches, Index, Changes, Boilerplate, Mirrors, Sites, Suspects}
 }
 
 // The outputs that rows are written to.
@@ -18,6 +18,8 @@ const (
 	Index     = "index"
 	// Changes is what has changed since the last run of a scheduled job.
 	Changes = "changes"
+	// Boilerplate is passages that very many documents have.
+	Boilerplate = "boilerplate"
 	// Mirrors are pairs of sites that have much in common, Sites the sites, and Suspects those that have copies of protected ones.
 	Mirrors  = "mirrors"
 	Sites    = "sites"

@@ -30,6 +30,8 @@ type Result struct {
 	Bridges   work.Worst[work.Bridge]
 	// Largest holds the largest clusters of output shards.
 	Largest work.Worst[work.LargeCluster]
+	// Common says which shingles are common; nil if nobody asked.
+	Common *work.CommonFound
 	// Mirrors says what was found of sites.
 	Mirrors work.MirrorFindings
 	// Files are the files of all outputs, by name. They are not published yet.
@@ -83,6 +85,9 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 		r.Largest.AddAll(o.Largest)
 		r.AllPairs = r.AllPairs || o.AllPairs
 		r.Files = append(r.Files, o.Files...)
+		if o.Common != nil {
+			r.Common = o.Common
+		}
 		if o.Kept != "" {
 			r.Kept[o.Number] = o.Kept
 		}

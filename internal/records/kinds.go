@@ -73,4 +73,8 @@ const (
 	FrequentShingles runfile.Kind = 63 // shingles that very many documents have, shard 0
 	CommonParts      runfile.Kind = 64 // the common shingles of the documents of a sketch block, by split
 	PartlyListed     runfile.Kind = 65 // documents of dense groups that have pairs which are not listed, by split
+
+	BoilerplateSeen runfile.Kind = 66 // shingles that are boilerplate and how many documents of a split have them, by range of hashes
+	FirstHolders    runfile.Kind = 67 // the first documents that have such shingles, by split
+	Passages        runfile.Kind = 68 // rows of boilerplate, shard 0
 )

@@ -28,6 +28,8 @@ type Outcome struct {
 	OtherSources [sources.Corpora]sources.Others `json:",omitzero"`
 	// Texts counts texts that are likely to be something else.
 	Texts Texts `json:",omitzero"`
+	// Common says which shingles are common; nil if nobody asked.
+	Common *CommonFound `json:",omitempty"`
 	// Mirrors says what was found of sites.
 	Mirrors MirrorFindings `json:",omitzero"`
 	// Templates and Bridges are clusters that may hold documents which are no near-duplicates.
@@ -79,12 +81,14 @@ type Counts struct {
 	CommonIn       int64 `json:"common_in,omitempty"`
 	CommonShingles int64 `json:"common_shingles,omitempty"`
 	CommonWhole    int64 `json:"common_whole,omitempty"`
-	Identical      int64 `json:"identical"`
-	Candidates     int64 `json:"candidates"`
-	Clusters       int64 `json:"clusters"`
-	Clustered      int64 `json:"clustered"`
-	Kept           int64 `json:"kept"`
-	Removed        int64 `json:"removed"`
+	// Boilerplate counts the passages that were found, written or not.
+	Boilerplate int64 `json:"boilerplate,omitempty"`
+	Identical   int64 `json:"identical"`
+	Candidates  int64 `json:"candidates"`
+	Clusters    int64 `json:"clusters"`
+	Clustered   int64 `json:"clustered"`
+	Kept        int64 `json:"kept"`
+	Removed     int64 `json:"removed"`
 	// RemovedForReference counts the Removed documents that are near-duplicates of a document of the reference,
 	// whatever document is kept for them.
 	RemovedForReference int64 `json:"removed_for_reference,omitempty"`
@@ -108,6 +112,7 @@ func (c *Counts) Add(other Counts) {
 	c.CommonIn += other.CommonIn
 	c.CommonShingles += other.CommonShingles
 	c.CommonWhole += other.CommonWhole
+	c.Boilerplate += other.Boilerplate
 	c.Identical += other.Identical
 	c.Candidates += other.Candidates
 	c.Clusters += other.Clusters
@@ -116,6 +121,14 @@ func (c *Counts) Add(other Counts) {
 	c.Removed += other.Removed
 	c.RemovedForReference += other.RemovedForReference
 	c.Pairs += other.Pairs
+}
+
+// CommonFound says which shingles are common.
+type CommonFound struct {
+	// Above is the number of documents that may have a shingle before it is common.
+	Above int64 `json:"above"`
+	// Shingles is the number of common shingles.
+	Shingles int64 `json:"shingles"`
 }
 
 // PassedOver counts records that are no documents, by the reason: in a web archive, "request" or "status 404".

@@ -10,6 +10,7 @@ const (
 	Source      Stage = "source"
 	Common      Stage = "common"
 	Strip       Stage = "strip"
+	Boilerplate Stage = "boilerplate"
 	Spread      Stage = "spread"
 	Count       Stage = "count"
 	Key         Stage = "key"
@@ -30,4 +31,4 @@ const (
 )
 
 // Stages are the stages of a job on files, in the order of the data.
-var Stages = []Stage{Read, Fingerprint, Source, Common, Strip, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}
+var Stages = []Stage{Read, Fingerprint, Source, Common, Strip, Boilerplate, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}
