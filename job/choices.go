@@ -1,10 +1,12 @@
 package job
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/common"
@@ -80,6 +82,11 @@ func (c *Config) Scheme() (lshbands.Scheme, error) {
 		return lshbands.Scheme{}, nil
 	}
 	return lshbands.Plan(c.Threshold, c.PromisedRecall(), lshbands.Scheme{Bands: c.Bands, Rows: c.Rows})
+}
+
+// BlocksText writes the numbers of [Measure.Blocks] as a user gives them, as in 4,4.
+func BlocksText(blocks []int) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(blocks), "[]"), " ", ",")
 }
 
 // SimHashBits returns the length of the SimHash fingerprints that the job makes, or 0 if it makes none.

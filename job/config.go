@@ -74,6 +74,9 @@ type Measure struct {
 	// of the fingerprints, a multiple of 64.
 	Hamming int `json:"hamming"`
 	Bits    int `json:"bits"`
+	// Blocks are the numbers of blocks into which SimHash fingerprints are cut, at each of one or more levels; see
+	// [lshbands.NewPermuted]. Empty: they follow from Bits and Hamming. Other blocks find the same pairs at another cost.
+	Blocks []int `json:"blocks,omitempty"`
 }
 
 // Config holds everything that a user can choose. Its fields with a name in JSON are the settings. [Default] gives each

@@ -23,7 +23,7 @@ var (
 	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not
 	// repeated here.
 	resultSettings = []string{
-		"similarity", "excerpt", "no_quotations", "common", "threshold", "keys", "recall", "bands", "rows", "score", "hamming",
+		"similarity", "excerpt", "no_quotations", "common", "threshold", "keys", "recall", "bands", "rows", "score", "hamming", "blocks",
 		"verify", "across", "keep", "source_field", "split", "output_format",
 	}
 	// otherSettings change neither. They say where the corpus is, what else is written and where, and how the job runs.
@@ -90,7 +90,7 @@ func (c *Config) ResultHash(lists Lists) string {
 	}
 	choices.Keys, choices.Recall, choices.Score = c.Method(), c.PromisedRecall(), c.Scoring()
 	if !c.method().Settings.Distance {
-		choices.Bits, choices.Hamming = 0, 0
+		choices.Bits, choices.Hamming, choices.Blocks = 0, 0, nil
 	}
 	if choices.Score == methods.Hamming {
 		choices.Threshold = 0

@@ -25,7 +25,7 @@ func another(field reflect.Value) reflect.Value {
 	case reflect.Float64:
 		value.SetFloat(field.Float()/2 + 0.25)
 	case reflect.Slice:
-		value.Set(reflect.ValueOf([]string{"another"}))
+		value.Set(reflect.Append(reflect.MakeSlice(field.Type(), 0, 1), another(reflect.Zero(field.Type().Elem()))))
 	case reflect.Map:
 		value.Set(reflect.ValueOf(map[string]float64{"another": 2}))
 	case reflect.Struct:
@@ -37,7 +37,7 @@ func another(field reflect.Value) reflect.Value {
 }
 
 // TestHashes changes every field in turn: exactly the hashes of its list change. Exempt are settings that mean nothing
-// to the job: the distance without SimHash keys, the length of fingerprints without fingerprints, and the field of sources
+// to the job: the distance and the blocks without SimHash keys, the length of fingerprints without fingerprints, and the field of sources
 // without a list of preferred ones.
 func TestHashes(t *testing.T) {
 	base := validConfig()
@@ -49,7 +49,7 @@ func TestHashes(t *testing.T) {
 	if base.SketchHash(Lists{StopWords: "a\n"}) == sketches || base.ResultHash(Lists{StopWords: "a\n"}) == results {
 		t.Error("stop words change no hash")
 	}
-	idle := []string{"bits", "hamming", "stopwords", "ignore", "source_field"}
+	idle := []string{"bits", "hamming", "blocks", "stopwords", "ignore", "source_field"}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
 		if f.Anonymous {
 			continue

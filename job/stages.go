@@ -74,7 +74,7 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 func (c *Config) Indexing(lists Lists) indexing.Kind {
 	kind := indexing.Kind{Config: c.SketchHash(lists), Threshold: c.Threshold}
 	if c.Scoring() == methods.Hamming {
-		kind.Bits, kind.Distance = c.SimHashBits(), c.Hamming
+		kind.Bits, kind.Distance, kind.Blocks = c.SimHashBits(), c.Hamming, c.Blocks
 	}
 	return kind
 }

@@ -175,6 +175,7 @@ func (c *Config) checkKeys(check checker) {
 		check(!c.isGiven("hamming", c.Hamming != usual.Hamming) || c.Hamming < 0, "{hamming} %d: is for {keys} simhash", c.Hamming)
 		check(!c.isGiven("bits", c.Bits != usual.Bits) || !isLength(c.Bits) || slices.Contains(c.Outputs(), output.Sketches),
 			"{bits} %d: is for {keys} simhash and {emit} sketches", c.Bits)
+		check(len(c.Blocks) == 0, "{blocks} %s: is for the fingerprints of {keys} simhash", BlocksText(c.Blocks))
 	}
 	if method.Settings.Bands {
 		check(c.Recall != 1, "{recall} 1: MinHash cannot promise it; {keys} exact can")
@@ -217,6 +218,8 @@ func (c *Config) checkSimHash(check checker) {
 		check(false, "{hamming} %d: must be below {bits} %d", c.Hamming, c.Bits)
 	} else if err != nil {
 		check(false, "{hamming} %d, {bits} %d: %w; more bits leave room for a larger distance", c.Hamming, c.Bits, err)
+	} else if _, err := lshbands.PlanTables(c.Bits, c.Hamming, c.Blocks...); err != nil {
+		check(false, "{blocks} %s: %w; 'runjob plan' lists blocks that are of use", BlocksText(c.Blocks), err)
 	}
 }
 

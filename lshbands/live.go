@@ -59,13 +59,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 	if o.Window < 0 {
 		return nil, fmt.Errorf("a window of %d fingerprints: must be 0 or more", o.Window)
 	}
-	var tables *Permuted
-	var err error
-	if len(o.Blocks) > 0 {
-		tables, err = NewPermuted(o.Bits, o.Distance, o.Blocks...)
-	} else {
-		tables, err = PlanTables(o.Bits, o.Distance)
-	}
+	tables, err := PlanTables(o.Bits, o.Distance, o.Blocks...)
 	if err != nil {
 		return nil, err
 	}

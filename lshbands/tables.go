@@ -6,8 +6,12 @@ const plannedDocuments = 10e6
 
 // PlanTables picks the tables for fingerprints of that many bits within a distance: the fewest tables whose
 // prefixes are long enough for some ten million documents. The choice depends on nothing else, least of all
-// on the data. The error comes from [NewPermuted].
-func PlanTables(bits, distance int) (*Permuted, error) {
+// on the data. Blocks, if there are any, make the choice in its place: the tables are then those of [NewPermuted]. The error
+// comes from there.
+func PlanTables(bits, distance int, blocks ...int) (*Permuted, error) {
+	if len(blocks) > 0 {
+		return NewPermuted(bits, distance, blocks...)
+	}
 	schemes, err := TableSchemes(bits, distance)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,12 @@ func TestPlanTables(t *testing.T) {
 			t.Errorf("%d bits within %d: %d tables of %d bits, %v; want %d of %d", c.bits, c.distance, p.Tables(), p.shortest(), err, c.tables, c.prefix)
 		}
 	}
+	if p, err := PlanTables(64, 3, 4, 4); err != nil || p.Tables() != 16 || p.shortest() != 28 {
+		t.Errorf("blocks of two levels: %v, %v", p, err)
+	}
+	if _, err := PlanTables(64, 3, 3); err == nil {
+		t.Error("three blocks for a distance of 3")
+	}
 	if _, err := PlanTables(64, 64); err == nil {
 		t.Error("tables for a distance of all bits")
 	}

@@ -78,16 +78,21 @@ func TestSimHash(t *testing.T) {
 	files := cut(oddities(31), 3)
 	tr := naiveTruth(3, true, files...)
 	input := putCorpus(t, plain, files...)
-	for _, c := range []struct{ bits, distance, near int }{
-		{64, 3, 1},
-		{64, 0, 0},
-		{64, 12, 20},
-		{128, 10, 5},
-		{256, 40, 20},
+	for _, c := range []struct {
+		bits, distance, near int
+		blocks               []int
+	}{
+		{64, 3, 1, nil},
+		{64, 3, 1, []int{4, 4}},
+		{64, 0, 0, nil},
+		{64, 12, 20, nil},
+		{64, 12, 20, []int{15}},
+		{128, 10, 5, nil},
+		{256, 40, 20, nil},
 	} {
-		t.Run(fmt.Sprintf("%d bits within %d", c.bits, c.distance), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d bits within %d, blocks %v", c.bits, c.distance, c.blocks), func(t *testing.T) {
 			config := testConfig(t, input)
-			config.Keys, config.Bits, config.Hamming = methods.SimHash, c.bits, c.distance
+			config.Keys, config.Bits, config.Hamming, config.Blocks = methods.SimHash, c.bits, c.distance, c.blocks
 			config.Emit = append(config.Emit, output.Sketches)
 			summary := runJob(t, config)
 			want := simhashPairs(t, tr, readRows[sketchRow](t, config.Output, output.Sketches), c.distance)

@@ -147,7 +147,7 @@ func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) Plan {
 	p.ExpectedRecall, p.Words = promise.Recall, promise.Words
 	if method.Settings.Distance {
 		p.Bits, p.Distance = config.Bits, config.Hamming
-		if tables, err := lshbands.PlanTables(p.Bits, p.Distance); err == nil { // Validate has checked this, too
+		if tables, err := lshbands.PlanTables(p.Bits, p.Distance, config.Blocks...); err == nil { // Validate has checked this, too
 			p.Tables = tables.Tables()
 		}
 	}

@@ -36,7 +36,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 	sizing, inputs := config.Sizing(e.Bytes), work.Path(e.Inputs)
 	parameters := methods.Parameters{
 		Inputs: inputs, Shards: sizing.Shards, Threshold: config.Threshold, Shingle: config.Shingle, Scheme: e.Scheme,
-		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Scoring: config.Scoring(),
+		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(),
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
 		Verdicts: work.Path(e.Verdicts),
 	}

@@ -57,8 +57,8 @@ func (f *settingFlag) usual() (string, error) {
 		return strings.Join(value, ","), nil
 	case bool:
 		return map[bool]string{true: "true"}[value], nil
-	case map[string]float64:
-		if len(value) > 0 {
+	case map[string]float64, []int:
+		if reflect.ValueOf(value).Len() > 0 {
 			return "", fmt.Errorf("%v cannot be shown", value)
 		}
 		return "", nil

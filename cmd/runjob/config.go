@@ -141,7 +141,8 @@ func typeOf(t reflect.Type) schema {
 	case reflect.Int, reflect.Int64, reflect.Uint64:
 		return schema{Type: []string{"integer", "string"}}
 	case reflect.Slice:
-		return schema{Type: []string{"array", "string"}, Items: &schema{Type: "string"}}
+		item := typeOf(t.Elem())
+		return schema{Type: []string{"array", "string"}, Items: &item}
 	case reflect.Map:
 		return schema{Type: "object", Additional: &schema{Type: "number"}}
 	}

@@ -6,10 +6,10 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/plan"
+	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
 )
 
@@ -162,8 +162,7 @@ func printTables(w io.Writer, a *plan.Advice) {
 		if i == a.Chosen {
 			mark = "*"
 		}
-		blocks := strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Blocks), "[]"), " ", ", ")
-		say(w, "%s %6.0f %-8s %6d %6d %9.3g %9.3g %10s %9s %7s", mark, c.KeysPerDocument, blocks, c.Distance, c.PrefixBits,
+		say(w, "%s %6.0f %-8s %6d %6d %9.3g %9.3g %10s %9s %7s", mark, c.KeysPerDocument, job.BlocksText(c.Blocks), c.Distance, c.PrefixBits,
 			c.UniformPerProbe, c.PerProbe, short(c.Candidates), size(rounded(c.Bytes)), seconds(c.CPUSeconds))
 		if !c.Fits {
 			say(w, "  too large")
@@ -294,8 +293,6 @@ func printBest(w io.Writer, a *plan.Advice, total float64) {
 	case !chosen.Fits:
 		wrapped(w, "Advice: %s (%s) is as sure; the keys that 'runjob run' would take need %s, more than --memory %s.",
 			best.Flags, choiceText(best), size(rounded(chosen.Bytes)), size(int64(a.Config.Memory)))
-	case saved > total/20 && best.Keys == methods.SimHash:
-		wrapped(w, "Advice: change nothing, since tables depend on the flags only; %s would save %s of %s CPU-s here.", choiceText(best), seconds(saved), seconds(total))
 	case saved > total/20:
 		wrapped(w, "Advice: %s (%s) is as sure, and saves %s of %s CPU-s.", best.Flags, choiceText(best), seconds(saved), seconds(total))
 	default:

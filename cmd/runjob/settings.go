@@ -287,6 +287,10 @@ func measureFlags(c *job.Measure) []settingFlag {
 			"Measure", "bits", &c.Bits, "N", 0,
 			"Length of SimHash fingerprints, for --keys simhash and in sketches: a multiple of 64 up to 1024.",
 		},
+		{
+			"Measure", "blocks", &c.Blocks, "N", 0,
+			"With --keys simhash, how many blocks to cut fingerprints into, such as 6, or 4,4 for a second cut behind the first: more tables with fewer documents under a key. The pairs are the same; 'runjob plan' lists what is of use. Default: from --bits and --hamming.",
+		},
 	}
 }
 

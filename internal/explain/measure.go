@@ -207,7 +207,8 @@ func (x *explainer) compareKeys() error {
 		return err
 	}
 	p := &methods.Parameters{
-		Shards: 1, Threshold: c.Threshold, Shingle: c.Shingle, Scheme: scheme, SimHashBits: c.SimHashBits(), Distance: c.Hamming, Scoring: c.Scoring(),
+		Shards: 1, Threshold: c.Threshold, Shingle: c.Shingle, Scheme: scheme, SimHashBits: c.SimHashBits(), Distance: c.Hamming,
+		Blocks: c.Blocks, Scoring: c.Scoring(),
 	}
 	counts := x.folder.Summary.Counts
 	keys := &Keys{Method: method.Name, Certain: method.Promise(p).ByConstruction && c.Similarity != methods.Containment}

@@ -23,6 +23,8 @@ type Kind struct {
 	// Bits, if above 0, makes an index of SimHash fingerprints of that length, in which a query finds fingerprints up
 	// to Distance away. With 0 the index holds full sets.
 	Bits, Distance int
+	// Blocks are the blocks of the permuted tables of these; empty: those of [lshbands.PlanTables].
+	Blocks []int
 }
 
 // Corpus says where the documents of an index come from.
@@ -68,7 +70,7 @@ func (k Kind) New(c Corpus, write func([]byte) error) (Builder, error) {
 	if k.Bits == 0 {
 		return sets{index.NewBuilder(header, write, newTable)}, nil
 	}
-	tables, err := lshbands.PlanTables(k.Bits, k.Distance)
+	tables, err := lshbands.PlanTables(k.Bits, k.Distance, k.Blocks...)
 	if err != nil {
 		return nil, err
 	}

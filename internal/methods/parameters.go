@@ -21,6 +21,8 @@ type Parameters struct {
 	// SimHashBits is the length of SimHash fingerprints. Distance is the largest Hamming distance for which two of them
 	// are certain to share a key.
 	SimHashBits, Distance int
+	// Blocks are the blocks of the permuted tables of SimHash fingerprints; empty: those of [lshbands.PlanTables].
+	Blocks []int
 	// Scoring is what makes two documents near-duplicates.
 	Scoring Scoring
 	// HasSides says that documents have sides: those of one side are not compared.
@@ -43,6 +45,11 @@ func MostParts(shards int) int { return 2 * shards }
 
 // SmallCorpus is the number of documents up to which a corpus is compared fully, whatever its groups are.
 const SmallCorpus = groups.SmallCorpus
+
+// tables returns the permuted tables of SimHash fingerprints.
+func (p *Parameters) tables() (*lshbands.Permuted, error) {
+	return lshbands.PlanTables(p.SimHashBits, p.Distance, p.Blocks...)
+}
 
 // isSmall reports whether all pairs of a corpus are compared, in place of those that an ordered method finds.
 func (p *Parameters) isSmall(counts work.Counts) bool {

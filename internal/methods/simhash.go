@@ -27,7 +27,7 @@ func init() {
 		Settings: Settings{Distance: true},
 		Reads:    ReadsSimHash,
 		Keys: func(p *Parameters) (func() Keys, error) {
-			tables, err := lshbands.PlanTables(p.SimHashBits, p.Distance)
+			tables, err := p.tables()
 			return func() Keys { return TableKeys(tables) }, err
 		},
 		Records: records.Fingerprints,
@@ -147,7 +147,7 @@ func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard
 	if err != nil {
 		return err
 	}
-	tables, err := lshbands.PlanTables(p.SimHashBits, p.Distance)
+	tables, err := p.tables()
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,9 @@ import (
 type keying struct {
 	keys   methods.Name
 	scheme lshbands.Scheme // scheme of MinHash, zero for others
-	// tables is the number of tables for SimHash fingerprints within distance.
-	tables, distance int
+	// blocks are the blocks of the tables for SimHash fingerprints within distance, as --blocks takes them.
+	blocks   string
+	distance int
 }
 
 // method returns the method that makes the keys.

@@ -215,7 +215,7 @@ func (a *Advice) find(options *options, recall float64) {
 // keying returns the keys of the choice.
 func (c *Choice) keying() keying {
 	if c.Keys == methods.SimHash {
-		return keying{keys: c.Keys, tables: int(c.KeysPerDocument), distance: c.Distance}
+		return keying{keys: c.Keys, blocks: job.BlocksText(c.Blocks), distance: c.Distance}
 	}
 	return keying{keys: c.Keys, scheme: c.Scheme}
 }

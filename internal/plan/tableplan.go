@@ -18,7 +18,7 @@ import (
 	"mirrorbeam/lshbands"
 )
 
-// tableOption are tables to plan for, and the flags that stand for their distance.
+// tableOption are tables to plan for, and the flags that stand for them.
 type tableOption struct {
 	lshbands.Tables
 	flags string
@@ -30,7 +30,7 @@ func planTables(ctx context.Context, c Config, config job.Config) (*Advice, erro
 	if len(c.Input) > 0 {
 		most = mostMeasuredTables
 	}
-	options, chosen, err := listTables(config.Bits, config.Hamming, most)
+	options, chosen, err := listTables(&config, most)
 	if err != nil {
 		return nil, failure.New(failure.Usage, err)
 	}
@@ -90,35 +90,46 @@ func planTables(ctx context.Context, c Config, config job.Config) (*Advice, erro
 // thousands of millions of documents.
 const mostMeasuredTables = 64
 
-// listTables lists the tables for fingerprints within a distance, up to most tables, and the tables that a job would
-// have for one bit less and one more. Chosen is the keying that the job has.
-func listTables(bits, distance, most int) (options []tableOption, chosen keying, err error) {
+// listTables lists the tables for fingerprints within the distance of a configuration, up to most tables, and the tables
+// that a job would have for one bit less and one more. Chosen is the keying that the job has.
+func listTables(config *job.Config, most int) (options []tableOption, chosen keying, err error) {
+	bits, distance := config.Bits, config.Hamming
 	schemes, err := lshbands.TableSchemes(bits, distance)
 	if err != nil {
 		return nil, chosen, err
 	}
-	p, err := lshbands.PlanTables(bits, distance)
+	p, err := lshbands.PlanTables(bits, distance, config.Blocks...)
 	if err != nil {
 		return nil, chosen, err
 	}
+	usual, err := lshbands.PlanTables(bits, distance)
+	if err != nil {
+		return nil, chosen, err
+	}
+	chosen = keying{keys: methods.SimHash, blocks: job.BlocksText(p.Blocks()), distance: distance}
+	isListed := false
 	for _, tables := range schemes {
-		if tables.Tables() <= max(most, p.Tables()) {
-			options = append(options, tableOption{Tables: tables})
+		option := tableOption{Tables: tables}
+		switch blocks := job.BlocksText(tables.Blocks); {
+		case blocks == chosen.blocks:
+			isListed = true
+		case slices.Equal(tables.Blocks, usual.Blocks()):
+			option.flags = fmt.Sprintf("--hamming %d", distance) // no --blocks
+		default:
+			option.flags = "--blocks " + blocks
+		}
+		if option.flags == "" || tables.Tables() <= max(most, p.Tables()) {
+			options = append(options, option)
 		}
 	}
-	chosen = keying{keys: methods.SimHash, tables: p.Tables(), distance: distance}
+	if !isListed {
+		options = append(options, tableOption{Tables: lshbands.Tables{Blocks: p.Blocks(), Permuted: p}})
+	}
 	for _, next := range []int{distance - 1, distance + 1} {
 		// There may be no tables for a distance.
-		p, err := lshbands.PlanTables(bits, next)
-		if err != nil {
-			continue
+		if p, err := lshbands.PlanTables(bits, next); err == nil {
+			options = append(options, tableOption{lshbands.Tables{Blocks: p.Blocks(), Permuted: p}, fmt.Sprintf("--hamming %d", next)})
 		}
-		schemes, err := lshbands.TableSchemes(bits, next)
-		if err != nil {
-			return nil, chosen, err
-		}
-		at := slices.IndexFunc(schemes, func(t lshbands.Tables) bool { return t.Tables() == p.Tables() })
-		options = append(options, tableOption{schemes[at], fmt.Sprintf("--hamming %d", next)})
 	}
 	return options, chosen, nil
 }

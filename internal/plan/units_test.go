@@ -267,7 +267,8 @@ func withFlags(t *testing.T, config job.Config, flags string) keying {
 func TestTables(t *testing.T) {
 	for bits, most := range map[int]int{64: 4, 128: 1} {
 		for distance := range most + 1 {
-			options, chosen, err := listTables(bits, distance, mostMeasuredTables)
+			config := job.Config{Measure: job.Measure{Bits: bits, Hamming: distance}}
+			options, chosen, err := listTables(&config, mostMeasuredTables)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -275,7 +276,7 @@ func TestTables(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if chosen != (keying{keys: methods.SimHash, tables: p.Tables(), distance: distance}) {
+			if chosen != (keying{keys: methods.SimHash, blocks: job.BlocksText(p.Blocks()), distance: distance}) {
 				t.Errorf("%d bits of %d: chosen is %+v", distance, bits, chosen)
 			}
 			flags := map[string]int{}
@@ -286,7 +287,15 @@ func TestTables(t *testing.T) {
 					t.Errorf("%d bits of %d: %d tables", distance, bits, o.Tables.Tables())
 				}
 				hasChosen = hasChosen || o.Tables.Tables() == p.Tables() && o.Distance() == distance
-				if o.flags != "" && o.flags != fmt.Sprintf("--hamming %d", o.Distance()) || (o.flags == "") != (o.Distance() == distance) {
+				wanted := fmt.Sprintf("--hamming %d", o.Distance())
+				switch {
+				case o.Distance() != distance:
+				case slices.Equal(o.Blocks, p.Blocks()):
+					wanted = "" // what the job has anyway
+				default:
+					wanted = "--blocks " + job.BlocksText(o.Blocks)
+				}
+				if o.flags != wanted {
 					t.Errorf("%d bits of %d: tables for %d have the flags %q", distance, bits, o.Distance(), o.flags)
 				}
 			}
@@ -295,8 +304,29 @@ func TestTables(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := listTables(64, 64, 1); err == nil {
+	if _, _, err := listTables(&job.Config{Measure: job.Measure{Bits: 64, Hamming: 64}}, 1); err == nil {
 		t.Error("64 bits of 64 may differ")
+	}
+}
+
+// TestTablesOfBlocks: blocks that the configuration has are the choice, whether a plan would list them or not, and the usual
+// ones are then those of the distance alone.
+func TestTablesOfBlocks(t *testing.T) {
+	for _, blocks := range [][]int{{6}, {5, 5}, {4, 6}} {
+		options, chosen, err := listTables(&job.Config{Measure: job.Measure{Bits: 64, Hamming: 3, Blocks: blocks}}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if chosen.blocks != job.BlocksText(blocks) {
+			t.Errorf("%v: chosen is %+v", blocks, chosen)
+		}
+		flags := map[string]string{}
+		for _, o := range options {
+			flags[o.flags] += job.BlocksText(o.Blocks) + ";"
+		}
+		if flags[""] != job.BlocksText(blocks)+";" || flags["--hamming 3"] != "4;" {
+			t.Errorf("%v: blocks by flags %v", blocks, flags)
+		}
 	}
 }
 

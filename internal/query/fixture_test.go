@@ -182,7 +182,7 @@ func (l *library) indexOf(t *testing.T, file int) []byte {
 	var add func(ref docref.Ref, x *text, f *sketch.Fingerprint) error
 	var finish func() error
 	if l.config.Scoring() == methods.Hamming {
-		tables, err := lshbands.PlanTables(64, l.config.Hamming)
+		tables, err := lshbands.PlanTables(64, l.config.Hamming, l.config.Blocks...)
 		if err != nil {
 			t.Fatal(err)
 		}

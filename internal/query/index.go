@@ -182,7 +182,7 @@ func (x *Index) tables() (*lshbands.Permuted, error) {
 	if x.config.Scoring() != methods.Hamming {
 		return nil, nil
 	}
-	return lshbands.PlanTables(64, x.config.Hamming)
+	return lshbands.PlanTables(64, x.config.Hamming, x.config.Blocks...)
 }
 
 // Close gives the files back. No query may be running.

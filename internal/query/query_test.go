@@ -162,8 +162,14 @@ func TestAnswers(t *testing.T) {
 // TestAnswersByFingerprint: with SimHash keys a query finds what brute force over the fingerprints finds.
 func TestAnswersByFingerprint(t *testing.T) {
 	texts := newTexts(4, 200)
-	for _, distance := range []int{0, 3, 10} {
-		l := newLibrary(t, texts, func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, distance })
+	for _, c := range []struct {
+		distance int
+		blocks   []int
+	}{{0, nil}, {3, nil}, {3, []int{4, 4}}, {10, nil}, {10, []int{12}}} {
+		distance := c.distance
+		l := newLibrary(t, texts, func(config *job.Config) {
+			config.Keys, config.Hamming, config.Blocks = methods.SimHash, distance, c.blocks
+		})
 		x, a := l.open(t), l.ask(t)
 		want := l.answer(a, near(distance))
 		compareRows(t, fmt.Sprintf("distance %d", distance), answers(t, x, Request{Input: []string{a.input}}), want)
