@@ -258,8 +258,6 @@ func (c *Config) CheckIndex() error {
 		return setting.Errorf("holds fingerprints of shingles, and {keys} %s makes none", c.Keys)
 	case c.Verify != methods.VerifyExact:
 		return setting.Errorf("holds the full sets of {verify} exact, and not those of {verify} %s", c.Verify)
-	case c.Scoring() == methods.Hamming && c.Bits != 64:
-		return setting.Errorf("holds SimHash fingerprints of {bits} 64, and not of {bits} %d", c.Bits)
 	case c.Within != "":
 		return setting.Errorf("answers from all documents, and not from those of one {within}")
 	}

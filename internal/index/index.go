@@ -31,6 +31,9 @@
 // Sarma, Detecting near-duplicates for web crawling, 2007). The first holds the different fingerprints,
 // sorted. Each of them takes the place of a set above. The second holds the digests of documents without
 // elements, which are numbered behind the fingerprints. The others hold the permuted fingerprints.
+//
+// Fingerprints of another length are in the column of elements, sorted, and the table of keys is empty. The other tables
+// hold, in place of permuted fingerprints, their prefixes and the numbers of the fingerprints: see [NumberedKey].
 package index
 
 import (
@@ -152,7 +155,7 @@ func Open(file []byte) (Header, []*Segment, error) {
 	}
 	var segments []*Segment
 	for i, h := range header.Segments {
-		s, err := openSegment(file, h, header.Bits > 0)
+		s, err := openSegment(file, h, header.Bits)
 		if err != nil {
 			return Header{}, nil, fmt.Errorf("segment %d: %w", i, err)
 		}
@@ -198,7 +201,9 @@ func (h *Header) Place(ref docref.Ref) (name string, position int64, known bool)
 	return members[position], 0, true
 }
 
-func openSegment(file []byte, h SegmentHeader, fingerprints bool) (*Segment, error) {
+// openSegment opens a segment of sets, or of fingerprints of that many bits.
+func openSegment(file []byte, h SegmentHeader, bits int) (*Segment, error) {
+	fingerprints := bits > 0
 	s := &Segment{Documents: h.Documents, Sets: h.Sets}
 	if min(h.Documents, h.Sets, h.Keys) < 0 || max(h.Documents, h.Sets, h.Keys) > math.MaxUint32 {
 		return nil, errors.New("the counts are damaged")
@@ -216,7 +221,7 @@ func openSegment(file []byte, h SegmentHeader, fingerprints bool) (*Segment, err
 		case elements, ids, keys:
 			length[i] = len(column)
 		}
-		if len(column) != length[i] || i != elements && crc32.Checksum(column, castagnoli) != place.Sum {
+		if len(column) != length[i] || (i != elements || fingerprints) && crc32.Checksum(column, castagnoli) != place.Sum {
 			return nil, fmt.Errorf("column %d is damaged", i)
 		}
 		s.columns[i] = column

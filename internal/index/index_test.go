@@ -222,7 +222,7 @@ func TestOpenRefusesOtherBytes(t *testing.T) {
 // from many.
 func TestFingerprintsLeadToTheirDocuments(t *testing.T) {
 	const tables = 3
-	permute := func(table int, fingerprint uint64) uint64 { return bits.RotateLeft64(fingerprint, 8*table) }
+	permute := func(table int, fingerprint []uint64, _ int) uint64 { return bits.RotateLeft64(fingerprint[0], 8*table) }
 	for _, documentsOfSegment := range []int{1, 50, 1 << 20} {
 		random := rand.New(rand.NewPCG(9, 9))
 		var file bytes.Buffer
@@ -232,11 +232,12 @@ func TestFingerprintsLeadToTheirDocuments(t *testing.T) {
 		b.segmentDocuments = documentsOfSegment
 		var want []string
 		for i := range 300 {
-			d := Fingerprinted{Ref: docref.Ref(i), Fingerprint: random.Uint64N(100) << 30, IsEmpty: random.IntN(5) == 0}
+			key := random.Uint64N(100) << 30
+			d := Fingerprinted{Ref: docref.Ref(i), Fingerprint: []uint64{key}, Digest: key, IsEmpty: random.IntN(5) == 0}
 			if i%3 > 0 {
 				d.ID = fmt.Appendf(nil, "%d", i)
 			}
-			want = append(want, fmt.Sprint(d.Ref, string(d.ID), d.Fingerprint, d.IsEmpty))
+			want = append(want, fmt.Sprint(d.Ref, string(d.ID), key, d.IsEmpty))
 			if err := b.Add(d); err != nil {
 				t.Fatal(err)
 			}
@@ -266,7 +267,7 @@ func TestFingerprintsLeadToTheirDocuments(t *testing.T) {
 			for table := range tables {
 				var permuted []uint64
 				for _, key := range full {
-					permuted = append(permuted, permute(table, key))
+					permuted = append(permuted, permute(table, []uint64{key}, 0))
 				}
 				slices.Sort(permuted)
 				if !slices.Equal(words(s.Tables()[1+table]), permuted) {
@@ -332,7 +333,7 @@ func FuzzOpen(f *testing.F) {
 				place.Sum = crc32.Checksum(file[place.Offset:place.Offset+place.Length], castagnoli)
 			}
 		}
-		if s, err := openSegment(file, h, shift%2 == 1); err == nil {
+		if s, err := openSegment(file, h, 64*(shift%2)); err == nil {
 			for set := range s.Sets {
 				s.AppendSet(nil, set)
 				first, end := s.DocumentsOf(set)

@@ -75,12 +75,21 @@ func (k Kind) New(c Corpus, write func([]byte) error) (Builder, error) {
 		return nil, err
 	}
 	header.Bits, header.Distance, header.Blocks = tables.Bits(), tables.Distance(), tables.Blocks()
-	var fingerprint, permuted [1]uint64
-	return fingerprints{index.NewFingerprintBuilder(header, write, newTable, tables.Tables(), func(table int, key uint64) uint64 {
-		fingerprint[0] = key
-		tables.Permute(table, permuted[:], fingerprint[:])
+	return fingerprints{index.NewFingerprintBuilder(header, write, newTable, tables.Tables(), KeyOf(&header, tables))}, nil
+}
+
+// KeyOf returns the keys of fingerprints in the tables of an index with that header.
+func KeyOf(header *index.Header, tables *lshbands.Permuted) index.KeyOf {
+	if header.IsNumbered() {
+		return func(table int, fingerprint []uint64, number int) uint64 {
+			return index.NumberedKey(tables.Prefix(table, fingerprint), tables.PrefixBits(table), number)
+		}
+	}
+	return func(table int, fingerprint []uint64, _ int) uint64 {
+		var permuted [1]uint64
+		tables.Permute(table, permuted[:], fingerprint)
 		return permuted[0]
-	})}, nil
+	}
 }
 
 func newTable(keys iter.Seq[uint64]) (io.WriterTo, error) { return lshbands.NewTable(keys) }
@@ -108,12 +117,11 @@ type fingerprints struct{ *index.FingerprintBuilder }
 
 // Add adds the documents of a block, and needs no sets.
 func (x fingerprints) Add(_ *work.Desk, block *sketchblock.Block, _ runfile.Piece) error {
-	var fingerprint [1]uint64
+	var fingerprint []uint64
 	for i := range block.Len() {
-		copy(fingerprint[:], block.SimHash(fingerprint[:0], i))
-		d := index.Fingerprinted{Ref: block.Ref(i), ID: block.ID(i), Fingerprint: fingerprint[0], IsEmpty: block.Size(i) == 0}
-		if d.IsEmpty {
-			d.Fingerprint = block.Digest(i)
+		fingerprint = block.SimHash(fingerprint[:0], i)
+		d := index.Fingerprinted{
+			Ref: block.Ref(i), ID: block.ID(i), Fingerprint: fingerprint, IsEmpty: block.Size(i) == 0, Digest: block.Digest(i),
 		}
 		if err := x.FingerprintBuilder.Add(d); err != nil {
 			return err

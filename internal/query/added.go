@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
@@ -34,13 +35,31 @@ type added struct {
 
 	found            []heldMatch
 	keys, set, other []uint64
-	prefix           [1]uint64
 }
 
 // identity tells sets, or fingerprints, apart. Documents without shingles are known by their bytes.
 type identity struct {
 	hash    uint64
+	more    string // the words of a fingerprint behind the first
 	isEmpty bool
+}
+
+// fingerprintIdentity tells fingerprints apart by all their words.
+func fingerprintIdentity(words []uint64) identity {
+	var more []byte
+	for _, word := range words[1:] {
+		more = binary.LittleEndian.AppendUint64(more, word)
+	}
+	return identity{hash: words[0], more: string(more)}
+}
+
+// distance returns the number of bits in which a fingerprint differs from that of the identity.
+func (k *identity) distance(words []uint64) int {
+	differing := bits.OnesCount64(words[0] ^ k.hash)
+	for i, word := range words[1:] {
+		differing += bits.OnesCount64(word ^ binary.LittleEndian.Uint64([]byte(k.more[8*i:8*i+8])))
+	}
+	return differing
 }
 
 // addedDocument is a document that is held. Documents are numbered in the order of their arrival.
@@ -70,11 +89,11 @@ func newAdded(threshold float64, tables *lshbands.Permuted, window int) *added {
 func (h *added) identity(a *question) identity {
 	switch {
 	case len(a.packed) == 0:
-		return identity{a.digest, true}
+		return identity{hash: a.digest, isEmpty: true}
 	case h.tables != nil:
-		return identity{a.fingerprint, false}
+		return fingerprintIdentity(a.fingerprint)
 	}
-	return identity{a.digest, false}
+	return identity{hash: a.digest}
 }
 
 // keysOf returns the keys of a document that has shingles; valid until the next call.
@@ -84,9 +103,8 @@ func (h *added) keysOf(a *question) []uint64 {
 		return h.set[:index.KeyCount(h.threshold, len(h.set))]
 	}
 	h.keys = h.keys[:0]
-	h.prefix[0] = a.fingerprint
 	for table := range h.tables.Tables() {
-		h.keys = append(h.keys, h.tables.Prefix(table, h.prefix[:])<<8+uint64(table))
+		h.keys = append(h.keys, h.tables.Prefix(table, a.fingerprint)<<8+uint64(table))
 	}
 	return h.keys
 }
@@ -160,7 +178,7 @@ func (h *added) collect(a *question) {
 func (h *added) compare(a *question, number uint32) (match output.Match, is bool) {
 	of := &h.sets[number]
 	if h.tables != nil {
-		distance := bits.OnesCount64(a.fingerprint ^ of.hash)
+		distance := of.distance(a.fingerprint)
 		return output.Match{ByDistance: true, Distance: distance}, distance <= h.tables.Distance()
 	}
 	size, other := len(h.set), len(of.packed)/sketchblock.HashSize

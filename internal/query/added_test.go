@@ -80,6 +80,7 @@ func TestAdd(t *testing.T) {
 		"sets 0.8":  {func(c *job.Config) { c.Threshold = 0.8 }, similar(0.8)},
 		"sets 0.3":  {func(c *job.Config) { c.Threshold = 0.3 }, similar(0.3)},
 		"hamming 3": {func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 3 }, near(3)},
+		"128 bits":  {func(c *job.Config) { c.Keys, c.Bits, c.Hamming = methods.SimHash, 128, 20 }, near(20)},
 		"hamming 0": {func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 0 }, near(0)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/index"
+	"mirrorbeam/internal/indexing"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/sketchblock"
@@ -125,7 +126,7 @@ func newLibrary(t *testing.T, texts []text, change func(*job.Config)) *library {
 func fingerprints(t *testing.T, config *job.Config, texts []text) (prints []sketch.Fingerprint) {
 	t.Helper()
 	sketching := config.Sketching(0)
-	sketching.Options.SimHashBits = 64
+	sketching.Options.SimHashBits = config.Bits
 	sketcher, err := documents.NewSketcher(sketching, "")
 	if err != nil {
 		t.Fatal(err)
@@ -182,23 +183,15 @@ func (l *library) indexOf(t *testing.T, file int) []byte {
 	var add func(ref docref.Ref, x *text, f *sketch.Fingerprint) error
 	var finish func() error
 	if l.config.Scoring() == methods.Hamming {
-		tables, err := lshbands.PlanTables(64, l.config.Hamming, l.config.Blocks...)
+		tables, err := lshbands.PlanTables(l.config.Bits, l.config.Hamming, l.config.Blocks...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		header.Bits, header.Distance, header.Blocks = 64, l.config.Hamming, tables.Blocks()
-		b := index.NewFingerprintBuilder(header, write, newTable, tables.Tables(), func(table int, key uint64) uint64 {
-			var permuted [1]uint64
-			tables.Permute(table, permuted[:], []uint64{key})
-			return permuted[0]
-		})
+		header.Bits, header.Distance, header.Blocks = l.config.Bits, l.config.Hamming, tables.Blocks()
+		b := index.NewFingerprintBuilder(header, write, newTable, tables.Tables(), indexing.KeyOf(&header, tables))
 		finish = b.Close
 		add = func(ref docref.Ref, x *text, f *sketch.Fingerprint) error {
-			d := index.Fingerprinted{Ref: ref, ID: []byte(x.id), Fingerprint: f.SimHash[0], IsEmpty: len(f.Set) == 0}
-			if d.IsEmpty {
-				d.Fingerprint = f.Digest
-			}
-			return b.Add(d)
+			return b.Add(index.Fingerprinted{Ref: ref, ID: []byte(x.id), Fingerprint: f.SimHash, IsEmpty: len(f.Set) == 0, Digest: f.Digest})
 		}
 	} else {
 		b := index.NewBuilder(header, write, newTable)

@@ -43,7 +43,7 @@ type segment struct {
 	keys *lshbands.Table
 
 	// In an index of fingerprints, digests holds the digests of documents without shingles, which serve as their keys.
-	// Each table has its permuted fingerprints.
+	// Each table has its permuted fingerprints, or the numbers of fingerprints by their prefixes.
 	digests  *lshbands.Table
 	permuted []*lshbands.Table
 }
@@ -128,9 +128,6 @@ func (f *indexFile) open() error {
 		if f.tables, err = lshbands.NewPermuted(header.Bits, header.Distance, header.Blocks...); err != nil {
 			return fmt.Errorf("%w: run the job again", err)
 		}
-		if header.Bits != 64 {
-			return fmt.Errorf("its fingerprints have %d bits and not 64: run the job again", header.Bits)
-		}
 	}
 	for _, s := range segments {
 		opened, err := f.openSegment(s)
@@ -171,7 +168,11 @@ func (f *indexFile) openSegment(s *index.Segment) (segment, error) {
 		return segment{}, fmt.Errorf("there are %d tables instead of %d", len(tables), 2+f.tables.Tables())
 	}
 	opened.digests, opened.permuted = tables[1], tables[2:]
-	if keys := opened.keys.Len() + opened.digests.Len(); keys != s.Sets {
+	fingerprints := opened.keys.Len()
+	if f.header.IsNumbered() {
+		fingerprints = s.Fingerprints((f.header.Bits + 63) / 64)
+	}
+	if keys := fingerprints + opened.digests.Len(); keys != s.Sets {
 		return segment{}, fmt.Errorf("there are %d keys for %d fingerprints", keys, s.Sets)
 	}
 	return opened, nil
@@ -182,7 +183,7 @@ func (x *Index) tables() (*lshbands.Permuted, error) {
 	if x.config.Scoring() != methods.Hamming {
 		return nil, nil
 	}
-	return lshbands.PlanTables(64, x.config.Hamming, x.config.Blocks...)
+	return lshbands.PlanTables(x.config.Bits, x.config.Hamming, x.config.Blocks...)
 }
 
 // Close gives the files back. No query may be running.

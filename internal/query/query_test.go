@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,7 +90,7 @@ func near(distance int) func(row *match, of, with *sketch.Fingerprint) bool {
 			row.Identical = of.Digest == with.Digest
 			return row.Identical
 		}
-		row.Hamming = bits.OnesCount64(of.SimHash[0] ^ with.SimHash[0])
+		row.Hamming = sketch.Hamming(of.SimHash, with.SimHash)
 		row.Identical = row.Hamming == 0
 		return row.Hamming <= distance
 	}
@@ -163,16 +162,25 @@ func TestAnswers(t *testing.T) {
 func TestAnswersByFingerprint(t *testing.T) {
 	texts := newTexts(4, 200)
 	for _, c := range []struct {
-		distance int
-		blocks   []int
-	}{{0, nil}, {3, nil}, {3, []int{4, 4}}, {10, nil}, {10, []int{12}}} {
+		bits, distance int
+		blocks         []int
+	}{
+		{64, 0, nil},
+		{64, 3, nil},
+		{64, 3, []int{4, 4}},
+		{64, 10, nil},
+		{64, 10, []int{12}},
+		{128, 20, nil},
+		{256, 0, nil},
+		{1024, 200, []int{201}},
+	} {
 		distance := c.distance
 		l := newLibrary(t, texts, func(config *job.Config) {
-			config.Keys, config.Hamming, config.Blocks = methods.SimHash, distance, c.blocks
+			config.Keys, config.Bits, config.Hamming, config.Blocks = methods.SimHash, c.bits, distance, c.blocks
 		})
 		x, a := l.open(t), l.ask(t)
 		want := l.answer(a, near(distance))
-		compareRows(t, fmt.Sprintf("distance %d", distance), answers(t, x, Request{Input: []string{a.input}}), want)
+		compareRows(t, fmt.Sprintf("%d bits, distance %d", c.bits, distance), answers(t, x, Request{Input: []string{a.input}}), want)
 		apart := slices.ContainsFunc(want, func(m match) bool { return m.Hamming > 0 })
 		if len(want) < len(texts) || apart != (distance > 0) {
 			t.Errorf("distance %d: %d rows tell little", distance, len(want))

@@ -14,7 +14,7 @@ type question struct {
 	id, ref     []byte // JSON strings
 	packed      []byte // its set
 	digest      uint64
-	fingerprint uint64
+	fingerprint []uint64
 	matches     []output.Match // in the index
 }
 
@@ -22,9 +22,7 @@ type question struct {
 func newQuestion(id, ref []byte, f sketch.Fingerprint, matches []output.Match) question {
 	a := question{id: id, ref: ref, digest: f.Digest, matches: matches}
 	a.packed = sketchblock.AppendPacked(make([]byte, 0, sketchblock.HashSize*len(f.Set)+2), f.Set)
-	if len(f.SimHash) > 0 {
-		a.fingerprint = f.SimHash[0]
-	}
+	a.fingerprint = slices.Clone(f.SimHash)
 	return a
 }
 

@@ -25,7 +25,7 @@ type searcher struct {
 	set     []uint64
 
 	permuted, fingerprint [1]uint64
-	candidates            []uint64
+	candidates, rows      []uint64
 	distances             []uint16
 
 	found []found
@@ -57,9 +57,7 @@ func (s *searcher) search(of sketch.Fingerprint) ([]found, error) {
 	for i := range s.index.files {
 		file := &s.index.files[i]
 		for j := range file.segments {
-			if file.tables != nil {
-				s.searchFingerprints(file, &file.segments[j], of)
-			} else if err := s.searchSets(file, &file.segments[j], of); err != nil {
+			if err := s.searchSegment(file, &file.segments[j], of); err != nil {
 				return nil, fmt.Errorf("search index %s: %w", file.path, err)
 			}
 		}
@@ -68,6 +66,23 @@ func (s *searcher) search(of sketch.Fingerprint) ([]found, error) {
 		return cmp.Or(compareMatches(&a.match, &b.match), cmp.Compare(a.ref, b.ref))
 	})
 	return s.found, nil
+}
+
+// searchSegment looks for a fingerprint in one segment.
+func (s *searcher) searchSegment(file *indexFile, in *segment, of sketch.Fingerprint) error {
+	switch {
+	case file.tables == nil:
+		return s.searchSets(file, in, of)
+	case len(of.Set) == 0:
+		for first, end := in.digests.Range(of.Digest, 64); first < end; first++ {
+			s.add(file, in, in.Sets-in.digests.Len()+first, output.Match{ByDistance: true})
+		}
+		return nil
+	case file.header.IsNumbered():
+		return s.searchNumbered(file, in, of.SimHash)
+	}
+	s.searchPermuted(file, in, of.SimHash)
+	return nil
 }
 
 func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprint) error {
@@ -147,30 +162,24 @@ func (s *searcher) collect(in *segment, set []uint64) {
 	}
 }
 
-// searchFingerprints looks in each table for the fingerprints that share the prefix. It takes those within the distance
+// searchPermuted looks in each table for the fingerprints that share the prefix. It takes those within the distance
 // that no earlier table has shown.
-func (s *searcher) searchFingerprints(file *indexFile, in *segment, of sketch.Fingerprint) {
+func (s *searcher) searchPermuted(file *indexFile, in *segment, of []uint64) {
 	match := output.Match{ByDistance: true}
-	if len(of.Set) == 0 {
-		for first, end := in.digests.Range(of.Digest, 64); first < end; first++ {
-			s.add(file, in, in.keys.Len()+first, match)
-		}
-		return
-	}
 	tables := file.tables
 	for table := range tables.Tables() {
 		keys := in.permuted[table]
-		first, end := keys.Range(tables.Prefix(table, of.SimHash), tables.PrefixBits(table))
+		first, end := keys.Range(tables.Prefix(table, of), tables.PrefixBits(table))
 		s.candidates = keys.AppendKeys(s.candidates[:0], first, end)
 		s.distances = slices.Grow(s.distances[:0], len(s.candidates))[:len(s.candidates)]
-		tables.Permute(table, s.permuted[:], of.SimHash)
+		tables.Permute(table, s.permuted[:], of)
 		asmkernels.Hamming(s.distances, s.permuted[:], s.candidates)
 		for i, distance := range s.distances {
 			if match.Distance = int(distance); match.Distance > tables.Distance() {
 				continue
 			}
 			tables.Unpermute(table, s.fingerprint[:], s.candidates[i:i+1])
-			if tables.FirstCommon(of.SimHash, s.fingerprint[:]) != table {
+			if tables.FirstCommon(of, s.fingerprint[:]) != table {
 				continue
 			}
 			for number, last := in.keys.Range(s.fingerprint[0], 64); number < last; number++ {
@@ -178,6 +187,33 @@ func (s *searcher) searchFingerprints(file *indexFile, in *segment, of sketch.Fi
 			}
 		}
 	}
+}
+
+// searchNumbered does the same where tables lead to the numbers of fingerprints.
+func (s *searcher) searchNumbered(file *indexFile, in *segment, of []uint64) error {
+	tables, words := file.tables, len(of)
+	fingerprints := in.Fingerprints(words)
+	for table := range tables.Tables() {
+		keys := in.permuted[table]
+		first, end := keys.Range(index.KeyPrefix(tables.Prefix(table, of), tables.PrefixBits(table)))
+		s.candidates = keys.AppendKeys(s.candidates[:0], first, end)
+		s.rows = s.rows[:0]
+		for _, key := range s.candidates {
+			number := index.NumberOf(key)
+			if number >= fingerprints {
+				return fmt.Errorf("table %d has a fingerprint %d of %d: run the job again", table, number, fingerprints)
+			}
+			s.rows = in.AppendFingerprint(s.rows, number, words)
+		}
+		s.distances = slices.Grow(s.distances[:0], len(s.candidates))[:len(s.candidates)]
+		asmkernels.Hamming(s.distances, of, s.rows)
+		for i, distance := range s.distances {
+			if int(distance) <= tables.Distance() && tables.FirstCommon(of, s.rows[i*words:][:words]) == table {
+				s.add(file, in, index.NumberOf(s.candidates[i]), output.Match{ByDistance: true, Distance: int(distance)})
+			}
+		}
+	}
+	return nil
 }
 
 // add adds the documents that have a set.
