@@ -69,25 +69,8 @@ func evenly(bits, blocks int) []int {
 
 // newPermuted does the work of NewPermuted. The function cut gives the lengths of the blocks.
 func newPermuted(bits, distance int, cut func(bits, blocks int) []int, blocks ...int) (*Permuted, error) {
-	if bits != 32 && (bits < 64 || bits > mostFingerprintBits || bits%64 != 0) {
-		return nil, fmt.Errorf("permuted tables of %d bits: take a multiple of 64 from 64 to %d, or 32", bits, mostFingerprintBits)
-	}
-	if distance < 0 {
-		return nil, fmt.Errorf("permuted tables for a distance of %d: it cannot be negative", distance)
-	}
-	if len(blocks) == 0 {
-		return nil, fmt.Errorf("permuted tables of %d bits need a number of blocks", bits)
-	}
-	tables, left := 1., bits // left is the fewest bits that a level leaves
-	for level, count := range blocks {
-		if count <= distance || count > left {
-			return nil, fmt.Errorf("permuted tables with %d blocks at level %d: take more than the distance, which is %d, and at most %d", count, level+1, distance, left)
-		}
-		tables *= choices(count, distance)
-		left = left / count * distance
-	}
-	if tables > MostTables {
-		return nil, fmt.Errorf("permuted tables of %d bits for distance %d in blocks of %v: there would be %.0f tables, more than %d", bits, distance, blocks, tables, MostTables)
+	if err := checkBlocks(bits, distance, blocks); err != nil {
+		return nil, err
 	}
 	p := &Permuted{bits: bits, distance: distance, blocks: slices.Clone(blocks), words: (bits + 63) / 64}
 	all := make([]int, bits)
@@ -96,6 +79,47 @@ func newPermuted(bits, distance int, cut func(bits, blocks int) []int, blocks ..
 	}
 	p.addLevel(nil, all, cut, blocks)
 	return p, nil
+}
+
+// checkBlocks returns the error of [NewPermuted].
+func checkBlocks(bits, distance int, blocks []int) error {
+	if bits != 32 && (bits < 64 || bits > mostFingerprintBits || bits%64 != 0) {
+		return fmt.Errorf("permuted tables of %d bits: take a multiple of 64 from 64 to %d, or 32", bits, mostFingerprintBits)
+	}
+	if distance < 0 {
+		return fmt.Errorf("permuted tables for a distance of %d: it cannot be negative", distance)
+	}
+	if len(blocks) == 0 {
+		return fmt.Errorf("permuted tables of %d bits need a number of blocks", bits)
+	}
+	tables, left := 1., bits // left is the fewest bits that a level leaves
+	for level, count := range blocks {
+		if count <= distance || count > left {
+			return fmt.Errorf("permuted tables with %d blocks at level %d: take more than the distance, which is %d, and at most %d", count, level+1, distance, left)
+		}
+		tables *= choices(count, distance)
+		left = left / count * distance
+	}
+	if tables > MostTables {
+		return fmt.Errorf("permuted tables of %d bits for distance %d in blocks of %v: there would be %.0f tables, more than %d", bits, distance, blocks, tables, MostTables)
+	}
+	return nil
+}
+
+// shortestPrefix returns the length of the shortest prefix of the tables of [NewPermuted], without making them.
+func shortestPrefix(bits, distance int, blocks []int) int {
+	lengths, shortest := evenly(bits, blocks[0]), bits
+	for chosen := range combinations(blocks[0], blocks[0]-distance) {
+		prefix := 0
+		for _, block := range chosen {
+			prefix += lengths[block]
+		}
+		if len(blocks) > 1 {
+			prefix += shortestPrefix(bits-prefix, distance, blocks[1:])
+		}
+		shortest = min(shortest, prefix)
+	}
+	return shortest
 }
 
 // addLevel adds the tables whose permutations begin with the bits of prefix. It cuts the other bits, which
@@ -182,7 +206,8 @@ func (p *Permuted) addTable(order []int, prefixBits int) {
 // addMove adds the move of a bit. It joins moves that go the same way.
 func addMove(moves []move, from, to int) []move {
 	next := move{from: from / 64, to: to / 64, mask: 1 << (from % 64), rotate: (to - from) & 63}
-	for i := range moves {
+	// The bits of a block come one after the other, and go the same way.
+	for i := len(moves) - 1; i >= 0; i-- {
 		if m := &moves[i]; m.from == next.from && m.to == next.to && m.rotate == next.rotate {
 			m.mask |= next.mask
 			return moves

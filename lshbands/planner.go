@@ -148,20 +148,16 @@ type Tables struct {
 // distance: more tables always have longer prefixes. None has more than 256 tables. The error comes from
 // [NewPermuted] for the fewest blocks.
 func TableSchemes(bits, distance int) ([]Tables, error) {
-	fewest, err := NewPermuted(bits, distance, distance+1)
-	if err != nil {
+	fewest := []int{distance + 1}
+	if err := checkBlocks(bits, distance, fewest); err != nil {
 		return nil, err
 	}
-	all := []Tables{{[]int{distance + 1}, fewest}}
+	all := [][]int{fewest}
 	add := func(blocks ...int) bool {
-		if tablesOf(distance, blocks) > mostRankedTables {
+		if tablesOf(distance, blocks) > mostRankedTables || checkBlocks(bits, distance, blocks) != nil {
 			return false
 		}
-		p, err := NewPermuted(bits, distance, blocks...)
-		if err != nil {
-			return false
-		}
-		all = append(all, Tables{blocks, p})
+		all = append(all, blocks)
 		return true
 	}
 	for first := distance + 2; add(first); first++ {
@@ -170,27 +166,24 @@ func TableSchemes(bits, distance int) ([]Tables, error) {
 		for second := distance + 2; add(first, second); second++ {
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Tables) int {
-		return cmp.Or(cmp.Compare(a.Tables(), b.Tables()), cmp.Compare(b.shortest(), a.shortest()))
+	slices.SortStableFunc(all, func(a, b []int) int {
+		return cmp.Or(cmp.Compare(tablesOf(distance, a), tablesOf(distance, b)), cmp.Compare(shortestPrefix(bits, distance, b), shortestPrefix(bits, distance, a)))
 	})
-	useful := all[:0]
+	var useful []Tables
 	longest := -1
-	for _, t := range all {
-		if shortest := t.shortest(); shortest > longest {
-			longest = shortest
-			useful = append(useful, t)
+	for _, blocks := range all {
+		shortest := shortestPrefix(bits, distance, blocks)
+		if shortest <= longest {
+			continue
 		}
+		p, err := NewPermuted(bits, distance, blocks...)
+		if err != nil {
+			return nil, err
+		}
+		longest = shortest
+		useful = append(useful, Tables{blocks, p})
 	}
 	return useful, nil
-}
-
-// shortest returns the length of the shortest prefix.
-func (p *Permuted) shortest() int {
-	bits := math.MaxInt
-	for table := range p.Tables() {
-		bits = min(bits, p.PrefixBits(table))
-	}
-	return bits
 }
 
 // tablesOf returns how many tables there are for these blocks.

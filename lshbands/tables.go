@@ -16,6 +16,11 @@ func PlanTables(bits, distance int, blocks ...int) (*Permuted, error) {
 	if err != nil {
 		return nil, err
 	}
+	return PickTables(schemes), nil
+}
+
+// PickTables picks the tables of [PlanTables] from those of [TableSchemes], of which there is at least one.
+func PickTables(schemes []Tables) *Permuted {
 	load := Workload{Documents: plannedDocuments, RecordBytes: func(float64) float64 { return 0 }, Costs: FingerprintCosts()}
 	best, least := schemes[0].Permuted, load.Permuted(schemes[0].Permuted, schemes[0].Blocks, -1)
 	for _, tables := range schemes[1:] {
@@ -23,5 +28,5 @@ func PlanTables(bits, distance int, blocks ...int) (*Permuted, error) {
 			best, least = tables.Permuted, choice
 		}
 	}
-	return best, nil
+	return best
 }

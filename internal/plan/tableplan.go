@@ -102,10 +102,7 @@ func listTables(config *job.Config, most int) (options []tableOption, chosen key
 	if err != nil {
 		return nil, chosen, err
 	}
-	usual, err := lshbands.PlanTables(bits, distance)
-	if err != nil {
-		return nil, chosen, err
-	}
+	usual := lshbands.PickTables(schemes)
 	chosen = keying{keys: methods.SimHash, blocks: job.BlocksText(p.Blocks()), distance: distance}
 	isListed := false
 	for _, tables := range schemes {

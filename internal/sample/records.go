@@ -32,6 +32,9 @@ func (e *Estimator) thin(documents []Document, share float64, m *Memory) thinned
 		for len(m.records)/len(few)*len(t.documents) > e.MostRecords {
 			t.halve()
 		}
+		// Room for all at once: small samples need little of it, and large ones are not moved.
+		room := (len(m.records)/len(few) + 1) * len(t.documents)
+		m.records = slices.Grow(m.records[:0], min(room, e.MostRecords))
 	}
 	for !e.addRecords(&t, e.MostRecords, m) {
 		t.halve()
@@ -43,7 +46,7 @@ func (e *Estimator) thin(documents []Document, share float64, m *Memory) thinned
 
 // addRecords makes the records of the documents. It returns false if there are more than most.
 func (e *Estimator) addRecords(t *thinned, most int, m *Memory) bool {
-	m.records = slices.Grow(m.records[:0], min(most, e.MostRecords))
+	m.records = m.records[:0]
 	keys, copies := 0, 0
 	for i := range t.documents {
 		d := &t.documents[i]
