@@ -144,7 +144,7 @@ func (t target) isStaged(token string) bool {
 }
 
 // giveBack moves all foreign files from the folder beside the target into the target, unless they are there
-// already.
+// already. Afterwards their names are on the device, since discard removes what stood for them.
 func (t target) giveBack(token string) error {
 	staging := t.staging(token)
 	others, _, err := target{t.disk, staging}.others(token)
@@ -156,7 +156,13 @@ func (t target) giveBack(token string) error {
 			return err
 		}
 	}
-	return nil
+	if len(others) == 0 {
+		return nil
+	}
+	if err := t.disk.sync(t.path); err != nil {
+		return err
+	}
+	return t.disk.sync(staging)
 }
 
 // giveBackOne moves one file. A file that has a name in both folders is left for discard: until then the two
