@@ -161,10 +161,13 @@ type Config struct {
 	Runner string `json:"-"`
 	// Progress, if not nil, gets a line now and then during a long step.
 	Progress func(line string) `json:"-"`
-	// Monitor, if not nil, is called when a local runner begins to work on the job, with a function that tells how far it has
-	// come. It returns a function that is called when the runner has ended.
-	Monitor func(stages func() []work.StageProgress) (end func()) `json:"-"`
+	// Monitor, if not nil, shows how far the job has come.
+	Monitor Monitor `json:"-"`
 }
+
+// Monitor is called when a runner begins to work on a job, with a function that tells how far the stages have come. That
+// may be called at any time, and is cheap. Monitor returns a function that is called when the runner has ended.
+type Monitor func(stages func() []work.StageProgress) (end func())
 
 // autoEmit stands for the usual output of the similarity.
 const autoEmit = "auto"

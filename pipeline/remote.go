@@ -57,13 +57,15 @@ func Submit(ctx context.Context, config job.Config) (Submission, error) {
 }
 
 // Finish takes up a job whose results are for an output folder, waits for its end and publishes them, as [Run] does.
-// Progress gets a line for each new state of the job; it may be nil. A cancelled context ends the wait and not the job.
-func Finish(ctx context.Context, output string, progress func(line string)) (Summary, error) {
+// Progress gets a line for each new state of the job, and monitor shows how far the stages have come; both are as in
+// [job.Config] and may be nil. A cancelled context ends the wait and not the job.
+func Finish(ctx context.Context, output string, progress func(line string), monitor job.Monitor) (Summary, error) {
 	r, s, err := takeUp(ctx, output, progress)
 	if err != nil {
 		return Summary{}, err
 	}
 	defer r.close()
+	r.Config.Monitor = monitor
 	if r.Config.State != "" {
 		return Summary{}, failure.New(failure.Usage, fmt.Errorf("job %s on %s had a state, whose lease ended with the process that submitted the job: give --cancel, or --discard if the job has ended, and run it again", s.name(), s.Runner))
 	}
@@ -75,7 +77,7 @@ func (r *run) finishOn(ctx context.Context, e engine.Engine, s Submission) (Summ
 	if s.ID == "" {
 		return Summary{}, r.lost(s, errUnanswered)
 	}
-	found, err := e.Wait(ctx, s.ID, r.report(s))
+	found, err := r.await(ctx, e, s)
 	switch {
 	case ctx.Err() != nil:
 		return Summary{}, ctx.Err()
@@ -172,7 +174,7 @@ func (r *run) runOn(ctx context.Context, e engine.Engine) (*metrics.Results, err
 	if err != nil {
 		return nil, err
 	}
-	found, err := e.Wait(ctx, s.ID, r.report(s))
+	found, err := r.await(ctx, e, s)
 	switch {
 	case ctx.Err() != nil:
 		return nil, r.cancel(ctx, e, s)
@@ -245,15 +247,6 @@ func (s Submission) name() string {
 		return s.Name
 	}
 	return s.ID
-}
-
-// report returns a function that tells the user of each new state of a job.
-func (r *run) report(s Submission) func(engine.State) {
-	return func(state engine.State) {
-		if line := strings.TrimSpace(strings.ToLower(state.Name) + " " + state.Message); line != "" {
-			r.say(s, line)
-		}
-	}
 }
 
 func (r *run) say(s Submission, line string) {

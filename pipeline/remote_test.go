@@ -216,7 +216,7 @@ func TestAsync(t *testing.T) {
 	again.close()
 	isSwept(t, again, config)
 	sameAsHere(t, config)
-	if _, err := Finish(t.Context(), config.Output, nil); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "no job") {
+	if _, err := Finish(t.Context(), config.Output, nil, nil); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "no job") {
 		t.Errorf("a job that is finished: %v", err)
 	}
 }

@@ -64,7 +64,7 @@ func TestStateOfLostJob(t *testing.T) {
 	}
 	r.close()
 	e.group.Wait() // the job reads the flags of this process, and taking up sets them
-	if _, err := Finish(t.Context(), config.Output, nil); !errors.Is(err, failure.Usage) || !strings.Contains(err.Error(), "--cancel") {
+	if _, err := Finish(t.Context(), config.Output, nil, nil); !errors.Is(err, failure.Usage) || !strings.Contains(err.Error(), "--cancel") {
 		t.Errorf("a job whose driver has died: %v", err)
 	}
 	again, _, err := takeUp(t.Context(), config.Output, nil)

@@ -154,64 +154,14 @@ func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) Plan {
 	return p
 }
 
-// stages sums up the metrics of the stages.
+// stages returns the costs of the stages.
 func stages(of *metrics.Results) []Stage {
-	all := make([]Stage, 0, len(work.Stages))
-	place := map[string]*Stage{}
-	for _, name := range work.Stages {
-		all = append(all, Stage{Name: string(name)})
-	}
-	for i := range all {
-		place[all[i].Name] = &all[i]
-	}
-	if of == nil {
-		return all
-	}
-	found := of.AllMetrics()
-	for _, counter := range found.Counters() {
-		stage := place[counter.Key.Namespace]
-		if stage == nil {
-			continue
-		}
-		if sum := stage.counter(counter.Key.Name); sum != nil {
-			*sum += counter.Result()
-		} else if counter.Key.Name == "cpu_ns" {
-			stage.CPUSeconds += float64(counter.Result()) / 1e9
-		}
-	}
-	spans := map[*Stage]metrics.DistributionValue{}
-	for _, distribution := range found.Distributions() {
-		stage := place[distribution.Key.Namespace]
-		if stage == nil || distribution.Result().Count == 0 {
-			continue
-		}
-		if distribution.Key.Name == "resident_bytes" {
-			stage.PeakMemoryBytes = max(stage.PeakMemoryBytes, distribution.Result().Max)
-			continue
-		}
-		span, ok := spans[stage]
-		if value := distribution.Result(); !ok {
-			span = value
-		} else {
-			span.Min, span.Max = min(span.Min, value.Min), max(span.Max, value.Max)
-		}
-		spans[stage] = span
-	}
-	for stage, span := range spans {
-		stage.Seconds = float64(span.Max-span.Min) / 1000
-	}
-	for i := range all {
-		all[i].CPUSeconds = round(all[i].CPUSeconds)
+	var all []Stage
+	for _, s := range meter(of) {
+		s.Seconds, s.CPUSeconds = float64(s.span.Max-s.span.Min)/1000, round(s.CPUSeconds)
+		all = append(all, s.Stage)
 	}
 	return all
-}
-
-// counter returns the sum that a metric of that name belongs to, nil if there is none.
-func (s *Stage) counter(name string) *int64 {
-	return map[string]*int64{
-		"tasks": &s.Tasks, "recalled": &s.Recalled, "records": &s.Records, "bytes": &s.Bytes,
-		"pieces": &s.Pieces, "read_bytes": &s.ReadBytes, "written_bytes": &s.WrittenBytes,
-	}[name]
 }
 
 // round drops fractions of a millisecond, which nobody reads.

@@ -66,7 +66,7 @@ func (f *exchangeFn) ProcessElement(ctx context.Context, _ int64, elements func(
 	if err != nil {
 		return faultOf("exchange", err)
 	}
-	f.Runs.Expect(work.StageOf(f.Name), len(done.Tasks))
+	expect(ctx, f.Runs, work.StageOf(f.Name), len(done.Tasks))
 	for _, element := range done.Tasks {
 		emit(element)
 	}

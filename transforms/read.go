@@ -26,12 +26,12 @@ type readFn struct {
 	Runs   work.Runs
 }
 
-func (f *readFn) ProcessElement(_ context.Context, _ []byte, emit func([]byte)) error {
+func (f *readFn) ProcessElement(ctx context.Context, _ []byte, emit func([]byte)) error {
 	inputs, err := documents.OpenInputs(string(f.Inputs))
 	if err != nil {
 		return work.MarkFault(fmt.Errorf("read: %w", err))
 	}
-	f.Runs.Expect(work.Fingerprint, len(inputs.Splits))
+	expect(ctx, f.Runs, work.Fingerprint, len(inputs.Splits))
 	for number := range inputs.Splits {
 		emit(work.Task{Number: number}.Encode())
 	}

@@ -55,6 +55,15 @@ func (s *stage) count(ctx context.Context, f work.Figures) {
 	s.resident.Update(ctx, f.Resident)
 }
 
+// expect notes that a stage will have so many more tasks: for those who watch this process, and for those who ask the
+// runner for its metrics.
+func expect(ctx context.Context, runs work.Runs, name work.Stage, tasks int) {
+	runs.Expect(name, tasks)
+	if name != "" && tasks > 0 {
+		beam.NewCounter(string(name), "expected").Inc(ctx, int64(tasks))
+	}
+}
+
 // planner holds what is common to DoFns of steps that see the outcomes of all earlier tasks.
 type planner struct {
 	// Runs says where the step writes.
@@ -71,7 +80,7 @@ func (f *planner) plan(ctx context.Context, s *stage, elements func(*[]byte) boo
 	if err != nil {
 		return work.Outcome{}, faultOf(string(s.name), err)
 	}
-	f.Runs.Expect(s.name, 1)
+	expect(ctx, f.Runs, s.name, 1)
 	done, figures, err := once(ctx, f.Runs, f.Name, outcomes, func(ctx context.Context) (done work.Done, figures work.Figures, err error) {
 		p := work.Planning{
 			Runs: f.Runs, Outcomes: slices.Clone(outcomes), Counts: counts, Outcome: work.Outcome{Stage: s.name},
@@ -89,9 +98,11 @@ func (f *planner) plan(ctx context.Context, s *stage, elements func(*[]byte) boo
 	}
 	if figures != (work.Figures{}) { // otherwise an earlier run had done it
 		s.count(ctx, figures)
+	} else {
+		s.recalled.Inc(ctx, 1)
 	}
 	f.Runs.Ended(s.name, figures)
-	f.Runs.Expect(s.name, len(done.Tasks))
+	expect(ctx, f.Runs, s.name, len(done.Tasks))
 	for _, element := range done.Tasks {
 		emit(element)
 	}

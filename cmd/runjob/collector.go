@@ -34,8 +34,13 @@ func runJob(ctx context.Context, config job.Config) (pipeline.Summary, error) {
 	return pipeline.Run(ctx, config)
 }
 
-// showProgress tells the user which step takes long.
-func showProgress(line string) { say(os.Stderr, "runjob: %s\n", line) }
+// showProgress tells the user which step takes long. On a terminal the line of a stage, which has no end yet, makes way.
+func showProgress(line string) {
+	if isTerminal(os.Stderr) && os.Getenv("TERM") != "dumb" {
+		say(os.Stderr, "\r\x1b[K")
+	}
+	say(os.Stderr, "runjob: %s\n", line)
+}
 
 // easeCollector makes the collector start later if little memory is in use, and earlier if much is. It
 // returns a function that undoes this. It respects the user's own setting of the collector.

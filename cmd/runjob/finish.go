@@ -38,7 +38,7 @@ func (c *finishCommand) Run(ctx context.Context, _ io.Writer) error {
 		}
 		return err
 	}
-	summary, err := pipeline.Finish(ctx, c.Output, c.progress())
+	summary, err := pipeline.Finish(ctx, c.Output, c.progress(), c.watcher())
 	if err != nil {
 		return err
 	}

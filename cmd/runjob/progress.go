@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"mirrorbeam/internal/work"
+	"mirrorbeam/job"
 )
 
 const (
@@ -19,6 +20,14 @@ const (
 	terminalInterval = time.Second / 2
 	plainInterval    = 30 * time.Second
 )
+
+// watcher returns what shows how far a job has come, nil if nobody is to see it.
+func (l *logging) watcher() job.Monitor {
+	if l.Quiet {
+		return nil
+	}
+	return l.monitor
+}
 
 // monitor shows on the standard error how far a job has come: on a terminal a line for each stage, which changes while the
 // stage is at work, and elsewhere a line now and then.
@@ -89,7 +98,7 @@ func (p *progressPrinter) show(now time.Time, stages []work.StageProgress) {
 	case p.width == 0:
 		say(p.out, "runjob: %s\n", stageLine(s, now, t))
 	default:
-		p.close(stages[:at])
+		p.close(stages[:at], false)
 		p.rewrite(stageLine(s, now, t))
 	}
 }
@@ -97,17 +106,17 @@ func (p *progressPrinter) show(now time.Time, stages []work.StageProgress) {
 // finish ends the last line of a terminal.
 func (p *progressPrinter) finish(stages []work.StageProgress) {
 	if p.width > 0 && p.begun {
-		if p.close(stages); p.open {
+		if p.close(stages, true); p.open {
 			say(p.out, "\r\x1b[K")
 		}
 	}
 }
 
-// close prints the last lines of stages that have not had them.
-func (p *progressPrinter) close(stages []work.StageProgress) {
+// close prints the last lines of stages that have ended and not had them; of all that have begun, if the job has ended.
+func (p *progressPrinter) close(stages []work.StageProgress, all bool) {
 	for i := range stages {
 		s := &stages[i]
-		if s.Done == 0 || s.Begun.IsZero() || slices.Contains(p.ended, s.Stage) {
+		if s.Done == 0 || s.Begun.IsZero() || !all && s.Done < s.Tasks || slices.Contains(p.ended, s.Stage) {
 			continue
 		}
 		p.ended = append(p.ended, s.Stage)
@@ -167,8 +176,15 @@ func stageLine(s *work.StageProgress, now time.Time, t total) string {
 	if rest := timeLeft(s, now); rest > 0 {
 		parts = append(parts, rest.Round(time.Second).String()+" left")
 	}
-	parts = append(parts, amounts(s, now.Sub(s.Begun))...)
-	parts = append(parts, size(t.resident)+" memory", size(t.written)+" written", fmt.Sprintf("task %d of %d", min(s.Done+1, s.Tasks), s.Tasks))
+	until := now
+	if s.Done >= s.Tasks { // what comes next is not known yet
+		until = s.Ended
+	}
+	parts = append(parts, amounts(s, until.Sub(s.Begun))...)
+	if t.resident > 0 {
+		parts = append(parts, size(t.resident)+" memory")
+	}
+	parts = append(parts, size(t.written)+" written", fmt.Sprintf("task %d of %d", min(s.Done+1, s.Tasks), s.Tasks))
 	return strings.Join(parts, "  ")
 }
 

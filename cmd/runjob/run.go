@@ -58,10 +58,7 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 		return err
 	}
 	defer remove()
-	c.Stdin, c.Progress = stdin, c.progress()
-	if !c.Quiet {
-		c.Monitor = c.monitor
-	}
+	c.Stdin, c.Progress, c.Monitor = stdin, c.progress(), c.watcher()
 	if c.Async || forLauncher() {
 		return c.submit(ctx)
 	}

@@ -32,8 +32,8 @@ func terminal(state string) bool {
 	return slices.Contains([]string{done, failed, cancelled, drained, replaced}, state)
 }
 
-// Wait waits until a job has ended, and reports where it can be watched, and each new state and message. A job that did
-// not succeed is an [engine.EndedError] with the messages of the service. It is of the kind [failure.Storage], as is a
+// Wait waits until a job has ended, and reports where it can be watched, each new state and message,
+// and the counters so far with each look. A job that did not succeed is an [engine.EndedError] with the messages of the service. It is of the kind [failure.Storage], as is a
 // service that cannot be reached for ten minutes; the job may then go on. If the context ends, Wait returns its error at
 // once, and the job goes on.
 //
@@ -67,9 +67,12 @@ func (s *service) wait(ctx context.Context, id string, report func(engine.State)
 		}
 		switch {
 		case state == done:
-			return s.metrics(ctx, id), ctx.Err()
+			return s.metrics(ctx, id, fewTries), ctx.Err()
 		case terminal(state):
 			return nil, failure.New(failure.Storage, &engine.EndedError{State: plain(state), Message: said.errors()})
+		}
+		if found := s.metrics(ctx, id, 1); found != nil {
+			report(engine.State{Metrics: found})
 		}
 		if err := engine.Sleep(ctx, s.pause(n)); err != nil {
 			return nil, err
@@ -137,16 +140,16 @@ func (s *service) cancel(ctx context.Context, id string) error {
 	}
 }
 
-// metrics asks for the counters of a job. It returns what the service gives.
-func (s *service) metrics(ctx context.Context, id string) *metrics.Results {
+// metrics asks for the counters of a job, so many times at most. It returns nil if the service does not give them: a job can do without.
+func (s *service) metrics(ctx context.Context, id string, times int) *metrics.Results {
 	var found *df.JobMetrics
-	err := s.try(ctx, fewTries, func(request context.Context) error {
+	err := s.try(ctx, times, func(request context.Context) error {
 		var err error
 		found, err = s.client.Projects.Locations.Jobs.GetMetrics(s.project, s.region, id).Context(request).Do()
 		return err
 	})
 	if err != nil {
-		found = &df.JobMetrics{}
+		return nil
 	}
 	// Beam looks up the names of steps in the pipeline, which another process does not have. The service's own names of
 	// steps will do, since stages are told apart by the namespaces of their counters.

@@ -2,10 +2,14 @@ package dataflow
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	df "google.golang.org/api/dataflow/v1b3"
 
 	"mirrorbeam/internal/failure"
 	"mirrorbeam/pipeline/engine"
@@ -37,7 +41,10 @@ func TestWait(t *testing.T) {
 			server.Refuse(2)
 			var states, said []string
 			_, err := service.wait(t.Context(), id, func(state engine.State) {
-				if state.Message != "" {
+				switch {
+				case state.Metrics != nil:
+					return
+				case state.Message != "":
 					said = append(said, state.Message)
 					return
 				}
@@ -127,6 +134,40 @@ func TestRun(t *testing.T) {
 	}
 	if elements != 3 {
 		t.Errorf("the workers counted %d elements, want 3", elements)
+	}
+}
+
+// TestWaitMetrics: the counters are reported while the job runs. The answer has the shape that the service documents.
+func TestWaitMetrics(t *testing.T) {
+	content, err := os.ReadFile("testdata/metrics.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown df.JobMetrics
+	if err := json.Unmarshal(content, &shown); err != nil {
+		t.Fatal(err)
+	}
+	server, service := start(t)
+	server.Play("JOB_STATE_RUNNING", "JOB_STATE_RUNNING", done)
+	server.Count(shown.Metrics...)
+	reports := 0
+	if _, err := service.wait(t.Context(), submit(t, service, "nightly"), func(state engine.State) {
+		if state.Metrics == nil {
+			return
+		}
+		reports++
+		found := map[string]int64{}
+		for _, counter := range state.Metrics.AllMetrics().Counters() {
+			found[counter.Key.Namespace+" "+counter.Key.Name] += counter.Result()
+		}
+		if len(found) != 2 || found["fingerprint records"] != 400 || found["fingerprint expected"] != 64 {
+			t.Errorf("counters %v", found)
+		}
+		if spans := state.Metrics.AllMetrics().Distributions(); len(spans) != 1 || spans[0].Result().Max != 2000 {
+			t.Errorf("distributions %v", spans)
+		}
+	}); err != nil || reports == 0 {
+		t.Errorf("%d reports, %v", reports, err)
 	}
 }
 

@@ -16,7 +16,8 @@ type Engine interface {
 	// Submit hands a pipeline to the engine under a name. It returns the id of the job when the engine has taken it.
 	Submit(ctx context.Context, p *beam.Pipeline, name string) (id string, err error)
 
-	// Wait waits until the job has ended, and reports each new state and message of it. It returns an *EndedError if
+	// Wait waits until the job has ended, and reports each new state and message of it, and its metrics now and then.
+	// It calls report by one goroutine at a time, and no more when it has returned. It returns an *EndedError if
 	// the job has ended without success. If ctx ends first, it returns the error of ctx at once. Any error but an
 	// *EndedError leaves open whether the job goes on.
 	Wait(ctx context.Context, id string, report func(State)) (*metrics.Results, error)
@@ -31,6 +32,8 @@ type State struct {
 	Name string
 	// Message is a line for the user, perhaps empty.
 	Message string
+	// Metrics are the metrics of the job so far, as far as the engine tells them; nil if nothing is new of them.
+	Metrics *metrics.Results
 }
 
 // EndedError says that a job has ended without success.

@@ -36,13 +36,7 @@ func (j flinkJob) hasEnded() bool {
 // cancelOnFlink cancels a job where it runs, and waits for its end. Beam's job server calls a job cancelled when it has
 // stopped to wait for it, and Flink goes on with it.
 func (s *Server) cancelOnFlink(ctx context.Context, id string) error {
-	address := s.Options.FlinkREST
-	if address == "" {
-		host, _, _ := net.SplitHostPort(s.Address)
-		address = net.JoinHostPort(host, flinkPort)
-	}
-	// The job server adds a suffix to the name that the job has on Flink.
-	name := id[:max(0, strings.LastIndexByte(id, '_'))]
+	address, name := s.flinkREST(), nameOnFlink(id)
 	var refused error
 	for {
 		job, err := jobOnFlink(ctx, address, name)
@@ -63,6 +57,18 @@ func (s *Server) cancelOnFlink(ctx context.Context, id string) error {
 		}
 	}
 }
+
+// flinkREST returns the address of Flink's REST interface.
+func (s *Server) flinkREST() string {
+	if s.Options.FlinkREST != "" {
+		return s.Options.FlinkREST
+	}
+	host, _, _ := net.SplitHostPort(s.Address)
+	return net.JoinHostPort(host, flinkPort)
+}
+
+// nameOnFlink returns the name that a job has on Flink. The job server adds a suffix to it.
+func nameOnFlink(id string) string { return id[:max(0, strings.LastIndexByte(id, '_'))] }
 
 // jobOnFlink returns the job of a name, which is of one job only. Its ID is empty if Flink has no such job.
 func jobOnFlink(ctx context.Context, address, name string) (flinkJob, error) {

@@ -101,6 +101,13 @@ func (s *Server) keep(loopback *extworker.Loopback) {
 	s.loopback = loopback
 }
 
+// isLoopback reports whether the workers belong to this process.
+func (s *Server) isLoopback() bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.loopback != nil
+}
+
 // release ends the workers of this process, if there are any. The job has ended.
 func (s *Server) release(ctx context.Context) error {
 	s.mutex.Lock()

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/metricsx"
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -35,7 +34,7 @@ func (s *Server) Wait(ctx context.Context, id string, report func(engine.State))
 		return nil, err
 	}
 	defer connection.Close()
-	w := &watch{client: client, id: id, report: report, told: map[string]bool{}}
+	w := &watch{server: s, client: client, id: id, report: inTurn(report), told: map[string]bool{}}
 	if err := s.outlast(ctx, w); err != nil {
 		return nil, err
 	}
@@ -48,12 +47,21 @@ func (s *Server) Wait(ctx context.Context, id string, report func(engine.State))
 		}
 		return nil, &engine.EndedError{State: w.state.String(), Message: w.fault}
 	}
-	answer, err := client.GetJobMetrics(ctx, &jobpb.GetJobMetricsRequest{JobId: id})
+	found, err := metricsOf(ctx, client, id)
 	if err != nil {
 		return nil, s.fault(ctx, "ask for the metrics of job "+id, err)
 	}
-	// The pipeline only serves to name collections, whose metrics nobody reads.
-	return metricsx.FromMonitoringInfos(nil, answer.GetMetrics().GetAttempted(), answer.GetMetrics().GetCommitted()), nil
+	return found, nil
+}
+
+// inTurn returns a function that hands on one state at a time.
+func inTurn(report func(engine.State)) func(engine.State) {
+	var turn sync.Mutex
+	return func(s engine.State) {
+		turn.Lock()
+		defer turn.Unlock()
+		report(s)
+	}
 }
 
 // outlast follows a job to its end, again and again if the connection breaks.
@@ -84,6 +92,7 @@ func (s *Server) outlast(ctx context.Context, w *watch) error {
 
 // watch is what is known of a job.
 type watch struct {
+	server *Server
 	client jobpb.JobServiceClient
 	id     string
 	report func(engine.State)
@@ -91,6 +100,7 @@ type watch struct {
 	state jobpb.JobState_Enum
 	fault string          // the last error that the engine told of
 	told  map[string]bool // messages reported so far: a new stream may repeat them
+	blind bool            // the user knows that there are no metrics
 }
 
 // follow reports states and messages until the job has ended or the stream breaks. It says whether there were any.
@@ -100,6 +110,7 @@ func (w *watch) follow(ctx context.Context) (heard bool, err error) {
 	defer asking.Wait()
 	defer cancel()
 	asking.Go(func() { w.awaitEnd(ctx, cancel) })
+	asking.Go(func() { w.meter(ctx) })
 	stream, err := w.client.GetMessageStream(ctx, &jobpb.JobMessagesRequest{JobId: w.id})
 	if err != nil {
 		return false, err

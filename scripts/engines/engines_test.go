@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -211,7 +212,7 @@ func TestFlink(t *testing.T) {
 	const one, two = "--parallelism=1", "--parallelism=2"
 	c.expect(t, "one slot, disk", corpora[0], want[0], one)
 	c.expect(t, "one slot, bucket", corpora[1], want[1], one, inBucket)
-	c.expect(t, "two slots, disk", corpora[1], want[1], two)
+	c.checkProgress(t, corpora[1], want[1], two)
 	c.expect(t, "two slots, bucket", corpora[0], want[0], two, inBucket)
 
 	for _, fault := range []struct {
@@ -250,6 +251,30 @@ func TestFlink(t *testing.T) {
 		return nil
 	})
 	c.checkResume(t, want[1])
+}
+
+// checkProgress runs a job on a terminal, where the stages that have ended are shown with what they have read.
+func (c *cluster) checkProgress(t *testing.T, corpus string, want map[string]string, flags ...string) {
+	t.Run("two slots, disk, on a terminal", func(t *testing.T) {
+		if _, err := exec.LookPath("script"); err != nil {
+			t.Skipf("no terminal can be had: %v", err)
+		}
+		output := filepath.Join(t.TempDir(), "out")
+		command, said := job(t, c, c.program, corpus, output, flags...)
+		ctx, cancel := context.WithTimeout(t.Context(), longest)
+		defer cancel()
+		terminal := exec.CommandContext(ctx, "script", "--quiet", "--return", "--command", "stty cols 200; exec "+strings.Join(command.Args, " "), "/dev/null")
+		terminal.Env, terminal.Stdout, terminal.Stderr = append(c.env, "TERM=xterm"), said, said
+		if err := terminal.Run(); err != nil {
+			t.Fatalf("%v: %s", err, last(said.String()))
+		}
+		c.same(t, results(t, output), want)
+		for _, stage := range []string{"fingerprint", "key", "cluster"} {
+			if !regexp.MustCompile(`\x1b\[K` + stage + ` +\d+\.\d s .*\d (documents|records) .* tasks?\r?\n`).MatchString(said.String()) {
+				t.Errorf("no line says what the stage %s has read: %s", stage, last(said.String()))
+			}
+		}
+	})
 }
 
 // checkFinish hands a job to the cluster and loses the driver. Another process publishes the results.

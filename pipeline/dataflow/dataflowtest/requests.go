@@ -127,7 +127,7 @@ func (s *Server) create(r *http.Request) (any, error) {
 
 // take begins a job. The caller holds the mutex.
 func (s *Server) take(raw []byte, id string) (*Job, error) {
-	job := &Job{Sent: &df.Job{}, Raw: raw, id: id, states: s.states, said: s.said}
+	job := &Job{Sent: &df.Job{}, Raw: raw, id: id, states: s.states, said: s.said, found: s.found}
 	if err := json.Unmarshal(raw, job.Sent); err != nil {
 		return nil, refusal{http.StatusBadRequest, err.Error()}
 	}

@@ -45,6 +45,7 @@ type Server struct {
 	runs   bool
 	states []string // of the jobs that are played
 	said   []*df.JobMessage
+	found  []*df.MetricUpdate
 }
 
 // Job is a job that the service has taken.
@@ -129,6 +130,13 @@ func (s *Server) Say(importance, text string) {
 func message(n int, importance, text string) *df.JobMessage {
 	at := time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC).Format(time.RFC3339Nano)
 	return &df.JobMessage{Id: fmt.Sprint(n), Time: at, MessageImportance: importance, MessageText: text}
+}
+
+// Count makes the service show these counters of the jobs that come, whatever their state.
+func (s *Server) Count(found ...*df.MetricUpdate) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.found = found
 }
 
 // Refuse makes the service refuse so many of the next requests with 503.
