@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -30,7 +31,8 @@ func (c *configCommand) Help() string {
 	return "Prints every setting of 'runjob run' with where its value comes from: a flag, an environment variable such as RUNJOB_THRESHOLD, " +
 		"the file that --config or RUNJOB_CONFIG names, or the default. The first of these that has a value counts. " +
 		"What is printed is such a file: settings that are as they are by default are comments in it. " +
-		"A list is written as [a, b] in the file, and as a,b in a variable."
+		"A list is written as [a, b] in the file, and as a,b in a variable. " +
+		"Then every setting that a run would refuse is named, and the exit code is 2."
 }
 
 // BeforeApply notes where settings come from.
@@ -62,7 +64,50 @@ func (c *configCommand) Run(_ context.Context, out io.Writer) error {
 		}
 		say(out, "%-44s # %s\n", comment+name+": "+value, from)
 	}
+	if err := c.check(); err != nil {
+		return usageError{err}
+	}
 	return nil
+}
+
+// check returns every fault for which 'runjob run' would refuse the settings, with the place of the setting. The input and
+// the output may be missing, since they are often given as flags of the run.
+func (c *configCommand) check() error {
+	config := c.Settings
+	config.Give(c.given...)
+	if len(config.Input) == 0 {
+		config.Input = []string{"."}
+	}
+	if config.Output == "" {
+		config.Output = "out"
+	}
+	if config.WorkerMemory > 0 {
+		config.Runner = "portable" // the run names its runner, which must not be the local one
+	}
+	faults := []error{config.Validate()}
+	if joined, is := faults[0].(interface{ Unwrap() []error }); is {
+		faults = joined.Unwrap()
+	}
+	_, words := config.ReadStopWords()
+	_, lists := config.ReadSiteLists()
+	_, ranking := config.ReadRanking()
+	faults = append(faults, words, lists, ranking)
+	for i, fault := range faults {
+		faults[i] = c.placed(fault)
+	}
+	return errors.Join(faults...)
+}
+
+// placed adds to a fault, which begins with the name of a setting, where its value comes from.
+func (c *configCommand) placed(fault error) error {
+	if fault == nil {
+		return nil
+	}
+	name := strings.FieldsFunc(fault.Error(), func(r rune) bool { return r == ' ' || r == ':' })[0]
+	if from, found := c.chosen.origins[name]; found {
+		return fmt.Errorf("%w (from %s)", fault, from)
+	}
+	return fault
 }
 
 // originOf returns where the value of a setting comes from.

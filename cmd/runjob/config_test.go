@@ -104,6 +104,29 @@ func TestSettingsFaults(t *testing.T) {
 	}
 }
 
+// TestConfigChecks: the settings are printed, and each one that a run would refuse is named with its place.
+func TestConfigChecks(t *testing.T) {
+	path := settingsIn(t, "shingle: 5\nrows: 100\nstopwords: missing.txt\nworker_memory: 1GiB\n")
+	command, err := parse([]string{"config", "--config", path, "--threshold", "2"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	err = command.Run(t.Context(), &out)
+	if exitCode(err) != exitUsage || !strings.Contains(out.String(), "\nthreshold: 2 ") {
+		t.Errorf("%v, %s", err, out.String())
+	}
+	lines := strings.Join(faultLines(err), "\n")
+	for _, want := range []string{"--threshold 2: must be above 0 and at most 1\n", "--rows 100: must be from 0 to 64 (from " + path + ":2)\n", "missing.txt"} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("%q is not in\n%s", want, lines)
+		}
+	}
+	if n := strings.Count(lines, "\n"); n != 2 {
+		t.Errorf("%d lines, want 3:\n%s", n+1, lines)
+	}
+}
+
 // TestSchema: the schema has every setting of the main job, with its default, and no other property may be there.
 func TestSchema(t *testing.T) {
 	var s struct {
