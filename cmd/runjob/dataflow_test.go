@@ -116,9 +116,12 @@ func TestDataflowLaunched(t *testing.T) {
 	if err := server.Launch(id); err != nil {
 		t.Fatal(err)
 	}
-	finish := s.command("runjob", "finish", folder+"/out")
+	finish := s.command("runjob", "finish", "--report", folder+"/out")
 	if err := finish.Run(); err != nil {
 		t.Fatalf("%v: %s", err, &finish.stderr)
+	}
+	if page, err := server.Object(folder + "/out/report.html"); err != nil || !strings.Contains(string(page), "</html>") {
+		t.Errorf("a report of %d bytes: %v", len(page), err)
 	}
 	checkPublished(t, server, 300)
 }

@@ -15,6 +15,7 @@ type finishCommand struct {
 	Output  string `arg:"" name:"output" help:"The output folder of the job."`
 	Cancel  bool   `xor:"end" help:"Cancel the job and remove its files."`
 	Discard bool   `xor:"end" help:"Remove the files of the job and ask no cluster about it: for a job that the cluster has forgotten. A job that still runs will fail."`
+	Report  bool   `xor:"end" help:"When the results are published, write report.html beside them, as 'runjob report' does."`
 
 	logging
 }
@@ -38,12 +39,17 @@ func (c *finishCommand) Run(ctx context.Context, _ io.Writer) error {
 		}
 		return err
 	}
+	if c.Report {
+		if err := checkReportIn(c.Output); err != nil {
+			return err
+		}
+	}
 	summary, err := pipeline.Finish(ctx, c.Output, c.progress(), c.watcher())
 	if err != nil {
 		return err
 	}
 	c.tell(ctx, &summary)
-	return nil
+	return c.report(ctx, c.Report, c.Output)
 }
 
 // submit hands the job to a cluster and says how to finish it.

@@ -77,6 +77,11 @@ func TestManual(t *testing.T) {
 			t.Errorf("--%s is not in it", f.name)
 		}
 	}
+	for _, name := range []string{"--version", "--help-beam"} {
+		if strings.Count(page, `\fB`+roff(name)+`\fR`) != 1 {
+			t.Errorf("%s is not in it, or more than once", name)
+		}
+	}
 	for line := range strings.Lines(page) {
 		request, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if strings.HasPrefix(line, "'") || strings.HasPrefix(line, ".") && !strings.Contains(" .TH .SH .SS .PP .TP .B .I ", " "+request+" ") {

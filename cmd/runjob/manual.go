@@ -52,6 +52,8 @@ func manual(app *kong.Kong) string {
 	b.WriteString(fmt.Sprintf(".TH RUNJOB 1\n.SH NAME\nrunjob \\- %s\n", roff("find the near-duplicate documents of a corpus")))
 	b.WriteString(".SH SYNOPSIS\n.B runjob\n.I COMMAND\n[\\fIFLAGS\\fR]\n")
 	b.WriteString(fmt.Sprintf(".SH DESCRIPTION\n%s\n", roff(app.Model.Help)))
+	b.WriteString(".SH OPTIONS\n")
+	writeFlags(&b, app.Model.Flags)
 	b.WriteString(".SH COMMANDS\n")
 	paths, nodes := shownCommands(app.Model.Node, "")
 	for i, node := range nodes {
@@ -62,16 +64,7 @@ func manual(app *kong.Kong) string {
 		for _, argument := range node.Positional {
 			b.WriteString(fmt.Sprintf(".TP\n.I %s\n%s\n", roff(argument.Name), roff(argument.Help)))
 		}
-		for _, f := range node.Flags {
-			if f.Hidden || f.Name == "help" {
-				continue
-			}
-			name := "\\fB" + roff("--"+f.Name) + "\\fR"
-			if !f.IsBool() {
-				name += "=\\fI" + roff(f.FormatPlaceHolder()) + "\\fR"
-			}
-			b.WriteString(fmt.Sprintf(".TP\n%s\n%s\n", name, roff(helpWithDefault(f.Value))))
-		}
+		writeFlags(&b, node.Flags)
 	}
 	b.WriteString(".SH EXIT STATUS\n")
 	for _, exit := range exitCodes {
@@ -80,6 +73,20 @@ func manual(app *kong.Kong) string {
 	b.WriteString(".SH ENVIRONMENT\n.TP\n.B RUNJOB_\\fISETTING\\fR\nA setting, as in RUNJOB_THRESHOLD=0.9. Flags come before it.\n")
 	b.WriteString(".TP\n.B RUNJOB_CONFIG\nThe file of settings that \\-\\-config names.\n")
 	return b.String()
+}
+
+// writeFlags writes a paragraph for each flag but the one for help, which every command has.
+func writeFlags(b *strings.Builder, flags []*kong.Flag) {
+	for _, f := range flags {
+		if f.Hidden || f.Name == "help" {
+			continue
+		}
+		name := "\\fB" + roff("--"+f.Name) + "\\fR"
+		if !f.IsBool() {
+			name += "=\\fI" + roff(f.FormatPlaceHolder()) + "\\fR"
+		}
+		fmt.Fprintf(b, ".TP\n%s\n%s\n", name, roff(helpWithDefault(f.Value)))
+	}
 }
 
 // roff escapes a text: backslashes, hyphens that may be typed, and a full stop or an apostrophe at the beginning of a line.

@@ -98,20 +98,25 @@ func (c *runCommand) checkReport() error {
 	case !c.Report:
 		return nil
 	case c.Async || forLauncher():
-		return usageError{errors.New("--report: this command does not wait for the results: when 'runjob finish' has published them, run 'runjob report'")}
+		return usageError{errors.New("--report: this command does not wait for the results: when 'runjob finish' has published them, give that --report")}
 	}
-	if err := mayReplace(storage.Join(c.Output, workspace.ReportName)); err != nil {
+	return checkReportIn(c.Output)
+}
+
+// checkReportIn returns an error if the report of the results in a folder could not be written.
+func checkReportIn(folder string) error {
+	if err := mayReplace(storage.Join(folder, workspace.ReportName)); err != nil {
 		return unwritable{fmt.Errorf("--report: %w", err)}
 	}
 	return nil
 }
 
-// report writes the report of a run that has published its results, if it is asked for.
-func (c *runCommand) report(ctx context.Context) error {
-	if !c.Report {
+// report writes the report of results that are published, if it is wanted.
+func (l *logging) report(ctx context.Context, wanted bool, folder string) error {
+	if !wanted {
 		return nil
 	}
-	of := reportCommand{Folder: c.Output, Texts: string(runreport.AutoTexts)}
+	of := reportCommand{Folder: folder, Texts: string(runreport.AutoTexts)}
 	page, err := of.page(ctx)
 	if err == nil {
 		err = writePage(of.path(), page)
@@ -119,7 +124,7 @@ func (c *runCommand) report(ctx context.Context) error {
 	if err != nil {
 		return unwritable{fmt.Errorf("the results are published, and --report fails: %w", err)}
 	}
-	c.note("report in %s", of.path())
+	l.note("report in %s", of.path())
 	return nil
 }
 

@@ -68,7 +68,7 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 	}
 	done = &summary
 	c.tell(ctx, &summary)
-	return errors.Join(c.report(ctx), conditions(&summary))
+	return errors.Join(c.report(ctx, c.Report, c.Output), conditions(&summary))
 }
 
 // conditions returns an error if a condition that the user has given is met.
@@ -292,6 +292,14 @@ func verb(n int64, does string) string {
 		does += "s"
 	}
 	return does
+}
+
+// areOf returns "is" for one thing, and "are" for others.
+func areOf(n int64) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // count writes a number in groups of three digits.

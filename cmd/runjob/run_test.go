@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/sources"
 	"mirrorbeam/lshbands"
 	"mirrorbeam/pipeline"
 )
@@ -28,6 +29,16 @@ func TestPlanTextOfBands(t *testing.T) {
 		summary := pipeline.Summary{Plan: pipeline.Plan{Keys: methods.MinHash, Scheme: lshbands.Scheme{Bands: bands, Rows: 3}}}
 		if text := planText(summary); !strings.HasPrefix(text, want) {
 			t.Errorf("%d bands: %s", bands, text)
+		}
+	}
+}
+
+func TestSourcesText(t *testing.T) {
+	for of, want := range map[int64]string{1: "1 of 1 document of a is in b;", 3: "3 of 3 documents of a are in b;"} {
+		var b strings.Builder
+		printSources(&b, []sources.Row{{Source: "a", Documents: of, In: []sources.Share{{Source: "b", Documents: of}}}, {Source: "b", Documents: 9}})
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%s, want %s", b.String(), want)
 		}
 	}
 }

@@ -83,6 +83,6 @@ func printSources(w io.Writer, rows []sources.Row) {
 		say(w, "sources: %s, none of which has near-duplicates in another\n", count(int64(len(rows))))
 		return
 	}
-	say(w, "sources: %s; most of one in another: %s of %s of %s are in %s; for all see summary.json\n",
-		count(int64(len(rows))), count(share.Documents), counted(of.Documents, "document"), of.Source, share.Name())
+	say(w, "sources: %s; most of one in another: %s of %s of %s %s in %s; for all see summary.json\n",
+		count(int64(len(rows))), count(share.Documents), counted(of.Documents, "document"), of.Source, areOf(share.Documents), share.Name())
 }

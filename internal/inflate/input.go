@@ -74,7 +74,7 @@ func (in *input) damage(format string, err error) error {
 	case in.counted.err != nil:
 		return in.counted.err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &Fault{Last: true, Message: fmt.Sprintf("%s stream is cut short: %v; documents after this point are lost", format, io.ErrUnexpectedEOF)}
+		return &Fault{Last: true, Message: fmt.Sprintf("%s stream is cut short: %v: copy or download the file again; documents after this point are lost", format, io.ErrUnexpectedEOF)}
 	}
 	return &Fault{Last: true, Message: fmt.Sprintf("%s stream is damaged: %v; documents after this point are lost", format, err)}
 }
