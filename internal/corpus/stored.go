@@ -42,8 +42,11 @@ func globPattern(input string) (pattern, error) {
 // inStorage expands an input in a storage other than the local disk. It follows the rules of the local disk.
 func (l *lister) inStorage(ctx context.Context, input string) (matched bool, err error) {
 	s, err := storage.Of(input)
-	if err != nil || s == (storage.Local{}) {
-		return false, fmt.Errorf("list inputs: %q: only local files are read in this version: copy or mount it first", input)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("list inputs: %w: download the files, and name them", err)
+	case s == (storage.Local{}):
+		return false, fmt.Errorf("list inputs: %q is no address: name a path, or a bucket as in s3://bucket/folder", input)
 	}
 	switch _, err := s.Stat(input); {
 	case err == nil:
