@@ -1,6 +1,7 @@
 package common
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -54,6 +55,36 @@ func TestMostFrequent(t *testing.T) {
 	} {
 		if got := mostFrequent(frequent(c.counts...), c.most); !slices.Equal(got, c.want) {
 			t.Errorf("%v, at most %d: %v, want %v", c.counts, c.most, got, c.want)
+		}
+	}
+}
+
+// TestSieve: no frequent shingle is held back, and most of the others are.
+func TestSieve(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 9))
+	for _, limit := range []int64{1, 2, 16, 300, 70_000} {
+		const rare, frequent = 20_000, 3
+		s := newSieve(rare+frequent*(limit+1), limit)
+		var hashes []uint64
+		for i := range rare + frequent {
+			hash, n := random.Uint64()>>16, int64(1)
+			if hashes = append(hashes, hash); i < frequent {
+				n = limit + 1
+			}
+			for range n {
+				s.add(hash)
+			}
+		}
+		passed := 0
+		for i, hash := range hashes {
+			if !s.passes(hash) && i < frequent {
+				t.Errorf("limit %d: a shingle in %d documents is held back", limit, limit+1)
+			} else if s.passes(hash) {
+				passed++
+			}
+		}
+		if passed > rare/4 {
+			t.Errorf("limit %d: %d of %d shingles pass", limit, passed, len(hashes))
 		}
 	}
 }

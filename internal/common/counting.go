@@ -7,37 +7,49 @@ import (
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/work"
 )
 
 // SeenDelivery makes a task of [Counting] for each range of hashes that has shingles.
-func SeenDelivery() work.Delivery { return work.Delivery{Needed: []runfile.Kind{records.SeenShingles}} }
+func SeenDelivery() work.Delivery { return work.Delivery{Needed: []runfile.Kind{records.SeenSets}} }
 
 // Counting finds the shingles of a range of hashes that more distinct documents have than the law allows.
 type Counting struct {
 	Law Law
 }
 
-// Task counts the shingles of one range. It needs the number of documents of the input.
+// Task counts the shingles of one range. It needs the number of documents of the input. Most shingles are rare: a sieve lets
+// few of these through, and the others are counted one by one.
 func (c *Counting) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	total := 0
+	limit, bytes := c.Law.Limit(t.Documents), int64(0)
 	for _, piece := range w.Pieces {
-		total += int(piece.Length) / records.SeenSize
+		bytes += piece.Length
 	}
-	seen := make([]records.Seen, 0, total)
-	for _, piece := range w.Pieces {
-		packed, err := w.ReadPiece(0, piece)
-		if err != nil {
-			return err
+	sieve := newSieve(bytes/sketchblock.HashSize, limit)
+	var seen []records.Seen
+	for _, visit := range []func(records.Seen){
+		func(s records.Seen) {
+			w.Figures.Records++
+			sieve.add(s.Shingle)
+		},
+		func(s records.Seen) {
+			if sieve.passes(s.Shingle) {
+				seen = append(seen, s)
+			}
+		},
+	} {
+		for _, piece := range w.Pieces {
+			packed, err := w.ReadPiece(0, piece)
+			if err != nil {
+				return err
+			}
+			if records.EachSeen(packed, visit); ctx.Err() != nil {
+				return ctx.Err()
+			}
 		}
-		seen = records.AppendSeen(seen, packed)
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	w.Figures.Records += int64(len(seen))
 	seen = radix.Sort(seen, make([]records.Seen, len(seen)), func(s *records.Seen) uint64 { return s.Shingle })
-	limit := c.Law.Limit(t.Documents)
 	for len(seen) > 0 {
 		n := 1
 		for n < len(seen) && seen[n].Shingle == seen[0].Shingle {

@@ -62,12 +62,7 @@ func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 			}
 			w.Pairs = seen[:0]
 		}
-		for _, hash := range seen {
-			if err := records.WriteSeen(&w.Run, s.Shards, records.Seen{Shingle: hash, Digest: block.Digest(i)}); err != nil {
-				return err
-			}
-		}
-		return nil
+		return records.WriteSeen(&w.Run, s.Shards, block.Digest(i), seen)
 	})
 }
 

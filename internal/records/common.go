@@ -2,6 +2,7 @@ package records
 
 import (
 	"encoding/binary"
+	"math"
 
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -13,25 +14,39 @@ type Seen struct {
 	Shingle, Digest uint64
 }
 
-// SeenSize is the size of the record of a [Seen].
-const SeenSize = 2 * sketchblock.HashSize
+// seenHeader is the size of what comes before the shingles of a record: the digest and their number.
+const seenHeader = sketchblock.HashSize + 2
 
-// WriteSeen writes that a document has a shingle, by ranges of hashes.
-func WriteSeen(run *runfile.Writer, shards int, s Seen) error {
-	b, err := run.Record(SeenShingles, ShardOf(s.Shingle<<16, shards), SeenSize)
-	if err == nil {
-		put48(b, s.Shingle)
-		put48(b[sketchblock.HashSize:], s.Digest)
+// WriteSeen writes that the document of a digest has these shingles, which ascend, by ranges of hashes.
+func WriteSeen(run *runfile.Writer, shards int, digest uint64, shingles []uint64) error {
+	for len(shingles) > 0 {
+		shard, n := ShardOf(shingles[0]<<16, shards), 1
+		for n < len(shingles) && n < math.MaxUint16 && ShardOf(shingles[n]<<16, shards) == shard {
+			n++
+		}
+		b, err := run.Record(SeenSets, shard, seenHeader+n*sketchblock.HashSize)
+		if err != nil {
+			return err
+		}
+		put48(b, digest)
+		binary.LittleEndian.PutUint16(b[sketchblock.HashSize:], uint16(n))
+		for i, shingle := range shingles[:n] {
+			put48(b[seenHeader+i*sketchblock.HashSize:], shingle)
+		}
+		shingles = shingles[n:]
 	}
-	return err
+	return nil
 }
 
-// AppendSeen reads records.
-func AppendSeen(all []Seen, packed []byte) []Seen {
-	for ; len(packed) > 0; packed = packed[SeenSize:] {
-		all = append(all, Seen{get48(packed), get48(packed[sketchblock.HashSize:])})
+// EachSeen visits what records say, in their order.
+func EachSeen(packed []byte, visit func(Seen)) {
+	for len(packed) > 0 {
+		digest, n := get48(packed), int(binary.LittleEndian.Uint16(packed[sketchblock.HashSize:]))
+		for packed = packed[seenHeader:]; n > 0; n-- {
+			visit(Seen{get48(packed), digest})
+			packed = packed[sketchblock.HashSize:]
+		}
 	}
-	return all
 }
 
 func put48(b []byte, hash uint64) {

@@ -3,7 +3,7 @@ package records
 import "mirrorbeam/internal/runfile"
 
 // The kinds of records, and the meaning of their shards. Their numbers stand in run files: a number is never changed,
-// nor used again. 8 and 9 are those of earlier versions.
+// nor used again. 8, 9 and 62 are those of earlier versions.
 const (
 	Documents    runfile.Kind = 1  // documents of a sketch block, by split
 	Sets         runfile.Kind = 2  // sets of the same block, by split
@@ -69,7 +69,6 @@ const (
 
 	WholeDocuments   runfile.Kind = 60 // documents of a sketch block whose common shingles are still in its sets, by split
 	WholeSets        runfile.Kind = 61 // sets of the same block, by split
-	SeenShingles     runfile.Kind = 62 // which document has which shingle, by range of hashes
 	FrequentShingles runfile.Kind = 63 // shingles that very many documents have, shard 0
 	CommonParts      runfile.Kind = 64 // the common shingles of the documents of a sketch block, by split
 	PartlyListed     runfile.Kind = 65 // documents of dense groups that have pairs which are not listed, by split
@@ -77,4 +76,6 @@ const (
 	BoilerplateSeen runfile.Kind = 66 // shingles that are boilerplate and how many documents of a split have them, by range of hashes
 	FirstHolders    runfile.Kind = 67 // the first documents that have such shingles, by split
 	Passages        runfile.Kind = 68 // rows of boilerplate, shard 0
+
+	SeenSets runfile.Kind = 69 // which document has which shingles, by range of hashes
 )
