@@ -56,18 +56,17 @@ func sendEdges(w *work.Desk, positions []byte) error {
 		return err
 	}
 	w.Figures.Bytes += int64(len(packed))
-	for ; len(packed) > 0; packed = packed[records.EdgeSize:] {
-		e := records.GetEdge[components.Node](packed)
+	for len(packed) > 0 {
+		var e records.Edge[components.Node]
+		e, packed = records.NextEdge[components.Node](packed)
 		a, b := positionOf(positions, e.A), positionOf(positions, e.B)
 		if a.Shard == records.Nowhere {
 			continue
 		}
 		sent := records.Edge[records.Number]{A: min(a.Number, b.Number), B: max(a.Number, b.Number), Score: e.Score}
-		record, err := w.Run.Record(records.ShardEdges, int(a.Shard), records.EdgeSize)
-		if err != nil {
+		if err := records.WriteEdge(&w.Run, records.ShardEdges, int(a.Shard), sent); err != nil {
 			return err
 		}
-		records.PutEdge(record, sent)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func NewEdges(w *work.Desk, shard int) Edges { return Edges{run: &w.Run, shard: 
 func (w *Edges) Add(a, b *candidates.Record, score records.Score) error {
 	x, y := w.node(a), w.node(b)
 	w.part.Parents.Union(x, y)
-	return putEdge(w.run, w.shard, records.Edge[components.Node]{A: x, B: y, Score: score})
+	return records.WriteEdge(w.run, records.Edges, w.shard, records.Edge[components.Node]{A: x, B: y, Score: score})
 }
 
 // node returns the node of a record's document.
@@ -107,7 +107,7 @@ func (w *stars) add(first, other *candidates.Record) error {
 	node := w.part.Add(other.Ref, other.Size)
 	w.part.Parents.Union(w.center, node)
 	size := int(first.Size)
-	return putEdge(w.run, w.shard, records.Edge[components.Node]{A: w.center, B: node, Score: records.NewScore(size, size, false)})
+	return records.WriteEdge(w.run, records.Edges, w.shard, records.Edge[components.Node]{A: w.center, B: node, Score: records.NewScore(size, size, false)})
 }
 
 // finish writes the documents of the stars, and those edges of the shard that are settled.
@@ -119,17 +119,9 @@ func (w *stars) finish(settled *settledEdges) error {
 	for _, e := range settled.edges {
 		e.A, e.B = first+e.A, first+e.B
 		w.part.Parents.Union(e.A, e.B)
-		if err := putEdge(w.run, w.shard, e); err != nil {
+		if err := records.WriteEdge(w.run, records.Edges, w.shard, e); err != nil {
 			return err
 		}
 	}
 	return records.WritePart(w.run, records.EdgeNodes, w.shard, w.part)
-}
-
-func putEdge(run *runfile.Writer, shard int, e records.Edge[components.Node]) error {
-	b, err := run.Record(records.Edges, shard, records.EdgeSize)
-	if err == nil {
-		records.PutEdge(b, e)
-	}
-	return err
 }

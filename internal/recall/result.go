@@ -130,15 +130,16 @@ func listStars(l *audit.Listing, outcomes []work.Outcome, firstInput docref.Ref,
 func listStarsOf(l *audit.Listing, nodes, edges []byte, firstInput docref.Ref) {
 	ref := func(node components.Node) docref.Ref { return records.GetRef(nodes[records.NodeSize*int(node):]) }
 	edge := records.GetEdge[components.Node]
+	next := func() { _, edges = records.NextEdge[components.Node](edges) }
 	var representatives, known []docref.Ref
 	for len(edges) > 0 {
 		if !edge(edges).Identical() {
-			edges = edges[records.EdgeSize:]
+			next()
 			continue
 		}
 		center := edge(edges).A
 		representatives, known = append(representatives[:0], ref(center)), known[:0]
-		for ; len(edges) > 0 && edge(edges).A == center && edge(edges).Identical(); edges = edges[records.EdgeSize:] {
+		for ; len(edges) > 0 && edge(edges).A == center && edge(edges).Identical(); next() {
 			other := ref(edge(edges).B)
 			isSecond := l.HasSides || ref(center) < firstInput && other >= firstInput
 			if isSecond && len(representatives) == 1 {
@@ -175,8 +176,9 @@ func listEdgesOf(l *audit.Listing, outcomes []work.Outcome, stage work.Stage, m 
 			classes = append(classes, class)
 		}
 		return func(edges []byte) {
-			for ; len(edges) > 0; edges = edges[records.EdgeSize:] {
-				e := records.GetEdge[components.Node](edges)
+			for len(edges) > 0 {
+				var e records.Edge[components.Node]
+				e, edges = records.NextEdge[components.Node](edges)
 				if isStar := stage == work.Group && e.Identical(); !isStar && classes[e.A] != none && classes[e.B] != none {
 					l.Edge(classes[e.A], classes[e.B])
 				}

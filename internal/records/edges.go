@@ -79,25 +79,57 @@ func (s Score) Identical() bool {
 // Heap reports whether the edge joins a document of a heap to a leader.
 func (s Score) Heap() bool { return s.Total&HeapMark != 0 }
 
-// PutEdge packs an edge.
+// wholeMark, a bit of Shared in a packed edge, says that the figures of all shingles follow. It is free, since marks leave no room
+// for so large a Total.
+const wholeMark = 1 << 31
+
+// sizeOf returns the size of the record of an edge with that score.
+func sizeOf(s Score) int {
+	if s.WholeTotal == 0 {
+		return EdgeSize
+	}
+	return EdgeSize + 8
+}
+
+// WriteEdge writes an edge, as a record of a kind.
+func WriteEdge[N components.Node | Number](run *runfile.Writer, kind runfile.Kind, shard int, e Edge[N]) error {
+	b, err := run.Record(kind, shard, sizeOf(e.Score))
+	if err == nil {
+		PutEdge(b, e)
+	}
+	return err
+}
+
+// PutEdge packs an edge, into EdgeSize bytes unless it has figures of all shingles.
 func PutEdge[N components.Node | Number](b []byte, e Edge[N]) {
 	binary.LittleEndian.PutUint32(b, uint32(e.A))
 	binary.LittleEndian.PutUint32(b[4:], uint32(e.B))
 	binary.LittleEndian.PutUint32(b[8:], e.Shared)
 	binary.LittleEndian.PutUint32(b[12:], e.Total)
-	binary.LittleEndian.PutUint32(b[16:], e.WholeShared)
-	binary.LittleEndian.PutUint32(b[20:], e.WholeTotal)
+	if e.WholeTotal != 0 {
+		binary.LittleEndian.PutUint32(b[8:], e.Shared|wholeMark)
+		binary.LittleEndian.PutUint32(b[16:], e.WholeShared)
+		binary.LittleEndian.PutUint32(b[20:], e.WholeTotal)
+	}
 }
 
 // GetEdge reads an edge.
 func GetEdge[N components.Node | Number](b []byte) Edge[N] {
-	return Edge[N]{
+	shared := binary.LittleEndian.Uint32(b[8:])
+	e := Edge[N]{
 		A: N(binary.LittleEndian.Uint32(b)), B: N(binary.LittleEndian.Uint32(b[4:])),
-		Score: Score{
-			Shared: binary.LittleEndian.Uint32(b[8:]), Total: binary.LittleEndian.Uint32(b[12:]),
-			WholeShared: binary.LittleEndian.Uint32(b[16:]), WholeTotal: binary.LittleEndian.Uint32(b[20:]),
-		},
+		Score: Score{Shared: shared &^ wholeMark, Total: binary.LittleEndian.Uint32(b[12:])},
 	}
+	if shared&wholeMark != 0 {
+		e.WholeShared, e.WholeTotal = binary.LittleEndian.Uint32(b[16:]), binary.LittleEndian.Uint32(b[20:])
+	}
+	return e
+}
+
+// NextEdge reads an edge, and returns the bytes of the next ones.
+func NextEdge[N components.Node | Number](b []byte) (e Edge[N], rest []byte) {
+	e = GetEdge[N](b)
+	return e, b[sizeOf(e.Score):]
 }
 
 const (
@@ -155,8 +187,10 @@ func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge[Number], 
 func eachEdge(reader *runfile.Reader, pieces []runfile.Piece) (each func(visit func(Edge[Number])) error, err error) {
 	var buffer []byte
 	visitAll := func(packed []byte, visit func(Edge[Number])) {
-		for ; len(packed) > 0; packed = packed[EdgeSize:] {
-			visit(GetEdge[Number](packed))
+		for len(packed) > 0 {
+			var e Edge[Number]
+			e, packed = NextEdge[Number](packed)
+			visit(e)
 		}
 	}
 	size := int64(0)

@@ -16,7 +16,7 @@ const (
 	NodePairSize = 8
 	NodeSize     = 16
 	LocationSize = 16
-	EdgeSize     = 24
+	EdgeSize     = 16 // of an edge; to it come 8 if common shingles do not count
 )
 
 // FirstKey, a bit of a key record's position, says that the record holds the document's first key.

@@ -62,8 +62,10 @@ func TestRecords(t *testing.T) {
 		score := NewScore(1<<30|3, 1<<30|4, estimate)
 		score.WholeShared, score.WholeTotal = 1<<29|5, 1<<31|6
 		e := Edge[components.Node]{A: 1<<31 | 1, B: 1<<30 | 2, Score: score}
-		check("edge", EdgeSize, func(b []byte) { PutEdge(b, e) }, func(b []byte) any { return GetEdge[components.Node](b) }, e)
+		check("edge", EdgeSize+8, func(b []byte) { PutEdge(b, e) }, func(b []byte) any { return GetEdge[components.Node](b) }, e)
 	}
+	plain := Edge[components.Node]{A: 1<<31 | 1, B: 1<<30 | 2, Score: NewScore(1<<28|3, 1<<28|4, true)}
+	check("edge where all shingles count", EdgeSize, func(b []byte) { PutEdge(b, plain) }, func(b []byte) any { return GetEdge[components.Node](b) }, plain)
 	member := HeapMember{Ref: 1<<63 | 1, Second: 1<<62 | 2, Other: 1<<61 | 3, Size: 1<<31 | 4}
 	check("member of a heap", HeapMemberSize, func(b []byte) { PutHeapMember(b, member) }, func(b []byte) any { return GetHeapMember(b) }, member)
 	at := Position{1<<31 | 1, 1<<30 | 2}

@@ -23,11 +23,7 @@ func heapPart(first int, place components.Place) int { return first + 2*int(plac
 func (w *edgeWriter) add(a, b *document, score records.Score) error {
 	e := records.Edge[components.Node]{A: w.node(a), B: w.node(b), Score: score}
 	w.part.Parents.Union(e.A, e.B)
-	record, err := w.run.Record(records.Edges, w.number, records.EdgeSize)
-	if err == nil {
-		records.PutEdge(record, e)
-	}
-	return err
+	return records.WriteEdge(w.run, records.Edges, w.number, e)
 }
 
 // node returns the node of a document. It is the same one each time.
