@@ -71,7 +71,7 @@ type Measure struct {
 	// Score is what makes two documents near-duplicates.
 	Score methods.Scoring `json:"score"`
 	// Hamming is the largest number of bits in which SimHash fingerprints of near-duplicates differ. Bits is the length
-	// of the fingerprints, a multiple of 64.
+	// of the fingerprints, 32 or a multiple of 64.
 	Hamming int `json:"hamming"`
 	Bits    int `json:"bits"`
 	// Blocks are the numbers of blocks into which SimHash fingerprints are cut, at each of one or more levels; see

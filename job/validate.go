@@ -129,11 +129,8 @@ func (c *Config) checkMeasure(check checker) {
 	}
 	check(c.StopWordUse == sketch.RemoveStopWords || c.StopWordUse == sketch.RequireStopWords, "{stopwords_use} %s: must be remove or require", c.StopWordUse)
 	check(!slices.Contains(c.Ignore, corpus.Stdin), "{ignore} -: base texts are read before all else; write the standard input to a file first")
-	check(isLength(c.Bits), "{bits} %d: must be a multiple of 64 from 64 to %d", c.Bits, sketch.MostSimHashBits)
+	check(sketch.IsSimHashLength(c.Bits), "{bits} %d: must be 32, or a multiple of 64 up to %d", c.Bits, sketch.MostSimHashBits)
 }
-
-// isLength reports whether SimHash fingerprints may have that many bits.
-func isLength(bits int) bool { return bits >= 64 && bits <= sketch.MostSimHashBits && bits%64 == 0 }
 
 // checkSimilarity checks the similarity and the settings that depend on it.
 func (c *Config) checkSimilarity(check checker) {
@@ -173,7 +170,7 @@ func (c *Config) checkKeys(check checker) {
 	check(c.Hamming >= 0, "{hamming} %d: must be 0 or more", c.Hamming)
 	if !method.Settings.Distance {
 		check(!c.isGiven("hamming", c.Hamming != usual.Hamming) || c.Hamming < 0, "{hamming} %d: is for {keys} simhash", c.Hamming)
-		check(!c.isGiven("bits", c.Bits != usual.Bits) || !isLength(c.Bits) || slices.Contains(c.Outputs(), output.Sketches),
+		check(!c.isGiven("bits", c.Bits != usual.Bits) || !sketch.IsSimHashLength(c.Bits) || slices.Contains(c.Outputs(), output.Sketches),
 			"{bits} %d: is for {keys} simhash and {emit} sketches", c.Bits)
 		check(len(c.Blocks) == 0, "{blocks} %s: is for the fingerprints of {keys} simhash", BlocksText(c.Blocks))
 	}
@@ -210,7 +207,7 @@ func (c *Config) checkSimHash(check checker) {
 	} else {
 		check(c.Recall != 1, "{recall} 1: SimHash keys cannot promise it, as fingerprints of similar documents may be far apart; {keys} exact can")
 	}
-	if c.Hamming < 0 || !isLength(c.Bits) {
+	if c.Hamming < 0 || !sketch.IsSimHashLength(c.Bits) {
 		return
 	}
 	_, err := lshbands.PlanTables(c.Bits, c.Hamming)

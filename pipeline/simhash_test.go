@@ -19,8 +19,8 @@ import (
 func fingerprintOf(t testing.TB, hex string) []uint64 {
 	t.Helper()
 	var words []uint64
-	for ; len(hex) > 0; hex = hex[:len(hex)-16] {
-		word, err := strconv.ParseUint(hex[len(hex)-16:], 16, 64)
+	for ; len(hex) > 0; hex = hex[:max(len(hex)-16, 0)] {
+		word, err := strconv.ParseUint(hex[max(len(hex)-16, 0):], 16, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,6 +82,8 @@ func TestSimHash(t *testing.T) {
 		bits, distance, near int
 		blocks               []int
 	}{
+		{32, 3, 5, nil},
+		{32, 8, 20, []int{10}},
 		{64, 3, 1, nil},
 		{64, 3, 1, []int{4, 4}},
 		{64, 0, 0, nil},

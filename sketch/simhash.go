@@ -29,17 +29,25 @@ const alternateBits = 0xaaaaaaaaaaaaaaaa
 // MostSimHashBits is the length of the longest SimHash fingerprint.
 const MostSimHashBits = 1024
 
+// IsSimHashLength reports whether fingerprints may have that many bits: 32, or a multiple of 64 up to [MostSimHashBits].
+func IsSimHashLength(bits int) bool {
+	return bits == 32 || bits >= 64 && bits <= MostSimHashBits && bits%64 == 0
+}
+
+// SimHashWords returns the number of words of 64 bits that hold a fingerprint of that many bits.
+func SimHashWords(bits int) int { return (bits + 63) / 64 }
+
 // SimHashOptions say how a [SimHash] computes fingerprints. Fingerprints of different options cannot be
 // compared.
 type SimHashOptions struct {
-	// Bits is the length of a fingerprint: a multiple of 64 up to
-	// [MostSimHashBits].
+	// Bits is the length of a fingerprint: 32, or a multiple of 64 up to [MostSimHashBits]. Bits do not depend on each
+	// other, so a fingerprint of 32 bits is the lower half of one of 64.
 	Bits int
 
 	// Tie decides if neither value of a bit has the majority.
 	Tie Tie
 
-	// Raw takes the hash of a feature itself as its 64 bits. Bits must be 64, and the hashes must be good in
+	// Raw takes the hash of a feature itself as its 64 bits. Bits must not be more, and the hashes must be good in
 	// all bits. Those of [Document.Set] are not, since they have only 48. Without Raw, the bits are
 	// successive outputs of SplitMix64, seeded with the hash, which need not be that good.
 	Raw bool
@@ -94,14 +102,14 @@ const (
 // NewSimHash returns a SimHash, or an error that says what is wrong with o.
 func NewSimHash(o SimHashOptions) (*SimHash, error) {
 	switch {
-	case o.Bits < 64 || o.Bits > MostSimHashBits || o.Bits%64 != 0:
-		return nil, fmt.Errorf("SimHash of %d bits: take a multiple of 64 from 64 to %d", o.Bits, MostSimHashBits)
-	case o.Raw && o.Bits != 64:
+	case !IsSimHashLength(o.Bits):
+		return nil, fmt.Errorf("SimHash of %d bits: take 32, or a multiple of 64 up to %d", o.Bits, MostSimHashBits)
+	case o.Raw && o.Bits > 64:
 		return nil, fmt.Errorf("SimHash of %d bits from raw hashes: they have 64", o.Bits)
 	case o.Tie < TieAlternate || o.Tie > TieOne:
 		return nil, fmt.Errorf("SimHash with unknown rule %d for ties", o.Tie)
 	}
-	s := &SimHash{options: o, majorities: make([]majority, o.Bits/64)}
+	s := &SimHash{options: o, majorities: make([]majority, SimHashWords(o.Bits))}
 	s.Reset()
 	return s, nil
 }
@@ -236,6 +244,9 @@ func (s *SimHash) Fingerprint(dst []uint64) []uint64 {
 			more |= half
 		}
 		dst[i] = more
+	}
+	if s.options.Bits < 64 {
+		dst[0] &= 1<<s.options.Bits - 1
 	}
 	return dst
 }

@@ -314,3 +314,26 @@ func FuzzSimHash(f *testing.F) {
 		}
 	})
 }
+
+// TestShortSimHash: a fingerprint of 32 bits is the lower half of one of 64, whatever the options.
+func TestShortSimHash(t *testing.T) {
+	random := rand.New(rand.NewPCG(32, 64))
+	for _, o := range []SimHashOptions{{}, {Tie: TieOne}, {Tie: TieZero, FastSimHash: true}, {Raw: true}} {
+		o.Bits = 32
+		short := newSimHash(t, o)
+		o.Bits = 64
+		long := newSimHash(t, o)
+		for range 20 {
+			short.Reset()
+			long.Reset()
+			for range random.IntN(9) { // none, too: all bits are ties
+				hash, weight := random.Uint64(), float64(1+random.IntN(3))
+				short.Add(hash, weight)
+				long.Add(hash, weight)
+			}
+			if got, want := short.Fingerprint(nil), long.Fingerprint(nil)[0]&(1<<32-1); len(got) != 1 || got[0] != want {
+				t.Errorf("%+v: %x, want %x", o, got, want)
+			}
+		}
+	}
+}

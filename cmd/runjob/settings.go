@@ -285,7 +285,7 @@ func measureFlags(c *job.Measure) []settingFlag {
 		},
 		{
 			"Measure", "bits", &c.Bits, "N", 0,
-			"Length of SimHash fingerprints, for --keys simhash and in sketches: a multiple of 64 up to 1024.",
+			"Length of SimHash fingerprints, for --keys simhash and in sketches: 32, or a multiple of 64 up to 1024.",
 		},
 		{
 			"Measure", "blocks", &c.Blocks, "N", 0,

@@ -49,7 +49,7 @@ func (c *sketchCommand) Validate() error {
 		return fmt.Errorf("--sketch-size %d: must be at least 1", c.SketchSize)
 	case c.Shingle < 1 || c.Shingle > 64:
 		return fmt.Errorf("--shingle %d: must be from 1 to 64", c.Shingle)
-	case c.Bits != 32 && (c.Bits < 64 || c.Bits > sketch.MostSimHashBits || c.Bits%64 != 0):
+	case !sketch.IsSimHashLength(c.Bits):
 		return fmt.Errorf("--bits %d: must be 32, or a multiple of 64 up to %d", c.Bits, sketch.MostSimHashBits)
 	}
 	return nil

@@ -46,12 +46,11 @@ func (c *sketchCommand) ofSet() (func(set []uint64) string, error) {
 	case "bottomk":
 		return func(set []uint64) string { return hexadecimal(sketch.BottomK(set, c.SketchSize), 12) }, nil
 	}
-	simhash, err := sketch.NewSimHash(sketch.SimHashOptions{Bits: max(c.Bits, 64), Tie: tieOf(c.Tie)})
+	simhash, err := sketch.NewSimHash(sketch.SimHashOptions{Bits: c.Bits, Tie: tieOf(c.Tie)})
 	return func(set []uint64) string {
 		simhash.Reset()
 		simhash.AddSet(set)
-		text := output.SimHashText(simhash.Fingerprint(nil))
-		return text[len(text)-c.Bits/4:] // bits do not depend on each other, so 32 of them are the lower half of 64
+		return output.SimHashText(simhash.Fingerprint(nil), c.Bits)
 	}, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
 )
 
 // Parameters are the settings of a job that a method may read.
@@ -45,6 +46,9 @@ func MostParts(shards int) int { return 2 * shards }
 
 // SmallCorpus is the number of documents up to which a corpus is compared fully, whatever its groups are.
 const SmallCorpus = groups.SmallCorpus
+
+// fingerprintSize returns the size of a SimHash fingerprint in a record, in bytes.
+func (p *Parameters) fingerprintSize() int { return 8 * sketch.SimHashWords(p.SimHashBits) }
 
 // tables returns the permuted tables of SimHash fingerprints.
 func (p *Parameters) tables() (*lshbands.Permuted, error) {

@@ -47,7 +47,7 @@ func init() {
 			return Promise{} // fingerprints of similar sets may be far apart
 		},
 		KeyBytes: func(p *Parameters, keys float64) float64 {
-			return keys * float64(records.KeySize+p.SimHashBits/8)
+			return keys * float64(records.KeySize+p.fingerprintSize())
 		},
 	})
 }
@@ -153,7 +153,7 @@ func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard
 	}
 	g := simhashGroups{
 		Parameters: p, layout: l, packed: packed,
-		recordSize: records.KeySize + p.SimHashBits/8, matcher: tables.NewMatcher(),
+		recordSize: records.KeySize + p.fingerprintSize(), matcher: tables.NewMatcher(),
 		edges: groups.NewEdges(w, shard), pairs: groups.NewPairs(w, shard), run: &w.Run,
 	}
 	if p.HasSides {
@@ -206,7 +206,7 @@ func (g *simhashGroups) records() []fingerprintRecord {
 
 // words returns the bytes of the fingerprint of a record.
 func (g *simhashGroups) words(r *fingerprintRecord) []byte {
-	return g.packed[int(r.at)*g.recordSize+records.KeySize:][:g.SimHashBits/8]
+	return g.packed[int(r.at)*g.recordSize+records.KeySize:][:g.fingerprintSize()]
 }
 
 // compare orders records so that it returns 0 for identical documents. They have equal fingerprints and, where sets are

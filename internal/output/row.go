@@ -277,11 +277,11 @@ type Sketch struct {
 }
 
 // SimHashText writes a SimHash fingerprint, whose first word has the lowest bits, as one hexadecimal number, its highest
-// bits first.
-func SimHashText(words []uint64) string {
+// bits first. It has a digit for every four of so many bits.
+func SimHashText(words []uint64, bits int) string {
 	var b []byte
 	for i := len(words) - 1; i >= 0; i-- {
-		b = fmt.Appendf(b, "%016x", words[i])
+		b = fmt.Appendf(b, "%0*x", min(bits, 64)/4, words[i])
 	}
 	return string(b)
 }

@@ -118,7 +118,7 @@ func TestRows(t *testing.T) {
 		"documents=70", "left_out=common", "tokens=12", "text=a\u009b\"", "id=x", "ref=f:0", "field=title", "begin=3", "end=9")
 	checkRow(t, Passage{Documents: 7, Tokens: 10, Text: "a", ID: "x", Ref: "f:0", End: 9},
 		`{"documents":7,"tokens":10,"text":"a","id":"x","ref":"f:0","begin":0,"end":9}`, "left_out=", "field=")
-	checkRow(t, Sketch{ID: "é", Ref: "r", Shingles: 2, SimHash: SimHashText([]uint64{0xab, 1 << 63}), Fingerprint: []int64{1, 1<<48 - 1}},
+	checkRow(t, Sketch{ID: "é", Ref: "r", Shingles: 2, SimHash: SimHashText([]uint64{0xab, 1 << 63}, 128), Fingerprint: []int64{1, 1<<48 - 1}},
 		`{"id":"é","ref":"r","shingles":2,"simhash":"800000000000000000000000000000ab","fingerprint":[1,281474976710655]}`,
 		"id=é", "ref=r", "shingles=2", "simhash=800000000000000000000000000000ab", "fingerprint=1;281474976710655")
 }

@@ -18,6 +18,8 @@ type Sketches struct {
 	Inputs work.Path
 	// Hashes is the largest number of hashes that a row lists: the smallest of its set.
 	Hashes int
+	// Bits is the length of the SimHash fingerprints.
+	Bits int
 
 	layout documents.Layout // read in Setup
 }
@@ -69,7 +71,7 @@ func (s *Sketches) block(block *sketchblock.Block, sets []byte, row func(output.
 			id = output.Text(block.ID(i))
 		}
 		err := row(output.Sketch{
-			ID: id, Ref: name, Shingles: int64(block.Size(i)), SimHash: output.SimHashText(simhash), Fingerprint: hashes,
+			ID: id, Ref: name, Shingles: int64(block.Size(i)), SimHash: output.SimHashText(simhash, s.Bits), Fingerprint: hashes,
 		})
 		if err != nil {
 			return err

@@ -54,7 +54,7 @@ func TestSketchesOfTheInput(t *testing.T) {
 {"id":"z","ref":"b:9","shingles":1,"simhash":"8000000000000000","fingerprint":[1099511627776]}
 `
 	for _, shards := range []int{1, 2, 3, 5} {
-		s := &Sketches{Files: Files{Partial: work.Path(t.TempDir()), Format: output.JSONL}, Inputs: listInputs(t, threeFiles), Hashes: 3}
+		s := &Sketches{Files: Files{Partial: work.Path(t.TempDir()), Format: output.JSONL}, Inputs: listInputs(t, threeFiles), Hashes: 3, Bits: 64}
 		got := ""
 		for number := range shards {
 			o, contents, err := write(t, s, s.Partial, work.Task{Number: number, Shards: shards, Catalog: catalog})
@@ -161,7 +161,7 @@ func TestDamageIsNoticed(t *testing.T) {
 	files := Files{Partial: work.Path(t.TempDir()), Format: output.JSONL}
 	inputs := listInputs(t, threeFiles)
 	for _, s := range []stage{
-		&Rows{Files: files, Inputs: inputs}, &Sketches{Files: files, Inputs: inputs, Hashes: 3},
+		&Rows{Files: files, Inputs: inputs}, &Sketches{Files: files, Inputs: inputs, Hashes: 3, Bits: 64},
 		&Index{Partial: files.Partial, Inputs: inputs}, &Unique{Partial: files.Partial, Inputs: inputs},
 	} {
 		_, _, err := write(t, s, files.Partial, work.Task{Shards: 1, Catalog: t.TempDir() + "/none"})

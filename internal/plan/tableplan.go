@@ -16,6 +16,7 @@ import (
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
 )
 
 // tableOption are tables to plan for, and the flags that stand for them.
@@ -147,7 +148,7 @@ func (m *fingerprintSurvey) work(c lshbands.Choice, bits int) Work {
 	documents := float64(facts.Documents + facts.ReferenceDocuments)
 	return Work{
 		Documents: documents, Bytes: float64(facts.Bytes), Weighed: documents * facts.Shingles * float64(bits),
-		Records: documents * c.KeysPerDocument, RecordBytes: c.Bytes, Kept: float64(bits / 8),
+		Records: documents * c.KeysPerDocument, RecordBytes: c.Bytes, Kept: float64(8 * sketch.SimHashWords(bits)),
 		IDs: m.ids.number, IDBytes: m.ids.bytes, Rejected: float64(facts.Rejected), Identical: facts.Identical,
 		Edges: facts.Pairs + facts.Identical, Cut: m.cut,
 	}
@@ -158,7 +159,7 @@ func (m *fingerprintSurvey) work(c lshbands.Choice, bits int) Work {
 func surveyFingerprints(ctx context.Context, config job.Config, options []tableOption) (*fingerprintSurvey, error) {
 	var c *census
 	corpus, err := readCorpus(ctx, config, func(size int64) func() documents.Visitor {
-		c = newCensus(sampledFingerprints*config.Bits/64, size)
+		c = newCensus(sampledFingerprints*sketch.SimHashWords(config.Bits), size)
 		return func() documents.Visitor {
 			return c.visitor(func(d *documents.Surveyed) {
 				// One document stands for all of the same fingerprint.

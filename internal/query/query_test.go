@@ -165,6 +165,7 @@ func TestAnswersByFingerprint(t *testing.T) {
 		bits, distance int
 		blocks         []int
 	}{
+		{32, 4, nil},
 		{64, 0, nil},
 		{64, 3, nil},
 		{64, 3, []int{4, 4}},

@@ -59,7 +59,7 @@ func check(ctx context.Context, folder string) error {
 	if err != nil {
 		return fmt.Errorf("read summary: %w", err)
 	}
-	all, err := readSketches(ctx, folder, summary.Config.Bits/64)
+	all, err := readSketches(ctx, folder, (summary.Config.Bits+63)/64)
 	if err != nil {
 		return err
 	}
@@ -122,8 +122,8 @@ func readSketches(ctx context.Context, folder string, words int) (*fingerprints,
 		if !seen {
 			number = f.len()
 			f.known[row.SimHash] = number
-			for hex := row.SimHash; len(hex) > 0; hex = hex[:len(hex)-16] {
-				word, err := strconv.ParseUint(hex[len(hex)-16:], 16, 64)
+			for hex := row.SimHash; len(hex) > 0; hex = hex[:max(len(hex)-16, 0)] {
+				word, err := strconv.ParseUint(hex[max(len(hex)-16, 0):], 16, 64)
 				if err != nil {
 					return fmt.Errorf("read sketches: %w", err)
 				}
