@@ -93,6 +93,12 @@ type Config struct {
 	// Excerpt applies to containment: a copied passage of at least this many words makes a pair, whatever the
 	// threshold. With 0 no passage does.
 	Excerpt int `json:"excerpt"`
+	// Passage applies to containment: documents with a few more than this many words in a row in common are compared, from 3
+	// to 64; 0 for [methods.PassageWords].
+	Passage int `json:"passage,omitempty"`
+	// Rarity applies to containment: the least rarity of what the two documents of a pair share; see [scoring.Passages]. Pairs
+	// then tell their rarity. With 0 it does not matter.
+	Rarity float64 `json:"rarity,omitempty"`
 	// NoQuotations applies to containment: it leaves out text between quotation marks, and lines that begin with ">".
 	NoQuotations bool `json:"no_quotations"`
 	// Within is a field of records: only documents that share its value are compared. Documents without a value share

@@ -23,8 +23,8 @@ var (
 	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not
 	// repeated here.
 	resultSettings = []string{
-		"similarity", "excerpt", "no_quotations", "common", "threshold", "keys", "recall", "bands", "rows", "score", "hamming", "blocks",
-		"verify", "across", "keep", "source_field", "split", "output_format",
+		"similarity", "excerpt", "passage", "rarity", "no_quotations", "common", "threshold", "keys", "recall", "bands", "rows",
+		"score", "hamming", "blocks", "verify", "across", "keep", "source_field", "split", "output_format",
 	}
 	// otherSettings change neither. They say where the corpus is, what else is written and where, and how the job runs.
 	otherSettings = []string{

@@ -139,9 +139,13 @@ func (c *Config) checkSimilarity(check checker) {
 		check(c.Similarity == methods.Resemblance, "{similarity} %s: must be jaccard or containment", c.Similarity)
 		check(!c.isGiven("excerpt", c.Excerpt != usual.Excerpt), "{excerpt} %d: is for {similarity} containment", c.Excerpt)
 		check(!c.NoQuotations, "{no_quotations}: is for {similarity} containment")
+		check(c.Passage == 0, "{passage} %d: is for {similarity} containment", c.Passage)
+		check(c.Rarity == 0, "{rarity} %g: is for {similarity} containment", c.Rarity)
 		return
 	}
 	check(c.Excerpt == 0 || c.Excerpt >= sketch.LeastSpan, "{excerpt} %d: must be at least %d words, or 0 for none", c.Excerpt, sketch.LeastSpan)
+	check(c.Passage == 0 || c.Passage >= leastPassage && c.Passage <= 64, "{passage} %d: must be from %d to 64 words, or 0 for %d", c.Passage, leastPassage, methods.PassageWords)
+	c.checkRarity(check)
 	for _, name := range c.Outputs() {
 		check(name == output.Pairs, "{emit} %s: with {similarity} containment there are pairs only: one that has a passage of another is no copy of it", name)
 	}
@@ -157,6 +161,20 @@ func (c *Config) checkSimilarity(check checker) {
 	check(len(c.Weight) == 0, "{weight}: with {similarity} containment a passage has a place in one text; name its field with {text_field}")
 	check(c.StopWords == "" || c.StopWordUse == sketch.RemoveStopWords,
 		"{stopwords_use} %s: leaves holes in passages; with {similarity} containment only remove can be used", c.StopWordUse)
+}
+
+// leastPassage is the least number of words of a passage under which documents meet. Nearly all documents have two words in a
+// row in common.
+const leastPassage = 3
+
+// checkRarity checks a job that tells what is rare.
+func (c *Config) checkRarity(check checker) {
+	if c.Rarity == 0 {
+		return
+	}
+	check(c.Rarity > 0 && !math.IsInf(c.Rarity, 0), "{rarity} %g: must be a number above 0, or 0 for none", c.Rarity)
+	check(c.State == "", "{rarity}: depends on the whole corpus, and cannot be used with a {state} in this version")
+	check(!c.Resume, "{resume}: cannot be used with {rarity} in this version")
 }
 
 // checkKeys checks how documents are brought together and compared.

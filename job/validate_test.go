@@ -1,6 +1,7 @@
 package job
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -98,6 +99,14 @@ func TestValidateLimits(t *testing.T) {
 		{"one token", func(c *Config) { c.Shingle = 1 }, true},
 		{"no token", func(c *Config) { c.Shingle = 0 }, false},
 		{"short texts", func(c *Config) { c.MinShingles = 20 }, true},
+		{"short passages", func(c *Config) { c.Similarity, c.Passage = methods.Containment, 3 }, true},
+		{"passages of two words", func(c *Config) { c.Similarity, c.Passage = methods.Containment, 2 }, false},
+		{"passages without containment", func(c *Config) { c.Passage = 4 }, false},
+		{"rarity", func(c *Config) { c.Similarity, c.Rarity = methods.Containment, 2.5 }, true},
+		{"rarity below 0", func(c *Config) { c.Similarity, c.Rarity = methods.Containment, -1 }, false},
+		{"rarity of no number", func(c *Config) { c.Similarity, c.Rarity = methods.Containment, math.NaN() }, false},
+		{"rarity without containment", func(c *Config) { c.Rarity = 1 }, false},
+		{"rarity in a run that goes on", func(c *Config) { c.Similarity, c.Rarity, c.Resume = methods.Containment, 1, true }, false},
 		{"shorter than nothing", func(c *Config) { c.MinShingles = -1 }, false},
 		{"short texts of the same words", func(c *Config) { c.Keys, c.MinShingles = methods.SameWords, 20 }, false},
 		{"characters", func(c *Config) { c.Tokens = sketch.CharacterTokens }, true},

@@ -91,6 +91,9 @@ var goldenRuns = []goldenRun{
 	{name: "passages/no excerpts", input: "excerpts", change: `{"similarity":"containment","threshold":0.9,"excerpt":0}`},
 	{name: "passages/reference", input: "excerpts", reference: "equal", change: `{"similarity":"containment","threshold":0.6,"excerpt":25}`},
 	{name: "passages/stop words", input: "clough/clough.jsonl.zst", change: `{"similarity":"containment","threshold":0.5,"excerpt":16,"stopwords":"list","normalize":"fold"}`},
+	{name: "passages/short", input: "clough/clough.jsonl.zst", change: `{"similarity":"containment","threshold":1,"excerpt":8,"passage":4,"shingle":2}`},
+	{name: "passages/rarity", input: "excerpts", reference: "equal", change: `{"similarity":"containment","threshold":0.6,"excerpt":10,"rarity":4}`},
+	{name: "passages/rarity in columns", input: "clough/clough.jsonl.zst", change: `{"similarity":"containment","threshold":1,"excerpt":8,"rarity":2,"output_format":"parquet"}`},
 	{name: "passages/dense", input: "licensed", change: `{"similarity":"containment","threshold":0.9}`, isDense: true},
 
 	// Groups that are too large to compare fully.

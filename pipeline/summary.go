@@ -142,7 +142,7 @@ func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) Plan {
 	}
 	method, _ := methods.Of(p.Keys) // Validate has checked the name
 	promise := method.Promise(&methods.Parameters{
-		Threshold: config.Threshold, Scheme: scheme, Shingle: config.Shingle, Scoring: config.Scoring(),
+		Threshold: config.Threshold, Scheme: scheme, Shingle: config.Shingle, Passage: config.Passage, Scoring: config.Scoring(),
 	})
 	p.ExpectedRecall, p.Words = promise.Recall, promise.Words
 	if method.Settings.Distance {

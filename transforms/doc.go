@@ -44,10 +44,11 @@ type Job struct {
 	PlaceBytes int64
 	// GraphBytes is about how much memory a step may take to find the connected components of a graph.
 	GraphBytes int64
-	// Similarity is what makes two sets alike. Excerpt is what else makes two texts alike, besides their containment;
-	// see [scoring.Passages].
+	// Similarity is what makes two sets alike. Excerpt is what else makes two texts alike, besides their containment, and
+	// Rarity is the least rarity of what they share; see [scoring.Passages].
 	Similarity scoring.Similarity
 	Excerpt    int
+	Rarity     float64
 	// Rows says which rows are written, and where. Emit names all outputs.
 	Rows outputs.Rows
 	// Index is the index that belongs to the scores of the job.

@@ -36,7 +36,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		return Write(s, job, clusters, sketches, slices.Concat(sites(s, job, sketches, clusters), passages, []beam.PCollection{groups})...)
 	}
 	gathered := Gather(s, job, groups, sketches)
-	edges := Score(s, job, gathered)
+	edges := Score(s, job, sketches, gathered)
 	outcomes = append(outcomes, sketches, groups, gathered, edges)
 	if job.Fingerprinting.AuditSample > 0 {
 		outcomes = append(outcomes, Audit(s, job, sketches))

@@ -35,7 +35,7 @@ type Extent struct {
 func NewJob(config *job.Config, e Extent) *Job {
 	sizing, inputs := config.Sizing(e.Bytes), work.Path(e.Inputs)
 	parameters := methods.Parameters{
-		Inputs: inputs, Shards: sizing.Shards, Threshold: config.Threshold, Shingle: config.Shingle, Scheme: e.Scheme,
+		Inputs: inputs, Shards: sizing.Shards, Threshold: config.Threshold, Shingle: config.Shingle, Passage: config.Passage, Scheme: e.Scheme,
 		SimHashBits: config.SimHashBits(), Distance: config.Hamming, Blocks: config.Blocks, Scoring: config.Scoring(),
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
 		Verdicts: work.Path(e.Verdicts),
@@ -58,10 +58,10 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Similarity: scoring.Similarity{
 			Threshold: config.Threshold, IsEstimate: config.Verify != methods.VerifyExact, AcceptsAll: config.Verify == methods.VerifyNone,
 		},
-		Excerpt: config.Excerpt,
+		Excerpt: config.Excerpt, Rarity: config.Rarity,
 		Rows: outputs.Rows{
 			Files:  outputs.Files{Partial: work.Path(e.Partial), Format: config.OutputFormat},
-			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming, IsPartial: !config.CommonLaw().IsOff(),
+			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming, IsPartial: !config.CommonLaw().IsOff(), TellsRarity: config.Rarity > 0,
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && config.Similarity == methods.Resemblance,
 		},

@@ -18,13 +18,19 @@ func init() {
 
 // Score computes the similarity of the pairs of each place and keeps the pairs at or above the threshold as edges:
 // PCollection<[]byte> of gather outcomes to one of outcomes with edges. It numbers its parts of the similarity graph
-// from those of Group on, which joins identical documents.
-func Score(s beam.Scope, job *Job, gathered beam.PCollection) beam.PCollection {
+// from those of Group on, which joins identical documents. If the job asks how rare passages are, it counts the shingles of
+// the outcomes of Fingerprint.
+func Score(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCollection {
 	s = s.Scope("score")
-	tasks := exchange(s, job, scoring.Delivery(), gathered)
+	var tasks beam.PCollection
+	if job.Rarity > 0 {
+		tasks = weigh(s, job, sketches, gathered)
+	} else {
+		tasks = exchange(s, job, scoring.Delivery(), gathered)
+	}
 	if job.method().Scorer(&job.Parameters) == methods.Texts {
 		return sideBySide(s, &passagesFn{Work: scoring.Passages{
-			Threshold: job.Parameters.Threshold, Excerpt: job.Excerpt, Shingle: job.Parameters.Shingle, FirstPart: methods.MostParts(job.Parameters.Shards),
+			Threshold: job.Parameters.Threshold, Excerpt: job.Excerpt, Rarity: job.Rarity, Shingle: job.Parameters.Shingle, FirstPart: methods.MostParts(job.Parameters.Shards),
 		}, bundle: job.bundle()}, tasks)
 	}
 	return sideBySide(s, &scoreFn{Work: scoring.Sets{

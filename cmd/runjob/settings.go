@@ -50,6 +50,14 @@ func jobFlags(c *job.Config) []settingFlag {
 			"With containment, length in words of the shortest copied passage that makes a pair even below the threshold; 0: none does.",
 		},
 		{
+			"Measure", "passage", &c.Passage, "N", 0,
+			"With containment, words in the passages under which documents meet: those with N+3 words in a row in common are compared for certain; 0: 6. Fewer words find more of what was rewritten, and take more time.",
+		},
+		{
+			"Measure", "rarity", &c.Rarity, "X", 0,
+			"With containment, least rarity of a pair, and a column of pairs to sort by: each shared shingle counts 1 if no other document has it, 1/2 with one other, and so on; 0: no such column.",
+		},
+		{
 			"Measure", "no-quotations", &c.NoQuotations, "", 0,
 			"With containment, ignore text between quotation marks, and lines that begin with >.",
 		},

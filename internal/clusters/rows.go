@@ -89,6 +89,19 @@ func (s *Shard) PartialPairRows(row func(output.PartialPair) error) error {
 	})
 }
 
+// RarePairRows passes the rows of pairs in order, if they tell how rare their passages are.
+func (s *Shard) RarePairRows(row func(output.RarePair) error) error {
+	at, rest := 0, s.spans
+	return s.PairRows(func(pair output.Pair) error {
+		e, rarity := s.pairs[at], 0.
+		at++
+		for len(rest) > 0 && rest[0].A == e.A && rest[0].B == e.B {
+			rarity, rest = float64(rest[0].Rarity)/records.RarityUnit, rest[1:]
+		}
+		return row(output.NewRarePair(pair, rarity))
+	})
+}
+
 // HammingPairRows passes the rows of pairs in order, if SimHash fingerprints were compared.
 func (s *Shard) HammingPairRows(row func(output.HammingPair) error) error {
 	first := namer{Shard: s}

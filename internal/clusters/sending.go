@@ -84,7 +84,7 @@ func sendSpans(w *work.Desk, positions []byte) error {
 			a, b = b, a
 			s.Span = s.Swap()
 		}
-		sent := records.Span[records.Number]{A: a.Number, B: b.Number, Span: s.Span, More: s.More}
+		sent := records.Span[records.Number]{A: a.Number, B: b.Number, Span: s.Span, More: s.More, Rarity: s.Rarity}
 		record, err := w.Run.Record(records.ShardSpans, int(a.Shard), records.SpanSize)
 		if err != nil {
 			return err

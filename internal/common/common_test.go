@@ -53,7 +53,11 @@ func TestMostFrequent(t *testing.T) {
 		{[]int64{5, 9, 5, 5}, 2, []uint64{99}},
 		{[]int64{5, 5, 5}, 2, []uint64{}},
 	} {
-		if got := mostFrequent(frequent(c.counts...), c.most); !slices.Equal(got, c.want) {
+		got := []uint64{}
+		for _, f := range mostFrequent(frequent(c.counts...), c.most) {
+			got = append(got, f.Shingle)
+		}
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%v, at most %d: %v, want %v", c.counts, c.most, got, c.want)
 		}
 	}

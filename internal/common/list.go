@@ -30,14 +30,31 @@ func NewListing(whole work.Delivery) Listing {
 
 // Plan writes the list beside the catalog of the tasks.
 func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
-	var frequent []records.Frequent
-	err := work.EachRecordOf(p.Outcomes, l.Found, records.FrequentShingles, p.Memory, func(packed []byte) error {
+	frequent, err := readFrequent(p, l.Found)
+	if err != nil {
+		return err
+	}
+	hashes := make([]uint64, len(frequent))
+	for i := range frequent {
+		hashes[i] = frequent[i].Shingle
+	}
+	return l.deliver(p, sketchblock.AppendPacked(nil, hashes))
+}
+
+// readFrequent returns the shingles that a stage has found, ascending. Of too many it returns the most frequent ones.
+func readFrequent(p *work.Planning, found work.Stage) (frequent []records.Frequent, err error) {
+	err = work.EachRecordOf(p.Outcomes, found, records.FrequentShingles, p.Memory, func(packed []byte) error {
 		frequent = records.AppendFrequent(frequent, packed)
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("list frequent shingles: %w", err)
+		return nil, fmt.Errorf("list frequent shingles: %w", err)
 	}
+	return mostFrequent(frequent, sketch.MostShingles), nil
+}
+
+// deliver makes the tasks, and writes a list beside their catalog.
+func (l *Listing) deliver(p *work.Planning, list []byte) error {
 	if l.Reads != l.Found {
 		p.Runs.ReleaseStage(p.Outcomes, l.Found)
 	}
@@ -47,12 +64,11 @@ func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
 			runs = append(runs, o)
 		}
 	}
-	packed := sketchblock.AppendPacked(nil, mostFrequent(frequent, sketch.MostShingles))
 	written := ""
 	var failed error
-	err = l.Delivery.Deliver(string(p.Runs.Folder), work.RunsOf(runs), p.Counts, func(t work.Task) {
+	err := l.Delivery.Deliver(string(p.Runs.Folder), work.RunsOf(runs), p.Counts, func(t work.Task) {
 		if written != t.Catalog {
-			written, failed = t.Catalog, storage.WriteFile(listPath(t.Catalog), packed)
+			written, failed = t.Catalog, storage.WriteFile(listPath(t.Catalog), list)
 		}
 		if failed == nil {
 			p.Emit(t)
@@ -66,7 +82,7 @@ func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
 
 // mostFrequent returns the shingles, ascending. Of more than most it returns those that more documents have than a number,
 // which is the least that leaves so few.
-func mostFrequent(frequent []records.Frequent, most int) []uint64 {
+func mostFrequent(frequent []records.Frequent, most int) []records.Frequent {
 	if len(frequent) > most {
 		slices.SortFunc(frequent, func(a, b records.Frequent) int { return cmp.Compare(b.Documents, a.Documents) })
 		n := most
@@ -75,13 +91,11 @@ func mostFrequent(frequent []records.Frequent, most int) []uint64 {
 		}
 		frequent = frequent[:n]
 	}
-	hashes := make([]uint64, len(frequent))
-	for i := range frequent {
-		hashes[i] = frequent[i].Shingle
-	}
-	slices.Sort(hashes)
-	return hashes
+	slices.SortFunc(frequent, byShingle)
+	return frequent
 }
+
+func byShingle(x, y records.Frequent) int { return cmp.Compare(x.Shingle, y.Shingle) }
 
 // List is a list of shingles that tasks of this process share.
 type List struct{ *sketch.Shingles }

@@ -2,6 +2,7 @@ package common
 
 import (
 	"context"
+	"slices"
 
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
@@ -32,6 +33,8 @@ func WholeDelivery(step int, isMarked bool) work.Delivery {
 type Seeing struct {
 	// Shards is the number of ranges. It changes no result.
 	Shards int
+	// OfSequences says that the documents come as sequences.
+	OfSequences bool
 }
 
 // Task goes through one split.
@@ -46,6 +49,7 @@ func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		frequent = list.Shingles
 	}
 	known := documents.Repeats{}
+	var sequence sketchblock.Sequence
 	return eachWhole(ctx, w, func(block *sketchblock.Block, i int, packed []byte) error {
 		// A repeat changes no count. To leave it out here saves the work.
 		if digest := block.Digest(i); known.Has(block.Ref(i), digest, 0) {
@@ -53,7 +57,15 @@ func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		}
 		w.Figures.Records++
 		w.Figures.Bytes += int64(len(packed))
-		w.Hashes = sketchblock.AppendSet(w.Hashes[:0], packed)
+		if s.OfSequences {
+			var err error
+			if sequence, err = sketchblock.ParseSequence(sequence, packed); err != nil {
+				return err
+			}
+			w.Hashes = distinctOf(w.Hashes[:0], sequence.Shingles)
+		} else {
+			w.Hashes = sketchblock.AppendSet(w.Hashes[:0], packed)
+		}
 		seen := w.Hashes
 		if frequent != nil {
 			all := len(seen)
@@ -64,6 +76,13 @@ func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		}
 		return records.WriteSeen(&w.Run, s.Shards, block.Digest(i), seen)
 	})
+}
+
+// distinctOf returns the distinct hashes of a sequence, in the given memory.
+func distinctOf(memory, hashes []uint64) []uint64 {
+	memory = append(memory, hashes...)
+	slices.Sort(memory)
+	return slices.Compact(memory)
 }
 
 // appendShared appends to shared the shingles of a set that are among others.

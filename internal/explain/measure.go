@@ -207,7 +207,7 @@ func (x *explainer) compareKeys() error {
 		return err
 	}
 	p := &methods.Parameters{
-		Shards: 1, Threshold: c.Threshold, Shingle: c.Shingle, Scheme: scheme, SimHashBits: c.SimHashBits(), Distance: c.Hamming,
+		Shards: 1, Threshold: c.Threshold, Shingle: c.Shingle, Passage: c.Passage, Scheme: scheme, SimHashBits: c.SimHashBits(), Distance: c.Hamming,
 		Blocks: c.Blocks, Scoring: c.Scoring(),
 	}
 	counts := x.folder.Summary.Counts

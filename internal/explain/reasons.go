@@ -230,5 +230,7 @@ func (x *explainer) reasonPassages() {
 		s.ContainmentA, s.ContainmentB, x.config.Threshold, s.Words, x.config.Excerpt)
 	if k := x.Keys; k != nil && k.Shared != nil && *k.Shared == 0 {
 		x.because("They share no key, so they were not compared.")
+	} else if x.config.Rarity > 0 {
+		x.because("What they share may be in too many other documents: --rarity is %g.", x.config.Rarity)
 	}
 }

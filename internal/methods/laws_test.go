@@ -98,7 +98,7 @@ func TestHooks(t *testing.T) {
 		return keys
 	}
 	all, exact, minHash, simHash, passages := of(All), of(Exact), of(MinHash), of(SimHash), of(Passages)
-	const combined = passageWords - 3 + 1 // shingles of three words in a passage
+	const combined = PassageWords - 3 + 1 // shingles of three words in a passage
 	for i := range s.texts {
 		x := &s.texts[i]
 		if len(x.shingles) == 0 {

@@ -17,6 +17,8 @@ type Parameters struct {
 	Threshold float64
 	// Shingle is the number of words in a shingle.
 	Shingle int
+	// Passage is the number of words in the passages under which documents meet, 0 for [PassageWords].
+	Passage int
 	// Scheme is the scheme of the bands of MinHash signatures; other methods have no bands.
 	Scheme lshbands.Scheme
 	// SimHashBits is the length of SimHash fingerprints. Distance is the largest Hamming distance for which two of them
@@ -38,6 +40,14 @@ type Parameters struct {
 	Verdicts work.Path
 
 	settled *groups.Settled
+}
+
+// passageWords returns the number of words that a key of [Passages] covers, unless a shingle has more.
+func (p *Parameters) passageWords() int {
+	if p.Passage == 0 {
+		return PassageWords
+	}
+	return p.Passage
 }
 
 // MostParts is the largest number of parts of the similarity graph that the tasks of a [Grouping] make, given their

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// passageWords is the number of words that a key covers, unless a shingle has more. Shorter passages occur in too
-	// many unrelated documents.
-	passageWords = 6
+	// PassageWords is the number of words that a key covers, unless the user chooses another or a shingle has more. Shorter
+	// passages occur in too many unrelated documents.
+	PassageWords = 6
 
 	// passageWindow is the number of adjacent passages from which winnowing selects the least as a key.
 	passageWindow = 4
@@ -24,13 +24,13 @@ func init() {
 		Similarity: Containment,
 		Reads:      ReadsSequences,
 		Keys: func(p *Parameters) (func() Keys, error) {
-			shingle := p.Shingle
-			return func() Keys { return newPassageKeys(shingle).append }, nil
+			shingle, words := p.Shingle, p.passageWords()
+			return func() Keys { return newPassageKeys(shingle, words).append }, nil
 		},
 		Crowds: ToStars,
 		Scorer: func(*Parameters) Scorer { return Texts },
 		Promise: func(p *Parameters) Promise {
-			return Promise{ByConstruction: true, Words: passageWindow + max(passageWords, p.Shingle) - 1}
+			return Promise{ByConstruction: true, Words: passageWindow + max(p.passageWords(), p.Shingle) - 1}
 		},
 		KeyBytes: func(_ *Parameters, keys float64) float64 {
 			return records.KeySize + (keys-1)*(records.KeySize+4) // the first key is the digest, whose record holds no key before it
@@ -46,8 +46,8 @@ type passageKeys struct {
 	seen     map[uint64]struct{}
 }
 
-func newPassageKeys(shingle int) *passageKeys {
-	return &passageKeys{combined: max(passageWords-shingle+1, 1), seen: map[uint64]struct{}{}}
+func newPassageKeys(shingle, words int) *passageKeys {
+	return &passageKeys{combined: max(words-shingle+1, 1), seen: map[uint64]struct{}{}}
 }
 
 // append appends the records of one document: one by its digest, which brings identical documents together, and one for

@@ -27,6 +27,8 @@ type Rows struct {
 	ByDistance bool
 	// IsPartial says that common shingles do not count for the similarity of pairs.
 	IsPartial bool
+	// TellsRarity says that pairs tell how rare their passages are.
+	TellsRarity bool
 	// Undecided says that all documents are kept, whatever they have in common: only pairs are written.
 	Undecided bool
 	// Split says what makes a cluster.
@@ -107,6 +109,8 @@ func (r *Rows) writeShard(shard *clusters.Shard, file output.File) (output.File,
 		return writeRows(r.Files, file, shard.HammingPairRows)
 	case r.IsPartial:
 		return writeRows(r.Files, file, shard.PartialPairRows)
+	case r.TellsRarity:
+		return writeRows(r.Files, file, shard.RarePairRows)
 	}
 	return writeRows(r.Files, file, shard.PairRows)
 }

@@ -70,10 +70,14 @@ const frequentSize = 16
 func WriteFrequent(run *runfile.Writer, f Frequent) error {
 	b, err := run.Record(FrequentShingles, 0, frequentSize)
 	if err == nil {
-		binary.LittleEndian.PutUint64(b, f.Shingle)
-		binary.LittleEndian.PutUint64(b[8:], uint64(f.Documents))
+		AppendPackedFrequent(b[:0], f)
 	}
 	return err
+}
+
+// AppendPackedFrequent packs a frequent shingle.
+func AppendPackedFrequent(b []byte, f Frequent) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, f.Shingle), uint64(f.Documents))
 }
 
 // AppendFrequent reads records.

@@ -28,6 +28,9 @@ type Passages struct {
 	Excerpt int
 	// Shingle is the number of words of a shingle.
 	Shingle int
+	// Rarity is the least rarity of what two alike documents share: each distinct shingle in one of their listed spans counts
+	// one, over the number of documents that have it besides the one. 0: nobody asks.
+	Rarity float64
 	// FirstPart is as in [Sets].
 	FirstPart int
 }
@@ -42,6 +45,12 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if err != nil {
 		return err
 	}
+	var weigher *weigher
+	if p.Rarity > 0 {
+		if weigher, err = newWeigher(t, w); err != nil {
+			return err
+		}
+	}
 	edges := edgeWriter{run: &w.Run, number: setsPart(p.FirstPart, components.Place(t.Number))}
 	matcher := sketch.NewMatcher(p.Shingle)
 	for _, pair := range pairs {
@@ -53,11 +62,17 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		if !hasA || !hasB {
 			return fmt.Errorf("the sequence of document %d or %d is missing", pair[0], pair[1])
 		}
-		shared, spans, alike := p.compare(matcher, texts.indexed[a], texts.indexed[b])
+		common, alike := p.compare(matcher, texts.indexed[a], texts.indexed[b])
 		if !alike {
 			continue
 		}
-		if err := writePassages(&edges, &texts.documents[a], &texts.documents[b], shared, spans); err != nil {
+		if weigher != nil {
+			common.rarity = weigher.rarity(texts.indexed[a], texts.indexed[b], common.listed())
+			if float64(common.rarity) < p.Rarity*records.RarityUnit {
+				continue
+			}
+		}
+		if err := writePassages(&edges, &texts.documents[a], &texts.documents[b], &common); err != nil {
 			return err
 		}
 	}
@@ -66,18 +81,27 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	return edges.finish()
 }
 
-// compare returns the number of shingles that two documents share. If the documents are alike, it also returns their
-// spans, the longest first.
-func (p *Passages) compare(matcher *sketch.Matcher, a, b *sketch.IndexedSequence) (shared int, spans []sketch.Span, alike bool) {
-	shared = matcher.Compare(a, b)
+// inCommon is what two alike documents have in common.
+type inCommon struct {
+	shared int           // shingles
+	spans  []sketch.Span // the longest first
+	rarity uint32        // in the unit of [records.RarityUnit]; 0 where nobody asks
+}
+
+// listed returns the spans that are listed.
+func (c *inCommon) listed() []sketch.Span { return c.spans[:min(len(c.spans), mostSpans)] }
+
+// compare returns what two documents have in common, if they are alike.
+func (p *Passages) compare(matcher *sketch.Matcher, a, b *sketch.IndexedSequence) (common inCommon, alike bool) {
+	shared := matcher.Compare(a, b)
 	if shared > 0 && float64(shared)/float64(min(a.Distinct(), b.Distinct())) >= p.Threshold {
-		return shared, matcher.Spans(), true
+		return inCommon{shared: shared, spans: matcher.Spans()}, true
 	}
 	if p.Excerpt == 0 || !matcher.MayReach(p.Excerpt) {
-		return shared, nil, false
+		return inCommon{}, false
 	}
-	spans = matcher.Spans()
-	return shared, spans, int(spans[0].Words) >= p.Excerpt
+	spans := matcher.Spans()
+	return inCommon{shared: shared, spans: spans}, int(spans[0].Words) >= p.Excerpt
 }
 
 // texts are the documents of a place, as sequences.
@@ -122,17 +146,18 @@ func readPlacePairs(w *work.Desk) ([][2]docref.Ref, error) {
 }
 
 // writePassages writes the edge of a pair, and its longest spans.
-func writePassages(edges *edgeWriter, a, b *document, shared int, spans []sketch.Span) error {
-	if err := edges.add(a, b, records.NewScore(shared, a.size+b.size-shared, false)); err != nil {
+func writePassages(edges *edgeWriter, a, b *document, common *inCommon) error {
+	if err := edges.add(a, b, records.NewScore(common.shared, a.size+b.size-common.shared, false)); err != nil {
 		return err
 	}
-	listed := min(len(spans), mostSpans)
-	for _, s := range spans[:listed] {
+	listed := common.listed()
+	more := uint32(len(common.spans) - len(listed))
+	for _, s := range listed {
 		record, err := edges.run.Record(records.Spans, edges.number, records.SpanSize)
 		if err != nil {
 			return err
 		}
-		records.PutSpan(record, records.Span[components.Node]{A: a.node, B: b.node, Span: s, More: uint32(len(spans) - listed)})
+		records.PutSpan(record, records.Span[components.Node]{A: a.node, B: b.node, Span: s, More: more, Rarity: common.rarity})
 	}
 	return nil
 }
