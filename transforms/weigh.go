@@ -23,8 +23,8 @@ func weigh(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCo
 	seeing := common.Seeing{Shards: job.Parameters.Shards, OfSequences: true}
 	seen := sideBySide(s, &seeSequencesFn{seeFn{Work: seeing, bundle: job.bundle()}}, exchange(s, job, common.WholeDelivery(common.FirstRound, false), sketches))
 	count := s.Scope("count")
-	counting := countSeenFn{Work: common.Counting{Law: common.BeyondPairs()}, bundle: job.bundle()}
-	frequent := sideBySide(count, &countSequencesFn{counting}, exchange(count, job, common.SeenDelivery(), seen))
+	counting := common.Counting{Law: common.BeyondPairs()}
+	frequent := sideBySide(count, &countSequencesFn{countSeenFn{Work: counting, bundle: job.bundle()}}, exchange(count, job, common.SeenDelivery(), seen))
 	tasks := &weighFn{Work: common.NewWeighing(scoring.Delivery()), planner: job.planner(s)}
 	return beam.ParDo(s, tasks, together(s, frequent, gathered))
 }
