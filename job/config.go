@@ -40,6 +40,8 @@ type Measure struct {
 
 	// Tokens says what a token is.
 	Tokens sketch.Tokens `json:"tokens"`
+	// Code says how texts of program code are read: without comments, or without the names that were chosen.
+	Code sketch.Code `json:"code,omitzero"`
 	// Normalize says how texts are changed before they are cut into tokens.
 	Normalize sketch.Normalization `json:"normalize"`
 	// StopWords is the path of a list of stop words, one word a line; empty for none. StopWordUse says how the job uses

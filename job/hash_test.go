@@ -29,7 +29,7 @@ func another(field reflect.Value) reflect.Value {
 	case reflect.Map:
 		value.Set(reflect.ValueOf(map[string]float64{"another": 2}))
 	case reflect.Struct:
-		value.Field(0).SetBool(true)
+		value.Field(0).Set(another(value.Field(0)))
 	case reflect.Func:
 		value.Set(reflect.MakeFunc(field.Type(), func([]reflect.Value) []reflect.Value { return nil }))
 	}

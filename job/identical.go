@@ -23,8 +23,8 @@ func (c *Config) checkIdentical(check checker) {
 		check(name != output.Sketches, "{emit} %s: holds fingerprints of shingles, and {keys} %s makes none", name, c.Keys)
 	}
 	if identity == sketch.SameBytes {
-		check(c.Normalize == sketch.Normalization{} && c.StopWords == "" && !c.isGiven("tokens", c.Tokens != usual.Tokens),
-			"{normalize}, {stopwords} and {tokens} change words; {keys} %s compares bytes, {keys} %s words", c.Keys, methods.SameWords)
+		check(c.Code == sketch.Code{} && c.Normalize == sketch.Normalization{} && c.StopWords == "" && !c.isGiven("tokens", c.Tokens != usual.Tokens),
+			"{code}, {normalize}, {stopwords} and {tokens} change words; {keys} %s compares bytes, {keys} %s words", c.Keys, methods.SameWords)
 	}
 	check(c.StopWords == "" || c.StopWordUse != sketch.RequireStopWords,
 		"{stopwords_use} %s: is about shingles, and {keys} %s makes none; remove can be used", c.StopWordUse, c.Keys)

@@ -64,8 +64,8 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 			MaxDocument: int64(c.MaxDocument), WindowBytes: windowBytes, PageText: c.HTMLText,
 		},
 		Options: sketch.Options{
-			Measure:       sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed},
-			Normalization: c.Normalize, Weights: weights, StopWordUse: c.StopWordUse, LeastShingles: c.MinShingles, SimHashBits: c.SimHashBits(),
+			Measure: sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed},
+			Code:    c.Code, Normalization: c.Normalize, Weights: weights, StopWordUse: c.StopWordUse, LeastShingles: c.MinShingles, SimHashBits: c.SimHashBits(),
 		},
 	}
 }

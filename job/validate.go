@@ -117,8 +117,8 @@ func (c *Config) checkMeasure(check checker) {
 	}
 	if c.Features != "" {
 		check(len(c.Ignore) == 0, "{ignore}: base texts are texts; with {features} leave it out")
-		check(len(c.Weight) == 0 && c.StopWords == "" && c.Normalize == sketch.Normalization{},
-			"{weight}, {stopwords} and {normalize} are for texts; with {features} leave them out")
+		check(len(c.Weight) == 0 && c.StopWords == "" && c.Normalize == sketch.Normalization{} && c.Code == sketch.Code{},
+			"{weight}, {stopwords}, {normalize} and {code} are for texts; with {features} leave them out")
 	}
 	if len(c.Weight) > 0 {
 		isOther := c.TextField != Default().TextField && c.TextField != ""

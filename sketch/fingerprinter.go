@@ -29,7 +29,9 @@ const (
 // Options say how a [Fingerprinter] reads documents. Fingerprints of different options cannot be compared.
 type Options struct {
 	Measure Measure
-	// Normalization is applied to texts first.
+	// Code says how texts of program code are read. That comes first.
+	Code Code
+	// Normalization is applied to texts next.
 	Normalization Normalization
 	// StopWords are the words that StopWordUse is about; nil for none.
 	StopWords   *StopWords

@@ -2,6 +2,7 @@ package sketch
 
 // preparation is what is done to a text before it is cut into tokens. It is not for concurrent use.
 type preparation struct {
+	code       *codeReader // nil: no code
 	normalizer *Normalizer // nil: nothing to do
 	filter     *WordFilter // nil: no word to remove
 
@@ -10,6 +11,9 @@ type preparation struct {
 
 // newPreparation returns the preparation that options ask for.
 func newPreparation(o Options) (p preparation, err error) {
+	if p.code, err = newCodeReader(o.Code); err != nil {
+		return p, err
+	}
 	if o.Normalization != (Normalization{}) {
 		if p.normalizer, err = NewNormalizer(o.Normalization); err != nil {
 			return p, err
@@ -23,6 +27,9 @@ func newPreparation(o Options) (p preparation, err error) {
 
 // apply returns the text after all that is to be done to it, valid until the next call.
 func (p *preparation) apply(text []byte) []byte {
+	if p.code != nil {
+		text = p.code.read(text)
+	}
 	if p.normalizer != nil {
 		p.normalized = p.normalizer.Append(p.normalized[:0], text)
 		text = p.normalized

@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/zeebo/xxh3"
@@ -30,6 +31,7 @@ type Sequencer struct {
 	shingle    int
 	least      int // least number of distinct shingles of a text that is compared
 	exclude    bool
+	code       *codeReader // nil: no code
 	normalizer *Normalizer // nil: nothing to do
 	keep       func(word []byte) bool
 	cutsSolos  bool
@@ -67,8 +69,11 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 	case o.StopWords != nil:
 		s.keep = func(word []byte) bool { return !o.StopWords.Contains(word) }
 	}
+	var err error
+	if s.code, err = newCodeReader(o.Code); err != nil {
+		return nil, fmt.Errorf("sequence: %w", err)
+	}
 	if o.Normalization != (Normalization{}) {
-		var err error
 		if s.normalizer, err = NewNormalizer(o.Normalization); err != nil {
 			return nil, err
 		}
@@ -90,10 +95,19 @@ func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 	s.begins, s.ends, s.invalid = s.begins[:0], s.ends[:0], 0
 	q := &s.sequence
 	*q = Sequence{Shingles: q.Shingles[:0], Tokens: q.Tokens[:0], Starts: q.Starts[:0], Ends: q.Ends[:0]}
+	read := text
+	if s.code != nil {
+		read = s.code.read(text)
+	}
 	if s.exclude {
-		s.quotations.each(text, func(begin, end int, quoted bool) { s.part(text, begin, end, quoted) })
+		s.quotations.each(read, func(begin, end int, quoted bool) { s.part(read, begin, end, quoted) })
 	} else {
-		s.part(text, 0, len(text), false)
+		s.part(read, 0, len(read), false)
+	}
+	if s.code != nil {
+		for i := range q.Shingles {
+			q.Starts[i], q.Ends[i] = s.code.begin(q.Starts[i]), s.code.end(q.Ends[i])
+		}
 	}
 	s.set = append(s.set[:0], q.Shingles...)
 	d := Document{Set: s.sorter.Sort(s.set), Tokens: len(s.begins), InvalidBytes: s.invalid}

@@ -232,6 +232,10 @@ func measureFlags(c *job.Measure) []settingFlag {
 			"What a token is: script (words; in scripts without spaces between words, each Han and Kana character, and runs of characters of Thai, Lao, Khmer and Myanmar), single (words, and each character of all these scripts), words (words only), chars (every letter and digit, for short strings such as names of users).",
 		},
 		{
+			"Measure", "code", &c.Code, "LANG", 0,
+			"Texts are program code: leave out comments. LANG is the language, or auto (found for each text), and then, separated by commas: names (names, numbers and strings are alike, whatever they say; punctuation counts), keep-comments, only-comments. off: as any other text.",
+		},
+		{
 			"Measure", "normalize", &c.Normalize, "STEPS", 0,
 			"What to do to texts first, separated by commas: nfc or nfkc (Unicode forms), fold (full case folding), punctuation (don't becomes dont).",
 		},

@@ -1,0 +1,269 @@
+package sketch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mirrorbeam/internal/sourcecode"
+)
+
+// Code says how texts of program code are read. The zero value takes them for any other text. The text form has the
+// language, or auto, and then the parts that differ from the usual, with commas between them: "java", "auto,names",
+// "go,keep-comments". The zero value is "off".
+type Code struct {
+	// Language is one of [CodeLanguages], or [AutoLanguage].
+	Language string
+	// Names makes all names alike, and all numbers, and all strings. Then operators and punctuation are tokens, too.
+	Names bool
+	// Comments says what becomes of comments.
+	Comments Comments
+}
+
+// AutoLanguage finds the language of each text. A text that seems to be no code is left as it is.
+const AutoLanguage = "auto"
+
+// Comments says what becomes of the comments in code.
+type Comments uint8
+
+const (
+	// NoComments leaves comments out.
+	NoComments Comments = iota
+	// KeepComments leaves comments where they are.
+	KeepComments
+	// OnlyComments leaves out all but the comments.
+	OnlyComments
+)
+
+// The parts of the text form of [Code] behind the language.
+const (
+	namesPart        = "names"
+	keepCommentsPart = "keep-comments"
+	onlyCommentsPart = "only-comments"
+)
+
+// CodeLanguages returns the languages of code that can be read, sorted.
+func CodeLanguages() []string { return sourcecode.Names() }
+
+// MarshalText returns the text form of c.
+func (c Code) MarshalText() ([]byte, error) {
+	if c.Language == "" {
+		return []byte("off"), nil
+	}
+	parts := []string{c.Language}
+	if c.Names {
+		parts = append(parts, namesPart)
+	}
+	switch c.Comments {
+	case KeepComments:
+		parts = append(parts, keepCommentsPart)
+	case OnlyComments:
+		parts = append(parts, onlyCommentsPart)
+	}
+	return []byte(strings.Join(parts, ",")), nil
+}
+
+// UnmarshalText sets c from its text form. The empty text stands for "off".
+func (c *Code) UnmarshalText(text []byte) error {
+	var parsed Code
+	if form := string(text); form != "" && form != "off" {
+		language, parts, hasParts := strings.Cut(form, ",")
+		if language != AutoLanguage && sourcecode.Named(language) == nil {
+			return fmt.Errorf("code %q: unknown language %q: take %s, %s, or off alone", form, language, AutoLanguage, strings.Join(CodeLanguages(), ", "))
+		}
+		parsed.Language = language
+		for part := range strings.SplitSeq(parts, ",") {
+			if !hasParts {
+				break
+			}
+			if err := parsed.set(part); err != nil {
+				return fmt.Errorf("code %q: %w", form, err)
+			}
+		}
+		if parsed.Names && parsed.Comments == OnlyComments {
+			return fmt.Errorf("code %q: comments have no names to make alike: leave out %s or %s", form, namesPart, onlyCommentsPart)
+		}
+	}
+	*c = parsed
+	return nil
+}
+
+// set takes over one part of the text form.
+func (c *Code) set(part string) error {
+	before := *c
+	switch part {
+	case namesPart:
+		c.Names = true
+	case keepCommentsPart:
+		c.Comments |= KeepComments
+	case onlyCommentsPart:
+		c.Comments |= OnlyComments
+	default:
+		return fmt.Errorf("unknown part %q: take %s, %s or %s", part, namesPart, keepCommentsPart, onlyCommentsPart)
+	}
+	if *c == before || c.Comments > OnlyComments {
+		return fmt.Errorf("%s is there twice, or comments are to be kept and to be alone", part)
+	}
+	return nil
+}
+
+// The words that stand for names, numbers and strings. No keyword begins with a digit, and operators have an even number of
+// digits.
+const (
+	nameWord   = "0name"
+	numberWord = "0number"
+	stringWord = "0string"
+)
+
+// codeReader turns code into a text of words. It is not for concurrent use.
+type codeReader struct {
+	code     Code
+	language *sourcecode.Language // nil: each text has its own
+	text     []byte
+	// pieces are where the words come from, if they have other places than in the code.
+	pieces []codePiece
+}
+
+// codePiece is a word of a text and the code that it stands for.
+type codePiece struct {
+	at         int // of the word
+	begin, end int // of the code
+	// verbatim says that the word is the code itself.
+	verbatim bool
+}
+
+// newCodeReader returns a reader of code, or nil if texts are no code.
+func newCodeReader(code Code) (*codeReader, error) {
+	switch code.Language {
+	case "":
+		return nil, nil
+	case AutoLanguage:
+		return &codeReader{code: code}, nil
+	}
+	language := sourcecode.Named(code.Language)
+	if language == nil {
+		return nil, fmt.Errorf("code: unknown language %q", code.Language)
+	}
+	return &codeReader{code: code, language: language}, nil
+}
+
+// read returns the text that stands for code, valid until the next call.
+func (r *codeReader) read(code []byte) []byte {
+	r.pieces = r.pieces[:0]
+	language := r.language
+	if language == nil {
+		if language = sourcecode.Detect(code); language == nil {
+			return code
+		}
+	}
+	tokens := sourcecode.NewScanner(language, code)
+	if r.code.Names {
+		return r.words(tokens, code)
+	}
+	return r.blanked(tokens, code)
+}
+
+// blanked returns code with spaces in place of its comments, or of all else. So all words keep their places.
+func (r *codeReader) blanked(tokens *sourcecode.Scanner, code []byte) []byte {
+	if r.code.Comments == KeepComments {
+		return code
+	}
+	r.text = append(r.text[:0], code...)
+	done := 0
+	for t, ok := tokens.Next(); ok; t, ok = tokens.Next() {
+		if t.Kind != sourcecode.Comment {
+			continue
+		}
+		if r.code.Comments == OnlyComments {
+			blank(r.text[done:t.Begin])
+		} else {
+			blank(r.text[t.Begin:t.End])
+		}
+		done = t.End
+	}
+	if r.code.Comments == OnlyComments {
+		blank(r.text[done:])
+	}
+	return r.text
+}
+
+// blank overwrites text with spaces, except for ends of lines.
+func blank(text []byte) {
+	for i, b := range text {
+		if b != '\n' {
+			text[i] = ' '
+		}
+	}
+}
+
+// words returns a text with a word for each token of code.
+func (r *codeReader) words(tokens *sourcecode.Scanner, code []byte) []byte {
+	r.text = r.text[:0]
+	for t, ok := tokens.Next(); ok; t, ok = tokens.Next() {
+		piece := codePiece{at: len(r.text), begin: t.Begin, end: t.End}
+		switch t.Kind {
+		case sourcecode.Name:
+			r.text = append(r.text, nameWord...)
+		case sourcecode.Number:
+			r.text = append(r.text, numberWord...)
+		case sourcecode.String:
+			r.text = append(r.text, stringWord...)
+		case sourcecode.Mark:
+			r.text = appendMark(r.text, code[t.Begin:t.End])
+		case sourcecode.Comment:
+			if r.code.Comments == NoComments {
+				continue
+			}
+			fallthrough
+		case sourcecode.Keyword:
+			piece.verbatim = true
+			r.text = append(r.text, code[t.Begin:t.End]...)
+		}
+		r.text = append(r.text, ' ')
+		r.pieces = append(r.pieces, piece)
+	}
+	return r.text
+}
+
+// appendMark appends the word that stands for an operator: 0, and its bytes in two digits each.
+func appendMark(text, mark []byte) []byte {
+	const digits = "0123456789abcdef"
+	text = append(text, '0')
+	for _, b := range mark {
+		text = append(text, digits[b>>4], digits[b&15])
+	}
+	return text
+}
+
+// begin returns where the code begins that a word at the given place stands for.
+func (r *codeReader) begin(at uint32) uint32 {
+	if len(r.pieces) == 0 {
+		return at
+	}
+	p := r.pieceAt(int(at))
+	if p.verbatim {
+		return uint32(p.begin + int(at) - p.at)
+	}
+	return uint32(p.begin)
+}
+
+// end returns where the code ends whose word ends at the given place.
+func (r *codeReader) end(at uint32) uint32 {
+	if len(r.pieces) == 0 {
+		return at
+	}
+	p := r.pieceAt(int(at) - 1)
+	if p.verbatim {
+		return uint32(p.begin + int(at) - p.at)
+	}
+	return uint32(p.end)
+}
+
+// pieceAt returns the piece that the byte of the text at a place belongs to.
+func (r *codeReader) pieceAt(at int) codePiece {
+	i, found := slices.BinarySearchFunc(r.pieces, at, func(p codePiece, at int) int { return p.at - at })
+	if !found {
+		i--
+	}
+	return r.pieces[i]
+}
