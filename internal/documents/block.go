@@ -36,7 +36,9 @@ type block struct {
 // newBlock returns an empty block whose documents have the given number of band keys, and SimHash fingerprints of the
 // given number of bits.
 func newBlock(keys, simHashBits int) *block {
-	return &block{builder: sketchblock.NewBuilder(keys, sketch.SimHashWords(simHashBits)), values: valueCounts{}, sites: siteCounts{}, baseTexts: records.Sightings{}}
+	return &block{
+		builder: sketchblock.NewBuilder(keys, sketch.SimHashWords(simHashBits)), values: valueCounts{}, sites: siteCounts{}, baseTexts: records.Sightings{},
+	}
 }
 
 // reset drops what was made of the last portion.
