@@ -46,5 +46,8 @@ func (c *Config) TakesCommon() bool {
 	return takes && c.MakesShingles()
 }
 
+// HasTexts reports whether texts are compared, with features beside them or not.
+func (c *Config) HasTexts() bool { return c.Features == "" || c.FeatureWeight > 0 }
+
 // MakesShingles reports whether documents are compared by the shingles of their texts.
-func (c *Config) MakesShingles() bool { return c.Features == "" && c.method().Identity == "" }
+func (c *Config) MakesShingles() bool { return c.HasTexts() && c.method().Identity == "" }

@@ -28,8 +28,10 @@ type Measure struct {
 	IDField   string `json:"id_field"`
 	TextField string `json:"text_field"`
 	// Features, if not empty, is the field that holds a document's features, which
-	// stand for its text.
+	// stand for its text unless FeatureWeight is given.
 	Features string `json:"features,omitempty"`
+	// FeatureWeight, if above 0, has features beside texts, and not in place of them: each counts for so many shingles.
+	FeatureWeight int `json:"feature_weight,omitempty"`
 	// MaxDocument is the length of the longest text, in bytes, below 4 GiB. Longer
 	// ones are rejects.
 	MaxDocument ByteSize `json:"max_document"`

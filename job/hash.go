@@ -17,7 +17,7 @@ import (
 var (
 	// sketchSettings change what is kept of a document: its id, its shingles or features, its fingerprints.
 	sketchSettings = []string{
-		"id_field", "text_field", "features", "max_document", "html_text",
+		"id_field", "text_field", "features", "feature_weight", "max_document", "html_text",
 		"tokens", "code", "normalize", "stopwords", "stopwords_use", "ignore", "weight", "shingle", "min_shingles", "seed", "bits", "within",
 	}
 	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not

@@ -60,12 +60,13 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 	fields, weights := c.TextFields()
 	return documents.Sketching{
 		Reading: documents.Reading{
-			Fields:      corpus.Fields{ID: c.IDField, Texts: fields, Features: c.Features},
+			Fields:      corpus.Fields{ID: c.IDField, Texts: fields, Features: c.Features, Beside: c.FeatureWeight > 0},
 			MaxDocument: int64(c.MaxDocument), WindowBytes: windowBytes, PageText: c.HTMLText,
 		},
 		Options: sketch.Options{
 			Measure: sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed},
 			Code:    c.Code, Normalization: c.Normalize, Weights: weights, StopWordUse: c.StopWordUse, LeastShingles: c.MinShingles, SimHashBits: c.SimHashBits(),
+			FeatureShingles: c.FeatureWeight,
 		},
 	}
 }

@@ -105,6 +105,9 @@ func CheckPlace(name, path string) error {
 	return nil
 }
 
+// mostFeatureWeight is the largest value of FeatureWeight: each feature makes so many elements of a set.
+const mostFeatureWeight = 1000
+
 // mostMinShingles is the largest value of MinShingles. Longer texts are documents by any measure.
 const mostMinShingles = 10_000
 
@@ -115,10 +118,12 @@ func (c *Config) checkMeasure(check checker) {
 	if err := c.Tokens.Check(); err != nil {
 		check(false, "{tokens} %s: %w", c.Tokens, err)
 	}
-	if c.Features != "" {
-		check(len(c.Ignore) == 0, "{ignore}: base texts are texts; with {features} leave it out")
+	check(c.FeatureWeight >= 0 && c.FeatureWeight <= mostFeatureWeight, "{feature_weight} %d: must be from 0 to %d", c.FeatureWeight, mostFeatureWeight)
+	check(c.FeatureWeight <= 0 || c.Features != "", "{feature_weight} %d: is for {features}, which names their field", c.FeatureWeight)
+	if c.Features != "" && c.FeatureWeight <= 0 {
+		check(len(c.Ignore) == 0, "{ignore}: base texts are texts; with {features} leave it out, or give {feature_weight}")
 		check(len(c.Weight) == 0 && c.StopWords == "" && c.Normalize == sketch.Normalization{} && c.Code == sketch.Code{},
-			"{weight}, {stopwords}, {normalize} and {code} are for texts; with {features} leave them out")
+			"{weight}, {stopwords}, {normalize} and {code} are for texts; with {features} leave them out, or give {feature_weight}")
 	}
 	if len(c.Weight) > 0 {
 		isOther := c.TextField != Default().TextField && c.TextField != ""

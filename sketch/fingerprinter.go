@@ -47,6 +47,8 @@ type Options struct {
 	Weights []float64
 	// SimHashBits is the length of the SimHash fingerprints. 0 means none.
 	SimHashBits int
+	// FeatureShingles is how many shingles of a text a feature beside it counts for; 0 stands for 1.
+	FeatureShingles int
 }
 
 // Fingerprint is what a [Fingerprinter] makes of a document.
@@ -102,12 +104,18 @@ func NewFingerprinter(o Options) (*Fingerprinter, error) {
 // Texts returns the fingerprint of a document of these texts. A shingle does not reach from one text into the
 // next. If the texts have no shingle, the digest is a digest of their unchanged bytes. If [LeastOwn] shingles are not left
 // besides those that do not count, the set is empty, and the digest is that of the whole set.
-func (f *Fingerprinter) Texts(texts [][]byte) Fingerprint {
+func (f *Fingerprinter) Texts(texts [][]byte) Fingerprint { return f.TextsAndFeatures(texts, nil) }
+
+// TextsAndFeatures returns the fingerprint of a document of these texts with features beside them. Each different feature is as
+// many elements of the set as the options say, and in SimHash each of these has the weight of the feature. The rest is as in
+// [Fingerprinter.Texts].
+func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fingerprint {
+	isOne := len(texts) == 1 && len(features) == 0
 	var sum Document
 	if f.simhash != nil {
 		f.simhash.Reset()
 	}
-	if len(texts) == 1 {
+	if isOne {
 		sum = f.text(texts[0])
 		f.addWeighted(sum.Set, 0)
 	} else {
@@ -119,12 +127,15 @@ func (f *Fingerprinter) Texts(texts [][]byte) Fingerprint {
 			sum.Tokens += d.Tokens
 			sum.InvalidBytes += d.InvalidBytes
 		}
+		for part := range max(f.options.FeatureShingles, 1) {
+			f.addFeatures(features, uint64(part))
+		}
 		sum.Set = f.distinct()
 	}
 	switch {
 	case len(sum.Set) == 0:
 		sum.Digest = f.digestTexts(texts)
-	case len(texts) != 1:
+	case !isOne:
 		sum.Digest = digestSet(sum.Set)
 	}
 	if f.options.Ignored != nil {
@@ -186,14 +197,7 @@ func (f *Fingerprinter) Features(features []Feature, record []byte) Fingerprint 
 	}
 	f.set = f.set[:0]
 	sum := Document{Tokens: len(features)}
-	for _, feature := range features {
-		state := asmkernels.SplitMix(f.options.Measure.Seed) + feature.Hash + asmkernels.SplitMixStep
-		element := asmkernels.SplitMix(state) >> (64 - elementBits)
-		f.set = append(f.set, element)
-		if f.simhash != nil {
-			f.simhash.Add(element, feature.Weight)
-		}
-	}
+	f.addFeatures(features, 0)
 	sum.Set = f.distinct()
 	if len(sum.Set) > 0 {
 		sum.Digest = digestSet(sum.Set)
@@ -202,6 +206,21 @@ func (f *Fingerprinter) Features(features []Feature, record []byte) Fingerprint 
 	}
 	return f.finish(sum)
 }
+
+// addFeatures adds an element for each feature to the set and the SimHash. Parts of features are different elements.
+func (f *Fingerprinter) addFeatures(features []Feature, part uint64) {
+	seed := asmkernels.SplitMix(f.options.Measure.Seed + part*partStep)
+	for _, feature := range features {
+		element := asmkernels.SplitMix(seed+feature.Hash+asmkernels.SplitMixStep) >> (64 - elementBits)
+		f.set = append(f.set, element)
+		if f.simhash != nil {
+			f.simhash.Add(element, feature.Weight)
+		}
+	}
+}
+
+// partStep is an odd number that sets the parts of features apart.
+const partStep = 0xd6e8feb86659fd93
 
 // distinct sorts the set and drops repeats.
 func (f *Fingerprinter) distinct() []uint64 {

@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -180,5 +181,50 @@ func TestFingerprintGolden(t *testing.T) {
 	if !slices.Equal(got.Set, []uint64{0x22118258a9d1, 0x481ec0a212a9, 0x910a2dec8902}) ||
 		!slices.Equal(got.SimHash, []uint64{0x6f01003c62995b01, 0x4e112100472b5a5b}) {
 		t.Errorf("features %#x, SimHash %#x of version %d", got.Set, got.SimHash, Version)
+	}
+}
+
+// TestTextsAndFeatures: the set is that of the texts and so many elements for each different feature. SimHash gives each of
+// these the weight of the feature.
+func TestTextsAndFeatures(t *testing.T) {
+	texts := [][]byte{[]byte("one two three four five")}
+	features := []Feature{{Hash: 1, Weight: 1}, {Hash: 2, Weight: 500}, {Hash: 1, Weight: 1}}
+	of := func(o Options) *Fingerprinter {
+		o.Measure, o.SimHashBits = Measure{Shingle: 3}, 64
+		f, err := NewFingerprinter(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	clone := func(f Fingerprint) Fingerprint {
+		f.Set, f.SimHash = slices.Clone(f.Set), slices.Clone(f.SimHash)
+		return f
+	}
+	plain := of(Options{})
+	text, alone := clone(plain.Texts(texts)), clone(plain.Features(features, nil))
+	if none := plain.TextsAndFeatures(texts, nil); !reflect.DeepEqual(none, text) {
+		t.Errorf("without features %+v, want %+v", none, text)
+	}
+	both := clone(plain.TextsAndFeatures(texts, features))
+	want := slices.Concat(text.Set, alone.Set)
+	slices.Sort(want)
+	if !slices.Equal(both.Set, want) || both.Digest != digestSet(want) || len(want) != 5 {
+		t.Errorf("the set %x, want %x", both.Set, want)
+	}
+	if !slices.Equal(both.SimHash, alone.SimHash) { // the feature of weight 500 outweighs all else
+		t.Errorf("SimHash %x, want %x", both.SimHash, alone.SimHash)
+	}
+	heavy := clone(of(Options{FeatureShingles: 20}).TextsAndFeatures(texts, features))
+	if len(heavy.Set) != 3+2*20 || heavy.Digest == both.Digest {
+		t.Errorf("%d elements, want 43", len(heavy.Set))
+	}
+	for _, element := range both.Set {
+		if _, has := slices.BinarySearch(heavy.Set, element); !has {
+			t.Errorf("%x is not in the set of heavier features", element)
+		}
+	}
+	if empty := plain.TextsAndFeatures([][]byte{nil}, features[:1]); len(empty.Set) != 1 {
+		t.Errorf("an empty text with a feature has the set %x", empty.Set)
 	}
 }

@@ -216,6 +216,10 @@ func measureFlags(c *job.Measure) []settingFlag {
 			`Compare features instead of texts. This field holds the features, which another program has found: an array of strings or 64-bit hashes, each alone or with its weight as in [["a",2],7], or an object from features to weights.`,
 		},
 		{
+			"Input", "feature-weight", &c.FeatureWeight, "N", 0,
+			"Compare features and texts: the features of --features stand beside the text, and each counts as N of its shingles. A document may have none. 0: features stand for the text.",
+		},
+		{
 			"Input", "html-text", &c.HTMLText, "WHICH", 0,
 			"Text of web pages: all, or main (without menus, headers, footers, forms and blocks of links).",
 		},

@@ -15,8 +15,10 @@ type Fields struct {
 	// missing or null in a line, but not all.
 	Texts []string
 	// Features is the field of the document's features; where it is not empty,
-	// documents have features in place of texts.
+	// documents have features in place of texts, or beside them if Beside is set.
+	// A document with texts may have no features.
 	Features string
+	Beside   bool
 	// Others are further fields whose values are wanted.
 	Others []string
 }
@@ -54,7 +56,8 @@ type JSONDecoder struct {
 	name     []byte  // unescaped field name
 	id       *wanted // nil: documents have none
 	texts    []wanted
-	features *wanted // nil: documents have texts
+	features *wanted // nil: documents have texts only
+	beside   bool    // documents have texts, whether they have features or not
 	others   []wanted
 	all      []*wanted
 	top      scope
@@ -104,11 +107,12 @@ func (s *scope) clear() {
 
 // NewJSONDecoder returns a decoder for lines with these fields.
 func NewJSONDecoder(f Fields) *JSONDecoder {
-	d := &JSONDecoder{}
+	d := &JSONDecoder{beside: f.Beside || f.Features == ""}
 	if f.Features != "" {
 		d.features = &wanted{name: f.Features}
 		d.all = append(d.all, d.features)
-	} else {
+	}
+	if d.beside {
 		d.texts = make([]wanted, len(f.Texts))
 		for i, name := range f.Texts {
 			d.texts[i].name = name
@@ -135,6 +139,9 @@ type field struct {
 	kind    kind
 	content []byte
 }
+
+// isNone reports whether the field is not there, or is null.
+func (f *field) isNone() bool { return f.kind == missing || f.kind == null }
 
 // Decode reads one line. The error says in a few words why the line is no
 // document, for a reader who knows its file and position: the JSON is
@@ -240,13 +247,15 @@ func (d *JSONDecoder) field(i int, of *scope) int {
 func (d *JSONDecoder) record() (Record, error) {
 	var r Record
 	var err error
-	if d.features != nil {
-		r.Features, err = d.readFeatures()
-	} else {
-		r.Texts, err = d.readTexts()
+	if d.beside {
+		if r.Texts, err = d.readTexts(); err != nil {
+			return r, err
+		}
 	}
-	if err != nil {
-		return r, err
+	if d.features != nil && !(d.beside && d.features.field.isNone()) {
+		if r.Features, err = d.readFeatures(); err != nil {
+			return r, err
+		}
 	}
 	if len(d.others) > 0 {
 		r.Others = d.readOthers()

@@ -125,3 +125,25 @@ func FuzzDecodeFeatures(f *testing.F) {
 		}
 	})
 }
+
+// TestFeaturesBesideTexts: a document has its text, and features if there are any.
+func TestFeaturesBesideTexts(t *testing.T) {
+	d := NewJSONDecoder(Fields{Texts: []string{"text"}, Features: "features", Beside: true})
+	for line, want := range map[string]string{
+		`{"text":"a b","features":[7,[8,2]]}`: "a b [{7 1} {8 2}]",
+		`{"text":"a b","features":[]}`:        "a b []",
+		`{"text":"a b","features":null}`:      "a b []",
+		`{"text":"","features":[7]}`:          " [{7 1}]",
+		`{"text":"a b"}`:                      "a b []",
+	} {
+		got, err := d.Decode([]byte(line))
+		if err != nil || len(got.Texts) != 1 || fmt.Sprintf("%s %v", got.Texts[0], got.Features) != want {
+			t.Errorf("%s: %q %v, %v, want %s", line, got.Texts, got.Features, err, want)
+		}
+	}
+	for _, line := range []string{`{"features":[7]}`, `{"text":5,"features":[7]}`, `{"text":"a","features":"b"}`} {
+		if _, err := d.Decode([]byte(line)); err == nil {
+			t.Errorf("%s is a document", line)
+		}
+	}
+}

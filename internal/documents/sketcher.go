@@ -51,7 +51,7 @@ func (r Reading) fits(length int64) error {
 	if length <= r.MaxDocument {
 		return nil
 	}
-	if r.Fields.Features != "" {
+	if r.Fields.Features != "" && !r.Fields.Beside {
 		return fmt.Errorf("%d features are more than the limit of %d set by max_document", length, r.MaxDocument)
 	}
 	return errors.New(corpus.TooLong("text", length, r.MaxDocument))
@@ -148,24 +148,27 @@ func (s *Sketcher) Sketch(p *Portion, position int64, raw []byte) (corpus.Record
 // contentSketcher computes the fingerprints of texts or features. It is not for concurrent use.
 type contentSketcher struct {
 	fingerprinter *sketch.Fingerprinter
-	hasFeatures   bool
+	fields        corpus.Fields
 	features      []sketch.Feature
 }
 
 func newContentSketcher(s Sketching) (*contentSketcher, error) {
 	fingerprinter, err := sketch.NewFingerprinter(s.Options)
-	return &contentSketcher{fingerprinter: fingerprinter, hasFeatures: s.Fields.Features != ""}, err
+	return &contentSketcher{fingerprinter: fingerprinter, fields: s.Fields}, err
 }
 
 // sketch returns the fingerprint of a record, valid until the next call. Raw is the record as its file has
 // it.
 func (s *contentSketcher) sketch(raw []byte, content corpus.Record) sketch.Fingerprint {
-	if !s.hasFeatures {
+	if s.fields.Features == "" {
 		return s.fingerprinter.Texts(content.Texts)
 	}
 	s.features = s.features[:0]
 	for _, feature := range content.Features {
 		s.features = append(s.features, sketch.Feature(feature))
+	}
+	if s.fields.Beside {
+		return s.fingerprinter.TextsAndFeatures(content.Texts, s.features)
 	}
 	return s.fingerprinter.Features(s.features, raw)
 }

@@ -90,7 +90,7 @@ func newReader(c *job.Config) (*reader, error) {
 	sketching.Options.SimHashBits = c.Bits
 	r := &reader{config: c}
 	r.sketcher, err = documents.NewSketcher(sketching, stopWords)
-	if err != nil || c.Features != "" {
+	if err != nil || !c.HasTexts() {
 		return r, err
 	}
 	if sketching, err = sketching.WithStopWords(stopWords); err != nil {
@@ -140,7 +140,7 @@ func (x *explainer) measure() error {
 		return nil
 	}
 	x.Similarity = compare(x.a, x.b, x.config)
-	if x.config.Features == "" {
+	if x.config.HasTexts() {
 		sides := difference.SideBySide(x.a.content, x.b.content, x.config.Shingle, x.config.Tokens)
 		x.Difference = sides.Merged()
 		for _, p := range sides.Passages {

@@ -72,7 +72,7 @@ func (x *explainer) sameness() string {
 		return "the same: they have one hash of 128 bits"
 	case x.Similarity.Union == 0:
 		return "without words, and have the same bytes"
-	case x.config.Features != "":
+	case !x.config.HasTexts():
 		return "identical: their sets of features are equal"
 	}
 	return "identical: their sets of shingles are equal"

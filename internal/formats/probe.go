@@ -72,7 +72,7 @@ func probe(file corpus.File, number int, wanted Wanted, limits corpus.Limits) er
 // noField returns the error for a file without the wanted fields.
 func noField(fields corpus.Fields, records int, names map[string]bool) error {
 	wanted := fields.Texts
-	if fields.Features != "" {
+	if fields.Features != "" && !fields.Beside {
 		wanted = []string{fields.Features}
 	}
 	if len(names) == 0 {
