@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"slices"
 	"sort"
 
 	"mirrorbeam/internal/records"
@@ -15,8 +16,8 @@ type bridge struct {
 }
 
 // bridges returns, for each component that has one, the bridge whose smaller part is the largest, if that has at least
-// least documents. Components of heaps are passed over: their documents were not all compared, so few edges say
-// nothing. The shard's clusters must be whole components.
+// least documents. Components of dense groups are passed over: not all of their pairs were compared or listed, so few
+// edges say nothing. The shard's clusters must be whole components.
 func (s *Shard) bridges(least uint32) (found []bridge) {
 	edges := s.edges
 	for first := records.Number(0); first < s.end(); {
@@ -26,7 +27,7 @@ func (s *Shard) bridges(least uint32) (found []bridge) {
 		of := edges[:n]
 		from := len(s.edges) - len(edges)
 		edges = edges[n:]
-		if s.size[first] >= 2*least && !hasHeap(of) {
+		if s.size[first] >= 2*least && !hasHeap(of) && !hasPartlyListed(s.members[first:end]) {
 			if b := s.bridgeOf(first, end, of); b.part >= least {
 				b.first = first
 				b.edge += from
@@ -46,6 +47,11 @@ func hasHeap(edges []records.Edge[records.Number]) bool {
 		}
 	}
 	return false
+}
+
+// hasPartlyListed reports whether a document has pairs that are not listed.
+func hasPartlyListed(members []records.Member) bool {
+	return slices.ContainsFunc(members, func(m records.Member) bool { return m.PartlyListed })
 }
 
 // bridgeOf returns the bridge of the component of the documents from first to end whose smaller part is the largest. Its

@@ -17,9 +17,9 @@ type Bounds struct {
 	// Passages is the number of pairs that are compared of the documents that share a passage, if passages are looked
 	// for.
 	Passages int64
-	// Listed is the number of pairs that a group lists for each document, beyond those of Group, if keys are of
-	// SimHash.
-	Listed int64
+	// Noted is the number of documents that are noted for each one of a large group that is like them, if keys are of
+	// SimHash. The pairs of a document that are listed beyond those of Group are with these.
+	Noted int64
 }
 
 // SmallCorpus is the largest number of documents for which a corpus is compared fully, whatever its groups are.
@@ -31,7 +31,7 @@ func UsualBounds() Bounds {
 		Group:  128 * 127 / 2, // all pairs of 128 documents
 		Corpus: SmallCorpus, Spare: 4 << 20, Each: 8,
 		Passages: 256 * 255 / 2, // larger groups share a passage from a licence or a form
-		Listed:   8,
+		Noted:    8,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 
 	"mirrorbeam/internal/candidates"
@@ -134,6 +135,7 @@ type simhashGroups struct {
 	matcher    *lshbands.Matcher
 
 	fingerprints []uint64     // fingerprints of a group
+	chosen       groupPairs   // of a group
 	edges        groups.Edges // stars, and pairs if the distance is the score
 	pairs        groups.Pairs // pairs if it is not
 	run          *runfile.Writer
@@ -275,10 +277,11 @@ func (g *simhashGroups) class(same []fingerprintRecord) fingerprintRecord {
 	return first
 }
 
-// group handles the documents that share a prefix.
+// group handles the documents that share a prefix. A document without shingles is like those of its class only.
 func (g *simhashGroups) group(keys []fingerprintRecord) {
 	table := int(keys[0].table)
-	if keys = g.distinct(keys); len(keys) < 2 {
+	keys = slices.DeleteFunc(g.distinct(keys), func(r fingerprintRecord) bool { return r.Size == 0 })
+	if len(keys) < 2 {
 		return
 	}
 	slices.SortFunc(keys, func(a, b fingerprintRecord) int { return cmp.Compare(a.Ref, b.Ref) })
@@ -288,34 +291,37 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 			g.fingerprints = append(g.fingerprints, binary.LittleEndian.Uint64(b))
 		}
 	}
-	listed := g.Bounds.Group + g.Bounds.Listed*int64(len(keys))
-	var beyond beyondBound
-	list := func(i, j, distance int) {
+	list := func(i, j int) {
 		x, y, _ := candidates.Ends(keys[i].class(), keys[j].class(), g.layout.FirstInput)
-		g.pair(keys[i].of(x), keys[j].of(y), distance)
+		g.pair(keys[i].of(x), keys[j].of(y), g.distance(i, j))
 	}
-	g.matcher.Pairs(table, g.fingerprints, func(i, j, distance int) {
-		x, y, compared := candidates.Ends(keys[i].class(), keys[j].class(), g.layout.FirstInput)
-		switch {
-		case !compared || keys[i].of(x).Size == 0 || keys[j].of(y).Size == 0:
-		case listed > 0:
-			listed--
-			list(i, j, distance)
-		case beyond.joins(i, j, distance, len(keys)):
-			list(i, j, distance)
+	allCompared := !g.HasSides && g.layout.FirstInput == 0
+	g.chosen.reset(len(keys), g.Bounds.Group, int(g.Bounds.Noted))
+	g.matcher.Pairs(table, g.fingerprints, func(i, j, _ int) {
+		if (allCompared || !candidates.Apart(keys[i].class(), keys[j].class(), g.layout.FirstInput)) && g.chosen.add(i, j) {
+			list(i, j)
 		}
 	})
-	beyond.eachFirst(list)
-	if beyond.skipped == 0 {
+	g.chosen.rest(g.Scoring != Hamming, list) // whom a leader is like by its set is not known yet
+	if g.chosen.skipped == 0 {
 		return
 	}
 	group := documents.SkippedGroup{Documents: int64(len(keys)), First: keys[0].Ref, Second: keys[1].Ref}
-	g.skipped.Add(g.layout.Skipped(&group, beyond.skipped))
-	for i, missing := range beyond.missing {
+	g.skipped.Add(g.layout.Skipped(&group, g.chosen.skipped))
+	for i, missing := range g.chosen.missing {
 		if missing > 0 && g.failed == nil {
 			g.failed = g.layout.Mark(g.run, records.PartlyListed, keys[i].Ref)
 		}
 	}
+}
+
+// distance returns the distance of two fingerprints of the group.
+func (g *simhashGroups) distance(i, j int) (distance int) {
+	words := g.SimHashBits / 64
+	for k, word := range g.fingerprints[i*words:][:words] {
+		distance += bits.OnesCount64(word ^ g.fingerprints[j*words+k])
+	}
+	return distance
 }
 
 // same returns the score of two identical documents.

@@ -13,7 +13,7 @@ import (
 )
 
 // TestSkippedBySimHash: of a group of too many pairs, those within the bound are edges, and of the others as many as
-// hold the documents together, and one of each document with the first that is like it. The rest is counted, and the documents that
+// hold the documents together, and one of each document with a leader. The rest is counted, and the documents that
 // have such pairs are marked.
 func TestSkippedBySimHash(t *testing.T) {
 	s := newScene(t)
@@ -25,7 +25,7 @@ func TestSkippedBySimHash(t *testing.T) {
 	}
 	s.p.Bounds.Group = 1 << 40
 	_, all := s.found(t, s.group(t, m, s.key(t, m)))
-	for _, bounds := range []groups.Bounds{{Group: 50}, {Group: 10, Listed: 3}, {}} {
+	for _, bounds := range []groups.Bounds{{Group: 50}, {Group: 10, Noted: 3}, {}} {
 		s.p.Bounds = bounds
 		outcomes := s.group(t, m, s.key(t, m))
 		_, edges := s.found(t, outcomes)
@@ -62,29 +62,34 @@ func TestSkippedBySimHash(t *testing.T) {
 	}
 }
 
-// TestBeyondBound: of the pairs that do not hold a group together, one of each document is listed: that with the first one.
-func TestBeyondBound(t *testing.T) {
-	var b beyondBound
-	var listed []string
-	for _, p := range [][2]int{{0, 1}, {1, 2}, {2, 3}, {1, 3}, {0, 3}, {0, 2}} {
-		if b.joins(p[0], p[1], p[0]+p[1], 4) {
-			listed = append(listed, fmt.Sprint(p[0], p[1]))
+// TestGroupPairs: beyond the bound a document has a pair with a leader, and further pairs hold the group together.
+func TestGroupPairs(t *testing.T) {
+	// 0 and 4 lead. 5 is like 3 only, which goes: it leads, too.
+	pairs := [][2]int{{1, 2}, {0, 1}, {0, 2}, {2, 3}, {0, 3}, {3, 4}, {3, 5}}
+	for _, c := range []struct {
+		all      int64
+		allNoted bool
+		want     string
+		skipped  int64
+		missing  []uint32
+	}{
+		{0, false, "[[0 1] [0 2] [0 3] [3 4] [3 5]]", 2, []uint32{0, 1, 2, 1, 0, 0}},
+		{2, false, "[[1 2] [0 1] [0 2] [0 3] [3 4] [3 5]]", 1, []uint32{0, 0, 1, 1, 0, 0}},
+		{2, true, "[[1 2] [0 1] [0 2] [0 3] [2 3] [3 4] [3 5]]", 0, []uint32{0, 0, 0, 0, 0, 0}},
+		{15, false, "[[1 2] [0 1] [0 2] [2 3] [0 3] [3 4] [3 5]]", 0, nil},
+	} {
+		var g groupPairs
+		g.reset(6, c.all, 2)
+		var listed [][2]int
+		for _, p := range pairs {
+			if g.add(p[0], p[1]) {
+				listed = append(listed, p)
+			}
 		}
-	}
-	if b.skipped != 3 {
-		t.Errorf("%d pairs are skipped, want 3", b.skipped)
-	}
-	b.eachFirst(func(i, j, distance int) {
-		listed = append(listed, fmt.Sprint(i, j))
-		if distance != i+j {
-			t.Errorf("the distance of %d and %d is %d", i, j, distance)
+		g.rest(c.allNoted, func(i, j int) { listed = append(listed, [2]int{i, j}) })
+		if got := fmt.Sprint(listed); got != c.want || g.skipped != c.skipped || !slices.Equal(g.missing, c.missing) {
+			t.Errorf("%d, %v: %s, skipped %d, by document %v, want %s, %d and %v", c.all, c.allNoted, got, g.skipped, g.missing, c.want, c.skipped, c.missing)
 		}
-	})
-	if want := []string{"0 1", "1 2", "2 3", "0 2", "0 3"}; !slices.Equal(listed, want) {
-		t.Errorf("listed are %v, want %v", listed, want)
-	}
-	if want := []uint32{0, 1, 0, 1}; b.skipped != 1 || !slices.Equal(b.missing, want) {
-		t.Errorf("%d pairs are skipped, by document %v, want 1 and %v", b.skipped, b.missing, want)
 	}
 }
 
