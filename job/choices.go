@@ -174,12 +174,6 @@ func (c *Config) AuditSample() int {
 }
 
 func (c *Config) auditSample() (int, error) {
-	switch {
-	case !c.CommonLaw().IsOff() && (c.Audit == autoAudit || c.Audit == noAudit):
-		return 0, nil
-	case !c.CommonLaw().IsOff():
-		return 0, setting.Errorf("{audit} %s: cannot be used with {common} in this version", c.Audit)
-	}
 	switch c.Audit {
 	case noAudit:
 		return 0, nil

@@ -23,19 +23,31 @@ func (c *Config) checkCommon(check checker) {
 		}
 	}
 	name := c.Method()
-	check(c.Similarity == methods.Resemblance, of+": is for {similarity} jaccard in this version; {ignore} leaves base texts out of passages")
-	check(name == methods.Exact || name == methods.All || name == methods.MinHash || c.Similarity != methods.Resemblance,
-		of+": compares sets of shingles; with {keys} %s leave it out", name)
+	check(c.method().Identity == "", of+": compares sets of shingles; with {keys} %s leave it out", name)
 	check(c.Verify == methods.VerifyExact, of+": needs the full sets of {verify} exact")
 	check(c.Features == "", of+": is for texts in this version; with {features} leave it out")
-	check(c.State == "", of+": depends on the whole corpus, and cannot be used with a {state} in this version; {ignore} can")
-	check(!c.Resume, "{resume}: cannot be used with "+of+" in this version")
-	check(!isReport || c.StopWords == "" || c.StopWordUse == sketch.RemoveStopWords,
-		"{emit} boilerplate: {stopwords_use} %s leaves holes in passages; only remove can be used", c.StopWordUse)
+	check(law.IsOff() || c.Rarity == 0, "{common}: cannot be used with {rarity} in this version")
+	check(law.IsOff() || name != methods.SimHash || len(c.Weight) == 0,
+		"{common}: cannot weigh what is left of several texts; with {keys} simhash leave {weight} out")
+	if isReport {
+		c.checkBoilerplate(check)
+	}
 	for _, name := range c.Outputs() {
 		isAboutSites := name == output.Mirrors || name == output.Sites || name == output.Suspects
-		check(law.IsOff() || name != output.Sketches && name != output.Index && !isAboutSites, "{emit} %s: cannot be written with {common} in this version", name)
+		check(law.IsOff() || !isAboutSites, "{emit} %s: cannot be written with {common} in this version", name)
 	}
+}
+
+// checkBoilerplate checks the settings of a job that lists the passages which very many documents have.
+func (c *Config) checkBoilerplate(check checker) {
+	const of = "{emit} boilerplate"
+	name := c.Method()
+	check(c.Similarity == methods.Resemblance, of+": is for {similarity} jaccard in this version")
+	check(name != methods.SimHash, of+": compares sets of shingles; with {keys} %s leave it out", name)
+	check(c.State == "", of+": depends on the whole corpus, and cannot be used with a {state} in this version")
+	check(!c.Resume, "{resume}: cannot be used with "+of+" in this version")
+	check(c.StopWords == "" || c.StopWordUse == sketch.RemoveStopWords,
+		of+": {stopwords_use} %s leaves holes in passages; only remove can be used", c.StopWordUse)
 }
 
 // TakesCommon reports whether the job does not leave common shingles out, and could with its other settings as they are.

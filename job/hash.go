@@ -79,6 +79,16 @@ func (c *Config) SketchHash(lists Lists) string {
 	return choices.hash(sketchSettings)
 }
 
+// IndexHash identifies the settings that change what an index holds, but for the threshold and the distance. A version that
+// knows no common shingles must not take an index without them for a whole one.
+func (c *Config) IndexHash(lists Lists) string {
+	hash := c.SketchHash(lists)
+	if !c.CommonLaw().IsOff() {
+		hash += "-common"
+	}
+	return hash
+}
+
 // ResultHash identifies the settings that change clusters and pairs: two runs of equal hash over one corpus write the
 // same bytes. The configuration must be valid.
 func (c *Config) ResultHash(lists Lists) string {

@@ -96,7 +96,7 @@ func (r *run) handOn(result *outputs.Result) (f found, err error) {
 			return f, err
 		}
 	}
-	if hasComparedAll(*result) && r.Config.Similarity == methods.Resemblance && r.Config.Scoring() == methods.Jaccard {
+	if hasComparedAll(*result) && r.Config.Similarity == methods.Resemblance && r.Config.Scoring() == methods.Jaccard && r.Config.CommonLaw().IsOff() {
 		f.names.Verdicts = names.Verdicts
 		err = verdicts.Write(r.state.Path(names.Verdicts), now.Verdicts)
 	}
@@ -140,10 +140,14 @@ func (r *run) commit(result *outputs.Result, of found) error {
 		made[split] = string(run)
 	}
 	s, names := r.state, of.names
+	common, err := r.common()
+	if err != nil {
+		return err
+	}
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
 		Documents: result.Counts.Documents + result.Counts.ReferenceDocuments, Results: r.ConfigHash,
 		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects,
-		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
+		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,8 @@ import (
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/query"
+	"mirrorbeam/job"
 )
 
 // templated returns pages of a template, an article that many have reprinted, documents that are the template and hardly
@@ -178,4 +181,85 @@ func TestCommon(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCommonIsIgnored holds each job without common shingles to one that ignores a text which has exactly these: both leave
+// the same of documents, so they write the same, and answer queries alike.
+func TestCommonIsIgnored(t *testing.T) {
+	lines := templated(91)
+	input := putCorpus(t, plain, cut(lines, 3)...)
+	template := newWriter(91).text(60)
+	menu := newWriter(1)
+	menu.add(strings.Join(template[:30], " "))
+	menu.add(strings.Join(template[30:], " "))
+	base := putCorpus(t, plain, cut(menu.lines, 1)...)
+	for _, c := range []struct {
+		name    string
+		choose  func(c *job.Config)
+		outputs []string
+	}{
+		{"passages", func(c *job.Config) {
+			c.Similarity, c.Keys, c.Excerpt, c.Threshold = methods.Containment, methods.Auto, 12, 0.5
+		}, []string{output.Pairs}},
+		{"fingerprints", func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 8 }, []string{output.Clusters, output.Pairs, output.Sketches, output.Index}},
+		{"wide fingerprints", func(c *job.Config) { c.Keys, c.Bits = methods.SimHash, 128 }, []string{output.Pairs}},
+		{"bands", func(c *job.Config) {
+			c.Keys, c.Bands, c.Rows, c.Audit, c.Threshold = methods.MinHash, 1, 4, "1000", 0.5
+		}, []string{output.Clusters}},
+		{"sets", func(c *job.Config) { c.Keys, c.Threshold = methods.Exact, 0.5 }, []string{output.Clusters, output.Sketches, output.Index}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var written, answers []map[string]string
+			for _, leaveOut := range []func(c *job.Config){
+				func(c *job.Config) { c.Ignore = []string{base} },
+				func(c *job.Config) { c.Common, c.Lanes = "10", 3 },
+				func(c *job.Config) { c.Common, c.Lanes = "10", 1 },
+			} {
+				config := testConfig(t, input)
+				config.Emit = c.outputs
+				c.choose(&config)
+				leaveOut(&config)
+				summary := runJob(t, config)
+				if n := summary.Counts; n.CommonWhole+n.IgnoredWhole != 6 {
+					t.Errorf("nothing is left of %d documents, want 6", n.CommonWhole+n.IgnoredWhole)
+				}
+				files := map[string]string{}
+				for _, name := range c.outputs {
+					if name == output.Index {
+						answers = append(answers, map[string]string{name: answer(t, config.Output, input)})
+					} else if files[name] = string(readOutput(t, config.Output, name)); len(files[name]) < 1000 {
+						t.Errorf("%s has only %d bytes", name, len(files[name]))
+					}
+				}
+				if (summary.Audit != nil) != (config.Audit == "1000") {
+					t.Errorf("audit %s: %+v", config.Audit, summary.Audit)
+				} else if summary.Audit != nil {
+					files["audit"] = fmt.Sprintf("%+v", *summary.Audit)
+				}
+				written = append(written, files)
+			}
+			for _, all := range [][]map[string]string{written, answers} {
+				for i := range all {
+					for name := range all[0] {
+						sameText(t, name, all[i][name], all[0][name])
+					}
+				}
+			}
+		})
+	}
+}
+
+// answer returns the matches of all documents of a corpus in the index of a job.
+func answer(t *testing.T, folder, input string) string {
+	t.Helper()
+	x, err := query.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	var out bytes.Buffer
+	if _, err := x.Answer(t.Context(), query.Request{Input: []string{input}}, &out); err != nil || out.Len() < 1000 {
+		t.Fatalf("%d bytes of matches (%v)", out.Len(), err)
+	}
+	return out.String()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
+	"mirrorbeam/internal/common"
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
@@ -134,6 +135,11 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 	if err := documents.WriteInputs(inputsPath(r.results.Temp), inputs); err != nil {
 		return nil, failure.Explain(&config, failure.Storage, err)
 	}
+	if r.knowsCommon() {
+		if err := common.Give(r.results.Temp, r.state.Last.Common); err != nil {
+			return nil, failure.Explain(&config, failure.Storage, err)
+		}
+	}
 	e := r.extent(of)
 	e.Temp, e.Partial, e.Inputs = r.results.Temp, r.results.Partial, inputsPath(r.results.Temp)
 	r.job = transforms.NewJob(&config, e)
@@ -150,7 +156,7 @@ func prepare(ctx context.Context, config job.Config) (_ *run, err error) {
 func (r *run) extent(lists job.Lists) transforms.Extent {
 	e := transforms.Extent{Scheme: r.Scheme, Bytes: r.Bytes, Splits: len(r.inputs.Splits), Lists: lists}
 	if r.state != nil {
-		e.Units, e.Verdicts = r.state.Units(), r.settled()
+		e.Units, e.Verdicts, e.KnowsCommon = r.state.Units(), r.settled(), r.knowsCommon()
 	}
 	return e
 }
@@ -232,6 +238,11 @@ func (r *run) finish(found *metrics.Results) (Summary, error) {
 	if err := r.results.Settle(); err != nil {
 		return Summary{}, failure.New(failure.Storage, err)
 	}
+	leftOut, err := r.writeLeftOut()
+	if err != nil {
+		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
+	}
+	result.Files = append(result.Files, leftOut...)
 	if r.state == nil {
 		if err := r.results.Publish(result.Files, summary); err != nil {
 			return Summary{}, failure.Explain(&r.Config, failure.Storage, err)

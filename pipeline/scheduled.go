@@ -67,6 +67,9 @@ func (r *run) assign(f documents.Fingerprinting, splitBytes int64) error {
 	if s.sketches, err = f.UnitsHash(r.inputs); err != nil {
 		return err
 	}
+	if !r.Config.CommonLaw().IsOff() {
+		s.sketches += " common " + r.Config.Common // another law, another list
+	}
 	if s.Last.Number > 0 && !r.Config.Rebuild && s.sketches != s.Last.Sketches {
 		return failure.New(failure.Usage, r.otherSettings())
 	}
@@ -99,15 +102,21 @@ func (r *run) otherSettings() error {
 
 // settled returns the path of the table of similar pairs of the last run, "" if this run cannot use it. Where documents have
 // sides, or there is a reference, the last run need not have compared two classes that can be compared now. Where pairs are
-// estimated, a candidate may be an edge though it is not similar, and exact keys depend on the corpus. On a cluster, dense
+// estimated, a candidate may be an edge though it is not similar, and exact keys depend on the corpus. The table has no
+// similarities by all shingles. On a cluster, dense
 // groups that turn up would need a second job.
 func (r *run) settled() string {
 	s := r.state
 	if s == nil || !job.IsLocal(r.Config.Runner) || r.Config.Similarity != methods.Resemblance || s.Last.Verdicts == "" || s.Last.Results != r.ConfigHash || r.Config.Rebuild ||
-		r.Config.Verify != methods.VerifyExact || r.Config.Across != "" || len(r.Config.Reference) > 0 {
+		r.Config.Verify != methods.VerifyExact || r.Config.Across != "" || len(r.Config.Reference) > 0 || !r.Config.CommonLaw().IsOff() {
 		return ""
 	}
 	return s.Path(s.Last.Verdicts)
+}
+
+// knowsCommon reports whether the state has a list of common shingles, which the run takes as it is.
+func (r *run) knowsCommon() bool {
+	return r.state != nil && !r.Config.CommonLaw().IsOff() && r.state.Last.Number > 0 && !r.Config.Rebuild
 }
 
 // executeAll runs the graph of the job. If dense groups turn up, what is compared in them depends on all documents. So the

@@ -118,7 +118,7 @@ func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 	}
 	if s.ignored != nil {
 		if s.kept = s.ignored.leaveOut(&d, s.kept); d.Ignored > 0 {
-			q.leaveOut(s.ignored, len(d.Set) == 0)
+			q.LeaveOut(s.ignored, len(d.Set) == 0)
 		}
 	}
 	if len(d.Set) < s.least {
@@ -128,8 +128,9 @@ func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 	return d, *q
 }
 
-// leaveOut takes the shingles that do not count out of the sequence, or all.
-func (q *Sequence) leaveOut(ignored *Shingles, all bool) {
+// LeaveOut takes the shingles that do not count out of the sequence, or all. The others keep their places, so no passage
+// reaches over a gap.
+func (q *Sequence) LeaveOut(ignored *Shingles, all bool) {
 	n := 0
 	for i, hash := range q.Shingles {
 		if all || ignored.Has(hash) {

@@ -59,6 +59,17 @@ func (s *Shingles) AppendOthers(others, set []uint64) []uint64 {
 	return others
 }
 
+// AppendRest appends to rest what says what a document is, given its set: the shingles that are not among them, in their
+// order. If some are among them and fewer than [LeastOwn] are not, it appends nothing.
+func (s *Shingles) AppendRest(rest, set []uint64) []uint64 {
+	before := len(rest)
+	rest = s.AppendOthers(rest, set)
+	if left := len(rest) - before; left < len(set) && left < LeastOwn {
+		return rest[:before]
+	}
+	return rest
+}
+
 // leaveOut takes the shingles that do not count out of a document. If fewer than [LeastOwn] are left, it takes out all,
 // and the digest stays that of the whole set: such a document is equal to documents of the same set, and like no other.
 // It returns the set that stays, which lies in the memory of kept. The others stay in the memory of the whole set.

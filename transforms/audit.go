@@ -22,10 +22,13 @@ func init() {
 // outcomes with the pairs.
 func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	s = s.Scope("audit")
-	audit := recall.Audit{Inputs: job.Inputs, Threshold: job.Parameters.Threshold, Sample: job.Fingerprinting.AuditSample}
+	audit := recall.Audit{Inputs: job.Inputs, Threshold: job.Parameters.Threshold, Sample: job.auditSample()}
 	tasks := beam.ParDo(s, &auditPlanFn{Work: audit, planner: job.planner(s)}, together(s, sketches))
 	return sideBySide(s, &auditFn{Work: audit, bundle: job.bundle()}, tasks)
 }
+
+// auditSample returns about how many documents the audit samples, 0 for none. Either of two stages sets them aside.
+func (j *Job) auditSample() int { return max(j.Fingerprinting.AuditSample, j.Stripping.AuditSample) }
 
 var auditStage = newStage(work.Audit)
 

@@ -37,6 +37,10 @@ type Job struct {
 	// Common says which shingles are common. They are taken out of all sets, unless Counts says that they are only counted.
 	Common common.Law
 	Counts bool
+	// KnowsCommon says that an earlier job has found them: see [common.Give].
+	KnowsCommon bool
+	// Stripping is how they are taken out, if any are.
+	Stripping common.Stripping
 	// Method finds the candidate pairs.
 	Method     methods.Name
 	Parameters methods.Parameters

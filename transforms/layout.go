@@ -38,7 +38,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	gathered := Gather(s, job, groups, sketches)
 	edges := Score(s, job, sketches, gathered)
 	outcomes = append(outcomes, sketches, groups, gathered, edges)
-	if job.Fingerprinting.AuditSample > 0 {
+	if job.auditSample() > 0 {
 		outcomes = append(outcomes, Audit(s, job, sketches))
 	}
 	clusters := Cluster(s, job, outcomes...)

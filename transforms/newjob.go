@@ -3,6 +3,7 @@ package transforms
 import (
 	"slices"
 
+	"mirrorbeam/internal/common"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/methods"
@@ -29,6 +30,8 @@ type Extent struct {
 	// Units is the folder in which a state keeps units, and Verdicts a table of the similar pairs of the last run. Both are
 	// empty without a state.
 	Units, Verdicts string
+	// KnowsCommon is as in [Job].
+	KnowsCommon bool
 }
 
 // NewJob returns the parameters of the stages of a job.
@@ -44,7 +47,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 	if !job.IsLocal(config.Runner) {
 		runs.Memory = config.ProcessMemory()
 	}
-	return &Job{
+	j := &Job{
 		Runs:   runs,
 		Lanes:  sizing.Lanes,
 		Inputs: inputs, Splits: e.Splits,
@@ -52,7 +55,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 			Sketching: config.Sketching(sizing.WindowBytes), Inputs: inputs, Kept: kept(config, &parameters),
 			Checksums: readsAgain(config), AuditSample: config.AuditSample(), Units: work.Path(e.Units),
 		},
-		Common: config.CountedLaw(), Counts: config.CommonLaw().IsOff(),
+		Common: config.CountedLaw(), Counts: config.CommonLaw().IsOff(), KnowsCommon: e.KnowsCommon, Stripping: stripping(config, &parameters),
 		Method: config.Method(), Parameters: parameters,
 		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes,
 		Similarity: scoring.Similarity{
@@ -61,13 +64,32 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Excerpt: config.Excerpt, Rarity: config.Rarity,
 		Rows: outputs.Rows{
 			Files:  outputs.Files{Partial: work.Path(e.Partial), Format: config.OutputFormat},
-			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming, IsPartial: !config.CommonLaw().IsOff(), TellsRarity: config.Rarity > 0,
+			Inputs: inputs, Emit: config.Outputs(), ByDistance: config.Scoring() == methods.Hamming, IsPartial: isPartial(config), TellsRarity: config.Rarity > 0,
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && config.Similarity == methods.Resemblance,
 		},
 		Index: indexOf(config, e),
 		Sites: mirrors.Judging{Inputs: inputs, Limits: config.Limits()},
 	}
+	if !config.CommonLaw().IsOff() {
+		// What follows from the sets is made when the common shingles are out of them.
+		f := &j.Fingerprinting
+		j.Stripping.AuditSample, f.AuditSample = f.AuditSample, 0
+		f.Kept.Whole, f.Kept.Scheme, f.Kept.Sets, f.Options.SimHashBits = true, lshbands.Scheme{}, documents.AllHashes, 0
+	}
+	return j
+}
+
+// stripping returns how a job takes common shingles out of documents.
+func stripping(config *job.Config, parameters *methods.Parameters) common.Stripping {
+	return common.Stripping{
+		Kept: kept(config, parameters), SimHashBits: config.SimHashBits(), Apart: isPartial(config), Inputs: parameters.Inputs,
+	}
+}
+
+// isPartial reports whether rows of pairs have two similarities: without common shingles, and with them.
+func isPartial(config *job.Config) bool {
+	return !config.CommonLaw().IsOff() && config.Similarity == methods.Resemblance && config.Scoring() == methods.Jaccard
 }
 
 // readsAgain reports whether the job reads the input a second time.
@@ -84,9 +106,6 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 		Marking: documents.Marking{Keep: config.Keep, SourceField: config.SourceField, Within: config.Within, Across: config.Across, Pages: config.Paging(parameters.Shards)},
 	}
 	kept.Boilerplate = slices.Contains(config.Outputs(), output.Boilerplate) && len(config.Ignore) > 0
-	if !config.CommonLaw().IsOff() {
-		kept.Whole, kept.Scheme = true, lshbands.Scheme{}
-	}
 	isScored := method.Scorer(parameters) != methods.NoScorer
 	switch {
 	case !isScored && !slices.Contains(config.Outputs(), output.Sketches):
@@ -99,5 +118,5 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 
 // indexOf returns the index for the scores of the job.
 func indexOf(config *job.Config, e Extent) outputs.Index {
-	return outputs.Index{Partial: work.Path(e.Partial), Inputs: work.Path(e.Inputs), Kind: config.Indexing(e.Lists)}
+	return outputs.Index{Partial: work.Path(e.Partial), Inputs: work.Path(e.Inputs), Kind: config.Indexing(e.Lists), IsStripped: !config.CommonLaw().IsOff()}
 }

@@ -23,34 +23,42 @@ func init() {
 // Strip takes the shingles that very many documents have out of all sketch blocks; see [common]. It counts twice. If the job
 // only counts common shingles, the blocks stay as they are.
 //
+// If an earlier job has found them, it does not count.
+//
 // It takes the outcomes of Fingerprint, PCollection<[]byte>, whose blocks are whole, and returns these with its own, whose
 // blocks are stripped.
 func Strip(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
-	seeing := common.Seeing{Shards: job.Parameters.Shards}
-	counting := common.Counting{Law: job.Common}
-	first, second, strip := s.Scope("common"), s.Scope("common again"), s.Scope("strip")
-	listing := func(step int) frequentFn { return frequentFn{Work: common.NewListing(job.whole(step))} }
-	stripping := common.Stripping{
-		Scheme: job.Parameters.Scheme, Law: job.Common, LeavesSets: job.Counts,
-		Counts: job.HasBoilerplate(), Shards: job.Parameters.Shards,
+	strip := s.Scope("strip")
+	var tasks beam.PCollection
+	if job.KnowsCommon {
+		tasks = exchange(strip, job, job.whole(common.FirstRound), sketches)
+	} else {
+		last := commonFn{frequentFn{Work: common.NewListing(job.whole(common.FirstRound)), planner: job.planner(strip)}}
+		last.Work.Stays = true
+		tasks = beam.ParDo(strip, &last, together(strip, findCommon(s, job, sketches), sketches))
 	}
+	stripping := job.Stripping
+	stripping.Law, stripping.LeavesSets = job.Common, job.Counts
+	stripping.Counts, stripping.Shards = job.HasBoilerplate(), job.Parameters.Shards
+	stripped := sideBySide(strip, &stripFn{Work: stripping, bundle: job.bundle()}, tasks)
+	return beam.Flatten(s, sketches, stripped)
+}
+
+// findCommon counts which shingles are common. It returns the outcomes of the tasks that have found them.
+func findCommon(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
+	seeing := common.Seeing{Shards: job.Parameters.Shards, OfSequences: job.Stripping.Kept.Sequences}
+	counting := common.Counting{Law: job.Common}
+	first, second := s.Scope("common"), s.Scope("common again")
 
 	seen := sideBySide(first, &seeFn{Work: seeing, bundle: job.bundle()}, exchange(first, job, job.whole(common.FirstRound), sketches))
 	count := first.Scope("count")
 	frequent := sideBySide(count, &countSeenFn{Work: counting, bundle: job.bundle()}, exchange(count, job, common.SeenDelivery(), seen, sketches))
 
-	again := listing(common.SecondRound)
-	again.planner = job.planner(second)
+	again := frequentFn{Work: common.NewListing(job.whole(common.SecondRound)), planner: job.planner(second)}
 	tasks := beam.ParDo(second, &again, together(second, frequent, sketches))
 	seen = sideBySide(second, &seeAgainFn{seeFn{Work: seeing, bundle: job.bundle()}}, tasks)
 	count = second.Scope("count")
-	frequent = sideBySide(count, &countAgainFn{countSeenFn{Work: counting, bundle: job.bundle()}}, exchange(count, job, common.SeenDelivery(), seen, sketches))
-
-	last := commonFn{listing(common.FirstRound)}
-	last.planner = job.planner(strip)
-	tasks = beam.ParDo(strip, &last, together(strip, frequent, sketches))
-	stripped := sideBySide(strip, &stripFn{Work: stripping, bundle: job.bundle()}, tasks)
-	return beam.Flatten(s, sketches, stripped)
+	return sideBySide(count, &countAgainFn{countSeenFn{Work: counting, bundle: job.bundle()}}, exchange(count, job, common.SeenDelivery(), seen, sketches))
 }
 
 var (

@@ -95,6 +95,9 @@ func printDocument(w io.Writer, label string, d *explain.Document) {
 	if d.Words > 0 {
 		facts = append(facts, counted(int64(d.Words), "word"), counted(int64(d.Shingles), "distinct shingle"))
 	}
+	if d.LeftOut > 0 {
+		facts = append(facts, fmt.Sprintf("of which %s do not count", count(int64(d.LeftOut))))
+	}
 	if d.Reference {
 		facts = append(facts, "of the reference")
 	}
@@ -125,6 +128,9 @@ func printMeasures(w io.Writer, x *explain.Explanation) {
 		say(w, "; a pair of these sizes has %s in common", count(int64(s.Needed)))
 	}
 	say(w, "\n")
+	if s.Whole != nil {
+		say(w, "by all          %.4f   with the shingles that do not count\n", *s.Whole)
+	}
 	say(w, "of A in B       %.4f\nof B in A       %.4f\n", s.ContainmentA, s.ContainmentB)
 	if s.Hamming != nil {
 		say(w, "SimHash         %d of %d bits differ\n", *s.Hamming, s.Bits)

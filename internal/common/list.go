@@ -21,6 +21,8 @@ type Listing struct {
 	Reads work.Stage
 	// Delivery makes the tasks.
 	Delivery work.Delivery
+	// Stays says that the list is what the job has found: see [Found].
+	Stays bool
 }
 
 // NewListing returns the step that lists what [Counting] has found, and makes the tasks of a delivery of whole sets.
@@ -66,6 +68,11 @@ func (l *Listing) deliver(p *work.Planning, list []byte) error {
 	}
 	written := ""
 	var failed error
+	if l.Stays {
+		if err := Give(string(p.Runs.Folder), list); err != nil {
+			return err
+		}
+	}
 	err := l.Delivery.Deliver(string(p.Runs.Folder), work.RunsOf(runs), p.Counts, func(t work.Task) {
 		if written != t.Catalog {
 			written, failed = t.Catalog, storage.WriteFile(listPath(t.Catalog), list)
@@ -106,9 +113,33 @@ var lists work.Shared[List]
 // listPath is where the list of the tasks of a catalog is.
 func listPath(catalog string) string { return catalog + "-common" }
 
+// foundPath is where a job has its common shingles, given its folder.
+func foundPath(folder string) string { return storage.Join(folder, "common-shingles") }
+
+// Found returns the common shingles that a job has found which has ended, packed as in a sketch block and ascending. Folder
+// is that of its run files.
+func Found(folder string) ([]byte, error) {
+	packed, err := storage.ReadFile(foundPath(folder))
+	if err != nil {
+		return nil, fmt.Errorf("read common shingles: %w", err)
+	}
+	return packed, nil
+}
+
+// Give writes common shingles, as [Found] returns them, to the folder of a job.
+func Give(folder string, packed []byte) error {
+	if err := storage.WriteFile(foundPath(folder), packed); err != nil {
+		return fmt.Errorf("write common shingles: %w", err)
+	}
+	return nil
+}
+
 // ReadList returns the list of the tasks of a catalog. The caller holds it while it uses it; see [work.Desk].
-func ReadList(catalog string) (*List, error) {
-	return lists.Get(listPath(catalog), func(path string) (*List, error) {
+func ReadList(catalog string) (*List, error) { return readList(listPath(catalog)) }
+
+// readList returns the list in a file.
+func readList(path string) (*List, error) {
+	return lists.Get(path, func(path string) (*List, error) {
 		packed, err := storage.ReadFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("read common shingles: %w", err)

@@ -2,7 +2,6 @@ package common
 
 import (
 	"context"
-	"slices"
 
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
@@ -49,24 +48,16 @@ func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		frequent = list.Shingles
 	}
 	known := documents.Repeats{}
-	var sequence sketchblock.Sequence
+	d := whole{sequences: s.OfSequences}
 	return eachWhole(ctx, w, func(block *sketchblock.Block, i int, packed []byte) error {
 		// A repeat changes no count. To leave it out here saves the work.
 		if digest := block.Digest(i); known.Has(block.Ref(i), digest, 0) {
 			return nil
 		}
-		w.Figures.Records++
-		w.Figures.Bytes += int64(len(packed))
-		if s.OfSequences {
-			var err error
-			if sequence, err = sketchblock.ParseSequence(sequence, packed); err != nil {
-				return err
-			}
-			w.Hashes = distinctOf(w.Hashes[:0], sequence.Shingles)
-		} else {
-			w.Hashes = sketchblock.AppendSet(w.Hashes[:0], packed)
+		if err := d.read(w, block, i, packed); err != nil {
+			return err
 		}
-		seen := w.Hashes
+		seen := d.set
 		if frequent != nil {
 			all := len(seen)
 			if seen = appendShared(w.Pairs[:0], frequent, seen); !stands(all-len(seen), all) {
@@ -78,13 +69,6 @@ func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	})
 }
 
-// distinctOf returns the distinct hashes of a sequence, in the given memory.
-func distinctOf(memory, hashes []uint64) []uint64 {
-	memory = append(memory, hashes...)
-	slices.Sort(memory)
-	return slices.Compact(memory)
-}
-
 // appendShared appends to shared the shingles of a set that are among others.
 func appendShared(shared []uint64, others *sketch.Shingles, set []uint64) []uint64 {
 	for _, hash := range set {
@@ -93,17 +77,4 @@ func appendShared(shared []uint64, others *sketch.Shingles, set []uint64) []uint
 		}
 	}
 	return shared
-}
-
-// eachWhole visits the documents of a split with their whole sets, marked or not.
-func eachWhole(ctx context.Context, w *work.Desk, visit func(block *sketchblock.Block, i int, set []byte) error) error {
-	for i := range w.Pieces {
-		switch w.Pieces[i].Kind {
-		case records.WholeDocuments:
-			w.Pieces[i].Kind = records.Documents
-		case records.WholeSets:
-			w.Pieces[i].Kind = records.Sets
-		}
-	}
-	return w.EachSet(ctx, visit)
 }

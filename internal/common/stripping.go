@@ -4,18 +4,27 @@ import (
 	"context"
 	"errors"
 
+	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/work"
-	"mirrorbeam/lshbands"
 	"mirrorbeam/sketch"
 )
 
-// Stripping writes the sketch blocks of a split again, with the common shingles apart.
+// Stripping writes the sketch blocks of a split again, without the common shingles.
 type Stripping struct {
-	// Scheme is the scheme of the band keys, which are made of what is left.
-	Scheme lshbands.Scheme
+	// Kept says what the blocks keep of what is left.
+	Kept documents.Kept
+	// SimHashBits is the length of the SimHash fingerprints, which are made of what is left; 0 makes none.
+	SimHashBits int
+	// Apart keeps the common shingles, too, apart from the sets. Similarities by all shingles need them.
+	Apart bool
+	// Inputs is the path of the file that [documents.WriteInputs] made.
+	Inputs work.Path
+	// AuditSample is about how many documents the audit samples of those that are left. 0 means no audit.
+	AuditSample int
 	// Law is the law that the common shingles follow.
 	Law Law
 	// LeavesSets says that the blocks stay as they are: common shingles are only counted.
@@ -23,20 +32,34 @@ type Stripping struct {
 	// Counts says that the documents that have each common shingle are counted, in so many ranges of hashes.
 	Counts bool
 	Shards int
+
+	inputs *documents.Inputs // read in Setup, as are the shares
+	shares audit.Shares
+}
+
+// Setup reads the inputs. It must be called before the first task.
+func (s *Stripping) Setup() (err error) {
+	if s.inputs, err = documents.OpenInputs(string(s.Inputs)); err == nil {
+		s.shares = audit.NewShares(s.AuditSample, s.inputs.TextBytes())
+	}
+	return err
 }
 
 // Task strips the documents of one split. A document of which fewer than [sketch.LeastOwn] shingles are left gets an empty
 // set. Digests stay those of the whole sets: so it is equal to documents of the same whole set, and like no other.
 func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	list, err := ReadList(t.Catalog)
+	list, err := readList(foundPath(string(w.Runs.Folder)))
 	if err != nil {
 		return err
 	}
 	w.Hold(list)
 	w.Outcome.Common = &work.CommonFound{Above: s.Law.Limit(t.Documents), Shingles: int64(list.Len())}
 	o := &stripped{
-		Stripping: s, desk: w, split: t.Number, common: list.Shingles, bands: documents.NewBands(s.Scheme),
-		builder: sketchblock.NewBuilder(s.Scheme.Bands, 0), seen: records.Sightings{},
+		Stripping: s, desk: w, split: t.Number, common: list.Shingles, bands: documents.NewBands(s.Kept.Scheme),
+		builder: sketchblock.NewBuilder(s.Kept.Scheme.Bands, s.SimHashBits/64), whole: whole{sequences: s.Kept.Sequences}, seen: records.Sightings{},
+	}
+	if o.stripper, err = sketch.NewStripper(list.Shingles, s.SimHashBits); err != nil {
+		return err
 	}
 	err = eachWhole(ctx, w, func(block *sketchblock.Block, i int, packed []byte) error {
 		if i == 0 {
@@ -44,7 +67,10 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 				return err
 			}
 		}
-		return o.add(block, i, packed)
+		if err := o.whole.read(w, block, i, packed); err != nil {
+			return err
+		}
+		return o.add(block, i)
 	})
 	if err != nil {
 		return err
@@ -55,56 +81,93 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 // stripped is a split on its way to stripped blocks.
 type stripped struct {
 	*Stripping
-	desk        *work.Desk
-	split       int
-	common      *sketch.Shingles
-	bands       *documents.Bands
-	builder     *sketchblock.Builder
-	own, shared []uint64
-	parts       []byte // the common shingles of the documents of a block
-	seen        records.Sightings
+	desk     *work.Desk
+	split    int
+	whole    whole
+	common   *sketch.Shingles
+	stripper *sketch.Stripper
+	bands    *documents.Bands
+	builder  *sketchblock.Builder
+	sequence []byte
+	shared   []uint64
+	parts    []byte // the common shingles of the documents of a block
+	aside    documents.Aside
+	seen     records.Sightings
 }
 
 // add adds a document.
-func (s *stripped) add(block *sketchblock.Block, i int, packed []byte) error {
-	w, counts := s.desk, &s.desk.Outcome.Counts
-	w.Figures.Records++
-	w.Figures.Bytes += int64(len(packed))
-	w.Hashes = sketchblock.AppendSet(w.Hashes[:0], packed)
-	s.own, s.shared = s.common.AppendOthers(s.own[:0], w.Hashes), appendShared(s.shared[:0], s.common, w.Hashes)
+func (s *stripped) add(block *sketchblock.Block, i int) error {
 	if s.Counts {
-		for _, hash := range s.shared {
-			s.seen.Add(hash, block.Ref(i))
-		}
-		if s.seen.IsFull() {
-			if err := s.writeSeen(); err != nil {
-				return err
-			}
+		if err := s.see(block.Ref(i)); err != nil {
+			return err
 		}
 	}
 	if s.LeavesSets {
 		return nil
 	}
-	if len(s.shared) > 0 {
-		counts.CommonIn++
-		if len(s.own) < sketch.LeastOwn {
-			s.own, s.shared = s.own[:0], w.Hashes
-			counts.CommonWhole++
+	own, simhash := s.stripper.Strip(s.whole.set)
+	isBare := len(own) == 0
+	s.count(len(own))
+	if s.Apart {
+		if s.shared = s.shared[:0]; isBare {
+			s.shared = append(s.shared, s.whole.set...)
+		} else if len(own) < len(s.whole.set) {
+			s.shared = appendShared(s.shared, s.common, s.whole.set)
 		}
-		counts.CommonShingles += int64(len(s.shared))
+		s.parts = records.AppendCommonPart(s.parts, s.shared)
 	}
-	s.parts = records.AppendCommonPart(s.parts, s.shared)
-	w.Outcome.Shingles += int64(len(s.own))
-	s.builder.Add(sketchblock.Document{
-		Ref: block.Ref(i), Digest: block.Digest(i), Set: s.own, Size: len(s.own), Keys: s.bands.Of(s.own),
+	d := sketchblock.Document{
+		Ref: block.Ref(i), Digest: block.Digest(i), Size: len(own), Keys: s.bands.Of(own), SimHash: simhash,
 		Standing: block.Standing(i), Scope: block.Scope(i), Side: block.Side(i), Source: block.Source(i), ID: block.ID(i),
-	})
+	}
+	if s.AuditSample > 0 {
+		whole := d
+		whole.Set = own
+		s.aside.Add(s.shares, &whole, s.inputs.Files[d.Ref.File()].Reference)
+	}
+	switch {
+	case s.Kept.Sequences:
+		s.sequence = s.whole.appendStripped(s.sequence[:0], s.common, isBare)
+		d.Sequence = s.sequence
+	case s.Kept.Sets == documents.AllHashes:
+		d.Set = own
+	case s.Kept.Sets == documents.SmallestHashes:
+		d.Set = sketch.BottomK(own, records.SmallestHashes)
+	}
+	s.desk.Outcome.Shingles += int64(len(own))
+	s.builder.Add(d)
+	return nil
+}
+
+// see notes that a document has the common shingles of its set.
+func (s *stripped) see(ref docref.Ref) error {
+	for _, hash := range s.whole.set {
+		if s.common.Has(hash) {
+			s.seen.Add(hash, ref)
+		}
+	}
+	if s.seen.IsFull() {
+		return s.writeSeen()
+	}
 	return nil
 }
 
 // writeSeen writes which documents have which common shingle.
 func (s *stripped) writeSeen() error {
 	return s.seen.Write(&s.desk.Run, records.OfCorpus, s.split, s.Shards)
+}
+
+// count counts what is left out of a document.
+func (s *stripped) count(own int) {
+	counts, out := &s.desk.Outcome.Counts, len(s.whole.set)-own
+	if out == 0 {
+		return
+	}
+	counts.CommonIn++
+	counts.CommonShingles += int64(out)
+	if own == 0 {
+		counts.CommonWhole++
+	}
 }
 
 // write writes the block.
@@ -119,7 +182,12 @@ func (s *stripped) write() error {
 	if err := run.Section(records.Sets, s.split, s.builder.Sets()); err != nil {
 		return err
 	}
-	if err := run.Section(records.CommonParts, s.split, s.parts); err != nil {
+	if s.Apart {
+		if err := run.Section(records.CommonParts, s.split, s.parts); err != nil {
+			return err
+		}
+	}
+	if err := s.aside.Write(run, s.split); err != nil {
 		return err
 	}
 	s.builder.Reset()

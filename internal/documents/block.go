@@ -1,9 +1,7 @@
 package documents
 
 import (
-	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/corpus"
-	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -19,8 +17,7 @@ type block struct {
 	file    int // number of the file of its first document
 	builder *sketchblock.Builder
 	rejects []byte
-	sampled []byte // records of documents from which the audit draws its sample
-	probed  []byte // records of documents among which the audit looks for partners
+	aside   Aside
 	counts  work.Counts
 	passed  work.PassedOver
 	sources sources.Tally // documents of each source
@@ -44,7 +41,8 @@ func newBlock(keys, simHashBits int) *block {
 // reset drops what was made of the last portion.
 func (b *block) reset() {
 	b.builder.Reset()
-	b.rejects, b.sampled, b.probed, b.counts = b.rejects[:0], b.sampled[:0], b.probed[:0], work.Counts{}
+	b.aside.reset()
+	b.rejects, b.counts = b.rejects[:0], work.Counts{}
 	b.sources, b.texts = b.sources[:0], work.Texts{}
 	clear(b.passed)
 	clear(b.values)
@@ -75,28 +73,6 @@ func (b *block) countIgnored(d sketch.Document) {
 	}
 }
 
-// setAside keeps a document for the audit if it is in one of its shares.
-func (b *block) setAside(shares audit.Shares, d *sketchblock.Document, isReference bool) {
-	if len(d.Set) == 0 {
-		return
-	}
-	aside := records.SetAside{Ref: d.Ref, Digest: d.Digest, Scope: d.Scope, Side: d.Side}
-	switch sampled, probed := chosen(shares, d.Ref, d.Digest, isReference); {
-	case sampled:
-		b.sampled = records.AppendSetAside(b.sampled, aside, d.Set)
-	case probed:
-		b.probed = records.AppendSetAside(b.probed, aside, d.Set)
-	}
-}
-
-// chosen reports whether a document is in the share from which the audit draws its sample, or otherwise in the share in
-// which it looks for partners. All documents of the corpus may be in that one. Then none is chosen for it.
-func chosen(shares audit.Shares, ref docref.Ref, digest uint64, isReference bool) (sampled, probed bool) {
-	hash := audit.DocumentHash(ref, digest, isReference)
-	sampled = !isReference && hash < audit.Limit(shares.Sampled)
-	return sampled, !sampled && shares.Probed < 1 && hash < audit.Limit(shares.Probed)
-}
-
 // write adds the block to a run file. Rejects is the shard of its rejects.
 func (b *block) write(run *runfile.Writer, split, rejects int) error {
 	ofDocuments, ofSets := records.Documents, records.Sets
@@ -111,11 +87,14 @@ func (b *block) write(run *runfile.Writer, split, rejects int) error {
 			return err
 		}
 	}
+	if err := b.aside.Write(run, split); err != nil {
+		return err
+	}
 	for _, section := range []struct {
 		kind  runfile.Kind
 		shard int
 		bytes []byte
-	}{{records.Sample, split, b.sampled}, {records.Probe, split, b.probed}, {records.Rejects, rejects, b.rejects}, {records.Pages, split, b.pages}} {
+	}{{records.Rejects, rejects, b.rejects}, {records.Pages, split, b.pages}} {
 		if len(section.bytes) == 0 {
 			continue
 		}

@@ -169,7 +169,7 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
 	one.Set, one.Size, one.Keys, one.SimHash = d.Set, len(d.Set), f.bands.Of(d.Set), d.SimHash
 	f.marker.pages.add(b, ref, r, &f.files[r.File], one.Size)
 	f.countShort(b, r, one.Size)
-	b.setAside(f.shares, &one, f.files[r.File].Reference)
+	b.aside.Add(f.shares, &one, f.files[r.File].Reference)
 	switch f.kept.Sets {
 	case NoHashes:
 		one.Set = nil

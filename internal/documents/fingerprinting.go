@@ -165,13 +165,14 @@ func (f *Fingerprinting) parallel(ctx context.Context, reader *splitReader, writ
 }
 
 func (f *Fingerprinting) block() *block {
+	keys, bits := f.Kept.Scheme.Bands, f.Options.SimHashBits
 	switch {
 	case f.Kept.Identity != "":
-		return newBlock(1, 0)
+		keys, bits = 1, 0
 	case f.Kept.Sequences:
-		return newBlock(0, 0)
+		keys, bits = 0, 0
 	}
-	b := newBlock(f.Kept.Scheme.Bands, f.Options.SimHashBits)
+	b := newBlock(keys, bits)
 	b.isWhole = f.Kept.Whole
 	return b
 }

@@ -78,7 +78,7 @@ func (s Sketching) WithStopWords(list string) (Sketching, error) {
 	return s, err
 }
 
-// allIgnored are the shingles that do not count in the jobs at work in this process, by their bytes.
+// allIgnored are lists of shingles that do not count in the jobs at work in this process, by their bytes.
 var allIgnored work.Shared[sketch.Shingles]
 
 // WithLists returns the options with the list of stop words of the inputs, and with their shingles that do not count.
@@ -95,10 +95,15 @@ func (s Sketching) WithIgnored(packed []byte) (_ Sketching, err error) {
 	if len(packed) == 0 {
 		return s, nil
 	}
-	s.Options.Ignored, err = allIgnored.Get(IgnoredHash(packed), func(string) (*sketch.Shingles, error) {
+	s.Options.Ignored, err = SharedShingles(packed)
+	return s, err
+}
+
+// SharedShingles returns shingles that do not count, packed as in [Inputs]. All who use them in this process share them.
+func SharedShingles(packed []byte) (*sketch.Shingles, error) {
+	return allIgnored.Get(IgnoredHash(packed), func(string) (*sketch.Shingles, error) {
 		return sketch.NewShingles(sketchblock.AppendSet(nil, packed))
 	})
-	return s, err
 }
 
 // IgnoredHash identifies shingles that do not count, packed as in [Inputs]. It is empty if there are none.

@@ -139,7 +139,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 
 // recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
-	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, aside: newBlock(0, 0), values: valueCounts{}, sites: siteCounts{}}
+	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: siteCounts{}}
 	for i, stretch := range f.inputs.Splits[number] {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -148,7 +148,7 @@ func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w
 			return fmt.Errorf("recall %s: %w", f.inputs.Files[stretch.File].Name, err)
 		}
 	}
-	if err := r.aside.write(&w.Run, number, 0); err != nil {
+	if err := r.aside.Write(&w.Run, number); err != nil {
 		return err
 	}
 	if err := r.values.write(&w.Run, f.rangeOf); err != nil {
@@ -169,7 +169,7 @@ type recalling struct {
 	*work.Desk
 	number int                                // of the split
 	runs   map[string]map[int][]runfile.Piece // pieces of the files of units, by path and shard
-	aside  *block                             // documents for the audit
+	aside  Aside                              // documents for the audit
 	sums   []Checksum
 	values valueCounts
 	sites  siteCounts
@@ -192,11 +192,11 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 	isCounted := false
 	for _, piece := range r.runs[u.Run][u.Shard] {
 		switch piece.Kind {
-		case records.Documents:
+		case records.Documents, records.WholeDocuments:
 			piece.Mark = uint32(stretch.File)
 			blocks = append(blocks, piece)
 			err = r.Run.Link(piece.Kind, r.number, piece, piece.Mark)
-		case records.Sets:
+		case records.Sets, records.WholeSets:
 			sets = append(sets, piece)
 			err = r.Run.Link(piece.Kind, r.number, piece, 0)
 		case records.Rejects:
@@ -246,7 +246,9 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) error {
 	o.Counts.Add(s.Counts)
 	o.PassedOver = o.PassedOver.Add(s.PassedOver)
 	o.Texts.Add(s.Texts)
-	o.Shingles += s.Shingles
+	if !r.Kept.Whole {
+		o.Shingles += s.Shingles
+	}
 	if r.Kept.SourceField == "" {
 		o.Sources.Documents.Add(file.SourceAt(stretch.Start), s.Counts.Documents+s.Counts.ReferenceDocuments)
 	}
@@ -280,7 +282,7 @@ func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) er
 	}
 	for i, set := range block.Sets(packed) {
 		if i >= first && isChosen(i) {
-			r.aside.setAside(r.shares, documentOf(&block, i, set), isReference)
+			r.aside.Add(r.shares, documentOf(&block, i, set), isReference)
 		}
 	}
 	return nil

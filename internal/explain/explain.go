@@ -44,10 +44,12 @@ type Document struct {
 	Given string `json:"given"`
 	ID    string `json:"id,omitempty"`
 	Ref   string `json:"ref,omitempty"`
-	// Bytes, Words and Shingles measure its text; 0 if it cannot be read. Shingles are distinct ones.
+	// Bytes, Words and Shingles measure its text; 0 if it cannot be read. Shingles are distinct ones, of which LeftOut do not
+	// count: base texts have them, or very many documents.
 	Bytes    int64 `json:"bytes,omitempty"`
 	Words    int   `json:"words,omitempty"`
 	Shingles int   `json:"shingles,omitempty"`
+	LeftOut  int   `json:"left_out,omitempty"`
 	// Cluster is the cluster that it is in, of Size documents; empty if it is in none, or if the run has written none.
 	Cluster string `json:"cluster,omitempty"`
 	Size    int    `json:"size,omitempty"`

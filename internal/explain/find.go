@@ -63,7 +63,7 @@ func (x *explainer) findTexts(ctx context.Context) error {
 		x.note("The input was not read.")
 		return nil
 	}
-	reader, err := newReader(x.config)
+	reader, err := newReader(x.folder)
 	if err != nil {
 		x.note("The texts cannot be measured: %s", setting.Text(err, flagName))
 		return nil
@@ -142,7 +142,7 @@ func (x *explainer) missing(ctx context.Context, d *Document) error {
 
 // take takes over what the input says of the document.
 func (d *Document) take(t *text) {
-	d.Ref, d.Bytes, d.Words, d.Shingles, d.Reference = t.ref, t.bytes, t.words, len(t.set), t.reference
+	d.Ref, d.Bytes, d.Words, d.Shingles, d.LeftOut, d.Reference = t.ref, t.bytes, t.words, len(t.whole), len(t.whole)-len(t.set), t.reference
 	if d.ID == "" {
 		d.ID = t.id
 	}

@@ -9,8 +9,8 @@ import (
 	"mirrorbeam/internal/difference"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/results"
-	"mirrorbeam/internal/setting"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 )
@@ -26,6 +26,9 @@ type Similarity struct {
 	Common int `json:"common"`
 	Union  int `json:"union"`
 	Needed int `json:"needed,omitempty"`
+	// Whole is the Jaccard similarity by all shingles, where base texts or common shingles are left out of the others; nil
+	// where nothing is.
+	Whole *float64 `json:"jaccard_whole,omitempty"`
 	// Hamming is the number of the Bits in which their SimHash fingerprints differ. It is nil if one has no words.
 	Hamming *int `json:"hamming,omitempty"`
 	Bits    int  `json:"bits,omitempty"`
@@ -63,7 +66,8 @@ type text struct {
 	reference bool
 	others    [][]byte
 
-	set      []uint64
+	whole    []uint64 // all shingles
+	set      []uint64 // those that count
 	digest   uint64
 	simhash  []uint64
 	identity sketch.Identified
@@ -74,14 +78,14 @@ type text struct {
 type reader struct {
 	config     *job.Config
 	sketcher   *documents.Sketcher
-	identifier *sketch.Identifier // nil if the job compares sets
-	sequencer  *sketch.Sequencer  // nil unless the job looks for passages
+	whole      *documents.Sketcher // leaves nothing out; nil: as sketcher
+	common     *sketch.Shingles    // nil: none
+	identifier *sketch.Identifier  // nil if the job compares sets
+	sequencer  *sketch.Sequencer   // nil unless the job looks for passages
 }
 
-func newReader(c *job.Config) (*reader, error) {
-	if len(c.Ignore) > 0 || !c.CommonLaw().IsOff() {
-		return nil, setting.Errorf("a run with {ignore} or {common} cannot be explained in this version: it does not tell which shingles count")
-	}
+func newReader(f *results.Folder) (*reader, error) {
+	c := &f.Summary.Config
 	stopWords, err := c.ReadStopWords()
 	if err != nil {
 		return nil, err
@@ -89,6 +93,19 @@ func newReader(c *job.Config) (*reader, error) {
 	sketching := c.Sketching(c.Sizing(0).WindowBytes)
 	sketching.Options.SimHashBits = c.Bits
 	r := &reader{config: c}
+	if !c.CommonLaw().IsOff() {
+		if r.common, err = f.Shingles(output.CommonShingles); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.Ignore) > 0 {
+		if r.whole, err = documents.NewSketcher(sketching, stopWords); err != nil {
+			return nil, err
+		}
+		if sketching.Options.Ignored, err = f.Shingles(output.IgnoredShingles); err != nil {
+			return nil, err
+		}
+	}
 	r.sketcher, err = documents.NewSketcher(sketching, stopWords)
 	if err != nil || !c.HasTexts() {
 		return r, err
@@ -108,6 +125,14 @@ func newReader(c *job.Config) (*reader, error) {
 
 // read measures a document.
 func (r *reader) read(d *results.Found) (*text, error) {
+	var whole []uint64
+	if r.whole != nil {
+		_, all, err := r.whole.Sketch(&d.Portion, d.Position, d.Raw)
+		if err != nil {
+			return nil, err
+		}
+		whole = slices.Clone(all.Set)
+	}
 	record, fingerprint, err := r.sketcher.Sketch(&d.Portion, d.Position, d.Raw)
 	if err != nil {
 		return nil, err
@@ -131,7 +156,29 @@ func (r *reader) read(d *results.Found) (*text, error) {
 			Shingles: slices.Clone(s.Shingles), Tokens: slices.Clone(s.Tokens), Starts: slices.Clone(s.Starts), Ends: slices.Clone(s.Ends),
 		}
 	}
+	if t.whole = whole; r.whole == nil {
+		t.whole = t.set
+	}
+	if r.common != nil {
+		return t, r.leaveCommonOut(t)
+	}
 	return t, nil
+}
+
+// leaveCommonOut takes the common shingles out of what is compared of a document, as the job did.
+func (r *reader) leaveCommonOut(t *text) error {
+	stripper, err := sketch.NewStripper(r.common, r.config.Bits)
+	if err != nil {
+		return err
+	}
+	t.set, t.simhash = stripper.Strip(t.set)
+	t.sequence.LeaveOut(r.common, len(t.set) == 0)
+	return nil
+}
+
+// leavesOut reports whether the run leaves shingles out.
+func (x *explainer) leavesOut() bool {
+	return len(x.config.Ignore) > 0 || !x.config.CommonLaw().IsOff()
 }
 
 // measure compares the two documents, if the input has both.
@@ -140,6 +187,11 @@ func (x *explainer) measure() error {
 		return nil
 	}
 	x.Similarity = compare(x.a, x.b, x.config)
+	if x.leavesOut() {
+		shared, union := overlap(x.a.whole, x.b.whole)
+		whole := float64(shared) / float64(max(union, 1))
+		x.Similarity.Whole = &whole
+	}
 	if x.config.HasTexts() {
 		sides := difference.SideBySide(x.a.content, x.b.content, x.config.Shingle, x.config.Tokens)
 		x.Difference = sides.Merged()
@@ -153,22 +205,27 @@ func (x *explainer) measure() error {
 	return x.compareKeys()
 }
 
-// compare measures the similarity.
-func compare(a, b *text, c *job.Config) *Similarity {
-	s := &Similarity{Same: a.digest == b.digest}
-	for i, j := 0, 0; i < len(a.set) && j < len(b.set); {
+// overlap returns how many elements are in both of two sets, and in either. The sets ascend.
+func overlap(a, b []uint64) (shared, union int) {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
-		case a.set[i] < b.set[j]:
+		case a[i] < b[j]:
 			i++
-		case a.set[i] > b.set[j]:
+		case a[i] > b[j]:
 			j++
 		default:
-			s.Common++
+			shared++
 			i++
 			j++
 		}
 	}
-	s.Union = len(a.set) + len(b.set) - s.Common
+	return shared, len(a) + len(b) - shared
+}
+
+// compare measures the similarity.
+func compare(a, b *text, c *job.Config) *Similarity {
+	s := &Similarity{Same: a.digest == b.digest}
+	s.Common, s.Union = overlap(a.set, b.set)
 	share := func(of int) float64 {
 		if of == 0 {
 			if s.Same {

@@ -70,8 +70,12 @@ func (x *explainer) sameness() string {
 	switch method, _ := methods.Of(x.config.Method()); {
 	case method.Identity != "":
 		return "the same: they have one hash of 128 bits"
+	case x.isBare(&x.A):
+		return "identical: hardly anything is left of them without what does not count, and their sets of shingles are equal"
 	case x.Similarity.Union == 0:
 		return "without words, and have the same bytes"
+	case len(x.config.Ignore) > 0:
+		return "identical: their sets of shingles are equal without the base texts"
 	case !x.config.HasTexts():
 		return "identical: their sets of features are equal"
 	}
@@ -173,6 +177,8 @@ func (x *explainer) reasonUnlike() bool {
 		x.because("Their bytes are not the same, and --keys same-bytes joins no other documents.")
 	case method.Identity != "":
 		x.because("Their words are not the same in the same order, and --keys same-words joins no other documents.")
+	case x.isBare(&x.A), x.isBare(&x.B):
+		x.reasonBare()
 	case s.Union == 0:
 		x.because("Both are without words, and their bytes differ.")
 	case s.Hamming == nil:
@@ -182,10 +188,41 @@ func (x *explainer) reasonUnlike() bool {
 	default:
 		x.because("They are too different to be a pair: their similarity is too low. %s.", capital(x.lackText()))
 	}
+	x.reasonLeftOut()
 	if x.folder.Has(results.Clusters) {
 		x.because("No chain of pairs joins them either.")
 	}
 	return true
+}
+
+// isBare reports whether nothing is left of a document, which has words.
+func (x *explainer) isBare(d *Document) bool { return d.LeftOut > 0 && d.LeftOut == d.Shingles }
+
+// reasonBare says why a document of which nothing is left is like no other.
+func (x *explainer) reasonBare() {
+	for _, d := range []*Document{&x.A, &x.B} {
+		if x.isBare(d) {
+			x.because("Of %s hardly anything is left without %s. It is equal to documents of the same shingles, and like no other.", d.Name(), x.outText())
+		}
+	}
+}
+
+// reasonLeftOut says that two documents would be alike if all shingles counted.
+func (x *explainer) reasonLeftOut() {
+	if s := x.Similarity; s.Whole != nil && x.config.Scoring() == methods.Jaccard && *s.Whole >= x.config.Threshold {
+		x.because("By all shingles their similarity would be %.4f: %s do not count.", *s.Whole, x.outText())
+	}
+}
+
+// outText names what the run leaves out.
+func (x *explainer) outText() string {
+	switch {
+	case x.config.CommonLaw().IsOff():
+		return "what base texts have"
+	case len(x.config.Ignore) == 0:
+		return "common shingles"
+	}
+	return "what base texts have and common shingles"
 }
 
 // capital returns a text that begins a sentence.
@@ -226,6 +263,9 @@ func (x *explainer) reasonPassages() {
 		return
 	}
 	s := x.Similarity
+	if x.leavesOut() {
+		x.note("The longest passage has all words that both have, those too that do not count.")
+	}
 	x.because("Of one document %.4f is in the other, of that %.4f in the first, and --threshold is %g. The longest passage that both have is of %d words, and --excerpt is %d.",
 		s.ContainmentA, s.ContainmentB, x.config.Threshold, s.Words, x.config.Excerpt)
 	if k := x.Keys; k != nil && k.Shared != nil && *k.Shared == 0 {

@@ -90,6 +90,9 @@ type Header struct {
 	StopWords string `json:"stop_words,omitempty"`
 	// Ignored are the shingles that do not count, packed as in a sketch block and ascending. It is empty if there are none.
 	Ignored []byte `json:"ignored,omitempty"`
+	// Common are the shingles that do not count because very many documents have them, packed in the same way. They are taken
+	// out of what is left without the ignored ones.
+	Common []byte `json:"common,omitempty"`
 	// References is how many files of the corpus are a reference. They are its first files.
 	References int `json:"references,omitempty"`
 	// Files are the names of the files that the documents come from. The first of them has the number

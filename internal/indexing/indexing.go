@@ -33,6 +33,8 @@ type Corpus struct {
 	StopWords string
 	// Ignored are the shingles of base texts, packed as in a sketch block and ascending; empty for none.
 	Ignored []byte
+	// Common are the shingles that have been taken out of all documents of the job, packed in the same way; empty for none.
+	Common []byte
 	// References is the number of files of the reference, which are the first of all.
 	References int
 	// Files are the files of the documents. The first has the number FirstFile.
@@ -53,7 +55,7 @@ type Builder interface {
 func (k Kind) New(c Corpus, write func([]byte) error) (Builder, error) {
 	header := index.Header{
 		Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, Config: k.Config, Threshold: k.Threshold,
-		StopWords: c.StopWords, Ignored: c.Ignored, References: c.References, FirstFile: c.FirstFile,
+		StopWords: c.StopWords, Ignored: c.Ignored, Common: c.Common, References: c.References, FirstFile: c.FirstFile,
 	}
 	for i := range c.Files {
 		header.Files = append(header.Files, c.Files[i].Name)
@@ -68,7 +70,7 @@ func (k Kind) New(c Corpus, write func([]byte) error) (Builder, error) {
 		}
 	}
 	if k.Bits == 0 {
-		return sets{index.NewBuilder(header, write, newTable)}, nil
+		return &sets{Builder: index.NewBuilder(header, write, newTable), isStripped: len(c.Common) > 0}, nil
 	}
 	tables, err := lshbands.PlanTables(k.Bits, k.Distance, k.Blocks...)
 	if err != nil {
@@ -95,17 +97,27 @@ func KeyOf(header *index.Header, tables *lshbands.Permuted) index.KeyOf {
 func newTable(keys iter.Seq[uint64]) (io.WriterTo, error) { return lshbands.NewTable(keys) }
 
 // sets is an index of full sets.
-type sets struct{ *index.Builder }
+type sets struct {
+	*index.Builder
+	// isStripped says that common shingles are out of the sets, and not out of the digests. Then those of the index are made
+	// anew: a query has no others.
+	isStripped bool
+	hashes     []uint64
+}
 
 // Add adds the documents of a block.
-func (x sets) Add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Piece) error {
+func (x *sets) Add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Piece) error {
 	packed, err := w.ReadPiece(1, setsPiece)
 	if err != nil {
 		return err
 	}
 	for i, set := range block.Sets(packed) {
-		err := x.Builder.Add(index.Document{Ref: block.Ref(i), ID: block.ID(i), Digest: block.Digest(i), Set: set})
-		if err != nil {
+		d := index.Document{Ref: block.Ref(i), ID: block.ID(i), Digest: block.Digest(i), Set: set}
+		if x.isStripped && len(set) > 0 {
+			x.hashes = sketchblock.AppendSet(x.hashes[:0], set)
+			d.Digest = sketch.DigestSet(x.hashes)
+		}
+		if err := x.Builder.Add(d); err != nil {
 			return err
 		}
 	}

@@ -25,3 +25,10 @@ const (
 	Sites    = "sites"
 	Suspects = "suspects"
 )
+
+// Files that a job writes beside its outputs, each packed as in a sketch block and ascending: the shingles of base texts,
+// and those that very many documents have. Both do not count.
+const (
+	IgnoredShingles = "ignored"
+	CommonShingles  = "common"
+)

@@ -3,6 +3,7 @@ package outputs
 import (
 	"context"
 
+	"mirrorbeam/internal/common"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/indexing"
 	"mirrorbeam/internal/output"
@@ -20,6 +21,8 @@ type Index struct {
 	Inputs work.Path
 	// Kind says what the index holds.
 	Kind indexing.Kind
+	// IsStripped says that common shingles have been taken out of the documents.
+	IsStripped bool
 
 	layout documents.Layout // read in Setup
 }
@@ -35,7 +38,7 @@ func (x *Index) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	defer out.Abort()
-	rows, err := x.shard(ctx, t, w.Memory, func(b []byte) error {
+	rows, err := x.shard(ctx, t, w, func(b []byte) error {
 		_, err := out.Write(b)
 		return err
 	})
@@ -53,13 +56,19 @@ func (x *Index) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 }
 
 // shard writes the documents of the splits of a task and returns their number.
-func (x *Index) shard(ctx context.Context, t work.Task, m *work.Memory, write func([]byte) error) (rows int64, err error) {
+func (x *Index) shard(ctx context.Context, t work.Task, w *work.Desk, write func([]byte) error) (rows int64, err error) {
 	first, end := splitsOf(t, len(x.layout.Inputs.Splits))
-	builder, err := x.Kind.New(x.corpus(first, end), write)
+	corpus := x.corpus(first, end)
+	if x.IsStripped {
+		if corpus.Common, err = common.Found(string(w.Runs.Folder)); err != nil {
+			return 0, err
+		}
+	}
+	builder, err := x.Kind.New(corpus, write)
 	if err != nil {
 		return 0, err
 	}
-	err = eachSplit(t.Catalog, first, end, m, func(split *work.Desk) error {
+	err = eachSplit(t.Catalog, first, end, w.Memory, func(split *work.Desk) error {
 		return split.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 			rows += int64(block.Len())
 			return builder.Add(split, block, setsPiece)

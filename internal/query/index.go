@@ -92,7 +92,7 @@ func (x *Index) openFiles(paths []string) error {
 // isMadeBy reports whether an index was made with the settings of a configuration that matter to a query: those that
 // change sketches, and the threshold or distance.
 func isMadeBy(header *index.Header, config *job.Config) bool {
-	if header.Config != config.SketchHash(job.Lists{StopWords: header.StopWords, Ignored: documents.IgnoredHash(header.Ignored)}) {
+	if header.Config != config.IndexHash(job.Lists{StopWords: header.StopWords, Ignored: documents.IgnoredHash(header.Ignored)}) {
 		return false
 	}
 	if config.Scoring() == methods.Hamming {

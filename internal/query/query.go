@@ -17,6 +17,7 @@ import (
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 // Request says which documents to look for in an index, and how.
@@ -203,6 +204,7 @@ type queryWorker struct {
 	top      int
 	add      bool
 	sketcher *documents.Sketcher
+	stripper *sketch.Stripper // nil: no shingles are common
 	searcher *searcher
 	matches  []output.Match
 }
@@ -220,7 +222,28 @@ func (q *query) newWorker() (*queryWorker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &queryWorker{top: q.Top, add: q.Add, sketcher: sketcher, searcher: newSearcher(q.index, q.Threshold)}, nil
+	w := &queryWorker{top: q.Top, add: q.Add, sketcher: sketcher, searcher: newSearcher(q.index, q.Threshold)}
+	if len(header.Common) > 0 {
+		common, err := documents.SharedShingles(header.Common)
+		if err != nil {
+			return nil, err
+		}
+		if w.stripper, err = sketch.NewStripper(common, sketching.Options.SimHashBits); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// strip takes the common shingles of the index out of a fingerprint, whose digest becomes that of what is left.
+func (w *queryWorker) strip(f sketch.Fingerprint) sketch.Fingerprint {
+	if w.stripper == nil {
+		return f
+	}
+	if f.Set, f.SimHash = w.stripper.Strip(f.Set); len(f.Set) > 0 {
+		f.Digest = sketch.DigestSet(f.Set)
+	}
+	return f
 }
 
 // work fills in the rows and counts of the portion, or its questions.
@@ -229,7 +252,8 @@ func (w *queryWorker) work(ctx context.Context, p *portion) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		all, err := w.searcher.search(d.Fingerprint)
+		fingerprint := w.strip(d.Fingerprint)
+		all, err := w.searcher.search(fingerprint)
 		if err != nil {
 			return failure.New(failure.Input, err)
 		}
@@ -250,7 +274,7 @@ func (w *queryWorker) work(ctx context.Context, p *portion) error {
 			w.matches = append(w.matches, all[i].row(id, ref))
 		}
 		if w.add {
-			p.questions = append(p.questions, newQuestion(id, ref, d.Fingerprint, slices.Clone(w.matches)))
+			p.questions = append(p.questions, newQuestion(id, ref, fingerprint, slices.Clone(w.matches)))
 		} else {
 			p.add(w.matches)
 		}

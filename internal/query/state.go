@@ -84,6 +84,9 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	if err := json.Unmarshal(s.content.Config, &x.config); err != nil {
 		return nil, fmt.Errorf("read the configuration of the last run: %w", err)
 	}
+	if !x.config.CommonLaw().IsOff() {
+		return nil, errors.New("its common shingles are still in the sketches that it keeps: in this version ask an index, of a run with --emit index")
+	}
 	if err := x.config.CheckIndex(); err != nil {
 		return nil, fmt.Errorf("an index of its documents cannot be made: it %w", err)
 	}

@@ -52,24 +52,29 @@ func (a *Audit) Plan(_ context.Context, p *work.Planning) error {
 	return p.Deliver(d, append(work.RunsOf(p.Outcomes), path))
 }
 
-// draw draws from the documents that were set aside.
+// draw draws from the documents that were set aside, by the stage that made their sets.
 func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 	shingles := int64(0)
 	for _, o := range p.Outcomes {
 		shingles += o.Shingles
 	}
 	drawing := audit.NewDrawing(a.Sample, a.shares.Elements(shingles))
-	err := work.EachRecordOf(p.Outcomes, work.Fingerprint, records.Sample, p.Memory, func(packed []byte) error {
-		for len(packed) > 0 {
-			var d records.SetAside
-			d, packed = records.NextSetAside(packed)
-			drawing.Add(d.Ref, equalsOf(d), func() []uint64 {
-				return sketchblock.AppendSet(make([]uint64, 0, len(d.Set)/sketchblock.HashSize), d.Set)
-			})
+	for _, stage := range []work.Stage{work.Fingerprint, work.Strip} {
+		err := work.EachRecordOf(p.Outcomes, stage, records.Sample, p.Memory, func(packed []byte) error {
+			for len(packed) > 0 {
+				var d records.SetAside
+				d, packed = records.NextSetAside(packed)
+				drawing.Add(d.Ref, equalsOf(d), func() []uint64 {
+					return sketchblock.AppendSet(make([]uint64, 0, len(d.Set)/sketchblock.HashSize), d.Set)
+				})
+			}
+			return nil
+		})
+		if err != nil {
+			return audit.Sample{}, err
 		}
-		return nil
-	})
-	return drawing.Finish(), err
+	}
+	return drawing.Finish(), nil
 }
 
 // samples are the samples of the jobs at work in this process.

@@ -13,9 +13,11 @@ import (
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/regular"
 	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 // Summary is the part of summary.json that says what the other files mean.
@@ -144,6 +146,20 @@ func (f *Folder) ReadJSON(name string, value any) error {
 		return fmt.Errorf("results in %s cannot be read: %s: %w", f.Path, name, err)
 	}
 	return nil
+}
+
+// Shingles returns shingles that did not count, [output.IgnoredShingles] or [output.CommonShingles], in ascending order. It is an
+// error if the job has not written them.
+func (f *Folder) Shingles(name string) (*sketch.Shingles, error) {
+	paths := f.Paths(name)
+	if len(paths) != 1 {
+		return nil, fmt.Errorf("results in %s do not say which shingles were left out: run the job again with this version of the program", f.Path)
+	}
+	packed, err := storage.ReadFile(paths[0])
+	if err != nil {
+		return nil, fmt.Errorf("results in %s cannot be read: %w", f.Path, err)
+	}
+	return sketch.NewShingles(sketchblock.AppendSet(nil, packed))
 }
 
 // Need is an error unless the job has written at least one of the outputs.

@@ -3,6 +3,9 @@
     runjob run --input corpus.jsonl --output out --common auto --threshold .6 --emit pairs
     python3 scripts/bruteforce/common.py corpus.jsonl auto .6 out
 
+With --similarity containment, a row must have the figures of brute force and a passage of what is left, and pairs of the
+threshold must be listed that share nine words in a row of what is left, which a job is certain to compare.
+
 All pairs are compared, so it is for some thousand documents with ids, in lines of JSON that are not compressed. It knows
 neither scripts without spaces nor letters whose lower case has several code points. Of equal documents the first stands for all.
 """
@@ -59,13 +62,51 @@ def wanted(ids, whole, own, threshold):
     return pairs
 
 
+PASSAGE = 7  # shingles, of nine words
+
+
+def runs(sequence, common):
+    """The runs of shingles in a text that a job must compare by."""
+    found = zip(*(sequence[i:] for i in range(PASSAGE)))
+    return {run for run in found if not common.intersection(run)}
+
+
+def check_containment(ids, sequences, whole, own, common, threshold, output):
+    """Checks the rows of a job that looks for passages, and that none is missing."""
+    place, listed, wrong = {name: i for i, name in enumerate(ids)}, set(), 0
+    for path in glob.glob(output + '/pairs-*.jsonl'):
+        for line in open(path, encoding='utf-8'):
+            row = json.loads(line)
+            a, b = place[row['a']], place[row['b']]
+            listed.add((min(a, b), max(a, b)))
+            if whole[a] == whole[b]:
+                wrong += not row.get('identical')
+                continue
+            shared = len(own[a] & own[b])
+            right = shared and (shared / len(own[a]), shared / len(own[b]))
+            wrong += not right or max(abs(x - y) for x, y in zip(right, (row['containment_a'], row['containment_b']))) > 1e-12
+    first, certain, missing = {}, [runs(s, common) if o else set() for s, o in zip(sequences, own)], 0
+    for b, s in enumerate(whole):
+        if s in first:
+            continue
+        first[s] = b
+        for a in first.values():
+            if a == b or not certain[a] & certain[b]:
+                continue
+            shared = len(own[a] & own[b])
+            missing += shared / min(len(own[a]), len(own[b])) >= threshold and (a, b) not in listed
+    print(f'{len(common)} common shingles; {len(listed)} rows, {wrong} of them with other figures; {missing} pairs are missing')
+    return 1 if wrong or missing else 0
+
+
 def main(corpus, limit, threshold, output):
-    ids, whole = [], []
+    ids, whole, sequences = [], [], []
     for line in open(corpus, encoding='utf-8'):
         document = json.loads(line)
         words = tokens(document['text'])
         ids.append(document['id'])
-        whole.append(frozenset(zip(words, words[1:], words[2:])) if len(words) > 2 else frozenset([tuple(words)] if words else []))
+        sequences.append(list(zip(words, words[1:], words[2:])) if len(words) > 2 else [tuple(words)] if words else [])
+        whole.append(frozenset(sequences[-1]))
     limit = limit_of(limit, len(ids))
     distinct = set(whole)
     first = frequent(distinct, limit)
@@ -73,6 +114,8 @@ def main(corpus, limit, threshold, output):
     common = frequent((s & first for s in standing), limit)
     own = [s - common for s in whole]
     own = [frozenset() if len(o) < min(LEAST, len(s)) else o for o, s in zip(own, whole)]
+    if json.load(open(output + '/summary.json'))['config']['similarity'] == 'containment':
+        return check_containment(ids, sequences, whole, own, common, float(threshold), output)
     want, got = wanted(ids, whole, own, float(threshold)), {}
     for path in glob.glob(output + '/pairs-*.jsonl'):
         for line in open(path, encoding='utf-8'):
