@@ -85,7 +85,7 @@ func writeFlags(b *strings.Builder, flags []*kong.Flag) {
 		if !f.IsBool() {
 			name += "=\\fI" + roff(f.FormatPlaceHolder()) + "\\fR"
 		}
-		say(b, ".TP\n%s\n%s\n", name, roff(helpWithDefault(f.Value)))
+		b.WriteString(fmt.Sprintf(".TP\n%s\n%s\n", name, roff(helpWithDefault(f.Value))))
 	}
 }
 
