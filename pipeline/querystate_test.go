@@ -49,6 +49,7 @@ func TestQueryOfState(t *testing.T) {
 		"exact":     func(c *job.Config) { c.Threshold = 0.6 },
 		"minhash":   func(c *job.Config) { c.Keys = methods.MinHash },
 		"simhash":   func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 6 },
+		"128 bits":  func(c *job.Config) { c.Keys, c.Hamming, c.Bits = methods.SimHash, 12, 128 },
 		"reference": func(c *job.Config) { c.Reference = []string{known.folder} },
 		"stopwords": func(c *job.Config) { c.StopWords = filepath.Join(c.Input[0], "stop.words") },
 	} {
@@ -143,9 +144,8 @@ func TestNoQueryOfState(t *testing.T) {
 	n := newNight(t, 33)
 	n.file(t, "a.jsonl", 10)
 	for want, change := range map[string]func(*job.Config){
-		"within":       func(c *job.Config) { c.Within = "lang" },
-		"full sets":    func(c *job.Config) { c.Keys, c.Verify = methods.MinHash, methods.VerifySketch },
-		"of {bits} 64": func(c *job.Config) { c.Keys, c.Bits = methods.SimHash, 128 },
+		"within":    func(c *job.Config) { c.Within = "lang" },
+		"full sets": func(c *job.Config) { c.Keys, c.Verify = methods.MinHash, methods.VerifySketch },
 		"sequences": func(c *job.Config) {
 			c.Similarity, c.Keys, c.Emit = methods.Containment, methods.Auto, []string{"auto"}
 		},

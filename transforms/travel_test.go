@@ -3,7 +3,10 @@ package transforms
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"testing"
 
 	"mirrorbeam/internal/output"
@@ -14,9 +17,12 @@ import (
 // TestParametersTravel: every parameter of every DoFn comes through the encoding of Beam, and
 // so do paths that are not UTF-8. Of two fields of one name JSON would drop both.
 func TestParametersTravel(t *testing.T) {
+	registered := registeredFns(t)
 	for _, fn := range []any{
 		&readFn{}, &fingerprintFn{}, &seeFn{}, &seeAgainFn{}, &countSeenFn{}, &countAgainFn{}, &frequentFn{}, &commonFn{}, &stripFn{}, &spreadPlanFn{}, &spreadFn{}, &countFn{}, &orderFn{}, &keyFn{}, &groupFn{}, &groupCrowdsFn{}, &crowdFn{},
 		&placeFn{}, &gatherFn{}, &gatherSetsFn{}, &gatherHeapsFn{}, &joinFn{}, &heapFn{}, &scoreFn{}, &passagesFn{}, &auditPlanFn{}, &auditFn{},
+		&seeSequencesFn{}, &countSequencesFn{}, &weighFn{}, &findPassagesFn{}, &sumSeenFn{}, &holdersFn{}, &writePassagesFn{},
+		&sourceFn{}, &siteFn{}, &mirrorFn{}, &pairFn{}, &sitesFn{}, &totalFn{},
 		&labelFn{}, &clusterFn{}, &writeFn{}, &uniqueFn{}, &annotatedFn{}, &sketchesFn{}, &indexFn{}, &exchangeFn{}, &finishFn{},
 		&packFn{}, &rangeFn{}, &divideFn{}, &arrangeFn{}, &listFn{}, &unpackFn{}, &unpackRejectsFn{},
 	} {
@@ -26,8 +32,35 @@ func TestParametersTravel(t *testing.T) {
 			t.Errorf("%T has no parameter", fn)
 		}
 		checkTravels(t, fn, reflect.New(reflect.TypeOf(fn).Elem()).Interface())
+		delete(registered, reflect.TypeOf(fn).Elem().Name())
+	}
+	for name := range registered {
+		t.Errorf("%s is not looked at", name)
 	}
 	checkTravels(t, &work.Outcome{Stage: "key", Run: path, Counts: work.Counts{Documents: 7}, Files: []output.File{{Name: "n", Temporary: "t"}}}, &work.Outcome{})
+}
+
+// registeredFns returns the names of all DoFns that the sources of this package register.
+func registeredFns(t *testing.T) map[string]bool {
+	t.Helper()
+	sources, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, source := range sources {
+		text, err := os.ReadFile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range regexp.MustCompile(`register\.DoFn.*\(&(\w+)\{\}\)`).FindAllSubmatch(text, -1) {
+			names[string(match[1])] = true
+		}
+	}
+	if len(names) < 50 {
+		t.Fatalf("only %d DoFns are registered", len(names))
+	}
+	return names
 }
 
 const path = "/tmp/caf\xe9/\xff"
@@ -37,6 +70,10 @@ const path = "/tmp/caf\xe9/\xff"
 func fill(v reflect.Value, number *int) {
 	if v.Type() == reflect.TypeFor[sketch.Normalization]() { // travels as names
 		v.Set(reflect.ValueOf(sketch.Normalization{NFKC: true}))
+		return
+	}
+	if v.Type() == reflect.TypeFor[sketch.Code]() { // travels as words
+		v.Set(reflect.ValueOf(sketch.Code{Language: sketch.AutoLanguage, Names: true}))
 		return
 	}
 	switch *number++; v.Kind() {

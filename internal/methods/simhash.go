@@ -17,6 +17,7 @@ import (
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
 )
 
 // init registers SimHash. Its keys are the prefixes of permuted SimHash fingerprints (package lshbands). A record holds
@@ -317,7 +318,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 
 // distance returns the distance of two fingerprints of the group.
 func (g *simhashGroups) distance(i, j int) (distance int) {
-	words := g.SimHashBits / 64
+	words := sketch.SimHashWords(g.SimHashBits)
 	for k, word := range g.fingerprints[i*words:][:words] {
 		distance += bits.OnesCount64(word ^ g.fingerprints[j*words+k])
 	}

@@ -108,10 +108,10 @@ func TestFlags(t *testing.T) {
 		{func(*job.Config) {}, "--common auto, --threshold 0.9, --split star"},
 		{func(c *job.Config) { c.Split, c.Common = keep.Star, "30" }, "--ignore PATH, --threshold 0.9"},
 		{func(c *job.Config) { c.Common, c.Ignore = "1%", []string{"licences"} }, "--threshold 0.9, --split star"},
-		{func(c *job.Config) { c.State = "state" }, "--ignore PATH, --threshold 0.9, --split star"},
+		{func(c *job.Config) { c.State = "state" }, "--common auto, --threshold 0.9, --split star"},
 		{func(c *job.Config) { c.Features = "f" }, "--threshold 0.9, --split star"},
-		{func(c *job.Config) { c.Keys = methods.SimHash }, "--ignore PATH, --hamming 2, --split star"},
-		{func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 0 }, "--ignore PATH, --split star"},
+		{func(c *job.Config) { c.Keys = methods.SimHash }, "--common auto, --hamming 2, --split star"},
+		{func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 0 }, "--common auto, --split star"},
 		{func(c *job.Config) { c.Threshold = 1 }, "--common auto, --split star"},
 	} {
 		config := job.Default()
