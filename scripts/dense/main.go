@@ -1,4 +1,4 @@
-// Dense writes one of the corpora of much alike documents that docs/performance.md has figures of, or one that is skewed:
+// Dense writes one of the corpora of much alike documents that docs/scale.md has figures of, or one that is skewed:
 //
 //	go run ./scripts/dense -kind template -documents 100000 > template.jsonl
 //
@@ -30,13 +30,14 @@ func main() {
 }
 
 // kinds are the kinds of corpora.
-const kinds = "ordinary, equal, variants, template, star, third, chain or giant"
+const kinds = "ordinary, equal, alike, variants, template, star, subsets, third, chain or giant"
 
 // corpus makes documents of words drawn from a vocabulary.
 type corpus struct {
-	random *rand.Rand
-	bases  [][]string // of variants
-	last   []string   // the last document of a chain
+	random   *rand.Rand
+	bases    [][]string // of variants
+	passages []string   // of subsets
+	last     []string   // the last document of a chain
 }
 
 func (c *corpus) word() string { return fmt.Sprintf("w%d", c.random.IntN(50_000)) }
@@ -57,7 +58,11 @@ func (c *corpus) document(kind string, i, words int) ([]string, error) {
 		return c.words(words), nil
 	case "equal":
 		return base[:60], nil
-	case "variants": // one word of a page is another
+	case "alike": // one word of the page is another
+		changed := slices.Clone(base)
+		changed[c.random.IntN(len(changed))] = c.word()
+		return changed, nil
+	case "variants": // the same for many pages
 		changed := slices.Clone(base[:60])
 		changed[c.random.IntN(60)] = c.word()
 		return changed, nil
@@ -67,6 +72,14 @@ func (c *corpus) document(kind string, i, words int) ([]string, error) {
 		return changed, nil
 	case "star": // the page with ten words of its own added
 		return append(slices.Clone(base[:80]), c.words(10)...), nil
+	case "subsets": // about half of 40 passages, which are the same in all documents
+		var chosen []string
+		for passage := range slices.Chunk(c.passages, len(c.passages)/40) {
+			if c.random.IntN(2) == 0 {
+				chosen = append(chosen, passage...)
+			}
+		}
+		return chosen, nil
 	case "third":
 		if i%3 == 0 {
 			return base[:60], nil
@@ -92,6 +105,9 @@ func write(kind string, documents, words int) error {
 	}
 	for range bases {
 		c.bases = append(c.bases, c.words(90))
+	}
+	if kind == "subsets" {
+		c.passages = c.words(40 * 10)
 	}
 	out := bufio.NewWriter(os.Stdout)
 	for i := range documents {
