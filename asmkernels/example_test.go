@@ -38,3 +38,20 @@ func ExampleHamming() {
 	// Output:
 	// [0 1 4]
 }
+
+// MinHash takes one odd multiplier for each component of a signature.
+func ExampleMinHash() {
+	signature := make([]uint32, 3)
+	asmkernels.MinHash(signature, []uint32{1, 3, 5}, []uint64{7 << 16, 2 << 16, 9 << 16})
+	fmt.Println(signature)
+	// Output:
+	// [2 6 10]
+}
+
+// SetSorter sorts a list of 48-bit hashes and leaves out repetitions.
+func ExampleSetSorter() {
+	var sorter asmkernels.SetSorter
+	fmt.Println(sorter.Sort([]uint64{5, 3, 5, 1}))
+	// Output:
+	// [1 3 5]
+}

@@ -34,7 +34,11 @@ func ExamplePlan() {
 
 // Two documents that reach the threshold share one of their rarest shingles, whichever these are.
 func ExamplePrefixKeys() {
-	keys := lshbands.NewPrefixKeys(0.6)
+	keys, err := lshbands.NewPrefixKeys(0.6)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	set := []uint64{10, 20, 30, 40, 50}
 	frequencies := []byte{9, 2, 7, 3, 5} // how often each shingle occurs in the corpus
 	for _, key := range keys.Of(set, frequencies) {
@@ -65,7 +69,11 @@ func ExamplePermuted() {
 
 // A sliding window holds the keys that were added last.
 func ExampleNewSliding() {
-	window := lshbands.NewSliding(3)
+	window, err := lshbands.NewSliding(3)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	for _, key := range []uint64{0xaa01, 0xbb02, 0xaa03, 0xaa04} {
 		if err := window.Add(key << 48); err != nil {
 			fmt.Println(err)
@@ -78,4 +86,36 @@ func ExampleNewSliding() {
 	// Output:
 	// 0xaa03
 	// 0xaa04
+}
+
+// A Table finds the keys that begin with a prefix, and their positions in the sorted list.
+func ExampleTable() {
+	keys := []uint64{0xaa01 << 48, 0xaa02 << 48, 0xbb03 << 48}
+	table, err := lshbands.NewTable(slices.Values(keys))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	first, end := table.Range(0xaa, 8)
+	for _, key := range table.AppendKeys(nil, first, end) {
+		fmt.Printf("%x\n", key>>48)
+	}
+	// Output:
+	// aa01
+	// aa02
+}
+
+// A Counter tells the shingles that several documents have from those of one document.
+func ExampleCounter() {
+	counter := lshbands.NewCounter(6)
+	counter.Add([]uint64{0x123456, 0x789abc, 0xdef012})
+	counter.Add([]uint64{0x789abc, 0xdef012, 0xfedcba})
+	asked := []uint64{0x123456, 0x789abc, 0xfedcba}
+	for i, frequency := range counter.AppendFrequencies(nil, asked) {
+		fmt.Printf("%x in several documents: %v\n", asked[i], frequency > 0)
+	}
+	// Output:
+	// 123456 in several documents: false
+	// 789abc in several documents: true
+	// fedcba in several documents: false
 }

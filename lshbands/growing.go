@@ -1,6 +1,7 @@
 package lshbands
 
 import (
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -33,7 +34,13 @@ type Growing struct {
 func NewGrowing(table *Table) *Growing { return &Growing{table: table} }
 
 // NewSliding returns an empty Growing. It holds the given number of keys, at least 1: those added last.
-func NewSliding(window int) *Growing { return &Growing{table: &Table{}, window: max(window, 1)} }
+// The error says that the number is below 1.
+func NewSliding(window int) (*Growing, error) {
+	if window < 1 {
+		return nil, fmt.Errorf("a window of %d keys: must be 1 or more", window)
+	}
+	return &Growing{table: &Table{}, window: window}, nil
+}
 
 // Add adds a key. If there are then more keys than the window holds, the oldest goes. The error is that a
 // table cannot hold so many keys.

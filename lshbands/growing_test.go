@@ -16,11 +16,9 @@ func TestGrowing(t *testing.T) {
 			random := rand.New(rand.NewPCG(6, uint64(window)))
 			keys := list(random, count)
 			random.Shuffle(count, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-			growing := NewSliding(window)
-			held := keys[:0]
-			if window == 0 {
-				growing = NewGrowing(newTable(t, slices.Sorted(slices.Values(keys[:100]))))
-				held = keys[:100]
+			growing, held := NewGrowing(newTable(t, slices.Sorted(slices.Values(keys[:100])))), keys[:100]
+			if window > 0 {
+				growing, held = must(NewSliding(window)), keys[:0]
 			}
 			for i := len(held); i < count; i++ {
 				if err := growing.Add(keys[i]); err != nil {

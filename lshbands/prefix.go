@@ -2,6 +2,7 @@ package lshbands
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 )
 
@@ -31,8 +32,14 @@ type PrefixKeys struct {
 	keys        []PrefixKey
 }
 
-// NewPrefixKeys returns a finder of keys for a Jaccard similarity threshold above 0 and up to 1.
-func NewPrefixKeys(threshold float64) *PrefixKeys { return &PrefixKeys{threshold: threshold} }
+// NewPrefixKeys returns a finder of keys for a Jaccard similarity threshold above 0 and up to 1. The error says
+// that it is not.
+func NewPrefixKeys(threshold float64) (*PrefixKeys, error) {
+	if !(threshold > 0 && threshold <= 1) { // also refuses NaN
+		return nil, fmt.Errorf("threshold %g: must be above 0 and at most 1", threshold)
+	}
+	return &PrefixKeys{threshold: threshold}, nil
+}
 
 // PrefixLength returns the length of the prefix of a document with n shingles. In any common order of
 // shingles, the prefixes of two similar documents share a shingle.

@@ -49,7 +49,7 @@ func BenchmarkPrefixKeys(b *testing.B) {
 	for i := range frequencies {
 		frequencies[i] = byte(i * 7 % 100)
 	}
-	p := NewPrefixKeys(0.8)
+	p := must(NewPrefixKeys(0.8))
 	i := 0
 	for b.Loop() {
 		p.Of(sets[i%len(sets)], frequencies)

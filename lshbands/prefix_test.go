@@ -56,7 +56,7 @@ func TestPrefixKeysMissNoPair(t *testing.T) {
 				for _, set := range sets {
 					counters.Add(set)
 				}
-				finder := NewPrefixKeys(threshold)
+				finder := must(NewPrefixKeys(threshold))
 				keys := make([][]PrefixKey, len(sets))
 				for i, set := range sets {
 					keys[i] = slices.Clone(finder.Of(set, counters.AppendFrequencies(nil, set)))
@@ -127,7 +127,7 @@ func TestPrefixKeysSendNothingAlone(t *testing.T) {
 		alone = append(alone, set)
 		counters.Add(set)
 	}
-	finder, sent := NewPrefixKeys(0.8), 0
+	finder, sent := must(NewPrefixKeys(0.8)), 0
 	for _, set := range alone {
 		sent += len(finder.Of(set, counters.AppendFrequencies(nil, set)))
 	}
@@ -144,7 +144,7 @@ func TestPrefixKeysSendNothingAlone(t *testing.T) {
 			counters.Add(common[i : i+1])
 		}
 	}
-	keys := NewPrefixKeys(0.5).Of(common, counters.AppendFrequencies(nil, common))
+	keys := must(NewPrefixKeys(0.5)).Of(common, counters.AppendFrequencies(nil, common))
 	for i, key := range keys {
 		if key.Hash != common[i] {
 			t.Fatalf("key %d of %d is not the one of the next count", i, len(keys))

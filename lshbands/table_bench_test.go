@@ -85,7 +85,7 @@ func BenchmarkGrowing(b *testing.B) {
 		b.Run(fmt.Sprintf("window %d", window), func(b *testing.B) {
 			growing := NewGrowing(newTable(b, keyLists["random"](rand.New(rand.NewPCG(1, 10)), 1_000_000)))
 			if window > 0 {
-				growing = NewSliding(window)
+				growing = must(NewSliding(window))
 			}
 			random := rand.New(rand.NewPCG(1, 11))
 			for b.Loop() {

@@ -1,5 +1,7 @@
 package lshbands
 
+import "errors"
+
 // plannedDocuments is how many documents tables are planned for unless the user says otherwise. For many more
 // or fewer documents other tables would be a little cheaper, but none finds more.
 const plannedDocuments = 10e6
@@ -16,11 +18,15 @@ func PlanTables(bits, distance int, blocks ...int) (*Permuted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return PickTables(schemes), nil
+	return PickTables(schemes)
 }
 
 // PickTables picks the tables of [PlanTables] from those of [TableSchemes], of which there is at least one.
-func PickTables(schemes []Tables) *Permuted {
+// The error says that there is none.
+func PickTables(schemes []Tables) (*Permuted, error) {
+	if len(schemes) == 0 {
+		return nil, errors.New("no tables to pick from")
+	}
 	load := Workload{Documents: plannedDocuments, RecordBytes: func(float64) float64 { return 0 }, Costs: FingerprintCosts()}
 	best, least := schemes[0].Permuted, load.Permuted(schemes[0].Permuted, schemes[0].Blocks, -1)
 	for _, tables := range schemes[1:] {
@@ -28,5 +34,5 @@ func PickTables(schemes []Tables) *Permuted {
 			best, least = tables.Permuted, choice
 		}
 	}
-	return best
+	return best, nil
 }

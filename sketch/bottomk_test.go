@@ -112,7 +112,7 @@ func checkBottomK(t *testing.T, h, reference *Hasher, text []byte) {
 func TestHasherBottomK(t *testing.T) {
 	random := rand.New(rand.NewPCG(41, 42))
 	for _, m := range measures {
-		h, reference := NewHasher(m), NewHasher(m)
+		h, reference := must(NewHasher(m)), must(NewHasher(m))
 		for _, text := range edgeTexts {
 			checkBottomK(t, h, reference, []byte(text))
 		}
@@ -129,7 +129,7 @@ func TestHasherBottomKOfCorpus(t *testing.T) {
 	if !ok {
 		t.Skip("the corpora are not on this machine")
 	}
-	h, reference := NewHasher(Measure{Shingle: 3}), NewHasher(Measure{Shingle: 3})
+	h, reference := must(NewHasher(Measure{Shingle: 3})), must(NewHasher(Measure{Shingle: 3}))
 	for _, text := range texts {
 		checkBottomK(t, h, reference, text)
 	}
@@ -138,7 +138,7 @@ func TestHasherBottomKOfCorpus(t *testing.T) {
 // TestBottomKShingles makes sure that the number of shingles says what Overlap
 // asks for.
 func TestBottomKShingles(t *testing.T) {
-	h := NewHasher(Measure{Shingle: 1})
+	h := must(NewHasher(Measure{Shingle: 1}))
 	sketch := func(text string, k int) ([]uint64, int) {
 		d := h.BottomK([]byte(text), k)
 		return slices.Clone(d.Smallest), d.Shingles
@@ -162,7 +162,7 @@ func TestBottomKAllocates(t *testing.T) {
 	for _, tier := range asmkernels.Tiers() {
 		t.Run(tier.String(), func(t *testing.T) {
 			defer asmkernels.SelectTier(asmkernels.SelectTier(tier))
-			h := NewHasher(Measure{Shingle: 3})
+			h := must(NewHasher(Measure{Shingle: 3}))
 			h.BottomK(text, 128)
 			if n := testing.AllocsPerRun(10, func() { h.BottomK(text, 128) }); n != 0 {
 				t.Errorf("a warm Hasher allocates %v times a sketch", n)
@@ -195,7 +195,7 @@ func BenchmarkBottomK(b *testing.B) {
 		measure("article", func(i int) { fingerprint = articlePipeline(units[i], smallest, fingerprint) })
 		for _, tier := range asmkernels.Tiers() {
 			before := asmkernels.SelectTier(tier)
-			h := NewHasher(Measure{Shingle: 3, Tokens: kind.tokens})
+			h := must(NewHasher(Measure{Shingle: 3, Tokens: kind.tokens}))
 			measure(tier.String(), func(i int) { h.BottomK(texts[i], k) })
 			asmkernels.SelectTier(before)
 		}

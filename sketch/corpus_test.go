@@ -156,7 +156,7 @@ func stageBenchmark(b *testing.B, newStage func(m Measure) func(text []byte)) {
 // BenchmarkDocument measures the whole way.
 func BenchmarkDocument(b *testing.B) {
 	stageBenchmark(b, func(m Measure) func([]byte) {
-		h := NewHasher(m)
+		h := must(NewHasher(m))
 		return func(text []byte) { h.Document(text) }
 	})
 }
@@ -167,7 +167,7 @@ func BenchmarkSignature(b *testing.B) {
 	for _, components := range []int{21, 128} {
 		b.Run(strconv.Itoa(components), func(b *testing.B) {
 			stageBenchmark(b, func(m Measure) func([]byte) {
-				h, minhash := NewHasher(m), NewMinHash(components)
+				h, minhash := must(NewHasher(m)), must(NewMinHash(components))
 				signature := make([]uint32, components)
 				return func(text []byte) { signature = minhash.Signature(signature, h.Document(text).Set) }
 			})
@@ -178,7 +178,7 @@ func BenchmarkSignature(b *testing.B) {
 // BenchmarkTokens measures the way to the token hashes.
 func BenchmarkTokens(b *testing.B) {
 	stageBenchmark(b, func(m Measure) func([]byte) {
-		h := NewHasher(m)
+		h := must(NewHasher(m))
 		return func(text []byte) {
 			h.tokenizer.reset()
 			for at := 0; at < len(text); {
@@ -193,7 +193,7 @@ func BenchmarkTokens(b *testing.B) {
 // BenchmarkFold measures folding and finding tokens.
 func BenchmarkFold(b *testing.B) {
 	stageBenchmark(b, func(m Measure) func([]byte) {
-		h := NewHasher(m)
+		h := must(NewHasher(m))
 		return func(text []byte) {
 			h.tokenizer.reset()
 			for at := 0; at < len(text); {

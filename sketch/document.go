@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
@@ -16,7 +17,7 @@ const (
 
 // Measure says what the similarity of two texts compares. Sets of different measures cannot be compared.
 type Measure struct {
-	// Shingle is the number of adjacent tokens in a shingle, at least 1. A text
+	// Shingle is the number of adjacent tokens in a shingle. 0 stands for 1. A text
 	// with fewer tokens has one shingle of all of them.
 	Shingle int
 
@@ -26,6 +27,20 @@ type Measure struct {
 	// Seed keys the hashes. Somebody who does not know it cannot craft tokens or shingles whose hashes agree.
 	// Sets of different seeds cannot be compared.
 	Seed uint64
+}
+
+// check returns an error that says what is wrong with the measure, if anything is.
+func (m Measure) check() error {
+	if m.Shingle < 0 {
+		return fmt.Errorf("shingles of %d tokens: must be 1 or more", m.Shingle)
+	}
+	if m.Tokens == "" {
+		return nil
+	}
+	if err := m.Tokens.Check(); err != nil {
+		return fmt.Errorf("tokens %q: %w", m.Tokens, err)
+	}
+	return nil
 }
 
 // Document is the fingerprint of a text.
@@ -68,14 +83,17 @@ type Hasher struct {
 	ending [2 * lookahead]byte
 }
 
-// NewHasher returns a Hasher for the measure m. A shingle width below 1 counts
-// as 1.
-func NewHasher(m Measure) *Hasher {
+// NewHasher returns a Hasher for the measure m, or an error that says what is wrong with m: a negative width of
+// shingles, or tokens of a name that is not known.
+func NewHasher(m Measure) (*Hasher, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
 	shingle, rule := max(m.Shingle, 1), m.Tokens.rule()
 	return &Hasher{
 		shingle: shingle, rule: rule, runs: runs{length: rule.runLength(shingle)},
 		tokenizer: tokenizer{classes: rule.classes(), seed: m.Seed},
-	}
+	}, nil
 }
 
 // Document returns the fingerprint of text.

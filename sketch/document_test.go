@@ -32,7 +32,7 @@ type checker struct{ hashers []*Hasher }
 func newChecker() *checker {
 	c := &checker{}
 	for _, m := range measures {
-		c.hashers = append(c.hashers, NewHasher(m))
+		c.hashers = append(c.hashers, must(NewHasher(m)))
 	}
 	return c
 }
@@ -206,14 +206,14 @@ func TestGolden(t *testing.T) {
 		{Measure{Shingle: 3, Tokens: SingleTokens}, "[2aca3adb723 201d2c3eed38]", "868d82e00923c39e"},
 		{Measure{Shingle: 100}, "[546d6e528b80]", "aecc5500a7c00b41"},
 	} {
-		document := NewHasher(c.measure).Document([]byte(text))
+		document := must(NewHasher(c.measure)).Document([]byte(text))
 		set := fmt.Sprintf("%x", BottomK(document.Set, 2))
 		digest := fmt.Sprintf("%x", document.Digest)
 		if set != c.set || digest != c.digest {
 			t.Errorf("%+v: smallest elements %s, digest %s; want %s, %s", c.measure, set, digest, c.set, c.digest)
 		}
 	}
-	if got, want := fmt.Sprintf("%x", NewHasher(Measure{Shingle: 3}).Document([]byte("?!")).Digest), "ad0cc84d24aae92c"; got != want {
+	if got, want := fmt.Sprintf("%x", must(NewHasher(Measure{Shingle: 3})).Document([]byte("?!")).Digest), "ad0cc84d24aae92c"; got != want {
 		t.Errorf("digest without a token = %s, want %s", got, want)
 	}
 }
@@ -281,7 +281,7 @@ func TestClasses(t *testing.T) {
 }
 
 func TestDigest(t *testing.T) {
-	h := NewHasher(Measure{Shingle: 2})
+	h := must(NewHasher(Measure{Shingle: 2}))
 	digest := func(text string) uint64 { return h.Document([]byte(text)).Digest }
 	if digest("A b a") != digest("a, b, A: b!") {
 		t.Error("equal sets have different digests")
@@ -296,7 +296,7 @@ func TestDigest(t *testing.T) {
 }
 
 func TestShortDocuments(t *testing.T) {
-	h := NewHasher(Measure{Shingle: 3})
+	h := must(NewHasher(Measure{Shingle: 3}))
 	one := slices.Clone(h.Document([]byte("a b")).Set)
 	if two := h.Document([]byte("A, B.")).Set; len(one) != 1 || !slices.Equal(one, two) {
 		t.Errorf("sets of the same two tokens: %x and %x, want the same element", one, two)
@@ -304,7 +304,7 @@ func TestShortDocuments(t *testing.T) {
 	if d := h.Document([]byte("... !")); len(d.Set) != 0 || d.Tokens != 0 {
 		t.Errorf("document without a token: %+v", d)
 	}
-	zero, one1 := NewHasher(Measure{}).Document([]byte("a b")), NewHasher(Measure{Shingle: 1}).Document([]byte("a b"))
+	zero, one1 := must(NewHasher(Measure{})).Document([]byte("a b")), must(NewHasher(Measure{Shingle: 1})).Document([]byte("a b"))
 	if !slices.Equal(zero.Set, one1.Set) {
 		t.Error("a shingle width of 0 does not count as 1")
 	}

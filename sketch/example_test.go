@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mirrorbeam/sketch"
@@ -15,8 +16,16 @@ const (
 )
 
 func Example() {
-	hasher := sketch.NewHasher(sketch.Measure{Shingle: 3})
-	minhash := sketch.NewMinHash(128)
+	hasher, err := sketch.NewHasher(sketch.Measure{Shingle: 3})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	minhash, err := sketch.NewMinHash(128)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	a := minhash.Signature(nil, hasher.Document([]byte(original)).Set)
 	b := minhash.Signature(nil, hasher.Document([]byte(copied)).Set)
 	fmt.Printf("about %.1f of the shingles are common\n", sketch.SignatureAgreement(a, b))
@@ -26,7 +35,11 @@ func Example() {
 
 func ExampleSingleHash() {
 	o := sketch.SingleHashOptions{Words: 3, Size: 128}
-	hasher := sketch.NewSingleHash(o)
+	hasher, err := sketch.NewSingleHash(o)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	a, words := hasher.Fingerprint(nil, []byte("the quick brown fox jumps over the lazy dog"))
 	b, _ := hasher.Fingerprint(nil, []byte("quick brown fox jumps over"))
 	estimate := sketch.EstimateFingerprints(a, b, o.Size)
@@ -45,7 +58,11 @@ func ExampleSimHash() {
 		fmt.Println(err)
 		return
 	}
-	hasher := sketch.NewHasher(sketch.Measure{Shingle: 1})
+	hasher, err := sketch.NewHasher(sketch.Measure{Shingle: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	// Words of the title count three times as much as those of the text.
 	fingerprint := func(title, text string) []uint64 {
 		simhash.Reset()
@@ -67,7 +84,12 @@ func ExampleSimHash() {
 
 func ExampleLSH() {
 	print := func(o sketch.LSHOptions, text string) {
-		fmt.Println(base64.StdEncoding.EncodeToString(sketch.NewLSH(o).Digest(nil, []byte(text))))
+		digests, err := sketch.NewLSH(o)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(base64.StdEncoding.EncodeToString(digests.Digest(nil, []byte(text))))
 	}
 	print(sketch.LSHOptions{}, "lorem ipsum dolor sit")
 	print(sketch.LSHOptions{Width: 1, Hash: sha256.New()}, "lorem ipsum dolor sit")
@@ -80,7 +102,11 @@ func ExampleLSH() {
 
 func ExampleUniversalMinHash() {
 	a := sketch.AppendCRC32Shingles(nil, []byte(original), 3)
-	minhash := sketch.NewUniversalMinHash(10, 1)
+	minhash, err := sketch.NewUniversalMinHash(10, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	signature := minhash.Signature(nil, a)
 	fmt.Println(len(signature), sketch.SignatureAgreement(signature, signature))
 	// Output:
@@ -112,7 +138,11 @@ func ExampleWordFilter() {
 		return
 	}
 	isContent := func(word []byte) bool { return !stopWords.Contains(word) }
-	filter := sketch.NewWordFilter(sketch.Measure{}, isContent)
+	filter, err := sketch.NewWordFilter(sketch.Measure{}, isContent)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	fmt.Printf("%q\n", filter.Append(nil, []byte("The cat, a dog")))
 	// Output:
 	// "  cat,   dog"
@@ -126,9 +156,59 @@ func ExampleShingleFilter() {
 	}
 	m := sketch.Measure{Shingle: 3}
 	page := []byte("Home News Shop Buy Now. " + original)
-	whole := sketch.NewHasher(m).Document(page)
-	running := sketch.NewShingleFilter(m, stopWords.Contains).Document(page)
+	hasher, err := sketch.NewHasher(m)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	filter, err := sketch.NewShingleFilter(m, stopWords.Contains)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	whole, running := hasher.Document(page), filter.Document(page)
 	fmt.Println(len(whole.Set), "shingles,", len(running.Set), "of running text")
 	// Output:
 	// 15 shingles, 9 of running text
+}
+
+// Bottom-k sketches are samples. They estimate the similarity of sets that are not kept.
+func ExampleHasher_BottomK() {
+	const k = 8
+	hasher, err := sketch.NewHasher(sketch.Measure{Shingle: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	a := hasher.BottomK([]byte(original), k)
+	smallest, shingles := slices.Clone(a.Smallest), a.Shingles // the next call overwrites them
+	b := hasher.BottomK([]byte(copied), k)
+	similarity, exact := sketch.EstimateJaccard(smallest, b.Smallest, shingles, b.Shingles, k)
+	fmt.Printf("%d of %d and %d of %d shingles: about %.1f, exact: %v\n",
+		len(smallest), shingles, len(b.Smallest), b.Shingles, similarity, exact)
+	// Output:
+	// 8 of 11 and 8 of 12 shingles: about 0.8, exact: false
+}
+
+// A Matcher says which passages two texts have in common.
+func ExampleMatcher() {
+	texts := [2]string{"They wrote: " + original, "In 1948, it was said that all human beings are born free, and equal in dignity."}
+	measure := sketch.Measure{Shingle: 3}
+	var sequences [2]*sketch.IndexedSequence
+	for i, text := range texts {
+		sequencer, err := sketch.NewSequencer(sketch.Options{Measure: measure}, false) // its sequence is valid until its next one
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		_, sequence := sequencer.Sequence([]byte(text))
+		sequences[i] = sketch.NewIndexedSequence(sequence)
+	}
+	matcher := sketch.NewMatcher(measure.Shingle)
+	matcher.Compare(sequences[0], sequences[1])
+	for _, span := range matcher.Spans() {
+		fmt.Printf("%d words: %q and %q\n", span.Words, texts[0][span.StartA:span.EndA], texts[1][span.StartB:span.EndB])
+	}
+	// Output:
+	// 10 words: "All human beings are born free and equal in dignity" and "all human beings are born free, and equal in dignity"
 }

@@ -89,12 +89,18 @@ func NewFingerprinter(o Options) (*Fingerprinter, error) {
 		}
 	}
 	switch {
-	case o.StopWords == nil:
-		f.document = NewHasher(o.Measure).Document
-	case o.StopWordUse == RemoveStopWords: // which the preparation does
-		f.document = NewHasher(o.Measure).Document
+	case o.StopWords == nil, o.StopWordUse == RemoveStopWords: // the preparation removes them
+		hasher, err := NewHasher(o.Measure)
+		if err != nil {
+			return nil, err
+		}
+		f.document = hasher.Document
 	case o.StopWordUse == RequireStopWords:
-		f.document = NewShingleFilter(o.Measure, o.StopWords.Contains).Document
+		filter, err := NewShingleFilter(o.Measure, o.StopWords.Contains)
+		if err != nil {
+			return nil, err
+		}
+		f.document = filter.Document
 	default:
 		return nil, fmt.Errorf("unknown use %q of stop words: take %s or %s", o.StopWordUse, RemoveStopWords, RequireStopWords)
 	}

@@ -49,7 +49,7 @@ const someText = "The quick brown fox jumps over the lazy dog, and the dog does 
 // TestFingerprinterOfOneText: without options it is a Hasher.
 func TestFingerprinterOfOneText(t *testing.T) {
 	measure := Measure{Shingle: 3, Tokens: SingleTokens}
-	f, hasher := newFingerprinter(t, Options{Measure: measure}), NewHasher(measure)
+	f, hasher := newFingerprinter(t, Options{Measure: measure}), must(NewHasher(measure))
 	for _, text := range []string{someText, "", "...", "one", "床前明月光"} {
 		got, want := f.Texts(texts(text)), hasher.Document([]byte(text))
 		if !slices.Equal(got.Set, want.Set) || got.Digest != want.Digest || got.Tokens != want.Tokens || got.InvalidBytes != want.InvalidBytes || got.SimHash != nil {
@@ -64,7 +64,7 @@ func TestFingerprinterOfTexts(t *testing.T) {
 	measure := Measure{Shingle: 2}
 	f := newFingerprinter(t, Options{Measure: measure, Weights: []float64{3, 1}, SimHashBits: 128})
 	got := f.Texts(texts("common words here", "more common words"))
-	hasher := NewHasher(measure)
+	hasher := must(NewHasher(measure))
 	weights := map[uint64]float64{}
 	for _, element := range hasher.Document([]byte("common words here")).Set {
 		weights[element] += 3

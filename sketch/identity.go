@@ -55,8 +55,11 @@ func NewIdentifier(o Options, identity Identity) (*Identifier, error) {
 	case o.StopWords != nil && o.StopWordUse != RemoveStopWords:
 		return nil, fmt.Errorf("same words: there are no shingles that could require a stop word: take stop words out, or leave them in")
 	}
-	i.hasher = NewHasher(Measure{Shingle: 1, Tokens: o.Measure.Tokens.single(), Seed: o.Measure.Seed})
 	var err error
+	i.hasher, err = NewHasher(Measure{Shingle: 1, Tokens: o.Measure.Tokens.single(), Seed: o.Measure.Seed})
+	if err != nil {
+		return nil, err
+	}
 	i.prepare, err = newPreparation(o)
 	return i, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/md5"
 	"encoding/binary"
+	"fmt"
 	"hash"
 	"slices"
 	"unicode"
@@ -57,15 +58,18 @@ type LSH struct {
 	pending    int                     // their number
 }
 
-// NewLSH returns an LSH for o.
-func NewLSH(o LSHOptions) *LSH {
+// NewLSH returns an LSH for o. The error says that the width is negative.
+func NewLSH(o LSHOptions) (*LSH, error) {
+	if o.Width < 0 {
+		return nil, fmt.Errorf("shingles of %d tokens: must be 1 or more, or 0 for %d", o.Width, DefaultLSHWidth)
+	}
 	if o.Normalize == nil {
 		o.Normalize = NormalizeASCII
 	}
 	if o.Tokenize == nil {
 		o.Tokenize = SplitWords
 	}
-	if o.Width <= 0 {
+	if o.Width == 0 {
 		o.Width = DefaultLSHWidth
 	}
 	if o.Hash == nil {
@@ -78,12 +82,13 @@ func NewLSH(o LSHOptions) *LSH {
 		size:       o.Hash.Size(),
 		majorities: make([]majority, words),
 		blocks:     make([][pendingHashes]uint64, words),
-	}
+	}, nil
 }
 
 // Digest returns the digest of text. It has as many bytes as a hash, with the bits in the same order. A tie
-// gives 0, as in the digests that the article of ExLSH prints; its text says that a tie gives 1. A text with fewer tokens than a shingle gives 0 in all bits. Digest overwrites dst and uses its
-// memory if it is large enough.
+// gives 0, as in the digests that the article of ExLSH prints; its text says that a tie gives 1. A text with
+// fewer tokens than a shingle gives 0 in all bits. Digest overwrites dst and uses its memory if it is large
+// enough.
 func (l *LSH) Digest(dst, text []byte) []byte {
 	l.normalized = l.options.Normalize(l.normalized[:0], text)
 	l.tokens = l.options.Tokenize(l.tokens[:0], l.normalized)

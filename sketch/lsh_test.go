@@ -35,7 +35,7 @@ func TestLSHGolden(t *testing.T) {
 		{"Lorem ipsum dolor sit amet", LSHOptions{}, "uX05itKaghA0gQHCwDCIFg=="},
 		{"Lorem ipsum dolor sit amet", LSHOptions{Width: 2, Hash: sha1.New()}, "VhW06EEJyWQA1gKIAAlQgI4NHUE="},
 	} {
-		if got := base64.StdEncoding.EncodeToString(NewLSH(c.options).Digest(nil, []byte(c.text))); got != c.want {
+		if got := base64.StdEncoding.EncodeToString(must(NewLSH(c.options)).Digest(nil, []byte(c.text))); got != c.want {
 			t.Errorf("digest of %q is %s, want %s", c.text, got, c.want)
 		}
 	}
@@ -75,7 +75,7 @@ func TestLSH(t *testing.T) {
 	random := rand.New(rand.NewPCG(61, 62))
 	for name, newHash := range lshHashes {
 		for width := 1; width <= 4; width++ {
-			l := NewLSH(LSHOptions{Width: width, Hash: newHash()})
+			l := must(NewLSH(LSHOptions{Width: width, Hash: newHash()}))
 			for _, count := range []int{0, 1, 2, 3, 4, 5, 16, 17, 18, 19, 20, 40, 300} {
 				tokens := make([]string, count)
 				for i := range tokens {
@@ -92,7 +92,7 @@ func TestLSH(t *testing.T) {
 
 // TestLSHSteps replaces every step.
 func TestLSHSteps(t *testing.T) {
-	l := NewLSH(LSHOptions{
+	l := must(NewLSH(LSHOptions{
 		Normalize: func(dst, text []byte) []byte { return append(dst, bytes.ToUpper(text)...) },
 		Tokenize:  func(dst [][]byte, text []byte) [][]byte { return append(dst, bytes.Split(text, []byte("/"))...) },
 		Filter: func(tokens [][]byte) [][]byte {
@@ -100,7 +100,7 @@ func TestLSHSteps(t *testing.T) {
 		},
 		Width: 2,
 		Hash:  sha1.New(),
-	})
+	}))
 	want := naiveLSH([]string{"A", "B", "Ё", "D"}, 2, sha1.New)
 	if got := l.Digest(nil, []byte("a/the/b/ё/the/d")); !bytes.Equal(got, want) {
 		t.Errorf("digest is %x, want %x", got, want)
@@ -143,7 +143,7 @@ func TestSplit(t *testing.T) {
 func TestLSHAllocations(t *testing.T) {
 	text := []byte(strings.Repeat("All human beings are born free, également ", 30))
 	for name, newHash := range lshHashes {
-		l := NewLSH(LSHOptions{Hash: newHash()})
+		l := must(NewLSH(LSHOptions{Hash: newHash()}))
 		digest := l.Digest(nil, text)
 		if n := testing.AllocsPerRun(10, func() { digest = l.Digest(digest, text) }); n != 0 {
 			t.Errorf("a digest with %s allocates %v times", name, n)
@@ -167,7 +167,7 @@ func FuzzLSH(f *testing.F) {
 			}
 		}
 		want := naiveLSH(strings.Fields(string(normalized)), width, md5.New)
-		if got := NewLSH(LSHOptions{Width: width}).Digest(nil, text); !bytes.Equal(got, want) {
+		if got := must(NewLSH(LSHOptions{Width: width})).Digest(nil, text); !bytes.Equal(got, want) {
 			t.Errorf("digest of %q is %x, want %x", text, got, want)
 		}
 	})
@@ -185,7 +185,7 @@ func BenchmarkLSH(b *testing.B) {
 			})
 		}
 		measure(name+"/naive", func() { naiveLSH(strings.Fields(string(NormalizeASCII(nil, text))), DefaultLSHWidth, newHash) })
-		l := NewLSH(LSHOptions{Hash: newHash()})
+		l := must(NewLSH(LSHOptions{Hash: newHash()}))
 		var digest []byte
 		measure(name+"/ours", func() { digest = l.Digest(digest, text) })
 	}

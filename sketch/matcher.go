@@ -36,7 +36,8 @@ type Matcher struct {
 // meeting is a place in a and a place in b with the same shingle.
 type meeting struct{ a, b uint32 }
 
-// NewMatcher returns a Matcher of sequences of shingles. Shingle is the number of tokens in each.
+// NewMatcher returns a Matcher of sequences of shingles. Shingle is the number of tokens in each: that of
+// the [Measure] of their [Sequencer], where 0 stands for 1.
 func NewMatcher(shingle int) *Matcher { return &Matcher{shingle: max(shingle, 1)} }
 
 // Compare returns how many distinct shingles a and b have in common. Until the next call, the other methods

@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"fmt"
 	"slices"
 
 	"mirrorbeam/asmkernels"
@@ -21,9 +22,13 @@ const multiplierSeed = 0x6d696e68617368
 
 // NewMinHash returns a MinHash for signatures of the given number of components. The first components are the
 // same for every number. The multipliers are the upper halves of successive outputs of SplitMix64 (Steele,
-// Lea, Flood, Fast splittable pseudorandom number generators, 2014), made odd.
-func NewMinHash(components int) *MinHash {
-	m := &MinHash{multipliers: make([]uint32, max(components, 0))}
+// Lea, Flood, Fast splittable pseudorandom number generators, 2014), made odd. The error says that the number
+// is negative.
+func NewMinHash(components int) (*MinHash, error) {
+	if components < 0 {
+		return nil, fmt.Errorf("signatures of %d components: must be 0 or more", components)
+	}
+	m := &MinHash{multipliers: make([]uint32, components)}
 	state := uint64(multiplierSeed)
 	for i := range m.multipliers {
 		state += 0x9e3779b97f4a7c15
@@ -33,7 +38,7 @@ func NewMinHash(components int) *MinHash {
 		x ^= x >> 31
 		m.multipliers[i] = uint32(x>>32) | 1
 	}
-	return m
+	return m, nil
 }
 
 // Signature returns the signature of set, whose elements have 48 bits like those of [Document.Set]. It

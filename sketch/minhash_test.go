@@ -14,7 +14,7 @@ import (
 func TestMinHashVariance(t *testing.T) {
 	const components, trials = 64, 10_000
 	random := rand.New(rand.NewPCG(1, 2))
-	minhash := NewMinHash(components)
+	minhash := must(NewMinHash(components))
 	for _, size := range []int{5, 20, 200, 2000} {
 		common := (3*size + 4) / 5
 		truth := float64(common) / float64(2*size-common)
@@ -51,20 +51,20 @@ func TestMinHashVariance(t *testing.T) {
 }
 
 func TestMinHashGolden(t *testing.T) {
-	m := NewMinHash(3)
+	m := must(NewMinHash(3))
 	if got, want := fmt.Sprintf("%x", m.multipliers), "[ebda8539 cf3a9f1f 369a281b]"; got != want {
 		t.Errorf("multipliers are %s, want %s", got, want)
 	}
 	if got, want := fmt.Sprintf("%x", m.Signature(nil, []uint64{0xffff, 0x123456789abc, 0xba9876543210})), "[8c398b8 4fc802c 369a281b]"; got != want {
 		t.Errorf("signature is %s, want %s", got, want)
 	}
-	if more := NewMinHash(100); !slices.Equal(more.multipliers[:3], m.multipliers) {
+	if more := must(NewMinHash(100)); !slices.Equal(more.multipliers[:3], m.multipliers) {
 		t.Error("the first multipliers depend on the number of components")
 	}
 }
 
 func TestMinHashSignature(t *testing.T) {
-	m := NewMinHash(10)
+	m := must(NewMinHash(10))
 	set := []uint64{3 << 20, 5 << 30}
 	want := m.Signature(nil, set)
 	if len(want) != 10 {
@@ -83,7 +83,7 @@ func TestMinHashSignature(t *testing.T) {
 			t.Errorf("component of the empty set = %d", x)
 		}
 	}
-	if got := NewMinHash(0).Signature(nil, set); len(got) != 0 {
+	if got := must(NewMinHash(0)).Signature(nil, set); len(got) != 0 {
 		t.Errorf("signature without components has %d", len(got))
 	}
 }
@@ -94,7 +94,7 @@ func BenchmarkMinHash(b *testing.B) {
 	for i := range set {
 		set[i] = random.Uint64() >> (64 - elementBits)
 	}
-	m := NewMinHash(21)
+	m := must(NewMinHash(21))
 	var signature []uint32
 	for b.Loop() {
 		signature = m.Signature(signature, set)

@@ -20,9 +20,9 @@ func newPreparation(o Options) (p preparation, err error) {
 		}
 	}
 	if o.StopWords != nil && o.StopWordUse == RemoveStopWords {
-		p.filter = NewWordFilter(o.Measure, func(word []byte) bool { return !o.StopWords.Contains(word) })
+		p.filter, err = NewWordFilter(o.Measure, func(word []byte) bool { return !o.StopWords.Contains(word) })
 	}
-	return p, nil
+	return p, err
 }
 
 // apply returns the text after all that is to be done to it, valid until the next call.

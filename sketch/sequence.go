@@ -54,11 +54,11 @@ type Sequencer struct {
 // options finds. With excludeQuotations, quoted words make no shingles, and no shingle reaches across them.
 //
 // It returns an error for options under which a shingle has no place in the text: weights of several texts,
-// and required stop words.
+// and required stop words. Other errors are those of [NewFingerprinter].
 func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 	s := &Sequencer{
 		shingle: max(o.Measure.Shingle, 1), least: o.LeastShingles, exclude: excludeQuotations,
-		hasher: NewHasher(o.Measure), scanner: newWordScanner(o.Measure), prepared: newWordScanner(o.Measure),
+		scanner: newWordScanner(o.Measure), prepared: newWordScanner(o.Measure),
 		cutsSolos: o.Measure.Tokens.single() == SingleTokens, ignored: o.Ignored,
 	}
 	switch {
@@ -70,6 +70,9 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 		s.keep = func(word []byte) bool { return !o.StopWords.Contains(word) }
 	}
 	var err error
+	if s.hasher, err = NewHasher(o.Measure); err != nil {
+		return nil, fmt.Errorf("sequence: %w", err)
+	}
 	if s.code, err = newCodeReader(o.Code); err != nil {
 		return nil, fmt.Errorf("sequence: %w", err)
 	}

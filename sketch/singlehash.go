@@ -1,6 +1,9 @@
 package sketch
 
-import "unicode/utf8"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
 const (
 	fnvOffset = 2166136261
@@ -46,14 +49,20 @@ type SingleHash struct {
 	smallest *smallest
 }
 
-// NewSingleHash returns a SingleHash. Numbers below 1 in o count as 1.
-func NewSingleHash(o SingleHashOptions) *SingleHash {
+// NewSingleHash returns a SingleHash, or an error that says which number in o is below 1.
+func NewSingleHash(o SingleHashOptions) (*SingleHash, error) {
+	switch {
+	case o.Words < 1:
+		return nil, fmt.Errorf("shingles of %d words: must be 1 or more", o.Words)
+	case o.Size < 1:
+		return nil, fmt.Errorf("fingerprints of %d hashes: must be 1 or more", o.Size)
+	}
 	return &SingleHash{
 		article:  o.Article,
 		table:    alphanumerics(),
-		pipeline: make([]uint32, max(o.Words, 1)),
-		smallest: newSmallest(max(o.Size, 1)),
-	}
+		pipeline: make([]uint32, o.Words),
+		smallest: newSmallest(o.Size),
+	}, nil
 }
 
 // Fingerprint returns the smallest distinct shingle hashes of text in ascending order, and the number of its

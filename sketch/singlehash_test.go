@@ -102,7 +102,7 @@ func newSingleHashChecker() singleHashChecker {
 		for _, size := range []int{1, 7, 128} {
 			for _, article := range []bool{false, true} {
 				o := SingleHashOptions{Words: words, Size: size, Article: article}
-				c[o] = NewSingleHash(o)
+				c[o] = must(NewSingleHash(o))
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func TestSingleHash(t *testing.T) {
 func TestSingleHashSlip(t *testing.T) {
 	cyrillic, other := []byte("да мы есть"), []byte("\u0134\u0130 \u013c\u014b \u0135\u0141\u0142\u014c")
 	for _, article := range []bool{false, true} {
-		hasher := NewSingleHash(SingleHashOptions{Words: 3, Size: 8, Article: article})
+		hasher := must(NewSingleHash(SingleHashOptions{Words: 3, Size: 8, Article: article}))
 		a, _ := hasher.Fingerprint(nil, cyrillic)
 		b, _ := hasher.Fingerprint(nil, other)
 		if slices.Equal(a, b) != article {
@@ -160,7 +160,7 @@ func TestSingleHashGolden(t *testing.T) {
 		{false, "Все люди рождаются свободными", []uint32{0xaeee7ec2, 0xb9c31c44}},
 		{false, "two words", nil},
 	} {
-		hasher := NewSingleHash(SingleHashOptions{Words: 3, Size: 128, Article: c.article})
+		hasher := must(NewSingleHash(SingleHashOptions{Words: 3, Size: 128, Article: c.article}))
 		if got, _ := hasher.Fingerprint(nil, []byte(c.text)); !slices.Equal(got, c.want) {
 			t.Errorf("article %v, %q: %#x, want %#x", c.article, c.text, got, c.want)
 		}
@@ -193,7 +193,7 @@ func TestSmallest(t *testing.T) {
 func TestSingleHashAllocations(t *testing.T) {
 	text := []byte(strings.Repeat("Все люди are born free and равными в правах 123. ", 50))
 	for _, words := range []int{2, 3} {
-		hasher := NewSingleHash(SingleHashOptions{Words: words, Size: 128})
+		hasher := must(NewSingleHash(SingleHashOptions{Words: words, Size: 128}))
 		fingerprint, _ := hasher.Fingerprint(nil, text)
 		if n := testing.AllocsPerRun(10, func() { fingerprint, _ = hasher.Fingerprint(fingerprint, text) }); n != 0 {
 			t.Errorf("Fingerprint with %d words allocates %v times", words, n)
@@ -266,7 +266,7 @@ func BenchmarkSingleHash(b *testing.B) {
 		smallest := newSmallest(o.Size)
 		measure("best-of-the-article", func(i int) { fingerprint = articlePipeline(units[i], smallest, fingerprint) })
 		for name, options := range map[string]SingleHashOptions{"ours-article": o, "ours": right} {
-			hasher := NewSingleHash(options)
+			hasher := must(NewSingleHash(options))
 			measure(name, func(i int) { fingerprint, _ = hasher.Fingerprint(fingerprint, texts[i]) })
 		}
 	}

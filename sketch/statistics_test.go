@@ -52,7 +52,7 @@ func TestMinHashComponents(t *testing.T) {
 		t.Run(s.name(), func(t *testing.T) {
 			s.skip(t)
 			random := rand.New(rand.NewPCG(81, uint64(seed)))
-			minhash := NewMinHash(components)
+			minhash := must(NewMinHash(components))
 			common := (3*s.size + 4) / 5
 			truth := float64(common) / float64(2*s.size-common)
 			all := make([]uint64, 2*s.size-common)
@@ -153,7 +153,7 @@ func TestSingleHashEstimate(t *testing.T) {
 		t.Run(fmt.Sprintf("%d trials", s.trials), func(t *testing.T) {
 			s.skip(t)
 			random := rand.New(rand.NewPCG(83, uint64(seed)))
-			hasher := NewSingleHash(SingleHashOptions{Words: 3, Size: size})
+			hasher := must(NewSingleHash(SingleHashOptions{Words: 3, Size: size}))
 			var a, b []uint32
 			var deviation, ratio moments
 			for range s.trials {

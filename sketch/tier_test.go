@@ -14,7 +14,7 @@ import (
 // checkSum is the hash of all that a Hasher, a MinHash and a SimHash make of
 // texts.
 func checkSum(t *testing.T, texts [][]byte, m Measure) uint64 {
-	h, minhash := NewHasher(m), NewMinHash(21)
+	h, minhash := must(NewHasher(m)), must(NewMinHash(21))
 	simhash := newSimHash(t, SimHashOptions{Bits: 128})
 	var signature []uint32
 	var fingerprint []uint64
@@ -106,7 +106,7 @@ func TestDocumentAllocates(t *testing.T) {
 	for _, tier := range asmkernels.Tiers() {
 		t.Run(tier.String(), func(t *testing.T) {
 			defer asmkernels.SelectTier(asmkernels.SelectTier(tier))
-			h, minhash := NewHasher(Measure{Shingle: 3, Tokens: SingleTokens}), NewMinHash(21)
+			h, minhash := must(NewHasher(Measure{Shingle: 3, Tokens: SingleTokens})), must(NewMinHash(21))
 			var signature []uint32
 			for _, text := range texts {
 				signature = minhash.Signature(signature, h.Document(text).Set)

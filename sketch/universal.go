@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"fmt"
 	"hash/crc32"
 	"slices"
 
@@ -21,8 +22,12 @@ type UniversalMinHash struct {
 }
 
 // NewUniversalMinHash returns a UniversalMinHash for signatures of the given number of components. The seed
-// draws the functions. The first components are the same for every number.
-func NewUniversalMinHash(components int, seed uint64) *UniversalMinHash {
+// draws the functions. The first components are the same for every number. The error says that the number is
+// negative.
+func NewUniversalMinHash(components int, seed uint64) (*UniversalMinHash, error) {
+	if components < 0 {
+		return nil, fmt.Errorf("signatures of %d components: must be 0 or more", components)
+	}
 	m := &UniversalMinHash{}
 	for len(m.factors) < components {
 		seed += asmkernels.SplitMixStep
@@ -33,7 +38,7 @@ func NewUniversalMinHash(components int, seed uint64) *UniversalMinHash {
 			m.addends = append(m.addends, random&(1<<32-1))
 		}
 	}
-	return m
+	return m, nil
 }
 
 // Signature returns the signature of a set of shingles: for each function, its smallest value on the set,

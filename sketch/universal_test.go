@@ -20,7 +20,7 @@ func TestUniversalMinHash(t *testing.T) {
 			t.Errorf("%d is a smaller prime", n)
 		}
 	}
-	m := NewUniversalMinHash(40, 1)
+	m := must(NewUniversalMinHash(40, 1))
 	random := rand.New(rand.NewPCG(71, 72))
 	shingles := []uint32{0, 1, math.MaxUint32}
 	for range 20 {
@@ -40,10 +40,10 @@ func TestUniversalMinHash(t *testing.T) {
 			t.Errorf("component %d is %d, want %d", i, got, want)
 		}
 	}
-	if few := NewUniversalMinHash(3, 1).Signature(nil, shingles); !slices.Equal(few, signature[:3]) {
+	if few := must(NewUniversalMinHash(3, 1)).Signature(nil, shingles); !slices.Equal(few, signature[:3]) {
 		t.Error("the first components depend on their number")
 	}
-	if other := NewUniversalMinHash(40, 2).Signature(nil, shingles); SignatureAgreement(signature, other) > 0 {
+	if other := must(NewUniversalMinHash(40, 2)).Signature(nil, shingles); SignatureAgreement(signature, other) > 0 {
 		t.Error("the seed does not matter")
 	}
 	for _, component := range m.Signature(signature, nil) {
@@ -98,7 +98,7 @@ func TestUniversalMinHashUnbiased(t *testing.T) {
 		var estimate moments
 		var a1, b1 []uint64
 		for trial := range trials {
-			m := NewUniversalMinHash(components, uint64(trial))
+			m := must(NewUniversalMinHash(components, uint64(trial)))
 			a, b := make([]uint32, size), make([]uint32, size)
 			for i := range a {
 				a[i], b[i] = random.Uint32(), random.Uint32()
@@ -126,7 +126,7 @@ func TestTutorial(t *testing.T) {
 			var ids []string
 			sets := map[string][]uint32{}
 			signatures := map[string][]uint64{}
-			m := NewUniversalMinHash(components, 2015)
+			m := must(NewUniversalMinHash(components, 2015))
 			for id, text := range readTexts(t, fmt.Sprintf("chrisjm/articles_%d.jsonl.zst", size)) {
 				ids = append(ids, id)
 				sets[id] = AppendCRC32Shingles(nil, text, 3)
@@ -183,14 +183,14 @@ func BenchmarkUniversalMinHash(b *testing.B) {
 		narrow[i] = uint32(set[i])
 	}
 	b.Run("plain", func(b *testing.B) {
-		m := NewUniversalMinHash(components, 1)
+		m := must(NewUniversalMinHash(components, 1))
 		var signature []uint64
 		for b.Loop() {
 			signature = m.Signature(signature, narrow)
 		}
 	})
 	b.Run("MinHash", func(b *testing.B) {
-		m := NewMinHash(components)
+		m := must(NewMinHash(components))
 		var signature []uint32
 		for b.Loop() {
 			signature = m.Signature(signature, set)

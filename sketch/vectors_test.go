@@ -74,7 +74,7 @@ func TestSingleHashVectors(t *testing.T) {
 	} {
 		t.Run(vectors.name, func(t *testing.T) {
 			texts := readTexts(t, vectors.corpora...)
-			hasher := NewSingleHash(SingleHashOptions{Words: 3, Size: 128, Article: true})
+			hasher := must(NewSingleHash(SingleHashOptions{Words: 3, Size: 128, Article: true}))
 			var fingerprint []uint32
 			var got bytes.Buffer
 			compared, missing := 0, 0
@@ -138,7 +138,7 @@ func TestFingerprintJaccardVectors(t *testing.T) {
 // duplicates in part to the scores of its three functions.
 func TestNearDuplicateVectors(t *testing.T) {
 	texts := readTexts(t, "mirrors/etcd_docs.jsonl.zst", "licenses/all.jsonl.zst")
-	hasher := NewSingleHash(SingleHashOptions{Words: 3, Size: 128, Article: true})
+	hasher := must(NewSingleHash(SingleHashOptions{Words: 3, Size: 128, Article: true}))
 	fingerprints := make(map[string][]uint32)
 	fingerprint := func(id string) ([]uint32, bool) {
 		f, done := fingerprints[id]

@@ -19,8 +19,13 @@ type WordFilter struct {
 // on to it. For stop words it is
 //
 //	func(word []byte) bool { return !stopWords.Contains(word) }
-func NewWordFilter(m Measure, keep func(word []byte) bool) *WordFilter {
-	return &WordFilter{scanner: newWordScanner(m), keep: keep}
+//
+// The error says what is wrong with m, as that of [NewHasher] does.
+func NewWordFilter(m Measure, keep func(word []byte) bool) (*WordFilter, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	return &WordFilter{scanner: newWordScanner(m), keep: keep}, nil
 }
 
 // Append appends the text to dst, which must not overlap it. A space takes the place of each word that is not
@@ -59,13 +64,16 @@ type filteredWord struct {
 
 // NewShingleFilter returns a ShingleFilter for the measure m. It keeps the shingles with a token for which
 // isOfKind returns true. It calls isOfKind as [NewWordFilter] calls keep. [StopWords.Contains] is such a
-// function.
-func NewShingleFilter(m Measure, isOfKind func(word []byte) bool) *ShingleFilter {
-	width := max(m.Shingle, 1)
+// function. The error says what is wrong with m, as that of [NewHasher] does.
+func NewShingleFilter(m Measure, isOfKind func(word []byte) bool) (*ShingleFilter, error) {
+	hasher, err := NewHasher(m)
+	if err != nil {
+		return nil, err
+	}
 	return &ShingleFilter{
 		scanner: newWordScanner(m), isOfKind: isOfKind,
-		hasher: NewHasher(m), width: width,
-	}
+		hasher: hasher, width: max(m.Shingle, 1),
+	}, nil
 }
 
 // Document returns the fingerprint of text as [Hasher.Document] does, but without the shingles left out. Its

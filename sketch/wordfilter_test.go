@@ -118,7 +118,7 @@ func TestWordFilter(t *testing.T) {
 		{WordTokens, "don't a的b", " '  a的b"},
 		{SingleTokens, "a的b 中的文", "a b 中 文"},
 	} {
-		f := NewWordFilter(Measure{Tokens: c.tokens}, func(word []byte) bool { return !s.Contains(word) })
+		f := must(NewWordFilter(Measure{Tokens: c.tokens}, func(word []byte) bool { return !s.Contains(word) }))
 		if got := string(f.Append([]byte("x:"), []byte(c.text))); got != "x:"+c.want {
 			t.Errorf("%q becomes %q, want %q", c.text, got, "x:"+c.want)
 		}
@@ -131,10 +131,10 @@ func TestShingleFilter(t *testing.T) {
 	random := rand.New(rand.NewPCG(93, 94))
 	isOfKind := isOfSomeKind
 	for _, m := range measures {
-		filter := NewShingleFilter(m, isOfKind)
-		all := NewShingleFilter(m, func([]byte) bool { return true })
-		none := NewShingleFilter(m, func([]byte) bool { return false })
-		hasher := NewHasher(m)
+		filter := must(NewShingleFilter(m, isOfKind))
+		all := must(NewShingleFilter(m, func([]byte) bool { return true }))
+		none := must(NewShingleFilter(m, func([]byte) bool { return false }))
+		hasher := must(NewHasher(m))
 		for i := range 300 {
 			text := randomText(random, random.IntN(20*i+1), i%2 == 0)
 			checkShingleFilter(t, filter, text, m, isOfKind)
@@ -193,15 +193,15 @@ func FuzzShingleFilter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, width uint8) {
 		m := Measure{Shingle: int(width % 8), Tokens: []Tokens{WordTokens, SingleTokens, ScriptTokens, CharacterTokens}[width/8%4]}
 		isOfKind := isOfSomeKind
-		checkShingleFilter(t, NewShingleFilter(m, isOfKind), text, m, isOfKind)
+		checkShingleFilter(t, must(NewShingleFilter(m, isOfKind)), text, m, isOfKind)
 	})
 }
 
 func TestFilterAllocations(t *testing.T) {
 	text := []byte(strings.Repeat("All human beings are born free and equal; the имя и фамилия 中文. ", 100))
 	s := readStopWords(t, functionWords, nil)
-	shingles := NewShingleFilter(Measure{Shingle: 3, Tokens: SingleTokens}, s.Contains)
-	words := NewWordFilter(Measure{}, s.Contains)
+	shingles := must(NewShingleFilter(Measure{Shingle: 3, Tokens: SingleTokens}, s.Contains))
+	words := must(NewWordFilter(Measure{}, s.Contains))
 	shingles.Document(text)
 	kept := words.Append(nil, text)
 	if n := testing.AllocsPerRun(10, func() { shingles.Document(text) }); n != 0 {
@@ -216,8 +216,8 @@ func BenchmarkFilter(b *testing.B) {
 	s := readStopWords(b, strings.ReplaceAll("the of and a to in is it that for on with as was at by be this from or are an", " ", "\n"), nil)
 	m := Measure{Shingle: 3}
 	texts, size := benchmarkTexts[0].texts(b)
-	hasher, shingles := NewHasher(m), NewShingleFilter(m, s.Contains)
-	words := NewWordFilter(m, func(word []byte) bool { return !s.Contains(word) })
+	hasher, shingles := must(NewHasher(m)), must(NewShingleFilter(m, s.Contains))
+	words := must(NewWordFilter(m, func(word []byte) bool { return !s.Contains(word) }))
 	var kept []byte
 	for name, work := range map[string]func(text []byte){
 		"hasher-alone":     func(text []byte) { hasher.Document(text) },

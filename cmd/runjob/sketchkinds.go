@@ -18,11 +18,14 @@ import (
 func (c *sketchCommand) sketcher() (func(text []byte) string, error) {
 	switch c.Kind {
 	case "singlehash":
-		return c.singleHash(), nil
+		return c.singleHash()
 	case "lsh":
-		return c.lsh(), nil
+		return c.lsh()
 	case "signature":
-		signatures := sketch.NewUniversalMinHash(c.SketchSize, c.Seed)
+		signatures, err := sketch.NewUniversalMinHash(c.SketchSize, c.Seed)
+		if err != nil {
+			return nil, err
+		}
 		return func(text []byte) string {
 			return hexadecimal(signatures.Signature(nil, sketch.AppendCRC32Shingles(nil, text, c.Shingle)), 9)
 		}, nil
@@ -41,8 +44,8 @@ func (c *sketchCommand) sketcher() (func(text []byte) string, error) {
 func (c *sketchCommand) ofSet() (func(set []uint64) string, error) {
 	switch c.Kind {
 	case "minhash":
-		minhash := sketch.NewMinHash(c.SketchSize)
-		return func(set []uint64) string { return hexadecimal(minhash.Signature(nil, set), 8) }, nil
+		minhash, err := sketch.NewMinHash(c.SketchSize)
+		return func(set []uint64) string { return hexadecimal(minhash.Signature(nil, set), 8) }, err
 	case "bottomk":
 		return func(set []uint64) string { return hexadecimal(sketch.BottomK(set, c.SketchSize), 12) }, nil
 	}
@@ -60,24 +63,24 @@ func tieOf(name string) sketch.Tie {
 }
 
 // singleHash returns a function from texts to the fingerprints of the article.
-func (c *sketchCommand) singleHash() func(text []byte) string {
-	hasher := sketch.NewSingleHash(sketch.SingleHashOptions{Words: c.Shingle, Size: c.SketchSize, Article: !c.Unslipped})
+func (c *sketchCommand) singleHash() (func(text []byte) string, error) {
+	hasher, err := sketch.NewSingleHash(sketch.SingleHashOptions{Words: c.Shingle, Size: c.SketchSize, Article: !c.Unslipped})
 	return func(text []byte) string {
 		fingerprint, words := hasher.Fingerprint(nil, text)
 		return fmt.Sprintf("%d\t%d\t%s", words, len(fingerprint), hexadecimal(fingerprint, 8))
-	}
+	}, err
 }
 
 // lsh returns a function from texts to digests.
-func (c *sketchCommand) lsh() func(text []byte) string {
+func (c *sketchCommand) lsh() (func(text []byte) string, error) {
 	options := sketch.LSHOptions{Width: c.Shingle, Hash: map[string]func() hash.Hash{
 		"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "crc32": func() hash.Hash { return crc32.NewIEEE() },
 	}[c.Hash]()}
 	if c.Characters {
 		options.Tokenize = sketch.SplitCharacters
 	}
-	digests := sketch.NewLSH(options)
-	return func(text []byte) string { return hex.EncodeToString(digests.Digest(nil, text)) }
+	digests, err := sketch.NewLSH(options)
+	return func(text []byte) string { return hex.EncodeToString(digests.Digest(nil, text)) }, err
 }
 
 // hexadecimal returns numbers of at most so many digits each, with commas between them.

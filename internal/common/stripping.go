@@ -55,8 +55,11 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	w.Hold(list)
 	w.Outcome.Common = &work.CommonFound{Above: s.Law.Limit(t.Documents), Shingles: int64(list.Len())}
 	o := &stripped{
-		Stripping: s, desk: w, split: t.Number, common: list.Shingles, bands: documents.NewBands(s.Kept.Scheme),
+		Stripping: s, desk: w, split: t.Number, common: list.Shingles,
 		builder: sketchblock.NewBuilder(s.Kept.Scheme.Bands, sketch.SimHashWords(s.SimHashBits)), whole: whole{sequences: s.Kept.Sequences}, seen: records.Sightings{},
+	}
+	if o.bands, err = documents.NewBands(s.Kept.Scheme); err != nil {
+		return err
 	}
 	if o.stripper, err = sketch.NewStripper(list.Shingles, s.SimHashBits); err != nil {
 		return err

@@ -13,9 +13,14 @@ type Bands struct {
 	keys      []uint64
 }
 
-// NewBands returns the Bands of a scheme. A scheme without bands makes no keys.
-func NewBands(scheme lshbands.Scheme) *Bands {
-	return &Bands{scheme: scheme, minhash: sketch.NewMinHash(scheme.Components())}
+// NewBands returns the Bands of a scheme. A scheme without bands makes no keys. The error says that the scheme is
+// impossible.
+func NewBands(scheme lshbands.Scheme) (*Bands, error) {
+	minhash, err := sketch.NewMinHash(scheme.Components())
+	if err != nil {
+		return nil, err
+	}
+	return &Bands{scheme: scheme, minhash: minhash}, nil
 }
 
 // Of returns the keys of a set, one for each band. They are valid until the next call.

@@ -71,9 +71,12 @@ type fingerprinter struct {
 func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares audit.Shares, inputs *Inputs) (*fingerprinter, error) {
 	f := &fingerprinter{
 		reading: s.Reading, kept: kept, shares: shares, files: inputs.Files,
-		source: newRecordDecoder(inputs.Files, s.Wanted()), bands: NewBands(kept.Scheme),
+		source: newRecordDecoder(inputs.Files, s.Wanted()),
 	}
 	var err error
+	if f.bands, err = NewBands(kept.Scheme); err != nil {
+		return nil, err
+	}
 	if f.marker, err = newMarker(kept.Marking, ranks, s.Options.Measure.Seed); err != nil {
 		return nil, err
 	}

@@ -281,7 +281,10 @@ func (x *explainer) compareKeys() error {
 	if err != nil {
 		return err
 	}
-	bands := documents.NewBands(scheme)
+	bands, err := documents.NewBands(scheme)
+	if err != nil {
+		return err
+	}
 	a, b := keysOf(x.a, make(), bands), keysOf(x.b, make(), bands)
 	shared := 0
 	for key := range a {

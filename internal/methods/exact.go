@@ -15,8 +15,14 @@ func init() {
 		Ordered: true,
 		Exact:   true,
 		Keys: func(p *Parameters) (func() Keys, error) {
-			threshold := p.Threshold
-			return func() Keys { return exactKeys(lshbands.NewPrefixKeys(threshold)) }, nil
+			prefix, err := lshbands.NewPrefixKeys(p.Threshold)
+			if err != nil {
+				return nil, err
+			}
+			return func() Keys {
+				own := *prefix // each has its own buffers
+				return exactKeys(&own)
+			}, nil
 		},
 		Promise: func(*Parameters) Promise { return Promise{Recall: 1, ByConstruction: true} },
 		KeyBytes: func(_ *Parameters, keys float64) float64 {

@@ -33,7 +33,10 @@ func (m *Method) NewKeys(p *Parameters, counters *lshbands.Counters) (Keys, erro
 	if m.Reads&ReadsBands == 0 {
 		return keys, nil
 	}
-	bands := documents.NewBands(p.Scheme)
+	bands, err := documents.NewBands(p.Scheme)
+	if err != nil {
+		return nil, err
+	}
 	return func(all []candidates.Record, d *Document) []candidates.Record {
 		d.Bands = bands.Of(d.Set)
 		return keys(all, d)

@@ -88,7 +88,10 @@ func TestHooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bands := documents.NewBands(s.p.Scheme)
+	bands, err := documents.NewBands(s.p.Scheme)
+	if err != nil {
+		t.Fatal(err)
+	}
 	of := func(name Name) Keys {
 		m, _ := Of(name)
 		keys, err := m.NewKeys(&s.p, counters)
@@ -126,7 +129,11 @@ func TestHooks(t *testing.T) {
 			}
 		}
 
-		prefix := lshbands.NewPrefixKeys(s.p.Threshold).Of(x.set(), counters.AppendFrequencies(nil, x.set()))
+		finder, err := lshbands.NewPrefixKeys(s.p.Threshold)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prefix := finder.Of(x.set(), counters.AppendFrequencies(nil, x.set()))
 		got = keysOf(exact, x)
 		if len(got) != len(prefix) || len(got) > lshbands.PrefixLength(s.p.Threshold, len(x.shingles)) {
 			t.Fatalf("exact: %d keys of %d shingles, want %d", len(got), len(x.shingles), len(prefix))

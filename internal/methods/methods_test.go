@@ -116,7 +116,10 @@ func (s *scene) blocks(t *testing.T, m *Method) []work.Outcome {
 		if m.Reads&ReadsBands != 0 {
 			scheme = s.p.Scheme
 		}
-		bands := documents.NewBands(scheme)
+		bands, err := documents.NewBands(scheme)
+		if err != nil {
+			t.Fatal(err)
+		}
 		run := runfile.NewWriter(string(s.runs.Folder), 1<<16)
 		builder := sketchblock.NewBuilder(scheme.Bands, 2)
 		for i := range s.texts {
@@ -133,7 +136,7 @@ func (s *scene) blocks(t *testing.T, m *Method) []work.Outcome {
 		}
 		o := work.Outcome{Stage: work.Fingerprint, Number: split, Shingles: int64(len(builder.Sets()) / sketchblock.HashSize)}
 		o.Counts.Documents = int64(builder.Len())
-		err := run.Section(records.Documents, split, builder.Documents()...)
+		err = run.Section(records.Documents, split, builder.Documents()...)
 		if err == nil {
 			err = run.Section(records.Sets, split, builder.Sets())
 		}

@@ -132,7 +132,11 @@ func (s *scene) fits(a, b *sketch.Fingerprint) bool {
 
 // shareBand returns the pairs that share a band of a scheme.
 func (s *scene) shareBand(scheme lshbands.Scheme) func(a, b *sketch.Fingerprint) bool {
-	bands, of := documents.NewBands(scheme), map[uint64][]uint64{}
+	bands, err := documents.NewBands(scheme)
+	if err != nil {
+		panic(err)
+	}
+	of := map[uint64][]uint64{}
 	for i := range s.distinct {
 		of[s.distinct[i].Digest] = slices.Clone(bands.Of(s.distinct[i].Set))
 	}

@@ -101,7 +101,11 @@ func TestSmallCorpusIsCounted(t *testing.T) {
 			for _, f := range s.prints {
 				order.Add(f.Set)
 			}
-			prefix, keys := lshbands.NewPrefixKeys(0.5), 0
+			prefix, err := lshbands.NewPrefixKeys(0.5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys := 0
 			for _, f := range s.prints {
 				if len(f.Set) > 0 {
 					keys += len(prefix.Of(f.Set, order.AppendFrequencies(nil, f.Set)))

@@ -103,7 +103,10 @@ func listTables(config *job.Config, most int) (options []tableOption, chosen key
 	if err != nil {
 		return nil, chosen, err
 	}
-	usual := lshbands.PickTables(schemes)
+	usual, err := lshbands.PickTables(schemes)
+	if err != nil {
+		return nil, chosen, err
+	}
 	chosen = keying{keys: methods.SimHash, blocks: job.BlocksText(p.Blocks()), distance: distance}
 	isListed := false
 	for _, tables := range schemes {

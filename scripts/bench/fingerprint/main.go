@@ -82,8 +82,14 @@ func compare(texts []string, runs int) error {
 	if err != nil {
 		return err
 	}
-	hasher := sketch.NewHasher(sketch.Measure{Shingle: 3})
-	ourMinHash := sketch.NewMinHash(permutations)
+	hasher, err := sketch.NewHasher(sketch.Measure{Shingle: 3})
+	if err != nil {
+		return err
+	}
+	ourMinHash, err := sketch.NewMinHash(permutations)
+	if err != nil {
+		return err
+	}
 	theirs := semblance.NewSketcher(semblance.Defaults())
 	theirMinHash := minhash.New(permutations, 0)
 
