@@ -243,16 +243,20 @@ func (c *Config) checkSimHash(check checker) {
 	}
 }
 
+// OutputNames returns the names that [Config.Emit] may have, without that of the usual output.
+func OutputNames() []string {
+	return append([]string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed, output.Sketches, output.Index, output.Boilerplate}, siteOutputs...)
+}
+
 // checkOutput checks the outputs.
 func (c *Config) checkOutput(check checker) {
 	check(len(c.Emit) > 0, "{emit}: name at least one output")
 	for _, name := range c.Outputs() {
-		all := append([]string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed, output.Sketches, output.Index, output.Boilerplate}, siteOutputs...)
 		if name == "report" {
 			check(false, "{emit} report: the page is no output of a job: give --report, or run 'runjob report' on the results")
 			continue
 		}
-		check(slices.Contains(all, name), "{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, index, boilerplate, mirrors, sites or suspects", name)
+		check(slices.Contains(OutputNames(), name), "{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, index, boilerplate, mirrors, sites or suspects", name)
 	}
 	if err := c.CheckIndex(); err != nil && slices.Contains(c.Emit, output.Index) {
 		check(false, "{emit} index: %w", err)

@@ -173,6 +173,34 @@ func checkRegexes(t *testing.T, p *parameter, f flagOfTemplate) {
 	}
 }
 
+// TestTemplateOutputs: the template lets each output pass that the help of --emit names, alone and after another one, and
+// the help names each that a job takes.
+func TestTemplateOutputs(t *testing.T) {
+	content, err := os.ReadFile(metadataFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found templateMetadata
+	if err := json.Unmarshal(content, &found); err != nil {
+		t.Fatal(err)
+	}
+	emit := found.Parameters[slices.IndexFunc(found.Parameters, func(p *parameter) bool { return p.Name == "emit" })]
+	pattern := regexp.MustCompile(emit.Regexes[0])
+	for _, name := range append(job.OutputNames(), "auto") {
+		if !regexp.MustCompile(`\b` + name + `\b`).MatchString(emit.HelpText) {
+			t.Errorf("the help of emit does not name %s", name)
+		}
+		if !pattern.MatchString(name) || !pattern.MatchString("pairs,"+name) {
+			t.Errorf("the parameter emit may not be %s", name)
+		}
+	}
+	for _, wrong := range []string{"", "report", "pairs,", "pairs clusters"} {
+		if pattern.MatchString(wrong) {
+			t.Errorf("the parameter emit may be %q", wrong)
+		}
+	}
+}
+
 // TestDataflowPage: the page about Dataflow names each flag.
 func TestDataflowPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/dataflow.md")
