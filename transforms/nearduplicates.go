@@ -62,6 +62,8 @@ type Pair struct {
 	ContainmentB float64 `json:"containment_b"`
 	// Hamming is the number of bits in which their SimHash fingerprints differ, if pairs are scored by it.
 	Hamming int64 `json:"hamming"`
+	// Cosine is then an estimate of the cosine of the angle between the documents, from -1 to 1.
+	Cosine float64 `json:"cosine"`
 	// Exact is false if the numbers are estimates.
 	Exact bool `json:"exact"`
 	// Identical says that the documents are the same under the measure.

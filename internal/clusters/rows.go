@@ -107,7 +107,7 @@ func (s *Shard) HammingPairRows(row func(output.HammingPair) error) error {
 	first := namer{Shard: s}
 	for _, e := range s.pairs {
 		distance, _ := e.Hamming()
-		if err := row(output.NewHammingPair(first.name(e.A), s.name(e.B), int64(distance))); err != nil {
+		if err := row(output.NewHammingPair(first.name(e.A), s.name(e.B), int(distance), int(e.Union()))); err != nil {
 			return err
 		}
 	}

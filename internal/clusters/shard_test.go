@@ -151,8 +151,8 @@ func TestPairsOfOtherScores(t *testing.T) {
 		{A: 0, B: 2, Score: records.HammingScore(0, 64)},
 	})
 	checkRows(t, "pairs by distance", rowsOf(t, near.HammingPairRows),
-		`{"a":"a","b":"b","hamming":3,"exact":true}`,
-		`{"a":"a","b":"c","hamming":0,"exact":true,"identical":true}`)
+		`{"a":"a","b":"b","hamming":3,"cosine":0.9892,"exact":true}`,
+		`{"a":"a","b":"c","hamming":0,"cosine":1,"exact":true,"identical":true}`)
 	checkRows(t, "pairs", rowsOf(t, s.PairRows),
 		`{"a":"b","b":"c","jaccard":0.75,"containment_a":0.8571428571428571,"containment_b":0.8571428571428571,"exact":false}`,
 		`{"a":"b","b":"d","jaccard":0.06666666666666667,"containment_a":0.2857142857142857,"containment_b":0.08,"exact":true,`+

@@ -56,7 +56,7 @@ var mayImport = map[string]string{
 	"internal/records":               "internal/audit internal/candidates internal/components internal/docref internal/preference internal/radix internal/runfile internal/sketchblock internal/sources sketch",
 	"internal/workspace":             "internal/output internal/regular internal/setting internal/storage",
 	"internal/index":                 "internal/docref internal/radix internal/sketchblock",
-	"internal/output":                "internal/parquetfile internal/storage",
+	"internal/output":                "internal/parquetfile internal/storage sketch",
 	"internal/runfile":               "internal/storage",
 	"internal/sample":                "internal/candidates internal/docref internal/leaders internal/unionfind",
 	"internal/storage/gcs":           "internal/storage internal/storage/bucket",

@@ -10,9 +10,9 @@ type Match struct {
 	// Identical says that the documents are the same under the measure. Such documents may have no shingles.
 	Identical bool
 	// ByDistance says that the query compared SimHash fingerprints and not sets. Distance is the number of
-	// bits in which the fingerprints differ.
-	ByDistance bool
-	Distance   int
+	// their Bits in which the fingerprints differ.
+	ByDistance     bool
+	Distance, Bits int
 	// Reference says that the document of the index is in its reference corpus.
 	Reference bool
 	// Added says that the match is not of the index: it has been asked about before.
@@ -41,6 +41,8 @@ func AppendMatch(b []byte, m Match) []byte {
 	case m.ByDistance:
 		b = append(b, `,"hamming":`...)
 		b = strconv.AppendInt(b, int64(m.Distance), 10)
+		b = append(b, `,"cosine":`...)
+		b = AppendFloat(b, Cosine(m.Distance, m.Bits))
 		if m.Distance == 0 {
 			b = append(b, `,"identical":true`...)
 		}

@@ -64,8 +64,8 @@ func writeResults(t *testing.T, write func(string, []byte)) {
 		}
 	})
 	results(t, write, "hamming", 10, func(i int) (HammingPair, object) {
-		return HammingPair{A: id(i), B: id(i + 1), Hamming: int64(i), Exact: true, Identical: i == 0},
-			object{"a": id(i), "b": id(i + 1), "hamming": i, "exact": true, "identical": i == 0}
+		return HammingPair{A: id(i), B: id(i + 1), Hamming: int64(i), Cosine: -.5, Exact: true, Identical: i == 0},
+			object{"a": id(i), "b": id(i + 1), "hamming": i, "cosine": -.5, "exact": true, "identical": i == 0}
 	})
 	results(t, write, "removed", 10, func(i int) (Removal, object) {
 		return Removal{ID: id(i), Ref: "", Cluster: "c", KeptID: "k", Similarity: 1, Reference: true},

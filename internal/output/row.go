@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"mirrorbeam/sketch"
 )
 
 // Row is a row of an output. Strings in it are texts as [Text] returns them. Its fields are the columns of a Parquet
@@ -186,16 +188,28 @@ func (p Pair) AppendJSON(b []byte) []byte {
 
 // HammingPair is a row of pairs, scored by the bits in which the fingerprints of the two documents differ.
 type HammingPair struct {
-	A         string `parquet:"a,dict"`
-	B         string `parquet:"b"`
-	Hamming   int64  `parquet:"hamming"`
-	Exact     bool   `parquet:"exact"`
-	Identical bool   `parquet:"identical"`
+	A       string `parquet:"a,dict"`
+	B       string `parquet:"b"`
+	Hamming int64  `parquet:"hamming"`
+	// Cosine is what the distance estimates: see [Cosine].
+	Cosine float64 `parquet:"cosine"`
+	// Exact and Identical are about the distance.
+	Exact     bool `parquet:"exact"`
+	Identical bool `parquet:"identical"`
 }
 
-// NewHammingPair returns the row of two documents whose fingerprints differ in so many bits.
-func NewHammingPair(a, b string, distance int64) HammingPair {
-	return HammingPair{A: a, B: b, Hamming: distance, Exact: true, Identical: distance == 0}
+// NewHammingPair returns the row of two documents whose fingerprints of so many bits differ in distance of them.
+func NewHammingPair(a, b string, distance, bits int) HammingPair {
+	return HammingPair{A: a, B: b, Hamming: int64(distance), Cosine: Cosine(distance, bits), Exact: true, Identical: distance == 0}
+}
+
+// Cosine returns the estimate of [sketch.Cosine] to four digits. Its own error is larger than that: some hundredths for
+// fingerprints of 64 bits. For a distance of 0 it is 1, whatever the number of bits.
+func Cosine(distance, bits int) float64 {
+	if distance == 0 {
+		return 1
+	}
+	return math.Round(sketch.Cosine(distance, bits)*1e4) / 1e4
 }
 
 // AppendJSON appends the row as a line of JSON. Identical is left out if it says no.
@@ -203,6 +217,8 @@ func (p HammingPair) AppendJSON(b []byte) []byte {
 	b = appendNames(b, p.A, p.B)
 	b = append(b, `,"hamming":`...)
 	b = strconv.AppendInt(b, p.Hamming, 10)
+	b = append(b, `,"cosine":`...)
+	b = AppendFloat(b, p.Cosine)
 	b = append(b, `,"exact":`...)
 	b = strconv.AppendBool(b, p.Exact)
 	b = appendMark(b, "identical", p.Identical)

@@ -102,9 +102,9 @@ func TestRows(t *testing.T) {
 		"spans.a_begin=0;5", "spans.words=7;8", "more_spans=3", "rarity=12.625")
 	checkRow(t, NewRarePair(NewPair("x", "y", Overlap{Identical: true}), 0),
 		`{"a":"x","b":"y","jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`, "identical=true", "rarity=0")
-	checkRow(t, NewHammingPair("x", "y", 3), `{"a":"x","b":"y","hamming":3,"exact":true}`,
-		"a=x", "b=y", "hamming=3", "exact=true", "identical=false")
-	checkRow(t, NewHammingPair("x", "y", 0), `{"a":"x","b":"y","hamming":0,"exact":true,"identical":true}`, "hamming=0", "identical=true")
+	checkRow(t, NewHammingPair("x", "y", 3, 64), `{"a":"x","b":"y","hamming":3,"cosine":0.9892,"exact":true}`,
+		"a=x", "b=y", "hamming=3", "cosine=0.9892", "exact=true", "identical=false")
+	checkRow(t, NewHammingPair("x", "y", 0, 64), `{"a":"x","b":"y","hamming":0,"cosine":1,"exact":true,"identical":true}`, "hamming=0", "cosine=1", "identical=true")
 	checkRow(t, Cluster{ID: "x", Ref: "f:0", Cluster: "c", Kept: true, Similarity: 1, Size: 2, Least: 0.8125, Mean: RoundMean(0.90625)},
 		`{"cluster":"c","id":"x","ref":"f:0","kept":true,"similarity":1,"size":2,"least":0.8125,"mean":0.9063}`,
 		"cluster=c", "id=x", "ref=f:0", "kept=true", "similarity=1", "size=2", "least=0.8125", "mean=0.9063", "reference=false")

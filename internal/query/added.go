@@ -179,7 +179,7 @@ func (h *added) compare(a *question, number uint32) (match output.Match, is bool
 	of := &h.sets[number]
 	if h.tables != nil {
 		distance := of.distance(a.fingerprint)
-		return output.Match{ByDistance: true, Distance: distance}, distance <= h.tables.Distance()
+		return output.Match{ByDistance: true, Distance: distance, Bits: h.tables.Bits()}, distance <= h.tables.Distance()
 	}
 	size, other := len(h.set), len(of.packed)/sketchblock.HashSize
 	need := asmkernels.Required(h.threshold, size, other)

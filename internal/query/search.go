@@ -165,8 +165,8 @@ func (s *searcher) collect(in *segment, set []uint64) {
 // searchPermuted looks in each table for the fingerprints that share the prefix. It takes those within the distance
 // that no earlier table has shown.
 func (s *searcher) searchPermuted(file *indexFile, in *segment, of []uint64) {
-	match := output.Match{ByDistance: true}
 	tables := file.tables
+	match := output.Match{ByDistance: true, Bits: tables.Bits()}
 	for table := range tables.Tables() {
 		keys := in.permuted[table]
 		first, end := keys.Range(tables.Prefix(table, of), tables.PrefixBits(table))
@@ -209,7 +209,7 @@ func (s *searcher) searchNumbered(file *indexFile, in *segment, of []uint64) err
 		asmkernels.Hamming(s.distances, of, s.rows)
 		for i, distance := range s.distances {
 			if int(distance) <= tables.Distance() && tables.FirstCommon(of, s.rows[i*words:][:words]) == table {
-				s.add(file, in, index.NumberOf(s.candidates[i]), output.Match{ByDistance: true, Distance: int(distance)})
+				s.add(file, in, index.NumberOf(s.candidates[i]), output.Match{ByDistance: true, Distance: int(distance), Bits: tables.Bits()})
 			}
 		}
 	}
