@@ -31,13 +31,16 @@ type stateFolder struct {
 // Validate checks the argument.
 func (c *stateFolder) Validate() error { return job.CheckPlace("state", c.Folder) }
 
-// fault returns an error about the state.
+// fault returns an error about the state. A folder without a state is a fault of what was named, as it is to a query. A
+// state that cannot be read whole is a fault of the storage.
 func (c *stateFolder) fault(err error) error {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 		return err
+	case errors.Is(err, state.ErrNone):
+		return unusable{fmt.Errorf("%s: there is no state: %w", c.Folder, err)}
 	case errors.Is(err, fs.ErrNotExist):
-		return unwritable{fmt.Errorf("%s: there is no state, or a part of it is missing: %w", c.Folder, err)}
+		return unwritable{fmt.Errorf("%s: a part of the state is missing: %w", c.Folder, err)}
 	}
 	return unwritable{fmt.Errorf("the state %s: %w", c.Folder, err)}
 }

@@ -121,15 +121,17 @@ func (s *State) load() error {
 	return nil
 }
 
-// Read returns the newest generation of the state in a folder. It needs no lease. The error is fs.ErrNotExist if there is
-// no state.
+// ErrNone says that a folder holds no state. It is an [fs.ErrNotExist], as is a missing part of a state.
+var ErrNone = fmt.Errorf("the folder has no generation of a state: %w", fs.ErrNotExist)
+
+// Read returns the newest generation of the state in a folder. It needs no lease. The error is ErrNone if there is no state.
 func Read(folder string) (*Content, error) {
 	all, err := list(folder)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && len(all.generations) == 0:
+		return nil, fmt.Errorf("read the state %s: %w", folder, ErrNone)
+	case err != nil:
 		return nil, err
-	}
-	if len(all.generations) == 0 {
-		return nil, &fs.PathError{Op: "read the state", Path: folder, Err: fs.ErrNotExist}
 	}
 	return readGeneration(folder, slices.Max(all.generations))
 }
