@@ -61,7 +61,7 @@ func (h *htmlText) append(dst, content []byte, mode Mode) []byte {
 				h.addText(tokens.Text())
 			}
 		case html.StartTagToken:
-			h.begin(tagOf(tokens.Raw()[len("<"):]))
+			h.begin(tokens.Raw()[len("<"):])
 		case html.SelfClosingTagToken:
 			if t := tagOf(tokens.Raw()[len("<"):]); t.breaks && h.skip == nil {
 				h.endBlock()
@@ -91,22 +91,19 @@ func (h *htmlText) appendXML(dst, content []byte) []byte {
 	}
 }
 
-// begin handles a start tag.
-func (h *htmlText) begin(t *tag) {
+// begin handles a start tag, after its opening bracket.
+func (h *htmlText) begin(raw []byte) {
+	t := tagOf(raw)
 	if h.skip != nil {
 		if t == h.skip {
 			h.depth++
 		}
 		return
 	}
-	switch t.kind {
-	case skipped:
+	switch {
+	case t.kind == skipped, h.mode == Main && t.isAside(raw):
 		h.skip, h.depth = t, 1
-	case aside:
-		if h.mode == Main {
-			h.skip, h.depth = t, 1
-		}
-	case link:
+	case t.kind == link:
 		h.links++
 	}
 	if t.breaks {

@@ -1,6 +1,10 @@
 package webtext
 
-import "strings"
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
 
 // kind is what an element means for the text of a page.
 type kind uint8
@@ -22,6 +26,7 @@ const (
 type tag struct {
 	kind   kind
 	breaks bool // it begins and ends a line
+	holds  bool // its role may say that it holds what is not the main text
 }
 
 // kinds are the elements that are more than that.
@@ -36,6 +41,13 @@ var kinds = map[kind]string{
 const breaking = `address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset
 	figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li listing main menu nav ol
 	optgroup option p plaintext pre search section select summary table tbody td textarea tfoot th thead title tr ul xmp`
+
+// holding are the elements whose role counts. All of them need an end tag, so that none hides the rest of the page.
+const holding = "div section ul ol dl table"
+
+// asideRoles are the roles (WAI-ARIA landmarks) that say of any element what the names of aside elements say. Pages of
+// generators such as Sphinx have them.
+var asideRoles = []string{"banner", "complementary", "contentinfo", "form", "menu", "menubar", "navigation", "search"}
 
 // tags are the elements that are not just passed over.
 var tags = makeTags()
@@ -55,6 +67,9 @@ func makeTags() map[string]*tag {
 	}
 	for _, name := range strings.Fields(breaking) {
 		at(name).breaks = true
+	}
+	for _, name := range strings.Fields(holding) {
+		at(name).holds = true
 	}
 	return table
 }
@@ -86,4 +101,13 @@ func tagOf(raw []byte) *tag {
 		return t
 	}
 	return other
+}
+
+// isAside reports whether a start tag begins an element that holds what is not the main text. Of several roles the first
+// one counts.
+func (t *tag) isAside(raw []byte) bool {
+	if t.kind == aside || !t.holds {
+		return t.kind == aside
+	}
+	return slices.Contains(asideRoles, string(bytes.ToLower(attributeOf(upToEnd(raw), "role"))))
 }

@@ -17,7 +17,7 @@
 // first. What is never shown, such as scripts, is left out. Plain text passes as it is. Of XML all text between tags is
 // taken, a line for each element.
 //
-// With [Main], menus, headers, footers, forms and asides go, and so do blocks that are mostly links and short lines beside
+// With [Main], menus, headers, footers, forms and asides go, by their names or their roles, and so do blocks that are mostly links and short lines beside
 // these. If nothing is left of a page but its title, all of its text is taken: a page wrapped in one form is no form.
 package webtext
 

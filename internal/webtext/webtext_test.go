@@ -25,6 +25,7 @@ func TestText(t *testing.T) {
 		"end without begin": {"</script></p></a>a</nav>b", "a\nb\n", "a\nb\n"},
 		"broken":            {"<p>a < b <> c</ d><p <b>e<", "a < b <> c\ne<\n", "a < b <> c\ne<\n"},
 		"menus":             {"<header>a</header><nav><ul><li>b</ul></nav><p>" + long + "<form>c<select><option>d</select></form><aside>e</aside><footer>f</footer>", "a\nb\n" + long + "\nc\nd\ne\nf\n", long + "\n"},
+		"menus by role":     {"<div role=banner>a<div>b</div></div><div class=x ROLE='Navigation'>c</div><div role=main><p>" + long + "</div><ul role=\"search x\"><li>d</ul><p role=navigation>e<div role='note'>f</div><div role=contentinfo>g</div>", "a\nb\nc\n" + long + "\nd\ne\nf\ng\n", long + "\ne\nf\n"},
 		"links":             {"<p>" + long + " See <a href=x>there</a>.<ul><li><a>One</a><li><a>Two</a></ul>", long + " See there.\nOne\nTwo\n", long + " See there.\n"},
 		"beside links":      {"<p>" + long + "<p>More:<p><a>One</a> | <a>Two</a>", long + "\nMore:\nOne | Two\n", long + "\n"},
 		"short alone":       {"<h1>Head</h1><p>" + long, "Head\n" + long + "\n", "Head\n" + long + "\n"},
