@@ -103,6 +103,7 @@ type (
 		Exact        bool    `json:"exact"`
 		Identical    bool    `json:"identical"`
 		Hamming      int     `json:"hamming"`
+		Cosine       float64 `json:"cosine"`
 	}
 	clusterRow struct {
 		Cluster    string  `json:"cluster"`

@@ -31,6 +31,7 @@ type matchRow struct {
 	ContainmentA float64 `json:"containment_a"`
 	ContainmentB float64 `json:"containment_b"`
 	Hamming      int     `json:"hamming"`
+	Cosine       float64 `json:"cosine"`
 	Identical    bool    `json:"identical"`
 	Reference    bool    `json:"reference"`
 }

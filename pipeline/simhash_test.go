@@ -101,7 +101,7 @@ func TestSimHash(t *testing.T) {
 			near := 0
 			for _, row := range readRows[pairRow](t, config.Output, output.Pairs) {
 				key := fmt.Sprint(row.A, "|", row.B, "|", row.Hamming)
-				if !want[key] || row.Identical != (row.Hamming == 0) || !row.Exact {
+				if !want[key] || row.Identical != (row.Hamming == 0) || !row.Exact || row.Cosine != output.Cosine(row.Hamming, c.bits) {
 					t.Errorf("%+v is not a pair", row)
 				}
 				delete(want, key)

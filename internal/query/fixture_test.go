@@ -245,6 +245,7 @@ type match struct {
 	ContainmentA float64 `json:"containment_a"`
 	ContainmentB float64 `json:"containment_b"`
 	Hamming      int     `json:"hamming"`
+	Cosine       float64 `json:"cosine"`
 	Identical    bool    `json:"identical"`
 	Reference    bool    `json:"reference"`
 	Added        bool    `json:"added"`
