@@ -245,7 +245,6 @@ type match struct {
 	ContainmentA float64 `json:"containment_a"`
 	ContainmentB float64 `json:"containment_b"`
 	Hamming      int     `json:"hamming"`
-	Cosine       float64 `json:"cosine"`
 	Identical    bool    `json:"identical"`
 	Reference    bool    `json:"reference"`
 	Added        bool    `json:"added"`
