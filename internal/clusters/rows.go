@@ -98,7 +98,7 @@ func (s *Shard) RarePairRows(row func(output.RarePair) error) error {
 		for len(rest) > 0 && rest[0].A == e.A && rest[0].B == e.B {
 			rarity, rest = float64(rest[0].Rarity)/records.RarityUnit, rest[1:]
 		}
-		return row(output.NewRarePair(pair, rarity))
+		return row(output.RarePair{Pair: pair, Rarity: rarity})
 	})
 }
 

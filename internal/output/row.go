@@ -58,27 +58,14 @@ type Pair struct {
 
 // RarePair is a row of pairs that tells how rare their passages are.
 type RarePair struct {
-	A            string  `parquet:"a,dict"`
-	B            string  `parquet:"b"`
-	Jaccard      float64 `parquet:"jaccard"`
-	ContainmentA float64 `parquet:"containment_a"`
-	ContainmentB float64 `parquet:"containment_b"`
-	Exact        bool    `parquet:"exact"`
-	Identical    bool    `parquet:"identical"`
-	Spans        []Span  `parquet:"spans,list"`
-	MoreSpans    int64   `parquet:"more_spans"`
+	Pair
 	// Rarity is 0 of identical documents.
 	Rarity float64 `parquet:"rarity"`
 }
 
-// NewRarePair returns the row of a pair, given how rare its passages are.
-func NewRarePair(p Pair, rarity float64) RarePair {
-	return RarePair{p.A, p.B, p.Jaccard, p.ContainmentA, p.ContainmentB, p.Exact, p.Identical, p.Spans, p.MoreSpans, rarity}
-}
-
 // AppendJSON appends the row as a line of JSON. Fields that say no, or nothing, are left out.
 func (p RarePair) AppendJSON(b []byte) []byte {
-	b = Pair{p.A, p.B, p.Jaccard, p.ContainmentA, p.ContainmentB, p.Exact, p.Identical, p.Spans, p.MoreSpans}.AppendJSON(b)
+	b = p.Pair.AppendJSON(b)
 	if p.Rarity > 0 {
 		b = AppendFloat(append(bytes.TrimSuffix(b, []byte("}\n")), `,"rarity":`...), p.Rarity)
 		b = append(b, "}\n"...)

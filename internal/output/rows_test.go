@@ -97,10 +97,10 @@ func TestRows(t *testing.T) {
 	checkRow(t, passages, `{"a":"x","b":"y","jaccard":0.5,"containment_a":1,"containment_b":0.5,"exact":true,`+
 		`"spans":[{"a":[0,4],"b":[1,5],"words":7},{"a":[5,9],"b":[6,10],"words":8}],"more_spans":3}`,
 		"spans.a_begin=0;5", "spans.a_end=4;9", "spans.b_begin=1;6", "spans.b_end=5;10", "spans.words=7;8", "more_spans=3")
-	checkRow(t, NewRarePair(passages, 12.625), `{"a":"x","b":"y","jaccard":0.5,"containment_a":1,"containment_b":0.5,"exact":true,`+
+	checkRow(t, RarePair{passages, 12.625}, `{"a":"x","b":"y","jaccard":0.5,"containment_a":1,"containment_b":0.5,"exact":true,`+
 		`"spans":[{"a":[0,4],"b":[1,5],"words":7},{"a":[5,9],"b":[6,10],"words":8}],"more_spans":3,"rarity":12.625}`,
 		"spans.a_begin=0;5", "spans.words=7;8", "more_spans=3", "rarity=12.625")
-	checkRow(t, NewRarePair(NewPair("x", "y", Overlap{Identical: true}), 0),
+	checkRow(t, RarePair{NewPair("x", "y", Overlap{Identical: true}), 0},
 		`{"a":"x","b":"y","jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`, "identical=true", "rarity=0")
 	checkRow(t, NewHammingPair("x", "y", 3, 64), `{"a":"x","b":"y","hamming":3,"cosine":0.9892,"exact":true}`,
 		"a=x", "b=y", "hamming=3", "cosine=0.9892", "exact=true", "identical=false")
