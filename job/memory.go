@@ -23,9 +23,9 @@ type MemoryPlan struct {
 const LeastMemory = 100 << 20
 
 const (
-	// shardBytes is the bytes of input for each shard of keys where memory does not matter: the pairs of a shard should
-	// fit into a core's cache.
-	shardBytes = 4 << 20
+	// shardBytes is the bytes of input for each shard of keys where memory does not matter. A shard reads a piece of what
+	// each task has written, and a shorter piece costs more than a core's cache saves.
+	shardBytes = 8 << 20
 	// Up to fewShards, shards cost next to nothing. Beyond maxShards, their pieces become too small to be worth a read.
 	fewShards = 512
 	maxShards = 4096

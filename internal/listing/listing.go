@@ -19,9 +19,11 @@ import (
 )
 
 const (
-	// leastSplit is how many bytes of text a task reads at least: enough to make the overhead of a task negligible,
-	// little enough that the last tasks end together.
+	// leastSplit is how many bytes of text a task reads at least: enough to make the overhead of a task negligible.
 	leastSplit = 8 << 20
+	// With fewSplits, the last tasks of a large machine end together. Beyond, a task reads largeSplit bytes.
+	fewSplits  = 32
+	largeSplit = 32 << 20
 	// A task that reads mostSplit bytes runs for some 20 seconds. Up to manySplits, tasks are worth more than few
 	// pieces.
 	mostSplit  = 1 << 30
@@ -29,11 +31,11 @@ const (
 )
 
 // SplitBytes returns how many bytes of text a task reads, for a corpus of size bytes. Every shard reads a piece of every
-// split. So the number of splits grows only with the square root of the size: 128 for 1 GiB, and 1,024 from 64 GiB up
-// to 1 TiB.
+// split. So the number of splits grows slowly: some 32 from 256 MiB to 1 GiB of text, 512 for 16 GiB, 1,024 from 64 GiB
+// up to 1 TiB.
 func SplitBytes(size int64) int64 {
 	byRoot := int64(leastSplit * math.Sqrt(float64(size)/(1<<30)))
-	return max(leastSplit, byRoot, min(size/manySplits, mostSplit))
+	return max(leastSplit, min(size/fewSplits, largeSplit), byRoot, min(size/manySplits, mostSplit))
 }
 
 // listed holds the files of the input, the reference and the base texts of a configuration.

@@ -49,7 +49,7 @@ func TestInputs(t *testing.T) {
 // TestSplitBytes: the number of splits grows with the corpus, but more slowly.
 func TestSplitBytes(t *testing.T) {
 	for size, want := range map[int64]int64{
-		0: 8 << 20, 1 << 30: 8 << 20, 4 << 30: 16 << 20, 64 << 30: 64 << 20, 256 << 30: 256 << 20, 1 << 40: 1 << 30, 100 << 40: 2560 << 20,
+		0: 8 << 20, 256 << 20: 8 << 20, 512 << 20: 16 << 20, 1 << 30: 32 << 20, 16 << 30: 32 << 20, 64 << 30: 64 << 20, 256 << 30: 256 << 20, 1 << 40: 1 << 30, 100 << 40: 2560 << 20,
 	} {
 		if got := SplitBytes(size); got != want {
 			t.Errorf("%d bytes: splits of %d bytes, want %d", size, got, want)
