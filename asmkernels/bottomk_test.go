@@ -60,7 +60,7 @@ func TestSortSmallest(t *testing.T) {
 			}
 		}
 		for _, size := range []int{0, 1, 5, 20, 100, 300, 1000, 5000, 40000} {
-			for _, k := range []int{0, 1, 2, 10, 128, 500, 1 << 40} {
+			for _, k := range []int{0, 1, 2, 33, 128, 500, 1024, 1 << 40} {
 				// The more is the same, the more often a limit is too low.
 				for _, repeated := range []int{0, 4, 7, 8} {
 					check(randomElements(random, size, repeated), k)

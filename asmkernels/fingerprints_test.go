@@ -128,7 +128,7 @@ func TestFingerprints(t *testing.T) {
 		math.Inf(-1), 0, math.SmallestNonzeroFloat64, 1.0 / 3, 0.5, 0.8, math.Nextafter(0.8, 1), 1,
 		math.Nextafter(1, 2), math.Inf(1), math.NaN(),
 	}
-	for _, size := range []int{1, 2, 3, 16, 33, 128} {
+	for _, size := range []int{1, 2, 3, 16, 33, 128, 200} {
 		for _, threshold := range thresholds {
 			checkFingerprints(t, randomFingerprints(random, random.IntN(24), size), size, threshold)
 		}

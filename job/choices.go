@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/common"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
@@ -95,6 +97,14 @@ func (c *Config) SimHashBits() int {
 		return c.Bits
 	}
 	return 0
+}
+
+// BottomK returns how many hashes, the smallest, stand for a set where it is not whole.
+func (m *Measure) BottomK() int { return cmp.Or(m.SketchSize, documents.UsualSmallest) }
+
+// makesSketches reports whether there are sets that are not whole.
+func (c *Config) makesSketches() bool {
+	return c.Verify != methods.VerifyExact || slices.Contains(c.Outputs(), output.Sketches)
 }
 
 // TextFields returns the fields that hold a document's texts, and their weights. Several fields are sorted. A single

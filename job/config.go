@@ -81,6 +81,10 @@ type Measure struct {
 	// Blocks are the numbers of blocks into which SimHash fingerprints are cut, at each of one or more levels; see
 	// [lshbands.NewPermuted]. Empty: they follow from Bits and Hamming. Other blocks find the same pairs at another cost.
 	Blocks []int `json:"blocks,omitempty"`
+	// SketchSize is the number of hashes, the smallest, that stand for a set where it is not whole: in pairs unless
+	// [Config.Verify] is exact, and in the output of sketches. It is from 32 to 4096, or 0 for
+	// [documents.UsualSmallest].
+	SketchSize int `json:"sketch_size,omitempty"`
 }
 
 // Config holds everything that a user can choose. Its fields with a name in JSON are the settings. [Default] gives each

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/common"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/webtext"
@@ -18,7 +19,7 @@ var (
 	// sketchSettings change what is kept of a document: its id, its shingles or features, its fingerprints.
 	sketchSettings = []string{
 		"id_field", "text_field", "features", "feature_weight", "max_document", "html_text",
-		"tokens", "code", "normalize", "stopwords", "stopwords_use", "ignore", "weight", "shingle", "min_shingles", "seed", "bits", "within",
+		"tokens", "code", "normalize", "stopwords", "stopwords_use", "ignore", "weight", "shingle", "min_shingles", "seed", "bits", "sketch_size", "within",
 	}
 	// resultSettings change clusters and pairs, or the bytes of their files. So do sketchSettings, which are not
 	// repeated here.
@@ -76,6 +77,9 @@ func (l Lists) in(c Config) Config {
 func (c *Config) SketchHash(lists Lists) string {
 	choices := lists.in(*c)
 	choices.Bits = c.SimHashBits()
+	if !c.makesSketches() {
+		choices.SketchSize = 0
+	}
 	return choices.hash(sketchSettings)
 }
 
@@ -105,14 +109,17 @@ func (c *Config) ResultHash(lists Lists) string {
 	if choices.Score == methods.Hamming {
 		choices.Threshold = 0
 	}
+	if c.Verify == methods.VerifyExact {
+		choices.SketchSize = 0 // it is only for the output of sketches
+	}
 	if c.method().Identity != "" {
 		choices.Threshold, choices.Shingle = 0, 0
 	}
 	return choices.hash(sketchSettings, resultSettings)
 }
 
-// hash returns the hash of the settings in some lists. The usual text of web pages adds nothing, nor does a setting that JSON
-// leaves out while it is empty: so a new setting of that kind changes no earlier hash.
+// hash returns the hash of the settings in some lists. The usual text of web pages and the usual size of sketches add nothing,
+// nor does a setting that JSON leaves out while it is empty: so a new setting of that kind changes no earlier hash.
 func (c *Config) hash(lists ...[]string) string {
 	encoded, _ := json.Marshal(c.choices(lists...)) // sorted by name
 	sum := sha256.Sum256(encoded)
@@ -124,6 +131,9 @@ func (c *Config) choices(lists ...[]string) map[string]json.RawMessage {
 	choices := *c
 	if choices.HTMLText == webtext.All {
 		choices.HTMLText = ""
+	}
+	if choices.SketchSize == documents.UsualSmallest {
+		choices.SketchSize = 0
 	}
 	if choices.Common == common.Off {
 		choices.Common = ""

@@ -37,7 +37,7 @@ func another(field reflect.Value) reflect.Value {
 }
 
 // TestHashes changes every field in turn: exactly the hashes of its list change. Exempt are settings that mean nothing
-// to the job: the distance and the blocks without SimHash keys, the length of fingerprints without fingerprints, and the field of sources
+// to the job: the distance and the blocks without SimHash keys, the length of fingerprints and the size of sketches without these, and the field of sources
 // without a list of preferred ones.
 func TestHashes(t *testing.T) {
 	base := validConfig()
@@ -49,7 +49,7 @@ func TestHashes(t *testing.T) {
 	if base.SketchHash(Lists{StopWords: "a\n"}) == sketches || base.ResultHash(Lists{StopWords: "a\n"}) == results {
 		t.Error("stop words change no hash")
 	}
-	idle := []string{"bits", "hamming", "blocks", "stopwords", "ignore", "source_field"}
+	idle := []string{"bits", "hamming", "blocks", "sketch_size", "stopwords", "ignore", "source_field"}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
 		if f.Anonymous {
 			continue
@@ -91,6 +91,12 @@ func TestHashesMean(t *testing.T) {
 		{"the distance of SimHash", simHash, change(func(c *Config) { c.Keys, c.Hamming = methods.SimHash, 4 }), true, false},
 		{"the bits of SimHash", simHash, change(func(c *Config) { c.Keys, c.Bits = methods.SimHash, 128 }), false, false},
 		{"bits of sketches only", plain, change(func(c *Config) { c.Bits, c.Emit = 128, []string{output.Sketches} }), false, true},
+		{"the size of sketches", change(func(c *Config) { c.Verify = methods.VerifySketch }), change(func(c *Config) { c.Verify, c.SketchSize = methods.VerifySketch, 256 }), false, false},
+		{"the usual size", change(func(c *Config) { c.Verify = methods.VerifyNone }), change(func(c *Config) { c.Verify, c.SketchSize = methods.VerifyNone, 128 }), true, true},
+		{
+			"the size in the output only", change(func(c *Config) { c.Emit = []string{output.Sketches} }),
+			change(func(c *Config) { c.Emit, c.SketchSize = []string{output.Sketches}, 256 }), false, true,
+		},
 		{"the threshold", plain, change(func(c *Config) { c.Threshold = 0.7 }), true, false},
 		{"containment", plain, change(func(c *Config) { c.Similarity = methods.Containment }), true, false},
 		{"the field of sources", plain, change(func(c *Config) { c.SourceField = "site" }), true, true},

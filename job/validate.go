@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -47,6 +48,10 @@ func (c *Config) Validate() error {
 	check(c.Rows >= 0 && c.Rows <= 64, "{rows} %d: must be from 0 to 64", c.Rows)
 	check(slices.Contains([]methods.Verification{methods.VerifyExact, methods.VerifySketch, methods.VerifyNone}, c.Verify),
 		"{verify} %s: must be exact, sketch or none", c.Verify)
+	if err := c.CheckSketchSize(); err != nil {
+		faults = append(faults, err)
+	}
+	check(c.SketchSize == 0 || c.makesSketches(), "{sketch_size} %d: is for {verify} sketch or none, and for {emit} sketches", c.SketchSize)
 	c.checkOutput(check)
 	c.checkState(check)
 	c.checkGuards(check)
@@ -61,6 +66,21 @@ func (c *Config) Validate() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// The sizes of sketches. Below the least, an estimate says little: its standard error is up to 9 %. Few sets have more hashes
+// than the largest, whose standard error is below 1 %.
+const (
+	leastSketch = 32
+	mostSketch  = 4096
+)
+
+// CheckSketchSize returns an error unless SketchSize is in range. Any number will do: no kernel asks for a multiple.
+func (m *Measure) CheckSketchSize() error {
+	if m.SketchSize != 0 && (m.SketchSize < leastSketch || m.SketchSize > mostSketch) {
+		return setting.Errorf("{sketch_size} %d: must be from %d to %d, or 0 for %d", m.SketchSize, leastSketch, mostSketch, documents.UsualSmallest)
+	}
+	return nil
 }
 
 // isGiven reports whether a setting was chosen: it is marked, or it differs from its default.

@@ -118,6 +118,17 @@ func TestValidateLimits(t *testing.T) {
 		{"blocks", func(c *Config) { c.Keys, c.Blocks = methods.SimHash, []int{4, 4} }, true},
 		{"fewer blocks than bits may differ", func(c *Config) { c.Keys, c.Blocks = methods.SimHash, []int{3} }, false},
 		{"blocks without SimHash", func(c *Config) { c.Blocks = []int{4, 4} }, false},
+		{"the size of sketches", func(c *Config) { c.Verify, c.SketchSize = methods.VerifySketch, 77 }, true},
+		{"the size of sketches in pairs that are not verified", func(c *Config) { c.Verify, c.SketchSize = methods.VerifyNone, 4096 }, true},
+		{"the size of sketches that are written", func(c *Config) { c.Emit, c.SketchSize = []string{output.Sketches}, 32 }, true},
+		{"the size of sketches of fingerprints", func(c *Config) {
+			c.Keys, c.Emit, c.SketchSize = methods.SimHash, []string{output.Sketches}, 64
+		}, true},
+		{"small sketches", func(c *Config) { c.Verify, c.SketchSize = methods.VerifySketch, 31 }, false},
+		{"large sketches", func(c *Config) { c.Verify, c.SketchSize = methods.VerifySketch, 4097 }, false},
+		{"the size of sketches of less than nothing", func(c *Config) { c.Verify, c.SketchSize = methods.VerifySketch, -1 }, false},
+		{"the size of whole sets", func(c *Config) { c.SketchSize = 256 }, false},
+		{"the size of passages", func(c *Config) { c.Similarity, c.SketchSize = methods.Containment, 256 }, false},
 		{"weights", func(c *Config) { c.Weight = map[string]float64{"title": 3, "text": 1} }, true},
 		{"weights and a text field", func(c *Config) { c.Weight, c.TextField = map[string]float64{"title": 3}, "body" }, false},
 		{"features", func(c *Config) { c.Features = "features" }, true},

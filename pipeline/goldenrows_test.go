@@ -48,6 +48,7 @@ var goldenRuns = []goldenRun{
 	// How they are compared.
 	{name: "verify/sketch", input: "mirrors/etcd_docs.jsonl.zst", change: `{"keys":"auto","verify":"sketch","threshold":0.6}`},
 	{name: "verify/sketch of oddities", input: "oddities", change: `{"keys":"minhash","verify":"sketch","threshold":0.6}`},
+	{name: "verify/long sketches", input: "mirrors/etcd_docs.jsonl.zst", change: `{"keys":"auto","verify":"sketch","sketch_size":500,"threshold":0.6,"emit":["clusters","pairs","sketches"]}`},
 	{name: "verify/none", input: "mirrors/etcd_docs.jsonl.zst", change: `{"keys":"minhash","verify":"none"}`},
 	{name: "verify/none of oddities", input: "oddities", change: `{"keys":"minhash","verify":"none","split":"star"}`},
 	{name: "verify/none of fingerprints", input: "oddities", change: `{"keys":"simhash","score":"jaccard","verify":"none"}`},

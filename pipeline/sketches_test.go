@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,8 +26,8 @@ type sketchRow struct {
 }
 
 // wantSketch is the row of a document.
-func wantSketch(id, ref string, f sketch.Fingerprint) sketchRow {
-	row := sketchRow{ID: id, Ref: ref, Shingles: len(f.Set), Fingerprint: slices.Clone(f.Set[:min(len(f.Set), 128)])}
+func wantSketch(id, ref string, f sketch.Fingerprint, hashes int) sketchRow {
+	row := sketchRow{ID: id, Ref: ref, Shingles: len(f.Set), Fingerprint: slices.Clone(f.Set[:min(len(f.Set), hashes)])}
 	for _, word := range slices.Backward(f.SimHash) {
 		row.SimHash += fmt.Sprintf("%016x", word)
 	}
@@ -46,7 +47,7 @@ func sameSketches(t *testing.T, got, want []sketchRow) {
 }
 
 // TestSketches: every document of the input has a row and no document of the reference has one, in document order,
-// whether the blocks hold full sets or not.
+// whether the blocks hold full sets or not, with as many hashes as the configuration says.
 func TestSketches(t *testing.T) {
 	files := cut(oddities(71), 3)
 	config := byKeys(testConfig(t, putCorpus(t, plain, files...)), methods.MinHash)
@@ -56,13 +57,17 @@ func TestSketches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want []sketchRow
 	tr := naiveTruth(3, true, files...)
-	for i := range tr.documents {
-		want = append(want, wantSketch(tr.id(i), tr.documents[i].ref, fingerprinter.Texts([][]byte{[]byte(tr.documents[i].text)})))
-	}
-	for _, verify := range []methods.Verification{methods.VerifyExact, methods.VerifySketch} {
-		config.Verify, config.Lanes = verify, 1+len(verify)%3
+	for i, c := range []struct {
+		verify methods.Verification
+		size   int
+	}{{methods.VerifyExact, 0}, {methods.VerifySketch, 0}, {methods.VerifyExact, 32}, {methods.VerifySketch, 45}} {
+		var want []sketchRow
+		for i := range tr.documents {
+			f := fingerprinter.Texts([][]byte{[]byte(tr.documents[i].text)})
+			want = append(want, wantSketch(tr.id(i), tr.documents[i].ref, f, cmp.Or(c.size, 128)))
+		}
+		config.Verify, config.SketchSize, config.Lanes = c.verify, c.size, 1+i%3
 		config.Output = filepath.Join(t.TempDir(), "out")
 		runJob(t, config)
 		sameSketches(t, readRows[sketchRow](t, config.Output, output.Sketches), want)
@@ -144,7 +149,7 @@ func TestWeights(t *testing.T) {
 	config := testConfig(t, putMeasured(t, records))
 	config.Emit, config.Weight = []string{output.Sketches}, map[string]float64{"title": 3, "text": 1}
 	runJob(t, config)
-	want := wantSketch("a", "x.jsonl:0", fingerprinter.Texts([][]byte{[]byte(records[0].Text), []byte(records[0].Title)}))
+	want := wantSketch("a", "x.jsonl:0", fingerprinter.Texts([][]byte{[]byte(records[0].Text), []byte(records[0].Title)}), 128)
 	sameSketches(t, readRows[sketchRow](t, config.Output, output.Sketches), []sketchRow{want})
 }
 

@@ -91,7 +91,7 @@ func checkBottomK(t *testing.T, h, reference *Hasher, text []byte) {
 	t.Helper()
 	document := reference.Document(text)
 	for _, tier := range asmkernels.Tiers() {
-		for _, k := range []int{-1, 0, 1, 16, 128, len(document.Set), len(document.Set) + 1} {
+		for _, k := range []int{-1, 0, 1, 33, 128, 500, len(document.Set), len(document.Set) + 1} {
 			before := asmkernels.SelectTier(tier)
 			got := h.BottomK(text, k)
 			asmkernels.SelectTier(before)

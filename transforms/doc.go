@@ -55,6 +55,8 @@ type Job struct {
 	Rarity     float64
 	// Rows says which rows are written, and where. Emit names all outputs.
 	Rows outputs.Rows
+	// SketchHashes is how many hashes a row of sketches lists, or fewer if the set has no more.
+	SketchHashes int
 	// Index is the index that belongs to the scores of the job.
 	Index outputs.Index
 	// Sites says what makes sites mirrors, if the job is about sites.

@@ -59,7 +59,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Method: config.Method(), Parameters: parameters,
 		PlaceBytes: sizing.PlaceBytes, GraphBytes: sizing.GraphBytes,
 		Similarity: scoring.Similarity{
-			Threshold: config.Threshold, IsEstimate: config.Verify != methods.VerifyExact, AcceptsAll: config.Verify == methods.VerifyNone,
+			Threshold: config.Threshold, AcceptsAll: config.Verify == methods.VerifyNone,
 		},
 		Excerpt: config.Excerpt, Rarity: config.Rarity,
 		Rows: outputs.Rows{
@@ -68,14 +68,17 @@ func NewJob(config *job.Config, e Extent) *Job {
 			// A common passage neither removes a document nor puts it into a cluster.
 			Undecided: config.Similarity == methods.Containment, Split: config.Split, Least: config.LeastSimilarity(), ForNext: config.State != "" && config.Similarity == methods.Resemblance,
 		},
-		Index: indexOf(config, e),
+		SketchHashes: config.BottomK(), Index: indexOf(config, e),
 		Sites: mirrors.Judging{Inputs: inputs, Limits: config.Limits()},
+	}
+	if config.Verify != methods.VerifyExact {
+		j.Similarity.Smallest = config.BottomK()
 	}
 	if !config.CommonLaw().IsOff() {
 		// What follows from the sets is made when the common shingles are out of them.
 		f := &j.Fingerprinting
 		j.Stripping.AuditSample, f.AuditSample = f.AuditSample, 0
-		f.Kept.Whole, f.Kept.Scheme, f.Kept.Sets, f.Options.SimHashBits = true, lshbands.Scheme{}, documents.AllHashes, 0
+		f.Kept.Whole, f.Kept.Scheme, f.Kept.Sets, f.Kept.Smallest, f.Options.SimHashBits = true, lshbands.Scheme{}, documents.AllHashes, 0, 0
 	}
 	return j
 }
@@ -111,7 +114,7 @@ func kept(config *job.Config, parameters *methods.Parameters) documents.Kept {
 	case !isScored && !slices.Contains(config.Outputs(), output.Sketches):
 		kept.Sets = documents.NoHashes // nobody reads the sets
 	case config.Verify != methods.VerifyExact || !isScored:
-		kept.Sets = documents.SmallestHashes
+		kept.Sets, kept.Smallest = documents.SmallestHashes, config.BottomK()
 	}
 	return kept
 }

@@ -57,7 +57,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches beam.PCollection, others .
 	if slices.Contains(job.Rows.Emit, output.Sketches) {
 		s := s.Scope("sketches")
 		outcomes = append(outcomes, sideBySide(s, &sketchesFn{bundle: job.bundle(), Work: outputs.Sketches{
-			Files: job.Rows.Files, Inputs: job.Inputs, Hashes: records.SmallestHashes, Bits: job.Parameters.SimHashBits,
+			Files: job.Rows.Files, Inputs: job.Inputs, Hashes: job.SketchHashes, Bits: job.Parameters.SimHashBits,
 		}}, exchange(s, job, ofDocuments, sketches)))
 	}
 	if slices.Contains(job.Rows.Emit, output.Index) {

@@ -75,7 +75,7 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Measure", "verify", &c.Verify, "HOW", 0,
-			"How a pair is verified: exact (by the full shingle sets of both documents), sketch (by an estimate from 128 hashes each, which takes less disk), none (a common key is enough).",
+			"How a pair is verified: exact (by the full shingle sets of both documents), sketch (by an estimate from --sketch-size hashes each, which takes less disk), none (a common key is enough).",
 		},
 		{
 			"Measure", "audit", &c.Audit, "N", 0,
@@ -306,6 +306,10 @@ func measureFlags(c *job.Measure) []settingFlag {
 		{
 			"Measure", "blocks", &c.Blocks, "N", 0,
 			"With --keys simhash, how many blocks to cut fingerprints into, such as 6, or 4,4 for a second cut behind the first: more tables with fewer documents under a key. The pairs are the same; 'runjob plan' lists what is of use. Default: from --bits and --hamming.",
+		},
+		{
+			"Measure", "sketch-size", &c.SketchSize, "N", quiet,
+			"Hashes in the sketch of a document, the smallest of its set, from 32 to 4096: for --verify sketch and none, and in the output sketches. Four times as many halve the error of an estimate. Longer sketches take more disk. Default: 128.",
 		},
 	}
 }

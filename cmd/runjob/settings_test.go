@@ -47,6 +47,10 @@ func TestGiven(t *testing.T) {
 		{"run --excerpt 50", "--excerpt 50: is for --similarity containment"},
 		{"run --recall 0", "--recall 0: must be above 0 and at most 1"},
 		{"run --tokens words --max-document 64MiB", ""},
+		{"run --sketch-size 128", "--sketch-size 128: is for --verify sketch or none, and for --emit sketches"},
+		{"run --sketch-size 128 --verify none", ""},
+		{"plan --sketch-size 512", ""},
+		{"plan --sketch-size 5", "--sketch-size 5: must be from 32 to 4096, or 0 for 128"},
 		{"plan --hamming 3", "--hamming 3: is for --keys simhash"},
 		{"plan --comparison 0s --shingles 100 --memory 0", ""},
 	} {

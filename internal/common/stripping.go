@@ -128,14 +128,11 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 		whole.Set = own
 		s.aside.Add(s.shares, &whole, s.inputs.Files[d.Ref.File()].Reference)
 	}
-	switch {
-	case s.Kept.Sequences:
+	if s.Kept.Sequences {
 		s.sequence = s.whole.appendStripped(s.sequence[:0], s.common, isBare)
 		d.Sequence = s.sequence
-	case s.Kept.Sets == documents.AllHashes:
-		d.Set = own
-	case s.Kept.Sets == documents.SmallestHashes:
-		d.Set = sketch.BottomK(own, records.SmallestHashes)
+	} else {
+		d.Set = s.Kept.Of(own)
 	}
 	s.desk.Outcome.Shingles += int64(len(own))
 	s.builder.Add(d)

@@ -7,7 +7,6 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/preference"
-	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/work"
@@ -18,12 +17,15 @@ import (
 // Sets says how much of the sets of documents a sketch block keeps.
 type Sets string
 
-// A block keeps all hashes of a set, the [records.SmallestHashes] smallest, or none.
+// A block keeps all hashes of a set, some of the smallest, or none.
 const (
 	AllHashes      Sets = "all"
 	SmallestHashes Sets = "smallest"
 	NoHashes       Sets = "none"
 )
+
+// UsualSmallest is how many of the smallest hashes stand for a set, unless a job says otherwise.
+const UsualSmallest = 128
 
 // Kept says what a sketch block keeps of a document besides its ref, digest, sizes, id and SimHash fingerprint.
 type Kept struct {
@@ -33,8 +35,9 @@ type Kept struct {
 	Scheme lshbands.Scheme
 	// Whole says that common shingles are still to be taken out of the sets. Then nothing that follows from the sets is made.
 	Whole bool `json:",omitempty"`
-	// Sets says how much is kept of the sets.
-	Sets Sets
+	// Sets says how much is kept of the sets. Smallest is how many hashes [SmallestHashes] are, and 0 with the others.
+	Sets     Sets
+	Smallest int `json:",omitempty"`
 	// Boilerplate counts the documents that have each shingle of base texts.
 	Boilerplate bool `json:",omitempty"`
 	// Identity, if not empty, says when documents are the same. Then a block keeps nothing else of them: no sets, and one
@@ -45,6 +48,17 @@ type Kept struct {
 	Sequences bool
 	// ExcludeQuotations leaves quoted words out of sequences.
 	ExcludeQuotations bool
+}
+
+// Of returns what is kept of a set, which ascends. It shares the memory of the set.
+func (k *Kept) Of(set []uint64) []uint64 {
+	switch k.Sets {
+	case NoHashes:
+		return nil
+	case SmallestHashes:
+		return sketch.BottomK(set, k.Smallest)
+	}
+	return set
 }
 
 // fingerprinter fills sketch blocks. It is not for concurrent use.
@@ -173,12 +187,7 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
 	f.marker.pages.add(b, ref, r, &f.files[r.File], one.Size)
 	f.countShort(b, r, one.Size)
 	b.aside.Add(f.shares, &one, f.files[r.File].Reference)
-	switch f.kept.Sets {
-	case NoHashes:
-		one.Set = nil
-	case SmallestHashes:
-		one.Set = sketch.BottomK(d.Set, records.SmallestHashes)
-	}
+	one.Set = f.kept.Of(d.Set)
 	b.builder.Add(one)
 }
 

@@ -71,14 +71,13 @@ func TestKept(t *testing.T) {
 		return stage(t, inputs, func(f *Fingerprinting) { f.Kept = kept }).all(t).documents[0]
 	}
 	all := keep(Kept{Sets: AllHashes})
-	size := sketchblock.HashSize * records.SmallestHashes
-	if all.size <= records.SmallestHashes || len(all.set) != sketchblock.HashSize*all.size {
+	if all.size <= 300 || len(all.set) != sketchblock.HashSize*all.size {
 		t.Fatalf("a set of %d in %d bytes", all.size, len(all.set))
 	}
 	for _, test := range []struct {
 		kept Kept
 		want []byte
-	}{{Kept{Sets: SmallestHashes}, all.set[:size]}, {Kept{Sets: NoHashes}, nil}} {
+	}{{Kept{Sets: SmallestHashes, Smallest: 33}, all.set[:33*sketchblock.HashSize]}, {Kept{Sets: SmallestHashes, Smallest: 300}, all.set[:300*sketchblock.HashSize]}, {Kept{Sets: NoHashes}, nil}} {
 		want := all
 		want.set = test.want
 		if got := keep(test.kept); !bytes.Equal(got.set, want.set) || got.size != all.size || got.digest != all.digest || !reflect.DeepEqual(got.simHash, all.simHash) {
@@ -91,6 +90,22 @@ func TestKept(t *testing.T) {
 	}
 	if s, err := sketchblock.ParseSequence(sketchblock.Sequence{}, whole.set); err != nil || len(s.Shingles) < whole.size {
 		t.Errorf("a sequence of %d shingles, want at least %d (%v)", len(s.Shingles), whole.size, err)
+	}
+}
+
+// TestUnitsHash: units with more or fewer of the smallest hashes are others. The usual number is as good as none, which earlier
+// versions wrote.
+func TestUnitsHash(t *testing.T) {
+	of := func(smallest int) string {
+		f := Fingerprinting{Sketching: usual(), Kept: Kept{Sets: SmallestHashes, Smallest: smallest}}
+		hash, err := f.UnitsHash(&Inputs{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+	if earlier := of(0); of(UsualSmallest) != earlier || of(64) == earlier || of(256) == earlier || of(64) == of(256) {
+		t.Errorf("hashes %s, %s with %d, %s with 64, %s with 256", earlier, of(UsualSmallest), UsualSmallest, of(64), of(256))
 	}
 }
 
@@ -213,7 +228,7 @@ func TestSetAside(t *testing.T) {
 func TestParametersTravel(t *testing.T) {
 	want := Fingerprinting{
 		Sketching: usual(), Inputs: "/tmp/caf\xe9", Checksums: true, AuditSample: 7,
-		Kept: Kept{Sets: SmallestHashes, Sequences: true, ExcludeQuotations: true},
+		Kept: Kept{Sets: SmallestHashes, Smallest: 256, Sequences: true, ExcludeQuotations: true},
 	}
 	want.Options.Weights, want.Options.StopWordUse = []float64{1, 2}, sketch.RemoveStopWords
 	b, err := json.Marshal(want)

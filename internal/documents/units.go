@@ -35,6 +35,9 @@ func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 	// Memory decides which zstd windows are read. That a file which was read once stays as it is does no harm. The ranges
 	// of sites are those of the job that recalls a unit.
 	f.WindowBytes, f.Kept.Pages.Ranges = 0, 0
+	if f.Kept.Smallest == UsualSmallest {
+		f.Kept.Smallest = 0 // states of earlier versions, which had no other number, stay of use
+	}
 	encoded, err := json.Marshal(struct {
 		Sketching          Sketching
 		Kept               Kept

@@ -244,7 +244,7 @@ func (x *explainer) reasonNotFound() {
 	case x.skipped.Groups > 0:
 		x.because("They may be in a group of very many documents that was not compared pair by pair: the run has skipped %d pairs in %d groups.", x.skipped.Pairs, x.skipped.Groups)
 	case x.config.Verify == methods.VerifySketch:
-		x.because("With --verify sketch the run has estimated the similarity, perhaps too low.")
+		x.because("With --verify sketch the run has estimated the similarity from %d hashes, perhaps too low. A larger --sketch-size errs less.", x.config.BottomK())
 	default:
 		x.because("The run compares all such pairs. So the input may have changed since.")
 	}

@@ -8,7 +8,6 @@ import (
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/storage"
 )
 
@@ -83,9 +82,9 @@ const (
 	hashText = 16
 )
 
-// writesOf says what the outputs of a job with that work take. Outputs are as large as the input is repeated, so most
+// writesOf says what the outputs of a job with that work take, where sketches have up to so many hashes. Outputs are as large as the input is repeated, so most
 // of what can be said are bounds.
-func writesOf(inputs *documents.Inputs, w *Work, facts *Facts) []Write {
+func writesOf(inputs *documents.Inputs, w *Work, facts *Facts, hashes int) []Write {
 	stored := int64(0)
 	for i := range inputs.Files {
 		if !inputs.Files[i].Reference {
@@ -100,7 +99,7 @@ func writesOf(inputs *documents.Inputs, w *Work, facts *Facts) []Write {
 		{output.Pairs, w.Edges * pairRow, false},
 		{output.Removed, min(w.Edges, documents) * removedRow, true},
 		{output.Unique, float64(stored), true},
-		{output.Sketches, documents * (sketchRow + min(facts.Shingles, records.SmallestHashes)*hashText), false},
+		{output.Sketches, documents * (sketchRow + min(facts.Shingles, float64(hashes))*hashText), false},
 	}
 }
 
@@ -108,7 +107,7 @@ func writesOf(inputs *documents.Inputs, w *Work, facts *Facts) []Write {
 func (a *Advice) describe(c *Config, inputs *documents.Inputs) {
 	a.Reads = readsOf(inputs)
 	if a.Chosen >= 0 {
-		a.Writes = writesOf(inputs, a.Choices[a.Chosen].Work, a.Corpus)
+		a.Writes = writesOf(inputs, a.Choices[a.Chosen].Work, a.Corpus, c.BottomK())
 	}
 	if c.Temp == "" {
 		return

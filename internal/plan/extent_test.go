@@ -29,7 +29,7 @@ func TestReads(t *testing.T) {
 	if got := readsOf(&inputs); !reflect.DeepEqual(got, want) {
 		t.Errorf("reads %+v, want %+v", got, want)
 	}
-	writes := writesOf(&inputs, &Work{Documents: 110, Edges: 20}, &Facts{Documents: 100, Shingles: 10})
+	writes := writesOf(&inputs, &Work{Documents: 110, Edges: 20}, &Facts{Documents: 100, Shingles: 10}, 128)
 	if want := []Write{
 		{"clusters", 40 * clusterRow, true},
 		{"pairs", 20 * pairRow, false},
@@ -38,6 +38,12 @@ func TestReads(t *testing.T) {
 		{"sketches", 100 * (sketchRow + 10*hashText), false},
 	}; !reflect.DeepEqual(writes, want) {
 		t.Errorf("writes %+v, want %+v", writes, want)
+	}
+	for _, hashes := range []int{32, 512} {
+		longer := writesOf(&inputs, &Work{}, &Facts{Documents: 100, Shingles: 1000}, hashes)
+		if want := float64(100 * (sketchRow + hashes*hashText)); longer[4].Bytes != want {
+			t.Errorf("sketches of %d hashes take %g bytes, want %g", hashes, longer[4].Bytes, want)
+		}
 	}
 }
 

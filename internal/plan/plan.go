@@ -58,7 +58,7 @@ func (c *Config) config() job.Config {
 		config.Input = []string{"-"}
 	}
 	config.Measure, config.Given, config.Progress, config.Stdin = c.Measure, c.Given, c.Progress, c.Stdin
-	config.Audit, config.Emit = "off", []string{output.Clusters}
+	config.Audit, config.Emit, config.SketchSize = "off", []string{output.Clusters}, 0
 	return config
 }
 
@@ -79,7 +79,7 @@ func (c *Config) Validate() error {
 	method, _ := methods.Of(c.Keys)
 	check(method.Identity == "", "{keys} %s: compares no pair, so there is nothing to plan", c.Keys)
 	config := c.config()
-	return errors.Join(errors.Join(faults...), config.Validate())
+	return errors.Join(errors.Join(faults...), c.CheckSketchSize(), config.Validate())
 }
 
 // Make ranks the ways to find candidates for a corpus, which it reads, or for

@@ -157,10 +157,6 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 	}, packed[end:]
 }
 
-// SmallestHashes is the number of hashes, the smallest, that stand for a set if full sets are not kept. An estimate of
-// the similarity that rests on k of them has a standard error of at most 1/(2 sqrt(k)), 4 %.
-const SmallestHashes = 128
-
 // PairSize is the size of a pair of documents at its place: their refs.
 const PairSize = 2 * RefSize
 

@@ -115,8 +115,8 @@ func TestHeaps(t *testing.T) {
 	}{
 		{"all leaders", Similarity{Threshold: threshold}, 1 << 40},
 		{"all stars", Similarity{Threshold: threshold}, 0},
-		{"sketches", Similarity{Threshold: threshold, IsEstimate: true}, 6},
-		{"without verification", Similarity{Threshold: threshold, IsEstimate: true, AcceptsAll: true}, 10},
+		{"sketches", Similarity{Threshold: threshold, Smallest: 128}, 6},
+		{"without verification", Similarity{Threshold: threshold, Smallest: 128, AcceptsAll: true}, 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const place = 5

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -132,15 +133,21 @@ func TestPairsAreCut(t *testing.T) {
 	}
 }
 
-// TestEstimates: if sets are not whole, the similarity is estimated from the smallest hashes of the union. Then it may
-// not matter whether it reaches the threshold.
+// TestEstimates: if sets are not whole, the similarity is estimated from the smallest hashes of the union, however many
+// there are of each set. Then it may not matter whether it reaches the threshold.
 func TestEstimates(t *testing.T) {
+	for _, size := range []int{51, 128, 300} {
+		t.Run(strconv.Itoa(size), func(t *testing.T) { checkEstimates(t, size) })
+	}
+}
+
+func checkEstimates(t *testing.T, size int) {
 	random := rand.New(rand.NewPCG(3, 4))
 	base := newSet(random, 600)
 	texts := []text{{set: base}, {set: vary(random, base, 20)}, {set: vary(random, base, 3)}, {set: newSet(random, 600)}, {set: base[:50]}, {set: base[:49]}}
 	for i := range texts {
 		texts[i].Ref = newRef(t, false, i)
-		texts[i].stored = sketch.BottomK(texts[i].set, records.SmallestHashes)
+		texts[i].stored = sketch.BottomK(texts[i].set, size)
 	}
 	pairs := [][2]int{{0, 1}, {0, 2}, {0, 3}, {4, 5}}
 	runs := worktest.Runs(t)
@@ -153,7 +160,7 @@ func TestEstimates(t *testing.T) {
 		for _, i := range c.want {
 			a, b := &texts[pairs[i][0]], &texts[pairs[i][1]]
 			smallest := slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.set, b.set))))
-			smallest = smallest[:min(records.SmallestHashes, len(smallest))]
+			smallest = smallest[:min(size, len(smallest))]
 			shared := 0
 			for _, hash := range smallest {
 				if slices.Contains(a.set, hash) && slices.Contains(b.set, hash) {
@@ -164,7 +171,7 @@ func TestEstimates(t *testing.T) {
 			e.isEstimate = i != 3 // pair 3 has all of its few hashes
 			want = append(want, e)
 		}
-		s := newSets(t, runs, Similarity{Threshold: .8, IsEstimate: true, AcceptsAll: c.acceptsAll}, 1<<20)
+		s := newSets(t, runs, Similarity{Threshold: .8, Smallest: size, AcceptsAll: c.acceptsAll}, 1<<20)
 		o := worktest.Do(t, runs, worktest.Tasks(t, runs, Delivery(), path), s.Task)[0]
 		if got := readEdges(t, o, firstPart); !slices.Equal(got, want) {
 			t.Errorf("all are accepted: %v; edges %v, want %v", c.acceptsAll, got, want)

@@ -10,9 +10,9 @@ import (
 type Similarity struct {
 	// Threshold is the least Jaccard similarity of two sets that are alike, from 0 to 1.
 	Threshold float64
-	// IsEstimate says that only the smallest hashes of each set come, up to [records.SmallestHashes]. The similarity is
+	// Smallest, if not 0, is how many hashes of each set come: the smallest, or all if there are fewer. The similarity is
 	// then an estimate.
-	IsEstimate bool
+	Smallest int
 	// AcceptsAll makes every candidate pair an edge, whatever the estimate is. It applies only where similarities are
 	// estimates.
 	AcceptsAll bool
@@ -20,7 +20,7 @@ type Similarity struct {
 
 // compare returns the score of two documents, and whether an edge joins them.
 func (s *Similarity) compare(a, b *document) (records.Score, bool) {
-	if !s.IsEstimate {
+	if s.Smallest == 0 {
 		need := asmkernels.Required(s.Threshold, a.size, b.size)
 		shared := asmkernels.Intersect(a.set, b.set, need)
 		score := records.NewScore(shared, a.size+b.size-shared, false)
@@ -31,7 +31,7 @@ func (s *Similarity) compare(a, b *document) (records.Score, bool) {
 		score.WholeShared, score.WholeTotal = uint32(shared), uint32(a.size+len(a.common)+b.size+len(b.common)-shared)
 		return score, true
 	}
-	shared, union, exact := sketch.Overlap(a.set, b.set, a.size, b.size, records.SmallestHashes)
+	shared, union, exact := sketch.Overlap(a.set, b.set, a.size, b.size, s.Smallest)
 	return records.NewScore(shared, union, !exact), s.AcceptsAll || float64(shared)/float64(union) >= s.Threshold
 }
 
