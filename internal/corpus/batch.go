@@ -24,6 +24,9 @@ type Batch struct {
 	// Rejects are the parts of the stream that could not be used. They were met after the batch before. Lines
 	// of this batch or of the next one may lie before or behind them.
 	Rejects []Reject
+	// IsCut says that Data is what a damaged stream has left of a line. If it is no document, the reject of the stream
+	// stands for it.
+	IsCut bool
 }
 
 // Frame is a record in the Data of a batch.

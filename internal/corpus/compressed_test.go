@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -101,6 +103,7 @@ func TestStreams(t *testing.T) {
 		{"zstd with one byte behind", join(z1, []byte("\n")), lines, "1 bytes after the last whole zstd frame", true},
 		{"zstd with three bytes behind", join(z1, []byte("abc")), lines, "3 bytes after the last whole zstd frame", true},
 		{"zstd cut in its data", join(z1, z2[:len(z2)/2]), lines + lines/3, "zstd stream is cut short: unexpected EOF: copy or download the file again; documents after this point are lost", false},
+		{"zstd cut in a magic number", join(z1, z2[:3]), lines, "cut short: unexpected EOF", false},
 		{"zstd cut in its checksum", join(z1, z2[:len(z2)-3]), 2 * lines, "cut short: unexpected EOF", false},
 		{"zstd cut in a header", join(z1, z2[:5]), lines, "cut short: unexpected EOF", false},
 		{"zstd cut in a skippable frame", join(z1, skippable[:10]), lines, "cut short: unexpected EOF", false},
@@ -195,6 +198,37 @@ func TestEveryCut(t *testing.T) {
 					t.Fatalf("cut at %d: line %d is %q, want %q", cut, i, got.Lines[i], want.Lines[i])
 				}
 			}
+		}
+	}
+}
+
+// TestCutBeforeContent cuts files within the bytes that tell their compression: then their names tell it, or two bytes that
+// no text begins with.
+func TestCutBeforeContent(t *testing.T) {
+	for _, c := range []struct {
+		name, content string
+		want          Compression
+	}{
+		{"a.jsonl.gz", magicGzip[:1], Gzip},
+		{"A.GZ", magicGzip[:1], Gzip},
+		{"a.jsonl", magicGzip[:1], None},
+		{"a.jsonl.gz", "{", None},
+		{"a.jsonl.gz", "", None},
+		{"a.txt.zst", magicZstd[:1], Zstd},
+		{"a.txt", magicZstd[:1], None}, // a bracket
+		{"a.txt", magicZstd[:2], Zstd},
+		{"a.jsonl.zst", magicZstd[:3], Zstd},
+	} {
+		file := File{Path: filepath.Join(t.TempDir(), c.name)}
+		if err := os.WriteFile(file.Path, []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := inspect(&file, AutoFormat); err != nil || file.Compression != c.want {
+			t.Errorf("%s of %q is %v (%v), want %v", c.name, c.content, file.Compression, err, c.want)
+		}
+		got := readAll(t, file, 1<<20)
+		if c.want != None && (len(got.Lines) != 0 || len(got.Rejects) != 1 || !strings.Contains(got.Rejects[0].Message, "stream is cut short")) {
+			t.Errorf("%s of %q: lines %q, rejects %v", c.name, c.content, got.Lines, got.Rejects)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"mirrorbeam/internal/inflate"
 )
@@ -64,7 +66,7 @@ func sniff(head []byte) (Compression, error) {
 	switch {
 	case starts(magicGzip):
 		return Gzip, nil
-	case starts(magicZstd), inflate.IsSkippable(head):
+	case starts(magicZstd), inflate.IsSkippable(head), len(head) > 1 && isCutIn(magicZstd, head):
 		return Zstd, nil
 	case starts(magicBzip2):
 		return None, errors.New("bzip2 is not read in this version: recompress the file with zstd or gzip")
@@ -76,4 +78,24 @@ func sniff(head []byte) (Compression, error) {
 		return None, errors.New("the text is UTF-16: convert the file to UTF-8")
 	}
 	return None, nil
+}
+
+// isCutIn reports whether a file ends within the first bytes of a format.
+func isCutIn(magic string, head []byte) bool {
+	return len(head) > 0 && len(head) < len(magic) && strings.HasPrefix(magic, string(head))
+}
+
+// cutCompression returns the compression that the name of a file tells, if the file ends before its content does.
+func cutCompression(name string, head []byte) Compression {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".gz":
+		if isCutIn(magicGzip, head) {
+			return Gzip
+		}
+	case ".zst":
+		if isCutIn(magicZstd, head) {
+			return Zstd
+		}
+	}
+	return None
 }

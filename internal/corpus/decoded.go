@@ -29,6 +29,10 @@ func Decoded(stream io.Reader) (io.ReadCloser, error) {
 	case Gzip:
 		decoder, err = gzip.NewReader(buffered)
 	case Zstd:
+		if isCutIn(magicZstd, head) {
+			err = io.ErrUnexpectedEOF // the decoder would take it for the end
+			break
+		}
 		var z *zstd.Decoder
 		if z, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(DefaultWindow)); err == nil {
 			decoder = z.IOReadCloser()

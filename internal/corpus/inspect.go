@@ -81,6 +81,9 @@ func inspect(file *File, format string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file.Path, err)
 	}
+	if file.Compression == None {
+		file.Compression = cutCompression(file.Path, head)
+	}
 	if isChosen {
 		return nil
 	}

@@ -56,6 +56,7 @@ type Reader struct {
 	rejects   []Reject // not handed out
 	skips     bool     // the current line belongs to the stretch before
 	exhausted bool     // the source has nothing more
+	isCut     bool     // it ended with a fault
 }
 
 // NewReader returns a reader without a file.
@@ -89,7 +90,7 @@ func (r *Reader) Reset(file File, s Stretch) error {
 		return err
 	}
 	r.number, r.end = s.File, s.End
-	r.carry, r.rejects = r.carry[:0], nil
+	r.carry, r.rejects, r.isCut = r.carry[:0], nil, false
 	r.exhausted = s.Start >= s.End
 	if file.Compression != None {
 		r.end = math.MaxInt64
@@ -146,8 +147,8 @@ func (r *Reader) Next(buffer []byte) (Batch, error) {
 			return r.batch(offset, data[:last+1])
 		}
 		switch {
-		case len(data) < size: // the stream's last line
-			return r.batch(offset, data)
+		case len(data) < size:
+			return r.lastLine(offset, data)
 		case len(data) > r.limit:
 			return r.rejectLine(offset, data)
 		case len(data) >= r.long:
@@ -178,6 +179,13 @@ func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	b := Batch{File: r.number, Offset: offset, Data: data, Rejects: r.rejects}
 	r.rejects = nil
 	return b, nil
+}
+
+// lastLine returns the last line of the stream, which has no newline.
+func (r *Reader) lastLine(offset int64, line []byte) (Batch, error) {
+	b, err := r.batch(offset, line)
+	b.IsCut = r.isCut && len(line) > 0
+	return b, err
 }
 
 // rejectLine skips a line that is too long. Data is the start of the line.
@@ -236,7 +244,7 @@ func (r *Reader) stop(err error) error {
 		return nil
 	}
 	if fault, ok := errors.AsType[*Fault](err); ok {
-		r.exhausted = fault.Last
+		r.exhausted, r.isCut = fault.Last, fault.Last && !fault.Warning
 		r.rejects = append(r.rejects, Reject{Position: r.stream.Position(), Message: fault.Message, Warning: fault.Warning})
 		return nil
 	}

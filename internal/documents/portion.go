@@ -45,6 +45,9 @@ func (p *Portion) Sketch(sketcher *Sketcher) iter.Seq[Sketched] {
 			if _, is := errors.AsType[corpus.PassedOver](err); is {
 				continue
 			}
+			if err != nil && p.Batch.IsCut {
+				continue // the reject of the stream stands for it
+			}
 			if err != nil {
 				p.reject(position, err.Error())
 				continue

@@ -82,6 +82,8 @@ func (d *recordDecoder) read(batch *corpus.Batch, position int64, raw []byte) *R
 	d.record.Content = content
 	if reason, is := errors.AsType[corpus.PassedOver](err); is {
 		d.record.PassedOver = string(reason)
+	} else if err != nil && batch.IsCut {
+		d.record.IsBlank = true
 	} else if err != nil {
 		d.record.Fault = err.Error()
 	}

@@ -27,7 +27,7 @@ type zstdFrames struct {
 	wasWhole bool  // no frame so far had a wrong checksum
 	window   int64 // the largest window that a frame may need
 	hasNext  bool  // the stream was ended before another frame
-	refused  error // the fault of a frame that needs a larger window
+	refused  error // the fault of a frame that needs a larger window, or ends within its first four bytes
 }
 
 // restart expects a frame next.
@@ -84,6 +84,9 @@ func (f *zstdFrames) nextFrame() error {
 			f.piece += int64(binary.LittleEndian.Uint32(head[4:]))
 		}
 		return nil
+	case len(head) < len(zstdMagic) && string(head) == zstdMagic[:len(head)]:
+		f.refused = f.input.damage(zstdName, io.ErrUnexpectedEOF)
+		return io.EOF
 	case len(head) < 4 || string(head[:4]) != zstdMagic:
 		f.hasJunk = true
 		return io.EOF
