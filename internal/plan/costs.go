@@ -112,7 +112,7 @@ func (w *Work) comparing() float64 { return w.Candidates*candidateSeconds + w.Sc
 
 // Bytes of memory, fitted in the same way. Much of it is garbage that was not collected yet.
 const (
-	processMemory   = 64e6 // most of it is the program
+	processMemory   = 76e6 // most of it is the program
 	textMemory      = 3.5  // for a byte of text, up to textAtATime bytes
 	textAtATime     = 20e6
 	splitMemory     = 250  // for a document of the current splits
