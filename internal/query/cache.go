@@ -14,26 +14,38 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// mapIndex maps a file of an index into memory. A file that is not on the local disk is copied there first, to the
+// remake is the remedy of an index that a job has left.
+const remake = "run the job again"
+
+// mapIndex maps a file of the index that a job has left. A file that is not on the local disk is copied there first, to the
 // user's folder for caches, and the copy serves until the file changes.
-func mapIndex(path string) (storage.Mapping, error) {
+func mapIndex(path string) (mapped storage.Mapping, remedy string, err error) {
 	if storage.Scheme(path) == "" {
-		return storage.Map(path)
+		mapped, err = storage.Map(path)
+		return mapped, remake, err
 	}
 	info, err := storage.Stat(path)
 	if err != nil {
-		return storage.Mapping{}, err
+		return storage.Mapping{}, "", err
 	}
 	cache, err := cacheFolder()
 	if err != nil {
-		return storage.Map(path) // it is read into memory
+		mapped, err = storage.Map(path) // it is read into memory
+		return mapped, remake, err
 	}
 	of := item{info.Name, info.Generation + " " + strconv.FormatInt(info.Size, 10), 0}
 	copied, err := of.get(cache, func(copied string) error { return fetch(info, copied) })
 	if err != nil {
-		return storage.Mapping{}, fmt.Errorf("copy %s to the local disk: %w", path, err)
+		return storage.Mapping{}, "", fmt.Errorf("copy %s to the local disk: %w", path, err)
 	}
-	return storage.Map(copied)
+	mapped, err = storage.Map(copied)
+	return mapped, fmt.Sprintf("remove %s, its copy, and ask again; if that does not help, %s", copied, remake), err
+}
+
+// mapCached maps a file of an index that a query has made in the user's folder for caches.
+func mapCached(path string) (mapped storage.Mapping, remedy string, err error) {
+	mapped, err = storage.Map(path)
+	return mapped, fmt.Sprintf("remove %s and ask again, which makes it anew", path), err
 }
 
 // cacheFolder returns the folder for caches of the user.

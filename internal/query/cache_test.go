@@ -29,7 +29,7 @@ func TestCache(t *testing.T) {
 		}
 		reads = 0
 		for range 3 {
-			mapped, err := mapIndex(path)
+			mapped, _, err := mapIndex(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestCache(t *testing.T) {
 	if err != nil || len(copies) != 1 {
 		t.Errorf("copies %v (%v)", copies, err)
 	}
-	if _, err := mapIndex(folder + "/nothing"); err == nil {
+	if _, _, err := mapIndex(folder + "/nothing"); err == nil {
 		t.Error("a file that is not there is mapped")
 	}
 }

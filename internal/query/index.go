@@ -29,6 +29,7 @@ type Index struct {
 // indexFile is one file of an index.
 type indexFile struct {
 	path     string
+	remedy   string // what to do if it is damaged
 	mapped   storage.Mapping
 	header   index.Header
 	segments []segment
@@ -68,16 +69,19 @@ func openIndex(folder string) (*Index, error) {
 		return nil, err
 	}
 	x := &Index{config: published.Summary.Config}
-	if err := x.openFiles(published.Paths(output.Index)); err != nil {
+	if err := x.openFiles(published.Paths(output.Index), mapIndex); err != nil {
 		return nil, err
 	}
 	return x, nil
 }
 
+// mapper maps a file of an index into memory. Remedy says what to do if the file is damaged.
+type mapper func(path string) (mapped storage.Mapping, remedy string, err error)
+
 // openFiles opens the files of an index. If it returns an error, none is open.
-func (x *Index) openFiles(paths []string) error {
+func (x *Index) openFiles(paths []string, mapFile mapper) error {
 	for _, path := range paths {
-		file, err := openIndexFile(path)
+		file, err := openIndexFile(path, mapFile)
 		if err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", path, err), x.Close())
 		}
@@ -101,12 +105,12 @@ func isMadeBy(header *index.Header, config *job.Config) bool {
 	return header.Bits == 0 && header.Threshold == config.Threshold
 }
 
-func openIndexFile(path string) (indexFile, error) {
-	mapped, err := mapIndex(path)
+func openIndexFile(path string, mapFile mapper) (indexFile, error) {
+	mapped, remedy, err := mapFile(path)
 	if err != nil {
 		return indexFile{}, err
 	}
-	f := indexFile{path: path, mapped: mapped}
+	f := indexFile{path: path, remedy: remedy, mapped: mapped}
 	if err := f.open(); err != nil {
 		return indexFile{}, errors.Join(err, mapped.Close())
 	}
@@ -117,7 +121,7 @@ func openIndexFile(path string) (indexFile, error) {
 func (f *indexFile) open() error {
 	header, segments, err := index.Open(f.mapped.Bytes)
 	if err != nil {
-		return fmt.Errorf("%w: run the job again", err)
+		return fmt.Errorf("%w: %s", err, f.remedy)
 	}
 	if header.Sketch != sketch.Version || header.Unicode != sketch.UnicodeVersion {
 		return fmt.Errorf("the index was made with version %d of the hashes and Unicode %s, and this program has %d and %s: run the job again with it",
@@ -126,20 +130,20 @@ func (f *indexFile) open() error {
 	f.header = header
 	if header.Bits > 0 {
 		if f.tables, err = lshbands.NewPermuted(header.Bits, header.Distance, header.Blocks...); err != nil {
-			return fmt.Errorf("%w: run the job again", err)
+			return fmt.Errorf("%w: %s", err, f.remedy)
 		}
 	}
 	for _, s := range segments {
 		opened, err := f.openSegment(s)
 		if err != nil {
-			return fmt.Errorf("%w: run the job again", err)
+			return fmt.Errorf("%w: %s", err, f.remedy)
 		}
 		f.segments = append(f.segments, opened)
 	}
 	for _, s := range segments {
 		for document := range s.Documents {
 			if _, _, known := header.Place(s.Ref(document)); !known {
-				return fmt.Errorf("document %d is of a file that is not in the header: run the job again", document)
+				return fmt.Errorf("document %d is of a file that is not in the header: %s", document, f.remedy)
 			}
 		}
 	}

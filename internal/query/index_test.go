@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/index"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/storage/storagetest"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
@@ -99,14 +102,19 @@ func TestNoIndex(t *testing.T) {
 	}
 }
 
-// TestDamageIsFound: whatever byte of an index is damaged, nothing wrong is answered: the index is refused, or a query
-// says which document is damaged, or the answer is right.
+// TestDamageIsFound: whatever byte of an index is damaged, nothing wrong is answered. If the byte is of a set, a query that
+// compares the set says which document is damaged, and other answers are right. If it is any other, the index is refused.
+// Both name the file, and say what to do.
 func TestDamageIsFound(t *testing.T) {
-	for _, keys := range []methods.Name{methods.Auto, methods.SimHash} {
-		l := newLibrary(t, newTexts(9, 30), func(c *job.Config) { c.Keys, c.Threshold = keys, 0.3 })
+	for name, change := range map[string]func(*job.Config){
+		"sets":         func(c *job.Config) { c.Threshold = 0.3 },
+		"fingerprints": func(c *job.Config) { c.Keys = methods.SimHash },
+		"numbered":     func(c *job.Config) { c.Keys, c.Bits = methods.SimHash, 128 },
+	} {
+		l := newLibrary(t, newTexts(9, 30), change)
 		x, a := l.open(t), l.ask(t)
 		want := answers(t, x, Request{Input: []string{a.input}})
-		path := x.files[1].path
+		path, header := x.files[1].path, x.files[1].header
 		if err := x.Close(); err != nil { // nobody may write to the files of an open index
 			t.Fatal(err)
 		}
@@ -114,35 +122,85 @@ func TestDamageIsFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused, failed := 0, 0
-		for at := 0; at < len(whole); at += 1 + len(whole)/150 {
+		isChecked := func(err error) bool {
+			return errors.Is(err, failure.Input) && strings.Contains(err.Error(), path) && strings.Contains(err.Error(), ": run the job again")
+		}
+		sets := header.Segments[0].Columns[0]
+		compared := 0
+		for _, at := range someOfEach(header.Segments[0], len(whole)) {
+			isSet := header.Bits == 0 && int64(at) >= sets.Offset && int64(at) < sets.Offset+sets.Length
 			damaged := bytes.Clone(whole)
-			damaged[at] ^= 0x10
+			damaged[at] ^= 1 << (at % 8)
 			if err := os.WriteFile(path, damaged, 0o666); err != nil {
 				t.Fatal(err)
 			}
 			y, err := Open(l.config.Output)
-			if err != nil {
-				if refused++; !errors.Is(err, failure.Input) {
-					t.Errorf("byte %d: error %v", at, err)
+			if !isSet || err != nil {
+				if isSet || !isChecked(err) {
+					t.Errorf("%s, byte %d of %d: opened with the error %v", name, at, len(whole), err)
 				}
-				continue
+				if err != nil {
+					continue
+				}
 			}
 			var out strings.Builder
 			switch _, err := y.Answer(t.Context(), Request{Input: []string{a.input}}, &out); {
 			case err != nil:
-				if failed++; !errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "new.jsonl:") || !strings.Contains(err.Error(), "damaged: run the job again") {
-					t.Errorf("byte %d: error %v", at, err)
+				if compared++; !isChecked(err) || !strings.Contains(err.Error(), "new.jsonl:") || !strings.Contains(err.Error(), "are damaged") {
+					t.Errorf("%s, byte %d: error %v", name, at, err)
 				}
 			default:
-				compareRows(t, fmt.Sprintf("byte %d", at), parse(t, out.String()), want)
+				compareRows(t, fmt.Sprintf("%s, byte %d", name, at), parse(t, out.String()), want)
 			}
 			if err := y.Close(); err != nil {
 				t.Error(err)
 			}
 		}
-		if refused == 0 || (failed == 0) != (keys == methods.SimHash) {
-			t.Errorf("%s: %d were refused, %d queries failed", keys, refused, failed)
+		if (compared == 0) != (header.Bits > 0) {
+			t.Errorf("%s: %d queries failed", name, compared)
 		}
+	}
+}
+
+// someOfEach returns bytes of each column and table of a segment, and of the header and the footer behind it.
+func someOfEach(s index.SegmentHeader, size int) (positions []int) {
+	const footer = 20
+	places := append(slices.Clone(s.Columns[:]), s.Tables...)
+	behind := int64(0)
+	for _, place := range places {
+		behind = max(behind, place.Offset+place.Length)
+	}
+	places = append(places, index.Placement{Offset: behind, Length: int64(size) - footer - behind},
+		index.Placement{Offset: int64(size) - footer, Length: footer})
+	for _, place := range places {
+		for at := int64(0); at < place.Length; at += 1 + place.Length/20 {
+			positions = append(positions, int(place.Offset+at))
+		}
+		if place.Length > 0 {
+			positions = append(positions, int(place.Offset+place.Length-1))
+		}
+	}
+	return positions
+}
+
+// TestDamagedCopy: of a copy in the folder for caches the error says that it can be removed.
+func TestDamagedCopy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "copy")
+	if err := os.WriteFile(path, []byte("no index at all, and longer than a footer"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := new(Index).openFiles([]string{path}, mapCached); err == nil || !strings.Contains(err.Error(), "remove "+path+" and ask again") {
+		t.Errorf("a damaged file of the cache: %v", err)
+	}
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	t.Setenv("HOME", cache)
+	_, folder := storagetest.NewMemory(t)
+	if err := storage.WriteFile(folder+"/index", []byte("no index at all, and longer than a footer")); err != nil {
+		t.Fatal(err)
+	}
+	err := new(Index).openFiles([]string{folder + "/index"}, mapIndex)
+	if err == nil || !strings.Contains(err.Error(), folder+"/index: ") || !strings.Contains(err.Error(), "remove "+cache) {
+		t.Errorf("a damaged copy of a file in a bucket: %v", err)
 	}
 }

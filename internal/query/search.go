@@ -114,7 +114,7 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 		}
 		s.set = in.AppendSet(s.set[:0], set)
 		if sketch.DigestSet(s.set) != in.Digest(set) {
-			return fmt.Errorf("the shingles of %s are damaged: run the job again", refName(file, in.Ref(firstOf(in, set))))
+			return fmt.Errorf("the shingles of %s are damaged: %s", refName(file, in.Ref(firstOf(in, set))), file.remedy)
 		}
 		if common := asmkernels.Intersect(of.Set, s.set, need); common >= need {
 			s.add(file, in, set, output.Match{Shared: common, Size: size, MatchSize: other})
@@ -201,7 +201,7 @@ func (s *searcher) searchNumbered(file *indexFile, in *segment, of []uint64) err
 		for _, key := range s.candidates {
 			number := index.NumberOf(key)
 			if number >= fingerprints {
-				return fmt.Errorf("table %d has a fingerprint %d of %d: run the job again", table, number, fingerprints)
+				return fmt.Errorf("table %d has a fingerprint %d of %d: %s", table, number, fingerprints, file.remedy)
 			}
 			s.rows = in.AppendFingerprint(s.rows, number, words)
 		}

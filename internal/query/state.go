@@ -109,7 +109,7 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	if err := x.openFiles(paths); err != nil {
+	if err := x.openFiles(paths, mapCached); err != nil {
 		return nil, err
 	}
 	return x, nil
