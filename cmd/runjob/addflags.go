@@ -2,12 +2,16 @@ package main
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"mirrorbeam/internal/setting"
+	"mirrorbeam/job"
 )
 
 // addFlags gives a command of the parser flags, in front of its own.
@@ -83,3 +87,11 @@ func settingName(flag string) string { return strings.ReplaceAll(flag, "-", "_")
 
 // flagName returns the flag that sets a setting.
 func flagName(setting string) string { return "--" + strings.ReplaceAll(setting, "_", "-") }
+
+// checkArgument refuses an address that no storage knows, as an argument that the help calls <name>.
+func checkArgument(name, path string) error {
+	if err := job.CheckPlace("argument", path); err != nil {
+		return errors.New(setting.Text(err, func(string) string { return "<" + name + ">" }))
+	}
+	return nil
+}

@@ -8,26 +8,43 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alecthomas/kong"
+
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/evaluation"
 	"mirrorbeam/internal/results"
 	"mirrorbeam/internal/setting"
-	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
 
 // evalCommand measures the results of a job against a truth file.
 type evalCommand struct {
 	Truth     string   `required:"" placeholder:"FILE" help:"Known near-duplicates: on each line two ids with a tab between them, and perhaps a tab and their similarity; plain, .gz or .zst. Lines that start with # are comments."`
-	Output    string   `required:"" placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted clusters or pairs, or better both."`
+	Folder    string   `arg:"" name:"dir" help:"Folder with the results of an earlier run that has emitted clusters or pairs, or better both."`
+	Output    string   `hidden:"" placeholder:"DIR" help:"The same as <dir>."`
 	Threshold *float64 `placeholder:"J" help:"Pairs of the truth with a lower similarity do not count as near-duplicates; default: the threshold of the run."`
 	Worst     int      `default:"5" placeholder:"N" help:"How many missed pairs, and how many wrong ones, to show."`
 	JSON      bool     `name:"json" help:"Print one JSON object."`
 }
 
+// BeforeApply lets --output name the folder in place of the argument. That is how the command was once called,
+// so scripts may call it so.
+func (c *evalCommand) BeforeApply(parsed *kong.Context) error {
+	for _, step := range parsed.Path {
+		if step.Flag != nil && step.Flag.Name == "output" {
+			parsed.Selected().Positional[0].Required = false
+		}
+	}
+	return nil
+}
+
 // Validate checks the flags.
 func (c *evalCommand) Validate() error {
-	if err := job.CheckPlace("output", c.Output); err != nil {
+	if c.Folder != "" && c.Output != "" {
+		return fmt.Errorf("--output %s: the folder is %s already: leave --output out", c.Output, c.Folder)
+	}
+	c.Folder = cmp.Or(c.Folder, c.Output)
+	if err := checkArgument("dir", c.Folder); err != nil {
 		return err
 	}
 	if c.Worst < 0 {
@@ -71,7 +88,7 @@ type evaluator struct {
 
 // evaluate reads the truth and the results and compares them.
 func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
-	folder, err := results.Open(c.Output)
+	folder, err := results.Open(c.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +111,7 @@ func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
 	e.report = evalReport{
 		Truth: truthFacts{c.Truth, threshold, e.truth.Documents, len(e.truth.Pairs), e.truth.Below},
 		Results: resultFacts{
-			c.Output, summary.Config.Threshold, summary.Counts.Documents + summary.Counts.ReferenceDocuments,
+			c.Folder, summary.Config.Threshold, summary.Counts.Documents + summary.Counts.ReferenceDocuments,
 			summary.Counts.Pairs, summary.Counts.Clusters,
 		},
 	}

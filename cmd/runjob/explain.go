@@ -10,7 +10,6 @@ import (
 
 	"mirrorbeam/internal/explain"
 	"mirrorbeam/internal/results"
-	"mirrorbeam/job"
 )
 
 // explainCommand says why two documents are together or not.
@@ -25,7 +24,7 @@ type explainCommand struct {
 
 // Validate checks the flags.
 func (c *explainCommand) Validate() error {
-	err := job.CheckPlace("dir", c.Folder)
+	err := checkArgument("dir", c.Folder)
 	if c.A == "" || c.B == "" {
 		err = errors.Join(err, errors.New("give the folder of a run and two documents: a document is called by its id, or by path:position"))
 	} else if c.A == c.B {

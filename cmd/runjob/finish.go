@@ -6,13 +6,12 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
 
 // finishCommand takes up a job that another process has handed to a cluster.
 type finishCommand struct {
-	Output  string `arg:"" name:"output" help:"The output folder of the job."`
+	Output  string `arg:"" name:"dir" help:"The output folder of the job."`
 	Cancel  bool   `xor:"end" help:"Cancel the job and remove its files."`
 	Discard bool   `xor:"end" help:"Remove the files of the job and ask no cluster about it: for a job that the cluster has forgotten. A job that still runs will fail."`
 	Report  bool   `xor:"end" help:"When the results are published, write report.html beside them, as 'runjob report' does."`
@@ -21,7 +20,7 @@ type finishCommand struct {
 }
 
 // Validate checks the argument.
-func (c *finishCommand) Validate() error { return job.CheckPlace("output", c.Output) }
+func (c *finishCommand) Validate() error { return checkArgument("dir", c.Output) }
 
 // Run waits for the end of the job and publishes its results, or removes what is left of it.
 func (c *finishCommand) Run(ctx context.Context, _ io.Writer) error {

@@ -108,7 +108,7 @@ func parse(args []string, out io.Writer) (command, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, usageError{withoutCommand(chosen.explain(explainUsage(err, parser, args, beams)), args[0])}
+		return nil, usageError{withoutCommand(chosen.explain(explainUsage(err, parser, args, beams)), calledCommand(args))}
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
 }
@@ -145,10 +145,10 @@ func kindMappers() map[reflect.Kind]kong.Mapper {
 	}
 }
 
-// withoutCommand removes the name of the command, which the parser puts in front of a fault that Validate
+// withoutCommand removes the name of the called command, which the parser puts in front of a fault that Validate
 // returns.
-func withoutCommand(err error, command string) error {
-	text := strings.TrimPrefix(err.Error(), command+": ")
+func withoutCommand(err error, called string) error {
+	text := strings.TrimPrefix(err.Error(), strings.TrimPrefix(called, "runjob ")+": ")
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		if inner.Error() == text {
 			return inner

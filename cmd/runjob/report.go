@@ -27,9 +27,9 @@ type reportCommand struct {
 
 // Validate checks the flags.
 func (c *reportCommand) Validate() error {
-	err := job.CheckPlace("dir", c.Folder)
+	err := checkArgument("dir", c.Folder)
 	if c.Other != "" {
-		err = errors.Join(err, job.CheckPlace("dir2", c.Other))
+		err = errors.Join(err, checkArgument("dir2", c.Other))
 	}
 	if c.Output != "" {
 		err = errors.Join(err, job.CheckPlace("output", c.Output))

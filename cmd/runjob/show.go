@@ -9,7 +9,6 @@ import (
 
 	"mirrorbeam/internal/explain"
 	"mirrorbeam/internal/results"
-	"mirrorbeam/job"
 )
 
 // showCommand lists clusters, or the documents of one.
@@ -25,7 +24,7 @@ type showCommand struct {
 
 // Validate checks the flags.
 func (c *showCommand) Validate() error {
-	err := job.CheckPlace("dir", c.Folder)
+	err := checkArgument("dir", c.Folder)
 	if c.Limit < 1 {
 		err = errors.Join(err, fmt.Errorf("--limit %d: must be 1 or more", c.Limit))
 	}

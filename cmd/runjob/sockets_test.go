@@ -62,7 +62,7 @@ func TestNoSockets(t *testing.T) {
 	commands := []watched{
 		{args: jobArgs(nil)},
 		{args: []string{"plan", "--input", "in.jsonl"}},
-		{args: []string{"eval", "--truth", "truth.tsv", "--output", "earlier"}},
+		{args: []string{"eval", "earlier", "--truth", "truth.tsv"}},
 		{args: []string{"query", "--index", "earlier", "--input", "more.jsonl"}},
 		{args: []string{"demo", "--output", "demo"}},
 		{args: []string{"run", "--input", "in.jsonl", "--output", "tonight", "--state", "state", "--metrics-file", "run.prom"}},

@@ -12,7 +12,6 @@ import (
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/state"
 	"mirrorbeam/internal/storage"
-	"mirrorbeam/job"
 )
 
 // stateCommand looks after the state of a scheduled job.
@@ -29,7 +28,7 @@ type stateFolder struct {
 }
 
 // Validate checks the argument.
-func (c *stateFolder) Validate() error { return job.CheckPlace("state", c.Folder) }
+func (c *stateFolder) Validate() error { return checkArgument("dir", c.Folder) }
 
 // fault returns an error about the state. A folder without a state is a fault of what was named, as it is to a query. A
 // state that cannot be read whole is a fault of the storage.

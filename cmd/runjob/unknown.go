@@ -33,7 +33,7 @@ func explainFlag(name string, parser *kong.Kong, args []string, beams []beamFlag
 func commandsWith(parser *kong.Kong, flag string) []string {
 	var commands []string
 	for _, command := range parser.Model.Children {
-		has := slices.ContainsFunc(command.Flags, func(f *kong.Flag) bool { return "--"+f.Name == flag })
+		has := slices.ContainsFunc(command.Flags, func(f *kong.Flag) bool { return "--"+f.Name == flag && !f.Hidden })
 		if has && !command.Hidden {
 			commands = append(commands, fmt.Sprintf("'runjob %s'", command.Name))
 		}
@@ -61,7 +61,9 @@ func flagsOf(parser *kong.Kong, command string, beams []beamFlag) []string {
 			continue
 		}
 		for _, f := range node.Flags {
-			flags = append(flags, "--"+f.Name)
+			if !f.Hidden {
+				flags = append(flags, "--"+f.Name)
+			}
 		}
 	}
 	if !runsJob(command) {
