@@ -97,11 +97,21 @@ func (c *Config) checkInput(check checker) {
 			check(false, "%w", err)
 		}
 	}
-	check(slices.Contains(corpus.FormatNames(), c.Format), "{format} %s: must be one of %s", c.Format, strings.Join(corpus.FormatNames(), ", "))
+	if err := CheckFormat(c.Format); err != nil {
+		check(false, "%w", err)
+	}
 	check(c.HTMLText == webtext.All || c.HTMLText == webtext.Main, "{html_text} %s: must be all or main", c.HTMLText)
 	check(c.TextField != "", "{text_field}: must not be empty")
 	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "{max_document} %d: must be above 0 and below 4GiB", c.MaxDocument)
 	check(c.MaxRejects >= -1, "{max_rejects} %d: must be 0 or more, or -1 for no limit", c.MaxRejects)
+}
+
+// CheckFormat refuses a format of input that has another name than those of [corpus.FormatNames].
+func CheckFormat(name string) error {
+	if !slices.Contains(corpus.FormatNames(), name) {
+		return setting.Errorf("{format} %s: must be one of %s", name, strings.Join(corpus.FormatNames(), ", "))
+	}
+	return nil
 }
 
 // CheckLocal refuses an address, such as s3://bucket/folder, as the value of a setting that takes a path. Nobody wants a

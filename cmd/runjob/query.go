@@ -21,7 +21,10 @@ import (
 type queryCommand struct {
 	Index     string   `placeholder:"DIR" help:"Folder with the results of an earlier run that has emitted an index."`
 	State     string   `placeholder:"DIR" help:"Folder with the state of a scheduled run, in place of an index."`
-	Input     []string `required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern with the documents to look for, in the same fields as in the run; - is the standard input; may be repeated."`
+	Input     []string `required:"" sep:"none" placeholder:"PATH" help:"File, folder or quoted pattern with the documents to look for; - is the standard input; may be repeated."`
+	Format    string   `default:"auto" placeholder:"FORMAT" help:"Format of all input files, as in 'runjob run'. The standard input is lines of JSON."`
+	IDField   string   `placeholder:"FIELD" help:"Field of a record that holds its id; default: that of the run."`
+	TextField string   `placeholder:"FIELD" help:"Field of a record that holds its text; default: that of the run."`
 	Output    string   `placeholder:"FILE" help:"File for the matches; default: the standard output."`
 	Threshold *float64 `placeholder:"J" help:"Least Jaccard similarity of a match, not below the threshold of the run; default: the threshold of the run."`
 	Add       bool     `help:"Compare each document with those before it, too, and hold it in memory for those that follow."`
@@ -34,7 +37,7 @@ func (c *queryCommand) Validate() error {
 	if (c.Index == "") == (c.State == "") {
 		return errors.New("give either --index or --state: where to look")
 	}
-	if err := errors.Join(job.CheckPlace("index", c.Index), job.CheckPlace("state", c.State), job.CheckLocal("output", c.Output)); err != nil {
+	if err := errors.Join(job.CheckPlace("index", c.Index), job.CheckPlace("state", c.State), job.CheckLocal("output", c.Output), job.CheckFormat(c.Format)); err != nil {
 		return err
 	}
 	if c.Top < 0 {
@@ -66,7 +69,10 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 		return unwritable{fmt.Errorf("--output: %w", err)}
 	}
 	defer func() { err = finish(err) }()
-	q := query.Request{Input: c.Input, Stdin: interruptible{ctx, os.Stdin}, Top: c.Top, Add: c.Add, Window: c.Window, Progress: showProgress}
+	q := query.Request{
+		Input: c.Input, Stdin: interruptible{ctx, os.Stdin}, Format: c.Format, IDField: c.IDField, TextField: c.TextField,
+		Top: c.Top, Add: c.Add, Window: c.Window, Progress: showProgress,
+	}
 	if c.Threshold != nil {
 		q.Threshold = *c.Threshold
 	}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -27,6 +28,8 @@ type Request struct {
 	Stdin io.Reader
 	// Format is the format of the files, as in [job.Config]; empty: that of each file. Stdin is lines of JSON.
 	Format string
+	// IDField and TextField are the fields of the records, as in [job.Config]; empty: those of the job.
+	IDField, TextField string
 	// Threshold is the least similarity, not below that of the index; 0: that of the index.
 	Threshold float64
 	// Top is the largest number of matches of a document, the most similar ones; 0: all.
@@ -62,7 +65,11 @@ func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, e
 	case q.Threshold < config.Threshold:
 		return Counts{}, failure.New(failure.Usage, setting.Errorf("{threshold} %g: the index was made for %g or more: give at least that, or make an index with {threshold} %g", q.Threshold, config.Threshold, q.Threshold))
 	}
-	run := query{Request: q, index: x, sketching: config.Sketching(config.Sizing(0).WindowBytes)}
+	reading, err := q.reading(config)
+	if err != nil {
+		return Counts{}, failure.New(failure.Usage, err)
+	}
+	run := query{Request: q, index: x, sketching: reading.Sketching(reading.Sizing(0).WindowBytes)}
 	if config.Scoring() != methods.Hamming {
 		run.sketching.Options.SimHashBits = 0
 	}
@@ -73,9 +80,35 @@ func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, e
 	}
 	counts, err := run.run(ctx, out)
 	if err == nil && counts.Documents == 0 && counts.Rejected > 0 {
-		err = failure.New(failure.Input, fmt.Errorf("no document in the input, %s: %s", failure.Unreadable(counts.Rejected), counts.FirstReject))
+		hint := ""
+		if len(run.files) > 0 && q.isAuto() && corpus.IsGuessed(run.files[0].Name) {
+			hint = corpus.FormatHint
+		}
+		err = failure.New(failure.Input, setting.Errorf("no document in the input, %s: %s"+hint, failure.Unreadable(counts.Rejected), counts.FirstReject))
 	}
 	return counts, err
+}
+
+// isAuto reports whether each file has a format of its own.
+func (q *Request) isAuto() bool { return q.Format == "" || q.Format == corpus.AutoFormat }
+
+// reading returns the configuration of the job with the fields of the request. The error is one of usage.
+func (q *Request) reading(config job.Config) (job.Config, error) {
+	if slices.Contains(q.Input, corpus.Stdin) && !q.isAuto() && q.Format != corpus.JSONLines.String() {
+		return config, setting.Errorf("{format} %s: the standard input is read as lines of JSON: give a file", q.Format)
+	}
+	config.IDField = cmp.Or(q.IDField, config.IDField)
+	if q.TextField == "" {
+		return config, nil
+	}
+	if len(config.Weight) > 0 {
+		return config, setting.Errorf("{text_field} %s: the index is of the fields of {weight}: leave it out", q.TextField)
+	}
+	if config.Features != "" && config.FeatureWeight == 0 {
+		return config, setting.Errorf("{text_field} %s: the index is of {features}, and not of texts: leave it out", q.TextField)
+	}
+	config.TextField = q.TextField
+	return config, nil
 }
 
 // query is a request that is being answered.

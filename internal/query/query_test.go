@@ -282,3 +282,32 @@ func TestRefused(t *testing.T) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }
+
+// TestFieldsOfRequest: the fields of a request replace those of the job, where the job reads texts of one field.
+func TestFieldsOfRequest(t *testing.T) {
+	q := Request{IDField: "name", TextField: "body"}
+	for _, c := range []struct {
+		job   func(c *job.Config)
+		fault string
+	}{
+		{func(*job.Config) {}, ""},
+		{func(c *job.Config) { c.Features, c.FeatureWeight = "tags", 3 }, ""},
+		{func(c *job.Config) { c.Features = "tags" }, "features"},
+		{func(c *job.Config) { c.Weight = map[string]float64{"title": 3, "text": 1} }, "weight"},
+	} {
+		config := job.Default()
+		c.job(&config)
+		got, err := q.reading(config)
+		switch {
+		case c.fault != "":
+			if err == nil || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("error %v, want one about %s", err, c.fault)
+			}
+		case err != nil || got.IDField != "name" || got.TextField != "body":
+			t.Errorf("fields %q and %q, error %v", got.IDField, got.TextField, err)
+		}
+		if got, err := new(Request).reading(config); err != nil || got.IDField != config.IDField || got.TextField != config.TextField {
+			t.Errorf("a request without fields has %q and %q, error %v", got.IDField, got.TextField, err)
+		}
+	}
+}
