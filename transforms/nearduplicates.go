@@ -22,7 +22,7 @@ import (
 
 func init() {
 	for _, element := range []reflect.Type{
-		reflect.TypeFor[Document](), reflect.TypeFor[Member](), reflect.TypeFor[Pair](), reflect.TypeFor[Reject](),
+		reflect.TypeFor[Document](), reflect.TypeFor[Member](), reflect.TypeFor[Pair](), reflect.TypeFor[Span](), reflect.TypeFor[Reject](),
 	} {
 		beam.RegisterType(element)
 	}
@@ -46,6 +46,8 @@ type Member struct {
 	Kept bool `json:"kept"`
 	// Similarity is the similarity to the kept document for which it would be removed, from 0 to 1; 1 for a kept one.
 	Similarity float64 `json:"similarity"`
+	// KeptID is the id of that kept document, empty for a kept one.
+	KeptID string `json:"kept_id"`
 	// Size is the number of documents in the cluster.
 	Size int64 `json:"size"`
 }
@@ -68,6 +70,19 @@ type Pair struct {
 	Exact bool `json:"exact"`
 	// Identical says that the documents are the same under the measure.
 	Identical bool `json:"identical"`
+	// Spans are the passages that both have, the longest first, if pairs are scored by containment. There are 16 at most;
+	// MoreSpans counts the others.
+	Spans     []Span `json:"spans"`
+	MoreSpans int64  `json:"more_spans"`
+}
+
+// Span is a passage that two documents have in common.
+type Span struct {
+	// A and B are where it begins and ends in the text of each, in bytes.
+	A [2]int64 `json:"a"`
+	B [2]int64 `json:"b"`
+	// Words is the number of its words, in the text where it has fewer.
+	Words int64 `json:"words"`
 }
 
 // Reject is a document that was not compared.
@@ -188,7 +203,7 @@ func checkOptions(c *job.Config) error {
 		return setting.Errorf("{keep} %s: documents of a pipeline have no fields: give first, last, longest or shortest", c.Keep)
 	}
 	c.Input, c.Output, c.Audit = []string{c.Temp}, c.Temp, "off"
-	if c.Emit = []string{output.Clusters, output.Pairs}; c.Similarity == "containment" {
+	if c.Emit = []string{output.Clusters, output.Pairs, output.Removed}; c.Similarity == "containment" {
 		c.Emit = []string{output.Pairs}
 	}
 	return c.Validate()

@@ -43,7 +43,13 @@ func (f *unpackFn) unpack(o work.Outcome, emitMember func(Member), emitPair func
 	if o.FirstReject != nil {
 		return fmt.Errorf("a document that was packed cannot be read: %s", o.FirstReject.Error)
 	}
-	err := packing.EachRow(f.Folder, o, output.Clusters, func(m Member) {
+	kept := map[string]string{} // by the id of the removed document; a shard has few enough
+	err := packing.EachRow(f.Folder, o, output.Removed, func(m Member) { kept[m.ID] = m.KeptID })
+	if err != nil {
+		return err
+	}
+	err = packing.EachRow(f.Folder, o, output.Clusters, func(m Member) {
+		m.KeptID = output.Original(kept[m.ID])
 		m.ID, m.Cluster = output.Original(m.ID), output.Original(m.Cluster)
 		emitMember(m)
 	})
