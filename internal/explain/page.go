@@ -41,19 +41,9 @@ func cut[T any](p Page, all []T) []T {
 type Clusters struct {
 	Folder string `json:"folder"`
 	// Of is the number of all clusters.
-	Of       int64     `json:"of"`
-	Offset   int       `json:"offset"`
-	Clusters []Cluster `json:"clusters"`
-}
-
-// Cluster is a cluster.
-type Cluster struct {
-	Name string `json:"name"`
-	Size int    `json:"size"`
-	Kept int    `json:"kept"`
-	// Least and Mean are those of the similarities of its removed documents.
-	Least float64 `json:"least"`
-	Mean  float64 `json:"mean"`
+	Of       int64             `json:"of"`
+	Offset   int               `json:"offset"`
+	Clusters []results.Cluster `json:"clusters"`
 }
 
 // ListClusters lists clusters. It goes through the rows once, and holds no more clusters than the page and what comes before
@@ -63,8 +53,8 @@ func ListClusters(ctx context.Context, f *results.Folder, p Page) (*Clusters, er
 		return nil, err
 	}
 	list := &Clusters{Folder: f.Path, Of: 0, Offset: p.Offset}
-	var first []Cluster // of the order, as many as are needed
-	order := func(a, b Cluster) int {
+	var first []results.Cluster // of the order, as many as are needed
+	order := func(a, b results.Cluster) int {
 		switch p.Order {
 		case BySimilarity:
 			return cmp.Or(cmp.Compare(a.Least, b.Least), cmp.Compare(a.Name, b.Name))
@@ -73,46 +63,32 @@ func ListClusters(ctx context.Context, f *results.Folder, p Page) (*Clusters, er
 		}
 		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Name, b.Name))
 	}
-	var one Cluster
-	end := func() {
-		if one.Size == 0 {
-			return
-		}
-		list.Of++
-		if at, _ := slices.BinarySearchFunc(first, one, order); at < p.Offset+p.Limit {
-			first = slices.Insert(first, at, one)
-			first = first[:min(len(first), p.Offset+p.Limit)]
-		}
-	}
-	for m, err := range f.Members(ctx) {
+	for c, err := range f.Clusters(ctx, func(*results.Member) {}) {
 		if err != nil {
 			return nil, err
 		}
-		if m.Cluster != one.Name || one.Size == 0 {
-			end()
-			one = Cluster{Name: m.Cluster, Size: m.Size, Least: m.Least, Mean: m.Mean}
-		}
-		if m.Kept {
-			one.Kept++
+		list.Of++
+		if at, _ := slices.BinarySearchFunc(first, c, order); at < p.Offset+p.Limit {
+			first = slices.Insert(first, at, c)
+			first = first[:min(len(first), p.Offset+p.Limit)]
 		}
 	}
-	end()
-	list.Clusters = append([]Cluster{}, cut(p, first)...)
+	list.Clusters = append([]results.Cluster{}, cut(p, first)...)
 	return list, nil
 }
 
 // Members is a list of the documents of a cluster.
 type Members struct {
 	Folder string `json:"folder"`
-	Cluster
+	results.Cluster
 	Offset    int      `json:"offset"`
-	Documents []Member `json:"documents"`
+	Documents []Listed `json:"documents"`
 	// Notes say what cannot be told, and why.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Member is a document of a cluster.
-type Member struct {
+// Listed is a document of a cluster, with its text if that was read.
+type Listed struct {
 	ID   string `json:"id"`
 	Ref  string `json:"ref"`
 	Kept bool   `json:"kept"`
@@ -147,11 +123,8 @@ func ListMembers(ctx context.Context, f *results.Folder, name string, p Page, wi
 		if err != nil {
 			return nil, err
 		}
-		list.Cluster = Cluster{Name: m.Cluster, Size: m.Size, Kept: list.Kept, Least: m.Least, Mean: m.Mean}
-		if m.Kept {
-			list.Kept++
-		}
-		list.Documents = append(list.Documents, Member{ID: m.ID, Ref: m.Ref, Kept: m.Kept, Similarity: m.Similarity, Reference: m.Reference})
+		list.Add(&m)
+		list.Documents = append(list.Documents, Listed{ID: m.ID, Ref: m.Ref, Kept: m.Kept, Similarity: m.Similarity, Reference: m.Reference})
 	}
 	isRead := f.Summary.Counts.Bytes+f.Summary.Counts.ReferenceBytes <= autoBytes
 	if withTexts != nil {
@@ -168,7 +141,7 @@ func ListMembers(ctx context.Context, f *results.Folder, name string, p Page, wi
 		}
 	}
 	list.sort(p.Order)
-	list.Documents = append([]Member{}, cut(p, list.Documents)...)
+	list.Documents = append([]Listed{}, cut(p, list.Documents)...)
 	if isRead {
 		if err := list.read(ctx, f, list.Documents, beginning); err != nil {
 			if ctx.Err() != nil {
@@ -204,7 +177,7 @@ func clusterOf(ctx context.Context, f *results.Folder, name string) (string, err
 
 // sort orders the documents.
 func (l *Members) sort(order Order) {
-	slices.SortStableFunc(l.Documents, func(a, b Member) int {
+	slices.SortStableFunc(l.Documents, func(a, b Listed) int {
 		switch order {
 		case BySimilarity:
 			return cmp.Compare(a.Similarity, b.Similarity)
@@ -218,7 +191,7 @@ func (l *Members) sort(order Order) {
 }
 
 // lengthOf returns the length of a text, -1 if it is not known.
-func lengthOf(m *Member) int64 {
+func lengthOf(m *Listed) int64 {
 	if m.Bytes == nil {
 		return -1
 	}
@@ -226,7 +199,7 @@ func lengthOf(m *Member) int64 {
 }
 
 // read reads the texts of some documents: their lengths, and at most so many bytes.
-func (l *Members) read(ctx context.Context, f *results.Folder, some []Member, most int) error {
+func (l *Members) read(ctx context.Context, f *results.Folder, some []Listed, most int) error {
 	places := map[string]int{}
 	var refs []string
 	for i := range some {

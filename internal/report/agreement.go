@@ -67,28 +67,27 @@ func (c *Comparison) agree(ctx context.Context, a, b *results.Folder) error {
 // findings reads the clusters of a run.
 func findings(ctx context.Context, f *results.Folder, s sampler) (found, error) {
 	all := found{map[uint64]bool{}, map[uint64]bool{}}
-	cluster, sum := "", uint64(0) // a sum, so that the order of the documents does not matter
-	for row, err := range f.Members(ctx) {
-		if err != nil {
-			return all, err
-		}
-		if row.Cluster != cluster {
-			all.addCluster(s, sum)
-			cluster, sum = row.Cluster, 0
-		}
+	sum := uint64(0) // of the documents of a cluster, so that their order does not matter
+	see := func(row *results.Member) {
 		key, chosen := s.choose([]byte(row.ID))
 		if chosen {
 			all.kept[key] = row.Kept
 		}
 		sum += key
 	}
-	all.addCluster(s, sum)
+	for _, err := range f.Clusters(ctx, see) {
+		if err != nil {
+			return all, err
+		}
+		all.addCluster(s, sum)
+		sum = 0
+	}
 	return all, nil
 }
 
-// addCluster adds a cluster by the sum of its documents, 0 for none. Clusters are drawn by lot as documents are.
+// addCluster adds a cluster by the sum of its documents. Clusters are drawn by lot as documents are.
 func (f *found) addCluster(s sampler, sum uint64) {
-	if sum != 0 && xxh3.Hash(binary.LittleEndian.AppendUint64(nil, sum)) <= s.limit {
+	if xxh3.Hash(binary.LittleEndian.AppendUint64(nil, sum)) <= s.limit {
 		f.sets[sum] = true
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/difference"
+	"mirrorbeam/internal/results"
 	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/work"
 )
@@ -163,17 +164,13 @@ type Point struct {
 
 // Cluster is a cluster with some of its documents.
 type Cluster struct {
-	Name      string   `json:"name"`
-	Size      int      `json:"size"`
-	Kept      int      `json:"kept"`
-	Least     float64  `json:"least"`
-	Mean      float64  `json:"mean"`
+	results.Cluster
 	Documents []Member `json:"documents,omitempty"`
 	// Edges are the pairs among Documents.
 	Edges []Edge `json:"edges,omitempty"`
 }
 
-// Member is a document of a cluster.
+// Member is a document of a cluster, with those fields of its row that a page shows.
 type Member struct {
 	ID         string  `json:"id"`
 	Kept       bool    `json:"kept"`

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"context"
-	"iter"
 	"math/bits"
 	"slices"
 
@@ -29,6 +28,8 @@ type memberPass struct {
 	cluster map[uint64]uint64
 	// removed counts the similarities of removed documents to those that stay for them.
 	removed *tally
+	// documents are the first ones of the cluster that is being read.
+	documents []Member
 
 	sizes            []SizeClass
 	largest, loosest *best[*Cluster]
@@ -45,10 +46,12 @@ func newMemberPass(s sampler, removed *tally, crossing bool) *memberPass {
 
 // read goes through the rows.
 func (m *memberPass) read(ctx context.Context, f *results.Folder) error {
-	for c, err := range clustersOf(f.Members(ctx), m.member) {
+	for of, err := range f.Clusters(ctx, m.member) {
 		if err != nil {
 			return err
 		}
+		c := &Cluster{Cluster: of, Documents: m.documents}
+		m.documents = nil
 		m.count(c)
 		m.largest.add(-float64(c.Size), c)
 		if c.Size >= leastLoose {
@@ -67,33 +70,8 @@ func (m *memberPass) member(row *results.Member) {
 	if !row.Kept {
 		m.removed.add(row.Similarity)
 	}
-}
-
-// clustersOf gives the clusters that rows make up, each with its first documents. See sees each row.
-func clustersOf(rows iter.Seq2[results.Member, error], see func(*results.Member)) iter.Seq2[*Cluster, error] {
-	return func(yield func(*Cluster, error) bool) {
-		var c *Cluster
-		for row, err := range rows {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if see(&row); c == nil || c.Name != row.Cluster {
-				if c != nil && !yield(c, nil) {
-					return
-				}
-				c = &Cluster{Name: row.Cluster, Size: row.Size, Least: row.Least, Mean: row.Mean}
-			}
-			if row.Kept {
-				c.Kept++
-			}
-			if len(c.Documents) < mostMembers {
-				c.Documents = append(c.Documents, Member{row.ID, row.Kept, row.Similarity, row.Reference})
-			}
-		}
-		if c != nil {
-			yield(c, nil)
-		}
+	if len(m.documents) < mostMembers {
+		m.documents = append(m.documents, Member{row.ID, row.Kept, row.Similarity, row.Reference})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/results"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 )
@@ -115,7 +116,7 @@ func TestBest(t *testing.T) {
 func TestSizes(t *testing.T) {
 	m := newMemberPass(newSampler(1), newTally(Similarity, 0), false)
 	for size := 2; size <= 70; size++ {
-		m.count(&Cluster{Size: size})
+		m.count(&Cluster{Cluster: results.Cluster{Size: size}})
 	}
 	documents := int64(0)
 	for _, class := range m.sizes {
