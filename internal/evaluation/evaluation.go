@@ -4,7 +4,10 @@
 // [Documents] gives numbers to the names of documents.
 package evaluation
 
-import "mirrorbeam/internal/unionfind"
+import (
+	"mirrorbeam/internal/numbering"
+	"mirrorbeam/internal/unionfind"
+)
 
 // Score is how much of what was found is true and how much of what is true was
 // found, each from 0 to 1.
@@ -46,12 +49,13 @@ type Documents struct {
 // NewDocuments returns no documents.
 func NewDocuments() *Documents { return &Documents{numbers: map[string]Document{}} }
 
-// Add returns the number of a document, a new one where the name is new.
+// Add returns the number of a document, a new one where the name is new. Like [numbering.Set.Add] it panics if there is no
+// number for it: 2^32 names fill hundreds of gigabytes first.
 func (d *Documents) Add(name []byte) Document {
 	if number, known := d.numbers[string(name)]; known {
 		return number
 	}
-	number, kept := Document(len(d.names)), string(name)
+	number, kept := numbering.Next[Document](len(d.names)), string(name)
 	d.numbers[kept] = number
 	d.names = append(d.names, kept)
 	return number

@@ -111,7 +111,8 @@ type Promise struct {
 // registered are the methods by name.
 var registered = map[Name]*Method{}
 
-// Register adds a method. It is called when the program starts, and panics if there is a method of the same name.
+// Register adds a method. It is called when the program starts. It panics if there is a method of the same name: that is a
+// mistake of a programmer, and no input and no setting brings it about.
 func Register(m Method) {
 	if registered[m.Name] != nil || m.Name == Auto {
 		panic(fmt.Sprintf("methods: %s is there twice", m.Name))

@@ -3,7 +3,7 @@ package numbering
 import "errors"
 
 // ErrFull is the fault of a task that has more items than numbers for them. [Next] and [Set.Add] panic with it: no
-// number may stand for two items, and a task that has come so far cannot go on.
+// number may stand for two items, and a task that has come so far cannot go on. Package work makes it the error of the task.
 var ErrFull = errors.New("more items than there are numbers for them: cut the job into more splits or shards")
 
 // Next returns the number of the next item if there are n already. The largest number of the type is never given: it

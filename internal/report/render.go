@@ -19,24 +19,17 @@ import (
 	"mirrorbeam/internal/workspace"
 )
 
-//go:embed page
+//go:embed page/*.html
 var pageFiles embed.FS
 
-var (
-	style  = mustRead("style.css")
-	script = mustRead("script.js")
-	// policy lets the page load nothing, and run nothing but its own script.
-	policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hashOf(style), hashOf(script))
-)
+//go:embed page/style.css
+var style string
 
-// mustRead returns an embedded file.
-func mustRead(name string) string {
-	content, err := pageFiles.ReadFile("page/" + name)
-	if err != nil {
-		panic(err) // it is part of the program
-	}
-	return string(content)
-}
+//go:embed page/script.js
+var script string
+
+// policy lets the page load nothing, and run nothing but its own script.
+var policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hashOf(style), hashOf(script))
 
 // hashOf returns the hash of a style sheet or of a script, as a policy has it.
 func hashOf(content string) string {

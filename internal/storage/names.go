@@ -17,7 +17,7 @@ var registered = struct {
 }{storages: map[string]Storage{}}
 
 // Register makes s the storage of all names with a scheme, such as gs, until undo is called. It panics if the scheme
-// already has a storage.
+// already has a storage: that is a mistake of a programmer, and no name brings it about.
 func Register(scheme string, s Storage) (undo func()) {
 	registered.Lock()
 	defer registered.Unlock()
