@@ -23,6 +23,9 @@ type Fields struct {
 	Others []string
 }
 
+// HasTexts reports whether documents have texts, with features beside them or not.
+func (f *Fields) HasTexts() bool { return f.Beside || f.Features == "" }
+
 // Record is what a line says of its document. Its slices are parts of the
 // line or of the decoder, and valid until either is used again.
 type Record struct {
@@ -62,10 +65,9 @@ type JSONDecoder struct {
 	all      []*wanted
 	top      scope
 
-	textsOut    [][]byte
-	featuresOut []Feature
-	othersOut   [][]byte
-	inner       scanner // of a field of features
+	reader    FeatureReader // of the features
+	textsOut  [][]byte
+	othersOut [][]byte
 }
 
 // wanted is a field that is wanted.
@@ -107,7 +109,7 @@ func (s *scope) clear() {
 
 // NewJSONDecoder returns a decoder for lines with these fields.
 func NewJSONDecoder(f Fields) *JSONDecoder {
-	d := &JSONDecoder{beside: f.Beside || f.Features == ""}
+	d := &JSONDecoder{beside: f.HasTexts(), reader: FeatureReader{Field: f.Features}}
 	if f.Features != "" {
 		d.features = &wanted{name: f.Features}
 		d.all = append(d.all, d.features)
@@ -253,7 +255,10 @@ func (d *JSONDecoder) record() (Record, error) {
 		}
 	}
 	if d.features != nil && !(d.beside && d.features.field.isNone()) {
-		if r.Features, err = d.readFeatures(); err != nil {
+		if d.features.field.kind == missing {
+			return r, MissingField(fmt.Sprintf("field %.64q is missing: a document needs an array or an object of features there", d.features.name))
+		}
+		if r.Features, err = d.reader.read(d.features.field.kind, d.features.field.content); err != nil {
 			return r, err
 		}
 	}
@@ -317,12 +322,10 @@ func (d *JSONDecoder) dropLargeBuffers() {
 	for _, w := range d.all {
 		dropLarge(&w.buffer)
 	}
-	for _, buffer := range []*[]byte{&d.name, &d.scanner.skip, &d.inner.skip} {
+	for _, buffer := range []*[]byte{&d.name, &d.scanner.skip} {
 		dropLarge(buffer)
 	}
-	if cap(d.featuresOut) > keepBytes/featureSize {
-		d.featuresOut = nil
-	}
+	d.reader.dropLarge()
 }
 
 func dropLarge(buffer *[]byte) {

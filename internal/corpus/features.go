@@ -20,39 +20,98 @@ type Feature struct {
 // featureSize is the size of a Feature in memory.
 const featureSize = 16
 
-// readFeatures returns the features in their field. The field is an array or an object. The elements of an
-// array are features, or pairs of a feature and its weight. An object maps features to weights. A feature is
-// a string, or the whole number of 64 bits that is its hash. A missing weight is 1.
-func (d *JSONDecoder) readFeatures() ([]Feature, error) {
-	w := d.features
-	if w.field.kind == missing {
-		return nil, MissingField(fmt.Sprintf("field %.64q is missing: a document needs an array or an object of features there", w.name))
+// FeatureReader reads the features in a field of a record. It is not for concurrent use.
+type FeatureReader struct {
+	// Field is the name of the field, for messages.
+	Field string
+
+	scanner  scanner
+	features []Feature
+}
+
+// JSON reads features that stand as JSON in a text, such as a value of CSV: an array or an object, as in a line of JSON.
+// They are valid until the next read.
+func (r *FeatureReader) JSON(text []byte) ([]Feature, error) {
+	r.dropLarge()
+	s := &r.scanner
+	s.line = text
+	start := s.space(0)
+	if start == len(text) {
+		return nil, fmt.Errorf("field %.64q is empty: a document needs a JSON array or object of features there", r.Field)
 	}
-	if w.field.kind != array && w.field.kind != object {
-		return nil, fmt.Errorf("field %.64q is %v: a document needs an array or an object of features there", w.name, w.field.kind)
+	k, end := s.value(start)
+	if end < 0 || s.end(end) < 0 {
+		return nil, fmt.Errorf("field %.64q: %w", r.Field, s.err())
 	}
-	d.featuresOut = d.featuresOut[:0]
-	// The line is well-formed. So within the field only types can be wrong.
-	s := &d.inner
-	s.line = w.field.content
+	return r.read(k, text[start:end])
+}
+
+// Values reads features from their names or, if they are hashes, from the digits of these. Weights are the digits of their
+// weights; nil: each is 1. The features are valid until the next read.
+func (r *FeatureReader) Values(values [][]byte, areHashes bool, weights [][]byte) ([]Feature, error) {
+	r.dropLarge()
+	r.features = r.features[:0]
+	if weights != nil && len(weights) != len(values) {
+		return nil, fmt.Errorf("field %.64q has %d features that are not null, and %d weights", r.Field, len(values), len(weights))
+	}
+	for i, value := range values {
+		f := Feature{Hash: xxh3.Hash(value), Weight: 1}
+		var err error
+		if areHashes {
+			f.Hash, err = parseHash(value)
+		}
+		if err == nil && weights != nil {
+			f.Weight, err = parseWeight(weights[i])
+		}
+		if err != nil {
+			return nil, r.fault(err)
+		}
+		r.features = append(r.features, f)
+	}
+	return r.features, nil
+}
+
+// fault says which feature an error is about: the next one.
+func (r *FeatureReader) fault(err error) error {
+	return fmt.Errorf("feature %d of field %.64q %w", len(r.features), r.Field, err)
+}
+
+// dropLarge frees what a huge record left behind.
+func (r *FeatureReader) dropLarge() {
+	dropLarge(&r.scanner.skip)
+	if cap(r.features) > keepBytes/featureSize {
+		r.features = nil
+	}
+}
+
+// read reads the features in a well-formed value. It is an array or an object. The elements of an array are features, or
+// pairs of a feature and its weight. An object maps features to weights. A feature is a string, or the whole number of 64
+// bits that is its hash. A missing weight is 1.
+func (r *FeatureReader) read(k kind, value []byte) ([]Feature, error) {
+	if k != array && k != object {
+		return nil, fmt.Errorf("field %.64q is %v: a document needs an array or an object of features there", r.Field, k)
+	}
+	r.features = r.features[:0]
+	// Only types can be wrong.
+	s := &r.scanner
+	s.line = value
 	closing := len(s.line) - 1
 	for i := s.space(1); i < closing; {
-		feature, end, err := d.readFeature(i, w.field.kind == object)
+		feature, end, err := s.feature(i, k == object)
 		if err != nil {
-			return nil, fmt.Errorf("feature %d of field %.64q %w", len(d.featuresOut), w.name, err)
+			return nil, r.fault(err)
 		}
-		d.featuresOut = append(d.featuresOut, feature)
+		r.features = append(r.features, feature)
 		if i = s.space(end); i < closing { // a comma
 			i = s.space(i + 1)
 		}
 	}
-	return d.featuresOut, nil
+	return r.features, nil
 }
 
-// readFeature reads the feature at i, which is in an object if isMember is set, else in an array. It returns
-// the index behind the feature.
-func (d *JSONDecoder) readFeature(i int, isMember bool) (Feature, int, error) {
-	s := &d.inner
+// feature reads the feature at i, which is in an object if isMember is set, else in an array. It returns the index behind
+// the feature.
+func (s *scanner) feature(i int, isMember bool) (Feature, int, error) {
 	isPair := !isMember && s.peek(i) == '['
 	if isPair {
 		if i = s.space(i + 1); s.peek(i) == ']' {
@@ -90,21 +149,36 @@ func (s *scanner) featureHash(i int) (uint64, int, error) {
 	if k != number {
 		return 0, end, fmt.Errorf("is %v: it must be a string or the number of its hash", k)
 	}
-	hash, err := strconv.ParseUint(string(s.line[i:end]), 10, 64)
+	hash, err := parseHash(s.line[i:end])
+	return hash, end, err
+}
+
+func parseHash(digits []byte) (uint64, error) {
+	hash, err := strconv.ParseUint(string(digits), 10, 64)
 	if err != nil {
-		return 0, end, fmt.Errorf("is %.32s: a hash is a whole number of 64 bits", s.line[i:end])
+		return 0, fmt.Errorf("is %.32s: a hash is a whole number of 64 bits", digits)
 	}
-	return hash, end, nil
+	return hash, nil
 }
 
 // featureWeight reads a weight and returns it and the index behind it.
 func (s *scanner) featureWeight(i int) (float64, int, error) {
 	k, end := s.value(i)
-	if k == number {
-		weight, err := strconv.ParseFloat(string(s.line[i:end]), 64)
-		if err == nil && weight > 0 && !math.IsInf(weight, 0) {
-			return weight, end, nil
-		}
+	if k != number {
+		return 0, end, badWeight(s.line[i:end])
 	}
-	return 0, end, fmt.Errorf("has the weight %.32s: it must be a number above 0", s.line[i:end])
+	weight, err := parseWeight(s.line[i:end])
+	return weight, end, err
+}
+
+func parseWeight(digits []byte) (float64, error) {
+	weight, err := strconv.ParseFloat(string(digits), 64)
+	if err == nil && weight > 0 && !math.IsInf(weight, 0) {
+		return weight, nil
+	}
+	return 0, badWeight(digits)
+}
+
+func badWeight(value []byte) error {
+	return fmt.Errorf("has the weight %.32s: it must be a number above 0", value)
 }

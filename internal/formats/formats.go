@@ -165,6 +165,9 @@ func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64,
 		d.decoders[batch.Format] = decoder
 	}
 	content, err := decoder.Decode(batch.Header, record)
+	if err == nil && !d.wanted.Fields.HasTexts() && !batch.Format.HasFields() {
+		return corpus.Record{}, fmt.Errorf("the format %v has no fields, so there is no field %.64q of features", batch.Format, d.wanted.Fields.Features)
+	}
 	if err == nil && batch.Format.IsWhole() {
 		name, _ := file.Place(position)
 		content.ID, content.HasID = append(d.name[:0], name...), true

@@ -16,13 +16,20 @@ import (
 func columnar() format {
 	return format{
 		func(_ corpus.Limits, w Wanted) corpus.Source { return &parquetSource{wanted: w} },
-		func(w Wanted) corpus.Decoder { return &parquetDecoder{fields: w.Fields} },
+		func(w Wanted) corpus.Decoder {
+			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features}}
+		},
 	}
 }
 
-// columnsOf returns the columns that a decoder needs: first the texts, then the id, then the others.
-func columnsOf(fields corpus.Fields) []string {
-	columns := slices.Clone(fields.Texts)
+// columnsOf returns the columns that a decoder needs: first the texts, then the features, then the id, then the others.
+func columnsOf(fields *corpus.Fields) (columns []string) {
+	if fields.HasTexts() {
+		columns = slices.Clone(fields.Texts)
+	}
+	if fields.Features != "" {
+		columns = append(columns, fields.Features)
+	}
 	if fields.ID != "" {
 		columns = append(columns, fields.ID)
 	}
@@ -34,15 +41,12 @@ type parquetFile struct {
 	handle storage.File
 	*parquetfile.File
 	columns parquetfile.Columns
-	header  []byte // says for each wanted column whether the file has it
-	there   int    // how many of them it has
+	header  []byte // has the form of each wanted column
+	there   int    // how many columns of the file they are
 }
 
-// openParquet opens a file. Missing columns are left out, if the file has any of the texts.
+// openParquet opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the features.
 func openParquet(file *corpus.File, wanted Wanted) (*parquetFile, error) {
-	if wanted.Fields.Features != "" {
-		return nil, errors.New("features are read from lines of JSON only")
-	}
 	handle, err := corpus.OpenUnchanged(file)
 	if err != nil {
 		return nil, err
@@ -62,11 +66,16 @@ func (p *parquetFile) open(size int64, wanted Wanted) (err error) {
 	}
 	var there []string
 	var missing error
-	texts := 0
-	for i, path := range columnsOf(wanted.Fields) {
-		_, err := p.Columns(path)
+	fields := &wanted.Fields
+	features := 0                 // the place of the features, behind the texts
+	needed, hasNeeded := 1, false // the first columns, of which one must be there
+	if fields.HasTexts() {
+		features, needed = len(fields.Texts), len(fields.Texts)
+	}
+	for i, path := range columnsOf(fields) {
+		columns, f, err := p.find(path, fields.Features != "" && i == features)
 		if _, isMissing := errors.AsType[*parquetfile.FieldError](err); isMissing {
-			p.header = append(p.header, 0)
+			p.header = append(p.header, byte(absent))
 			if missing == nil {
 				missing = err
 			}
@@ -75,11 +84,10 @@ func (p *parquetFile) open(size int64, wanted Wanted) (err error) {
 		if err != nil {
 			return err
 		}
-		if p.header, there = append(p.header, 1), append(there, path); i < len(wanted.Fields.Texts) {
-			texts++
-		}
+		p.header, there = append(p.header, byte(f)), append(there, columns...)
+		hasNeeded = hasNeeded || i < needed
 	}
-	if texts == 0 {
+	if !hasNeeded {
 		return missing
 	}
 	p.there = len(there)
@@ -189,45 +197,71 @@ func (p *parquetSource) Close() error { return p.closeFile() }
 // parquetDecoder takes the wanted columns out of rows.
 type parquetDecoder struct {
 	fields corpus.Fields
+	reader corpus.FeatureReader
 	cells  []parquetfile.Cell
 	texts  [][]byte
 	others [][]byte
 	joined []byte // texts of lists, joined
+
+	features, weights [][]byte
 }
 
-// Decode reads one row. Header says which of the wanted columns it has. The strings of a list become one
-// text, with line ends between them.
-func (d *parquetDecoder) Decode(header, row []byte) (corpus.Record, error) {
-	d.cells = parquetfile.CutRow(d.cells[:0], row)
+// rowRest is what is left of a row, column by column.
+type rowRest struct {
+	header []byte // the forms of the columns
+	cells  []parquetfile.Cell
+}
+
+// next returns the cell of the next column, and the form of the column. It returns nil if the file does not have the column.
+func (r *rowRest) next() (*parquetfile.Cell, form) {
+	f := form(r.header[0])
+	r.header = r.header[1:]
+	if f == absent {
+		return nil, f
+	}
+	return r.cell(), f
+}
+
+// cell returns the next cell.
+func (r *rowRest) cell() *parquetfile.Cell {
+	cell := &r.cells[0]
+	r.cells = r.cells[1:]
+	return cell
+}
+
+// Decode reads one row. Header has the forms of the wanted columns. The strings of a list become one text, with line ends
+// between them.
+func (d *parquetDecoder) Decode(header, raw []byte) (r corpus.Record, err error) {
+	d.cells = parquetfile.CutRow(d.cells[:0], raw)
 	d.texts, d.others, d.joined = d.texts[:0], d.others[:0], d.joined[:0]
-	cells := d.cells
-	next := func(column int) *parquetfile.Cell {
-		if header[column] == 0 {
-			return nil
+	rest := rowRest{header, d.cells}
+	if d.fields.HasTexts() {
+		found := false
+		for range d.fields.Texts {
+			cell, _ := rest.next()
+			text := d.text(cell)
+			found = found || text != nil
+			d.texts = append(d.texts, text)
 		}
-		cell := &cells[0]
-		cells = cells[1:]
-		return cell
+		if !found {
+			return corpus.Record{}, fmt.Errorf("field %.64q is null: a document needs a text there", d.fields.Texts[0])
+		}
+		r.Texts = d.texts
 	}
-	found := false
-	for column := range d.fields.Texts {
-		text := d.text(next(column))
-		found = found || text != nil
-		d.texts = append(d.texts, text)
+	if d.fields.Features != "" {
+		if r.Features, err = d.readFeatures(&rest); err != nil {
+			return corpus.Record{}, err
+		}
 	}
-	if !found {
-		return corpus.Record{}, fmt.Errorf("field %.64q is null: a document needs a text there", d.fields.Texts[0])
-	}
-	r, column := corpus.Record{Texts: d.texts}, len(d.fields.Texts)
 	if d.fields.ID != "" {
-		if cell := next(column); cell != nil {
+		if cell, _ := rest.next(); cell != nil {
 			r.ID, _ = cell.Value()
 			r.HasID = len(r.ID) > 0
 		}
-		column++
 	}
-	for i := range d.fields.Others {
-		d.others = append(d.others, d.text(next(column+i)))
+	for range d.fields.Others {
+		cell, _ := rest.next()
+		d.others = append(d.others, d.text(cell))
 	}
 	r.Others = d.others
 	return r, nil

@@ -146,6 +146,16 @@ func (f *File) Fields() []Field {
 	return fields
 }
 
+// Field returns the leaf column that a path leads to. A *FieldError says that there is none, and names those that are
+// there.
+func (f *File) Field(path string) (Field, error) {
+	number, err := f.find(path)
+	if err != nil {
+		return Field{}, err
+	}
+	return f.leaves[number].Field, nil
+}
+
 // Columns are the columns of a file that are wanted.
 type Columns struct {
 	file    *File
