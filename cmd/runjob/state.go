@@ -37,7 +37,7 @@ func (c *stateFolder) fault(err error) error {
 	case err == nil, errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, state.ErrNone):
-		return unusable{fmt.Errorf("%s: there is no state: %w", c.Folder, err)}
+		return unusable{fmt.Errorf("there is no state in %s: name the --state of an earlier 'runjob run'", c.Folder)}
 	case errors.Is(err, fs.ErrNotExist):
 		return unwritable{fmt.Errorf("%s: a part of the state is missing: %w", c.Folder, err)}
 	}

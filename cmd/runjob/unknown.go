@@ -20,6 +20,9 @@ func explainFlag(name string, parser *kong.Kong, args []string, beams []beamFlag
 	if args[0] == "plan" && (name == "--within" || name == "--across") {
 		return fmt.Errorf("unknown flag %s: a plan compares all documents, which takes no less than a job that compares some", name)
 	}
+	if usage := asArgument(parser, args, name); usage != "" {
+		return fmt.Errorf("unknown flag %s: leave the flag out, as in %s", name, usage)
+	}
 	if others := commandsWith(parser, name); len(others) > 0 {
 		return fmt.Errorf("unknown flag %s: it is a flag of %s", name, strings.Join(others, ", "))
 	}
@@ -27,6 +30,25 @@ func explainFlag(name string, parser *kong.Kong, args []string, beams []beamFlag
 		return fmt.Errorf("unknown flag %s, did you mean %q?", name, like)
 	}
 	return fmt.Errorf("unknown flag %s", name)
+}
+
+// asArgument returns how the called command takes as an argument what a flag is to give it. It is empty if it does not. The
+// folder of results is the --output of other commands, and that of a state is their --state.
+func asArgument(parser *kong.Kong, args []string, flag string) string {
+	node, usage := calledNode(parser, args)
+	folder := "--output"
+	if node.Parent != nil && node.Parent.Name == "state" {
+		folder = "--state"
+	}
+	isArgument := false
+	for _, argument := range node.Positional {
+		usage += " " + argument.Summary()
+		isArgument = isArgument || flag == "--"+argument.Name || argument.Name == "dir" && flag == folder
+	}
+	if !isArgument {
+		return ""
+	}
+	return usage
 }
 
 // commandsWith lists the commands that have a flag, in quotation marks.
