@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -12,6 +13,9 @@ import (
 
 // notListed matches the parser's fault of a value that is none of a list.
 var notListed = regexp.MustCompile(`^(\S+) must be one of (\S+) but got "(.*)"$`)
+
+// noValue matches the parser's fault of a flag without a value, at the end or before another flag.
+var noValue = regexp.MustCompile(`^(--\S+): (?:missing value, expecting|expected \S+ value but got) `)
 
 // explainUsage puts a fault that the parser has found into the words of all other faults, and adds what may have been meant.
 // It returns faults that the parser has not found as they are.
@@ -29,15 +33,24 @@ func explainUsage(err error, parser *kong.Kong, args []string, beams []beamFlag)
 	}
 	if names, is := strings.CutPrefix(fault, `expected "<`); is {
 		names = "<" + strings.TrimSuffix(names, `"`)
-		return fmt.Errorf("give %s%s", names, choices(called, names))
+		if values := choices(called, names); values != "" {
+			names += ": " + values
+		}
+		return fmt.Errorf("give %s", names)
 	}
 	if names, is := strings.CutPrefix(fault, "missing flags: "); is {
 		var missing []error
 		for _, flag := range strings.Split(names, ", ") {
 			name, value, _ := strings.Cut(flag, "=")
-			missing = append(missing, fmt.Errorf("%s: give a %s%s", name, value, choices(called, name)))
+			missing = append(missing, missingValue(called, name, value))
 		}
 		return errors.Join(missing...)
+	}
+	if parts := noValue.FindStringSubmatch(fault); parts != nil {
+		at := slices.IndexFunc(called.Flags, func(f *kong.Flag) bool { return "--"+f.Name == parts[1] })
+		if at >= 0 {
+			return missingValue(called, parts[1], called.Flags[at].FormatPlaceHolder())
+		}
 	}
 	if parts := notListed.FindStringSubmatch(fault); parts != nil {
 		return fmt.Errorf("%s %s: must be %s", parts[1], parts[3], anyOf(parts[2]))
@@ -52,8 +65,16 @@ func anyOf(quoted string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// choices returns all values that a flag or an argument of a command may have, as the end of a message. It is empty if nobody
-// can list them.
+// missingValue asks for the value of a flag.
+func missingValue(called *kong.Node, flag, placeholder string) error {
+	value := "a " + placeholder
+	if strings.IndexAny(placeholder, "AEIOU") == 0 {
+		value = "an " + placeholder
+	}
+	return fmt.Errorf("%s: give %s", flag, cmp.Or(choices(called, flag), value))
+}
+
+// choices returns all values that a flag or an argument of a command may have. It is empty if nobody can list them.
 func choices(of *kong.Node, name string) string {
 	values := slices.Clone(of.Positional)
 	for _, f := range of.Flags {
@@ -61,7 +82,7 @@ func choices(of *kong.Node, name string) string {
 	}
 	for _, value := range values {
 		if value.ShortSummary() == name && value.Enum != "" {
-			return ": " + anyOf(value.Enum)
+			return anyOf(value.Enum)
 		}
 	}
 	return ""

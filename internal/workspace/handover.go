@@ -161,10 +161,16 @@ func outliveLease(ctx context.Context, wait func(), try func() error) error {
 	}
 }
 
-// errNoJob says that no job is to be finished.
-func errNoJob(output string) error {
-	return fmt.Errorf("no job on a cluster writes to the output folder %s (%w)", output, fs.ErrNotExist)
+// noJob is the error of an output folder for which no job is to be finished. It is an [fs.ErrNotExist].
+type noJob struct{ output string }
+
+// Error says which folder it is.
+func (n noJob) Error() string {
+	return fmt.Sprintf("no job on a cluster writes to the output folder %s: name the --output of a 'runjob run' on a cluster", n.output)
 }
+
+// Is reports whether target is the kind of the error.
+func (n noJob) Is(target error) bool { return target == fs.ErrNotExist }
 
 // takeUpFolder takes the lock of an output folder on the local disk and finds the run in it.
 func (w *Workspace) takeUpFolder(output string) error {
@@ -173,7 +179,7 @@ func (w *Workspace) takeUpFolder(output string) error {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return errNoJob(output)
+		return noJob{output}
 	}
 	if err != nil {
 		return fmt.Errorf("the output folder cannot be used: %w", err)
@@ -199,7 +205,7 @@ func (w *Workspace) takeUpFolder(output string) error {
 			return nil
 		}
 	}
-	return errNoJob(output)
+	return noJob{output}
 }
 
 // takeUpBucket does the same for a bucket.
@@ -224,7 +230,7 @@ func (w *Workspace) takeUpBucket(output string) error {
 			return nil
 		}
 	}
-	return errNoJob(output)
+	return noJob{output}
 }
 
 // takeUpTemp takes the lock or the lease of the run's folder of temporary files.
