@@ -91,6 +91,7 @@ func (c *Config) isGiven(setting string, differs bool) bool {
 // checkInput checks the files to read and the folders to write.
 func (c *Config) checkInput(check checker) {
 	check(len(c.Input) > 0, "{input}: give at least one file, folder or pattern")
+	check(!slices.Contains(c.Input, ""), "{input}: one is empty, give a file, folder or pattern")
 	check(c.Output != "", "{output}: give a folder")
 	for _, folder := range []struct{ setting, path string }{{"output", c.Output}, {"temp", c.Temp}} {
 		if err := CheckPlace(folder.setting, folder.path); err != nil {

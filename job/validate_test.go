@@ -94,6 +94,7 @@ func TestValidateLimits(t *testing.T) {
 		{"recall 1 in bands", func(c *Config) { c.Recall, c.Bands = 1, 3 }, false},
 		{"exact keys of sketches", func(c *Config) { c.Keys, c.Verify = methods.Exact, methods.VerifySketch }, false},
 		{"recall not a number", func(c *Config) { var zero float64; c.Recall = zero / zero }, false},
+		{"input with an empty name", func(c *Config) { c.Input = []string{"corpus", ""} }, false},
 		{"largest document", func(c *Config) { c.MaxDocument = 1<<32 - 1 }, true},
 		{"larger document", func(c *Config) { c.MaxDocument = 1 << 32 }, false},
 		{"one token", func(c *Config) { c.Shingle = 1 }, true},
