@@ -2,10 +2,6 @@
 
 package asmkernels
 
-func minHash(signature, multipliers []uint32, set []uint64) {
-	minHashGo(signature, multipliers, set)
-}
-
 func runScan(s *Scan, _ *Classes, folded []byte, starts, ends []uint16, window []byte, limit int) int {
 	return runScanGo(s, folded, starts, ends, window, limit)
 }

@@ -2,8 +2,8 @@ package asmkernels
 
 import "os"
 
-// A Tier is a set of instructions that kernels are written for. Tiers are in
-// ascending order: a CPU that has one has those below.
+// A Tier is a set of instructions that kernels are written for. The tiers of a
+// CPU are in ascending order: kernels of one use those below.
 type Tier int
 
 // The tiers.
@@ -19,11 +19,13 @@ const (
 	// VP2Intersect also requires VP2INTERSECT of AVX-512 and a CPU of AMD: those
 	// of Intel that have the instruction take as long as without it.
 	VP2Intersect
+	// NEON is the vectors of 128 bits of arm64, and follows plain Go there.
+	NEON
 )
 
 // String returns the name of the tier, as in MIRRORBEAM_CPU.
 func (t Tier) String() string {
-	return [...]string{"go", "sse4.2", "avx2", "avx512", "vp2intersect"}[t]
+	return [...]string{"go", "sse4.2", "avx2", "avx512", "vp2intersect", "neon"}[t]
 }
 
 // tier is the tier in use. Kernels choose by comparing it and call each other
@@ -46,14 +48,18 @@ func requestedTier(name string) Tier {
 func SelectedTier() Tier { return tier }
 
 // Tiers returns the tiers that the CPU has, in ascending order.
-func Tiers() []Tier {
-	return []Tier{PlainGo, SSE42, AVX2, AVX512, VP2Intersect}[:bestTier()+1]
+func Tiers() []Tier { return tiersHere() }
+
+// bestTier returns the highest tier that the CPU has.
+func bestTier() Tier {
+	tiers := Tiers()
+	return tiers[len(tiers)-1]
 }
 
 // SelectTier changes the tier in use, to one of Tiers, and returns the tier
 // before. Tests and benchmarks compare the tiers with it. No other function of
 // the package may run meanwhile.
 func SelectTier(t Tier) (before Tier) {
-	before, tier = tier, min(t, bestTier())
+	before, tier = tier, requestedTier(t.String())
 	return before
 }

@@ -4,9 +4,14 @@ package asmkernels
 
 import "github.com/klauspost/cpuid/v2"
 
-// bestTier returns the highest tier that the CPU has and the operating system
+// tiersHere returns the tiers of the CPU.
+func tiersHere() []Tier {
+	return []Tier{PlainGo, SSE42, AVX2, AVX512, VP2Intersect}[:highest()+1]
+}
+
+// highest returns the highest tier that the CPU has and the operating system
 // supports.
-func bestTier() Tier {
+func highest() Tier {
 	cpu := cpuid.CPU
 	switch {
 	case !cpu.Supports(cpuid.SSE, cpuid.SSE2, cpuid.SSE42, cpuid.POPCNT):

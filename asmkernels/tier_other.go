@@ -1,6 +1,6 @@
-//go:build !amd64 || purego
+//go:build (!amd64 && !arm64) || purego
 
 package asmkernels
 
-// bestTier returns the highest tier that the CPU has.
-func bestTier() Tier { return PlainGo }
+// tiersHere returns the tiers of the CPU.
+func tiersHere() []Tier { return []Tier{PlainGo} }
