@@ -14,10 +14,6 @@ func shinglesOfThree(elements, tokens []uint64) {
 	shinglesOfThreeGo(elements, tokens)
 }
 
-func addBits(c *BitCounters, words []uint64) { addBitsGo(c, words) }
-
-func addMixedBits(c *BitCounters, states []uint64, offset uint64) { addMixedBitsGo(c, states, offset) }
-
 func filter(out, list []uint64, limit uint64) (count int) { return filterGo(out, list, limit) }
 
 func (s *SetSorter) sort(list []uint64) []uint64 {

@@ -5,3 +5,7 @@ package asmkernels
 func minHash(signature, multipliers []uint32, set []uint64) {
 	minHashGo(signature, multipliers, set)
 }
+
+func addBits(c *BitCounters, words []uint64) { addBitsGo(c, words) }
+
+func addMixedBits(c *BitCounters, states []uint64, offset uint64) { addMixedBitsGo(c, states, offset) }
