@@ -9,3 +9,5 @@ func minHash(signature, multipliers []uint32, set []uint64) {
 func addBits(c *BitCounters, words []uint64) { addBitsGo(c, words) }
 
 func addMixedBits(c *BitCounters, states []uint64, offset uint64) { addMixedBitsGo(c, states, offset) }
+
+func hamming(distances []uint16, query, table []uint64) { hammingGo(distances, query, table) }

@@ -1,7 +1,0 @@
-//go:build !amd64 || purego
-
-package asmkernels
-
-func hamming(distances []uint16, query, table []uint64) {
-	hammingGo(distances, query, table)
-}
