@@ -89,3 +89,20 @@ func TestHammingStaysInside(t *testing.T) {
 		}
 	})
 }
+
+func BenchmarkMarkBitmaps(b *testing.B) {
+	random := rand.New(rand.NewPCG(25, 26))
+	table := NewFingerprints[uint32](128, AsSets)
+	for _, fingerprint := range randomFingerprints(random, tile, 128) {
+		table.Add(fingerprint)
+	}
+	s, bitmap := table.search(0.5), table.bitmap(0)
+	query := s.bitmapQuery(&bitmap)
+	marks := make([]uint8, tile/blockLanes)
+	onEveryTier(b, func(b *testing.B) {
+		for b.Loop() {
+			markBitmaps(marks, &query, table.blocks)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*tile), "ns/bitmap")
+	})
+}

@@ -24,10 +24,6 @@ func intersect64(a, b []uint64, need int) int { return intersectGo(a, b, need) }
 
 func intersect32(a, b []uint32, need int) int { return intersectGo(a, b, need) }
 
-func markBitmaps(marks []uint8, query *bitmapQuery, blocks []uint64) {
-	markBitmapsGo(marks, query, blocks)
-}
-
 func turbo(a, b []uint32, most int) (i, j, common int, aborted bool) {
 	return turboGo(a, b, most)
 }

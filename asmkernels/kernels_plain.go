@@ -11,3 +11,7 @@ func addBits(c *BitCounters, words []uint64) { addBitsGo(c, words) }
 func addMixedBits(c *BitCounters, states []uint64, offset uint64) { addMixedBitsGo(c, states, offset) }
 
 func hamming(distances []uint16, query, table []uint64) { hammingGo(distances, query, table) }
+
+func markBitmaps(marks []uint8, query *bitmapQuery, blocks []uint64) {
+	markBitmapsGo(marks, query, blocks)
+}
