@@ -20,10 +20,6 @@ func (s *SetSorter) sort(list []uint64) []uint64 {
 	return list[:s.sortGo(list)]
 }
 
-func intersect64(a, b []uint64, need int) int { return intersectGo(a, b, need) }
-
-func intersect32(a, b []uint32, need int) int { return intersectGo(a, b, need) }
-
 func turbo(a, b []uint32, most int) (i, j, common int, aborted bool) {
 	return turboGo(a, b, most)
 }

@@ -15,3 +15,7 @@ func hamming(distances []uint16, query, table []uint64) { hammingGo(distances, q
 func markBitmaps(marks []uint8, query *bitmapQuery, blocks []uint64) {
 	markBitmapsGo(marks, query, blocks)
 }
+
+func intersect64(a, b []uint64, need int) int { return intersectGo(a, b, need) }
+
+func intersect32(a, b []uint32, need int) int { return intersectGo(a, b, need) }
