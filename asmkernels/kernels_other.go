@@ -2,10 +2,6 @@
 
 package asmkernels
 
-func runScan(s *Scan, _ *Classes, folded []byte, starts, ends []uint16, window []byte, limit int) int {
-	return runScanGo(s, folded, starts, ends, window, limit)
-}
-
 func hashTokens(hashes []uint64, seed uint64, folded []byte, starts, ends, _ []uint16) {
 	hashTokensGo(hashes, seed, folded, starts, ends)
 }

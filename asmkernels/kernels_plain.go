@@ -19,3 +19,7 @@ func markBitmaps(marks []uint8, query *bitmapQuery, blocks []uint64) {
 func intersect64(a, b []uint64, need int) int { return intersectGo(a, b, need) }
 
 func intersect32(a, b []uint32, need int) int { return intersectGo(a, b, need) }
+
+func runScan(s *Scan, _ *Classes, folded []byte, starts, ends []uint16, window []byte, limit int) int {
+	return runScanGo(s, folded, starts, ends, window, limit)
+}
