@@ -13,7 +13,11 @@ import (
 // the tiers.
 func TestMarkBitmaps(t *testing.T) {
 	random := rand.New(rand.NewPCG(23, 24))
-	fingerprints := randomFingerprints(random, 200, 128)
+	count := 200
+	if testing.Short() {
+		count = 64
+	}
+	fingerprints := randomFingerprints(random, count, 128)
 	table := NewFingerprints[uint32](128, AsSets)
 	for _, fingerprint := range fingerprints {
 		table.Add(fingerprint)

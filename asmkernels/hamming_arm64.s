@@ -1,5 +1,7 @@
 //go:build arm64 && !purego
 
+// Written by hand: avo, which writes the assembly of amd64, knows no arm64.
+
 #include "textflag.h"
 
 // func hammingWordNEON(distances []uint16, query uint64, table []uint64)

@@ -2,6 +2,8 @@
 
 package asmkernels
 
+// What only amd64 has kernels for.
+
 func hashTokens(hashes []uint64, seed uint64, folded []byte, starts, ends, _ []uint16) {
 	hashTokensGo(hashes, seed, folded, starts, ends)
 }

@@ -2,6 +2,8 @@
 
 package asmkernels
 
+// What amd64 and arm64 have kernels for.
+
 func minHash(signature, multipliers []uint32, set []uint64) {
 	minHashGo(signature, multipliers, set)
 }

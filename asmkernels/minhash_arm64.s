@@ -1,5 +1,7 @@
 //go:build arm64 && !purego
 
+// Written by hand: avo, which writes the assembly of amd64, knows no arm64.
+
 #include "textflag.h"
 #include "neon_arm64.h"
 

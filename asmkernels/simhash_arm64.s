@@ -1,5 +1,7 @@
 //go:build arm64 && !purego
 
+// Written by hand: avo, which writes the assembly of amd64, knows no arm64.
+
 #include "textflag.h"
 
 // Each lane has eight planes of bits in V0 to V7. They count up to 255 words.
