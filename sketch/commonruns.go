@@ -21,7 +21,6 @@ type commonRuns struct {
 	// left is how many neighbours follow in a row from each point on, including itself.
 	left []uint32
 
-	keys            []uint64 // number and point
 	suffixes, ranks []uint32 // suffixes in their order; the rank of each, the same for equal ones
 	bySecond        []uint32 // suffixes in the order of their second halves
 	newRanks, ends  []uint32
@@ -153,17 +152,13 @@ func (r *commonRuns) neighbours(x, y int) bool {
 func (r *commonRuns) sort() {
 	n := len(r.points)
 	r.suffixes, r.ranks = sized(r.suffixes, n), sized(r.ranks, n)
-	r.bySecond, r.newRanks, r.ends = sized(r.bySecond, n), sized(r.newRanks, n), sized(r.ends, n+2)
-	r.keys = r.keys[:0]
+	r.bySecond, r.newRanks, r.ends = sized(r.bySecond, n), sized(r.newRanks, n), sized(r.ends, len(r.added)+2)
 	for p := range n {
-		r.ranks[p] = r.number(p)
-		r.keys = append(r.keys, uint64(r.ranks[p])<<32|uint64(p))
+		r.ranks[p], r.bySecond[p] = r.number(p), uint32(p) // numbers are below that of all added places
 	}
-	slices.Sort(r.keys)
-	for i, key := range r.keys {
-		r.suffixes[i] = uint32(key)
-	}
-	ranks := r.rank(len(r.points))
+	r.sortByRank()
+	r.ends = r.ends[:n+2]
+	ranks := r.rank(n)
 	for half := 1; ; half *= 2 {
 		// The order of the suffixes is also the order of the second halves that they are.
 		second := r.bySecond[:0]

@@ -111,12 +111,8 @@ type cluster struct{ first, last int }
 // cluster finds the clusters of places in a sequence.
 func (m *Matcher) cluster(s *IndexedSequence, places bitSet) []cluster {
 	runs := m.clusters[:0]
-	for at := range places.all() {
-		if n := len(runs); n > 0 && runs[n-1].last == at-1 {
-			runs[n-1].last = at
-		} else {
-			runs = append(runs, cluster{at, at})
-		}
+	for first, last := range places.runs() {
+		runs = append(runs, cluster{first, last})
 	}
 	m.clusters = runs
 	clusters, begin := runs[:0], 0
@@ -163,9 +159,7 @@ func (m *Matcher) near(s *IndexedSequence, places, kept bitSet) bitSet {
 	kept = append(kept[:0], places...)
 	for _, c := range m.cluster(s, places) {
 		if m.words(s, c) < LeastSpan {
-			for at := c.first; at <= c.last; at++ {
-				kept.remove(at)
-			}
+			kept.removeRange(c.first, c.last+1)
 		}
 	}
 	return kept

@@ -212,46 +212,63 @@ func (m *Matcher) follow(a, b int) bool {
 // choose keeps the stretches that report new passages.
 func (m *Matcher) choose() {
 	slices.SortFunc(m.stretches, func(x, y stretch) int {
-		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(y.length, x.length), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
+		switch { // lazily: this is where most of the time of choose goes
+		case x.weight != y.weight:
+			return y.weight - x.weight
+		case x.length != y.length:
+			return y.length - x.length
+		}
+		return byPlace(x, y)
 	})
 	m.chosen = m.chosen[:0]
 	m.coveredA.reset(m.a.Len())
 	m.coveredB.reset(m.b.Len())
 	for _, s := range m.stretches {
-		m.take(s, 1, func(a, b int) bool { return !m.coveredA.has(a) && !m.coveredB.has(b) })
+		m.take(m.longestNew(s, 0), 1)
 	}
 	// Another copy in one text of a passage that the other text has only once.
+	least := m.leastRun()
 	for _, s := range m.stretches {
-		m.take(s, m.leastRun(), func(a, b int) bool { return !m.coveredA.has(a) || !m.coveredB.has(b) })
+		if s.length >= least {
+			m.take(m.longestNew(s, 1), least)
+		}
 	}
 }
 
-// take chooses the longest part of a stretch whose shingles are all wanted. It chooses nothing if that is
-// shorter than least.
-func (m *Matcher) take(s stretch, least int, wanted func(a, b int) bool) {
-	best := stretch{}
-	for i := 0; i < s.length; i++ {
-		begin := i
-		for i < s.length && wanted(s.a+i, s.b+i) {
-			i++
-		}
-		if i-begin > best.length {
-			best = stretch{a: s.a + begin, b: s.b + begin, length: i - begin}
+// byPlace orders stretches by their place in the first text, then by that in the second.
+func byPlace(x, y stretch) int {
+	if x.a != y.a {
+		return x.a - y.a
+	}
+	return x.b - y.b
+}
+
+// longestNew returns the longest part of a stretch whose shingles are each covered in so many texts at most.
+func (m *Matcher) longestNew(s stretch, most uint64) stretch {
+	best, begin := stretch{}, 0
+	for i := range s.length {
+		if m.coveredA.bit(s.a+i)+m.coveredB.bit(s.b+i) > most {
+			begin = i + 1
+		} else if i+1-begin > best.length {
+			best = stretch{a: s.a + begin, b: s.b + begin, length: i + 1 - begin}
 		}
 	}
-	if best.length < least {
+	return best
+}
+
+// take chooses a part of a stretch unless it is shorter than least.
+func (m *Matcher) take(part stretch, least int) {
+	if part.length < least {
 		return
 	}
-	m.chosen = append(m.chosen, best)
-	for i := range best.length {
-		m.coveredA.add(best.a + i)
-		m.coveredB.add(best.b + i)
-	}
+	m.chosen = append(m.chosen, part)
+	m.coveredA.addRange(part.a, part.a+part.length)
+	m.coveredB.addRange(part.b, part.b+part.length)
 }
 
 // join makes chains of the chosen stretches.
 func (m *Matcher) join() {
-	slices.SortFunc(m.chosen, func(x, y stretch) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	slices.SortFunc(m.chosen, byPlace)
 	m.chains = m.chains[:0]
 	for _, s := range m.chosen {
 		best, least := -1, math.MaxInt
