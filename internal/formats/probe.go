@@ -75,10 +75,14 @@ func noField(fields corpus.Fields, records int, names map[string]bool) error {
 	if fields.Features != "" && !fields.Beside {
 		wanted = []string{fields.Features}
 	}
-	if len(names) == 0 {
-		return fmt.Errorf("no field %s in the first %d records, nor any other", quoted(wanted), records)
+	first := "the first record"
+	if records > 1 {
+		first = fmt.Sprintf("the first %d records", records)
 	}
-	return fmt.Errorf("no field %s in the first %d records; there are %s", quoted(wanted), records, quoted(slices.Sorted(maps.Keys(names))))
+	if len(names) == 0 {
+		return fmt.Errorf("no field %s in %s, nor any other", quoted(wanted), first)
+	}
+	return fmt.Errorf("no field %s in %s; there are %s", quoted(wanted), first, quoted(slices.Sorted(maps.Keys(names))))
 }
 
 // addNames adds the names of the fields of a record, and of the fields inside them.

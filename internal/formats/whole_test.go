@@ -109,7 +109,7 @@ func TestProbe(t *testing.T) {
 		{map[string]string{"a.jsonl": strings.Repeat("{\"body\":\"x\"}\n", 2000)}, `no field "text" in the first 1000 records; there are "body"`},
 		{map[string]string{"a.jsonl": "{\"body\":\"x\"}\n", "b.jsonl": "{\"text\":\"x\"}\n"}, ""},
 		{map[string]string{"a.jsonl": "{\"body\":\"x\"}\n", "b.csv": "a,b\n1,2\n"}, `a.jsonl: no field "text"`},
-		{map[string]string{"b.csv": "a,b\n1,2\n"}, `no field "text" in the first 1 records; there are "a", "b"`},
+		{map[string]string{"b.csv": "a,b\n1,2\n"}, `no field "text" in the first record; there are "a", "b"`},
 		{map[string]string{"a.jsonl": "{}"}, `nor any other`},
 		{map[string]string{"a.jsonl": "x\n"}, ""},
 		{map[string]string{"a.jsonl": ""}, ""},

@@ -135,7 +135,13 @@ func (q *query) list(ctx context.Context) error {
 	if err == nil {
 		q.files, err = formats.Prepare(ctx, found.Files, q.sketching.Wanted())
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if err := formats.Probe(q.files, q.sketching.Wanted(), corpus.Limits{Line: q.sketching.LineLimit()}); err != nil {
+		return setting.Errorf("%w: name the field with {text_field}", err)
+	}
+	return nil
 }
 
 // portion is a part of the input on its way to rows.
