@@ -31,3 +31,4 @@ package asmkernels
 //go:generate go run -C _asm ./set -out ../set_amd64.s -stubs ../set_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./simhash -out ../simhash_amd64.s -stubs ../simhash_stubs_amd64.go -pkg asmkernels
 //go:generate go run -C _asm ./filter -out ../filter_amd64.s -stubs ../filter_stubs_amd64.go -pkg asmkernels
+//go:generate go run -C _asm ./counting -out ../counting_amd64.s -stubs ../counting_stubs_amd64.go -pkg asmkernels

@@ -134,3 +134,15 @@ func TestFilterStaysInside(t *testing.T) {
 		}
 	})
 }
+
+func TestCountTableStaysInside(t *testing.T) {
+	onEveryTier(t, func(t *testing.T) {
+		random := rand.New(rand.NewPCG(45, 46))
+		for size := range 80 {
+			for _, atEnd := range []bool{false, true} {
+				set := randomSet(random, size, 1<<24)
+				checkCountTable(t, 3, set, set, 2, func(packed []byte) []byte { return guarded(t, packed, atEnd) })
+			}
+		}
+	})
+}

@@ -21,3 +21,9 @@ func (s *SetSorter) sort(list []uint64) []uint64 {
 func turbo(a, b []uint32, most int) (i, j, common int, aborted bool) {
 	return turboGo(a, b, most)
 }
+
+func addCounts(table []uint64, packed []byte) { addCountsGo(table, packed) }
+
+func frequenciesOf(frequencies []byte, table []uint64, packed []byte) {
+	frequenciesOfGo(frequencies, table, packed)
+}

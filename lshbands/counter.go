@@ -1,43 +1,32 @@
 package lshbands
 
 import (
-	"math"
-	"math/bits"
+	"iter"
+
+	"mirrorbeam/asmkernels"
 )
 
 // Counter counts in how many documents each shingle of a range of hashes occurs. It knows shingles by the lower 24 bits
 // of their hashes, and counts coarsely: shingles that share a cell are counted together.
 //
-// A Counter is a table of lines as long as those of a processor's cache. A shingle has one line and touches no other.
-// There it has a cell of two bits, which says whether no document, one or several have a shingle of the cell. It also has
-// one of eight counters.
+// Its table is an [asmkernels.CountTable].
 type Counter struct {
-	lines []line
+	table asmkernels.CountTable
 }
-
-type line struct {
-	counts [8]uint16 // a count stays at the largest number
-	cells  [6]uint64
-}
-
-// CountedBits is the number of lower bits of a hash by which a [Counter] knows a shingle.
-const CountedBits = 24
 
 const (
-	cellsPerWord = 32
-	cellsPerLine = 6 * cellsPerWord
-	// shinglesPerLine is a compromise. More lines prove more unique shingles to be unique. But a larger table leaves
+	// shinglesPerWord is a compromise. More words prove more unique shingles to be unique. But a larger table leaves
 	// the processor's cache.
-	shinglesPerLine = 64
-	// leastLines cost next to nothing.
-	leastLines = 1 << 10
+	shinglesPerWord = 8
+	// leastWords cost next to nothing.
+	leastWords = 1 << 13
 )
 
 // Cells returns the number of cells of the counters of a corpus whose documents have that many shingles in all. The more
 // there are, the fewer shingles of one document seem to be in several.
 func Cells(shingles float64) float64 {
 	ranges := float64(Ranges(int64(shingles)))
-	return ranges * cellsPerLine * max(shingles/ranges/shinglesPerLine, leastLines)
+	return ranges * asmkernels.CellsPerWord * max(shingles/ranges/shinglesPerWord, leastWords)
 }
 
 // NewCounter returns a counter for a number of shingles: the sum over all documents of how many each has.
@@ -49,58 +38,27 @@ func NewCounter(shingles int) *Counter {
 
 // Reset makes the counter one that has counted nothing, for that number of shingles. It keeps its memory.
 func (c *Counter) Reset(shingles int) {
-	lines := max(shingles/shinglesPerLine, leastLines)
-	if lines > cap(c.lines) {
-		c.lines = make([]line, lines)
+	words := max(shingles/shinglesPerWord, leastWords)
+	if words > cap(c.table) {
+		c.table = make(asmkernels.CountTable, words)
 		return
 	}
-	c.lines = c.lines[:lines]
-	clear(c.lines)
+	c.table = c.table[:words]
+	clear(c.table)
 }
 
-// place returns where a hash is: its line, there the word of its cell and the lower bit of the cell, and its counter.
-func place(hash, lines uint64) (line, word, bit, counter uint64) {
-	at := hash & (1<<CountedBits - 1) * lines
-	cell := at & (1<<CountedBits - 1) * cellsPerLine >> CountedBits
-	return at >> CountedBits, cell / cellsPerWord, cell % cellsPerWord * 2, cell % 8
-}
+// Add counts a document, or a part of it. Packed are its shingles as [asmkernels.AppendCounted] packs them.
+func (c *Counter) Add(packed []byte) { c.table.Add(packed) }
 
-// Add counts a document, or a part of it. Set has the hashes of its shingles.
-func (c *Counter) Add(set []uint64) {
-	lines := uint64(len(c.lines))
-	for _, hash := range set {
-		at, word, bit, counter := place(hash, lines)
-		line := &c.lines[at]
-		// No document becomes one, one becomes several, several stay several.
-		cells := line.cells[word]
-		line.cells[word] = cells + (1-cells>>bit&2>>1)<<bit
-		n := line.counts[counter]
-		line.counts[counter] = n + uint16((uint32(n)-math.MaxUint16)>>31)
-	}
-}
-
-// AppendFrequencies appends the frequency of each shingle of a set to frequencies: 0 if no second document has the
-// shingle, else the larger the more documents seem to have it, and at most 127. Any number of goroutines may ask while
-// nobody counts.
-func (c *Counter) AppendFrequencies(frequencies []byte, set []uint64) []byte {
-	lines := uint64(len(c.lines))
-	for _, hash := range set {
-		at, word, bit, counter := place(hash, lines)
-		line := &c.lines[at]
-		isSeveral := byte(line.cells[word] >> (bit + 1) & 1)
-		frequencies = append(frequencies, frequencyOf(uint32(line.counts[counter]))&-isSeveral)
-	}
-	return frequencies
+// AppendFrequencies appends the frequency of each packed shingle of a document to frequencies: 0 if no second document
+// has the shingle, else the larger the more documents seem to have it, and at most 127. Any number of goroutines may
+// ask while nobody counts.
+func (c *Counter) AppendFrequencies(frequencies, packed []byte) []byte {
+	return c.table.AppendFrequencies(frequencies, packed)
 }
 
 // allFrequencies is the number of frequencies.
-const allFrequencies = 128
-
-// frequencyOf returns the frequency that stands for a number of documents. There are four an octave.
-func frequencyOf(n uint32) byte {
-	octave := bits.Len32(n|4) - 3
-	return byte(4*octave) + byte(n>>octave)
-}
+const allFrequencies = asmkernels.MaxFrequency + 1
 
 const (
 	// shinglesPerRange is about the number of shingles in a range. Their counter fits into a core's cache, and few of
@@ -133,15 +91,35 @@ func NewCounters(shingles int) *Counters {
 
 // Add counts a document. Set has the hashes of its shingles.
 func (c *Counters) Add(set []uint64) {
-	for i, hash := range set {
-		c.ranges[RangeOf(hash, len(c.ranges))].Add(set[i : i+1])
+	packed := make([]byte, 0, 512) // on the stack
+	for in, of := range c.byRange(set) {
+		packed = asmkernels.AppendCounted(packed[:0], of)
+		c.ranges[in].Add(packed)
 	}
 }
 
 // AppendFrequencies appends the frequency of each shingle of a set, as [Counter.AppendFrequencies] does.
 func (c *Counters) AppendFrequencies(frequencies []byte, set []uint64) []byte {
-	for i, hash := range set {
-		frequencies = c.ranges[RangeOf(hash, len(c.ranges))].AppendFrequencies(frequencies, set[i:i+1])
+	packed := make([]byte, 0, 512) // on the stack
+	for in, of := range c.byRange(set) {
+		packed = asmkernels.AppendCounted(packed[:0], of)
+		frequencies = c.ranges[in].AppendFrequencies(frequencies, packed)
 	}
 	return frequencies
+}
+
+// byRange yields the parts of a set that lie in one range each, with the range.
+func (c *Counters) byRange(set []uint64) iter.Seq2[int, []uint64] {
+	return func(yield func(int, []uint64) bool) {
+		for len(set) > 0 {
+			in, n := RangeOf(set[0], len(c.ranges)), 1
+			for n < len(set) && RangeOf(set[n], len(c.ranges)) == in {
+				n++
+			}
+			if !yield(in, set[:n]) {
+				return
+			}
+			set = set[n:]
+		}
+	}
 }

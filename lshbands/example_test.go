@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mirrorbeam/asmkernels"
 	"mirrorbeam/lshbands"
 )
 
@@ -108,10 +109,10 @@ func ExampleTable() {
 // A Counter tells the shingles that several documents have from those of one document.
 func ExampleCounter() {
 	counter := lshbands.NewCounter(6)
-	counter.Add([]uint64{0x123456, 0x789abc, 0xdef012})
-	counter.Add([]uint64{0x789abc, 0xdef012, 0xfedcba})
+	counter.Add(asmkernels.AppendCounted(nil, []uint64{0x123456, 0x789abc, 0xdef012}))
+	counter.Add(asmkernels.AppendCounted(nil, []uint64{0x789abc, 0xdef012, 0xfedcba}))
 	asked := []uint64{0x123456, 0x789abc, 0xfedcba}
-	for i, frequency := range counter.AppendFrequencies(nil, asked) {
+	for i, frequency := range counter.AppendFrequencies(nil, asmkernels.AppendCounted(nil, asked)) {
 		fmt.Printf("%x in several documents: %v\n", asked[i], frequency > 0)
 	}
 	// Output:

@@ -1,7 +1,6 @@
 package lshbands
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -18,29 +17,6 @@ func benchmarkSets() [][]uint64 {
 		slices.Sort(sets[i])
 	}
 	return sets
-}
-
-// benchmarkCounts runs do over the shingles of sets, with counters of several sizes.
-func benchmarkCounts(b *testing.B, do func(c *Counter, set []uint64)) {
-	sets := benchmarkSets()
-	for _, shingles := range []int{1 << 18, 1 << 19, 1 << 20, 1 << 22} {
-		b.Run(fmt.Sprintf("%dK", shingles>>10), func(b *testing.B) {
-			c := NewCounter(shingles)
-			i := 0
-			for b.Loop() {
-				do(c, sets[i%len(sets)])
-				i++
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(i*100), "ns/shingle")
-		})
-	}
-}
-
-func BenchmarkCounterAdd(b *testing.B) { benchmarkCounts(b, (*Counter).Add) }
-
-func BenchmarkFrequencies(b *testing.B) {
-	var frequencies []byte
-	benchmarkCounts(b, func(c *Counter, set []uint64) { frequencies = c.AppendFrequencies(frequencies[:0], set) })
 }
 
 func BenchmarkPrefixKeys(b *testing.B) {

@@ -53,7 +53,7 @@ var mayImport = map[string]string{
 	"internal/formats":               "internal/corpus internal/parquetfile internal/storage internal/warc internal/webtext",
 	"internal/corpus":                "internal/inflate internal/output internal/regular internal/setting internal/sources internal/storage",
 	"internal/evaluation":            "internal/numbering internal/output internal/unionfind",
-	"internal/records":               "internal/audit internal/candidates internal/components internal/docref internal/preference internal/radix internal/runfile internal/sketchblock internal/sources sketch",
+	"internal/records":               "asmkernels internal/audit internal/candidates internal/components internal/docref internal/preference internal/radix internal/runfile internal/sketchblock internal/sources sketch",
 	"internal/workspace":             "internal/output internal/regular internal/setting internal/storage",
 	"internal/index":                 "internal/docref internal/radix internal/sketchblock",
 	"internal/output":                "internal/parquetfile internal/storage sketch",

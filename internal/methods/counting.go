@@ -49,12 +49,10 @@ func countRange(w *work.Desk, counter *lshbands.Counter, stretches []records.Str
 	w.Figures.Records += int64(shingles)
 	counter.Reset(shingles)
 	for _, s := range stretches {
-		w.Hashes = s.AppendHashes(w.Hashes[:0])
-		counter.Add(w.Hashes)
+		counter.Add(s.Packed)
 	}
 	for _, s := range stretches {
-		w.Hashes = s.AppendHashes(w.Hashes[:0])
-		w.Buffers[1] = counter.AppendFrequencies(w.Buffers[1][:0], w.Hashes)
+		w.Buffers[1] = counter.AppendFrequencies(w.Buffers[1][:0], s.Packed)
 		s.Packed = w.Buffers[1]
 		if err := records.WriteFrequencies(&w.Run, s); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/work/worktest"
@@ -72,7 +73,7 @@ func TestFrequenciesComeBack(t *testing.T) {
 				}
 				want := []byte(nil)
 				for k, hash := range x.set() {
-					want = counters[lshbands.RangeOf(hash, ranges)].AppendFrequencies(want, x.set()[k:k+1])
+					want = counters[lshbands.RangeOf(hash, ranges)].AppendFrequencies(want, asmkernels.AppendCounted(nil, x.set()[k:k+1]))
 				}
 				got, err := f.append(nil, x.set())
 				if err != nil || !bytes.Equal(got, want) {
@@ -102,7 +103,7 @@ func (s *scene) byRange(ranges int) []lshbands.Counter {
 	counters := make([]lshbands.Counter, ranges)
 	for in := range counters {
 		counters[in].Reset(len(hashes[in]))
-		counters[in].Add(hashes[in])
+		counters[in].Add(asmkernels.AppendCounted(nil, hashes[in]))
 	}
 	return counters
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/runfile"
 )
 
@@ -18,7 +19,7 @@ type Stretch struct {
 }
 
 // CountedSize is the size of a hash in a stretch of [Shingles].
-const CountedSize = 3
+const CountedSize = asmkernels.CountedSize
 
 const StretchHeader = 16
 
@@ -58,18 +59,6 @@ func NextStretch(b []byte) (s Stretch, rest []byte, err error) {
 	end := StretchHeader + number(3)
 	s.Packed = b[StretchHeader:end]
 	return s, b[end:], nil
-}
-
-// AppendHashes appends the lower bits of the hashes of a stretch of [Shingles] to hashes.
-func (s Stretch) AppendHashes(hashes []uint64) []uint64 {
-	b := s.Packed
-	for ; len(b) >= 4; b = b[CountedSize:] {
-		hashes = append(hashes, uint64(binary.LittleEndian.Uint32(b)&(1<<24-1)))
-	}
-	if len(b) >= CountedSize {
-		hashes = append(hashes, uint64(b[0])|uint64(b[1])<<8|uint64(b[2])<<16)
-	}
-	return hashes
 }
 
 // Len returns the number of shingles of a stretch of [Shingles].

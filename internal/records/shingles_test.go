@@ -2,7 +2,6 @@ package records
 
 import (
 	"bytes"
-	"slices"
 	"testing"
 
 	"mirrorbeam/internal/runfile"
@@ -37,8 +36,8 @@ func TestStretches(t *testing.T) {
 			t.Errorf("%d bytes are left", len(packed))
 		}
 	}
-	if got := all[0].AppendHashes([]uint64{9}); !slices.Equal(got, []uint64{9, 0x030201, 0x060504}) || all[0].Len() != 2 {
-		t.Errorf("hashes %x of %d", got, all[0].Len())
+	if n := all[0].Len(); n != 2 {
+		t.Errorf("%d shingles, want 2", n)
 	}
 }
 
@@ -51,7 +50,7 @@ func FuzzNextStretch(f *testing.F) {
 			if err != nil {
 				return
 			}
-			if StretchHeader+len(s.Packed)+len(rest) != len(b) || s.Range >= s.Ranges || len(s.AppendHashes(nil)) != s.Len() {
+			if StretchHeader+len(s.Packed)+len(rest) != len(b) || s.Range >= s.Ranges {
 				t.Fatalf("%+v of %d bytes, %d are left", s, len(b), len(rest))
 			}
 			b = rest

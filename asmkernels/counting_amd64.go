@@ -1,0 +1,29 @@
+//go:build amd64 && !purego
+
+package asmkernels
+
+// leastCounted is the number of bytes that the kernels read at once. They leave what is less than that.
+const leastCounted = 32
+
+func addCounts(table []uint64, packed []byte) {
+	if tier >= AVX512 && len(packed) >= leastCounted {
+		addCountsAVX512(table, packed)
+		packed = packed[CountedSize*countedAtOnce(packed):]
+	}
+	addCountsGo(table, packed)
+}
+
+func frequenciesOf(frequencies []byte, table []uint64, packed []byte) {
+	if tier >= AVX512 && len(packed) >= leastCounted {
+		frequenciesOfAVX512(frequencies, table, packed)
+		n := countedAtOnce(packed)
+		frequencies, packed = frequencies[n:], packed[CountedSize*n:]
+	}
+	frequenciesOfGo(frequencies, table, packed)
+}
+
+// countedAtOnce returns how many shingles the kernels take, eight a turn.
+func countedAtOnce(packed []byte) int {
+	const turn = 8
+	return turn * ((len(packed)-leastCounted)/(turn*CountedSize) + 1)
+}
