@@ -6,16 +6,24 @@ package asmkernels
 const leastCounted = 32
 
 func addCounts(table []uint64, packed []byte) {
-	if tier >= AVX512 && len(packed) >= leastCounted {
-		addCountsAVX512(table, packed)
+	if tier >= AVX2 && len(packed) >= leastCounted {
+		if tier >= AVX512 {
+			addCountsAVX512(table, packed)
+		} else {
+			addCountsAVX2(table, packed)
+		}
 		packed = packed[CountedSize*countedAtOnce(packed):]
 	}
 	addCountsGo(table, packed)
 }
 
 func frequenciesOf(frequencies []byte, table []uint64, packed []byte) {
-	if tier >= AVX512 && len(packed) >= leastCounted {
-		frequenciesOfAVX512(frequencies, table, packed)
+	if tier >= AVX2 && len(packed) >= leastCounted {
+		if tier >= AVX512 {
+			frequenciesOfAVX512(frequencies, table, packed)
+		} else {
+			frequenciesOfAVX2(frequencies, table, packed)
+		}
 		n := countedAtOnce(packed)
 		frequencies, packed = frequencies[n:], packed[CountedSize*n:]
 	}

@@ -4,71 +4,123 @@
 
 #include "textflag.h"
 
-DATA countingBytes<>+0(SB)/1, $0x00
-DATA countingBytes<>+1(SB)/1, $0x01
-DATA countingBytes<>+2(SB)/1, $0x02
-DATA countingBytes<>+3(SB)/1, $0x00
-DATA countingBytes<>+4(SB)/1, $0x01
-DATA countingBytes<>+5(SB)/1, $0x02
-DATA countingBytes<>+6(SB)/1, $0x00
-DATA countingBytes<>+7(SB)/1, $0x01
-DATA countingBytes<>+8(SB)/1, $0x03
-DATA countingBytes<>+9(SB)/1, $0x04
-DATA countingBytes<>+10(SB)/1, $0x05
-DATA countingBytes<>+11(SB)/1, $0x03
-DATA countingBytes<>+12(SB)/1, $0x04
-DATA countingBytes<>+13(SB)/1, $0x05
-DATA countingBytes<>+14(SB)/1, $0x03
-DATA countingBytes<>+15(SB)/1, $0x04
-DATA countingBytes<>+16(SB)/1, $0x06
-DATA countingBytes<>+17(SB)/1, $0x07
-DATA countingBytes<>+18(SB)/1, $0x08
-DATA countingBytes<>+19(SB)/1, $0x06
-DATA countingBytes<>+20(SB)/1, $0x07
-DATA countingBytes<>+21(SB)/1, $0x08
-DATA countingBytes<>+22(SB)/1, $0x06
-DATA countingBytes<>+23(SB)/1, $0x07
-DATA countingBytes<>+24(SB)/1, $0x09
-DATA countingBytes<>+25(SB)/1, $0x0a
-DATA countingBytes<>+26(SB)/1, $0x0b
-DATA countingBytes<>+27(SB)/1, $0x09
-DATA countingBytes<>+28(SB)/1, $0x0a
-DATA countingBytes<>+29(SB)/1, $0x0b
-DATA countingBytes<>+30(SB)/1, $0x09
-DATA countingBytes<>+31(SB)/1, $0x0a
-DATA countingBytes<>+32(SB)/1, $0x0c
-DATA countingBytes<>+33(SB)/1, $0x0d
-DATA countingBytes<>+34(SB)/1, $0x0e
-DATA countingBytes<>+35(SB)/1, $0x0c
-DATA countingBytes<>+36(SB)/1, $0x0d
-DATA countingBytes<>+37(SB)/1, $0x0e
-DATA countingBytes<>+38(SB)/1, $0x0c
-DATA countingBytes<>+39(SB)/1, $0x0d
-DATA countingBytes<>+40(SB)/1, $0x0f
-DATA countingBytes<>+41(SB)/1, $0x10
-DATA countingBytes<>+42(SB)/1, $0x11
-DATA countingBytes<>+43(SB)/1, $0x0f
-DATA countingBytes<>+44(SB)/1, $0x10
-DATA countingBytes<>+45(SB)/1, $0x11
-DATA countingBytes<>+46(SB)/1, $0x0f
-DATA countingBytes<>+47(SB)/1, $0x10
-DATA countingBytes<>+48(SB)/1, $0x12
-DATA countingBytes<>+49(SB)/1, $0x13
-DATA countingBytes<>+50(SB)/1, $0x14
-DATA countingBytes<>+51(SB)/1, $0x12
-DATA countingBytes<>+52(SB)/1, $0x13
-DATA countingBytes<>+53(SB)/1, $0x14
-DATA countingBytes<>+54(SB)/1, $0x12
-DATA countingBytes<>+55(SB)/1, $0x13
-DATA countingBytes<>+56(SB)/1, $0x15
-DATA countingBytes<>+57(SB)/1, $0x16
-DATA countingBytes<>+58(SB)/1, $0x17
-DATA countingBytes<>+59(SB)/1, $0x15
-DATA countingBytes<>+60(SB)/1, $0x16
-DATA countingBytes<>+61(SB)/1, $0x17
-DATA countingBytes<>+62(SB)/1, $0x15
-DATA countingBytes<>+63(SB)/1, $0x16
-GLOBL countingBytes<>(SB), RODATA|NOPTR, $64
+DATA countingBytes512<>+0(SB)/1, $0x00
+DATA countingBytes512<>+1(SB)/1, $0x01
+DATA countingBytes512<>+2(SB)/1, $0x02
+DATA countingBytes512<>+3(SB)/1, $0x00
+DATA countingBytes512<>+4(SB)/1, $0x01
+DATA countingBytes512<>+5(SB)/1, $0x02
+DATA countingBytes512<>+6(SB)/1, $0x00
+DATA countingBytes512<>+7(SB)/1, $0x01
+DATA countingBytes512<>+8(SB)/1, $0x03
+DATA countingBytes512<>+9(SB)/1, $0x04
+DATA countingBytes512<>+10(SB)/1, $0x05
+DATA countingBytes512<>+11(SB)/1, $0x03
+DATA countingBytes512<>+12(SB)/1, $0x04
+DATA countingBytes512<>+13(SB)/1, $0x05
+DATA countingBytes512<>+14(SB)/1, $0x03
+DATA countingBytes512<>+15(SB)/1, $0x04
+DATA countingBytes512<>+16(SB)/1, $0x06
+DATA countingBytes512<>+17(SB)/1, $0x07
+DATA countingBytes512<>+18(SB)/1, $0x08
+DATA countingBytes512<>+19(SB)/1, $0x06
+DATA countingBytes512<>+20(SB)/1, $0x07
+DATA countingBytes512<>+21(SB)/1, $0x08
+DATA countingBytes512<>+22(SB)/1, $0x06
+DATA countingBytes512<>+23(SB)/1, $0x07
+DATA countingBytes512<>+24(SB)/1, $0x09
+DATA countingBytes512<>+25(SB)/1, $0x0a
+DATA countingBytes512<>+26(SB)/1, $0x0b
+DATA countingBytes512<>+27(SB)/1, $0x09
+DATA countingBytes512<>+28(SB)/1, $0x0a
+DATA countingBytes512<>+29(SB)/1, $0x0b
+DATA countingBytes512<>+30(SB)/1, $0x09
+DATA countingBytes512<>+31(SB)/1, $0x0a
+DATA countingBytes512<>+32(SB)/1, $0x0c
+DATA countingBytes512<>+33(SB)/1, $0x0d
+DATA countingBytes512<>+34(SB)/1, $0x0e
+DATA countingBytes512<>+35(SB)/1, $0x0c
+DATA countingBytes512<>+36(SB)/1, $0x0d
+DATA countingBytes512<>+37(SB)/1, $0x0e
+DATA countingBytes512<>+38(SB)/1, $0x0c
+DATA countingBytes512<>+39(SB)/1, $0x0d
+DATA countingBytes512<>+40(SB)/1, $0x0f
+DATA countingBytes512<>+41(SB)/1, $0x10
+DATA countingBytes512<>+42(SB)/1, $0x11
+DATA countingBytes512<>+43(SB)/1, $0x0f
+DATA countingBytes512<>+44(SB)/1, $0x10
+DATA countingBytes512<>+45(SB)/1, $0x11
+DATA countingBytes512<>+46(SB)/1, $0x0f
+DATA countingBytes512<>+47(SB)/1, $0x10
+DATA countingBytes512<>+48(SB)/1, $0x12
+DATA countingBytes512<>+49(SB)/1, $0x13
+DATA countingBytes512<>+50(SB)/1, $0x14
+DATA countingBytes512<>+51(SB)/1, $0x12
+DATA countingBytes512<>+52(SB)/1, $0x13
+DATA countingBytes512<>+53(SB)/1, $0x14
+DATA countingBytes512<>+54(SB)/1, $0x12
+DATA countingBytes512<>+55(SB)/1, $0x13
+DATA countingBytes512<>+56(SB)/1, $0x15
+DATA countingBytes512<>+57(SB)/1, $0x16
+DATA countingBytes512<>+58(SB)/1, $0x17
+DATA countingBytes512<>+59(SB)/1, $0x15
+DATA countingBytes512<>+60(SB)/1, $0x16
+DATA countingBytes512<>+61(SB)/1, $0x17
+DATA countingBytes512<>+62(SB)/1, $0x15
+DATA countingBytes512<>+63(SB)/1, $0x16
+GLOBL countingBytes512<>(SB), RODATA|NOPTR, $64
+
+DATA countingBytes256<>+0(SB)/1, $0x00
+DATA countingBytes256<>+1(SB)/1, $0x01
+DATA countingBytes256<>+2(SB)/1, $0x02
+DATA countingBytes256<>+3(SB)/1, $0x80
+DATA countingBytes256<>+4(SB)/1, $0x80
+DATA countingBytes256<>+5(SB)/1, $0x80
+DATA countingBytes256<>+6(SB)/1, $0x80
+DATA countingBytes256<>+7(SB)/1, $0x80
+DATA countingBytes256<>+8(SB)/1, $0x03
+DATA countingBytes256<>+9(SB)/1, $0x04
+DATA countingBytes256<>+10(SB)/1, $0x05
+DATA countingBytes256<>+11(SB)/1, $0x80
+DATA countingBytes256<>+12(SB)/1, $0x80
+DATA countingBytes256<>+13(SB)/1, $0x80
+DATA countingBytes256<>+14(SB)/1, $0x80
+DATA countingBytes256<>+15(SB)/1, $0x80
+DATA countingBytes256<>+16(SB)/1, $0x02
+DATA countingBytes256<>+17(SB)/1, $0x03
+DATA countingBytes256<>+18(SB)/1, $0x04
+DATA countingBytes256<>+19(SB)/1, $0x80
+DATA countingBytes256<>+20(SB)/1, $0x80
+DATA countingBytes256<>+21(SB)/1, $0x80
+DATA countingBytes256<>+22(SB)/1, $0x80
+DATA countingBytes256<>+23(SB)/1, $0x80
+DATA countingBytes256<>+24(SB)/1, $0x05
+DATA countingBytes256<>+25(SB)/1, $0x06
+DATA countingBytes256<>+26(SB)/1, $0x07
+DATA countingBytes256<>+27(SB)/1, $0x80
+DATA countingBytes256<>+28(SB)/1, $0x80
+DATA countingBytes256<>+29(SB)/1, $0x80
+DATA countingBytes256<>+30(SB)/1, $0x80
+DATA countingBytes256<>+31(SB)/1, $0x80
+GLOBL countingBytes256<>(SB), RODATA|NOPTR, $32
+
+DATA countingFirsts<>+0(SB)/1, $0x00
+DATA countingFirsts<>+1(SB)/1, $0x08
+DATA countingFirsts<>+2(SB)/1, $0x80
+DATA countingFirsts<>+3(SB)/1, $0x80
+DATA countingFirsts<>+4(SB)/1, $0x80
+DATA countingFirsts<>+5(SB)/1, $0x80
+DATA countingFirsts<>+6(SB)/1, $0x80
+DATA countingFirsts<>+7(SB)/1, $0x80
+DATA countingFirsts<>+8(SB)/1, $0x80
+DATA countingFirsts<>+9(SB)/1, $0x80
+DATA countingFirsts<>+10(SB)/1, $0x80
+DATA countingFirsts<>+11(SB)/1, $0x80
+DATA countingFirsts<>+12(SB)/1, $0x80
+DATA countingFirsts<>+13(SB)/1, $0x80
+DATA countingFirsts<>+14(SB)/1, $0x80
+DATA countingFirsts<>+15(SB)/1, $0x80
+GLOBL countingFirsts<>(SB), RODATA|NOPTR, $16
 
 // func addCountsAVX512(table []uint64, packed []byte)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, CMOV
@@ -77,23 +129,24 @@ TEXT ·addCountsAVX512(SB), NOSPLIT, $128-48
 	MOVQ         packed_base+24(FP), CX
 	MOVQ         packed_len+32(FP), DX
 	MOVQ         table_len+8(FP), BX
-	VPBROADCASTQ BX, Z1
-	VMOVDQU64    countingBytes<>+0(SB), Z0
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Z0
+	VMOVDQU64    countingBytes512<>+0(SB), Z1
+	MOVQ         $0x0707070707070707, BX
+	KMOVQ        BX, K1
 	MOVQ         $0x0000000000ffffff, BX
 	VPBROADCASTQ BX, Z2
 	MOVQ         $0x0000000000000018, BX
 	VPBROADCASTQ BX, Z3
 	MOVQ         $0x0000000000000001, BX
 	VPBROADCASTQ BX, Z4
-	MOVQ         $0x0707070707070707, BX
-	KMOVQ        BX, K1
 	MOVQ         $0x0001000000000000, BX
 	SUBQ         $0x20, DX
 
 turn:
 	VMOVDQU   (CX), Y5
-	VPERMB.Z  Z5, Z0, K1, Z5
-	VPMULUDQ  Z1, Z5, Z5
+	VPERMB.Z  Z5, Z1, K1, Z5
+	VPMULUDQ  Z0, Z5, Z5
 	VPSRLQ    $0x18, Z5, Z6
 	VPANDQ    Z2, Z5, Z7
 	VPMULUDQ  Z3, Z7, Z7
@@ -203,45 +256,280 @@ TEXT ·frequenciesOfAVX512(SB), NOSPLIT, $0-72
 	MOVQ         packed_base+48(FP), DX
 	MOVQ         packed_len+56(FP), BX
 	MOVQ         table_len+32(FP), SI
-	VPBROADCASTQ SI, Z1
-	VMOVDQU64    countingBytes<>+0(SB), Z0
+	VMOVQ        SI, X0
+	VPBROADCASTQ X0, Z0
+	VMOVDQU64    countingBytes512<>+0(SB), Z1
+	MOVQ         $0x0707070707070707, SI
+	KMOVQ        SI, K1
 	MOVQ         $0x0000000000ffffff, SI
 	VPBROADCASTQ SI, Z2
 	MOVQ         $0x0000000000000018, SI
 	VPBROADCASTQ SI, Z3
-	MOVQ         $0x0000000000000001, SI
+	MOVQ         $0x0000000001000000, SI
 	VPBROADCASTQ SI, Z4
-	MOVQ         $0x0707070707070707, SI
-	KMOVQ        SI, K1
-	VPSLLQ       $0x18, Z4, Z5
-	VPSLLQ       $0x02, Z4, Z4
+	MOVQ         $0x0000000000000004, SI
+	VPBROADCASTQ SI, Z5
 	MOVQ         $0x000000000000003d, SI
-	VPBROADCASTQ SI, Z8
+	VPBROADCASTQ SI, Z6
 	SUBQ         $0x20, BX
 
 turn:
-	VMOVDQU    (DX), Y6
-	VPERMB.Z   Z6, Z0, K1, Z6
-	VPMULUDQ   Z1, Z6, Z6
-	VPSRLQ     $0x18, Z6, Z9
-	VPANDQ     Z2, Z6, Z10
-	VPMULUDQ   Z3, Z10, Z10
-	VPSRLQ     $0x18, Z10, Z10
+	VMOVDQU    (DX), Y7
+	VPERMB.Z   Z7, Z1, K1, Z7
+	VPMULUDQ   Z0, Z7, Z7
+	VPSRLQ     $0x18, Z7, Z8
+	VPANDQ     Z2, Z7, Z9
+	VPMULUDQ   Z3, Z9, Z9
+	VPSRLQ     $0x18, Z9, Z9
 	KXNORB     K2, K2, K2
-	VPGATHERQQ (AX)(Z9*8), K2, Z7
-	VPSLLVQ    Z10, Z5, Z10
-	VPTESTMQ   Z10, Z7, K3
-	VPSRLQ     $0x30, Z7, Z7
-	VPORQ      Z4, Z7, Z9
-	VPLZCNTQ   Z9, Z9
-	VPSUBQ     Z9, Z8, Z9
-	VPSRLVQ    Z9, Z7, Z7
-	VPSLLQ     $0x02, Z9, Z9
-	VPADDQ.Z   Z9, Z7, K3, Z7
-	VPMOVQB    Z7, (CX)
+	VPGATHERQQ (AX)(Z8*8), K2, Z10
+	VPSLLVQ    Z9, Z4, Z9
+	VPTESTMQ   Z9, Z10, K3
+	VPSRLQ     $0x30, Z10, Z10
+	VPORQ      Z5, Z10, Z8
+	VPLZCNTQ   Z8, Z8
+	VPSUBQ     Z8, Z6, Z8
+	VPSRLVQ    Z8, Z10, Z10
+	VPSLLQ     $0x02, Z8, Z8
+	VPADDQ.Z   Z8, Z10, K3, Z10
+	VPMOVQB    Z10, (CX)
 	ADDQ       $0x08, CX
 	ADDQ       $0x18, DX
 	SUBQ       $0x18, BX
 	JAE        turn
+	VZEROUPPER
+	RET
+
+// func addCountsAVX2(table []uint64, packed []byte)
+// Requires: AVX, AVX2, CMOV
+TEXT ·addCountsAVX2(SB), NOSPLIT, $128-48
+	MOVQ         table_base+0(FP), AX
+	MOVQ         packed_base+24(FP), CX
+	MOVQ         packed_len+32(FP), DX
+	MOVQ         table_len+8(FP), BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Y0
+	VMOVDQU      countingBytes256<>+0(SB), Y1
+	MOVQ         $0x0000000000ffffff, BX
+	VMOVQ        BX, X2
+	VPBROADCASTQ X2, Y2
+	MOVQ         $0x0000000000000018, BX
+	VMOVQ        BX, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         $0x0000000000000001, BX
+	VMOVQ        BX, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         $0x0001000000000000, BX
+	SUBQ         $0x20, DX
+
+turn:
+	VMOVDQU     (CX), X5
+	VINSERTI128 $0x01, 4(CX), Y5, Y5
+	VPSHUFB     Y1, Y5, Y5
+	VPMULUDQ    Y0, Y5, Y5
+	VPSRLQ      $0x18, Y5, Y6
+	VPAND       Y2, Y5, Y7
+	VPMULUDQ    Y3, Y7, Y7
+	VPSRLQ      $0x18, Y7, Y7
+	VPSLLVQ     Y7, Y4, Y7
+	VMOVDQU     Y6, (SP)
+	VMOVDQU     Y7, 64(SP)
+	MOVQ        (SP), SI
+	MOVQ        64(SP), DI
+	MOVQ        (AX)(SI*8), R8
+	MOVQ        R8, R9
+	ADDQ        BX, R9
+	CMOVQCS     R8, R9
+	ANDQ        DI, R8
+	SHLQ        $0x18, R8
+	ORQ         DI, R9
+	ORQ         R8, R9
+	MOVQ        R9, (AX)(SI*8)
+	MOVQ        8(SP), SI
+	MOVQ        72(SP), DI
+	MOVQ        (AX)(SI*8), R8
+	MOVQ        R8, R9
+	ADDQ        BX, R9
+	CMOVQCS     R8, R9
+	ANDQ        DI, R8
+	SHLQ        $0x18, R8
+	ORQ         DI, R9
+	ORQ         R8, R9
+	MOVQ        R9, (AX)(SI*8)
+	MOVQ        16(SP), SI
+	MOVQ        80(SP), DI
+	MOVQ        (AX)(SI*8), R8
+	MOVQ        R8, R9
+	ADDQ        BX, R9
+	CMOVQCS     R8, R9
+	ANDQ        DI, R8
+	SHLQ        $0x18, R8
+	ORQ         DI, R9
+	ORQ         R8, R9
+	MOVQ        R9, (AX)(SI*8)
+	MOVQ        24(SP), SI
+	MOVQ        88(SP), DI
+	MOVQ        (AX)(SI*8), R8
+	MOVQ        R8, R9
+	ADDQ        BX, R9
+	CMOVQCS     R8, R9
+	ANDQ        DI, R8
+	SHLQ        $0x18, R8
+	ORQ         DI, R9
+	ORQ         R8, R9
+	MOVQ        R9, (AX)(SI*8)
+	VMOVDQU     12(CX), X8
+	VINSERTI128 $0x01, 16(CX), Y8, Y8
+	VPSHUFB     Y1, Y8, Y8
+	VPMULUDQ    Y0, Y8, Y8
+	VPSRLQ      $0x18, Y8, Y6
+	VPAND       Y2, Y8, Y7
+	VPMULUDQ    Y3, Y7, Y7
+	VPSRLQ      $0x18, Y7, Y7
+	VPSLLVQ     Y7, Y4, Y7
+	VMOVDQU     Y6, 32(SP)
+	VMOVDQU     Y7, 96(SP)
+	MOVQ        32(SP), SI
+	MOVQ        96(SP), DI
+	MOVQ        (AX)(SI*8), R8
+	MOVQ        R8, R9
+	ADDQ        BX, R9
+	CMOVQCS     R8, R9
+	ANDQ        DI, R8
+	SHLQ        $0x18, R8
+	ORQ         DI, R9
+	ORQ         R8, R9
+	MOVQ        R9, (AX)(SI*8)
+	MOVQ        40(SP), SI
+	MOVQ        104(SP), DI
+	MOVQ        (AX)(SI*8), R8
+	MOVQ        R8, R9
+	ADDQ        BX, R9
+	CMOVQCS     R8, R9
+	ANDQ        DI, R8
+	SHLQ        $0x18, R8
+	ORQ         DI, R9
+	ORQ         R8, R9
+	MOVQ        R9, (AX)(SI*8)
+	MOVQ        48(SP), SI
+	MOVQ        112(SP), DI
+	MOVQ        (AX)(SI*8), R8
+	MOVQ        R8, R9
+	ADDQ        BX, R9
+	CMOVQCS     R8, R9
+	ANDQ        DI, R8
+	SHLQ        $0x18, R8
+	ORQ         DI, R9
+	ORQ         R8, R9
+	MOVQ        R9, (AX)(SI*8)
+	MOVQ        56(SP), SI
+	MOVQ        120(SP), DI
+	MOVQ        (AX)(SI*8), R8
+	MOVQ        R8, R9
+	ADDQ        BX, R9
+	CMOVQCS     R8, R9
+	ANDQ        DI, R8
+	SHLQ        $0x18, R8
+	ORQ         DI, R9
+	ORQ         R8, R9
+	MOVQ        R9, (AX)(SI*8)
+	ADDQ        $0x18, CX
+	SUBQ        $0x18, DX
+	JAE         turn
+	VZEROUPPER
+	RET
+
+// func frequenciesOfAVX2(frequencies []byte, table []uint64, packed []byte)
+// Requires: AVX, AVX2
+TEXT ·frequenciesOfAVX2(SB), NOSPLIT, $0-72
+	MOVQ         frequencies_base+0(FP), CX
+	MOVQ         table_base+24(FP), AX
+	MOVQ         packed_base+48(FP), DX
+	MOVQ         packed_len+56(FP), BX
+	MOVQ         table_len+32(FP), SI
+	VMOVQ        SI, X0
+	VPBROADCASTQ X0, Y0
+	VMOVDQU      countingBytes256<>+0(SB), Y1
+	MOVQ         $0x0000000000ffffff, SI
+	VMOVQ        SI, X2
+	VPBROADCASTQ X2, Y2
+	MOVQ         $0x0000000000000018, SI
+	VMOVQ        SI, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         $0x0000000001000000, SI
+	VMOVQ        SI, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         $0x0000000000000004, SI
+	VMOVQ        SI, X5
+	VPBROADCASTQ X5, Y5
+	MOVQ         $0x0000000000000081, SI
+	VMOVQ        SI, X6
+	VPBROADCASTQ X6, Y6
+	VPXOR        Y7, Y7, Y7
+	VMOVDQU      countingFirsts<>+0(SB), X8
+	SUBQ         $0x20, BX
+
+turn:
+	VMOVDQU      (DX), X9
+	VINSERTI128  $0x01, 4(DX), Y9, Y9
+	VPSHUFB      Y1, Y9, Y9
+	VPMULUDQ     Y0, Y9, Y9
+	VPSRLQ       $0x18, Y9, Y10
+	VPAND        Y2, Y9, Y11
+	VPMULUDQ     Y3, Y11, Y11
+	VPSRLQ       $0x18, Y11, Y11
+	VPCMPEQD     Y12, Y12, Y12
+	VPXOR        Y13, Y13, Y13
+	VPGATHERQQ   Y12, (AX)(Y10*8), Y13
+	VPSLLVQ      Y11, Y4, Y11
+	VPAND        Y11, Y13, Y11
+	VPCMPEQQ     Y11, Y7, Y11
+	VPSRLQ       $0x30, Y13, Y13
+	VPOR         Y5, Y13, Y10
+	VCVTDQ2PS    Y10, Y10
+	VPSRLD       $0x17, Y10, Y10
+	VPSUBQ       Y6, Y10, Y10
+	VPSRLVQ      Y10, Y13, Y13
+	VPSLLQ       $0x02, Y10, Y10
+	VPADDQ       Y10, Y13, Y13
+	VPANDN       Y13, Y11, Y13
+	VEXTRACTI128 $0x01, Y13, X9
+	VPSHUFB      X8, X13, X13
+	VPSHUFB      X8, X9, X9
+	VPUNPCKLWD   X9, X13, X13
+	VMOVD        X13, (CX)
+	ADDQ         $0x04, CX
+	VMOVDQU      12(DX), X14
+	VINSERTI128  $0x01, 16(DX), Y14, Y14
+	VPSHUFB      Y1, Y14, Y14
+	VPMULUDQ     Y0, Y14, Y14
+	VPSRLQ       $0x18, Y14, Y10
+	VPAND        Y2, Y14, Y11
+	VPMULUDQ     Y3, Y11, Y11
+	VPSRLQ       $0x18, Y11, Y11
+	VPCMPEQD     Y12, Y12, Y12
+	VPXOR        Y13, Y13, Y13
+	VPGATHERQQ   Y12, (AX)(Y10*8), Y13
+	VPSLLVQ      Y11, Y4, Y11
+	VPAND        Y11, Y13, Y11
+	VPCMPEQQ     Y11, Y7, Y11
+	VPSRLQ       $0x30, Y13, Y13
+	VPOR         Y5, Y13, Y10
+	VCVTDQ2PS    Y10, Y10
+	VPSRLD       $0x17, Y10, Y10
+	VPSUBQ       Y6, Y10, Y10
+	VPSRLVQ      Y10, Y13, Y13
+	VPSLLQ       $0x02, Y10, Y10
+	VPADDQ       Y10, Y13, Y13
+	VPANDN       Y13, Y11, Y13
+	VEXTRACTI128 $0x01, Y13, X9
+	VPSHUFB      X8, X13, X13
+	VPSHUFB      X8, X9, X9
+	VPUNPCKLWD   X9, X13, X13
+	VMOVD        X13, (CX)
+	ADDQ         $0x04, CX
+	ADDQ         $0x18, DX
+	SUBQ         $0x18, BX
+	JAE          turn
 	VZEROUPPER
 	RET

@@ -10,8 +10,20 @@ package asmkernels
 //go:noescape
 func addCountsAVX512(table []uint64, packed []byte)
 
-// frequenciesOfAVX512 is frequenciesOfGo for at least 32 bytes of packed shingles.
-// It takes eight at once as long as there are 32 bytes.
+// frequenciesOfAVX512 is frequenciesOfGo for at least 32 bytes of packed
+// shingles. It takes eight at once as long as there are 32 bytes.
 //
 //go:noescape
 func frequenciesOfAVX512(frequencies []byte, table []uint64, packed []byte)
+
+// addCountsAVX2 is addCountsGo for at least 32 bytes of packed shingles. It
+// takes eight at once as long as there are 32 bytes.
+//
+//go:noescape
+func addCountsAVX2(table []uint64, packed []byte)
+
+// frequenciesOfAVX2 is frequenciesOfGo for at least 32 bytes of packed
+// shingles. It takes eight at once as long as there are 32 bytes.
+//
+//go:noescape
+func frequenciesOfAVX2(frequencies []byte, table []uint64, packed []byte)

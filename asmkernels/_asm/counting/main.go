@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	lanes        = 8
+	lanes        = 8 // shingles a turn
 	countedSize  = 3
 	countedBits  = 24
 	cellsPerWord = 24
@@ -17,65 +17,74 @@ const (
 
 func main() {
 	ConstraintExpr("amd64,!purego")
-	// A lane takes its three bytes.
-	bytes := GLOBL("countingBytes", RODATA|NOPTR)
-	for i := range 8 * lanes {
-		DATA(i, U8(i/8*countedSize+i%8%countedSize))
+	for _, t := range []tier{avx512(), avx2()} {
+		add(t)
+		frequencies(t)
 	}
-	add(bytes)
-	frequencies(bytes)
 	Generate()
+}
+
+// A tier works on vectors of some lanes. One turn takes one or two of them.
+type tier struct {
+	name   string
+	lanes  int
+	vector func() reg.VecVirtual
+	// constant returns a vector with n in each lane.
+	constant func(n uint64) reg.VecVirtual
+	// unpacking returns a function that reads a vector of packed shingles. It may read 32 bytes from the first.
+	unpacking func() func(at Mem) reg.VecVirtual
+	// frequencies returns a function that writes the frequencies of shingles, given their places and cells.
+	frequencies func() func(table reg.Register, words, cells reg.VecVirtual, to Mem)
 }
 
 // A reader reads packed shingles, eight a turn.
 type reader struct {
+	tier
 	packed, left        reg.GPVirtual // where the next are, and how many bytes there are
-	unpack              reg.VecVirtual
-	isHash              reg.Register // the bytes of a lane that are the hash
+	unpack              func(at Mem) reg.VecVirtual
 	words, mask, factor reg.VecVirtual
-	one                 reg.VecVirtual
 }
 
-// begin writes the beginning of a function. Bytes says for each byte of the lanes which byte of the shingles it takes.
-func begin(bytes Mem, table reg.GPVirtual) reader {
-	r := reader{packed: GP64(), left: GP64(), unpack: ZMM(), isHash: K(), words: ZMM(), mask: ZMM(), factor: ZMM(), one: ZMM()}
+// begin writes the beginning of a function.
+func (t tier) begin(table reg.GPVirtual) reader {
+	r := reader{tier: t, packed: GP64(), left: GP64(), words: t.vector()}
 	Load(Param("table").Base(), table)
 	Load(Param("packed").Base(), r.packed)
 	Load(Param("packed").Len(), r.left)
-	number := GP64()
-	Load(Param("table").Len(), number)
-	VPBROADCASTQ(number, r.words)
-	VMOVDQU64(bytes, r.unpack)
-	broadcast := func(n uint64, to reg.VecVirtual) {
-		MOVQ(U64(n), number)
-		VPBROADCASTQ(number, to)
-	}
-	broadcast(1<<countedBits-1, r.mask)
-	broadcast(cellsPerWord, r.factor)
-	broadcast(1, r.one)
-	MOVQ(U64(0x0707070707070707), number)
-	KMOVQ(number, r.isHash)
+	words := XMM()
+	VMOVQ(Load(Param("table").Len(), GP64()), words)
+	VPBROADCASTQ(words, r.words)
+	r.unpack = t.unpacking()
+	r.mask, r.factor = t.constant(1<<countedBits-1), t.constant(cellsPerWord)
 	return r
 }
 
-// next reads eight shingles. It returns their words and their cells. It reads 32 bytes.
-func (r reader) next() (words, cells reg.VecVirtual) {
-	at, words, cells := ZMM(), ZMM(), ZMM()
-	VMOVDQU(Mem{Base: r.packed}, at.AsY())
-	VPERMB_Z(at, r.unpack, r.isHash, at)
+// next reads the vector of shingles that begins with that one of the turn. It returns their words and their cells.
+func (r reader) next(first int) (words, cells reg.VecVirtual) {
+	at, words, cells := r.unpack(Mem{Base: r.packed, Disp: first * countedSize}), r.vector(), r.vector()
 	VPMULUDQ(r.words, at, at)
 	VPSRLQ(Imm(countedBits), at, words)
-	VPANDQ(r.mask, at, cells)
+	r.and(r.mask, at, cells)
 	VPMULUDQ(r.factor, cells, cells)
 	VPSRLQ(Imm(countedBits), cells, cells)
 	return words, cells
 }
 
-// turns writes the loop. Body works on eight shingles.
-func (r reader) turns(body func()) {
+func (t tier) and(a, b, to reg.VecVirtual) {
+	if t.lanes == lanes {
+		VPANDQ(a, b, to)
+		return
+	}
+	VPAND(a, b, to)
+}
+
+// turns writes the loop. Body works on the vector that begins with a shingle of the turn.
+func (r reader) turns(body func(first int)) {
 	SUBQ(Imm(32), r.left)
 	Label("turn")
-	body()
+	for first := 0; first < lanes; first += r.lanes {
+		body(first)
+	}
 	ADDQ(Imm(countedSize*lanes), r.packed)
 	SUBQ(Imm(countedSize*lanes), r.left)
 	JAE(LabelRef("turn"))
@@ -83,25 +92,26 @@ func (r reader) turns(body func()) {
 	RET()
 }
 
-func add(bytes Mem) {
-	TEXT("addCountsAVX512", NOSPLIT, "func(table []uint64, packed []byte)")
+func add(t tier) {
+	TEXT("addCounts"+t.name, NOSPLIT, "func(table []uint64, packed []byte)")
 	Doc(
-		"addCountsAVX512 is addCountsGo for at least 32 bytes of packed shingles. It",
+		"addCounts"+t.name+" is addCountsGo for at least 32 bytes of packed shingles. It",
 		"takes eight at once as long as there are 32 bytes.",
 	)
 	Pragma("noescape")
 	table := GP64()
-	r := begin(bytes, table)
+	r := t.begin(table)
+	one := t.constant(1)
 	increment := GP64()
 	MOVQ(U64(1<<counterAt), increment)
 	places := AllocLocal(2 * 8 * lanes)
-	r.turns(func() {
-		words, cells := r.next()
-		VPSLLVQ(cells, r.one, cells)
-		VMOVDQU64(words, places)
-		VMOVDQU64(cells, places.Offset(8*lanes))
-		// Two of the eight may have the same word.
-		for lane := range lanes {
+	r.turns(func(first int) {
+		words, cells := r.next(first)
+		VPSLLVQ(cells, one, cells)
+		t.move(words, places.Offset(8*first))
+		t.move(cells, places.Offset(8*(lanes+first)))
+		// Two of them may have the same word.
+		for lane := first; lane < first+t.lanes; lane++ {
 			at, one, word, more := GP64(), GP64(), GP64(), GP64()
 			MOVQ(places.Offset(8*lane), at)
 			MOVQ(places.Offset(8*(lanes+lane)), one)
@@ -118,37 +128,28 @@ func add(bytes Mem) {
 	})
 }
 
-func frequencies(bytes Mem) {
-	TEXT("frequenciesOfAVX512", NOSPLIT, "func(frequencies []byte, table []uint64, packed []byte)")
+func (t tier) move(v reg.VecVirtual, to Mem) {
+	if t.lanes == lanes {
+		VMOVDQU64(v, to)
+		return
+	}
+	VMOVDQU(v, to)
+}
+
+func frequencies(t tier) {
+	TEXT("frequenciesOf"+t.name, NOSPLIT, "func(frequencies []byte, table []uint64, packed []byte)")
 	Doc(
-		"frequenciesOfAVX512 is frequenciesOfGo for at least 32 bytes of packed shingles.",
-		"It takes eight at once as long as there are 32 bytes.",
+		"frequenciesOf"+t.name+" is frequenciesOfGo for at least 32 bytes of packed",
+		"shingles. It takes eight at once as long as there are 32 bytes.",
 	)
 	Pragma("noescape")
 	table, out := GP64(), GP64()
 	Load(Param("frequencies").Base(), out)
-	r := begin(bytes, table)
-	several, four, least, number := ZMM(), ZMM(), ZMM(), GP64()
-	VPSLLQ(Imm(cellsPerWord), r.one, several)
-	VPSLLQ(Imm(2), r.one, four)
-	MOVQ(U64(61), number)
-	VPBROADCASTQ(number, least)
-	r.turns(func() {
-		words, cells := r.next()
-		all, word, isSeveral, octave := K(), ZMM(), K(), ZMM()
-		KXNORB(all, all, all)
-		VPGATHERQQ(Mem{Base: table, Index: words, Scale: 8}, all, word)
-		VPSLLVQ(cells, several, cells)
-		VPTESTMQ(cells, word, isSeveral)
-		VPSRLQ(Imm(counterAt), word, word)
-		// The octave is the place of the highest bit, from the third.
-		VPORQ(four, word, octave)
-		VPLZCNTQ(octave, octave)
-		VPSUBQ(octave, least, octave)
-		VPSRLVQ(octave, word, word)
-		VPSLLQ(Imm(2), octave, octave)
-		VPADDQ_Z(octave, word, isSeveral, word)
-		VPMOVQB(word, Mem{Base: out})
-		ADDQ(Imm(lanes), out)
+	r := t.begin(table)
+	write := t.frequencies()
+	r.turns(func(first int) {
+		words, cells := r.next(first)
+		write(table, words, cells, Mem{Base: out})
+		ADDQ(Imm(uint64(t.lanes)), out)
 	})
 }
