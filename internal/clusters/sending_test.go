@@ -33,7 +33,7 @@ func at(file int, position int64) docref.Ref {
 
 // threeFiles writes a list of three inputs, in as many splits, and returns its path. The
 // first file is of the reference; the second is cut in the middle.
-func threeFiles(t *testing.T) work.Path {
+func threeFiles(t testing.TB) work.Path {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "inputs.gob")
 	err := documents.WriteInputs(path, documents.Inputs{

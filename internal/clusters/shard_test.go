@@ -41,7 +41,7 @@ func readsShard(t *testing.T, want Shard) func(context.Context, work.Task, *work
 }
 
 // layoutOf returns the layout of threeFiles.
-func layoutOf(t *testing.T) *documents.Layout {
+func layoutOf(t testing.TB) *documents.Layout {
 	t.Helper()
 	var layout documents.Layout
 	if err := layout.Read(string(threeFiles(t))); err != nil {
