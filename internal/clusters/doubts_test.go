@@ -142,7 +142,7 @@ func TestDoubt(t *testing.T) {
 			edges = append(edges, edge(0, records.Number(i), shared, total))
 		}
 		s := graphOf(t, n, edges)
-		s.members[0].Id = []byte("say \"a\"\n")
+		s.members[0].Id = "say \"a\"\n"
 		s.Decide(keep.Component)
 		return s
 	}

@@ -18,7 +18,7 @@ func BenchmarkPairRows(b *testing.B) {
 	var edges []records.Edge[records.Number]
 	for i := range n {
 		id := fmt.Sprintf("documentation/java-17:api/java.base/java/io/class-use/Stream%04d.html", i*i%9973)
-		members = append(members, records.Member{Ref: at(1, int64(i)), Size: size(i), Id: []byte(id)})
+		members = append(members, records.Member{Ref: at(1, int64(i)), Size: size(i), Id: id})
 		for j := i + 1; j < n; j++ {
 			shared := min(size(i), size(j)) - uint32(i^j)%8
 			edges = append(edges, edge(records.Number(i), records.Number(j), shared, size(i)+size(j)-shared))

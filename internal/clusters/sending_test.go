@@ -154,7 +154,7 @@ func TestComponentsReachTheirShards(t *testing.T) {
 
 	member := func(first records.Number, ref docref.Ref) records.Member {
 		return records.Member{
-			First: first, Ref: ref, Size: 8 + uint32(ref.Position()), Standing: preference.Standing(ref.Position() << 32), Id: fmt.Append(nil, "id", ref.File(), ".", ref.Position()),
+			First: first, Ref: ref, Size: 8 + uint32(ref.Position()), Standing: preference.Standing(ref.Position() << 32), Id: fmt.Sprint("id", ref.File(), ".", ref.Position()),
 			Repeated: ref == at(2, 5), Unchecked: ref == at(1, 10),
 		}
 	}

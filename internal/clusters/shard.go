@@ -16,7 +16,7 @@ import (
 // Shard holds the clusters of an output shard. A document is known by its number: its index in members.
 type Shard struct {
 	layout  *documents.Layout
-	members []records.Member
+	members []records.Member // whose ids are as rows write them
 	edges   []records.Edge[records.Number]
 	pairs   []records.Edge[records.Number]   // the rows of pairs: the edges and, if documents have sides, others that follow
 	sides   []uint64                         // of the documents, nil if they have none
@@ -46,6 +46,9 @@ func ReadShard(layout *documents.Layout, w *work.Desk) (*Shard, error) {
 
 func newShard(layout *documents.Layout, members []records.Member, edges []records.Edge[records.Number]) *Shard {
 	s := &Shard{layout: layout, members: members, edges: edges, first: unionfind.New[records.Number](len(members))}
+	for i := range members {
+		members[i].Id = output.Text(members[i].Id)
+	}
 	for _, e := range edges {
 		if e.Identical() {
 			s.first.Union(e.A, e.B)
@@ -71,7 +74,7 @@ func (s *Shard) countSizes() {
 	}
 }
 
-// name returns what other rows call a document: its id, or its ref if others share the id. Names are made when a row
+// name returns what other rows call a document: its id, or its ref if others share the id. Refs are written when a row
 // needs them: those of all documents of a very large cluster would take more memory than all else that is known of them.
 func (s *Shard) name(i records.Number) string {
 	if s.members[i].Repeated {
@@ -106,7 +109,7 @@ func (s *Shard) id(i records.Number) string {
 	if len(s.members[i].Id) == 0 {
 		return s.ref(i)
 	}
-	return output.Text(s.members[i].Id)
+	return s.members[i].Id
 }
 
 // Count counts the pairs of the shard and what became of its documents. Without a decision all are kept. It is an error

@@ -78,12 +78,12 @@ func checkRows(t *testing.T, what, got string, want ...string) {
 // document of the reference with one that is like it. Standings are those of the documents of the chain.
 func chain(t *testing.T, standings [4]preference.Standing) *Shard {
 	return newShard(layoutOf(t), []records.Member{
-		{Ref: at(0, 0), First: 0, Size: 10, Id: []byte("ref")},
+		{Ref: at(0, 0), First: 0, Size: 10, Id: "ref"},
 		{Ref: at(1, 10), First: 0, Size: 9, Standing: 1},
-		{Ref: at(1, 20), First: 2, Size: 10, Standing: standings[0], Id: []byte("b")},
-		{Ref: at(1, 60), First: 2, Size: 8, Standing: standings[1], Id: []byte("c")},
-		{Ref: at(2, 5), First: 2, Size: 8, Standing: standings[2], Id: []byte("c"), Repeated: true},
-		{Ref: at(2, 7), First: 2, Size: 7, Standing: standings[3], Id: []byte("e")},
+		{Ref: at(1, 20), First: 2, Size: 10, Standing: standings[0], Id: "b"},
+		{Ref: at(1, 60), First: 2, Size: 8, Standing: standings[1], Id: "c"},
+		{Ref: at(2, 5), First: 2, Size: 8, Standing: standings[2], Id: "c", Repeated: true},
+		{Ref: at(2, 7), First: 2, Size: 7, Standing: standings[3], Id: "e"},
 	}, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(2, 3, 8, 10), edge(3, 4, 8, 8), edge(3, 5, 6, 8)})
 }
 
@@ -134,10 +134,10 @@ func TestRowsOfStars(t *testing.T) {
 // only pairs are counted.
 func TestPairsOfOtherScores(t *testing.T) {
 	s := newShard(layoutOf(t), []records.Member{
-		{Ref: at(1, 0), Size: 7, Id: []byte("a")},
-		{Ref: at(1, 1), Size: 7, Id: []byte("b")},
-		{Ref: at(1, 2), Size: 7, Id: []byte("c")},
-		{Ref: at(1, 3), Size: 25, Id: []byte("d")},
+		{Ref: at(1, 0), Size: 7, Id: "a"},
+		{Ref: at(1, 1), Size: 7, Id: "b"},
+		{Ref: at(1, 2), Size: 7, Id: "c"},
+		{Ref: at(1, 3), Size: 25, Id: "d"},
 	}, []records.Edge[records.Number]{
 		{A: 1, B: 2, Score: records.NewScore(96, 128, true)},
 		{A: 1, B: 3, Score: records.NewScore(2, 30, false)},

@@ -2,6 +2,7 @@ package records
 
 import (
 	"encoding/binary"
+	"strings"
 
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/docref"
@@ -132,7 +133,7 @@ type Member struct {
 	Unchecked bool // it leads documents of a heap, and was not compared with all other leaders
 	// PartlyListed says that it is in a dense group, and has pairs which are not listed.
 	PartlyListed bool
-	Id           []byte
+	Id           string
 }
 
 // memberSize returns the size of the first packed member.
@@ -153,13 +154,18 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 	if err != nil {
 		return nil, err
 	}
-	n := 0
+	n, idBytes := 0, 0
 	for b := packed; len(b) > 0; b = b[memberSize(b):] {
 		n++
+		idBytes += int(binary.LittleEndian.Uint32(b[32:]))
 	}
 	members := make([]Member, n)
+	// The ids are cut from one string, so that the records need not stay in memory.
+	var ids strings.Builder
+	ids.Grow(idBytes)
 	for b := packed; len(b) > 0; {
 		end, size := MemberHeader+binary.LittleEndian.Uint32(b[32:]), memberSize(b)
+		ids.Write(b[MemberHeader:end])
 		var side, digest uint64
 		if b[28]&sidedFlag != 0 {
 			side = binary.LittleEndian.Uint64(b[end:])
@@ -170,7 +176,7 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 		members[binary.LittleEndian.Uint32(b)] = Member{
 			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]), Digest: digest,
 			Size: binary.LittleEndian.Uint32(b[24:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])), Side: side,
-			Source: sources.Number(b[28+sourceShift/8]), Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, PartlyListed: b[28]&PartlyListedFlag != 0, Id: b[MemberHeader:end],
+			Source: sources.Number(b[28+sourceShift/8]), Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, PartlyListed: b[28]&PartlyListedFlag != 0, Id: ids.String()[ids.Len()-int(end-MemberHeader):],
 		}
 		b = b[size:]
 	}

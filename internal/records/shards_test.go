@@ -169,12 +169,14 @@ func TestMembers(t *testing.T) {
 			m := &want[number]
 			*m = Member{
 				First: Number(random.Uint32()), Ref: docref.Ref(random.Uint64()), Size: random.Uint32(), Standing: preference.Standing(random.Uint64()),
-				Repeated: random.IntN(2) == 0, Unchecked: random.IntN(2) == 0, Source: sources.Number(random.IntN(sources.Most)), Id: make([]byte, random.IntN(40)),
+				Repeated: random.IntN(2) == 0, Unchecked: random.IntN(2) == 0, Source: sources.Number(random.IntN(sources.Most)),
 			}
-			for i := range m.Id {
-				m.Id[i] = byte(random.Uint32())
+			id := make([]byte, random.IntN(40))
+			for i := range id {
+				id[i] = byte(random.Uint32())
 			}
-			builder.Add(sketchblock.Document{Ref: m.Ref, ID: m.Id, Size: int(m.Size), Standing: m.Standing})
+			m.Id = string(id)
+			builder.Add(sketchblock.Document{Ref: m.Ref, ID: id, Size: int(m.Size), Standing: m.Standing})
 			mine = append(mine, number)
 		}
 		block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))
