@@ -16,10 +16,6 @@ type Row interface {
 	AppendJSON(b []byte) []byte
 }
 
-// AppendFloat appends x, which is finite, in as few digits as tell it from its
-// neighbours.
-func AppendFloat(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'f', -1, 64) }
-
 // Reject is a row of rejects: a record that was not read as a document.
 type Reject struct {
 	File string `json:"file" parquet:"file,dict"`
@@ -94,12 +90,9 @@ func NewPartialPair(p Pair, whole float64) PartialPair {
 // AppendJSON appends the row as a line of JSON. Identical is left out if it says no.
 func (p PartialPair) AppendJSON(b []byte) []byte {
 	b = appendNames(b, p.A, p.B)
-	for _, figure := range []struct {
-		name  string
-		value float64
-	}{{`,"jaccard":`, p.Jaccard}, {`,"containment_a":`, p.ContainmentA}, {`,"containment_b":`, p.ContainmentB}, {`,"jaccard_whole":`, p.JaccardWhole}} {
-		b = AppendFloat(append(b, figure.name...), figure.value)
-	}
+	b = appendNumbers(b,
+		number{`,"jaccard":`, p.Jaccard}, number{`,"containment_a":`, p.ContainmentA}, number{`,"containment_b":`, p.ContainmentB},
+		number{`,"jaccard_whole":`, p.JaccardWhole})
 	b = append(b, `,"exact":`...)
 	b = strconv.AppendBool(b, p.Exact)
 	b = appendMark(b, "identical", p.Identical)
@@ -147,12 +140,8 @@ func NewPair(a, b string, o Overlap) Pair {
 // AppendJSON appends the row as a line of JSON. Fields that say no, or nothing, are left out.
 func (p Pair) AppendJSON(b []byte) []byte {
 	b = appendNames(b, p.A, p.B)
-	b = append(b, `,"jaccard":`...)
-	b = AppendFloat(b, p.Jaccard)
-	b = append(b, `,"containment_a":`...)
-	b = AppendFloat(b, p.ContainmentA)
-	b = append(b, `,"containment_b":`...)
-	b = AppendFloat(b, p.ContainmentB)
+	b = appendNumbers(b,
+		number{`,"jaccard":`, p.Jaccard}, number{`,"containment_a":`, p.ContainmentA}, number{`,"containment_b":`, p.ContainmentB})
 	b = append(b, `,"exact":`...)
 	b = strconv.AppendBool(b, p.Exact)
 	b = appendMark(b, "identical", p.Identical)
@@ -204,8 +193,7 @@ func (p HammingPair) AppendJSON(b []byte) []byte {
 	b = appendNames(b, p.A, p.B)
 	b = append(b, `,"hamming":`...)
 	b = strconv.AppendInt(b, p.Hamming, 10)
-	b = append(b, `,"cosine":`...)
-	b = AppendFloat(b, p.Cosine)
+	b = appendNumbers(b, number{`,"cosine":`, p.Cosine})
 	b = append(b, `,"exact":`...)
 	b = strconv.AppendBool(b, p.Exact)
 	b = appendMark(b, "identical", p.Identical)
@@ -259,14 +247,10 @@ func (c Cluster) AppendJSON(b []byte) []byte {
 	b = AppendQuoted(b, c.Ref)
 	b = append(b, `,"kept":`...)
 	b = strconv.AppendBool(b, c.Kept)
-	b = append(b, `,"similarity":`...)
-	b = AppendFloat(b, c.Similarity)
+	b = appendNumbers(b, number{`,"similarity":`, c.Similarity})
 	b = append(b, `,"size":`...)
 	b = strconv.AppendInt(b, c.Size, 10)
-	b = append(b, `,"least":`...)
-	b = AppendFloat(b, c.Least)
-	b = append(b, `,"mean":`...)
-	b = AppendFloat(b, c.Mean)
+	b = appendNumbers(b, number{`,"least":`, c.Least}, number{`,"mean":`, c.Mean})
 	b = appendMark(b, "reference", c.Reference)
 	return append(b, "}\n"...)
 }
@@ -292,8 +276,7 @@ func (r Removal) AppendJSON(b []byte) []byte {
 	b = AppendQuoted(b, r.Cluster)
 	b = append(b, `,"kept_id":`...)
 	b = AppendQuoted(b, r.KeptID)
-	b = append(b, `,"similarity":`...)
-	b = AppendFloat(b, r.Similarity)
+	b = appendNumbers(b, number{`,"similarity":`, r.Similarity})
 	b = appendMark(b, "reference", r.Reference)
 	return append(b, "}\n"...)
 }
