@@ -84,20 +84,28 @@ func AppendQuoted(b []byte, text string) []byte {
 // isPlain reports whether s stands for itself in a JSON string. It may say no where
 // it could say yes.
 func isPlain[S ~string | ~[]byte](s S) bool {
-	// Each row has the ids of its documents, so eight bytes are looked at together.
-	for ; len(s) >= 8; s = s[8:] {
-		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-		if hasSpecial(x) {
+	if len(s) < 8 {
+		for i := range len(s) {
+			if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
+				return false
+			}
+		}
+		return true
+	}
+	// Each row has the ids of its documents, so eight bytes are looked at together. The last eight may have been seen in part.
+	last := eight(s[len(s)-8:])
+	for ; len(s) > 8; s = s[8:] {
+		if hasSpecial(eight(s)) {
 			return false
 		}
 	}
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
-			return false
-		}
-	}
-	return true
+	return !hasSpecial(last)
+}
+
+// eight returns the first eight bytes of s, which has them.
+func eight[S ~string | ~[]byte](s S) uint64 {
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // hasSpecial reports whether one of eight bytes does not stand for itself in a JSON string.
