@@ -11,7 +11,7 @@ import (
 )
 
 // write writes a run file.
-func write(t *testing.T, runs work.Runs, write func(*runfile.Writer) error) work.Outcome {
+func write(t testing.TB, runs work.Runs, write func(*runfile.Writer) error) work.Outcome {
 	return work.Outcome{Stage: work.Key, Run: worktest.Write(t, runs, write)}
 }
 

@@ -14,12 +14,12 @@ import (
 
 // Runs returns where the tasks of a test write: a folder of its own. Few bytes make a section, so most run files have
 // several sections of a kind and shard.
-func Runs(t *testing.T) work.Runs {
+func Runs(t testing.TB) work.Runs {
 	return work.Runs{Folder: work.Path(t.TempDir()), Held: 512}
 }
 
 // Write writes a run file and returns its path.
-func Write(t *testing.T, runs work.Runs, write func(*runfile.Writer) error) string {
+func Write(t testing.TB, runs work.Runs, write func(*runfile.Writer) error) string {
 	t.Helper()
 	var run runfile.Writer
 	runs.Begin(&run)
@@ -48,7 +48,7 @@ func Block(run *runfile.Writer, split int, documents ...sketchblock.Document) er
 }
 
 // Catalog writes a catalog of all that is in run files and returns its path.
-func Catalog(t *testing.T, paths ...string) string {
+func Catalog(t testing.TB, paths ...string) string {
 	t.Helper()
 	var kinds []runfile.Kind
 	for _, path := range paths {
@@ -68,7 +68,7 @@ func Catalog(t *testing.T, paths ...string) string {
 }
 
 // Tasks returns the tasks that a delivery makes of run files.
-func Tasks(t *testing.T, runs work.Runs, d work.Delivery, paths ...string) (tasks []work.Task) {
+func Tasks(t testing.TB, runs work.Runs, d work.Delivery, paths ...string) (tasks []work.Task) {
 	t.Helper()
 	if err := d.Deliver(string(runs.Folder), paths, work.Counts{}, func(task work.Task) { tasks = append(tasks, task) }); err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func Tasks(t *testing.T, runs work.Runs, d work.Delivery, paths ...string) (task
 }
 
 // Do does tasks, none of which may fail, and returns their outcomes.
-func Do(t *testing.T, runs work.Runs, tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) (outcomes []work.Outcome) {
+func Do(t testing.TB, runs work.Runs, tasks []work.Task, do func(context.Context, work.Task, *work.Desk) error) (outcomes []work.Outcome) {
 	t.Helper()
 	for _, task := range tasks {
 		outcome, err := Try(t, runs, task, do)
@@ -90,7 +90,7 @@ func Do(t *testing.T, runs work.Runs, tasks []work.Task, do func(context.Context
 }
 
 // Try does one task. It returns the outcome, and the error if the task fails.
-func Try(t *testing.T, runs work.Runs, task work.Task, do func(context.Context, work.Task, *work.Desk) error) (work.Outcome, error) {
+func Try(t testing.TB, runs work.Runs, task work.Task, do func(context.Context, work.Task, *work.Desk) error) (work.Outcome, error) {
 	t.Helper()
 	outcome := work.Outcome{Number: task.Number}
 	desk := work.Desk{Memory: &work.Memory{}, Runs: runs, Outcome: &outcome, Hold: func(any) {}}
@@ -100,7 +100,7 @@ func Try(t *testing.T, runs work.Runs, task work.Task, do func(context.Context, 
 
 // Plan does a step that sees the outcomes of tasks before it. It returns the outcome of the
 // step and the tasks that it makes.
-func Plan(t *testing.T, runs work.Runs, outcomes []work.Outcome, do func(context.Context, *work.Planning) error) (work.Outcome, []work.Task) {
+func Plan(t testing.TB, runs work.Runs, outcomes []work.Outcome, do func(context.Context, *work.Planning) error) (work.Outcome, []work.Task) {
 	t.Helper()
 	var tasks []work.Task
 	p := work.Planning{Memory: &work.Memory{}, Runs: runs, Outcomes: outcomes, Emit: func(task work.Task) { tasks = append(tasks, task) }}
@@ -115,7 +115,7 @@ func Plan(t *testing.T, runs work.Runs, outcomes []work.Outcome, do func(context
 
 // Read returns the records of a kind by shard. Records of several run files stand one behind the other. A run file "" has
 // none.
-func Read(t *testing.T, kind runfile.Kind, paths ...string) map[int][]byte {
+func Read(t testing.TB, kind runfile.Kind, paths ...string) map[int][]byte {
 	t.Helper()
 	packed := map[int][]byte{}
 	var reader runfile.Reader
