@@ -2,6 +2,7 @@ package methods
 
 import (
 	"errors"
+	"slices"
 
 	"mirrorbeam/internal/records"
 	"mirrorbeam/lshbands"
@@ -51,14 +52,21 @@ func (f *frequencies) append(all []byte, set []uint64) ([]byte, error) {
 	if len(f.ranges) == 0 && len(set) > 0 {
 		return nil, errFrequencies
 	}
-	for _, hash := range set {
-		in := lshbands.RangeOf(hash, len(f.ranges))
-		r := &f.ranges[in]
-		if r.next == r.end && !f.refill(in) {
-			return nil, errFrequencies
+	before := len(all)
+	all = slices.Grow(all, len(set))[:before+len(set)]
+	packed, ranges, next := f.packed, f.ranges, all[before:]
+	for i, hash := range set {
+		in := lshbands.RangeOf(hash, len(ranges))
+		r := &ranges[in]
+		at := r.next
+		if at == r.end {
+			if !f.refill(in) {
+				return nil, errFrequencies
+			}
+			at = r.next
 		}
-		all = append(all, f.packed[r.next])
-		r.next++
+		next[i] = packed[at]
+		r.next = at + 1
 	}
 	return all, nil
 }
