@@ -1,7 +1,7 @@
-// Command bench runs the main job several times over a corpus, and a peer in
-// turn with it where one is given, and prints medians.
+// Command bench runs the main job several times over a corpus, and peers in
+// turn with it where some are given, and prints medians.
 //
-//	go run ./scripts/bench [-runs 3] [-peer COMMAND] CORPUS.jsonl... [-- FLAGS OF runjob run]
+//	go run ./scripts/bench [-runs 3] [-peer COMMAND]... CORPUS.jsonl... [-- FLAGS OF runjob run]
 //
 // README.md beside it says more.
 package main
@@ -25,16 +25,20 @@ import (
 
 func main() {
 	runs := flag.Int("runs", 3, "times that each command runs")
-	peer := flag.String("peer", "", "shell command to measure against, with the corpus in $CORPUS")
+	var peers []string
+	flag.Func("peer", "shell command to measure against, with the corpus in $CORPUS; may be given several times", func(command string) error {
+		peers = append(peers, command)
+		return nil
+	})
 	flag.Parse()
-	if err := bench(*runs, *peer, flag.Args()); err != nil {
+	if err := bench(*runs, peers, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// bench measures the job, and the peer if there is one, on each corpus.
-func bench(runs int, peer string, args []string) error {
+// bench measures the job and the peers on each corpus.
+func bench(runs int, peers, args []string) error {
 	corpora, flags := args, []string(nil)
 	if i := slices.Index(args, "--"); i >= 0 {
 		corpora, flags = args[:i], args[i+1:]
@@ -51,7 +55,7 @@ func bench(runs int, peer string, args []string) error {
 	if out, err := exec.Command("go", "build", "-o", program, "./cmd/runjob").CombinedOutput(); err != nil {
 		return fmt.Errorf("build runjob: %w\n%s", err, out)
 	}
-	b := benchmark{scratch, program, runs, peer, flags}
+	b := benchmark{scratch, program, runs, peers, flags}
 	for _, corpus := range corpora {
 		if err := b.corpus(corpus); err != nil {
 			return fmt.Errorf("%s: %w", corpus, err)
@@ -64,7 +68,7 @@ func bench(runs int, peer string, args []string) error {
 type benchmark struct {
 	scratch, program string
 	runs             int
-	peer             string
+	peers            []string
 	flags            []string
 }
 
@@ -82,7 +86,8 @@ func (b *benchmark) corpus(corpus string) error {
 	fmt.Printf("%s, %.1f MB, median of %d\n", filepath.Base(corpus), float64(info.Size())/1e6, b.runs)
 	output := filepath.Join(b.scratch, "out")
 	job := append([]string{"run", "--input", corpus, "--output", output, "--emit", "clusters,pairs", "--overwrite"}, b.flags...)
-	var ours, theirs []usage
+	var ours []usage
+	theirs := make([][]usage, len(b.peers))
 	var summaries []summary
 	for range b.runs {
 		used, err := measure(exec.Command(b.program, job...))
@@ -95,21 +100,20 @@ func (b *benchmark) corpus(corpus string) error {
 			return err
 		}
 		summaries = append(summaries, s)
-		if b.peer == "" {
-			continue
+		for i, peer := range b.peers {
+			command := exec.Command("sh", "-c", peer)
+			command.Dir, command.Env = b.scratch, append(os.Environ(), "CORPUS="+corpus)
+			if used, err = measure(command); err != nil {
+				return err
+			}
+			theirs[i] = append(theirs[i], used)
 		}
-		command := exec.Command("sh", "-c", b.peer)
-		command.Dir, command.Env = b.scratch, append(os.Environ(), "CORPUS="+corpus)
-		if used, err = measure(command); err != nil {
-			return err
-		}
-		theirs = append(theirs, used)
 	}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "\tCPU-s\twall s\tpeak MB\tMB/CPU-s\t")
+	fmt.Fprintln(table, "\tCPU-s\tuser\twall s\tpeak MB\tMB/CPU-s\t")
 	printUsage(table, "runjob", ours, info.Size())
-	if b.peer != "" {
-		printUsage(table, "peer", theirs, info.Size())
+	for i, used := range theirs {
+		printUsage(table, fmt.Sprint("peer ", i+1), used, info.Size())
 	}
 	fmt.Fprintln(table, "\nstage\tCPU-s\twall s\tpeak MB\trecords\t")
 	printStages(table, summaries)
@@ -122,7 +126,8 @@ func (b *benchmark) corpus(corpus string) error {
 
 // usage is what a process and those it waited for took.
 type usage struct {
-	cpu, wall, peak float64 // seconds, seconds, bytes of its largest process
+	cpu, user, wall float64 // seconds; user is the part of cpu that is not the system's
+	peak            float64 // bytes of its largest process
 }
 
 func measure(command *exec.Cmd) (usage, error) {
@@ -133,7 +138,7 @@ func measure(command *exec.Cmd) (usage, error) {
 		return usage{}, fmt.Errorf("%s: %w\n%s", command, err, out.Bytes())
 	}
 	state := command.ProcessState
-	used := usage{cpu: (state.UserTime() + state.SystemTime()).Seconds(), wall: time.Since(start).Seconds()}
+	used := usage{cpu: (state.UserTime() + state.SystemTime()).Seconds(), user: state.UserTime().Seconds(), wall: time.Since(start).Seconds()}
 	if resources, ok := state.SysUsage().(*syscall.Rusage); ok {
 		used.peak = float64(resources.Maxrss)
 		if runtime.GOOS == "linux" { // which counts KiB
@@ -145,7 +150,8 @@ func measure(command *exec.Cmd) (usage, error) {
 
 func printUsage(table *tabwriter.Writer, name string, all []usage, size int64) {
 	cpu := median(all, func(u usage) float64 { return u.cpu })
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.0f\t%.1f\t\n", name, cpu,
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.1f\t\n", name, cpu,
+		median(all, func(u usage) float64 { return u.user }),
 		median(all, func(u usage) float64 { return u.wall }),
 		median(all, func(u usage) float64 { return u.peak })/1e6,
 		float64(size)/1e6/cpu)
