@@ -4,15 +4,14 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/recall"
 	"mirrorbeam/internal/work"
 )
 
 func init() {
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&auditPlanFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&auditFn{})
+	beam.RegisterDoFn(&auditPlanFn{})
+	beam.RegisterDoFn(&auditFn{})
 }
 
 // Audit samples documents of the input. It counts common shingles to find all their partners in a share of the corpus.

@@ -4,17 +4,16 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/boilerplate"
 	"mirrorbeam/internal/work"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&sumSeenFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&findPassagesFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&writePassagesFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&holdersFn{})
+	beam.RegisterDoFn(&sumSeenFn{})
+	beam.RegisterDoFn(&findPassagesFn{})
+	beam.RegisterDoFn(&writePassagesFn{})
+	beam.RegisterDoFn(&holdersFn{})
 }
 
 // Boilerplate writes the passages that very many documents have: PCollection<[]byte> of the outcomes of Strip to those of its

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/clusters"
 	"mirrorbeam/internal/documents"
@@ -17,8 +16,8 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&labelFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&clusterFn{})
+	beam.RegisterDoFn(&labelFn{})
+	beam.RegisterDoFn(&clusterFn{})
 }
 
 // Cluster joins the verified edges to connected components, orders the components by their first documents and cuts

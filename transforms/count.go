@@ -4,14 +4,13 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/work"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&countFn{})
+	beam.RegisterDoFn(&countFn{})
 }
 
 // Count counts the documents that have each shingle: PCollection<[]byte> of spread outcomes to one of outcomes with the

@@ -12,7 +12,7 @@ import (
 func init() {
 	register.Function1x2(oneKey)
 	register.Function1x1(same)
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&exchangeFn{})
+	beam.RegisterDoFn(&exchangeFn{})
 	register.Emitter1[[]byte]()
 	register.Iter1[[]byte]()
 }

@@ -4,14 +4,13 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/work"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&fingerprintFn{})
+	beam.RegisterDoFn(&fingerprintFn{})
 }
 
 // Fingerprint reads the documents of the splits and writes their sketch blocks

@@ -4,17 +4,16 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/gathering"
 	"mirrorbeam/internal/work"
 )
 
 func init() {
-	register.DoFn5x1[context.Context, int64, func(*[]byte) bool, func([]byte), func([]byte), error](&placeFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&gatherFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&gatherSetsFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&gatherHeapsFn{})
+	beam.RegisterDoFn(&placeFn{})
+	beam.RegisterDoFn(&gatherFn{})
+	beam.RegisterDoFn(&gatherSetsFn{})
+	beam.RegisterDoFn(&gatherHeapsFn{})
 }
 
 // Gather brings each candidate pair and the sets of its documents to one place; see

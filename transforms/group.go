@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/methods"
@@ -12,9 +11,9 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&groupFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&groupCrowdsFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&crowdFn{})
+	beam.RegisterDoFn(&groupFn{})
+	beam.RegisterDoFn(&groupCrowdsFn{})
+	beam.RegisterDoFn(&crowdFn{})
 }
 
 // Group brings the documents of a key together. It finds the candidate pairs, which form a part of the candidate graph

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/gathering"
 	"mirrorbeam/internal/methods"
@@ -12,8 +11,8 @@ import (
 )
 
 func init() {
-	register.DoFn5x1[context.Context, int64, func(*[]byte) bool, func([]byte), func([]byte), error](&joinFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&heapFn{})
+	beam.RegisterDoFn(&joinFn{})
+	beam.RegisterDoFn(&heapFn{})
 }
 
 // heaps gathers and scores the heaps: it takes the outcomes of the groups and of Fingerprint, PCollection<[]byte> each,

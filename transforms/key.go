@@ -4,15 +4,14 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/work"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&keyFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&orderFn{})
+	beam.RegisterDoFn(&keyFn{})
+	beam.RegisterDoFn(&orderFn{})
 }
 
 // Key spreads the keys of all documents over shards: it takes the outcomes of Fingerprint

@@ -4,16 +4,15 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/mirrors"
 	"mirrorbeam/internal/work"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&totalFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&pairFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&mirrorFn{})
+	beam.RegisterDoFn(&totalFn{})
+	beam.RegisterDoFn(&pairFn{})
+	beam.RegisterDoFn(&mirrorFn{})
 }
 
 // Mirror finds the pairs of sites that have much in common and their groups, and writes their rows: PCollection<[]byte> of

@@ -13,12 +13,12 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[context.Context, Document, func([]byte), func(Reject), error](&packFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&rangeFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&divideFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&arrangeFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&listFn{})
-	register.DoFn3x1[context.Context, []byte, func(Reject), error](&unpackRejectsFn{})
+	beam.RegisterDoFn(&packFn{})
+	beam.RegisterDoFn(&rangeFn{})
+	beam.RegisterDoFn(&divideFn{})
+	beam.RegisterDoFn(&arrangeFn{})
+	beam.RegisterDoFn(&listFn{})
+	beam.RegisterDoFn(&unpackRejectsFn{})
 	register.Emitter1[Reject]()
 }
 

@@ -5,14 +5,13 @@ import (
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/work"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&readFn{})
+	beam.RegisterDoFn(&readFn{})
 }
 
 // Read makes a task for every split of the inputs: PCollection<[]byte>.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/scoring"
@@ -12,8 +11,8 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&scoreFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&passagesFn{})
+	beam.RegisterDoFn(&scoreFn{})
+	beam.RegisterDoFn(&passagesFn{})
 }
 
 // Score computes the similarity of the pairs of each place and keeps the pairs at or above the threshold as edges:

@@ -4,14 +4,13 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/mirrors"
 	"mirrorbeam/internal/work"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&siteFn{})
+	beam.RegisterDoFn(&siteFn{})
 }
 
 // Site sums up what sites have in common: PCollection<[]byte> of cluster outcomes to one of outcomes with sums by range of

@@ -4,14 +4,13 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/origins"
 	"mirrorbeam/internal/work"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&sourceFn{})
+	beam.RegisterDoFn(&sourceFn{})
 }
 
 // Source counts the documents that have each value of the field of sources: PCollection<[]byte> of fingerprint outcomes

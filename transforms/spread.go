@@ -4,15 +4,14 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/work"
 )
 
 func init() {
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&spreadPlanFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&spreadFn{})
+	beam.RegisterDoFn(&spreadPlanFn{})
+	beam.RegisterDoFn(&spreadFn{})
 }
 
 // Spread writes the shingles of all documents by ranges of hashes: PCollection<[]byte> of fingerprint outcomes to one of

@@ -4,20 +4,19 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/common"
 	"mirrorbeam/internal/work"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&seeFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&seeAgainFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&countSeenFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&countAgainFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&stripFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&frequentFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&commonFn{})
+	beam.RegisterDoFn(&seeFn{})
+	beam.RegisterDoFn(&seeAgainFn{})
+	beam.RegisterDoFn(&countSeenFn{})
+	beam.RegisterDoFn(&countAgainFn{})
+	beam.RegisterDoFn(&stripFn{})
+	beam.RegisterDoFn(&frequentFn{})
+	beam.RegisterDoFn(&commonFn{})
 }
 
 // Strip takes the shingles that very many documents have out of all sketch blocks; see [common]. It counts twice. If the job

@@ -53,7 +53,7 @@ func registeredFns(t *testing.T) map[string]bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, match := range regexp.MustCompile(`register\.DoFn.*\(&(\w+)\{\}\)`).FindAllSubmatch(text, -1) {
+		for _, match := range regexp.MustCompile(`beam\.RegisterDoFn\(&(\w+)\{\}\)`).FindAllSubmatch(text, -1) {
 			names[string(match[1])] = true
 		}
 	}

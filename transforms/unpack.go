@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[context.Context, []byte, func(Member), func(Pair), error](&unpackFn{})
+	beam.RegisterDoFn(&unpackFn{})
 	register.Emitter1[Member]()
 	register.Emitter1[Pair]()
 }

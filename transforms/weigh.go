@@ -4,16 +4,15 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/common"
 	"mirrorbeam/internal/scoring"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&seeSequencesFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&countSequencesFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func([]byte), error](&weighFn{})
+	beam.RegisterDoFn(&seeSequencesFn{})
+	beam.RegisterDoFn(&countSequencesFn{})
+	beam.RegisterDoFn(&weighFn{})
 }
 
 // weigh counts how many documents have each shingle, from the outcomes of Fingerprint, and makes the tasks that score the

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"mirrorbeam/internal/mirrors"
 	"mirrorbeam/internal/output"
@@ -17,13 +16,13 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&writeFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&uniqueFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&annotatedFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&sketchesFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&indexFn{})
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&sitesFn{})
-	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&finishFn{})
+	beam.RegisterDoFn(&writeFn{})
+	beam.RegisterDoFn(&uniqueFn{})
+	beam.RegisterDoFn(&annotatedFn{})
+	beam.RegisterDoFn(&sketchesFn{})
+	beam.RegisterDoFn(&indexFn{})
+	beam.RegisterDoFn(&sitesFn{})
+	beam.RegisterDoFn(&finishFn{})
 }
 
 // Write decides which documents of each cluster are kept. It writes the output files, under temporary names, and a
