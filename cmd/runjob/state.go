@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -40,16 +39,11 @@ func (c *stateFolder) fault(err error) error {
 		return err
 	case errors.Is(err, state.ErrNone):
 		return unusable{fmt.Errorf("there is no state in %s: name the --state of an earlier 'runjob run'", c.Folder)}
-	case isDamaged(err):
-		return unwritable{fmt.Errorf("a file of the state %s is damaged or missing: run its job with --rebuild (%w)", c.Folder, err)}
+	}
+	if remedy := state.Remedy(c.Folder, err); remedy != nil {
+		return unwritable{remedy}
 	}
 	return unwritable{fmt.Errorf("the state %s: %w", c.Folder, err)}
-}
-
-// isDamaged reports whether a file is missing, or is not what a run has written.
-func isDamaged(err error) bool {
-	_, is := errors.AsType[*storage.DamagedError](err)
-	return is || errors.Is(err, fs.ErrNotExist)
 }
 
 type stateShow struct{ stateFolder }

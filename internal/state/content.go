@@ -5,6 +5,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -90,13 +91,27 @@ func decode(b []byte) (*Content, error) {
 	return c, nil
 }
 
-// generationError says that a generation is damaged, or that another version of the program has written it.
-type generationError struct{ error }
+// brokenError says that a state cannot be opened before somebody has removed a file. Its text says what to do.
+type brokenError struct{ error }
 
 // Unwrap returns what is wrong.
-func (e generationError) Unwrap() error { return e.error }
+func (e brokenError) Unwrap() error { return e.error }
 
-// readGeneration reads the generation of that number. What is wrong with its content is a generationError.
+// Remedy returns an error that says what to do about a file of the state in a folder that is damaged or missing. It returns
+// nil if err is about something else.
+func Remedy(folder string, err error) error {
+	_, isBroken := errors.AsType[brokenError](err)
+	_, isDamaged := errors.AsType[*storage.DamagedError](err)
+	switch {
+	case isBroken:
+		return fmt.Errorf("the state %s: %w", folder, err)
+	case isDamaged, errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrNone):
+		return fmt.Errorf("a file of the state %s is damaged or missing: run its job with --rebuild (%w)", folder, err)
+	}
+	return nil
+}
+
+// readGeneration reads the generation of that number. What is wrong with its content is a brokenError.
 func readGeneration(folder string, number int) (*Content, error) {
 	name := generationName(folder, number)
 	b, err := storage.ReadFile(name)
@@ -108,7 +123,7 @@ func readGeneration(folder string, number int) (*Content, error) {
 		err = fmt.Errorf("it says that it is number %d", c.Number)
 	}
 	if err != nil {
-		return nil, generationError{fmt.Errorf("%s: %w", name, err)}
+		return nil, brokenError{fmt.Errorf("%s: %w", name, err)}
 	}
 	return c, nil
 }
@@ -118,7 +133,7 @@ func readNewest(folder string, generations []int) (*Content, error) {
 	slices.Sort(generations)
 	last := len(generations) - 1
 	c, err := readGeneration(folder, generations[last])
-	if _, isBroken := errors.AsType[generationError](err); !isBroken || errors.Is(err, sealed.ErrVersion) {
+	if _, isBroken := errors.AsType[brokenError](err); !isBroken || errors.Is(err, sealed.ErrVersion) {
 		return c, err
 	}
 	for _, older := range slices.Backward(generations[:last]) {

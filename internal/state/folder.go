@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,13 +42,38 @@ func checkKinds(folder string) error {
 			path := filepath.Join(folder, name)
 			switch {
 			case name == unitsName && !entry.IsDir():
-				return fmt.Errorf("%s is no folder, as a state has there: remove it", path)
+				return brokenError{fmt.Errorf("%s is no folder, as a state has there: remove it", path)}
 			case name != unitsName && isOfState(name) && !entry.Type().IsRegular():
-				return fmt.Errorf("%w: remove it", &regular.Error{Path: path, Mode: entry.Type()})
+				return brokenError{fmt.Errorf("%w: remove it", &regular.Error{Path: path, Mode: entry.Type()})}
 			}
 		}
 	}
 	return nil
+}
+
+// infos yields the files of a folder, by their names relative to it. A folder that is a link of the user is the one to which
+// it leads.
+func infos(folder string) iter.Seq2[storage.Info, error] {
+	return func(yield func(storage.Info, error) bool) {
+		root := folder
+		s, err := storage.Of(folder)
+		if err == nil && storage.Scheme(folder) == "" {
+			root, err = filepath.EvalSymlinks(folder)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return
+		case err != nil:
+			yield(storage.Info{}, err)
+			return
+		}
+		for info, err := range s.List(root) {
+			info.Name = relative(root, info.Name)
+			if !yield(info, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // isOfState reports whether a name, relative to the folder, is one that a state has.

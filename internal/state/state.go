@@ -131,7 +131,7 @@ var ErrNone = fmt.Errorf("the folder has no generation of a state: %w", fs.ErrNo
 func Read(folder string) (*Content, error) {
 	all, err := list(folder)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && len(all.generations) == 0:
+	case err == nil && len(all.generations) == 0:
 		return nil, fmt.Errorf("read the state %s: %w", folder, ErrNone)
 	case err != nil:
 		return nil, err
@@ -171,18 +171,14 @@ type listed struct {
 
 // list lists the files of a folder. It is an error if something of a state is no file.
 func list(folder string) (all listed, err error) {
-	s, err := storage.Of(folder)
-	if err == nil {
-		err = checkKinds(folder)
-	}
-	if err != nil {
+	if err := checkKinds(folder); err != nil {
 		return all, err
 	}
-	for info, err := range s.List(folder) {
+	for info, err := range infos(folder) {
 		if err != nil {
 			return all, err
 		}
-		name := relative(folder, info.Name)
+		name := info.Name
 		number, isGeneration := generationNumber(name)
 		switch {
 		case isGeneration:

@@ -32,7 +32,7 @@ func (s *State) sweep(kept int) error {
 			continue
 		}
 		content, err := readGeneration(s.Folder, number)
-		if _, isBroken := errors.AsType[generationError](err); isBroken {
+		if _, isBroken := errors.AsType[brokenError](err); isBroken {
 			old = append(old, number) // nobody can read it, and no run needs it
 			continue
 		}
@@ -85,11 +85,7 @@ func (s *State) Prune() (before, after int64, err error) {
 
 // bytes returns the bytes of all files of the state.
 func (s *State) bytes() (sum int64, err error) {
-	of, err := storage.Of(s.Folder)
-	if err != nil {
-		return 0, err
-	}
-	for info, err := range of.List(s.Folder) {
+	for info, err := range infos(s.Folder) {
 		if err != nil {
 			return 0, err
 		}

@@ -70,7 +70,7 @@ func VerifyOlder(folder string) error {
 	slices.Sort(all.generations)
 	for _, number := range all.generations[:max(len(all.generations)-1, 0)] {
 		_, err := readGeneration(folder, number)
-		if _, isBroken := errors.AsType[generationError](err); isBroken {
+		if _, isBroken := errors.AsType[brokenError](err); isBroken {
 			return fmt.Errorf("%w: it is not the newest generation, which is whole, so no run needs it: 'runjob state prune' removes it", err)
 		}
 	}
