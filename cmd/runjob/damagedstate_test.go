@@ -206,3 +206,37 @@ func TestDamagedState(t *testing.T) {
 		}
 	}
 }
+
+// withDamagedState runs a job when a byte of its state is flipped.
+func (s *scene) withDamagedState() observed {
+	s.write("in.jsonl", between(""))
+	for range 2 {
+		s.runjob("--state", "state", "--overwrite").succeeds(-1)
+	}
+	s.before = s.outputs()
+	all, err := filepath.Glob(filepath.Join(s.dir, "state/clusters-*"))
+	if err != nil || len(all) == 0 {
+		s.t.Fatalf("no clusters: %v", err)
+	}
+	for _, path := range all {
+		b, err := os.ReadFile(path)
+		if err == nil {
+			b[len(b)-1] ^= 1
+			err = os.WriteFile(path, b, 0o600)
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return s.runjob("--state", "state", "--overwrite").fails(exitStorage)
+}
+
+// withOpenState runs a job whose state is in a folder to which everybody may write.
+func (s *scene) withOpenState() observed {
+	s.write("in.jsonl", between(""))
+	folder := filepath.Join(s.dir, "shared")
+	if err := errors.Join(os.Mkdir(folder, 0o777), os.Chmod(folder, 0o777)); err != nil {
+		s.t.Fatal(err)
+	}
+	return s.runjob("--state", "shared/state").fails(exitStorage)
+}
