@@ -79,6 +79,9 @@ func (b *builder) addChanges(ctx context.Context) error {
 			return fmt.Errorf("a change of %q, which is unknown", row.Of)
 		}
 		change := Change{Of: row.Of, Change: row.Change, Name: row.Name, Size: row.Size, Before: row.Before, Added: row.Added, Removed: row.Removed}
+		if row.Name == "" { // it stands for changes that are not repeated one by one
+			change.Name = "further ones"
+		}
 		if row.Since < int64(s.Generation) {
 			change.Since = row.Since
 		}
