@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -12,13 +14,14 @@ import (
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/state"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/verdicts"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
 )
 
-// Failing returns the conditions of [job.Config.FailOn] that the run meets.
+// Failing returns the conditions of [job.Config.FailOn] that the run meets: those of changes that nobody has acknowledged.
 func (s *Summary) Failing() []string {
 	if s.State == nil {
 		return nil
@@ -27,7 +30,7 @@ func (s *Summary) Failing() []string {
 	for _, of := range output.Followed {
 		for _, kind := range output.ChangeKindsOf(of) {
 			condition := job.FailCondition(kind, of)
-			if s.State.Changes[of][kind] > 0 && slices.Contains(s.Config.FailOn, condition) {
+			if s.State.Unacknowledged[of][kind] > 0 && slices.Contains(s.Config.FailOn, condition) {
 				met = append(met, condition)
 			}
 		}
@@ -38,6 +41,11 @@ func (s *Summary) Failing() []string {
 // found is what a run hands on to the next one.
 type found struct {
 	changes []output.Change
+	// told are these changes and those of earlier runs that nobody has acknowledged. outbox are those to be acknowledged.
+	told   []output.Change
+	outbox lineage.Outbox
+	// suspects are those that are open.
+	suspects []OpenSuspect
 	// names are the files of the state that the next run needs.
 	names state.Names
 }
@@ -49,8 +57,11 @@ func (r *run) publishScheduled(result *outputs.Result, summary *Summary) error {
 	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)
 	}
-	summary.State = &StateSummary{Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: r.count(of.changes)}
-	files, err := outputs.WriteChanges(outputs.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.changes)
+	summary.State = &StateSummary{
+		Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: r.count(of.changes),
+		Unacknowledged: r.count(of.outbox), Suspects: of.suspects,
+	}
+	files, err := outputs.WriteChanges(outputs.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.told)
 	if err == nil {
 		err = r.results.Publish(append(result.Files, files...), *summary)
 	}
@@ -69,10 +80,41 @@ func (r *run) count(changes []output.Change) map[string]map[string]int64 {
 	if r.Config.HasSites() {
 		counts[output.Mirrors], counts[output.Suspects] = map[string]int64{}, map[string]int64{}
 	}
-	for _, change := range changes {
-		counts[change.Of][change.Change]++
+	for of, kinds := range lineage.Outbox(changes).Counts() {
+		counts[of] = kinds
 	}
 	return counts
+}
+
+// past is what the state knows of earlier runs.
+type past struct {
+	clusters, mirrors []lineage.Group
+	suspects          []lineage.Alert
+	outbox            lineage.Outbox
+}
+
+// past reads what the state knows of earlier runs. If a part of it is damaged or missing, a run with --rebuild begins anew:
+// all that it finds is new, so nobody misses an alarm.
+func (r *run) past() (p past, err error) {
+	last, path := &r.state.Last, r.state.Path
+	if last.Clusters != "" {
+		p.clusters, err = lineage.Read(path(last.Clusters))
+	}
+	if err == nil && last.Mirrors != "" {
+		p.mirrors, err = lineage.Read(path(last.Mirrors))
+	}
+	if err == nil && last.Suspects != "" {
+		p.suspects, err = lineage.ReadAlerts(path(last.Suspects))
+	}
+	if err == nil {
+		p.outbox, err = last.Unacknowledged(r.state.Folder)
+	}
+	_, isDamaged := errors.AsType[*storage.DamagedError](err)
+	if r.Config.Rebuild && (isDamaged || errors.Is(err, fs.ErrNotExist)) {
+		last.Mirrors, last.Suspects = "", ""
+		return past{}, nil
+	}
+	return p, err
 }
 
 // handOn compares what the run has found with what the last one did, and writes files of the state for the next one. A run
@@ -82,19 +124,27 @@ func (r *run) handOn(result *outputs.Result) (f found, err error) {
 	if err != nil {
 		return f, err
 	}
+	before, err := r.past()
+	if err != nil {
+		return f, err
+	}
 	last, names := &r.state.Last, state.NewNames()
 	f.names = state.Names{Clusters: names.Clusters, Mirrors: last.Mirrors, Suspects: last.Suspects}
-	if err = r.follow(&f, output.Clusters, last.Clusters, now.Clusters, names.Clusters); err != nil {
+	if err = r.follow(&f, output.Clusters, before.clusters, now.Clusters, names.Clusters); err != nil {
 		return f, err
 	}
 	if r.Config.HasSites() {
 		f.names.Mirrors, f.names.Suspects = names.Mirrors, names.Suspects
-		if err = r.follow(&f, output.Mirrors, last.Mirrors, now.Mirrors, names.Mirrors); err != nil {
+		if err = r.follow(&f, output.Mirrors, before.mirrors, now.Mirrors, names.Mirrors); err != nil {
 			return f, err
 		}
-		if err = r.followAlerts(&f, now.Suspects); err != nil {
+		if err = r.followAlerts(&f, before.suspects, now.Suspects); err != nil {
 			return f, err
 		}
+	}
+	f.told, f.outbox = before.outbox.Tell(f.changes, last.Number+1, r.isAwaited)
+	if f.names.Outbox, err = r.state.WriteOutbox(f.outbox, names); err != nil {
+		return f, err
 	}
 	if hasComparedAll(*result) && r.Config.Similarity == methods.Resemblance && r.Config.Scoring() == methods.Jaccard && r.Config.CommonLaw().IsOff() {
 		f.names.Verdicts = names.Verdicts
@@ -103,29 +153,24 @@ func (r *run) handOn(result *outputs.Result) (f found, err error) {
 	return f, err
 }
 
-// follow compares the groups of an output with those in a file of the last run, whose name may be empty, and writes them to
-// another one.
-func (r *run) follow(f *found, of, lastName string, now []lineage.Group, name string) (err error) {
-	var last []lineage.Group
-	if lastName != "" {
-		if last, err = lineage.Read(r.state.Path(lastName)); err != nil {
-			return err
-		}
-	}
+// isAwaited reports whether changes of an output and of a kind are repeated until somebody acknowledges them. Clusters change
+// all the time, so theirs are repeated only if the user wants to hear of them.
+func (r *run) isAwaited(of, change string) bool {
+	return of != output.Clusters || slices.Contains(r.Config.FailOn, job.FailCondition(change, of))
+}
+
+// follow compares the groups of an output with those of the last run, and writes them to a file.
+func (r *run) follow(f *found, of string, last, now []lineage.Group, name string) error {
 	f.changes = append(f.changes, lineage.Follow(of, last, now, r.state.Last.Number+1)...)
 	return lineage.Write(r.state.Path(name), now)
 }
 
 // followAlerts does the same for suspects.
-func (r *run) followAlerts(f *found, now []lineage.Alert) (err error) {
-	var known []lineage.Alert
-	if name := r.state.Last.Suspects; name != "" {
-		if known, err = lineage.ReadAlerts(r.state.Path(name)); err != nil {
-			return err
-		}
-	}
-	changes, all := lineage.FollowAlerts(output.Suspects, known, now)
+func (r *run) followAlerts(f *found, known, now []lineage.Alert) error {
+	sighting := lineage.Sighting{Generation: int64(r.state.Last.Number) + 1, Seconds: r.Begun.Unix()}
+	changes, all := lineage.FollowAlerts(output.Suspects, known, now, sighting)
 	f.changes = append(f.changes, changes...)
+	f.suspects = openSuspects(all)
 	return lineage.WriteAlerts(r.state.Path(f.names.Suspects), all)
 }
 
@@ -147,7 +192,7 @@ func (r *run) commit(result *outputs.Result, of found) error {
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
 		Documents: result.Counts.Documents + result.Counts.ReferenceDocuments, Results: r.ConfigHash,
-		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects,
+		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})
 }

@@ -67,6 +67,9 @@ func checkFollowed(t *testing.T, s Summary, config job.Config, told map[string]i
 	}
 	counts := map[string]map[string]int64{output.Clusters: {}, output.Mirrors: {}, output.Suspects: {}}
 	for _, c := range decodeRows[output.Change](t, output.Changes, changes) {
+		if c.Generation < int64(s.State.Generation) {
+			continue // told again, since nobody acknowledges it
+		}
 		counts[c.Of][c.Change]++
 		if c.Of != output.Suspects {
 			continue
@@ -92,5 +95,13 @@ func checkFollowed(t *testing.T, s Summary, config job.Config, told map[string]i
 	}
 	if !maps.Equal(told, suspects) {
 		t.Errorf("the changes make the suspects %v, the rows are %v", told, suspects)
+	}
+	for _, open := range s.State.Suspects {
+		if _, is := suspects[open.ID]; !is || open.Generation < 1 || open.Generation > int64(s.State.Generation) || open.Seen == "" {
+			t.Errorf("the summary dates %+v", open)
+		}
+	}
+	if len(s.State.Suspects) != len(suspects) {
+		t.Errorf("the summary dates %d of %d suspects", len(s.State.Suspects), len(suspects))
 	}
 }

@@ -1,17 +1,21 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/lineage"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/setting"
@@ -29,6 +33,38 @@ type StateSummary struct {
 	// Changes counts the changes of each output of [output.Followed] that the run has found groups for, by their kinds; see
 	// [output.ChangeKinds].
 	Changes map[string]map[string]int64 `json:"changes"`
+	// Unacknowledged counts in the same way the changes, of this run and of earlier ones, that are told of again until somebody
+	// acknowledges them.
+	Unacknowledged map[string]map[string]int64 `json:"unacknowledged"`
+	// Suspects are the open ones, the oldest first, mostOpenSuspects at most.
+	Suspects []OpenSuspect `json:"suspects,omitempty"`
+}
+
+// OpenSuspect says since when a suspect is known.
+type OpenSuspect struct {
+	ID   string `json:"id"`
+	Site string `json:"site"`
+	// Generation is the one whose run has first seen it, and Seen when that run began; 0 and "" if an earlier version of the
+	// program has seen it.
+	Generation int64  `json:"generation,omitempty"`
+	Seen       string `json:"seen,omitempty"`
+}
+
+// mostOpenSuspects is the number of suspects that a summary dates.
+const mostOpenSuspects = 1000
+
+// openSuspects returns the suspects among all alerts of a state.
+func openSuspects(all []lineage.Alert) (open []OpenSuspect) {
+	all = slices.DeleteFunc(slices.Clone(all), func(a lineage.Alert) bool { return a.Pages == 0 })
+	slices.SortStableFunc(all, func(a, b lineage.Alert) int { return cmp.Compare(a.First.Generation, b.First.Generation) })
+	for _, a := range all[:min(len(all), mostOpenSuspects)] {
+		suspect := OpenSuspect{ID: a.Lineage(), Site: a.Site, Generation: a.First.Generation}
+		if a.First.Seconds != 0 {
+			suspect.Seen = time.Unix(a.First.Seconds, 0).UTC().Format(time.RFC3339)
+		}
+		open = append(open, suspect)
+	}
+	return open
 }
 
 // scheduled is the part of a run that its state knows about.

@@ -197,6 +197,8 @@ var faults = []struct {
 		return s.runjob("--runner", "portable", "--endpoint", "127.0.0.1:1").fails(exitStorage)
 	}},
 	{"another job with the same `--state`", (*scene).besideAnother},
+	{"a damaged file of the `--state`", (*scene).withDamagedState},
+	{"`--state` in a folder to which everybody may write", (*scene).withOpenState},
 	{"another job on the same output folder", func(s *scene) observed {
 		s.write("in.jsonl", largeCorpus())
 		first := s.runjob().pausedAtWork("run-*")

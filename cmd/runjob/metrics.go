@@ -67,7 +67,8 @@ func writeMetrics(path string, e ending) error {
 			metric("runjob_suspects", "Sites that have copies of protected ones.", float64(s.Mirrors.Suspects))
 		}
 		if s.State != nil {
-			b = appendChanges(b, s.State.Changes)
+			b = appendChanges(b, "runjob_changes", "Clusters, groups of mirrors and suspects that have changed since the run before.", s.State.Changes)
+			b = appendChanges(b, "runjob_unacknowledged_changes", "Changes of this run and of earlier ones that nobody has acknowledged.", s.State.Unacknowledged)
 		}
 	}
 	if err := storage.WriteFile(path, b); err != nil {
@@ -76,15 +77,15 @@ func writeMetrics(path string, e ending) error {
 	return nil
 }
 
-// appendChanges appends the metrics of what has changed.
-func appendChanges(b []byte, changes map[string]map[string]int64) []byte {
-	b = append(b, "# HELP runjob_changes Clusters, groups of mirrors and suspects that have changed since the run before.\n# TYPE runjob_changes gauge\n"...)
+// appendChanges appends a metric of what has changed.
+func appendChanges(b []byte, name, help string, changes map[string]map[string]int64) []byte {
+	b = fmt.Appendf(b, "# HELP %s %s\n# TYPE %[1]s gauge\n", name, help)
 	for _, of := range output.Followed {
 		if changes[of] == nil {
 			continue
 		}
 		for _, kind := range output.ChangeKindsOf(of) {
-			b = fmt.Appendf(b, "runjob_changes{of=%q,change=%q} %d\n", of, kind, changes[of][kind])
+			b = fmt.Appendf(b, "%s{of=%q,change=%q} %d\n", name, of, kind, changes[of][kind])
 		}
 	}
 	return b

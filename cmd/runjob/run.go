@@ -146,14 +146,26 @@ func printChanges(w io.Writer, s *pipeline.StateSummary) {
 	}
 	say(w, "generation %d: %s read, %s unchanged, %s gone", s.Generation,
 		counted(int64(s.Files.New+s.Files.Changed), "file"), count(int64(s.Files.Unchanged)), count(int64(s.Files.Removed)))
-	for _, of := range []struct{ output, name string }{{output.Clusters, "cluster"}, {output.Mirrors, "mirror group"}, {output.Suspects, "suspect"}} {
+	say(w, "%s\n", changesText(s.Changes))
+	if text := changesText(s.Unacknowledged); text != "" {
+		say(w, "not acknowledged:%s (see 'runjob state acknowledge')\n", strings.TrimPrefix(text, ";"))
+	}
+}
+
+// changed are the outputs whose changes are told, and the names of what changes there.
+var changed = []struct{ output, name string }{{output.Clusters, "cluster"}, {output.Mirrors, "mirror group"}, {output.Suspects, "suspect"}}
+
+// changesText lists the numbers of changes by output and kind, each behind a semicolon.
+func changesText(counts map[string]map[string]int64) string {
+	var b strings.Builder
+	for _, of := range changed {
 		for _, kind := range output.ChangeKindsOf(of.output) {
-			if n := s.Changes[of.output][kind]; n > 0 {
-				say(w, "; %s %s", counted(n, of.name), kind)
+			if n := counts[of.output][kind]; n > 0 {
+				say(&b, "; %s %s", counted(n, of.name), kind)
 			}
 		}
 	}
-	say(w, "\n")
+	return b.String()
 }
 
 // passedOver lists the records that are not documents, by reason.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 	"time"
 
+	"mirrorbeam/internal/lineage"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/state"
 	"mirrorbeam/internal/storage"
@@ -16,10 +16,11 @@ import (
 
 // stateCommand looks after the state of a scheduled job.
 type stateCommand struct {
-	Show    stateShow    `cmd:"" help:"Tell what a state holds."`
-	Verify  stateVerify  `cmd:"" help:"Read all that a state holds and check it."`
-	Prune   statePrune   `cmd:"" help:"Remove what only the last run but one has needed."`
-	Compact stateCompact `cmd:"" help:"Prune, and join small files of a state to large ones."`
+	Show        stateShow        `cmd:"" help:"Tell what a state holds, and which changes nobody has acknowledged."`
+	Acknowledge stateAcknowledge `cmd:"" help:"Say that changes have been heard of, so that later runs do not tell of them again."`
+	Verify      stateVerify      `cmd:"" help:"Read all that a state holds and check it."`
+	Prune       statePrune       `cmd:"" help:"Remove what only the last run but one has needed."`
+	Compact     stateCompact     `cmd:"" help:"Prune, and join small files of a state to large ones."`
 }
 
 // stateFolder is the argument of the commands.
@@ -38,8 +39,9 @@ func (c *stateFolder) fault(err error) error {
 		return err
 	case errors.Is(err, state.ErrNone):
 		return unusable{fmt.Errorf("there is no state in %s: name the --state of an earlier 'runjob run'", c.Folder)}
-	case errors.Is(err, fs.ErrNotExist):
-		return unwritable{fmt.Errorf("%s: a part of the state is missing: %w", c.Folder, err)}
+	}
+	if remedy := state.Remedy(c.Folder, err); remedy != nil {
+		return unwritable{remedy}
 	}
 	return unwritable{fmt.Errorf("the state %s: %w", c.Folder, err)}
 }
@@ -70,7 +72,64 @@ func (c *stateShow) Run(_ context.Context, out io.Writer) error {
 		say(out, "\n%s to be read again: written just before the run", counted(int64(unsettled), "file"))
 	}
 	say(out, "\nsettings: %s\n", content.Config)
+	open, err := content.Unacknowledged(c.Folder)
+	if err != nil {
+		return c.fault(err)
+	}
+	showUnacknowledged(out, open)
+	if err := state.VerifyOlder(c.Folder); err != nil {
+		say(out, "note: %v\n", err)
+	}
 	return nil
+}
+
+// mostShown is the number of changes that are listed.
+const mostShown = 50
+
+// showUnacknowledged lists changes that nobody has acknowledged, the first ones of each output.
+func showUnacknowledged(out io.Writer, open lineage.Outbox) {
+	if len(open) == 0 {
+		say(out, "all changes are acknowledged\n")
+		return
+	}
+	say(out, "not acknowledged:%s\n", strings.TrimPrefix(changesText(open.Counts()), ";"))
+	for _, of := range changed {
+		shown := 0
+		for _, c := range open {
+			if c.Of != of.output || c.Lineage == "" {
+				continue
+			}
+			if shown++; shown > mostShown {
+				say(out, "  …\n")
+				break
+			}
+			say(out, "  %s %s: %s, since generation %d\n", of.name, c.Name, c.Change, c.Since)
+		}
+	}
+}
+
+type stateAcknowledge struct {
+	stateFolder
+	Generation *int `arg:"" optional:"" help:"Acknowledge the changes up to this generation, such as the one that summary.json names. Without it, all changes."`
+}
+
+// Run acknowledges changes.
+func (c *stateAcknowledge) Run(_ context.Context, out io.Writer) error {
+	return c.alter(func(s *state.State) error {
+		generation := s.Last.Number
+		if c.Generation != nil {
+			generation = *c.Generation
+		}
+		if generation < 1 || generation > s.Last.Number {
+			return unusable{fmt.Errorf("the state %s has no generation %d: the newest one is %d", c.Folder, generation, s.Last.Number)}
+		}
+		left, err := s.Acknowledge(generation)
+		if err != nil {
+			return c.fault(err)
+		}
+		showUnacknowledged(out, left)
+		return nil
+	})
 }
 
 type stateVerify struct{ stateFolder }
@@ -100,7 +159,19 @@ func (c *stateCompact) Run(ctx context.Context, out io.Writer) error {
 }
 
 // tidy opens the state, has it tidied, and prints what it takes before and after.
-func (c *stateFolder) tidy(out io.Writer, do func(*state.State) (before, after int64, err error)) (err error) {
+func (c *stateFolder) tidy(out io.Writer, do func(*state.State) (before, after int64, err error)) error {
+	return c.alter(func(s *state.State) error {
+		before, after, err := do(s)
+		if err != nil {
+			return c.fault(err)
+		}
+		say(out, "%s before, %s now\n", size(before), size(after))
+		return nil
+	})
+}
+
+// alter opens the state and has it altered.
+func (c *stateFolder) alter(do func(*state.State) error) (err error) {
 	if _, err := state.Read(c.Folder); err != nil {
 		return c.fault(err)
 	}
@@ -112,10 +183,5 @@ func (c *stateFolder) tidy(out io.Writer, do func(*state.State) (before, after i
 		return c.fault(err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	before, after, err := do(s)
-	if err != nil {
-		return c.fault(err)
-	}
-	say(out, "%s before, %s now\n", size(before), size(after))
-	return nil
+	return do(s)
 }

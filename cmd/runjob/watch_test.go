@@ -67,25 +67,25 @@ func (u unit) start() int {
 	return 0
 }
 
-// mails runs what follows the command, which has ended with a code, and returns all mails so far.
-func (u unit) mails(code int) string {
+// mails runs what follows the command, which has ended with a code, and returns all mails so far. If the mail is broken, none
+// can be sent, and what follows the command fails.
+func (u unit) mails(code int, isBroken bool) string {
 	u.scene.t.Helper()
 	script, found := strings.CutPrefix(u.setting("ExecStopPost"), "/bin/sh -c ")
 	if !found {
 		u.scene.t.Fatal("what follows the command is not run by a shell")
 	}
-	alerts, err := filepath.Abs(filepath.Join(schedules, "watch-alerts"))
+	scripts, err := filepath.Abs(schedules)
 	if err != nil {
 		u.scene.t.Fatal(err)
 	}
-	script = strings.ReplaceAll(strings.Trim(script, "'"), "/usr/local/bin/watch-alerts", alerts)
-	u.scene.write("bin/mail", []byte("#!/bin/sh\ncat >>mail\n"))
+	u.scene.write("bin/mail", fmt.Appendf(nil, "#!/bin/sh\n! %v && cat >>mail\n", isBroken))
 	if err := os.Chmod(filepath.Join(u.scene.dir, "bin/mail"), 0o755); err != nil {
 		u.scene.t.Fatal(err)
 	}
-	after := u.scene.command("sh", "-c", script)
-	after.Env = append(after.Env, fmt.Sprint("EXIT_STATUS=", code), "PATH="+filepath.Join(u.scene.dir, "bin")+":"+os.Getenv("PATH"))
-	if err := after.Run(); err != nil {
+	after := u.scene.command("sh", "-c", strings.Trim(script, "'"))
+	after.Env = append(after.Env, fmt.Sprint("EXIT_STATUS=", code), "PATH="+filepath.Join(u.scene.dir, "bin")+":"+scripts+":"+os.Getenv("PATH"))
+	if err := after.Run(); (err != nil) != (isBroken && code == exitCondition) {
 		u.scene.t.Fatalf("%v: %s", err, &after.stderr)
 	}
 	mail, err := os.ReadFile(filepath.Join(u.scene.dir, "mail"))
@@ -124,8 +124,11 @@ func archive(t *testing.T, pages ...webPage) []byte {
 }
 
 // TestWatch runs the watch for copies as its timer does, from web archives in a bucket to a mail: a copy of a protected site
-// appears in the second night and has gone in the third.
+// appears in the second night, in which no mail can be sent, and has gone in the third, which sends the mail.
 func TestWatch(t *testing.T) {
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Skip("jq, which alerts need, is missing")
+	}
 	const bucket = "gs://example-watch"
 	newDeadlyBucket(t, "example-watch")
 	s := newScene(t)
@@ -151,25 +154,30 @@ func TestWatch(t *testing.T) {
 		{"http://harbour.example/tides", "2026-11-02T00:00:00Z", "Tides", "High water comes an hour later each day, and the ferry waits for it in winter when the wind is from the north."},
 	}
 	copied := webPage{"http://examp1e.org/login", "2026-11-03T00:00:00Z", "Log in", loginText}
-	_, err := exec.LookPath("jq")
-	hasJQ, mails := err == nil, ""
+	mails := ""
 	for i, night := range []struct {
 		suspicious []webPage
 		code       int
-		change     string // of the suspect
+		isBroken   bool
+		changes    []string // of the suspect
 		suspects   string
+		mails      int // so far
 	}{
-		{honest, 0, "", "0"},
-		{append(slices.Clone(honest), copied), exitCondition, "new", "1"},
-		{honest, 0, "gone", "0"},
+		{honest, 0, false, nil, "0", 0},
+		{append(slices.Clone(honest), copied), exitCondition, true, []string{"new"}, "1", 0},
+		{honest, exitCondition, false, []string{"gone", "new"}, "0", 1},
+		{append(slices.Clone(honest), copied), exitCondition, false, []string{"new"}, "1", 2},
+		{honest, 0, false, []string{"gone"}, "0", 2},
+		{honest, 0, false, nil, "0", 2},
 	} {
 		put("suspicious.warc.gz", night.suspicious...)
 		code := u.start()
 		if code != night.code {
 			t.Errorf("night %d: exit code %d, want %d", i, code, night.code)
 		}
-		if hasJQ {
-			mails = u.mails(code)
+		mails = u.mails(code, night.isBroken)
+		if sent := strings.Count(mails, "\n"); sent != night.mails {
+			t.Errorf("night %d: %d mails so far, want %d", i, sent, night.mails)
 		}
 		if _, err := state.Verify(t.Context(), bucket+"/state"); err != nil {
 			t.Errorf("night %d: %v", i, err)
@@ -179,9 +187,13 @@ func TestWatch(t *testing.T) {
 			t.Errorf("night %d: suspects %q", i, rows)
 		}
 		changes := read(t, filepath.Join(s.dir, "srv/runjob/watch/changes-00000-of-00001.jsonl"))
-		want := fmt.Sprintf(`{"of":"suspects","change":%q,`, night.change)
-		if told := strings.Count(changes, `"of":"suspects"`); told != strings.Count(changes, want) || (told == 1) != (night.change != "") {
-			t.Errorf("night %d: changes %q, want one that is %q", i, changes, night.change)
+		for _, change := range night.changes {
+			if want := fmt.Sprintf(`{"of":"suspects","change":%q,`, change); strings.Count(changes, want) != 1 {
+				t.Errorf("night %d: changes %q, want one that is %q", i, changes, change)
+			}
+		}
+		if told := strings.Count(changes, `"of":"suspects"`); told != len(night.changes) {
+			t.Errorf("night %d: changes %q, want %d of suspects", i, changes, len(night.changes))
 		}
 		metrics := read(t, filepath.Join(s.dir, "var/lib/node_exporter/textfile/watch.prom"))
 		for _, line := range []string{fmt.Sprint("runjob_last_exit_code ", night.code), "runjob_suspects " + night.suspects} {
@@ -190,11 +202,9 @@ func TestWatch(t *testing.T) {
 			}
 		}
 	}
-	if !hasJQ {
-		t.Skip("jq, which alerts need, is missing")
-	}
-	if strings.Count(mails, "\n") != 1 || !strings.Contains(mails, `"site":"examp1e.org","protected":"example.org"`) {
-		t.Errorf("mails %q, want one suspect", mails)
+	gone, there, _ := strings.Cut(mails, "\n")
+	if !strings.Contains(gone, `"of":"suspects","change":"new"`) || !strings.Contains(there, `"site":"examp1e.org","protected":"example.org"`) {
+		t.Errorf("mails %q, want one of a suspect that had gone, and one of a suspect that was there", mails)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/sketch"
 )
@@ -221,7 +222,7 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 		}
 	}
 	if !isCounted || len(blocks) != len(sets) {
-		return fmt.Errorf("%s has no whole unit %d", u.Run, u.Shard)
+		return &storage.DamagedError{Op: "recall units of", Path: u.Run, Err: fmt.Errorf("it has no whole unit %d", u.Shard)}
 	}
 	if r.AuditSample == 0 {
 		return nil

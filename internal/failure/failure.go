@@ -79,11 +79,15 @@ func explain(c *job.Config, kind Kind, fault work.Fault, err error) error {
 
 // remedy returns what helps against a limit of the machine, nil if no limit caused the fault.
 func remedy(c *job.Config, fault work.Fault) error {
+	isInState := c.State != "" && storage.Contains(c.State, fault.Path)
+	if isInState && (fault.Kind == work.DamageFault || fault.Errno == "ENOENT") {
+		return setting.Errorf("a file of the {state} %s is damaged or missing: have all files read again with {rebuild}", c.State)
+	}
 	where, named := "the temporary folder "+c.TempFolder(), "temp"
 	if workspace.IsPartial(fault.Path) {
 		where, named = "the output folder "+c.Output, "output"
 	}
-	if c.State != "" && storage.Contains(c.State, fault.Path) {
+	if isInState {
 		where, named = "the state "+c.State, "state"
 	}
 	switch fault.Errno {

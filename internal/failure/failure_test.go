@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 )
@@ -38,6 +39,26 @@ func TestHostileNames(t *testing.T) {
 	full = &fs.PathError{Op: "write", Path: filepath.Join(config.State, "units", "run-A"), Err: syscall.ENOSPC}
 	if err := Explain(&config, "", full); !errors.Is(err, Storage) || !strings.Contains(err.Error(), "the disk of the state "+config.State) {
 		t.Errorf("a full disk of a state: %v", err)
+	}
+}
+
+// TestDamagedState: a file of the state that is damaged or missing is a fault of the storage, and the error says what helps. A
+// file elsewhere is not.
+func TestDamagedState(t *testing.T) {
+	config := job.Default()
+	config.State = filepath.Join(t.TempDir(), "state")
+	for folder, isState := range map[string]bool{config.State: true, t.TempDir(): false} {
+		path := filepath.Join(folder, "units/run-A")
+		for _, fault := range []error{
+			&storage.DamagedError{Op: "read run", Path: path, Err: errors.New("the bytes at 0 are damaged")},
+			&fs.PathError{Op: "open", Path: path, Err: syscall.ENOENT},
+		} {
+			for _, err := range []error{Explain(&config, "", fault), OfTask(&config, fmt.Errorf("stage: %w", work.MarkFault(fault)))} {
+				if got := strings.Contains(err.Error(), "have all files read again with rebuild") && errors.Is(err, Storage); got != isState {
+					t.Errorf("%v: its file is of the state: %v", err, isState)
+				}
+			}
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // house that each may import. A test of a package may import as well what these may, and
 // what is there for tests only: storagetest, worktest.
 var mayImport = map[string]string{
-	"cmd/runjob":                     "internal/audit internal/corpus internal/difference internal/evaluation internal/explain internal/failure internal/methods internal/output internal/plan internal/preference internal/query internal/report internal/results internal/setting internal/settingsfile internal/sources internal/state internal/storage internal/storage/gcs internal/storage/s3 internal/warnings internal/work internal/workspace job lshbands pipeline pipeline/workerpool sketch",
+	"cmd/runjob":                     "internal/audit internal/corpus internal/difference internal/evaluation internal/explain internal/failure internal/lineage internal/methods internal/output internal/plan internal/preference internal/query internal/report internal/results internal/setting internal/settingsfile internal/sources internal/state internal/storage internal/storage/gcs internal/storage/s3 internal/warnings internal/work internal/workspace job lshbands pipeline pipeline/workerpool sketch",
 	"scripts/plancosts":              "internal/plan",
 	"internal/plan":                  "asmkernels internal/audit internal/candidates internal/components internal/corpus internal/docref internal/documents internal/failure internal/formats internal/gathering internal/groups internal/leaders internal/listing internal/methods internal/output internal/records internal/sample internal/setting internal/sketchblock internal/storage internal/work job lshbands sketch",
 	"internal/query":                 "asmkernels internal/corpus internal/docref internal/documents internal/failure internal/formats internal/index internal/indexing internal/listing internal/methods internal/output internal/results internal/runfile internal/setting internal/sketchblock internal/state internal/storage internal/work internal/workspace job lshbands sketch",
@@ -20,7 +20,7 @@ var mayImport = map[string]string{
 	"pipeline/workerpool":            "",
 	"pipeline/dataflow/dataflowtest": "internal/storage/storagetest",
 	"pipeline":                       "internal/audit internal/common internal/corpus internal/documents internal/failure internal/groups internal/lineage internal/listing internal/methods internal/mirrors internal/output internal/outputs internal/recall internal/scoring internal/setting internal/sources internal/state internal/storage internal/username internal/verdicts internal/warnings internal/work internal/workspace job lshbands pipeline/dataflow pipeline/engine pipeline/jobservice sketch transforms",
-	"internal/state":                 "internal/corpus internal/documents internal/lineage internal/records internal/runfile internal/sealed internal/storage internal/verdicts",
+	"internal/state":                 "internal/corpus internal/documents internal/lineage internal/output internal/records internal/regular internal/runfile internal/sealed internal/storage internal/verdicts",
 	"internal/lineage":               "internal/output internal/sealed internal/storage",
 	"internal/verdicts":              "internal/records internal/sealed internal/storage",
 	"internal/listing":               "internal/corpus internal/documents internal/failure internal/formats internal/output internal/setting internal/sketchblock internal/storage internal/workspace job sketch",

@@ -18,6 +18,16 @@ type Alert struct {
 	Pages int64
 	// Site is the site that is suspected.
 	Site string
+	// First is when a run has first had the alert. It is of the state only: the run does not know it.
+	First Sighting
+}
+
+// Sighting is the run that has seen something.
+type Sighting struct {
+	// Generation is the generation of the state that the run has written, 0 if an earlier version of the program has.
+	Generation int64
+	// Seconds is when the run began, in seconds since 1970.
+	Seconds int64
 }
 
 // Lineage returns the id as outputs have it.
@@ -28,14 +38,14 @@ func (a Alert) compare(other Alert) int {
 }
 
 // FollowAlerts returns what has changed since the last run, and all alerts that any run has had. Known are those that
-// the last run returned, now those of this run. Of is the output that has them. All lists are by site and id; FollowAlerts
-// sorts now.
+// the last run returned, now those of this run, which is the sighting of those that are new. Of is the output that has them.
+// All lists are by site and id; FollowAlerts sorts now.
 //
 // A new alert that an earlier run has had, too, names itself as the previous one.
-func FollowAlerts(of string, known, now []Alert) (changes []output.Change, all []Alert) {
+func FollowAlerts(of string, known, now []Alert, run Sighting) (changes []output.Change, all []Alert) {
 	slices.SortFunc(now, Alert.compare)
 	for len(known) > 0 || len(now) > 0 {
-		var before, after Alert
+		before, after := Alert{First: run}, Alert{}
 		isKnown := len(now) == 0 || len(known) > 0 && known[0].compare(now[0]) <= 0
 		if isNow := len(known) == 0 || len(now) > 0 && now[0].compare(known[0]) <= 0; isNow {
 			after, now = now[0], now[1:]
@@ -44,6 +54,7 @@ func FollowAlerts(of string, known, now []Alert) (changes []output.Change, all [
 			before, known = known[0], known[1:]
 			after.ID, after.Site = before.ID, before.Site
 		}
+		after.First = before.First
 		all = append(all, after)
 		if before.Pages == after.Pages {
 			continue

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/sealed"
 )
 
 // alertsOf makes alerts of words such as "b3": the site b with 3 pages.
@@ -35,7 +36,7 @@ func TestFollowAlerts(t *testing.T) {
 		{"gone before", "a0 b2", "b2", nil, "a0 b2"},
 		{"there again", "a0 b2", "a5 b2", []string{"new a 5 0 5 0 [a]"}, "a5 b2"},
 	} {
-		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now))
+		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now), Sighting{})
 		var got []string
 		for _, change := range changes {
 			for i, id := range change.Previous {
@@ -64,7 +65,7 @@ func TestAlertsOfManyRuns(t *testing.T) {
 			now = append(now, a)
 		}
 		var changes []output.Change
-		changes, known = FollowAlerts(output.Suspects, known, now)
+		changes, known = FollowAlerts(output.Suspects, known, now, Sighting{})
 		for _, c := range changes {
 			if c.Before != pages[c.Lineage] || c.Size != c.Before+c.Added-c.Removed || c.Size == c.Before {
 				t.Errorf("run %d: %+v after %d pages", run, c, pages[c.Lineage])
@@ -82,7 +83,7 @@ func TestAlertsOfManyRuns(t *testing.T) {
 
 func TestFileOfAlerts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "alerts")
-	want := append(alertsOf("a1 b0"), Alert{ID: 1 << 63, Pages: 1 << 40, Site: "\xff\x00"})
+	want := append(alertsOf("a1 b0"), Alert{ID: 1 << 63, Pages: 1 << 40, Site: "\xff\x00", First: Sighting{1 << 40, -1}})
 	if err := WriteAlerts(path, want); err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +96,35 @@ func TestFileOfAlerts(t *testing.T) {
 	noByteCanChange(t, path, func(b []byte) error { _, err := decodeAlerts(b); return err })
 }
 
+// TestFirstLayoutOfAlerts: alerts of an earlier version of the program are read. Nobody knows since when they are there.
+func TestFirstLayoutOfAlerts(t *testing.T) {
+	want := alertsOf("a1 b0")
+	b := []byte(firstAlertsMagic)
+	for _, a := range want {
+		b = AppendAlert(b, a)
+	}
+	if got, err := decodeAlerts(sealed.Seal(b)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("read %v, %v", got, err)
+	}
+}
+
+// TestSightings: an alert keeps the run that has first had it, also when it goes and comes again.
+func TestSightings(t *testing.T) {
+	var known []Alert
+	for night, now := range []string{"a1", "a1 b2", "b2", "a3 b2", "c1"} {
+		_, known = FollowAlerts(output.Suspects, known, alertsOf(now), Sighting{Generation: int64(night) + 1, Seconds: int64(100 * night)})
+	}
+	var got []string
+	for _, a := range known {
+		got = append(got, fmt.Sprintf("%s%d%v", a.Site, a.Pages, a.First))
+	}
+	if want := []string{"a0{1 0}", "b0{2 100}", "c1{5 400}"}; !slices.Equal(got, want) {
+		t.Errorf("alerts %q, want %q", got, want)
+	}
+}
+
 func FuzzNextAlert(f *testing.F) {
-	f.Add(AppendAlert(nil, Alert{1, 2, "a"}))
+	f.Add(AppendAlert(nil, Alert{ID: 1, Pages: 2, Site: "a"}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		a, rest, err := NextAlert(b)
 		if err == nil && !bytes.Equal(append(AppendAlert(nil, a), rest...), b) {

@@ -1,18 +1,24 @@
 package lineage
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/sealed"
 	"mirrorbeam/internal/storage"
 )
 
-// magic begins a file of groups, and alertsMagic one of alerts. The number in each is that of the layout, and changes with it.
+// magic begins a file of groups, alertsMagic one of alerts and outboxMagic one of changes. The number in each is that of the
+// layout, and changes with it. Alerts of the first layout have no sightings.
 const (
-	magic       = "mirrorbeam groups 1\n"
-	alertsMagic = "mirrorbeam alerts 1\n"
+	magic            = "mirrorbeam groups 1\n"
+	alertsMagic      = "mirrorbeam alerts 2\n"
+	firstAlertsMagic = "mirrorbeam alerts 1\n"
+	outboxMagic      = "mirrorbeam outbox 1\n"
 )
 
 const memberSize = 16
@@ -66,7 +72,18 @@ func Write(path string, groups []Group) error {
 func WriteAlerts(path string, alerts []Alert) error {
 	b := []byte(alertsMagic)
 	for _, alert := range alerts {
+		b = binary.LittleEndian.AppendUint64(b, uint64(alert.First.Generation))
+		b = binary.LittleEndian.AppendUint64(b, uint64(alert.First.Seconds))
 		b = AppendAlert(b, alert)
+	}
+	return writeChecked(path, b)
+}
+
+// WriteOutbox does the same for changes that nobody has acknowledged.
+func WriteOutbox(path string, o Outbox) error {
+	b := []byte(outboxMagic)
+	for _, change := range o {
+		b = change.AppendJSON(b)
 	}
 	return writeChecked(path, b)
 }
@@ -85,14 +102,17 @@ func Read(path string) ([]Group, error) { return readChecked(path, decode) }
 // ReadAlerts reads what WriteAlerts wrote.
 func ReadAlerts(path string) ([]Alert, error) { return readChecked(path, decodeAlerts) }
 
+// ReadOutbox reads what WriteOutbox wrote.
+func ReadOutbox(path string) (Outbox, error) { return readChecked(path, decodeOutbox) }
+
 // readChecked reads a file whose content decode reads.
-func readChecked[T any](path string, decode func([]byte) ([]T, error)) (all []T, err error) {
+func readChecked[T any](path string, decode func([]byte) (T, error)) (all T, err error) {
 	b, err := storage.ReadFile(path)
-	if err == nil {
-		all, err = decode(b)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("read groups of %s: %w", path, err)
+		return all, fmt.Errorf("read groups of %s: %w", path, err)
+	}
+	if all, err = decode(b); err != nil {
+		return all, &storage.DamagedError{Op: "read groups of", Path: path, Err: err}
 	}
 	return all, nil
 }
@@ -115,10 +135,38 @@ func decode(b []byte) (groups []Group, err error) {
 
 // decodeAlerts reads the content of a file of alerts.
 func decodeAlerts(b []byte) (alerts []Alert, err error) {
-	for b, err = sealed.Open(b, alertsMagic); err == nil && len(b) > 0; {
+	const sighting = 16
+	body, err := sealed.Open(b, alertsMagic)
+	hasSightings := !errors.Is(err, sealed.ErrVersion)
+	if !hasSightings {
+		body, err = sealed.Open(b, firstAlertsMagic)
+	}
+	for err == nil && len(body) > 0 {
+		var first Sighting
+		if hasSightings {
+			if len(body) < sighting {
+				return nil, errDamaged
+			}
+			first = Sighting{int64(binary.LittleEndian.Uint64(body)), int64(binary.LittleEndian.Uint64(body[8:]))}
+			body = body[sighting:]
+		}
 		var a Alert
-		a, b, err = NextAlert(b)
+		a, body, err = NextAlert(body)
+		a.First = first
 		alerts = append(alerts, a)
 	}
 	return alerts, err
+}
+
+// decodeOutbox reads the content of a file of changes.
+func decodeOutbox(b []byte) (o Outbox, err error) {
+	b, err = sealed.Open(b, outboxMagic)
+	for line := range bytes.Lines(b) {
+		var change output.Change
+		if err := json.Unmarshal(line, &change); err != nil {
+			return nil, errors.Join(errDamaged, err)
+		}
+		o = append(o, change)
+	}
+	return o, err
 }

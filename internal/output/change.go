@@ -28,7 +28,8 @@ func ChangeKindsOf(of string) []string {
 }
 
 // Change is a row of changes: a cluster of documents, a group of mirrors or a suspect that is not what it was in the last run.
-// The members of a group of mirrors are sites, those of a suspect the pages that are copies.
+// The members of a group of mirrors are sites, those of a suspect the pages that are copies. A row without a lineage stands
+// for as many further changes as its size says: see lineage.Outbox.
 type Change struct {
 	// Of is one of [Followed].
 	Of string `json:"of" parquet:"of,dict"`
@@ -47,6 +48,10 @@ type Change struct {
 	Removed int64 `json:"removed" parquet:"removed"`
 	// Previous are the lineages of the groups of the last run that it has members of.
 	Previous []string `json:"previous,omitempty" parquet:"previous,list"`
+	// Generation is the generation of the state whose run has found the change. Since is an earlier one if a change of this
+	// kind was found there, too, and nobody has acknowledged it.
+	Generation int64 `json:"generation" parquet:"generation"`
+	Since      int64 `json:"since" parquet:"since"`
 }
 
 // AppendJSON appends the row as a line of JSON, which encoding/json reads back. Previous is left out if it is empty.
@@ -77,5 +82,7 @@ func (c Change) AppendJSON(b []byte) []byte {
 	if len(c.Previous) > 0 {
 		b = append(b, ']')
 	}
+	b = strconv.AppendInt(append(b, `,"generation":`...), c.Generation, 10)
+	b = strconv.AppendInt(append(b, `,"since":`...), c.Since, 10)
 	return append(b, "}\n"...)
 }

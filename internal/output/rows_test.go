@@ -113,11 +113,11 @@ func TestRows(t *testing.T) {
 	checkRow(t, Removal{ID: "x", Ref: "f:0", Cluster: "c", KeptID: "k", Similarity: 0.875},
 		`{"id":"x","ref":"f:0","cluster":"c","kept_id":"k","similarity":0.875}`,
 		"id=x", "ref=f:0", "cluster=c", "kept_id=k", "similarity=0.875", "reference=false")
-	checkRow(t, Change{Of: Clusters, Change: Merged, Lineage: "5d", Name: "x", Size: 5, Before: 4, Added: 2, Removed: 1, Previous: []string{"5d", "6e"}},
-		`{"of":"clusters","change":"merged","lineage":"5d","name":"x","size":5,"before":4,"added":2,"removed":1,"previous":["5d","6e"]}`,
-		"of=clusters", "change=merged", "lineage=5d", "name=x", "size=5", "before=4", "added=2", "removed=1", "previous=5d;6e")
+	checkRow(t, Change{Of: Clusters, Change: Merged, Lineage: "5d", Name: "x", Size: 5, Before: 4, Added: 2, Removed: 1, Previous: []string{"5d", "6e"}, Generation: 9, Since: 7},
+		`{"of":"clusters","change":"merged","lineage":"5d","name":"x","size":5,"before":4,"added":2,"removed":1,"previous":["5d","6e"],"generation":9,"since":7}`,
+		"of=clusters", "change=merged", "lineage=5d", "name=x", "size=5", "before=4", "added=2", "removed=1", "previous=5d;6e", "generation=9", "since=7")
 	checkRow(t, Change{Of: Clusters, Change: New, Lineage: "5d", Name: "x", Size: 2, Added: 2},
-		`{"of":"clusters","change":"new","lineage":"5d","name":"x","size":2,"before":0,"added":2,"removed":0}`, "change=new", "previous=")
+		`{"of":"clusters","change":"new","lineage":"5d","name":"x","size":2,"before":0,"added":2,"removed":0,"generation":0,"since":0}`, "change=new", "previous=")
 	checkRow(t, Passage{Documents: 70, LeftOut: "common", Tokens: 12, Text: "a\u009b\"", ID: "x", Ref: "f:0", Field: "title", Begin: 3, End: 9},
 		`{"documents":70,"left_out":"common","tokens":12,"text":"a\u009b\"","id":"x","ref":"f:0","field":"title","begin":3,"end":9}`,
 		"documents=70", "left_out=common", "tokens=12", "text=a\u009b\"", "id=x", "ref=f:0", "field=title", "begin=3", "end=9")

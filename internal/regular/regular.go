@@ -57,6 +57,8 @@ func (e *Error) Error() string {
 	switch {
 	case e.Mode.IsDir():
 		kind = "a folder"
+	case e.Mode&fs.ModeSymlink != 0:
+		kind = "a link"
 	case e.Mode&fs.ModeNamedPipe != 0:
 		kind = "a pipe"
 	case e.Mode&fs.ModeSocket != 0:

@@ -18,8 +18,19 @@ type Changes struct {
 	Files      FileCounts `json:"files"`
 	// Counts counts the changes by the output that has them, and by their kind.
 	Counts map[string]map[string]int64 `json:"changes"`
+	// Unacknowledged counts in the same way the changes, of this run and of earlier ones, that nobody has acknowledged.
+	Unacknowledged map[string]map[string]int64 `json:"unacknowledged,omitempty"`
+	// Suspects say since when suspects are known. The table of suspects has that.
+	Suspects []knownSuspect `json:"suspects,omitempty"`
 	// Rows are the changes of the most members, of suspects first, then of mirrors and of clusters.
 	Rows []Change `json:"rows,omitempty"`
+}
+
+// knownSuspect says which run has first seen a suspect.
+type knownSuspect struct {
+	ID         string `json:"id"`
+	Generation int64  `json:"generation"`
+	Seen       string `json:"seen"`
 }
 
 // FileCounts counts files by how they differ from those of the last run.
@@ -39,6 +50,8 @@ type Change struct {
 	Before  int64  `json:"before"`
 	Added   int64  `json:"added"`
 	Removed int64  `json:"removed"`
+	// Since is the generation in which such a change was first found, if that is an earlier run that nobody has acknowledged.
+	Since int64 `json:"since,omitempty"`
 }
 
 // What says what has changed.
@@ -65,7 +78,14 @@ func (b *builder) addChanges(ctx context.Context) error {
 		if all++; largest[row.Of] == nil {
 			return fmt.Errorf("a change of %q, which is unknown", row.Of)
 		}
-		largest[row.Of].add(-float64(row.Added+row.Removed), Change{row.Of, row.Change, row.Name, row.Size, row.Before, row.Added, row.Removed})
+		change := Change{Of: row.Of, Change: row.Change, Name: row.Name, Size: row.Size, Before: row.Before, Added: row.Added, Removed: row.Removed}
+		if row.Name == "" { // it stands for changes that are not repeated one by one
+			change.Name = "further ones"
+		}
+		if row.Since < int64(s.Generation) {
+			change.Since = row.Since
+		}
+		largest[row.Of].add(-float64(row.Added+row.Removed), change)
 	}
 	for _, of := range slices.Backward(output.Followed) {
 		s.Rows = append(s.Rows, largest[of].items...)
@@ -86,9 +106,17 @@ type changeCounts struct {
 func (*Changes) Kinds() []string { return output.ChangeKinds }
 
 // Table returns the numbers of changes.
-func (c *Changes) Table() (all []changeCounts) {
+func (c *Changes) Table() []changeCounts { return table(c.Counts) }
+
+// Open returns the numbers of changes that nobody has acknowledged, of outputs that have any.
+func (c *Changes) Open() []changeCounts {
+	return slices.DeleteFunc(table(c.Unacknowledged), func(row changeCounts) bool { return slices.Max(row.Counts) == 0 })
+}
+
+// table returns counts by output, and by kind, in the order of a table.
+func table(all map[string]map[string]int64) (rows []changeCounts) {
 	for _, of := range slices.Backward(output.Followed) {
-		counts, is := c.Counts[of]
+		counts, is := all[of]
 		if !is {
 			continue
 		}
@@ -96,7 +124,7 @@ func (c *Changes) Table() (all []changeCounts) {
 		for _, kind := range output.ChangeKinds {
 			row.Counts = append(row.Counts, counts[kind])
 		}
-		all = append(all, row)
+		rows = append(rows, row)
 	}
-	return all
+	return rows
 }

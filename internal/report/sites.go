@@ -50,6 +50,9 @@ type Suspect struct {
 	Lookalike float64 `json:"lookalike"`
 	How       string  `json:"how,omitempty"`
 	FirstSeen string  `json:"first_seen,omitempty"`
+	// Generation is that of the state whose run has first had the suspect, and Known when that run began.
+	Generation int64  `json:"generation,omitempty"`
+	Known      string `json:"known,omitempty"`
 	// Page is a copied page, and Original what it is a copy of; both are empty if names are hidden.
 	Page       string  `json:"page,omitempty"`
 	Original   string  `json:"original,omitempty"`
@@ -135,6 +138,13 @@ const urgency = 1 << 50
 
 // addSuspects reads the suspects.
 func (b *builder) addSuspects(ctx context.Context, f *SiteFindings) error {
+	known := map[string]knownSuspect{}
+	if b.summary.State != nil {
+		for _, s := range b.summary.State.Suspects {
+			known[s.ID] = s
+		}
+		b.summary.State.Suspects = nil
+	}
 	all := newBest[Suspect](mostSuspects)
 	for row, err := range b.folder.Suspects(ctx) {
 		if err != nil {
@@ -144,6 +154,7 @@ func (b *builder) addSuspects(ctx context.Context, f *SiteFindings) error {
 			Site: row.Site, Protected: row.Protected, Severity: row.Severity, Reasons: row.Reasons, Score: row.Score,
 			Pages: row.Pages, Common: row.Common, Logins: row.LoginPages, Lookalike: row.Lookalike, How: row.LookalikeReason, FirstSeen: row.FirstSeen,
 		}
+		s.Generation, s.Known = known[row.ID].Generation, known[row.ID].Seen
 		if len(row.Examples) > 0 {
 			s.Page, s.Original, s.Similarity = row.Examples[0].Page, row.Examples[0].Original, row.Examples[0].Similarity
 		}

@@ -17,10 +17,10 @@ var (
 	mirrorColumns  = []string{"a", "b", "kind", "score", "group", "pages_a", "pages_b", "common_a", "common_b", "same_path", "similarity"}
 	siteColumns    = []string{"site", "pages", "rank", "protected", "group", "primary", "group_sites", "cohesion"}
 	suspectColumns = []string{
-		"severity", "reasons", "site", "protected", "score", "pages", "common", "login_pages", "lookalike", "lookalike_reason",
+		"id", "severity", "reasons", "site", "protected", "score", "pages", "common", "login_pages", "lookalike", "lookalike_reason",
 		"first_seen", "examples.page", "examples.original", "examples.similarity",
 	}
-	changeColumns = []string{"of", "change", "name", "size", "before", "added", "removed"}
+	changeColumns = []string{"of", "change", "name", "size", "before", "added", "removed", "generation", "since"}
 )
 
 // Mirrors gives the rows of mirrors in their order, an error last. Of the fields of Parquet only those of the two sites, the
@@ -110,11 +110,11 @@ func takeSite(cells []parquetfile.Cell) (output.Site, error) {
 func takeSuspect(cells []parquetfile.Cell) (output.Suspect, error) {
 	var n numbers
 	s := output.Suspect{
-		Severity: value(cells[0]), Reasons: texts(cells[1]), Site: value(cells[2]), Protected: value(cells[3]), Score: n.real(cells[4]),
-		Pages: n.whole(cells[5]), Common: n.whole(cells[6]), LoginPages: n.whole(cells[7]),
-		Lookalike: n.real(cells[8]), LookalikeReason: value(cells[9]), FirstSeen: value(cells[10]),
+		ID: value(cells[0]), Severity: value(cells[1]), Reasons: texts(cells[2]), Site: value(cells[3]), Protected: value(cells[4]), Score: n.real(cells[5]),
+		Pages: n.whole(cells[6]), Common: n.whole(cells[7]), LoginPages: n.whole(cells[8]),
+		Lookalike: n.real(cells[9]), LookalikeReason: value(cells[10]), FirstSeen: value(cells[11]),
 	}
-	pages, originals, similarities := texts(cells[11]), texts(cells[12]), texts(cells[13])
+	pages, originals, similarities := texts(cells[12]), texts(cells[13]), texts(cells[14])
 	if len(pages) != len(originals) || len(pages) != len(similarities) {
 		return s, errors.Join(n.err, errors.New("its examples have columns of different lengths"))
 	}
@@ -132,6 +132,7 @@ func takeChange(cells []parquetfile.Cell) (output.Change, error) {
 	return output.Change{
 		Of: value(cells[0]), Change: value(cells[1]), Name: value(cells[2]),
 		Size: n.whole(cells[3]), Before: n.whole(cells[4]), Added: n.whole(cells[5]), Removed: n.whole(cells[6]),
+		Generation: n.whole(cells[7]), Since: n.whole(cells[8]),
 	}, n.err
 }
 

@@ -2,8 +2,10 @@ package runfile
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 
 	"mirrorbeam/internal/storage"
 )
@@ -101,20 +103,20 @@ func readIndex(path string) (_ []section, files []sizedFile, _ error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open run: %w", err)
 	}
-	damaged := fmt.Errorf("open run %s: not a whole run file", path)
+	damaged := damage("open", path, errors.New("not a whole run file"))
 	if info.Size < footerSize {
 		return nil, nil, damaged
 	}
 	// A read behind a network takes long, however little it reads. So most indexes come with their footer.
 	tail := make([]byte, min(info.Size, indexGuess))
 	if _, err := file.ReadAt(tail, info.Size-int64(len(tail))); err != nil {
-		return nil, nil, fmt.Errorf("read run %s: %w", path, err)
+		return nil, nil, fault("read", path, err)
 	}
 	tail, footer := tail[:len(tail)-footerSize], tail[len(tail)-footerSize:]
 	offset := binary.LittleEndian.Uint64(footer[8:])
 	length := binary.LittleEndian.Uint64(footer[16:])
 	if string(footer[:5]) == magic[:5] && string(footer[:8]) != magic {
-		return nil, nil, fmt.Errorf("open run %s: it has another format: written by another version of this program", path)
+		return nil, nil, damage("open", path, errors.New("it has another format: written by another version of this program"))
 	}
 	if string(footer[:8]) != magic || offset+length+footerSize != uint64(info.Size) || length%sectionSize != 0 {
 		return nil, nil, damaged
@@ -125,7 +127,7 @@ func readIndex(path string) (_ []section, files []sizedFile, _ error) {
 	} else {
 		b = make([]byte, length)
 		if _, err := file.ReadAt(b, int64(offset)); err != nil {
-			return nil, nil, fmt.Errorf("read run %s: %w", path, err)
+			return nil, nil, fault("read", path, err)
 		}
 	}
 	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(footer[24:]) {
@@ -137,9 +139,9 @@ func readIndex(path string) (_ []section, files []sizedFile, _ error) {
 		sections = append(sections, decodeSection(b))
 	}
 	if last := len(sections) - 1; last >= 0 && sections[last].kind == linksKind {
-		linked, err := readLinks(file, sections[last])
+		linked, err := readLinks(path, file, sections[last])
 		if err != nil {
-			return nil, nil, fmt.Errorf("read run %s: %w", path, err)
+			return nil, nil, err
 		}
 		sections, files = sections[:last], append(files, linked...)
 	}
@@ -151,15 +153,28 @@ func readIndex(path string) (_ []section, files []sizedFile, _ error) {
 	return sections, files, nil
 }
 
+// fault returns the error of a run file that cannot be read, or that ends too early.
+func fault(verb, path string, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return damage(verb, path, err)
+	}
+	return fmt.Errorf("%s run %s: %w", verb, path, err)
+}
+
+// damage returns the error of a run file whose bytes are not those that were written.
+func damage(verb, path string, err error) error {
+	return &storage.DamagedError{Op: verb + " run", Path: path, Err: err}
+}
+
 // readLinks reads the section that lists the linked files.
-func readLinks(file storage.File, s section) ([]sizedFile, error) {
+func readLinks(path string, file storage.File, s section) ([]sizedFile, error) {
 	b := make([]byte, s.length)
 	if _, err := file.ReadAt(b, s.offset); err != nil {
-		return nil, err
+		return nil, fault("read", path, err)
 	}
 	linked, ok := decodeFiles(b)
 	if !ok || crc32.Checksum(b, castagnoli) != s.sum {
-		return nil, fmt.Errorf("the bytes at %d are damaged (check sum)", s.offset)
+		return nil, damage("read", path, fmt.Errorf("the bytes at %d are damaged (check sum)", s.offset))
 	}
 	return linked, nil
 }

@@ -33,7 +33,7 @@ func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
 	n := len(buffer)
 	buffer = slices.Grow(buffer, int(p.Length))[:n+int(p.Length)]
 	if _, err := r.file.ReadAt(buffer[n:], p.Offset); err != nil {
-		return buffer[:n], fmt.Errorf("read run %s: %w", p.Path, err)
+		return buffer[:n], fault("read", p.Path, err)
 	}
 	if err := p.check(buffer[n:]); err != nil {
 		return buffer[:n], err
@@ -50,7 +50,7 @@ func (r *Reader) count(pieces int, bytes int64) {
 // check returns an error unless the bytes are those that were written as the piece.
 func (p Piece) check(content []byte) error {
 	if crc32.Checksum(content, castagnoli) != p.sum {
-		return fmt.Errorf("read run %s: the bytes at %d are damaged (check sum)", p.Path, p.Offset)
+		return damage("read", p.Path, fmt.Errorf("the bytes at %d are damaged (check sum)", p.Offset))
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte
 	n := len(buffer)
 	buffer = slices.Grow(buffer, length)[:n+length]
 	if _, err := r.file.ReadAt(buffer[n:], p.Offset+int64(offset)); err != nil {
-		return buffer[:n], fmt.Errorf("read run %s: %w", p.Path, err)
+		return buffer[:n], fault("read", p.Path, err)
 	}
 	r.count(1, int64(length))
 	return buffer, nil
@@ -159,7 +159,7 @@ func (r *Reader) readWanted() (err error) {
 func readPieces(file storage.File, wanted []Piece, ranges []storage.Range) error {
 	for i, err := range file.ReadRanges(ranges) {
 		if err != nil {
-			return fmt.Errorf("read run %s: %w", wanted[0].Path, err)
+			return fault("read", wanted[0].Path, err)
 		}
 		if err := wanted[i].check(ranges[i].Bytes); err != nil {
 			return err

@@ -5,9 +5,12 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"time"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/lineage"
 	"mirrorbeam/internal/sealed"
 	"mirrorbeam/internal/storage"
 )
@@ -36,8 +39,9 @@ type Content struct {
 	Documents int64
 	// Clusters is the file with the clusters of that run. Verdicts is the file with its similar pairs, "" if the run has not
 	// compared all candidates. Mirrors and Suspects are files of the last run that was about sites: its groups of mirrors, and
-	// the alerts of all such runs; "" if there was none. All are relative to the folder.
-	Clusters, Verdicts, Mirrors, Suspects string
+	// the alerts of all such runs; "" if there was none. Outbox is the file with the changes that nobody has acknowledged, "" if
+	// there are none. All are relative to the folder.
+	Clusters, Verdicts, Mirrors, Suspects, Outbox string
 	// Results identifies what decides which pairs are similar.
 	Results string
 }
@@ -87,7 +91,27 @@ func decode(b []byte) (*Content, error) {
 	return c, nil
 }
 
-// readGeneration reads the generation of that number.
+// brokenError says that a state cannot be opened before somebody has removed a file. Its text says what to do.
+type brokenError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e brokenError) Unwrap() error { return e.error }
+
+// Remedy returns an error that says what to do about a file of the state in a folder that is damaged or missing. It returns
+// nil if err is about something else.
+func Remedy(folder string, err error) error {
+	_, isBroken := errors.AsType[brokenError](err)
+	_, isDamaged := errors.AsType[*storage.DamagedError](err)
+	switch {
+	case isBroken:
+		return fmt.Errorf("the state %s: %w", folder, err)
+	case isDamaged, errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrNone):
+		return fmt.Errorf("a file of the state %s is damaged or missing: run its job with --rebuild (%w)", folder, err)
+	}
+	return nil
+}
+
+// readGeneration reads the generation of that number. What is wrong with its content is a brokenError.
 func readGeneration(folder string, number int) (*Content, error) {
 	name := generationName(folder, number)
 	b, err := storage.ReadFile(name)
@@ -99,9 +123,33 @@ func readGeneration(folder string, number int) (*Content, error) {
 		err = fmt.Errorf("it says that it is number %d", c.Number)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, brokenError{fmt.Errorf("%s: %w", name, err)}
 	}
 	return c, nil
+}
+
+// readNewest reads the newest of some generations. If it is damaged, the error says what to do.
+func readNewest(folder string, generations []int) (*Content, error) {
+	slices.Sort(generations)
+	last := len(generations) - 1
+	c, err := readGeneration(folder, generations[last])
+	if _, isBroken := errors.AsType[brokenError](err); !isBroken || errors.Is(err, sealed.ErrVersion) {
+		return c, err
+	}
+	for _, older := range slices.Backward(generations[:last]) {
+		if _, olderErr := readGeneration(folder, older); olderErr == nil {
+			return nil, fmt.Errorf("%w: remove this file, and the state is as generation %d left it", err, older)
+		}
+	}
+	return nil, fmt.Errorf("%w: no generation is whole, so remove the state, or name another folder", err)
+}
+
+// Unacknowledged reads the changes that nobody has acknowledged, of the content of a state in a folder.
+func (c *Content) Unacknowledged(folder string) (lineage.Outbox, error) {
+	if c.Outbox == "" {
+		return nil, nil
+	}
+	return lineage.ReadOutbox(storage.Join(folder, c.Outbox))
 }
 
 // names returns the files that the content needs, relative to the folder.
@@ -112,7 +160,7 @@ func (c *Content) names() map[string]bool {
 			names[stretch.Run] = true
 		}
 	}
-	for _, name := range []string{c.Clusters, c.Verdicts, c.Mirrors, c.Suspects} {
+	for _, name := range []string{c.Clusters, c.Verdicts, c.Mirrors, c.Suspects, c.Outbox} {
 		if name != "" {
 			names[name] = true
 		}

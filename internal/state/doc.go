@@ -9,10 +9,12 @@
 //	verdicts-...           its similar pairs, see package verdicts
 //	mirrors-...            the groups of mirrors of the last run that was about sites, see package lineage
 //	suspects-...           the alerts of all such runs
+//	outbox-...             changes that nobody has acknowledged, see package lineage
 //
 // A file of a state never changes. A run writes new files beside the old ones, and in the end the next generation, under a
 // number that must be free. So the change from one generation to the next is one step, and a run that dies before it
 // leaves only files that no generation names. The next run removes them.
 //
-// The generation before the current one stays until the run after the next, for programs that still read it.
+// The generation before the current one stays until the run after the next, for programs that still read it. Nothing depends
+// on it: if it is damaged, it goes at once.
 package state

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +23,7 @@ const (
 	verdictsPrefix   = "verdicts-"
 	mirrorsPrefix    = "mirrors-"
 	suspectsPrefix   = "suspects-"
+	outboxPrefix     = "outbox-"
 )
 
 // State is a state that a run may write to: the run holds its lease.
@@ -42,6 +42,9 @@ type State struct {
 // have left. Holder tells others who holds the lease. The error is a *storage.HeldError if another run is at work.
 func Open(folder, holder string) (_ *State, err error) {
 	if folder, err = storage.Absolute(folder); err != nil {
+		return nil, err
+	}
+	if err = checkOwners(folder); err != nil {
 		return nil, err
 	}
 	all, err := list(folder)
@@ -93,12 +96,12 @@ func (s *State) Units() string { return storage.Join(s.Folder, unitsName) }
 func (s *State) Path(name string) string { return storage.Join(s.Folder, name) }
 
 // Names are names of files that a run writes, relative to the folder; see [Content].
-type Names struct{ Clusters, Verdicts, Mirrors, Suspects string }
+type Names struct{ Clusters, Verdicts, Mirrors, Suspects, Outbox string }
 
 // NewNames returns names that no other run has.
 func NewNames() Names {
 	random := rand.Text()
-	return Names{clustersPrefix + random, verdictsPrefix + random, mirrorsPrefix + random, suspectsPrefix + random}
+	return Names{clustersPrefix + random, verdictsPrefix + random, mirrorsPrefix + random, suspectsPrefix + random, outboxPrefix + random}
 }
 
 // relative returns the name, relative to the folder, of a file of the state.
@@ -128,12 +131,12 @@ var ErrNone = fmt.Errorf("the folder has no generation of a state: %w", fs.ErrNo
 func Read(folder string) (*Content, error) {
 	all, err := list(folder)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && len(all.generations) == 0:
+	case err == nil && len(all.generations) == 0:
 		return nil, fmt.Errorf("read the state %s: %w", folder, ErrNone)
 	case err != nil:
 		return nil, err
 	}
-	return readGeneration(folder, slices.Max(all.generations))
+	return readNewest(folder, all.generations)
 }
 
 // Commit makes the content the next generation, in one step. Its files must be whole. If it returns an error, the last
@@ -166,17 +169,16 @@ type listed struct {
 	others, foreign []string
 }
 
-// list lists the files of a folder.
+// list lists the files of a folder. It is an error if something of a state is no file.
 func list(folder string) (all listed, err error) {
-	s, err := storage.Of(folder)
-	if err != nil {
+	if err := checkKinds(folder); err != nil {
 		return all, err
 	}
-	for info, err := range s.List(folder) {
+	for info, err := range infos(folder) {
 		if err != nil {
 			return all, err
 		}
-		name := relative(folder, info.Name)
+		name := info.Name
 		number, isGeneration := generationNumber(name)
 		switch {
 		case isGeneration:
@@ -192,27 +194,7 @@ func list(folder string) (all listed, err error) {
 
 // otherNames matches the names, relative to the folder, of all files but generations and leases. They end with random text, so that
 // results of a job, which begin alike, are not taken for them.
-var otherNames = regexp.MustCompile(`^(` + unitsName + `/run-|` + clustersPrefix + `|` + verdictsPrefix + `|` + mirrorsPrefix + `|` + suspectsPrefix + `)[A-Z2-7]{26}$`)
-
-// checkFolder refuses a folder that holds other things than a state.
-func checkFolder(folder string, all listed) error {
-	foreign := all.foreign
-	if storage.Scheme(folder) == "" {
-		entries, err := os.ReadDir(folder)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		for _, entry := range entries {
-			if entry.IsDir() && entry.Name() != unitsName {
-				foreign = append(foreign, entry.Name())
-			}
-		}
-	}
-	if len(foreign) > 0 {
-		return fmt.Errorf("%s holds %s, which is not of a state: name a folder that is empty or new", folder, slices.Min(foreign))
-	}
-	return nil
-}
+var otherNames = regexp.MustCompile(`^(` + unitsName + `/run-|` + clustersPrefix + `|` + verdictsPrefix + `|` + mirrorsPrefix + `|` + suspectsPrefix + `|` + outboxPrefix + `)[A-Z2-7]{26}$`)
 
 func generationName(folder string, number int) string {
 	return storage.Join(folder, fmt.Sprintf("%s%0*d", generationPrefix, generationDigits, number))

@@ -117,14 +117,14 @@ func TestSweepNames(t *testing.T) {
 			write := func(n Names) {
 				t.Helper()
 				if err := errors.Join(lineage.Write(s.Path(n.Clusters), nil), lineage.Write(s.Path(n.Mirrors), nil),
-					lineage.WriteAlerts(s.Path(n.Suspects), nil), verdicts.Write(s.Path(n.Verdicts), nil)); err != nil {
+					lineage.WriteAlerts(s.Path(n.Suspects), nil), lineage.WriteOutbox(s.Path(n.Outbox), nil), verdicts.Write(s.Path(n.Verdicts), nil)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			kept, dead := NewNames(), NewNames()
 			write(kept)
 			write(dead)
-			if err := s.Commit(Content{Clusters: kept.Clusters, Verdicts: kept.Verdicts, Mirrors: kept.Mirrors, Suspects: kept.Suspects}); err != nil {
+			if err := s.Commit(Content{Clusters: kept.Clusters, Verdicts: kept.Verdicts, Mirrors: kept.Mirrors, Suspects: kept.Suspects, Outbox: kept.Outbox}); err != nil {
 				t.Fatal(err)
 			}
 			if _, _, err := s.Prune(); err != nil {
@@ -133,7 +133,7 @@ func TestSweepNames(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			want := []string{kept.Clusters, kept.Mirrors, kept.Suspects, kept.Verdicts}
+			want := []string{kept.Clusters, kept.Mirrors, kept.Outbox, kept.Suspects, kept.Verdicts}
 			if got := slices.DeleteFunc(files(t, folder), func(name string) bool { return strings.HasPrefix(name, generationPrefix) }); !slices.Equal(got, want) {
 				t.Errorf("left %v, want %v", got, want)
 			}

@@ -11,7 +11,8 @@ import (
 // keptGenerations is the number of the newest generations whose files stay.
 const keptGenerations = 2
 
-// sweep removes all files that the newest generations, as many as kept says, do not need.
+// sweep removes all files that the newest generations, as many as kept says, do not need. An older one that is damaged goes,
+// too.
 //
 // A run in a bucket that has lost its lease, and does not know it yet, may still be about to write a generation that
 // names what is swept. So sweep first takes that number, with a generation of the same content.
@@ -25,9 +26,16 @@ func (s *State) sweep(kept int) error {
 	}
 	slices.Sort(all.generations)
 	old := all.generations[:max(len(all.generations)-kept, 0)]
-	needed := map[string]bool{}
+	needed := s.Last.names()
 	for _, number := range all.generations[len(old):] {
+		if number == s.Last.Number {
+			continue
+		}
 		content, err := readGeneration(s.Folder, number)
+		if _, isBroken := errors.AsType[brokenError](err); isBroken {
+			old = append(old, number) // nobody can read it, and no run needs it
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -62,7 +70,7 @@ func (s *State) removeUnfinished() error {
 	return errors.Join(storage.RemoveUnfinished(s.Folder), storage.RemoveUnfinished(s.Units()))
 }
 
-// Prune removes the generation before the newest one, and what only that needs. It returns the bytes that the state takes
+// Prune removes all generations but the newest one, and what only they need. It returns the bytes that the state takes
 // before and after.
 func (s *State) Prune() (before, after int64, err error) {
 	if before, err = s.bytes(); err != nil {
@@ -77,11 +85,7 @@ func (s *State) Prune() (before, after int64, err error) {
 
 // bytes returns the bytes of all files of the state.
 func (s *State) bytes() (sum int64, err error) {
-	of, err := storage.Of(s.Folder)
-	if err != nil {
-		return 0, err
-	}
-	for info, err := range of.List(s.Folder) {
+	for info, err := range infos(s.Folder) {
 		if err != nil {
 			return 0, err
 		}

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,8 +14,8 @@ import (
 	"mirrorbeam/internal/verdicts"
 )
 
-// Verify reads all that the newest generation of the state in a folder needs, and checks it. It returns the number of
-// bytes. It needs no lease.
+// Verify reads all that the newest generation of the state in a folder needs, and older generations, and checks them. It
+// returns the number of bytes. It needs no lease.
 func Verify(ctx context.Context, folder string) (bytes int64, err error) {
 	content, err := Read(folder)
 	if err != nil {
@@ -50,11 +51,30 @@ func Verify(ctx context.Context, folder string) (bytes int64, err error) {
 		}
 		for shard := range units[name] {
 			if !counted[shard] {
-				return 0, fmt.Errorf("%s lacks unit %d", storage.Join(folder, name), shard)
+				return 0, &storage.DamagedError{Op: "verify", Path: storage.Join(folder, name), Err: fmt.Errorf("it lacks unit %d", shard)}
 			}
 		}
 	}
-	return bytes, content.verifyOthers(folder)
+	if err := content.verifyOthers(folder); err != nil {
+		return 0, err
+	}
+	return bytes, VerifyOlder(folder)
+}
+
+// VerifyOlder returns an error if a generation before the newest one is damaged. Runs do without it.
+func VerifyOlder(folder string) error {
+	all, err := list(folder)
+	if err != nil {
+		return err
+	}
+	slices.Sort(all.generations)
+	for _, number := range all.generations[:max(len(all.generations)-1, 0)] {
+		_, err := readGeneration(folder, number)
+		if _, isBroken := errors.AsType[brokenError](err); isBroken {
+			return fmt.Errorf("%w: it is not the newest generation, which is whole, so no run needs it: 'runjob state prune' removes it", err)
+		}
+	}
+	return nil
 }
 
 // verifyOthers reads the files that are no units.
@@ -63,7 +83,7 @@ func (c *Content) verifyOthers(folder string) error {
 		name string
 		read func(path string) error
 	}{
-		{c.Clusters, fault(lineage.Read)}, {c.Mirrors, fault(lineage.Read)}, {c.Suspects, fault(lineage.ReadAlerts)}, {c.Verdicts, fault(verdicts.Read)},
+		{c.Clusters, fault(lineage.Read)}, {c.Mirrors, fault(lineage.Read)}, {c.Suspects, fault(lineage.ReadAlerts)}, {c.Outbox, fault(lineage.ReadOutbox)}, {c.Verdicts, fault(verdicts.Read)},
 	} {
 		if of.name == "" {
 			continue

@@ -72,11 +72,11 @@ type Table struct{ packed []byte }
 // Read reads a table that Write wrote.
 func Read(path string) (*Table, error) {
 	b, err := storage.ReadFile(path)
-	if err == nil {
-		b, err = check(b)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("read verdicts of %s: %w", path, err)
+	}
+	if b, err = check(b); err != nil {
+		return nil, &storage.DamagedError{Op: "read verdicts of", Path: path, Err: err}
 	}
 	return &Table{b}, nil
 }

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"mirrorbeam/internal/storage"
 )
 
 // FaultKind says whose fault an error of a task is.
@@ -18,6 +20,7 @@ type FaultKind string
 const (
 	InputFault   FaultKind = "input"
 	StorageFault FaultKind = "storage"
+	DamageFault  FaultKind = "damage" // a file is not what this program has written there
 	OtherFault   FaultKind = "internal"
 )
 
@@ -49,6 +52,13 @@ func NewFault(err error) Fault {
 	if errors.As(err, &errno) {
 		fault.Kind, fault.Errno = StorageFault, unix.ErrnoName(errno)
 	}
+	if fault.Errno == "" && errors.Is(err, fs.ErrNotExist) { // in a bucket
+		fault.Kind, fault.Errno = StorageFault, unix.ErrnoName(syscall.ENOENT)
+	}
+	var damaged *storage.DamagedError
+	if errors.As(err, &damaged) {
+		fault.Kind = DamageFault
+	}
 	var read inputError
 	if errors.As(err, &read) {
 		fault.Kind = InputFault
@@ -56,6 +66,8 @@ func NewFault(err error) Fault {
 	var file *fs.PathError
 	var link *os.LinkError
 	switch {
+	case damaged != nil:
+		fault.Path = damaged.Path
 	case errors.As(err, &file):
 		fault.Path = file.Path
 	case errors.As(err, &link):

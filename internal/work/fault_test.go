@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"mirrorbeam/internal/storage"
 )
 
 // TestFaults: a fault survives the way through a runner, whatever the names of files in it.
@@ -26,6 +28,8 @@ func TestFaults(t *testing.T) {
 		{fmt.Errorf("split 3: %w", inputError{errors.New("cut short: twice (here)")}), Fault{Kind: InputFault}},
 		{fmt.Errorf("write: %w", full), Fault{Kind: StorageFault, Errno: "ENOSPC", Path: "b"}},
 		{fs.ErrInvalid, Fault{Kind: OtherFault}},
+		{fmt.Errorf("recall: %w", &storage.DamagedError{Op: "read", Path: "/state/a", Err: full}), Fault{Kind: DamageFault, Errno: "ENOSPC", Path: "/state/a"}},
+		{&fs.PathError{Op: "open", Path: "gs://bucket/a", Err: fs.ErrNotExist}, Fault{Kind: StorageFault, Errno: "ENOENT", Path: "gs://bucket/a"}},
 	} {
 		c.want.Text = c.err.Error()
 		if got, found := FaultOf(fmt.Errorf("wrapped: %w", MarkFault(c.err))); !found || got != c.want {
