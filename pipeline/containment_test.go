@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/groups"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -305,13 +305,9 @@ func TestContainmentQuotations(t *testing.T) {
 func TestContainmentCorpora(t *testing.T) {
 	for _, name := range []string{"clough/clough.jsonl.zst", "mirrors/clang_text.jsonl.zst"} {
 		t.Run(strings.Split(name, "/")[0], func(t *testing.T) {
-			input := filepath.Join(corpora, name)
-			if _, err := os.Stat(input); err != nil {
-				t.Skipf("the corpus is not here: %v", err)
-			}
 			// Only some hundred documents, since comparing all their pairs takes long.
 			w := newWriter(79)
-			records := decodeRecords[struct{ ID, Text string }](t, readFile(t, input))
+			records := decodeRecords[struct{ ID, Text string }](t, readFile(t, corporatest.Path(t, name)))
 			for i := 0; i < len(records); i += max(len(records)/100, 1) {
 				w.addAs(records[i].ID, records[i].Text)
 			}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/preference"
@@ -184,11 +184,7 @@ func TestMirrorCorpora(t *testing.T) {
 		{"clang_text", site.Host},
 	} {
 		t.Run(c.corpus, func(t *testing.T) {
-			input := filepath.Join(corpora, "mirrors", c.corpus+".jsonl.zst")
-			if _, err := os.Stat(input); err != nil {
-				t.Skipf("the corpus is not here: %v", err)
-			}
-			config := testConfig(t, input)
+			config := testConfig(t, corporatest.Path(t, "mirrors/"+c.corpus+".jsonl.zst"))
 			config.Emit, config.Threshold, config.URLField, config.Site = []string{output.Mirrors, output.Sites}, 0.5, "id", c.rule
 			summary := runJob(t, config)
 			siteOf := func(id string) string {
@@ -200,7 +196,7 @@ func TestMirrorCorpora(t *testing.T) {
 			for _, row := range decodeLoose[siteRow](t, readOutput(t, config.Output, output.Sites)) {
 				pages[row.Site] = int(row.Pages)
 			}
-			for _, pair := range readTruePairs(t, filepath.Join(corpora, "mirrors", c.corpus+".aligned_sim.tsv.zst")) {
+			for _, pair := range readTruePairs(t, corporatest.Path(t, "mirrors/"+c.corpus+".aligned_sim.tsv.zst")) {
 				if pair.jaccard >= 0.5 {
 					a, b := siteOf(pair.a), siteOf(pair.b)
 					aligned[[2]string{min(a, b), max(a, b)}]++

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/index"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/query"
@@ -218,15 +219,12 @@ func TestQueryOfCorpora(t *testing.T) {
 		{"tang/tang.jsonl.zst", "tang/exact_w3cjk_j0.5.tsv.zst", true},
 	} {
 		t.Run(filepath.Dir(c.corpus), func(t *testing.T) {
-			input := filepath.Join(corpora, c.corpus)
-			if _, err := os.Stat(input); err != nil {
-				t.Skipf("the corpus is not here: %v", err)
-			}
+			input := corporatest.Path(t, c.corpus)
 			config := testConfig(t, input)
 			config.Threshold, config.Tokens, config.Audit = 0.5, measureOf(c.cjk), "off"
 			x := runIndex(t, config)
 			want := map[string]float64{}
-			for _, pair := range readTruePairs(t, filepath.Join(corpora, c.pairs)) {
+			for _, pair := range readTruePairs(t, corporatest.Path(t, c.pairs)) {
 				want[min(pair.a, pair.b)+"\t"+max(pair.a, pair.b)] = pair.jaccard
 			}
 			rows, _ := runQuery(t, x, query.Request{Input: []string{input}})
