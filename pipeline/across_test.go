@@ -91,7 +91,7 @@ func TestAcrossHeaps(t *testing.T) {
 		many[i] = fmt.Sprint(i)
 	}
 	for n, values := range [][]string{{`"a"`, `"b"`, `"c"`}, {`"a"`, `"a"`, `"a"`, `"b"`}, many} {
-		files := cut(sided(heapCorpus(57+uint64(n), 900, 3), values, 58), 3)
+		files := cut(sided(heapCorpus(57+uint64(n), 600, 3), values, 58), 3)
 		input := putCorpus(t, plain, files...)
 		tr := naiveTruth(3, true, files...)
 		for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
@@ -110,7 +110,7 @@ func TestAcrossHeaps(t *testing.T) {
 					if clustered, most := len(h.rows.clusters), len(tr.clusterRows(config.Threshold, keeping == preference.Longest, false)); clustered > most || clustered < most*9/10 {
 						t.Errorf("%d documents are in clusters, of %d", clustered, most)
 					}
-					other, _ := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 50, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5})
+					other, _ := runInner(t, config, heapsInCuts)
 					sameText(t, string(keys), other, text)
 				})
 			}

@@ -199,7 +199,7 @@ func TestKeepIsLawful(t *testing.T) {
 		}
 		for _, inner := range []innerJob{
 			{splitBytes: 30 << 10, shards: 3, placeBytes: 64 << 10, bounds: denseBounds, lanes: 2},
-			{splitBytes: 4 << 10, shards: 50, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5},
+			heapsInCuts,
 		} {
 			got, _ := runInner(t, config, inner)
 			sameText(t, fmt.Sprintf("%s %+v", preferred, inner), got, want)

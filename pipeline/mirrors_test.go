@@ -84,8 +84,8 @@ func TestMirrorsInCuts(t *testing.T) {
 			t.Fatalf("a corpus with too little to compare: %+v", whole.Mirrors)
 		}
 		sameInCuts(t, config, want, whole,
-			innerJob{splitBytes: 4 << 10, shards: 7, placeBytes: 1 << 12, lanes: 3},
-			innerJob{splitBytes: 1500, shards: 50, placeBytes: 1 << 12, lanes: 7, unreliable: 5})
+			innerJob{splitBytes: 10 << 10, shards: 7, placeBytes: 1 << 12, lanes: 3},
+			innerJob{splitBytes: 6 << 10, shards: 20, placeBytes: 1 << 12, lanes: 7, unreliable: 5})
 	}
 }
 

@@ -171,7 +171,7 @@ func TestTenNights(t *testing.T) {
 // TestNights: whatever comes and goes, and whatever the settings, a run with a state writes what a run over everything
 // writes.
 func TestNights(t *testing.T) {
-	seeds := uint64(20)
+	seeds := uint64(12)
 	if testing.Short() {
 		seeds = 4
 	}

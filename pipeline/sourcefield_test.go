@@ -111,7 +111,7 @@ func TestSourceFieldInCuts(t *testing.T) {
 	}
 	cuts := []innerJob{
 		{splitBytes: 4 << 10, shards: 7, placeBytes: 1 << 12, lanes: 3},
-		{splitBytes: 1500, shards: 50, placeBytes: 1 << 12, lanes: 7},
+		{splitBytes: 3 << 10, shards: 20, placeBytes: 1 << 12, lanes: 7},
 	}
 	sameInCuts(t, config, want, whole, cuts...)
 	for _, cut := range cuts {

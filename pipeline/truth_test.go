@@ -79,6 +79,7 @@ type truth struct {
 func naiveTruth(width int, cjk bool, files ...file) *truth {
 	tr := &truth{shared: map[[2]int]int{}}
 	count := map[string]int{}
+	having := map[string][]int{} // documents by shingle
 	for _, f := range files {
 		position := int64(0)
 		for _, l := range f.lines {
@@ -99,13 +100,14 @@ func naiveTruth(width int, cjk bool, files ...file) *truth {
 		if d.name = d.id; d.id == "" || count[d.id] > 1 {
 			d.name = d.ref
 		}
-		for j := range i {
-			n := 0
-			for shingle := range d.set {
-				if tr.documents[j].set[shingle] {
-					n++
-				}
+		shared := make([]int, i)
+		for shingle := range d.set {
+			for _, j := range having[shingle] {
+				shared[j]++
 			}
+			having[shingle] = append(having[shingle], i)
+		}
+		for j, n := range shared {
 			if n > 0 {
 				tr.shared[[2]int{j, i}] = n
 			}

@@ -35,7 +35,7 @@ func TestAttemptsOnHeaps(t *testing.T) {
 	}
 	config := testConfig(t, putCorpus(t, plain, cut(w.lines, 2)...))
 	config.Keys, config.Bands, config.Rows = methods.MinHash, 4, 2 // few wide bands: large groups
-	job := innerJob{splitBytes: 4 << 10, shards: 3, placeBytes: 1 << 10, lanes: 2, bounds: denseBounds}
+	job := innerJob{splitBytes: 10 << 10, shards: 3, placeBytes: 4 << 10, lanes: 2, bounds: denseBounds}
 	want, whole := runInner(t, config, job)
 	if whole.Skipped.Groups == 0 {
 		t.Fatal("no group is too large")

@@ -204,7 +204,7 @@ func TestWithinHeaps(t *testing.T) {
 		t.Skip("heaps need many documents; TestWithin runs the same code on few")
 	}
 	for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
-		files := cut(marked(heapCorpus(47, 900, 3), func(i int, l *line) map[string]string {
+		files := cut(marked(heapCorpus(47, 600, 3), func(i int, l *line) map[string]string {
 			l.scope = []string{`"a"`, `"b"`}[i%2]
 			return map[string]string{"lang": l.scope}
 		}), 3)
@@ -218,7 +218,7 @@ func TestWithinHeaps(t *testing.T) {
 		}
 		h := heapCheck{tr: naiveTruth(3, true, files...), rows: rowsOf(t, text), threshold: config.Threshold, isExact: keys == methods.Exact}
 		h.check(t, result.Skipped)
-		other, _ := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 50, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5})
+		other, _ := runInner(t, config, heapsInCuts)
 		sameText(t, string(keys), other, text)
 	}
 }
