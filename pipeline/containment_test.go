@@ -95,7 +95,7 @@ func expectedRows(t testing.TB, config job.Config, tr *truth) (must, may map[[2]
 				continue
 			}
 			from, to, ok := classes.ends(j, i)
-			n := tr.shared[[2]int{j, i}]
+			n := tr.shared[i][j]
 			if !ok || n == 0 {
 				continue
 			}

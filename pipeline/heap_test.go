@@ -234,13 +234,13 @@ func (h *heapCheck) checkKept(t *testing.T, counted int64) {
 	}
 	matched := map[int]bool{}
 	n := int64(0)
-	for pair := range h.tr.shared {
-		i, j := pair[0], pair[1]
-		if !h.kept[i] || !h.kept[j] || j < h.tr.references || h.tr.similarity(i, j) < h.threshold || matched[i] || matched[j] {
-			continue
+	for j := h.tr.references; j < len(h.tr.documents); j++ {
+		for i := range j {
+			if h.kept[i] && h.kept[j] && !matched[i] && !matched[j] && h.tr.similarity(i, j) >= h.threshold {
+				matched[i], matched[j] = true, true
+				n++
+			}
 		}
-		matched[i], matched[j] = true, true
-		n++
 	}
 	stay := int64(0)
 	for _, kept := range h.kept {

@@ -85,10 +85,7 @@ func (tr *truth) matchRows(threshold float64) (rows []matchRow) {
 		a := &tr.documents[i]
 		start := len(rows)
 		for j := range tr.documents {
-			b, jaccard := &tr.documents[j], tr.similarity(i, j)
-			if i == j {
-				jaccard = 1
-			}
+			b, jaccard := &tr.documents[j], tr.likeness(i, j)
 			if jaccard < threshold {
 				continue
 			}
@@ -97,7 +94,7 @@ func (tr *truth) matchRows(threshold float64) (rows []matchRow) {
 				ContainmentA: 1, ContainmentB: 1, Identical: jaccard == 1, Reference: j < tr.references,
 			}
 			if jaccard < 1 {
-				shared := float64(tr.shared[[2]int{min(i, j), max(i, j)}])
+				shared := float64(tr.shared[max(i, j)][min(i, j)])
 				row.ContainmentA, row.ContainmentB = shared/float64(len(a.set)), shared/float64(len(b.set))
 			}
 			rows = append(rows, row)
