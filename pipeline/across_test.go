@@ -28,6 +28,7 @@ func sided(lines []line, values []string, seed uint64) []line {
 
 // TestAcross compares with brute force over the pairs of documents that differ in a field.
 func TestAcross(t *testing.T) {
+	t.Parallel()
 	for _, values := range [][]string{sides, {`"a"`, `"a"`, `"a"`, `"a"`, `"a"`, `"b"`}} {
 		lines := sided(slices.Concat(oddities(51), equalTexts(52), spread(54)), values, 53)
 		lines = slices.DeleteFunc(lines, func(l line) bool { return l.kind == rejectLine })
@@ -83,6 +84,7 @@ func spread(seed uint64) []line {
 
 // TestAcrossHeaps compares jobs with heaps with brute force, as TestHeaps does.
 func TestAcrossHeaps(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("heaps need many documents; TestAcross runs the same code on few")
 	}
@@ -120,6 +122,7 @@ func TestAcrossHeaps(t *testing.T) {
 
 // TestAcrossFollows: the rows of a job follow from those of a job that compares all documents, whatever the method.
 func TestAcrossFollows(t *testing.T) {
+	t.Parallel()
 	lines := slices.Concat(synthetic(61), equalTexts(62), spread(63))
 	lines = marked(sided(lines, sides, 64), func(i int, l *line) map[string]string {
 		l.scope = []string{`"en"`, `"de"`}[i/2%2]

@@ -13,6 +13,7 @@ import (
 // licences. A component may be large, but no document is removed for one that it is not similar to. A star is as tight
 // as the threshold.
 func TestChainsOfCorpora(t *testing.T) {
+	t.Parallel()
 	for _, corpus := range []string{"mirrors/installguide_text.jsonl.zst", "licenses/all.jsonl.zst"} {
 		t.Run(filepath.Dir(corpus), func(t *testing.T) {
 			config := testConfig(t, corporatest.Path(t, corpus))

@@ -303,6 +303,7 @@ func TestContainmentQuotations(t *testing.T) {
 
 // TestContainmentCorpora compares real texts with all pairs.
 func TestContainmentCorpora(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"clough/clough.jsonl.zst", "mirrors/clang_text.jsonl.zst"} {
 		t.Run(strings.Split(name, "/")[0], func(t *testing.T) {
 			// Only some hundred documents, since comparing all their pairs takes long.

@@ -15,6 +15,7 @@ import (
 // TestCorpora measures recall and precision on real texts against all pairs that
 // an independent program found.
 func TestCorpora(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("real corpora take a minute")
 	}

@@ -252,6 +252,7 @@ func eachStore(t *testing.T, all []article, formats []string, test func(t *testi
 // TestFormats: the same documents give the same clusters, and the same deduplicated corpus in its own format, whatever the
 // format, the compression and the storage. What is kept and what is removed is the input.
 func TestFormats(t *testing.T) {
+	t.Parallel()
 	all := articles(t)
 	want := map[string]article{}
 	for _, d := range all {

@@ -91,6 +91,7 @@ func rowsOf(t *testing.T, text string) (rows heapRows) {
 // for a near-duplicate that is kept. Two kept documents are not near-duplicates, except those that are counted. The
 // cuts of the job change no byte.
 func TestHeaps(t *testing.T) {
+	t.Parallel()
 	seeds := uint64(3)
 	if testing.Short() {
 		seeds = 1 // brute force takes minutes with the race detector

@@ -185,6 +185,7 @@ func TestKeepReference(t *testing.T) {
 
 // TestKeepIsLawful: how a job runs does not change which documents it keeps.
 func TestKeepIsLawful(t *testing.T) {
+	t.Parallel()
 	files := cut(marked(heapCorpus(34, 500, 3), func(i int, _ *line) map[string]string {
 		return map[string]string{"score": fmt.Sprint(i * 7919 % 41)}
 	}), 3)

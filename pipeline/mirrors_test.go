@@ -73,6 +73,7 @@ func mirrorConfig(t testing.TB, input ...string) job.Config {
 
 // TestMirrorsInCuts: rows about sites do not depend on how a job is cut, nor on tasks that run twice or get lost.
 func TestMirrorsInCuts(t *testing.T) {
+	t.Parallel()
 	for _, keys := range []methods.Name{methods.Exact, methods.SimHash} {
 		files := cut(ofSites(slices.Concat(oddities(81), synthetic(82)), 12, 83), 3)
 		config := mirrorConfig(t, putCorpus(t, plain, files...))
@@ -173,6 +174,7 @@ func TestMirrorsGraph(t *testing.T) {
 // their files: two sites are mirrors if at least half of the pages of the one with fewer pages have a page at the same path
 // on the other, and a Jaccard similarity of at least .5 to it.
 func TestMirrorCorpora(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		corpus string
 		rule   site.Rule

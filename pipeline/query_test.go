@@ -205,6 +205,7 @@ func TestQueryOfStreamIsThatOfFile(t *testing.T) {
 // TestQueryOfCorpora compares the answers for all documents of real corpora with all pairs that an independent program
 // found.
 func TestQueryOfCorpora(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("real corpora take a minute")
 	}

@@ -109,6 +109,7 @@ func TestReferenceRefused(t *testing.T) {
 // TestReferenceOfCorpora splits corpora in two. All true pairs follow from the rows, except pairs of two documents of
 // the reference.
 func TestReferenceOfCorpora(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("real corpora take a minute")
 	}

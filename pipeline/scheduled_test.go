@@ -127,6 +127,7 @@ func (n *night) checkSaved(t *testing.T, s Summary, read int64) {
 // TestTenNights: ten runs, of which one brings a file that sorts before all others, one removes a file and one changes one,
 // each write what a run over everything writes.
 func TestTenNights(t *testing.T) {
+	t.Parallel()
 	all := []methods.Name{methods.Exact, methods.MinHash, methods.SimHash, methods.All, methods.SameBytes, methods.SameWords}
 	if testing.Short() {
 		all = all[:2]
@@ -171,6 +172,7 @@ func TestTenNights(t *testing.T) {
 // TestNights: whatever comes and goes, and whatever the settings, a run with a state writes what a run over everything
 // writes.
 func TestNights(t *testing.T) {
+	t.Parallel()
 	seeds := uint64(12)
 	if testing.Short() {
 		seeds = 4
@@ -288,6 +290,7 @@ func TestLargeFiles(t *testing.T) {
 
 // TestFormatsWithState: files of all formats, compressions and storages are recalled as they were read.
 func TestFormatsWithState(t *testing.T) {
+	t.Parallel()
 	all := articles(t)
 	eachStore(t, all, []string{"jsonl", "csv", "parquet", "warc", "text"}, func(t *testing.T, format string, config job.Config) {
 		old := time.Now().Add(-time.Hour)
@@ -337,6 +340,7 @@ func TestFormatsWithState(t *testing.T) {
 
 // TestNightsOfTexts: files that are one document each come and go.
 func TestNightsOfTexts(t *testing.T) {
+	t.Parallel()
 	n := newNight(t, 11)
 	config := testConfig(t, n.folder)
 	config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
@@ -358,6 +362,7 @@ func TestNightsOfTexts(t *testing.T) {
 // TestDenseNights: what is compared in a dense group depends on all documents. So the pairs of the last run do not decide
 // there.
 func TestDenseNights(t *testing.T) {
+	t.Parallel()
 	for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
 		t.Run(string(keys), func(t *testing.T) {
 			n := newNight(t, 9)

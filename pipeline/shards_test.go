@@ -129,6 +129,7 @@ func checkSame(t *testing.T, what string, got, want any) {
 // within lines, shards of a few keys, places for less than one component, which
 // is then cut into blocks.
 func TestInnerCutsChangeNothing(t *testing.T) {
+	t.Parallel()
 	files := cut(oddities(lawSeed), 3)
 	input := putCorpus(t, plain, files...)
 	for _, keys := range []methods.Name{methods.MinHash, methods.Exact} {
@@ -168,6 +169,7 @@ func TestInnerCutsOfCompressed(t *testing.T) {
 
 // TestAllPairsInBlocks compares all pairs in one block, and block by block, down to one document a block.
 func TestAllPairsInBlocks(t *testing.T) {
+	t.Parallel()
 	files := cut(oddities(lawSeed), 3)
 	config := lawConfig(t, putCorpus(t, plain, files...))
 	config.Keys = methods.All
@@ -209,6 +211,7 @@ var denseBounds = groups.Bounds{Group: 30}
 // TestDenseGroups bounds the comparisons of a group below what its documents need. Skipped pairs are counted, every
 // listed pair is right, and the output depends only on the bound.
 func TestDenseGroups(t *testing.T) {
+	t.Parallel()
 	w := newWriter(5)
 	base := w.text(100)
 	for range 120 {

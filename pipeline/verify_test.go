@@ -27,6 +27,7 @@ func verifyCorpus() []file {
 // Similarities of large ones are marked as estimates, and are as near to the truth as theory predicts: so the larger the
 // sketches are, the nearer.
 func TestVerifyModes(t *testing.T) {
+	t.Parallel()
 	files := verifyCorpus()
 	input := putCorpus(t, plain, files...)
 	tr := naiveTruth(3, true, files...)

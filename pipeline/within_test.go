@@ -145,6 +145,7 @@ func withinPartsOf(t *testing.T, config job.Config) withinParts {
 
 // TestWithinIsTheUnion: the results of a job are those of one job for each value, put together, whatever the method.
 func TestWithinIsTheUnion(t *testing.T) {
+	t.Parallel()
 	lines := scoped(slices.Concat(synthetic(44), equalTexts(45)), 46)
 	files := cut(lines, 4)
 	known, files := files[:1], files[1:]
@@ -200,6 +201,7 @@ func TestWithinIsTheUnion(t *testing.T) {
 
 // TestWithinHeaps: very many similar documents of several scopes never meet.
 func TestWithinHeaps(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("heaps need many documents; TestWithin runs the same code on few")
 	}
