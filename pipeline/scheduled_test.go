@@ -290,7 +290,6 @@ func TestLargeFiles(t *testing.T) {
 
 // TestFormatsWithState: files of all formats, compressions and storages are recalled as they were read.
 func TestFormatsWithState(t *testing.T) {
-	t.Parallel()
 	all := articles(t)
 	eachStore(t, all, []string{"jsonl", "csv", "parquet", "warc", "text"}, func(t *testing.T, format string, config job.Config) {
 		old := time.Now().Add(-time.Hour)
@@ -340,7 +339,6 @@ func TestFormatsWithState(t *testing.T) {
 
 // TestNightsOfTexts: files that are one document each come and go.
 func TestNightsOfTexts(t *testing.T) {
-	t.Parallel()
 	n := newNight(t, 11)
 	config := testConfig(t, n.folder)
 	config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
@@ -362,7 +360,6 @@ func TestNightsOfTexts(t *testing.T) {
 // TestDenseNights: what is compared in a dense group depends on all documents. So the pairs of the last run do not decide
 // there.
 func TestDenseNights(t *testing.T) {
-	t.Parallel()
 	for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
 		t.Run(string(keys), func(t *testing.T) {
 			n := newNight(t, 9)
