@@ -19,7 +19,7 @@ const required = "CORPORA_REQUIRED"
 func Path(t testing.TB, name string) string {
 	t.Helper()
 	test, _, _ := strings.Cut(t.Name(), "/")
-	if _, isTest := t.(*testing.T); isTest && !strings.Contains(test, "Corpora") {
+	if strings.HasPrefix(test, "Test") && !strings.Contains(test, "Corpora") {
 		t.Fatalf("%s reads %s: say Corpora in its name, by which .ci/run corpora finds it", test, name)
 	}
 	path := filepath.Join(Folder(t), filepath.FromSlash(name))
