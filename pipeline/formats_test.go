@@ -212,39 +212,35 @@ func clustered(t *testing.T, folder string) []string {
 	return rows
 }
 
-// eachStore calls test for articles in each of some formats, in each compression, on the local disk and in another storage. The
-// configuration names the input, and folders beside it. Short tests take each format and compression once.
+// eachStore calls test for articles in each of some formats, in each compression, on the local disk or in another storage, so that
+// any two of these meet; other tests read Parquet from a disk. The configuration names the input, and folders beside it.
 func eachStore(t *testing.T, all []article, formats []string, test func(t *testing.T, format string, config job.Config)) {
-	for _, format := range formats {
-		for _, ending := range []string{"", ".gz", ".zst"} {
+	for i, format := range formats {
+		for j, ending := range []string{"", ".gz", ".zst"} {
 			if format == "parquet" && ending != "" {
 				continue // it is compressed inside
 			}
-			for _, place := range []string{"disk", "bucket"} {
-				if testing.Short() && (place == "disk") == (ending == ".gz") {
-					continue
+			place := []string{"disk", "bucket"}[(i+j)%2]
+			t.Run(format+ending+"/"+place, func(t *testing.T) {
+				folder := t.TempDir()
+				if place == "bucket" {
+					_, folder = storagetest.NewMemory(t)
 				}
-				t.Run(format+ending+"/"+place, func(t *testing.T) {
-					folder := t.TempDir()
-					if place == "bucket" {
-						_, folder = storagetest.NewMemory(t)
+				input := storage.Join(folder, "in")
+				if place == "disk" {
+					if err := os.MkdirAll(input, 0o777); err != nil {
+						t.Fatal(err)
 					}
-					input := storage.Join(folder, "in")
-					if place == "disk" {
-						if err := os.MkdirAll(input, 0o777); err != nil {
-							t.Fatal(err)
-						}
+				}
+				for name, content := range asFiles(t, all, format, ending) {
+					if err := storage.WriteFile(storage.Join(input, name), content); err != nil {
+						t.Fatal(err)
 					}
-					for name, content := range asFiles(t, all, format, ending) {
-						if err := storage.WriteFile(storage.Join(input, name), content); err != nil {
-							t.Fatal(err)
-						}
-					}
-					config := job.Default()
-					config.Input, config.Output, config.Temp = []string{input}, storage.Join(folder, "out"), storage.Join(folder, "temp")
-					test(t, format, config)
-				})
-			}
+				}
+				config := job.Default()
+				config.Input, config.Output, config.Temp = []string{input}, storage.Join(folder, "out"), storage.Join(folder, "temp")
+				test(t, format, config)
+			})
 		}
 	}
 }
