@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestArticleVectors reproduces the results of the article's own programs.
-func TestArticleVectors(t *testing.T) {
+// TestArticleVectorsOfCorpora reproduces the results of the article's own programs.
+func TestArticleVectorsOfCorpora(t *testing.T) {
 	for _, name := range []string{"articles2500", "multilingual"} {
 		t.Run(name, func(t *testing.T) {
 			fingerprints := map[string][]uint32{}

@@ -4,48 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
-	"github.com/klauspost/compress/zstd"
+	"mirrorbeam/internal/corporatest"
 )
-
-// corpora is where the real texts are kept, outside of the module.
-const corpora = "../../shared/corpora"
-
-// readCorpusFile returns the content of a file of the corpora, or skips.
-func readCorpusFile(t testing.TB, name string) []byte {
-	t.Helper()
-	file, err := os.Open(filepath.Join(corpora, name))
-	if os.IsNotExist(err) {
-		t.Skip("the corpora are not on this machine")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	decoder, err := zstd.NewReader(file, zstd.WithDecoderMaxWindow(1<<31))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer decoder.Close()
-	content, err := io.ReadAll(decoder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
-}
 
 // readRows returns the columns of the rows of a file of tables.
 func readRows(t testing.TB, name string) [][]string {
 	var rows [][]string
-	for line := range strings.Lines(string(readCorpusFile(t, name))) {
+	for line := range strings.Lines(string(corporatest.Read(t, name))) {
 		rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
 	}
 	return rows
@@ -55,7 +26,7 @@ func readRows(t testing.TB, name string) [][]string {
 // about the job's way.
 func readSets(t testing.TB, name string) (ids []string, sets map[string][]uint64) {
 	sets = map[string][]uint64{}
-	lines := bufio.NewScanner(bytes.NewReader(readCorpusFile(t, name)))
+	lines := bufio.NewScanner(bytes.NewReader(corporatest.Read(t, name)))
 	lines.Buffer(nil, 1<<30)
 	for lines.Scan() {
 		var document struct{ ID, Text string }

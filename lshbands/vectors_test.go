@@ -4,37 +4,18 @@ import (
 	"bufio"
 	"fmt"
 	"math/bits"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
+	"mirrorbeam/internal/corporatest"
 )
 
-// vectors is where the results of other programs are kept, outside of the module.
-const vectors = "../../shared/corpora/vectors"
-
-// readVectors returns the lines of a file of vectors, cut into fields, or skips
-// the test if it is not there.
+// readVectors returns the lines of a file of vectors, cut into fields.
 func readVectors(t *testing.T, name string) (lines [][]string) {
 	t.Helper()
-	file, err := os.Open(filepath.Join(vectors, name))
-	if os.IsNotExist(err) {
-		t.Skip("the vectors are not on this machine: nothing was compared with seomoz/simhash-cpp")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	decoder, err := zstd.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer decoder.Close()
-	scanner := bufio.NewScanner(decoder)
+	scanner := bufio.NewScanner(corporatest.Open(t, "vectors/"+name))
 	for scanner.Scan() {
 		lines = append(lines, strings.Split(scanner.Text(), "\t"))
 	}
@@ -72,9 +53,9 @@ func likeSeomoz(bits, blocks int) []int {
 	return lengths
 }
 
-// TestPermuteLikeSeomoz compares permuted hashes and the masks of prefixes of
+// TestPermuteLikeCorpora compares permuted hashes and the masks of prefixes of
 // seomoz/simhash-cpp, table by table.
-func TestPermuteLikeSeomoz(t *testing.T) {
+func TestPermuteLikeCorpora(t *testing.T) {
 	compared := 0
 	for _, line := range readVectors(t, "seomoz_permutations.tsv.zst") {
 		blocks, distance, table := parseInt(t, line[0]), parseInt(t, line[1]), parseInt(t, line[2])
@@ -114,9 +95,9 @@ func seomozHashes(t *testing.T) (hashes []uint64) {
 	return hashes
 }
 
-// TestPairsOfSeomoz compares all pairs that seomoz/simhash-cpp finds, for nine
+// TestPairsOfCorpora compares all pairs that seomoz/simhash-cpp finds, for nine
 // settings of blocks and bits, cut as it does and as we do.
-func TestPairsOfSeomoz(t *testing.T) {
+func TestPairsOfCorpora(t *testing.T) {
 	hashes := seomozHashes(t)
 	want := map[[2]int][]string{}
 	for _, line := range readVectors(t, "seomoz_find_all.tsv.zst") {
@@ -145,8 +126,8 @@ func TestPairsOfSeomoz(t *testing.T) {
 	}
 }
 
-// TestClustersOfSeomoz compares the clusters of pairs within three bits.
-func TestClustersOfSeomoz(t *testing.T) {
+// TestClustersOfCorpora compares the clusters of pairs within three bits.
+func TestClustersOfCorpora(t *testing.T) {
 	hashes := seomozHashes(t)
 	label := make([]int, len(hashes)) // the first of the cluster
 	for i := range label {

@@ -28,6 +28,7 @@ func sided(lines []line, values []string, seed uint64) []line {
 
 // TestAcross compares with brute force over the pairs of documents that differ in a field.
 func TestAcross(t *testing.T) {
+	t.Parallel()
 	for _, values := range [][]string{sides, {`"a"`, `"a"`, `"a"`, `"a"`, `"a"`, `"b"`}} {
 		lines := sided(slices.Concat(oddities(51), equalTexts(52), spread(54)), values, 53)
 		lines = slices.DeleteFunc(lines, func(l line) bool { return l.kind == rejectLine })
@@ -83,6 +84,7 @@ func spread(seed uint64) []line {
 
 // TestAcrossHeaps compares jobs with heaps with brute force, as TestHeaps does.
 func TestAcrossHeaps(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("heaps need many documents; TestAcross runs the same code on few")
 	}
@@ -91,7 +93,7 @@ func TestAcrossHeaps(t *testing.T) {
 		many[i] = fmt.Sprint(i)
 	}
 	for n, values := range [][]string{{`"a"`, `"b"`, `"c"`}, {`"a"`, `"a"`, `"a"`, `"b"`}, many} {
-		files := cut(sided(heapCorpus(57+uint64(n), 900, 3), values, 58), 3)
+		files := cut(sided(heapCorpus(57+uint64(n), 600, 3), values, 58), 3)
 		input := putCorpus(t, plain, files...)
 		tr := naiveTruth(3, true, files...)
 		for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
@@ -110,7 +112,7 @@ func TestAcrossHeaps(t *testing.T) {
 					if clustered, most := len(h.rows.clusters), len(tr.clusterRows(config.Threshold, keeping == preference.Longest, false)); clustered > most || clustered < most*9/10 {
 						t.Errorf("%d documents are in clusters, of %d", clustered, most)
 					}
-					other, _ := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 50, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5})
+					other, _ := runInner(t, config, heapsInCuts)
 					sameText(t, string(keys), other, text)
 				})
 			}
@@ -120,6 +122,7 @@ func TestAcrossHeaps(t *testing.T) {
 
 // TestAcrossFollows: the rows of a job follow from those of a job that compares all documents, whatever the method.
 func TestAcrossFollows(t *testing.T) {
+	t.Parallel()
 	lines := slices.Concat(synthetic(61), equalTexts(62), spread(63))
 	lines = marked(sided(lines, sides, 64), func(i int, l *line) map[string]string {
 		l.scope = []string{`"en"`, `"de"`}[i/2%2]

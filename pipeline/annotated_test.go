@@ -121,6 +121,7 @@ func whatBecame(t *testing.T, folder string) map[string]annotated {
 
 // TestAnnotated: in every format that has fields each document has its record, which says what clusters and removed say.
 func TestAnnotated(t *testing.T) {
+	t.Parallel()
 	all := articles(t)
 	byID := map[string]article{}
 	for _, d := range all {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/job"
@@ -137,15 +138,12 @@ func TestAuditDependsOnDocumentsOnly(t *testing.T) {
 	}
 }
 
-// TestAuditFindsThinBands: bands that miss one pair in fourteen of real texts are detected by a sample of a tenth of
+// TestAuditFindsThinBandsInCorpora: bands that miss one pair in fourteen of real texts are detected by a sample of a tenth of
 // the documents. One interval in twenty may miss the truth. So several samples are drawn: which documents are in a sample
 // depends on the number of their file, and empty files come before it.
-func TestAuditFindsThinBands(t *testing.T) {
-	input := filepath.Join(corpora, "mirrors", "installguide_text.jsonl.zst")
-	if _, err := os.Stat(input); err != nil {
-		t.Skipf("the corpus is not here: %v", err)
-	}
-	pairs := readTruePairs(t, filepath.Join(corpora, "mirrors", "installguide_text.exact_w3cjk_j0.5.tsv.zst"))
+func TestAuditFindsThinBandsInCorpora(t *testing.T) {
+	input := corporatest.Path(t, "mirrors/installguide_text.jsonl.zst")
+	pairs := readTruePairs(t, corporatest.Path(t, "mirrors/installguide_text.exact_w3cjk_j0.5.tsv.zst"))
 	folder, misses, sum, samples := t.TempDir(), 0, 0.0, 5
 	if testing.Short() {
 		samples = 2

@@ -1,25 +1,22 @@
 package pipeline
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/output"
 )
 
-// TestChains runs on corpora whose documents form long chains at a low threshold: template pages in many languages, and
+// TestChainsOfCorpora runs on corpora whose documents form long chains at a low threshold: template pages in many languages, and
 // licences. A component may be large, but no document is removed for one that it is not similar to. A star is as tight
 // as the threshold.
-func TestChains(t *testing.T) {
+func TestChainsOfCorpora(t *testing.T) {
+	t.Parallel()
 	for _, corpus := range []string{"mirrors/installguide_text.jsonl.zst", "licenses/all.jsonl.zst"} {
 		t.Run(filepath.Dir(corpus), func(t *testing.T) {
-			input := filepath.Join(corpora, corpus)
-			if _, err := os.Stat(input); err != nil {
-				t.Skipf("the corpus is not here: %v", err)
-			}
-			config := testConfig(t, input)
+			config := testConfig(t, corporatest.Path(t, corpus))
 			config.Threshold = 0.5
 			config.Emit = []string{output.Clusters, output.Removed}
 			largest := map[keep.Split]int{}

@@ -2,22 +2,20 @@ package pipeline
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 )
 
-// corpora is the folder of real texts with all their pairs. They are not part of this repository.
-const corpora = "../../shared/corpora"
-
 // TestCorpora measures recall and precision on real texts against all pairs that
 // an independent program found.
 func TestCorpora(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("real corpora take a minute")
 	}
@@ -27,7 +25,7 @@ func TestCorpora(t *testing.T) {
 		{"licenses/all.jsonl.zst", "licenses/exact_w3_j0.5.tsv.zst"},
 		{"tang/tang.jsonl.zst", "tang/exact_w3cjk_j0.5.tsv.zst"},
 	}
-	mirrors, _ := filepath.Glob(filepath.Join(corpora, "mirrors", "*.exact_*.tsv.zst"))
+	mirrors, _ := filepath.Glob(filepath.Join(corporatest.Folder(t), "mirrors", "*.exact_*.tsv.zst"))
 	for _, path := range mirrors {
 		name, _, _ := strings.Cut(filepath.Base(path), ".exact_")
 		list = append(list, corpusTruth{"mirrors/" + name + ".jsonl.zst", "mirrors/" + filepath.Base(path)})
@@ -35,11 +33,7 @@ func TestCorpora(t *testing.T) {
 	audits, covered := 0, 0
 	for _, c := range list {
 		t.Run(strings.TrimSuffix(c.corpus, ".jsonl.zst"), func(t *testing.T) {
-			input := filepath.Join(corpora, c.corpus)
-			if _, err := os.Stat(input); err != nil {
-				t.Skipf("the corpus is not here: %v", err)
-			}
-			pairs := readTruePairs(t, filepath.Join(corpora, c.pairs))
+			input, pairs := corporatest.Path(t, c.corpus), readTruePairs(t, corporatest.Path(t, c.pairs))
 			for _, threshold := range []float64{0.5, 0.6, 0.7, 0.8, 0.9} {
 				config := testConfig(t, input)
 				config.Emit, config.Audit = []string{output.Pairs}, "500"

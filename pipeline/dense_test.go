@@ -11,6 +11,7 @@ import (
 // TestTemplatePages runs on 20,000 pages of one template, far more than are compared with each other. The clusters are
 // still right, the skipped pairs are counted, and an example is named.
 func TestTemplatePages(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("20,000 documents take some seconds")
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/plan"
@@ -45,20 +46,31 @@ type golden struct {
 	home      *testing.T // the test at whose end the folders go
 }
 
-// TestGolden compares the results of jobs, queries and plans of every mode with the file.
-func TestGolden(t *testing.T) {
+// TestGolden compares the results of jobs, queries and plans of every mode over made-up documents with the file.
+func TestGolden(t *testing.T) { compareGolden(t, false) }
+
+// TestGoldenOfCorpora does so over real texts.
+func TestGoldenOfCorpora(t *testing.T) { compareGolden(t, true) }
+
+// compareGolden compares the results of the rows over real texts, or of the others.
+func compareGolden(t *testing.T, real bool) {
 	if raceDetector {
 		t.Skip("the jobs are those of other tests, and take minutes with the race detector")
 	}
 	g := newGolden(t)
+	row := func(name, input string, compare func(t *testing.T)) {
+		if isReal := goldenCorpora[input] == nil; isReal == real {
+			t.Run(name, compare)
+		}
+	}
 	for _, run := range goldenRuns {
-		t.Run(run.name, func(t *testing.T) { g.run(t, run) })
+		row(run.name, run.input, func(t *testing.T) { g.run(t, run) })
 	}
 	for _, query := range goldenQueries {
-		t.Run(query.name, func(t *testing.T) { g.query(t, query) })
+		row(query.name, query.input, func(t *testing.T) { g.query(t, query) })
 	}
 	for _, plan := range goldenPlans {
-		t.Run(plan.name, func(t *testing.T) { g.plan(t, plan) })
+		row(plan.name, plan.input, func(t *testing.T) { g.plan(t, plan) })
 	}
 	if os.Getenv("UPDATE") != "" {
 		g.write(t)
@@ -81,7 +93,7 @@ func newGolden(t *testing.T) *golden {
 	return g
 }
 
-// corpus returns the path of a corpus. It skips the test if a real corpus is missing.
+// corpus returns the path of a corpus.
 func (g *golden) corpus(t *testing.T, name string) string {
 	t.Helper()
 	if g.folders[name] != "" {
@@ -91,11 +103,7 @@ func (g *golden) corpus(t *testing.T, name string) string {
 		g.folders[name] = makeCorpus(g.home)
 		return g.folders[name]
 	}
-	path := filepath.Join(corpora, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the corpus is not here: %v", err)
-	}
-	return path
+	return corporatest.Path(t, name)
 }
 
 // config returns the configuration of a row.

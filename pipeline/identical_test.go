@@ -12,6 +12,7 @@ import (
 // TestIdentical: documents of the same bytes, or of the same words in the same order, are joined, and no others, whatever
 // else is in the files, with a reference and without.
 func TestIdentical(t *testing.T) {
+	t.Parallel()
 	files, references := cut(oddities(17), 3), cut(oddities(18), 3)
 	input, reference := putCorpus(t, plain, files...), putCorpus(t, plain, references...)
 	for i := range references {

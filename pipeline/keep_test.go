@@ -185,6 +185,7 @@ func TestKeepReference(t *testing.T) {
 
 // TestKeepIsLawful: how a job runs does not change which documents it keeps.
 func TestKeepIsLawful(t *testing.T) {
+	t.Parallel()
 	files := cut(marked(heapCorpus(34, 500, 3), func(i int, _ *line) map[string]string {
 		return map[string]string{"score": fmt.Sprint(i * 7919 % 41)}
 	}), 3)
@@ -199,7 +200,7 @@ func TestKeepIsLawful(t *testing.T) {
 		}
 		for _, inner := range []innerJob{
 			{splitBytes: 30 << 10, shards: 3, placeBytes: 64 << 10, bounds: denseBounds, lanes: 2},
-			{splitBytes: 4 << 10, shards: 50, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5},
+			heapsInCuts,
 		} {
 			got, _ := runInner(t, config, inner)
 			sameText(t, fmt.Sprintf("%s %+v", preferred, inner), got, want)

@@ -29,6 +29,7 @@ func init() {
 
 // TestRegisteredMethod: a method that is registered joins a whole job.
 func TestRegisteredMethod(t *testing.T) {
+	t.Parallel()
 	files := cut(oddities(91), 3)
 	config := byKeys(testConfig(t, putCorpus(t, plain, files...)), bySize)
 	summary := runJob(t, config)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/preference"
@@ -73,6 +73,7 @@ func mirrorConfig(t testing.TB, input ...string) job.Config {
 
 // TestMirrorsInCuts: rows about sites do not depend on how a job is cut, nor on tasks that run twice or get lost.
 func TestMirrorsInCuts(t *testing.T) {
+	t.Parallel()
 	for _, keys := range []methods.Name{methods.Exact, methods.SimHash} {
 		files := cut(ofSites(slices.Concat(oddities(81), synthetic(82)), 12, 83), 3)
 		config := mirrorConfig(t, putCorpus(t, plain, files...))
@@ -84,8 +85,8 @@ func TestMirrorsInCuts(t *testing.T) {
 			t.Fatalf("a corpus with too little to compare: %+v", whole.Mirrors)
 		}
 		sameInCuts(t, config, want, whole,
-			innerJob{splitBytes: 4 << 10, shards: 7, placeBytes: 1 << 12, lanes: 3},
-			innerJob{splitBytes: 1500, shards: 50, placeBytes: 1 << 12, lanes: 7, unreliable: 5})
+			innerJob{splitBytes: 10 << 10, shards: 7, placeBytes: 1 << 12, lanes: 3},
+			innerJob{splitBytes: 6 << 10, shards: 20, placeBytes: 1 << 12, lanes: 7, unreliable: 5})
 	}
 }
 
@@ -173,6 +174,7 @@ func TestMirrorsGraph(t *testing.T) {
 // their files: two sites are mirrors if at least half of the pages of the one with fewer pages have a page at the same path
 // on the other, and a Jaccard similarity of at least .5 to it.
 func TestMirrorCorpora(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		corpus string
 		rule   site.Rule
@@ -184,11 +186,7 @@ func TestMirrorCorpora(t *testing.T) {
 		{"clang_text", site.Host},
 	} {
 		t.Run(c.corpus, func(t *testing.T) {
-			input := filepath.Join(corpora, "mirrors", c.corpus+".jsonl.zst")
-			if _, err := os.Stat(input); err != nil {
-				t.Skipf("the corpus is not here: %v", err)
-			}
-			config := testConfig(t, input)
+			config := testConfig(t, corporatest.Path(t, "mirrors/"+c.corpus+".jsonl.zst"))
 			config.Emit, config.Threshold, config.URLField, config.Site = []string{output.Mirrors, output.Sites}, 0.5, "id", c.rule
 			summary := runJob(t, config)
 			siteOf := func(id string) string {
@@ -200,7 +198,7 @@ func TestMirrorCorpora(t *testing.T) {
 			for _, row := range decodeLoose[siteRow](t, readOutput(t, config.Output, output.Sites)) {
 				pages[row.Site] = int(row.Pages)
 			}
-			for _, pair := range readTruePairs(t, filepath.Join(corpora, "mirrors", c.corpus+".aligned_sim.tsv.zst")) {
+			for _, pair := range readTruePairs(t, corporatest.Path(t, "mirrors/"+c.corpus+".aligned_sim.tsv.zst")) {
 				if pair.jaccard >= 0.5 {
 					a, b := siteOf(pair.a), siteOf(pair.b)
 					aligned[[2]string{min(a, b), max(a, b)}]++

@@ -17,18 +17,14 @@ import (
 // TestParquetResults: rows in Parquet, which a library reads, are those in JSON to the byte. For scripts/parquetcheck.py,
 // which reads them with other libraries, both go to the folder that PARQUET_OUT names, if it is set.
 func TestParquetResults(t *testing.T) {
-	real := filepath.Join(corpora, "mirrors/etcd_docs.jsonl.zst")
-	if _, err := os.Stat(real); err != nil {
-		t.Logf("%s is missing: made-up documents stand for it", real)
-		real = putCorpus(t, plain, cut(synthetic(lawSeed), 3)...)
-	}
+	usual := putCorpus(t, plain, cut(synthetic(lawSeed), 3)...)
 	odd := putCorpus(t, plain, cut(oddities(5), 3)...)
 	reference := putCorpus(t, plain, cut(oddities(6), 3)...)
 	for _, test := range []struct {
 		name, input string
 		change      func(*job.Config)
 	}{
-		{"usual", real, func(c *job.Config) {
+		{"usual", usual, func(c *job.Config) {
 			c.Emit = []string{output.Clusters, output.Pairs, output.Removed, output.Sketches, output.Unique}
 		}},
 		{"odd", odd, func(c *job.Config) {
@@ -37,10 +33,10 @@ func TestParquetResults(t *testing.T) {
 		{"reference", odd, func(c *job.Config) {
 			c.Reference, c.Emit = []string{reference}, []string{output.Clusters, output.Pairs, output.Removed}
 		}},
-		{"hamming", real, func(c *job.Config) {
+		{"hamming", usual, func(c *job.Config) {
 			c.Keys, c.Score, c.Emit = methods.SimHash, methods.Hamming, []string{output.Clusters, output.Pairs}
 		}},
-		{"containment", real, func(c *job.Config) {
+		{"containment", usual, func(c *job.Config) {
 			c.Keys, c.Similarity, c.Threshold, c.Emit = methods.Auto, methods.Containment, .2, []string{output.Pairs}
 		}},
 	} {

@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/plan"
@@ -107,24 +106,28 @@ func TestNextChoices(t *testing.T) {
 // TestPlannedWork compares a plan with the counts of real jobs: candidates, key records, and the size of temporary
 // files. CPU time depends on the machine.
 func TestPlannedWork(t *testing.T) {
-	inputs := map[string]string{"synthetic": putCorpus(t, plain, cut(synthetic(24), 2)...)}
-	if !testing.Short() {
-		for name, path := range map[string]string{
-			"all pairs of long texts": "mirrors/powershell_docs.jsonl.zst",
-			"news":                    "reuters21578/reuters.jsonl.zst",
-			"help":                    "prose/libreoffice_help.jsonl.zst",
-			"licenses":                "licenses/all.jsonl.zst",
-		} {
-			inputs[name] = filepath.Join(corpora, path)
-		}
+	comparePlans(t, map[string]string{"synthetic": putCorpus(t, plain, cut(synthetic(24), 2)...)})
+}
+
+// TestPlannedWorkOnCorpora does so with real texts.
+func TestPlannedWorkOnCorpora(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real corpora take a minute")
 	}
+	comparePlans(t, map[string]string{
+		"all pairs of long texts": corporatest.Path(t, "mirrors/powershell_docs.jsonl.zst"),
+		"news":                    corporatest.Path(t, "reuters21578/reuters.jsonl.zst"),
+		"help":                    corporatest.Path(t, "prose/libreoffice_help.jsonl.zst"),
+		"licenses":                corporatest.Path(t, "licenses/all.jsonl.zst"),
+	})
+}
+
+// comparePlans compares plans with the runs that they are for, over inputs with names.
+func comparePlans(t *testing.T, inputs map[string]string) {
 	for name, input := range inputs {
 		for _, keys := range []methods.Name{methods.Auto, methods.MinHash} {
 			for _, threshold := range []float64{0.5, 0.8} {
 				t.Run(fmt.Sprintf("%s, %s at %g", name, keys, threshold), func(t *testing.T) {
-					if _, err := os.Stat(input); err != nil {
-						t.Skipf("the corpus is not here: %v", err)
-					}
 					config := byKeys(testConfig(t, input), keys)
 					config.Threshold, config.Audit, config.Emit = threshold, "auto", []string{output.Clusters}
 					comparePlan(t, config)
@@ -222,20 +225,30 @@ func TestPlannedTraffic(t *testing.T) {
 	}
 	w := newWriter(27)
 	w.families(2500, 5, 60, 240)
-	inputs := map[string]string{
-		"small":     putCorpus(t, plain, cut(synthetic(24), 2)...),
-		"oddities":  putCorpus(t, gzipped, cut(oddities(21), 4)...),
-		"families":  putCorpus(t, plain, cut(w.lines, 3)...),
-		"news":      filepath.Join(corpora, "reuters21578/reuters.jsonl.zst"),
-		"licenses":  filepath.Join(corpora, "licenses/all.jsonl.zst"),
-		"aphorisms": filepath.Join(corpora, "prose/fortunes.jsonl.zst"),
+	compareTraffics(t, map[string]string{
+		"small":    putCorpus(t, plain, cut(synthetic(24), 2)...),
+		"oddities": putCorpus(t, gzipped, cut(oddities(21), 4)...),
+		"families": putCorpus(t, plain, cut(w.lines, 3)...),
+	})
+}
+
+// TestPlannedTrafficOfCorpora does so with real texts.
+func TestPlannedTrafficOfCorpora(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many jobs, which a run without -short has; TestPlannedWork plans some of them in this one")
 	}
+	compareTraffics(t, map[string]string{
+		"news":      corporatest.Path(t, "reuters21578/reuters.jsonl.zst"),
+		"licenses":  corporatest.Path(t, "licenses/all.jsonl.zst"),
+		"aphorisms": corporatest.Path(t, "prose/fortunes.jsonl.zst"),
+	})
+}
+
+// compareTraffics compares the planned traffic of jobs by each method with the real one, over inputs with names.
+func compareTraffics(t *testing.T, inputs map[string]string) {
 	for name, input := range inputs {
 		for _, keys := range []methods.Name{methods.Auto, methods.Exact, methods.MinHash, methods.SimHash} {
 			t.Run(fmt.Sprintf("%s, %s", name, keys), func(t *testing.T) {
-				if _, err := os.Stat(input); err != nil {
-					t.Skipf("the corpus is not here: %v", err)
-				}
 				config := byKeys(testConfig(t, input), keys)
 				config.Audit, config.Emit = "auto", []string{output.Clusters}
 				compareTraffic(t, config)

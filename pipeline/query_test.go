@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/index"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/query"
@@ -84,10 +85,7 @@ func (tr *truth) matchRows(threshold float64) (rows []matchRow) {
 		a := &tr.documents[i]
 		start := len(rows)
 		for j := range tr.documents {
-			b, jaccard := &tr.documents[j], tr.similarity(i, j)
-			if i == j {
-				jaccard = 1
-			}
+			b, jaccard := &tr.documents[j], tr.likeness(i, j)
 			if jaccard < threshold {
 				continue
 			}
@@ -96,7 +94,7 @@ func (tr *truth) matchRows(threshold float64) (rows []matchRow) {
 				ContainmentA: 1, ContainmentB: 1, Identical: jaccard == 1, Reference: j < tr.references,
 			}
 			if jaccard < 1 {
-				shared := float64(tr.shared[[2]int{min(i, j), max(i, j)}])
+				shared := float64(tr.shared[max(i, j)][min(i, j)])
 				row.ContainmentA, row.ContainmentB = shared/float64(len(a.set)), shared/float64(len(b.set))
 			}
 			rows = append(rows, row)
@@ -207,6 +205,7 @@ func TestQueryOfStreamIsThatOfFile(t *testing.T) {
 // TestQueryOfCorpora compares the answers for all documents of real corpora with all pairs that an independent program
 // found.
 func TestQueryOfCorpora(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("real corpora take a minute")
 	}
@@ -218,15 +217,12 @@ func TestQueryOfCorpora(t *testing.T) {
 		{"tang/tang.jsonl.zst", "tang/exact_w3cjk_j0.5.tsv.zst", true},
 	} {
 		t.Run(filepath.Dir(c.corpus), func(t *testing.T) {
-			input := filepath.Join(corpora, c.corpus)
-			if _, err := os.Stat(input); err != nil {
-				t.Skipf("the corpus is not here: %v", err)
-			}
+			input := corporatest.Path(t, c.corpus)
 			config := testConfig(t, input)
 			config.Threshold, config.Tokens, config.Audit = 0.5, measureOf(c.cjk), "off"
 			x := runIndex(t, config)
 			want := map[string]float64{}
-			for _, pair := range readTruePairs(t, filepath.Join(corpora, c.pairs)) {
+			for _, pair := range readTruePairs(t, corporatest.Path(t, c.pairs)) {
 				want[min(pair.a, pair.b)+"\t"+max(pair.a, pair.b)] = pair.jaccard
 			}
 			rows, _ := runQuery(t, x, query.Request{Input: []string{input}})

@@ -92,7 +92,7 @@ func TestRarityChangesNothing(t *testing.T) {
 	rows, whole := runInner(t, config, wholeJob)
 	sameInCuts(t, config, rows, whole,
 		innerJob{splitBytes: 20 << 10, shards: 3, placeBytes: 64 << 10, lanes: 2},
-		innerJob{splitBytes: 4 << 10, shards: 50, placeBytes: 1 << 10, lanes: 3},
+		innerJob{splitBytes: 8 << 10, shards: 20, placeBytes: 1 << 10, lanes: 3},
 	)
 	runJob(t, config)
 	want := string(readOutput(t, config.Output, output.Pairs))

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
@@ -106,20 +106,17 @@ func TestReferenceRefused(t *testing.T) {
 	}
 }
 
-// TestReferenceOfRealTexts splits corpora in two. All true pairs follow from the rows, except pairs of two documents of
+// TestReferenceOfCorpora splits corpora in two. All true pairs follow from the rows, except pairs of two documents of
 // the reference.
-func TestReferenceOfRealTexts(t *testing.T) {
+func TestReferenceOfCorpora(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("real corpora take a minute")
 	}
 	for _, name := range []string{"reuters21578/reuters", "licenses/all"} {
-		path := filepath.Join(corpora, name+".jsonl.zst")
-		if _, err := os.Stat(path); err != nil {
-			t.Skipf("the corpus is not here: %v", err)
-		}
 		known, rest := file{name: "r.jsonl"}, file{name: "x.jsonl"}
 		isKnown, n := map[string]bool{}, 0
-		for raw := range strings.Lines(string(readFile(t, path))) {
+		for raw := range strings.Lines(string(readFile(t, corporatest.Path(t, name+".jsonl.zst")))) {
 			var record struct{ ID string }
 			if err := json.Unmarshal([]byte(raw), &record); err != nil {
 				t.Fatal(err)
@@ -132,7 +129,7 @@ func TestReferenceOfRealTexts(t *testing.T) {
 			n++
 		}
 		folder := putCorpus(t, plain, known, rest)
-		all := readTruePairs(t, filepath.Join(corpora, filepath.Dir(name), "exact_w3_j0.5.tsv.zst"))
+		all := readTruePairs(t, corporatest.Path(t, filepath.Dir(name)+"/exact_w3_j0.5.tsv.zst"))
 		for _, threshold := range []float64{0.5, 0.8} {
 			t.Run(fmt.Sprintf("%s at %g", name, threshold), func(t *testing.T) {
 				config := testConfig(t, filepath.Join(folder, "x*"))

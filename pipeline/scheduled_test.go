@@ -127,6 +127,7 @@ func (n *night) checkSaved(t *testing.T, s Summary, read int64) {
 // TestTenNights: ten runs, of which one brings a file that sorts before all others, one removes a file and one changes one,
 // each write what a run over everything writes.
 func TestTenNights(t *testing.T) {
+	t.Parallel()
 	all := []methods.Name{methods.Exact, methods.MinHash, methods.SimHash, methods.All, methods.SameBytes, methods.SameWords}
 	if testing.Short() {
 		all = all[:2]
@@ -171,7 +172,8 @@ func TestTenNights(t *testing.T) {
 // TestNights: whatever comes and goes, and whatever the settings, a run with a state writes what a run over everything
 // writes.
 func TestNights(t *testing.T) {
-	seeds := uint64(20)
+	t.Parallel()
+	seeds := uint64(12)
 	if testing.Short() {
 		seeds = 4
 	}

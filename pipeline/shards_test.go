@@ -95,6 +95,9 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, outputs.
 // wholeJob is a job that is not cut.
 var wholeJob = innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1}
 
+// heapsInCuts is a job over a corpus with heaps that is cut into many pieces.
+var heapsInCuts = innerJob{splitBytes: 16 << 10, shards: 12, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5}
+
 // sameInCuts compares the results of a whole job with those of the same job in cuts.
 func sameInCuts(t *testing.T, config job.Config, want string, whole outputs.Result, cuts ...innerJob) {
 	t.Helper()
@@ -126,6 +129,7 @@ func checkSame(t *testing.T, what string, got, want any) {
 // within lines, shards of a few keys, places for less than one component, which
 // is then cut into blocks.
 func TestInnerCutsChangeNothing(t *testing.T) {
+	t.Parallel()
 	files := cut(oddities(lawSeed), 3)
 	input := putCorpus(t, plain, files...)
 	for _, keys := range []methods.Name{methods.MinHash, methods.Exact} {
@@ -141,11 +145,11 @@ func checkInnerCuts(t *testing.T, config job.Config) {
 	}
 	sameInCuts(t, config, want, whole,
 		innerJob{splitBytes: 1 << 30, shards: 3, placeBytes: 1 << 30, lanes: 2},
-		innerJob{splitBytes: 1 << 30, shards: 50, placeBytes: 1 << 14, graphBytes: 4 << 10, lanes: 2},
+		innerJob{splitBytes: 1 << 30, shards: 20, placeBytes: 1 << 14, graphBytes: 4 << 10, lanes: 2},
 		innerJob{splitBytes: 20 << 10, shards: 1, placeBytes: 4 << 10, lanes: 3},
-		innerJob{splitBytes: 4 << 10, shards: 3, placeBytes: 1 << 10, graphBytes: 32 << 10, lanes: 2},
-		innerJob{splitBytes: 1500, shards: 50, placeBytes: 256, lanes: 7},
-		innerJob{splitBytes: 900, shards: 7, placeBytes: 200, graphBytes: 100 << 10, lanes: 2},
+		innerJob{splitBytes: 10 << 10, shards: 3, placeBytes: 1 << 10, graphBytes: 32 << 10, lanes: 2},
+		innerJob{splitBytes: 6 << 10, shards: 50, placeBytes: 256, lanes: 7},
+		innerJob{splitBytes: 3 << 10, shards: 7, placeBytes: 200, graphBytes: 100 << 10, lanes: 2},
 	)
 }
 
@@ -155,7 +159,7 @@ func TestInnerCutsOfCompressed(t *testing.T) {
 	config := lawConfig(t, putCorpus(t, zstded, files...))
 	want, _ := runInner(t, config, wholeJob)
 	for _, inner := range []innerJob{
-		{splitBytes: 1, shards: 50, placeBytes: 1 << 12, lanes: 2},
+		{splitBytes: 1, shards: 20, placeBytes: 1 << 12, lanes: 2},
 		{splitBytes: 100 << 10, shards: 3, placeBytes: 1 << 10, lanes: 1},
 	} {
 		got, _ := runInner(t, config, inner)
@@ -165,6 +169,7 @@ func TestInnerCutsOfCompressed(t *testing.T) {
 
 // TestAllPairsInBlocks compares all pairs in one block, and block by block, down to one document a block.
 func TestAllPairsInBlocks(t *testing.T) {
+	t.Parallel()
 	files := cut(oddities(lawSeed), 3)
 	config := lawConfig(t, putCorpus(t, plain, files...))
 	config.Keys = methods.All
@@ -175,7 +180,7 @@ func TestAllPairsInBlocks(t *testing.T) {
 	}
 	sameInCuts(t, config, want, whole,
 		innerJob{splitBytes: 1 << 30, shards: 3, placeBytes: 64 << 10, lanes: 2},
-		innerJob{splitBytes: 4 << 10, shards: 50, placeBytes: 8 << 10, lanes: 3},
+		innerJob{splitBytes: 8 << 10, shards: 20, placeBytes: 8 << 10, lanes: 3},
 		innerJob{splitBytes: 20 << 10, shards: 2, placeBytes: 16, lanes: 2},
 	)
 }
@@ -206,6 +211,7 @@ var denseBounds = groups.Bounds{Group: 30}
 // TestDenseGroups bounds the comparisons of a group below what its documents need. Skipped pairs are counted, every
 // listed pair is right, and the output depends only on the bound.
 func TestDenseGroups(t *testing.T) {
+	t.Parallel()
 	w := newWriter(5)
 	base := w.text(100)
 	for range 120 {
@@ -246,7 +252,7 @@ func TestDenseGroups(t *testing.T) {
 			}
 			for _, inner := range []innerJob{
 				{splitBytes: 3 << 10, shards: 3, placeBytes: 1 << 10, bounds: denseBounds, lanes: 2},
-				{splitBytes: 10 << 10, shards: 50, placeBytes: 1 << 20, bounds: denseBounds, lanes: 5},
+				{splitBytes: 10 << 10, shards: 20, placeBytes: 1 << 20, bounds: denseBounds, lanes: 5},
 			} {
 				got, other := runInner(t, config, inner)
 				sameText(t, fmt.Sprintf("%+v", inner), got, want)

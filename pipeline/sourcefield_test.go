@@ -57,6 +57,7 @@ func fromSources(lines []line, many int, seed uint64) []line {
 
 // TestSourceField compares with brute force over the pairs of a corpus: the values of a field are the sources.
 func TestSourceField(t *testing.T) {
+	t.Parallel()
 	for _, many := range []int{6, 40, 2000} {
 		lines := fromSources(sided(slices.Concat(oddities(71), equalTexts(72), spread(73)), sides, 74), many, 75)
 		files := cut(lines, 4)
@@ -102,6 +103,7 @@ func TestSourceField(t *testing.T) {
 
 // TestSourceFieldInCuts: the sources do not depend on how the job is cut.
 func TestSourceFieldInCuts(t *testing.T) {
+	t.Parallel()
 	files := cut(fromSources(oddities(76), 2000, 77), 3)
 	config := lawConfig(t, putCorpus(t, plain, files...))
 	config.SourceField = "site"
@@ -111,7 +113,7 @@ func TestSourceFieldInCuts(t *testing.T) {
 	}
 	cuts := []innerJob{
 		{splitBytes: 4 << 10, shards: 7, placeBytes: 1 << 12, lanes: 3},
-		{splitBytes: 1500, shards: 50, placeBytes: 1 << 12, lanes: 7},
+		{splitBytes: 3 << 10, shards: 20, placeBytes: 1 << 12, lanes: 7},
 	}
 	sameInCuts(t, config, want, whole, cuts...)
 	for _, cut := range cuts {

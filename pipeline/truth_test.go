@@ -72,13 +72,14 @@ type truth struct {
 	documents  []truthDocument
 	references int // number of documents of the reference, which come first
 	rejects    []rejectedRow
-	shared     map[[2]int]int // number of shingles that two documents share, without zeros
+	shared     [][]int // for each document, the number of shingles that it shares with each one up to itself
 }
 
 // naiveTruth compares all documents of the files, which are in document order.
 func naiveTruth(width int, cjk bool, files ...file) *truth {
-	tr := &truth{shared: map[[2]int]int{}}
+	tr := &truth{}
 	count := map[string]int{}
+	having := map[string][]int{} // documents by shingle
 	for _, f := range files {
 		position := int64(0)
 		for _, l := range f.lines {
@@ -99,17 +100,14 @@ func naiveTruth(width int, cjk bool, files ...file) *truth {
 		if d.name = d.id; d.id == "" || count[d.id] > 1 {
 			d.name = d.ref
 		}
-		for j := range i {
-			n := 0
-			for shingle := range d.set {
-				if tr.documents[j].set[shingle] {
-					n++
-				}
-			}
-			if n > 0 {
-				tr.shared[[2]int{j, i}] = n
+		shared := make([]int, i+1)
+		for shingle := range d.set {
+			having[shingle] = append(having[shingle], i)
+			for _, j := range having[shingle] {
+				shared[j]++
 			}
 		}
+		tr.shared = append(tr.shared, shared)
 	}
 	return tr
 }
@@ -138,7 +136,7 @@ func (tr *truth) likeness(i, j int) float64 {
 		}
 		return 0
 	}
-	n := tr.shared[[2]int{min(i, j), max(i, j)}]
+	n := tr.shared[max(i, j)][min(i, j)]
 	return float64(n) / float64(len(a.set)+len(b.set)-n)
 }
 
@@ -248,7 +246,7 @@ func (tr *truth) rowsOf(edges [][2]int) []pairRow {
 		a, b := &tr.documents[e[0]], &tr.documents[e[1]]
 		row := pairRow{A: a.name, B: b.name, Jaccard: tr.similarity(e[0], e[1]), ContainmentA: 1, ContainmentB: 1, Exact: true}
 		if row.Identical = row.Jaccard == 1; !row.Identical {
-			n := float64(tr.shared[e])
+			n := float64(tr.shared[e[1]][e[0]])
 			row.ContainmentA, row.ContainmentB = n/float64(len(a.set)), n/float64(len(b.set))
 		}
 		rows[i] = row

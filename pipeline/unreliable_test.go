@@ -10,6 +10,7 @@ import (
 // TestAttemptsChangeNothing: tasks and steps of every stage break off, lose their outcomes, or run twice at a time, as
 // they do on a cluster that loses workers. The results and the counts are those of a job whose tasks run once.
 func TestAttemptsChangeNothing(t *testing.T) {
+	t.Parallel()
 	input := putCorpus(t, plain, cut(oddities(lawSeed), 3)...)
 	for _, keys := range []methods.Name{methods.MinHash, methods.Exact, methods.SimHash, methods.All} {
 		config := byKeys(lawConfig(t, input), keys)
@@ -28,6 +29,7 @@ func TestAttemptsChangeNothing(t *testing.T) {
 
 // TestAttemptsOnHeaps does the same to groups too large to be compared fully.
 func TestAttemptsOnHeaps(t *testing.T) {
+	t.Parallel()
 	w := newWriter(5)
 	base := w.text(100)
 	for range 120 {
@@ -35,7 +37,7 @@ func TestAttemptsOnHeaps(t *testing.T) {
 	}
 	config := testConfig(t, putCorpus(t, plain, cut(w.lines, 2)...))
 	config.Keys, config.Bands, config.Rows = methods.MinHash, 4, 2 // few wide bands: large groups
-	job := innerJob{splitBytes: 4 << 10, shards: 3, placeBytes: 1 << 10, lanes: 2, bounds: denseBounds}
+	job := innerJob{splitBytes: 10 << 10, shards: 3, placeBytes: 4 << 10, lanes: 2, bounds: denseBounds}
 	want, whole := runInner(t, config, job)
 	if whole.Skipped.Groups == 0 {
 		t.Fatal("no group is too large")

@@ -27,6 +27,7 @@ func verifyCorpus() []file {
 // Similarities of large ones are marked as estimates, and are as near to the truth as theory predicts: so the larger the
 // sketches are, the nearer.
 func TestVerifyModes(t *testing.T) {
+	t.Parallel()
 	files := verifyCorpus()
 	input := putCorpus(t, plain, files...)
 	tr := naiveTruth(3, true, files...)
@@ -72,7 +73,7 @@ func TestVerifyModes(t *testing.T) {
 				if math.Abs(row.Jaccard-j) > 5*deviation+1/float64(size) {
 					t.Errorf("%+v: the truth is %g, %.1f standard errors away", row, j, math.Abs(row.Jaccard-j)/deviation)
 				}
-				n := float64(tr.shared[[2]int{a, b}])
+				n := float64(tr.shared[b][a])
 				for _, c := range [][2]float64{{row.ContainmentA, n / float64(sizeA)}, {row.ContainmentB, n / float64(sizeB)}} {
 					if c[0] > 1 || math.Abs(c[0]-c[1]) > 2.8/math.Sqrt(float64(size)) {
 						t.Errorf("%+v: a containment is %g, the truth is %g", row, c[0], c[1])

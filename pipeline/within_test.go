@@ -145,6 +145,7 @@ func withinPartsOf(t *testing.T, config job.Config) withinParts {
 
 // TestWithinIsTheUnion: the results of a job are those of one job for each value, put together, whatever the method.
 func TestWithinIsTheUnion(t *testing.T) {
+	t.Parallel()
 	lines := scoped(slices.Concat(synthetic(44), equalTexts(45)), 46)
 	files := cut(lines, 4)
 	known, files := files[:1], files[1:]
@@ -200,11 +201,12 @@ func TestWithinIsTheUnion(t *testing.T) {
 
 // TestWithinHeaps: very many similar documents of several scopes never meet.
 func TestWithinHeaps(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("heaps need many documents; TestWithin runs the same code on few")
 	}
 	for _, keys := range []methods.Name{methods.Exact, methods.MinHash} {
-		files := cut(marked(heapCorpus(47, 900, 3), func(i int, l *line) map[string]string {
+		files := cut(marked(heapCorpus(47, 600, 3), func(i int, l *line) map[string]string {
 			l.scope = []string{`"a"`, `"b"`}[i%2]
 			return map[string]string{"lang": l.scope}
 		}), 3)
@@ -218,7 +220,7 @@ func TestWithinHeaps(t *testing.T) {
 		}
 		h := heapCheck{tr: naiveTruth(3, true, files...), rows: rowsOf(t, text), threshold: config.Threshold, isExact: keys == methods.Exact}
 		h.check(t, result.Skipped)
-		other, _ := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 50, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5})
+		other, _ := runInner(t, config, heapsInCuts)
 		sameText(t, string(keys), other, text)
 	}
 }

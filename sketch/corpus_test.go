@@ -4,40 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/corporatest"
 )
 
-// corpora is where the real texts are kept, outside of the module.
-const corpora = "../../shared/corpora"
-
-// readCorpus returns texts of a corpus, about limit bytes of them, or false if
-// it is not there.
-func readCorpus(t testing.TB, name string, limit int) ([][]byte, bool) {
+// readCorpus returns texts of a corpus, about limit bytes of them.
+func readCorpus(t testing.TB, name string, limit int) [][]byte {
 	t.Helper()
-	file, err := os.Open(filepath.Join(corpora, name))
-	if os.IsNotExist(err) {
-		return nil, false
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	decoder, err := zstd.NewReader(file, zstd.WithDecoderMaxWindow(1<<31))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer decoder.Close()
-
 	var texts [][]byte
-	lines := bufio.NewReader(decoder)
+	lines := bufio.NewReader(corporatest.Open(t, name))
 	for size := 0; size < limit; {
 		line, err := lines.ReadBytes('\n')
 		if len(line) == 0 && err != nil {
@@ -50,16 +29,13 @@ func readCorpus(t testing.TB, name string, limit int) ([][]byte, bool) {
 		texts = append(texts, []byte(document.Text))
 		size += len(document.Text)
 	}
-	return texts, true
+	return texts
 }
 
 func TestCorpora(t *testing.T) {
 	for _, name := range []string{"udhr/udhr.jsonl.zst", "reuters21578/reuters.jsonl.zst", "tang/tang.jsonl.zst"} {
 		t.Run(strings.Split(name, "/")[0], func(t *testing.T) {
-			texts, ok := readCorpus(t, name, 1<<30)
-			if !ok {
-				t.Skip("the corpora are not on this machine")
-			}
+			texts := readCorpus(t, name, 1<<30)
 			every := max(len(texts)/150, 1)
 			c := newChecker()
 			for i := 0; i < len(texts); i += every {
@@ -111,10 +87,8 @@ const benchmarkSize = 512 << 10
 // texts returns texts of the kind, one behind the other in memory.
 func (k benchmarkText) texts(b *testing.B) (texts [][]byte, size int) {
 	all := [][]byte{[]byte(strings.Repeat(k.standIn, 1000))}
-	if k.corpus != "" {
-		if found, ok := readCorpus(b, k.corpus, 16<<20); ok {
-			all = found
-		}
+	if k.corpus != "" && corporatest.Has(b, k.corpus) {
+		all = readCorpus(b, k.corpus, 16<<20)
 	}
 	var memory []byte
 	for _, text := range all {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mirrorbeam/internal/corporatest"
 )
 
 // sequenceOptions are the options that sequences are compared with fingerprints
@@ -100,10 +102,7 @@ func TestSequence(t *testing.T) {
 func TestSequenceCorpora(t *testing.T) {
 	for _, name := range []string{"udhr/udhr.jsonl.zst", "tang/tang.jsonl.zst"} {
 		t.Run(strings.Split(name, "/")[0], func(t *testing.T) {
-			texts, ok := readCorpus(t, name, 1<<30)
-			if !ok {
-				t.Skip("the corpora are not on this machine")
-			}
+			texts := readCorpus(t, name, 1<<30)
 			c := newSequenceChecker(t)
 			every := max(len(texts)/40, 1)
 			for i := 0; i < len(texts); i += every {
@@ -253,9 +252,9 @@ func TestSequenceQuotations(t *testing.T) {
 }
 
 func BenchmarkSequence(b *testing.B) {
-	texts, ok := readCorpus(b, "licenses/all.jsonl.zst", 4<<20)
-	if !ok {
-		texts = [][]byte{bytes.Repeat([]byte("The quick brown fox jumps over the lazy dog. "), 1<<16)}
+	texts := [][]byte{bytes.Repeat([]byte("The quick brown fox jumps over the lazy dog. "), 1<<16)}
+	if corporatest.Has(b, "licenses/all.jsonl.zst") {
+		texts = readCorpus(b, "licenses/all.jsonl.zst", 4<<20)
 	}
 	for _, quotations := range []bool{false, true} {
 		b.Run(fmt.Sprintf("quotations=%v", quotations), func(b *testing.B) {

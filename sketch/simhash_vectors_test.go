@@ -22,9 +22,9 @@ func parseHex(t *testing.T, digits string) uint64 {
 	return x
 }
 
-// TestSimHashVectorsOfHashes compares with seomoz/simhash-cpp: a fingerprint and
+// TestSimHashHashVectorsOfCorpora compares with seomoz/simhash-cpp: a fingerprint and
 // the hashes of its features, in which a tie gives 0.
-func TestSimHashVectorsOfHashes(t *testing.T) {
+func TestSimHashHashVectorsOfCorpora(t *testing.T) {
 	s := newSimHash(t, SimHashOptions{Bits: 64, Raw: true, Tie: TieZero})
 	compared := 0
 	readLines(t, "vectors/seomoz_compute.tsv.zst", func(line []byte) {
@@ -45,10 +45,10 @@ func TestSimHashVectorsOfHashes(t *testing.T) {
 	}
 }
 
-// TestSimHashVectorsOfTexts compares with two Go libraries: mfonda/simhash, of
+// TestSimHashVectorsOfCorpora compares with two Go libraries: mfonda/simhash, of
 // words by 64-bit FNV-1, in which a tie gives 1, and dgryski/go-simstore, of
 // every three bytes by SipHash without a key, which has all bits the other way.
-func TestSimHashVectorsOfTexts(t *testing.T) {
+func TestSimHashVectorsOfCorpora(t *testing.T) {
 	texts := readTexts(t, "chrisjm/articles_2500.jsonl.zst", "udhr/udhr.jsonl.zst")
 	s := newSimHash(t, SimHashOptions{Bits: 64, Raw: true, Tie: TieOne})
 	ofWords := func(words [][]byte) uint64 {

@@ -115,11 +115,11 @@ func TestUniversalMinHashUnbiased(t *testing.T) {
 	}
 }
 
-// TestTutorial repeats the experiment of the tutorial: signatures of ten
+// TestTutorialCorpora repeats the experiment of the tutorial: signatures of ten
 // components, and all pairs with more than half of them equal are looked at.
 // The planted pairs must be among them, and their true similarity within what
 // ten components can say.
-func TestTutorial(t *testing.T) {
+func TestTutorialCorpora(t *testing.T) {
 	const components, threshold = 10, 0.5
 	for _, size := range []int{100, 1000, 2500} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {

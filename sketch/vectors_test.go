@@ -5,35 +5,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"mirrorbeam/asmkernels"
+	"mirrorbeam/internal/corporatest"
 )
 
-// readLines calls line for every line of a compressed file of the corpora, or
-// skips the test if the corpora are not there.
+// readLines calls line for every line of a compressed file of the corpora.
 func readLines(t testing.TB, name string, line func(line []byte)) {
 	t.Helper()
-	file, err := os.Open(filepath.Join(corpora, name))
-	if os.IsNotExist(err) {
-		t.Skip("the corpora are not on this machine: nothing was compared with the vectors of other programs")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	decoder, err := zstd.NewReader(file, zstd.WithDecoderMaxWindow(1<<31))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer decoder.Close()
-	lines := bufio.NewScanner(decoder)
+	lines := bufio.NewScanner(corporatest.Open(t, name))
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
 		line(lines.Bytes())
@@ -59,9 +42,9 @@ func readTexts(t testing.TB, names ...string) map[string][]byte {
 	return texts
 }
 
-// TestSingleHashVectors compares fingerprints with those of the article's own
+// TestSingleHashVectorsOfCorpora compares fingerprints with those of the article's own
 // program.
-func TestSingleHashVectors(t *testing.T) {
+func TestSingleHashVectorsOfCorpora(t *testing.T) {
 	for _, vectors := range []struct {
 		name     string
 		corpora  []string
@@ -108,9 +91,9 @@ func TestSingleHashVectors(t *testing.T) {
 	}
 }
 
-// TestFingerprintJaccardVectors compares scores with those of the article's own
+// TestFingerprintJaccardVectorsOfCorpora compares scores with those of the article's own
 // program.
-func TestFingerprintJaccardVectors(t *testing.T) {
+func TestFingerprintJaccardVectorsOfCorpora(t *testing.T) {
 	fingerprints := make(map[string][]uint32)
 	readLines(t, "vectors/gudkov_k3n128_articles2500.tsv.zst", func(line []byte) {
 		fields := strings.Split(string(line), "\t")
@@ -134,9 +117,9 @@ func TestFingerprintJaccardVectors(t *testing.T) {
 	})
 }
 
-// TestNearDuplicateVectors goes the article's whole way, from texts that are near-
+// TestNearDuplicateVectorsOfCorpora goes the article's whole way, from texts that are near-
 // duplicates in part to the scores of its three functions.
-func TestNearDuplicateVectors(t *testing.T) {
+func TestNearDuplicateVectorsOfCorpora(t *testing.T) {
 	texts := readTexts(t, "mirrors/etcd_docs.jsonl.zst", "licenses/all.jsonl.zst")
 	hasher := must(NewSingleHash(SingleHashOptions{Words: 3, Size: 128, Article: true}))
 	fingerprints := make(map[string][]uint32)

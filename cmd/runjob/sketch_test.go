@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"os"
@@ -9,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
+	"mirrorbeam/internal/corporatest"
 )
 
 // sketched returns what 'runjob sketch' prints of files.
@@ -41,16 +40,14 @@ func TestSketchKinds(t *testing.T) {
 	}
 }
 
-// TestSketchVectors compares the fingerprints of 2,500 records with those of the article's own program.
-func TestSketchVectors(t *testing.T) {
+// TestSketchVectorsOfCorpora compares the fingerprints of 2,500 records with those of the article's own program.
+func TestSketchVectorsOfCorpora(t *testing.T) {
 	records := filepath.Join(t.TempDir(), "records.jsonl")
-	corpus, known := "../../../shared/corpora/chrisjm/articles_2500.jsonl.zst", "../../../shared/corpora/vectors/gudkov_k3n128_articles2500.tsv.zst"
-	texts := decompressed(t, corpus)
-	if err := os.WriteFile(records, texts, 0o666); err != nil {
+	if err := os.WriteFile(records, corporatest.Read(t, "chrisjm/articles_2500.jsonl.zst"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]bool{}
-	for line := range strings.Lines(string(decompressed(t, known))) {
+	for line := range strings.Lines(string(corporatest.Read(t, "vectors/gudkov_k3n128_articles2500.tsv.zst"))) {
 		want[line] = true
 	}
 	compared := 0
@@ -62,26 +59,6 @@ func TestSketchVectors(t *testing.T) {
 	if compared != 2500 {
 		t.Errorf("%d fingerprints were compared", compared)
 	}
-}
-
-// decompressed returns the content of a file of the corpora, or skips the test.
-func decompressed(t *testing.T, path string) []byte {
-	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Skip("the corpora are not on this machine: nothing was compared with the fingerprints of other programs")
-	}
-	defer file.Close()
-	decoder, err := zstd.NewReader(bufio.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer decoder.Close()
-	content, err := io.ReadAll(decoder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
 }
 
 // TestSketchFaults: what is wrong is said before anything is read, and bad records by their lines.

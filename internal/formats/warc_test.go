@@ -3,22 +3,18 @@ package formats
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/corpus"
 )
 
-// TestArchives reads all archives: positions ascend, and each record is a document, passed over, or a reject.
-func TestArchives(t *testing.T) {
-	const folder = "../../../shared/corpora/warc"
-	if _, err := os.Stat(folder); err != nil {
-		t.Skipf("the archives are not here: %v", err)
-	}
+// TestCorpora reads all archives: positions ascend, and each record is a document, passed over, or a reject.
+func TestCorpora(t *testing.T) {
 	var paths []string
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(corporatest.Path(t, "warc"), func(path string, entry fs.DirEntry, err error) error {
 		name := strings.ToLower(entry.Name())
 		if isArchive := strings.Contains(name, ".warc") || strings.Contains(name, ".arc"); isArchive && !strings.HasSuffix(name, ".lz4") && !entry.IsDir() {
 			paths = append(paths, path)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/corpus"
 )
 
@@ -125,12 +126,9 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestSameDocuments: the real corpus as lines, as CSV and as a folder of texts gives the same documents.
-func TestSameDocuments(t *testing.T) {
-	const path = "../../../shared/corpora/mirrors/etcd_docs.jsonl.zst"
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the corpus is not here: %v", err)
-	}
+// TestSameDocumentsOfCorpora: the real corpus as lines, as CSV and as a folder of texts gives the same documents.
+func TestSameDocumentsOfCorpora(t *testing.T) {
+	path := corporatest.Path(t, "mirrors/etcd_docs.jsonl.zst")
 	listing, err := corpus.List(t.Context(), []string{path}, corpus.Options{})
 	if err != nil {
 		t.Fatal(err)

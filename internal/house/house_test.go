@@ -67,6 +67,9 @@ func isApart(dir string) bool {
 	return err == nil
 }
 
+// sharedFolder is where the corpora lie, beside the tree.
+const sharedFolder = ".." + "/shared/"
+
 func checkFile(t *testing.T, name string) error {
 	fileSet := token.NewFileSet()
 	file, err := parser.ParseFile(fileSet, name, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -99,6 +102,14 @@ func checkFile(t *testing.T, name string) error {
 	}
 	if lines := fileSet.File(file.FileStart).LineCount(); lines > maxLines && !ast.IsGenerated(file) {
 		t.Errorf("%s: %d lines are more than %d: it does more than one thing", relative, lines, maxLines)
+	}
+	if strings.HasSuffix(name, "_test.go") {
+		ast.Inspect(file, func(node ast.Node) bool {
+			if text, ok := node.(*ast.BasicLit); ok && strings.Contains(text.Value, sharedFolder) {
+				t.Errorf("%s: %s: internal/corporatest gives the corpora to tests", at(text.Pos()), text.Value)
+			}
+			return true
+		})
 	}
 	if isCommand(room) || strings.HasSuffix(name, "_test.go") {
 		return nil

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/corporatest"
+
 	"github.com/klauspost/compress/zstd"
 )
-
-const archives = "../../../shared/corpora/warc"
 
 // limited are the options of tests with real archives.
 var limited = Options{Limit: 64 << 20}
@@ -48,6 +48,7 @@ var beside = map[string]string{
 // archive returns the stored bytes of the shared archives, by their names in the folder.
 func realArchives(t testing.TB) map[string][]byte {
 	t.Helper()
+	archives := corporatest.Path(t, "warc")
 	names, err := filepath.Glob(filepath.Join(archives, "*", "*"))
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +65,7 @@ func realArchives(t testing.TB) map[string][]byte {
 		files[filepath.ToSlash(strings.TrimPrefix(name, archives+string(filepath.Separator)))] = file
 	}
 	if len(files) == 0 {
-		t.Skipf("no archives in %s", archives)
+		t.Fatalf("no archives in %s", archives)
 	}
 	return files
 }
@@ -92,8 +93,8 @@ func counted(frames []Frame, end error) string {
 	return text
 }
 
-// TestArchives compares the records of real archives with those that Python's warcio finds.
-func TestArchives(t *testing.T) {
+// TestCorpora compares the records of real archives with those that Python's warcio finds.
+func TestCorpora(t *testing.T) {
 	files := realArchives(t)
 	want := map[string]string{}
 	for line := range strings.Lines(byWarcio) {
@@ -133,9 +134,9 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// TestStores: an archive gives the same records plain, in one gzip member or many, and in zstd frames, and the records of
+// TestStoresOfCorpora: an archive gives the same records plain, in one gzip member or many, and in zstd frames, and the records of
 // one without faults are the whole of it. Positions ascend.
-func TestStores(t *testing.T) {
+func TestStoresOfCorpora(t *testing.T) {
 	for name, file := range realArchives(t) {
 		source, member := open(file)
 		options := limited

@@ -10,19 +10,16 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/warc"
 )
 
 // realPages returns the documents of the shared archives that are stored in gzip, in the order of their names.
 func realPages(t testing.TB) []Page {
 	t.Helper()
-	const folder = "../../../shared/corpora/warc"
-	archives, err := filepath.Glob(filepath.Join(folder, "*", "*arc.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(archives) == 0 {
-		t.Skipf("no archives in %s", folder)
+	archives, err := filepath.Glob(filepath.Join(corporatest.Path(t, "warc"), "*", "*arc.gz"))
+	if err != nil || len(archives) == 0 {
+		t.Fatal("no archives", err)
 	}
 	var pages []Page
 	for _, name := range archives {

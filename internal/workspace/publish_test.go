@@ -137,7 +137,8 @@ func TestKilledTwice(t *testing.T) {
 	for _, s := range situations() {
 		total := s.count(t)
 		for n := 0; n < total; n += 4 {
-			for m, isDone := 0, false; !isDone; m += 2 {
+			// Every fourth second operation, another one of four for each first.
+			for m, isDone := n/4%4, false; !isDone; m += 4 {
 				g := s.prepare(t)
 				_ = publish(g.options(), "new", s.killedAt(n))
 				w, err := open(g.options(), s.killedAt(m))

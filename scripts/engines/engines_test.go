@@ -21,11 +21,12 @@ import (
 
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/storage/storagetest"
 )
 
 // corpora are small ones with many near-duplicates.
-var corpora = []string{"../../../shared/corpora/reuters21578/reuters.jsonl.zst", "../../../shared/corpora/mirrors/etcd_docs.jsonl.zst"}
+var corpora = []string{"reuters21578/reuters.jsonl.zst", "mirrors/etcd_docs.jsonl.zst"}
 
 // longest is the longest that a job may take.
 const longest = 4 * time.Minute
@@ -99,13 +100,9 @@ func (c *cluster) script(args ...string) (string, error) {
 
 // job prepares a job on the cluster, or on this machine if there is none.
 func job(t testing.TB, c *cluster, program, corpus, output string, flags ...string) (*exec.Cmd, *bytes.Buffer) {
-	input, err := filepath.Abs(corpus)
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	t.Cleanup(cancel)
-	args := append([]string{"run", "--input", input, "--output", output, "--emit", "clusters,pairs"}, flags...)
+	args := append([]string{"run", "--input", filepath.Join(corporatest.Folder(t), filepath.FromSlash(corpus)), "--output", output, "--emit", "clusters,pairs"}, flags...)
 	command, said := exec.CommandContext(ctx, program, args...), &bytes.Buffer{}
 	command.Stdout, command.Stderr = said, said
 	if c != nil {
@@ -161,8 +158,8 @@ func tools(t testing.TB) (program string, want []map[string]string) {
 			t.Skipf("Flink and Spark cannot be had: %v", err)
 		}
 	}
-	if _, err := os.Stat(corpora[0]); err != nil {
-		t.Skipf("no corpora: %v", err)
+	if !corporatest.Has(t, corpora[0]) {
+		t.Skip("the corpora are not here")
 	}
 	program = filepath.Join(t.TempDir(), "runjob")
 	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/runjob").CombinedOutput(); err != nil {

@@ -5,27 +5,22 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mirrorbeam/internal/corporatest"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
 
-// TestMirrorSites plants mirrors among real documents. The job finds them and hardly anything else, all mirrors of
+// TestMirrorSitesOfCorpora plants mirrors among real documents. The job finds them and hardly anything else, all mirrors of
 // protected sites are suspects, and no honest site is.
-func TestMirrorSites(t *testing.T) {
-	const corpora = "../../../shared/corpora"
-	for _, name := range append([]string{licences}, collections...) {
-		if _, err := os.Stat(filepath.Join(corpora, name)); err != nil {
-			t.Skipf("the corpora are not here: %v", err)
-		}
-	}
+func TestMirrorSitesOfCorpora(t *testing.T) {
 	planted := extent{1000, 60}
 	if testing.Short() {
 		planted = extent{300, 60}
 	}
 	folder := t.TempDir()
-	if err := plant(corpora, folder, planted); err != nil {
+	if err := plant(corporatest.Path(t, "."), folder, planted); err != nil {
 		t.Fatal(err)
 	}
 	config := job.Default()
