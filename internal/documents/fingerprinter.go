@@ -5,6 +5,7 @@ import (
 
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/sketchblock"
@@ -210,7 +211,7 @@ func (f *fingerprinter) addIdentity(b *block, ref docref.Ref, r *Record) {
 		size = 0
 	}
 	one := f.document(b, ref, r, d.Digest)
-	one.Keys, one.Size = []uint64{d.Check}, size
+	one.Size = size
 	f.marker.pages.add(b, ref, r, &f.files[r.File], size)
 	b.builder.Add(one)
 }
@@ -230,11 +231,11 @@ func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) {
 }
 
 // document returns a document without its set.
-func (f *fingerprinter) document(b *block, ref docref.Ref, r *Record, digest uint64) sketchblock.Document {
+func (f *fingerprinter) document(b *block, ref docref.Ref, r *Record, equal digest.Digest) sketchblock.Document {
 	scope, side := f.marker.scopeOf(r, &b.counts)
 	source, _ := f.marker.sourceOf(r)
 	return sketchblock.Document{
-		Ref: ref, Digest: inScope(digest, scope), Scope: scope, Side: side, Source: source, ID: r.Content.ID,
+		Ref: ref, Digest: inScope(equal, scope), Scope: scope, Side: side, Source: source, ID: r.Content.ID,
 		Standing: f.marker.standing(r, &f.files[r.File], &b.counts),
 	}
 }

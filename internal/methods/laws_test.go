@@ -60,7 +60,7 @@ func TestKeysAreOfTheDocument(t *testing.T) {
 				}
 				if len(x.shingles) == 0 {
 					r := first[i][0]
-					if len(first[i]) != 1 || !r.First || r.Key != candidates.KeyOf(x.digest(), 0) {
+					if len(first[i]) != 1 || !r.First || r.Key != candidates.KeyOf(x.digest()[0], 0) {
 						t.Errorf("a document without shingles has the keys %+v", first[i])
 					}
 				}
@@ -107,7 +107,7 @@ func TestHooks(t *testing.T) {
 		if len(x.shingles) == 0 {
 			continue
 		}
-		if got := keysOf(all, x); len(got) != 1 || got[0].Key != candidates.KeyOf(x.digest(), 0) || !got[0].First {
+		if got := keysOf(all, x); len(got) != 1 || got[0].Key != candidates.KeyOf(x.digest()[0], 0) || !got[0].First {
 			t.Errorf("all: %+v", got)
 		}
 
@@ -167,7 +167,7 @@ func TestHooks(t *testing.T) {
 			runs[passage] = at
 		}
 		got = keysOf(passages, x)
-		if got[0].Key != candidates.KeyOf(x.digest(), 0) || len(got)-1 > len(runs) || (len(got) == 1) != (len(runs) == 0) {
+		if got[0].Key != candidates.KeyOf(x.digest()[0], 0) || len(got)-1 > len(runs) || (len(got) == 1) != (len(runs) == 0) {
 			t.Errorf("passages: %d keys for %d passages", len(got), len(runs))
 		}
 		for k, r := range got[1:] {
