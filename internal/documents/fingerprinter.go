@@ -41,8 +41,8 @@ type Kept struct {
 	Smallest int `json:",omitempty"`
 	// Boilerplate counts the documents that have each shingle of base texts.
 	Boilerplate bool `json:",omitempty"`
-	// Identity, if not empty, says when documents are the same. Then a block keeps nothing else of them: no sets, and one
-	// key, which with the digest makes 128 bits.
+	// Identity, if not empty, says when documents are the same. Then a block keeps nothing else of them: neither sets nor
+	// keys.
 	Identity sketch.Identity
 	// Sequences keeps all shingles of a document, in the order of its one text, instead of its set. Such
 	// documents have neither keys nor SimHash fingerprints.

@@ -63,7 +63,7 @@ func TestScopes(t *testing.T) {
 		}
 	}
 	m, err := newMarker(Marking{}, nil, 1)
-	if scope, side := m.scopeOf(&Record{}, nil); err != nil || scope != 0 || side != 0 || XX{
+	if scope, side := m.scopeOf(&Record{}, nil); err != nil || scope != 0 || side != 0 || inScope(digest.Digest{7, 8}, 0) != (digest.Digest{7, 8}) {
 		t.Errorf("without a field there is a scope (%v)", err)
 	}
 }

@@ -75,6 +75,7 @@ var mayImport = map[string]string{
 	"lshbands":                       "asmkernels",
 	"sketch":                         "asmkernels internal/digest internal/sourcecode",
 	"asmkernels":                     "",
+	"internal/digest":                "",
 	"internal/docref":                "",
 	"internal/house":                 "",
 	"internal/parquetfile":           "",

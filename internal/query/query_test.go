@@ -160,7 +160,7 @@ func TestAnswers(t *testing.T) {
 
 // TestAnswersByFingerprint: with SimHash keys a query finds what brute force over the fingerprints finds.
 func TestAnswersByFingerprint(t *testing.T) {
-	texts := newTexts(4, 200)
+	texts := newTexts(5, 500)
 	for _, c := range []struct {
 		bits, distance int
 		blocks         []int

@@ -66,10 +66,10 @@ func FuzzLayouts(f *testing.F) {
 			return
 		}
 		// A side of 0 is none, and is never written.
-		if rest := GetKey(from, &key); key.Side != 0 || from[31]&0x80 == 0 {
+		if rest := GetKey(from, &key); key.Side != 0 || from[39]&0x80 == 0 {
 			check("key", longest-len(rest), func(b []byte) { PutKey(b, key) })
 			want := KeySize + 4*known
-			if from[31]&0x80 != 0 {
+			if from[39]&0x80 != 0 {
 				want += sideSize
 			}
 			if longest-len(rest) != want || len(AfterKey(from)) != len(rest) {
