@@ -14,116 +14,125 @@ DATA hashLanes<>+48(SB)/8, $0x0000000000000006
 DATA hashLanes<>+56(SB)/8, $0x0000000000000007
 GLOBL hashLanes<>(SB), RODATA|NOPTR, $64
 
-// func hashTokensAVX512(hashes []uint64, seed uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, CMOV, POPCNT
+// func hashTokensAVX512(hashes []uint64, keys *[10]uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, CMOV, POPCNT
 TEXT ·hashTokensAVX512(SB), NOSPLIT, $0-136
-	VPBROADCASTQ hashFactor1<>+0(SB), Z1
-	VPBROADCASTQ hashFactor2<>+0(SB), Z2
-	VPBROADCASTQ hashFactor3<>+0(SB), Z3
-	VPBROADCASTQ hashAddend<>+0(SB), Z4
-	VPBROADCASTQ hashBlock<>+0(SB), Z5
+	VPBROADCASTQ hashToken<>+0(SB), Z1
+	VPBROADCASTQ hashBlock<>+0(SB), Z2
 	VMOVDQU64    hashLanes<>+0(SB), Z0
-	MOVL         $0x000000f0, AX
+	MOVL         $0x00005555, AX
 	KMOVW        AX, K1
-	MOVL         $0x00000f00, AX
+	MOVL         $0x000000f0, AX
 	KMOVW        AX, K2
-	MOVL         $0x0000f000, AX
+	MOVL         $0x00000f00, AX
 	KMOVW        AX, K3
-	VPBROADCASTQ hashHalf<>+0(SB), Z6
+	MOVL         $0x0000f000, AX
+	KMOVW        AX, K4
+	VPBROADCASTQ hashHalf<>+0(SB), Z3
 	MOVQ         hashes_base+0(FP), AX
-	MOVQ         folded_base+32(FP), CX
-	MOVQ         starts_base+56(FP), DX
-	MOVQ         ends_base+80(FP), BX
-	MOVQ         long_base+104(FP), SI
-	MOVQ         hashes_len+8(FP), DI
-	SUBQ         $0x08, DI
+	MOVQ         keys+24(FP), CX
+	MOVQ         folded_base+32(FP), DX
+	MOVQ         starts_base+56(FP), BX
+	MOVQ         ends_base+80(FP), SI
+	MOVQ         long_base+104(FP), DI
+	VPBROADCASTQ (CX), Z4
+	VPBROADCASTQ 8(CX), Z5
+	VPBROADCASTQ 16(CX), Z6
+	VPBROADCASTQ 24(CX), Z7
+	VPBROADCASTQ 32(CX), Z8
+	VPBROADCASTQ 40(CX), Z9
+	VPBROADCASTQ 48(CX), Z10
+	VPBROADCASTQ 56(CX), Z11
+	VPBROADCASTQ 64(CX), Z12
+	VPBROADCASTQ 72(CX), Z13
+	MOVQ         hashes_len+8(FP), CX
+	SUBQ         $0x08, CX
 	XORQ         R8, R8
 
 group:
-	LEAQ            (DX)(R8*2), R9
+	LEAQ            (BX)(R8*2), R9
 	MOVWLZX         (R9), R10
-	VMOVDQU         (CX)(R10*1), X7
+	VMOVDQU64       (DX)(R10*1), X14
 	MOVWLZX         2(R9), R10
-	VMOVDQU         (CX)(R10*1), X8
+	VMOVDQU64       (DX)(R10*1), X15
 	MOVWLZX         4(R9), R10
-	VBROADCASTI32X4 (CX)(R10*1), K1, Z7
+	VBROADCASTI32X4 (DX)(R10*1), K2, Z14
 	MOVWLZX         6(R9), R10
-	VBROADCASTI32X4 (CX)(R10*1), K1, Z8
+	VBROADCASTI32X4 (DX)(R10*1), K2, Z15
 	MOVWLZX         8(R9), R10
-	VBROADCASTI32X4 (CX)(R10*1), K2, Z7
+	VBROADCASTI32X4 (DX)(R10*1), K3, Z14
 	MOVWLZX         10(R9), R10
-	VBROADCASTI32X4 (CX)(R10*1), K2, Z8
+	VBROADCASTI32X4 (DX)(R10*1), K3, Z15
 	MOVWLZX         12(R9), R10
-	VBROADCASTI32X4 (CX)(R10*1), K3, Z7
+	VBROADCASTI32X4 (DX)(R10*1), K4, Z14
 	MOVWLZX         14(R9), R10
-	VBROADCASTI32X4 (CX)(R10*1), K3, Z8
-	VPUNPCKLQDQ     Z8, Z7, Z9
-	VPUNPCKHQDQ     Z8, Z7, Z10
-	VPMOVZXWQ       (BX)(R8*2), Z11
-	VPMOVZXWQ       (R9), Z12
-	VPSUBQ          Z12, Z11, Z11
-	VPCMPUQ         $0x06, Z5, Z11, K4
-	KTESTB          K4, K4
+	VBROADCASTI32X4 (DX)(R10*1), K4, Z15
+	VPUNPCKLQDQ     Z15, Z14, Z16
+	VPUNPCKHQDQ     Z15, Z14, Z17
+	VPMOVZXWQ       (SI)(R8*2), Z18
+	VPMOVZXWQ       (R9), Z19
+	VPSUBQ          Z19, Z18, Z18
+	VPCMPUQ         $0x06, Z2, Z18, K5
+	KTESTB          K5, K5
 	JZ              short
-	VPBROADCASTQ    R8, Z12
-	VPADDQ          Z0, Z12, Z12
-	VPCOMPRESSQ.Z   Z12, K4, Z12
-	VPMOVQW         Z12, X12
-	VMOVDQU         X12, (SI)
-	KMOVB           K4, R9
+	VPBROADCASTQ    R8, Z19
+	VPADDQ          Z0, Z19, Z19
+	VPCOMPRESSQ.Z   Z19, K5, Z19
+	VPMOVQW         Z19, X19
+	VMOVDQU64       X19, (DI)
+	KMOVB           K5, R9
 	POPCNTQ         R9, R9
-	LEAQ            (SI)(R9*2), SI
+	LEAQ            (DI)(R9*2), DI
 
 short:
-	VPSLLQ       $0x03, Z11, Z11
-	VPTERNLOGQ   $0xff, Z13, Z13, Z13
-	VPSLLVQ      Z11, Z13, Z12
-	VPANDNQ      Z9, Z12, Z9
-	VPSUBUSW     Z6, Z11, Z11
-	VPSLLVQ      Z11, Z13, Z12
-	VPANDNQ      Z10, Z12, Z10
-	VPBROADCASTQ seed+24(FP), Z11
-	VPADDQ       Z11, Z9, Z9
-	VPSRLQ       $0x20, Z9, Z11
-	VPMULLQ      Z1, Z9, Z9
-	VPSRLQ       $0x20, Z9, Z11
-	VPXORQ       Z11, Z9, Z9
-	VPADDQ       Z10, Z9, Z9
-	VPSRLQ       $0x20, Z9, Z11
-	VPMULLQ      Z2, Z9, Z9
-	VPADDQ       Z4, Z9, Z9
-	VPSRLQ       $0x20, Z9, Z11
-	VPXORQ       Z11, Z9, Z9
-	VPMULLQ      Z3, Z9, Z9
-	VPSRLQ       $0x1d, Z9, Z11
-	VPXORQ       Z11, Z9, Z9
-	VMOVDQU64    Z9, (AX)(R8*8)
-	CMPQ         R8, DI
-	JE           done
-	ADDQ         $0x08, R8
-	CMPQ         R8, DI
-	CMOVQGT      DI, R8
-	JMP          group
+	VPSLLQ     $0x03, Z18, Z18
+	VPTERNLOGQ $0xff, Z20, Z20, Z20
+	VPSLLVQ    Z18, Z20, Z19
+	VPANDNQ    Z16, Z19, Z16
+	VPSUBUSW   Z3, Z18, Z18
+	VPSLLVQ    Z18, Z20, Z19
+	VPANDNQ    Z17, Z19, Z17
+	VPSRLQ     $0x20, Z16, Z18
+	VPSRLQ     $0x20, Z17, Z19
+	VPADDQ     Z4, Z18, Z21
+	VPADDQ     Z5, Z16, Z22
+	VPMULLQ    Z22, Z21, Z21
+	VPADDQ     Z6, Z19, Z22
+	VPADDQ     Z7, Z17, Z23
+	VPMULLQ    Z23, Z22, Z22
+	VPADDQ     Z22, Z21, Z21
+	VPADDQ     Z8, Z21, Z21
+	VPADDQ     Z9, Z18, Z18
+	VPADDQ     Z10, Z16, Z16
+	VPMULLQ    Z16, Z18, Z18
+	VPADDQ     Z11, Z19, Z16
+	VPADDQ     Z12, Z17, Z17
+	VPMULLQ    Z17, Z16, Z16
+	VPADDQ     Z16, Z18, Z18
+	VPADDQ     Z13, Z18, Z18
+	VPSRLQ     $0x20, Z18, Z18
+	VPBLENDMD  Z18, Z21, K1, Z21
+	VPSRLQ     $0x20, Z21, Z16
+	VPXORQ     Z16, Z21, Z21
+	VPMULLQ    Z1, Z21, Z21
+	VMOVDQU64  Z21, (AX)(R8*8)
+	CMPQ       R8, CX
+	JE         done
+	ADDQ       $0x08, R8
+	CMPQ       R8, CX
+	CMOVQGT    CX, R8
+	JMP        group
 
 done:
 	MOVQ long_base+104(FP), AX
-	SUBQ AX, SI
-	SHRQ $0x01, SI
-	MOVQ SI, count+128(FP)
+	SUBQ AX, DI
+	SHRQ $0x01, DI
+	MOVQ DI, count+128(FP)
 	VZEROUPPER
 	RET
 
-DATA hashFactor1<>+0(SB)/8, $0x9e3779b97f4a7c15
-GLOBL hashFactor1<>(SB), RODATA|NOPTR, $8
-
-DATA hashFactor2<>+0(SB)/8, $0xbf58476d1ce4e5b9
-GLOBL hashFactor2<>(SB), RODATA|NOPTR, $8
-
-DATA hashFactor3<>+0(SB)/8, $0x94d049bb133111eb
-GLOBL hashFactor3<>(SB), RODATA|NOPTR, $8
-
-DATA hashAddend<>+0(SB)/8, $0xc4ceb9fe1a85ec53
-GLOBL hashAddend<>(SB), RODATA|NOPTR, $8
+DATA hashToken<>+0(SB)/8, $0x9e3779b97f4a7c15
+GLOBL hashToken<>(SB), RODATA|NOPTR, $8
 
 DATA hashBlock<>+0(SB)/8, $0x0000000000000010
 GLOBL hashBlock<>(SB), RODATA|NOPTR, $8
@@ -131,31 +140,39 @@ GLOBL hashBlock<>(SB), RODATA|NOPTR, $8
 DATA hashHalf<>+0(SB)/8, $0x0000000000000040
 GLOBL hashHalf<>(SB), RODATA|NOPTR, $8
 
-// func shinglesOfThreeAVX512(elements []uint64, tokens []uint64)
+// func shinglesOfThreeAVX512(elements []uint64, tokens []uint64, keys *[4]uint64)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV
-TEXT ·shinglesOfThreeAVX512(SB), NOSPLIT, $0-48
-	VPBROADCASTQ hashShingle<>+0(SB), Z0
+TEXT ·shinglesOfThreeAVX512(SB), NOSPLIT, $0-56
+	VPBROADCASTQ hashElement<>+0(SB), Z0
 	MOVQ         elements_base+0(FP), AX
 	MOVQ         tokens_base+24(FP), CX
+	MOVQ         keys+48(FP), DX
+	VPBROADCASTQ (DX), Z1
+	VPBROADCASTQ 8(DX), Z2
+	VPBROADCASTQ 16(DX), Z3
+	VPBROADCASTQ 24(DX), Z4
 	MOVQ         elements_len+8(FP), DX
 	SUBQ         $0x08, DX
 	XORQ         BX, BX
 
 group:
-	VMOVDQU64 (CX)(BX*8), Z1
-	VMOVDQU64 8(CX)(BX*8), Z2
-	VPROLQ    $0x15, Z2, Z2
-	VPADDQ    Z2, Z1, Z1
-	VMOVDQU64 16(CX)(BX*8), Z2
-	VPROLQ    $0x2a, Z2, Z2
-	VPADDQ    Z2, Z1, Z1
-	VPSRLQ    $0x20, Z1, Z2
-	VPXORQ    Z2, Z1, Z1
-	VPMULLQ   Z0, Z1, Z1
-	VPSRLQ    $0x20, Z1, Z2
-	VPXORQ    Z2, Z1, Z1
-	VPSRLQ    $0x10, Z1, Z1
-	VMOVDQU64 Z1, (AX)(BX*8)
+	VMOVDQU64 (CX)(BX*8), Z5
+	VPMULLQ   Z2, Z5, Z5
+	VPADDQ    Z1, Z5, Z5
+	VMOVDQU64 8(CX)(BX*8), Z6
+	VPMULLQ   Z3, Z6, Z6
+	VPADDQ    Z6, Z5, Z5
+	VMOVDQU64 16(CX)(BX*8), Z6
+	VPMULLQ   Z4, Z6, Z6
+	VPADDQ    Z6, Z5, Z5
+	VPSRLQ    $0x10, Z5, Z5
+	VPSRLQ    $0x18, Z5, Z6
+	VPXORQ    Z6, Z5, Z5
+	VPMULLQ   Z0, Z5, Z5
+	VPSRLQ    $0x10, Z5, Z5
+	VPSRLQ    $0x18, Z5, Z6
+	VPXORQ    Z6, Z5, Z5
+	VMOVDQU64 Z5, (AX)(BX*8)
 	CMPQ      BX, DX
 	JE        done
 	ADDQ      $0x08, BX
@@ -167,147 +184,216 @@ done:
 	VZEROUPPER
 	RET
 
-DATA hashShingle<>+0(SB)/8, $0xff51afd7ed558ccd
-GLOBL hashShingle<>(SB), RODATA|NOPTR, $8
+DATA hashElement<>+0(SB)/8, $0xd7ed558ccd510000
+GLOBL hashElement<>(SB), RODATA|NOPTR, $8
 
-// func hashTokensAVX2(hashes []uint64, seed uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
+// func hashTokensAVX2(hashes []uint64, keys *[10]uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
 // Requires: AVX, AVX2, BMI, CMOV
-TEXT ·hashTokensAVX2(SB), NOSPLIT, $0-136
-	VPBROADCASTQ hashFactor1<>+0(SB), Y0
+TEXT ·hashTokensAVX2(SB), NOSPLIT, $320-136
+	VPBROADCASTQ hashToken<>+0(SB), Y0
 	VPSRLQ       $0x20, Y0, Y1
-	VPBROADCASTQ hashFactor2<>+0(SB), Y2
-	VPSRLQ       $0x20, Y2, Y3
-	VPBROADCASTQ hashFactor3<>+0(SB), Y4
-	VPSRLQ       $0x20, Y4, Y5
-	VPBROADCASTQ hashAddend<>+0(SB), Y6
-	VPBROADCASTQ hashBlock<>+0(SB), Y7
-	VPBROADCASTQ hashHalf<>+0(SB), Y8
+	VPBROADCASTQ hashBlock<>+0(SB), Y2
+	VPBROADCASTQ hashHalf<>+0(SB), Y3
 	MOVQ         hashes_base+0(FP), AX
-	MOVQ         folded_base+32(FP), CX
-	MOVQ         starts_base+56(FP), DX
-	MOVQ         ends_base+80(FP), BX
-	MOVQ         long_base+104(FP), SI
-	MOVQ         hashes_len+8(FP), DI
-	SUBQ         $0x04, DI
+	MOVQ         keys+24(FP), CX
+	MOVQ         folded_base+32(FP), DX
+	MOVQ         starts_base+56(FP), BX
+	MOVQ         ends_base+80(FP), SI
+	MOVQ         long_base+104(FP), DI
+	VPBROADCASTQ (CX), Y4
+	VMOVDQU      Y4, (SP)
+	VPBROADCASTQ 8(CX), Y4
+	VMOVDQU      Y4, 32(SP)
+	VPBROADCASTQ 16(CX), Y4
+	VMOVDQU      Y4, 64(SP)
+	VPBROADCASTQ 24(CX), Y4
+	VMOVDQU      Y4, 96(SP)
+	VPBROADCASTQ 32(CX), Y4
+	VMOVDQU      Y4, 128(SP)
+	VPBROADCASTQ 40(CX), Y4
+	VMOVDQU      Y4, 160(SP)
+	VPBROADCASTQ 48(CX), Y4
+	VMOVDQU      Y4, 192(SP)
+	VPBROADCASTQ 56(CX), Y4
+	VMOVDQU      Y4, 224(SP)
+	VPBROADCASTQ 64(CX), Y4
+	VMOVDQU      Y4, 256(SP)
+	VPBROADCASTQ 72(CX), Y4
+	VMOVDQU      Y4, 288(SP)
+	MOVQ         hashes_len+8(FP), CX
+	SUBQ         $0x04, CX
 	XORQ         R8, R8
 
 group:
-	LEAQ        (DX)(R8*2), R9
+	LEAQ        (BX)(R8*2), R9
 	MOVWLZX     (R9), R10
-	VMOVDQU     (CX)(R10*1), X9
+	VMOVDQU     (DX)(R10*1), X5
 	MOVWLZX     2(R9), R10
-	VMOVDQU     (CX)(R10*1), X10
+	VMOVDQU     (DX)(R10*1), X6
 	MOVWLZX     4(R9), R10
-	VINSERTI128 $0x01, (CX)(R10*1), Y9, Y9
+	VINSERTI128 $0x01, (DX)(R10*1), Y5, Y5
 	MOVWLZX     6(R9), R10
-	VINSERTI128 $0x01, (CX)(R10*1), Y10, Y10
-	VPUNPCKLQDQ Y10, Y9, Y11
-	VPUNPCKHQDQ Y10, Y9, Y12
-	VPMOVZXWQ   (BX)(R8*2), Y13
-	VPMOVZXWQ   (R9), Y14
-	VPSUBQ      Y14, Y13, Y13
-	VPCMPGTQ    Y7, Y13, Y14
-	VMOVMSKPD   Y14, R9
+	VINSERTI128 $0x01, (DX)(R10*1), Y6, Y6
+	VPUNPCKLQDQ Y6, Y5, Y4
+	VPUNPCKHQDQ Y6, Y5, Y7
+	VPMOVZXWQ   (SI)(R8*2), Y8
+	VPMOVZXWQ   (R9), Y9
+	VPSUBQ      Y9, Y8, Y8
+	VPCMPGTQ    Y2, Y8, Y9
+	VMOVMSKPD   Y9, R9
 	TESTL       R9, R9
 	JZ          short
 
 long:
 	TZCNTL R9, R10
 	ADDQ   R8, R10
-	MOVW   R10, (SI)
-	ADDQ   $0x02, SI
+	MOVW   R10, (DI)
+	ADDQ   $0x02, DI
 	BLSRL  R9, R9
 	JNZ    long
 
 short:
-	VPSLLQ       $0x03, Y13, Y13
-	VPCMPEQQ     Y14, Y14, Y14
-	VPSLLVQ      Y13, Y14, Y15
-	VPANDN       Y11, Y15, Y11
-	VPSUBUSW     Y8, Y13, Y13
-	VPSLLVQ      Y13, Y14, Y15
-	VPANDN       Y12, Y15, Y12
-	VPBROADCASTQ seed+24(FP), Y13
-	VPADDQ       Y13, Y11, Y11
-	VPSRLQ       $0x20, Y11, Y13
-	VPMULUDQ     Y0, Y13, Y13
-	VPMULUDQ     Y1, Y11, Y14
-	VPADDQ       Y14, Y13, Y13
-	VPSLLQ       $0x20, Y13, Y13
-	VPMULUDQ     Y0, Y11, Y11
-	VPADDQ       Y13, Y11, Y11
-	VPSRLQ       $0x20, Y11, Y13
-	VPXOR        Y13, Y11, Y11
-	VPADDQ       Y12, Y11, Y11
-	VPSRLQ       $0x20, Y11, Y13
-	VPMULUDQ     Y2, Y13, Y12
-	VPMULUDQ     Y3, Y11, Y13
-	VPADDQ       Y13, Y12, Y12
-	VPSLLQ       $0x20, Y12, Y12
-	VPMULUDQ     Y2, Y11, Y11
-	VPADDQ       Y12, Y11, Y11
-	VPADDQ       Y6, Y11, Y11
-	VPSRLQ       $0x20, Y11, Y13
-	VPXOR        Y13, Y11, Y11
-	VPMULUDQ     Y4, Y13, Y12
-	VPMULUDQ     Y5, Y11, Y13
-	VPADDQ       Y13, Y12, Y12
-	VPSLLQ       $0x20, Y12, Y12
-	VPMULUDQ     Y4, Y11, Y11
-	VPADDQ       Y12, Y11, Y11
-	VPSRLQ       $0x1d, Y11, Y13
-	VPXOR        Y13, Y11, Y11
-	VMOVDQU      Y11, (AX)(R8*8)
-	CMPQ         R8, DI
-	JE           done
-	ADDQ         $0x04, R8
-	CMPQ         R8, DI
-	CMOVQGT      DI, R8
-	JMP          group
+	VPSLLQ   $0x03, Y8, Y8
+	VPCMPEQQ Y9, Y9, Y9
+	VPSLLVQ  Y8, Y9, Y10
+	VPANDN   Y4, Y10, Y4
+	VPSUBUSW Y3, Y8, Y8
+	VPSLLVQ  Y8, Y9, Y10
+	VPANDN   Y7, Y10, Y7
+	VPSRLQ   $0x20, Y4, Y8
+	VPSRLQ   $0x20, Y7, Y9
+	VPADDQ   (SP), Y8, Y10
+	VPADDQ   32(SP), Y4, Y11
+	VPSRLQ   $0x20, Y10, Y12
+	VPSRLQ   $0x20, Y11, Y13
+	VPMULUDQ Y11, Y12, Y12
+	VPMULUDQ Y13, Y10, Y13
+	VPADDQ   Y13, Y12, Y12
+	VPSLLQ   $0x20, Y12, Y12
+	VPMULUDQ Y11, Y10, Y10
+	VPADDQ   Y12, Y10, Y10
+	VPADDQ   64(SP), Y9, Y11
+	VPADDQ   96(SP), Y7, Y12
+	VPSRLQ   $0x20, Y11, Y13
+	VPSRLQ   $0x20, Y12, Y14
+	VPMULUDQ Y12, Y13, Y13
+	VPMULUDQ Y14, Y11, Y14
+	VPADDQ   Y14, Y13, Y13
+	VPSLLQ   $0x20, Y13, Y13
+	VPMULUDQ Y12, Y11, Y11
+	VPADDQ   Y13, Y11, Y11
+	VPADDQ   Y11, Y10, Y10
+	VPADDQ   128(SP), Y10, Y10
+	VPADDQ   160(SP), Y8, Y8
+	VPADDQ   192(SP), Y4, Y4
+	VPSRLQ   $0x20, Y8, Y11
+	VPSRLQ   $0x20, Y4, Y12
+	VPMULUDQ Y4, Y11, Y11
+	VPMULUDQ Y12, Y8, Y12
+	VPADDQ   Y12, Y11, Y11
+	VPSLLQ   $0x20, Y11, Y11
+	VPMULUDQ Y4, Y8, Y8
+	VPADDQ   Y11, Y8, Y8
+	VPADDQ   224(SP), Y9, Y4
+	VPADDQ   256(SP), Y7, Y7
+	VPSRLQ   $0x20, Y4, Y9
+	VPSRLQ   $0x20, Y7, Y11
+	VPMULUDQ Y7, Y9, Y9
+	VPMULUDQ Y11, Y4, Y11
+	VPADDQ   Y11, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ Y7, Y4, Y4
+	VPADDQ   Y9, Y4, Y4
+	VPADDQ   Y4, Y8, Y8
+	VPADDQ   288(SP), Y8, Y8
+	VPSRLQ   $0x20, Y8, Y8
+	VPBLENDD $0x55, Y8, Y10, Y10
+	VPSRLQ   $0x20, Y10, Y4
+	VPXOR    Y4, Y10, Y10
+	VPSRLQ   $0x20, Y10, Y4
+	VPMULUDQ Y0, Y4, Y4
+	VPMULUDQ Y1, Y10, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPSLLQ   $0x20, Y4, Y4
+	VPMULUDQ Y0, Y10, Y10
+	VPADDQ   Y4, Y10, Y10
+	VMOVDQU  Y10, (AX)(R8*8)
+	CMPQ     R8, CX
+	JE       done
+	ADDQ     $0x04, R8
+	CMPQ     R8, CX
+	CMOVQGT  CX, R8
+	JMP      group
 
 done:
 	MOVQ long_base+104(FP), AX
-	SUBQ AX, SI
-	SHRQ $0x01, SI
-	MOVQ SI, count+128(FP)
+	SUBQ AX, DI
+	SHRQ $0x01, DI
+	MOVQ DI, count+128(FP)
 	VZEROUPPER
 	RET
 
-// func shinglesOfThreeAVX2(elements []uint64, tokens []uint64)
+// func shinglesOfThreeAVX2(elements []uint64, tokens []uint64, keys *[4]uint64)
 // Requires: AVX, AVX2, CMOV
-TEXT ·shinglesOfThreeAVX2(SB), NOSPLIT, $0-48
-	VPBROADCASTQ hashShingle<>+0(SB), Y0
+TEXT ·shinglesOfThreeAVX2(SB), NOSPLIT, $0-56
+	VPBROADCASTQ hashElement<>+0(SB), Y0
 	VPSRLQ       $0x20, Y0, Y1
 	MOVQ         elements_base+0(FP), AX
 	MOVQ         tokens_base+24(FP), CX
+	MOVQ         keys+48(FP), DX
+	VPBROADCASTQ (DX), Y2
+	VPBROADCASTQ 8(DX), Y3
+	VPBROADCASTQ 16(DX), Y4
+	VPBROADCASTQ 24(DX), Y5
+	VPSRLQ       $0x20, Y3, Y6
+	VPSRLQ       $0x20, Y4, Y7
+	VPSRLQ       $0x20, Y5, Y8
 	MOVQ         elements_len+8(FP), DX
 	SUBQ         $0x04, DX
 	XORQ         BX, BX
 
 group:
-	VMOVDQU  (CX)(BX*8), Y2
-	VMOVDQU  8(CX)(BX*8), Y3
-	VPSRLQ   $0x2b, Y3, Y4
-	VPSLLQ   $0x15, Y3, Y3
-	VPOR     Y4, Y3, Y3
-	VPADDQ   Y3, Y2, Y2
-	VMOVDQU  16(CX)(BX*8), Y3
-	VPSRLQ   $0x16, Y3, Y4
-	VPSLLQ   $0x2a, Y3, Y3
-	VPOR     Y4, Y3, Y3
-	VPADDQ   Y3, Y2, Y2
-	VPSRLQ   $0x20, Y2, Y3
-	VPXOR    Y3, Y2, Y2
-	VPMULUDQ Y0, Y3, Y3
-	VPMULUDQ Y1, Y2, Y4
-	VPADDQ   Y4, Y3, Y3
-	VPSLLQ   $0x20, Y3, Y3
-	VPMULUDQ Y0, Y2, Y2
-	VPADDQ   Y3, Y2, Y2
-	VPSRLQ   $0x20, Y2, Y3
-	VPXOR    Y3, Y2, Y2
-	VPSRLQ   $0x10, Y2, Y2
-	VMOVDQU  Y2, (AX)(BX*8)
+	VMOVDQU  (CX)(BX*8), Y9
+	VPSRLQ   $0x20, Y9, Y10
+	VPMULUDQ Y3, Y10, Y10
+	VPMULUDQ Y6, Y9, Y11
+	VPADDQ   Y11, Y10, Y10
+	VPSLLQ   $0x20, Y10, Y10
+	VPMULUDQ Y3, Y9, Y9
+	VPADDQ   Y10, Y9, Y9
+	VPADDQ   Y2, Y9, Y9
+	VMOVDQU  8(CX)(BX*8), Y10
+	VPSRLQ   $0x20, Y10, Y11
+	VPMULUDQ Y4, Y11, Y11
+	VPMULUDQ Y7, Y10, Y12
+	VPADDQ   Y12, Y11, Y11
+	VPSLLQ   $0x20, Y11, Y11
+	VPMULUDQ Y4, Y10, Y10
+	VPADDQ   Y11, Y10, Y10
+	VPADDQ   Y10, Y9, Y9
+	VMOVDQU  16(CX)(BX*8), Y10
+	VPSRLQ   $0x20, Y10, Y11
+	VPMULUDQ Y5, Y11, Y11
+	VPMULUDQ Y8, Y10, Y12
+	VPADDQ   Y12, Y11, Y11
+	VPSLLQ   $0x20, Y11, Y11
+	VPMULUDQ Y5, Y10, Y10
+	VPADDQ   Y11, Y10, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSRLQ   $0x10, Y9, Y9
+	VPSRLQ   $0x18, Y9, Y10
+	VPXOR    Y10, Y9, Y9
+	VPSRLQ   $0x20, Y9, Y10
+	VPMULUDQ Y0, Y10, Y10
+	VPMULUDQ Y1, Y9, Y11
+	VPADDQ   Y11, Y10, Y10
+	VPSLLQ   $0x20, Y10, Y10
+	VPMULUDQ Y0, Y9, Y9
+	VPADDQ   Y10, Y9, Y9
+	VPSRLQ   $0x10, Y9, Y9
+	VPSRLQ   $0x18, Y9, Y10
+	VPXOR    Y10, Y9, Y9
+	VMOVDQU  Y9, (AX)(BX*8)
 	CMPQ     BX, DX
 	JE       done
 	ADDQ     $0x04, BX

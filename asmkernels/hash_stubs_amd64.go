@@ -4,26 +4,24 @@
 
 package asmkernels
 
-// hashTokensAVX512 is hashTokensGo for as many tokens as a vector has lanes or more,
-// and up to a block's length. It writes the numbers of longer ones to long, some twice,
-// and returns how many it has written.
+// hashTokensAVX512 is hashTokensGo for as many tokens as a vector has lanes or more.
+// It may write numbers to long twice.
 //
 //go:noescape
-func hashTokensAVX512(hashes []uint64, seed uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
+func hashTokensAVX512(hashes []uint64, keys *[10]uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
 
 // shinglesOfThreeAVX512 is shinglesOfThreeGo for as many elements as a vector has lanes, or more.
 //
 //go:noescape
-func shinglesOfThreeAVX512(elements []uint64, tokens []uint64)
+func shinglesOfThreeAVX512(elements []uint64, tokens []uint64, keys *[4]uint64)
 
-// hashTokensAVX2 is hashTokensGo for as many tokens as a vector has lanes or more,
-// and up to a block's length. It writes the numbers of longer ones to long, some twice,
-// and returns how many it has written.
+// hashTokensAVX2 is hashTokensGo for as many tokens as a vector has lanes or more.
+// It may write numbers to long twice.
 //
 //go:noescape
-func hashTokensAVX2(hashes []uint64, seed uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
+func hashTokensAVX2(hashes []uint64, keys *[10]uint64, folded []byte, starts []uint16, ends []uint16, long []uint16) (count int)
 
 // shinglesOfThreeAVX2 is shinglesOfThreeGo for as many elements as a vector has lanes, or more.
 //
 //go:noescape
-func shinglesOfThreeAVX2(elements []uint64, tokens []uint64)
+func shinglesOfThreeAVX2(elements []uint64, tokens []uint64, keys *[4]uint64)

@@ -43,6 +43,7 @@ func TestRunStaysInside(t *testing.T) {
 func TestHashesStayInside(t *testing.T) {
 	onEveryTier(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(13, 14))
+		h := newHash(random)
 		for count := range 70 {
 			for _, atEnd := range []bool{false, true} {
 				size := 5*TokenBlock + random.IntN(50)
@@ -50,16 +51,16 @@ func TestHashesStayInside(t *testing.T) {
 				starts, ends := randomTokens(random, count, size)
 				starts, ends = guarded(t, starts, atEnd), guarded(t, ends, atEnd)
 				hashes := guarded(t, make([]uint64, count), atEnd)
-				HashTokens(hashes, 1, folded, starts, ends, guarded(t, make([]uint16, count+8), atEnd))
-				if want := wantHashes(1, folded, starts, ends); !slices.Equal(hashes, want) {
+				h.Tokens(hashes, folded, starts, ends, guarded(t, make([]uint16, count+8), atEnd))
+				if want := wantHashes(h, folded, starts, ends); !slices.Equal(hashes, want) {
 					t.Fatalf("hashes of %d tokens = %x, want %x", count, hashes, want)
 				}
 				if count < 2 {
 					continue
 				}
 				elements := guarded(t, make([]uint64, count-2), atEnd)
-				Shingles(elements, hashes, 3)
-				if want := naiveShingles(count-2, hashes, 3); !slices.Equal(elements, want) {
+				h.Shingles(elements, hashes, 3)
+				if want := naiveShingles(h, count-2, hashes, 3); !slices.Equal(elements, want) {
 					t.Fatalf("%d shingles = %x, want %x", count-2, elements, want)
 				}
 			}

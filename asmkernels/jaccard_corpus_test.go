@@ -26,6 +26,7 @@ func readRows(t testing.TB, name string) [][]string {
 // about the job's way.
 func readSets(t testing.TB, name string) (ids []string, sets map[string][]uint64) {
 	sets = map[string][]uint64{}
+	h := newHash(rand.New(rand.NewPCG(1, 2)))
 	lines := bufio.NewScanner(bytes.NewReader(corporatest.Read(t, name)))
 	lines.Buffer(nil, 1<<30)
 	for lines.Scan() {
@@ -38,13 +39,13 @@ func readSets(t testing.TB, name string) (ids []string, sets map[string][]uint64
 		})
 		hashes := make([]uint64, len(words))
 		for i, word := range words {
-			hashes[i] = HashToken(0, append([]byte(word), make([]byte, TokenBlock)...)[:len(word)])
+			hashes[i] = h.Token(Prefix{}, readable([]byte(word)))
 		}
 		if len(words) < 3 {
 			continue
 		}
 		set := make([]uint64, len(words)-2)
-		Shingles(set, hashes, 3)
+		h.Shingles(set, hashes, 3)
 		slices.Sort(set)
 		ids = append(ids, document.ID)
 		sets[document.ID] = slices.Compact(set)

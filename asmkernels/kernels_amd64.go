@@ -36,29 +36,25 @@ func runScan(s *Scan, classes *Classes, folded []byte, starts, ends []uint16, wi
 	}
 }
 
-func hashTokens(hashes []uint64, seed uint64, folded []byte, starts, ends, long []uint16) {
-	count := 0 // of tokens that are longer than a block
+func hashTokens(hashes []uint64, keys *shortKeys, folded []byte, starts, ends, long []uint16) (count int) {
 	switch {
 	case tier >= AVX512 && len(hashes) >= lanesAVX512:
-		count = hashTokensAVX512(hashes, seed, folded, starts, ends, long)
+		return hashTokensAVX512(hashes, (*[10]uint64)(unsafe.Pointer(keys)), folded, starts, ends, long)
 	case tier >= AVX2 && len(hashes) >= lanesAVX2:
-		count = hashTokensAVX2(hashes, seed, folded, starts, ends, long)
+		return hashTokensAVX2(hashes, (*[10]uint64)(unsafe.Pointer(keys)), folded, starts, ends, long)
 	default:
-		hashTokensGo(hashes, seed, folded, starts, ends)
-	}
-	for _, i := range long[:count] {
-		hashes[i] = HashToken(seed, folded[starts[i]:ends[i]])
+		return hashTokensGo(hashes, keys, folded, starts, ends, long)
 	}
 }
 
-func shinglesOfThree(elements, tokens []uint64) {
+func shinglesOfThree(elements, tokens []uint64, keys *[4]uint64) {
 	switch {
 	case tier >= AVX512 && len(elements) >= lanesAVX512:
-		shinglesOfThreeAVX512(elements, tokens)
+		shinglesOfThreeAVX512(elements, tokens, keys)
 	case tier >= AVX2 && len(elements) >= lanesAVX2:
-		shinglesOfThreeAVX2(elements, tokens)
+		shinglesOfThreeAVX2(elements, tokens, keys)
 	default:
-		shinglesOfThreeGo(elements, tokens)
+		shinglesOfThreeGo(elements, tokens, keys)
 	}
 }
 

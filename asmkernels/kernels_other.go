@@ -4,12 +4,12 @@ package asmkernels
 
 // What only amd64 has kernels for.
 
-func hashTokens(hashes []uint64, seed uint64, folded []byte, starts, ends, _ []uint16) {
-	hashTokensGo(hashes, seed, folded, starts, ends)
+func hashTokens(hashes []uint64, keys *shortKeys, folded []byte, starts, ends, long []uint16) (count int) {
+	return hashTokensGo(hashes, keys, folded, starts, ends, long)
 }
 
-func shinglesOfThree(elements, tokens []uint64) {
-	shinglesOfThreeGo(elements, tokens)
+func shinglesOfThree(elements, tokens []uint64, keys *[4]uint64) {
+	shinglesOfThreeGo(elements, tokens, keys)
 }
 
 func filter(out, list []uint64, limit uint64) (count int) { return filterGo(out, list, limit) }

@@ -60,7 +60,7 @@ type Measure struct {
 	// near-duplicate only of documents with the same shingles.
 	MinShingles int `json:"min_shingles,omitempty"`
 	// Seed is the key of all hashes.
-	Seed uint64 `json:"seed"`
+	Seed Seed `json:"seed"`
 	// Threshold is the least Jaccard similarity of two near-duplicates, above 0 and at
 	// most 1.
 	Threshold float64 `json:"threshold"`

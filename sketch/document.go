@@ -2,17 +2,8 @@ package sketch
 
 import (
 	"fmt"
-	"unsafe"
-
-	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/asmkernels"
-)
-
-// Seeds of the two kinds of digests: a set and a text never have the same digest.
-const (
-	setSeed  = 0x6d6972726f726265
-	textSeed = 0x616d2d746578742e
 )
 
 // Measure says what the similarity of two texts compares. Sets of different measures cannot be compared.
@@ -24,8 +15,9 @@ type Measure struct {
 	// Tokens says what a token is. The zero value stands for WordTokens.
 	Tokens Tokens
 
-	// Seed keys the hashes. Somebody who does not know it cannot craft tokens or shingles whose hashes agree.
-	// Sets of different seeds cannot be compared.
+	// Seed keys the hashes. Somebody who does not know it cannot craft tokens or shingles whose hashes agree: two
+	// different shingles have one hash with a probability below 2^-46, whatever they are. Sets of different seeds
+	// cannot be compared.
 	Seed uint64
 }
 
@@ -50,9 +42,9 @@ type Document struct {
 	// which overwrites it in the next call.
 	Set []uint64
 
-	// Digest is a 64-bit hash of Set, or of the bytes of the text if it has no
+	// Digest is a keyed hash of Set, or of the bytes of the text if it has no
 	// token. Equal sets have equal digests.
-	Digest uint64
+	Digest Digest
 
 	// Tokens is the number of tokens, with repetitions.
 	Tokens int
@@ -73,6 +65,8 @@ type Document struct {
 type Hasher struct {
 	shingle   int
 	rule      tokenRule
+	hash      *asmkernels.Hash
+	digester  *Digester
 	tokenizer tokenizer
 	runs      runs // of the scripts of the rule
 	sorter    asmkernels.SetSorter
@@ -90,9 +84,12 @@ func NewHasher(m Measure) (*Hasher, error) {
 		return nil, err
 	}
 	shingle, rule := max(m.Shingle, 1), m.Tokens.rule()
+	length := rule.runLength(shingle)
+	hash := asmkernels.NewHash(keysOf("tokens", m.Seed), shingle, length)
 	return &Hasher{
-		shingle: shingle, rule: rule, runs: runs{length: rule.runLength(shingle)},
-		tokenizer: tokenizer{classes: rule.classes(), seed: m.Seed},
+		shingle: shingle, rule: rule, hash: hash, digester: NewDigester(m.Seed),
+		runs:      runs{length: length, hash: hash},
+		tokenizer: tokenizer{classes: rule.classes(), hash: hash},
 	}, nil
 }
 
@@ -105,9 +102,9 @@ func (h *Hasher) Document(text []byte) Document {
 	set := h.sorter.Sort(h.elements)
 	document := Document{Set: set, Tokens: tokens, InvalidBytes: h.tokenizer.invalid}
 	if len(set) > 0 {
-		document.Digest = digestSet(set)
+		document.Digest = h.digester.Set(set)
 	} else {
-		document.Digest = xxh3.HashSeed(text, textSeed)
+		document.Digest = h.digester.Texts(text)
 	}
 	return document
 }
@@ -125,13 +122,13 @@ func (h *Hasher) shingles(text []byte) (tokens int) {
 			h.tokens = h.runs.close(h.tokens)
 		}
 		tokens += len(h.tokens) - waiting
-		h.elements = appendShingles(h.elements, h.tokens, h.shingle)
+		h.elements = appendShingles(h.elements, h.hash, h.tokens, h.shingle)
 		// The last tokens are also in shingles of the next chunk.
 		done := max(len(h.tokens)-(h.shingle-1), 0)
 		h.tokens = h.tokens[:copy(h.tokens, h.tokens[done:])]
 	}
 	if 0 < tokens && tokens < h.shingle {
-		h.elements = append(h.elements, shingleElement(h.tokens))
+		h.elements = appendShingles(h.elements, h.hash, h.tokens, len(h.tokens))
 	}
 	return tokens
 }
@@ -140,7 +137,9 @@ func (h *Hasher) shingles(text []byte) (tokens int) {
 // chunk comes with that one. It returns how many bytes it has read, or more at the end of text.
 func (h *Hasher) readTokens(text []byte) int {
 	if h.rule.characters {
-		return h.readCharacters(text)
+		return h.readCharacters(text, func(character []byte) {
+			h.tokens = append(h.tokens, h.hash.Token(asmkernels.Prefix{}, character))
+		})
 	}
 	read := h.fold(text)
 	if read >= len(text) {
@@ -170,10 +169,4 @@ func (h *Hasher) fold(text []byte) int {
 		at += h.tokenizer.fold(h.ending[:], limit-at)
 	}
 	return at
-}
-
-// digestSet returns the digest of a non-empty set. The hash includes the length of the set.
-func digestSet(set []uint64) uint64 {
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&set[0])), len(set)*int(unsafe.Sizeof(set[0])))
-	return xxh3.HashSeed(bytes, setSeed)
 }

@@ -30,7 +30,7 @@ func Example() {
 	b := minhash.Signature(nil, hasher.Document([]byte(copied)).Set)
 	fmt.Printf("about %.1f of the shingles are common\n", sketch.SignatureAgreement(a, b))
 	// Output:
-	// about 0.7 of the shingles are common
+	// about 0.8 of the shingles are common
 }
 
 func ExampleSingleHash() {

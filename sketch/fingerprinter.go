@@ -1,11 +1,8 @@
 package sketch
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
-
-	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/asmkernels"
 )
@@ -13,7 +10,7 @@ import (
 // Version stands for everything in this package on which a stored set or sketch depends. It goes up when a
 // golden test has to change. Sets and sketches of different versions cannot be compared. Texts also depend on
 // [UnicodeVersion].
-const Version = 1
+const Version = 2
 
 // StopWordUse says what a [Fingerprinter] does with stop words.
 type StopWordUse string
@@ -69,16 +66,16 @@ type Fingerprinter struct {
 	prepare  preparation
 	document func(text []byte) Document
 	simhash  *SimHash // nil: not wanted
+	digester *Digester
 
 	set         []uint64
 	kept        []uint64
-	empty       []byte
 	fingerprint []uint64
 }
 
 // NewFingerprinter returns a Fingerprinter, or an error that says what is wrong with o.
 func NewFingerprinter(o Options) (*Fingerprinter, error) {
-	f := &Fingerprinter{options: o}
+	f := &Fingerprinter{options: o, digester: NewDigester(o.Measure.Seed)}
 	var err error
 	if f.prepare, err = newPreparation(o); err != nil {
 		return nil, err
@@ -140,12 +137,12 @@ func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fin
 	}
 	switch {
 	case len(sum.Set) == 0:
-		sum.Digest = f.digestTexts(texts)
+		sum.Digest = f.digester.Texts(texts...)
 	case !isOne:
-		sum.Digest = digestSet(sum.Set)
+		sum.Digest = f.digester.Set(sum.Set)
 	}
 	if f.options.Ignored != nil {
-		f.kept = f.options.Ignored.leaveOut(&sum, f.kept)
+		f.kept = f.options.Ignored.leaveOut(&sum, f.kept, f.digester)
 		if len(sum.Set) == 0 && f.simhash != nil {
 			f.simhash.Reset()
 		}
@@ -173,20 +170,6 @@ func (f *Fingerprinter) addWeighted(set []uint64, text int) {
 	}
 }
 
-// digestTexts returns a digest of the bytes of texts without a shingle. For a single text it is the digest of
-// a Hasher.
-func (f *Fingerprinter) digestTexts(texts [][]byte) uint64 {
-	if len(texts) == 1 {
-		return xxh3.HashSeed(texts[0], textSeed)
-	}
-	f.empty = f.empty[:0]
-	for _, text := range texts {
-		f.empty = binary.LittleEndian.AppendUint64(f.empty, uint64(len(text)))
-		f.empty = append(f.empty, text...)
-	}
-	return xxh3.HashSeed(f.empty, textSeed)
-}
-
 // Feature is a feature of a document, such as a text, an image or a sound. Another program has found it.
 type Feature struct {
 	// Hash stands for the feature. It need not be a good hash.
@@ -206,9 +189,9 @@ func (f *Fingerprinter) Features(features []Feature, record []byte) Fingerprint 
 	f.addFeatures(features, 0)
 	sum.Set = f.distinct()
 	if len(sum.Set) > 0 {
-		sum.Digest = digestSet(sum.Set)
+		sum.Digest = f.digester.Set(sum.Set)
 	} else {
-		sum.Digest = xxh3.HashSeed(record, textSeed)
+		sum.Digest = f.digester.Texts(record)
 	}
 	return f.finish(sum)
 }

@@ -4,9 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"unicode/utf8"
-	"unsafe"
-
-	"github.com/zeebo/xxh3"
 )
 
 // Identity says when two texts are the same.
@@ -21,16 +18,14 @@ const (
 
 // Identified is what an [Identifier] makes of a document. Of documents that are the same it is the same.
 type Identified struct {
-	// Digest and Check are the halves of a 128-bit hash.
-	Digest, Check uint64
+	// Digest is the first half of a SHA-256 of the seed and the bytes or tokens. So nobody can make different ones the same,
+	// even if he knows the seed.
+	Digest Digest
 	// IsEmpty says that there is no token where tokens are compared. Digest is then of the bytes of the texts.
 	IsEmpty bool
 	// IsValid is false if some bytes are not part of valid UTF-8.
 	IsValid bool
 }
-
-// identitySeed keeps identities and the digests of sets apart.
-const identitySeed = 0x6964656e74697479
 
 // Identifier finds documents that are the same. It takes a fraction of the time of a [Fingerprinter], as it makes no
 // shingles. It reuses its buffers and must not be used by two goroutines at a time.
@@ -39,14 +34,14 @@ type Identifier struct {
 	seed     uint64
 	prepare  preparation
 	hasher   *Hasher
-	tokens   []uint64
-	bytes    []byte
+	sum      sum
+	words    []byte
 }
 
 // NewIdentifier returns an Identifier. Of the options it heeds the seed and, if tokens are compared, what concerns
 // tokens. Shingles that require a stop word are an error.
 func NewIdentifier(o Options, identity Identity) (*Identifier, error) {
-	i := &Identifier{identity: identity, seed: o.Measure.Seed ^ identitySeed}
+	i := &Identifier{identity: identity, seed: o.Measure.Seed, sum: newSum()}
 	switch {
 	case identity == SameBytes:
 		return i, nil
@@ -56,7 +51,7 @@ func NewIdentifier(o Options, identity Identity) (*Identifier, error) {
 		return nil, fmt.Errorf("same words: there are no shingles that could require a stop word: take stop words out, or leave them in")
 	}
 	var err error
-	i.hasher, err = NewHasher(Measure{Shingle: 1, Tokens: o.Measure.Tokens.single(), Seed: o.Measure.Seed})
+	i.hasher, err = NewHasher(Measure{Shingle: 1, Tokens: o.Measure.Tokens.single()})
 	if err != nil {
 		return nil, err
 	}
@@ -71,48 +66,65 @@ func (i *Identifier) Texts(texts [][]byte) Identified {
 		for _, text := range texts {
 			d.IsValid = d.IsValid && utf8.Valid(text)
 		}
-		return d.of(i.content(texts), i.seed)
+		i.begin("bytes")
+		d.Digest = i.sum.of(texts)
+		return d
 	}
-	i.tokens = i.tokens[:0]
+	i.begin("words")
+	d.IsEmpty = true
 	for _, text := range texts {
-		before := len(i.tokens)
-		i.tokens = i.hasher.appendTokens(i.tokens, i.prepare.apply(text))
-		d.IsValid = d.IsValid && i.hasher.tokenizer.invalid == 0
-		i.tokens = append(i.tokens, uint64(len(i.tokens)-before))
+		isValid, hasWords := i.addWords(i.prepare.apply(text))
+		d.IsValid, d.IsEmpty = d.IsValid && isValid, d.IsEmpty && !hasWords
 	}
-	if d.IsEmpty = len(i.tokens) == len(texts); d.IsEmpty {
-		return d.of(i.content(texts), textSeed)
+	if d.Digest = i.sum.digest(); d.IsEmpty {
+		i.begin("no words")
+		d.Digest = i.sum.of(texts)
 	}
-	return d.of(unsafe.Slice((*byte)(unsafe.Pointer(&i.tokens[0])), 8*len(i.tokens)), i.seed)
-}
-
-// of returns the identity of content.
-func (d Identified) of(content []byte, seed uint64) Identified {
-	hash := xxh3.Hash128Seed(content, seed)
-	d.Digest, d.Check = hash.Lo, hash.Hi
 	return d
 }
 
-// content returns the bytes of texts so that different texts have different bytes.
-func (i *Identifier) content(texts [][]byte) []byte {
-	if len(texts) == 1 {
-		return texts[0]
-	}
-	i.bytes = i.bytes[:0]
-	for _, text := range texts {
-		i.bytes = binary.LittleEndian.AppendUint64(i.bytes, uint64(len(text)))
-		i.bytes = append(i.bytes, text...)
-	}
-	return i.bytes
+// begin begins the hash of a kind of content.
+func (i *Identifier) begin(kind string) {
+	i.words = binary.LittleEndian.AppendUint64(append(append(i.words[:0], kind...), 0), i.seed)
+	i.sum.Reset()
+	i.sum.Write(i.words)
 }
 
-// appendTokens appends the hashes of the tokens of text, in their order.
-func (h *Hasher) appendTokens(tokens []uint64, text []byte) []uint64 {
-	h.tokenizer.reset()
+// addWords adds the folded words of a text to the hash. A zero byte, which no word contains, ends each word, and another one
+// the text.
+func (i *Identifier) addWords(text []byte) (isValid, hasWords bool) {
+	i.hasher.tokenizer.reset()
 	for at := 0; at < len(text); {
-		h.tokens = h.tokens[:0]
-		at += h.readTokens(text[at:])
-		tokens = append(tokens, h.tokens...)
+		var read int
+		i.words, read = i.hasher.appendWords(i.words[:0], text[at:])
+		hasWords = hasWords || len(i.words) > 0
+		i.sum.Write(i.words)
+		at += read
 	}
-	return tokens
+	i.words = append(i.words[:0], 0)
+	i.sum.Write(i.words)
+	return i.hasher.tokenizer.invalid == 0, hasWords
+}
+
+// appendWords appends the folded words of the next chunk of text, with a zero byte behind each. The word that may go on in the
+// next chunk comes in parts. It returns how many bytes it has read, or more at the end of text.
+func (h *Hasher) appendWords(words, text []byte) ([]byte, int) {
+	t := &h.tokenizer
+	if h.rule.characters {
+		read := h.readCharacters(text, func(character []byte) { words = append(append(words, character...), 0) })
+		return words, read
+	}
+	read := h.fold(text)
+	if read >= len(text) {
+		t.close()
+	}
+	for i, end := range t.ends[:t.scan.Ends] {
+		words = append(append(words, t.folded[t.starts[i]:end]...), 0)
+	}
+	if t.scan.Starts > t.scan.Ends {
+		words = append(words, t.folded[t.starts[t.scan.Ends]:t.scan.Written]...)
+	}
+	t.keep()
+	// What is kept comes again.
+	return words[:len(words)-t.scan.Written], read
 }

@@ -1,13 +1,12 @@
 package sketch
 
 import (
-	"encoding/binary"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/zeebo/xxh3"
+	"mirrorbeam/asmkernels"
 )
 
 // inReferenceRun begins a token that is a part of a run. Its code points have it between them.
@@ -77,47 +76,27 @@ func referenceSingles(text []byte, kind Tokens) (tokens []string, invalid int) {
 	return tokens, invalid
 }
 
-// referenceTokenHash is the token hash as the package comment of shingle.go
-// defines it, over a padded copy.
-func referenceTokenHash(seed uint64, token string) uint64 {
+// referenceToken hashes one token by itself. Package asmkernels compares that hash with its definition.
+func referenceToken(hash *asmkernels.Hash, token string) uint64 {
 	if run, isRun := strings.CutPrefix(token, inReferenceRun); isRun {
-		var hashes []byte
+		var hashes []uint64
 		for character := range strings.SplitSeq(run, inReferenceRun) {
-			hashes = binary.LittleEndian.AppendUint64(hashes, referenceTokenHash(seed, character))
+			hashes = append(hashes, referenceToken(hash, character))
 		}
-		return xxh3.Hash(hashes)
+		return hash.Run(hashes)
 	}
-	padded := []byte(token)
-	for len(padded)%16 != 0 {
-		padded = append(padded, 0)
-	}
-	x := seed
-	for ; len(padded) > 0; padded = padded[16:] {
-		x += binary.LittleEndian.Uint64(padded[:8])
-		x *= 0x9e3779b97f4a7c15
-		x ^= x >> 32
-		x += binary.LittleEndian.Uint64(padded[8:16])
-		x *= 0xbf58476d1ce4e5b9
-		x += 0xc4ceb9fe1a85ec53
-		x ^= x >> 32
-		x *= 0x94d049bb133111eb
-		x ^= x >> 29
-	}
-	return x
+	return hash.Token(asmkernels.Prefix{}, append([]byte(token), make([]byte, asmkernels.TokenBlock)...)[:len(token)])
 }
 
 // referenceShingle is the element of the shingle of tokens.
-func referenceShingle(seed uint64, tokens []string) uint64 {
-	x := uint64(0)
-	for i, token := range tokens {
-		h := referenceTokenHash(seed, token)
-		by := 21 * i % 64
-		x += h<<by | h>>(64-by)
+func referenceShingle(hash *asmkernels.Hash, tokens []string) uint64 {
+	var hashes []uint64
+	for _, token := range tokens {
+		hashes = append(hashes, referenceToken(hash, token))
 	}
-	x ^= x >> 32
-	x *= 0xff51afd7ed558ccd
-	x ^= x >> 32
-	return x >> 16
+	var element [1]uint64
+	hash.Shingles(element[:], hashes, len(hashes))
+	return element[0]
 }
 
 // referenceDocument returns what Hasher.Document must return, apart from the
@@ -132,9 +111,10 @@ func referenceDocument(text []byte, m Measure) Document {
 			distinct[strings.Join(shingle, " ")] = shingle
 		}
 	}
+	hash := must(NewHasher(m)).hash
 	set := make([]uint64, 0, len(distinct))
 	for _, shingle := range distinct {
-		set = append(set, referenceShingle(m.Seed, shingle))
+		set = append(set, referenceShingle(hash, shingle))
 	}
 	slices.Sort(set)
 	return Document{Set: set, Tokens: len(tokens), InvalidBytes: invalid}

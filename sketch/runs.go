@@ -3,9 +3,8 @@ package sketch
 import (
 	"unicode"
 	"unicode/utf8"
-	"unsafe"
 
-	"github.com/zeebo/xxh3"
+	"mirrorbeam/asmkernels"
 )
 
 // runScripts are the scripts whose code points form runs, see [ScriptTokens].
@@ -42,6 +41,7 @@ func isInRun(token []byte) bool {
 type runs struct {
 	// length is the number of code points of a token. With 1 there is nothing to join.
 	length int
+	hash   *asmkernels.Hash
 	// open holds the hashes of the last code points of the run, and isJoined says that it has a token.
 	open     []uint64
 	isJoined bool
@@ -71,7 +71,7 @@ func (r *runs) join(hashes []uint64, first int, t *tokenizer) []uint64 {
 		}
 		r.open = append(r.open, single)
 		if begin := len(r.open) - r.length; begin >= 0 {
-			hashes = append(hashes, hashRun(r.open[begin:]))
+			hashes = append(hashes, r.hash.Run(r.open[begin:]))
 			r.isJoined = true
 		}
 	}
@@ -83,15 +83,10 @@ func (r *runs) join(hashes []uint64, first int, t *tokenizer) []uint64 {
 // close ends the run that is open. A run that is shorter than a token is one.
 func (r *runs) close(hashes []uint64) []uint64 {
 	if len(r.open) > 0 && !r.isJoined {
-		hashes = append(hashes, hashRun(r.open))
+		hashes = append(hashes, r.hash.Run(r.open))
 	}
 	r.reset()
 	return hashes
-}
-
-// hashRun returns the hash of a token of code points, at least one, with these hashes.
-func hashRun(characters []uint64) uint64 {
-	return xxh3.Hash(unsafe.Slice((*byte)(unsafe.Pointer(&characters[0])), 8*len(characters)))
 }
 
 // eachToken calls token for each token of a text, with the number of the first of its words and code points,

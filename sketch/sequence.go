@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/zeebo/xxh3"
-
 	"mirrorbeam/asmkernels"
 )
 
@@ -115,12 +113,12 @@ func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 	s.set = append(s.set[:0], q.Shingles...)
 	d := Document{Set: s.sorter.Sort(s.set), Tokens: len(s.begins), InvalidBytes: s.invalid}
 	if len(d.Set) > 0 {
-		d.Digest = digestSet(d.Set)
+		d.Digest = s.hasher.digester.Set(d.Set)
 	} else {
-		d.Digest = xxh3.HashSeed(text, textSeed)
+		d.Digest = s.hasher.digester.Texts(text)
 	}
 	if s.ignored != nil {
-		if s.kept = s.ignored.leaveOut(&d, s.kept); d.Ignored > 0 {
+		if s.kept = s.ignored.leaveOut(&d, s.kept, s.hasher.digester); d.Ignored > 0 {
 			q.LeaveOut(s.ignored, len(d.Set) == 0)
 		}
 	}

@@ -73,7 +73,7 @@ func (s *Shingles) AppendRest(rest, set []uint64) []uint64 {
 // leaveOut takes the shingles that do not count out of a document. If fewer than [LeastOwn] are left, it takes out all,
 // and the digest stays that of the whole set: such a document is equal to documents of the same set, and like no other.
 // It returns the set that stays, which lies in the memory of kept. The others stay in the memory of the whole set.
-func (s *Shingles) leaveOut(d *Document, kept []uint64) []uint64 {
+func (s *Shingles) leaveOut(d *Document, kept []uint64, digester *Digester) []uint64 {
 	all, others := len(d.Set), d.Set[:0]
 	kept = kept[:0]
 	for _, hash := range d.Set {
@@ -91,7 +91,7 @@ func (s *Shingles) leaveOut(d *Document, kept []uint64) []uint64 {
 	case len(kept) < LeastOwn:
 		d.Ignored, kept = all, kept[:0]
 	default:
-		d.Digest = digestSet(kept)
+		d.Digest = digester.Set(kept)
 	}
 	d.Set = kept
 	return kept

@@ -23,7 +23,7 @@ func checkSum(t *testing.T, texts [][]byte, m Measure) uint64 {
 	for _, text := range texts {
 		d := h.Document(text)
 		signature = minhash.Signature(signature, d.Set)
-		bytes = binary.LittleEndian.AppendUint64(bytes[:0], d.Digest)
+		bytes = d.Digest.Append(bytes[:0])
 		bytes = binary.LittleEndian.AppendUint64(bytes, uint64(d.Tokens)<<32|uint64(d.InvalidBytes))
 		simhash.Reset()
 		simhash.AddSet(d.Set)

@@ -51,12 +51,13 @@ type tokenizer struct {
 	folded       [foldedSize]byte
 	starts, ends [mostTokens]uint16
 
-	// long is scratch of asmkernels.HashTokens.
+	// long is scratch of asmkernels.Hash.Tokens.
 	long [mostTokens]uint16
 
+	hash *asmkernels.Hash
+
 	// prefix is the hash state of that part of token 0 that was in earlier chunks and that keep has dropped.
-	// It is the seed if there is none.
-	prefix, seed uint64
+	prefix asmkernels.Prefix
 
 	// invalid counts the bytes that are not part of valid UTF-8.
 	invalid int
@@ -64,7 +65,7 @@ type tokenizer struct {
 
 // reset prepares for another text.
 func (t *tokenizer) reset() {
-	t.scan, t.prefix, t.invalid = asmkernels.Scan{}, t.seed, 0
+	t.scan, t.prefix, t.invalid = asmkernels.Scan{}, asmkernels.Prefix{}, 0
 }
 
 // fold reads window up to its first limit bytes or a little further. It returns how many bytes it has read,
@@ -216,10 +217,10 @@ func (t *tokenizer) close() {
 func (t *tokenizer) keep() {
 	var rest []byte
 	if t.scan.Ends > 0 {
-		t.prefix = t.seed
+		t.prefix = asmkernels.Prefix{}
 	}
 	if t.scan.Starts > t.scan.Ends {
-		t.prefix, rest = asmkernels.HashBlocks(t.prefix, t.folded[t.starts[t.scan.Ends]:t.scan.Written])
+		t.prefix, rest = t.hash.Blocks(t.prefix, t.folded[t.starts[t.scan.Ends]:t.scan.Written])
 	}
 	t.scan.Written = copy(t.folded[:], rest)
 	t.scan.Starts -= t.scan.Ends

@@ -3,8 +3,6 @@ package sketch
 import (
 	"fmt"
 	"unicode/utf8"
-
-	"mirrorbeam/asmkernels"
 )
 
 // Tokens says what a token is. Sets of different tokens cannot be compared.
@@ -79,10 +77,10 @@ func (r tokenRule) runLength(shingle int) int {
 	return shingle*(runCharacters-1) + 1
 }
 
-// readCharacters is [Hasher.readTokens] where each code point is a token.
-func (h *Hasher) readCharacters(text []byte) (read int) {
+// readCharacters reads the next chunk of text where each code point is a token, and visits these in lower case. They must
+// have the capacity of a block. It returns how many bytes it has read.
+func (h *Hasher) readCharacters(text []byte, visit func(character []byte)) (read int) {
 	t := &h.tokenizer
-	var character [2 * tokenBlock]byte
 	for read < min(len(text), chunkSize) {
 		r, size := utf8.DecodeRune(text[read:])
 		read += size
@@ -91,8 +89,7 @@ func (h *Hasher) readCharacters(text []byte) (read int) {
 			continue
 		}
 		if t.classes.class(uint32(r))&^irregular != 0 {
-			length := len(appendLower(character[:0], text[read-size:read]))
-			h.tokens = append(h.tokens, asmkernels.HashToken(t.seed, character[:length]))
+			visit(appendLower(t.folded[:0], text[read-size:read]))
 		}
 	}
 	return read

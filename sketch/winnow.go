@@ -1,5 +1,11 @@
 package sketch
 
+import (
+	"math/bits"
+
+	"mirrorbeam/asmkernels"
+)
+
 // Winnow appends to selected, in ascending order, the places of the hashes that winnowing selects (Schleimer,
 // Wilkerson, Aiken, Winnowing: local algorithms for document fingerprinting, SIGMOD 2003). It selects the
 // smallest of every window of adjacent hashes. If two lists share a window, they share a selected hash of it,
@@ -35,8 +41,12 @@ func Winnow(selected []uint32, hashes []uint64, window int) []uint32 {
 	return selected
 }
 
+// passageRotation is the number of bits by which neighbours in a passage are rotated against each other. It is odd, so that
+// the first 64 all have a rotation of their own.
+const passageRotation = 21
+
 // Passages appends a hash for each run of the given number of adjacent shingles of s that follow each other
-// in the text. It is the hash of a longer shingle. Winnow these hashes if the shingles of the measure are so
+// in the text. Winnow these hashes if the shingles of the measure are so
 // short that dissimilar texts share many.
 func (s *Sequence) Passages(hashes []uint64, shingles int) []uint64 {
 	for begin := 0; begin < s.Len(); {
@@ -44,7 +54,13 @@ func (s *Sequence) Passages(hashes []uint64, shingles int) []uint64 {
 		for end < s.Len() && s.Tokens[end] == s.Tokens[end-1]+1 {
 			end++
 		}
-		hashes = appendShingles(hashes, s.Shingles[begin:end], shingles)
+		for ; begin+shingles <= end; begin++ {
+			sum := uint64(0)
+			for i, shingle := range s.Shingles[begin : begin+shingles] {
+				sum += bits.RotateLeft64(shingle, passageRotation*i)
+			}
+			hashes = append(hashes, asmkernels.SplitMix(sum)>>(64-elementBits))
+		}
 		begin = end
 	}
 	return hashes

@@ -3,8 +3,6 @@ package sketch
 import (
 	"slices"
 
-	"github.com/zeebo/xxh3"
-
 	"mirrorbeam/asmkernels"
 )
 
@@ -111,9 +109,9 @@ func (f *ShingleFilter) Document(text []byte) Document {
 
 	document := Document{Set: f.sorter.Sort(f.set), Tokens: tokens, InvalidBytes: f.scanner.invalid}
 	if len(document.Set) > 0 {
-		document.Digest = digestSet(document.Set)
+		document.Digest = f.hasher.digester.Set(document.Set)
 	} else {
-		document.Digest = xxh3.HashSeed(text, textSeed)
+		document.Digest = f.hasher.digester.Texts(text)
 	}
 	return document
 }

@@ -166,7 +166,7 @@ func checkShingleFilter(t *testing.T, f *ShingleFilter, text []byte, m Measure, 
 	if width > 0 {
 		for i := range len(tokens) - width + 1 {
 			if slices.Contains(ofKind[i:i+width], true) {
-				want = append(want, referenceShingle(m.Seed, tokens[i:i+width]))
+				want = append(want, referenceShingle(f.hasher.hash, tokens[i:i+width]))
 			}
 		}
 	}

@@ -269,7 +269,7 @@ func measureFlags(c *job.Measure) []settingFlag {
 		},
 		{
 			"Measure", "seed", &c.Seed, "N", 0,
-			"Key of all hashes. With a number that nobody else knows, nobody can make documents that collide or are found too often.",
+			"Key of all hashes. With a number that nobody else knows, nobody can make documents that collide or are found too often. random draws one, and summary.json has it; a job that is repeated, resumed or scheduled needs the number itself.",
 		},
 		{
 			"Measure", "threshold", &c.Threshold, "J", 0,

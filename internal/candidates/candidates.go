@@ -1,7 +1,10 @@
 // Package candidates finds the pairs of documents that share a key.
 package candidates
 
-import "mirrorbeam/internal/docref"
+import (
+	"mirrorbeam/internal/digest"
+	"mirrorbeam/internal/docref"
+)
 
 // Record says that a document has a key.
 type Record struct {
@@ -10,7 +13,7 @@ type Record struct {
 	Key uint64
 	Ref docref.Ref
 	// Digest is equal for documents that are identical under the measure.
-	Digest uint64
+	Digest digest.Digest
 	// Size is the number of distinct shingles of the document.
 	Size uint32
 	// Position is the number of the key among the keys of the document, from 0. For an exact key it is the number of

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 )
 
@@ -14,12 +15,12 @@ func randomRecords(random *rand.Rand, documents, keys, values int) []Record {
 	var records []Record
 	for ref := range documents {
 		seed := rand.New(rand.NewPCG(uint64(random.IntN(documents/2+1)), 9))
-		digest, size := seed.Uint64(), uint32(1+seed.IntN(40))
+		equal, size := digest.Digest{seed.Uint64()}, uint32(1+seed.IntN(40))
 		var previous [MaxPrevious]uint32
 		for k := range keys {
 			key := rand.New(rand.NewPCG(uint64(k), uint64(seed.IntN(values)))).Uint64()
 			records = append(records, Record{
-				Key: KeyOf(key, min(k, MaxPrevious)), Ref: docref.Ref(ref), Digest: digest, Size: size, Position: uint32(k), Previous: previous, First: k == 0,
+				Key: KeyOf(key, min(k, MaxPrevious)), Ref: docref.Ref(ref), Digest: equal, Size: size, Position: uint32(k), Previous: previous, First: k == 0,
 			})
 			copy(previous[1:], previous[:])
 			previous[0] = PreviousOf(key)
@@ -96,8 +97,8 @@ func TestGroupsFindsEveryPair(t *testing.T) {
 	const threshold = 0.6
 	for _, shape := range [][4]int{{2, 1, 1}, {30, 4, 3}, {300, 5, 20}, {2000, 3, 300}, {300, 5, 20, 200}, {300, 5, 20, 300}, {50, 2, 2, 10}, {400, 7, 4}, {200, 20, 30}, {1500, 4, 3}, {1500, 4, 3, 900}} {
 		records := randomRecords(random, shape[0], shape[1], shape[2])
-		firstInput := docref.Ref(shape[3])                                // those before it are of a reference
-		first, second := map[uint64]docref.Ref{}, map[uint64]docref.Ref{} // second: of the input
+		firstInput := docref.Ref(shape[3])                                              // those before it are of a reference
+		first, second := map[digest.Digest]docref.Ref{}, map[digest.Digest]docref.Ref{} // second: of the input
 		for _, r := range records {
 			if ref, ok := first[r.Digest]; !ok || r.Ref < ref {
 				first[r.Digest] = r.Ref
@@ -194,12 +195,12 @@ func BenchmarkSort(b *testing.B) {
 func TestSort(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 18))
 	for _, shape := range [][3]int{{1, 1, 1}, {50, 10, 50}, {5000, 5000, 5000}, {5000, 1, 5000}, {5000, 3, 20}, {3000, 1, 1}, {20_000, 2, 300}} {
-		keys, digests := make([]uint64, shape[1]), make([]uint64, shape[2])
+		keys, digests := make([]uint64, shape[1]), make([]digest.Digest, shape[2])
 		for i := range keys {
 			keys[i] = random.Uint64()
 		}
 		for i := range digests {
-			digests[i] = random.Uint64()
+			digests[i] = digest.Digest{random.Uint64() >> (i % 2 * 64), random.Uint64()}
 		}
 		var records []Record
 		for ref := range shape[0] {

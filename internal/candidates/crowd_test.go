@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 )
 
@@ -13,8 +14,8 @@ import (
 func randomGroup(random *rand.Rand, documents, major int, exact bool) []Record {
 	var records []Record
 	for ref := range documents {
-		r := Record{Ref: docref.Ref(ref + 1), Digest: uint64(random.IntN(documents*3/4+1)) * 0x9e3779b97f4a7c15, Position: 3}
-		same := rand.New(rand.NewPCG(r.Digest, 1)) // equal documents have all in common
+		r := Record{Ref: docref.Ref(ref + 1), Digest: digest.Digest{uint64(random.IntN(documents*3/4+1)) * 0x9e3779b97f4a7c15}, Position: 3}
+		same := rand.New(rand.NewPCG(r.Digest[0], 1)) // equal documents have all in common
 		r.Size = uint32(40 + same.IntN(20))
 		switch before := same.IntN(100); {
 		case before < 3:
@@ -39,7 +40,7 @@ func randomGroup(random *rand.Rand, documents, major int, exact bool) []Record {
 // classesOf returns the first of equal records, and what each class is known by.
 func classesOf(records []Record, firstInput docref.Ref) []Record {
 	var classes []Record
-	at := map[uint64]int{}
+	at := map[digest.Digest]int{}
 	for _, r := range records {
 		i, known := at[r.Digest]
 		if !known {
@@ -106,7 +107,7 @@ func TestMajorKeyIsPassedOver(t *testing.T) {
 		group := make([]Record, documents)
 		for i := range group {
 			ref := docref.Ref(i + 1)
-			group[i] = Record{Ref: ref, Second: ref, Size: 1, Position: position, Digest: uint64(i)}
+			group[i] = Record{Ref: ref, Second: ref, Size: 1, Position: position, Digest: digest.Digest{uint64(i)}}
 			group[i].Previous[0] = 1 << 31
 			if i >= documents-others {
 				group[i].Previous[0] = uint32(i)
@@ -173,7 +174,7 @@ func families(random *rand.Rand, documents, keys, common int) ([][]uint64, []Rec
 	var records []Record
 	for ref := range documents {
 		family := random.IntN(documents / 10)
-		r := Record{Ref: docref.Ref(ref + 1), Digest: uint64(ref) * 0x9e3779b97f4a7c15, Size: uint32(100 + random.IntN(10))}
+		r := Record{Ref: docref.Ref(ref + 1), Digest: digest.Digest{uint64(ref) * 0x9e3779b97f4a7c15}, Size: uint32(100 + random.IntN(10))}
 		for band := range keys {
 			value := family
 			switch {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 )
 
@@ -54,7 +55,7 @@ func prefixJoin(random *rand.Rand, families, members int, threshold float64, tem
 		d := &documents[i]
 		slices.SortFunc(d.shingles, func(a, b uint64) int { return cmp.Or(cmp.Compare(count[a], count[b]), cmp.Compare(a, b)) })
 		d.keys = len(d.shingles) - int(threshold*float64(len(d.shingles))*(1-1e-9)+0.999999) + 1
-		r := Record{Ref: d.ref, Digest: d.digest, Size: uint32(len(d.shingles)), First: true}
+		r := Record{Ref: d.ref, Digest: digest.Digest{d.digest}, Size: uint32(len(d.shingles)), First: true}
 		for position, shingle := range d.shingles[:d.keys] {
 			if count[shingle] == 1 {
 				continue

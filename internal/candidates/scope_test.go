@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"mirrorbeam/internal/digest"
 )
 
 // TestInScope: what two records share, they share in each scope; records of different scopes share nothing.
@@ -14,10 +16,10 @@ func TestInScope(t *testing.T) {
 		for range 9 {
 			keys = append(keys, random.Uint64())
 		}
-		return AppendHashed(nil, Record{Ref: 5, Digest: 6, Size: 7}, keys)
+		return AppendHashed(nil, Record{Ref: 5, Digest: digest.Digest{6}, Size: 7}, keys)
 	}
 	exact := func() (all []Record) {
-		r := Record{Ref: 5, Digest: 6, Size: 7}
+		r := Record{Ref: 5, Digest: digest.Digest{6}, Size: 7}
 		for k := range 5 {
 			shingle := random.Uint64N(1 << 48)
 			r.Key, r.Position, r.First = PrefixKeyOf(shingle), uint32(k), k == 0
@@ -40,7 +42,7 @@ func TestInScope(t *testing.T) {
 				records[i].InScope(scope, isExact)
 			}
 			for i, r := range records {
-				if r.Known() != plain[i].Known() || r.Ref != 5 || r.Digest != 6 || r.Size != 7 || r.Position != plain[i].Position {
+				if r.Known() != plain[i].Known() || r.Ref != 5 || r.Digest[0] != 6 || r.Size != 7 || r.Position != plain[i].Position {
 					t.Fatalf("%+v was %+v", r, plain[i])
 				}
 				if r.Key == plain[i].Key || ids[r.Key] {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 )
 
@@ -20,7 +21,7 @@ func sidedGroup(random *rand.Rand, documents, sides int, exact bool) []Record {
 
 // unmetPairs returns the pairs of classes that are not apart and have not met, by their first documents.
 func unmetPairs(records []Record, exact bool) map[[2]docref.Ref]bool {
-	sides, firsts := map[uint64]map[uint64]bool{}, []Record{}
+	sides, firsts := map[digest.Digest]map[uint64]bool{}, []Record{}
 	for _, r := range records {
 		if sides[r.Digest] == nil {
 			sides[r.Digest] = map[uint64]bool{}
@@ -50,7 +51,7 @@ func TestSides(t *testing.T) {
 			for _, sides := range []int{1, 2, 5, 100} {
 				t.Run(fmt.Sprintf("%v/%d/%d", exact, documents, sides), func(t *testing.T) {
 					records := sidedGroup(random, documents, sides, exact)
-					of, first := map[docref.Ref]Record{}, map[uint64]docref.Ref{}
+					of, first := map[docref.Ref]Record{}, map[digest.Digest]docref.Ref{}
 					for _, r := range records {
 						of[r.Ref] = r
 						if _, known := first[r.Digest]; !known {

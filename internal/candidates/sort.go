@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"mirrorbeam/internal/digest"
 )
 
 // Buckets give each record an index in memory, by the leading bits of its key. Keys are evenly spread, so little is left
@@ -156,7 +158,7 @@ func sortDigests(records []Record, shift int) {
 	}
 	var starts, ends [257]uint32
 	for i := range records {
-		ends[records[i].Digest>>shift&0xff+1]++
+		ends[records[i].Digest[0]>>shift&0xff+1]++
 	}
 	for i := range 256 {
 		ends[i+1] += ends[i]
@@ -166,7 +168,7 @@ func sortDigests(records []Record, shift int) {
 	for digit := range 256 {
 		for end := ends[digit+1]; next[digit] < end; {
 			r := &records[next[digit]]
-			if to := r.Digest >> shift & 0xff; int(to) != digit {
+			if to := r.Digest[0] >> shift & 0xff; int(to) != digit {
 				*r, records[next[to]] = records[next[to]], *r
 				next[to]++
 				continue
@@ -183,5 +185,5 @@ func sortDigests(records []Record, shift int) {
 
 // byKey orders by key, then brings identical documents together, the first one first.
 func byKey(a, b Record) int {
-	return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Digest, b.Digest), cmp.Compare(a.Ref, b.Ref))
+	return cmp.Or(cmp.Compare(a.Key, b.Key), digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Ref, b.Ref))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 )
 
@@ -35,7 +36,7 @@ func chained(random *rand.Rand, bases int, exact bool) []Record {
 	for ref := range 2000 {
 		base := rand.New(rand.NewPCG(uint64(random.IntN(bases)), 1))
 		other := random.IntN(80)
-		r := Record{Ref: docref.Ref(ref), Digest: random.Uint64N(10_000), Size: uint32(60 + random.IntN(3))}
+		r := Record{Ref: docref.Ref(ref), Digest: digest.Digest{random.Uint64N(10_000)}, Size: uint32(60 + random.IntN(3))}
 		for k := range 8 {
 			hash := base.Uint64()
 			if k == 0 || k == other && bases > 1 {

@@ -65,7 +65,7 @@ func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 			}
 			w.Pairs = seen[:0]
 		}
-		return records.WriteSeen(&w.Run, s.Shards, block.Digest(i), seen)
+		return records.WriteSeen(&w.Run, s.Shards, block.Digest(i)[0], seen)
 	})
 }
 

@@ -19,8 +19,8 @@ func (a *Aside) Add(shares audit.Shares, d *sketchblock.Document, isReference bo
 	if len(d.Set) == 0 {
 		return
 	}
-	aside := records.SetAside{Ref: d.Ref, Digest: d.Digest, Scope: d.Scope, Side: d.Side}
-	switch sampled, probed := chosen(shares, d.Ref, d.Digest, isReference); {
+	aside := records.SetAside{Ref: d.Ref, Digest: d.Digest[0], Scope: d.Scope, Side: d.Side}
+	switch sampled, probed := chosen(shares, d.Ref, d.Digest[0], isReference); {
 	case sampled:
 		a.sampled = records.AppendSetAside(a.sampled, aside, d.Set)
 	case probed:

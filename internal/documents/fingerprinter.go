@@ -5,6 +5,7 @@ import (
 
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/sketchblock"
@@ -40,8 +41,8 @@ type Kept struct {
 	Smallest int `json:",omitempty"`
 	// Boilerplate counts the documents that have each shingle of base texts.
 	Boilerplate bool `json:",omitempty"`
-	// Identity, if not empty, says when documents are the same. Then a block keeps nothing else of them: no sets, and one
-	// key, which with the digest makes 128 bits.
+	// Identity, if not empty, says when documents are the same. Then a block keeps nothing else of them: neither sets nor
+	// keys.
 	Identity sketch.Identity
 	// Sequences keeps all shingles of a document, in the order of its one text, instead of its set. Such
 	// documents have neither keys nor SimHash fingerprints.
@@ -210,7 +211,7 @@ func (f *fingerprinter) addIdentity(b *block, ref docref.Ref, r *Record) {
 		size = 0
 	}
 	one := f.document(b, ref, r, d.Digest)
-	one.Keys, one.Size = []uint64{d.Check}, size
+	one.Size = size
 	f.marker.pages.add(b, ref, r, &f.files[r.File], size)
 	b.builder.Add(one)
 }
@@ -230,11 +231,11 @@ func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) {
 }
 
 // document returns a document without its set.
-func (f *fingerprinter) document(b *block, ref docref.Ref, r *Record, digest uint64) sketchblock.Document {
+func (f *fingerprinter) document(b *block, ref docref.Ref, r *Record, equal digest.Digest) sketchblock.Document {
 	scope, side := f.marker.scopeOf(r, &b.counts)
 	source, _ := f.marker.sourceOf(r)
 	return sketchblock.Document{
-		Ref: ref, Digest: inScope(digest, scope), Scope: scope, Side: side, Source: source, ID: r.Content.ID,
+		Ref: ref, Digest: inScope(equal, scope), Scope: scope, Side: side, Source: source, ID: r.Content.ID,
 		Standing: f.marker.standing(r, &f.files[r.File], &b.counts),
 	}
 }

@@ -166,10 +166,7 @@ func (f *Fingerprinting) parallel(ctx context.Context, reader *splitReader, writ
 
 func (f *Fingerprinting) block() *block {
 	keys, bits := f.Kept.Scheme.Bands, f.Options.SimHashBits
-	switch {
-	case f.Kept.Identity != "":
-		keys, bits = 1, 0
-	case f.Kept.Sequences:
+	if f.Kept.Identity != "" || f.Kept.Sequences {
 		keys, bits = 0, 0
 	}
 	b := newBlock(keys, bits)

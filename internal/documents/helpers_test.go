@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/records"
@@ -119,7 +120,7 @@ type made struct {
 // stored is a document of a sketch block.
 type stored struct {
 	ref          docref.Ref
-	digest       uint64
+	digest       digest.Digest
 	id           string
 	keys         []uint64
 	simHash      []uint64

@@ -7,6 +7,7 @@ import (
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/work"
 )
@@ -123,9 +124,9 @@ func (m *marker) hashOf(r *Record, field int) (hash uint64, has bool) {
 }
 
 // inScope returns the digest of a document in a scope: documents of different scopes are never equal.
-func inScope(digest, scope uint64) uint64 {
+func inScope(d digest.Digest, scope uint64) digest.Digest {
 	if scope == 0 {
-		return digest
+		return d
 	}
-	return asmkernels.SplitMix(digest ^ scope)
+	return digest.Digest{asmkernels.SplitMix(d[0] ^ scope), asmkernels.SplitMix(d[1] ^ scope)}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/work"
 )
@@ -52,8 +53,9 @@ func TestScopes(t *testing.T) {
 			if again, _ := m.scopeOf(record, &counts); again != scope {
 				t.Errorf("%s has another scope the second time", name)
 			}
-			if inScope(7, scope) == 7 || inScope(7, scope) == inScope(8, scope) {
-				t.Errorf("%s: the digest is %x", name, inScope(7, scope))
+			of := func(first, second uint64) digest.Digest { return inScope(digest.Digest{first, second}, scope) }
+			if got := of(7, 9); got[0] == 7 || got[1] == 9 || got == of(8, 9) || got == of(7, 8) {
+				t.Errorf("%s: the digest is %x", name, got)
 			}
 		}
 		if counts != (work.Counts{Unscoped: 2}) {
@@ -61,7 +63,7 @@ func TestScopes(t *testing.T) {
 		}
 	}
 	m, err := newMarker(Marking{}, nil, 1)
-	if scope, side := m.scopeOf(&Record{}, nil); err != nil || scope != 0 || side != 0 || inScope(7, 0) != 7 {
+	if scope, side := m.scopeOf(&Record{}, nil); err != nil || scope != 0 || side != 0 || inScope(digest.Digest{7, 8}, 0) != (digest.Digest{7, 8}) {
 		t.Errorf("without a field there is a scope (%v)", err)
 	}
 }

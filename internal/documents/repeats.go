@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 )
 
@@ -16,15 +17,16 @@ type Repeats struct {
 
 // seenDocument is what identifies a document: its digest, and a mark that equal documents share.
 type seenDocument struct {
-	digest, mark uint64
-	isReference  bool
-	isThere      bool
+	digest      digest.Digest
+	mark        uint64
+	isReference bool
+	isThere     bool
 }
 
 // Has reports whether the document equals an earlier one, and remembers it.
-func (r *Repeats) Has(ref docref.Ref, digest, mark uint64) bool {
-	d := seenDocument{digest, mark, ref < r.FirstInput, true}
-	at := digest % uint64(len(r.seen))
+func (r *Repeats) Has(ref docref.Ref, equal digest.Digest, mark uint64) bool {
+	d := seenDocument{equal, mark, ref < r.FirstInput, true}
+	at := equal[0] % uint64(len(r.seen))
 	if d.isReference {
 		at ^= 1 // keeps a document of the input and one of the reference from replacing each other
 	}

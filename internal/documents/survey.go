@@ -32,7 +32,7 @@ type Seen struct {
 type Surveyed struct {
 	Seen
 	Ref    docref.Ref
-	Digest uint64
+	Digest uint64 // the first word of its digest
 	// ID is the user's id; empty if there is none.
 	ID []byte
 	// Set holds the distinct shingle hashes, ascending.
@@ -132,7 +132,7 @@ func (s *surveyor) block(_ context.Context, b *block) error {
 	}
 	d := &s.shown
 	for i, set := range stored.Sets(b.builder.Sets()) {
-		d.Seen, d.Ref, d.Digest, d.ID = s.wanted[i], stored.Ref(i), stored.Digest(i), stored.ID(i)
+		d.Seen, d.Ref, d.Digest, d.ID = s.wanted[i], stored.Ref(i), stored.Digest(i)[0], stored.ID(i)
 		d.Set = sketchblock.AppendSet(d.Set[:0], set)
 		d.SimHash = stored.SimHash(d.SimHash[:0], i)
 		s.visitor.Visit(d)

@@ -67,13 +67,13 @@ func TestSurvey(t *testing.T) {
 	for _, d := range want.documents {
 		got := w.documents[d.ref]
 		packed := sketchblock.AppendPacked([]byte{}, got.Set)
-		if got.Digest != d.digest || string(packed) != string(d.set) || !reflect.DeepEqual(got.SimHash, d.simHash) || d.ref.File() > 0 && got.Length != int64(d.length) || got.Reference != (d.ref.File() == 0) {
+		if got.Digest != d.digest[0] || string(packed) != string(d.set) || !reflect.DeepEqual(got.SimHash, d.simHash) || d.ref.File() > 0 && got.Length != int64(d.length) || got.Reference != (d.ref.File() == 0) {
 			t.Fatalf("document %v: %+v, want %+v", d.ref, got, d)
 		}
-		if digest, known := hashes[got.Hash]; known && digest != d.digest {
+		if digest, known := hashes[got.Hash]; known && digest != d.digest[0] {
 			t.Fatalf("documents of digests %x and %x have the hash %x", digest, d.digest, got.Hash)
 		}
-		hashes[got.Hash] = d.digest
+		hashes[got.Hash] = d.digest[0]
 	}
 
 	few := newWatcher(func(s *Seen) bool { return s.Hash%4 == 0 })

@@ -271,7 +271,7 @@ func (r *recalling) setAside(documents, sets runfile.Piece, isReference bool) er
 		return err
 	}
 	isChosen := func(i int) bool {
-		sampled, probed := chosen(r.shares, block.Ref(i), block.Digest(i), isReference)
+		sampled, probed := chosen(r.shares, block.Ref(i), block.Digest(i)[0], isReference)
 		return sampled || probed
 	}
 	first := 0

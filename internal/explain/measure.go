@@ -68,7 +68,7 @@ type text struct {
 
 	whole    []uint64 // all shingles
 	set      []uint64 // those that count
-	digest   uint64
+	digest   sketch.Digest
 	simhash  []uint64
 	identity sketch.Identified
 	sequence sketch.Sequence
@@ -302,7 +302,7 @@ func keysOf(t *text, keys methods.Keys, bands *documents.Bands) map[uint64]bool 
 		Digest: t.digest, Size: len(t.set), Set: t.set, SimHash: t.simhash, Sequence: t.sequence, Bands: slices.Clone(bands.Of(t.set)),
 	}
 	if t.identity != (sketch.Identified{}) {
-		d.Digest, d.Bands = t.identity.Digest, []uint64{t.identity.Check}
+		d.Digest = t.identity.Digest
 	}
 	all := map[uint64]bool{}
 	for _, record := range keys(nil, d) {

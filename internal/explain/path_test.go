@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 // TestPath: of all paths between two documents, the one that is found has the strongest weakest row, and the fewest rows
@@ -85,7 +86,7 @@ func TestNeeded(t *testing.T) {
 	for range 2000 {
 		config := job.Default()
 		config.Threshold = float64(1+random.IntN(100)) / 100
-		a, b := &text{digest: 1}, &text{digest: 2}
+		a, b := &text{digest: sketch.Digest{1}}, &text{digest: sketch.Digest{2}}
 		common := random.IntN(30)
 		for i := range common + random.IntN(20) {
 			a.set = append(a.set, uint64(i))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
@@ -33,7 +34,7 @@ func BenchmarkShard(b *testing.B) {
 		paths = append(paths, worktest.Write(b, runs, func(run *runfile.Writer) error {
 			for i := range perTask {
 				family := rand.New(rand.NewPCG(random.Uint64N(tasks*perTask/4), 3))
-				r := candidates.Record{Ref: docref.Ref(task*perTask + i), Digest: random.Uint64(), Size: uint32(60 + random.IntN(10)), First: true}
+				r := candidates.Record{Ref: docref.Ref(task*perTask + i), Digest: digest.Digest{random.Uint64()}, Size: uint32(60 + random.IntN(10)), First: true}
 				for position := range uint32(8) {
 					shingle := shingleOf(family)
 					if random.IntN(3) > 0 {

@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	sources "mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
@@ -29,17 +30,17 @@ func pairOf(a, b docref.Ref) pair { return pair{min(a, b), max(a, b)} }
 
 // corpus holds the documents of a test. Equal digests have equal sizes and keys.
 type corpus struct {
-	documents  []candidates.Record // without keys
-	keys       map[uint64][]uint64 // by digest
+	documents  []candidates.Record        // without keys
+	keys       map[digest.Digest][]uint64 // by digest
 	firstInput docref.Ref
 }
 
 // newCorpus makes documents with a few keys each. Some keys are common to many.
 func newCorpus(seed uint64, n, ofReference int) *corpus {
 	random := rand.New(rand.NewPCG(seed, 1))
-	c := &corpus{keys: map[uint64][]uint64{}, firstInput: docref.Ref(ofReference)}
+	c := &corpus{keys: map[digest.Digest][]uint64{}, firstInput: docref.Ref(ofReference)}
 	for i := range n {
-		d := candidates.Record{Ref: docref.Ref(i), Digest: random.Uint64(), Size: 1 + random.Uint32N(60)}
+		d := candidates.Record{Ref: docref.Ref(i), Digest: digest.Digest{random.Uint64()}, Size: 1 + random.Uint32N(60)}
 		if i > 0 && random.IntN(4) == 0 {
 			d = c.documents[random.IntN(i)]
 			d.Ref = docref.Ref(i)
@@ -76,8 +77,8 @@ func (c *corpus) write(t *testing.T, runs work.Runs) work.Outcome {
 }
 
 // equals returns the classes of equal documents.
-func (c *corpus) equals() (classes map[uint64]candidates.Class, stars map[pair]bool) {
-	classes, stars = map[uint64]candidates.Class{}, map[pair]bool{}
+func (c *corpus) equals() (classes map[digest.Digest]candidates.Class, stars map[pair]bool) {
+	classes, stars = map[digest.Digest]candidates.Class{}, map[pair]bool{}
 	for _, d := range c.documents {
 		class, known := classes[d.Digest]
 		if !known {
@@ -237,8 +238,8 @@ func TestDenseGroups(t *testing.T) {
 // pairs are counted.
 func TestStars(t *testing.T) {
 	c := newCorpus(5, 200, 0)
-	for digest := range c.keys {
-		c.keys[digest] = []uint64{1 << 40}
+	for equal := range c.keys {
+		c.keys[equal] = []uint64{1 << 40}
 	}
 	runs := worktest.Runs(t)
 	k := c.keyed(0, Bounds{Group: 3, Passages: 5})
@@ -271,7 +272,7 @@ func TestEquals(t *testing.T) {
 	runs := worktest.Runs(t)
 	keys := write(t, runs, func(run *runfile.Writer) error {
 		for _, d := range c.documents {
-			d.Key, d.First = candidates.KeyOf(d.Digest, 0), true
+			d.Key, d.First = candidates.KeyOf(d.Digest[0], 0), true
 			b, err := run.Record(records.Digests, records.ShardOf(d.Key, shards), records.KeySize)
 			if err != nil {
 				return err

@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -205,7 +206,7 @@ func TestFailures(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			records.PutKey(b, candidates.Record{Ref: i, Digest: 5, Size: 6})
+			records.PutKey(b, candidates.Record{Ref: i, Digest: digest.Digest{5}, Size: 6})
 		}
 		return nil
 	})

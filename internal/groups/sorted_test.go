@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
@@ -23,7 +24,7 @@ func TestLargeShard(t *testing.T) {
 	want := make([][]candidates.Record, shards)
 	written := write(t, runs, func(run *runfile.Writer) error {
 		for i := range 200_000 {
-			r := candidates.Record{Key: candidates.KeyOf(random.Uint64N(1<<20)<<44, i%3), Ref: docref.Ref(i), Digest: random.Uint64()}
+			r := candidates.Record{Key: candidates.KeyOf(random.Uint64N(1<<20)<<44, i%3), Ref: docref.Ref(i), Digest: digest.Digest{random.Uint64()}}
 			if i < 150_000 { // these have one of the shards
 				r.Key = candidates.KeyOf(random.Uint64()>>20, i%3)
 			}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/radix"
 	"mirrorbeam/internal/sketchblock"
@@ -23,7 +24,7 @@ type Document struct {
 	Ref docref.Ref
 	// ID is the user's id. It is empty if there is none.
 	ID     []byte
-	Digest uint64
+	Digest digest.Digest
 	// Set holds the distinct elements in the form of a sketch block, ascending.
 	Set []byte
 }
@@ -34,7 +35,7 @@ type Builder struct {
 	writer
 	segmentKeys int
 	sets        []building
-	byDigest    map[uint64]uint32 // by digest, the place of a set in sets
+	byDigest    map[digest.Digest]uint32 // by digest, the place of a set in sets
 	documents   []documentOf
 	ids         []byte
 	keys        []keyOf
@@ -43,7 +44,7 @@ type Builder struct {
 
 // building is a set of the segment that is being built.
 type building struct {
-	digest uint64
+	digest digest.Digest
 	start  uint64
 	size   uint32
 	number uint32 // the rank by size
@@ -59,7 +60,7 @@ type keyOf struct {
 // NewBuilder returns a builder that passes the bytes of the file to write. Table makes a compressed table of
 // sorted keys.
 func NewBuilder(header Header, write func([]byte) error, table func(keys iter.Seq[uint64]) (io.WriterTo, error)) *Builder {
-	return &Builder{writer: writer{header: header, write: write, table: table}, segmentKeys: segmentKeys, byDigest: map[uint64]uint32{}}
+	return &Builder{writer: writer{header: header, write: write, table: table}, segmentKeys: segmentKeys, byDigest: map[digest.Digest]uint32{}}
 }
 
 // Add takes in a document. The documents of one set must come in document order.
@@ -116,7 +117,7 @@ func (b *Builder) finishSegment() error {
 	for _, set := range order {
 		data[starts] = binary.LittleEndian.AppendUint64(data[starts], b.sets[set].start)
 		data[sizes] = binary.LittleEndian.AppendUint32(data[sizes], b.sets[set].size)
-		data[digests] = binary.LittleEndian.AppendUint64(data[digests], b.sets[set].digest)
+		data[digests] = b.sets[set].digest.Append(data[digests])
 	}
 	for i := range b.documents {
 		b.documents[i].set = b.sets[b.documents[i].set].number

@@ -17,7 +17,8 @@ type Fingerprinted struct {
 	ID []byte
 	// Fingerprint is the SimHash fingerprint, of one word for every 64 bits or part of them. The builder copies it.
 	Fingerprint []uint64
-	// IsEmpty says that the document has no elements. Digest then stands for its fingerprint.
+	// IsEmpty says that the document has no elements. Digest then stands for its fingerprint: the first word of its
+	// digest.
 	IsEmpty bool
 	Digest  uint64
 }

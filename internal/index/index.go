@@ -15,7 +15,7 @@
 //	segment  elements   6 a set's element, the sets in any order
 //	         starts     8 a set: the number of its first element
 //	         sizes      4 a set: how many elements it has, ascending
-//	         digests    8 a set, or of a document without elements
+//	         digests    16 a set, or of a document without elements
 //	         groups     4 a set: the number of the document behind its last one
 //	         refs       8 a document, those of one set next to each other
 //	         id ends    4 a document: where its id ends in ids; an empty id is none
@@ -45,6 +45,7 @@ import (
 	"math"
 	"sort"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -54,7 +55,7 @@ import (
 const Common = 4
 
 const (
-	magic      = "mbindex1"
+	magic      = "mbindex2"
 	footerSize = 12 + len(magic)
 )
 
@@ -69,7 +70,7 @@ func KeyCount(threshold float64, size int) int {
 }
 
 // DigestKey returns the key of a document without elements. It differs from every element.
-func DigestKey(digest uint64) uint64 { return digest | 1<<63 }
+func DigestKey(d digest.Digest) uint64 { return d[0] | 1<<63 }
 
 // Header describes the index in a file.
 type Header struct {
@@ -213,7 +214,7 @@ func openSegment(file []byte, h SegmentHeader, bits int) (*Segment, error) {
 	}
 	length := [columns]int{groups: 4 * h.Sets, refs: 8 * h.Documents, idEnds: 4 * h.Documents}
 	if !fingerprints {
-		length[starts], length[sizes], length[digests], length[postings] = 8*h.Sets, 4*h.Sets, 8*h.Sets, 4*h.Keys
+		length[starts], length[sizes], length[digests], length[postings] = 8*h.Sets, 4*h.Sets, digest.Size*h.Sets, 4*h.Keys
 	}
 	for i, place := range h.Columns {
 		column, err := place.in(file)
@@ -296,8 +297,8 @@ func (s *Segment) number(column, i int) uint32 {
 func (s *Segment) Size(set int) int { return int(s.number(sizes, set)) }
 
 // Digest returns the digest of a set or of a document without elements.
-func (s *Segment) Digest(set int) uint64 {
-	return binary.LittleEndian.Uint64(s.columns[digests][8*set:])
+func (s *Segment) Digest(set int) digest.Digest {
+	return digest.Get(s.columns[digests][digest.Size*set:])
 }
 
 // AppendSet appends the elements of a set. They ascend unless the file was damaged.

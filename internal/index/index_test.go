@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/sketchblock"
 )
@@ -34,14 +35,14 @@ func (t plainTable) WriteTo(w io.Writer) (int64, error) {
 type document struct {
 	ref    docref.Ref
 	id     string
-	digest uint64
+	digest digest.Digest
 	set    []uint64
 }
 
 // randomDocuments returns documents. Some of them have equal sets or empty ones.
 func randomDocuments(random *rand.Rand, count int) (documents []document) {
 	for i := range count {
-		d := document{ref: docref.Ref(10 * i), digest: random.Uint64()}
+		d := document{ref: docref.Ref(10 * i), digest: digest.Digest{random.Uint64(), random.Uint64()}}
 		if random.IntN(5) > 0 {
 			d.id = fmt.Sprintf("document %d", i)
 		}
@@ -117,7 +118,7 @@ func TestIndexHoldsAllDocuments(t *testing.T) {
 func checkSegment(t *testing.T, s *Segment) (documents []document) {
 	t.Helper()
 	want := map[[2]uint64]bool{} // a key and its set
-	seen := map[uint64]bool{}
+	seen := map[digest.Digest]bool{}
 	for set := range s.Sets {
 		elements := s.AppendSet(nil, set)
 		if len(elements) != s.Size(set) {
@@ -310,7 +311,7 @@ func TestBuilderSaysWhatWentWrong(t *testing.T) {
 	b := NewBuilder(testHeader, func([]byte) error { return nil }, func(iter.Seq[uint64]) (io.WriterTo, error) {
 		return nil, errors.New("too many keys")
 	})
-	if err := errors.Join(b.Add(Document{Digest: 1}), b.Close()); err == nil || !strings.Contains(err.Error(), "too many keys") {
+	if err := errors.Join(b.Add(Document{Digest: digest.Digest{1}}), b.Close()); err == nil || !strings.Contains(err.Error(), "too many keys") {
 		t.Errorf("a table that cannot be made: %v", err)
 	}
 }

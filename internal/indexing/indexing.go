@@ -18,6 +18,8 @@ import (
 type Kind struct {
 	// Config identifies the configuration of the index.
 	Config string
+	// Seed is the seed of the documents' measure.
+	Seed uint64
 	// Threshold is the least similarity that a query finds.
 	Threshold float64
 	// Bits, if above 0, makes an index of SimHash fingerprints of that length, in which a query finds fingerprints up
@@ -70,7 +72,11 @@ func (k Kind) New(c Corpus, write func([]byte) error) (Builder, error) {
 		}
 	}
 	if k.Bits == 0 {
-		return &sets{Builder: index.NewBuilder(header, write, newTable), isStripped: len(c.Common) > 0}, nil
+		x := &sets{Builder: index.NewBuilder(header, write, newTable)}
+		if len(c.Common) > 0 {
+			x.digester = sketch.NewDigester(k.Seed)
+		}
+		return x, nil
 	}
 	tables, err := lshbands.PlanTables(k.Bits, k.Distance, k.Blocks...)
 	if err != nil {
@@ -99,10 +105,10 @@ func newTable(keys iter.Seq[uint64]) (io.WriterTo, error) { return lshbands.NewT
 // sets is an index of full sets.
 type sets struct {
 	*index.Builder
-	// isStripped says that common shingles are out of the sets, and not out of the digests. Then those of the index are made
-	// anew: a query has no others.
-	isStripped bool
-	hashes     []uint64
+	// digester, if not nil, makes the digests of the index anew: common shingles are out of the sets, and not out of the
+	// digests. A query has no others.
+	digester *sketch.Digester
+	hashes   []uint64
 }
 
 // Add adds the documents of a block.
@@ -113,9 +119,9 @@ func (x *sets) Add(w *work.Desk, block *sketchblock.Block, setsPiece runfile.Pie
 	}
 	for i, set := range block.Sets(packed) {
 		d := index.Document{Ref: block.Ref(i), ID: block.ID(i), Digest: block.Digest(i), Set: set}
-		if x.isStripped && len(set) > 0 {
+		if x.digester != nil && len(set) > 0 {
 			x.hashes = sketchblock.AppendSet(x.hashes[:0], set)
-			d.Digest = sketch.DigestSet(x.hashes)
+			d.Digest = x.digester.Set(x.hashes)
 		}
 		if err := x.Builder.Add(d); err != nil {
 			return err
@@ -133,7 +139,7 @@ func (x fingerprints) Add(_ *work.Desk, block *sketchblock.Block, _ runfile.Piec
 	for i := range block.Len() {
 		fingerprint = block.SimHash(fingerprint[:0], i)
 		d := index.Fingerprinted{
-			Ref: block.Ref(i), ID: block.ID(i), Fingerprint: fingerprint, IsEmpty: block.Size(i) == 0, Digest: block.Digest(i),
+			Ref: block.Ref(i), ID: block.ID(i), Fingerprint: fingerprint, IsEmpty: block.Size(i) == 0, Digest: block.Digest(i)[0],
 		}
 		if err := x.FingerprintBuilder.Add(d); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/sketch"
@@ -14,7 +15,7 @@ import (
 type Document struct {
 	Ref docref.Ref
 	// Digest is equal for documents that are identical under the measure.
-	Digest uint64
+	Digest digest.Digest
 	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
 	// Keys need not heed it: it is mixed into them later.
 	Scope uint64
@@ -44,7 +45,7 @@ func (d *Document) Record() candidates.Record {
 // AppendDigest appends the record that brings a document together only with equal ones.
 func AppendDigest(all []candidates.Record, d *Document) []candidates.Record {
 	r := d.Record()
-	r.Key, r.First = candidates.KeyOf(d.Digest, 0), true
+	r.Key, r.First = candidates.KeyOf(d.Digest[0], 0), true
 	return append(all, r)
 }
 

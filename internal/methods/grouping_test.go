@@ -3,6 +3,7 @@ package methods
 import (
 	"testing"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/work/worktest"
@@ -13,7 +14,7 @@ func TestExactMissesNone(t *testing.T) {
 	s := newScene(t)
 	m, _ := Of(Exact)
 	pairs, edges := s.found(t, s.group(t, m, s.key(t, m)))
-	want := s.near((*text).digest, func(a, b *text) bool { return jaccard(a, b) >= s.p.Threshold })
+	want := s.near(func(x *text) uint64 { return x.digest()[0] }, func(a, b *text) bool { return jaccard(a, b) >= s.p.Threshold })
 	for p := range want {
 		if !pairs[p] {
 			t.Errorf("%v is missed", p)
@@ -30,7 +31,7 @@ func TestSmallCorpora(t *testing.T) {
 	m, _ := Of(Exact)
 	s.p.AllPairsUpTo = int64(len(s.texts))
 	small := s.group(t, m, s.key(t, m))
-	distinct := map[uint64]bool{}
+	distinct := map[digest.Digest]bool{}
 	for i := range s.texts {
 		if x := &s.texts[i]; len(x.shingles) > 0 {
 			distinct[x.digest()] = true
@@ -65,7 +66,7 @@ func TestSimHashFindsDistances(t *testing.T) {
 		class := func(x *text) uint64 { return x.simHash[0]*3 ^ x.simHash[1] }
 		if scoring == Jaccard {
 			ofSet := class
-			class = func(x *text) uint64 { return ofSet(x) ^ x.digest() }
+			class = func(x *text) uint64 { return ofSet(x) ^ x.digest()[0] }
 			isNear = func(a, b *text) bool {
 				sizes := float64(min(len(a.shingles), len(b.shingles))) / float64(max(len(a.shingles), len(b.shingles)))
 				return distance(a, b) <= s.p.Distance && sizes >= s.p.Threshold

@@ -60,7 +60,7 @@ func TestKeysAreOfTheDocument(t *testing.T) {
 				}
 				if len(x.shingles) == 0 {
 					r := first[i][0]
-					if len(first[i]) != 1 || !r.First || r.Key != candidates.KeyOf(x.digest(), 0) {
+					if len(first[i]) != 1 || !r.First || r.Key != candidates.KeyOf(x.digest()[0], 0) {
 						t.Errorf("a document without shingles has the keys %+v", first[i])
 					}
 				}
@@ -107,7 +107,7 @@ func TestHooks(t *testing.T) {
 		if len(x.shingles) == 0 {
 			continue
 		}
-		if got := keysOf(all, x); len(got) != 1 || got[0].Key != candidates.KeyOf(x.digest(), 0) || !got[0].First {
+		if got := keysOf(all, x); len(got) != 1 || got[0].Key != candidates.KeyOf(x.digest()[0], 0) || !got[0].First {
 			t.Errorf("all: %+v", got)
 		}
 
@@ -167,7 +167,7 @@ func TestHooks(t *testing.T) {
 			runs[passage] = at
 		}
 		got = keysOf(passages, x)
-		if got[0].Key != candidates.KeyOf(x.digest(), 0) || len(got)-1 > len(runs) || (len(got) == 1) != (len(runs) == 0) {
+		if got[0].Key != candidates.KeyOf(x.digest()[0], 0) || len(got)-1 > len(runs) || (len(got) == 1) != (len(runs) == 0) {
 			t.Errorf("passages: %d keys for %d passages", len(got), len(runs))
 		}
 		for k, r := range got[1:] {
@@ -270,7 +270,7 @@ func TestShardsDoNotMatter(t *testing.T) {
 						len(got.pairs), len(got.edges), len(got.distinct), len(got.repeated), len(want.pairs), len(want.edges), len(want.distinct), len(want.repeated))
 				}
 			}
-			if len(want.pairs)+len(want.distinct) < 20 || len(want.edges) < 20 {
+			if m.Identity == "" && len(want.pairs)+len(want.distinct) < 20 || len(want.edges) < 20 {
 				t.Errorf("%d pairs and %d edges tell little", len(want.pairs), len(want.edges))
 			}
 			ids := map[docref.Ref]bool{} // document i has the id of document i-200

@@ -26,7 +26,7 @@ type Method struct {
 	Settings Settings
 
 	// Identity, if not empty, says that the method joins documents that are the same, and no others. Then the digest of a
-	// document, and its one band, are of that identity. It has no set.
+	// document is of that identity. It has no set.
 	Identity sketch.Identity
 
 	// Reads says which parts of a sketch block the keys are made of. The block must hold them.

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/groups"
@@ -32,12 +33,12 @@ type text struct {
 
 func (x *text) set() []uint64 { return slices.Sorted(slices.Values(x.shingles)) }
 
-func (x *text) digest() uint64 {
-	digest := uint64(1)
+func (x *text) digest() digest.Digest {
+	hash := uint64(1)
 	for _, shingle := range x.set() {
-		digest = digest*0x9e3779b97f4a7c15 + shingle
+		hash = hash*0x9e3779b97f4a7c15 + shingle
 	}
-	return digest * 0xd6e8feb86659fd93
+	return digest.Digest{hash * 0xd6e8feb86659fd93}
 }
 
 func (x *text) sequence() sketch.Sequence {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/groups"
@@ -78,7 +79,7 @@ const sideSize = 8
 
 // writeFingerprint writes a record. Key, ref, digest, size of the set and table stand as in other key records; the
 // fingerprint takes the place of the previous keys. A document without shingles is only like documents of the same
-// digest, so the digest stands for its fingerprint.
+// digest, so the first word of that stands for its fingerprint.
 func writeFingerprint(run *runfile.Writer, shards int, r *candidates.Record, d *Document) error {
 	size := records.KeySize + 8*len(d.SimHash)
 	if r.Side != 0 {
@@ -97,7 +98,7 @@ func writeFingerprint(run *runfile.Writer, shards int, r *candidates.Record, d *
 	}
 	if r.Size == 0 {
 		clear(fingerprint)
-		binary.LittleEndian.PutUint64(fingerprint, r.Digest)
+		binary.LittleEndian.PutUint64(fingerprint, r.Digest[0])
 		return nil
 	}
 	for k, word := range d.SimHash {
@@ -194,10 +195,10 @@ func (g *simhashGroups) records() []fingerprintRecord {
 	for i := range keys {
 		b := g.packed[i*g.recordSize:]
 		keys[i] = fingerprintRecord{
-			at: uint32(i), table: binary.LittleEndian.Uint32(b[28:]), second: records.GetRef(b[8:]),
+			at: uint32(i), table: binary.LittleEndian.Uint32(b[36:]), second: records.GetRef(b[8:]),
 			Record: candidates.Record{
 				Key: binary.LittleEndian.Uint64(b), Ref: records.GetRef(b[8:]),
-				Digest: binary.LittleEndian.Uint64(b[16:]), Size: binary.LittleEndian.Uint32(b[24:]),
+				Digest: digest.Get(b[16:]), Size: binary.LittleEndian.Uint32(b[32:]),
 			},
 		}
 		if g.HasSides {
@@ -217,10 +218,14 @@ func (g *simhashGroups) words(r *fingerprintRecord) []byte {
 // in the other.
 func (g *simhashGroups) compare(a, b *fingerprintRecord) int {
 	order := bytes.Compare(g.words(a), g.words(b))
-	if g.Scoring == Hamming {
+	if order == 0 {
+		// A document without shingles has a part of its digest in place of a fingerprint.
+		order = cmp.Compare(min(a.Size, 1), min(b.Size, 1))
+	}
+	if g.Scoring == Hamming && a.Size > 0 {
 		return order
 	}
-	return cmp.Or(order, cmp.Compare(a.Digest, b.Digest))
+	return cmp.Or(order, digest.Compare(a.Digest, b.Digest))
 }
 
 // key handles the records of one key. Prefixes of several tables may have the same key: each table is handled by

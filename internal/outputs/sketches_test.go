@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/index"
 	"mirrorbeam/internal/indexing"
 	"mirrorbeam/internal/output"
@@ -18,14 +19,14 @@ import (
 
 // sketched holds the documents of threeFiles by split. One has no id, one no shingles, and two are equal.
 var sketched = [][]sketchblock.Document{
-	{{Ref: at(0, 0), ID: []byte("r"), Digest: 1, Set: []uint64{1, 2}, Size: 2, SimHash: []uint64{1}}},
+	{{Ref: at(0, 0), ID: []byte("r"), Digest: digest.Digest{1}, Set: []uint64{1, 2}, Size: 2, SimHash: []uint64{1}}},
 	{
-		{Ref: at(1, 0), ID: []byte("x\""), Digest: 2, Set: []uint64{3, 5, 7, 9}, Size: 4, SimHash: []uint64{0xab}},
-		{Ref: at(1, 40), Digest: 3, SimHash: []uint64{0}},
+		{Ref: at(1, 0), ID: []byte("x\""), Digest: digest.Digest{2}, Set: []uint64{3, 5, 7, 9}, Size: 4, SimHash: []uint64{0xab}},
+		{Ref: at(1, 40), Digest: digest.Digest{3}, SimHash: []uint64{0}},
 	},
 	{
-		{Ref: at(1, 60), ID: []byte("y"), Digest: 1, Set: []uint64{1, 2}, Size: 2, SimHash: []uint64{1}},
-		{Ref: at(2, 9), ID: []byte("z"), Digest: 4, Set: []uint64{1 << 40}, Size: 1, SimHash: []uint64{1 << 63}},
+		{Ref: at(1, 60), ID: []byte("y"), Digest: digest.Digest{1}, Set: []uint64{1, 2}, Size: 2, SimHash: []uint64{1}},
+		{Ref: at(2, 9), ID: []byte("z"), Digest: digest.Digest{4}, Set: []uint64{1 << 40}, Size: 1, SimHash: []uint64{1 << 63}},
 	},
 }
 

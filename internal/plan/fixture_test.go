@@ -74,7 +74,7 @@ func (s *scene) count(t *testing.T, texts []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := map[uint64]bool{}
+	known := map[sketch.Digest]bool{}
 	for _, text := range texts {
 		line, _ := json.Marshal(map[string]string{"text": text})
 		_, f, err := sketcher.Sketch(&documents.Portion{}, 0, line)
@@ -102,7 +102,7 @@ func store(t *testing.T, content string) string {
 
 // identical returns the number of documents that are equal to an earlier one.
 func (s *scene) identical() (n int) {
-	known := map[uint64]bool{}
+	known := map[sketch.Digest]bool{}
 	for _, f := range s.prints {
 		if known[f.Digest] {
 			n++
@@ -136,7 +136,7 @@ func (s *scene) shareBand(scheme lshbands.Scheme) func(a, b *sketch.Fingerprint)
 	if err != nil {
 		panic(err)
 	}
-	of := map[uint64][]uint64{}
+	of := map[sketch.Digest][]uint64{}
 	for i := range s.distinct {
 		of[s.distinct[i].Digest] = slices.Clone(bands.Of(s.distinct[i].Set))
 	}

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/sample"
@@ -24,7 +25,7 @@ func (k keying) withKeys(e sample.Estimator, counters *lshbands.Counters) *sampl
 func estimating(e sample.Estimator, keys methods.Keys) *sample.Estimator {
 	var document methods.Document
 	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
-		document = methods.Document{Ref: d.Ref, Digest: d.Digest, Size: len(d.Set), Set: d.Set, SimHash: d.Set}
+		document = methods.Document{Ref: d.Ref, Digest: digest.Digest{d.Digest}, Size: len(d.Set), Set: d.Set, SimHash: d.Set}
 		return keys(records, &document)
 	}
 	return &e

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/sketchblock"
 	"mirrorbeam/lshbands"
+	"mirrorbeam/sketch"
 )
 
 // added holds documents that a query has answered, so that later ones are compared with them: all of them, or those of a
@@ -39,25 +40,25 @@ type added struct {
 
 // identity tells sets, or fingerprints, apart. Documents without shingles are known by their bytes.
 type identity struct {
-	hash    uint64
-	more    string // the words of a fingerprint behind the first
+	digest  sketch.Digest
+	words   string // of a fingerprint
 	isEmpty bool
 }
 
 // fingerprintIdentity tells fingerprints apart by all their words.
 func fingerprintIdentity(words []uint64) identity {
-	var more []byte
-	for _, word := range words[1:] {
-		more = binary.LittleEndian.AppendUint64(more, word)
+	var packed []byte
+	for _, word := range words {
+		packed = binary.LittleEndian.AppendUint64(packed, word)
 	}
-	return identity{hash: words[0], more: string(more)}
+	return identity{words: string(packed)}
 }
 
 // distance returns the number of bits in which a fingerprint differs from that of the identity.
 func (k *identity) distance(words []uint64) int {
-	differing := bits.OnesCount64(words[0] ^ k.hash)
-	for i, word := range words[1:] {
-		differing += bits.OnesCount64(word ^ binary.LittleEndian.Uint64([]byte(k.more[8*i:8*i+8])))
+	differing := 0
+	for i, word := range words {
+		differing += bits.OnesCount64(word ^ binary.LittleEndian.Uint64([]byte(k.words[8*i:8*i+8])))
 	}
 	return differing
 }
@@ -89,11 +90,11 @@ func newAdded(threshold float64, tables *lshbands.Permuted, window int) *added {
 func (h *added) identity(a *question) identity {
 	switch {
 	case len(a.packed) == 0:
-		return identity{hash: a.digest, isEmpty: true}
+		return identity{digest: a.digest, isEmpty: true}
 	case h.tables != nil:
 		return fingerprintIdentity(a.fingerprint)
 	}
-	return identity{hash: a.digest}
+	return identity{digest: a.digest}
 }
 
 // keysOf returns the keys of a document that has shingles; valid until the next call.
@@ -186,7 +187,7 @@ func (h *added) compare(a *question, number uint32) (match output.Match, is bool
 	if int(h.shared[number]) < leastShared(h.threshold, h.threshold, need, size, other) {
 		return match, false
 	}
-	match = output.Match{Shared: size, Size: size, MatchSize: other, Identical: of.hash == a.digest}
+	match = output.Match{Shared: size, Size: size, MatchSize: other, Identical: of.digest == a.digest}
 	if !match.Identical {
 		h.other = sketchblock.AppendSet(h.other[:0], of.packed)
 		match.Shared = asmkernels.Intersect(h.set, h.other, need)

@@ -111,9 +111,9 @@ func TestWindowIsBounded(t *testing.T) {
 			set[k] = uint64(random.IntN(20 * window))
 		}
 		slices.Sort(set)
-		f := sketch.Fingerprint{Document: sketch.Document{Set: slices.Compact(set), Digest: random.Uint64() % 2000}}
+		f := sketch.Fingerprint{Document: sketch.Document{Set: slices.Compact(set), Digest: sketch.Digest{random.Uint64() % 2000}}}
 		if len(f.Set) > 0 {
-			f.Digest = sketch.DigestSet(f.Set)
+			f.Digest = sketch.NewDigester(0).Set(f.Set)
 		}
 		q := newQuestion([]byte(`"a"`), []byte(`"a"`), f, nil)
 		h.search(nil, &q, 0)

@@ -191,7 +191,7 @@ func (l *library) indexOf(t *testing.T, file int) []byte {
 		b := index.NewFingerprintBuilder(header, write, newTable, tables.Tables(), indexing.KeyOf(&header, tables))
 		finish = b.Close
 		add = func(ref docref.Ref, x *text, f *sketch.Fingerprint) error {
-			return b.Add(index.Fingerprinted{Ref: ref, ID: []byte(x.id), Fingerprint: f.SimHash, IsEmpty: len(f.Set) == 0, Digest: f.Digest})
+			return b.Add(index.Fingerprinted{Ref: ref, ID: []byte(x.id), Fingerprint: f.SimHash, IsEmpty: len(f.Set) == 0, Digest: f.Digest[0]})
 		}
 	} else {
 		b := index.NewBuilder(header, write, newTable)

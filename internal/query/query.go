@@ -280,7 +280,7 @@ func (w *queryWorker) strip(f sketch.Fingerprint) sketch.Fingerprint {
 		return f
 	}
 	if f.Set, f.SimHash = w.stripper.Strip(f.Set); len(f.Set) > 0 {
-		f.Digest = sketch.DigestSet(f.Set)
+		f.Digest = w.searcher.digester.Set(f.Set)
 	}
 	return f
 }

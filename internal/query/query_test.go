@@ -183,7 +183,8 @@ func TestAnswersByFingerprint(t *testing.T) {
 		want := l.answer(a, near(distance))
 		compareRows(t, fmt.Sprintf("%d bits, distance %d", c.bits, distance), answers(t, x, Request{Input: []string{a.input}}), want)
 		apart := slices.ContainsFunc(want, func(m match) bool { return m.Hamming > 0 })
-		if len(want) < len(texts) || apart != (distance > 0) {
+		// Few texts differ, and by three bits at the most.
+		if len(want) < len(texts) || distance > 3 && !apart || distance == 0 && apart {
 			t.Errorf("distance %d: %d rows tell little", distance, len(want))
 		}
 	}

@@ -13,7 +13,7 @@ import (
 type question struct {
 	id, ref     []byte // JSON strings
 	packed      []byte // its set
-	digest      uint64
+	digest      sketch.Digest
 	fingerprint []uint64
 	matches     []output.Match // in the index
 }

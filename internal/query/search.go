@@ -19,6 +19,7 @@ import (
 type searcher struct {
 	index     *Index
 	threshold float64
+	digester  *sketch.Digester
 
 	shared  []uint32 // number of keys that each set of a segment shares with the given one
 	touched []int    // sets that share any key
@@ -47,7 +48,7 @@ func newSearcher(x *Index, threshold float64) *searcher {
 			most = max(most, segment.Sets)
 		}
 	}
-	return &searcher{index: x, threshold: threshold, shared: make([]uint32, most)}
+	return &searcher{index: x, threshold: threshold, digester: sketch.NewDigester(uint64(x.config.Seed)), shared: make([]uint32, most)}
 }
 
 // search returns the documents that are like a fingerprint, the most similar
@@ -74,7 +75,7 @@ func (s *searcher) searchSegment(file *indexFile, in *segment, of sketch.Fingerp
 	case file.tables == nil:
 		return s.searchSets(file, in, of)
 	case len(of.Set) == 0:
-		for first, end := in.digests.Range(of.Digest, 64); first < end; first++ {
+		for first, end := in.digests.Range(of.Digest[0], 64); first < end; first++ {
 			s.add(file, in, in.Sets-in.digests.Len()+first, output.Match{ByDistance: true})
 		}
 		return nil
@@ -113,7 +114,7 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 			continue
 		}
 		s.set = in.AppendSet(s.set[:0], set)
-		if sketch.DigestSet(s.set) != in.Digest(set) {
+		if s.digester.Set(s.set) != in.Digest(set) {
 			return fmt.Errorf("the shingles of %s are damaged: %s", refName(file, in.Ref(firstOf(in, set))), file.remedy)
 		}
 		if common := asmkernels.Intersect(of.Set, s.set, need); common >= need {

@@ -46,7 +46,7 @@ func (s *search) blocks(ctx context.Context) error {
 	return s.w.EachSet(ctx, func(block *sketchblock.Block, i int, set []byte) error {
 		s.w.Figures.Records++
 		s.w.Figures.Bytes += int64(len(set))
-		return s.document(records.SetAside{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i), Set: set})
+		return s.document(records.SetAside{Ref: block.Ref(i), Digest: block.Digest(i)[0], Scope: block.Scope(i), Side: block.Side(i), Set: set})
 	})
 }
 

@@ -5,12 +5,13 @@ import (
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 )
 
 // The sizes of records, in bytes.
 const (
-	KeySize      = 32 // of a key record; to it come 4 for each previous key
+	KeySize      = 40 // of a key record; to it come 4 for each previous key
 	IDSize       = 16
 	RefSize      = 8
 	NodePairSize = 8
@@ -40,21 +41,21 @@ func LengthOfKey(r *candidates.Record) int {
 // AfterKey returns the bytes after a packed key record.
 func AfterKey(b []byte) []byte {
 	size := KeySize + 4*candidates.KnownOf(binary.LittleEndian.Uint64(b))
-	if binary.LittleEndian.Uint32(b[28:])&hasSide != 0 {
+	if binary.LittleEndian.Uint32(b[36:])&hasSide != 0 {
 		size += sideSize
 	}
 	return b[size:]
 }
 
 // KeyPosition returns the position of a packed key record.
-func KeyPosition(b []byte) uint32 { return binary.LittleEndian.Uint32(b[28:]) &^ (FirstKey | hasSide) }
+func KeyPosition(b []byte) uint32 { return binary.LittleEndian.Uint32(b[36:]) &^ (FirstKey | hasSide) }
 
 // PutKey packs a key record.
 func PutKey(b []byte, r candidates.Record) {
 	binary.LittleEndian.PutUint64(b, r.Key)
 	binary.LittleEndian.PutUint64(b[8:], uint64(r.Ref))
-	binary.LittleEndian.PutUint64(b[16:], r.Digest)
-	binary.LittleEndian.PutUint32(b[24:], r.Size)
+	r.Digest.Put(b[16:])
+	binary.LittleEndian.PutUint32(b[32:], r.Size)
 	position := r.Position
 	if r.First {
 		position |= FirstKey
@@ -66,7 +67,7 @@ func PutKey(b []byte, r candidates.Record) {
 		position |= hasSide
 		binary.LittleEndian.PutUint64(b[KeySize+4*r.Known():], r.Side)
 	}
-	binary.LittleEndian.PutUint32(b[28:], position)
+	binary.LittleEndian.PutUint32(b[36:], position)
 }
 
 // GetKey reads a record and returns the bytes after it.
@@ -74,10 +75,10 @@ func GetKey(b []byte, r *candidates.Record) []byte {
 	*r = candidates.Record{
 		Key:    binary.LittleEndian.Uint64(b),
 		Ref:    docref.Ref(binary.LittleEndian.Uint64(b[8:])),
-		Digest: binary.LittleEndian.Uint64(b[16:]),
-		Size:   binary.LittleEndian.Uint32(b[24:]),
+		Digest: digest.Get(b[16:]),
+		Size:   binary.LittleEndian.Uint32(b[32:]),
 	}
-	position := binary.LittleEndian.Uint32(b[28:])
+	position := binary.LittleEndian.Uint32(b[36:])
 	r.Position, r.First = position&^(FirstKey|hasSide), position&FirstKey != 0
 	b = b[KeySize:]
 	for i := range r.Known() {
@@ -101,7 +102,7 @@ func GetRef(b []byte) docref.Ref { return docref.Ref(binary.LittleEndian.Uint64(
 // [candidates.Buckets.CountLink] asks for. Exact keys have a previous key of two words.
 func PreviousKey(b []byte, isExact bool) uint64 {
 	known := candidates.KnownOf(binary.LittleEndian.Uint64(b))
-	if known == 0 || binary.LittleEndian.Uint32(b[28:])&FirstKey != 0 {
+	if known == 0 || binary.LittleEndian.Uint32(b[36:])&FirstKey != 0 {
 		return candidates.Unmet
 	}
 	latest := binary.LittleEndian.Uint32(b[KeySize:])

@@ -14,6 +14,7 @@ import (
 	"mirrorbeam/internal/audit"
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -65,10 +66,10 @@ func FuzzLayouts(f *testing.F) {
 			return
 		}
 		// A side of 0 is none, and is never written.
-		if rest := GetKey(from, &key); key.Side != 0 || from[31]&0x80 == 0 {
+		if rest := GetKey(from, &key); key.Side != 0 || from[39]&0x80 == 0 {
 			check("key", longest-len(rest), func(b []byte) { PutKey(b, key) })
 			want := KeySize + 4*known
-			if from[31]&0x80 != 0 {
+			if from[39]&0x80 != 0 {
 				want += sideSize
 			}
 			if longest-len(rest) != want || len(AfterKey(from)) != len(rest) {
@@ -234,7 +235,7 @@ func TestCrowds(t *testing.T) {
 			t.Fatalf("a crowd of %d documents and %d pairs, want %d and %d", reader.Documents, reader.Pairs, len(c.group), c.pairs)
 		}
 		for i, want := range c.group {
-			got := candidates.Record{Mark: 9, Digest: 9} // what is left of another record
+			got := candidates.Record{Mark: 9, Digest: digest.Digest{9}} // what is left of another record
 			if reader.Record(&got); got != want {
 				t.Fatalf("document %d of %d\n%+v, want\n%+v", i, len(c.group), got, want)
 			}

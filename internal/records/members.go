@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/runfile"
@@ -58,9 +59,6 @@ func GetNodePosition(b []byte) Position { return GetPosition(b[4:]) }
 // standing, size, flags, length of the id.
 const MemberHeader = 36
 
-// digestSize is the size of the digest of a document.
-const digestSize = 8
-
 // The flags of a member; see [Member].
 const (
 	repeatedFlag = 1 << iota
@@ -97,7 +95,7 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 		flags |= sidedFlag
 	}
 	if flags&DigestFlag != 0 {
-		size += digestSize
+		size += digest.Size
 	}
 	b, err := run.Record(ShardMembers, int(at.Shard), size)
 	if err != nil {
@@ -115,7 +113,7 @@ func WriteMember(run *runfile.Writer, member []byte, block *sketchblock.Block, i
 		binary.LittleEndian.PutUint64(b[MemberHeader+len(id):], side)
 	}
 	if flags&DigestFlag != 0 {
-		binary.LittleEndian.PutUint64(b[size-digestSize:], block.Digest(i))
+		block.Digest(i).Put(b[size-digest.Size:])
 	}
 	return nil
 }
@@ -125,7 +123,7 @@ type Member struct {
 	First     Number // the first document of the cluster
 	Size      uint32 // distinct shingles
 	Ref       docref.Ref
-	Digest    uint64 // that of its sketch block, 0 if it was not asked for
+	Digest    digest.Digest // that of its sketch block, 0 if it was not asked for
 	Standing  preference.Standing
 	Side      uint64 // documents of one side, if not 0, are no pairs
 	Source    sources.Number
@@ -143,7 +141,7 @@ func memberSize(b []byte) int {
 		size += sideSize
 	}
 	if b[28]&DigestFlag != 0 {
-		size += digestSize
+		size += digest.Size
 	}
 	return size
 }
@@ -166,15 +164,16 @@ func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece) ([]Member, erro
 	for b := packed; len(b) > 0; {
 		end, size := MemberHeader+binary.LittleEndian.Uint32(b[32:]), memberSize(b)
 		ids.Write(b[MemberHeader:end])
-		var side, digest uint64
+		var side uint64
+		var equal digest.Digest
 		if b[28]&sidedFlag != 0 {
 			side = binary.LittleEndian.Uint64(b[end:])
 		}
 		if b[28]&DigestFlag != 0 {
-			digest = binary.LittleEndian.Uint64(b[size-digestSize:])
+			equal = digest.Get(b[size-digest.Size:])
 		}
 		members[binary.LittleEndian.Uint32(b)] = Member{
-			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]), Digest: digest,
+			First: Number(binary.LittleEndian.Uint32(b[4:])), Ref: GetRef(b[8:]), Digest: equal,
 			Size: binary.LittleEndian.Uint32(b[24:]), Standing: preference.Standing(binary.LittleEndian.Uint64(b[16:])), Side: side,
 			Source: sources.Number(b[28+sourceShift/8]), Repeated: b[28]&repeatedFlag != 0, Unchecked: b[28]&uncheckedFlag != 0, PartlyListed: b[28]&PartlyListedFlag != 0, Id: ids.String()[ids.Len()-int(end-MemberHeader):],
 		}

@@ -8,6 +8,7 @@ import (
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/sketchblock"
@@ -24,7 +25,7 @@ func TestRecords(t *testing.T) {
 			t.Errorf("%s %+v, want %+v", name, got, want)
 		}
 	}
-	key := candidates.Record{Key: 1<<63 | 2, Ref: 1<<62 | 2, Digest: 1<<61 | 3, Size: 1<<31 | 4, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}}
+	key := candidates.Record{Key: 1<<63 | 2, Ref: 1<<62 | 2, Digest: digest.Digest{1<<61 | 3, 1<<60 | 7}, Size: 1<<31 | 4, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}}
 	check("key", KeySize+2*4, func(b []byte) { PutKey(b, key) }, func(b []byte) any {
 		var got candidates.Record
 		if rest := GetKey(b, &got); len(rest) > 0 {

@@ -11,9 +11,10 @@ import (
 
 // SetAside is a document that is set aside for the audit. Its set is packed.
 type SetAside struct {
-	Ref                 docref.Ref
-	Digest, Scope, Side uint64 // those of its sketch block
-	Set                 []byte
+	Ref         docref.Ref
+	Digest      uint64 // the first word of its digest
+	Scope, Side uint64
+	Set         []byte
 }
 
 // SetAsideHeader is the size of the head of such a document, before its set: ref, digest, scope, side, number of hashes.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/candidates"
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/leaders"
 )
@@ -249,5 +250,5 @@ func TestDenseGroupComesToLeaders(t *testing.T) {
 
 // appendRecords takes the hashes in a document's set as its keys.
 func appendRecords(records []candidates.Record, d *Document) []candidates.Record {
-	return candidates.AppendHashed(records, candidates.Record{Ref: d.Ref, Digest: d.Digest, Size: uint32(len(d.Set))}, d.Set)
+	return candidates.AppendHashed(records, candidates.Record{Ref: d.Ref, Digest: digest.Digest{d.Digest}, Size: uint32(len(d.Set))}, d.Set)
 }

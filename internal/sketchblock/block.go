@@ -7,7 +7,7 @@
 //	header   format, documents n, keys a document k, words of SimHash s, columns c, length of the ids: 4 bytes each;
 //	         c has a bit for each of scopes, sides and sources that there are
 //	refs     8 n    docref, ascending
-//	digests  8 n    hash of the set, or of the bytes of a document without tokens
+//	digests  16 n   hash of the set, or of the bytes of a document without tokens
 //	keys     8 n k  band keys
 //	simhash  8 n s  SimHash fingerprints
 //	sizes    4 n    distinct shingles of the document
@@ -30,18 +30,19 @@ import (
 	"iter"
 	"math/bits"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/preference"
 )
 
 const (
 	// Layout is the number of this layout. It changes with the layout.
-	Layout = 4
+	Layout = 5
 
 	// HeaderSize is the size of the header of a block in bytes, DocumentSize that of a document in it without keys, SimHash,
 	// id, set and the columns that a block may lack.
 	HeaderSize   = 24
-	DocumentSize = 36
+	DocumentSize = 44
 	// HashSize is the size of a stored shingle hash in bytes.
 	HashSize = 6
 )
@@ -56,7 +57,7 @@ const (
 // Document is one document as a block takes it in.
 type Document struct {
 	Ref    docref.Ref
-	Digest uint64
+	Digest digest.Digest
 	// Set holds the distinct shingle hashes, ascending, below 2^48; where not
 	// all are to be stored, the smallest of them.
 	Set []uint64
@@ -115,7 +116,7 @@ func (b *Builder) Len() int { return b.n }
 func (b *Builder) Add(d Document) {
 	b.n++
 	b.refs = binary.LittleEndian.AppendUint64(b.refs, uint64(d.Ref))
-	b.digests = binary.LittleEndian.AppendUint64(b.digests, d.Digest)
+	b.digests = d.Digest.Append(b.digests)
 	for _, key := range d.Keys {
 		b.keyed = binary.LittleEndian.AppendUint64(b.keyed, key)
 	}
@@ -214,7 +215,7 @@ func Parse(documents []byte) (Block, error) {
 		rest = rest[size:]
 		return column
 	}
-	b.refs, b.digests, b.keyed, b.simmed = take(8*n), take(8*n), take(8*n*keys), take(8*n*simhash)
+	b.refs, b.digests, b.keyed, b.simmed = take(8*n), take(digest.Size*n), take(8*n*keys), take(8*n*simhash)
 	b.sizes, b.stored, b.ranked = take(4*n), take(4*n), take(8*n)
 	for _, column := range []struct {
 		hashes *[]byte
@@ -247,7 +248,7 @@ func (b *Block) MoveTo(file int) error {
 }
 
 // Digest returns the digest of document i.
-func (b *Block) Digest(i int) uint64 { return binary.LittleEndian.Uint64(b.digests[8*i:]) }
+func (b *Block) Digest(i int) digest.Digest { return digest.Get(b.digests[digest.Size*i:]) }
 
 // Key returns key k of document i.
 func (b *Block) Key(i, k int) uint64 {

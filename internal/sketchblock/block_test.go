@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/preference"
 )
@@ -25,7 +26,7 @@ func TestBlockGivesBackWhatWasAdded(t *testing.T) {
 			}
 			slices.Sort(set)
 			documents[i] = Document{
-				Ref: docref.Ref(1000*round + i), Digest: random.Uint64(), Set: set, Size: len(set) + random.IntN(3),
+				Ref: docref.Ref(1000*round + i), Digest: digest.Digest{random.Uint64(), random.Uint64()}, Set: set, Size: len(set) + random.IntN(3),
 				Standing: preference.Standing(random.Uint64()), Scope: scopes * random.Uint64(), Side: sides * random.Uint64(), Source: sources * random.Uint64(), Keys: []uint64{random.Uint64(), 0, random.Uint64()},
 				SimHash: []uint64{random.Uint64(), random.Uint64()},
 			}

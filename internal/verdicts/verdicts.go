@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/sealed"
 	"mirrorbeam/internal/storage"
@@ -17,37 +18,42 @@ import (
 // Verdict is the score of two classes of equal documents that are similar.
 type Verdict struct {
 	// A and B are the digests of the classes, the smaller one first.
-	A, B uint64
+	A, B digest.Digest
 	records.Score
 }
 
 // Of returns the verdict about two digests, in either order.
-func Of(a, b uint64, score records.Score) Verdict { return Verdict{min(a, b), max(a, b), score} }
+func Of(a, b digest.Digest, score records.Score) Verdict {
+	if digest.Compare(a, b) > 0 {
+		a, b = b, a
+	}
+	return Verdict{a, b, score}
+}
 
 func (v Verdict) compare(other Verdict) int {
-	return cmp.Or(cmp.Compare(v.A, other.A), cmp.Compare(v.B, other.B))
+	return cmp.Or(digest.Compare(v.A, other.A), digest.Compare(v.B, other.B))
 }
 
 // Size is the size of a packed verdict in bytes.
-const Size = 24
+const Size = 2*digest.Size + 8
 
 // Put packs a verdict.
 func (v Verdict) Put(b []byte) {
-	binary.LittleEndian.PutUint64(b, v.A)
-	binary.LittleEndian.PutUint64(b[8:], v.B)
-	binary.LittleEndian.PutUint32(b[16:], v.Shared)
-	binary.LittleEndian.PutUint32(b[20:], v.Total)
+	v.A.Put(b)
+	v.B.Put(b[digest.Size:])
+	binary.LittleEndian.PutUint32(b[2*digest.Size:], v.Shared)
+	binary.LittleEndian.PutUint32(b[2*digest.Size+4:], v.Total)
 }
 
 // Get reads a packed verdict.
 func Get(b []byte) Verdict {
-	return Verdict{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), records.Score{
-		Shared: binary.LittleEndian.Uint32(b[16:]), Total: binary.LittleEndian.Uint32(b[20:]),
+	return Verdict{digest.Get(b), digest.Get(b[digest.Size:]), records.Score{
+		Shared: binary.LittleEndian.Uint32(b[2*digest.Size:]), Total: binary.LittleEndian.Uint32(b[2*digest.Size+4:]),
 	}}
 }
 
 // magic begins a table. The number in it is that of the layout, and changes with it.
-const magic = "mirrorbeam verdicts 1\n"
+const magic = "mirrorbeam verdicts 2\n"
 
 // Write writes a table of verdicts, in any order and perhaps repeated, to a file that survives a loss of power. It reorders
 // them.
@@ -66,7 +72,7 @@ func Write(path string, all []Verdict) error {
 	return nil
 }
 
-// Table finds verdicts. It takes 24 bytes of memory for each. Any number of goroutines may use it.
+// Table finds verdicts. It takes 40 bytes of memory for each. Any number of goroutines may use it.
 type Table struct{ packed []byte }
 
 // Read reads a table that Write wrote.
@@ -91,7 +97,7 @@ func check(b []byte) ([]byte, error) {
 }
 
 // Find returns the verdict about two digests, in either order.
-func (t *Table) Find(a, b uint64) (score records.Score, found bool) {
+func (t *Table) Find(a, b digest.Digest) (score records.Score, found bool) {
 	wanted := Of(a, b, score)
 	at := Size * sort.Search(len(t.packed)/Size, func(i int) bool { return Get(t.packed[Size*i:]).compare(wanted) >= 0 })
 	if at == len(t.packed) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/storage"
 )
@@ -15,11 +16,11 @@ func TestTable(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{0, 1, 2, 1000} {
 		var all []Verdict
-		want := map[[2]uint64]records.Score{}
+		want := map[[2]digest.Digest]records.Score{}
 		for range n {
-			v := Of(random.Uint64N(50), random.Uint64(), records.NewScore(random.IntN(100), 100+random.IntN(9), random.IntN(2) == 0))
+			v := Of(digest.Digest{random.Uint64N(50), random.Uint64()}, digest.Digest{random.Uint64(), 1}, records.NewScore(random.IntN(100), 100+random.IntN(9), random.IntN(2) == 0))
 			all = append(all, v, v)
-			want[[2]uint64{v.A, v.B}] = v.Score
+			want[[2]digest.Digest{v.A, v.B}] = v.Score
 		}
 		path := filepath.Join(t.TempDir(), "verdicts")
 		if err := Write(path, all); err != nil {
@@ -33,7 +34,7 @@ func TestTable(t *testing.T) {
 			if got, found := table.Find(pair[1], pair[0]); !found || got != score {
 				t.Errorf("%v: %v, %v, want %v", pair, got, found, score)
 			}
-			if _, found := table.Find(pair[0], pair[1]+1); found {
+			if _, found := table.Find(pair[0], digest.Digest{pair[1][0], pair[1][1] + 1}); found {
 				t.Errorf("%v: the table has a neighbour", pair)
 			}
 		}

@@ -13,21 +13,30 @@ func avx2() tier {
 		ones:    func(v Op) { VPCMPEQQ(v, v, v) },
 		clear:   func(bits, x Op) { VPANDN(x, bits, x) },
 		prepare: func() {},
-		multiply: func(x, upper reg.VecVirtual, f factor) {
+		key: func(from reg.Register) func(int) Op {
+			// There are not registers enough to keep the keys in.
+			room := AllocLocal(10 * 32)
+			for i := range 10 {
+				v := YMM()
+				VPBROADCASTQ(Mem{Base: from, Disp: 8 * i}, v)
+				VMOVDQU(v, room.Offset(32*i))
+			}
+			return func(number int) Op { return room.Offset(32 * number) }
+		},
+		times: func(x, xUpper reg.VecVirtual, y, yUpper Op) {
 			// The product of the upper halves has no place in 64 bits.
-			cross, other := YMM(), YMM()
-			VPMULUDQ(f.whole, upper, cross)
-			VPMULUDQ(f.upper, x, other)
+			cross := YMM()
+			VPMULUDQ(y, xUpper, cross)
+			other := YMM()
+			VPMULUDQ(yUpper, x, other)
 			VPADDQ(other, cross, cross)
 			VPSLLQ(Imm(32), cross, cross)
-			VPMULUDQ(f.whole, x, x)
+			VPMULUDQ(y, x, x)
 			VPADDQ(cross, x, x)
 		},
-		rotate: func(by int, x reg.VecVirtual) {
-			right := YMM()
-			VPSRLQ(Imm(uint64(64-by)), x, right)
-			VPSLLQ(Imm(uint64(by)), x, x)
-			VPOR(right, x, x)
+		join: func(first, second reg.VecVirtual) {
+			VPSRLQ(Imm(32), second, second)
+			VPBLENDD(Imm(0b01010101), second, first, first)
 		},
 		blocks: func(base, offsets reg.Register) (low, high reg.VecVirtual) {
 			// As with AVX-512: the first and third token, the second and fourth.

@@ -14,6 +14,7 @@ func avx512() tier {
 	var (
 		quarters [4]reg.Register // masks of the four parts of 16 bytes in a vector
 		lanes    = ZMM()         // the numbers of the lanes
+		halves   = K()           // mask of the lower halves of all lanes
 	)
 	return tier{
 		name: "AVX512", lanes: 8, vector: ZMM,
@@ -22,6 +23,9 @@ func avx512() tier {
 		clear: func(bits, x Op) { VPANDNQ(x, bits, x) },
 		prepare: func() {
 			VMOVDQU64(numbers, lanes)
+			lower := GP32()
+			MOVL(U32(0x5555), lower)
+			KMOVW(lower, halves)
 			for i := 1; i < 4; i++ {
 				bits := GP32()
 				MOVL(U32(uint32(0xf)<<(4*i)), bits)
@@ -30,8 +34,19 @@ func avx512() tier {
 				quarters[i] = k
 			}
 		},
-		multiply: func(x, _ reg.VecVirtual, f factor) { VPMULLQ(f.whole, x, x) },
-		rotate:   func(by int, x reg.VecVirtual) { VPROLQ(U8(by), x, x) },
+		key: func(from reg.Register) func(int) Op {
+			var keys [10]reg.VecVirtual
+			for i := range keys {
+				keys[i] = ZMM()
+				VPBROADCASTQ(Mem{Base: from, Disp: 8 * i}, keys[i])
+			}
+			return func(number int) Op { return keys[number] }
+		},
+		times: func(x, _ reg.VecVirtual, y, _ Op) { VPMULLQ(y, x, x) },
+		join: func(first, second reg.VecVirtual) {
+			VPSRLQ(Imm(32), second, second)
+			VPBLENDMD(second, first, halves, first)
+		},
 		blocks: func(base, offsets reg.Register) (low, high reg.VecVirtual) {
 			// Each of two vectors takes every other token, so that interleaving
 			// them leaves the tokens in order.
@@ -41,7 +56,7 @@ func avx512() tier {
 				MOVWLZX(Mem{Base: offsets, Disp: 2 * i}, at.As32())
 				block, v := Mem{Base: base, Index: at, Scale: 1}, pair[i%2]
 				if i < 2 {
-					VMOVDQU(block, v.AsX())
+					VMOVDQU64(block, v.AsX())
 				} else {
 					VBROADCASTI32X4(block, quarters[i/2], v)
 				}
@@ -61,7 +76,7 @@ func avx512() tier {
 			VPADDQ(lanes, long, long)
 			VPCOMPRESSQ_Z(long, k, long)
 			VPMOVQW(long, long.AsX())
-			VMOVDQU(long.AsX(), Mem{Base: at})
+			VMOVDQU64(long.AsX(), Mem{Base: at})
 			KMOVB(k, count.As32())
 			POPCNTQ(count, count)
 			LEAQ(Mem{Base: at, Index: count, Scale: 2}, at)

@@ -10,14 +10,10 @@ import (
 // The constants of package asmkernels. Its tests compare the kernels with the
 // plain code, so that these cannot differ.
 const (
-	tokenFactor1    = 0x9e3779b97f4a7c15
-	tokenFactor2    = 0xbf58476d1ce4e5b9
-	tokenFactor3    = 0x94d049bb133111eb
-	tokenAddend     = 0xc4ceb9fe1a85ec53
-	shingleFactor   = 0xff51afd7ed558ccd
-	shingleRotation = 21
-	tokenBlock      = 16
-	elementBits     = 48
+	tokenFactor   = 0x9e3779b97f4a7c15
+	elementFactor = 0xd7ed558ccd51
+	tokenBlock    = 16
+	elementBits   = 48
 )
 
 // A tier is a kind of vectors of 64-bit numbers and what the instruction sets
@@ -32,15 +28,17 @@ type tier struct {
 	// prepare sets registers that hashTokens needs all the time.
 	prepare func()
 
+	// key returns a function that returns a key of those that a register points at, in all lanes.
+	key func(from reg.Register) func(number int) Op
+
 	// clear sets x to x &^ bits.
 	clear func(bits, x Op)
 
-	// multiply sets x to x * factor modulo 2^64. The upper half of x is in the
-	// lower half of upper.
-	multiply func(x, upper reg.VecVirtual, factor factor)
+	// times sets x to x * y modulo 2^64. The upper halves of both are in the lower halves of xUpper and yUpper; see upper.
+	times func(x, xUpper reg.VecVirtual, y Op, yUpper Op)
 
-	// rotate rotates x to the left.
-	rotate func(by int, x reg.VecVirtual)
+	// join sets first to its upper half and, below it, the upper half of second.
+	join func(first, second reg.VecVirtual)
 
 	// blocks loads a token's block for every lane, from offsets after base, and
 	// returns the first and last eight bytes of each.
@@ -82,33 +80,53 @@ func (t tier) constant(name string, x uint64) reg.VecVirtual {
 
 func (t tier) factor(name string, x uint64) factor {
 	f := factor{whole: t.constant(name, x)}
-	if t.lanes == 4 {
-		f.upper = t.vector()
-		VPSRLQ(Imm(32), f.whole, f.upper)
-	}
+	f.upper = t.upper(f.whole)
 	return f
 }
 
-// hashTokens writes HashTokens, which leaves tokens longer than a block to the
+// upper returns the upper half of x in the lower half of a vector where the tier multiplies by halves.
+func (t tier) upper(x reg.VecVirtual) reg.VecVirtual {
+	if t.lanes == 8 {
+		return nil
+	}
+	u := t.vector()
+	VPSRLQ(Imm(32), x, u)
+	return u
+}
+
+// multiply sets x to x * factor modulo 2^64.
+func (t tier) multiply(x reg.VecVirtual, f factor) { t.times(x, t.upper(x), f.whole, f.upper) }
+
+// keys returns the numbers that register points at, each in all lanes.
+func (t tier) keys(from reg.Register, count int) []reg.VecVirtual {
+	keys := make([]reg.VecVirtual, count)
+	for i := range keys {
+		keys[i] = t.vector()
+		VPBROADCASTQ(Mem{Base: from, Disp: 8 * i}, keys[i])
+	}
+	return keys
+}
+
+// hashTokens writes the hash of tokens, which leaves tokens longer than a block to the
 // caller, by listing their numbers.
 func (t tier) hashTokens() {
-	TEXT("hashTokens"+t.name, NOSPLIT, "func(hashes []uint64, seed uint64, folded []byte, starts, ends, long []uint16) (count int)")
+	TEXT("hashTokens"+t.name, NOSPLIT, "func(hashes []uint64, keys *[10]uint64, folded []byte, starts, ends, long []uint16) (count int)")
 	Doc(
-		"hashTokens"+t.name+" is hashTokensGo for as many tokens as a vector has lanes or more,",
-		"and up to a block's length. It writes the numbers of longer ones to long, some twice,",
-		"and returns how many it has written.",
+		"hashTokens"+t.name+" is hashTokensGo for as many tokens as a vector has lanes or more.",
+		"It may write numbers to long twice.",
 	)
 	Pragma("noescape")
-	factor1, factor2, factor3 := t.factor("hashFactor1", tokenFactor1), t.factor("hashFactor2", tokenFactor2), t.factor("hashFactor3", tokenFactor3)
-	addend := t.constant("hashAddend", tokenAddend)
+	mix := t.factor("hashToken", tokenFactor)
 	limit := t.constant("hashBlock", tokenBlock)
 	t.prepare()
 	half := t.constant("hashHalf", 64)
 	hashes := Load(Param("hashes").Base(), GP64())
+	secret := Load(Param("keys"), GP64())
 	folded := Load(Param("folded").Base(), GP64())
 	starts := Load(Param("starts").Base(), GP64())
 	ends := Load(Param("ends").Base(), GP64())
 	long := Load(Param("long").Base(), GP64())
+	key := t.key(secret)
 	t.groups("hashes", func(i reg.Register) {
 		offsets := GP64()
 		LEAQ(Mem{Base: starts, Index: i, Scale: 2}, offsets)
@@ -132,21 +150,21 @@ func (t tier) hashTokens() {
 		VPSLLVQ(bits, ones, beyond)
 		t.clear(beyond, high)
 
-		// AVX2 has no register to keep the seed in.
-		seed := t.vector()
-		VPBROADCASTQ(NewParamAddr("seed", 24), seed)
-		x, upper := low, t.vector()
-		VPADDQ(seed, x, x)
-		VPSRLQ(Imm(32), x, upper)
-		t.multiply(x, upper, factor1)
-		t.fold(x, 32, upper)
-		VPADDQ(high, x, x)
-		VPSRLQ(Imm(32), x, upper)
-		t.multiply(x, upper, factor2)
-		VPADDQ(addend, x, x)
-		t.fold(x, 32, upper)
-		t.multiply(x, upper, factor3)
-		t.fold(x, 29, upper)
+		lowUpper, highUpper := t.vector(), t.vector()
+		VPSRLQ(Imm(32), low, lowUpper)
+		VPSRLQ(Imm(32), high, highUpper)
+		var halves [2]reg.VecVirtual
+		for h := range halves {
+			x := t.product(key(5*h), lowUpper, key(5*h+1), low)
+			y := t.product(key(5*h+2), highUpper, key(5*h+3), high)
+			VPADDQ(y, x, x)
+			VPADDQ(key(5*h+4), x, x)
+			halves[h] = x
+		}
+		x := halves[0]
+		t.join(x, halves[1])
+		t.fold(x, 32, t.vector())
+		t.multiply(x, mix)
 		t.move(x, Mem{Base: hashes, Index: i, Scale: 8})
 	})
 	SUBQ(Load(Param("long").Base(), GP64()), long)
@@ -156,28 +174,45 @@ func (t tier) hashTokens() {
 	RET()
 }
 
+// product returns (a + x) * (b + y) modulo 2^64.
+func (t tier) product(a Op, x reg.VecVirtual, b Op, y reg.VecVirtual) reg.VecVirtual {
+	product, other := t.vector(), t.vector()
+	VPADDQ(a, x, product)
+	VPADDQ(b, y, other)
+	t.times(product, t.upper(product), other, t.upper(other))
+	return product
+}
+
 // shinglesOfThree writes Shingles for a width of 3.
 func (t tier) shinglesOfThree() {
-	TEXT("shinglesOfThree"+t.name, NOSPLIT, "func(elements, tokens []uint64)")
+	TEXT("shinglesOfThree"+t.name, NOSPLIT, "func(elements, tokens []uint64, keys *[4]uint64)")
 	Doc("shinglesOfThree" + t.name + " is shinglesOfThreeGo for as many elements as a vector has lanes, or more.")
 	Pragma("noescape")
-	factor := t.factor("hashShingle", shingleFactor)
+	mix := t.factor("hashElement", elementFactor<<(64-elementBits))
 	elements := Load(Param("elements").Base(), GP64())
 	tokens := Load(Param("tokens").Base(), GP64())
+	keys := t.keys(Load(Param("keys"), GP64()), 4)
+	var uppers [4]reg.VecVirtual
+	for k := 1; k < 4; k++ {
+		uppers[k] = t.upper(keys[k])
+	}
 	t.groups("elements", func(i reg.Register) {
 		x := t.vector()
-		t.move(Mem{Base: tokens, Index: i, Scale: 8}, x)
-		for k := 1; k < 3; k++ {
+		for k := 1; k < 4; k++ {
 			next := t.vector()
-			t.move(Mem{Base: tokens, Index: i, Scale: 8, Disp: 8 * k}, next)
-			t.rotate(k*shingleRotation, next)
-			VPADDQ(next, x, x)
+			t.move(Mem{Base: tokens, Index: i, Scale: 8, Disp: 8 * (k - 1)}, next)
+			t.multiply(next, factor{keys[k], uppers[k]})
+			if k == 1 {
+				VPADDQ(keys[0], next, x)
+			} else {
+				VPADDQ(next, x, x)
+			}
 		}
-		upper := t.vector()
-		t.fold(x, 32, upper)
-		t.multiply(x, upper, factor)
-		t.fold(x, 32, upper)
 		VPSRLQ(Imm(64-elementBits), x, x)
+		t.fold(x, elementBits/2, t.vector())
+		t.multiply(x, mix)
+		VPSRLQ(Imm(64-elementBits), x, x)
+		t.fold(x, elementBits/2, t.vector())
 		t.move(x, Mem{Base: elements, Index: i, Scale: 8})
 	})
 	VZEROUPPER()
