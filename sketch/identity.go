@@ -60,6 +60,7 @@ func NewIdentifier(o Options, identity Identity) (*Identifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	i.hasher.budget = o.Budget
 	i.prepare, err = newPreparation(o)
 	return i, err
 }
@@ -112,6 +113,9 @@ func (h *Hasher) appendTokens(tokens []uint64, text []byte) []uint64 {
 	for at := 0; at < len(text); {
 		h.tokens = h.tokens[:0]
 		at += h.readTokens(text[at:])
+		if !h.budget.take(tokenBytes * len(h.tokens)) {
+			break
+		}
 		tokens = append(tokens, h.tokens...)
 	}
 	return tokens

@@ -1,0 +1,114 @@
+package sketch
+
+import (
+	"errors"
+	"math"
+)
+
+// ErrSpent says that a document takes more memory than its [Budget] allows.
+var ErrSpent = errors.New("the document takes more memory than one may take")
+
+// What an element of a document takes, in bytes. Each step charges what it holds itself.
+const (
+	// shingleBytes is a shingle in the order of the text, once more while all are sorted, and packed in a sketch block.
+	shingleBytes = 8 + 8 + 6
+	// tokenBytes is a token that makes no shingle, twice while the tokens move.
+	tokenBytes = 8 + 8
+	// placeBytes is a token of a sequence: where it begins and ends.
+	placeBytes = 4 + 4 + 1
+	// sequenceBytes is a shingle of a sequence, with its places, packed and in a sketch block.
+	sequenceBytes = 8 + 3*4 + 8 + 2*12
+	// wordBytes is a word of a [ShingleFilter].
+	wordBytes = 3*8 + 1
+	// pieceBytes is a word that stands for code, if its place in the code is wanted.
+	pieceBytes = 2 * 16
+)
+
+// Budget bounds the memory that a document takes while it becomes a fingerprint. What counts is what the document becomes:
+// its record, the texts that each step of preparation makes, and its tokens, shingles and features. All steps charge one
+// Budget and stop when it is spent. The fingerprint is of no use then.
+//
+// A nil Budget has no limit. A Budget is not for concurrent use.
+type Budget struct {
+	// Limit is how many bytes a document may take.
+	Limit int64
+	// Small is how many bytes it may take before Large is called, once for a document. Large may wait, until other large documents
+	// are done. A nil Large is not called.
+	Small int64
+	Large func() error
+
+	used    int64
+	isLarge bool
+	err     error
+}
+
+// Begin begins a document, whose record takes so many bytes.
+func (b *Budget) Begin(record int64) {
+	if b == nil {
+		return
+	}
+	b.used, b.isLarge, b.err = 0, false, nil
+	b.take(int(record))
+}
+
+// Err returns [ErrSpent] if the document has taken too much, and the error of Large if that has failed.
+func (b *Budget) Err() error {
+	if b == nil {
+		return nil
+	}
+	return b.err
+}
+
+// IsLarge reports whether the document has taken more than a small one may.
+func (b *Budget) IsLarge() bool { return b != nil && b.isLarge }
+
+// Used returns how many bytes the document has taken.
+func (b *Budget) Used() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.used
+}
+
+// take charges bytes, and reports whether the document may go on.
+func (b *Budget) take(bytes int) bool {
+	if b == nil {
+		return true
+	}
+	b.used += int64(bytes)
+	if b.used <= b.Small {
+		return true
+	}
+	return b.grow()
+}
+
+// grow is take for a large document.
+func (b *Budget) grow() bool {
+	if b.err == nil && b.used > b.Limit {
+		b.err = ErrSpent
+	}
+	if b.err == nil && !b.isLarge {
+		b.isLarge = true
+		if b.Large != nil {
+			b.err = b.Large()
+		}
+	}
+	return b.err == nil
+}
+
+// room returns how long a text may become. A text that grows takes its length twice while it moves. A longer text spends the budget
+// when it is charged.
+func (b *Budget) room() int {
+	if b == nil {
+		return math.MaxInt
+	}
+	return int(max(b.Limit-b.used, 0) / 2)
+}
+
+// takeText charges a text that was to stay within the room.
+func (b *Budget) takeText(length, room int) bool {
+	if length > room {
+		length *= 2
+	}
+	return b.take(length)
+}
