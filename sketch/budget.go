@@ -32,11 +32,10 @@ const (
 type Budget struct {
 	// Limit is how many bytes a document may take.
 	Limit int64
-	// Small is how many bytes it may take before Large is called, once for a document. Large may wait, until other large documents
-	// are done. A nil Large is not called.
+	// Small is how many bytes it may take before it is large, see [Budget.Await].
 	Small int64
-	Large func() error
 
+	await   func() error // nil: large documents need not wait
 	used    int64
 	isLarge bool
 	err     error
@@ -51,7 +50,15 @@ func (b *Budget) Begin(record int64) {
 	b.take(int(record))
 }
 
-// Err returns [ErrSpent] if the document has taken too much, and the error of Large if that has failed.
+// Await sets what a large document has to wait for, such as the end of other large ones. Wait is called once for a document. If it
+// fails, the document stops.
+func (b *Budget) Await(wait func() error) {
+	if b != nil {
+		b.await = wait
+	}
+}
+
+// Err returns [ErrSpent] if the document has taken too much, and the error of waiting if that has failed.
 func (b *Budget) Err() error {
 	if b == nil {
 		return nil
@@ -89,8 +96,8 @@ func (b *Budget) grow() bool {
 	}
 	if b.err == nil && !b.isLarge {
 		b.isLarge = true
-		if b.Large != nil {
-			b.err = b.Large()
+		if b.await != nil {
+			b.err = b.await()
 		}
 	}
 	return b.err == nil

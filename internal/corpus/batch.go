@@ -77,10 +77,10 @@ type Reject struct {
 	Warning bool
 }
 
-// TooLong returns the message for a reject that is longer than max_document allows. What says what is too
-// long: a line or a text. Both lengths are in bytes.
-func TooLong(what string, length, limit int64) string {
-	return fmt.Sprintf("%s of %d bytes is longer than the limit of %d bytes set by max_document", what, length, limit)
+// TooLong returns the message for a reject that is longer than the limit of a setting. What says what is too long: a line or a
+// text. Both lengths are in bytes.
+func TooLong(what string, length, limit int64, setting string) string {
+	return fmt.Sprintf("%s of %d bytes is longer than the limit of %d bytes set by %s", what, length, limit, setting)
 }
 
 // Lines yields the lines of the batch with their positions. It strips "\n" and one "\r" before it. It

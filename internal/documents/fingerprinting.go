@@ -128,6 +128,7 @@ func (f *Fingerprinting) serial(ctx context.Context, reader *splitReader, write 
 	}
 	b := f.block()
 	defer b.part.release()
+	first := turn{func() error { return nil }, write}
 	for {
 		// A failure to read may wrap io.EOF. Only the bare one is the end.
 		if err := reader.fill(ctx, &b.part); err == io.EOF {
@@ -135,7 +136,7 @@ func (f *Fingerprinting) serial(ctx context.Context, reader *splitReader, write 
 		} else if err != nil {
 			return err
 		}
-		if err := worker.fingerprint(b); err != nil {
+		if err := worker.fingerprint(ctx, b, first); err != nil {
 			return err
 		}
 		if err := write(b); err != nil {
@@ -155,9 +156,11 @@ func (f *Fingerprinting) parallel(ctx context.Context, reader *splitReader, writ
 		Readers: []Reader[*block]{func(ctx context.Context, put func(func(*block) error) error) error {
 			return putAll(ctx, reader, put)
 		}},
-		Worker: func() (func(context.Context, *block) error, error) {
+		Worker: func() (func(context.Context, *block, func() error) error, error) {
 			worker, err := f.fingerprinter()
-			return func(_ context.Context, b *block) error { return worker.fingerprint(b) }, err
+			return func(ctx context.Context, b *block, await func() error) error {
+				return worker.fingerprint(ctx, b, turn{await, write})
+			}, err
 		},
 		Write: write,
 	}
