@@ -13,6 +13,8 @@ const (
 	// smallDocument is how many bytes of memory a document may take while others of the process are fingerprinted. Prose of
 	// some megabytes takes as much.
 	smallDocument = 16 << 20
+	// featureBytes is a feature of a record, which is there twice, and twice as long while a list of them grows.
+	featureBytes = 2 * 2 * 16
 	// mostBlock is how many bytes of sets a block holds before it is written, whatever is left of its portion.
 	mostBlock = 32 << 20
 )
@@ -31,7 +33,6 @@ func (r Reading) newBudget() *sketch.Budget {
 
 // memoryOf returns how many bytes of memory a record takes, its content included. Texts are mostly parts of the record.
 func memoryOf(r *Record) int64 {
-	const featureBytes = 2 * 2 * 16 // twice, and once more while a list of them grows
 	texts := int64(0)
 	for _, text := range r.Content.Texts {
 		texts += int64(len(text))
@@ -41,7 +42,7 @@ func memoryOf(r *Record) int64 {
 
 // spent returns what a reject says of a document that has spent its budget.
 func (r Reading) spent() string {
-	return fmt.Sprintf("the document takes more than the %d MiB of memory that one may: give a larger --memory, of which one may take up to two thirds, or leave the document out", r.DocumentBytes>>20)
+	return fmt.Sprintf("the document takes more than the %d MiB of memory that one may: give a larger --memory, of which one may take three fifths, or leave the document out", r.DocumentBytes>>20)
 }
 
 // turn is the place of a block among those of its split.

@@ -53,7 +53,9 @@ func (r Reading) Limits(hold func() error) corpus.Limits {
 
 // Wanted says what is wanted of records.
 func (r Reading) Wanted() formats.Wanted {
-	return formats.Wanted{Fields: r.Fields, PageText: r.PageText, MaxDocument: r.MaxDocument}
+	return formats.Wanted{
+		Fields: r.Fields, PageText: r.PageText, MaxDocument: r.MaxDocument, MaxFeatures: int(r.DocumentBytes / featureBytes),
+	}
 }
 
 // fits returns an error that says why a document is too long, or nil.

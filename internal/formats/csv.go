@@ -21,7 +21,7 @@ func separated(comma byte) format {
 		func(l corpus.Limits, _ Wanted) corpus.Source {
 			return &csvSource{limits: l, format: f, comma: comma, stream: corpus.Stream{Lanes: l.Lanes}}
 		},
-		func(w Wanted) corpus.Decoder { return newCSVDecoder(w.Fields, comma) },
+		func(w Wanted) corpus.Decoder { return newCSVDecoder(w, comma) },
 	}
 }
 

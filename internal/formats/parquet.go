@@ -17,7 +17,7 @@ func columnar() format {
 	return format{
 		func(_ corpus.Limits, w Wanted) corpus.Source { return &parquetSource{wanted: w} },
 		func(w Wanted) corpus.Decoder {
-			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features}}
+			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
 		},
 	}
 }
