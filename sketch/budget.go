@@ -87,7 +87,7 @@ func (b *Budget) take(bytes int) bool {
 		return true
 	}
 	b.used += int64(bytes)
-	if b.used <= b.Small {
+	if b.used <= min(b.Small, b.Limit) {
 		return true
 	}
 	return b.grow()
