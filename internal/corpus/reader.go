@@ -39,6 +39,8 @@ type Limits struct {
 	Window int64
 	// Lanes decode the members of compressed files side by side. Nil stands for none.
 	Lanes *inflate.Lanes
+	// Expand, if it is not nil, is called with the number of bytes that were decoded of a compressed file. Next returns its error.
+	Expand func(bytes int64) error
 	// Hold, if it is not nil, is called before Next holds a line of more than LongLine bytes. It may wait.
 	// Next returns its error.
 	Hold func() error
@@ -51,6 +53,9 @@ func (l Limits) Setting() string {
 	}
 	return "max_document"
 }
+
+// Stream returns a stream within the limits.
+func (l Limits) Stream() Stream { return Stream{Lanes: l.Lanes, Expand: l.Expand} }
 
 // Reader reads one stretch at a time as batches of whole lines. It is not for concurrent use.
 type Reader struct {
@@ -72,7 +77,7 @@ type Reader struct {
 // NewReader returns a reader without a file.
 func NewReader(limits Limits) *Reader {
 	const most = math.MaxInt - 1
-	return &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine, stream: Stream{Lanes: limits.Lanes}}
+	return &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine, stream: limits.Stream()}
 }
 
 // Open opens one stretch of a file. Close must be called in the end.

@@ -10,8 +10,8 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// expanding returns lines of documents, every fourth of which becomes some hundred times its bytes when code is read.
-func expanding(n int) []byte {
+// expandingLines returns lines of documents, every fourth of which becomes some hundred times its bytes when code is read.
+func expandingLines(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
 		text := fmt.Sprintf("int document%d = %d;", i, i*i)
@@ -28,7 +28,7 @@ func expanding(n int) []byte {
 // without a limit.
 func TestExpandingDocuments(t *testing.T) {
 	const n = 40
-	for name, content := range map[string][]byte{"x.jsonl": expanding(n), "x.jsonl.gz": zipped(t, expanding(n))} {
+	for name, content := range map[string][]byte{"x.jsonl": expandingLines(n), "x.jsonl.gz": zipped(t, expandingLines(n))} {
 		inputs := listed(t, map[string][]byte{name: content}, 1<<20)
 		read := func(limit int64) made {
 			return stage(t, inputs, func(f *Fingerprinting) {

@@ -32,7 +32,9 @@ type Fingerprinting struct {
 	inputs *Inputs           // read in Setup, like the next three
 	ranks  *preference.Ranks // nil if no list says what is kept
 	shares audit.Shares
-	words  Sketching // Sketching with the stop words, and the shingles that do not count
+	// expansion counts for all tasks of the process.
+	expansion *expansion
+	words     Sketching // Sketching with the stop words, and the shingles that do not count
 }
 
 // allRanks are the lists of preferred sources of the jobs at work in this process. They may have millions of lines.
@@ -49,6 +51,9 @@ func (f *Fingerprinting) Setup() (err error) {
 			return err
 		}
 	}
+	if f.expansion, err = expansionOf(string(f.Inputs)); err != nil {
+		return err
+	}
 	f.Fields.Others = f.Kept.fields()
 	f.shares = audit.NewShares(f.AuditSample, f.inputs.TextBytes())
 	f.words, err = f.WithLists(f.inputs)
@@ -64,6 +69,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	o := w.Outcome
 	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
 	defer reader.close()
+	reader.total = f.expansion
 	values, sites := valueCounts{}, siteCounts{}
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		o.Counts.Add(b.counts)
@@ -96,6 +102,9 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	}
 	if err := sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
 		return err
+	}
+	for _, one := range reader.expanding {
+		o.Counts.Expanding += one
 	}
 	w.Figures.Records += o.Counts.Documents + o.Counts.ReferenceDocuments
 	w.Figures.Bytes += o.Counts.Bytes + o.Counts.ReferenceBytes

@@ -24,6 +24,8 @@ type Reading struct {
 	MaxDocument int64
 	// DocumentBytes is how much memory a document may take; 0 stands for no limit. One that takes more is a reject.
 	DocumentBytes int64 `json:",omitempty"`
+	// MaxExpanded is how many bytes all compressed files together may expand to; 0 stands for no limit. More is an error.
+	MaxExpanded int64 `json:",omitempty"`
 	// PageText says which text of web pages is read.
 	PageText webtext.Mode
 	// WindowBytes is the largest window of a zstd file that is read, in bytes. 0 stands for

@@ -34,7 +34,7 @@ const unitVersion = 2
 func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
 	// Memory decides which zstd windows are read, and which documents are too large. That a file which was read once stays as it is does no harm. The ranges
 	// of sites are those of the job that recalls a unit.
-	f.WindowBytes, f.DocumentBytes, f.Kept.Pages.Ranges = 0, 0, 0
+	f.WindowBytes, f.DocumentBytes, f.MaxExpanded, f.Kept.Pages.Ranges = 0, 0, 0, 0
 	if f.Kept.Smallest == UsualSmallest {
 		f.Kept.Smallest = 0 // states of earlier versions, which had no other number, stay of use
 	}
@@ -92,7 +92,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	split := f.inputs.Splits[number]
 	reader := newSplitReader(f.Reading, f.inputs.Files, split)
 	defer reader.close()
-	reader.alone = true
+	reader.alone, reader.total = true, f.expansion
 	run := runfile.NewWriter(string(f.Units), w.Runs.Held)
 	run.Durable = true
 	defer run.Abort()
@@ -126,6 +126,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 		return "", err
 	}
 	for i := range all {
+		all[i].Counts.Expanding = reader.expanding[i]
 		all[i].Lines, all[i].Rejects = reader.sums[i].lines, reader.sums[i].rejects
 		encoded, err := json.Marshal(all[i])
 		if err == nil {

@@ -19,7 +19,7 @@ func separated(comma byte) format {
 	}
 	return format{
 		func(l corpus.Limits, _ Wanted) corpus.Source {
-			return &csvSource{limits: l, format: f, comma: comma, stream: corpus.Stream{Lanes: l.Lanes}}
+			return &csvSource{limits: l, format: f, comma: comma, stream: l.Stream()}
 		},
 		func(w Wanted) corpus.Decoder { return newCSVDecoder(w, comma) },
 	}
