@@ -22,7 +22,7 @@ const (
 var places = map[string]string{
 	string(warnings.TextField): "rejects", string(warnings.SourceLoss): "sources",
 	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
-	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs",
+	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.Expanding): "rejects",
 	alertSuspect: "suspects",
 	alertCrowded: "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
 }
