@@ -14,19 +14,19 @@ const (
 	shingleBytes = 8 + 8 + 6
 	// tokenBytes is a token that makes no shingle, twice while the tokens move.
 	tokenBytes = 8 + 8
-	// placeBytes is a token of a sequence: where it begins and ends, twice while the places move.
-	placeBytes = 2 * (4 + 4 + 1)
+	// placeBytes is a token of a sequence: where it begins and ends.
+	placeBytes = moving * (4 + 4 + 1)
 	// sequenceBytes is a shingle of a sequence, with its places, packed and in a sketch block.
 	sequenceBytes = 8 + 3*4 + 8 + 2*12
-	// wordBytes is a word of a [ShingleFilter], twice while the words move.
-	wordBytes = 2 * (3*8 + 1)
-	// pieceBytes is a word that stands for code, if its place in the code is wanted, twice while the words move.
-	pieceBytes = 2 * 16
+	// wordBytes is a word of a [ShingleFilter].
+	wordBytes = moving * (3*8 + 1)
+	// pieceBytes is a word that stands for code, if its place in the code is wanted.
+	pieceBytes = moving * 16
 )
 
-// movingText is how many times its length a text takes that outgrows its memory: where it is, where it moves to, and what it has left
-// behind for the collector.
-const movingText = 3
+// moving is how many times its length a list or a text takes that outgrows its memory: where it is, where it moves to, and what it has
+// left behind for the collector.
+const moving = 3
 
 // Budget bounds the memory that a document takes while it becomes a fingerprint. What counts is what the document becomes:
 // its record, the texts that each step of preparation makes, and its tokens, shingles and features. All steps charge one
@@ -112,13 +112,13 @@ func (b *Budget) room() int {
 	if b == nil {
 		return math.MaxInt
 	}
-	return int(max(b.Limit-b.used, 0) / movingText)
+	return int(max(b.Limit-b.used, 0) / moving)
 }
 
 // takeText charges a text that was to stay within the room.
 func (b *Budget) takeText(length, room int) bool {
 	if length > room {
-		length *= movingText
+		length *= moving
 	}
 	return b.take(length)
 }

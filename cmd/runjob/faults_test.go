@@ -32,6 +32,20 @@ var faults = []struct {
 		s.write("in.jsonl", between(document("text", strings.Repeat("x", 1001))+document("line", strings.Repeat("x", 2_000_000))))
 		return s.runjob("--max-document", "1000").succeeds(4)
 	}},
+	{"a document of 2 MB that becomes too large for `--memory`", func(s *scene) observed {
+		s.write("in.jsonl", between(document("large", strings.Repeat("(", 2_000_000))))
+		return s.runjob("--code", "java,names", "--memory", "100MiB").succeeds(3)
+	}},
+	{"compressed input beyond `--max-expanded`", func(s *scene) observed {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		_, err := w.Write(bytes.Repeat([]byte(document("a", "one two")), 100_000))
+		if err := errors.Join(err, w.Close()); err != nil {
+			s.t.Fatal(err)
+		}
+		s.write("in.jsonl.gz", packed.Bytes())
+		return s.runjob("--input", "in.jsonl.gz", "--max-expanded", "1MB").fails(3)
+	}},
 	{"JSON nested 100,000 deep, in an ignored field or for a text", func(s *scene) observed {
 		deep := strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
 		s.write("in.jsonl", between(`{"other":`+deep+`,"text":"one"}`+"\n"+`{"text":`+deep+"}\n"))
