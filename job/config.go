@@ -35,6 +35,8 @@ type Measure struct {
 	// MaxDocument is the length of the longest text, in bytes, below 4 GiB. Longer
 	// ones are rejects.
 	MaxDocument ByteSize `json:"max_document"`
+	// MaxExpanded is how many bytes all compressed files together may expand to; 0: no limit. More make the job fail.
+	MaxExpanded ByteSize `json:"max_expanded,omitempty"`
 	// HTMLText says which text of web pages is read.
 	HTMLText webtext.Mode `json:"html_text,omitempty"`
 	// MaxRejects is the largest number of unreadable records; one more makes the job fail. -1 allows any number.

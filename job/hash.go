@@ -29,7 +29,7 @@ var (
 	}
 	// otherSettings change neither. They say where the corpus is, what else is written and where, and how the job runs.
 	otherSettings = []string{
-		"input", "reference", "format", "max_rejects", "audit",
+		"input", "reference", "format", "max_rejects", "max_expanded", "audit",
 		"url_field", "date_field", "site", "mirror_threshold", "mirror_pages", "mirror_sites", "rank", "protected", "allow",
 		"output", "overwrite", "emit", "temp", "resume", "memory", "worker_memory", "lanes",
 		"state", "add", "rebuild", "allow_removal", "fail_on", "guard",

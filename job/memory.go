@@ -1,6 +1,10 @@
 package job
 
-import "mirrorbeam/internal/corpus"
+import (
+	"cmp"
+
+	"mirrorbeam/internal/corpus"
+)
 
 // MemoryPlan says how a job is cut so that its tasks stay within a size. It changes no result.
 type MemoryPlan struct {
@@ -38,11 +42,20 @@ const (
 	// leastWindow is the window that RFC 8878 requires every decoder to support.
 	leastWindow = 8 << 20
 
+	// usualMemory is what the largest document that is accepted may bring the process to unless the user sets a limit.
+	usualMemory = 600 << 20
+
 	// baseMemory is the memory of a process without any task.
 	baseMemory = 64 << 20
 	// ampleMemory is the size that a job is cut for unless the user sets a limit.
 	ampleMemory = 2 << 30
 )
+
+// DocumentBytes is how much memory a document may take, in bytes, while it becomes a fingerprint. It follows from [Config.Memory]
+// alone, so it is the same on every machine. The rest is for what belongs to no document, and for garbage.
+func (c *Config) DocumentBytes() int64 {
+	return (cmp.Or(c.ProcessMemory(), usualMemory) - baseMemory) * 3 / 5
+}
 
 // PlanMemory cuts a job over text bytes of text for a process that works on several tasks at a time. Memory is the size
 // of the process in bytes, at least [LeastMemory]; 0 for ample.

@@ -61,7 +61,7 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 	return documents.Sketching{
 		Reading: documents.Reading{
 			Fields:      corpus.Fields{ID: c.IDField, Texts: fields, Features: c.Features, Beside: c.FeatureWeight > 0},
-			MaxDocument: int64(c.MaxDocument), WindowBytes: windowBytes, PageText: c.HTMLText,
+			MaxDocument: int64(c.MaxDocument), DocumentBytes: c.DocumentBytes(), MaxExpanded: int64(c.MaxExpanded), WindowBytes: windowBytes, PageText: c.HTMLText,
 		},
 		Options: sketch.Options{
 			Measure: sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: uint64(c.Seed)},

@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -119,32 +120,34 @@ const (
 type codeReader struct {
 	code     Code
 	language *sourcecode.Language // nil: each text has its own
+	budget   *Budget
 	text     []byte
-	// pieces are where the words come from, if they have other places than in the code.
+	// places says that pieces are wanted. They are where the words come from, if they have other places than in the code.
+	places bool
 	pieces []codePiece
 }
 
 // codePiece is a word of a text and the code that it stands for.
 type codePiece struct {
-	at         int // of the word
-	begin, end int // of the code
+	at         uint32 // of the word
+	begin, end uint32 // of the code
 	// verbatim says that the word is the code itself.
 	verbatim bool
 }
 
 // newCodeReader returns a reader of code, or nil if texts are no code.
-func newCodeReader(code Code) (*codeReader, error) {
+func newCodeReader(code Code, budget *Budget) (*codeReader, error) {
 	switch code.Language {
 	case "":
 		return nil, nil
 	case AutoLanguage:
-		return &codeReader{code: code}, nil
+		return &codeReader{code: code, budget: budget}, nil
 	}
 	language := sourcecode.Named(code.Language)
 	if language == nil {
 		return nil, fmt.Errorf("code: unknown language %q", code.Language)
 	}
-	return &codeReader{code: code, language: language}, nil
+	return &codeReader{code: code, language: language, budget: budget}, nil
 }
 
 // read returns the text that stands for code, valid until the next call.
@@ -167,6 +170,9 @@ func (r *codeReader) read(code []byte) []byte {
 func (r *codeReader) blanked(tokens *sourcecode.Scanner, code []byte) []byte {
 	if r.code.Comments == KeepComments {
 		return code
+	}
+	if !r.budget.take(len(code)) {
+		return nil
 	}
 	r.text = append(r.text[:0], code...)
 	done := 0
@@ -199,8 +205,9 @@ func blank(text []byte) {
 // words returns a text with a word for each token of code.
 func (r *codeReader) words(tokens *sourcecode.Scanner, code []byte) []byte {
 	r.text = r.text[:0]
+	room := r.budget.room()
 	for t, ok := tokens.Next(); ok; t, ok = tokens.Next() {
-		piece := codePiece{at: len(r.text), begin: t.Begin, end: t.End}
+		piece := codePiece{at: uint32(len(r.text)), begin: uint32(t.Begin), end: uint32(t.End)}
 		switch t.Kind {
 		case sourcecode.Name:
 			r.text = append(r.text, nameWord...)
@@ -220,8 +227,14 @@ func (r *codeReader) words(tokens *sourcecode.Scanner, code []byte) []byte {
 			r.text = append(r.text, code[t.Begin:t.End]...)
 		}
 		r.text = append(r.text, ' ')
-		r.pieces = append(r.pieces, piece)
+		if r.places {
+			r.pieces = append(r.pieces, piece)
+		}
+		if len(r.text) > room || r.places && !r.budget.take(pieceBytes) {
+			break
+		}
 	}
+	r.budget.takeText(len(r.text), room)
 	return r.text
 }
 
@@ -240,11 +253,11 @@ func (r *codeReader) begin(at uint32) uint32 {
 	if len(r.pieces) == 0 {
 		return at
 	}
-	p := r.pieceAt(int(at))
+	p := r.pieceAt(at)
 	if p.verbatim {
-		return uint32(p.begin + int(at) - p.at)
+		return p.begin + at - p.at
 	}
-	return uint32(p.begin)
+	return p.begin
 }
 
 // end returns where the code ends whose word ends at the given place.
@@ -252,16 +265,16 @@ func (r *codeReader) end(at uint32) uint32 {
 	if len(r.pieces) == 0 {
 		return at
 	}
-	p := r.pieceAt(int(at) - 1)
+	p := r.pieceAt(at - 1)
 	if p.verbatim {
-		return uint32(p.begin + int(at) - p.at)
+		return p.begin + at - p.at
 	}
-	return uint32(p.end)
+	return p.end
 }
 
 // pieceAt returns the piece that the byte of the text at a place belongs to.
-func (r *codeReader) pieceAt(at int) codePiece {
-	i, found := slices.BinarySearchFunc(r.pieces, at, func(p codePiece, at int) int { return p.at - at })
+func (r *codeReader) pieceAt(at uint32) codePiece {
+	i, found := slices.BinarySearchFunc(r.pieces, at, func(p codePiece, at uint32) int { return cmp.Compare(p.at, at) })
 	if !found {
 		i--
 	}

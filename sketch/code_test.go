@@ -41,7 +41,7 @@ func TestCodeComments(t *testing.T) {
 		{Code{Language: "java", Names: true, Comments: KeepComments}, "0name 03d 0string 03b // b c "},
 		{Code{Language: AutoLanguage}, "a = \"//\"; // b c"},
 	} {
-		reader, err := newCodeReader(test.code)
+		reader, err := newCodeReader(test.code, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

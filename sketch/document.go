@@ -70,6 +70,7 @@ type Hasher struct {
 	tokenizer tokenizer
 	runs      runs // of the scripts of the rule
 	sorter    asmkernels.SetSorter
+	budget    *Budget  // nil: no limit
 	tokens    []uint64 // hashes of tokens whose shingles are still to come
 	elements  []uint64 // shingles in the order of the text, then the set
 
@@ -122,6 +123,10 @@ func (h *Hasher) shingles(text []byte) (tokens int) {
 			h.tokens = h.runs.close(h.tokens)
 		}
 		tokens += len(h.tokens) - waiting
+		if !h.budget.take(shingleBytes * (len(h.tokens) - waiting)) {
+			h.elements = h.elements[:0]
+			break
+		}
 		h.elements = appendShingles(h.elements, h.hash, h.tokens, h.shingle)
 		// The last tokens are also in shingles of the next chunk.
 		done := max(len(h.tokens)-(h.shingle-1), 0)

@@ -44,6 +44,8 @@ type Options struct {
 	Weights []float64
 	// SimHashBits is the length of the SimHash fingerprints. 0 means none.
 	SimHashBits int
+	// Budget bounds the memory that a document takes; nil for no limit. It is no part of the encoded options either.
+	Budget *Budget `json:"-"`
 	// FeatureShingles is how many shingles of a text a feature beside it counts for; 0 stands for 1.
 	FeatureShingles int
 }
@@ -91,12 +93,14 @@ func NewFingerprinter(o Options) (*Fingerprinter, error) {
 		if err != nil {
 			return nil, err
 		}
+		hasher.budget = o.Budget
 		f.document = hasher.Document
 	case o.StopWordUse == RequireStopWords:
 		filter, err := NewShingleFilter(o.Measure, o.StopWords.Contains)
 		if err != nil {
 			return nil, err
 		}
+		filter.hasher.budget = o.Budget
 		f.document = filter.Document
 	default:
 		return nil, fmt.Errorf("unknown use %q of stop words: take %s or %s", o.StopWordUse, RemoveStopWords, RequireStopWords)
@@ -107,6 +111,8 @@ func NewFingerprinter(o Options) (*Fingerprinter, error) {
 // Texts returns the fingerprint of a document of these texts. A shingle does not reach from one text into the
 // next. If the texts have no shingle, the digest is a digest of their unchanged bytes. If [LeastOwn] shingles are not left
 // besides those that do not count, the set is empty, and the digest is that of the whole set.
+//
+// A document may take more memory than its [Budget] allows. That says so then, and the fingerprint is of no use.
 func (f *Fingerprinter) Texts(texts [][]byte) Fingerprint { return f.TextsAndFeatures(texts, nil) }
 
 // TextsAndFeatures returns the fingerprint of a document of these texts with features beside them. Each different feature is as
@@ -130,8 +136,10 @@ func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fin
 			sum.Tokens += d.Tokens
 			sum.InvalidBytes += d.InvalidBytes
 		}
-		for part := range max(f.options.FeatureShingles, 1) {
-			f.addFeatures(features, uint64(part))
+		if parts := max(f.options.FeatureShingles, 1); f.options.Budget.take(shingleBytes * len(features) * parts) {
+			for part := range parts {
+				f.addFeatures(features, uint64(part))
+			}
 		}
 		sum.Set = f.distinct()
 	}
@@ -186,7 +194,9 @@ func (f *Fingerprinter) Features(features []Feature, record []byte) Fingerprint 
 	}
 	f.set = f.set[:0]
 	sum := Document{Tokens: len(features)}
-	f.addFeatures(features, 0)
+	if f.options.Budget.take(shingleBytes * len(features)) {
+		f.addFeatures(features, 0)
+	}
 	sum.Set = f.distinct()
 	if len(sum.Set) > 0 {
 		sum.Digest = f.digester.Set(sum.Set)

@@ -55,6 +55,7 @@ func NewIdentifier(o Options, identity Identity) (*Identifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	i.hasher.budget = o.Budget
 	i.prepare, err = newPreparation(o)
 	return i, err
 }

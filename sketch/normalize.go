@@ -3,6 +3,7 @@ package sketch
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -96,6 +97,8 @@ func (n *Normalization) set(name string) error {
 // may use it at a time.
 type Normalizer struct {
 	steps            Normalization
+	budget           *Budget // nil: no limit
+	before, most     int     // how long the text was before the current step, and how long it may become
 	form             norm.Form
 	folder           cases.Caser
 	segments         norm.Iter
@@ -120,24 +123,39 @@ func NewNormalizer(n Normalization) (*Normalizer, error) {
 func (n *Normalizer) Append(dst, text []byte) []byte {
 	compose := n.steps.NFC || n.steps.NFKC
 	if compose {
-		n.composed = n.appendComposed(n.composed[:0], text)
+		n.composed = n.charge(n.appendComposed(n.begin(n.composed[:0], text), text))
 		text = n.composed
 	}
 	if !n.steps.Fold && !n.steps.Punctuation {
-		return append(dst, text...)
+		return n.charge(append(n.begin(dst, text), text...))
 	}
 	if n.steps.Fold {
-		n.folded = n.appendFolded(n.folded[:0], text)
+		n.folded = n.charge(n.appendFolded(n.begin(n.folded[:0], text), text))
 	} else {
-		n.folded = append(n.folded[:0], text...)
+		n.folded = n.charge(append(n.begin(n.folded[:0], text), text...))
 	}
 	if n.steps.Punctuation {
 		n.folded = n.folded[:removePunctuation(n.folded)]
 	}
 	if compose {
-		return n.appendComposed(dst, n.folded)
+		return n.charge(n.appendComposed(n.begin(dst, n.folded), n.folded))
 	}
-	return append(dst, n.folded...)
+	return n.charge(append(n.begin(dst, n.folded), n.folded...))
+}
+
+// begin begins a step that appends to dst what it makes of text. The step may stop when dst is longer than n.most.
+func (n *Normalizer) begin(dst, text []byte) []byte {
+	n.before, n.most = len(dst), math.MaxInt
+	if room := n.budget.room(); room < math.MaxInt {
+		n.most = len(dst) + room
+	}
+	return slices.Grow(dst, min(len(text), n.most-len(dst)))
+}
+
+// charge charges what a step has appended.
+func (n *Normalizer) charge(dst []byte) []byte {
+	n.budget.takeText(len(dst)-n.before, n.most-n.before)
+	return dst
 }
 
 // appendComposed appends text in the wanted form, and bytes that are not valid UTF-8 as they are. These bytes
@@ -181,7 +199,7 @@ func validLength(text []byte) int {
 // appendComposedRun appends valid UTF-8 in the wanted form. It replaces norm.Form.Append, which allocates for
 // each text that it has to change.
 func (n *Normalizer) appendComposedRun(dst, run []byte) []byte {
-	for {
+	for len(dst) <= n.most {
 		done := n.form.QuickSpan(run)
 		dst = append(dst, run[:done]...)
 		if run = run[done:]; len(run) == 0 {
@@ -192,16 +210,17 @@ func (n *Normalizer) appendComposedRun(dst, run []byte) []byte {
 		for end < len(run) && (run[end-1] >= utf8.RuneSelf || run[end] >= utf8.RuneSelf) {
 			end++
 		}
-		for n.segments.Init(n.form, run[:end]); !n.segments.Done(); {
+		for n.segments.Init(n.form, run[:end]); !n.segments.Done() && len(dst) <= n.most; {
 			dst = append(dst, n.segments.Next()...)
 		}
 		run = run[end:]
 	}
+	return dst
 }
 
 // appendFolded appends the case folding of text.
 func (n *Normalizer) appendFolded(dst, text []byte) []byte {
-	for len(text) > 0 {
+	for len(text) > 0 && len(dst) <= n.most {
 		dst = slices.Grow(dst, len(text))
 		plain, room := 0, dst[len(dst):cap(dst)]
 		for plain < len(text) && plain < len(room) && text[plain] < utf8.RuneSelf {
@@ -241,7 +260,7 @@ func isCherokeeCapital(r rune) bool {
 
 // appendFoldedRun appends the case folding of valid UTF-8.
 func (n *Normalizer) appendFoldedRun(dst, run []byte) []byte {
-	for {
+	for len(dst) <= n.most {
 		dst = slices.Grow(dst, len(run)+utf8.UTFMax)
 		written, read, err := n.folder.Transform(dst[len(dst):cap(dst)], run, true)
 		dst, run = dst[:len(dst)+written], run[read:]
@@ -250,6 +269,7 @@ func (n *Normalizer) appendFoldedRun(dst, run []byte) []byte {
 			return dst
 		}
 	}
+	return dst
 }
 
 // removePunctuation removes the punctuation of text in place and returns the

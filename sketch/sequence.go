@@ -29,6 +29,7 @@ type Sequencer struct {
 	shingle    int
 	least      int // least number of distinct shingles of a text that is compared
 	exclude    bool
+	budget     *Budget     // nil: no limit
 	code       *codeReader // nil: no code
 	normalizer *Normalizer // nil: nothing to do
 	keep       func(word []byte) bool
@@ -57,7 +58,7 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 	s := &Sequencer{
 		shingle: max(o.Measure.Shingle, 1), least: o.LeastShingles, exclude: excludeQuotations,
 		scanner: newWordScanner(o.Measure), prepared: newWordScanner(o.Measure),
-		cutsSolos: o.Measure.Tokens.single() == SingleTokens, ignored: o.Ignored,
+		budget: o.Budget, cutsSolos: o.Measure.Tokens.single() == SingleTokens, ignored: o.Ignored,
 	}
 	switch {
 	case o.Weights != nil:
@@ -71,13 +72,18 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 	if s.hasher, err = NewHasher(o.Measure); err != nil {
 		return nil, fmt.Errorf("sequence: %w", err)
 	}
-	if s.code, err = newCodeReader(o.Code); err != nil {
+	s.hasher.budget = o.Budget
+	if s.code, err = newCodeReader(o.Code, o.Budget); err != nil {
 		return nil, fmt.Errorf("sequence: %w", err)
+	}
+	if s.code != nil {
+		s.code.places = true
 	}
 	if o.Normalization != (Normalization{}) {
 		if s.normalizer, err = NewNormalizer(o.Normalization); err != nil {
 			return nil, err
 		}
+		s.normalizer.budget = o.Budget
 	}
 	return s, nil
 }
@@ -88,7 +94,8 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 // They equal the result of [Fingerprinter.Texts] unless quotations are excluded. Then a text has no shingle
 // if no run of remaining tokens is as long as a shingle.
 //
-// Shingles that do not count are in neither of both.
+// Shingles that do not count are in neither of both. A text may take more memory than the [Budget] of the options allows. That
+// says so then, and both are of no use.
 //
 // Normalization may split or join the words of a stretch without spaces. Then each word of the stretch gets
 // the place of the whole stretch.
@@ -150,18 +157,20 @@ func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	part := text[begin:end]
 	if s.normalizer == nil && s.keep == nil {
 		s.scanner.reset(part)
-		for s.scanner.next() {
-			s.token(begin+s.scanner.begin, begin+s.scanner.end, s.scanner.isInRun())
+		for s.scanner.next() && s.token(begin+s.scanner.begin, begin+s.scanner.end, s.scanner.isInRun()) {
 		}
 		s.invalid += s.scanner.invalid
 	} else {
 		s.text = s.text[:0]
-		for at := 0; at < len(part); {
+		for at := 0; at < len(part) && s.budget.Err() == nil; {
 			length := s.pieceLength(part[at:])
 			s.prepare(part[at:at+length], begin+at)
 			at += length
 		}
 		part = s.text
+	}
+	if s.budget.Err() != nil {
+		return
 	}
 	s.joinRuns(first)
 	tokens := len(s.begins) - first
@@ -171,6 +180,9 @@ func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	}
 	width := min(s.shingle, tokens)
 	s.hasher.shingles(part)
+	if !s.budget.take(sequenceBytes * len(s.hasher.elements)) {
+		return
+	}
 	q := &s.sequence
 	for i, element := range s.hasher.elements {
 		q.Shingles = append(q.Shingles, element)
@@ -180,10 +192,12 @@ func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	}
 }
 
-func (s *Sequencer) token(begin, end int, isInRun bool) {
+// token adds a token, and reports whether the text may go on.
+func (s *Sequencer) token(begin, end int, isInRun bool) bool {
 	s.begins = append(s.begins, uint32(begin))
 	s.ends = append(s.ends, uint32(end))
 	s.inRun = append(s.inRun, isInRun)
+	return s.budget.take(placeBytes)
 }
 
 // joinRuns gives the tokens of runs their places. Before, code points have them. First is the number of the first token
@@ -241,7 +255,9 @@ func (s *Sequencer) prepare(piece []byte, offset int) {
 			copied = s.prepared.end
 			continue
 		}
-		s.token(offset+begin, offset+end, s.prepared.isInRun())
+		if !s.token(offset+begin, offset+end, s.prepared.isInRun()) {
+			return
+		}
 	}
 	s.text = append(s.text, s.piece[copied:]...)
 	s.invalid += s.prepared.invalid

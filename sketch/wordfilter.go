@@ -120,7 +120,7 @@ func (f *ShingleFilter) Document(text []byte) Document {
 func (f *ShingleFilter) read(text []byte) {
 	f.words, f.inRun = f.words[:0], f.inRun[:0]
 	f.scanner.reset(text)
-	for f.scanner.next() {
+	for f.hasher.budget.take(wordBytes) && f.scanner.next() {
 		f.words = append(f.words, filteredWord{f.scanner.begin, f.scanner.end, f.isOfKind(f.scanner.word())})
 		f.inRun = append(f.inRun, f.scanner.isInRun())
 	}

@@ -32,6 +32,20 @@ var faults = []struct {
 		s.write("in.jsonl", between(document("text", strings.Repeat("x", 1001))+document("line", strings.Repeat("x", 2_000_000))))
 		return s.runjob("--max-document", "1000").succeeds(4)
 	}},
+	{"a document of 2 MB that becomes too large for `--memory`", func(s *scene) observed {
+		s.write("in.jsonl", between(document("large", strings.Repeat("(", 2_000_000))))
+		return s.runjob("--code", "java,names", "--memory", "100MiB").succeeds(3)
+	}},
+	{"compressed input beyond `--max-expanded`", func(s *scene) observed {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		_, err := w.Write(bytes.Repeat([]byte(document("a", "one two")), 100_000))
+		if err := errors.Join(err, w.Close()); err != nil {
+			s.t.Fatal(err)
+		}
+		s.write("in.jsonl.gz", packed.Bytes())
+		return s.runjob("--input", "in.jsonl.gz", "--max-expanded", "1MB").fails(3)
+	}},
 	{"JSON nested 100,000 deep, in an ignored field or for a text", func(s *scene) observed {
 		deep := strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
 		s.write("in.jsonl", between(`{"other":`+deep+`,"text":"one"}`+"\n"+`{"text":`+deep+"}\n"))
@@ -290,25 +304,6 @@ func between(lines string) []byte {
 }
 
 func lines(corpus []byte) int64 { return int64(bytes.Count(corpus, []byte("\n"))) }
-
-// named checks the names of documents in the rows of pairs.
-func (s *scene) named(seen observed, a, b string) observed {
-	s.t.Helper()
-	results := s.outputs()
-	pairs := decodeRows[struct{ A, B string }](s.t, results["pairs-00000-of-00001.jsonl"])
-	removed := decodeRows[struct {
-		Kept string `json:"kept_id"`
-		Ref  string
-	}](s.t, results["removed-00000-of-00001.jsonl"])
-	if len(pairs) != 1 || len(removed) != 1 {
-		s.t.Fatalf("pairs %v, removed %v", pairs, removed)
-	}
-	if pairs[0].A != a || pairs[0].B != b || removed[0].Kept != a || !strings.HasPrefix(removed[0].Ref, "in.jsonl:") {
-		s.t.Errorf("pairs %v, removed %v: want %s and %s", pairs, removed, a, b)
-	}
-	seen.documents += fmt.Sprintf("; they are called `%s` and `%s`", pairs[0].A, pairs[0].B)
-	return seen
-}
 
 // changing runs a job of two files and changes the last one before it is read.
 func (s *scene) changing(change func(path string) error) observed {

@@ -342,3 +342,22 @@ var largeCorpus = sync.OnceValue(func() []byte {
 	head := corpus[:bytes.IndexByte(corpus[10_000:], '\n')+10_001]
 	return append(corpus, bytes.ReplaceAll(head, []byte(`{"id":"`), []byte(`{"id":"copy of `))...)
 })
+
+// named checks the names of documents in the rows of pairs.
+func (s *scene) named(seen observed, a, b string) observed {
+	s.t.Helper()
+	results := s.outputs()
+	pairs := decodeRows[struct{ A, B string }](s.t, results["pairs-00000-of-00001.jsonl"])
+	removed := decodeRows[struct {
+		Kept string `json:"kept_id"`
+		Ref  string
+	}](s.t, results["removed-00000-of-00001.jsonl"])
+	if len(pairs) != 1 || len(removed) != 1 {
+		s.t.Fatalf("pairs %v, removed %v", pairs, removed)
+	}
+	if pairs[0].A != a || pairs[0].B != b || removed[0].Kept != a || !strings.HasPrefix(removed[0].Ref, "in.jsonl:") {
+		s.t.Errorf("pairs %v, removed %v: want %s and %s", pairs, removed, a, b)
+	}
+	seen.documents += fmt.Sprintf("; they are called `%s` and `%s`", pairs[0].A, pairs[0].B)
+	return seen
+}

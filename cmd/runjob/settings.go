@@ -225,7 +225,11 @@ func measureFlags(c *job.Measure) []settingFlag {
 		},
 		{
 			"Input", "max-document", &c.MaxDocument, "SIZE", 0,
-			"Longest text; longer ones are rejects.",
+			"Longest text; longer ones are rejects. So are documents that become too much for --memory, however short they are.",
+		},
+		{
+			"Input", "max-expanded", &c.MaxExpanded, "SIZE", 0,
+			"Fail if all compressed files together expand to more than this; 0: no limit.",
 		},
 		{
 			"Input", "max-rejects", &c.MaxRejects, "N", 0,

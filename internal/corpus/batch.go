@@ -37,11 +37,11 @@ type Frame struct {
 	Start, End int
 }
 
-// Records yields the records of the batch with their positions. A record is part of Data and must not be
-// written to.
+// Records yields the records of the batch with their positions. An empty line is no record. A record is part of Data and must not
+// be written to.
 func (b Batch) Records() iter.Seq2[int64, []byte] {
 	if b.Format.IsLines() {
-		return b.Lines()
+		return b.lines(emptyLines)
 	}
 	return func(yield func(int64, []byte) bool) {
 		for _, frame := range b.Frames {
@@ -77,17 +77,37 @@ type Reject struct {
 	Warning bool
 }
 
-// TooLong returns the message for a reject that is longer than max_document allows. What says what is too
-// long: a line or a text. Both lengths are in bytes.
-func TooLong(what string, length, limit int64) string {
-	return fmt.Sprintf("%s of %d bytes is longer than the limit of %d bytes set by max_document", what, length, limit)
+// TooLong returns the message for a reject that is longer than the limit of a setting. What says what is too long: a line or a
+// text. Both lengths are in bytes.
+func TooLong(what string, length, limit int64, setting string) string {
+	return fmt.Sprintf("%s of %d bytes is longer than the limit of %d bytes set by %s", what, length, limit, setting)
 }
 
 // Lines yields the lines of the batch with their positions. It strips "\n" and one "\r" before it. It
 // includes blank lines. A line is part of Data and must not be written to.
 func (b Batch) Lines() iter.Seq2[int64, []byte] {
+	return b.lines(func([]byte) int { return 0 })
+}
+
+// emptyLines returns the length of the empty lines that data begins with.
+func emptyLines(data []byte) int {
+	n := 0
+	for {
+		switch {
+		case n < len(data) && data[n] == '\n':
+			n++
+		case n+1 < len(data) && data[n] == '\r' && data[n+1] == '\n':
+			n += 2
+		default:
+			return n
+		}
+	}
+}
+
+// lines is Lines without what pass passes over. Pass gets what begins with a line, and returns the length of whole lines.
+func (b Batch) lines(pass func(data []byte) int) iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
-		for start := 0; start < len(b.Data); {
+		for start := pass(b.Data); start < len(b.Data); start += pass(b.Data[start:]) {
 			end, next := len(b.Data), len(b.Data)
 			if n := bytes.IndexByte(b.Data[start:], '\n'); n >= 0 {
 				end = start + n

@@ -136,6 +136,9 @@ func NewJSONDecoder(f Fields) *JSONDecoder {
 	return d
 }
 
+// LimitFeatures sets how many features a document may have; 0: any number.
+func (d *JSONDecoder) LimitFeatures(most int) { d.reader.Most = most }
+
 // field is a wanted field as far as the line has been read.
 type field struct {
 	kind    kind

@@ -24,6 +24,8 @@ const featureSize = 16
 type FeatureReader struct {
 	// Field is the name of the field, for messages.
 	Field string
+	// Most is how many features a document may have; 0: any number.
+	Most int
 
 	scanner  scanner
 	features []Feature
@@ -66,9 +68,20 @@ func (r *FeatureReader) Values(values [][]byte, areHashes bool, weights [][]byte
 		if err != nil {
 			return nil, r.fault(err)
 		}
-		r.features = append(r.features, f)
+		if err := r.add(f); err != nil {
+			return nil, err
+		}
 	}
 	return r.features, nil
+}
+
+// add adds a feature, if there may be one more.
+func (r *FeatureReader) add(f Feature) error {
+	if r.Most > 0 && len(r.features) == r.Most {
+		return fmt.Errorf("field %.64q has more than the %d features that memory allows for: give a larger --memory, or fewer features", r.Field, r.Most)
+	}
+	r.features = append(r.features, f)
+	return nil
 }
 
 // fault says which feature an error is about: the next one.
@@ -101,7 +114,9 @@ func (r *FeatureReader) read(k kind, value []byte) ([]Feature, error) {
 		if err != nil {
 			return nil, r.fault(err)
 		}
-		r.features = append(r.features, feature)
+		if err := r.add(feature); err != nil {
+			return nil, err
+		}
 		if i = s.space(end); i < closing { // a comma
 			i = s.space(i + 1)
 		}

@@ -38,7 +38,7 @@ func (r *Reader) longLine(offset int64, data []byte) (Batch, error) {
 // only for such lines. So a compressed file is decoded at most twice.
 func (r *Reader) measure(offset int64) (length int64, err error) {
 	if r.scout == nil {
-		scout := &Reader{limits: r.limits, limit: r.limit, long: r.long}
+		scout := &Reader{limits: r.limits, limit: r.limit, long: r.long} // whose stream counts nothing again
 		r.scout = scout
 		if err := scout.Reset(r.stream.file, Stretch{File: r.number, End: r.stream.file.Size}); err != nil {
 			return 0, err

@@ -33,14 +33,29 @@ type Limits struct {
 	// Line is the length of the longest line in bytes, without its newline. Longer lines become rejects and
 	// are not held. Limits below 16 count as 16.
 	Line int64
+	// IsOfMemory says that Line follows from the memory that a document may take, and not from the length of its text.
+	IsOfMemory bool
 	// Window is the largest zstd window in bytes, see [Stream.Reset].
 	Window int64
 	// Lanes decode the members of compressed files side by side. Nil stands for none.
 	Lanes *inflate.Lanes
+	// Expand, if it is not nil, is called with the number of bytes that were decoded of a compressed file. Next returns its error.
+	Expand func(bytes int64) error
 	// Hold, if it is not nil, is called before Next holds a line of more than LongLine bytes. It may wait.
 	// Next returns its error.
 	Hold func() error
 }
+
+// Setting returns the name of the setting that Line follows from.
+func (l Limits) Setting() string {
+	if l.IsOfMemory {
+		return "memory"
+	}
+	return "max_document"
+}
+
+// Stream returns a stream within the limits.
+func (l Limits) Stream() Stream { return Stream{Lanes: l.Lanes, Expand: l.Expand} }
 
 // Reader reads one stretch at a time as batches of whole lines. It is not for concurrent use.
 type Reader struct {
@@ -62,7 +77,7 @@ type Reader struct {
 // NewReader returns a reader without a file.
 func NewReader(limits Limits) *Reader {
 	const most = math.MaxInt - 1
-	return &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine, stream: Stream{Lanes: limits.Lanes}}
+	return &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine, stream: limits.Stream()}
 }
 
 // Open opens one stretch of a file. Close must be called in the end.
@@ -197,7 +212,7 @@ func (r *Reader) rejectLine(offset int64, data []byte) (Batch, error) {
 	if err != nil {
 		return Batch{}, err
 	}
-	r.rejects[index].Message = TooLong("line", length+rest, int64(r.limit))
+	r.rejects[index].Message = TooLong("line", length+rest, int64(r.limit), r.limits.Setting())
 	return r.batch(offset, data[:0])
 }
 

@@ -16,6 +16,8 @@ type Stream struct {
 	// Lanes decode the members of a compressed file side by side. Nil stands for none. They must be set before
 	// the first file.
 	Lanes *inflate.Lanes
+	// Expand, if it is not nil, gets the number of bytes that were decoded of a compressed file.
+	Expand func(bytes int64) error
 
 	file     File
 	handle   storage.File
@@ -119,6 +121,11 @@ func (s *Stream) Member() int64 {
 func (s *Stream) Read(p []byte) (int, error) {
 	n, err := s.decoded.Read(p)
 	s.position += int64(n)
+	if s.Expand != nil && s.inflated != nil {
+		if err := s.Expand(int64(n)); err != nil {
+			return n, err
+		}
+	}
 	if err == nil {
 		return n, nil
 	}

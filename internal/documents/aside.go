@@ -53,4 +53,9 @@ func (a *Aside) Write(run *runfile.Writer, split int) error {
 	return nil
 }
 
-func (a *Aside) reset() { a.sampled, a.probed = a.sampled[:0], a.probed[:0] }
+func (a *Aside) reset() {
+	if cap(a.sampled)+cap(a.probed) > keepBytes {
+		*a = Aside{}
+	}
+	a.sampled, a.probed = a.sampled[:0], a.probed[:0]
+}

@@ -51,5 +51,6 @@ func (f *Fingerprinting) firstBlock(ctx context.Context, worker *fingerprinter, 
 	if err := reader.fill(ctx, &b.part); err != nil {
 		return nil, err
 	}
-	return b, worker.fingerprint(b)
+	early := func(*block) error { return nil } // a rare large block only shows less
+	return b, worker.fingerprint(ctx, b, turn{func() error { return nil }, early})
 }

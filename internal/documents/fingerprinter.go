@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"errors"
 	"fmt"
 
 	"mirrorbeam/internal/audit"
@@ -64,7 +65,9 @@ func (k *Kept) Of(set []uint64) []uint64 {
 
 // fingerprinter fills sketch blocks. It is not for concurrent use.
 type fingerprinter struct {
-	reading    Reading
+	sketching  Sketching
+	budget     *sketch.Budget // nil: no limit
+	isLarge    bool           // the fingerprinter has the right to fingerprint a large document
 	kept       Kept
 	shares     audit.Shares
 	files      []corpus.File
@@ -78,14 +81,14 @@ type fingerprinter struct {
 	// isForUnits says that blocks do not know the numbers of their files: all refs have the number 0.
 	isForUnits bool
 	// wants, if not nil, selects the documents that are fingerprinted. Others are only counted.
-	wants func(r *Record, isReference bool) bool
+	wants func(b *block, r *Record) bool
 }
 
 // newFingerprinter returns a fingerprinter of the documents of the inputs. Ranks is the list of preferred sources that kept
 // names, nil for none. The options already include their stop words, and the fields those of the marking.
 func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares audit.Shares, inputs *Inputs) (*fingerprinter, error) {
 	f := &fingerprinter{
-		reading: s.Reading, kept: kept, shares: shares, files: inputs.Files,
+		sketching: s, budget: s.newBudget(), kept: kept, shares: shares, files: inputs.Files,
 		source: newRecordDecoder(inputs.Files, s.Wanted()),
 	}
 	var err error
@@ -95,28 +98,23 @@ func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares au
 	if f.marker, err = newMarker(kept.Marking, ranks, s.Options.Measure.Seed); err != nil {
 		return nil, err
 	}
+	f.sketching.Options.Budget = f.budget
+	return f, f.renew()
+}
+
+// renew gives the fingerprinter new buffers. The old ones have grown with the largest document.
+func (f *fingerprinter) renew() (err error) {
+	s := f.sketching
+	f.packed = nil
 	switch {
-	case kept.Identity != "":
-		f.identifier, err = sketch.NewIdentifier(s.Options, kept.Identity)
-	case kept.Sequences:
-		f.sequencer, err = sketch.NewSequencer(s.Options, kept.ExcludeQuotations)
+	case f.kept.Identity != "":
+		f.identifier, err = sketch.NewIdentifier(s.Options, f.kept.Identity)
+	case f.kept.Sequences:
+		f.sequencer, err = sketch.NewSequencer(s.Options, f.kept.ExcludeQuotations)
 	default:
 		f.sketcher, err = newContentSketcher(s)
 	}
-	return f, err
-}
-
-// fingerprint fills the block from its portion of the input, and frees the portion.
-func (f *fingerprinter) fingerprint(b *block) error {
-	defer b.part.release()
-	b.reset()
-	b.file = b.part.batches[0].File
-	for r := range f.source.records(&b.part) {
-		if err := f.record(b, r); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // record adds one record to the block.
@@ -146,9 +144,17 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 	if err != nil {
 		return fmt.Errorf("file %s: %w", file.Path, err)
 	}
-	if err := f.reading.fits(contentLength(r.Content)); err != nil {
+	if err := f.sketching.fits(contentLength(r.Content)); err != nil {
 		b.reject(file, r.Position, err.Error())
 		return nil
+	}
+	f.budget.Begin(memoryOf(r))
+	err = f.add(b, ref, r)
+	if errors.Is(err, sketch.ErrSpent) {
+		b.reject(file, r.Position, f.sketching.spent())
+		return nil
+	} else if err != nil {
+		return err
 	}
 	*documents++
 	if source, value := f.marker.sourceOf(r); source != 0 {
@@ -159,21 +165,28 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 	if !file.Reference && file.Format.HasFields() {
 		countTexts(&b.texts, r.Content.Texts)
 	}
-	switch {
-	case f.wants != nil && !f.wants(r, file.Reference):
-	case f.identifier != nil:
-		f.addIdentity(b, ref, r)
-	case f.sequencer != nil:
-		f.addSequence(b, ref, r)
-	default:
-		f.addSet(b, ref, r)
-	}
 	return nil
 }
 
+// add adds a document to the block, if it is wanted. It adds nothing of one that has spent its budget.
+func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
+	switch {
+	case f.wants != nil && !f.wants(b, r):
+		return f.budget.Err()
+	case f.identifier != nil:
+		return f.addIdentity(b, ref, r)
+	case f.sequencer != nil:
+		return f.addSequence(b, ref, r)
+	}
+	return f.addSet(b, ref, r)
+}
+
 // addSet adds a document to the block with its keys and its set.
-func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
+func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) error {
 	d := f.sketcher.sketch(r.Raw, r.Content)
+	if err := f.budget.Err(); err != nil {
+		return err
+	}
 	if d.InvalidBytes > 0 {
 		b.counts.InvalidUTF8++
 	}
@@ -190,6 +203,7 @@ func (f *fingerprinter) addSet(b *block, ref docref.Ref, r *Record) {
 	b.aside.Add(f.shares, &one, f.files[r.File].Reference)
 	one.Set = f.kept.Of(d.Set)
 	b.builder.Add(one)
+	return nil
 }
 
 // countShort counts a short text among those of the input.
@@ -201,8 +215,11 @@ func (f *fingerprinter) countShort(b *block, r *Record, shingles int) {
 }
 
 // addIdentity adds a document to the block as one that is the same as others or not. Its text is its one element.
-func (f *fingerprinter) addIdentity(b *block, ref docref.Ref, r *Record) {
+func (f *fingerprinter) addIdentity(b *block, ref docref.Ref, r *Record) error {
 	d := f.identifier.Texts(r.Content.Texts)
+	if err := f.budget.Err(); err != nil {
+		return err
+	}
 	if !d.IsValid {
 		b.counts.InvalidUTF8++
 	}
@@ -214,11 +231,15 @@ func (f *fingerprinter) addIdentity(b *block, ref docref.Ref, r *Record) {
 	one.Size = size
 	f.marker.pages.add(b, ref, r, &f.files[r.File], size)
 	b.builder.Add(one)
+	return nil
 }
 
 // addSequence adds a document to the block as a sequence.
-func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) {
+func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) error {
 	d, sequence := f.sequencer.Sequence(r.Content.Texts[0])
+	if err := f.budget.Err(); err != nil {
+		return err
+	}
 	if d.InvalidBytes > 0 {
 		b.counts.InvalidUTF8++
 	}
@@ -228,6 +249,7 @@ func (f *fingerprinter) addSequence(b *block, ref docref.Ref, r *Record) {
 	one.Sequence, one.Size = f.packed, len(d.Set)
 	f.countShort(b, r, one.Size)
 	b.builder.Add(one)
+	return nil
 }
 
 // document returns a document without its set.

@@ -32,7 +32,9 @@ type Fingerprinting struct {
 	inputs *Inputs           // read in Setup, like the next three
 	ranks  *preference.Ranks // nil if no list says what is kept
 	shares audit.Shares
-	words  Sketching // Sketching with the stop words, and the shingles that do not count
+	// expansion counts for all tasks of the process.
+	expansion *expansion
+	words     Sketching // Sketching with the stop words, and the shingles that do not count
 }
 
 // allRanks are the lists of preferred sources of the jobs at work in this process. They may have millions of lines.
@@ -49,6 +51,9 @@ func (f *Fingerprinting) Setup() (err error) {
 			return err
 		}
 	}
+	if f.expansion, err = expansionOf(string(f.Inputs)); err != nil {
+		return err
+	}
 	f.Fields.Others = f.Kept.fields()
 	f.shares = audit.NewShares(f.AuditSample, f.inputs.TextBytes())
 	f.words, err = f.WithLists(f.inputs)
@@ -64,6 +69,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	o := w.Outcome
 	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
 	defer reader.close()
+	reader.total = f.expansion
 	values, sites := valueCounts{}, siteCounts{}
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		o.Counts.Add(b.counts)
@@ -97,6 +103,9 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	if err := sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
 		return err
 	}
+	for _, one := range reader.expanding {
+		o.Counts.Expanding += one
+	}
 	w.Figures.Records += o.Counts.Documents + o.Counts.ReferenceDocuments
 	w.Figures.Bytes += o.Counts.Bytes + o.Counts.ReferenceBytes
 	if f.Checksums {
@@ -128,6 +137,7 @@ func (f *Fingerprinting) serial(ctx context.Context, reader *splitReader, write 
 	}
 	b := f.block()
 	defer b.part.release()
+	first := turn{func() error { return nil }, write}
 	for {
 		// A failure to read may wrap io.EOF. Only the bare one is the end.
 		if err := reader.fill(ctx, &b.part); err == io.EOF {
@@ -135,7 +145,7 @@ func (f *Fingerprinting) serial(ctx context.Context, reader *splitReader, write 
 		} else if err != nil {
 			return err
 		}
-		if err := worker.fingerprint(b); err != nil {
+		if err := worker.fingerprint(ctx, b, first); err != nil {
 			return err
 		}
 		if err := write(b); err != nil {
@@ -155,9 +165,11 @@ func (f *Fingerprinting) parallel(ctx context.Context, reader *splitReader, writ
 		Readers: []Reader[*block]{func(ctx context.Context, put func(func(*block) error) error) error {
 			return putAll(ctx, reader, put)
 		}},
-		Worker: func() (func(context.Context, *block) error, error) {
+		Worker: func() (func(context.Context, *block, func() error) error, error) {
 			worker, err := f.fingerprinter()
-			return func(_ context.Context, b *block) error { return worker.fingerprint(b) }, err
+			return func(ctx context.Context, b *block, await func() error) error {
+				return worker.fingerprint(ctx, b, turn{await, write})
+			}, err
 		},
 		Write: write,
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/digest"
@@ -45,6 +46,16 @@ func zipped(t *testing.T, content []byte) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// compressed returns content as a zstd file.
+func compressed(t *testing.T, content []byte) []byte {
+	t.Helper()
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return encoder.EncodeAll(content, nil)
 }
 
 // written writes files to a new folder and returns their paths.

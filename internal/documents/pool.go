@@ -19,8 +19,9 @@ type Pool[T any] struct {
 	End func(T)
 	// Readers run side by side. The input ends when each of them has returned.
 	Readers []Reader[T]
-	// Worker makes the function that works on the items of one goroutine.
-	Worker func() (do func(context.Context, T) error, err error)
+	// Worker makes the function that works on the items of one goroutine. Await waits until all earlier items are written. From
+	// then until it returns, the function may also do what Write does.
+	Worker func() (do func(ctx context.Context, one T, await func() error) error, err error)
 	// Write gets the items one at a time. If there are several readers, only the items
 	// of the same reader are in order.
 	Write func(T) error
@@ -34,6 +35,7 @@ type Reader[T any] func(ctx context.Context, put func(fill func(T) error) error)
 // item is an item of a pool under way.
 type item[T any] struct {
 	value T
+	first chan struct{} // closed when all earlier items are written
 	done  chan struct{} // closed when a worker is done with it
 }
 
@@ -98,7 +100,7 @@ func (r *poolRun[T]) put(ctx context.Context, fill func(T) error) error {
 		r.free <- one
 		return err
 	}
-	one.done = make(chan struct{})
+	one.first, one.done = make(chan struct{}), make(chan struct{})
 	r.filled <- one
 	r.ordered <- one
 	return nil
@@ -114,7 +116,15 @@ func (r *poolRun[T]) work(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := do(ctx, one.value); err != nil {
+		await := func() error {
+			select {
+			case <-one.first:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if err := do(ctx, one.value, await); err != nil {
 			return err
 		}
 		close(one.done)
@@ -125,6 +135,7 @@ func (r *poolRun[T]) work(ctx context.Context) error {
 // write writes the items in order.
 func (r *poolRun[T]) write(ctx context.Context) error {
 	for one := range r.ordered {
+		close(one.first)
 		select {
 		case <-one.done:
 		case <-ctx.Done():

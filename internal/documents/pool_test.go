@@ -22,8 +22,8 @@ type number struct{ in, out int }
 func numbers(readers, n int, got *[]int) Pool[*number] {
 	p := Pool[*number]{
 		New: func() *number { return new(number) },
-		Worker: func() (func(context.Context, *number) error, error) {
-			return func(_ context.Context, one *number) error {
+		Worker: func() (func(context.Context, *number, func() error) error, error) {
+			return func(_ context.Context, one *number, _ func() error) error {
 				for range rand.IntN(3) {
 					runtime.Gosched()
 				}
@@ -86,11 +86,11 @@ func TestPoolFails(t *testing.T) {
 			})
 		},
 		"no worker": func(p *Pool[*number]) {
-			p.Worker = func() (func(context.Context, *number) error, error) { return nil, fault }
+			p.Worker = func() (func(context.Context, *number, func() error) error, error) { return nil, fault }
 		},
 		"worker": func(p *Pool[*number]) {
-			p.Worker = func() (func(context.Context, *number) error, error) {
-				return func(_ context.Context, one *number) error {
+			p.Worker = func() (func(context.Context, *number, func() error) error, error) {
+				return func(_ context.Context, one *number, _ func() error) error {
 					if one.in == 500 {
 						return fault
 					}

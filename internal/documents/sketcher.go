@@ -22,6 +22,10 @@ type Reading struct {
 	// MaxDocument is the length of the longest document: the bytes of all its texts, or the number of its
 	// features.
 	MaxDocument int64
+	// DocumentBytes is how much memory a document may take; 0 stands for no limit. One that takes more is a reject.
+	DocumentBytes int64 `json:",omitempty"`
+	// MaxExpanded is how many bytes all compressed files together may expand to; 0 stands for no limit. More is an error.
+	MaxExpanded int64 `json:",omitempty"`
 	// PageText says which text of web pages is read.
 	PageText webtext.Mode
 	// WindowBytes is the largest window of a zstd file that is read, in bytes. 0 stands for
@@ -29,21 +33,31 @@ type Reading struct {
 	WindowBytes int64
 }
 
-// LineLimit returns the length in bytes of the longest line that may hold a document of the largest size.
-// JSON takes up to six bytes for one byte of text.
-func (r Reading) LineLimit() int64 { return 6*r.MaxDocument + 1<<20 }
+// LineLimits returns the limits of a reader that decodes on one core. The longest line is one that may hold a document of the
+// largest size: JSON takes up to six bytes for one byte of text. No line is longer than the memory that a document may take.
+func (r Reading) LineLimits() corpus.Limits {
+	limits := corpus.Limits{Line: 6*r.MaxDocument + 1<<20}
+	if 0 < r.DocumentBytes && r.DocumentBytes < limits.Line {
+		limits.Line, limits.IsOfMemory = r.DocumentBytes, true
+	}
+	return limits
+}
 
 // lanes decode the compressed files of all tasks of this process.
 var lanes = inflate.NewLanes(work.Cores())
 
 // Limits returns the limits of a reader that decodes on several cores. Hold is for [corpus.Limits].
 func (r Reading) Limits(hold func() error) corpus.Limits {
-	return corpus.Limits{Line: r.LineLimit(), Window: r.WindowBytes, Lanes: lanes, Hold: hold}
+	limits := r.LineLimits()
+	limits.Window, limits.Lanes, limits.Hold = r.WindowBytes, lanes, hold
+	return limits
 }
 
 // Wanted says what is wanted of records.
 func (r Reading) Wanted() formats.Wanted {
-	return formats.Wanted{Fields: r.Fields, PageText: r.PageText, MaxDocument: r.MaxDocument}
+	return formats.Wanted{
+		Fields: r.Fields, PageText: r.PageText, MaxDocument: r.MaxDocument, MaxFeatures: int(r.DocumentBytes / featureBytes),
+	}
 }
 
 // fits returns an error that says why a document is too long, or nil.
@@ -54,7 +68,7 @@ func (r Reading) fits(length int64) error {
 	if r.Fields.Features != "" && !r.Fields.Beside {
 		return fmt.Errorf("%d features are more than the limit of %d set by max_document", length, r.MaxDocument)
 	}
-	return errors.New(corpus.TooLong("text", length, r.MaxDocument))
+	return errors.New(corpus.TooLong("text", length, r.MaxDocument, "max_document"))
 }
 
 // Sketching says how records are read and how they become fingerprints.
@@ -119,6 +133,7 @@ func IgnoredHash(packed []byte) string {
 // use.
 type Sketcher struct {
 	reading Reading
+	budget  *sketch.Budget
 	decoder *formats.Decoder
 	content *contentSketcher
 }
@@ -130,11 +145,12 @@ func NewSketcher(s Sketching, stopWords string) (*Sketcher, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Options.Budget = s.newBudget()
 	content, err := newContentSketcher(s)
 	if err != nil {
 		return nil, err
 	}
-	return &Sketcher{s.Reading, formats.NewDecoder(s.Wanted()), content}, nil
+	return &Sketcher{s.Reading, s.Options.Budget, formats.NewDecoder(s.Wanted()), content}, nil
 }
 
 // Sketch returns the content of a record of a portion and its fingerprint. Both are valid until the next
@@ -147,7 +163,12 @@ func (s *Sketcher) Sketch(p *Portion, position int64, raw []byte) (corpus.Record
 	if err != nil {
 		return corpus.Record{}, sketch.Fingerprint{}, err
 	}
-	return content, s.content.sketch(raw, content), nil
+	s.budget.Begin(memoryOf(&Record{Raw: raw, Content: content}))
+	fingerprint := s.content.sketch(raw, content)
+	if s.budget.Err() != nil {
+		return corpus.Record{}, sketch.Fingerprint{}, errors.New(s.reading.spent())
+	}
+	return content, fingerprint, nil
 }
 
 // contentSketcher computes the fingerprints of texts or features. It is not for concurrent use.

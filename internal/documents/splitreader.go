@@ -28,12 +28,19 @@ type splitReader struct {
 	rejects []corpus.Reject // rejects of the stretch that come after what was read
 	sum     Checksum        // checksum of the stretch, up to where it was read
 	sums    []Checksum      // checksums of the earlier stretches
+
+	total        *expansion // of the job; nil: nobody counts
+	mostExpanded int64      // see [Reading]
+	expanded     int64      // decoded bytes of the stretch, if it is compressed
+	expanding    []int64    // for each earlier stretch, 1 if its file has become very long
 }
 
 // newSplitReader returns a reader of the stretches of a split. It must be closed.
 func newSplitReader(r Reading, files []corpus.File, split corpus.Split) *splitReader {
-	reader := &splitReader{files: files, rest: split}
-	reader.reader = formats.NewReader(r.Limits(reader.hold), r.Wanted())
+	reader := &splitReader{files: files, rest: split, mostExpanded: r.MaxExpanded}
+	limits := r.Limits(reader.hold)
+	limits.Expand = reader.expand
+	reader.reader = formats.NewReader(limits, r.Wanted())
 	return reader
 }
 
@@ -107,6 +114,7 @@ func (r *splitReader) endStretch(l *part) {
 		l.batches = append(l.batches, corpus.Batch{File: r.rest[0].File, Rejects: r.rejects})
 	}
 	r.sums = append(r.sums, r.sum)
+	r.expanding, r.expanded = append(r.expanding, expanding(&r.files[r.rest[0].File], r.expanded)), 0
 	r.rest, r.reading, r.rejects, r.sum = r.rest[1:], false, nil, Checksum{}
 }
 

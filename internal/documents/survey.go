@@ -57,17 +57,21 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 	if err != nil {
 		return total, err
 	}
+	count := func(b *block) error {
+		total.Add(b.counts)
+		return nil
+	}
 	pool := Pool[*block]{
 		New: func() *block { return newBlock(0, s.Options.SimHashBits) },
 		End: func(b *block) { b.part.release() },
-		Worker: func() (func(context.Context, *block) error, error) {
+		Worker: func() (func(context.Context, *block, func() error) error, error) {
 			f, err := newFingerprinter(words, Kept{Sets: AllHashes}, nil, audit.Shares{}, inputs)
-			return newSurveyor(f, newVisitor()).block, err
+			if err != nil {
+				return nil, err
+			}
+			return newSurveyor(f, newVisitor(), count).block, nil
 		},
-		Write: func(b *block) error {
-			total.Add(b.counts)
-			return nil
-		},
+		Write: func(b *block) error { return count(b) },
 	}
 	var begun atomic.Int64 // number of splits begun
 	for range work.Cores() {
@@ -95,33 +99,46 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 type surveyor struct {
 	fingerprinter *fingerprinter
 	visitor       Visitor
+	count         func(*block) error
 	wanted        []Seen // wanted documents of the current block
 	documents     []byte // their number in the current block
 	shown         Surveyed
 }
 
-func newSurveyor(f *fingerprinter, visitor Visitor) *surveyor {
-	s := &surveyor{fingerprinter: f, visitor: visitor}
+func newSurveyor(f *fingerprinter, visitor Visitor, count func(*block) error) *surveyor {
+	s := &surveyor{fingerprinter: f, visitor: visitor, count: count}
 	f.wants = s.wants
 	return s
 }
 
 // wants asks the visitor for a document.
-func (s *surveyor) wants(r *Record, isReference bool) bool {
-	seen := Seen{hashOf(r.Content), int(r.Bytes), contentLength(r.Content), isReference}
+func (s *surveyor) wants(b *block, r *Record) bool {
+	seen := Seen{hashOf(r.Content), int(r.Bytes), contentLength(r.Content), s.fingerprinter.files[r.File].Reference}
 	if !s.visitor.Wants(&seen) {
 		return false
 	}
-	s.wanted = append(s.wanted, seen)
+	s.wanted = append(s.wanted[:b.builder.Len()], seen) // the last one that was wanted may have become a reject
 	return true
 }
 
 // block shows the documents of a block.
-func (s *surveyor) block(_ context.Context, b *block) error {
+func (s *surveyor) block(ctx context.Context, b *block, await func() error) error {
 	s.wanted = s.wanted[:0]
-	if err := s.fingerprinter.fingerprint(b); err != nil {
+	early := turn{await, func(b *block) error {
+		if err := s.show(b); err != nil {
+			return err
+		}
+		s.wanted = s.wanted[:0]
+		return s.count(b)
+	}}
+	if err := s.fingerprinter.fingerprint(ctx, b, early); err != nil {
 		return err
 	}
+	return s.show(b)
+}
+
+// show shows the documents that the block has by now.
+func (s *surveyor) show(b *block) error {
 	s.documents = s.documents[:0]
 	for _, part := range b.builder.Documents() {
 		s.documents = append(s.documents, part...)

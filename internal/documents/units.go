@@ -33,9 +33,9 @@ const unitVersion = 2
 // UnitsHash identifies what decides the units of a file: jobs of one hash make the same units of it. The inputs have the
 // lists of words, sources and shingles that do not count.
 func (f Fingerprinting) UnitsHash(in *Inputs) (string, error) {
-	// Memory decides which zstd windows are read. That a file which was read once stays as it is does no harm. The ranges
+	// Memory decides which zstd windows are read, and which documents are too large. That a file which was read once stays as it is does no harm. The ranges
 	// of sites are those of the job that recalls a unit.
-	f.WindowBytes, f.Kept.Pages.Ranges = 0, 0
+	f.WindowBytes, f.DocumentBytes, f.MaxExpanded, f.Kept.Pages.Ranges = 0, 0, 0, 0
 	if f.Kept.Smallest == UsualSmallest {
 		f.Kept.Smallest = 0 // states of earlier versions, which had no other number, stay of use
 	}
@@ -93,7 +93,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	split := f.inputs.Splits[number]
 	reader := newSplitReader(f.Reading, f.inputs.Files, split)
 	defer reader.close()
-	reader.alone = true
+	reader.alone, reader.total = true, f.expansion
 	run := runfile.NewWriter(string(f.Units), w.Runs.Held)
 	run.Durable = true
 	defer run.Abort()
@@ -127,6 +127,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 		return "", err
 	}
 	for i := range all {
+		all[i].Counts.Expanding = reader.expanding[i]
 		all[i].Lines, all[i].Rejects = reader.sums[i].lines, reader.sums[i].rejects
 		encoded, err := json.Marshal(all[i])
 		if err == nil {

@@ -19,9 +19,9 @@ func separated(comma byte) format {
 	}
 	return format{
 		func(l corpus.Limits, _ Wanted) corpus.Source {
-			return &csvSource{limits: l, format: f, comma: comma, stream: corpus.Stream{Lanes: l.Lanes}}
+			return &csvSource{limits: l, format: f, comma: comma, stream: l.Stream()}
 		},
-		func(w Wanted) corpus.Decoder { return newCSVDecoder(w.Fields, comma) },
+		func(w Wanted) corpus.Decoder { return newCSVDecoder(w, comma) },
 	}
 }
 
@@ -137,7 +137,7 @@ func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 		}
 		c.rejects = append(c.rejects, corpus.Reject{
 			Position: start + int64(at),
-			Message:  fmt.Sprintf("the record has a quote that is not closed, or more than the %d bytes that max_document allows for: the next line is taken for another record", c.limits.Line),
+			Message:  fmt.Sprintf("the record has a quote that is not closed, or more than the %d bytes that %s allows for: the next line is taken for another record", c.limits.Line, c.limits.Setting()),
 		})
 		end = at + line
 	}

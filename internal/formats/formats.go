@@ -25,6 +25,8 @@ type Wanted struct {
 	// MaxDocument is the length of the longest document in bytes. Content that decompresses or decodes to
 	// more is a fault.
 	MaxDocument int64
+	// MaxFeatures is how many features a document may have; 0: any number. More are a fault.
+	MaxFeatures int
 }
 
 // format is how one format is read.
@@ -39,7 +41,11 @@ func of(f corpus.Format) (format, error) {
 	case corpus.JSONLines:
 		return format{
 			func(l corpus.Limits, _ Wanted) corpus.Source { return corpus.NewReader(l) },
-			func(w Wanted) corpus.Decoder { return jsonDecoder{corpus.NewJSONDecoder(w.Fields)} },
+			func(w Wanted) corpus.Decoder {
+				lines := corpus.NewJSONDecoder(w.Fields)
+				lines.LimitFeatures(w.MaxFeatures)
+				return jsonDecoder{lines}
+			},
 		}, nil
 	case corpus.CSV:
 		return separated(','), nil

@@ -15,9 +15,9 @@ import (
 // columnar is the format of Parquet.
 func columnar() format {
 	return format{
-		func(_ corpus.Limits, w Wanted) corpus.Source { return &parquetSource{wanted: w} },
+		func(l corpus.Limits, w Wanted) corpus.Source { return &parquetSource{wanted: w, limits: l} },
 		func(w Wanted) corpus.Decoder {
-			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features}}
+			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
 		},
 	}
 }
@@ -112,6 +112,7 @@ func parquetParts(file *corpus.File, wanted Wanted) ([]corpus.Part, error) {
 // parquetSource reads row groups.
 type parquetSource struct {
 	wanted Wanted
+	limits corpus.Limits
 	input  corpus.File
 	number int
 	file   *parquetFile
@@ -147,6 +148,8 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 		data, err := p.cursor.Append(buffer[:0], corpus.BatchBytes)
 		damage, isDamaged := errors.AsType[*parquetfile.GroupError](err)
 		switch {
+		case err == nil && p.limits.Expand != nil:
+			return p.batch(b, data), p.limits.Expand(int64(len(data)))
 		case err == nil:
 			return p.batch(b, data), nil
 		case err == io.EOF:

@@ -88,9 +88,9 @@ func noField(fields corpus.Fields, records int, names map[string]bool) error {
 // addNames adds the names of the fields of a record, and of the fields inside them.
 func addNames(names map[string]bool, batch *corpus.Batch, record []byte) {
 	if !batch.Format.IsLines() {
-		d := newCSVDecoder(corpus.Fields{}, ',')
+		d := newCSVDecoder(Wanted{}, ',')
 		if batch.Format == corpus.TSV {
-			d = newCSVDecoder(corpus.Fields{}, '\t')
+			d = newCSVDecoder(Wanted{}, '\t')
 		}
 		columns, _ := d.read(batch.Header) // an unreadable header has no names
 		for _, name := range columns {

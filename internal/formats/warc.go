@@ -16,7 +16,7 @@ import (
 func webArchive() format {
 	return format{
 		func(l corpus.Limits, _ Wanted) corpus.Source {
-			return &warcSource{limits: l, stream: corpus.Stream{Lanes: l.Lanes}}
+			return &warcSource{limits: l, stream: l.Stream()}
 		},
 		func(w Wanted) corpus.Decoder {
 			return &warcDecoder{

@@ -102,7 +102,7 @@ func (w *wholeSource) read(b *corpus.Batch) error {
 		b.Data = b.Data[:len(b.Data)+n]
 		switch {
 		case int64(len(b.Data)-start) > w.limits.Line:
-			return &corpus.Fault{Message: fmt.Sprintf("the file has more than the %d bytes that max_document allows for", w.limits.Line)}
+			return &corpus.Fault{Message: fmt.Sprintf("the file has more than the %d bytes that %s allows for", w.limits.Line, w.limits.Setting())}
 		case err == io.EOF:
 			return nil
 		case err != nil:

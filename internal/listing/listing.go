@@ -88,7 +88,7 @@ func (l listed) inputs(ctx context.Context, c *job.Config, known []corpus.File) 
 	if files, err = formats.Prepare(ctx, files, reading.Wanted()); err != nil {
 		return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", err)
 	}
-	limits := corpus.Limits{Line: reading.LineLimit()}
+	limits := reading.LineLimits()
 	if err := formats.Probe(files, reading.Wanted(), limits); err != nil {
 		return documents.Inputs{}, 0, setting.Errorf("%w: name the field with {text_field}", err)
 	}

@@ -68,10 +68,9 @@ func firstUnreadable(ctx context.Context, sketching documents.Sketching, inputs 
 	if err != nil {
 		return err.Error()
 	}
-	limit := sketching.LineLimit()
 	for number := range inputs.Files {
 		file := &inputs.Files[number]
-		for batch, err := range formats.Batches(*file, number, corpus.Limits{Line: limit}, sketching.Wanted()) {
+		for batch, err := range formats.Batches(*file, number, sketching.LineLimits(), sketching.Wanted()) {
 			if err == nil {
 				err = ctx.Err()
 			}

@@ -138,7 +138,7 @@ func (q *query) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := formats.Probe(q.files, q.sketching.Wanted(), corpus.Limits{Line: q.sketching.LineLimit()}); err != nil {
+	if err := formats.Probe(q.files, q.sketching.Wanted(), q.sketching.LineLimits()); err != nil {
 		return setting.Errorf("%w: name the field with {text_field}", err)
 	}
 	return nil
@@ -180,7 +180,7 @@ func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) 
 				})
 			})
 		}},
-		Worker: func() (func(context.Context, *portion) error, error) {
+		Worker: func() (func(context.Context, *portion, func() error) error, error) {
 			worker, err := q.newWorker()
 			if err != nil {
 				return nil, err
@@ -220,10 +220,10 @@ func (c *Counts) add(p *portion) {
 
 // read passes on the batches of all files, then those of stdin.
 func (q *query) read(pass func(file *corpus.File, batch corpus.Batch) error) error {
-	limit := q.sketching.LineLimit()
+	limits := q.sketching.LineLimits()
 	for number := range q.files {
 		file := &q.files[number]
-		for batch, err := range formats.Batches(*file, number, corpus.Limits{Line: limit}, q.sketching.Wanted()) {
+		for batch, err := range formats.Batches(*file, number, limits, q.sketching.Wanted()) {
 			if err != nil {
 				return failure.New(failure.Input, err)
 			}
@@ -233,7 +233,7 @@ func (q *query) read(pass func(file *corpus.File, batch corpus.Batch) error) err
 		}
 	}
 	if q.stdin {
-		return readStream(q.Stdin, limit, pass)
+		return readStream(q.Stdin, limits, pass)
 	}
 	return nil
 }
@@ -286,7 +286,7 @@ func (w *queryWorker) strip(f sketch.Fingerprint) sketch.Fingerprint {
 }
 
 // work fills in the rows and counts of the portion, or its questions.
-func (w *queryWorker) work(ctx context.Context, p *portion) error {
+func (w *queryWorker) work(ctx context.Context, p *portion, _ func() error) error {
 	for d := range p.Sketch(w.sketcher) {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 
 // readStream reads lines from a stream, compressed or not. A batch ends where the stream pauses, so that a writer that
 // waits after a line gets the answer.
-func readStream(stream io.Reader, limit int64, pass func(file *corpus.File, batch corpus.Batch) error) error {
+func readStream(stream io.Reader, limits corpus.Limits, pass func(file *corpus.File, batch corpus.Batch) error) error {
 	decoded, err := corpus.Decoded(stream)
 	if err != nil {
 		return failure.New(failure.Input, fmt.Errorf("read -: %w", err))
@@ -27,13 +27,13 @@ func readStream(stream io.Reader, limit int64, pass func(file *corpus.File, batc
 	}
 	for {
 		start := len(batch.Data)
-		data, length, err := appendLine(batch.Data, reader, limit)
+		data, length, err := appendLine(batch.Data, reader, limits.Line)
 		batch.Data = data
-		isLong := length > limit
+		isLong := length > limits.Line
 		if isLong {
 			batch.Rejects = append(batch.Rejects, corpus.Reject{
 				Position: batch.Offset + int64(start),
-				Message:  corpus.TooLong("line", length, limit),
+				Message:  corpus.TooLong("line", length, limits.Line, limits.Setting()),
 			})
 		}
 		switch isEnd := err == io.EOF; { // a wrapped one is a failure

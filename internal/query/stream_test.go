@@ -31,7 +31,7 @@ func TestReadStream(t *testing.T) {
 			"by bytes": iotest.OneByteReader(strings.NewReader(test.stream)),
 		} {
 			var got []string
-			err := readStream(stream, 8, func(file *corpus.File, batch corpus.Batch) error {
+			err := readStream(stream, corpus.Limits{Line: 8}, func(file *corpus.File, batch corpus.Batch) error {
 				for position, line := range batch.Lines() {
 					got = append(got, fmt.Sprintf("%d %s", position, line))
 				}
@@ -53,14 +53,14 @@ func TestStreamFails(t *testing.T) {
 	for _, broken := range []error{errors.New("broken"), fmt.Errorf("connection lost: %w", io.EOF)} {
 		for _, read := range []string{"", "ab", "ab\n", strings.Repeat("ab\n", 10)} {
 			stream := io.MultiReader(strings.NewReader(read), iotest.ErrReader(broken))
-			err := readStream(stream, 8, func(*corpus.File, corpus.Batch) error { return nil })
+			err := readStream(stream, corpus.Limits{Line: 8}, func(*corpus.File, corpus.Batch) error { return nil })
 			if !errors.Is(err, failure.Input) || !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "read -: ") {
 				t.Errorf("%q, then %v: error %v", read, broken, err)
 			}
 		}
 	}
 	full := errors.New("full")
-	if err := readStream(strings.NewReader("ab\ncd\n"), 8, func(*corpus.File, corpus.Batch) error { return full }); !errors.Is(err, full) {
+	if err := readStream(strings.NewReader("ab\ncd\n"), corpus.Limits{Line: 8}, func(*corpus.File, corpus.Batch) error { return full }); !errors.Is(err, full) {
 		t.Errorf("error %v, want that of the taker", err)
 	}
 }

@@ -22,7 +22,7 @@ const (
 var places = map[string]string{
 	string(warnings.TextField): "rejects", string(warnings.SourceLoss): "sources",
 	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
-	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs",
+	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.Expanding): "rejects",
 	alertSuspect: "suspects",
 	alertCrowded: "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
 }
@@ -35,6 +35,7 @@ var hiddenTexts = map[warnings.Kind]string{
 	warnings.OnePair:        "A large cluster is held together by one pair",
 	warnings.Removal:        "More of a source is removed than --guard allows",
 	warnings.LargeCluster:   "A cluster has a large part of all documents",
+	warnings.Expanding:      "Compressed files became more than 1,000 times as long: were they made to cost time?",
 	warnings.ShortRecords:   "Most records are short: a word more at an end makes a near-duplicate",
 }
 

@@ -103,7 +103,7 @@ func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit f
 		Fields:      corpus.Fields{ID: config.IDField, Texts: fields, Features: config.Features, Others: others},
 		MaxDocument: int64(config.MaxDocument), PageText: config.HTMLText,
 	}
-	s := search{maxLine: reading.LineLimit(), wanted: reading.Wanted(), names: map[string]bool{}, visit: visit}
+	s := search{limits: reading.LineLimits(), wanted: reading.Wanted(), names: map[string]bool{}, visit: visit}
 	for _, name := range names {
 		s.names[name] = true
 	}
@@ -148,7 +148,7 @@ func listFiles(ctx context.Context, c *job.Config, wanted formats.Wanted) ([]cor
 type search struct {
 	wanted  formats.Wanted
 	decoder *formats.Decoder
-	maxLine int64
+	limits  corpus.Limits
 	names   map[string]bool
 	visit   func(*Found) error
 	id, ref []byte
@@ -170,7 +170,8 @@ func (s *search) mayHave(file *corpus.File) bool {
 
 // read looks through one file.
 func (s *search) read(ctx context.Context, file *corpus.File, number int) error {
-	limits := corpus.Limits{Line: s.maxLine, Window: corpus.MaxWindow}
+	limits := s.limits
+	limits.Window = corpus.MaxWindow
 	for batch, err := range formats.Batches(*file, number, limits, s.wanted) {
 		if err == nil {
 			err = ctx.Err()

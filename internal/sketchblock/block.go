@@ -173,8 +173,14 @@ func (b *Builder) Documents() [][]byte {
 // Sets returns the bytes of the sets; valid until the next Reset.
 func (b *Builder) Sets() []byte { return b.sets }
 
+// keepBytes is the size of the largest sets whose memory is used again. One huge document must not burden the rest of a job.
+const keepBytes = 8 << 20
+
 // Reset empties the builder and keeps its memory.
 func (b *Builder) Reset() {
+	if cap(b.sets) > keepBytes {
+		b.sets = nil
+	}
 	*b = Builder{
 		keys: b.keys, simhash: b.simhash,
 		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], simmed: b.simmed[:0], sizes: b.sizes[:0], stored: b.stored[:0],

@@ -29,6 +29,8 @@ const (
 	TextField Kind = "text_field"
 	// SourceLoss: a source loses more than nine tenths of its documents.
 	SourceLoss Kind = "source_loss"
+	// Expanding: compressed files become very long.
+	Expanding Kind = "expanding"
 	// ShortRecords: most of the texts are so short that a few words more or less make a near-duplicate.
 	ShortRecords Kind = "short_records"
 	// LikelyTemplate: the documents of a cluster may have little in common but a template.
@@ -38,7 +40,7 @@ const (
 )
 
 // Kinds are all kinds of warnings, in the order in which they are listed.
-var Kinds = []Kind{Removal, LargeCluster, TextField, SourceLoss, ShortRecords, LikelyTemplate, OnePair}
+var Kinds = []Kind{Removal, LargeCluster, TextField, SourceLoss, Expanding, ShortRecords, LikelyTemplate, OnePair}
 
 // Warning is a sentence for the user.
 type Warning struct {
@@ -72,6 +74,7 @@ func Of(c *job.Config, found Findings) []Warning {
 	warnings := append([]Warning{}, ofGuards(c, found)...)
 	warnings = append(warnings, ofTexts(c, found.Texts)...)
 	warnings = append(warnings, ofSources(c, found.Sources)...)
+	warnings = append(warnings, ofExpanding(c, found.Counts.Expanding)...)
 	warnings = append(warnings, ofShort(c, found)...)
 	var listed []Warning
 	for _, t := range found.Templates.Named {
@@ -127,6 +130,17 @@ func ofTexts(c *job.Config, t work.Texts) []Warning {
 		warning.Flag = "--weight"
 	}
 	return []Warning{warning}
+}
+
+// ofExpanding warns of compressed files that are much longer than they seem.
+func ofExpanding(c *job.Config, files int64) []Warning {
+	if files == 0 || c.MaxExpanded > 0 {
+		return nil
+	}
+	return []Warning{{
+		Kind: Expanding, Flag: "--max-expanded",
+		Text: fmt.Sprintf("compressed files that became more than 1,000 times as long when they were decoded: %d; a file that was made to cost time looks so", files),
+	}}
 }
 
 // ofShort warns of near-duplicates among short records.

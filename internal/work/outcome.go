@@ -63,6 +63,8 @@ type Counts struct {
 	ReferenceBytes     int64 `json:"reference_bytes,omitempty"`
 	Rejected           int64 `json:"rejected"`
 	InvalidUTF8        int64 `json:"invalid_utf8"`
+	// Expanding counts the compressed files that became more than 1,000 times as long when they were decoded.
+	Expanding int64 `json:"expanding,omitempty"`
 	// Unranked counts the documents of the input to which the preference gives no place.
 	Unranked int64 `json:"unranked,omitempty"`
 	// Unscoped counts the documents, the reference included, that lack a value which documents must share, or in which
@@ -103,6 +105,7 @@ func (c *Counts) Add(other Counts) {
 	c.ReferenceBytes += other.ReferenceBytes
 	c.Rejected += other.Rejected
 	c.InvalidUTF8 += other.InvalidUTF8
+	c.Expanding += other.Expanding
 	c.Unranked += other.Unranked
 	c.Unscoped += other.Unscoped
 	c.Unsited += other.Unsited

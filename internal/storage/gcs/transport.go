@@ -4,13 +4,26 @@ import (
 	"io"
 	"net/http"
 	"sync"
+
+	"mirrorbeam/internal/storage/bucket"
 )
 
 // newTransport returns the transport of a process: many connections to one host, each body sealed by its answer.
 func newTransport() http.RoundTripper {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.MaxIdleConnsPerHost = 100
-	return sealing{base}
+	return sealing{bounding{base}}
+}
+
+// bounding bounds all answers but the content of objects.
+type bounding struct{ base http.RoundTripper }
+
+func (b bounding) RoundTrip(request *http.Request) (*http.Response, error) {
+	answer, err := b.base.RoundTrip(request)
+	if err != nil || answer.StatusCode < http.StatusMultipleChoices && request.URL.Query().Get("alt") != "json" {
+		return answer, err
+	}
+	return bucket.Bound(answer), nil
 }
 
 // sealing lets nobody read the body of a request once its answer is there. After an early answer, such as a 503,

@@ -3,12 +3,14 @@ package s3_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"mirrorbeam/internal/storage"
@@ -186,5 +188,33 @@ func TestEncoded(t *testing.T) {
 	t.Cleanup(storage.Register("s3", store))
 	if got, err := storage.ReadFile("s3://bucket/a.gz"); err != nil || string(got) != string(stored) {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestEndlessListing: a listing that never ends is cut off, and takes no memory to speak of.
+func TestEndlessListing(t *testing.T) {
+	var sent atomic.Int64
+	stub(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `<?xml version="1.0"?><ListBucketResult>`)
+		item := strings.Repeat("<Contents><Key>name.jsonl</Key><Size>1</Size></Contents>", 1000)
+		for {
+			n, err := io.WriteString(w, item)
+			if sent.Add(int64(n)); err != nil {
+				return
+			}
+		}
+	})
+	listed := 0
+	var fault error
+	for _, err := range s3.New(hasty()).List("s3://bucket/") {
+		if listed++; err != nil {
+			fault = err
+		}
+	}
+	if fault == nil || !strings.Contains(fault.Error(), "check the endpoint") || listed > 1 {
+		t.Errorf("%d objects, error %v", listed, fault)
+	}
+	if most := int64(1 << 30); sent.Load() > most {
+		t.Errorf("%d bytes were sent", sent.Load())
 	}
 }

@@ -84,6 +84,7 @@ func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 		s.payer = types.RequestPayerRequester
 	}
 	s.client = s3.NewFromConfig(settings, func(o *s3.Options) {
+		o.HTTPClient = bounding{o.HTTPClient}
 		o.UsePathStyle = o.BaseEndpoint != nil
 		o.Retryer = aws.NopRetryer{} // bucket.Store tries again
 		// Sums are made and compared here: those of parts say nothing of a stretch.
@@ -91,6 +92,19 @@ func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
 	return s.client, nil
+}
+
+// bounding bounds all answers but the content of objects.
+type bounding struct{ s3.HTTPClient }
+
+// Do sends a request.
+func (b bounding) Do(request *http.Request) (*http.Response, error) {
+	answer, err := b.HTTPClient.Do(request)
+	isContent := request.Method == http.MethodGet && !request.URL.Query().Has("list-type")
+	if err != nil || isContent && answer.StatusCode < http.StatusMultipleChoices {
+		return answer, err
+	}
+	return bucket.Bound(answer), nil
 }
 
 // in makes a request go to the region of a bucket, if that is known to be another one.

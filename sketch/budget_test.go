@@ -1,0 +1,104 @@
+package sketch
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestBudget: what a document becomes counts, whatever it becomes it by. Each document fits as it stands and is too large under
+// options that make more of it. What it has charged when it stops is little more than the limit.
+func TestBudget(t *testing.T) {
+	const limit = 4 << 20
+	stopWords, err := ReadStopWords(strings.NewReader("a\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		text     string
+		features int
+		options  Options
+		sequence bool
+		words    bool
+	}{
+		"NFKC":        {text: strings.Repeat("\ufdfa", 100_000), options: Options{Normalization: Normalization{NFKC: true}}},
+		"fold":        {text: strings.Repeat("\u0390", 600_000), options: Options{Normalization: Normalization{Fold: true}}},
+		"names":       {text: strings.Repeat("#", 200_000), options: Options{Code: Code{Language: "rust", Names: true}}},
+		"tokens":      {text: strings.Repeat("a ", 200_000)},
+		"characters":  {text: strings.Repeat("a", 200_000), options: Options{Measure: Measure{Tokens: CharacterTokens}}},
+		"stop words":  {text: strings.Repeat("a ", 100_000), options: Options{StopWords: stopWords, StopWordUse: RequireStopWords}},
+		"features":    {text: "a", features: 1000, options: Options{FeatureShingles: 300}},
+		"sequence":    {text: strings.Repeat("a ", 60_000), sequence: true},
+		"code places": {text: strings.Repeat("(", 60_000), sequence: true, options: Options{Code: Code{Language: "java", Names: true}}},
+		"one piece": {
+			text: strings.Repeat("\ufdfa", 100_000), sequence: true, options: Options{Normalization: Normalization{NFKC: true}},
+		},
+		// Words go into the hash one chunk after the other, so only what prepares the text takes memory.
+		"same words": {text: strings.Repeat("\ufdfa", 100_000), words: true, options: Options{Normalization: Normalization{NFKC: true}}},
+	} {
+		budget := &Budget{Limit: limit, Small: 1 << 20}
+		waits := 0
+		budget.Await(func() error { waits++; return nil })
+		options := test.options
+		options.Budget = budget
+		measure := measureOf(t, options, test.sequence, test.words)
+		budget.Begin(10)
+		if measure("some few words", 1); budget.Err() != nil || budget.IsLarge() || !test.words && budget.Used() <= 10 {
+			t.Errorf("%s: a small document has used %d bytes: %v", name, budget.Used(), budget.Err())
+		}
+		budget.Begin(int64(len(test.text)))
+		measure(test.text, test.features)
+		if !errors.Is(budget.Err(), ErrSpent) || waits > 1 {
+			t.Errorf("%s: %d bytes used of %d, after %d waits: %v", name, budget.Used(), limit, waits, budget.Err())
+		}
+		if budget.Used() > 3*limit {
+			t.Errorf("%s: stopped only after %d bytes of %d", name, budget.Used(), limit)
+		}
+		budget.Begin(10)
+		if measure("some few words", 1); budget.Err() != nil {
+			t.Errorf("%s: a small document after a large one: %v", name, budget.Err())
+		}
+	}
+}
+
+// measureOf returns what makes a fingerprint, a sequence or an identity of a text and as many features.
+func measureOf(t *testing.T, options Options, sequence, words bool) func(text string, features int) {
+	t.Helper()
+	switch {
+	case sequence:
+		s, err := NewSequencer(options, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(text string, _ int) { s.Sequence([]byte(text)) }
+	case words:
+		i, err := NewIdentifier(options, SameWords)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(text string, _ int) { i.Texts([][]byte{[]byte(text)}) }
+	}
+	f, err := NewFingerprinter(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(text string, n int) {
+		features := make([]Feature, n)
+		for i := range features {
+			features[i] = Feature{Hash: uint64(i), Weight: 1}
+		}
+		f.TextsAndFeatures([][]byte{[]byte(text)}, features)
+	}
+}
+
+// TestBudgetWaits: a document stops if it cannot wait for its turn.
+func TestBudgetWaits(t *testing.T) {
+	fault := errors.New("interrupted")
+	budget := &Budget{Limit: 1 << 30, Small: 1000}
+	budget.Await(func() error { return fault })
+	measure := measureOf(t, Options{Budget: budget}, false, false)
+	budget.Begin(1)
+	if measure(strings.Repeat("a b ", 1000), 0); !errors.Is(budget.Err(), fault) {
+		t.Errorf("error %v", budget.Err())
+	}
+}
