@@ -85,7 +85,7 @@ var mayImport = map[string]string{
 	"internal/radix":                 "",
 	"internal/regular":               "",
 	"internal/sealed":                "",
-	"internal/settingsfile":          "",
+	"internal/settingsfile":          "internal/regular",
 	"internal/setting":               "",
 	"internal/site":                  "",
 	"internal/lookalike":             "",
