@@ -19,6 +19,8 @@ type Batch struct {
 	Data []byte
 	// Frames are the records in Data, if these are not lines.
 	Frames []Frame
+	// CR says that lines end with a carriage return alone, and not with a newline.
+	CR bool
 	// Header is the record that names the fields, if the file has one.
 	Header []byte
 	// Rejects are the parts of the stream that could not be used. They were met after the batch before. Lines
@@ -83,13 +85,23 @@ func TooLong(what string, length, limit int64) string {
 	return fmt.Sprintf("%s of %d bytes is longer than the limit of %d bytes set by max_document", what, length, limit)
 }
 
-// Lines yields the lines of the batch with their positions. It strips "\n" and one "\r" before it. It
+// Line returns the line at a position, with its line end.
+func (b Batch) Line(position int64) []byte {
+	line := b.Data[position-b.Offset:]
+	if n := bytes.IndexByte(line, lineEnd(b.CR)); n >= 0 {
+		line = line[:n+1]
+	}
+	return line
+}
+
+// Lines yields the lines of the batch with their positions. It strips the line end, and one "\r" before "\n". It
 // includes blank lines. A line is part of Data and must not be written to.
 func (b Batch) Lines() iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
+		newline := lineEnd(b.CR)
 		for start := 0; start < len(b.Data); {
 			end, next := len(b.Data), len(b.Data)
-			if n := bytes.IndexByte(b.Data[start:], '\n'); n >= 0 {
+			if n := bytes.IndexByte(b.Data[start:], newline); n >= 0 {
 				end = start + n
 				next = end + 1
 			}

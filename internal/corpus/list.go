@@ -36,6 +36,8 @@ type File struct {
 	Compression Compression
 	// Format says how the content holds documents.
 	Format Format
+	// CR says that the lines of a plain file end with a carriage return alone. That of a compressed file is found when it is read.
+	CR bool
 	// Members are the files of a group, see [Group]. A group has no path, size or
 	// compression of its own.
 	Members []File
