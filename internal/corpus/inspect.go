@@ -22,7 +22,9 @@ func inspectAll(ctx context.Context, files []candidate, format string) error {
 	for range min(len(files), 4*runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(files)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				faults[i] = inspect(&files[i].File, format)
+				if faults[i] = inspect(&files[i].File, format); faults[i] == nil {
+					faults[i] = files[i].checkListed()
+				}
 			}
 		})
 	}

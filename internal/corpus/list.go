@@ -252,6 +252,17 @@ func separateNames(files []File) {
 type candidate struct {
 	File
 	links int // symbolic links on the path below its input
+	// listed is what the storage said of the file when it listed its folder; without a name if the folder was not listed.
+	listed storage.Info
+}
+
+// checkListed returns an error if the storage says that the file has another size than it said when it listed the folder. A
+// service that breaks its word about one of them would lose documents.
+func (c candidate) checkListed() error {
+	if c.listed.Name == "" || c.listed.Size == c.Size {
+		return nil
+	}
+	return fmt.Errorf("%s: the list of its folder says that it has %d bytes, and it has %d: %s", c.Path, c.listed.Size, c.Size, runAgain)
 }
 
 // compare orders candidates. The first of the paths to one file is listed. Longer names come first, since

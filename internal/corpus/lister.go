@@ -99,11 +99,16 @@ func linksTo(path string) (int, error) {
 
 // put records the file at a path under its name relative to the input.
 func (l *lister) put(path, relative string, links int) error {
+	return l.putListed(path, relative, links, storage.Info{})
+}
+
+// putListed does what put does, for a file that its storage has described.
+func (l *lister) putListed(path, relative string, links int, listed storage.Info) error {
 	absolute, err := storage.Absolute(path)
 	if err != nil {
 		return fmt.Errorf("list inputs: %w", err)
 	}
-	c := candidate{File: File{Path: path, Name: dropCompressionSuffix(filepath.ToSlash(relative))}, links: links}
+	c := candidate{File: File{Path: path, Name: dropCompressionSuffix(filepath.ToSlash(relative))}, links: links, listed: listed}
 	if known, ok := l.found[absolute]; ok && known.compare(c) <= 0 {
 		return nil
 	}
