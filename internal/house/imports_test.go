@@ -24,7 +24,7 @@ var mayImport = map[string]string{
 	"internal/lineage":               "internal/output internal/sealed internal/storage",
 	"internal/verdicts":              "internal/records internal/sealed internal/storage",
 	"internal/listing":               "internal/corpus internal/documents internal/failure internal/formats internal/output internal/setting internal/sketchblock internal/storage internal/workspace job sketch",
-	"internal/warnings":              "internal/common internal/keep internal/methods internal/sources internal/work job sketch",
+	"internal/warnings":              "internal/common internal/keep internal/methods internal/output internal/sources internal/work job sketch",
 	"internal/failure":               "internal/setting internal/storage internal/work internal/workspace job",
 	"internal/difference":            "sketch",
 	"internal/explain":               "internal/candidates internal/difference internal/documents internal/keep internal/methods internal/output internal/results internal/setting internal/unionfind internal/work internal/workspace job sketch",

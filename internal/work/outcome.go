@@ -26,6 +26,8 @@ type Outcome struct {
 	Sources sources.Counts `json:",omitzero"`
 	// OtherSources counts the values, and their documents, that are not among those that most documents of a corpus have.
 	OtherSources [sources.Corpora]sources.Others `json:",omitzero"`
+	// Repeated says which ids several documents have.
+	Repeated RepeatedIDs `json:",omitzero"`
 	// Texts counts texts that are likely to be something else.
 	Texts Texts `json:",omitzero"`
 	// Common says which shingles are common; nil if nobody asked.
@@ -62,7 +64,11 @@ type Counts struct {
 	ReferenceDocuments int64 `json:"reference_documents,omitempty"`
 	ReferenceBytes     int64 `json:"reference_bytes,omitempty"`
 	Rejected           int64 `json:"rejected"`
-	InvalidUTF8        int64 `json:"invalid_utf8"`
+	// Empty counts the Rejected records whose text is null or missing.
+	Empty int64 `json:"empty,omitempty"`
+	// RepeatedIDs counts the ids that several documents of the input have.
+	RepeatedIDs int64 `json:"repeated_ids,omitempty"`
+	InvalidUTF8 int64 `json:"invalid_utf8"`
 	// Unranked counts the documents of the input to which the preference gives no place.
 	Unranked int64 `json:"unranked,omitempty"`
 	// Unscoped counts the documents, the reference included, that lack a value which documents must share, or in which
@@ -102,6 +108,8 @@ func (c *Counts) Add(other Counts) {
 	c.ReferenceDocuments += other.ReferenceDocuments
 	c.ReferenceBytes += other.ReferenceBytes
 	c.Rejected += other.Rejected
+	c.Empty += other.Empty
+	c.RepeatedIDs += other.RepeatedIDs
 	c.InvalidUTF8 += other.InvalidUTF8
 	c.Unranked += other.Unranked
 	c.Unscoped += other.Unscoped
