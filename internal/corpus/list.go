@@ -56,6 +56,9 @@ type File struct {
 type Listing struct {
 	// Files are sorted by Name.
 	Files []File
+	// Passed counts files of searched folders that the format does not take. Hidden and marked ones do not count. A folder that
+	// two inputs name counts twice.
+	Passed PassedFiles
 
 	searched map[Identity]string // the path of each folder searched at any depth
 	stored   []string            // such folders in other storages than the local disk
@@ -181,7 +184,7 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	}
 	separateNames(files)
 	sortByName(files)
-	listing.Files = files
+	listing.Files, listing.Passed = files, l.passed
 	return listing, nil
 }
 

@@ -21,6 +21,8 @@ type lister struct {
 	found    map[string]candidate // by absolute path
 	searched map[Identity]string  // folders searched at any depth
 	stored   []string             // such folders in other storages, each with a slash at its end
+	passed   PassedFiles          // files of folders that the format does not take
+	passing  PassedFiles          // those of the search at hand
 	count    atomic.Int64         // the length of found, for other goroutines to read
 }
 
@@ -129,6 +131,8 @@ func dropCompressionSuffix(name string) string {
 
 // folders searches a folder for the files of the format, by their names.
 func (l *lister) folders(search func(takes func(name string) bool) (matched bool, err error)) (matched bool, err error) {
+	l.passing = PassedFiles{}
+	defer func() { l.passed = l.passed.Add(l.passing) }()
 	wanted, isFormat := ParseFormat(l.format)
 	if isFormat {
 		return search(func(name string) bool {
@@ -138,6 +142,7 @@ func (l *lister) folders(search func(takes func(name string) bool) (matched bool
 	}
 	// A folder of data may also hold notes and pages about the data. These are not documents.
 	for _, whole := range []bool{false, true} {
+		clear(l.passing)
 		matched, err = search(func(name string) bool {
 			named, known := nameFormat(name)
 			return known && named.IsWhole() == whole

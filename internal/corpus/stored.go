@@ -85,8 +85,12 @@ func (l *lister) below(ctx context.Context, s storage.Storage, p pattern) (match
 			inFolder[folder] = append(inFolder[folder], name)
 		}
 		relative := strings.TrimPrefix(info.Name, start)
-		if p.takes(name) && p.matches(p.elements, strings.Split(relative, "/")) {
+		switch {
+		case !p.matches(p.elements, strings.Split(relative, "/")):
+		case p.takes(name):
 			found = append(found, info)
+		default:
+			l.passing.add(name)
 		}
 	}
 	results := map[string]map[string]bool{}
