@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -42,20 +41,4 @@ func readOwn(path string) ([]byte, error) {
 		return nil, &fs.PathError{Op: "trust", Path: path, Err: fs.ErrPermission}
 	}
 	return io.ReadAll(file)
-}
-
-// checkParent refuses a folder of temporary files in which another user could put another folder in place of
-// the run's folder. In a sticky folder, such as /tmp, nobody can.
-func checkParent(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if user := ownerOf(info).user; user != os.Geteuid() && user != 0 {
-		return fmt.Errorf("it belongs to another user (number %d), who could exchange the files of the job", user)
-	}
-	if info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
-		return fmt.Errorf("everybody may write to it and could exchange the files of the job (mode %o; 'chmod o-w' mends that)", info.Mode().Perm())
-	}
-	return nil
 }

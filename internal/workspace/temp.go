@@ -44,7 +44,7 @@ func (w *Workspace) makeTemp(parent string) error {
 	if err := w.makeFolder(parent, 0o755); err != nil {
 		return err
 	}
-	if err := checkParent(parent); err != nil {
+	if err := storage.CheckFolder(parent); err != nil {
 		return err
 	}
 	w.clearTemp(parent)
