@@ -46,7 +46,6 @@ var foreigners = []foreign{
 	{"\x93NUMPY", "is an array of NumPy", export},
 	{"\x89PNG\r\n\x1a\n", "is a picture", "leave it out"},
 	{"\xff\xd8\xff", "is a picture", "leave it out"},
-	{"\x7fELF", "is a program", "leave it out"},
 }
 
 // unread says why a file is not read, and what to do about it.

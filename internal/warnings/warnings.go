@@ -160,10 +160,14 @@ func ofRepeated(c *job.Config, found Findings) []Warning {
 	if found.Repeated.Documents == 0 || len(named) == 0 {
 		return nil
 	}
+	ids := fmt.Sprintf("%d ids stand", found.Counts.RepeatedIDs)
+	if found.Counts.RepeatedIDs == 1 {
+		ids = "one id stands"
+	}
 	w := Warning{
 		Kind: RepeatedID, Flag: "--id-field",
-		Text: fmt.Sprintf("%d ids stand for %d documents, such as %s and %s: to join %s with the input by id takes one for another; join by ref, which is unique, or name a field whose values differ",
-			found.Counts.RepeatedIDs, found.Repeated.Documents, found.Repeated.Example.First, found.Repeated.Example.Second, strings.Join(named, " and ")),
+		Text: fmt.Sprintf("%s for %d documents, such as %s and %s: to join %s with the input by id takes one for another; join by ref, which is unique, or name a field whose values differ",
+			ids, found.Repeated.Documents, found.Repeated.Example.First, found.Repeated.Example.Second, strings.Join(named, " and ")),
 		A: found.Repeated.Example.First, B: found.Repeated.Example.Second,
 	}
 	return []Warning{w}
