@@ -3,13 +3,13 @@ package job
 import (
 	"slices"
 
+	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/mirrors"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/site"
-	"mirrorbeam/internal/storage"
 )
 
 // Mirroring says what sites are, and what makes them mirrors. It matters only to the outputs mirrors, sites and suspects.
@@ -73,10 +73,10 @@ func (c *Config) ReadSiteLists() (lists documents.SiteLists, err error) {
 		if one.path == "" {
 			continue
 		}
-		b, err := storage.ReadFile(one.path)
+		list, err := corpus.ReadList(one.path)
 		if err == nil {
-			*one.to = string(b)
-			err = one.check(*one.to)
+			*one.to = list
+			err = one.check(list)
 		}
 		if err != nil {
 			return lists, setting.Errorf("{"+one.setting+"} %s: %w", one.path, err)

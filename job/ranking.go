@@ -1,9 +1,9 @@
 package job
 
 import (
+	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/setting"
-	"mirrorbeam/internal/storage"
 )
 
 // ReadRanking returns the list of preferred sources as it stands in its file, and an empty list if no file is named. A
@@ -13,12 +13,12 @@ func (c *Config) ReadRanking() (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	list, err := storage.ReadFile(path)
+	list, err := corpus.ReadList(path)
 	if err == nil {
-		err = preference.CheckRanks(string(list))
+		err = preference.CheckRanks(list)
 	}
 	if err != nil {
 		return "", setting.Errorf("{keep} %s: %w", c.Keep, err)
 	}
-	return string(list), nil
+	return list, nil
 }

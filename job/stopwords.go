@@ -1,11 +1,11 @@
 package job
 
 import (
-	"bytes"
 	"errors"
+	"strings"
 
+	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/setting"
-	"mirrorbeam/internal/storage"
 	"mirrorbeam/sketch"
 )
 
@@ -15,7 +15,7 @@ func (c *Config) ReadStopWords() (string, error) {
 	if c.StopWords == "" {
 		return "", nil
 	}
-	list, err := storage.ReadFile(c.StopWords)
+	list, err := corpus.ReadList(c.StopWords)
 	if err != nil {
 		return "", setting.Errorf("{stopwords}: %w", err)
 	}
@@ -23,12 +23,12 @@ func (c *Config) ReadStopWords() (string, error) {
 	if err != nil {
 		return "", setting.Errorf("{normalize}: %w", err)
 	}
-	words, err := sketch.ReadStopWords(bytes.NewReader(list), normalizer)
+	words, err := sketch.ReadStopWords(strings.NewReader(list), normalizer)
 	if err == nil && words.Len() == 0 {
 		err = errors.New("it holds no word")
 	}
 	if err != nil {
 		return "", setting.Errorf("{stopwords} %s: %w", c.StopWords, err)
 	}
-	return string(list), nil
+	return list, nil
 }

@@ -47,7 +47,7 @@ func TestParquetResults(t *testing.T) {
 			}
 			columns.OutputFormat = output.Parquet
 			want := runJob(t, lines)
-			if got := runJob(t, columns); got.Counts != want.Counts {
+			if got := runJob(t, columns); got.Counts.Counts != want.Counts.Counts {
 				t.Errorf("counts %+v, want %+v", got.Counts, want.Counts)
 			}
 			for _, name := range append(lines.Emit, output.Rejects) {

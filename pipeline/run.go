@@ -231,6 +231,7 @@ func (r *run) finish(found *metrics.Results) (Summary, error) {
 		all = result.Named
 	}
 	summary := summarize(r.Config, all, result, found)
+	summary.Counts.PassedOver = r.inputs.Passed
 	summary.ConfigHash = r.ConfigHash
 	summary.Plan = planOf(r.Config, r.Scheme, result.AllPairs)
 	summary.Audit = audited

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
 	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/sources"
@@ -26,7 +27,7 @@ type Summary struct {
 	Config     job.Config    `json:"config"`
 	ConfigHash string        `json:"config_hash"`
 	Sketch     SketchVersion `json:"sketch"`
-	Counts     work.Counts   `json:"counts"`
+	Counts     Counts        `json:"counts"`
 	Skipped    work.Skipped  `json:"skipped"`
 	// PassedOver counts records of the input that are no documents, by the reason.
 	PassedOver work.PassedOver `json:"passed_over,omitempty"`
@@ -54,6 +55,13 @@ type Summary struct {
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	// TempBytes is the largest size of the temporary files.
 	TempBytes int64 `json:"temp_bytes"`
+}
+
+// Counts is what was counted of the corpus.
+type Counts struct {
+	work.Counts
+	// PassedOver counts files of the searched folders that no format takes, by the endings of their names.
+	PassedOver corpus.PassedFiles `json:"passed_over,omitempty"`
 }
 
 // SketchVersion identifies how hashes and tokens are made: sketches of different versions cannot be compared.
@@ -106,12 +114,12 @@ type Stage struct {
 func summarize(config job.Config, all []sources.Source, result outputs.Result, metered *metrics.Results) Summary {
 	table := sources.Table(all, result.Sources)
 	found := warnings.Findings{
-		Counts: result.Counts, Texts: result.Texts, Sources: table, Templates: result.Templates, Bridges: result.Bridges, Largest: result.Largest,
+		Counts: result.Counts, Texts: result.Texts, Repeated: result.Repeated, Sources: table, Templates: result.Templates, Bridges: result.Bridges, Largest: result.Largest,
 	}
 	s := Summary{
 		Version: version(), Config: config,
 		Sketch: SketchVersion{sketch.Version, sketch.UnicodeVersion},
-		Counts: result.Counts, Skipped: result.Skipped, PassedOver: result.PassedOver,
+		Counts: Counts{Counts: result.Counts}, Skipped: result.Skipped, PassedOver: result.PassedOver,
 		Warnings: warnings.Of(&config, found), GuardsMet: warnings.GuardsMet(&config, found),
 		Sources: table, Common: result.Common, Stages: stages(metered),
 	}

@@ -131,7 +131,7 @@ func withinPartsOf(t *testing.T, config job.Config) withinParts {
 	t.Helper()
 	config.Output = filepath.Join(t.TempDir(), "out")
 	summary := runJob(t, config)
-	p := withinParts{counts: summary.Counts}
+	p := withinParts{counts: summary.Counts.Counts}
 	for _, name := range config.Outputs() {
 		for row := range strings.Lines(string(readOutput(t, config.Output, name))) {
 			if at := strings.Index(row, `"ref":`); at >= 0 { // positions differ

@@ -128,12 +128,8 @@ func (c *chooser) read(path string) (err error) {
 	if path == "" {
 		return nil
 	}
-	content, err := os.ReadFile(path)
-	if err != nil {
+	if c.file, err = settingsfile.Read(path, checkSettingName); err != nil {
 		return sourceFault{fmt.Errorf("--config: %w", err)}
-	}
-	if c.file, err = settingsfile.Parse(path, content, checkSettingName); err != nil {
-		return sourceFault{err}
 	}
 	return nil
 }

@@ -19,8 +19,14 @@ const successMetric = "runjob_last_success_time_seconds"
 // endMetric comes first in a file of metrics, so that it can be told from a file of somebody else.
 const endMetric = "runjob_last_end_time_seconds"
 
+// mostMetrics is the size in bytes of the largest file of metrics that is read.
+const mostMetrics = 1 << 20
+
 // checkMetricsFile returns an error if a file is there that holds no metrics of a run: writeMetrics would replace it.
 func checkMetricsFile(path string) error {
+	if err := checkOthers(path); err != nil {
+		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
+	}
 	const begin = "# HELP " + endMetric
 	content, err := storage.ReadBeginning(path, len(begin))
 	switch {
@@ -45,6 +51,9 @@ type ending struct {
 
 // writeMetrics replaces a file of metrics in the text format of Prometheus, as its node exporter reads them.
 func writeMetrics(path string, e ending) error {
+	if err := checkOthers(path); err != nil { // hours may have passed since the last time
+		return unwritable{fmt.Errorf("--metrics-file: %w", err)}
+	}
 	var b []byte
 	metric := func(name, help string, value float64) {
 		b = fmt.Appendf(b, "# HELP %s %s\n# TYPE %s gauge\n%s %s\n", name, help, name, name, strconv.FormatFloat(value, 'f', -1, 64))
@@ -93,7 +102,7 @@ func appendChanges(b []byte, name, help string, changes map[string]map[string]in
 
 // lastSuccess returns the value of successMetric in a file.
 func lastSuccess(path string) (value float64, known bool) {
-	content, err := storage.ReadFile(path)
+	content, err := storage.ReadBeginning(path, mostMetrics)
 	if err != nil {
 		return 0, false
 	}

@@ -134,15 +134,41 @@ func (c *queryCommand) open(stdout io.Writer) (out io.Writer, finish func(error)
 
 // create begins the file of matches. If something else has its name, such as a pipe, it opens that.
 func (c *queryCommand) create() (storage.Writer, error) {
+	if err := checkOthers(c.Output); err != nil {
+		return nil, err
+	}
 	if info, err := os.Stat(c.Output); err == nil && !info.Mode().IsRegular() {
 		file, err := os.OpenFile(c.Output, os.O_WRONLY, 0)
-		return special{file}, err
+		if err != nil {
+			return nil, fmt.Errorf("%w: name a file", err)
+		}
+		return special{file}, nil
 	}
 	final, err := followed(c.Output)
 	if err != nil {
 		return nil, err
 	}
-	return storage.Create(final)
+	w, err := storage.Create(final)
+	if err != nil {
+		return nil, fmt.Errorf("%w: make the folder, or name another file", err)
+	}
+	return w, nil
+}
+
+// checkOthers refuses a path for a file that another user has made, or may exchange. In a folder such as /tmp, another user may
+// leave a link by the name of the file, which leads to a file of this user.
+func checkOthers(path string) error {
+	if storage.Scheme(path) != "" {
+		return nil
+	}
+	err := storage.CheckOwner(path)
+	if err == nil {
+		err = storage.CheckFolder(filepath.Dir(path))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: name a file in a folder of your own", path, err)
+	}
+	return nil
 }
 
 // special is a pipe or a device. Everything written to it is visible at once.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"mirrorbeam/internal/audit"
+	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/job"
@@ -90,6 +92,9 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 		say(w, "; %s in the reference, %s", count(n.ReferenceDocuments), size(n.ReferenceBytes))
 	}
 	say(w, "; %s rejected", count(n.Rejected))
+	if n.Empty > 0 {
+		say(w, " (%s without a text)", count(n.Empty))
+	}
 	if n.Rejected > 0 {
 		say(w, ", see %s", filepath.Join(s.Config.Output, "rejects-*"))
 	}
@@ -99,7 +104,9 @@ func printSummary(w io.Writer, s pipeline.Summary) {
 	if n.InvalidUTF8 > 0 {
 		say(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
 	}
-	say(w, "\nplan: %s\n", planText(s))
+	say(w, "\n")
+	printPassedFiles(w, n.PassedOver)
+	say(w, "plan: %s\n", planText(s))
 	if n.IgnoredIn > 0 {
 		say(w, "base texts: left out of %s", counted(n.IgnoredIn, "document"))
 		if n.IgnoredWhole > 0 {
@@ -175,6 +182,28 @@ func passedOver(s pipeline.Summary) string {
 		reasons = append(reasons, fmt.Sprintf("%s %s", count(s.PassedOver[reason]), reason))
 	}
 	return strings.Join(reasons, ", ")
+}
+
+// shownEndings is how many endings of files that were passed over are printed. All are in summary.json.
+const shownEndings = 5
+
+// printPassedFiles tells which files of folders are in no format that is read.
+func printPassedFiles(w io.Writer, passed corpus.PassedFiles) {
+	if len(passed) == 0 {
+		return
+	}
+	all := int64(0)
+	endings := slices.SortedFunc(maps.Keys(passed), func(a, b string) int { return cmp.Or(cmp.Compare(passed[b], passed[a]), strings.Compare(a, b)) })
+	var shown []string
+	for i, ending := range endings {
+		if all += passed[ending]; i < shownEndings {
+			shown = append(shown, fmt.Sprintf("%s %s", count(passed[ending]), ending))
+		}
+	}
+	if more := len(endings) - len(shown); more > 0 {
+		shown = append(shown, counted(int64(more), "more ending"))
+	}
+	say(w, "note: %s of the searched folders not read, by ending: %s; a pattern such as 'DIR/*' names them\n", counted(all, "file"), strings.Join(shown, ", "))
 }
 
 // printUnmarked names the number of documents that lack what --keep, --within or --across asks for.

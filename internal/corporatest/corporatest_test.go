@@ -12,7 +12,7 @@ type attempt struct {
 	name string
 }
 
-func (a attempt) Name() string { return a.name }
+func (a attempt) Name() string                     { return a.name }
 func (a attempt) Skipf(format string, args ...any) { panic("skipped: " + fmt.Sprintf(format, args...)) }
 
 func (a attempt) Fatalf(format string, args ...any) {

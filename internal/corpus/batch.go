@@ -19,6 +19,8 @@ type Batch struct {
 	Data []byte
 	// Frames are the records in Data, if these are not lines.
 	Frames []Frame
+	// CR says that lines end with a carriage return alone, and not with a newline.
+	CR bool
 	// Header is the record that names the fields, if the file has one.
 	Header []byte
 	// Rejects are the parts of the stream that could not be used. They were met after the batch before. Lines
@@ -41,7 +43,7 @@ type Frame struct {
 // be written to.
 func (b Batch) Records() iter.Seq2[int64, []byte] {
 	if b.Format.IsLines() {
-		return b.lines(emptyLines)
+		return b.lines(b.emptyLines)
 	}
 	return func(yield func(int64, []byte) bool) {
 		for _, frame := range b.Frames {
@@ -83,18 +85,27 @@ func TooLong(what string, length, limit int64, setting string) string {
 	return fmt.Sprintf("%s of %d bytes is longer than the limit of %d bytes set by %s", what, length, limit, setting)
 }
 
-// Lines yields the lines of the batch with their positions. It strips "\n" and one "\r" before it. It
+// Line returns the line at a position, with its line end.
+func (b Batch) Line(position int64) []byte {
+	line := b.Data[position-b.Offset:]
+	if n := bytes.IndexByte(line, lineEnd(b.CR)); n >= 0 {
+		line = line[:n+1]
+	}
+	return line
+}
+
+// Lines yields the lines of the batch with their positions. It strips the line end, and one "\r" before "\n". It
 // includes blank lines. A line is part of Data and must not be written to.
 func (b Batch) Lines() iter.Seq2[int64, []byte] {
 	return b.lines(func([]byte) int { return 0 })
 }
 
 // emptyLines returns the length of the empty lines that data begins with.
-func emptyLines(data []byte) int {
-	n := 0
+func (b Batch) emptyLines(data []byte) int {
+	newline, n := lineEnd(b.CR), 0
 	for {
 		switch {
-		case n < len(data) && data[n] == '\n':
+		case n < len(data) && data[n] == newline:
 			n++
 		case n+1 < len(data) && data[n] == '\r' && data[n+1] == '\n':
 			n += 2
@@ -107,9 +118,10 @@ func emptyLines(data []byte) int {
 // lines is Lines without what pass passes over. Pass gets what begins with a line, and returns the length of whole lines.
 func (b Batch) lines(pass func(data []byte) int) iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
+		newline := lineEnd(b.CR)
 		for start := pass(b.Data); start < len(b.Data); start += pass(b.Data[start:]) {
 			end, next := len(b.Data), len(b.Data)
-			if n := bytes.IndexByte(b.Data[start:], '\n'); n >= 0 {
+			if n := bytes.IndexByte(b.Data[start:], newline); n >= 0 {
 				end = start + n
 				next = end + 1
 			}

@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -45,18 +44,15 @@ func (c Compression) String() string {
 	return fmt.Sprintf("compression %d", uint8(c))
 }
 
-// The first bytes of the formats, and of formats that would otherwise be read as text.
+// The first bytes of the compressions, and of texts in UTF-16.
 const (
 	magicGzip    = "\x1f\x8b"
 	magicZstd    = "\x28\xb5\x2f\xfd"
-	magicBzip2   = "BZh"
-	magicXz      = "\xfd7zXZ\x00"
-	magicLz4     = "\x04\x22\x4d\x18"
 	magicUTF16LE = "\xff\xfe"
 	magicUTF16BE = "\xfe\xff"
 )
 
-// sniffed is how many bytes sniff looks at.
+// sniffed is how many bytes show the compression. An archive of tar needs 512.
 const sniffed = 6
 
 // sniff tells the compression from the first bytes of a file. A format that this package does not read is an
@@ -68,16 +64,10 @@ func sniff(head []byte) (Compression, error) {
 		return Gzip, nil
 	case starts(magicZstd), inflate.IsSkippable(head), len(head) > 1 && isCutIn(magicZstd, head):
 		return Zstd, nil
-	case starts(magicBzip2):
-		return None, errors.New("bzip2 is not read in this version: recompress the file with zstd or gzip")
-	case starts(magicXz):
-		return None, errors.New("xz is not read in this version: recompress the file with zstd or gzip")
-	case starts(magicLz4):
-		return None, errors.New("lz4 is not read in this version: recompress the file with zstd or gzip")
 	case starts(magicUTF16LE), starts(magicUTF16BE):
-		return None, errors.New("the text is UTF-16: convert the file to UTF-8")
+		return None, unread("the text is UTF-16: convert the file to UTF-8")
 	}
-	return None, nil
+	return None, CheckText(head)
 }
 
 // isCutIn reports whether a file ends within the first bytes of a format.

@@ -294,6 +294,8 @@ func (d *JSONDecoder) readTexts() ([][]byte, error) {
 			found = true
 		case len(d.texts) == 1 && w.field.kind == missing:
 			return nil, MissingField(fmt.Sprintf("field %.64q is missing: a document needs a string there", w.name))
+		case len(d.texts) == 1 && w.field.kind == null:
+			return nil, NoText(fmt.Sprintf("field %.64q is null: a document needs a string there", w.name))
 		case len(d.texts) == 1 || w.field.kind != missing && w.field.kind != null:
 			return nil, fmt.Errorf("field %.64q is %v: a document needs a string there", w.name, w.field.kind)
 		default:

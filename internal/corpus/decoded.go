@@ -16,8 +16,8 @@ import (
 // must be called. It leaves the stream open.
 func Decoded(stream io.Reader) (io.ReadCloser, error) {
 	buffered := bufio.NewReaderSize(stream, BatchBytes)
-	head, err := buffered.Peek(sniffed)
-	if err != nil && !errors.Is(err, io.EOF) {
+	head, err := firstBytes(buffered)
+	if err != nil {
 		return nil, err
 	}
 	compression, err := sniff(head)
@@ -43,18 +43,43 @@ func Decoded(stream io.Reader) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%v stream: %w", compression, err)
 	}
-	return &decoded{decoder, compression}, nil
+	d := &decoded{decoder: decoder, buffered: bufio.NewReaderSize(decoder, headBytes), compression: compression}
+	head, err = firstBytes(d.buffered)
+	if err == nil {
+		err = checkDecoded(compression, head)
+	} else {
+		err = fmt.Errorf("%v stream: %w", compression, err)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// firstBytes returns the first bytes of a stream, as many as are there when the first few have come.
+func firstBytes(stream *bufio.Reader) ([]byte, error) {
+	if head, err := stream.Peek(sniffed); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return head, err
+	}
+	return stream.Peek(min(stream.Buffered(), headBytes))
 }
 
 // decoded adds the format to the errors of a decoder.
 type decoded struct {
-	io.ReadCloser
+	decoder     io.Closer
+	buffered    *bufio.Reader
 	compression Compression
 }
 
+// Close frees the decoder.
+func (d *decoded) Close() error { return d.decoder.Close() }
+
 // Read decodes.
 func (d *decoded) Read(p []byte) (int, error) {
-	n, err := d.ReadCloser.Read(p)
+	n, err := d.buffered.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = fmt.Errorf("%v stream: %w", d.compression, err)
 	}

@@ -226,6 +226,7 @@ func (w *walk) follow(p place, name string, elements []string, isEnd bool) error
 // put hands a matching file of a folder to the lister.
 func (w *walk) put(p place, name string, links int) error {
 	if !w.takes(name) {
+		w.lister.passing.add(name)
 		return nil
 	}
 	folder := filepath.Join(w.base, p.relative)

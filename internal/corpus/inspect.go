@@ -22,7 +22,9 @@ func inspectAll(ctx context.Context, files []candidate, format string) error {
 	for range min(len(files), 4*runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(files)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				faults[i] = inspect(&files[i].File, format)
+				if faults[i] = inspect(&files[i].File, format); faults[i] == nil {
+					faults[i] = files[i].checkListed()
+				}
 			}
 		})
 	}
@@ -84,16 +86,42 @@ func inspect(file *File, format string) error {
 	if file.Compression == None {
 		file.Compression = cutCompression(file.Path, head)
 	}
-	if isChosen {
-		return nil
-	}
 	switch _, isKnown := nameFormat(file.Path); {
+	case isChosen:
 	case file.Compression == None:
 		file.Format = formatOf(file.Path, head)
 	case !isKnown || isProse(file.Path):
-		file.Format = formatOf(file.Path, decodedHead(head))
+		decoded, err := decodedHead(head)
+		if err != nil && !file.Format.IsWhole() {
+			return fmt.Errorf("%s: %w", file.Path, err)
+		}
+		file.Format = formatOf(file.Path, decoded)
 	}
-	return nil
+	if file.Compression == None && file.Format.IsLines() {
+		file.CR, err = readLineEnd(head, stream)
+	}
+	return err
+}
+
+// readLineEnd reports whether the lines of a plain file end with a carriage return alone. If its head does not tell, it reads on
+// for a while.
+func readLineEnd(head []byte, rest io.Reader) (cr bool, err error) {
+	for {
+		cr, known := endsWithCR(head, len(head) < storedHeadBytes)
+		if known || len(head) >= mostLineEndBytes {
+			return cr, nil
+		}
+		more := make([]byte, 15*len(head)) // few reads, for network file systems
+		n, err := io.ReadFull(rest, more)
+		head = append(head[:len(head):len(head)], more[:n]...)
+		switch {
+		case err == io.EOF, err == io.ErrUnexpectedEOF:
+			cr, _ := endsWithCR(head, true)
+			return cr, nil
+		case err != nil:
+			return false, err
+		}
+	}
 }
 
 // readHead reads enough of the first bytes of a file to tell its compression and format.
@@ -109,15 +137,18 @@ func readHead(stream io.Reader) ([]byte, error) {
 // storedHeadBytes is how many bytes of a compressed file are decoded to tell its format.
 const storedHeadBytes = 4 << 10
 
-// decodedHead returns the decoded form of the first bytes of a compressed file. It ignores damage: reading
-// the file will report it.
-func decodedHead(stored []byte) []byte {
+// decodedHead returns the decoded form of the first bytes of a compressed file. The error is that of a format that is not read.
+// It ignores damage: reading the file will report it.
+func decodedHead(stored []byte) ([]byte, error) {
 	decoded, err := Decoded(bytes.NewReader(stored))
+	if _, isUnread := errors.AsType[unread](err); isUnread {
+		return nil, err
+	}
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	defer decoded.Close()
 	head := make([]byte, headBytes)
 	n, _ := io.ReadFull(decoded, head)
-	return head[:n]
+	return head[:n], nil
 }

@@ -25,13 +25,20 @@ func holdsResults(folder, name string) error {
 		folder, name, storage.Join(folder, "unique-*"))
 }
 
+// The files that a job writes beside its results.
+const manifestName, summaryName, successName = "manifest.json", "summary.json", "_SUCCESS"
+
+// isOfResults reports whether a file of that name says that a job has written its folder.
+func isOfResults(name string) bool {
+	return name == manifestName || name == summaryName || name == successName
+}
+
 // resultsIn returns the names of the files that a job has written in a folder, according to its manifest. It
 // returns nil if no job has. Names are all names in the folder.
 func resultsIn(folder string, names []string) (map[string]bool, error) {
-	const manifestName, summaryName, successName = "manifest.json", "summary.json", "_SUCCESS"
 	has := map[string]bool{}
 	for _, name := range names {
-		if name == manifestName || name == summaryName || name == successName {
+		if isOfResults(name) {
 			has[name] = true
 		}
 	}

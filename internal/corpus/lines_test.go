@@ -35,7 +35,7 @@ func TestLines(t *testing.T) {
 		}
 		return lines, nil
 	}
-	for name, content := range map[string][]byte{"plain": []byte("a\n\nb\n"), "gzip": pressed.Bytes()} {
+	for name, content := range map[string][]byte{"plain": []byte("a\n\nb\n"), "gzip": pressed.Bytes(), "carriage returns": []byte("a\r\rb\r"), "and in gzip": gzipped(t, []byte("a\r\rb"))} {
 		lines, err := read(t.Context(), content)
 		if want := []string{"a", "", "b"}; err != nil || !slices.Equal(lines, want) {
 			t.Errorf("%s: %q, %v; want %q", name, lines, err, want)

@@ -36,6 +36,8 @@ type File struct {
 	Compression Compression
 	// Format says how the content holds documents.
 	Format Format
+	// CR says that the lines of a plain file end with a carriage return alone. That of a compressed file is found when it is read.
+	CR bool
 	// Members are the files of a group, see [Group]. A group has no path, size or
 	// compression of its own.
 	Members []File
@@ -54,6 +56,9 @@ type File struct {
 type Listing struct {
 	// Files are sorted by Name.
 	Files []File
+	// Passed counts files of searched folders that the format does not take. Hidden and marked ones do not count. A folder that
+	// two inputs name counts twice.
+	Passed PassedFiles
 
 	searched map[Identity]string // the path of each folder searched at any depth
 	stored   []string            // such folders in other storages than the local disk
@@ -179,7 +184,7 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	}
 	separateNames(files)
 	sortByName(files)
-	listing.Files = files
+	listing.Files, listing.Passed = files, l.passed
 	return listing, nil
 }
 
@@ -250,6 +255,17 @@ func separateNames(files []File) {
 type candidate struct {
 	File
 	links int // symbolic links on the path below its input
+	// listed is what the storage said of the file when it listed its folder; without a name if the folder was not listed.
+	listed storage.Info
+}
+
+// checkListed returns an error if the storage says that the file has another size than it said when it listed the folder. A
+// service that breaks its word about one of them would lose documents.
+func (c candidate) checkListed() error {
+	if c.listed.Name == "" || c.listed.Size == c.Size {
+		return nil
+	}
+	return fmt.Errorf("%s: the list of its folder says that it has %d bytes, and it has %d: %s", c.Path, c.listed.Size, c.Size, runAgain)
 }
 
 // compare orders candidates. The first of the paths to one file is listed. Longer names come first, since

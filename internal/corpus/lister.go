@@ -21,6 +21,8 @@ type lister struct {
 	found    map[string]candidate // by absolute path
 	searched map[Identity]string  // folders searched at any depth
 	stored   []string             // such folders in other storages, each with a slash at its end
+	passed   PassedFiles          // files of folders that the format does not take
+	passing  PassedFiles          // those of the search at hand
 	count    atomic.Int64         // the length of found, for other goroutines to read
 }
 
@@ -99,11 +101,16 @@ func linksTo(path string) (int, error) {
 
 // put records the file at a path under its name relative to the input.
 func (l *lister) put(path, relative string, links int) error {
+	return l.putListed(path, relative, links, storage.Info{})
+}
+
+// putListed does what put does, for a file that its storage has described.
+func (l *lister) putListed(path, relative string, links int, listed storage.Info) error {
 	absolute, err := storage.Absolute(path)
 	if err != nil {
 		return fmt.Errorf("list inputs: %w", err)
 	}
-	c := candidate{File: File{Path: path, Name: dropCompressionSuffix(filepath.ToSlash(relative))}, links: links}
+	c := candidate{File: File{Path: path, Name: dropCompressionSuffix(filepath.ToSlash(relative))}, links: links, listed: listed}
 	if known, ok := l.found[absolute]; ok && known.compare(c) <= 0 {
 		return nil
 	}
@@ -124,6 +131,8 @@ func dropCompressionSuffix(name string) string {
 
 // folders searches a folder for the files of the format, by their names.
 func (l *lister) folders(search func(takes func(name string) bool) (matched bool, err error)) (matched bool, err error) {
+	l.passing = PassedFiles{}
+	defer func() { l.passed = l.passed.Add(l.passing) }()
 	wanted, isFormat := ParseFormat(l.format)
 	if isFormat {
 		return search(func(name string) bool {
@@ -133,6 +142,7 @@ func (l *lister) folders(search func(takes func(name string) bool) (matched bool
 	}
 	// A folder of data may also hold notes and pages about the data. These are not documents.
 	for _, whole := range []bool{false, true} {
+		clear(l.passing)
 		matched, err = search(func(name string) bool {
 			named, known := nameFormat(name)
 			return known && named.IsWhole() == whole

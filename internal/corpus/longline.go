@@ -25,7 +25,7 @@ func (r *Reader) longLine(offset int64, data []byte) (Batch, error) {
 	if data, err = r.fill(data, size); err != nil {
 		return Batch{}, err
 	}
-	if len(data) == size && data[length] != '\n' {
+	if len(data) == size && data[length] != r.newline {
 		return Batch{}, fmt.Errorf("read input %s: the file changed while the job ran: the line at %d has another length than when it was measured", r.stream.file.Path, offset)
 	}
 	if len(data) < size {
@@ -48,7 +48,7 @@ func (r *Reader) measure(offset int64) (length int64, err error) {
 	if err := s.advance(offset); err != nil {
 		return 0, err
 	}
-	if n := bytes.IndexByte(s.carry, '\n'); n >= 0 {
+	if n := bytes.IndexByte(s.carry, s.newline); n >= 0 {
 		s.carry = s.carry[:copy(s.carry, s.carry[n+1:])]
 		return int64(n), nil
 	}

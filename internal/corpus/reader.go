@@ -24,6 +24,10 @@ const (
 	// leastLine is the smallest limit for lines. No shorter line can hold a text.
 	leastLine = 16
 
+	// lineEndBytes of a compressed file usually show how its lines end. No more than mostLineEndBytes of any are looked at.
+	lineEndBytes     = 64 << 10
+	mostLineEndBytes = 1 << 20
+
 	// ByteOrderMark may stand at the beginning of a file or stream.
 	ByteOrderMark = "\xef\xbb\xbf"
 )
@@ -66,6 +70,7 @@ type Reader struct {
 	number int
 	stream Stream
 
+	newline   byte     // ends a line
 	end       int64    // lines that start here or later are not of this stretch
 	carry     []byte   // read but not handed out; it ends where the stream stands
 	rejects   []Reject // not handed out
@@ -106,21 +111,38 @@ func (r *Reader) Reset(file File, s Stretch) error {
 	}
 	r.number, r.end = s.File, s.End
 	r.carry, r.rejects, r.isCut = r.carry[:0], nil, false
+	r.newline = lineEnd(file.CR)
 	r.exhausted = s.Start >= s.End
 	if file.Compression != None {
 		r.end = math.MaxInt64
 	}
 	if start == 0 && !r.skips {
-		return r.skipMark()
+		return r.begin()
 	}
 	return nil
+}
+
+// begin reads the beginning of the file. It finds out how lines end, if that is not known, and skips a byte order mark.
+func (r *Reader) begin() (err error) {
+	if r.stream.file.Compression != None {
+		for size := lineEndBytes; ; size *= 4 {
+			if r.carry, err = r.fill(r.carry, min(size, r.limit+1)); err != nil {
+				return err
+			}
+			cr, known := endsWithCR(r.carry, r.exhausted)
+			if r.newline = lineEnd(cr); known || size > r.limit || size >= mostLineEndBytes {
+				break
+			}
+		}
+	}
+	return r.skipMark()
 }
 
 // skipMark skips a byte order mark at the start of the file.
 func (r *Reader) skipMark() (err error) {
 	r.carry, err = r.fill(r.carry, len(ByteOrderMark))
-	if string(r.carry) == ByteOrderMark {
-		r.carry = r.carry[:0]
+	if bytes.HasPrefix(r.carry, []byte(ByteOrderMark)) {
+		r.carry = r.carry[:copy(r.carry, r.carry[len(ByteOrderMark):])]
 		// The first line begins with the mark, wherever the cut is.
 		r.end = max(r.end, int64(len(ByteOrderMark))+1)
 	}
@@ -179,11 +201,11 @@ func (r *Reader) lastNewline(data []byte, offset int64) int {
 		return -1
 	}
 	if from := max(r.end-1-offset, 0); from < int64(len(data)) {
-		if n := bytes.IndexByte(data[from:], '\n'); n >= 0 {
+		if n := bytes.IndexByte(data[from:], r.newline); n >= 0 {
 			return int(from) + n
 		}
 	}
-	return bytes.LastIndexByte(data, '\n')
+	return bytes.LastIndexByte(data, r.newline)
 }
 
 // batch returns data and the rejects so far.
@@ -191,7 +213,7 @@ func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	if len(data) == 0 && len(r.rejects) == 0 {
 		return Batch{}, r.stream.End()
 	}
-	b := Batch{File: r.number, Offset: offset, Data: data, Rejects: r.rejects}
+	b := Batch{File: r.number, Offset: offset, Data: data, CR: r.newline == '\r', Rejects: r.rejects}
 	r.rejects = nil
 	return b, nil
 }
@@ -224,7 +246,7 @@ func (r *Reader) skipLine(data []byte) (scratch []byte, length int64, err error)
 		if data, err = r.fill(data[:0], size); err != nil {
 			return data, length, err
 		}
-		if n := bytes.IndexByte(data, '\n'); n >= 0 {
+		if n := bytes.IndexByte(data, r.newline); n >= 0 {
 			r.carry = append(r.carry[:0], data[n+1:]...)
 			return data, length + int64(n), nil
 		}

@@ -30,6 +30,12 @@ type MissingField string
 // Error says which field is missing.
 func (m MissingField) Error() string { return string(m) }
 
+// NoText is the error of a record that has the wanted field, and null in it.
+type NoText string
+
+// Error says which field is null.
+func (n NoText) Error() string { return string(n) }
+
 // PassedOver says why a record is neither a document nor a fault, such as "request" in a web archive.
 type PassedOver string
 

@@ -74,22 +74,28 @@ func (l *lister) below(ctx context.Context, s storage.Storage, p pattern) (match
 	if p.elements[0] == "**" {
 		l.stored = append(l.stored, start)
 	}
-	inFolder := map[string][]string{} // by the whole name of the folder
-	var found []string                // relative to the pattern's folder
+	inFolder := map[string][]string{} // the files that say whether a job has written there, by the whole name of the folder
+	var found []storage.Info
 	for info, err := range s.List(p.folder) {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return false, err
 		}
 		folder, name := cutFolder(info.Name)
-		inFolder[folder] = append(inFolder[folder], name)
+		if isOfResults(name) {
+			inFolder[folder] = append(inFolder[folder], name)
+		}
 		relative := strings.TrimPrefix(info.Name, start)
-		if p.takes(name) && p.matches(p.elements, strings.Split(relative, "/")) {
-			found = append(found, relative)
+		switch {
+		case !p.matches(p.elements, strings.Split(relative, "/")):
+		case p.takes(name):
+			found = append(found, info)
+		default:
+			l.passing.add(name)
 		}
 	}
 	results := map[string]map[string]bool{}
-	for _, relative := range found {
-		folder, name := cutFolder(start + relative)
+	for _, info := range found {
+		folder, name := cutFolder(info.Name)
 		if _, known := results[folder]; !known && !p.names {
 			if results[folder], err = resultsIn(folder, inFolder[folder]); err != nil {
 				return false, err
@@ -98,7 +104,7 @@ func (l *lister) below(ctx context.Context, s storage.Storage, p pattern) (match
 		if results[folder][name] {
 			return false, holdsResults(folder, name)
 		}
-		if err := l.put(start+relative, relative, 0); err != nil {
+		if err := l.putListed(info.Name, strings.TrimPrefix(info.Name, start), 0, info); err != nil {
 			return false, err
 		}
 	}

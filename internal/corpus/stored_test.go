@@ -94,6 +94,29 @@ func TestListStored(t *testing.T) {
 	}
 }
 
+// TestListedSize: a storage that lists a file with another size than it has is not believed.
+func TestListedSize(t *testing.T) {
+	m, folder := storagetest.NewMemory(t)
+	name := storage.Join(folder, "a.jsonl")
+	if err := storage.WriteFile(name, []byte("{}\n")); err != nil {
+		t.Fatal(err)
+	}
+	listed := false
+	m.Ask = func(operation, _ string) error {
+		if operation == "open" && !listed {
+			listed = true
+			return storage.WriteFile(name, []byte("{}\n{}\n"))
+		}
+		return nil
+	}
+	if _, err := List(t.Context(), []string{folder}, Options{}); err == nil || !strings.Contains(err.Error(), name+": the list of its folder says that it has 3 bytes, and it has 6") {
+		t.Errorf("%v", err)
+	}
+	if listing, err := List(t.Context(), []string{folder}, Options{}); err != nil || len(listing.Files) != 1 {
+		t.Errorf("%v, %v", listing.Files, err)
+	}
+}
+
 // TestReadsFail lets each operation on a stored file fail in turn, for each kind of
 // stream: the error comes through and names the file.
 func TestReadsFail(t *testing.T) {

@@ -26,7 +26,9 @@ type Stream struct {
 	inflated *inflate.Reader // decoded, if the file is compressed
 	gzip     *inflate.Reader // kept from file to file
 	zstd     *inflate.Reader
-	position int64 // of the next byte of decoded
+	position int64  // of the next byte of decoded
+	head     []byte // the first decoded bytes, which are not handed out yet
+	headErr  error  // comes after them
 }
 
 // Reset goes on to another file, from a position in it. It keeps the decoders, so many small files cost
@@ -44,12 +46,26 @@ func (s *Stream) Reset(file File, position, window int64) error {
 	if err != nil {
 		return err
 	}
-	s.file, s.handle, s.position = file, handle, position
+	s.file, s.handle, s.position, s.head, s.headErr = file, handle, position, s.head[:0], nil
 	s.stored = handle.From(position)
 	if err := s.decode(file, window); err != nil {
 		return fmt.Errorf("open input %s: %w", file.Path, err)
 	}
 	return nil
+}
+
+// checkHead reads the first decoded bytes, and returns an error if they are not those of a format that is read. A file that is
+// one document is looked at by its decoder.
+func (s *Stream) checkHead() error {
+	if cap(s.head) < headBytes {
+		s.head = make([]byte, 0, headBytes)
+	}
+	n, err := s.inflated.Read(s.head[:headBytes])
+	s.head, s.headErr = s.head[:n], err
+	if s.file.Format.IsWhole() {
+		return nil
+	}
+	return checkDecoded(s.file.Compression, s.head)
 }
 
 // OpenUnchanged opens a file of the corpus. It is an error if the file has changed since it was listed.
@@ -59,7 +75,7 @@ func OpenUnchanged(file *File) (storage.File, error) {
 	}
 	handle, info, err := open(file.Path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("open input %s: the file went away while the job ran: %w", file.Path, err)
+		return nil, fmt.Errorf("open input %s: the file went away while the job ran: %w: put it back, or run the job again without it", file.Path, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open input: %w", err)
@@ -76,7 +92,7 @@ func (f *File) reopen() (storage.File, error) {
 	handle, err := storage.Reopen(storage.Info{Name: f.Path, Size: f.Size, Generation: f.Generation})
 	switch {
 	case errors.Is(err, storage.ErrChanged):
-		return nil, fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed", f.Path)
+		return nil, fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed: %s", f.Path, runAgain)
 	case err != nil:
 		return nil, fmt.Errorf("open input: %w", err)
 	}
@@ -101,7 +117,24 @@ func (s *Stream) decode(file File, window int64) error {
 		return nil
 	}
 	s.decoded = s.inflated
-	return s.inflated.Reset(s.stored, inflate.Options{Size: file.Size, Window: window, Lanes: s.Lanes})
+	if err := s.inflated.Reset(s.stored, inflate.Options{Size: file.Size, Window: window, Lanes: s.Lanes}); err != nil {
+		return err
+	}
+	return s.checkHead()
+}
+
+// next reads decoded bytes.
+func (s *Stream) next(p []byte) (n int, err error) {
+	switch {
+	case len(s.head) > 0:
+		n = copy(p, s.head)
+		s.head = s.head[:copy(s.head, s.head[n:])]
+		return n, nil
+	case s.headErr != nil:
+		err, s.headErr = s.headErr, nil
+		return 0, err
+	}
+	return s.decoded.Read(p)
 }
 
 // Position returns the position of the next byte in the decoded stream.
@@ -119,7 +152,7 @@ func (s *Stream) Member() int64 {
 // Read reads on. The error is io.EOF at the end of the file, and a *[Fault] where the file is damaged. Any
 // other error is a failure to read it.
 func (s *Stream) Read(p []byte) (int, error) {
-	n, err := s.decoded.Read(p)
+	n, err := s.next(p)
 	s.position += int64(n)
 	if s.Expand != nil && s.inflated != nil {
 		if err := s.Expand(int64(n)); err != nil {
@@ -137,6 +170,9 @@ func (s *Stream) Read(p []byte) (int, error) {
 	}
 	if _, isFault := errors.AsType[*Fault](err); isFault {
 		return n, err
+	}
+	if errors.Is(err, storage.ErrChanged) {
+		err = fmt.Errorf("the file changed while the job ran: %w: %s", err, runAgain)
 	}
 	return n, fmt.Errorf("read input %s at byte %d of its decoded stream: %w", s.file.Path, s.position, err)
 }
@@ -164,19 +200,22 @@ func (f *File) End(handle storage.File) error {
 	return io.EOF
 }
 
+// runAgain is the advice for a file that has changed.
+const runAgain = "run the job again when nobody writes to the file"
+
 func (f *File) checkUnchanged(info storage.Info) error {
 	if info.Size != f.Size {
 		return f.resized(info.Size)
 	}
 	if f.Generation != "" && info.Generation != f.Generation {
-		return fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed", f.Path)
+		return fmt.Errorf("read input %s: the file changed while the job ran: it was written to after it was listed: %s", f.Path, runAgain)
 	}
 	return nil
 }
 
 // resized returns the error for a file that is shorter or longer than when it was listed.
 func (f *File) resized(size int64) error {
-	return fmt.Errorf("read input %s: the file changed while the job ran: it had %d bytes when it was listed and now has %d", f.Path, f.Size, size)
+	return fmt.Errorf("read input %s: the file changed while the job ran: it had %d bytes when it was listed and now has %d: %s", f.Path, f.Size, size, runAgain)
 }
 
 // Close closes the file and frees the decoders. The stream can be reset to another file. Closing it twice

@@ -52,5 +52,5 @@ func (l *Layout) EachAgain(ctx context.Context, r Reading, split int, wanted []d
 
 // missing is the error of a document that was there when it was read first.
 func (l *Layout) missing(ref docref.Ref) error {
-	return work.NewInputError(fmt.Errorf("read document %s again: it is not there any more: the file changed while the job ran", l.Inputs.Name(ref)))
+	return work.NewInputError(fmt.Errorf("read document %s again: it is not there any more: the file changed while the job ran: run the job again when nobody writes to it", l.Inputs.Name(ref)))
 }

@@ -133,7 +133,9 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 		return nil
 	}
 	if r.Fault != "" {
-		b.reject(file, r.Position, r.Fault)
+		if b.reject(file, r.Position, r.Fault); r.IsEmpty {
+			b.counts.Empty++
+		}
 		return nil
 	}
 	number := r.File

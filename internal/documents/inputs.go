@@ -29,6 +29,8 @@ type Inputs struct {
 	// Ignored are the shingles of texts that do not count, packed as in a sketch block and ascending. It is empty if there
 	// are none.
 	Ignored []byte
+	// Passed counts files of searched folders that no format takes.
+	Passed corpus.PassedFiles
 	// Ranking is the list of preferred sources as the user wrote it, empty for none.
 	Ranking string
 	// Sites are lists of sites.

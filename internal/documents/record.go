@@ -19,6 +19,8 @@ type Record struct {
 	Content corpus.Record
 	// Fault says why the record is no document; empty for a document.
 	Fault string
+	// IsEmpty says that the fault is a text that is null or missing.
+	IsEmpty bool
 	// IsBlank says that the record is neither a document nor a fault: a blank line, or the beginning of a line whose rest
 	// a damaged stream has lost. The fault of the stream stands for that.
 	IsBlank bool

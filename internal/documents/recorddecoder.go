@@ -85,9 +85,14 @@ func (d *recordDecoder) read(batch *corpus.Batch, position int64, raw []byte) *R
 	} else if err != nil && batch.IsCut {
 		d.record.IsBlank = true
 	} else if err != nil {
-		d.record.Fault = err.Error()
+		d.record.Fault, d.record.IsEmpty = err.Error(), isEmpty(err)
 	}
 	return &d.record
+}
+
+// isEmpty reports whether a record is no document since it has no text.
+func isEmpty(err error) bool {
+	return errors.As(err, new(corpus.MissingField)) || errors.As(err, new(corpus.NoText))
 }
 
 // unread returns the record that stands for a reject, a part of a file that the reader could not use.

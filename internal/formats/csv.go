@@ -41,6 +41,7 @@ type csvSource struct {
 	ended   bool // the stream has nothing more
 	isCut   bool // it ended with a fault, within a record
 	skips   bool // the current line is the rest of a reject
+	newline byte // ends a line: a line feed, or a carriage return if the first record ends with that alone
 }
 
 // Reset goes on to another file, and reads its header.
@@ -53,10 +54,11 @@ func (c *csvSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
 		return err
 	}
 	data := bytes.TrimPrefix(c.carry, []byte(corpus.ByteOrderMark))
-	end, _ := recordEnd(data, c.comma)
+	c.newline = lineEnd(data, c.comma, c.ended)
+	end, _ := c.recordEnd(data)
 	for end > 0 && isEmptyLine(data[:end]) {
 		data = data[end:]
-		end, _ = recordEnd(data, c.comma)
+		end, _ = c.recordEnd(data)
 	}
 	switch {
 	case end < 0 && c.ended:
@@ -106,7 +108,7 @@ func (c *csvSource) Next(buffer []byte) (corpus.Batch, error) {
 func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 	start := c.stream.Position() - int64(len(data))
 	if c.skips {
-		n := bytes.IndexByte(data, '\n')
+		n := bytes.IndexByte(data, c.newline)
 		if n < 0 {
 			return len(data)
 		}
@@ -114,7 +116,7 @@ func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 	}
 	for end < len(data) {
 		at := end
-		length, isOpen := recordEnd(data[at:], c.comma)
+		length, isOpen := c.recordEnd(data[at:])
 		switch {
 		case length < 0 && !c.ended && int64(len(data)-at) <= c.limits.Line:
 			return at
@@ -131,7 +133,7 @@ func (c *csvSource) frame(b *corpus.Batch, data []byte) (end int) {
 			continue
 		}
 		// A missing closing quote must not take the rest of the file with it.
-		line := bytes.IndexByte(data[at:], '\n') + 1
+		line := bytes.IndexByte(data[at:], c.newline) + 1
 		if c.skips = line == 0; c.skips {
 			line = len(data) - at
 		}
@@ -149,9 +151,29 @@ func isEmptyLine(record []byte) bool {
 	return len(bytes.TrimSuffix(bytes.TrimSuffix(record, []byte("\n")), []byte("\r"))) == 0
 }
 
-// recordEnd returns the end of the record at the beginning of data, behind its line feed. It returns -1 if
+// lineEnd returns the byte that ends the first record of a file that begins with data. It is a carriage return if that ends
+// the record, and no line feed follows it. IsAll says that data is the whole file.
+func lineEnd(data []byte, comma byte, isAll bool) byte {
+	feed, _ := recordEnd(data, comma, '\n')
+	for end := 0; ; {
+		next, _ := recordEnd(data[end:], comma, '\r')
+		if end += next; next < 0 || feed >= 0 && end >= feed-1 {
+			return '\n'
+		}
+		if end == len(data) && isAll || end < len(data) && data[end] != '\r' {
+			return '\r'
+		}
+	}
+}
+
+// recordEnd returns the end of the record at the beginning of data, as the function of that name does.
+func (c *csvSource) recordEnd(data []byte) (end int, isOpen bool) {
+	return recordEnd(data, c.comma, c.newline)
+}
+
+// recordEnd returns the end of the record at the beginning of data, behind the byte that ends a line. It returns -1 if
 // data ends before the record does. IsOpen then says that data ends within quotes.
-func recordEnd(data []byte, comma byte) (end int, isOpen bool) {
+func recordEnd(data []byte, comma, newline byte) (end int, isOpen bool) {
 	for i := 0; i < len(data); {
 		if data[i] == '"' { // a field begins here
 			for i++; ; i += 2 { // skips a doubled quote
@@ -164,7 +186,7 @@ func recordEnd(data []byte, comma byte) (end int, isOpen bool) {
 				}
 			}
 		}
-		line := bytes.IndexByte(data[i:], '\n')
+		line := bytes.IndexByte(data[i:], newline)
 		if line < 0 {
 			line = len(data) - i
 		}

@@ -234,3 +234,27 @@ func TestCSVAgain(t *testing.T) {
 		t.Errorf("texts %q", got)
 	}
 }
+
+// TestCarriageReturns: records that end with a carriage return alone are records.
+func TestCarriageReturns(t *testing.T) {
+	const records = "id,text\n1,one\n2,\"two, and\"\"\"\n\n3,three\n"
+	for name, end := range map[string]string{"a.csv": "\r", "b.csv": "\n", "c.csv": "\r\n", "d.tsv": "\r"} {
+		content := strings.ReplaceAll(records, "\n", end)
+		if strings.HasSuffix(name, ".tsv") {
+			content = strings.ReplaceAll(content, ",", "\t")
+		}
+		for _, content := range []string{content, corpus.ByteOrderMark + content, strings.TrimSuffix(content, end)} {
+			var got []string
+			for _, d := range documentsOf(t, name, content, idAndText) {
+				got = append(got, d.id+"="+d.texts+d.fault)
+			}
+			if len(got) != 3 || got[0] != "1=one" || !strings.HasPrefix(got[1], "2=two") || got[2] != "3=three" {
+				t.Errorf("%s, %q: %q", name, content, got)
+			}
+		}
+	}
+	quoted := "id,text\r1,\"one\rand\nmore\"\r2,two"
+	if got := documentsOf(t, "q.csv", quoted, idAndText); len(got) != 2 || got[0].texts != "one\rand\nmore" || got[1].texts != "two" {
+		t.Errorf("%+v", got)
+	}
+}

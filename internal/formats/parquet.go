@@ -247,7 +247,7 @@ func (d *parquetDecoder) Decode(header, raw []byte) (r corpus.Record, err error)
 			d.texts = append(d.texts, text)
 		}
 		if !found {
-			return corpus.Record{}, fmt.Errorf("field %.64q is null: a document needs a text there", d.fields.Texts[0])
+			return corpus.Record{}, corpus.NoText(fmt.Sprintf("field %.64q is null: a document needs a text there", d.fields.Texts[0]))
 		}
 		r.Texts = d.texts
 	}

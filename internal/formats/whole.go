@@ -124,6 +124,9 @@ type wholeDecoder struct {
 
 // Decode returns the text of a file.
 func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
+	if err := corpus.CheckText(content); err != nil {
+		return corpus.Record{}, err
+	}
 	if !isText(content) {
 		return corpus.Record{}, errors.New("the file is no text: it has a zero byte")
 	}

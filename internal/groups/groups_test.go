@@ -2,6 +2,7 @@ package groups
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"reflect"
@@ -320,7 +321,9 @@ func TestRepeatedIDs(t *testing.T) {
 		return nil
 	})
 	starts := []docref.Ref{0, 4, 6}
-	all := doShards(t, runs, written, func(_ context.Context, _ work.Task, w *work.Desk) error { return RepeatedIDs(w, starts) })
+	layout := &documents.Layout{Starts: starts, Inputs: &documents.Inputs{Files: []sources.File{{Name: "f"}}}}
+	find := func(_ context.Context, _ work.Task, w *work.Desk) error { return RepeatedIDs(w, layout) }
+	all := doShards(t, runs, written, find)
 	for split, want := range [][]docref.Ref{{0, 1}, {4}, {7, 8}} {
 		var got []docref.Ref
 		for b := worktest.Read(t, records.Repeated, work.RunsOf(all)...)[split]; len(b) > 0; b = b[records.RefSize:] {
@@ -328,6 +331,20 @@ func TestRepeatedIDs(t *testing.T) {
 		}
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("split %d: %d, want %d", split, got, want)
+		}
+	}
+	// Documents before FirstInput are of the reference, whose ids may be those of the input.
+	for first, want := range map[docref.Ref]string{0: "2 ids of 5: f:0 and f:7", 1: "1 ids of 3: f:1 and f:4", 2: "1 ids of 2: f:4 and f:8", 5: "0 ids of 0:  and "} {
+		layout.FirstInput = first
+		var counts work.Counts
+		var found work.RepeatedIDs
+		for _, o := range doShards(t, runs, written, find) {
+			counts.Add(o.Counts)
+			found.Add(o.Repeated)
+		}
+		got := fmt.Sprintf("%d ids of %d: %s and %s", counts.RepeatedIDs, found.Documents, found.Example.First, found.Example.Second)
+		if got != want {
+			t.Errorf("from %d on %s, want %s", first, got, want)
 		}
 	}
 }

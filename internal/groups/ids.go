@@ -2,6 +2,7 @@ package groups
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -28,31 +29,72 @@ func WriteID(run *runfile.Writer, shards int, ref docref.Ref, id []byte) error {
 }
 
 // RepeatedIDs finds the documents of a shard of ids that share their id with another document, and writes them by
-// split. Starts are the first refs of the splits.
-func RepeatedIDs(w *work.Desk, starts []docref.Ref) error {
+// split. It counts those of the input. All ids of one hash are in one shard, so the counts of all shards are exact.
+func RepeatedIDs(w *work.Desk, layout *documents.Layout) error {
 	packed, err := w.Read(0, records.IDs)
 	if err != nil {
 		return err
 	}
-	type record struct {
-		hash uint64
-		ref  docref.Ref
-	}
-	ids := make([]record, len(packed)/records.IDSize)
+	ids := make([]idRecord, len(packed)/records.IDSize)
 	for i := range ids {
 		b := packed[i*records.IDSize:]
-		ids[i] = record{binary.LittleEndian.Uint64(b), records.GetRef(b[8:])}
+		ids[i] = idRecord{binary.LittleEndian.Uint64(b), records.GetRef(b[8:])}
 	}
-	ids = radix.Sort(ids, make([]record, len(ids)), func(r *record) uint64 { return r.hash })
-	for i, r := range ids {
-		if (i == 0 || ids[i-1].hash != r.hash) && (i+1 == len(ids) || ids[i+1].hash != r.hash) {
-			continue
+	ids = radix.Sort(ids, make([]idRecord, len(ids)), func(r *idRecord) uint64 { return r.hash })
+	var found sharing
+	for len(ids) > 0 {
+		n := 1
+		for n < len(ids) && ids[n].hash == ids[0].hash {
+			n++
 		}
-		b, err := w.Run.Record(records.Repeated, documents.SplitOf(starts, r.ref), records.RefSize)
-		if err != nil {
-			return err
+		if n > 1 {
+			found.add(ids[:n], layout.FirstInput)
+			for _, r := range ids[:n] {
+				b, err := w.Run.Record(records.Repeated, documents.SplitOf(layout.Starts, r.ref), records.RefSize)
+				if err != nil {
+					return err
+				}
+				records.PutRef(b, r.ref)
+			}
 		}
-		records.PutRef(b, r.ref)
+		ids = ids[n:]
+	}
+	if found.ids > 0 {
+		w.Outcome.Counts.RepeatedIDs += found.ids
+		w.Outcome.Repeated.Add(work.RepeatedIDs{Documents: found.documents, Example: work.IDExample{
+			At: uint64(found.first), First: layout.Inputs.Name(found.first), Second: layout.Inputs.Name(found.second),
+		}})
 	}
 	return nil
+}
+
+// idRecord is the hash of the id of a document.
+type idRecord struct {
+	hash uint64
+	ref  docref.Ref
+}
+
+// sharing counts the ids that several documents of the input have, and these documents.
+type sharing struct {
+	ids, documents int64
+	first, second  docref.Ref // the first document, and the next one with its id
+}
+
+// add adds documents of one id, of which those before firstInput are of the reference.
+func (s *sharing) add(same []idRecord, firstInput docref.Ref) {
+	var refs []docref.Ref
+	for _, r := range same {
+		if r.ref >= firstInput {
+			refs = append(refs, r.ref)
+		}
+	}
+	if len(refs) < 2 {
+		return
+	}
+	slices.Sort(refs)
+	if s.ids == 0 || refs[0] < s.first {
+		s.first, s.second = refs[0], refs[1]
+	}
+	s.ids++
+	s.documents += int64(len(refs))
 }

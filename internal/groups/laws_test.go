@@ -12,8 +12,10 @@ import (
 
 	"mirrorbeam/internal/candidates"
 	"mirrorbeam/internal/components"
+	input "mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/digest"
 	"mirrorbeam/internal/docref"
+	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
@@ -222,7 +224,9 @@ func TestFailures(t *testing.T) {
 		"digests": {worktest.Tasks(t, runs, work.Delivery{Needed: []runfile.Kind{records.Digests}}, digests.Run)[0], placed(e.Shard), []string{digests.Run}},
 		"ids": {
 			worktest.Tasks(t, runs, work.Delivery{Needed: []runfile.Kind{records.IDs}}, digests.Run)[0],
-			placed(func(w *work.Desk, _ int) error { return RepeatedIDs(w, []docref.Ref{0}) }),
+			placed(func(w *work.Desk, _ int) error {
+				return RepeatedIDs(w, &documents.Layout{Starts: []docref.Ref{0}, Inputs: &documents.Inputs{Files: make([]input.File, 1)}})
+			}),
 			[]string{digests.Run},
 		},
 	} {

@@ -107,7 +107,7 @@ func (l listed) inputs(ctx context.Context, c *job.Config, known []corpus.File) 
 			return documents.Inputs{}, 0, setting.Errorf("{ignore}: %w", err)
 		}
 	}
-	inputs := documents.Inputs{Ignored: ignored, Files: files, Splits: corpus.Splits(files, SplitBytes(size)), Sources: corpus.AssignSources(files)}
+	inputs := documents.Inputs{Ignored: ignored, Passed: corpus.PassedFiles{}.Add(l.input.Passed).Add(l.reference.Passed), Files: files, Splits: corpus.Splits(files, SplitBytes(size)), Sources: corpus.AssignSources(files)}
 	return inputs, size, nil
 }
 

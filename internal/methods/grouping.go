@@ -57,5 +57,5 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	if err := m.Group(ctx, &g.Parameters, &g.layout, t.Number, w); err != nil {
 		return err
 	}
-	return groups.RepeatedIDs(w, g.layout.Starts)
+	return groups.RepeatedIDs(w, &g.layout)
 }

@@ -26,6 +26,7 @@ type Result struct {
 	// Sources counts documents by their sources, and Texts doubtful texts. Templates and Bridges are doubtful clusters.
 	Sources   sources.Counts
 	Texts     work.Texts
+	Repeated  work.RepeatedIDs
 	Templates work.Worst[work.Template]
 	Bridges   work.Worst[work.Bridge]
 	// Largest holds the largest clusters of output shards.
@@ -79,6 +80,7 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 		r.PassedOver = r.PassedOver.Add(o.PassedOver)
 		r.Sources.Add(o.Sources)
 		r.Texts.Add(o.Texts)
+		r.Repeated.Add(o.Repeated)
 		r.Mirrors.Add(o.Mirrors)
 		r.Templates.AddAll(o.Templates)
 		r.Bridges.AddAll(o.Bridges)

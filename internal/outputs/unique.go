@@ -1,10 +1,10 @@
 package outputs
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"math"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/documents"
@@ -98,7 +98,7 @@ func (c *copier) file(number int) (output.File, error) {
 	for {
 		stretch, sum, err := c.staying.next(number)
 		if err == io.EOF {
-			return c.writer.close()
+			return c.finish(number)
 		}
 		if err == nil {
 			err = c.stretch(stretch, sum)
@@ -152,7 +152,25 @@ func (c *copier) rows(number int, input *corpus.File) (output.File, error) {
 		return output.File{}, work.NewInputError(fmt.Errorf("copy rows of %s: %w", input.Path, err))
 	}
 	c.writer.out.Count(copied)
+	return c.finish(number)
+}
+
+// finish closes the copy of a file, which must have all documents that were kept of it.
+func (c *copier) finish(number int) (output.File, error) {
+	position, isLeft, err := c.staying.before(number, math.MaxInt64)
+	if err == nil && isLeft {
+		err = c.lost(number, position)
+	}
+	if err != nil {
+		return output.File{}, err
+	}
 	return c.writer.close()
+}
+
+// lost is the error of a document that the second reading does not find.
+func (c *copier) lost(number int, position int64) error {
+	return work.NewInputError(fmt.Errorf("read input %s: the file changed while the job ran: the document at %d was there when it was read first, and is not any more: run the job again when nobody writes to the file",
+		c.layout.Inputs.Files[number].Path, position))
 }
 
 // sink keeps the error of a writer, which is not one of the input.
@@ -192,7 +210,7 @@ func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error 
 		}
 	}
 	if sum != want {
-		return work.NewInputError(fmt.Errorf("read input %s: the file changed while the job ran: its bytes %d to %d do not give what they gave when they were read first", c.layout.Inputs.Files[stretch.File].Path, stretch.Start, stretch.End))
+		return work.NewInputError(fmt.Errorf("read input %s: the file changed while the job ran: its bytes %d to %d do not give what they gave when they were read first: run the job again when nobody writes to the file", c.layout.Inputs.Files[stretch.File].Path, stretch.Start, stretch.End))
 	}
 	return nil
 }
@@ -233,13 +251,9 @@ func (c *copier) batch(batch corpus.Batch) error {
 			return err
 		}
 		if position < batch.Offset {
-			continue // the file has changed: its checksum will show it
+			return c.lost(batch.File, position)
 		}
-		record := batch.Data[position-batch.Offset:]
-		if n := bytes.IndexByte(record, '\n'); n >= 0 {
-			record = record[:n+1]
-		}
-		if err := c.write(batch.Format, batch.File, position, record); err != nil {
+		if err := c.write(batch.Format, batch.File, position, batch.Line(position)); err != nil {
 			return err
 		}
 	}
@@ -256,9 +270,8 @@ func (c *copier) frames(batch corpus.Batch) error {
 	}
 	for position, record := range batch.Records() {
 		kept, isKept, err := c.staying.before(batch.File, position+1)
-		for err == nil && isKept && kept < position {
-			// The file has changed: its checksum will show it.
-			kept, isKept, err = c.staying.before(batch.File, position+1)
+		if err == nil && isKept && kept < position {
+			err = c.lost(batch.File, kept)
 		}
 		if err == nil && isKept {
 			err = c.write(batch.Format, batch.File, position, record)

@@ -23,6 +23,7 @@ var places = map[string]string{
 	string(warnings.TextField): "rejects", string(warnings.SourceLoss): "sources",
 	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
 	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.Expanding): "rejects",
+	string(warnings.NoText): "rejects", string(warnings.RepeatedID): "clusters",
 	alertSuspect: "suspects",
 	alertCrowded: "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
 }
@@ -36,6 +37,8 @@ var hiddenTexts = map[warnings.Kind]string{
 	warnings.Removal:        "More of a source is removed than --guard allows",
 	warnings.LargeCluster:   "A cluster has a large part of all documents",
 	warnings.Expanding:      "Compressed files became more than 1,000 times as long: were they made to cost time?",
+	warnings.NoText:         "Records are rejected since their text is null or missing",
+	warnings.RepeatedID:     "Several documents have one id: to join results with the input by id takes one for another",
 	warnings.ShortRecords:   "Most records are short: a word more at an end makes a near-duplicate",
 }
 

@@ -2,11 +2,18 @@
 package settingsfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 
 	"go.yaml.in/yaml/v3"
+
+	"mirrorbeam/internal/regular"
 )
+
+// MaxBytes is the size of the largest file of settings. All settings together take a few thousand bytes.
+const MaxBytes = 1 << 20
 
 // Value is the value of a setting in a file.
 type Value struct {
@@ -16,17 +23,45 @@ type Value struct {
 	At string
 }
 
-// Parse reads the settings in a file. Each of them stands there once, by its name in summary.json. A setting without a value
+// Read reads the settings in the file at a path, as [Parse] says. Only a file can be read, and none of more than [MaxBytes]:
+// a pipe may never end, and a device never does.
+func Read(path string, check func(name string) error) (map[string]Value, error) {
+	file, err := regular.Open(path)
+	if _, isOther := errors.AsType[*regular.Error](err); isOther {
+		return nil, fmt.Errorf("%w: write the settings to a file, and name that", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: check the path", err)
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(content) > MaxBytes {
+		return nil, fmt.Errorf("%s has more than %d bytes, and a setting a line takes far less: name a file of settings", path, MaxBytes)
+	}
+	return Parse(path, content, check)
+}
+
+// Parse reads the settings in a file of one document. Each of them stands there once, by its name in summary.json. A setting without a value
 // is as if it were not there. Check returns an error if there is no setting of a name. The error tells of all faults, with their
 // lines.
 func Parse(path string, content []byte, check func(name string) error) (map[string]Value, error) {
-	var document yaml.Node
-	if err := yaml.Unmarshal(content, &document); err != nil {
+	settings := map[string]Value{}
+	documents := yaml.NewDecoder(bytes.NewReader(content))
+	var document, second yaml.Node
+	switch err := documents.Decode(&document); {
+	case err == io.EOF: // it is empty
+		return settings, nil
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	settings := map[string]Value{}
-	if document.Kind == 0 { // it is empty
-		return settings, nil
+	switch err := documents.Decode(&second); {
+	case err == nil:
+		return nil, fmt.Errorf("%s:%d: a second document begins, and the settings of one job are one: remove the line --- and what is not meant", path, second.Line)
+	case err != io.EOF:
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	top := document.Content[0]
 	if top.Tag == "!!null" {

@@ -2,8 +2,11 @@ package settingsfile
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -29,6 +32,7 @@ func TestParse(t *testing.T) {
 		"- a":                    "job.yaml: must have a setting a line, as in threshold: 0.9",
 		"a: [[b]]":               "job.yaml:1: a must be a list of plain values",
 		"a: {b: c}":              "job.yaml:1: a must have a number for each name",
+		"a: 1\n---\nb: 2\n":      "job.yaml:2: a second document begins, and the settings of one job are one: remove the line --- and what is not meant",
 	} {
 		if _, err := Parse("job.yaml", []byte(content), known); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", content, err, want)
@@ -36,9 +40,37 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestRead: only a small file is read. Nothing else is waited for.
+func TestRead(t *testing.T) {
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	if err := os.WriteFile(at("job.yaml"), []byte("a: 1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at("large"), append([]byte("a: 1\n#"), make([]byte, MaxBytes)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(at("pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read(at("job.yaml"), known); err != nil || got["a"].Value != "1" {
+		t.Errorf("%v, %v", got, err)
+	}
+	for path, want := range map[string]string{
+		"/dev/zero":   "/dev/zero is a device and no file: write the settings to a file, and name that",
+		at("pipe"):    "pipe is a pipe and no file: write the settings to a file, and name that",
+		at("large"):   "large has more than 1048576 bytes",
+		at("nowhere"): "nowhere: no such file or directory: check the path",
+	} {
+		if _, err := Read(path, known); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", path, err, want)
+		}
+	}
+}
+
 // FuzzParse: no file of settings makes the program panic.
 func FuzzParse(f *testing.F) {
-	for _, content := range []string{"a: 1", "threshold: 0.8", "input: [a, &b b, *b]", "? [a]\n: b", "", "null", "weight: {a: 1}", "weight: &w {a: *w}"} {
+	for _, content := range []string{"a: 1", "threshold: 0.8", "input: [a, &b b, *b]", "? [a]\n: b", "", "null", "weight: {a: 1}", "a: 1\n---\nb: 2", "weight: &w {a: *w}"} {
 		f.Add([]byte(content))
 	}
 	f.Fuzz(func(_ *testing.T, content []byte) { _, _ = Parse("job.yaml", content, known) })

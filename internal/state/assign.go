@@ -59,7 +59,7 @@ func only(file *corpus.File) *corpus.File {
 // the same content.
 func isSame(known, file *corpus.File) bool {
 	return known.Name == file.Name && known.Size == file.Size && known.Generation == file.Generation &&
-		known.Compression == file.Compression && known.Format == file.Format && known.Reference == file.Reference
+		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR && known.Reference == file.Reference
 }
 
 // cutting cuts files into splits.

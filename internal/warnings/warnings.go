@@ -11,6 +11,7 @@ import (
 	"mirrorbeam/internal/common"
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
@@ -27,6 +28,10 @@ const (
 	LargeCluster Kind = "large_cluster"
 	// TextField: most of the texts are empty or addresses, so the text may be in another field.
 	TextField Kind = "text_field"
+	// RepeatedID: ids stand for several documents each, and rows name documents by their ids.
+	RepeatedID Kind = "repeated_ids"
+	// NoText: many records are rejected since their text is null or missing.
+	NoText Kind = "no_text"
 	// SourceLoss: a source loses more than nine tenths of its documents.
 	SourceLoss Kind = "source_loss"
 	// Expanding: compressed files become very long.
@@ -40,7 +45,7 @@ const (
 )
 
 // Kinds are all kinds of warnings, in the order in which they are listed.
-var Kinds = []Kind{Removal, LargeCluster, TextField, SourceLoss, Expanding, ShortRecords, LikelyTemplate, OnePair}
+var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, Expanding, ShortRecords, LikelyTemplate, OnePair}
 
 // Warning is a sentence for the user.
 type Warning struct {
@@ -62,6 +67,7 @@ func (w Warning) IsGrave() bool { return w.Kind == Removal || w.Kind == LargeClu
 type Findings struct {
 	Counts    work.Counts
 	Texts     work.Texts
+	Repeated  work.RepeatedIDs
 	Sources   []sources.Row
 	Templates work.Worst[work.Template]
 	Bridges   work.Worst[work.Bridge]
@@ -73,6 +79,8 @@ type Findings struct {
 func Of(c *job.Config, found Findings) []Warning {
 	warnings := append([]Warning{}, ofGuards(c, found)...)
 	warnings = append(warnings, ofTexts(c, found.Texts)...)
+	warnings = append(warnings, ofMissing(c, found.Counts)...)
+	warnings = append(warnings, ofRepeated(c, found)...)
 	warnings = append(warnings, ofSources(c, found.Sources)...)
 	warnings = append(warnings, ofExpanding(c, found.Counts.Expanding)...)
 	warnings = append(warnings, ofShort(c, found)...)
@@ -141,6 +149,42 @@ func ofExpanding(c *job.Config, files int64) []Warning {
 		Kind: Expanding, Flag: "--max-expanded",
 		Text: fmt.Sprintf("compressed files that became more than 1,000 times as long when they were decoded: %d; a file that was made to cost time looks so", files),
 	}}
+}
+
+// ofMissing warns of records without a text, where more than one of a hundred has none.
+func ofMissing(c *job.Config, counts work.Counts) []Warning {
+	if 100*counts.Empty <= counts.Documents+counts.Rejected || counts.Empty == 0 {
+		return nil
+	}
+	fields, _ := c.TextFields()
+	w := Warning{
+		Kind: NoText, Flag: "--text-field",
+		Text: fmt.Sprintf("%d of %d records are rejected since their text, field %s, is null or missing", counts.Empty, counts.Documents+counts.Rejected, strings.Join(fields, " and ")),
+	}
+	if len(c.Weight) > 0 {
+		w.Flag = "--weight"
+	}
+	return []Warning{w}
+}
+
+// ofRepeated warns of ids that several documents have, where rows name documents by their ids: who joins by them takes one
+// document for another.
+func ofRepeated(c *job.Config, found Findings) []Warning {
+	named := slices.DeleteFunc([]string{output.Removed, output.Unique, output.Pairs}, func(of string) bool { return !slices.Contains(c.Outputs(), of) })
+	if found.Repeated.Documents == 0 || len(named) == 0 {
+		return nil
+	}
+	ids := fmt.Sprintf("%d ids stand", found.Counts.RepeatedIDs)
+	if found.Counts.RepeatedIDs == 1 {
+		ids = "one id stands"
+	}
+	w := Warning{
+		Kind: RepeatedID, Flag: "--id-field",
+		Text: fmt.Sprintf("%s for %d documents, such as %s and %s: to join %s with the input by id takes one for another; join by ref, which is unique, or name a field whose values differ",
+			ids, found.Repeated.Documents, found.Repeated.Example.First, found.Repeated.Example.Second, strings.Join(named, " and ")),
+		A: found.Repeated.Example.First, B: found.Repeated.Example.Second,
+	}
+	return []Warning{w}
 }
 
 // ofShort warns of near-duplicates among short records.

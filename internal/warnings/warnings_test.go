@@ -123,3 +123,37 @@ func TestFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatedIDs: ids of several documents are told of where rows name documents by their ids.
+func TestRepeatedIDs(t *testing.T) {
+	found := Findings{
+		Counts:   work.Counts{RepeatedIDs: 50},
+		Repeated: work.RepeatedIDs{Documents: 200, Example: work.IDExample{First: "in:0", Second: "in:90"}},
+	}
+	for emit, want := range map[string]string{
+		"removed": "removed", "clusters": "", "pairs unique": "unique and pairs", "clusters removed pairs unique": "removed and unique and pairs",
+	} {
+		config := job.Default()
+		config.Emit = strings.Fields(emit)
+		got := Of(&config, found)
+		if len(got) > 0 != (want != "") {
+			t.Errorf("%s: %+v", emit, got)
+		}
+		if want != "" && (got[0].Kind != RepeatedID || got[0].Text != "50 ids stand for 200 documents, such as in:0 and in:90: to join "+want+
+			" with the input by id takes one for another; join by ref, which is unique, or name a field whose values differ") {
+			t.Errorf("%s: %+v", emit, got[0])
+		}
+	}
+}
+
+// TestNoText: rejects for want of a text are told of where they are more than one of a hundred.
+func TestNoText(t *testing.T) {
+	config := job.Default()
+	if got := Of(&config, Findings{Counts: work.Counts{Documents: 99, Rejected: 1, Empty: 1}}); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+	got := Of(&config, Findings{Counts: work.Counts{Documents: 100, Rejected: 100, Empty: 100}})
+	if len(got) != 1 || got[0].Kind != NoText || got[0].Text != "100 of 200 records are rejected since their text, field text, is null or missing" {
+		t.Errorf("%+v", got)
+	}
+}

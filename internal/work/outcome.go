@@ -26,6 +26,8 @@ type Outcome struct {
 	Sources sources.Counts `json:",omitzero"`
 	// OtherSources counts the values, and their documents, that are not among those that most documents of a corpus have.
 	OtherSources [sources.Corpora]sources.Others `json:",omitzero"`
+	// Repeated says which ids several documents have.
+	Repeated RepeatedIDs `json:",omitzero"`
 	// Texts counts texts that are likely to be something else.
 	Texts Texts `json:",omitzero"`
 	// Common says which shingles are common; nil if nobody asked.
@@ -62,7 +64,11 @@ type Counts struct {
 	ReferenceDocuments int64 `json:"reference_documents,omitempty"`
 	ReferenceBytes     int64 `json:"reference_bytes,omitempty"`
 	Rejected           int64 `json:"rejected"`
-	InvalidUTF8        int64 `json:"invalid_utf8"`
+	// Empty counts the Rejected records whose text is null or missing.
+	Empty int64 `json:"empty,omitempty"`
+	// RepeatedIDs counts the ids that several documents of the input have.
+	RepeatedIDs int64 `json:"repeated_ids,omitempty"`
+	InvalidUTF8 int64 `json:"invalid_utf8"`
 	// Expanding counts the compressed files that became more than 1,000 times as long when they were decoded.
 	Expanding int64 `json:"expanding,omitempty"`
 	// Unranked counts the documents of the input to which the preference gives no place.
@@ -104,6 +110,8 @@ func (c *Counts) Add(other Counts) {
 	c.ReferenceDocuments += other.ReferenceDocuments
 	c.ReferenceBytes += other.ReferenceBytes
 	c.Rejected += other.Rejected
+	c.Empty += other.Empty
+	c.RepeatedIDs += other.RepeatedIDs
 	c.InvalidUTF8 += other.InvalidUTF8
 	c.Expanding += other.Expanding
 	c.Unranked += other.Unranked

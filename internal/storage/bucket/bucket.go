@@ -108,6 +108,7 @@ func (s *Store) List(folder string) iter.Seq2[storage.Info, error] {
 			yield(storage.Info{}, err)
 			return
 		}
+		var seen marks
 		for mark, more := "", true; more; more = mark != "" {
 			var page []Object
 			err := s.request("list", folder, func(ctx context.Context) (err error) {
@@ -117,13 +118,22 @@ func (s *Store) List(folder string) iter.Seq2[storage.Info, error] {
 				}
 				return err
 			})
+			if err == nil {
+				if err = seen.add(mark, len(page)); err != nil {
+					err = s.failure("list", folder, err)
+				}
+			}
 			if err != nil {
 				yield(storage.Info{}, err)
 				return
 			}
 			for _, object := range page {
-				if strings.HasSuffix(object.Name, "/") {
+				switch {
+				case strings.HasSuffix(object.Name, "/"):
 					continue
+				case !strings.HasPrefix(object.Name, prefix.Name):
+					yield(storage.Info{}, s.failure("list", folder, fmt.Errorf("the service lists %q, which is not in this folder: ask those who run it", object.Name)))
+					return
 				}
 				if !yield(s.info(Key{prefix.Bucket, object.Name}, object), nil) {
 					return

@@ -237,3 +237,48 @@ func TestMarks(t *testing.T) {
 		t.Errorf("%d files", found)
 	}
 }
+
+// TestEndlessLists: a list of a service that breaks its word ends with an error: it repeats marks, gives empty pages for
+// ever, or names what is not in the folder.
+func TestEndlessLists(t *testing.T) {
+	const most = 10_000 // pages that a service of these tests gives
+	list := func(page func(n int) ([]Object, string)) (files, pages int, err error) {
+		m := newMemory()
+		m.page = func(string) ([]Object, string, error) {
+			if pages++; pages > most {
+				return nil, "", nil
+			}
+			objects, next := page(pages)
+			return objects, next, nil
+		}
+		for _, err := range New("test", m, quick()).List("test://bucket/folder") {
+			if err != nil {
+				return files, pages, err
+			}
+			files++
+		}
+		return files, pages, nil
+	}
+	one := []Object{{Name: "folder/a", Size: 1}}
+	for what, test := range map[string]struct {
+		page func(n int) ([]Object, string)
+		want string
+	}{
+		"one mark":        {func(int) ([]Object, string) { return one, "again" }, "again"},
+		"a circle":        {func(n int) ([]Object, string) { return one, fmt.Sprint(n % 7) }, "never ends"},
+		"a late circle":   {func(n int) ([]Object, string) { return one, fmt.Sprint(min(n, 100+n%50)) }, "never ends"},
+		"empty pages":     {func(n int) ([]Object, string) { return nil, fmt.Sprint(n) }, "pages in a row are empty"},
+		"another folder":  {func(int) ([]Object, string) { return []Object{{Name: "other/a"}}, "" }, `"other/a"`},
+		"honest":          {func(n int) ([]Object, string) { return one, strings.Repeat("m", (300 - n)) }, ""},
+		"some are empty":  {func(n int) ([]Object, string) { return one[:1-n%2], strings.Repeat("m", (300 - n)) }, ""},
+		"only one at all": {func(int) ([]Object, string) { return one, "" }, ""},
+	} {
+		files, pages, err := list(test.page)
+		if test.want == "" && (err != nil || files == 0) || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %d files in %d pages, %v", what, files, pages, err)
+		}
+		if pages > 2*mostEmpty {
+			t.Errorf("%s: it asked for %d pages", what, pages)
+		}
+	}
+}

@@ -26,6 +26,7 @@ type memory struct {
 	made    int
 	calls   int
 	ask     func(request string) error
+	page    func(mark string) ([]Object, string, error) // answers lists if it is not nil
 }
 
 func newMemory() *memory {
@@ -57,7 +58,10 @@ func (m *memory) set(ask func(request string) error) {
 	m.ask = ask
 }
 
-func (m *memory) List(context.Context, Key, string) ([]Object, string, error) {
+func (m *memory) List(_ context.Context, _ Key, mark string) ([]Object, string, error) {
+	if m.page != nil {
+		return m.page(mark)
+	}
 	return []Object{{Name: "folder/", Size: 0}, {Name: "folder/a", Size: 1}}, "", m.begin("list")
 }
 
@@ -81,7 +85,10 @@ func (m *memory) Read(_ context.Context, span Span) (Body, error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	content := m.content[span.Key][span.Offset:][:span.Length]
-	return Body{io.NopCloser(bytes.NewReader(content)), m.objects[span.Key].Generation, span.Offset}, nil
+	return Body{
+		ReadCloser: io.NopCloser(bytes.NewReader(content)), Generation: m.objects[span.Key].Generation,
+		Offset: span.Offset, Length: span.Length, Size: m.objects[span.Key].Size,
+	}, nil
 }
 
 func (m *memory) Put(_ context.Context, put Put, content []byte) (string, error) {

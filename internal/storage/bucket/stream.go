@@ -19,6 +19,7 @@ type stream struct {
 	file    *file
 	ctx     context.Context // of the caller
 	at, end int64
+	began   int64              // where the connection began
 	body    io.ReadCloser      // nil while there is no connection
 	cut     context.CancelFunc // ends the connection of the body
 	whole   bool               // it began with the first byte and ends with the last one
@@ -72,6 +73,12 @@ func (s *stream) read(ctx context.Context, b []byte) (n int, err error) {
 	for n == 0 && err == nil {
 		n, err = s.body.Read(b)
 	}
+	if s.at+int64(n) == s.end && err == nil {
+		if more, _ := s.body.Read(make([]byte, 1)); more > 0 {
+			s.disconnect()
+			return 0, tooLong(s.end - s.began)
+		}
+	}
 	if err != nil {
 		s.disconnect()
 	}
@@ -100,11 +107,32 @@ func (s *stream) connect(ctx context.Context) error {
 		}
 		return err
 	}
-	s.body = body
-	if body.Offset != s.at {
-		return fmt.Errorf("the answer begins at %d and not at %d: the service reads no ranges", body.Offset, s.at)
+	s.body, s.began = body, s.at
+	if err := span.check(body, f.pinned().Size); err != nil {
+		return err
 	}
 	return f.meet(body.Generation)
+}
+
+// check returns an error unless an answer is of the span, and of an object of that size.
+func (s Span) check(body Body, size int64) error {
+	switch {
+	case body.Offset != s.Offset:
+		return fmt.Errorf("the answer begins at %d and not at %d: the service reads no ranges", body.Offset, s.Offset)
+	case body.Size >= 0 && body.Size != size:
+		return fmt.Errorf("%w: it had %d bytes, and the answer is of a file of %d", storage.ErrChanged, size, body.Size)
+	case body.Length > s.Length:
+		return tooLong(s.Length)
+	case body.Encoding != "" && body.Length != s.Length:
+		// A file that is stored in this coding has as many bytes in a range as any other.
+		return fmt.Errorf("%w: somebody has applied the coding %s to the answer on its way: switch that off in the service, or in the proxy before it", storage.ErrDamaged, body.Encoding)
+	}
+	return nil
+}
+
+// tooLong is the error of an answer of more bytes than were asked for.
+func tooLong(wanted int64) error {
+	return fmt.Errorf("%w: the answer has more than the %d bytes that were asked for: the file has another length than the service says", storage.ErrDamaged, wanted)
 }
 
 // disconnect ends the connection, if there is one.

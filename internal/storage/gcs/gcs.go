@@ -192,7 +192,11 @@ func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, erro
 	if err != nil {
 		return bucket.Body{}, err
 	}
-	return bucket.Body{ReadCloser: reader, Generation: format(reader.Attrs.Generation), Offset: reader.Attrs.StartOffset}, nil
+	attributes := reader.Attrs
+	return bucket.Body{
+		ReadCloser: reader, Generation: format(attributes.Generation), Offset: attributes.StartOffset,
+		Length: reader.Remain(), Size: attributes.Size, Encoding: attributes.ContentEncoding,
+	}, nil
 }
 
 // Remove removes an object.

@@ -85,3 +85,9 @@ func TestConformBucket(t *testing.T) {
 	t.Cleanup(storage.Register("gs", gcs.New(hasty())))
 	storagetest.ConformBucket(t, proxy, storagetest.LongPages, places(server, hasty()))
 }
+
+// TestLies: a service that breaks its word about a file is not believed.
+func TestLies(t *testing.T) {
+	proxy, server := serve(t)
+	storagetest.Lies(t, proxy, places(server, hasty())(t))
+}

@@ -20,14 +20,21 @@ import (
 // rangeOf is a stretch in the words of HTTP.
 func rangeOf(offset, length int64) string { return fmt.Sprintf("bytes=%d-%d", offset, offset+length-1) }
 
-// start returns where the answer to a request for a range begins. Without a range it is the whole object.
-func start(contentRange *string) (offset int64, err error) {
-	if text := aws.ToString(contentRange); text != "" {
-		if _, err := fmt.Sscanf(text, "bytes %d-", &offset); err != nil {
-			return 0, fmt.Errorf("the answer is of the range %q: %w", text, err)
-		}
+// place returns where the answer to a request for a range begins, and the size of the whole object, -1 if it does not tell.
+// Without a range it is the whole object.
+func place(contentRange *string, length int64) (offset, size int64, err error) {
+	text := aws.ToString(contentRange)
+	if text == "" {
+		return 0, length, nil
 	}
-	return offset, nil
+	var last int64
+	if _, err := fmt.Sscanf(text, "bytes %d-%d/%d", &offset, &last, &size); err == nil {
+		return offset, size, nil
+	}
+	if _, err := fmt.Sscanf(text, "bytes %d-%d/*", &offset, &last); err != nil {
+		return 0, 0, fmt.Errorf("the answer is of the range %q: %w", text, err)
+	}
+	return offset, -1, nil
 }
 
 // decode returns the name of an object in a list.

@@ -183,12 +183,15 @@ func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, erro
 	if err != nil {
 		return bucket.Body{}, s.elsewhere(span.Bucket, err)
 	}
-	offset, err := start(answer.ContentRange)
-	if err != nil {
+	body := bucket.Body{ReadCloser: answer.Body, Generation: generation(answer.ETag), Length: -1, Encoding: aws.ToString(answer.ContentEncoding)}
+	if answer.ContentLength != nil {
+		body.Length = *answer.ContentLength
+	}
+	if body.Offset, body.Size, err = place(answer.ContentRange, body.Length); err != nil {
 		answer.Body.Close()
 		return bucket.Body{}, err
 	}
-	return bucket.Body{ReadCloser: answer.Body, Generation: generation(answer.ETag), Offset: offset}, nil
+	return body, nil
 }
 
 // Remove removes an object. A service that does not know the condition removes any generation.

@@ -81,3 +81,9 @@ func TestConformBucket(t *testing.T) {
 	t.Cleanup(storage.Register("s3", s3.New(hasty())))
 	storagetest.ConformBucket(t, proxy, storagetest.LatePrecondition, places(server.CreateBucket, hasty()))
 }
+
+// TestLies: a service that breaks its word about a file is not believed.
+func TestLies(t *testing.T) {
+	proxy, server := fake(t)
+	storagetest.Lies(t, proxy, places(server.CreateBucket, hasty())(t))
+}
