@@ -8,8 +8,10 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/webtext"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 // mirrorsCommand is the main job with defaults of its own, for those who look for mirrors of sites.
@@ -23,6 +25,7 @@ const mirrorsThreshold = 0.5
 // newMirrorsCommand returns the command before its flags are set.
 func newMirrorsCommand() mirrorsCommand {
 	config := job.Default()
+	config.HTMLText, config.Normalize = webtext.Main, sketch.Normalization{Skeleton: true}
 	config.Threshold, config.Emit = mirrorsThreshold, []string{output.Mirrors, output.Sites, output.Suspects}
 	return mirrorsCommand{runCommand{Config: config}}
 }
@@ -35,6 +38,9 @@ func (c *mirrorsCommand) Run(ctx context.Context, out io.Writer) error {
 	}
 	if c.Scoring() == methods.Hamming && !slices.Contains(c.Given, "threshold") {
 		c.Threshold = job.Default().Threshold // it is of no use
+	}
+	if isOfTexts := c.Keys != methods.SameBytes && (c.Features == "" || c.FeatureWeight > 0); !isOfTexts && !slices.Contains(c.Given, "normalize") {
+		c.Normalize = sketch.Normalization{}
 	}
 	return c.runCommand.Run(ctx, out)
 }
