@@ -104,7 +104,7 @@ func newFolder(path string) (*folder, error) {
 // further are letters that the file of Unicode has no Latin letter for, and that look like one in a usual font.
 var further = map[rune]string{
 	'ĸ': "k", 'ʍ': "m", 'ƅ': "b", 'ǝ': "a", 'ȝ': "3", 'ß': "b", 'π': "n", 'ո': "n", 'ռ': "n", 'ᴎ': "n", 'ш': "w", 'ω': "w",
-	'ѡ': "w", 'ɯ': "w", 'ц': "u", 'χ': "x", 'ҽ': "e", 'є': "e", 'ε': "e", 'ɩ': "l", 'ʝ': "j", 'ŋ': "n", 'ɾ': "r", 'þ': "p",
+	'ѡ': "w", 'ɯ': "w", 'ц': "u", 'χ': "x", 'ҽ': "e", 'є': "e", 'ε': "e", 'ɩ': "l", 'ʝ': "j", 'ŋ': "n", 'ɾ': "r", 'þ': "p", 'ʉ': "u", 'ᶌ': "v",
 }
 
 // entry returns what a character becomes. It is false if the character stays, or if what it looks like is no word or more
