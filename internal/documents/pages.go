@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -75,8 +76,8 @@ func (p *pager) address(r *Record, file *corpus.File) (text []byte, page site.Ad
 	return text, page, ok
 }
 
-// add adds a document of so many shingles to the pages of a block, or counts it if it has no address. Without a rule it does
-// nothing.
+// add adds a document of so many shingles to the pages of a block, or counts it if it has no address. A value that should be an
+// address, and is none, is a reject as well: the document stays. Without a rule it does nothing.
 func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shingles int) {
 	if p.paging.Rule == "" {
 		return
@@ -84,6 +85,9 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	text, address, ok := p.address(r, file)
 	if !ok {
 		b.counts.Unsited++
+		if value := r.Content.Others[p.url]; len(value) > 0 && !site.IsOpaque(string(value)) {
+			b.reject(file, r.Position, fmt.Sprintf("the document stays, but belongs to no site: its %s is no address of a page: %.100q", p.paging.URL, value))
+		}
 		return
 	}
 	name, path := p.paging.Rule.Of(address)

@@ -30,6 +30,8 @@ func TestPages(t *testing.T) {
 		{"mailto:x@a.org", "", "", ""},
 		{"http://b.org/1", "soon", "false", "Swiss German"},
 		{long, "", "", "gsw"},
+		{"123", "", "", ""},
+		{"http://a.org:99999/", "", "", ""},
 	} {
 		r := &Record{Content: corpus.Record{Others: make([][]byte, len(at))}}
 		for field, value := range map[string]string{"url": d.url, "date": d.date, "password_input": d.login, "language": d.language} {
@@ -39,8 +41,11 @@ func TestPages(t *testing.T) {
 		}
 		m.pages.add(b, docref.Ref(10*i), r, &corpus.File{Format: corpus.JSONLines}, 100+i)
 	}
-	if b.counts.Unsited != 2 || len(b.sites) != 2 {
+	if b.counts.Unsited != 4 || len(b.sites) != 2 {
 		t.Errorf("%d documents without a site, %d sites", b.counts.Unsited, len(b.sites))
+	}
+	if rejects := string(b.rejects); b.counts.Rejected != 2 || !strings.Contains(rejects, `url is no address of a page: \"123\"`) || !strings.Contains(rejects, ":99999") {
+		t.Errorf("%d rejects: %s", b.counts.Rejected, rejects)
 	}
 	pages := Pages{b.pages}
 	var got []records.Page
