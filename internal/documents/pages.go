@@ -36,15 +36,15 @@ func (p Paging) fields() []string {
 	if p.Rule == "" {
 		return nil
 	}
-	return []string{p.URL, p.Date, formats.PasswordInput, formats.Language, formats.Markup}
+	return []string{p.URL, p.Date, formats.PasswordInput, formats.Language, formats.Markup, formats.Canonical}
 }
 
 // pager tells the pages of sites. It is not for concurrent use.
 type pager struct {
 	paging Paging
 	// The numbers of the fields in [corpus.Record.Others], -1 for none.
-	url, date, login, language, markup int
-	seed                               uint64
+	url, date, login, language, markup, canonical int
+	seed                                          uint64
 }
 
 // newPager returns a pager of records with these other fields. The seed is the key of all hashes.
@@ -52,6 +52,7 @@ func newPager(p Paging, fields []string, seed uint64) pager {
 	return pager{
 		paging: p, seed: seed, url: slices.Index(fields, p.URL), date: slices.Index(fields, p.Date),
 		login: slices.Index(fields, formats.PasswordInput), language: slices.Index(fields, formats.Language), markup: slices.Index(fields, formats.Markup),
+		canonical: slices.Index(fields, formats.Canonical),
 	}
 }
 
@@ -93,7 +94,12 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	name, path := p.paging.Rule.Of(address)
 	page := records.Page{
 		Site: xxh3.HashStringSeed(name, p.seed), Path: xxh3.HashStringSeed(path, p.seed), Login: string(r.Content.Others[p.login]) == "true",
-		Address: text[:min(len(text), mostAddressBytes)],
+		Start: path == "", Address: text[:min(len(text), mostAddressBytes)],
+	}
+	if original, ok := site.Parse(string(r.Content.Others[p.canonical])); ok {
+		if other, _ := p.paging.Rule.Of(original); other != name {
+			page.Original = xxh3.HashStringSeed(other, p.seed)
+		}
 	}
 	copy(page.Language[:], webtext.BaseLanguage(r.Content.Others[p.language]))
 	if markup := r.Content.Others[p.markup]; len(markup) == records.MarkupSize {
@@ -101,6 +107,9 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	}
 	b.pages = records.AppendSplitPage(b.pages, records.SplitPage{Ref: ref, Page: page})
 	count := records.SiteCount{Site: page.Site, Pages: 1, Text: int64(shingles), First: records.NoDate}
+	if page.Login {
+		count.Logins = 1
+	}
 	if seconds, ok := preference.Seconds(r.Content.Others[p.date]); ok {
 		count.First = seconds
 	}
