@@ -9,17 +9,36 @@ const (
 	aLook = 1
 )
 
-// looksLike holds the characters that look somewhat like others, in skeletons: one like another, or one like two.
-var looksLike = looksOf("b d", "c e", "g q", "m n", "n r", "u v", "6 g", "8 e", "b lb", "b ld", "b dl", "d dl", "d lb", "d ld", "h lh", "k lc", "m nn")
+// looks are the characters that look somewhat like others, in skeletons: one like another, or one like two.
+var looks = looksOf("b d", "c e", "g q", "m n", "n r", "u v", "6 g", "8 e", "b lb", "b ld", "b dl", "d dl", "d lb", "d ld", "h lh", "k lc", "m nn")
+
+// table holds, by a character of ASCII, what looks somewhat like it.
+type table [128][]string
 
 // looksOf makes both directions of pairs.
-func looksOf(pairs ...string) map[[2]string]bool {
-	all := map[[2]string]bool{}
+func looksOf(pairs ...string) *table {
+	t := new(table)
 	for _, pair := range pairs {
-		one, other := pair[:1], pair[2:]
-		all[[2]string{one, other}], all[[2]string{other, one}] = true, true
+		one, other := pair[0], pair[2:]
+		t[one] = append(t[one], other)
+		if len(other) == 1 {
+			t[other[0]] = append(t[other[0]], pair[:1])
+		}
 	}
-	return all
+	return t
+}
+
+// are reports whether a character looks like others.
+func (t *table) are(one rune, others []rune) bool {
+	if one >= rune(len(t)) {
+		return false
+	}
+	for _, other := range t[one] {
+		if len(other) == len(others) && rune(other[0]) == others[0] && (len(other) == 1 || rune(other[1]) == others[1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // distance returns what it costs to turn one name into the other, where no part is changed twice. A slip costs as much as is
@@ -49,10 +68,14 @@ func distanceAt(rows [][]int, a, b []rune, slip int) int {
 	if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
 		least = min(least, rows[i-2][j-2]+slip)
 	}
-	for _, n := range [][2]int{{1, 1}, {1, 2}, {2, 1}} {
-		if i >= n[0] && j >= n[1] && looksLike[[2]string{string(a[i-n[0]:]), string(b[j-n[1]:])}] {
-			least = min(least, rows[i-n[0]][j-n[1]]+aLook)
-		}
+	if looks.are(a[i-1], b[j-1:]) {
+		least = min(least, rows[i-1][j-1]+aLook)
+	}
+	if j > 1 && looks.are(a[i-1], b[j-2:]) {
+		least = min(least, rows[i-1][j-2]+aLook)
+	}
+	if i > 1 && looks.are(b[j-1], a[i-2:]) {
+		least = min(least, rows[i-2][j-1]+aLook)
 	}
 	return least
 }

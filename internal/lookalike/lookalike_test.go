@@ -93,3 +93,14 @@ func FuzzOf(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkOf(b *testing.B) {
+	for _, host := range []string{"login.santander-online.example.net", "kestrelmeadow.org"} {
+		b.Run(host, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Of(host, "bankofamerica.com")
+			}
+		})
+	}
+}
