@@ -120,19 +120,19 @@ var ascii = func() (all [utf8.RuneSelf]byte) {
 // and to fold it again changes nothing.
 func Append(dst, text []byte) []byte {
 	start, t := len(dst), theTable()
-	last := rune(0)
+	last, isBroken := rune(0), false
 	for at := 0; at < len(text); {
 		c := text[at]
 		if c < utf8.RuneSelf {
 			dst = appendLetter(dst, start, ascii[c])
-			last = rune(c)
+			last, isBroken = rune(c), false
 			at++
 			continue
 		}
 		r, size := utf8.DecodeRune(text[at:])
 		rest := text[at+size:]
 		switch number := t.of(r); {
-		case number == 0 || isOfRun(r, last, rest):
+		case number == 0, isOfRun(r, last, rest), number == 1 && isBroken: // the bytes on both sides might form a character
 			dst = append(dst, text[at:at+size]...)
 		default:
 			target := t.targets[number]
@@ -140,7 +140,7 @@ func Append(dst, text []byte) []byte {
 				dst = appendLetter(dst, start, target[i])
 			}
 		}
-		at, last = at+size, r
+		at, last, isBroken = at+size, r, r == utf8.RuneError && size == 1
 	}
 	return dst
 }

@@ -41,7 +41,7 @@ func TestAppend(t *testing.T) {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	}
-	for _, text := range []string{"ဝန်ကြီးဌာန", "한국어", "漢字", "\xff\x80", "€5", "×\u0b95"[2:]} {
+	for _, text := range []string{"ဝန်ကြီးဌာန", "한국어", "漢字", "\xff\x80", "\xc7\u0305\xba", "€5", "×\u0b95"[2:]} {
 		if got := fold(text); got != text {
 			t.Errorf("%q becomes %q", text, got)
 		}
