@@ -62,3 +62,24 @@ func textOf(page string, mode Mode) string {
 	extractor := Extractor{Mode: mode}
 	return string(extractor.Append(nil, Page{Content: []byte(page)}))
 }
+
+// FuzzOpen: whatever tags come, an element is open as often as it has begun without ending.
+func FuzzOpen(f *testing.F) {
+	f.Add("<p><b hidden><table><td><p></b></table></p><li><li hidden></ul>x<hr/></p><option><div></td></tr>")
+	f.Fuzz(func(t *testing.T, page string) {
+		e := Extractor{}
+		e.Append(nil, Page{Content: []byte(page)})
+		paragraphs, tables := 0, 0
+		for _, open := range e.html.elements.open {
+			switch open.tag {
+			case paragraph:
+				paragraphs++
+			case table:
+				tables++
+			}
+		}
+		if got := e.html.elements; got.paragraphs != paragraphs || got.tables != tables {
+			t.Errorf("%d paragraphs and %d tables are open, and %d and %d are counted", paragraphs, tables, got.paragraphs, got.tables)
+		}
+	})
+}
