@@ -30,6 +30,14 @@ func newMirrorsCommand() mirrorsCommand {
 	return mirrorsCommand{runCommand{Config: config}}
 }
 
+// Validate checks the settings. Features have no letters to fold.
+func (c *mirrorsCommand) Validate() error {
+	if c.Features != "" && c.FeatureWeight == 0 && !slices.Contains(c.Given, "normalize") {
+		c.Normalize = sketch.Normalization{}
+	}
+	return c.Config.Validate()
+}
+
 // Run runs the job and prints the outcome. The copy that is kept of a page is that of the best ranked site, unless the user
 // wants another one.
 func (c *mirrorsCommand) Run(ctx context.Context, out io.Writer) error {
@@ -38,9 +46,6 @@ func (c *mirrorsCommand) Run(ctx context.Context, out io.Writer) error {
 	}
 	if c.Scoring() == methods.Hamming && !slices.Contains(c.Given, "threshold") {
 		c.Threshold = job.Default().Threshold // it is of no use
-	}
-	if isOfTexts := c.Keys != methods.SameBytes && (c.Features == "" || c.FeatureWeight > 0); !isOfTexts && !slices.Contains(c.Given, "normalize") {
-		c.Normalize = sketch.Normalization{}
 	}
 	return c.runCommand.Run(ctx, out)
 }
