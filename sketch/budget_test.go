@@ -24,6 +24,7 @@ func TestBudget(t *testing.T) {
 		"NFKC":        {text: strings.Repeat("\ufdfa", 100_000), options: Options{Normalization: Normalization{NFKC: true}}},
 		"fold":        {text: strings.Repeat("\u0390", 600_000), options: Options{Normalization: Normalization{Fold: true}}},
 		"names":       {text: strings.Repeat("#", 200_000), options: Options{Code: Code{Language: "rust", Names: true}}},
+		"skeleton":    {text: strings.Repeat("\u0430", 1_000_000), options: Options{Normalization: Normalization{Skeleton: true}}},
 		"tokens":      {text: strings.Repeat("a ", 200_000)},
 		"characters":  {text: strings.Repeat("a", 200_000), options: Options{Measure: Measure{Tokens: CharacterTokens}}},
 		"stop words":  {text: strings.Repeat("a ", 100_000), options: Options{StopWords: stopWords, StopWordUse: RequireStopWords}},

@@ -12,15 +12,21 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/transform"
 	"golang.org/x/text/unicode/norm"
+
+	"mirrorbeam/internal/confusables"
 )
 
 // Normalization says what a [Normalizer] does to texts. The zero value does nothing. Its text form has the
-// names of the steps, "nfc", "nfkc", "fold" and "punctuation", with commas between them, or is "none".
+// names of the steps, "nfc", "nfkc", "skeleton", "fold" and "punctuation", with commas between them, or is "none".
 type Normalization struct {
 	// NFC composes letters and marks as Unicode Standard Annex 15 says. So é is the same however it was
 	// typed. NFKC also removes differences of form: full-width letters, ligatures, superscripts, circled
 	// digits. It may join or split words, and changes program code. At most one of the two is set.
 	NFC, NFKC bool
+
+	// Skeleton makes texts that look the same the same: it drops characters that cannot be seen, and replaces letters and digits
+	// by those that they look like, as Unicode Technical Standard 39 says. Letters become small.
+	Skeleton bool
 
 	// Fold is full case folding. It goes beyond lower case, which tokens have anyway: ß becomes ss, and the
 	// final sigma a sigma.
@@ -44,7 +50,7 @@ func (n *Normalization) steps() []struct {
 	return []struct {
 		name string
 		on   *bool
-	}{{"nfc", &n.NFC}, {"nfkc", &n.NFKC}, {"fold", &n.Fold}, {"punctuation", &n.Punctuation}}
+	}{{"nfc", &n.NFC}, {"nfkc", &n.NFKC}, {"skeleton", &n.Skeleton}, {"fold", &n.Fold}, {"punctuation", &n.Punctuation}}
 }
 
 // MarshalText returns the text form of n.
@@ -90,7 +96,7 @@ func (n *Normalization) set(name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown step %q: take nfc, nfkc, fold, punctuation, or none alone", name)
+	return fmt.Errorf("unknown step %q: take nfc, nfkc, skeleton, fold, punctuation, or none alone", name)
 }
 
 // Normalizer normalizes texts. It reuses its buffers, so it allocates nothing in a text. Only one goroutine
@@ -103,6 +109,7 @@ type Normalizer struct {
 	folder           cases.Caser
 	segments         norm.Iter
 	composed, folded []byte
+	skeleton         []byte
 }
 
 // NewNormalizer returns a Normalizer, or an error if n sets both forms.
@@ -125,6 +132,10 @@ func (n *Normalizer) Append(dst, text []byte) []byte {
 	if compose {
 		n.composed = n.charge(n.appendComposed(n.begin(n.composed[:0], text), text))
 		text = n.composed
+	}
+	if n.steps.Skeleton {
+		n.skeleton = n.charge(confusables.Append(n.begin(n.skeleton[:0], text), text))
+		text = n.skeleton
 	}
 	if !n.steps.Fold && !n.steps.Punctuation {
 		return n.charge(append(n.begin(dst, text), text...))

@@ -43,6 +43,8 @@ func TestNormalizer(t *testing.T) {
 		{"nfc,punctuation", "e\u00ad\u0301", "é"},
 		{"punctuation", "\xc2\u00ad\xad", "\xc2\u00ad\xad"},
 		{"nfkc,fold,punctuation", "Ｏ’Ｎｅｉｌｌ…", "oneill   "},
+		{"skeleton", "Sіgn in: Рay\u00adPal\u200b, \U000e0041café \xff", "slgn ln: paypal, cafe \xff"},
+		{"nfc,skeleton,punctuation", "do\u200bn\u2019\u200bt, e\u0301", "dont  e"},
 	} {
 		if got := string(newNormalizer(t, c.steps).Append([]byte("x:"), []byte(c.text))); got != "x:"+c.want {
 			t.Errorf("%s of %q = %q, want %q", c.steps, c.text, got, "x:"+c.want)
@@ -56,6 +58,7 @@ func TestNormalization(t *testing.T) {
 		"none":                  "none",
 		"fold":                  "fold",
 		"punctuation,fold,nfkc": "nfkc,fold,punctuation",
+		"fold,skeleton,nfc":     "nfc,skeleton,fold",
 	} {
 		var n Normalization
 		if err := n.UnmarshalText([]byte(text)); err != nil {

@@ -8,8 +8,10 @@ import (
 	"mirrorbeam/internal/methods"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/preference"
+	"mirrorbeam/internal/webtext"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 // mirrorsCommand is the main job with defaults of its own, for those who look for mirrors of sites.
@@ -23,8 +25,17 @@ const mirrorsThreshold = 0.5
 // newMirrorsCommand returns the command before its flags are set.
 func newMirrorsCommand() mirrorsCommand {
 	config := job.Default()
+	config.HTMLText, config.Normalize = webtext.Main, sketch.Normalization{Skeleton: true}
 	config.Threshold, config.Emit = mirrorsThreshold, []string{output.Mirrors, output.Sites, output.Suspects}
 	return mirrorsCommand{runCommand{Config: config}}
+}
+
+// Validate checks the settings. Features have no letters to fold.
+func (c *mirrorsCommand) Validate() error {
+	if c.Features != "" && c.FeatureWeight == 0 && !slices.Contains(c.Given, "normalize") {
+		c.Normalize = sketch.Normalization{}
+	}
+	return c.Config.Validate()
 }
 
 // Run runs the job and prints the outcome. The copy that is kept of a page is that of the best ranked site, unless the user

@@ -4,6 +4,8 @@ import (
 	"io"
 	"reflect"
 	"testing"
+
+	"mirrorbeam/internal/webtext"
 )
 
 // TestDefaultsOfMirrors: the command has the flags of a job, with defaults of its own that are not given.
@@ -19,5 +21,13 @@ func TestDefaultsOfMirrors(t *testing.T) {
 	}
 	if err := want.Validate(); err != nil {
 		t.Error(err)
+	}
+	if want.HTMLText != webtext.Main || !want.Normalize.Skeleton {
+		t.Errorf("text %s, normalization %+v", want.HTMLText, want.Normalize)
+	}
+	if parsed, err = parse([]string{"mirrors", "--input", "in", "--output", "out", "--features", "f"}, io.Discard); err != nil {
+		t.Errorf("features: %v", err)
+	} else if parsed.(*mirrorsCommand).Normalize.Skeleton {
+		t.Error("features are normalized")
 	}
 }

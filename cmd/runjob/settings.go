@@ -245,7 +245,7 @@ func measureFlags(c *job.Measure) []settingFlag {
 		},
 		{
 			"Measure", "normalize", &c.Normalize, "STEPS", 0,
-			"What to do to texts first, separated by commas: nfc or nfkc (Unicode forms), fold (full case folding), punctuation (don't becomes dont).",
+			"What to do to texts first, separated by commas: nfc or nfkc (Unicode forms), skeleton (letters become those they look like, and unseen characters go), fold (full case folding), punctuation (don't becomes dont).",
 		},
 		{
 			"Measure", "stopwords", &c.StopWords, "FILE", 0,

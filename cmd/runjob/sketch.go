@@ -30,7 +30,7 @@ type sketchCommand struct {
 	Hash       string               `enum:"md5,sha1,sha256,crc32" default:"md5" placeholder:"NAME" help:"Hash function of an lsh, which is as long as a hash."`
 	Characters bool                 `help:"Make an lsh of characters, for short texts such as user names."`
 	Unslipped  bool                 `help:"Make a singlehash of all 16 bits of a character. The article's own program shifts by 16 where 8 are meant, so it leaves out the upper 8."`
-	Normalize  sketch.Normalization `placeholder:"STEPS" help:"With minhash, simhash and bottomk, what to do to texts first: nfc or nfkc, fold, punctuation."`
+	Normalize  sketch.Normalization `placeholder:"STEPS" help:"With minhash, simhash and bottomk, what to do to texts first: nfc or nfkc, skeleton, fold, punctuation."`
 	Tokens     sketch.Tokens        `enum:"script,single,words,chars" default:"script" placeholder:"WHAT" help:"With minhash, simhash and bottomk, what a token is: script, single, words or chars, as with 'runjob run'."`
 	Seed       uint64               `help:"Key of the hashes of minhash, simhash and bottomk, and of the functions of a signature."`
 	Records    bool                 `help:"Files have a text a line, as JSON with the fields id and text."`

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -35,15 +36,15 @@ func (p Paging) fields() []string {
 	if p.Rule == "" {
 		return nil
 	}
-	return []string{p.URL, p.Date, formats.PasswordInput, formats.Language, formats.Markup}
+	return []string{p.URL, p.Date, formats.PasswordInput, formats.Language, formats.Markup, formats.Canonical}
 }
 
 // pager tells the pages of sites. It is not for concurrent use.
 type pager struct {
 	paging Paging
 	// The numbers of the fields in [corpus.Record.Others], -1 for none.
-	url, date, login, language, markup int
-	seed                               uint64
+	url, date, login, language, markup, canonical int
+	seed                                          uint64
 }
 
 // newPager returns a pager of records with these other fields. The seed is the key of all hashes.
@@ -51,6 +52,7 @@ func newPager(p Paging, fields []string, seed uint64) pager {
 	return pager{
 		paging: p, seed: seed, url: slices.Index(fields, p.URL), date: slices.Index(fields, p.Date),
 		login: slices.Index(fields, formats.PasswordInput), language: slices.Index(fields, formats.Language), markup: slices.Index(fields, formats.Markup),
+		canonical: slices.Index(fields, formats.Canonical),
 	}
 }
 
@@ -75,8 +77,8 @@ func (p *pager) address(r *Record, file *corpus.File) (text []byte, page site.Ad
 	return text, page, ok
 }
 
-// add adds a document of so many shingles to the pages of a block, or counts it if it has no address. Without a rule it does
-// nothing.
+// add adds a document of so many shingles to the pages of a block, or counts it if it has no address. A value that should be an
+// address, and is none, is a reject as well: the document stays. Without a rule it does nothing.
 func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shingles int) {
 	if p.paging.Rule == "" {
 		return
@@ -84,12 +86,20 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	text, address, ok := p.address(r, file)
 	if !ok {
 		b.counts.Unsited++
+		if value := r.Content.Others[p.url]; len(value) > 0 && !site.IsOpaque(string(value)) {
+			b.reject(file, r.Position, fmt.Sprintf("the document stays, but belongs to no site: its %s is no address of a page: %.100q", p.paging.URL, value))
+		}
 		return
 	}
 	name, path := p.paging.Rule.Of(address)
 	page := records.Page{
 		Site: xxh3.HashStringSeed(name, p.seed), Path: xxh3.HashStringSeed(path, p.seed), Login: string(r.Content.Others[p.login]) == "true",
-		Address: text[:min(len(text), mostAddressBytes)],
+		Start: path == "", Address: text[:min(len(text), mostAddressBytes)],
+	}
+	if original, ok := site.Parse(string(r.Content.Others[p.canonical])); ok {
+		if other, _ := p.paging.Rule.Of(original); other != name {
+			page.Original = xxh3.HashStringSeed(other, p.seed)
+		}
 	}
 	copy(page.Language[:], webtext.BaseLanguage(r.Content.Others[p.language]))
 	if markup := r.Content.Others[p.markup]; len(markup) == records.MarkupSize {
@@ -97,6 +107,9 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	}
 	b.pages = records.AppendSplitPage(b.pages, records.SplitPage{Ref: ref, Page: page})
 	count := records.SiteCount{Site: page.Site, Pages: 1, Text: int64(shingles), First: records.NoDate}
+	if page.Login {
+		count.Logins = 1
+	}
 	if seconds, ok := preference.Seconds(r.Content.Others[p.date]); ok {
 		count.First = seconds
 	}

@@ -23,24 +23,29 @@ func TestPages(t *testing.T) {
 	}
 	long := "http://a.org/" + strings.Repeat("x", 3000)
 	b := newBlock(0, 0)
-	for i, d := range []struct{ url, date, login, language string }{
-		{"http://www.a.org/1", "2020-01-03", "", "en-GB"},
-		{"https://a.org/1?sid=8", "2020-01-02T00:00:00Z", "true", "eng"},
-		{"", "2020-01-01", "", ""},
-		{"mailto:x@a.org", "", "", ""},
-		{"http://b.org/1", "soon", "false", "Swiss German"},
-		{long, "", "", "gsw"},
+	for i, d := range []struct{ url, date, login, language, canonical string }{
+		{"http://www.a.org/1", "2020-01-03", "", "en-GB", "https://b.org/"},
+		{"https://a.org/1?sid=8", "2020-01-02T00:00:00Z", "true", "eng", "https://www.a.org/1"},
+		{"", "2020-01-01", "", "", ""},
+		{"mailto:x@a.org", "", "", "", ""},
+		{"http://b.org/index.html", "soon", "false", "Swiss German", "/relative"},
+		{long, "", "", "gsw", ""},
+		{"123", "", "", "", ""},
+		{"http://a.org:99999/", "", "", "", ""},
 	} {
 		r := &Record{Content: corpus.Record{Others: make([][]byte, len(at))}}
-		for field, value := range map[string]string{"url": d.url, "date": d.date, "password_input": d.login, "language": d.language} {
+		for field, value := range map[string]string{"url": d.url, "date": d.date, "password_input": d.login, "language": d.language, "canonical": d.canonical} {
 			if value != "" {
 				r.Content.Others[at[field]] = []byte(value)
 			}
 		}
 		m.pages.add(b, docref.Ref(10*i), r, &corpus.File{Format: corpus.JSONLines}, 100+i)
 	}
-	if b.counts.Unsited != 2 || len(b.sites) != 2 {
+	if b.counts.Unsited != 4 || len(b.sites) != 2 {
 		t.Errorf("%d documents without a site, %d sites", b.counts.Unsited, len(b.sites))
+	}
+	if rejects := string(b.rejects); b.counts.Rejected != 2 || !strings.Contains(rejects, `url is no address of a page: \"123\"`) || !strings.Contains(rejects, ":99999") {
+		t.Errorf("%d rejects: %s", b.counts.Rejected, rejects)
 	}
 	pages := Pages{b.pages}
 	var got []records.Page
@@ -56,13 +61,13 @@ func TestPages(t *testing.T) {
 	if one.Site != same.Site || one.Path != same.Path || one.Login || !same.Login || string(one.Address) != "http://www.a.org/1" {
 		t.Errorf("pages %+v and %+v", one, same)
 	}
-	if other.Site == one.Site || other.Path != one.Path || other.Login || len(got[3].Address) != mostAddressBytes {
+	if other.Site == one.Site || other.Path == one.Path || !other.Start || one.Start || one.Original != other.Site || same.Original != 0 || other.Login || len(got[3].Address) != mostAddressBytes {
 		t.Errorf("pages %+v and %+v", other, got[3])
 	}
 	if en := [3]byte{'e', 'n'}; one.Language != en || same.Language != en || other.Language != [3]byte{} || got[3].Language != [3]byte{'g', 's', 'w'} {
 		t.Errorf("languages %q, %q, %q and %q", one.Language, same.Language, other.Language, got[3].Language)
 	}
-	if count := *b.sites[one.Site]; count != (records.SiteCount{Site: one.Site, Pages: 3, Text: 306, First: 1577923200, Name: "a.org"}) {
+	if count := *b.sites[one.Site]; count != (records.SiteCount{Site: one.Site, Pages: 3, Text: 306, Logins: 1, First: 1577923200, Name: "a.org"}) {
 		t.Errorf("count %+v", count)
 	}
 	if count := *b.sites[other.Site]; count.First != records.NoDate || count.Pages != 1 {

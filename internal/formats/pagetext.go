@@ -32,6 +32,8 @@ const (
 	PasswordInput = "password_input"
 	// Language is the code of the language of the page in ISO 639, such as "en", if the page or its archive says so.
 	Language = "language"
+	// Canonical is the address that the page says is that of its original, if it has a host.
+	Canonical = "canonical"
 	// Markup is a sketch of the markup of the page, see [webtext.AppendMarkup].
 	Markup = "markup_sketch"
 )
@@ -51,6 +53,9 @@ func languageValue(page, found []byte) []byte {
 	}
 	return []byte(code)
 }
+
+// canonicalValue returns the value of [Canonical], nil if the page names none.
+func canonicalValue(page []byte) []byte { return webtext.Canonical(page) }
 
 // passwordValue returns the value of [PasswordInput], nil if the page does not ask for a password.
 func passwordValue(page []byte) []byte {

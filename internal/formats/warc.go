@@ -107,7 +107,7 @@ func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 }
 
 // readOthers returns the values of the other fields. A record has the fields url, date, site, which is the host of the
-// url, [PasswordInput], [Language] and [Markup].
+// url, [PasswordInput], [Language], [Markup] and [Canonical].
 func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 	d.others = d.others[:0]
 	for _, field := range d.fields {
@@ -127,6 +127,8 @@ func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 			value = languageValue(r.Payload, r.Languages)
 		case Markup:
 			value = markupValue(r.Payload)
+		case Canonical:
+			value = canonicalValue(r.Payload)
 		}
 		if len(value) == 0 {
 			value = nil

@@ -146,6 +146,8 @@ func (d *wholeDecoder) readOthers(content []byte) {
 			d.others[i] = languageValue(content, nil)
 		case Markup:
 			d.others[i] = markupValue(content)
+		case Canonical:
+			d.others[i] = canonicalValue(content)
 		}
 	}
 }

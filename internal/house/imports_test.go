@@ -10,7 +10,7 @@ import (
 // house that each may import. A test of a package may import as well what these may, and
 // what is there for tests only: corporatest, storagetest, worktest.
 var mayImport = map[string]string{
-	"cmd/runjob":                     "internal/audit internal/corpus internal/difference internal/evaluation internal/explain internal/failure internal/lineage internal/methods internal/output internal/plan internal/preference internal/query internal/report internal/results internal/setting internal/settingsfile internal/sources internal/state internal/storage internal/storage/gcs internal/storage/s3 internal/warnings internal/work internal/workspace job lshbands pipeline pipeline/workerpool sketch",
+	"cmd/runjob":                     "internal/audit internal/corpus internal/difference internal/evaluation internal/explain internal/failure internal/lineage internal/methods internal/output internal/plan internal/preference internal/query internal/report internal/results internal/setting internal/settingsfile internal/sources internal/state internal/storage internal/storage/gcs internal/storage/s3 internal/warnings internal/webtext internal/work internal/workspace job lshbands pipeline pipeline/workerpool sketch",
 	"scripts/plancosts":              "internal/plan",
 	"internal/plan":                  "asmkernels internal/audit internal/candidates internal/components internal/corpus internal/digest internal/docref internal/documents internal/failure internal/formats internal/gathering internal/groups internal/leaders internal/listing internal/methods internal/output internal/records internal/sample internal/setting internal/sketchblock internal/storage internal/work job lshbands sketch",
 	"internal/query":                 "asmkernels internal/corpus internal/docref internal/documents internal/failure internal/formats internal/index internal/indexing internal/listing internal/methods internal/output internal/results internal/runfile internal/setting internal/sketchblock internal/state internal/storage internal/work internal/workspace job lshbands sketch",
@@ -73,10 +73,12 @@ var mayImport = map[string]string{
 	"internal/sketchblock":           "internal/digest internal/docref internal/preference",
 	"internal/storage":               "internal/regular",
 	"lshbands":                       "asmkernels",
-	"sketch":                         "asmkernels internal/digest internal/sourcecode",
+	"sketch":                         "asmkernels internal/confusables internal/digest internal/sourcecode",
 	"asmkernels":                     "",
 	"internal/corporatest":           "",
 	"internal/digest":                "",
+	"internal/confusables":           "",
+	"scripts/confusables":            "",
 	"internal/docref":                "",
 	"internal/house":                 "",
 	"internal/parquetfile":           "",
@@ -90,7 +92,7 @@ var mayImport = map[string]string{
 	"internal/settingsfile":          "internal/regular",
 	"internal/setting":               "",
 	"internal/site":                  "",
-	"internal/lookalike":             "",
+	"internal/lookalike":             "internal/confusables",
 	"internal/sourcecode":            "",
 	"internal/sources":               "",
 	"internal/unionfind":             "",

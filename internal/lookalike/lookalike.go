@@ -37,8 +37,8 @@ type Likeness struct {
 	Reason Reason
 }
 
-// leastName is the length of the shortest name that is looked for within other names, and of the shortest in which one slip
-// counts. Within shorter ones everything looks like everything.
+// leastName is the length of the shortest name that is looked for within other names. Shorter ones, and those of that length,
+// are short: one slip leads from any of them to many honest names.
 const leastName = 4
 
 // leastAlike is the least share of characters in common that counts.
@@ -55,8 +55,8 @@ func Of(host, original string) Likeness {
 		return Likeness{0.9, OtherDomain}
 	}
 	best := Likeness{}
-	for _, l := range []Likeness{bySkeleton(a, b), byParts(a, b), byDistance(a.name, b.name)} {
-		if l.Score > best.Score {
+	for _, by := range []func(a, b parts) Likeness{bySkeleton, byParts, byDistance, byShortName} {
+		if l := by(a, b); l.Score > best.Score {
 			best = l
 		}
 	}
@@ -65,23 +65,28 @@ func Of(host, original string) Likeness {
 
 // parts are the parts of a host name, as a reader sees them.
 type parts struct {
-	domain string // the registered domain: name and suffix
-	name   string // its label that somebody chose
-	above  string // what stands before the registered domain, without the last dot
+	domain   string // the registered domain: name and suffix
+	suffix   string // the public suffix
+	name     string // the label of the domain that somebody chose
+	skeleton string // what that looks like
+	above    string // what stands before the registered domain, without the last dot
 }
 
 // split splits a host. The name of a host without a registered domain is the whole host, and an address of the internet
 // protocol has none.
-func split(host string) parts {
+func split(host string) (p parts) {
 	if strings.Trim(host, "0123456789.") == "" || strings.HasPrefix(host, "[") {
 		return parts{domain: host}
 	}
 	domain, err := publicsuffix.EffectiveTLDPlusOne(host)
 	if err != nil {
-		return parts{domain: host, name: shown(host)}
+		p = parts{domain: host, name: shown(host)}
+	} else {
+		name, suffix, _ := strings.Cut(domain, ".")
+		p = parts{domain: domain, suffix: suffix, name: shown(name), above: shown(strings.TrimSuffix(strings.TrimSuffix(host, domain), "."))}
 	}
-	name, _, _ := strings.Cut(domain, ".")
-	return parts{domain: domain, name: shown(name), above: shown(strings.TrimSuffix(strings.TrimSuffix(host, domain), "."))}
+	p.skeleton = Skeleton(p.name)
+	return p
 }
 
 // shown returns a name as browsers may show it, with the letters that its ASCII form stands for.
@@ -92,42 +97,61 @@ func shown(name string) string {
 	return name
 }
 
-// bySkeleton compares what the names look like.
+// bySkeleton compares what the names look like. Dots may divide the name of the host: the parts before its registered domain
+// count then, from the last one on.
 func bySkeleton(a, b parts) Likeness {
-	one, other := Skeleton(a.name), Skeleton(b.name)
-	switch {
-	case one == other:
+	switch whole := unjoined(b.skeleton); {
+	case utf8.RuneCountInString(b.skeleton) <= leastName && a.suffix != b.suffix && len(a.name) == utf8.RuneCountInString(a.name):
+		return Likeness{} // such as vis4.net beside visa.com: a short name in ASCII under another suffix is most likely somebody's own
+	case a.skeleton == b.skeleton:
 		return Likeness{1, Homoglyph}
-	case len(other) >= leastName && unjoined(one) == unjoined(other):
+	case unjoined(a.skeleton) == whole, isDivided(a, whole):
 		return Likeness{0.95, Homoglyph}
-	case len(other) > leastName && distance(one, other) == 1:
-		return Likeness{0.85, Typing} // such as a slip besides the homoglyphs
 	}
 	return Likeness{}
+}
+
+// isDivided reports whether a name stands in a host with dots within it, up to the end of its registered domain.
+func isDivided(host parts, name string) bool {
+	joined, above := unjoined(host.skeleton), Skeleton(host.above)
+	for above != "" && len(joined) < len(name) {
+		dot := strings.LastIndexByte(above, '.')
+		joined = unjoined(above[dot+1:]) + joined
+		above = above[:max(dot, 0)]
+	}
+	return joined == name
 }
 
 // unjoined drops hyphens.
 func unjoined(name string) string { return strings.ReplaceAll(name, "-", "") }
 
-// byParts looks for the name of the original among the parts of a host.
+// byParts looks for the name of the original, or its whole domain, among the parts of a host.
 func byParts(a, b parts) Likeness {
-	name := Skeleton(b.name)
-	if utf8.RuneCountInString(name) < leastName {
-		return Likeness{}
-	}
-	above := Skeleton(a.above)
+	name, length := b.skeleton, utf8.RuneCountInString(b.skeleton)
+	above, domain := Skeleton(a.above), Skeleton(b.domain)
 	switch {
-	case strings.HasSuffix("."+above, "."+Skeleton(b.domain)) || strings.Contains("."+above+".", "."+Skeleton(b.domain)+"."):
+	case strings.Contains("."+above+".", "."+domain+"."):
 		return Likeness{0.95, Subdomain}
+	case undotted(Skeleton(a.domain)) == undotted(domain), undotted(a.skeleton) == undotted(domain):
+		return Likeness{0.9, AddedWords} // such as example-com.net
+	case length < leastShort:
+		return Likeness{}
+	case length == leastShort && isWord(a.skeleton, name), length <= leastName && isBaited(unjoined(a.skeleton), name):
+		return Likeness{0.85, AddedWords}
+	case length < leastName:
+		return Likeness{}
 	case isWord(above, name):
 		return Likeness{0.85, Subdomain}
-	case isWord(Skeleton(a.name), name):
+	case isWord(a.skeleton, name) && a.skeleton != name:
 		return Likeness{0.9, AddedWords}
-	case len(name) > leastName && strings.Contains(Skeleton(a.name), name):
+	case length > leastName && strings.Contains(a.skeleton, name):
 		return Likeness{0.8, AddedWords}
 	}
 	return Likeness{}
 }
+
+// undotted drops dots and hyphens.
+func undotted(name string) string { return unjoined(strings.ReplaceAll(name, ".", "")) }
 
 // isWord reports whether a word stands in a name between dots, hyphens or the ends.
 func isWord(name, word string) bool {
@@ -138,45 +162,4 @@ func isWord(name, word string) bool {
 	}
 	// A word may have hyphens itself.
 	return strings.Contains(word, "-") && strings.Contains("-"+strings.ReplaceAll(name, ".", "-")+"-", "-"+word+"-")
-}
-
-// byDistance counts the slips between two names.
-func byDistance(one, other string) Likeness {
-	slips, length := distance(one, other), max(utf8.RuneCountInString(one), utf8.RuneCountInString(other))
-	switch {
-	case slips == 1 && length > leastName:
-		return Likeness{0.9, Typing}
-	case slips == 2 && length > 2*leastName:
-		return Likeness{0.8, Typing}
-	}
-	if score := 1 - float64(slips)/float64(length); score >= leastAlike && length > leastName {
-		return Likeness{score * 0.8, Alike}
-	}
-	return Likeness{}
-}
-
-// distance returns the number of characters that must be put in, left out, replaced or exchanged with their neighbour to
-// turn one name into the other, where no part is changed twice.
-func distance(one, other string) int {
-	a, b := []rune(one), []rune(other)
-	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
-	before, last, row := rows[0], rows[1], rows[2]
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			changed := 1
-			if a[i-1] == b[j-1] {
-				changed = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+changed)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

@@ -45,7 +45,7 @@ func TestOf(t *testing.T) {
 		{"192.168.0.1", "paypal.com"},
 		{"paypal.com", "192.168.0.1"},
 		{"[::1]", "[::2]"},
-		{"abc.org", "abd.org"},
+		{"abc.org", "abm.org"},
 		{"theguardian.com", "nytimes.com"},
 		{"com", "org"},
 		{"", "paypal.com"},
@@ -62,14 +62,16 @@ func TestDistance(t *testing.T) {
 	names := []string{"", "a", "ab", "ba", "abc", "acb", "paypal", "paypla", "βγ"}
 	for _, one := range names {
 		for _, other := range names {
-			d := distance(one, other)
-			if d != distance(other, one) || (d == 0) != (one == other) || d > max(len(one), len(other)) {
+			d := distance(one, other, aSlip)
+			if d != distance(other, one, aSlip) || (d == 0) != (one == other) || d > aSlip*max(len(one), len(other)) {
 				t.Errorf("the distance of %q and %q is %d", one, other, d)
 			}
 		}
 	}
-	if d := distance("paypal", "paypla"); d != 1 {
-		t.Errorf("two exchanged letters are %d slips", d)
+	for pair, want := range map[[2]string]int{{"paypal", "paypla"}: aSlip, {"bbc", "lbdc"}: 2 * aLook, {"mq", "nng"}: 2 * aLook, {"dhl", "dhll"}: aSlip} {
+		if d := distance(pair[0], pair[1], aSlip); d != want {
+			t.Errorf("the distance of %q is %d, want %d", pair, d, want)
+		}
 	}
 }
 
@@ -90,4 +92,15 @@ func FuzzOf(f *testing.F) {
 			t.Errorf("the skeleton of %q is %q", host, once)
 		}
 	})
+}
+
+func BenchmarkOf(b *testing.B) {
+	for _, host := range []string{"login.santander-online.example.net", "kestrelmeadow.org"} {
+		b.Run(host, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Of(host, "bankofamerica.com")
+			}
+		})
+	}
 }

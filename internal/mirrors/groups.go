@@ -33,13 +33,16 @@ type groups struct {
 	sites []*records.Site   // by number
 	of    [2][]*group       // of each site: among mirrors, and among parked sites; nil for none
 	count int64
+	// votes counts, by site, the pages of its mirrors that name it as their original.
+	votes map[uint64]int64
 }
 
 // newGroups finds the groups of some mirrors. Parked sites make groups of their own.
 func newGroups(mirrors []pair, of *lists) *groups {
-	g := &groups{lists: of, nodes: map[uint64]uint32{}}
+	g := &groups{lists: of, nodes: map[uint64]uint32{}, votes: map[uint64]int64{}}
 	for _, p := range mirrors {
 		for _, h := range p.sides {
+			g.votes[h.Other] += h.Originals
 			if _, known := g.nodes[h.Site]; !known {
 				g.nodes[h.Site] = uint32(len(g.sites))
 				g.sites = append(g.sites, &h.Of)
@@ -94,13 +97,13 @@ func (g *groups) join(mirrors []pair, of int) {
 	}
 }
 
-// compare orders sites, the more likely original first: a protected one, then the one with the better rank, the one that was
-// seen first, the one with the most pages, and the one whose name comes first.
+// compare orders sites, the more likely original first: a protected one, then the one with the better rank, the one that more
+// pages of its mirrors name as their original, the one that was seen first, the one with the most pages, and the one whose name comes first.
 func (g *groups) compare(a, b *records.Site) int {
 	return cmp.Or(
 		-compareBool(g.lists.isProtected(a.Name), g.lists.isProtected(b.Name)),
 		cmp.Compare(uint64(g.lists.rank(a.Name)-1), uint64(g.lists.rank(b.Name)-1)), // no rank comes last
-		cmp.Compare(a.First, b.First), cmp.Compare(b.Pages, a.Pages), strings.Compare(a.Name, b.Name),
+		cmp.Compare(g.votes[b.Site], g.votes[a.Site]), cmp.Compare(a.First, b.First), cmp.Compare(b.Pages, a.Pages), strings.Compare(a.Name, b.Name),
 	)
 }
 

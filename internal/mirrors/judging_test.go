@@ -122,11 +122,11 @@ func TestSuspects(t *testing.T) {
 		severity, want string // reasons; none if there is no alert
 	}{
 		{"a mirror", "copy.test", 10, 8, false, "medium", "mirror same_paths seen_later"},
-		{"a mirror that asks for passwords", "copy.test", 10, 8, true, "high", "mirror login_form same_paths seen_later"},
+		{"a mirror that asks for passwords", "copy.test", 10, 8, true, "high", "mirror login_form page same_paths seen_later"},
 		{"a page on a host that looks alike", "bank-login.test", 10, 1, false, "high", "look_alike same_paths seen_later"},
-		{"a login page and nothing else", "copy.test", 1, 1, true, "high", "login_form same_paths seen_later"},
+		{"a login page and nothing else", "copy.test", 1, 1, true, "high", "login_form page same_paths seen_later"},
 		{"a quotation", "news.test", 10, 2, false, "", ""},
-		{"a login page among others", "news.test", 10, 2, true, "", ""},
+		{"a login page among others", "news.test", 10, 2, true, "high", "login_form page same_paths seen_later"},
 		{"an allowed mirror", "partner.example", 10, 10, false, "", ""},
 		{"a host of the same domain", "m.bank.example", 10, 10, true, "", ""},
 	} {
@@ -225,6 +225,29 @@ func TestGroups(t *testing.T) {
 	groups := newGroups(mixed, noLists(t))
 	if groups.count != 2 || groups.ofPair(&mixed[0]) == groups.ofPair(&mixed[1]) || groups.ofSite(0) != groups.ofPair(&mixed[1]) {
 		t.Errorf("parked sites: %d groups", groups.count)
+	}
+}
+
+// TestOriginals: pages that name another site as their original choose the primary, where no list does.
+func TestOriginals(t *testing.T) {
+	half := func(number uint64, name string, first, originals int64) *records.Half {
+		h := &records.Half{Link: records.Link{Site: number, Other: 3 - number, Pages: 9, Spread: 18, Originals: originals}}
+		h.Of = records.Site{SiteCount: records.SiteCount{Site: number, Pages: 9, First: first, Name: name}}
+		return h
+	}
+	for _, c := range []struct {
+		votes [2]int64
+		rank  string
+		want  string
+	}{{[2]int64{0, 0}, "", "a.org"}, {[2]int64{2, 0}, "", "b.org"}, {[2]int64{2, 3}, "", "a.org"}, {[2]int64{2, 0}, "1,a.org", "a.org"}} {
+		lists, err := newLists(c.rank, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs := []pair{{sides: [2]*records.Half{half(1, "a.org", 5, c.votes[0]), half(2, "b.org", 6, c.votes[1])}}}
+		if got := newGroups(pairs, &lists).ofPair(&pairs[0]).primary.Name; got != c.want {
+			t.Errorf("%+v: the primary is %s", c, got)
+		}
 	}
 }
 

@@ -142,8 +142,9 @@ func (s *sums) add(c *class, own *holding, copies []copyOf, rarity int64) {
 	link.Text += weight
 	link.Similarity += similarity
 	link.Spread += int64(c.sites)
-	if own.asksPassword() {
-		link.Logins++
+	addEntrance(link, own, copies)
+	if page.Original == key[1] {
+		link.Originals++
 	}
 	// Pages at one path tell the most.
 	shown, isSame := samePath(own, copies)

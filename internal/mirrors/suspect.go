@@ -18,6 +18,7 @@ const (
 	loginReason      = "login_form"  // a copied page asks for a password
 	samePathReason   = "same_paths"  // most copies are at the paths of the originals
 	sameMarkupReason = "same_markup" // the copies have much the same tags and fields
+	pageReason       = "page"        // a page passes for a page of the protected site
 	laterReason      = "seen_later"  // the copy was first seen after the protected site
 	leastLookalike   = 0.8           // the least score of a host that looks like another one
 	leastSamePath    = 0.5           // the least share of copies at the paths of the originals that is a reason
@@ -29,14 +30,14 @@ type suspicion struct {
 	pair
 	original, mirror *records.Half
 	likeness         lookalike.Likeness
-	isMirror         bool
+	isMirror, byPage bool
 }
 
 // suspect returns what speaks against one of the two sites, if the other one is protected. There is no suspicion if both
 // are protected or have one registered domain, or if the user allows it.
 //
 // A site is suspect if the two are mirrors and not parked, if its host looks like that of the protected one and it has a copy of one of
-// its pages, or if most of it are copies that ask for a password.
+// its pages, if most of it are copies that ask for a password, or if one of its pages passes for a page of the protected one.
 func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 	a, b := p.sides[0], p.sides[1]
 	isA, isB := of.isProtected(a.Of.Name), of.isProtected(b.Of.Name)
@@ -53,7 +54,8 @@ func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 	}
 	s.likeness = lookalike.Of(host, original)
 	asks := s.mirror.Logins > 0 && share(s.mirror) >= limits.Score
-	return s, s.isMirror || asks || s.likeness.Score >= leastLookalike && s.mirror.Text > 0
+	s.byPage = hasEntrance(s.mirror, s.original)
+	return s, s.isMirror || asks || s.byPage || s.likeness.Score >= leastLookalike && s.mirror.Text > 0
 }
 
 // id returns the id of the alert, which is the same in all runs.
@@ -73,6 +75,9 @@ func (s *suspicion) row() output.Suspect {
 		Lookalike: rounded(s.likeness.Score), LookalikeReason: string(s.likeness.Reason), LoginPages: s.mirror.Logins,
 		FirstSeen: dateText(s.mirror.Of.First), ProtectedFirstSeen: dateText(s.original.Of.First),
 	}
+	if s.byPage {
+		row.Page = s.mirror.Entrance
+	}
 	for _, e := range examples(&s.pair, s.mirror) {
 		row.Examples = append(row.Examples, output.CopiedPage{Page: e.A, Original: e.B, Similarity: e.Similarity})
 	}
@@ -83,6 +88,7 @@ func (s *suspicion) row() output.Suspect {
 		{isMirrorReason, s.isMirror},
 		{looksAlikeReason, s.likeness.Score >= leastLookalike},
 		{loginReason, s.mirror.Logins > 0},
+		{pageReason, s.byPage},
 		{samePathReason, s.samePath() >= leastSamePath},
 		{sameMarkupReason, s.markup() >= leastMarkup},
 		{laterReason, s.mirror.Of.First != records.NoDate && s.mirror.Of.First > s.original.Of.First},

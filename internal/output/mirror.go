@@ -214,6 +214,8 @@ type Suspect struct {
 	Pages      int64 `json:"pages" parquet:"pages"`
 	Common     int64 `json:"common" parquet:"common"`
 	LoginPages int64 `json:"login_pages" parquet:"login_pages"`
+	// Page is the address of a page that passes for one of the protected site, empty for none.
+	Page string `json:"page" parquet:"page"`
 	// Share is how much of the suspect are copies, and ProtectedShare how much of the protected site is copied.
 	Share          float64 `json:"share" parquet:"share"`
 	ProtectedShare float64 `json:"protected_share" parquet:"protected_share"`
@@ -256,6 +258,7 @@ func (s Suspect) AppendJSON(b []byte) []byte {
 	o.count("pages", s.Pages)
 	o.count("common", s.Common)
 	o.count("login_pages", s.LoginPages)
+	o.optional("page", s.Page)
 	o.number("share", s.Share)
 	o.number("protected_share", s.ProtectedShare)
 	o.number("similarity", s.Similarity)

@@ -21,13 +21,13 @@ func TestRowsAboutSites(t *testing.T) {
 		"first=", "rank=0", "group=", "primary=false", "group_sites=0")
 	checkRow(t, Suspect{
 		ID: "0123456789abcdef", Severity: "high", Reasons: []string{"mirror", "look_alike"}, Site: "b.org", Protected: "a.org", Score: 1, Pages: 9,
-		Common: 8, LoginPages: 1, Share: 0.875, ProtectedShare: 0.25, Similarity: 0.75, SamePath: 1, Markup: 0.25, LanguagePages: 2, Lookalike: 0.9, LookalikeReason: "typing",
+		Common: 8, LoginPages: 1, Page: "http://b.org/", Share: 0.875, ProtectedShare: 0.25, Similarity: 0.75, SamePath: 1, Markup: 0.25, LanguagePages: 2, Lookalike: 0.9, LookalikeReason: "typing",
 		ProtectedFirstSeen: "2020-01-02T00:00:00Z", Examples: []CopiedPage{{"http://b.org/", "http://a.org/", 1}},
 	}, `{"id":"0123456789abcdef","severity":"high","reasons":["mirror","look_alike"],"site":"b.org","protected":"a.org","score":1,"pages":9,`+
-		`"common":8,"login_pages":1,"share":0.875,"protected_share":0.25,"similarity":0.75,"same_path":1,"markup":0.25,"same_language":0,"language_pages":2,"lookalike":0.9,"lookalike_reason":"typing",`+
+		`"common":8,"login_pages":1,"page":"http://b.org/","share":0.875,"protected_share":0.25,"similarity":0.75,"same_path":1,"markup":0.25,"same_language":0,"language_pages":2,"lookalike":0.9,"lookalike_reason":"typing",`+
 		`"protected_first_seen":"2020-01-02T00:00:00Z","examples":[{"page":"http://b.org/","original":"http://a.org/","similarity":1}]}`,
 		"id=0123456789abcdef", "severity=high", "reasons=mirror;look_alike", "site=b.org", "protected=a.org", "score=1", "pages=9", "common=8",
-		"login_pages=1", "share=0.875", "protected_share=0.25", "similarity=0.75", "same_path=1", "markup=0.25", "same_language=0", "language_pages=2", "lookalike=0.9", "lookalike_reason=typing",
+		"login_pages=1", "page=http://b.org/", "share=0.875", "protected_share=0.25", "similarity=0.75", "same_path=1", "markup=0.25", "same_language=0", "language_pages=2", "lookalike=0.9", "lookalike_reason=typing",
 		"first_seen=", "protected_first_seen=2020-01-02T00:00:00Z", "examples.page=http://b.org/", "examples.original=http://a.org/")
 	checkRow(t, Suspect{}, `{"id":"","severity":"","reasons":[],"site":"","protected":"","score":0,"pages":0,"common":0,"login_pages":0,"share":0,`+
 		`"protected_share":0,"similarity":0,"same_path":0,"lookalike":0,"examples":[]}`, "id=", "reasons=")

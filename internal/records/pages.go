@@ -11,8 +11,10 @@ import (
 type Page struct {
 	// Site and Path are hashes of the site's name and of the path on it.
 	Site, Path uint64
-	// Login says that the page asks for a password.
-	Login bool
+	// Original is the hash of the name of another site, to which the page says that it belongs; 0 if it does not.
+	Original uint64
+	// Login says that the page asks for a password, and Start that it is the first page of its site.
+	Login, Start bool
 	// Language is the code of its language in ISO 639, in small letters, with a zero byte behind two letters; zero if it is not
 	// known.
 	Language [3]byte
@@ -36,7 +38,8 @@ type ShardPage struct {
 	Page
 }
 
-// pageHeader is the size of a page without its sketch and its address: site, path, marks, length of the address, language.
+// pageHeader is the size of a page without its sketch and its address: site, path, marks, length of the address, language. The
+// other site stands behind it.
 const pageHeader = 8 + 8 + 2 + 2 + 3
 
 // MarkupSize is the size of a sketch of markup.
@@ -46,10 +49,18 @@ const MarkupSize = 32
 const (
 	loginMark  = 1 << iota
 	markupMark // its sketch stands before its address
+	startMark
+	originalMark // another site stands before the sketch
 )
 
 // size returns the size of a packed page.
-func (p *Page) size() int { return pageHeader + len(p.Markup) + len(p.Address) }
+func (p *Page) size() int {
+	size := pageHeader + len(p.Markup) + len(p.Address)
+	if p.Original != 0 {
+		size += 8
+	}
+	return size
+}
 
 // put packs a page.
 func (p *Page) put(b []byte) {
@@ -62,19 +73,33 @@ func (p *Page) put(b []byte) {
 	if p.Markup != nil {
 		marks |= markupMark
 	}
+	if p.Start {
+		marks |= startMark
+	}
+	if p.Original != 0 {
+		marks |= originalMark
+	}
 	binary.LittleEndian.PutUint16(b[16:], marks)
 	binary.LittleEndian.PutUint16(b[18:], uint16(len(p.Address)))
 	copy(b[20:], p.Language[:])
-	copy(b[pageHeader:], p.Markup)
-	copy(b[pageHeader+len(p.Markup):], p.Address)
+	b = b[pageHeader:]
+	if p.Original != 0 {
+		binary.LittleEndian.PutUint64(b, p.Original)
+		b = b[8:]
+	}
+	copy(b, p.Markup)
+	copy(b[len(p.Markup):], p.Address)
 }
 
 // nextPage reads the first page and returns the bytes behind it.
 func nextPage(b []byte) (Page, []byte) {
 	marks, length := binary.LittleEndian.Uint16(b[16:]), int(binary.LittleEndian.Uint16(b[18:]))
-	p := Page{Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]), Login: marks&loginMark != 0}
+	p := Page{Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]), Login: marks&loginMark != 0, Start: marks&startMark != 0}
 	p.Language = [3]byte(b[20:])
 	b = b[pageHeader:]
+	if marks&originalMark != 0 {
+		p.Original, b = binary.LittleEndian.Uint64(b), b[8:]
+	}
 	if marks&markupMark != 0 {
 		p.Markup, b = b[:MarkupSize:MarkupSize], b[MarkupSize:]
 	}

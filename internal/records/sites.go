@@ -17,6 +17,7 @@ const NoDate = math.MaxInt64
 type SiteCount struct {
 	Site        uint64 // hash of the name
 	Pages, Text int64
+	Logins      int64 // pages that ask for a password
 	First       int64 // the earliest date of a page
 	Name        string
 }
@@ -25,6 +26,7 @@ type SiteCount struct {
 func (c *SiteCount) Add(other SiteCount) {
 	c.Pages += other.Pages
 	c.Text += other.Text
+	c.Logins += other.Logins
 	c.First = min(c.First, other.First)
 }
 
@@ -54,11 +56,16 @@ type Link struct {
 	Similarity  int64 // sum of the similarities of the pages to their copies, in units of 1/[Unit]
 	Spread      int64 // sum of the numbers of sites that have each page
 	Logins      int64 // pages that ask for a password
+	Starts      int64 // pages that are nearly the first page of the other site
+	Forms       int64 // pages that are nearly a page of the other site that asks for a password
+	Originals   int64 // pages that say that they belong to the other site
 	Markup      int64 // sum of the similarities of the markup of pages to that of their copies, in the same units
 	MarkupPages int64 // pages of which this is known
 	// SameLanguage counts the pages in the language of their copies, of the LanguagePages of which this is known.
 	SameLanguage, LanguagePages int64
 	Examples                    Examples
+	// Entrance is the address of one of the Logins, Starts and Forms; empty for none.
+	Entrance string
 }
 
 // Unit is the similarity 1 in sums of similarities.
@@ -72,6 +79,12 @@ func (l *Link) Add(other Link) {
 	l.Similarity += other.Similarity
 	l.Spread += other.Spread
 	l.Logins += other.Logins
+	l.Starts += other.Starts
+	l.Forms += other.Forms
+	l.Originals += other.Originals
+	if l.Entrance == "" || other.Entrance != "" && other.Entrance < l.Entrance {
+		l.Entrance = other.Entrance
+	}
 	l.Markup += other.Markup
 	l.MarkupPages += other.MarkupPages
 	l.SameLanguage += other.SameLanguage
@@ -189,18 +202,18 @@ func (u *unpacker) text() string {
 	return text
 }
 
-// WriteSiteCount writes the record to a shard: 34 bytes and the name.
+// WriteSiteCount writes the record to a shard: 42 bytes and the name.
 func WriteSiteCount(run *runfile.Writer, shard int, c SiteCount) error {
 	return write(run, SiteCounts, shard, c.pack)
 }
 
 func (c SiteCount) pack(p *packer) {
-	p.numbers(int64(c.Site), c.Pages, c.Text, c.First)
+	p.numbers(int64(c.Site), c.Pages, c.Text, c.Logins, c.First)
 	p.text(c.Name)
 }
 
 func (u *unpacker) siteCount() SiteCount {
-	return SiteCount{Site: uint64(u.number()), Pages: u.number(), Text: u.number(), First: u.number(), Name: u.text()}
+	return SiteCount{Site: uint64(u.number()), Pages: u.number(), Text: u.number(), Logins: u.number(), First: u.number(), Name: u.text()}
 }
 
 // NextSiteCount reads the first record and returns the bytes of the others.
@@ -222,13 +235,14 @@ func NextSiteSum(packed []byte) (SiteSum, []byte) {
 	return SiteSum{Site: uint64(u.number()), Repeats: u.number(), RepeatedText: u.number(), CommonText: u.number()}, u.b
 }
 
-// WriteLink writes the record to a shard: 104 bytes, and 20 and the addresses for each example.
+// WriteLink writes the record to a shard: 130 bytes and the address of an entrance, and 20 and the addresses for each example.
 func WriteLink(run *runfile.Writer, shard int, l *Link) error {
 	return write(run, Links, shard, l.pack)
 }
 
 func (l *Link) pack(p *packer) {
-	p.numbers(int64(l.Site), int64(l.Other), l.Pages, l.Text, l.SamePath, l.Similarity, l.Spread, l.Logins, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)))
+	p.numbers(int64(l.Site), int64(l.Other), l.Pages, l.Text, l.SamePath, l.Similarity, l.Spread, l.Logins, l.Starts, l.Forms, l.Originals, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)))
+	p.text(l.Entrance)
 	for _, e := range l.Examples {
 		p.numbers(e.Weight, e.Similarity)
 		p.text(e.Page)
@@ -240,9 +254,11 @@ func (u *unpacker) link() Link {
 	l := Link{
 		Site: uint64(u.number()), Other: uint64(u.number()), Pages: u.number(), Text: u.number(), SamePath: u.number(),
 		Similarity: u.number(), Spread: u.number(), Logins: u.number(),
-		Markup: u.number(), MarkupPages: u.number(), SameLanguage: u.number(), LanguagePages: u.number(),
+		Starts: u.number(), Forms: u.number(), Originals: u.number(), Markup: u.number(), MarkupPages: u.number(), SameLanguage: u.number(), LanguagePages: u.number(),
 	}
-	for range u.number() {
+	examples := u.number()
+	l.Entrance = u.text()
+	for range examples {
 		l.Examples = append(l.Examples, Example{Weight: u.number(), Similarity: u.number(), Page: u.text(), Copy: u.text()})
 	}
 	return l
@@ -254,7 +270,7 @@ func NextLink(packed []byte) (Link, []byte) {
 	return u.link(), u.b
 }
 
-// WriteSite writes the record to an output shard: 42 bytes and the name.
+// WriteSite writes the record to an output shard: 50 bytes and the name.
 func WriteSite(run *runfile.Writer, shard int, s Site) error { return write(run, Sites, shard, s.pack) }
 
 func (s Site) pack(p *packer) {

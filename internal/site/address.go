@@ -23,7 +23,7 @@ type Address struct {
 func (a Address) String() string { return "https://" + a.Host + a.Path }
 
 // opaque are schemes whose addresses name no page of a site.
-var opaque = []string{"about", "data", "dns", "filedesc", "javascript", "mailto", "metadata", "urn", "whois"}
+var opaque = []string{"about", "data", "dns", "file", "filedesc", "javascript", "mailto", "metadata", "urn", "whois"}
 
 // names makes host names canonical. It is lenient: what people register and what browsers open is not all valid.
 var names = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
@@ -34,9 +34,15 @@ const mostHostBytes = 253 + len(":65535")
 // mostBytes is the length of the longest text that is looked at.
 const mostBytes = 1 << 16
 
+// IsOpaque reports whether a text is an address that names no page of a site, such as mailto:somebody.
+func IsOpaque(text string) bool {
+	scheme, _, _ := strings.Cut(strings.TrimSpace(text[:min(len(text), mostBytes)]), ":")
+	return slices.Contains(opaque, strings.ToLower(scheme))
+}
+
 // Parse returns the canonical form of an address. The scheme may be missing, as in example.org/page. So NAME:PATH, where
 // NAME has no slash, stands for the path on a host of that name, and a path stands for what is below a host with the name
-// of its first folder. It returns false if the text is no such address, or longer than 64 KiB.
+// of its first folder. A number is no host then. It returns false if the text is no such address, or longer than 64 KiB.
 func Parse(text string) (Address, bool) {
 	if len(text) > mostBytes {
 		return Address{}, false
@@ -61,7 +67,19 @@ func Parse(text string) (Address, bool) {
 		}
 	}
 	host, ok := hostOf(authority)
-	return Address{host, pathOf(path)}, ok
+	return Address{host, pathOf(path)}, ok && (has || !isNumber(authority))
+}
+
+// isNumber reports whether an authority without a scheme is a number, and no address of the internet protocol in its usual
+// form. With a scheme browsers take it for an address.
+func isNumber(authority string) bool {
+	host, _, _ := strings.Cut(authority, ":")
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Is4() || strings.Trim(host[:min(len(host), 1)], "+-.0123456789") != "" {
+		return false
+	}
+	_, isFour := ipOf(strings.ToLower(host))
+	_, err := strconv.ParseFloat(host, 64)
+	return isFour || err == nil
 }
 
 // cutScheme cuts the scheme, in lower case, and the two slashes off an address that has them.
@@ -86,11 +104,14 @@ func hostOf(authority string) (string, bool) {
 	if at := strings.LastIndexByte(authority, ':'); at >= 0 && !strings.HasSuffix(authority, "]") {
 		host, port = authority[:at], authority[at+1:]
 	}
-	if !isPort(port) {
-		return "", false
-	}
-	if port = strings.TrimLeft(port, "0"); port == "80" || port == "443" {
-		port = ""
+	if port != "" {
+		number, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || number == 0 {
+			return "", false
+		}
+		if port = strconv.FormatUint(number, 10); port == "80" || port == "443" {
+			port = ""
+		}
 	}
 	host, ok := canonicalHost(host)
 	if ok && port != "" {

@@ -38,6 +38,11 @@ func TestParse(t *testing.T) {
 		{"etcd:content/en/docs/v3.1/a.md", "https://etcd/content/en/docs/v3.1/a.md"},
 		{"docs/v1/a.html", "https://docs/v1/a.html"},
 		{" http://example.org/a ", "https://example.org/a"},
+		{"http://example.org:08080/", "https://example.org:8080"},
+		{"192.168.0.1:8080/x", "https://192.168.0.1:8080/x"},
+		{"http://123/", "https://0.0.0.123"},
+		{"1e100.net/x", "https://1e100.net/x"},
+		{"4chan/x", "https://4chan/x"},
 	} {
 		got, ok := Parse(c.text)
 		if !ok || got.String() != c.want {
@@ -47,10 +52,19 @@ func TestParse(t *testing.T) {
 	for _, text := range []string{
 		"", "   ", "http://", "file:///etc/passwd", "/a/b", "mailto:a@example.org", "dns:example.org", "data:text/html,x",
 		"http://exa mple.org/", "http://[::1", "http://[1.2.3.4]/", "http://a:b:c/", "http://%zz/", "two words", "http://" + strings.Repeat("a", 300) + ".org/",
-		"http://a.org/" + strings.Repeat("a/", 1<<15),
+		"http://a.org/" + strings.Repeat("a/", 1<<15), "123", "-1", "1.5", "1e5", "0x7f", "0", "123/page", "http://a.org:99999/", "http://a.org:65536/", "a.org:0",
 	} {
 		if got, ok := Parse(text); ok {
 			t.Errorf("%q is %q", text, got)
+		}
+	}
+}
+
+// TestIsOpaque tells addresses that name no page from texts that are no addresses.
+func TestIsOpaque(t *testing.T) {
+	for text, want := range map[string]bool{"mailto:a@b": true, " DNS:a.org": true, "file:///x": true, "123": false, "": false, "http://a.org:99999/": false} {
+		if IsOpaque(text) != want {
+			t.Errorf("%q: %v", text, !want)
 		}
 	}
 }

@@ -17,6 +17,13 @@ type htmlText struct {
 	links  int     // open links
 	skip   *tag    // the element that is skipped; nil if none is
 	depth  int     // how many of its kind are open
+
+	elements elements
+	styles   map[string][2]hiding // what styles hide and show, of those that were seen last
+	counted  hiding               // the ways of hiding that do not matter to this reading
+	unspoken int                  // bytes of text that was left out because it is not for those who listen
+	unseen   int                  // and because it is hidden
+	titles   int                  // bytes of titles
 }
 
 // block is a stretch of text between two tags that break lines.
@@ -32,6 +39,8 @@ func (h *htmlText) start(dst, content []byte, mode Mode) *html.Tokenizer {
 	h.mode, h.text, h.blocks = mode, dst, h.blocks[:0]
 	h.block = block{start: len(dst)}
 	h.space, h.links, h.skip = false, 0, nil
+	h.elements = elements{open: h.elements.open[:0]}
+	h.unspoken, h.unseen, h.titles = 0, 0, 0
 	return html.NewTokenizer(&h.reader)
 }
 
@@ -42,32 +51,49 @@ func (h *htmlText) finish() (text []byte) {
 	return text
 }
 
-// append appends the text of a page of HTML.
+// append appends the text of a page of HTML. Text that is hidden counts if there is no other: a script shows it. Text that is
+// only hidden from those who listen counts if there is hardly any other: who sees the page reads it.
 func (h *htmlText) append(dst, content []byte, mode Mode) []byte {
+	h.counted = 0
+	text, hasContent := h.read(dst, content, mode)
+	if h.unspoken > mostUnspoken*(len(text)-len(dst)) {
+		h.counted = unspoken
+		text, hasContent = h.read(dst, content, mode)
+	}
+	if !hasContent && mode == Main {
+		text, hasContent = h.read(dst, content, All)
+	}
+	if !hasContent && h.unseen+h.unspoken > 0 {
+		h.counted = ^hiding(0)
+		text, _ = h.read(dst, content, All)
+	}
+	return text
+}
+
+// mostUnspoken is how many times as much text as all other a page may have that is hidden from those who listen.
+const mostUnspoken = 9
+
+// read appends the text of a page. It reports whether there is any but the title.
+func (h *htmlText) read(dst, content []byte, mode Mode) (text []byte, hasContent bool) {
 	tokens := h.start(dst, content, mode)
 	for {
 		switch tokens.Next() {
 		case html.ErrorToken: // the end: to read memory does not fail
 			text := h.finish()
 			if mode != Main {
-				return text
+				return text, len(text) > len(dst)+h.titles
 			}
-			if text, hasContent := h.keepContent(text, len(dst)); hasContent {
-				return text
-			}
-			return h.append(dst, content, All)
+			return h.keepContent(text, len(dst))
 		case html.TextToken:
 			if h.skip == nil {
 				h.addText(tokens.Text())
 			}
 		case html.StartTagToken:
-			h.begin(tokens.Raw()[len("<"):])
+			h.begin(tokens, false)
 		case html.SelfClosingTagToken:
-			if t := tagOf(tokens.Raw()[len("<"):]); t.breaks && h.skip == nil {
-				h.endBlock()
-			}
+			h.begin(tokens, true)
 		case html.EndTagToken:
-			h.end(tagOf(tokens.Raw()[len("</"):]))
+			h.end(tokens.Raw()[len("</"):])
 		}
 	}
 }
@@ -91,16 +117,19 @@ func (h *htmlText) appendXML(dst, content []byte) []byte {
 	}
 }
 
-// begin handles a start tag, after its opening bracket.
-func (h *htmlText) begin(raw []byte) {
+// begin handles a start tag, which may have a slash at its end. Browsers take no heed of that, but skipped elements such as
+// images may have no other end.
+func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
+	raw := tokens.Raw()[len("<"):]
 	t := tagOf(raw)
 	if h.skip != nil {
-		if t == h.skip {
+		if t == h.skip && !isClosed {
 			h.depth++
 		}
 		return
 	}
 	switch {
+	case isClosed:
 	case t.kind == skipped, h.mode == Main && t.isAside(raw):
 		h.skip, h.depth = t, 1
 	case t.kind == link:
@@ -108,12 +137,18 @@ func (h *htmlText) begin(raw []byte) {
 	}
 	if t.breaks {
 		h.endBlock()
-		h.block.isTitle = t.kind == title
+		h.block.isTitle = t.kind == title && !isClosed
+	}
+	if h.skip == nil && t.kind != skipped {
+		name := elementOf(t, raw)
+		hides, shows := h.ownHiding(tokens, raw)
+		h.elements.begin(name, hides, shows)
 	}
 }
 
-// end handles an end tag.
-func (h *htmlText) end(t *tag) {
+// end handles an end tag, after its opening bracket and slash.
+func (h *htmlText) end(raw []byte) {
+	t := tagOf(raw)
 	if h.skip != nil {
 		if t == h.skip {
 			if h.depth--; h.depth == 0 {
@@ -122,6 +157,7 @@ func (h *htmlText) end(t *tag) {
 		}
 		return
 	}
+	h.elements.end(elementOf(t, raw))
 	if t.kind == link {
 		h.links = max(h.links-1, 0)
 	}
@@ -132,6 +168,14 @@ func (h *htmlText) end(t *tag) {
 
 // addText appends a piece of text, its white space collapsed.
 func (h *htmlText) addText(piece []byte) {
+	switch hidden := h.elements.hidden() &^ h.counted; {
+	case hidden == unspoken:
+		h.unspoken += len(bytes.TrimSpace(piece))
+		return
+	case hidden != 0 && !h.block.isTitle:
+		h.unseen += len(bytes.TrimSpace(piece))
+		return
+	}
 	before := len(h.text)
 	for len(piece) > 0 {
 		n := 0
@@ -167,6 +211,9 @@ func (h *htmlText) endBlock() {
 	if len(h.text) > h.block.start {
 		h.block.end = len(h.text)
 		h.text = append(h.text, '\n')
+		if h.block.isTitle {
+			h.titles += len(h.text) - h.block.start
+		}
 		if h.mode == Main {
 			h.blocks = append(h.blocks, h.block)
 		}

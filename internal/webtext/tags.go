@@ -27,11 +27,13 @@ type tag struct {
 	kind   kind
 	breaks bool // it begins and ends a line
 	holds  bool // its role may say that it holds what is not the main text
+	rules  rules
+	ends   []*tag // open elements that it ends where it begins
 }
 
 // kinds are the elements that are more than that.
 var kinds = map[kind]string{
-	skipped: "script style noscript template svg math object canvas iframe noframes noembed",
+	skipped: "script style noscript template svg math object canvas iframe noframes noembed audio video datalist",
 	aside:   "nav header footer aside form select textarea button menu dialog",
 	link:    "a",
 	title:   "title",
@@ -71,6 +73,7 @@ func makeTags() map[string]*tag {
 	for _, name := range strings.Fields(holding) {
 		at(name).holds = true
 	}
+	addRules(at)
 	return table
 }
 

@@ -14,8 +14,9 @@
 // # Text
 //
 // Tags that begin and end blocks are line ends, white space is one space, and entities are resolved. The title comes
-// first. What is never shown, such as scripts, is left out. Plain text passes as it is. Of XML all text between tags is
-// taken, a line for each element.
+// first. What is never shown, such as scripts, is left out, and so is text that the attributes hidden and style hide. Text with
+// aria-hidden is left out, unless a page has hardly any other. Style sheets are not read. Plain text passes as it is. Of XML all
+// text between tags is taken, a line for each element.
 //
 // With [Main], menus, headers, footers, forms and asides go, by their names or their roles, and so do blocks that are mostly links and short lines beside
 // these. If nothing is left of a page but its title, all of its text is taken: a page wrapped in one form is no form.

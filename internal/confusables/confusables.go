@@ -1,0 +1,165 @@
+// Package confusables folds text to what a reader sees: two texts that look the same become the same.
+//
+// It follows the skeletons of Unicode Technical Standard 39. Letters and digits of any script become those that they look
+// like, in small letters: a Cyrillic а and a mathematical 𝐚 become a, 0 becomes o. The letters i and l, a capital I and 1
+// are all l, and rn is m. Characters that cannot be seen go: soft hyphens, zero-width characters, marks of direction,
+// variation selectors, tags. So do the marks of Latin letters: é is e. Punctuation stays, and so do vertical bars.
+//
+// The table goes beyond the file of Unicode in three points. Capital letters that look like no Latin one become what
+// their small ones become. Small capitals and letters with hooks, bars and tails become their plain letter. And some two
+// dozen letters are added in scripts/confusables, which makes the table.
+package confusables
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+//go:embed table.txt
+var packed string
+
+// table holds what characters become: pages of 256 characters, which hold numbers of targets. Number 0 is for characters
+// that stay, and number 1 for those that go.
+type table struct {
+	pages   [(unicode.MaxRune + 1) / 256]*[256]uint16
+	targets []string
+}
+
+// theTable is read when it is first needed.
+var theTable = sync.OnceValue(func() *table {
+	t := &table{targets: []string{"", ""}}
+	for line := range strings.Lines(packed) {
+		target, sources, has := strings.Cut(line, "\t")
+		if !has {
+			continue // a comment
+		}
+		t.targets = append(t.targets, text(target))
+		for _, r := range text(sources) {
+			t.set(r, len(t.targets)-1)
+		}
+	}
+	for _, all := range unseen {
+		for _, in := range all.R16 {
+			t.drop(rune(in.Lo), rune(in.Hi), rune(in.Stride))
+		}
+		for _, in := range all.R32 {
+			t.drop(rune(in.Lo), rune(in.Hi), rune(in.Stride))
+		}
+	}
+	return t
+})
+
+// unseen are the characters that go: those that Unicode calls ignorable by default, and the marks of Latin letters.
+var unseen = []*unicode.RangeTable{
+	unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
+	{R16: []unicode.Range16{
+		{Lo: 0x300, Hi: 0x36f, Stride: 1},
+		{Lo: 0x1ab0, Hi: 0x1aff, Stride: 1},
+		{Lo: 0x1dc0, Hi: 0x1dff, Stride: 1},
+		{Lo: 0x20d0, Hi: 0x20ff, Stride: 1},
+		{Lo: 0xfe20, Hi: 0xfe2f, Stride: 1},
+	}},
+}
+
+// isSeen reports whether a character is a control of formats that is seen all the same.
+func isSeen(r rune) bool {
+	return unicode.Is(unicode.Prepended_Concatenation_Mark, r) || r >= 0xfff9 && r <= 0xfffb || r >= 0x13430 && r <= 0x1343f
+}
+
+// text returns the text of hexadecimal code points. The table is part of the program, so they are valid.
+func text(points string) string {
+	var b strings.Builder
+	for point := range strings.FieldsSeq(points) {
+		r, _ := strconv.ParseUint(point, 16, 32)
+		b.WriteRune(rune(r))
+	}
+	return b.String()
+}
+
+func (t *table) set(r rune, target int) {
+	page := &t.pages[r/256]
+	if *page == nil {
+		*page = new([256]uint16)
+	}
+	(*page)[r%256] = uint16(target)
+}
+
+func (t *table) drop(from, to, stride rune) {
+	for r := from; r <= to; r += stride {
+		if !isSeen(r) {
+			t.set(r, 1)
+		}
+	}
+}
+
+// of returns the number of the target of a character.
+func (t *table) of(r rune) uint16 {
+	if page := t.pages[r/256]; page != nil {
+		return page[r%256]
+	}
+	return 0
+}
+
+// ascii holds what the characters of ASCII become.
+var ascii = func() (all [utf8.RuneSelf]byte) {
+	for c := range all {
+		all[c] = byte(unicode.ToLower(rune(c)))
+	}
+	for _, c := range "iI1" {
+		all[c] = 'l'
+	}
+	all['0'] = 'o'
+	return all
+}()
+
+// Append appends a text, folded. Bytes that are not valid UTF-8 stay as they are. The folded text is at most twice as long,
+// and to fold it again changes nothing.
+func Append(dst, text []byte) []byte {
+	start, t := len(dst), theTable()
+	last, isBroken := rune(0), false
+	for at := 0; at < len(text); {
+		c := text[at]
+		if c < utf8.RuneSelf {
+			dst = appendLetter(dst, start, ascii[c])
+			last, isBroken = rune(c), false
+			at++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[at:])
+		rest := text[at+size:]
+		switch number := t.of(r); {
+		case number == 0, isOfRun(r, last, rest), number == 1 && isBroken: // the bytes on both sides might form a character
+			dst = append(dst, text[at:at+size]...)
+		default:
+			target := t.targets[number]
+			for i := range len(target) {
+				dst = appendLetter(dst, start, target[i])
+			}
+		}
+		at, last, isBroken = at+size, r, r == utf8.RuneError && size == 1
+	}
+	return dst
+}
+
+// appendLetter appends a byte, and joins r and n.
+func appendLetter(dst []byte, start int, c byte) []byte {
+	if end := len(dst); c == 'n' && end > start && dst[end-1] == 'r' {
+		dst[end-1] = 'm'
+		return dst
+	}
+	return append(dst, c)
+}
+
+// isOfRun reports whether a character is one of Thai, Lao, Khmer or Myanmar beside another of its block. These scripts put no
+// spaces between words, and a Latin letter would cut them.
+func isOfRun(r, last rune, rest []byte) bool {
+	if !unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
+		return false
+	}
+	next, _ := utf8.DecodeRune(rest)
+	return r/128 == last/128 || r/128 == next/128
+}

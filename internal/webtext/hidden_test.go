@@ -1,0 +1,85 @@
+package webtext
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestHidden: what a browser does not show does not count, and what it shows counts, however elements are nested.
+func TestHidden(t *testing.T) {
+	const page = "<title>T</title><p>seen words of the page that stand here for all who read, of which there are more than a few</p>"
+	for _, hidden := range []string{
+		`<div hidden>unseen</div>`, `<DIV HIDDEN="">unseen</DIV>`, `<span hidden=until-found>unseen</span>`, `<div style="display:none">unseen</div>`,
+		`<div style="color:red; DISPLAY : none !important">unseen</div>`, `<div style="display:none!important;display:block">unseen</div>`,
+		`<div style="visibility:hidden"><p>unseen</p></div>`, `<p style="font-size:0">unseen</p>`, `<p style='font-size:0.0px'><b>unseen</b></p>`,
+		`<p style="font-size:0"><b style="font-size:2em">unseen</b></p>`, `<p aria-hidden="true">unseen</p>`, `<p style="opacity:0">unseen</p>`,
+		`<p style="position:absolute;left:-9999px">unseen</p>`, `<p style="text-indent:-999em">unseen</p>`, `<p style="height:0;overflow:hidden">unseen</p>`,
+		`<p style="dis/**/play:none;display/**/:none">unseen</p>`, `<p style="display:n\6fne">unseen</p>`, `<p style="d&#105;splay:none">unseen</p>`,
+		`<div hidden><div>unseen</div>unseen</div>`, `<div hidden><br><img src=x><input>unseen</div>`, `<p hidden>unseen`, `<div hidden><p>unseen</div>`,
+		`<ul><li hidden>unseen<li>seen</ul>`, `<table><tr hidden><td>unseen<tr><td>seen</table>`, `<div style="display:none"><b style="display:block">unseen</b></div>`,
+		`<div hidden></span></td></b>unseen</div>`, `<span hidden><div></span>unseen</div></span>`, `<p><b hidden>unseen</p><p>unseen</b>seen</p>`,
+		`<b><div hidden></b>unseen</div>`, `<div hidden>` + strings.Repeat("<div>", 700) + strings.Repeat("</div>", 700) + `unseen</div>`,
+		`<td><div hidden></td>unseen</div>`, `<video>unseen</video>`, `<datalist><option>unseen</datalist>`, `<div hidden/>unseen</div>`, `<p title="a>b" hidden>unseen</p>`,
+	} {
+		for _, mode := range []Mode{All, Main} {
+			if got := textOf(hidden+page, mode); strings.Contains(got, "unseen") || !strings.Contains(got, "seen words") {
+				t.Errorf("%s, %s: %q", mode, hidden, got)
+			}
+		}
+	}
+	for _, shown := range []string{
+		`<div hidden style="display:block">shown</div>`, `<div aria-hidden="false">shown</div>`, `<div title="hidden" data-hidden class=hidden>shown</div>`,
+		`<div style="visibility:hidden"><p style="visibility:visible">shown</p></div>`, `<div style="font-size:0"><p style="font-size:14px">shown</p></div>`,
+		`<table><tr><td><div hidden></td></tr></table>shown`, `<div><p hidden><div>shown</div></div>`,
+		`<p hidden>x<p>shown`, `<p hidden>x<h1>shown</h1>`, `<ul><li hidden>x<li>shown</ul>`, `<br hidden>shown`, `<input hidden>shown`, `<div hidden></div>shown`,
+		`<section><div hidden></section>shown`, `<div hidden><div></div></div>shown`, `<b hidden></b>shown`, `<table><tr><td><b hidden>x</td></tr></table>shown`,
+		`<div style="display:none;display:block">shown</div>`, `<div style="display:block!important;display:none">shown</div>`, `<div style="left:10px;opacity:.8">shown</div>`,
+	} {
+		if got := textOf(shown+page, All); !strings.Contains(got, "shown") {
+			t.Errorf("%s: %q", shown, got)
+		}
+	}
+	// Three hundred words that nobody sees change nothing.
+	junk := strings.Repeat("junk of other words ", 75)
+	for _, around := range [][2]string{{"<div hidden>", "</div>"}, {`<div style="display:none">`, "</div>"}, {`<p style="visibility:hidden">`, "</p>"}, {`<span style="font-size:0">`, "</span>"}} {
+		for _, mode := range []Mode{All, Main} {
+			if got, want := textOf(page+around[0]+junk+around[1], mode), textOf(page, mode); got != want {
+				t.Errorf("%s, %s: %q", mode, around[0], got)
+			}
+		}
+	}
+	// A script shows a page that is hidden as a whole, and everybody sees one that is only not read aloud.
+	for _, page := range []string{`<title>T</title><body style="display:none"><p>shown</p>`, `<p aria-hidden=true>` + strings.Repeat("shown ", 200) + `</p><p>a few words</p>`} {
+		for _, mode := range []Mode{All, Main} {
+			if got := textOf(page, mode); !strings.Contains(got, "shown") {
+				t.Errorf("%s, %s: %q", mode, page, got)
+			}
+		}
+	}
+}
+
+func textOf(page string, mode Mode) string {
+	extractor := Extractor{Mode: mode}
+	return string(extractor.Append(nil, Page{Content: []byte(page)}))
+}
+
+// FuzzOpen: whatever tags come, an element is open as often as it has begun without ending.
+func FuzzOpen(f *testing.F) {
+	f.Add("<p><b hidden><table><td><p></b></table></p><li><li hidden></ul>x<hr/></p><option><div></td></tr>")
+	f.Fuzz(func(t *testing.T, page string) {
+		e := Extractor{}
+		e.Append(nil, Page{Content: []byte(page)})
+		paragraphs, tables := 0, 0
+		for _, open := range e.html.elements.open {
+			switch open.tag {
+			case paragraph:
+				paragraphs++
+			case table:
+				tables++
+			}
+		}
+		if got := e.html.elements; got.paragraphs != paragraphs || got.tables != tables {
+			t.Errorf("%d paragraphs and %d tables are open, and %d and %d are counted", paragraphs, tables, got.paragraphs, got.tables)
+		}
+	})
+}

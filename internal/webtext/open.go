@@ -1,0 +1,197 @@
+package webtext
+
+import "strings"
+
+// elements are the elements that are open, each within the one before, as far as that matters to what is hidden. They follow
+// the rules of HTML for end tags that are missing or too many, so that a page cannot look otherwise to us than in a browser.
+type elements struct {
+	open []element
+	// paragraphs is how many of them are paragraphs, and tables how many are tables.
+	paragraphs, tables int
+}
+
+// element is an open element.
+type element struct {
+	elementName
+	hides, shows hiding // its own
+	hidden       hiding // with those around it
+}
+
+// elementName tells elements apart: by their tags, and those that have none of their own by the beginnings of their names.
+type elementName struct {
+	tag  *tag
+	name [longestName + 2]byte
+}
+
+// rules say how elements begin and end.
+type rules uint8
+
+const (
+	isVoid       rules = 1 << iota // has no end
+	isBlock                        // is ended by its own end tag only, and ends a paragraph
+	isBound                        // bounds the elements that an end tag within it can end
+	isPart                         // is a table or a part of one
+	isFormatting                   // goes on behind the end of the element that it is in, unless that is a bound
+	isSection                      // bounds the items that an item ends
+)
+
+// ruled are the elements of each rule.
+var ruled = map[rules]string{
+	isVoid: "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr",
+	isBlock: `address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6
+		header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul xmp`,
+	isBound:      "applet caption html table td th marquee object template",
+	isPart:       "table tbody thead tfoot tr td th caption",
+	isFormatting: "a b big code em font i nobr s small strike strong tt u",
+	isSection:    "ul ol dl menu dir select div section article table td th",
+}
+
+// enders are elements whose start ends others that are open: items of one list, cells and rows of one table.
+var enders = []struct{ starts, ends string }{
+	{"li", "li"}, {"dd dt", "dd dt"}, {"option", "option"}, {"td th", "td th"}, {"tr", "tr"}, {"tbody thead tfoot", "tbody thead tfoot"},
+}
+
+// addRules adds the rules to the table of tags.
+func addRules(at func(name string) *tag) {
+	for rule, names := range ruled {
+		for name := range strings.FieldsSeq(names) {
+			at(name).rules |= rule
+		}
+	}
+	for _, ender := range enders {
+		for start := range strings.FieldsSeq(ender.starts) {
+			for end := range strings.FieldsSeq(ender.ends) {
+				at(start).ends = append(at(start).ends, at(end))
+			}
+		}
+	}
+}
+
+var paragraph, table = tags["p"], tags["table"]
+
+// elementOf returns the name of the element of a raw tag, after its opening bracket.
+func elementOf(t *tag, raw []byte) elementName {
+	n := elementName{tag: t}
+	if t != other {
+		return n
+	}
+	for i := range min(len(raw), len(n.name)) {
+		c := raw[i]
+		if c == '>' || c == '/' || isSpace(c) {
+			break
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		n.name[i] = c
+	}
+	return n
+}
+
+// hidden returns in which ways text is hidden that stands here.
+func (e *elements) hidden() hiding {
+	if len(e.open) == 0 {
+		return 0
+	}
+	return e.open[len(e.open)-1].hidden
+}
+
+// mostOpen is the largest number of open elements, and mostSought how many of them an end tag is compared with. Browsers
+// nest no deeper.
+const mostOpen, mostSought = 1 << 14, 512
+
+// begin opens an element.
+func (e *elements) begin(n elementName, hides, shows hiding) {
+	if e.paragraphs > 0 && n.tag.rules&isBlock != 0 {
+		e.endOne(paragraph, isBound)
+	}
+	for _, ended := range n.tag.ends {
+		if n.tag.rules&isPart != 0 {
+			e.endOne(ended, 0)
+		} else {
+			e.endOne(ended, isSection)
+		}
+	}
+	if n.tag.rules&isVoid != 0 || len(e.open) == mostOpen || e.tables == 0 && n.tag.rules&isPart != 0 && n.tag != table {
+		return
+	}
+	e.open = append(e.open, element{elementName: n, hides: hides, shows: shows})
+	e.settle(len(e.open) - 1)
+	e.count(n.tag, 1)
+}
+
+func (e *elements) count(t *tag, n int) {
+	switch t {
+	case paragraph:
+		e.paragraphs += n
+	case table:
+		e.tables += n
+	}
+}
+
+// end closes the element that an end tag is for, and those within it. An end tag without an element ends nothing.
+func (e *elements) end(n elementName) {
+	if rules := n.tag.rules; rules&isPart != 0 {
+		e.endOne(n.tag, 0)
+		return
+	} else if rules&(isBlock|isBound) != 0 {
+		e.endOne(n.tag, isBound)
+		return
+	}
+	goesOn := n.tag.rules&isFormatting != 0
+	for at := len(e.open) - 1; at >= max(0, len(e.open)-mostSought); at-- {
+		open := &e.open[at]
+		switch {
+		case open.elementName == n && goesOn: // what is within it goes on
+			e.open = append(e.open[:at], e.open[at+1:]...)
+			e.settle(at)
+			return
+		case open.elementName == n:
+			e.cut(at)
+			return
+		case open.tag.rules&isBound != 0, !goesOn && open.tag.rules&(isBlock|isPart) != 0:
+			return
+		}
+	}
+}
+
+// endOne closes the last open element of a tag, unless a bound is within it. A table bounds what its parts can end.
+func (e *elements) endOne(t *tag, bounds rules) {
+	for at := len(e.open) - 1; at >= max(0, len(e.open)-mostSought); at-- {
+		open := e.open[at].tag
+		if open == t {
+			e.cut(at)
+			return
+		}
+		if open == table || open.rules&bounds != 0 {
+			return
+		}
+	}
+}
+
+// cut closes the elements from one on. Elements of formatting that hide something go on, unless a bound ends.
+func (e *elements) cut(at int) {
+	ends, kept := e.open[at].tag.rules&isBound != 0, at
+	for i := at; i < len(e.open); i++ {
+		one := e.open[i]
+		e.count(one.tag, -1)
+		if i > at && !ends && one.tag.rules&isFormatting != 0 && one.hides != 0 {
+			e.open[kept] = one
+			kept++
+		}
+	}
+	e.open = e.open[:kept]
+	e.settle(at)
+}
+
+// settle says again what is hidden, from an element on.
+func (e *elements) settle(from int) {
+	for i := from; i < len(e.open); i++ {
+		around := hiding(0)
+		if i > 0 {
+			around = e.open[i-1].hidden
+		}
+		one := &e.open[i]
+		one.hidden = around&^(one.shows&(invisible|tiny)) | one.hides
+	}
+}

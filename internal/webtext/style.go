@@ -1,0 +1,194 @@
+package webtext
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+)
+
+// hiding says in which ways text is hidden.
+type hiding uint8
+
+const (
+	// gone is text that no element within can show again.
+	gone hiding = 1 << iota
+	// invisible text has another visibility, and tiny text the size 0. Elements within may have another.
+	invisible
+	tiny
+	// unspoken text is for readers who see, and not for those who listen.
+	unspoken
+)
+
+// mayHide reports whether the attributes of a raw tag may hide something.
+func mayHide(raw []byte) bool {
+	for i := 3; i < len(raw); i++ {
+		switch raw[i] | ' ' {
+		case 'y': // as in style
+			if raw[i-1]|' ' == 't' {
+				return true
+			}
+		case 'd': // as in hidden
+			if raw[i-1]|' ' == 'd' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ownHiding reads the attributes of a tag. It returns what its element hides, and what it shows again.
+func (h *htmlText) ownHiding(tokens *html.Tokenizer, raw []byte) (hides, shows hiding) {
+	if !mayHide(raw) {
+		return 0, 0
+	}
+	_, more := tokens.TagName()
+	isHidden, styled := false, [2]hiding{}
+	hasStyle := false
+	for more {
+		var key, value []byte
+		key, value, more = tokens.TagAttr()
+		switch string(key) {
+		case "hidden":
+			isHidden = true
+		case "aria-hidden":
+			if bytes.EqualFold(bytes.TrimSpace(value), []byte("true")) {
+				hides |= unspoken
+			}
+		case "style":
+			if !hasStyle { // of several the first counts
+				styled, hasStyle = h.styleHiding(value), true
+			}
+		}
+	}
+	if isHidden && styled[1]&gone == 0 {
+		hides |= gone
+	}
+	return hides | styled[0], styled[1]
+}
+
+// mostStyles is how many styles are remembered, and mostStyleBytes the length of the longest of them.
+const mostStyles, mostStyleBytes = 256, 256
+
+// styleHiding returns what a style hides, and what it shows again.
+func (h *htmlText) styleHiding(style []byte) [2]hiding {
+	if known, is := h.styles[string(style)]; is {
+		return known
+	}
+	hides, shows := declarationsOf(style).hiding()
+	if h.styles == nil || len(h.styles) == mostStyles {
+		h.styles = map[string][2]hiding{}
+	}
+	if len(style) <= mostStyleBytes {
+		h.styles[string(style)] = [2]hiding{hides, shows}
+	}
+	return [2]hiding{hides, shows}
+}
+
+// declarations are what a style says, by property, in small letters.
+type declarations map[string]string
+
+// declarationsOf reads an attribute style. Of several values of a property the last one counts, and an important one most.
+func declarationsOf(style []byte) declarations {
+	d, important := declarations{}, map[string]bool{}
+	for declaration := range strings.SplitSeq(strings.ToLower(plainStyle(style)), ";") {
+		property, value, has := strings.Cut(declaration, ":")
+		property = strings.TrimSpace(property)
+		value, mark, _ := strings.Cut(value, "!")
+		if value = strings.TrimSpace(value); !has || value == "" {
+			continue
+		}
+		if isImportant := strings.TrimSpace(mark) == "important"; isImportant || !important[property] {
+			d[property], important[property] = value, isImportant
+		}
+	}
+	return d
+}
+
+// plainStyle returns a style without comments, and with the characters that its escapes stand for.
+func plainStyle(style []byte) string {
+	var b strings.Builder
+	for at := 0; at < len(style); {
+		switch rest := style[at:]; {
+		case bytes.HasPrefix(rest, []byte("/*")):
+			end := bytes.Index(rest[2:], []byte("*/"))
+			if end < 0 {
+				return b.String()
+			}
+			at += end + len("/**/")
+		case rest[0] == '\\':
+			digits := 1
+			for digits < min(len(rest), 7) && isHexDigit(rest[digits]) {
+				digits++
+			}
+			if code, err := strconv.ParseUint(string(rest[1:digits]), 16, 32); err == nil {
+				b.WriteString(string(utf8.AppendRune(nil, rune(min(code, utf8.MaxRune)))))
+				if digits < len(rest) && isSpace(rest[digits]) {
+					digits++
+				}
+			}
+			at += digits
+		default:
+			b.WriteByte(rest[0])
+			at++
+		}
+	}
+	return b.String()
+}
+
+func isHexDigit(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// farAway is how far, in pixels or whatever units, text is moved to be out of sight.
+const farAway = -900
+
+// hiding returns what a style hides, and what it shows again. Any display but none shows an element with the attribute hidden.
+func (d declarations) hiding() (hides, shows hiding) {
+	if d["display"] == "none" || isNought(d["opacity"]) {
+		hides |= gone
+	} else if d["display"] != "" {
+		shows |= gone
+	}
+	for _, property := range []string{"left", "top", "right", "bottom", "margin-left", "margin-top", "text-indent"} {
+		if length, _, is := lengthOf(d[property]); is && length < farAway {
+			hides |= gone
+		}
+	}
+	if overflow := d["overflow"]; overflow == "hidden" || overflow == "clip" {
+		for _, property := range []string{"width", "height", "max-width", "max-height"} {
+			if isNought(d[property]) {
+				hides |= gone
+			}
+		}
+	}
+	switch d["visibility"] {
+	case "hidden", "collapse":
+		hides |= invisible
+	case "visible", "initial":
+		shows |= invisible
+	}
+	switch _, unit, is := lengthOf(d["font-size"]); {
+	case isNought(d["font-size"]):
+		hides |= tiny
+	case is && unit != "em" && unit != "%" && unit != "ex" && unit != "ch", strings.HasSuffix(d["font-size"], "medium"),
+		strings.HasSuffix(d["font-size"], "small"), strings.HasSuffix(d["font-size"], "large"), d["font-size"] == "initial":
+		shows |= tiny
+	}
+	return hides, shows
+}
+
+// isNought reports whether a value is a number below .1, in whatever unit.
+func isNought(value string) bool {
+	length, _, is := lengthOf(value)
+	return is && length < .1 && length > -.1
+}
+
+// lengthOf returns the number that a value begins with, and its unit.
+func lengthOf(value string) (length float64, unit string, is bool) {
+	end := len(value) - len(strings.TrimLeft(value, "+-.0123456789"))
+	length, err := strconv.ParseFloat(value[:end], 64)
+	return length, value[end:], err == nil
+}
