@@ -58,7 +58,11 @@ func (r *Record) InScope(scope uint64, isExact bool) {
 	if r.First {
 		return // there is no previous key
 	}
-	for i := range r.Known() {
+	known := r.Known()
+	if isExact {
+		known = prefixWords // a bitmap may follow
+	}
+	for i := range known {
 		r.Previous[i] ^= mask.Previous[i]
 	}
 }
