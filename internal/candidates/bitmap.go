@@ -20,11 +20,10 @@ func BitmapOf(set []uint64) (b Bitmap) {
 	return b
 }
 
-// Flip flips the bits of a set of hashes in a bitmap. The number of words is a power of two.
+// Flip flips the bits of a set of hashes in a bitmap, which has any number of words.
 func Flip(bitmap, set []uint64) {
-	last := uint64(len(bitmap) - 1)
 	for _, hash := range set {
-		bitmap[hash>>6&last] ^= 1 << (hash & 63)
+		bitmap[hash>>6&0xffff*uint64(len(bitmap))>>16] ^= 1 << (hash & 63)
 	}
 }
 

@@ -30,7 +30,7 @@ func main() {
 }
 
 // kinds are the kinds of corpora.
-const kinds = "ordinary, equal, alike, variants, template, star, subsets, third, chain or giant"
+const kinds = "ordinary, equal, alike, variants, template, star, subsets, third, chain, giant, vocabulary, fours, families, eights or cliques"
 
 // corpus makes documents of words drawn from a vocabulary.
 type corpus struct {
@@ -80,6 +80,21 @@ func (c *corpus) document(kind string, i, words int) ([]string, error) {
 			}
 		}
 		return chosen, nil
+	case "vocabulary": // words from a vocabulary of 40, so every shingle is in about a hundred documents
+		text := make([]string, words)
+		for i := range text {
+			text[i] = c.bases[0][c.random.IntN(40)]
+		}
+		return text, nil
+	case "fours": // four of 300 blocks
+		return c.someBlocks(4, 300, words), nil
+	case "eights": // eight of 1,000 blocks
+		return c.someBlocks(8, 1000, words), nil
+	case "families", "cliques": // two words of the page are others: one in a place of the document, one in a place of all
+		changed := slices.Clone(base[:words])
+		changed[c.random.IntN(words)] = c.word()
+		changed[words-1] = c.word()
+		return changed, nil
 	case "third":
 		if i%3 == 0 {
 			return base[:60], nil
@@ -97,14 +112,33 @@ func (c *corpus) document(kind string, i, words int) ([]string, error) {
 	return nil, fmt.Errorf("no kind %q: give %s", kind, kinds)
 }
 
+// someBlocks returns some of so many blocks, which have the given number of words together.
+func (c *corpus) someBlocks(some, blocks, words int) []string {
+	length := max(words/some, 1)
+	for len(c.passages) < blocks*length {
+		c.passages = append(c.passages, c.word())
+	}
+	var text []string
+	for range some {
+		from := c.random.IntN(blocks) * length
+		text = append(text, c.passages[from:from+length]...)
+	}
+	return text
+}
+
 func write(kind string, documents, words int) error {
 	c := &corpus{random: rand.New(rand.NewPCG(1, 1))}
 	bases := 1
-	if kind == "variants" {
+	switch kind {
+	case "variants":
 		bases = max(documents/1000, 1)
+	case "families":
+		bases = 3
+	case "cliques":
+		bases = max(documents/63, 1)
 	}
 	for range bases {
-		c.bases = append(c.bases, c.words(90))
+		c.bases = append(c.bases, c.words(max(words, 90)))
 	}
 	if kind == "subsets" {
 		c.passages = c.words(40 * 10)
