@@ -40,23 +40,22 @@ type bitmapRows struct {
 	distances []uint16
 }
 
-// read reads the bitmaps of a group. All its records have one, or none has: only frequent exact keys come with them.
-func (b *bitmapRows) read(group []Record, isExact bool) {
+// read reads the bitmaps of a group, if some records have one.
+func (b *bitmapRows) read(group []Record) {
 	b.bitmaps = b.bitmaps[:0]
-	if !isExact || group[0].Known() <= prefixWords {
+	if !slices.ContainsFunc(group, func(r Record) bool { return r.HasBitmap }) {
 		return
 	}
 	for i := range group {
-		for _, word := range group[i].bitmap() {
-			b.bitmaps = append(b.bitmaps, word)
-		}
+		bitmap := group[i].bitmap() // of no meaning if there is none
+		b.bitmaps = append(b.bitmaps, bitmap[:]...)
 	}
 }
 
-// row returns in how many bits bitmap i differs from each one behind it, up to the limit. It returns nil if there are no
-// bitmaps.
-func (b *bitmapRows) row(i, limit int) []uint16 {
-	if len(b.bitmaps) == 0 || limit <= i+1 {
+// row returns in how many bits the bitmap of record i differs from each one behind it, up to the limit. It returns nil if
+// the record has none.
+func (b *bitmapRows) row(group []Record, i, limit int) []uint16 {
+	if !group[i].HasBitmap || limit <= i+1 {
 		return nil
 	}
 	const words = len(Bitmap{})

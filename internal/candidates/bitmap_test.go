@@ -29,8 +29,8 @@ func TestBitmapsLoseNoPair(t *testing.T) {
 		x.SetBitmap(BitmapOf(a))
 		y.SetBitmap(BitmapOf(b))
 		var rows bitmapRows
-		rows.read([]Record{x, y}, true)
-		if row := rows.row(0, 2); int(row[0]) > differing {
+		rows.read([]Record{x, y})
+		if row := rows.row([]Record{x, y}, 0, 2); int(row[0]) > differing {
 			t.Fatalf("%d elements differ, but %d bits", differing, row[0])
 		}
 		// The similarity is computed as for a pair that is listed.

@@ -168,14 +168,14 @@ func bySize(a, b Record) int {
 func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 	slices.SortFunc(group, bySize)
 	g.noteOthers(group)
-	g.rows.read(group, g.Exact)
+	g.rows.read(group)
 	for i := range group {
 		a := &group[i]
 		limit := g.limit(group, i)
-		row := g.rows.row(i, limit)
+		row := g.rows.row(group, i, limit)
 		for j := i + 1; j < limit; j++ {
 			b := &group[j]
-			if row != nil && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
+			if row != nil && b.HasBitmap && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
 				continue
 			}
 			if g.others != nil && g.apart(a, b) {
@@ -202,13 +202,13 @@ func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *
 	bySide(group[:others])
 	bySide(group[others:])
 	g.noteOthers(group)
-	g.rows.read(group, g.Exact)
+	g.rows.read(group)
 	for i := range others {
 		a := &group[i]
-		row := g.rows.row(i, len(group))
+		row := g.rows.row(group, i, len(group))
 		for j := i + 1; j < len(group); j++ {
 			b := &group[j]
-			if row != nil && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
+			if row != nil && b.HasBitmap && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
 				continue
 			}
 			if g.others != nil && g.apart(a, b) {

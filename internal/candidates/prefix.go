@@ -2,12 +2,12 @@ package candidates
 
 // Exact keys are shingles of 48 bits: the rarest of each document, in an order that all documents share (see PrefixKeys
 // in package lshbands). A record of an exact key does not hold hashes of several previous keys. It holds one previous key,
-// the whole shingle, and the number of the document's shingles that come before the key. If the key is frequent, the
-// [Bitmap] of the document follows.
+// the whole shingle, and the number of the document's shingles that come before the key. The [Bitmap] of the document may
+// follow.
 
-// The numbers of words of Previous that a record of an exact key has in use.
+// The words of Previous that a record of an exact key has in use: those of the previous key, and those of a bitmap.
 const (
-	prefixWords = 2 // the previous key
+	prefixWords = 2
 	bitmapWords = 4
 )
 
@@ -17,20 +17,18 @@ func PrefixKeyOf(shingle uint64) uint64 {
 	return KeyOf(shingle<<16|shingle>>32<<3&0xffff, prefixWords)
 }
 
-// SetBitmap gives a record of an exact key the bitmap of its document. All records of the key must have one.
+// SetBitmap gives a record of an exact key the bitmap of its document.
 func (r *Record) SetBitmap(b Bitmap) {
-	r.Key = KeyOf(r.Key, prefixWords+bitmapWords)
+	r.HasBitmap = true
 	for i, word := range b {
 		r.Previous[prefixWords+2*i], r.Previous[prefixWords+2*i+1] = uint32(word), uint32(word>>32)
 	}
 }
 
-// bitmap returns the bitmap that SetBitmap has set, the empty one if there is none.
+// bitmap returns the bitmap that SetBitmap has set.
 func (r *Record) bitmap() (b Bitmap) {
-	if r.Known() > prefixWords {
-		for i := range b {
-			b[i] = uint64(r.Previous[prefixWords+2*i]) | uint64(r.Previous[prefixWords+2*i+1])<<32
-		}
+	for i := range b {
+		b[i] = uint64(r.Previous[prefixWords+2*i]) | uint64(r.Previous[prefixWords+2*i+1])<<32
 	}
 	return b
 }

@@ -61,13 +61,17 @@ func FuzzLayouts(f *testing.F) {
 
 		var key candidates.Record
 		known := candidates.KnownOf(binary.LittleEndian.Uint64(from))
-		if known > candidates.MaxPrevious {
+		withBitmap := from[31]&0x20 != 0
+		if known > candidates.MaxPrevious || withBitmap && known > 2 {
 			return
 		}
 		// A side of 0 is none, and is never written.
 		if rest := GetKey(from, &key); key.Side != 0 || from[31]&0x80 == 0 {
 			check("key", longest-len(rest), func(b []byte) { PutKey(b, key) })
 			want := KeySize + 4*known
+			if withBitmap {
+				want += bitmapSize
+			}
 			if from[31]&0x80 != 0 {
 				want += sideSize
 			}
