@@ -209,14 +209,14 @@ func TestCrowds(t *testing.T) {
 		key := candidates.KeyOf(random.Uint64(), known)
 		for i := range 1 + random.IntN(30) {
 			ref := docref.Ref(random.Uint64())
-			r := candidates.Record{Key: key, Ref: ref, Second: ref, Size: random.Uint32(), Position: random.Uint32N(FirstKey), First: i%3 == 0}
+			r := candidates.Record{Key: key, Ref: ref, Second: ref, Size: random.Uint32(), Position: random.Uint32N(hasBitmap), First: i%3 == 0, HasBitmap: candidates.KnownOf(key) <= 2 && i%2 == 0}
 			if i%2 == 0 {
 				r.Second = docref.Ref(random.Uint64())
 			}
 			if hasSides {
 				r.Side = 1 + random.Uint64()
 			}
-			for k := range known {
+			for k := range r.Words() {
 				r.Previous[k] = random.Uint32()
 			}
 			c.group = append(c.group, r)
