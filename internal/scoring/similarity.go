@@ -38,5 +38,5 @@ func (s *Similarity) compare(a, b *document) (records.Score, bool) {
 // sizesAllow reports whether two documents of these sizes could reach the threshold if the set of the larger one contained
 // that of the smaller one.
 func (s *Similarity) sizesAllow(smaller, larger int) bool {
-	return float64(smaller)/float64(larger) >= s.Threshold
+	return smaller == larger || float64(smaller)/float64(larger) >= s.Threshold
 }
