@@ -21,6 +21,8 @@ type PrefixKey struct {
 	Hash uint64
 	// Position is how many shingles of the document come before it in the order.
 	Position uint32
+	// Frequency says in about how many documents it is, as [Counter] does.
+	Frequency byte
 }
 
 // PrefixKeys finds the keys of documents. It is not for concurrent use.
@@ -90,7 +92,7 @@ func (p *PrefixKeys) rarest(n int, position uint32) []PrefixKey {
 	for i, hash := range p.shared {
 		frequency := p.frequencies[i] % allFrequencies
 		if at := ends[frequency]; at < uint32(n) {
-			p.keys[at] = PrefixKey{Hash: hash, Position: position + at}
+			p.keys[at] = PrefixKey{Hash: hash, Position: position + at, Frequency: frequency}
 			ends[frequency]++
 		}
 	}

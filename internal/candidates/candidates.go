@@ -27,6 +27,8 @@ type Record struct {
 	Second docref.Ref
 	// First says that this is the document's first key.
 	First bool
+	// HasBitmap says that Previous holds a bitmap behind the previous key, which is exact.
+	HasBitmap bool
 	// Mark is for the receiver of pairs to use. The record of Second has the mark of the record of Ref.
 	Mark uint32
 }
@@ -80,6 +82,14 @@ func KnownOf(key uint64) int { return int(key & previousMask) }
 
 // Known returns the number of previous keys that are in use.
 func (r *Record) Known() int { return KnownOf(r.Key) }
+
+// Words returns the number of entries of Previous that are in use: for previous keys, and for a bitmap.
+func (r *Record) Words() int {
+	if r.HasBitmap {
+		return r.Known() + bitmapWords
+	}
+	return r.Known()
+}
 
 // PreviousOf returns the part of a key's hash that later records hold.
 func PreviousOf(hash uint64) uint32 { return uint32(hash >> 3) }

@@ -41,6 +41,7 @@ type Grouper struct {
 	others  []int // by class of a group: the next one that is not [Apart] from it
 	befores []uint64
 	sided   []sidedKey
+	rows    bitmapRows
 }
 
 // Groups goes through sorted records and handles every group of two or more. It reorders some records.
@@ -59,7 +60,7 @@ func (g *Grouper) Groups(records []Record) {
 			return
 		}
 		major, pairs := g.unmet(group)
-		if pairs > g.MaxComparisons {
+		if pairs > g.MaxComparisons && len(group) > noCrowd {
 			g.Crowded(group, pairs)
 			return
 		}
@@ -149,8 +150,13 @@ func (g *Grouper) pair(a, b *Record) bool {
 	return ok
 }
 
-// fewDocuments is the largest number of documents of a group that is compared without counting the pairs that have met.
-const fewDocuments = 64
+const (
+	// fewDocuments is the largest number of documents of a group that is compared without counting the pairs that have
+	// met.
+	fewDocuments = 16
+	// noCrowd is the largest number of documents of a group that is never a crowd.
+	noCrowd = 64
+)
 
 // bySize orders documents by size, then by ref.
 func bySize(a, b Record) int {
@@ -162,11 +168,16 @@ func bySize(a, b Record) int {
 func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 	slices.SortFunc(group, bySize)
 	g.noteOthers(group)
+	g.rows.read(group)
 	for i := range group {
 		a := &group[i]
 		limit := g.limit(group, i)
+		row := g.rows.row(group, i, limit)
 		for j := i + 1; j < limit; j++ {
 			b := &group[j]
+			if row != nil && b.HasBitmap && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
+				continue
+			}
 			if g.others != nil && g.apart(a, b) {
 				j = g.others[j] - 1
 				continue
@@ -191,10 +202,15 @@ func (g *Grouper) compareAcross(group []Record, major uint64, wanted func(a, b *
 	bySide(group[:others])
 	bySide(group[others:])
 	g.noteOthers(group)
+	g.rows.read(group)
 	for i := range others {
 		a := &group[i]
+		row := g.rows.row(group, i, len(group))
 		for j := i + 1; j < len(group); j++ {
 			b := &group[j]
+			if row != nil && b.HasBitmap && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
+				continue
+			}
 			if g.others != nil && g.apart(a, b) {
 				j = g.others[j] - 1
 				continue

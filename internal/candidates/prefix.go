@@ -2,12 +2,35 @@ package candidates
 
 // Exact keys are shingles of 48 bits: the rarest of each document, in an order that all documents share (see PrefixKeys
 // in package lshbands). A record of an exact key does not hold hashes of several previous keys. It holds one previous key,
-// the whole shingle, and the number of the document's shingles that come before the key.
+// the whole shingle, and the number of the document's shingles that come before the key. The [Bitmap] of the document may
+// follow.
+
+// The words of Previous that a record of an exact key has in use: those of the previous key, and those of a bitmap.
+const (
+	prefixWords = 2
+	bitmapWords = 4
+)
 
 // PrefixKeyOf returns the Key of a record whose key is a shingle. It mixes bits from all parts of the shingle into the
 // part that the record of the next key holds first.
 func PrefixKeyOf(shingle uint64) uint64 {
-	return KeyOf(shingle<<16|shingle>>32<<3&0xffff, 2)
+	return KeyOf(shingle<<16|shingle>>32<<3&0xffff, prefixWords)
+}
+
+// SetBitmap gives a record of an exact key the bitmap of its document.
+func (r *Record) SetBitmap(b Bitmap) {
+	r.HasBitmap = true
+	for i, word := range b {
+		r.Previous[prefixWords+2*i], r.Previous[prefixWords+2*i+1] = uint32(word), uint32(word>>32)
+	}
+}
+
+// bitmap returns the bitmap that SetBitmap has set.
+func (r *Record) bitmap() (b Bitmap) {
+	for i := range b {
+		b[i] = uint64(r.Previous[prefixWords+2*i]) | uint64(r.Previous[prefixWords+2*i+1])<<32
+	}
+	return b
 }
 
 // SetPrevious sets the previous key, which is a shingle.

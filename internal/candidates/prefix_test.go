@@ -61,6 +61,9 @@ func prefixJoin(random *rand.Rand, families, members int, threshold float64, tem
 				continue
 			}
 			r.Key, r.Position = PrefixKeyOf(shingle), uint32(position)
+			if i%5 > 0 { // most, but not all
+				r.SetBitmap(BitmapOf(d.shingles))
+			}
 			records = append(records, r)
 			r.SetPrevious(shingle)
 			r.First = false

@@ -64,7 +64,7 @@ var mayImport = map[string]string{
 	"internal/storage/bucket":        "internal/storage",
 	"internal/storage/storagetest":   "internal/storage",
 	"internal/audit":                 "internal/docref internal/numbering",
-	"internal/candidates":            "internal/digest internal/docref internal/numbering",
+	"internal/candidates":            "asmkernels internal/digest internal/docref internal/numbering",
 	"internal/joining":               "internal/components internal/docref internal/radix internal/runfile internal/storage internal/unionfind",
 	"internal/components":            "internal/docref internal/numbering internal/unionfind",
 	"internal/keep":                  "internal/records",

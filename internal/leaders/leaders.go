@@ -19,6 +19,8 @@ const (
 	// mostElements bounds the elements of all leaders together. An element takes 8 bytes; all leaders and their index
 	// take some 100 MB.
 	mostElements = 1 << 22
+	// mostSeen is the largest number of shared elements that is told from larger ones.
+	mostSeen = 255
 	// mostOfOne bounds the elements of one leader, so that a few large leaders do not take all the room.
 	mostOfOne = mostElements / 16
 )
@@ -43,7 +45,7 @@ type Index struct {
 	held     *int                  // elements of all leaders, those of indexes beside it included
 	elements numbering.Set[uint32] // in the prefixes of leaders
 	lists    [][]Leader            // leaders with each element, by number of the element
-	seen     []uint32              // number of elements of the current set that each leader has
+	seen     []uint8               // number of elements of the current set that each leader has, or mostSeen if it has more
 	touched  []Leader
 	chosen   []Leader
 }
@@ -113,10 +115,14 @@ func (x *Index) Candidates(set []uint64) (candidates []Leader, isComplete bool) 
 			leaders, isComplete = leaders[:x.bound], false
 		}
 		for _, leader := range leaders {
-			if x.seen[leader] == 0 {
+			switch x.seen[leader] {
+			case 0:
 				x.touched = append(x.touched, leader)
+				x.seen[leader] = 1
+			case mostSeen:
+			default:
+				x.seen[leader]++
 			}
-			x.seen[leader]++
 		}
 	}
 	candidates = x.touched
@@ -131,17 +137,17 @@ func (x *Index) Candidates(set []uint64) (candidates []Leader, isComplete bool) 
 
 // choose returns the touched leaders that a set is compared with: those that share most elements with it.
 func (x *Index) choose() []Leader {
-	var having [256]int // number of leaders by number of shared elements; the last entry also counts larger numbers
+	var having [mostSeen + 1]int // number of leaders by number of shared elements
 	for _, leader := range x.touched {
-		having[min(x.seen[leader], 255)]++
+		having[x.seen[leader]]++
 	}
-	least, room := uint32(255), x.bound
+	least, room := uint8(mostSeen), x.bound
 	for ; having[least] <= room; least-- {
 		room -= having[least]
 	}
 	x.chosen = x.chosen[:0]
 	for _, leader := range x.touched {
-		switch shared := min(x.seen[leader], 255); {
+		switch shared := x.seen[leader]; {
 		case shared == least && room > 0:
 			room--
 		case shared <= least:

@@ -32,10 +32,19 @@ func init() {
 	})
 }
 
+// frequentKey is the frequency of a key from which the records of its documents have bitmaps: some 16 documents seem to
+// have it. A document without such a key meets too few others to make up for the bytes.
+const frequentKey = 12
+
+// exactKeys returns keys that prefix finds.
 func exactKeys(prefix *lshbands.PrefixKeys) Keys {
 	return func(all []candidates.Record, d *Document) []candidates.Record {
 		r := d.Record()
-		for k, key := range prefix.Of(d.Set, d.Frequencies) {
+		keys := prefix.Of(d.Set, d.Frequencies)
+		if len(keys) > 0 && keys[len(keys)-1].Frequency >= frequentKey {
+			r.SetBitmap(candidates.BitmapOf(d.Set))
+		}
+		for k, key := range keys {
 			r.Key, r.Position, r.First = candidates.PrefixKeyOf(key.Hash), key.Position, k == 0
 			all = append(all, r)
 			r.SetPrevious(key.Hash)

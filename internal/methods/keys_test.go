@@ -95,7 +95,7 @@ func (s *scene) written(m *Method, r candidates.Record) candidates.Record {
 	if m.Records == records.Fingerprints {
 		r.Key, r.First, r.Previous = candidates.KeyOf(r.Key, 0), false, [candidates.MaxPrevious]uint32{}
 	}
-	for i := r.Known(); i < len(r.Previous); i++ {
+	for i := r.Words(); i < len(r.Previous); i++ {
 		r.Previous[i] = 0
 	}
 	return r

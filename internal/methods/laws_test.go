@@ -139,7 +139,7 @@ func TestHooks(t *testing.T) {
 			t.Fatalf("exact: %d keys of %d shingles, want %d", len(got), len(x.shingles), len(prefix))
 		}
 		for k, r := range got {
-			if r.Key != candidates.PrefixKeyOf(prefix[k].Hash) || r.Position != prefix[k].Position || !slices.Contains(x.shingles, prefix[k].Hash) {
+			if r.HasBitmap != (prefix[len(prefix)-1].Frequency >= frequentKey) || r.Key != candidates.PrefixKeyOf(prefix[k].Hash) || r.Position != prefix[k].Position || !slices.Contains(x.shingles, prefix[k].Hash) {
 				t.Errorf("exact: key %d is %+v", k, r)
 			}
 			if k > 0 && (candidates.PreviousShingle(r.Previous[0], r.Previous[1]) != prefix[k-1].Hash || r.Position <= got[k-1].Position) {

@@ -7,8 +7,8 @@ import (
 	"mirrorbeam/internal/runfile"
 )
 
-// crowdedSize is the size of a document of a crowd. To it come 4 for each previous key, RefSize if hasSecond is set, and
-// sideSize in a crowd with sides.
+// crowdedSize is the size of a document of a crowd. To it come 4 for each word of Previous in use, RefSize if hasSecond is
+// set, and sideSize in a crowd with sides.
 const crowdedSize = 16
 
 // hasSecond, a bit of the position, says that the class has a second document.
@@ -21,16 +21,19 @@ func putCrowded(b []byte, r *candidates.Record) {
 	if r.First {
 		position |= FirstKey
 	}
+	if r.HasBitmap {
+		position |= hasBitmap
+	}
 	if r.Second != r.Ref {
 		position |= hasSecond
-		PutRef(b[crowdedSize+4*r.Known():], r.Second)
+		PutRef(b[crowdedSize+4*r.Words():], r.Second)
 	}
 	if r.Side != 0 {
 		binary.LittleEndian.PutUint64(b[len(b)-sideSize:], r.Side)
 	}
 	binary.LittleEndian.PutUint32(b[12:], position)
-	for i, key := range r.Previous[:r.Known()] {
-		binary.LittleEndian.PutUint32(b[crowdedSize+4*i:], key)
+	for i, word := range r.Previous[:r.Words()] {
+		binary.LittleEndian.PutUint32(b[crowdedSize+4*i:], word)
 	}
 }
 
@@ -39,12 +42,13 @@ func getCrowded(b []byte, r *candidates.Record, hasSides bool) []byte {
 	ref := GetRef(b)
 	*r = candidates.Record{Key: r.Key, Ref: ref, Second: ref, Size: binary.LittleEndian.Uint32(b[8:])}
 	position := binary.LittleEndian.Uint32(b[12:])
-	r.Position, r.First = position&^(FirstKey|hasSecond), position&FirstKey != 0
+	r.Position, r.First, r.HasBitmap = position&^(FirstKey|hasSecond|hasBitmap), position&FirstKey != 0, position&hasBitmap != 0
 	b = b[crowdedSize:]
-	for i := range r.Known() {
+	words := r.Words()
+	for i := range words {
 		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
 	}
-	b = b[4*r.Known():]
+	b = b[4*words:]
 	if position&hasSecond != 0 {
 		r.Second = GetRef(b)
 		b = b[RefSize:]
@@ -78,7 +82,7 @@ func WriteCrowd(run *runfile.Writer, shard int, group []candidates.Record, pairs
 	binary.LittleEndian.PutUint32(b[16:], documents)
 	for i := range group {
 		r := &group[i]
-		size := crowdedSize + 4*r.Known()
+		size := crowdedSize + 4*r.Words()
 		if r.Second != r.Ref {
 			size += RefSize
 		}

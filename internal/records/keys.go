@@ -26,12 +26,18 @@ const FirstKey = 1 << 30
 // hasSide, a bit of a key record's position, says that the side of the document follows the previous keys.
 const hasSide = 1 << 31
 
+// hasBitmap, a bit of a key record's position, says that a bitmap follows the previous keys.
+const hasBitmap = 1 << 29
+
+// bitmapSize is the size of a bitmap.
+const bitmapSize = 16
+
 // sideSize is the size of the side of a document.
 const sideSize = 8
 
 // LengthOfKey returns the size of a key record.
 func LengthOfKey(r *candidates.Record) int {
-	size := KeySize + 4*r.Known()
+	size := KeySize + 4*r.Words()
 	if r.Side != 0 {
 		size += sideSize
 	}
@@ -41,14 +47,20 @@ func LengthOfKey(r *candidates.Record) int {
 // AfterKey returns the bytes after a packed key record.
 func AfterKey(b []byte) []byte {
 	size := KeySize + 4*candidates.KnownOf(binary.LittleEndian.Uint64(b))
-	if binary.LittleEndian.Uint32(b[36:])&hasSide != 0 {
+	flags := binary.LittleEndian.Uint32(b[36:])
+	if flags&hasBitmap != 0 {
+		size += bitmapSize
+	}
+	if flags&hasSide != 0 {
 		size += sideSize
 	}
 	return b[size:]
 }
 
 // KeyPosition returns the position of a packed key record.
-func KeyPosition(b []byte) uint32 { return binary.LittleEndian.Uint32(b[36:]) &^ (FirstKey | hasSide) }
+func KeyPosition(b []byte) uint32 {
+	return binary.LittleEndian.Uint32(b[36:]) &^ (FirstKey | hasSide | hasBitmap)
+}
 
 // PutKey packs a key record.
 func PutKey(b []byte, r candidates.Record) {
@@ -60,12 +72,15 @@ func PutKey(b []byte, r candidates.Record) {
 	if r.First {
 		position |= FirstKey
 	}
-	for i, key := range r.Previous[:r.Known()] {
-		binary.LittleEndian.PutUint32(b[KeySize+4*i:], key)
+	if r.HasBitmap {
+		position |= hasBitmap
+	}
+	for i, word := range r.Previous[:r.Words()] {
+		binary.LittleEndian.PutUint32(b[KeySize+4*i:], word)
 	}
 	if r.Side != 0 {
 		position |= hasSide
-		binary.LittleEndian.PutUint64(b[KeySize+4*r.Known():], r.Side)
+		binary.LittleEndian.PutUint64(b[KeySize+4*r.Words():], r.Side)
 	}
 	binary.LittleEndian.PutUint32(b[36:], position)
 }
@@ -79,12 +94,13 @@ func GetKey(b []byte, r *candidates.Record) []byte {
 		Size:   binary.LittleEndian.Uint32(b[32:]),
 	}
 	position := binary.LittleEndian.Uint32(b[36:])
-	r.Position, r.First = position&^(FirstKey|hasSide), position&FirstKey != 0
+	r.Position, r.First, r.HasBitmap = position&^(FirstKey|hasSide|hasBitmap), position&FirstKey != 0, position&hasBitmap != 0
 	b = b[KeySize:]
-	for i := range r.Known() {
+	words := r.Words()
+	for i := range words {
 		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
 	}
-	b = b[4*r.Known():]
+	b = b[4*words:]
 	if position&hasSide != 0 {
 		r.Side = binary.LittleEndian.Uint64(b)
 		b = b[sideSize:]

@@ -62,13 +62,17 @@ func FuzzLayouts(f *testing.F) {
 
 		var key candidates.Record
 		known := candidates.KnownOf(binary.LittleEndian.Uint64(from))
-		if known > candidates.MaxPrevious {
+		withBitmap := from[39]&0x20 != 0
+		if known > candidates.MaxPrevious || withBitmap && known > 2 {
 			return
 		}
 		// A side of 0 is none, and is never written.
 		if rest := GetKey(from, &key); key.Side != 0 || from[39]&0x80 == 0 {
 			check("key", longest-len(rest), func(b []byte) { PutKey(b, key) })
 			want := KeySize + 4*known
+			if withBitmap {
+				want += bitmapSize
+			}
 			if from[39]&0x80 != 0 {
 				want += sideSize
 			}
@@ -206,14 +210,14 @@ func TestCrowds(t *testing.T) {
 		key := candidates.KeyOf(random.Uint64(), known)
 		for i := range 1 + random.IntN(30) {
 			ref := docref.Ref(random.Uint64())
-			r := candidates.Record{Key: key, Ref: ref, Second: ref, Size: random.Uint32(), Position: random.Uint32N(FirstKey), First: i%3 == 0}
+			r := candidates.Record{Key: key, Ref: ref, Second: ref, Size: random.Uint32(), Position: random.Uint32N(hasBitmap), First: i%3 == 0, HasBitmap: candidates.KnownOf(key) <= 2 && i%2 == 0}
 			if i%2 == 0 {
 				r.Second = docref.Ref(random.Uint64())
 			}
 			if hasSides {
 				r.Side = 1 + random.Uint64()
 			}
-			for k := range known {
+			for k := range r.Words() {
 				r.Previous[k] = random.Uint32()
 			}
 			c.group = append(c.group, r)

@@ -26,13 +26,19 @@ func TestRecords(t *testing.T) {
 		}
 	}
 	key := candidates.Record{Key: 1<<63 | 2, Ref: 1<<62 | 2, Digest: digest.Digest{1<<61 | 3, 1<<60 | 7}, Size: 1<<31 | 4, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}}
-	check("key", KeySize+2*4, func(b []byte) { PutKey(b, key) }, func(b []byte) any {
-		var got candidates.Record
-		if rest := GetKey(b, &got); len(rest) > 0 {
-			t.Errorf("%d bytes are left of a key", len(rest))
+	for _, hasBitmap := range []bool{false, true} {
+		if key.HasBitmap = hasBitmap; hasBitmap {
+			key.Position, key.Side, key.Previous[5] = 1<<28|1, 1<<63|9, 1<<31|7
 		}
-		return got
-	}, key)
+		check("key", LengthOfKey(&key), func(b []byte) { PutKey(b, key) }, func(b []byte) any {
+			var got candidates.Record
+			if rest := GetKey(b, &got); len(rest) > 0 || len(AfterKey(b)) > 0 || KeyPosition(b) != key.Position {
+				t.Errorf("%d bytes are left of a key at %d, %d behind it", len(rest), KeyPosition(b), len(AfterKey(b)))
+			}
+			return got
+		}, key)
+	}
+	check("plain key", KeySize+2*4, func(b []byte) { PutKey(b, candidates.Record{Key: 2}) }, func(b []byte) any { return len(AfterKey(b)) }, 0)
 	ref := docref.Ref(1<<63 | 7)
 	check("ref", RefSize, func(b []byte) { PutRef(b, ref) }, func(b []byte) any { return GetRef(b) }, ref)
 	location := NodeLocation{components.Location{First: 1<<31 | 1, Blocks: 1<<15 | 2, Block: 1<<14 | 3}, 1<<31 | 4}
@@ -40,11 +46,12 @@ func TestRecords(t *testing.T) {
 	check("location", LocationSize, func(b []byte) { PutLocation(b, node, location) }, func(b []byte) any { return GetLocation(b) }, location)
 	check("node of a location", LocationSize, func(b []byte) { PutLocation(b, node, location) }, func(b []byte) any { return GetNode(b) }, node)
 	for _, crowded := range []candidates.Record{
-		{Key: 1<<63 | 2, Ref: 1<<62 | 2, Second: 1<<62 | 2, Size: 1<<31 | 4, Position: 1<<29 | 1, First: true, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}},
+		{Key: 1<<63 | 2, Ref: 1<<62 | 2, Second: 1<<62 | 2, Size: 1<<31 | 4, Position: 1<<28 | 1, First: true, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}},
+		{Key: 1<<63 | 2, Ref: 1, Second: 2, Size: 3, Position: 1<<28 | 1, HasBitmap: true, Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6}},
 		{Key: 1<<63 | 6, Ref: 3, Second: 3, Side: 1<<63 | 9, Size: 5},
 		{Key: 1<<63 | 6, Ref: 3, Second: 1<<61 | 3, Size: 5, Position: 7, Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6}},
 	} {
-		size := crowdedSize + 4*crowded.Known()
+		size := crowdedSize + 4*crowded.Words()
 		if crowded.Second != crowded.Ref {
 			size += RefSize
 		}

@@ -32,7 +32,7 @@ func (s *Sets) block(ctx context.Context, t work.Task, w *work.Desk, edges *edge
 		if err != nil {
 			return err
 		}
-		if !s.sizesAllow(&smaller[len(smaller)-1], &own[0]) {
+		if !s.sizesAllow(smaller[len(smaller)-1].size, own[0].size) {
 			break
 		}
 		if err := s.compareBlocks(ctx, w, edges, own, smaller); err != nil {
@@ -77,7 +77,7 @@ func (s *Sets) compareBlocks(ctx context.Context, w *work.Desk, edges *edgeWrite
 // compareAll compares a document with the others that are large enough. These are ordered by size, and none is larger
 // than the document.
 func (s *Sets) compareAll(w *work.Desk, edges *edgeWriter, d *document, others []document) error {
-	from := sort.Search(len(others), func(i int) bool { return s.sizesAllow(&others[i], d) })
+	from := sort.Search(len(others), func(i int) bool { return s.sizesAllow(others[i].size, d.size) })
 	for i := from; i < len(others); i++ {
 		other := &others[i]
 		x, y, compared := candidates.Ends(other.class(), d.class(), s.layout.FirstInput)

@@ -22,6 +22,7 @@ type heap struct {
 	sides *sides // replaces index if documents have sides
 
 	leaders     []document
+	outlines    []outline                        // by leader
 	joined      unionfind.Forest[leaders.Leader] // leaders joined by edges
 	found       []foundLeader                    // leaders of the current document
 	sizes       []int64                          // sizes of the stars, by leader
@@ -82,6 +83,7 @@ func (h *heap) lead(d *document, set []uint64) {
 	kept := *d
 	kept.set, kept.common = set, slices.Clone(d.common)
 	h.leaders = append(h.leaders, kept)
+	h.outlines = append(h.outlines, outlineOf(&kept))
 	h.joined = append(h.joined, leader)
 	h.sizes = append(h.sizes, 1)
 }
@@ -95,7 +97,11 @@ type foundLeader struct {
 // find finds the leaders that a document is like, the most similar ones first.
 func (h *heap) find(d *document, among []leaders.Leader) {
 	h.found = h.found[:0]
+	own := outlineOf(d)
 	for _, leader := range among {
+		if !h.mayCompare(&h.leaders[leader], d, h.outlines[leader].size) || h.rulesOut(&h.outlines[leader], &own) {
+			continue
+		}
 		if score, ok := h.score(&h.leaders[leader], d); ok {
 			h.found = append(h.found, foundLeader{leader, score})
 		}
@@ -126,19 +132,23 @@ func (h *heap) writeEdges(d *document) error {
 	return nil
 }
 
-// score compares a document with a leader.
-func (h *heap) score(leader, d *document) (records.Score, bool) {
-	smaller, larger := leader, d
-	if smaller.size > larger.size {
-		smaller, larger = larger, smaller
+// mayCompare reports whether a document is compared with a leader of that size, and counts it. It looks at the leader only
+// where it must: leaders are in nobody's cache.
+func (h *heap) mayCompare(leader, d *document, size int) bool {
+	if !h.sizesAllow(min(size, d.size), max(size, d.size)) {
+		return false
 	}
-	if !h.sizesAllow(smaller, larger) {
-		return records.Score{}, false
-	}
-	if _, _, compared := candidates.Ends(leader.class(), d.class(), h.layout.FirstInput); !compared {
-		return records.Score{}, false
+	if h.layout.FirstInput > 0 || d.side != 0 {
+		if _, _, compared := candidates.Ends(leader.class(), d.class(), h.layout.FirstInput); !compared {
+			return false
+		}
 	}
 	h.compared++
+	return true
+}
+
+// score compares a document with a leader.
+func (h *heap) score(leader, d *document) (records.Score, bool) {
 	score, ok := h.Similarity.compare(leader, d)
 	return score, ok && (!h.AcceptsAll || score.Similarity() >= h.Threshold)
 }

@@ -179,6 +179,9 @@ func (h *heap) joinFollower(d *document, side uint64) error {
 	among, _ := h.sides.followers.candidates(side, d.set)
 	for _, number := range among {
 		follower := &h.sides.followed[number]
+		if !h.mayCompare(follower, d, follower.size) {
+			continue
+		}
 		score, ok := h.score(follower, d)
 		if !ok {
 			continue

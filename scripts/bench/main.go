@@ -1,7 +1,7 @@
 // Command bench runs the main job several times over a corpus, and peers in
 // turn with it where some are given, and prints medians.
 //
-//	go run ./scripts/bench [-runs 3] [-peer COMMAND]... CORPUS.jsonl... [-- FLAGS OF runjob run]
+//	go run ./scripts/bench [-runs 3] [-ratios] [-peer COMMAND]... CORPUS.jsonl... [-- FLAGS OF runjob run]
 //
 // README.md beside it says more.
 package main
@@ -25,20 +25,21 @@ import (
 
 func main() {
 	runs := flag.Int("runs", 3, "times that each command runs")
+	ratios := flag.Bool("ratios", false, "print one row a corpus, with its cost as a multiple of that of the first corpus")
 	var peers []string
 	flag.Func("peer", "shell command to measure against, with the corpus in $CORPUS; may be given several times", func(command string) error {
 		peers = append(peers, command)
 		return nil
 	})
 	flag.Parse()
-	if err := bench(*runs, peers, flag.Args()); err != nil {
+	if err := bench(*runs, *ratios, peers, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
 // bench measures the job and the peers on each corpus.
-func bench(runs int, peers, args []string) error {
+func bench(runs int, ratios bool, peers, args []string) error {
 	corpora, flags := args, []string(nil)
 	if i := slices.Index(args, "--"); i >= 0 {
 		corpora, flags = args[:i], args[i+1:]
@@ -56,6 +57,9 @@ func bench(runs int, peers, args []string) error {
 		return fmt.Errorf("build runjob: %w\n%s", err, out)
 	}
 	b := benchmark{scratch, program, runs, peers, flags}
+	if ratios {
+		return b.ratios(corpora)
+	}
 	for _, corpus := range corpora {
 		if err := b.corpus(corpus); err != nil {
 			return fmt.Errorf("%s: %w", corpus, err)
@@ -84,22 +88,15 @@ func (b *benchmark) corpus(corpus string) error {
 		return err
 	}
 	fmt.Printf("%s, %.1f MB, median of %d\n", filepath.Base(corpus), float64(info.Size())/1e6, b.runs)
-	output := filepath.Join(b.scratch, "out")
-	job := append([]string{"run", "--input", corpus, "--output", output, "--emit", "clusters,pairs", "--overwrite"}, b.flags...)
 	var ours []usage
 	theirs := make([][]usage, len(b.peers))
 	var summaries []summary
 	for range b.runs {
-		used, err := measure(exec.Command(b.program, job...))
+		used, s, err := b.job(corpus)
 		if err != nil {
 			return err
 		}
-		ours = append(ours, used)
-		s, err := readSummary(filepath.Join(output, "summary.json"))
-		if err != nil {
-			return err
-		}
-		summaries = append(summaries, s)
+		ours, summaries = append(ours, used), append(summaries, s)
 		for i, peer := range b.peers {
 			command := exec.Command("sh", "-c", peer)
 			command.Dir, command.Env = b.scratch, append(os.Environ(), "CORPUS="+corpus)
@@ -118,10 +115,17 @@ func (b *benchmark) corpus(corpus string) error {
 	fmt.Fprintln(table, "\nstage\tCPU-s\twall s\tpeak MB\trecords\t")
 	printStages(table, summaries)
 	fmt.Fprintln(table)
-	if err := table.Flush(); err != nil {
-		return err
+	return table.Flush()
+}
+
+// job runs the main job over a corpus.
+func (b *benchmark) job(corpus string) (used usage, s summary, err error) {
+	output := filepath.Join(b.scratch, "out")
+	arguments := append([]string{"run", "--input", corpus, "--output", output, "--emit", "clusters,pairs", "--overwrite"}, b.flags...)
+	if used, err = measure(exec.Command(b.program, arguments...)); err == nil {
+		s, err = readSummary(filepath.Join(output, "summary.json"))
 	}
-	return os.RemoveAll(output)
+	return used, s, err
 }
 
 // usage is what a process and those it waited for took.
@@ -159,7 +163,9 @@ func printUsage(table *tabwriter.Writer, name string, all []usage, size int64) {
 
 // summary is what is of interest here of a job's summary.json.
 type summary struct {
-	Stages []stage
+	Stages    []stage
+	TempBytes int64 `json:"temp_bytes"`
+	Counts    struct{ Candidates, Pairs int64 }
 }
 
 type stage struct {

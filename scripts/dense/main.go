@@ -5,7 +5,11 @@
 // Of the kind third, every third document is the same page. A chain is one component, of which few documents are alike.
 // A giant has one document of 60 MB among ordinary ones.
 //
-// The same kind and number give the same bytes.
+// Five kinds are made to cost much. Of vocabulary, each shingle is in about a hundred documents. Documents of the kinds fours
+// and eights are made of blocks, of 15 words each, that very many others have. Those of families are just not alike, those
+// of cliques are all alike. scripts/bench/costly.sh measures them.
+//
+// The same kind, numbers and seed give the same bytes.
 package main
 
 import (
@@ -20,17 +24,18 @@ import (
 
 func main() {
 	kind := flag.String("kind", "ordinary", kinds)
+	seed := flag.Uint64("seed", 1, "seed of the words")
 	documents := flag.Int("documents", 100_000, "number of documents")
 	words := flag.Int("words", 60, "words of an ordinary document")
 	flag.Parse()
-	if err := write(*kind, *documents, *words); err != nil {
+	if err := write(*kind, *documents, *words, *seed); err != nil {
 		fmt.Fprintln(os.Stderr, "dense:", err)
 		os.Exit(1)
 	}
 }
 
 // kinds are the kinds of corpora.
-const kinds = "ordinary, equal, alike, variants, template, star, subsets, third, chain or giant"
+const kinds = "ordinary, equal, alike, variants, template, star, subsets, third, chain, giant, vocabulary, fours, families, eights or cliques"
 
 // corpus makes documents of words drawn from a vocabulary.
 type corpus struct {
@@ -80,6 +85,22 @@ func (c *corpus) document(kind string, i, words int) ([]string, error) {
 			}
 		}
 		return chosen, nil
+	case "vocabulary": // words from a vocabulary of 40, so every shingle is in about a hundred documents
+		text := make([]string, words)
+		for i := range text {
+			text[i] = c.bases[0][c.random.IntN(40)]
+		}
+		return text, nil
+	case "fours": // four of 300 blocks of text
+		return c.someBlocks(4, 300), nil
+	case "eights": // eight of 1,000 blocks of text
+		return c.someBlocks(8, 1000), nil
+	case "families": // one of three pages, with so many words of its own that it is just not like the others
+		return append(slices.Clone(base[:words-words/8]), c.words(words/8)...), nil
+	case "cliques": // 63 copies of a page, in each of which one word is another
+		changed := slices.Clone(base[:words])
+		changed[c.random.IntN(words)] = c.word()
+		return changed, nil
 	case "third":
 		if i%3 == 0 {
 			return base[:60], nil
@@ -97,14 +118,34 @@ func (c *corpus) document(kind string, i, words int) ([]string, error) {
 	return nil, fmt.Errorf("no kind %q: give %s", kind, kinds)
 }
 
-func write(kind string, documents, words int) error {
-	c := &corpus{random: rand.New(rand.NewPCG(1, 1))}
+// blockWords is the number of words of a block.
+const blockWords = 15
+
+// someBlocks returns some of so many blocks.
+func (c *corpus) someBlocks(some, blocks int) (text []string) {
+	if c.passages == nil {
+		c.passages = c.words(blocks * blockWords)
+	}
+	for range some {
+		from := c.random.IntN(blocks) * blockWords
+		text = append(text, c.passages[from:from+blockWords]...)
+	}
+	return text
+}
+
+func write(kind string, documents, words int, seed uint64) error {
+	c := &corpus{random: rand.New(rand.NewPCG(seed, 1))}
 	bases := 1
-	if kind == "variants" {
+	switch kind {
+	case "variants":
 		bases = max(documents/1000, 1)
+	case "families":
+		bases = 3
+	case "cliques":
+		bases = max(documents/63, 1)
 	}
 	for range bases {
-		c.bases = append(c.bases, c.words(90))
+		c.bases = append(c.bases, c.words(max(words, 90)))
 	}
 	if kind == "subsets" {
 		c.passages = c.words(40 * 10)
