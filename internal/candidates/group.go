@@ -60,7 +60,7 @@ func (g *Grouper) Groups(records []Record) {
 			return
 		}
 		major, pairs := g.unmet(group)
-		if pairs > g.MaxComparisons && len(group) > noCrowd {
+		if pairs > g.MaxComparisons {
 			g.Crowded(group, pairs)
 			return
 		}
@@ -150,13 +150,8 @@ func (g *Grouper) pair(a, b *Record) bool {
 	return ok
 }
 
-const (
-	// fewDocuments is the largest number of documents of a group that is compared without counting the pairs that have
-	// met.
-	fewDocuments = 16
-	// noCrowd is the largest number of documents of a group that is never a crowd.
-	noCrowd = 64
-)
+// fewDocuments is the largest number of documents of a group that is compared without counting the pairs that have met.
+const fewDocuments = 64
 
 // bySize orders documents by size, then by ref.
 func bySize(a, b Record) int {
@@ -175,16 +170,14 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 		row := g.rows.row(group, i, limit)
 		for j := i + 1; j < limit; j++ {
 			b := &group[j]
-			if row != nil && b.HasBitmap && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
-				continue
-			}
 			if g.others != nil && g.apart(a, b) {
 				j = g.others[j] - 1
 				continue
 			}
-			if wanted(a, b) {
-				g.pair(a, b)
+			if !wanted(a, b) || row != nil && b.HasBitmap && !MayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
+				continue
 			}
+			g.pair(a, b)
 		}
 	}
 }
