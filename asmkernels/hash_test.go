@@ -206,7 +206,7 @@ func lowWeight(word []byte, visit func(other []byte)) {
 		changes = append(changes, func(b byte) byte { return b ^ 1<<bit })
 	}
 	changes = append(changes, func(b byte) byte { return b + 1 }, func(b byte) byte { return b - 1 })
-	other := slices.Clone(word)
+	other := readable(word)
 	for i := range word {
 		for _, change := range changes {
 			other[i] = change(word[i])
@@ -231,7 +231,7 @@ func TestDifferences(t *testing.T) {
 		word := readable(randomBytes(random, length))
 		want := h.Token(Prefix{}, word)
 		lowWeight(word, func(other []byte) {
-			if other = other[:len(word)]; h.Token(Prefix{}, readable(other)) == want && !slices.Equal(word, other) {
+			if h.Token(Prefix{}, other) == want && !slices.Equal(word, other) {
 				t.Errorf("%x and %x have one hash", word, other)
 			}
 		})
@@ -254,7 +254,7 @@ func TestAvalanche(t *testing.T) {
 			other[bit/8] ^= 1 << (bit % 8)
 			var flips [ElementBits]int
 			for range keys {
-				h := newHash(random)
+				h := NewHash(random.Uint64, 1, 0)
 				for x := element(h, word) ^ element(h, other); x != 0; x &= x - 1 {
 					flips[bits.TrailingZeros64(x)]++
 				}

@@ -3,6 +3,7 @@ package sketch
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -119,8 +120,16 @@ func (h *Hasher) appendWords(words, text []byte) ([]byte, int) {
 	if read >= len(text) {
 		t.close()
 	}
+	words = slices.Grow(words, t.scan.Written+t.scan.Ends+tokenBlock)
 	for i, end := range t.ends[:t.scan.Ends] {
-		words = append(append(words, t.folded[t.starts[i]:end]...), 0)
+		start, at := int(t.starts[i]), len(words)
+		if length := int(end) - start; length <= tokenBlock {
+			// Most words are short. A block is copied at once, and cut.
+			words = append(words, t.folded[start:start+tokenBlock]...)[:at+length]
+		} else {
+			words = append(words, t.folded[start:end]...)
+		}
+		words = append(words, 0)
 	}
 	if t.scan.Starts > t.scan.Ends {
 		words = append(words, t.folded[t.starts[t.scan.Ends]:t.scan.Written]...)
