@@ -43,8 +43,8 @@ func (*Grouping) Delivery() work.Delivery {
 }
 
 // Task groups all mirrors.
-func (g *Grouping) Task(_ context.Context, t work.Task, w *work.Desk) error {
-	pairs, err := readPairs(w)
+func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	pairs, err := readPairs(ctx, w)
 	if err != nil {
 		return err
 	}

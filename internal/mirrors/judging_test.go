@@ -14,8 +14,8 @@ import (
 // halves returns the halves of two sites with so many distinct pages each, and so many in common.
 func halves(a, b string, pagesA, pagesB, common int64) (*records.Half, *records.Half) {
 	half := func(name string, pages int64) *records.Half {
-		h := &records.Half{Link: records.Link{Pages: common, Text: common, SamePath: common, Similarity: common * records.Unit, Spread: 2 * common}}
-		h.Of = records.Site{SiteCount: records.SiteCount{Pages: pages, Text: pages, First: records.NoDate, Name: name}}
+		h := &records.Half{Link: records.Link{Pages: common, Text: common, Rarity: common, Weight: common, SamePath: common, Similarity: common * records.Unit, Spread: 2 * common}}
+		h.Of = records.Site{SiteCount: records.SiteCount{Pages: pages, Text: pages, First: records.NoDate, Name: name}, Rarity: pages, Weight: pages}
 		return h
 	}
 	one, other := half(a, pagesA), half(b, pagesB)
@@ -169,11 +169,11 @@ func TestPageEvidence(t *testing.T) {
 		}
 		copy(pages[0].Language[:], c.in)
 		copy(pages[1].Language[:], c.from)
-		shard := newShard(pages, []records.Edge[records.Number]{{A: 0, B: 1, Score: records.NewScore(7, 7, false)}})
+		summing := Summing{Judging: Judging{lists: noLists(t)}, Rule: site.Host}
+		shard := newShard(pages, []records.Edge[records.Number]{{A: 0, B: 1, Score: records.NewScore(7, 7, false)}}, summing.owners())
 		shard.countSites(9)
-		sums := &sums{limits: Limits{Sites: 9}, ranges: 1, rarities: rarities(9)}
-		sums.reset()
-		if err := sums.class(shard, 0); err != nil {
+		sums := newSums(9, 1, nil)
+		if err := sums.class(t.Context(), shard, 0); err != nil {
 			t.Fatal(err)
 		}
 		for _, link := range sums.byPair {

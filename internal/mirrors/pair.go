@@ -52,10 +52,19 @@ func newPair(one, other *records.Half) pair {
 func contained(h *records.Half) float64 { return quotient(h.Pages, h.Of.Distinct()) }
 
 // weighted returns the same, where each page weighs its text times its rarity.
-func weighted(h *records.Half) float64 { return quotient(h.Text, h.Of.Text) }
+func weighted(h *records.Half) float64 { return quotient(h.Weight, h.Of.Weight) }
 
-// share returns how much of a site the other one has, of its pages and of what they weigh: the smaller of the two.
-func share(h *records.Half) float64 { return min(contained(h), weighted(h)) }
+// share returns how much of a site the other one has: of its pages, of their rarity, and of what they weigh, the smallest of the
+// three. So neither a few long pages nor many common ones make mirrors.
+func share(h *records.Half) float64 {
+	return min(contained(h), quotient(h.Rarity, h.Of.Rarity), weighted(h))
+}
+
+// copied returns how much of a site the other one has, of its pages and of their text, however many sites have these. It is for
+// copies of protected sites: who makes more copies must not hide any.
+func copied(h *records.Half) float64 {
+	return min(contained(h), quotient(h.Text, h.Of.DistinctText()))
+}
 
 // quotient returns the quotient of two numbers, or 0 if there is nothing to divide by.
 func quotient(a, b int64) float64 {

@@ -47,14 +47,14 @@ func (*Pairing) Delivery() work.Delivery {
 }
 
 // Task judges the pairs of an output shard.
-func (p *Pairing) Task(_ context.Context, _ work.Task, w *work.Desk) error {
+func (p *Pairing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	packed, err := w.Read(0, records.Halves)
 	if err != nil {
 		return err
 	}
 	w.Figures.Bytes += int64(len(packed))
 	halves := map[[2]uint64]*records.Half{}
-	for len(packed) > 0 {
+	for len(packed) > 0 && ctx.Err() == nil {
 		var h *records.Half
 		h, packed = records.NextHalf(packed)
 		w.Figures.Records++
@@ -74,6 +74,9 @@ func (p *Pairing) Task(_ context.Context, _ work.Task, w *work.Desk) error {
 			}
 		}
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	for _, half := range halves {
 		return fmt.Errorf("site %s has pages in common with another, which has none in common with it", half.Of.Name)
 	}
@@ -81,14 +84,14 @@ func (p *Pairing) Task(_ context.Context, _ work.Task, w *work.Desk) error {
 }
 
 // readPairs returns the pairs that [Pairing] has passed on, by the names of their sites.
-func readPairs(w *work.Desk) ([]pair, error) {
+func readPairs(ctx context.Context, w *work.Desk) ([]pair, error) {
 	packed, err := w.Read(0, records.Mirrored)
 	if err != nil {
 		return nil, err
 	}
 	w.Figures.Bytes += int64(len(packed))
 	var pairs []pair
-	for len(packed) > 0 {
+	for len(packed) > 0 && ctx.Err() == nil {
 		var one, other *records.Half
 		one, packed = records.NextHalf(packed)
 		other, packed = records.NextHalf(packed)
@@ -98,5 +101,5 @@ func readPairs(w *work.Desk) ([]pair, error) {
 	slices.SortFunc(pairs, func(a, b pair) int {
 		return cmp.Or(cmp.Compare(a.sides[0].Of.Name, b.sides[0].Of.Name), cmp.Compare(a.sides[1].Of.Name, b.sides[1].Of.Name))
 	})
-	return pairs, nil
+	return pairs, ctx.Err()
 }

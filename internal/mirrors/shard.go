@@ -21,20 +21,35 @@ const noClass = ^uint32(0)
 // class holds the pages that are identical.
 type class struct {
 	holdings []holding // ordered by site
-	// sites is the number of sites that have a page of the class or a copy of it; if it is above the limit, it may be less than
-	// the true number.
-	sites int
-	from  int // place of its first edge
+	// sites is the number of sites that have a page of the class or a copy of it, and domains the number of their registered
+	// domains. If sites is above the limit, both may be less than the true numbers.
+	sites, domains int
+	isSpread       bool // sites is above the limit
+	isWatched      bool // a holding is
+	from           int  // place of its first edge
 }
 
 // holding holds the pages of a class on one site.
 type holding struct {
 	site uint64
+	owner
+	// isWatched says that the site is protected, and one of those whose copies are found however many there are.
+	isWatched bool
 	// pages are the first pages in document order, at most pathsSeen.
 	pages []records.ShardPage
 	// repeats is the number of pages without the first, and repeatedText the number of their shingles.
 	repeats, repeatedText int64
 }
+
+// owner is what the address of a page tells of its site.
+type owner struct {
+	domain      uint64 // hash of the registered domain
+	isProtected bool
+}
+
+// mostWatched is how many protected sites that have one page are compared with all others that have it, where these are too many
+// to be compared with each other. It keeps the work linear in the copies.
+const mostWatched = 16
 
 // pathsSeen is how many identical pages of a site, and how many of their copies on another one, are looked at for their
 // paths.
@@ -56,10 +71,12 @@ type edge struct {
 type copyOf struct {
 	*holding
 	similarity float64
+	// isSpread says that very many sites have one of the two pages.
+	isSpread bool
 }
 
-// newShard sorts pages into classes. The pages are in any order, and change it.
-func newShard(pages []records.ShardPage, edges []records.Edge[records.Number]) *shard {
+// newShard sorts pages into classes, given what tells the owners of pages. The pages are in any order, and change it.
+func newShard(pages []records.ShardPage, edges []records.Edge[records.Number], ownerOf func(*records.ShardPage) owner) *shard {
 	n := records.Number(0)
 	for _, p := range pages {
 		n = max(n, p.Number+1)
@@ -93,10 +110,25 @@ func newShard(pages []records.ShardPage, edges []records.Edge[records.Number]) *
 			}
 			continue
 		}
-		c.holdings = append(c.holdings, holding{site: p.Site, pages: pages[i : i+1]})
+		c.holdings = append(c.holdings, holding{site: p.Site, owner: ownerOf(&pages[i]), pages: pages[i : i+1]})
+	}
+	for i := range s.classes {
+		s.classes[i].watch()
 	}
 	s.join(edges, first)
 	return s
+}
+
+// watch chooses the holdings that are watched.
+func (c *class) watch() {
+	watched := 0
+	for i := range c.holdings {
+		if h := &c.holdings[i]; h.isProtected && watched < mostWatched {
+			h.isWatched = true
+			watched++
+		}
+	}
+	c.isWatched = watched > 0
 }
 
 // join takes in the edges between classes, both ways.
@@ -126,51 +158,58 @@ func (s *shard) around(number int) []edge {
 	return s.edges[s.classes[number].from:]
 }
 
-// countSites counts the sites that have the pages of each class, up to one more than a limit. Documents of a heap were
-// compared with its leader only. So they have as many sites as the leader has.
+// countSites counts the sites that have the pages of each class, up to one more than a limit, and their domains. Documents of a
+// heap were compared with its leader only. So they have as many sites as the leader has.
 func (s *shard) countSites(limit int) {
-	seen := map[uint64]struct{}{}
+	sites, domains := map[uint64]struct{}{}, map[uint64]struct{}{}
 	for i := range s.classes {
-		clear(seen)
+		clear(sites)
+		clear(domains)
 		see := func(c *class) {
-			for _, h := range c.holdings {
-				if len(seen) > limit {
+			for j := range c.holdings {
+				if len(sites) > limit {
 					return
 				}
-				seen[h.site] = struct{}{}
+				h := &c.holdings[j]
+				sites[h.site], domains[h.domain] = struct{}{}, struct{}{}
 			}
 		}
 		see(&s.classes[i])
 		for _, e := range s.around(i) {
 			see(&s.classes[e.to])
 		}
-		s.classes[i].sites = len(seen)
+		s.classes[i].sites, s.classes[i].domains = len(sites), len(domains)
 	}
-	of := make([]int, len(s.classes))
-	for i := range s.classes {
-		of[i] = s.classes[i].sites
-	}
+	plain := slices.Clone(s.classes)
 	for _, e := range s.edges {
-		if e.isHeap {
-			s.classes[e.from].sites = max(s.classes[e.from].sites, of[e.to])
+		if c, leader := &s.classes[e.from], &plain[e.to]; e.isHeap {
+			c.sites, c.domains = max(c.sites, leader.sites), max(c.domains, leader.domains)
 		}
+	}
+	for i := range s.classes {
+		s.classes[i].isSpread = s.classes[i].sites > limit
 	}
 }
 
-// copies returns the holdings of a class, and of those that edges join to it: a list for each site, the most similar first.
-// Classes that more sites have than the limit are left out.
-func (s *shard) copies(number, limit int) (bySite [][]copyOf) {
+// copies returns the holdings of a class, and of those that edges join to it: a list for each site, the most similar first. Of pages
+// that very many sites have it returns those only that may be compared, see [copyOf.isFor].
+func (s *shard) copies(number int) (bySite [][]copyOf) {
+	own := &s.classes[number]
 	var all []copyOf
 	add := func(c *class, similarity float64) {
+		isSpread := own.isSpread || c.isSpread
+		if isSpread && !own.isWatched && !c.isWatched {
+			return
+		}
 		for i := range c.holdings {
-			all = append(all, copyOf{&c.holdings[i], similarity})
+			if h := &c.holdings[i]; !isSpread || own.isWatched || h.isWatched {
+				all = append(all, copyOf{h, similarity, isSpread})
+			}
 		}
 	}
-	add(&s.classes[number], 1)
+	add(own, 1)
 	for _, e := range s.around(number) {
-		if c := &s.classes[e.to]; c.sites <= limit {
-			add(c, e.similarity)
-		}
+		add(&s.classes[e.to], e.similarity)
 	}
 	slices.SortFunc(all, func(a, b copyOf) int {
 		return cmp.Or(cmp.Compare(a.site, b.site), cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.pages[0].Number, b.pages[0].Number))
@@ -180,7 +219,13 @@ func (s *shard) copies(number, limit int) (bySite [][]copyOf) {
 		for n < len(all) && all[n].site == all[0].site {
 			n++
 		}
-		bySite, all = append(bySite, all[:min(n, pathsSeen)]), all[n:]
+		bySite, all = append(bySite, all[:n]), all[n:]
 	}
 	return bySite
+}
+
+// isFor reports whether a copy is compared with the pages of a holding. Of pages that very many sites have, those of protected
+// sites are compared with those of others: so nobody can hide a copy behind many more.
+func (c *copyOf) isFor(own *holding) bool {
+	return c.site != own.site && (!c.isSpread || own.isWatched && !c.isProtected || c.isWatched && !own.isProtected)
 }

@@ -3,9 +3,13 @@ package mirrors
 import (
 	"context"
 	"math"
+	"slices"
+
+	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/site"
 	"mirrorbeam/internal/webtext"
 	"mirrorbeam/internal/work"
 )
@@ -13,19 +17,20 @@ import (
 // Summing is the work of the stage site. A task sums up, for the clusters of an output shard, what each site has in common
 // with each other one.
 type Summing struct {
-	// Limits hold the largest number of sites that have a page.
-	Limits Limits
+	Judging
+	// Rule says which site a page belongs to.
+	Rule site.Rule
 	// Ranges is the number of ranges of hashes of sites that the sums are written for.
 	Ranges int
 }
 
 // Delivery returns the delivery of its tasks.
-func (Summing) Delivery() work.Delivery {
+func (*Summing) Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.ShardPages}, Extra: []runfile.Kind{records.ShardEdges}}
 }
 
 // Task sums up an output shard.
-func (s Summing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
+func (s *Summing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
 	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
 	pages, err := records.ReadShardPages(&w.Reader, w.Pieces)
@@ -37,25 +42,37 @@ func (s Summing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 		return err
 	}
 	w.Figures.Records += int64(len(pages) + len(edges))
-	sums := &sums{limits: s.Limits, ranges: s.Ranges, rarities: rarities(s.Limits.Sites), run: &w.Run}
-	sums.reset()
-	shard := newShard(pages, edges)
+	shard := newShard(pages, edges, s.owners())
 	shard.countSites(s.Limits.Sites)
+	sums := newSums(s.Limits.Sites, s.Ranges, &w.Run)
 	for i := range shard.classes {
-		if err := sums.class(shard, i); err != nil {
+		if err := sums.class(ctx, shard, i); err != nil {
 			return err
-		}
-		if i%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
 		}
 	}
 	w.Outcome.Skipped.SpreadPages += sums.spread
 	return sums.flush()
 }
 
+// owners returns what tells the owner of a page. It looks at one address of each site.
+func (s *Summing) owners() func(*records.ShardPage) owner {
+	known := map[uint64]owner{}
+	return func(p *records.ShardPage) owner {
+		of, is := known[p.Site]
+		if !is {
+			of.domain = p.Site
+			if address, ok := site.Parse(string(p.Address)); ok {
+				name, _ := s.Rule.Of(address)
+				of = owner{xxh3.HashString(site.Registered(address.Host)), s.lists.isProtected(name)}
+			}
+			known[p.Site] = of
+		}
+		return of
+	}
+}
+
 // sums adds up what sites have in common.
 type sums struct {
-	limits   Limits
 	ranges   int
 	rarities []int64
 	run      *runfile.Writer
@@ -63,6 +80,13 @@ type sums struct {
 
 	bySite map[uint64]*records.SiteSum
 	byPair map[[2]uint64]*records.Link
+}
+
+// newSums returns sums of pages that at most so many sites have.
+func newSums(mostSites, ranges int, run *runfile.Writer) *sums {
+	s := &sums{ranges: ranges, rarities: rarities(mostSites), run: run}
+	s.reset()
+	return s
 }
 
 func (s *sums) reset() {
@@ -89,14 +113,14 @@ func (s *sums) flush() error {
 }
 
 // class adds what the pages of a class have to do with other sites.
-func (s *sums) class(shard *shard, number int) error {
+func (s *sums) class(ctx context.Context, shard *shard, number int) error {
 	c := &shard.classes[number]
-	isSpread := c.sites > s.limits.Sites
 	rarity := int64(0)
-	if !isSpread {
-		rarity = s.rarities[c.sites]
+	if !c.isSpread {
+		rarity = s.rarities[c.domains]
 	}
-	for _, own := range c.holdings {
+	for i := range c.holdings {
+		own := &c.holdings[i]
 		sum := s.bySite[own.site]
 		if sum == nil {
 			sum = &records.SiteSum{Site: own.site}
@@ -104,25 +128,50 @@ func (s *sums) class(shard *shard, number int) error {
 		}
 		sum.Repeats += own.repeats
 		sum.RepeatedText += own.repeatedText
+		sum.Common += fullRarity - rarity
 		sum.CommonText += int64(own.pages[0].Size) * (fullRarity - rarity)
-		if isSpread {
+		if c.isSpread {
 			s.spread++
 		}
 	}
-	if isSpread || c.sites < 2 {
-		return nil
+	if c.sites < 2 {
+		return ctx.Err()
 	}
-	near := shard.copies(number, s.limits.Sites)
-	for i := range c.holdings {
+	near := shard.copies(number)
+	watched := near
+	if c.isSpread {
+		watched = nil
 		for _, copies := range near {
-			if copies[0].site != c.holdings[i].site {
-				s.add(c, &c.holdings[i], copies, rarity)
+			if slices.ContainsFunc(copies, func(one copyOf) bool { return one.isWatched }) {
+				watched = append(watched, copies)
+			}
+		}
+	}
+	var usable []copyOf
+	for i := range c.holdings {
+		own := &c.holdings[i]
+		others := watched
+		if own.isWatched {
+			others = near
+		}
+		for _, copies := range others {
+			usable = usable[:0]
+			for _, one := range copies {
+				if one.isFor(own) && len(usable) < pathsSeen {
+					usable = append(usable, one)
+				}
+			}
+			if len(usable) > 0 {
+				s.add(c, own, usable, rarity)
 			}
 		}
 		if len(s.byPair) >= mostHeld {
 			if err := s.flush(); err != nil {
 				return err
 			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -139,7 +188,9 @@ func (s *sums) add(c *class, own *holding, copies []copyOf, rarity int64) {
 	page, similarity := &own.pages[0], int64(math.Round(copies[0].similarity*records.Unit))
 	weight := int64(page.Size) * rarity
 	link.Pages++
-	link.Text += weight
+	link.Text += int64(page.Size)
+	link.Rarity += rarity
+	link.Weight += weight
 	link.Similarity += similarity
 	link.Spread += int64(c.sites)
 	if own.asksPassword() {

@@ -29,21 +29,23 @@ type suspicion struct {
 	pair
 	original, mirror *records.Half
 	likeness         lookalike.Likeness
+	score            float64 // the larger share of the two, see copied
 	isMirror         bool
 }
 
 // suspect returns what speaks against one of the two sites, if the other one is protected. There is no suspicion if both
 // are protected or have one registered domain, or if the user allows it.
 //
-// A site is suspect if the two are mirrors and not parked, if its host looks like that of the protected one and it has a copy of one of
-// its pages, or if most of it are copies that ask for a password.
+// A site is suspect if the two are mirrors, if its host looks like that of the protected one and it has a copy of one of
+// its pages, or if most of it are copies that ask for a password. How many other sites have these pages does not matter.
 func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 	a, b := p.sides[0], p.sides[1]
 	isA, isB := of.isProtected(a.Of.Name), of.isProtected(b.Of.Name)
 	if isA == isB {
 		return suspicion{}, false
 	}
-	s := suspicion{pair: p, original: a, mirror: b, isMirror: p.isMirror(limits) && p.kind() != Parked}
+	s := suspicion{pair: p, original: a, mirror: b, score: max(copied(a), copied(b))}
+	s.isMirror = s.score >= limits.Score && p.pages() >= limits.Pages
 	if isB {
 		s.original, s.mirror = b, a
 	}
@@ -52,8 +54,8 @@ func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 		return suspicion{}, false
 	}
 	s.likeness = lookalike.Of(host, original)
-	asks := s.mirror.Logins > 0 && share(s.mirror) >= limits.Score
-	return s, s.isMirror || asks || s.likeness.Score >= leastLookalike && s.mirror.Text > 0
+	asks := s.mirror.Logins > 0 && copied(s.mirror) >= limits.Score
+	return s, s.isMirror || asks || s.likeness.Score >= leastLookalike
 }
 
 // id returns the id of the alert, which is the same in all runs.
@@ -67,7 +69,7 @@ func (s *suspicion) row() output.Suspect {
 		ID:   fmt.Sprintf("%016x", s.id()),
 		Site: s.mirror.Of.Name, Protected: s.original.Of.Name, Severity: output.MediumSeverity,
 		Score: rounded(s.score), Pages: s.mirror.Of.Pages, Common: s.mirror.Pages,
-		Share: rounded(share(s.mirror)), ProtectedShare: rounded(share(s.original)),
+		Share: rounded(copied(s.mirror)), ProtectedShare: rounded(copied(s.original)),
 		Similarity: rounded(s.similarity()), SamePath: rounded(s.samePath()), Markup: rounded(s.markup()),
 		SameLanguage: rounded(s.sameLanguage()), LanguagePages: s.languagePages(),
 		Lookalike: rounded(s.likeness.Score), LookalikeReason: string(s.likeness.Reason), LoginPages: s.mirror.Logins,

@@ -18,9 +18,9 @@ func (Totalling) Delivery() work.Delivery {
 }
 
 // Task adds up the sums of a range.
-func (Totalling) Task(_ context.Context, t work.Task, w *work.Desk) error {
+func (Totalling) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	shards := work.OutputShards(work.Counts{Documents: t.Documents})
-	sites, weights, err := readSites(w)
+	sites, err := readSites(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -29,13 +29,15 @@ func (Totalling) Task(_ context.Context, t work.Task, w *work.Desk) error {
 			return err
 		}
 	}
-	links, err := readLinks(w)
+	links, err := readLinks(ctx, w)
 	if err != nil {
 		return err
 	}
 	for key, link := range links {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		half := records.Half{Link: *link, Of: *sites[key[0]]}
-		half.Of.Text = weights[key[0]]
 		if err := records.WriteHalf(&w.Run, records.Halves, pairShard(link, shards), &half); err != nil {
 			return err
 		}
@@ -46,15 +48,15 @@ func (Totalling) Task(_ context.Context, t work.Task, w *work.Desk) error {
 // pairShard returns the output shard of the pair of a link: that of its first site.
 func pairShard(l *records.Link, shards int) int { return records.ShardOf(min(l.Site, l.Other), shards) }
 
-// readSites returns the sites of a range, and the weight of the pages of each, by hash.
-func readSites(w *work.Desk) (sites map[uint64]*records.Site, weights map[uint64]int64, err error) {
+// readSites returns the sites of a range, by hash.
+func readSites(ctx context.Context, w *work.Desk) (map[uint64]*records.Site, error) {
 	counts, err := w.Read(0, records.SiteCounts)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	w.Figures.Bytes += int64(len(counts))
-	sites, weights = map[uint64]*records.Site{}, map[uint64]int64{}
-	for len(counts) > 0 {
+	sites := map[uint64]*records.Site{}
+	for len(counts) > 0 && ctx.Err() == nil {
 		var c records.SiteCount
 		c, counts = records.NextSiteCount(counts)
 		w.Figures.Records++
@@ -64,31 +66,32 @@ func readSites(w *work.Desk) (sites map[uint64]*records.Site, weights map[uint64
 			sites[c.Site] = &records.Site{SiteCount: c}
 		}
 	}
-	for hash, s := range sites {
-		weights[hash] = s.Text * fullRarity
-	}
 	sums, err := w.Read(0, records.SiteSums)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for len(sums) > 0 {
-		var s records.SiteSum
-		s, sums = records.NextSiteSum(sums)
-		sites[s.Site].Repeats += s.Repeats
-		weights[s.Site] -= s.RepeatedText*fullRarity + s.CommonText
+	for len(sums) > 0 && ctx.Err() == nil {
+		var sum records.SiteSum
+		sum, sums = records.NextSiteSum(sums)
+		s := sites[sum.Site]
+		s.Repeats, s.RepeatedText = s.Repeats+sum.Repeats, s.RepeatedText+sum.RepeatedText
+		s.Rarity, s.Weight = s.Rarity-sum.Common, s.Weight-sum.CommonText
 	}
-	return sites, weights, nil
+	for _, s := range sites { // so far, what they lack to the highest
+		s.Rarity, s.Weight = s.Rarity+s.Distinct()*fullRarity, s.Weight+s.DistinctText()*fullRarity
+	}
+	return sites, ctx.Err()
 }
 
 // readLinks returns what the sites of a range have in common with others.
-func readLinks(w *work.Desk) (map[[2]uint64]*records.Link, error) {
+func readLinks(ctx context.Context, w *work.Desk) (map[[2]uint64]*records.Link, error) {
 	packed, err := w.Read(0, records.Links)
 	if err != nil {
 		return nil, err
 	}
 	w.Figures.Bytes += int64(len(packed))
 	links := map[[2]uint64]*records.Link{}
-	for len(packed) > 0 {
+	for len(packed) > 0 && ctx.Err() == nil {
 		var l records.Link
 		l, packed = records.NextLink(packed)
 		w.Figures.Records++
@@ -98,5 +101,5 @@ func readLinks(w *work.Desk) (map[[2]uint64]*records.Link, error) {
 			links[[2]uint64{l.Site, l.Other}] = &l
 		}
 	}
-	return links, nil
+	return links, ctx.Err()
 }

@@ -33,14 +33,15 @@ type SiteSum struct {
 	Site uint64
 	// Repeats are pages that are equal to an earlier page of the site, and RepeatedText is their text.
 	Repeats, RepeatedText int64
-	// CommonText is the text, times what it lacks to the highest rarity, of pages that other sites have, too.
-	CommonText int64
+	// Common is the sum of what the pages lack to the highest rarity, and CommonText of the same times their text.
+	Common, CommonText int64
 }
 
 // Add adds the sums of other, which is of the same site.
 func (s *SiteSum) Add(other SiteSum) {
 	s.Repeats += other.Repeats
 	s.RepeatedText += other.RepeatedText
+	s.Common += other.Common
 	s.CommonText += other.CommonText
 }
 
@@ -48,8 +49,9 @@ func (s *SiteSum) Add(other SiteSum) {
 // equal ones.
 type Link struct {
 	Site, Other uint64
-	Pages       int64
-	Text        int64 // times rarity
+	Pages, Text int64
+	Rarity      int64 // sum of the rarities of the pages
+	Weight      int64 // sum of their texts times rarity
 	SamePath    int64 // pages at a path at which the other site has a copy
 	Similarity  int64 // sum of the similarities of the pages to their copies, in units of 1/[Unit]
 	Spread      int64 // sum of the numbers of sites that have each page
@@ -68,6 +70,8 @@ const Unit = 1_000_000
 func (l *Link) Add(other Link) {
 	l.Pages += other.Pages
 	l.Text += other.Text
+	l.Rarity += other.Rarity
+	l.Weight += other.Weight
 	l.SamePath += other.SamePath
 	l.Similarity += other.Similarity
 	l.Spread += other.Spread
@@ -113,7 +117,7 @@ func (e *Examples) Add(one Example) {
 	}
 }
 
-// Half is a Link with what is known of its site, whose text is times rarity and without that of repeats.
+// Half is a Link with what is known of its site.
 type Half struct {
 	Link
 	Of Site
@@ -122,12 +126,17 @@ type Half struct {
 // Site is all that is known of a site.
 type Site struct {
 	SiteCount
-	// Repeats are pages that are equal to an earlier page of the site.
-	Repeats int64
+	// Repeats are pages that are equal to an earlier page of the site, and RepeatedText is their text.
+	Repeats, RepeatedText int64
+	// Rarity is the sum of the rarities of all other pages, and Weight of their texts times rarity.
+	Rarity, Weight int64
 }
 
 // Distinct returns the number of pages without those that are equal to earlier ones.
 func (s *Site) Distinct() int64 { return s.Pages - s.Repeats }
+
+// DistinctText returns the text of these pages.
+func (s *Site) DistinctText() int64 { return s.Text - s.RepeatedText }
 
 // GroupedSite says in which group of mirrors a site is.
 type GroupedSite struct {
@@ -209,26 +218,26 @@ func NextSiteCount(packed []byte) (SiteCount, []byte) {
 	return u.siteCount(), u.b
 }
 
-// WriteSiteSum writes the record to a shard: 32 bytes.
+// WriteSiteSum writes the record to a shard: 40 bytes.
 func WriteSiteSum(run *runfile.Writer, shard int, s SiteSum) error {
 	return write(run, SiteSums, shard, func(p *packer) {
-		p.numbers(int64(s.Site), s.Repeats, s.RepeatedText, s.CommonText)
+		p.numbers(int64(s.Site), s.Repeats, s.RepeatedText, s.Common, s.CommonText)
 	})
 }
 
 // NextSiteSum reads the first record and returns the bytes of the others.
 func NextSiteSum(packed []byte) (SiteSum, []byte) {
 	u := unpacker{packed}
-	return SiteSum{Site: uint64(u.number()), Repeats: u.number(), RepeatedText: u.number(), CommonText: u.number()}, u.b
+	return SiteSum{Site: uint64(u.number()), Repeats: u.number(), RepeatedText: u.number(), Common: u.number(), CommonText: u.number()}, u.b
 }
 
-// WriteLink writes the record to a shard: 104 bytes, and 20 and the addresses for each example.
+// WriteLink writes the record to a shard: 120 bytes, and 20 and the addresses for each example.
 func WriteLink(run *runfile.Writer, shard int, l *Link) error {
 	return write(run, Links, shard, l.pack)
 }
 
 func (l *Link) pack(p *packer) {
-	p.numbers(int64(l.Site), int64(l.Other), l.Pages, l.Text, l.SamePath, l.Similarity, l.Spread, l.Logins, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)))
+	p.numbers(int64(l.Site), int64(l.Other), l.Pages, l.Text, l.Rarity, l.Weight, l.SamePath, l.Similarity, l.Spread, l.Logins, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)))
 	for _, e := range l.Examples {
 		p.numbers(e.Weight, e.Similarity)
 		p.text(e.Page)
@@ -238,7 +247,7 @@ func (l *Link) pack(p *packer) {
 
 func (u *unpacker) link() Link {
 	l := Link{
-		Site: uint64(u.number()), Other: uint64(u.number()), Pages: u.number(), Text: u.number(), SamePath: u.number(),
+		Site: uint64(u.number()), Other: uint64(u.number()), Pages: u.number(), Text: u.number(), Rarity: u.number(), Weight: u.number(), SamePath: u.number(),
 		Similarity: u.number(), Spread: u.number(), Logins: u.number(),
 		Markup: u.number(), MarkupPages: u.number(), SameLanguage: u.number(), LanguagePages: u.number(),
 	}
@@ -254,15 +263,17 @@ func NextLink(packed []byte) (Link, []byte) {
 	return u.link(), u.b
 }
 
-// WriteSite writes the record to an output shard: 42 bytes and the name.
+// WriteSite writes the record to an output shard: 66 bytes and the name.
 func WriteSite(run *runfile.Writer, shard int, s Site) error { return write(run, Sites, shard, s.pack) }
 
 func (s Site) pack(p *packer) {
 	s.SiteCount.pack(p)
-	p.numbers(s.Repeats)
+	p.numbers(s.Repeats, s.RepeatedText, s.Rarity, s.Weight)
 }
 
-func (u *unpacker) site() Site { return Site{SiteCount: u.siteCount(), Repeats: u.number()} }
+func (u *unpacker) site() Site {
+	return Site{SiteCount: u.siteCount(), Repeats: u.number(), RepeatedText: u.number(), Rarity: u.number(), Weight: u.number()}
+}
 
 // NextSite reads the first record and returns the bytes of the others.
 func NextSite(packed []byte) (Site, []byte) {

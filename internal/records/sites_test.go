@@ -32,15 +32,15 @@ func draw(random *rand.Rand) (d drawn) {
 		return string(b)
 	}
 	d.count = records.SiteCount{Site: random.Uint64(), Pages: number(), Text: number(), First: -number(), Name: text()}
-	d.sum = records.SiteSum{Site: random.Uint64(), Repeats: number(), RepeatedText: number(), CommonText: number()}
+	d.sum = records.SiteSum{Site: random.Uint64(), Repeats: number(), RepeatedText: number(), Common: number(), CommonText: number()}
 	d.link = records.Link{
-		Site: random.Uint64(), Other: random.Uint64(), Pages: number(), Text: number(), SamePath: number(),
+		Site: random.Uint64(), Other: random.Uint64(), Pages: number(), Text: number(), Rarity: number(), Weight: number(), SamePath: number(),
 		Similarity: number(), Spread: number(), Logins: number(), Markup: number(), MarkupPages: number(), SameLanguage: number(), LanguagePages: number(),
 	}
 	for range random.IntN(5) {
 		d.link.Examples.Add(records.Example{Weight: number(), Similarity: number(), Page: text(), Copy: text()})
 	}
-	d.site = records.Site{SiteCount: d.count, Repeats: number()}
+	d.site = records.Site{SiteCount: d.count, Repeats: number(), RepeatedText: number(), Rarity: number(), Weight: number()}
 	d.half = records.Half{Link: d.link, Of: d.site}
 	d.grouped = records.GroupedSite{Site: random.Uint64(), Sites: number(), Cohesion: number(), Primary: text()}
 	d.page = records.ShardPage{Number: records.Number(random.Uint32()), Size: random.Uint32()}
