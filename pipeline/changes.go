@@ -8,11 +8,13 @@ import (
 	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/lineage"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/mirrors"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/state"
 	"mirrorbeam/internal/verdicts"
+	"mirrorbeam/internal/warnings"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
@@ -38,6 +40,9 @@ func (s *Summary) Failing() []string {
 // found is what a run hands on to the next one.
 type found struct {
 	changes []output.Change
+	// warnings say which protected sites could not be compared, and originals what the next run is to know of them.
+	warnings  []warnings.Warning
+	originals []lineage.Original
 	// names are the files of the state that the next run needs.
 	names state.Names
 }
@@ -49,6 +54,7 @@ func (r *run) publishScheduled(result *outputs.Result, summary *Summary) error {
 	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)
 	}
+	summary.Warnings = append(summary.Warnings, of.warnings...)
 	summary.State = &StateSummary{Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: r.count(of.changes)}
 	files, err := outputs.WriteChanges(outputs.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.changes)
 	if err == nil {
@@ -67,7 +73,7 @@ func (r *run) publishScheduled(result *outputs.Result, summary *Summary) error {
 func (r *run) count(changes []output.Change) map[string]map[string]int64 {
 	counts := map[string]map[string]int64{output.Clusters: {}}
 	if r.Config.HasSites() {
-		counts[output.Mirrors], counts[output.Suspects] = map[string]int64{}, map[string]int64{}
+		counts[output.Mirrors], counts[output.Suspects], counts[output.Protected] = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	}
 	for _, change := range changes {
 		counts[change.Of][change.Change]++
@@ -84,6 +90,7 @@ func (r *run) handOn(result *outputs.Result) (f found, err error) {
 	}
 	last, names := &r.state.Last, state.NewNames()
 	f.names = state.Names{Clusters: names.Clusters, Mirrors: last.Mirrors, Suspects: last.Suspects}
+	f.originals = last.Originals
 	if err = r.follow(&f, output.Clusters, last.Clusters, now.Clusters, names.Clusters); err != nil {
 		return f, err
 	}
@@ -92,7 +99,7 @@ func (r *run) handOn(result *outputs.Result) (f found, err error) {
 		if err = r.follow(&f, output.Mirrors, last.Mirrors, now.Mirrors, names.Mirrors); err != nil {
 			return f, err
 		}
-		if err = r.followAlerts(&f, now.Suspects); err != nil {
+		if err = r.followAlerts(&f, now.Suspects, result.Written); err != nil {
 			return f, err
 		}
 	}
@@ -116,16 +123,28 @@ func (r *run) follow(f *found, of, lastName string, now []lineage.Group, name st
 	return lineage.Write(r.state.Path(name), now)
 }
 
-// followAlerts does the same for suspects.
-func (r *run) followAlerts(f *found, now []lineage.Alert) (err error) {
+// followAlerts does the same for suspects, and tells which protected sites it could not compare.
+func (r *run) followAlerts(f *found, now []lineage.Alert, runs []work.Path) (err error) {
 	var known []lineage.Alert
 	if name := r.state.Last.Suspects; name != "" {
 		if known, err = lineage.ReadAlerts(r.state.Path(name)); err != nil {
 			return err
 		}
 	}
-	changes, all := lineage.FollowAlerts(output.Suspects, known, now)
-	f.changes = append(f.changes, changes...)
+	originals := r.state.Last.Originals
+	if r.Config.Rebuild {
+		originals = nil
+	}
+	watch, err := mirrors.NewWatch(runs, r.inputs.Sites.Protected, originals, known)
+	if err != nil {
+		return err
+	}
+	f.originals = watch.Originals
+	for _, site := range watch.Changed {
+		f.warnings = append(f.warnings, warnings.Warning{Kind: warnings.ProtectedChanged, Text: site.String(), Flag: "--rebuild"})
+	}
+	changes, all := lineage.FollowAlerts(output.Suspects, known, now, watch.IsUnseen)
+	f.changes = append(append(f.changes, changes...), watch.Changes()...)
 	return lineage.WriteAlerts(r.state.Path(f.names.Suspects), all)
 }
 
@@ -147,7 +166,7 @@ func (r *run) commit(result *outputs.Result, of found) error {
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
 		Documents: result.Counts.Documents + result.Counts.ReferenceDocuments, Results: r.ConfigHash,
-		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects,
+		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects, Originals: of.originals,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})
 }

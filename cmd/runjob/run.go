@@ -146,7 +146,7 @@ func printChanges(w io.Writer, s *pipeline.StateSummary) {
 	}
 	say(w, "generation %d: %s read, %s unchanged, %s gone", s.Generation,
 		counted(int64(s.Files.New+s.Files.Changed), "file"), count(int64(s.Files.Unchanged)), count(int64(s.Files.Removed)))
-	for _, of := range []struct{ output, name string }{{output.Clusters, "cluster"}, {output.Mirrors, "mirror group"}, {output.Suspects, "suspect"}} {
+	for _, of := range []struct{ output, name string }{{output.Clusters, "cluster"}, {output.Mirrors, "mirror group"}, {output.Suspects, "suspect"}, {output.Protected, "protected site"}} {
 		for _, kind := range output.ChangeKindsOf(of.output) {
 			if n := s.Changes[of.output][kind]; n > 0 {
 				say(w, "; %s %s", counted(n, of.name), kind)

@@ -35,7 +35,7 @@ func TestFollowAlerts(t *testing.T) {
 		{"gone before", "a0 b2", "b2", nil, "a0 b2"},
 		{"there again", "a0 b2", "a5 b2", []string{"new a 5 0 5 0 [a]"}, "a5 b2"},
 	} {
-		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now))
+		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now), func(Alert) bool { return false })
 		var got []string
 		for _, change := range changes {
 			for i, id := range change.Previous {
@@ -64,7 +64,7 @@ func TestAlertsOfManyRuns(t *testing.T) {
 			now = append(now, a)
 		}
 		var changes []output.Change
-		changes, known = FollowAlerts(output.Suspects, known, now)
+		changes, known = FollowAlerts(output.Suspects, known, now, func(Alert) bool { return false })
 		for _, c := range changes {
 			if c.Before != pages[c.Lineage] || c.Size != c.Before+c.Added-c.Removed || c.Size == c.Before {
 				t.Errorf("run %d: %+v after %d pages", run, c, pages[c.Lineage])
@@ -82,7 +82,7 @@ func TestAlertsOfManyRuns(t *testing.T) {
 
 func TestFileOfAlerts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "alerts")
-	want := append(alertsOf("a1 b0"), Alert{ID: 1 << 63, Pages: 1 << 40, Site: "\xff\x00"})
+	want := append(alertsOf("a1 b0"), Alert{ID: 1 << 63, Pages: 1 << 40, Site: "\xff\x00"}, Alert{ID: 1, Campaign: 7}, Alert{ID: 2, Site: "c", Unseen: true})
 	if err := WriteAlerts(path, want); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestFileOfAlerts(t *testing.T) {
 }
 
 func FuzzNextAlert(f *testing.F) {
-	f.Add(AppendAlert(nil, Alert{1, 2, "a"}))
+	f.Add(AppendAlert(nil, Alert{ID: 1, Pages: 2, Site: "a", Campaign: 3, Unseen: true}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		a, rest, err := NextAlert(b)
 		if err == nil && !bytes.Equal(append(AppendAlert(nil, a), rest...), b) {

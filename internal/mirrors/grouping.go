@@ -2,6 +2,7 @@ package mirrors
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -56,10 +57,10 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	}
 	groups := newGroups(mirrors, g.lists)
 	found := work.MirrorFindings{Groups: groups.count}
-	if err := g.writeMirrors(mirrors, groups, w, &found); err != nil {
+	if err := g.writeMirrors(ctx, mirrors, groups, w, &found); err != nil {
 		return err
 	}
-	if err := g.writeSuspects(pairs, w, &found); err != nil {
+	if err := g.writeSuspects(ctx, pairs, w, &found); err != nil {
 		return err
 	}
 	w.Outcome.Mirrors = found
@@ -72,7 +73,7 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 }
 
 // writeMirrors writes the rows of mirrors.
-func (g *Grouping) writeMirrors(mirrors []pair, groups *groups, w *work.Desk, found *work.MirrorFindings) error {
+func (g *Grouping) writeMirrors(ctx context.Context, mirrors []pair, groups *groups, w *work.Desk, found *work.MirrorFindings) error {
 	return writeRows(&g.Results, g.Name(output.Mirrors, 0, 1), w, func(row func(output.Mirror) error) error {
 		for _, p := range mirrors {
 			of := mirrorRow(&p, groups.ofPair(&p).primary.Name)
@@ -81,7 +82,7 @@ func (g *Grouping) writeMirrors(mirrors []pair, groups *groups, w *work.Desk, fo
 				finding.Site, finding.Of = finding.Of, finding.Site
 			}
 			found.AddMirror(finding)
-			if err := row(of); err != nil {
+			if err := errors.Join(row(of), ctx.Err()); err != nil {
 				return err
 			}
 		}
@@ -89,29 +90,51 @@ func (g *Grouping) writeMirrors(mirrors []pair, groups *groups, w *work.Desk, fo
 	})
 }
 
-// writeSuspects writes the rows of suspects.
-func (g *Grouping) writeSuspects(pairs []pair, w *work.Desk, found *work.MirrorFindings) error {
+// writeSuspects writes the rows of campaigns and of suspects.
+func (g *Grouping) writeSuspects(ctx context.Context, pairs []pair, w *work.Desk, found *work.MirrorFindings) error {
+	var suspects []suspicion
+	for _, p := range pairs {
+		if s, is := suspect(p, g.lists, g.Limits); is {
+			suspects = append(suspects, s)
+		}
+	}
+	all := campaigns(suspects)
 	return writeRows(&g.Results, g.Name(output.Suspects, 0, 1), w, func(row func(output.Suspect) error) error {
-		for _, p := range pairs {
-			s, is := suspect(p, g.lists, g.Limits)
-			if !is {
-				continue
-			}
-			of := s.row()
-			found.AddSuspect(work.MirrorFinding{Site: of.Site, Of: of.Protected, Kind: of.Severity, Score: of.Score, Pages: of.Common})
-			if err := row(of); err != nil {
+		for _, c := range all {
+			of := c.row()
+			found.AddCampaign(newFinding(of))
+			if err := errors.Join(row(of), g.tellNext(w, lineage.Alert{ID: c.id, Pages: of.Sites, Site: c.what})); err != nil {
 				return err
 			}
-			if !g.ForNext {
-				continue
+		}
+		for i := range suspects {
+			s := &suspects[i]
+			of := s.row()
+			if s.campaign == 0 {
+				found.AddSuspect(newFinding(of))
+			} else {
+				found.Suspects++
 			}
-			alert := lineage.AppendAlert(nil, lineage.Alert{ID: s.id(), Pages: of.Common, Site: of.Site})
-			if err := writePacked(&w.Run, records.Alerts, alert); err != nil {
+			alert := lineage.Alert{ID: s.id(), Pages: of.Common, Site: of.Site, Campaign: s.campaign}
+			if err := errors.Join(row(of), g.tellNext(w, alert), ctx.Err()); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// newFinding returns what the summary says of a row.
+func newFinding(of output.Suspect) work.MirrorFinding {
+	return work.MirrorFinding{Site: of.Site, Of: of.Protected, Kind: of.Severity, Score: of.Score, Pages: of.Common, Sites: of.Sites}
+}
+
+// tellNext writes an alert for the next run of a scheduled job.
+func (g *Grouping) tellNext(w *work.Desk, alert lineage.Alert) error {
+	if !g.ForNext {
+		return nil
+	}
+	return writePacked(&w.Run, records.Alerts, lineage.AppendAlert(nil, alert))
 }
 
 // writePacked writes a record for the next run of a scheduled job.

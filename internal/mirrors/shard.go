@@ -224,6 +224,14 @@ func (s *shard) copies(number int) (bySite [][]copyOf) {
 	return bySite
 }
 
+// isAlike reports whether a site has a page that is like those of a class, and not equal.
+func (s *shard) isAlike(number int, site uint64) bool {
+	return slices.ContainsFunc(s.around(number), func(e edge) bool {
+		_, has := slices.BinarySearchFunc(s.classes[e.to].holdings, site, func(h holding, site uint64) int { return cmp.Compare(h.site, site) })
+		return has
+	})
+}
+
 // isFor reports whether a copy is compared with the pages of a holding. Of pages that very many sites have, those of protected
 // sites are compared with those of others: so nobody can hide a copy behind many more.
 func (c *copyOf) isFor(own *holding) bool {

@@ -133,6 +133,9 @@ func (s *sums) class(ctx context.Context, shard *shard, number int) error {
 		if c.isSpread {
 			s.spread++
 		}
+		if own.isProtected && shard.isAlike(number, own.site) {
+			sum.Alike++
+		}
 	}
 	if c.sites < 2 {
 		return ctx.Err()

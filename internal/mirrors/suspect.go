@@ -1,10 +1,6 @@
 package mirrors
 
 import (
-	"fmt"
-
-	"github.com/zeebo/xxh3"
-
 	"mirrorbeam/internal/lookalike"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
@@ -31,6 +27,7 @@ type suspicion struct {
 	likeness         lookalike.Likeness
 	score            float64 // the larger share of the two, see copied
 	isMirror         bool
+	campaign         uint64 // the id of the campaign whose row stands for it, 0 for none
 }
 
 // suspect returns what speaks against one of the two sites, if the other one is protected. There is no suspicion if both
@@ -55,18 +52,21 @@ func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 	}
 	s.likeness = lookalike.Of(host, original)
 	asks := s.mirror.Logins > 0 && copied(s.mirror) >= limits.Score
-	return s, s.isMirror || asks || s.likeness.Score >= leastLookalike
+	return s, s.isMirror || asks || s.looksAlike()
 }
+
+// looksAlike reports whether the host looks like that of the protected site.
+func (s *suspicion) looksAlike() bool { return s.likeness.Score >= leastLookalike }
 
 // id returns the id of the alert, which is the same in all runs.
 func (s *suspicion) id() uint64 {
-	return xxh3.HashString(s.original.Of.Name + "\x00" + s.mirror.Of.Name)
+	return alertID(s.original.Of.Name, s.mirror.Of.Name)
 }
 
 // row returns the row of the alert.
 func (s *suspicion) row() output.Suspect {
 	row := output.Suspect{
-		ID:   fmt.Sprintf("%016x", s.id()),
+		ID:   alertText(s.id()),
 		Site: s.mirror.Of.Name, Protected: s.original.Of.Name, Severity: output.MediumSeverity,
 		Score: rounded(s.score), Pages: s.mirror.Of.Pages, Common: s.mirror.Pages,
 		Share: rounded(copied(s.mirror)), ProtectedShare: rounded(copied(s.original)),
@@ -74,6 +74,9 @@ func (s *suspicion) row() output.Suspect {
 		SameLanguage: rounded(s.sameLanguage()), LanguagePages: s.languagePages(),
 		Lookalike: rounded(s.likeness.Score), LookalikeReason: string(s.likeness.Reason), LoginPages: s.mirror.Logins,
 		FirstSeen: dateText(s.mirror.Of.First), ProtectedFirstSeen: dateText(s.original.Of.First),
+	}
+	if s.campaign != 0 {
+		row.Campaign = alertText(s.campaign)
 	}
 	for _, e := range examples(&s.pair, s.mirror) {
 		row.Examples = append(row.Examples, output.CopiedPage{Page: e.A, Original: e.B, Similarity: e.Similarity})
@@ -83,7 +86,7 @@ func (s *suspicion) row() output.Suspect {
 		is   bool
 	}{
 		{isMirrorReason, s.isMirror},
-		{looksAlikeReason, s.likeness.Score >= leastLookalike},
+		{looksAlikeReason, s.looksAlike()},
 		{loginReason, s.mirror.Logins > 0},
 		{samePathReason, s.samePath() >= leastSamePath},
 		{sameMarkupReason, s.markup() >= leastMarkup},

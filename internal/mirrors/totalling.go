@@ -75,6 +75,7 @@ func readSites(ctx context.Context, w *work.Desk) (map[uint64]*records.Site, err
 		sum, sums = records.NextSiteSum(sums)
 		s := sites[sum.Site]
 		s.Repeats, s.RepeatedText = s.Repeats+sum.Repeats, s.RepeatedText+sum.RepeatedText
+		s.Alike += sum.Alike
 		s.Rarity, s.Weight = s.Rarity-sum.Common, s.Weight-sum.CommonText
 	}
 	for _, s := range sites { // so far, what they lack to the highest

@@ -35,6 +35,8 @@ type SiteSum struct {
 	Repeats, RepeatedText int64
 	// Common is the sum of what the pages lack to the highest rarity, and CommonText of the same times their text.
 	Common, CommonText int64
+	// Alike counts the pages of a protected site that are like another page of it, and not equal.
+	Alike int64
 }
 
 // Add adds the sums of other, which is of the same site.
@@ -43,6 +45,7 @@ func (s *SiteSum) Add(other SiteSum) {
 	s.RepeatedText += other.RepeatedText
 	s.Common += other.Common
 	s.CommonText += other.CommonText
+	s.Alike += other.Alike
 }
 
 // Link is what a site has in common with another. Its pages are those that the other site has, too, each once if there are
@@ -130,6 +133,8 @@ type Site struct {
 	Repeats, RepeatedText int64
 	// Rarity is the sum of the rarities of all other pages, and Weight of their texts times rarity.
 	Rarity, Weight int64
+	// Alike counts those of them, of a protected site, that are like another page of it.
+	Alike int64
 }
 
 // Distinct returns the number of pages without those that are equal to earlier ones.
@@ -218,17 +223,17 @@ func NextSiteCount(packed []byte) (SiteCount, []byte) {
 	return u.siteCount(), u.b
 }
 
-// WriteSiteSum writes the record to a shard: 40 bytes.
+// WriteSiteSum writes the record to a shard: 48 bytes.
 func WriteSiteSum(run *runfile.Writer, shard int, s SiteSum) error {
 	return write(run, SiteSums, shard, func(p *packer) {
-		p.numbers(int64(s.Site), s.Repeats, s.RepeatedText, s.Common, s.CommonText)
+		p.numbers(int64(s.Site), s.Repeats, s.RepeatedText, s.Common, s.CommonText, s.Alike)
 	})
 }
 
 // NextSiteSum reads the first record and returns the bytes of the others.
 func NextSiteSum(packed []byte) (SiteSum, []byte) {
 	u := unpacker{packed}
-	return SiteSum{Site: uint64(u.number()), Repeats: u.number(), RepeatedText: u.number(), Common: u.number(), CommonText: u.number()}, u.b
+	return SiteSum{Site: uint64(u.number()), Repeats: u.number(), RepeatedText: u.number(), Common: u.number(), CommonText: u.number(), Alike: u.number()}, u.b
 }
 
 // WriteLink writes the record to a shard: 120 bytes, and 20 and the addresses for each example.
@@ -263,16 +268,16 @@ func NextLink(packed []byte) (Link, []byte) {
 	return u.link(), u.b
 }
 
-// WriteSite writes the record to an output shard: 66 bytes and the name.
+// WriteSite writes the record to an output shard: 74 bytes and the name.
 func WriteSite(run *runfile.Writer, shard int, s Site) error { return write(run, Sites, shard, s.pack) }
 
 func (s Site) pack(p *packer) {
 	s.SiteCount.pack(p)
-	p.numbers(s.Repeats, s.RepeatedText, s.Rarity, s.Weight)
+	p.numbers(s.Repeats, s.RepeatedText, s.Rarity, s.Weight, s.Alike)
 }
 
 func (u *unpacker) site() Site {
-	return Site{SiteCount: u.siteCount(), Repeats: u.number(), RepeatedText: u.number(), Rarity: u.number(), Weight: u.number()}
+	return Site{SiteCount: u.siteCount(), Repeats: u.number(), RepeatedText: u.number(), Rarity: u.number(), Weight: u.number(), Alike: u.number()}
 }
 
 // NextSite reads the first record and returns the bytes of the others.

@@ -32,7 +32,7 @@ func draw(random *rand.Rand) (d drawn) {
 		return string(b)
 	}
 	d.count = records.SiteCount{Site: random.Uint64(), Pages: number(), Text: number(), First: -number(), Name: text()}
-	d.sum = records.SiteSum{Site: random.Uint64(), Repeats: number(), RepeatedText: number(), Common: number(), CommonText: number()}
+	d.sum = records.SiteSum{Site: random.Uint64(), Repeats: number(), RepeatedText: number(), Common: number(), CommonText: number(), Alike: number()}
 	d.link = records.Link{
 		Site: random.Uint64(), Other: random.Uint64(), Pages: number(), Text: number(), Rarity: number(), Weight: number(), SamePath: number(),
 		Similarity: number(), Spread: number(), Logins: number(), Markup: number(), MarkupPages: number(), SameLanguage: number(), LanguagePages: number(),
@@ -40,7 +40,7 @@ func draw(random *rand.Rand) (d drawn) {
 	for range random.IntN(5) {
 		d.link.Examples.Add(records.Example{Weight: number(), Similarity: number(), Page: text(), Copy: text()})
 	}
-	d.site = records.Site{SiteCount: d.count, Repeats: number(), RepeatedText: number(), Rarity: number(), Weight: number()}
+	d.site = records.Site{SiteCount: d.count, Repeats: number(), RepeatedText: number(), Rarity: number(), Weight: number(), Alike: number()}
 	d.half = records.Half{Link: d.link, Of: d.site}
 	d.grouped = records.GroupedSite{Site: random.Uint64(), Sites: number(), Cohesion: number(), Primary: text()}
 	d.page = records.ShardPage{Number: records.Number(random.Uint32()), Size: random.Uint32()}

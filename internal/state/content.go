@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/lineage"
 	"mirrorbeam/internal/sealed"
 	"mirrorbeam/internal/storage"
 )
@@ -38,6 +39,8 @@ type Content struct {
 	// compared all candidates. Mirrors and Suspects are files of the last run that was about sites: its groups of mirrors, and
 	// the alerts of all such runs; "" if there was none. All are relative to the folder.
 	Clusters, Verdicts, Mirrors, Suspects string
+	// Originals are what that run has left of the protected sites, by name.
+	Originals []lineage.Original
 	// Results identifies what decides which pairs are similar.
 	Results string
 }
