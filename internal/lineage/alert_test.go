@@ -49,6 +49,50 @@ func TestFollowAlerts(t *testing.T) {
 	}
 }
 
+// TestFollowCampaigns: what a campaign stands for is not told by itself, unless it has been before or stands by itself again. What could
+// not be looked for is told once, and stays.
+func TestFollowCampaigns(t *testing.T) {
+	// Words such as "b3x?" are the site b with 3 pages, in campaign x, not seen.
+	alertsOf := func(words string) (alerts []Alert) {
+		for _, word := range strings.Fields(words) {
+			a := Alert{ID: uint64(word[0]), Pages: int64(word[1] - '0'), Site: word[:1]}
+			word, a.Unseen = strings.CutSuffix(word, "?")
+			if len(word) > 2 {
+				a.Campaign = uint64(word[2])
+			}
+			alerts = append(alerts, a)
+		}
+		return alerts
+	}
+	for _, c := range []struct {
+		name, known, now, unseen string
+		want, all                string
+	}{
+		{"a new campaign", "", "a1x b1x x2", "", "new x 2", "a1x b1x x2"},
+		{"a known one grows", "a1x x1", "a1x b1x x2", "", "grown x 2", "a1x b1x x2"},
+		{"a known suspect goes on by itself", "a1", "a1x b1x x2", "", "new x 2", "a1 b1x x2"},
+		{"a known suspect that has gone", "a0", "a1x x1", "", "new x 1", "a1x x1"},
+		{"a member by itself again", "a1x x1", "a1", "", "new a 1,gone x 0", "a1 x0"},
+		{"a campaign ends", "a1x b1x x2", "", "", "gone x 0", "x0"},
+		{"one of its sites was not seen", "a1x b1x x2", "", "b", "unseen x 2", "b1x? x2?"},
+		{"a suspect was not seen", "a1 b2", "b2", "a", "unseen a 1", "a1? b2"},
+		{"still not", "a1?", "", "a", "", "a1?"},
+		{"seen again", "a1?", "a1", "", "", "a1"},
+		{"seen again with more", "a1?", "a2", "", "grown a 2", "a2"},
+		{"seen, and gone", "a1?", "", "", "gone a 0", "a0"},
+		{"long gone, and not seen", "a0", "", "a", "", "a0"},
+	} {
+		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now), func(a Alert) bool { return strings.Contains(c.unseen, a.Site) })
+		var got []string
+		for _, change := range changes {
+			got = append(got, fmt.Sprintf("%s %s %d", change.Change, change.Name, change.Size))
+		}
+		if strings.Join(got, ",") != c.want || !reflect.DeepEqual(all, alertsOf(c.all)) {
+			t.Errorf("%s: %q and %v, want %s and %s", c.name, got, all, c.want, c.all)
+		}
+	}
+}
+
 // TestAlertsOfManyRuns: the alerts of a run are those of the run before with the changes that were told.
 func TestAlertsOfManyRuns(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))

@@ -276,6 +276,8 @@ func (s Suspect) AppendJSON(b []byte) []byte {
 	o.optional("campaign", s.Campaign)
 	if s.Sites > 0 {
 		o.count("sites", s.Sites)
+	}
+	if len(s.Names) > 0 {
 		o.list("names", len(s.Names), func(i int) { o.b = AppendQuoted(o.b, s.Names[i]) })
 	}
 	return o.line()

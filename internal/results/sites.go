@@ -18,7 +18,7 @@ var (
 	siteColumns    = []string{"site", "pages", "rank", "protected", "group", "primary", "group_sites", "cohesion"}
 	suspectColumns = []string{
 		"severity", "reasons", "site", "protected", "score", "pages", "common", "login_pages", "lookalike", "lookalike_reason",
-		"first_seen", "examples.page", "examples.original", "examples.similarity",
+		"first_seen", "examples.page", "examples.original", "examples.similarity", "campaign", "sites",
 	}
 	changeColumns = []string{"of", "change", "name", "size", "before", "added", "removed"}
 )
@@ -113,6 +113,7 @@ func takeSuspect(cells []parquetfile.Cell) (output.Suspect, error) {
 		Severity: value(cells[0]), Reasons: texts(cells[1]), Site: value(cells[2]), Protected: value(cells[3]), Score: n.real(cells[4]),
 		Pages: n.whole(cells[5]), Common: n.whole(cells[6]), LoginPages: n.whole(cells[7]),
 		Lookalike: n.real(cells[8]), LookalikeReason: value(cells[9]), FirstSeen: value(cells[10]),
+		Campaign: value(cells[14]), Sites: n.whole(cells[15]),
 	}
 	pages, originals, similarities := texts(cells[11]), texts(cells[12]), texts(cells[13])
 	if len(pages) != len(originals) || len(pages) != len(similarities) {
