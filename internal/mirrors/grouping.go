@@ -15,7 +15,7 @@ import (
 )
 
 // Grouping is the last step of the stage mirror, one task. It makes groups of mirrors, and writes the rows of mirrors and
-// suspects. It holds all mirrors in memory, some 500 bytes each.
+// suspects. Of mirrors it holds 12 bytes a pair, and their rows a part at a time. It holds all suspects, some kilobyte each.
 type Grouping struct {
 	Judging
 	Results
@@ -43,24 +43,29 @@ func (*Grouping) Delivery() work.Delivery {
 	return work.Delivery{Shards: 1, Extra: []runfile.Kind{records.Mirrored}}
 }
 
-// Task groups all mirrors.
+// Task groups all mirrors. It reads the pairs twice: to make groups, and to write the rows.
 func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
-	pairs, err := readPairs(ctx, w)
-	if err != nil {
-		return err
-	}
-	var mirrors []pair
-	for _, p := range pairs {
+	graph, rows := newMirrorGraph(), newPairRows()
+	var suspects []suspicion
+	if err := eachPair(ctx, w, func(p pair) error {
 		if p.isMirror(g.Limits) {
-			mirrors = append(mirrors, p)
+			graph.add(&p)
+			rows.count(p.sides[0].Of.Name)
 		}
-	}
-	groups := newGroups(mirrors, g.lists)
-	found := work.MirrorFindings{Groups: groups.count}
-	if err := g.writeMirrors(ctx, mirrors, groups, w, &found); err != nil {
+		if s, is := suspect(p, g.lists, g.Limits); is {
+			suspects = append(suspects, s)
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
-	if err := g.writeSuspects(ctx, pairs, w, &found); err != nil {
+	slices.SortFunc(suspects, func(a, b suspicion) int { return a.compare(&b.pair) })
+	groups := newGroups(graph, g.lists)
+	found := work.MirrorFindings{Groups: groups.count}
+	if err := g.writeMirrors(ctx, rows, groups, w, &found); err != nil {
+		return err
+	}
+	if err := g.writeSuspects(ctx, suspects, w, &found); err != nil {
 		return err
 	}
 	w.Outcome.Mirrors = found
@@ -73,31 +78,22 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 }
 
 // writeMirrors writes the rows of mirrors.
-func (g *Grouping) writeMirrors(ctx context.Context, mirrors []pair, groups *groups, w *work.Desk, found *work.MirrorFindings) error {
+func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *groups, w *work.Desk, found *work.MirrorFindings) error {
 	return writeRows(&g.Results, g.Name(output.Mirrors, 0, 1), w, func(row func(output.Mirror) error) error {
-		for _, p := range mirrors {
-			of := mirrorRow(&p, groups.ofPair(&p).primary.Name)
+		return rows.each(ctx, w, g.Limits, func(p *pair) error {
+			of := mirrorRow(p, groups.ofPair(p).primary.Name)
 			finding := work.MirrorFinding{Site: of.B, Of: of.A, Kind: of.Kind, Score: of.Score, Pages: p.pages()}
 			if groups.compare(&p.sides[1].Of, &p.sides[0].Of) < 0 {
 				finding.Site, finding.Of = finding.Of, finding.Site
 			}
 			found.AddMirror(finding)
-			if err := errors.Join(row(of), ctx.Err()); err != nil {
-				return err
-			}
-		}
-		return nil
+			return row(of)
+		})
 	})
 }
 
 // writeSuspects writes the rows of campaigns and of suspects.
-func (g *Grouping) writeSuspects(ctx context.Context, pairs []pair, w *work.Desk, found *work.MirrorFindings) error {
-	var suspects []suspicion
-	for _, p := range pairs {
-		if s, is := suspect(p, g.lists, g.Limits); is {
-			suspects = append(suspects, s)
-		}
-	}
+func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *work.Desk, found *work.MirrorFindings) error {
 	all := campaigns(suspects)
 	return writeRows(&g.Results, g.Name(output.Suspects, 0, 1), w, func(row func(output.Suspect) error) error {
 		for _, c := range all {

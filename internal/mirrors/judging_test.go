@@ -169,22 +169,32 @@ func TestPageEvidence(t *testing.T) {
 		}
 		copy(pages[0].Language[:], c.in)
 		copy(pages[1].Language[:], c.from)
-		summing := Summing{Judging: Judging{lists: noLists(t)}, Rule: site.Host}
-		shard := newShard(pages, []records.Edge[records.Number]{{A: 0, B: 1, Score: records.NewScore(7, 7, false)}}, summing.owners())
-		shard.countSites(9)
-		sums := newSums(9, 1, nil)
-		if err := sums.class(t.Context(), shard, 0); err != nil {
+		classes := []records.PageClass{
+			{ID: 0, Sites: 2, Holdings: []records.Holding{{Site: 1, Pages: pages[:1]}, {Site: 2, Pages: pages[1:]}}},
+		}
+		comparison := newComparison(Limits{Pages: 1}, classes, func(uint64) bool { return true })
+		var found *records.SitePair
+		if err := comparison.site(t.Context(), &records.Site{SiteCount: records.SiteCount{Site: 1}}, func(pair *records.SitePair) error {
+			found = pair
+			return nil
+		}); err != nil {
 			t.Fatal(err)
 		}
-		for _, link := range sums.byPair {
+		for _, link := range []records.Link{found.First.Link, found.Second} {
 			if got := fmt.Sprintf("%d of %d, %d of %d", link.Markup, link.MarkupPages, link.SameLanguage, link.LanguagePages); got != c.want {
 				t.Errorf("markup and language %s, want %s", got, c.want)
 			}
 		}
-		if len(sums.byPair) != 2 {
-			t.Errorf("%d links", len(sums.byPair))
-		}
 	}
+}
+
+// graphOf returns the graph of some mirrors.
+func graphOf(pairs []pair) *mirrorGraph {
+	g := newMirrorGraph()
+	for i := range pairs {
+		g.add(&pairs[i])
+	}
+	return g
 }
 
 // TestGroups: groups are components; parked sites make groups of their own; the primary is protected, or has the best rank,
@@ -205,7 +215,7 @@ func TestGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		groups := newGroups(chain, &lists)
+		groups := newGroups(graphOf(chain), &lists)
 		in := groups.ofPair(&chain[0])
 		if groups.count != 1 || in.primary.Name != w.want || in.sites != 5 || in.cohesion() != 400_000 {
 			t.Errorf("%+v: %d groups, %s of %d, cohesion %d", w, groups.count, in.primary.Name, in.sites, in.cohesion())
@@ -213,7 +223,7 @@ func TestGroups(t *testing.T) {
 	}
 	names := []string{}
 	for _, pairs := range [][]pair{{join(a, b)}, {join(b, c)}} {
-		names = append(names, newGroups(pairs, noLists(t)).ofPair(&pairs[0]).primary.Name)
+		names = append(names, newGroups(graphOf(pairs), noLists(t)).ofPair(&pairs[0]).primary.Name)
 	}
 	if !slices.Equal(names, []string{"a.org", "c.org"}) {
 		t.Errorf("primaries %q", names)
@@ -222,7 +232,7 @@ func TestGroups(t *testing.T) {
 	f.Spread, g.Spread = 900, 900
 	x := site("f.org", 2, 0)
 	mixed := []pair{join(f, g), join(a, x)}
-	groups := newGroups(mixed, noLists(t))
+	groups := newGroups(graphOf(mixed), noLists(t))
 	if groups.count != 2 || groups.ofPair(&mixed[0]) == groups.ofPair(&mixed[1]) || groups.ofSite(0) != groups.ofPair(&mixed[1]) {
 		t.Errorf("parked sites: %d groups", groups.count)
 	}

@@ -143,7 +143,8 @@ func (w *world) do(t *testing.T, ranges int, judging Judging) (r results) {
 	}
 	summing := Summing{Judging: judging, Rule: site.Host, Ranges: ranges}
 	sums := steps(summing.Delivery(), summing.Task, clusters)
-	totals := steps(Totalling{}.Delivery(), Totalling{}.Task, append(work.RunsOf(sums), sketches)...)
+	totalling := Totalling{Limits: judging.Limits}
+	totals := steps(totalling.Delivery(), totalling.Task, append(work.RunsOf(sums), sketches)...)
 	pairing, grouping, rows := Pairing{judging}, Grouping{judging, files, true}, SiteRows{judging, files}
 	pairs := steps(pairing.Delivery(), pairing.Task, work.RunsOf(totals)...)
 	groups := steps(grouping.Delivery(), grouping.Task, work.RunsOf(pairs)...)

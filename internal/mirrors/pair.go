@@ -1,6 +1,7 @@
 package mirrors
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"strings"
@@ -46,6 +47,11 @@ func newPair(one, other *records.Half) pair {
 	p := pair{sides: [2]*records.Half{one, other}}
 	p.score = max(share(one), share(other))
 	return p
+}
+
+// compare orders pairs by the names of their sites.
+func (p *pair) compare(other *pair) int {
+	return cmp.Or(strings.Compare(p.sides[0].Of.Name, other.sides[0].Of.Name), strings.Compare(p.sides[1].Of.Name, other.sides[1].Of.Name))
 }
 
 // contained returns the share of the distinct pages of a site that the other one has.

@@ -10,6 +10,7 @@ import (
 
 // shard holds the pages and edges of an output shard of clusters.
 type shard struct {
+	number  int
 	classes []class
 	of      []uint32 // the class of each document, by number; noClass if none of its class is a page
 	edges   []edge
@@ -25,8 +26,8 @@ type class struct {
 	// domains. If sites is above the limit, both may be less than the true numbers.
 	sites, domains int
 	isSpread       bool // sites is above the limit
-	isWatched      bool // a holding is
 	from           int  // place of its first edge
+	rarity         int64
 }
 
 // holding holds the pages of a class on one site.
@@ -65,14 +66,6 @@ type edge struct {
 	from, to   uint32
 	similarity float64
 	isHeap     bool
-}
-
-// copyOf is what another site, or the same one, has of copies of the pages of a class.
-type copyOf struct {
-	*holding
-	similarity float64
-	// isSpread says that very many sites have one of the two pages.
-	isSpread bool
 }
 
 // newShard sorts pages into classes, given what tells the owners of pages. The pages are in any order, and change it.
@@ -128,7 +121,6 @@ func (c *class) watch() {
 			watched++
 		}
 	}
-	c.isWatched = watched > 0
 }
 
 // join takes in the edges between classes, both ways.
@@ -149,6 +141,9 @@ func (s *shard) join(edges []records.Edge[records.Number], first unionfind.Fores
 		}
 	}
 }
+
+// id returns what tells a class from those of all shards.
+func (s *shard) id(number uint32) uint64 { return uint64(s.number)<<32 | uint64(number) }
 
 // around returns the edges of a class.
 func (s *shard) around(number int) []edge {
@@ -191,49 +186,10 @@ func (s *shard) countSites(limit int) {
 	}
 }
 
-// copies returns the holdings of a class, and of those that edges join to it: a list for each site, the most similar first. Of pages
-// that very many sites have it returns those only that may be compared, see [copyOf.isFor].
-func (s *shard) copies(number int) (bySite [][]copyOf) {
-	own := &s.classes[number]
-	var all []copyOf
-	add := func(c *class, similarity float64) {
-		isSpread := own.isSpread || c.isSpread
-		if isSpread && !own.isWatched && !c.isWatched {
-			return
-		}
-		for i := range c.holdings {
-			if h := &c.holdings[i]; !isSpread || own.isWatched || h.isWatched {
-				all = append(all, copyOf{h, similarity, isSpread})
-			}
-		}
-	}
-	add(own, 1)
-	for _, e := range s.around(number) {
-		add(&s.classes[e.to], e.similarity)
-	}
-	slices.SortFunc(all, func(a, b copyOf) int {
-		return cmp.Or(cmp.Compare(a.site, b.site), cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.pages[0].Number, b.pages[0].Number))
-	})
-	for len(all) > 0 {
-		n := 1
-		for n < len(all) && all[n].site == all[0].site {
-			n++
-		}
-		bySite, all = append(bySite, all[:n]), all[n:]
-	}
-	return bySite
-}
-
 // isAlike reports whether a site has a page that is like those of a class, and not equal.
 func (s *shard) isAlike(number int, site uint64) bool {
 	return slices.ContainsFunc(s.around(number), func(e edge) bool {
 		_, has := slices.BinarySearchFunc(s.classes[e.to].holdings, site, func(h holding, site uint64) int { return cmp.Compare(h.site, site) })
 		return has
 	})
-}
-
-// isFor reports whether a copy is compared with the pages of a holding. Of pages that very many sites have, those of protected
-// sites are compared with those of others: so nobody can hide a copy behind many more.
-func (c *copyOf) isFor(own *holding) bool {
-	return c.site != own.site && (!c.isSpread || own.isWatched && !c.isProtected || c.isWatched && !own.isProtected)
 }

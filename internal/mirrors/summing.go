@@ -2,20 +2,18 @@ package mirrors
 
 import (
 	"context"
-	"math"
-	"slices"
+	"errors"
 
 	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/site"
-	"mirrorbeam/internal/webtext"
 	"mirrorbeam/internal/work"
 )
 
-// Summing is the work of the stage site. A task sums up, for the clusters of an output shard, what each site has in common
-// with each other one.
+// Summing is the work of the stage site. A task sums up, for the clusters of an output shard, what each site has that others have, too,
+// and sends pages that several sites have to the ranges of these.
 type Summing struct {
 	Judging
 	// Rule says which site a page belongs to.
@@ -30,7 +28,7 @@ func (*Summing) Delivery() work.Delivery {
 }
 
 // Task sums up an output shard.
-func (s *Summing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
+func (s *Summing) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
 	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
 	pages, err := records.ReadShardPages(&w.Reader, w.Pieces)
@@ -43,6 +41,7 @@ func (s *Summing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 	}
 	w.Figures.Records += int64(len(pages) + len(edges))
 	shard := newShard(pages, edges, s.owners())
+	shard.number = t.Number
 	shard.countSites(s.Limits.Sites)
 	sums := newSums(s.Limits.Sites, s.Ranges, &w.Run)
 	for i := range shard.classes {
@@ -79,21 +78,16 @@ type sums struct {
 	spread   int64 // pages that too many sites have
 
 	bySite map[uint64]*records.SiteSum
-	byPair map[[2]uint64]*records.Link
+	wanted map[int]struct{} // ranges
+	packed []byte
 }
 
 // newSums returns sums of pages that at most so many sites have.
 func newSums(mostSites, ranges int, run *runfile.Writer) *sums {
-	s := &sums{ranges: ranges, rarities: rarities(mostSites), run: run}
-	s.reset()
-	return s
+	return &sums{ranges: ranges, rarities: rarities(mostSites), run: run, bySite: map[uint64]*records.SiteSum{}, wanted: map[int]struct{}{}}
 }
 
-func (s *sums) reset() {
-	s.bySite, s.byPair = map[uint64]*records.SiteSum{}, map[[2]uint64]*records.Link{}
-}
-
-// mostHeld is the number of pairs of sites whose sums are held in memory.
+// mostHeld is the number of sites whose sums are held in memory.
 const mostHeld = 1 << 16
 
 // flush writes the sums.
@@ -103,21 +97,15 @@ func (s *sums) flush() error {
 			return err
 		}
 	}
-	for _, link := range s.byPair {
-		if err := records.WriteLink(s.run, records.ShardOf(link.Site, s.ranges), link); err != nil {
-			return err
-		}
-	}
-	s.reset()
+	clear(s.bySite)
 	return nil
 }
 
-// class adds what the pages of a class have to do with other sites.
+// class adds what the pages of a class have to do with other sites, and sends the class to the ranges of sites that it matters to.
 func (s *sums) class(ctx context.Context, shard *shard, number int) error {
 	c := &shard.classes[number]
-	rarity := int64(0)
 	if !c.isSpread {
-		rarity = s.rarities[c.domains]
+		c.rarity = s.rarities[c.domains]
 	}
 	for i := range c.holdings {
 		own := &c.holdings[i]
@@ -128,8 +116,8 @@ func (s *sums) class(ctx context.Context, shard *shard, number int) error {
 		}
 		sum.Repeats += own.repeats
 		sum.RepeatedText += own.repeatedText
-		sum.Common += fullRarity - rarity
-		sum.CommonText += int64(own.pages[0].Size) * (fullRarity - rarity)
+		sum.Common += fullRarity - c.rarity
+		sum.CommonText += int64(own.pages[0].Size) * (fullRarity - c.rarity)
 		if c.isSpread {
 			s.spread++
 		}
@@ -137,104 +125,50 @@ func (s *sums) class(ctx context.Context, shard *shard, number int) error {
 			sum.Alike++
 		}
 	}
+	if len(s.bySite) >= mostHeld {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(s.send(shard, number), ctx.Err())
+}
+
+// send writes a class to the ranges of the sites that have its pages, or copies of them. If it is spread, only those that are
+// watched matter.
+func (s *sums) send(shard *shard, number int) error {
+	c := &shard.classes[number]
 	if c.sites < 2 {
-		return ctx.Err()
+		return nil
 	}
-	near := shard.copies(number)
-	watched := near
-	if c.isSpread {
-		watched = nil
-		for _, copies := range near {
-			if slices.ContainsFunc(copies, func(one copyOf) bool { return one.isWatched }) {
-				watched = append(watched, copies)
+	clear(s.wanted)
+	want := func(of *class, isSpread bool) {
+		for i := range of.holdings {
+			if h := &of.holdings[i]; !isSpread || h.isWatched {
+				s.wanted[records.ShardOf(h.site, s.ranges)] = struct{}{}
 			}
 		}
 	}
-	var usable []copyOf
+	want(c, c.isSpread)
+	for _, e := range shard.around(number) {
+		near := &shard.classes[e.to]
+		want(near, c.isSpread || near.isSpread)
+	}
+	if len(s.wanted) == 0 {
+		return nil
+	}
+	sent := records.PageClass{ID: shard.id(uint32(number)), Rarity: c.rarity, Sites: int64(c.sites), IsSpread: c.isSpread}
 	for i := range c.holdings {
-		own := &c.holdings[i]
-		others := watched
-		if own.isWatched {
-			others = near
-		}
-		for _, copies := range others {
-			usable = usable[:0]
-			for _, one := range copies {
-				if one.isFor(own) && len(usable) < pathsSeen {
-					usable = append(usable, one)
-				}
-			}
-			if len(usable) > 0 {
-				s.add(c, own, usable, rarity)
-			}
-		}
-		if len(s.byPair) >= mostHeld {
-			if err := s.flush(); err != nil {
-				return err
-			}
-		}
-		if err := ctx.Err(); err != nil {
+		h := &c.holdings[i]
+		sent.Holdings = append(sent.Holdings, records.Holding{Site: h.site, IsProtected: h.isProtected, IsWatched: h.isWatched, Pages: h.pages})
+	}
+	for _, e := range shard.around(number) {
+		sent.Copies = append(sent.Copies, records.PageClassCopy{Class: shard.id(e.to), Similarity: e.similarity})
+	}
+	s.packed = sent.Append(s.packed[:0])
+	for to := range s.wanted {
+		if err := records.WritePageClass(s.run, to, s.packed); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// add adds a page of a site, and its copies on another site.
-func (s *sums) add(c *class, own *holding, copies []copyOf, rarity int64) {
-	key := [2]uint64{own.site, copies[0].site}
-	link := s.byPair[key]
-	if link == nil {
-		link = &records.Link{Site: key[0], Other: key[1]}
-		s.byPair[key] = link
-	}
-	page, similarity := &own.pages[0], int64(math.Round(copies[0].similarity*records.Unit))
-	weight := int64(page.Size) * rarity
-	link.Pages++
-	link.Text += int64(page.Size)
-	link.Rarity += rarity
-	link.Weight += weight
-	link.Similarity += similarity
-	link.Spread += int64(c.sites)
-	if own.asksPassword() {
-		link.Logins++
-	}
-	// Pages at one path tell the most.
-	shown, isSame := samePath(own, copies)
-	if !isSame {
-		shown = [2]*records.ShardPage{page, &copies[0].pages[0]}
-	} else {
-		link.SamePath++
-	}
-	if none := [3]byte{}; shown[0].Language != none && shown[1].Language != none {
-		link.LanguagePages++
-		if shown[0].Language == shown[1].Language {
-			link.SameLanguage++
-		}
-	}
-	if shown[0].Markup != nil && shown[1].Markup != nil {
-		link.MarkupPages++
-		link.Markup += int64(math.Round(webtext.MarkupSimilarity(shown[0].Markup, shown[1].Markup) * records.Unit))
-	}
-	// The examples of a pair are those of its first site.
-	if key[0] < key[1] && link.Examples.Wants(weight) {
-		link.Examples.Add(records.Example{
-			Weight: weight, Similarity: similarity, Page: string(shown[0].Address), Copy: string(shown[1].Address),
-		})
-	}
-}
-
-// samePath returns a page of a site and a copy on another site at the same path. Of several it takes the first page, and
-// its best copy.
-func samePath(own *holding, copies []copyOf) (pages [2]*records.ShardPage, is bool) {
-	for i := range own.pages {
-		for _, of := range copies {
-			for j := range of.pages {
-				if own.pages[i].Path == of.pages[j].Path {
-					return [2]*records.ShardPage{&own.pages[i], &of.pages[j]}, true
-				}
-			}
-		}
-	}
-	return pages, false
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -167,6 +168,17 @@ func (p *packer) numbers(numbers ...int64) {
 	}
 }
 
+// short writes numbers that are small as a rule.
+func (p *packer) short(numbers ...int64) {
+	for _, n := range numbers {
+		if p.b == nil {
+			p.n += (bits.Len64(uint64(n)|1) + 6) / 7
+		} else {
+			p.n += binary.PutUvarint(p.b[p.n:], uint64(n))
+		}
+	}
+}
+
 // text writes a text of less than 64 KiB.
 func (p *packer) text(text string) {
 	if p.b != nil {
@@ -194,6 +206,12 @@ func (u *unpacker) number() int64 {
 	n := int64(binary.LittleEndian.Uint64(u.b))
 	u.b = u.b[8:]
 	return n
+}
+
+func (u *unpacker) short() int64 {
+	n, size := binary.Uvarint(u.b)
+	u.b = u.b[size:]
+	return int64(n)
 }
 
 func (u *unpacker) text() string {
@@ -236,15 +254,11 @@ func NextSiteSum(packed []byte) (SiteSum, []byte) {
 	return SiteSum{Site: uint64(u.number()), Repeats: u.number(), RepeatedText: u.number(), Common: u.number(), CommonText: u.number(), Alike: u.number()}, u.b
 }
 
-// WriteLink writes the record to a shard: 120 bytes, and 20 and the addresses for each example.
-func WriteLink(run *runfile.Writer, shard int, l *Link) error {
-	return write(run, Links, shard, l.pack)
-}
-
 func (l *Link) pack(p *packer) {
-	p.numbers(int64(l.Site), int64(l.Other), l.Pages, l.Text, l.Rarity, l.Weight, l.SamePath, l.Similarity, l.Spread, l.Logins, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)))
+	p.numbers(int64(l.Site), int64(l.Other))
+	p.short(l.Pages, l.Text, l.Rarity, l.Weight, l.SamePath, l.Similarity, l.Spread, l.Logins, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)))
 	for _, e := range l.Examples {
-		p.numbers(e.Weight, e.Similarity)
+		p.short(e.Weight, e.Similarity)
 		p.text(e.Page)
 		p.text(e.Copy)
 	}
@@ -252,20 +266,14 @@ func (l *Link) pack(p *packer) {
 
 func (u *unpacker) link() Link {
 	l := Link{
-		Site: uint64(u.number()), Other: uint64(u.number()), Pages: u.number(), Text: u.number(), Rarity: u.number(), Weight: u.number(), SamePath: u.number(),
-		Similarity: u.number(), Spread: u.number(), Logins: u.number(),
-		Markup: u.number(), MarkupPages: u.number(), SameLanguage: u.number(), LanguagePages: u.number(),
+		Site: uint64(u.number()), Other: uint64(u.number()), Pages: u.short(), Text: u.short(), Rarity: u.short(), Weight: u.short(), SamePath: u.short(),
+		Similarity: u.short(), Spread: u.short(), Logins: u.short(),
+		Markup: u.short(), MarkupPages: u.short(), SameLanguage: u.short(), LanguagePages: u.short(),
 	}
-	for range u.number() {
-		l.Examples = append(l.Examples, Example{Weight: u.number(), Similarity: u.number(), Page: u.text(), Copy: u.text()})
+	for range u.short() {
+		l.Examples = append(l.Examples, Example{Weight: u.short(), Similarity: u.short(), Page: u.text(), Copy: u.text()})
 	}
 	return l
-}
-
-// NextLink reads the first record and returns the bytes of the others.
-func NextLink(packed []byte) (Link, []byte) {
-	u := unpacker{packed}
-	return u.link(), u.b
 }
 
 // WriteSite writes the record to an output shard: 74 bytes and the name.
@@ -286,18 +294,46 @@ func NextSite(packed []byte) (Site, []byte) {
 	return u.site(), u.b
 }
 
-// WriteHalf writes the record as one of a kind: the link, then the site.
-func WriteHalf(run *runfile.Writer, kind runfile.Kind, shard int, h *Half) error {
-	return write(run, kind, shard, func(p *packer) {
-		h.Link.pack(p)
-		h.Of.pack(p)
+// SitePair is what two sites have in common. Of the second one only the link is known.
+type SitePair struct {
+	First  Half
+	Second Link
+}
+
+// WriteSitePair writes the record to the output shard of the second site: some 100 bytes, the name of the first site, and its examples.
+func WriteSitePair(run *runfile.Writer, shard int, pair *SitePair) error {
+	return write(run, SitePairs, shard, func(p *packer) {
+		pair.First.pack(p)
+		pair.Second.pack(p)
 	})
 }
 
-// NextHalf reads the first record and returns the bytes of the others.
-func NextHalf(packed []byte) (*Half, []byte) {
+// NextSitePair reads the first record and returns the bytes of the others.
+func NextSitePair(packed []byte) (*SitePair, []byte) {
 	u := unpacker{packed}
-	return &Half{Link: u.link(), Of: u.site()}, u.b
+	return &SitePair{u.half(), u.link()}, u.b
+}
+
+func (h *Half) pack(p *packer) {
+	h.Link.pack(p)
+	h.Of.pack(p)
+}
+
+func (u *unpacker) half() Half { return Half{Link: u.link(), Of: u.site()} }
+
+// WriteMirrored writes the record of two sites to a shard.
+func WriteMirrored(run *runfile.Writer, shard int, one, other *Half) error {
+	return write(run, Mirrored, shard, func(p *packer) {
+		one.pack(p)
+		other.pack(p)
+	})
+}
+
+// NextMirrored reads the first record and returns the bytes of the others.
+func NextMirrored(packed []byte) (one, other *Half, rest []byte) {
+	u := unpacker{packed}
+	first, second := u.half(), u.half()
+	return &first, &second, u.b
 }
 
 // WriteGrouped writes the record to an output shard: 26 bytes and the name.
