@@ -14,6 +14,7 @@ import (
 // with all others: never of all pairs.
 type comparison struct {
 	limits  Limits
+	sites   map[uint64]*records.Site // of the range
 	classes []records.PageClass
 	near    [][]link               // of each class, by number
 	others  map[uint64]uint32      // the numbers of all sites in the classes
@@ -35,11 +36,12 @@ type tally struct {
 	begun   uint64 // the first mark of the site that has the other pages
 	link    records.Link
 	watched bool // one of the two is protected, so the pair is wanted whatever they have in common
+	near    bool // some of the pages are not equal, so the other site may have another number of them
 }
 
-// newComparison takes in the classes of a range, given which sites are in it.
-func newComparison(l Limits, classes []records.PageClass, isOwn func(site uint64) bool) *comparison {
-	c := &comparison{limits: l, classes: classes, near: make([][]link, len(classes)), others: map[uint64]uint32{}, own: map[uint64][][2]uint32{}}
+// newComparison takes in the sites and the classes of a range.
+func newComparison(l Limits, sites map[uint64]*records.Site, classes []records.PageClass) *comparison {
+	c := &comparison{limits: l, sites: sites, classes: classes, near: make([][]link, len(classes)), others: map[uint64]uint32{}, own: map[uint64][][2]uint32{}}
 	// Ids of classes are in the order of documents.
 	slices.SortFunc(classes, func(a, b records.PageClass) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range classes {
@@ -51,7 +53,7 @@ func newComparison(l Limits, classes []records.PageClass, isOwn func(site uint64
 				c.others[h.Site] = uint32(len(c.tallies))
 				c.tallies = append(c.tallies, tally{site: h.Site})
 			}
-			if isOwn(h.Site) {
+			if sites[h.Site] != nil {
 				isHere = true
 				c.own[h.Site] = append(c.own[h.Site], [2]uint32{uint32(i), uint32(j)})
 			}
@@ -128,6 +130,7 @@ func (c *comparison) site(ctx context.Context, of *records.Site, emit func(*reco
 			met = append(met, m.other)
 		}
 		t.mark = c.marks
+		t.near = t.near || m.near != m.class
 		rarity := c.classes[m.class].Rarity
 		t.link.Pages++
 		t.link.Rarity += rarity
@@ -138,7 +141,13 @@ func (c *comparison) site(ctx context.Context, of *records.Site, emit func(*reco
 	c.marks++ // the next site begins with another one
 	met = slices.DeleteFunc(met, func(other uint32) bool {
 		t := &c.tallies[other]
-		return !t.watched && !c.limits.wants(&records.Half{Link: t.link, Of: *of})
+		if t.watched {
+			return false
+		}
+		if second := c.sites[t.site]; second != nil && !t.near && t.site < of.Site && c.limits.wants(&records.Half{Link: t.link, Of: *second}) {
+			return true // it was found from the other site
+		}
+		return !c.limits.wants(&records.Half{Link: t.link, Of: *of})
 	})
 	slices.Sort(met)
 	for len(met) > 0 {

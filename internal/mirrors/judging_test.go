@@ -172,9 +172,10 @@ func TestPageEvidence(t *testing.T) {
 		classes := []records.PageClass{
 			{ID: 0, Sites: 2, Holdings: []records.Holding{{Site: 1, Pages: pages[:1]}, {Site: 2, Pages: pages[1:]}}},
 		}
-		comparison := newComparison(Limits{Pages: 1}, classes, func(uint64) bool { return true })
+		site := &records.Site{SiteCount: records.SiteCount{Site: 1}}
+		comparison := newComparison(Limits{Pages: 1}, map[uint64]*records.Site{1: site}, classes)
 		var found *records.SitePair
-		if err := comparison.site(t.Context(), &records.Site{SiteCount: records.SiteCount{Site: 1}}, func(pair *records.SitePair) error {
+		if err := comparison.site(t.Context(), site, func(pair *records.SitePair) error {
 			found = pair
 			return nil
 		}); err != nil {

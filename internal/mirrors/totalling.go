@@ -45,7 +45,7 @@ func (l Totalling) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		classes = append(classes, c)
 	}
 	w.Figures.Records += int64(len(classes))
-	comparison := newComparison(l.Limits, classes, func(site uint64) bool { return sites[site] != nil })
+	comparison := newComparison(l.Limits, sites, classes)
 	for _, hash := range order {
 		if err := comparison.site(ctx, sites[hash], func(pair *records.SitePair) error {
 			return records.WriteSitePair(&w.Run, records.ShardOf(pair.Second.Site, shards), pair)
