@@ -47,10 +47,14 @@ func (*Grouping) Delivery() work.Delivery {
 func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	graph, rows := newMirrorGraph(), newPairRows()
 	var suspects []suspicion
+	of := g.lists.known()
 	if err := eachPair(ctx, w, func(p pair) error {
 		if p.isMirror(g.Limits) {
 			graph.add(&p)
 			rows.count(p.sides[0].Of.Name)
+		}
+		if !of.areWatched(&p) {
+			return nil
 		}
 		if s, is := suspect(p, g.lists, g.Limits); is {
 			suspects = append(suspects, s)
@@ -60,7 +64,7 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 		return err
 	}
 	slices.SortFunc(suspects, func(a, b suspicion) int { return a.compare(&b.pair) })
-	groups := newGroups(graph, g.lists)
+	groups := newGroups(graph, of)
 	found := work.MirrorFindings{Groups: groups.count}
 	if err := g.writeMirrors(ctx, rows, groups, w, &found); err != nil {
 		return err

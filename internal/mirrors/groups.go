@@ -45,7 +45,7 @@ func newMirrorGraph() *mirrorGraph { return &mirrorGraph{nodes: map[uint64]uint3
 
 // add adds two mirrors.
 func (g *mirrorGraph) add(p *pair) {
-	g.edges = append(g.edges, mirrorEdge{g.node(&p.sides[0].Of), g.node(&p.sides[1].Of), p.kind() == Parked})
+	g.edges = append(g.edges, mirrorEdge{g.node(&p.sides[0].Of), g.node(&p.sides[1].Of), p.isParked()})
 }
 
 func (g *mirrorGraph) node(of *records.Site) uint32 {
@@ -61,14 +61,14 @@ func (g *mirrorGraph) node(of *records.Site) uint32 {
 // groups are the groups of mirrors of a job.
 type groups struct {
 	*mirrorGraph
-	lists *lists
+	known *known
 	of    [2][]*group // of each site: among mirrors, and among parked sites; nil for none
 	count int64
 }
 
 // newGroups finds the groups of some mirrors. Parked sites make groups of their own.
-func newGroups(graph *mirrorGraph, of *lists) *groups {
-	g := &groups{mirrorGraph: graph, lists: of}
+func newGroups(graph *mirrorGraph, of *known) *groups {
+	g := &groups{mirrorGraph: graph, known: of}
 	for among := range g.of {
 		g.join(among)
 	}
@@ -119,9 +119,10 @@ func (g *groups) join(of int) {
 // compare orders sites, the more likely original first: a protected one, then the one with the better rank, the one that was
 // seen first, the one with the most pages, and the one whose name comes first.
 func (g *groups) compare(a, b *records.Site) int {
+	ofA, ofB := g.known.of(a), g.known.of(b)
 	return cmp.Or(
-		-compareBool(g.lists.isProtected(a.Name), g.lists.isProtected(b.Name)),
-		cmp.Compare(uint64(g.lists.rank(a.Name)-1), uint64(g.lists.rank(b.Name)-1)), // no rank comes last
+		-compareBool(ofA.isProtected, ofB.isProtected),
+		cmp.Compare(uint64(ofA.rank-1), uint64(ofB.rank-1)), // no rank comes last
 		cmp.Compare(a.First, b.First), cmp.Compare(b.Pages, a.Pages), strings.Compare(a.Name, b.Name),
 	)
 }
@@ -138,7 +139,7 @@ func compareBool(a, b bool) int {
 
 // ofPair returns the group of two mirrors.
 func (g *groups) ofPair(p *pair) *group {
-	return g.of[among(p.kind() == Parked)][g.nodes[p.sides[0].Of.Site]]
+	return g.of[among(p.isParked())][g.nodes[p.sides[0].Of.Site]]
 }
 
 // ofSite returns the group of a site by its number: the one of mirrors, or else that of parked sites.

@@ -91,7 +91,7 @@ func newWorld(random *rand.Rand, sites, clustered int) *world {
 }
 
 // write writes the run files that the stage site and the stage mirror read.
-func (w *world) write(t *testing.T, runs work.Runs, ranges int) (clusters, sketches string) {
+func (w *world) write(t testing.TB, runs work.Runs, ranges int) (clusters, sketches string) {
 	clusters = worktest.Write(t, runs, func(run *runfile.Writer) error {
 		for _, p := range w.pages {
 			if p.shard < 0 {
@@ -132,7 +132,7 @@ type results struct {
 }
 
 // do does all steps over a world.
-func (w *world) do(t *testing.T, ranges int, judging Judging) (r results) {
+func (w *world) do(t testing.TB, ranges int, judging Judging) (r results) {
 	runs := worktest.Runs(t)
 	folder := t.TempDir()
 	files := Results{Files: outputs.Files{Partial: work.Path(folder), Format: output.JSONL}, Emit: []string{output.Mirrors, output.Sites, output.Suspects}}

@@ -55,22 +55,24 @@ func (p *Pairing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
 		one, packed = records.NextSite(packed)
 		sites[one.Site] = one
 	}
+	of := p.lists.known()
 	return eachRecord(ctx, w, records.SitePairs, func(packed []byte) ([]byte, error) {
 		found, rest := records.NextSitePair(packed)
 		one, other := &found.First, &records.Half{Link: found.Second, Of: sites[found.Second.Site]}
-		return rest, p.judge(w, one, other)
+		return rest, p.judge(w, of, one, other)
 	})
 }
 
 // judge passes a pair on if it matters. A pair that both sites make mirrors comes twice, and counts where its first site has the smaller
 // hash.
-func (p *Pairing) judge(w *work.Desk, one, other *records.Half) error {
-	isWatched := p.lists.isProtected(one.Of.Name) != p.lists.isProtected(other.Of.Name)
-	if !isWatched && one.Site > other.Site && p.Limits.wants(other) {
-		return nil
-	}
+func (p *Pairing) judge(w *work.Desk, of *known, one, other *records.Half) error {
 	pair := newPair(one, other)
-	if _, isSuspect := suspect(pair, p.lists, p.Limits); !isSuspect && !pair.isMirror(p.Limits) {
+	isWatched, isSuspect := of.areWatched(&pair), false
+	if isWatched {
+		_, isSuspect = suspect(pair, p.lists, p.Limits)
+	}
+	isKnown := !isWatched && one.Site > other.Site && p.Limits.wants(other)
+	if isKnown || !isSuspect && !pair.isMirror(p.Limits) {
 		return nil
 	}
 	return records.WriteMirrored(&w.Run, 0, one, other)
