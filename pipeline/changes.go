@@ -43,6 +43,7 @@ type found struct {
 	// warnings say which protected sites could not be compared, and originals what the next run is to know of them.
 	warnings  []warnings.Warning
 	originals []lineage.Original
+	unseen    int64
 	// names are the files of the state that the next run needs.
 	names state.Names
 }
@@ -55,7 +56,7 @@ func (r *run) publishScheduled(result *outputs.Result, summary *Summary) error {
 		return failure.Explain(&r.Config, failure.Storage, err)
 	}
 	summary.Warnings = append(summary.Warnings, of.warnings...)
-	summary.State = &StateSummary{Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: r.count(of.changes)}
+	summary.State = &StateSummary{Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: r.count(of.changes), Unseen: of.unseen}
 	files, err := outputs.WriteChanges(outputs.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.changes)
 	if err == nil {
 		err = r.results.Publish(append(result.Files, files...), *summary)
@@ -144,6 +145,11 @@ func (r *run) followAlerts(f *found, now []lineage.Alert, runs []work.Path) (err
 		f.warnings = append(f.warnings, warnings.Warning{Kind: warnings.ProtectedChanged, Text: site.String(), Flag: "--rebuild"})
 	}
 	changes, all := lineage.FollowAlerts(output.Suspects, known, now, watch.IsUnseen)
+	for _, a := range all {
+		if a.Unseen && a.Campaign == 0 {
+			f.unseen++
+		}
+	}
 	f.changes = append(append(f.changes, changes...), watch.Changes()...)
 	return lineage.WriteAlerts(r.state.Path(f.names.Suspects), all)
 }

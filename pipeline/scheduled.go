@@ -29,6 +29,8 @@ type StateSummary struct {
 	// Changes counts the changes of each output of [output.Followed] that the run has found groups for, by their kinds; see
 	// [output.ChangeKinds].
 	Changes map[string]map[string]int64 `json:"changes"`
+	// Unseen counts the suspects of earlier runs that this one could not look for, and which stay as they were.
+	Unseen int64 `json:"unseen,omitempty"`
 }
 
 // scheduled is the part of a run that its state knows about.

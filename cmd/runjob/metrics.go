@@ -67,6 +67,7 @@ func writeMetrics(path string, e ending) error {
 			metric("runjob_suspects", "Sites that have copies of protected ones.", float64(s.Mirrors.Suspects))
 		}
 		if s.State != nil {
+			metric("runjob_suspects_unseen", "Suspects of earlier runs that this one could not look for.", float64(s.State.Unseen))
 			b = appendChanges(b, s.State.Changes)
 		}
 	}

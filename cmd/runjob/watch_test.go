@@ -124,7 +124,7 @@ func archive(t *testing.T, pages ...webPage) []byte {
 }
 
 // TestWatch runs the watch for copies as its timer does, from web archives in a bucket to a mail: a copy of a protected site
-// appears in the second night and has gone in the third.
+// appears in the second night, is not in the crawl of the third, and has gone in the fourth.
 func TestWatch(t *testing.T) {
 	const bucket = "gs://example-watch"
 	newDeadlyBucket(t, "example-watch")
@@ -150,6 +150,7 @@ func TestWatch(t *testing.T) {
 		{"https://partner.example/about", "2026-11-02T00:00:00Z", "About us", aboutText},
 		{"http://harbour.example/tides", "2026-11-02T00:00:00Z", "Tides", "High water comes an hour later each day, and the ferry waits for it in winter when the wind is from the north."},
 	}
+	other := webPage{"http://examp1e.org/login", "2026-11-05T00:00:00Z", "For sale", "This name is for sale: ask the registrar for the price of a year, and for that of ten years at once."}
 	copied := webPage{"http://examp1e.org/login", "2026-11-03T00:00:00Z", "Log in", loginText}
 	_, err := exec.LookPath("jq")
 	hasJQ, mails := err == nil, ""
@@ -161,7 +162,8 @@ func TestWatch(t *testing.T) {
 	}{
 		{honest, 0, "", "0"},
 		{append(slices.Clone(honest), copied), exitCondition, "new", "1"},
-		{honest, 0, "gone", "0"},
+		{honest, 0, "unseen", "0"},
+		{append(slices.Clone(honest), other), 0, "gone", "0"},
 	} {
 		put("suspicious.warc.gz", night.suspicious...)
 		code := u.start()
