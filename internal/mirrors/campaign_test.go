@@ -111,6 +111,33 @@ func TestNobodyHidesCopies(t *testing.T) {
 	}
 }
 
+// TestCopiesInHeaps: copies that each differ a little, and were compared with one of them only, are suspects as far as their similarity
+// follows from that.
+func TestCopiesInHeaps(t *testing.T) {
+	w := newCrawl()
+	const sites = 300
+	for i := range sites {
+		w.add(fmt.Sprintf("evil%d.test", i), "login", fmt.Sprint("log in ", i), true)
+	}
+	w.bank()
+	for i := 1; i <= sites; i++ { // the last one is the bank's
+		score := records.NewScore(45, 50, false)
+		if i%3 == 0 {
+			score = records.NewScore(4, 50, false) // so far from the leader that nothing follows
+		}
+		score.Total |= records.HeapMark
+		w.edges[0] = append(w.edges[0], records.Edge[records.Number]{A: 0, B: records.Number(i), Score: score})
+	}
+	w.edges[0][sites-1].Score = w.edges[0][0].Score
+	got := w.do(t, 2, watching(t, 1))
+	if want := int64(1 + 200); got.findings.Suspects != want || got.findings.Pairs != 0 {
+		t.Errorf("%d suspects, want %d; %d mirrors", got.findings.Suspects, want, got.findings.Pairs)
+	}
+	if row := suspectRows(t, got)["evil1.test"]; row.Similarity != 0.8 {
+		t.Errorf("a copy %+v", row)
+	}
+}
+
 // TestCampaignOfDomain: suspects of one registered domain are a campaign, whatever they copy; few suspects are none.
 func TestCampaignOfDomain(t *testing.T) {
 	w := newCrawl()

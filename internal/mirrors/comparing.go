@@ -27,6 +27,7 @@ type comparison struct {
 type link struct {
 	to         uint32
 	similarity float64
+	isDerived  bool
 }
 
 // tally is what one site has in common with another, as far as it decides whether more of that is wanted.
@@ -61,10 +62,10 @@ func newComparison(l Limits, sites map[uint64]*records.Site, classes []records.P
 		if !isHere {
 			continue
 		}
-		c.near[i] = append(c.near[i], link{uint32(i), 1})
+		c.near[i] = append(c.near[i], link{uint32(i), 1, false})
 		for _, to := range of.Copies {
 			if at, is := slices.BinarySearchFunc(classes, to.Class, func(c records.PageClass, id uint64) int { return cmp.Compare(c.ID, id) }); is {
-				c.near[i] = append(c.near[i], link{uint32(at), to.Similarity})
+				c.near[i] = append(c.near[i], link{uint32(at), to.Similarity, to.IsDerived})
 			}
 		}
 	}
@@ -89,7 +90,7 @@ func (c *comparison) each(ctx context.Context, site uint64, visit func(match)) e
 		own := &of.Holdings[at[1]]
 		for _, to := range c.near[at[0]] {
 			near := &c.classes[to.to]
-			isSpread := of.IsSpread || near.IsSpread
+			isSpread := of.IsSpread || near.IsSpread || to.isDerived
 			if isSpread && !own.IsWatched {
 				continue
 			}

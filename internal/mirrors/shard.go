@@ -66,6 +66,7 @@ type edge struct {
 	from, to   uint32
 	similarity float64
 	isHeap     bool
+	isDerived  bool // it follows from two others, see derive
 }
 
 // newShard sorts pages into classes, given what tells the owners of pages. The pages are in any order, and change it.
@@ -130,8 +131,17 @@ func (s *shard) join(edges []records.Edge[records.Number], first unionfind.Fores
 		if a == b || a == noClass || b == noClass {
 			continue
 		}
-		s.edges = append(s.edges, edge{a, b, e.Similarity(), e.Heap()}, edge{b, a, e.Similarity(), e.Heap()})
+		s.edges = append(s.edges, edge{a, b, e.Similarity(), e.Heap(), false}, edge{b, a, e.Similarity(), e.Heap(), false})
 	}
+	s.order()
+	if derived := s.derive(); len(derived) > 0 {
+		s.edges = append(s.edges, derived...)
+		s.order()
+	}
+}
+
+// order brings the edges into the order of classes.
+func (s *shard) order() {
 	slices.SortFunc(s.edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
 	at := 0
 	for i := range s.classes {
@@ -140,6 +150,37 @@ func (s *shard) join(edges []records.Edge[records.Number], first unionfind.Fores
 			at++
 		}
 	}
+}
+
+// derive returns edges between pages of protected sites and pages that were compared with the same leader of a heap, and not with each
+// other: else very many copies, each a little different, would hide them all. One less the similarity is a metric, so the two are at least
+// as similar as the sum of their similarities to the leader less one.
+func (s *shard) derive() (derived []edge) {
+	watched := map[uint32]int{} // classes that are watched, by leader
+	for i := range s.classes {
+		if !slices.ContainsFunc(s.classes[i].holdings, func(h holding) bool { return h.isWatched }) {
+			continue
+		}
+		from, least := uint32(i), map[uint32]float64{}
+		for _, e := range s.around(i) {
+			if !e.isHeap || watched[e.to] == mostWatched {
+				continue
+			}
+			watched[e.to]++
+			for _, f := range s.around(int(e.to)) {
+				if f.isHeap && f.to != from && e.similarity+f.similarity > 1 {
+					least[f.to] = max(least[f.to], e.similarity+f.similarity-1)
+				}
+			}
+		}
+		for _, e := range s.around(i) {
+			delete(least, e.to) // these were compared
+		}
+		for to, similarity := range least {
+			derived = append(derived, edge{from: from, to: to, similarity: similarity, isDerived: true}, edge{from: to, to: from, similarity: similarity, isDerived: true})
+		}
+	}
+	return derived
 }
 
 // id returns what tells a class from those of all shards.

@@ -151,7 +151,7 @@ func (s *sums) send(shard *shard, number int) error {
 	want(c, c.isSpread)
 	for _, e := range shard.around(number) {
 		near := &shard.classes[e.to]
-		want(near, c.isSpread || near.isSpread)
+		want(near, c.isSpread || near.isSpread || e.isDerived)
 	}
 	if len(s.wanted) == 0 {
 		return nil
@@ -162,7 +162,7 @@ func (s *sums) send(shard *shard, number int) error {
 		sent.Holdings = append(sent.Holdings, records.Holding{Site: h.site, IsProtected: h.isProtected, IsWatched: h.isWatched, Pages: h.pages})
 	}
 	for _, e := range shard.around(number) {
-		sent.Copies = append(sent.Copies, records.PageClassCopy{Class: shard.id(e.to), Similarity: e.similarity})
+		sent.Copies = append(sent.Copies, records.PageClassCopy{Class: shard.id(e.to), Similarity: e.similarity, IsDerived: e.isDerived})
 	}
 	s.packed = sent.Append(s.packed[:0])
 	for to := range s.wanted {

@@ -29,6 +29,8 @@ type Holding struct {
 type PageClassCopy struct {
 	Class      uint64
 	Similarity float64
+	// IsDerived says that it matters to protected sites only.
+	IsDerived bool
 }
 
 // The marks of a class and of a holding.
@@ -36,6 +38,7 @@ const (
 	spreadMark = 1 << iota
 	protectedMark
 	watchedMark
+	derivedMark
 )
 
 func mark(is bool, mark byte) byte {
@@ -62,7 +65,7 @@ func (c *PageClass) Append(b []byte) []byte {
 	}
 	for _, to := range c.Copies {
 		b = binary.LittleEndian.AppendUint64(b, to.Class)
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(to.Similarity))
+		b = append(binary.LittleEndian.AppendUint64(b, math.Float64bits(to.Similarity)), mark(to.IsDerived, derivedMark))
 	}
 	return b
 }
@@ -94,8 +97,8 @@ func NextPageClass(packed []byte) (c PageClass, rest []byte) {
 		}
 	}
 	for i := range c.Copies {
-		c.Copies[i] = PageClassCopy{binary.LittleEndian.Uint64(packed), math.Float64frombits(binary.LittleEndian.Uint64(packed[8:]))}
-		packed = packed[16:]
+		c.Copies[i] = PageClassCopy{binary.LittleEndian.Uint64(packed), math.Float64frombits(binary.LittleEndian.Uint64(packed[8:])), packed[16]&derivedMark != 0}
+		packed = packed[17:]
 	}
 	return c, packed
 }
