@@ -56,11 +56,6 @@ const mostWatched = 16
 // paths.
 const pathsSeen = 8
 
-// asksPassword reports whether one of the pages does.
-func (h *holding) asksPassword() bool {
-	return slices.ContainsFunc(h.pages, func(p records.ShardPage) bool { return p.Login })
-}
-
 // edge leads from a class to another one with copies of its pages.
 type edge struct {
 	from, to   uint32
