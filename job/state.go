@@ -11,8 +11,13 @@ import (
 )
 
 // FailCondition returns the condition of [Config.FailOn] that there is a change of a kind, such as "new-clusters". Of is one of
-// [output.Followed].
-func FailCondition(kind, of string) string { return kind + "-" + of }
+// [output.Followed]. Of protected sites it is "protected-changed".
+func FailCondition(kind, of string) string {
+	if of == output.Protected {
+		return of + "-" + kind
+	}
+	return kind + "-" + of
+}
 
 // FailConditions returns the conditions that [Config.FailOn] may hold.
 func FailConditions() []string {
@@ -31,9 +36,10 @@ func (c *Config) checkFailOn(check checker) {
 	for _, condition := range c.FailOn {
 		check(slices.Contains(FailConditions(), condition), "{fail_on} %s: must be one of %v", condition, FailConditions())
 		_, of, _ := strings.Cut(condition, "-")
-		isOfSites := of == output.Mirrors || of == output.Suspects
+		isOfSuspects := of == output.Suspects || condition == FailCondition(output.Changed, output.Protected)
+		isOfSites := of == output.Mirrors || isOfSuspects
 		check(!isOfSites || c.HasSites(), "{fail_on} %s: is for {emit} mirrors, sites and suspects", condition)
-		check(of != output.Suspects || !c.HasSites() || c.Protected != "", "{fail_on} %s: suspects are copies of {protected} sites; give a list of these", condition)
+		check(!isOfSuspects || !c.HasSites() || c.Protected != "", "{fail_on} %s: suspects are copies of {protected} sites; give a list of these", condition)
 	}
 }
 

@@ -10,12 +10,14 @@ import (
 	"mirrorbeam/internal/failure"
 	"mirrorbeam/internal/lineage"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/mirrors"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/setting"
 	"mirrorbeam/internal/state"
 	"mirrorbeam/internal/storage"
 	"mirrorbeam/internal/verdicts"
+	"mirrorbeam/internal/warnings"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/sketch"
@@ -46,6 +48,10 @@ type found struct {
 	outbox lineage.Outbox
 	// suspects are those that are open.
 	suspects []OpenSuspect
+	// warnings say which protected sites could not be compared, and originals what the next run is to know of them.
+	warnings  []warnings.Warning
+	originals []lineage.Original
+	unseen    int64
 	// names are the files of the state that the next run needs.
 	names state.Names
 }
@@ -57,9 +63,10 @@ func (r *run) publishScheduled(result *outputs.Result, summary *Summary) error {
 	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)
 	}
+	summary.Warnings = append(summary.Warnings, of.warnings...)
 	summary.State = &StateSummary{
 		Generation: r.state.Last.Number + 1, Files: r.state.difference, Changes: r.count(of.changes),
-		Unacknowledged: r.count(of.outbox), Suspects: of.suspects,
+		Unacknowledged: r.count(of.outbox), Suspects: of.suspects, Unseen: of.unseen,
 	}
 	files, err := outputs.WriteChanges(outputs.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.told)
 	if err == nil {
@@ -78,7 +85,7 @@ func (r *run) publishScheduled(result *outputs.Result, summary *Summary) error {
 func (r *run) count(changes []output.Change) map[string]map[string]int64 {
 	counts := map[string]map[string]int64{output.Clusters: {}}
 	if r.Config.HasSites() {
-		counts[output.Mirrors], counts[output.Suspects] = map[string]int64{}, map[string]int64{}
+		counts[output.Mirrors], counts[output.Suspects], counts[output.Protected] = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	}
 	for of, kinds := range lineage.Outbox(changes).Counts() {
 		counts[of] = kinds
@@ -130,6 +137,7 @@ func (r *run) handOn(result *outputs.Result) (f found, err error) {
 	}
 	last, names := &r.state.Last, state.NewNames()
 	f.names = state.Names{Clusters: names.Clusters, Mirrors: last.Mirrors, Suspects: last.Suspects}
+	f.originals = last.Originals
 	if err = r.follow(&f, output.Clusters, before.clusters, now.Clusters, names.Clusters); err != nil {
 		return f, err
 	}
@@ -138,7 +146,7 @@ func (r *run) handOn(result *outputs.Result) (f found, err error) {
 		if err = r.follow(&f, output.Mirrors, before.mirrors, now.Mirrors, names.Mirrors); err != nil {
 			return f, err
 		}
-		if err = r.followAlerts(&f, before.suspects, now.Suspects); err != nil {
+		if err = r.followAlerts(&f, before.suspects, now.Suspects, result.Written); err != nil {
 			return f, err
 		}
 	}
@@ -165,12 +173,29 @@ func (r *run) follow(f *found, of string, last, now []lineage.Group, name string
 	return lineage.Write(r.state.Path(name), now)
 }
 
-// followAlerts does the same for suspects.
-func (r *run) followAlerts(f *found, known, now []lineage.Alert) error {
+// followAlerts does the same for suspects, and tells which protected sites it could not compare.
+func (r *run) followAlerts(f *found, known, now []lineage.Alert, runs []work.Path) error {
+	originals := r.state.Last.Originals
+	if r.Config.Rebuild {
+		originals = nil
+	}
+	watch, err := mirrors.NewWatch(runs, r.inputs.Sites.Protected, originals, known)
+	if err != nil {
+		return err
+	}
+	f.originals = watch.Originals
+	for _, site := range watch.Changed {
+		f.warnings = append(f.warnings, warnings.Warning{Kind: warnings.ProtectedChanged, Text: site.String(), Flag: "--rebuild"})
+	}
 	sighting := lineage.Sighting{Generation: int64(r.state.Last.Number) + 1, Seconds: r.Begun.Unix()}
-	changes, all := lineage.FollowAlerts(output.Suspects, known, now, sighting)
-	f.changes = append(f.changes, changes...)
+	changes, all := lineage.FollowAlerts(output.Suspects, known, now, watch.IsUnseen, sighting)
 	f.suspects = openSuspects(all)
+	for _, a := range all {
+		if a.Unseen && a.Campaign == 0 {
+			f.unseen++
+		}
+	}
+	f.changes = append(append(f.changes, changes...), watch.Changes()...)
 	return lineage.WriteAlerts(r.state.Path(f.names.Suspects), all)
 }
 
@@ -192,7 +217,7 @@ func (r *run) commit(result *outputs.Result, of found) error {
 	return s.Commit(state.Content{
 		Made: time.Now(), Program: version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun),
 		Documents: result.Counts.Documents + result.Counts.ReferenceDocuments, Results: r.ConfigHash,
-		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox,
+		Clusters: names.Clusters, Verdicts: names.Verdicts, Mirrors: names.Mirrors, Suspects: names.Suspects, Outbox: names.Outbox, Originals: of.originals,
 		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion,
 	})
 }

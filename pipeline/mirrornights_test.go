@@ -65,7 +65,7 @@ func checkFollowed(t *testing.T, s Summary, config job.Config, told map[string]i
 	if !bytes.Equal(changes, readOutput(t, s.Config.Output, output.Changes)) {
 		t.Error("in other parts the job tells of other changes")
 	}
-	counts := map[string]map[string]int64{output.Clusters: {}, output.Mirrors: {}, output.Suspects: {}}
+	counts := map[string]map[string]int64{output.Clusters: {}, output.Mirrors: {}, output.Suspects: {}, output.Protected: {}}
 	for _, c := range decodeRows[output.Change](t, output.Changes, changes) {
 		if c.Generation < int64(s.State.Generation) {
 			continue // told again, since nobody acknowledges it

@@ -38,6 +38,8 @@ type StateSummary struct {
 	Unacknowledged map[string]map[string]int64 `json:"unacknowledged"`
 	// Suspects are the open ones, the oldest first, mostOpenSuspects at most.
 	Suspects []OpenSuspect `json:"suspects,omitempty"`
+	// Unseen counts the suspects of earlier runs that this one could not look for, and which stay as they were.
+	Unseen int64 `json:"unseen,omitempty"`
 }
 
 // OpenSuspect says since when a suspect is known.
@@ -53,9 +55,9 @@ type OpenSuspect struct {
 // mostOpenSuspects is the number of suspects that a summary dates.
 const mostOpenSuspects = 1000
 
-// openSuspects returns the suspects among all alerts of a state.
+// openSuspects returns the suspects among all alerts of a state. A campaign stands for its sites.
 func openSuspects(all []lineage.Alert) (open []OpenSuspect) {
-	all = slices.DeleteFunc(slices.Clone(all), func(a lineage.Alert) bool { return a.Pages == 0 })
+	all = slices.DeleteFunc(slices.Clone(all), func(a lineage.Alert) bool { return a.Pages == 0 || a.Campaign != 0 })
 	slices.SortStableFunc(all, func(a, b lineage.Alert) int { return cmp.Compare(a.First.Generation, b.First.Generation) })
 	for _, a := range all[:min(len(all), mostOpenSuspects)] {
 		suspect := OpenSuspect{ID: a.Lineage(), Site: a.Site, Generation: a.First.Generation}

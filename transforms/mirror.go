@@ -19,7 +19,7 @@ func init() {
 // fingerprint and site outcomes to two of outcomes, with all sites by output shard, and with the groups of some of them.
 func Mirror(s beam.Scope, job *Job, sketches, sums beam.PCollection) (sites, groups beam.PCollection) {
 	s = s.Scope("mirror")
-	totalling := mirrors.Totalling{}
+	totalling := mirrors.Totalling{Limits: job.Sites.Limits}
 	total := &totalFn{Work: totalling, bundle: job.bundle()}
 	sites = sideBySide(s, total, exchange(s.Scope("total"), job, totalling.Delivery(), sketches, sums))
 	pairing := mirrors.Pairing{Judging: job.Sites}

@@ -17,7 +17,8 @@ func init() {
 // hashes of sites. Only jobs about sites have this stage.
 func Site(s beam.Scope, job *Job, clusters beam.PCollection) beam.PCollection {
 	s = s.Scope("site")
-	summing := mirrors.Summing{Limits: job.Sites.Limits, Ranges: job.Fingerprinting.Kept.Pages.Ranges}
+	pages := job.Fingerprinting.Kept.Pages
+	summing := mirrors.Summing{Judging: job.Sites, Rule: pages.Rule, Ranges: pages.Ranges}
 	return sideBySide(s, &siteFn{Work: summing, bundle: job.bundle()}, exchange(s, job, summing.Delivery(), clusters))
 }
 

@@ -76,6 +76,7 @@ func writeMetrics(path string, e ending) error {
 			metric("runjob_suspects", "Sites that have copies of protected ones.", float64(s.Mirrors.Suspects))
 		}
 		if s.State != nil {
+			metric("runjob_suspects_unseen", "Suspects of earlier runs that this one could not look for.", float64(s.State.Unseen))
 			b = appendChanges(b, "runjob_changes", "Clusters, groups of mirrors and suspects that have changed since the run before.", s.State.Changes)
 			b = appendChanges(b, "runjob_unacknowledged_changes", "Changes of this run and of earlier ones that nobody has acknowledged.", s.State.Unacknowledged)
 		}

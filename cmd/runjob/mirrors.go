@@ -61,6 +61,10 @@ func printMirrors(w io.Writer, found *work.MirrorFindings) {
 		say(w, "  mirror   %s of %s: %s, score %.2f, %s in common\n", m.Site, m.Of, m.Kind, m.Score, counted(m.Pages, "page"))
 	}
 	for _, s := range found.TopSuspects {
+		if s.Sites > 0 {
+			say(w, "  campaign %s: %s copy %s: %s, score %.2f\n", s.Site, counted(s.Sites, "site"), s.Of, s.Kind, s.Score)
+			continue
+		}
 		say(w, "  suspect  %s copies %s: %s, score %.2f, %s\n", s.Site, s.Of, s.Kind, s.Score, counted(s.Pages, "page"))
 	}
 }

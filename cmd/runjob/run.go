@@ -160,7 +160,7 @@ func printChanges(w io.Writer, s *pipeline.StateSummary) {
 }
 
 // changed are the outputs whose changes are told, and the names of what changes there.
-var changed = []struct{ output, name string }{{output.Clusters, "cluster"}, {output.Mirrors, "mirror group"}, {output.Suspects, "suspect"}}
+var changed = []struct{ output, name string }{{output.Clusters, "cluster"}, {output.Mirrors, "mirror group"}, {output.Suspects, "suspect"}, {output.Protected, "protected site"}}
 
 // changesText lists the numbers of changes by output and kind, each behind a semicolon.
 func changesText(counts map[string]map[string]int64) string {

@@ -175,7 +175,7 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Scheduled runs", "fail-on", &c.FailOn, "WHAT", 0,
-			"Exit with 10 if there is such a change since the last run, after all is published: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split.",
+			"Exit with 10 if there is such a change since the last run, after all is published: new-clusters, new-mirrors or new-suspects, or with another kind of change in place of new: grown, merged, split, shrunk or gone. Suspects neither merge nor split, but may be unseen. Or protected-changed: a protected site had too little left to tell who copies it.",
 		},
 		{
 			"Running", "memory", &c.Memory, "SIZE", 0,

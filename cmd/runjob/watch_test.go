@@ -124,7 +124,8 @@ func archive(t *testing.T, pages ...webPage) []byte {
 }
 
 // TestWatch runs the watch for copies as its timer does, from web archives in a bucket to a mail: a copy of a protected site
-// appears in the second night, in which no mail can be sent, and has gone in the third, which sends the mail.
+// appears in the second night, in which no mail can be sent, and has gone in the third, which sends the mail. It comes
+// again, its site is not in the crawl of the fifth night, and it has gone in the sixth.
 func TestWatch(t *testing.T) {
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("jq, which alerts need, is missing")
@@ -153,6 +154,7 @@ func TestWatch(t *testing.T) {
 		{"https://partner.example/about", "2026-11-02T00:00:00Z", "About us", aboutText},
 		{"http://harbour.example/tides", "2026-11-02T00:00:00Z", "Tides", "High water comes an hour later each day, and the ferry waits for it in winter when the wind is from the north."},
 	}
+	other := webPage{"http://examp1e.org/login", "2026-11-05T00:00:00Z", "For sale", "This name is for sale: ask the registrar for the price of a year, and for that of ten years at once."}
 	copied := webPage{"http://examp1e.org/login", "2026-11-03T00:00:00Z", "Log in", loginText}
 	mails := ""
 	for i, night := range []struct {
@@ -165,9 +167,10 @@ func TestWatch(t *testing.T) {
 	}{
 		{honest, 0, false, nil, "0", 0},
 		{append(slices.Clone(honest), copied), exitCondition, true, []string{"new"}, "1", 0},
-		{honest, exitCondition, false, []string{"gone", "new"}, "0", 1},
+		{append(slices.Clone(honest), other), exitCondition, false, []string{"gone", "new"}, "0", 1},
 		{append(slices.Clone(honest), copied), exitCondition, false, []string{"new"}, "1", 2},
-		{honest, 0, false, []string{"gone"}, "0", 2},
+		{honest, 0, false, []string{"unseen"}, "0", 2},
+		{append(slices.Clone(honest), other), 0, false, []string{"gone"}, "0", 2},
 		{honest, 0, false, nil, "0", 2},
 	} {
 		put("suspicious.warc.gz", night.suspicious...)

@@ -36,7 +36,7 @@ func TestFollowAlerts(t *testing.T) {
 		{"gone before", "a0 b2", "b2", nil, "a0 b2"},
 		{"there again", "a0 b2", "a5 b2", []string{"new a 5 0 5 0 [a]"}, "a5 b2"},
 	} {
-		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now), Sighting{})
+		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now), func(Alert) bool { return false }, Sighting{})
 		var got []string
 		for _, change := range changes {
 			for i, id := range change.Previous {
@@ -46,6 +46,50 @@ func TestFollowAlerts(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) || !reflect.DeepEqual(all, alertsOf(c.all)) {
 			t.Errorf("%s: %q and %v, want %q and %s", c.name, got, all, c.want, c.all)
+		}
+	}
+}
+
+// TestFollowCampaigns: what a campaign stands for is not told by itself, unless it has been before or stands by itself again. What could
+// not be looked for is told once, and stays.
+func TestFollowCampaigns(t *testing.T) {
+	// Words such as "b3x?" are the site b with 3 pages, in campaign x, not seen.
+	alertsOf := func(words string) (alerts []Alert) {
+		for _, word := range strings.Fields(words) {
+			a := Alert{ID: uint64(word[0]), Pages: int64(word[1] - '0'), Site: word[:1]}
+			word, a.Unseen = strings.CutSuffix(word, "?")
+			if len(word) > 2 {
+				a.Campaign = uint64(word[2])
+			}
+			alerts = append(alerts, a)
+		}
+		return alerts
+	}
+	for _, c := range []struct {
+		name, known, now, unseen string
+		want, all                string
+	}{
+		{"a new campaign", "", "a1x b1x x2", "", "new x 2", "a1x b1x x2"},
+		{"a known one grows", "a1x x1", "a1x b1x x2", "", "grown x 2", "a1x b1x x2"},
+		{"a known suspect goes on by itself", "a1", "a1x b1x x2", "", "new x 2", "a1 b1x x2"},
+		{"a known suspect that has gone", "a0", "a1x x1", "", "new x 1", "a1x x1"},
+		{"a member by itself again", "a1x x1", "a1", "", "new a 1,gone x 0", "a1 x0"},
+		{"a campaign ends", "a1x b1x x2", "", "", "gone x 0", "x0"},
+		{"one of its sites was not seen", "a1x b1x x2", "", "b", "unseen x 2", "b1x? x2?"},
+		{"a suspect was not seen", "a1 b2", "b2", "a", "unseen a 1", "a1? b2"},
+		{"still not", "a1?", "", "a", "", "a1?"},
+		{"seen again", "a1?", "a1", "", "", "a1"},
+		{"seen again with more", "a1?", "a2", "", "grown a 2", "a2"},
+		{"seen, and gone", "a1?", "", "", "gone a 0", "a0"},
+		{"long gone, and not seen", "a0", "", "a", "", "a0"},
+	} {
+		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now), func(a Alert) bool { return strings.Contains(c.unseen, a.Site) }, Sighting{})
+		var got []string
+		for _, change := range changes {
+			got = append(got, fmt.Sprintf("%s %s %d", change.Change, change.Name, change.Size))
+		}
+		if strings.Join(got, ",") != c.want || !reflect.DeepEqual(all, alertsOf(c.all)) {
+			t.Errorf("%s: %q and %v, want %s and %s", c.name, got, all, c.want, c.all)
 		}
 	}
 }
@@ -65,7 +109,7 @@ func TestAlertsOfManyRuns(t *testing.T) {
 			now = append(now, a)
 		}
 		var changes []output.Change
-		changes, known = FollowAlerts(output.Suspects, known, now, Sighting{})
+		changes, known = FollowAlerts(output.Suspects, known, now, func(Alert) bool { return false }, Sighting{})
 		for _, c := range changes {
 			if c.Before != pages[c.Lineage] || c.Size != c.Before+c.Added-c.Removed || c.Size == c.Before {
 				t.Errorf("run %d: %+v after %d pages", run, c, pages[c.Lineage])
@@ -83,7 +127,7 @@ func TestAlertsOfManyRuns(t *testing.T) {
 
 func TestFileOfAlerts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "alerts")
-	want := append(alertsOf("a1 b0"), Alert{ID: 1 << 63, Pages: 1 << 40, Site: "\xff\x00", First: Sighting{1 << 40, -1}})
+	want := append(alertsOf("a1 b0"), Alert{ID: 1 << 63, Pages: 1 << 40, Site: "\xff\x00", First: Sighting{1 << 40, -1}}, Alert{ID: 1, Campaign: 7}, Alert{ID: 2, Site: "c", Unseen: true})
 	if err := WriteAlerts(path, want); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +156,7 @@ func TestFirstLayoutOfAlerts(t *testing.T) {
 func TestSightings(t *testing.T) {
 	var known []Alert
 	for night, now := range []string{"a1", "a1 b2", "b2", "a3 b2", "c1"} {
-		_, known = FollowAlerts(output.Suspects, known, alertsOf(now), Sighting{Generation: int64(night) + 1, Seconds: int64(100 * night)})
+		_, known = FollowAlerts(output.Suspects, known, alertsOf(now), func(Alert) bool { return false }, Sighting{Generation: int64(night) + 1, Seconds: int64(100 * night)})
 	}
 	var got []string
 	for _, a := range known {
@@ -124,7 +168,7 @@ func TestSightings(t *testing.T) {
 }
 
 func FuzzNextAlert(f *testing.F) {
-	f.Add(AppendAlert(nil, Alert{ID: 1, Pages: 2, Site: "a"}))
+	f.Add(AppendAlert(nil, Alert{ID: 1, Pages: 2, Site: "a", Campaign: 3, Unseen: true}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		a, rest, err := NextAlert(b)
 		if err == nil && !bytes.Equal(append(AppendAlert(nil, a), rest...), b) {

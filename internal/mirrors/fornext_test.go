@@ -14,7 +14,7 @@ import (
 )
 
 // readForNext reads what tasks have written for the next run.
-func readForNext(t *testing.T, outcomes []work.Outcome) *outputs.ForNext {
+func readForNext(t testing.TB, outcomes []work.Outcome) *outputs.ForNext {
 	t.Helper()
 	var runs []work.Path
 	for _, run := range work.RunsOf(outcomes) {

@@ -2,6 +2,7 @@ package mirrors
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // Grouping is the last step of the stage mirror, one task. It makes groups of mirrors, and writes the rows of mirrors and
-// suspects. It holds all mirrors in memory, some 500 bytes each.
+// suspects. Of mirrors it holds 12 bytes a pair, and their rows a part at a time. It holds all suspects, some kilobyte each.
 type Grouping struct {
 	Judging
 	Results
@@ -42,24 +43,33 @@ func (*Grouping) Delivery() work.Delivery {
 	return work.Delivery{Shards: 1, Extra: []runfile.Kind{records.Mirrored}}
 }
 
-// Task groups all mirrors.
-func (g *Grouping) Task(_ context.Context, t work.Task, w *work.Desk) error {
-	pairs, err := readPairs(w)
-	if err != nil {
-		return err
-	}
-	var mirrors []pair
-	for _, p := range pairs {
+// Task groups all mirrors. It reads the pairs twice: to make groups, and to write the rows.
+func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.Desk) error {
+	graph, rows := newMirrorGraph(), newPairRows()
+	var suspects []suspicion
+	of := g.lists.known()
+	if err := eachPair(ctx, w, func(p pair) error {
 		if p.isMirror(g.Limits) {
-			mirrors = append(mirrors, p)
+			graph.add(&p)
+			rows.count(p.sides[0].Of.Name)
 		}
-	}
-	groups := newGroups(mirrors, g.lists)
-	found := work.MirrorFindings{Groups: groups.count}
-	if err := g.writeMirrors(mirrors, groups, w, &found); err != nil {
+		if !of.areWatched(&p) {
+			return nil
+		}
+		if s, is := suspect(p, g.lists, g.Limits); is {
+			suspects = append(suspects, s)
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
-	if err := g.writeSuspects(pairs, w, &found); err != nil {
+	slices.SortFunc(suspects, func(a, b suspicion) int { return a.compare(&b.pair) })
+	groups := newGroups(graph, of)
+	found := work.MirrorFindings{Groups: groups.count}
+	if err := g.writeMirrors(ctx, rows, groups, w, &found); err != nil {
+		return err
+	}
+	if err := g.writeSuspects(ctx, suspects, w, &found); err != nil {
 		return err
 	}
 	w.Outcome.Mirrors = found
@@ -72,16 +82,41 @@ func (g *Grouping) Task(_ context.Context, t work.Task, w *work.Desk) error {
 }
 
 // writeMirrors writes the rows of mirrors.
-func (g *Grouping) writeMirrors(mirrors []pair, groups *groups, w *work.Desk, found *work.MirrorFindings) error {
+func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *groups, w *work.Desk, found *work.MirrorFindings) error {
 	return writeRows(&g.Results, g.Name(output.Mirrors, 0, 1), w, func(row func(output.Mirror) error) error {
-		for _, p := range mirrors {
-			of := mirrorRow(&p, groups.ofPair(&p).primary.Name)
+		return rows.each(ctx, w, g.Limits, func(p *pair) error {
+			of := mirrorRow(p, groups.ofPair(p).primary.Name)
 			finding := work.MirrorFinding{Site: of.B, Of: of.A, Kind: of.Kind, Score: of.Score, Pages: p.pages()}
 			if groups.compare(&p.sides[1].Of, &p.sides[0].Of) < 0 {
 				finding.Site, finding.Of = finding.Of, finding.Site
 			}
 			found.AddMirror(finding)
-			if err := row(of); err != nil {
+			return row(of)
+		})
+	})
+}
+
+// writeSuspects writes the rows of campaigns and of suspects.
+func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *work.Desk, found *work.MirrorFindings) error {
+	all := campaigns(suspects)
+	return writeRows(&g.Results, g.Name(output.Suspects, 0, 1), w, func(row func(output.Suspect) error) error {
+		for _, c := range all {
+			of := c.row()
+			found.AddCampaign(newFinding(of))
+			if err := errors.Join(row(of), g.tellNext(w, lineage.Alert{ID: c.id, Pages: of.Sites, Site: c.what})); err != nil {
+				return err
+			}
+		}
+		for i := range suspects {
+			s := &suspects[i]
+			of := s.row()
+			if s.campaign == 0 {
+				found.AddSuspect(newFinding(of))
+			} else {
+				found.Suspects++
+			}
+			alert := lineage.Alert{ID: s.id(), Pages: of.Common, Site: of.Site, Campaign: s.campaign}
+			if err := errors.Join(row(of), g.tellNext(w, alert), ctx.Err()); err != nil {
 				return err
 			}
 		}
@@ -89,29 +124,17 @@ func (g *Grouping) writeMirrors(mirrors []pair, groups *groups, w *work.Desk, fo
 	})
 }
 
-// writeSuspects writes the rows of suspects.
-func (g *Grouping) writeSuspects(pairs []pair, w *work.Desk, found *work.MirrorFindings) error {
-	return writeRows(&g.Results, g.Name(output.Suspects, 0, 1), w, func(row func(output.Suspect) error) error {
-		for _, p := range pairs {
-			s, is := suspect(p, g.lists, g.Limits)
-			if !is {
-				continue
-			}
-			of := s.row()
-			found.AddSuspect(work.MirrorFinding{Site: of.Site, Of: of.Protected, Kind: of.Severity, Score: of.Score, Pages: of.Common})
-			if err := row(of); err != nil {
-				return err
-			}
-			if !g.ForNext {
-				continue
-			}
-			alert := lineage.AppendAlert(nil, lineage.Alert{ID: s.id(), Pages: of.Common, Site: of.Site})
-			if err := writePacked(&w.Run, records.Alerts, alert); err != nil {
-				return err
-			}
-		}
+// newFinding returns what the summary says of a row.
+func newFinding(of output.Suspect) work.MirrorFinding {
+	return work.MirrorFinding{Site: of.Site, Of: of.Protected, Kind: of.Severity, Score: of.Score, Pages: of.Common, Sites: of.Sites}
+}
+
+// tellNext writes an alert for the next run of a scheduled job.
+func (g *Grouping) tellNext(w *work.Desk, alert lineage.Alert) error {
+	if !g.ForNext {
 		return nil
-	})
+	}
+	return writePacked(&w.Run, records.Alerts, lineage.AppendAlert(nil, alert))
 }
 
 // writePacked writes a record for the next run of a scheduled job.

@@ -2,7 +2,9 @@ package mirrors
 
 import (
 	"cmp"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -26,60 +28,84 @@ func (g *group) cohesion() int64 {
 	return int64(math.Round(float64(g.pairs) / all * records.Unit))
 }
 
-// groups are the groups of mirrors of a job.
-type groups struct {
-	lists *lists
+// mirrorGraph holds the sites that are mirrors, and says which mirror which.
+type mirrorGraph struct {
 	nodes map[uint64]uint32 // number of each site
 	sites []*records.Site   // by number
-	of    [2][]*group       // of each site: among mirrors, and among parked sites; nil for none
-	count int64
+	edges []mirrorEdge
 	// votes counts, by site, the pages of its mirrors that name it as their original.
 	votes map[uint64]int64
 }
 
-// newGroups finds the groups of some mirrors. Parked sites make groups of their own.
-func newGroups(mirrors []pair, of *lists) *groups {
-	g := &groups{lists: of, nodes: map[uint64]uint32{}, votes: map[uint64]int64{}}
-	for _, p := range mirrors {
-		for _, h := range p.sides {
-			g.votes[h.Other] += h.Originals
-			if _, known := g.nodes[h.Site]; !known {
-				g.nodes[h.Site] = uint32(len(g.sites))
-				g.sites = append(g.sites, &h.Of)
-			}
-		}
+// mirrorEdge joins two sites that are mirrors, by their numbers.
+type mirrorEdge struct {
+	a, b     uint32
+	isParked bool
+}
+
+func newMirrorGraph() *mirrorGraph {
+	return &mirrorGraph{nodes: map[uint64]uint32{}, votes: map[uint64]int64{}}
+}
+
+// add adds two mirrors.
+func (g *mirrorGraph) add(p *pair) {
+	for _, h := range p.sides {
+		g.votes[h.Other] += h.Originals
 	}
+	g.edges = append(g.edges, mirrorEdge{g.node(&p.sides[0].Of), g.node(&p.sides[1].Of), p.isParked()})
+}
+
+func (g *mirrorGraph) node(of *records.Site) uint32 {
+	node, known := g.nodes[of.Site]
+	if !known {
+		node = uint32(len(g.sites))
+		g.nodes[of.Site] = node
+		g.sites = append(g.sites, of)
+	}
+	return node
+}
+
+// groups are the groups of mirrors of a job.
+type groups struct {
+	*mirrorGraph
+	known *known
+	of    [2][]*group // of each site: among mirrors, and among parked sites; nil for none
+	count int64
+}
+
+// newGroups finds the groups of some mirrors. Parked sites make groups of their own.
+func newGroups(graph *mirrorGraph, of *known) *groups {
+	g := &groups{mirrorGraph: graph, known: of}
 	for among := range g.of {
-		g.join(mirrors, among)
+		g.join(among)
 	}
 	return g
 }
 
-// among returns in which of the two graphs a pair is.
-func among(p *pair) int {
-	if p.kind() == Parked {
+// among returns in which of the two graphs mirrors are.
+func among(isParked bool) int {
+	if isParked {
 		return 1
 	}
 	return 0
 }
 
 // join makes the groups of one of the graphs.
-func (g *groups) join(mirrors []pair, of int) {
+func (g *groups) join(of int) {
 	first := unionfind.New[uint32](len(g.sites))
-	for _, p := range mirrors {
-		if among(&p) == of {
-			first.Union(g.nodes[p.sides[0].Site], g.nodes[p.sides[1].Site])
+	for _, e := range g.edges {
+		if among(e.isParked) == of {
+			first.Union(e.a, e.b)
 		}
 	}
 	first.Flatten()
 	all := make([]*group, len(g.sites))
 	g.of[of] = make([]*group, len(g.sites))
-	for _, p := range mirrors {
-		if among(&p) != of {
+	for _, e := range g.edges {
+		if among(e.isParked) != of {
 			continue
 		}
-		for _, h := range p.sides {
-			node := g.nodes[h.Site]
+		for _, node := range []uint32{e.a, e.b} {
 			if g.of[of][node] != nil {
 				continue
 			}
@@ -89,20 +115,21 @@ func (g *groups) join(mirrors []pair, of int) {
 			}
 			in := all[first[node]]
 			g.of[of][node] = in
-			if in.sites++; in.primary == nil || g.compare(&h.Of, in.primary) < 0 {
-				in.primary = &h.Of
+			if in.sites++; in.primary == nil || g.compare(g.sites[node], in.primary) < 0 {
+				in.primary = g.sites[node]
 			}
 		}
-		all[first[g.nodes[p.sides[0].Site]]].pairs++
+		all[first[e.a]].pairs++
 	}
 }
 
 // compare orders sites, the more likely original first: a protected one, then the one with the better rank, the one that more
 // pages of its mirrors name as their original, the one that was seen first, the one with the most pages, and the one whose name comes first.
 func (g *groups) compare(a, b *records.Site) int {
+	ofA, ofB := g.known.of(a), g.known.of(b)
 	return cmp.Or(
-		-compareBool(g.lists.isProtected(a.Name), g.lists.isProtected(b.Name)),
-		cmp.Compare(uint64(g.lists.rank(a.Name)-1), uint64(g.lists.rank(b.Name)-1)), // no rank comes last
+		-compareBool(ofA.isProtected, ofB.isProtected),
+		cmp.Compare(uint64(ofA.rank-1), uint64(ofB.rank-1)), // no rank comes last
 		cmp.Compare(g.votes[b.Site], g.votes[a.Site]), cmp.Compare(a.First, b.First), cmp.Compare(b.Pages, a.Pages), strings.Compare(a.Name, b.Name),
 	)
 }
@@ -118,7 +145,9 @@ func compareBool(a, b bool) int {
 }
 
 // ofPair returns the group of two mirrors.
-func (g *groups) ofPair(p *pair) *group { return g.of[among(p)][g.nodes[p.sides[0].Site]] }
+func (g *groups) ofPair(p *pair) *group {
+	return g.of[among(p.isParked())][g.nodes[p.sides[0].Of.Site]]
+}
 
 // ofSite returns the group of a site by its number: the one of mirrors, or else that of parked sites.
 func (g *groups) ofSite(node int) *group {
@@ -128,12 +157,14 @@ func (g *groups) ofSite(node int) *group {
 	return g.of[1][node]
 }
 
-// writeForNext writes the groups of mirrors and their sites, in the order of the rows. Groups of parked sites say nothing that
+// writeForNext writes the groups of mirrors and their sites, in the order of names. Groups of parked sites say nothing that
 // is worth following.
 func (g *groups) writeForNext(run *runfile.Writer) error {
 	var order []*group
 	members := map[*group][]lineage.Member{}
-	for node, in := range g.of[0] {
+	nodes := slices.SortedFunc(maps.Values(g.nodes), func(a, b uint32) int { return strings.Compare(g.sites[a].Name, g.sites[b].Name) })
+	for _, node := range nodes {
+		in := g.of[0][node]
 		if in == nil {
 			continue
 		}

@@ -14,8 +14,8 @@ import (
 // halves returns the halves of two sites with so many distinct pages each, and so many in common.
 func halves(a, b string, pagesA, pagesB, common int64) (*records.Half, *records.Half) {
 	half := func(name string, pages int64) *records.Half {
-		h := &records.Half{Link: records.Link{Pages: common, Text: common, SamePath: common, Similarity: common * records.Unit, Spread: 2 * common}}
-		h.Of = records.Site{SiteCount: records.SiteCount{Pages: pages, Text: pages, First: records.NoDate, Name: name}}
+		h := &records.Half{Link: records.Link{Pages: common, Text: common, Rarity: common, Weight: common, SamePath: common, Similarity: common * records.Unit, Spread: 2 * common}}
+		h.Of = records.Site{SiteCount: records.SiteCount{Pages: pages, Text: pages, First: records.NoDate, Name: name}, Rarity: pages, Weight: pages}
 		return h
 	}
 	one, other := half(a, pagesA), half(b, pagesB)
@@ -169,22 +169,33 @@ func TestPageEvidence(t *testing.T) {
 		}
 		copy(pages[0].Language[:], c.in)
 		copy(pages[1].Language[:], c.from)
-		shard := newShard(pages, []records.Edge[records.Number]{{A: 0, B: 1, Score: records.NewScore(7, 7, false)}})
-		shard.countSites(9)
-		sums := &sums{limits: Limits{Sites: 9}, ranges: 1, rarities: rarities(9)}
-		sums.reset()
-		if err := sums.class(shard, 0); err != nil {
+		classes := []records.PageClass{
+			{ID: 0, Sites: 2, Holdings: []records.Holding{{Site: 1, Pages: pages[:1]}, {Site: 2, Pages: pages[1:]}}},
+		}
+		site := &records.Site{SiteCount: records.SiteCount{Site: 1}}
+		comparison := newComparison(Limits{Pages: 1}, map[uint64]*records.Site{1: site}, classes)
+		var found *records.SitePair
+		if err := comparison.site(t.Context(), site, func(pair *records.SitePair) error {
+			found = pair
+			return nil
+		}); err != nil {
 			t.Fatal(err)
 		}
-		for _, link := range sums.byPair {
+		for _, link := range []records.Link{found.First.Link, found.Second} {
 			if got := fmt.Sprintf("%d of %d, %d of %d", link.Markup, link.MarkupPages, link.SameLanguage, link.LanguagePages); got != c.want {
 				t.Errorf("markup and language %s, want %s", got, c.want)
 			}
 		}
-		if len(sums.byPair) != 2 {
-			t.Errorf("%d links", len(sums.byPair))
-		}
 	}
+}
+
+// graphOf returns the graph of some mirrors.
+func graphOf(pairs []pair) *mirrorGraph {
+	g := newMirrorGraph()
+	for i := range pairs {
+		g.add(&pairs[i])
+	}
+	return g
 }
 
 // TestGroups: groups are components; parked sites make groups of their own; the primary is protected, or has the best rank,
@@ -205,7 +216,7 @@ func TestGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		groups := newGroups(chain, &lists)
+		groups := newGroups(graphOf(chain), lists.known())
 		in := groups.ofPair(&chain[0])
 		if groups.count != 1 || in.primary.Name != w.want || in.sites != 5 || in.cohesion() != 400_000 {
 			t.Errorf("%+v: %d groups, %s of %d, cohesion %d", w, groups.count, in.primary.Name, in.sites, in.cohesion())
@@ -213,7 +224,7 @@ func TestGroups(t *testing.T) {
 	}
 	names := []string{}
 	for _, pairs := range [][]pair{{join(a, b)}, {join(b, c)}} {
-		names = append(names, newGroups(pairs, noLists(t)).ofPair(&pairs[0]).primary.Name)
+		names = append(names, newGroups(graphOf(pairs), noLists(t).known()).ofPair(&pairs[0]).primary.Name)
 	}
 	if !slices.Equal(names, []string{"a.org", "c.org"}) {
 		t.Errorf("primaries %q", names)
@@ -222,7 +233,7 @@ func TestGroups(t *testing.T) {
 	f.Spread, g.Spread = 900, 900
 	x := site("f.org", 2, 0)
 	mixed := []pair{join(f, g), join(a, x)}
-	groups := newGroups(mixed, noLists(t))
+	groups := newGroups(graphOf(mixed), noLists(t).known())
 	if groups.count != 2 || groups.ofPair(&mixed[0]) == groups.ofPair(&mixed[1]) || groups.ofSite(0) != groups.ofPair(&mixed[1]) {
 		t.Errorf("parked sites: %d groups", groups.count)
 	}
@@ -245,7 +256,7 @@ func TestOriginals(t *testing.T) {
 			t.Fatal(err)
 		}
 		pairs := []pair{{sides: [2]*records.Half{half(1, "a.org", 5, c.votes[0]), half(2, "b.org", 6, c.votes[1])}}}
-		if got := newGroups(pairs, &lists).ofPair(&pairs[0]).primary.Name; got != c.want {
+		if got := newGroups(graphOf(pairs), lists.known()).ofPair(&pairs[0]).primary.Name; got != c.want {
 			t.Errorf("%+v: the primary is %s", c, got)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/site"
 )
 
@@ -198,8 +199,40 @@ func (l *lists) rank(name string) int64 {
 	return 0
 }
 
+// known remembers what the lists say of sites that a task sees again and again.
+type known struct {
+	lists *lists
+	sites map[uint64]listed
+}
+
+// listed is what the lists say of a site.
+type listed struct {
+	isProtected bool
+	rank        int64
+}
+
+func (l *lists) known() *known { return &known{l, map[uint64]listed{}} }
+
+// of returns what the lists say of a site.
+func (k *known) of(s *records.Site) listed {
+	of, is := k.sites[s.Site]
+	if !is {
+		of = listed{k.lists.isProtected(s.Name), k.lists.rank(s.Name)}
+		k.sites[s.Site] = of
+	}
+	return of
+}
+
+// areWatched reports whether one of two sites is protected, and the other is not.
+func (k *known) areWatched(p *pair) bool {
+	return len(k.lists.protected) > 0 && k.of(&p.sides[0].Of).isProtected != k.of(&p.sides[1].Of).isProtected
+}
+
 // isProtected reports whether a site is protected.
 func (l *lists) isProtected(name string) bool {
+	if len(l.protected) == 0 {
+		return false
+	}
 	for entry := range entries(name) {
 		if l.protected[entry] {
 			return true

@@ -18,6 +18,7 @@ import (
 	"mirrorbeam/internal/outputs"
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
+	"mirrorbeam/internal/site"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/internal/work/worktest"
 )
@@ -90,7 +91,7 @@ func newWorld(random *rand.Rand, sites, clustered int) *world {
 }
 
 // write writes the run files that the stage site and the stage mirror read.
-func (w *world) write(t *testing.T, runs work.Runs, ranges int) (clusters, sketches string) {
+func (w *world) write(t testing.TB, runs work.Runs, ranges int) (clusters, sketches string) {
 	clusters = worktest.Write(t, runs, func(run *runfile.Writer) error {
 		for _, p := range w.pages {
 			if p.shard < 0 {
@@ -131,7 +132,7 @@ type results struct {
 }
 
 // do does all steps over a world.
-func (w *world) do(t *testing.T, ranges int, judging Judging) (r results) {
+func (w *world) do(t testing.TB, ranges int, judging Judging) (r results) {
 	runs := worktest.Runs(t)
 	folder := t.TempDir()
 	files := Results{Files: outputs.Files{Partial: work.Path(folder), Format: output.JSONL}, Emit: []string{output.Mirrors, output.Sites, output.Suspects}}
@@ -140,9 +141,10 @@ func (w *world) do(t *testing.T, ranges int, judging Judging) (r results) {
 		paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 		return worktest.Do(t, runs, worktest.Tasks(t, runs, d, paths...), do)
 	}
-	summing := Summing{Limits: judging.Limits, Ranges: ranges}
+	summing := Summing{Judging: judging, Rule: site.Host, Ranges: ranges}
 	sums := steps(summing.Delivery(), summing.Task, clusters)
-	totals := steps(Totalling{}.Delivery(), Totalling{}.Task, append(work.RunsOf(sums), sketches)...)
+	totalling := Totalling{Limits: judging.Limits}
+	totals := steps(totalling.Delivery(), totalling.Task, append(work.RunsOf(sums), sketches)...)
 	pairing, grouping, rows := Pairing{judging}, Grouping{judging, files, true}, SiteRows{judging, files}
 	pairs := steps(pairing.Delivery(), pairing.Task, work.RunsOf(totals)...)
 	groups := steps(grouping.Delivery(), grouping.Task, work.RunsOf(pairs)...)
@@ -165,13 +167,13 @@ func (w *world) do(t *testing.T, ranges int, judging Judging) (r results) {
 // plainPair is what two sites have in common, by the definitions.
 type plainPair struct {
 	pages, same     [2]int64
-	text            [2]float64
+	text, rarity    [2]float64
 	similar, spread float64
 }
 
 // plain works out, by the definitions and with no thought of cost, what sites have in common.
-func (w *world) plain(limit int) (pairs map[[2]string]*plainPair, weights map[string]float64, distinct map[string]int64) {
-	pairs, weights, distinct = map[[2]string]*plainPair{}, map[string]float64{}, map[string]int64{}
+func (w *world) plain(limit int) (pairs map[[2]string]*plainPair, weights, rare map[string]float64, distinct map[string]int64) {
+	pairs, weights, rare, distinct = map[[2]string]*plainPair{}, map[string]float64{}, map[string]float64{}, map[string]int64{}
 	rarity := func(sites int) float64 {
 		switch {
 		case sites <= 2:
@@ -179,11 +181,12 @@ func (w *world) plain(limit int) (pairs map[[2]string]*plainPair, weights map[st
 		case sites > limit:
 			return 0
 		}
-		return 1 - math.Log(float64(sites)/2)/math.Log(float64(limit)/2)
+		return 1 / math.Log2(float64(sites))
 	}
 	for _, p := range w.pages {
 		if p.shard < 0 {
 			weights[p.name] += float64(p.Size)
+			rare[p.name]++
 			distinct[p.name]++
 		}
 	}
@@ -239,6 +242,7 @@ func (w *world) plain(limit int) (pairs map[[2]string]*plainPair, weights map[st
 			for name, of := range own {
 				weight := float64(of[0].Size) * rarity(sites[c])
 				weights[name] += weight
+				rare[name] += rarity(sites[c])
 				distinct[name]++
 				copies := map[string][]placed{}
 				best := map[string]float64{}
@@ -261,6 +265,7 @@ func (w *world) plain(limit int) (pairs map[[2]string]*plainPair, weights map[st
 					pair := pairs[key]
 					pair.pages[side]++
 					pair.text[side] += weight
+					pair.rarity[side] += rarity(sites[c])
 					pair.similar += best[other]
 					pair.spread += float64(sites[c])
 					if slices.ContainsFunc(of, func(p placed) bool {
@@ -272,7 +277,7 @@ func (w *world) plain(limit int) (pairs map[[2]string]*plainPair, weights map[st
 			}
 		}
 	}
-	return pairs, weights, distinct
+	return pairs, weights, rare, distinct
 }
 
 // TestWorlds draws worlds and compares the rows of mirrors with what the definitions say. The number of ranges changes
@@ -288,7 +293,7 @@ func TestWorlds(t *testing.T) {
 		if again := w.do(t, 7, judging); !reflect.DeepEqual(got, again) {
 			t.Fatalf("with more ranges:\n%+v\nwant\n%+v", again, got)
 		}
-		pairs, weights, distinct := w.plain(judging.Limits.Sites)
+		pairs, weights, rare, distinct := w.plain(judging.Limits.Sites)
 		rows := 0
 		for line := range strings.Lines(got.mirrors) {
 			rows++
@@ -310,7 +315,8 @@ func TestWorlds(t *testing.T) {
 				{"weighted_a", row.WeightedA, pair.text[0] / max(weights[row.A], 1e-9)},
 				{"weighted_b", row.WeightedB, pair.text[1] / max(weights[row.B], 1e-9)},
 				{"score", row.Score, max(
-					min(row.ContainmentA, row.WeightedA), min(row.ContainmentB, row.WeightedB))},
+					min(row.ContainmentA, row.WeightedA, pair.rarity[0]/max(rare[row.A], 1e-9)),
+					min(row.ContainmentB, row.WeightedB, pair.rarity[1]/max(rare[row.B], 1e-9)))},
 				{"similarity", row.Similarity, pair.similar / all},
 				{"sites", row.Sites, pair.spread / all},
 				{"same_path", row.SamePath, float64(pair.same[0]+pair.same[1]) / all},
@@ -322,8 +328,8 @@ func TestWorlds(t *testing.T) {
 		}
 		for key, pair := range pairs {
 			score := max(
-				min(float64(pair.pages[0])/float64(distinct[key[0]]), pair.text[0]/max(weights[key[0]], 1e-9)),
-				min(float64(pair.pages[1])/float64(distinct[key[1]]), pair.text[1]/max(weights[key[1]], 1e-9)))
+				min(float64(pair.pages[0])/float64(distinct[key[0]]), pair.rarity[0]/max(rare[key[0]], 1e-9), pair.text[0]/max(weights[key[0]], 1e-9)),
+				min(float64(pair.pages[1])/float64(distinct[key[1]]), pair.rarity[1]/max(rare[key[1]], 1e-9), pair.text[1]/max(weights[key[1]], 1e-9)))
 			if listed := strings.Contains(got.mirrors, fmt.Sprintf(`"a":%q,"b":%q`, key[0], key[1])); listed != (score >= leastScore) && math.Abs(score-leastScore) > 0.002 {
 				t.Errorf("%v: score %g, listed %v", key, score, listed)
 			}
@@ -365,7 +371,7 @@ func decodeRow(t *testing.T, line string, row any) {
 func TestRarities(t *testing.T) {
 	for _, most := range []int{3, 4, 100, mostSites} {
 		all := rarities(most)
-		if len(all) != most+1 || all[2] != fullRarity || all[most] != 0 || !slices.IsSortedFunc(all, func(a, b int64) int { return cmp.Compare(b, a) }) {
+		if len(all) != most+1 || all[2] != fullRarity || all[3] >= fullRarity || all[most] == 0 || !slices.IsSortedFunc(all, func(a, b int64) int { return cmp.Compare(b, a) }) {
 			t.Errorf("rarities up to %d: %v", most, all[:4])
 		}
 	}

@@ -1,6 +1,10 @@
 package mirrors
 
-import "mirrorbeam/internal/records"
+import (
+	"slices"
+
+	"mirrorbeam/internal/records"
+)
 
 // A site with many pages of its own may have one that passes for a page of a protected site: somebody has broken into it. What
 // counts is a form for a password on a page that copies any page of the protected site, or nearly all of its first page, or of
@@ -15,14 +19,14 @@ const (
 )
 
 // addEntrance adds what makes a page of a site an entrance to another one.
-func addEntrance(link *records.Link, own *holding, copies []copyOf) {
-	asks, isStart, isForm := own.asksPassword(), false, false
+func addEntrance(link *records.Link, own *records.Holding, copies []match) {
+	asks, isStart, isForm := asksPassword(own), false, false
 	if copies[0].similarity >= nearlyAll {
 		for _, of := range copies {
-			for i := range of.pages {
-				isStart = isStart || of.similarity >= nearlyAll && of.pages[i].Start
+			for i := range of.copy.Pages {
+				isStart = isStart || of.similarity >= nearlyAll && of.copy.Pages[i].Start
 			}
-			isForm = isForm || of.similarity >= nearlyAll && of.asksPassword()
+			isForm = isForm || of.similarity >= nearlyAll && asksPassword(of.copy)
 		}
 	}
 	for _, of := range []struct {
@@ -33,9 +37,14 @@ func addEntrance(link *records.Link, own *holding, copies []copyOf) {
 			*of.n++
 		}
 	}
-	if address := string(own.pages[0].Address); (asks || isStart || isForm) && (link.Entrance == "" || address < link.Entrance) {
+	if address := string(own.Pages[0].Address); (asks || isStart || isForm) && (link.Entrance == "" || address < link.Entrance) {
 		link.Entrance = address
 	}
+}
+
+// asksPassword reports whether a page asks for a password.
+func asksPassword(h *records.Holding) bool {
+	return slices.ContainsFunc(h.Pages, func(p records.ShardPage) bool { return p.Login })
 }
 
 // asksOnFewPages reports whether a site asks for a password on few of its pages.

@@ -27,23 +27,28 @@ func TestEntrances(t *testing.T) {
 		{"a quoted article, between two such sites", true, false, true, 10, 10, 30, 30, false},
 		{"a quoted article, out of such a site", false, false, true, 10, 10, 0, 30, false},
 	} {
-		pages := []records.ShardPage{
-			{Number: 0, Size: 9, Page: records.Page{Site: 1, Start: c.start, Login: c.asked, Address: []byte("http://bank.example/")}},
-			{Number: 1, Size: 9, Page: records.Page{Site: 2, Login: c.asks, Address: []byte("http://blog.test/x")}},
-		}
-		shard := newShard(pages, []records.Edge[records.Number]{{A: 0, B: 1, Score: records.NewScore(c.shared, c.of, false)}})
-		shard.countSites(9)
-		sums := &sums{limits: Limits{Sites: 9}, ranges: 1, rarities: rarities(9)}
-		sums.reset()
-		for i := range shard.classes {
-			if err := sums.class(shard, i); err != nil {
-				t.Fatal(err)
+		similarity := float64(c.shared) / float64(c.of)
+		class := func(site uint64, page records.Page) records.PageClass {
+			page.Site = site
+			return records.PageClass{
+				ID: site, Rarity: fullRarity, Sites: 2, Copies: []records.PageClassCopy{{Class: 3 - site, Similarity: similarity}},
+				Holdings: []records.Holding{{Site: site, IsProtected: site == 1, IsWatched: true, Pages: []records.ShardPage{{Size: 9, Page: page}}}},
 			}
 		}
-		half := func(site, other uint64, logins int64) *records.Half {
-			return &records.Half{Link: *sums.byPair[[2]uint64{site, other}], Of: records.Site{SiteCount: records.SiteCount{Pages: 30, Logins: logins}}}
+		bank := &records.Site{SiteCount: records.SiteCount{Site: 1, Pages: 30, Logins: c.protected}}
+		comparison := newComparison(Limits{Pages: 1}, map[uint64]*records.Site{1: bank}, []records.PageClass{
+			class(1, records.Page{Start: c.start, Login: c.asked, Address: []byte("http://bank.example/")}),
+			class(2, records.Page{Login: c.asks, Address: []byte("http://blog.test/x")}),
+		})
+		var pairs []records.SitePair
+		if err := comparison.site(t.Context(), bank, func(p *records.SitePair) error {
+			pairs = append(pairs, *p)
+			return nil
+		}); err != nil || len(pairs) != 1 {
+			t.Fatalf("%s: %d pairs, %v", c.name, len(pairs), err)
 		}
-		mirror, original := half(2, 1, c.logins), half(1, 2, c.protected)
+		original := &pairs[0].First
+		mirror := &records.Half{Link: pairs[0].Second, Of: records.Site{SiteCount: records.SiteCount{Pages: 30, Logins: c.logins}}}
 		if got := hasEntrance(mirror, original); got != c.want || got && mirror.Entrance != "http://blog.test/x" {
 			t.Errorf("%s: %v, %q", c.name, got, mirror.Entrance)
 		}

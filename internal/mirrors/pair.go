@@ -1,8 +1,8 @@
 package mirrors
 
 import (
+	"cmp"
 	"math"
-	"regexp"
 	"strings"
 
 	"mirrorbeam/internal/records"
@@ -48,14 +48,28 @@ func newPair(one, other *records.Half) pair {
 	return p
 }
 
+// compare orders pairs by the names of their sites.
+func (p *pair) compare(other *pair) int {
+	return cmp.Or(strings.Compare(p.sides[0].Of.Name, other.sides[0].Of.Name), strings.Compare(p.sides[1].Of.Name, other.sides[1].Of.Name))
+}
+
 // contained returns the share of the distinct pages of a site that the other one has.
 func contained(h *records.Half) float64 { return quotient(h.Pages, h.Of.Distinct()) }
 
 // weighted returns the same, where each page weighs its text times its rarity.
-func weighted(h *records.Half) float64 { return quotient(h.Text, h.Of.Text) }
+func weighted(h *records.Half) float64 { return quotient(h.Weight, h.Of.Weight) }
 
-// share returns how much of a site the other one has, of its pages and of what they weigh: the smaller of the two.
-func share(h *records.Half) float64 { return min(contained(h), weighted(h)) }
+// share returns how much of a site the other one has: of its pages, of their rarity, and of what they weigh, the smallest of the
+// three. So neither a few long pages nor many common ones make mirrors.
+func share(h *records.Half) float64 {
+	return min(contained(h), quotient(h.Rarity, h.Of.Rarity), weighted(h))
+}
+
+// copied returns how much of a site the other one has, of its pages and of their text, however many sites have these. It is for
+// copies of protected sites: who makes more copies must not hide any.
+func copied(h *records.Half) float64 {
+	return min(contained(h), quotient(h.Text, h.Of.DistinctText()))
+}
 
 // quotient returns the quotient of two numbers, or 0 if there is nothing to divide by.
 func quotient(a, b int64) float64 {
@@ -102,11 +116,16 @@ func (p *pair) markup() float64 {
 // isMirror reports whether the sites are mirrors.
 func (p *pair) isMirror(l Limits) bool { return p.score >= l.Score && p.pages() >= l.Pages }
 
+// isParked reports whether the sites have few pages, and many others have these.
+func (p *pair) isParked() bool {
+	return min(p.sides[0].Of.Distinct(), p.sides[1].Of.Distinct()) <= parkedPages && p.spread() >= parkedSites
+}
+
 // kind returns the kind of two mirrors.
 func (p *pair) kind() Kind {
 	a, b := p.sides[0], p.sides[1]
 	switch {
-	case min(a.Of.Distinct(), b.Of.Distinct()) <= parkedPages && p.spread() >= parkedSites:
+	case p.isParked():
 		return Parked
 	case areVersions(a.Of.Name, b.Of.Name):
 		return Version
@@ -116,12 +135,36 @@ func (p *pair) kind() Kind {
 	return Partial
 }
 
-// numbers matches the numbers in a name: digits, and dots between them.
-var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)*`)
+// cutNumber cuts the number at the beginning of a name off: digits, and dots between them.
+func cutNumber(name string) (rest string, is bool) {
+	isDigit := func(at int) bool { return at < len(name) && name[at] >= '0' && name[at] <= '9' }
+	end := 0
+	for isDigit(end) || end > 0 && end < len(name) && name[end] == '.' && isDigit(end+1) {
+		end++
+	}
+	return name[end:], end > 0
+}
+
+// differInNumbers reports whether two names are the same but for numbers.
+func differInNumbers(one, other string) bool {
+	for one != "" && other != "" {
+		rest, is := cutNumber(one)
+		otherRest, otherIs := cutNumber(other)
+		switch {
+		case is != otherIs || !is && one[0] != other[0]:
+			return false
+		case is:
+			one, other = rest, otherRest
+		default:
+			one, other = one[1:], other[1:]
+		}
+	}
+	return one == other
+}
 
 // areVersions reports whether two names differ in numbers only, and are of one registered domain, or of none.
 func areVersions(one, other string) bool {
-	if numbers.ReplaceAllString(one, "0") != numbers.ReplaceAllString(other, "0") {
+	if !differInNumbers(one, other) {
 		return false
 	}
 	host, otherHost := site.HostOf(one), site.HostOf(other)

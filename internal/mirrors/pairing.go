@@ -1,10 +1,7 @@
 package mirrors
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"slices"
 
 	"mirrorbeam/internal/documents"
 	"mirrorbeam/internal/records"
@@ -37,66 +34,76 @@ func (j *Judging) Setup() (err error) {
 	return err
 }
 
-// Pairing is the second step of the stage mirror. A task puts the halves of the pairs of an output shard together. It passes
+// Pairing is the second step of the stage mirror. A task adds the second site to the pairs of an output shard. It passes
 // on the pairs that are mirrors, and those that make one of the two sites a suspect.
 type Pairing struct{ Judging }
 
 // Delivery returns the delivery of its tasks.
 func (*Pairing) Delivery() work.Delivery {
-	return work.Delivery{Needed: []runfile.Kind{records.Halves}}
+	return work.Delivery{Needed: []runfile.Kind{records.SitePairs}, Extra: []runfile.Kind{records.Sites}}
 }
 
 // Task judges the pairs of an output shard.
-func (p *Pairing) Task(_ context.Context, _ work.Task, w *work.Desk) error {
-	packed, err := w.Read(0, records.Halves)
+func (p *Pairing) Task(ctx context.Context, _ work.Task, w *work.Desk) error {
+	packed, err := w.Read(0, records.Sites)
 	if err != nil {
 		return err
 	}
-	w.Figures.Bytes += int64(len(packed))
-	halves := map[[2]uint64]*records.Half{}
+	sites := map[uint64]records.Site{}
 	for len(packed) > 0 {
-		var h *records.Half
-		h, packed = records.NextHalf(packed)
-		w.Figures.Records++
-		other := halves[[2]uint64{h.Other, h.Site}]
-		if other == nil {
-			halves[[2]uint64{h.Site, h.Other}] = h
+		var one records.Site
+		one, packed = records.NextSite(packed)
+		sites[one.Site] = one
+	}
+	of := p.lists.known()
+	return eachRecord(ctx, w, records.SitePairs, func(packed []byte) ([]byte, error) {
+		found, rest := records.NextSitePair(packed)
+		one, other := &found.First, &records.Half{Link: found.Second, Of: sites[found.Second.Site]}
+		return rest, p.judge(w, of, one, other)
+	})
+}
+
+// judge passes a pair on if it matters. A pair that both sites make mirrors comes twice, and counts where its first site has the smaller
+// hash.
+func (p *Pairing) judge(w *work.Desk, of *known, one, other *records.Half) error {
+	pair := newPair(one, other)
+	isWatched, isSuspect := of.areWatched(&pair), false
+	if isWatched {
+		_, isSuspect = suspect(pair, p.lists, p.Limits)
+	}
+	isKnown := !isWatched && one.Site > other.Site && p.Limits.wants(other)
+	if isKnown || !isSuspect && !pair.isMirror(p.Limits) {
+		return nil
+	}
+	return records.WriteMirrored(&w.Run, 0, one, other)
+}
+
+// eachRecord visits the records of a kind, one piece after the other, so that only one is held. Next reads the first record and returns
+// the bytes of the others.
+func eachRecord(ctx context.Context, w *work.Desk, kind runfile.Kind, next func(packed []byte) ([]byte, error)) error {
+	for _, piece := range w.Pieces {
+		if piece.Kind != kind {
 			continue
 		}
-		delete(halves, [2]uint64{h.Other, h.Site})
-		pair := newPair(h, other)
-		if _, isSuspect := suspect(pair, p.lists, p.Limits); !isSuspect && !pair.isMirror(p.Limits) {
-			continue
-		}
-		for _, half := range pair.sides {
-			if err := records.WriteHalf(&w.Run, records.Mirrored, 0, half); err != nil {
-				return err
+		packed, err := w.ReadPiece(1, piece)
+		w.Figures.Bytes += int64(len(packed))
+		for err == nil && len(packed) > 0 {
+			w.Figures.Records++
+			if packed, err = next(packed); err == nil {
+				err = ctx.Err()
 			}
 		}
-	}
-	for _, half := range halves {
-		return fmt.Errorf("site %s has pages in common with another, which has none in common with it", half.Of.Name)
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// readPairs returns the pairs that [Pairing] has passed on, by the names of their sites.
-func readPairs(w *work.Desk) ([]pair, error) {
-	packed, err := w.Read(0, records.Mirrored)
-	if err != nil {
-		return nil, err
-	}
-	w.Figures.Bytes += int64(len(packed))
-	var pairs []pair
-	for len(packed) > 0 {
-		var one, other *records.Half
-		one, packed = records.NextHalf(packed)
-		other, packed = records.NextHalf(packed)
-		pairs = append(pairs, newPair(one, other))
-	}
-	w.Figures.Records += int64(len(pairs))
-	slices.SortFunc(pairs, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(a.sides[0].Of.Name, b.sides[0].Of.Name), cmp.Compare(a.sides[1].Of.Name, b.sides[1].Of.Name))
+// eachPair visits the pairs that [Pairing] has passed on, in no order.
+func eachPair(ctx context.Context, w *work.Desk, visit func(pair) error) error {
+	return eachRecord(ctx, w, records.Mirrored, func(packed []byte) ([]byte, error) {
+		one, other, rest := records.NextMirrored(packed)
+		return rest, visit(newPair(one, other))
 	})
-	return pairs, nil
 }

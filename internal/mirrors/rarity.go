@@ -22,15 +22,13 @@ const (
 	mostSites = 1000
 )
 
-// rarities returns the rarity of a page by the number of sites that have it: full up to two, and 0 from most sites on. In
-// between it falls with the logarithm, as weights of words do that many documents have.
+// rarities returns the rarity of a page by the number of registered domains whose sites have it, up to most of them: full up to
+// two, and then one over the binary logarithm. So of two sites that share a page with two others, and pages with nobody else, more than
+// half has to be shared; and all of a site is all of it, whatever number of mirrors has it.
 func rarities(most int) []int64 {
 	all := make([]int64, most+1)
-	for sites := range all {
-		all[sites] = fullRarity
-		if sites > 2 {
-			all[sites] = int64(math.Round(fullRarity * (1 - math.Log(float64(sites)/2)/math.Log(float64(most)/2))))
-		}
+	for domains := range all {
+		all[domains] = int64(math.Round(fullRarity / max(math.Log2(float64(domains)), 1)))
 	}
 	return all
 }

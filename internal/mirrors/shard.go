@@ -10,6 +10,7 @@ import (
 
 // shard holds the pages and edges of an output shard of clusters.
 type shard struct {
+	number  int
 	classes []class
 	of      []uint32 // the class of each document, by number; noClass if none of its class is a page
 	edges   []edge
@@ -21,45 +22,50 @@ const noClass = ^uint32(0)
 // class holds the pages that are identical.
 type class struct {
 	holdings []holding // ordered by site
-	// sites is the number of sites that have a page of the class or a copy of it; if it is above the limit, it may be less than
-	// the true number.
-	sites int
-	from  int // place of its first edge
+	// sites is the number of sites that have a page of the class or a copy of it, and domains the number of their registered
+	// domains. If sites is above the limit, both may be less than the true numbers.
+	sites, domains int
+	isSpread       bool // sites is above the limit
+	from           int  // place of its first edge
+	rarity         int64
 }
 
 // holding holds the pages of a class on one site.
 type holding struct {
 	site uint64
+	owner
+	// isWatched says that the site is protected, and one of those whose copies are found however many there are.
+	isWatched bool
 	// pages are the first pages in document order, at most pathsSeen.
 	pages []records.ShardPage
 	// repeats is the number of pages without the first, and repeatedText the number of their shingles.
 	repeats, repeatedText int64
 }
 
+// owner is what the address of a page tells of its site.
+type owner struct {
+	domain      uint64 // hash of the registered domain
+	isProtected bool
+}
+
+// mostWatched is how many protected sites that have one page are compared with all others that have it, where these are too many
+// to be compared with each other. It keeps the work linear in the copies.
+const mostWatched = 16
+
 // pathsSeen is how many identical pages of a site, and how many of their copies on another one, are looked at for their
 // paths.
 const pathsSeen = 8
-
-// asksPassword reports whether one of the pages does.
-func (h *holding) asksPassword() bool {
-	return slices.ContainsFunc(h.pages, func(p records.ShardPage) bool { return p.Login })
-}
 
 // edge leads from a class to another one with copies of its pages.
 type edge struct {
 	from, to   uint32
 	similarity float64
 	isHeap     bool
+	isDerived  bool // it follows from two others, see derive
 }
 
-// copyOf is what another site, or the same one, has of copies of the pages of a class.
-type copyOf struct {
-	*holding
-	similarity float64
-}
-
-// newShard sorts pages into classes. The pages are in any order, and change it.
-func newShard(pages []records.ShardPage, edges []records.Edge[records.Number]) *shard {
+// newShard sorts pages into classes, given what tells the owners of pages. The pages are in any order, and change it.
+func newShard(pages []records.ShardPage, edges []records.Edge[records.Number], ownerOf func(*records.ShardPage) owner) *shard {
 	n := records.Number(0)
 	for _, p := range pages {
 		n = max(n, p.Number+1)
@@ -93,10 +99,24 @@ func newShard(pages []records.ShardPage, edges []records.Edge[records.Number]) *
 			}
 			continue
 		}
-		c.holdings = append(c.holdings, holding{site: p.Site, pages: pages[i : i+1]})
+		c.holdings = append(c.holdings, holding{site: p.Site, owner: ownerOf(&pages[i]), pages: pages[i : i+1]})
+	}
+	for i := range s.classes {
+		s.classes[i].watch()
 	}
 	s.join(edges, first)
 	return s
+}
+
+// watch chooses the holdings that are watched.
+func (c *class) watch() {
+	watched := 0
+	for i := range c.holdings {
+		if h := &c.holdings[i]; h.isProtected && watched < mostWatched {
+			h.isWatched = true
+			watched++
+		}
+	}
 }
 
 // join takes in the edges between classes, both ways.
@@ -106,8 +126,17 @@ func (s *shard) join(edges []records.Edge[records.Number], first unionfind.Fores
 		if a == b || a == noClass || b == noClass {
 			continue
 		}
-		s.edges = append(s.edges, edge{a, b, e.Similarity(), e.Heap()}, edge{b, a, e.Similarity(), e.Heap()})
+		s.edges = append(s.edges, edge{a, b, e.Similarity(), e.Heap(), false}, edge{b, a, e.Similarity(), e.Heap(), false})
 	}
+	s.order()
+	if derived := s.derive(); len(derived) > 0 {
+		s.edges = append(s.edges, derived...)
+		s.order()
+	}
+}
+
+// order brings the edges into the order of classes.
+func (s *shard) order() {
 	slices.SortFunc(s.edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
 	at := 0
 	for i := range s.classes {
@@ -118,6 +147,40 @@ func (s *shard) join(edges []records.Edge[records.Number], first unionfind.Fores
 	}
 }
 
+// derive returns edges between pages of protected sites and pages that were compared with the same leader of a heap, and not with each
+// other: else very many copies, each a little different, would hide them all. One less the similarity is a metric, so the two are at least
+// as similar as the sum of their similarities to the leader less one.
+func (s *shard) derive() (derived []edge) {
+	watched := map[uint32]int{} // classes that are watched, by leader
+	for i := range s.classes {
+		if !slices.ContainsFunc(s.classes[i].holdings, func(h holding) bool { return h.isWatched }) {
+			continue
+		}
+		from, least := uint32(i), map[uint32]float64{}
+		for _, e := range s.around(i) {
+			if !e.isHeap || watched[e.to] == mostWatched {
+				continue
+			}
+			watched[e.to]++
+			for _, f := range s.around(int(e.to)) {
+				if f.isHeap && f.to != from && e.similarity+f.similarity > 1 {
+					least[f.to] = max(least[f.to], e.similarity+f.similarity-1)
+				}
+			}
+		}
+		for _, e := range s.around(i) {
+			delete(least, e.to) // these were compared
+		}
+		for to, similarity := range least {
+			derived = append(derived, edge{from: from, to: to, similarity: similarity, isDerived: true}, edge{from: to, to: from, similarity: similarity, isDerived: true})
+		}
+	}
+	return derived
+}
+
+// id returns what tells a class from those of all shards.
+func (s *shard) id(number uint32) uint64 { return uint64(s.number)<<32 | uint64(number) }
+
 // around returns the edges of a class.
 func (s *shard) around(number int) []edge {
 	if number+1 < len(s.classes) {
@@ -126,61 +189,43 @@ func (s *shard) around(number int) []edge {
 	return s.edges[s.classes[number].from:]
 }
 
-// countSites counts the sites that have the pages of each class, up to one more than a limit. Documents of a heap were
-// compared with its leader only. So they have as many sites as the leader has.
+// countSites counts the sites that have the pages of each class, up to one more than a limit, and their domains. Documents of a
+// heap were compared with its leader only. So they have as many sites as the leader has.
 func (s *shard) countSites(limit int) {
-	seen := map[uint64]struct{}{}
+	sites, domains := map[uint64]struct{}{}, map[uint64]struct{}{}
 	for i := range s.classes {
-		clear(seen)
+		clear(sites)
+		clear(domains)
 		see := func(c *class) {
-			for _, h := range c.holdings {
-				if len(seen) > limit {
+			for j := range c.holdings {
+				if len(sites) > limit {
 					return
 				}
-				seen[h.site] = struct{}{}
+				h := &c.holdings[j]
+				sites[h.site], domains[h.domain] = struct{}{}, struct{}{}
 			}
 		}
 		see(&s.classes[i])
 		for _, e := range s.around(i) {
 			see(&s.classes[e.to])
 		}
-		s.classes[i].sites = len(seen)
+		s.classes[i].sites, s.classes[i].domains = len(sites), len(domains)
 	}
-	of := make([]int, len(s.classes))
-	for i := range s.classes {
-		of[i] = s.classes[i].sites
-	}
+	plain := slices.Clone(s.classes)
 	for _, e := range s.edges {
-		if e.isHeap {
-			s.classes[e.from].sites = max(s.classes[e.from].sites, of[e.to])
+		if c, leader := &s.classes[e.from], &plain[e.to]; e.isHeap {
+			c.sites, c.domains = max(c.sites, leader.sites), max(c.domains, leader.domains)
 		}
+	}
+	for i := range s.classes {
+		s.classes[i].isSpread = s.classes[i].sites > limit
 	}
 }
 
-// copies returns the holdings of a class, and of those that edges join to it: a list for each site, the most similar first.
-// Classes that more sites have than the limit are left out.
-func (s *shard) copies(number, limit int) (bySite [][]copyOf) {
-	var all []copyOf
-	add := func(c *class, similarity float64) {
-		for i := range c.holdings {
-			all = append(all, copyOf{&c.holdings[i], similarity})
-		}
-	}
-	add(&s.classes[number], 1)
-	for _, e := range s.around(number) {
-		if c := &s.classes[e.to]; c.sites <= limit {
-			add(c, e.similarity)
-		}
-	}
-	slices.SortFunc(all, func(a, b copyOf) int {
-		return cmp.Or(cmp.Compare(a.site, b.site), cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.pages[0].Number, b.pages[0].Number))
+// isAlike reports whether a site has a page that is like those of a class, and not equal.
+func (s *shard) isAlike(number int, site uint64) bool {
+	return slices.ContainsFunc(s.around(number), func(e edge) bool {
+		_, has := slices.BinarySearchFunc(s.classes[e.to].holdings, site, func(h holding, site uint64) int { return cmp.Compare(h.site, site) })
+		return has
 	})
-	for len(all) > 0 {
-		n := 1
-		for n < len(all) && all[n].site == all[0].site {
-			n++
-		}
-		bySite, all = append(bySite, all[:min(n, pathsSeen)]), all[n:]
-	}
-	return bySite
 }

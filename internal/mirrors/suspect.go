@@ -1,10 +1,6 @@
 package mirrors
 
 import (
-	"fmt"
-
-	"github.com/zeebo/xxh3"
-
 	"mirrorbeam/internal/lookalike"
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/records"
@@ -30,21 +26,25 @@ type suspicion struct {
 	pair
 	original, mirror *records.Half
 	likeness         lookalike.Likeness
+	score            float64 // the larger share of the two, see copied
 	isMirror, byPage bool
+	campaign         uint64 // the id of the campaign whose row stands for it, 0 for none
 }
 
 // suspect returns what speaks against one of the two sites, if the other one is protected. There is no suspicion if both
 // are protected or have one registered domain, or if the user allows it.
 //
-// A site is suspect if the two are mirrors and not parked, if its host looks like that of the protected one and it has a copy of one of
-// its pages, if most of it are copies that ask for a password, or if one of its pages passes for a page of the protected one.
+// A site is suspect if the two are mirrors, if its host looks like that of the protected one and it has a copy of one of its pages,
+// if most of it are copies that ask for a password, or if one of its pages passes for a page of the protected one. How many other
+// sites have these pages does not matter.
 func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 	a, b := p.sides[0], p.sides[1]
 	isA, isB := of.isProtected(a.Of.Name), of.isProtected(b.Of.Name)
 	if isA == isB {
 		return suspicion{}, false
 	}
-	s := suspicion{pair: p, original: a, mirror: b, isMirror: p.isMirror(limits) && p.kind() != Parked}
+	s := suspicion{pair: p, original: a, mirror: b, score: max(copied(a), copied(b))}
+	s.isMirror = s.score >= limits.Score && p.pages() >= limits.Pages
 	if isB {
 		s.original, s.mirror = b, a
 	}
@@ -53,23 +53,26 @@ func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 		return suspicion{}, false
 	}
 	s.likeness = lookalike.Of(host, original)
-	asks := s.mirror.Logins > 0 && share(s.mirror) >= limits.Score
+	asks := s.mirror.Logins > 0 && copied(s.mirror) >= limits.Score
 	s.byPage = hasEntrance(s.mirror, s.original)
-	return s, s.isMirror || asks || s.byPage || s.likeness.Score >= leastLookalike && s.mirror.Text > 0
+	return s, s.isMirror || asks || s.byPage || s.looksAlike()
 }
+
+// looksAlike reports whether the host looks like that of the protected site.
+func (s *suspicion) looksAlike() bool { return s.likeness.Score >= leastLookalike }
 
 // id returns the id of the alert, which is the same in all runs.
 func (s *suspicion) id() uint64 {
-	return xxh3.HashString(s.original.Of.Name + "\x00" + s.mirror.Of.Name)
+	return alertID(s.original.Of.Name, s.mirror.Of.Name)
 }
 
 // row returns the row of the alert.
 func (s *suspicion) row() output.Suspect {
 	row := output.Suspect{
-		ID:   fmt.Sprintf("%016x", s.id()),
+		ID:   alertText(s.id()),
 		Site: s.mirror.Of.Name, Protected: s.original.Of.Name, Severity: output.MediumSeverity,
 		Score: rounded(s.score), Pages: s.mirror.Of.Pages, Common: s.mirror.Pages,
-		Share: rounded(share(s.mirror)), ProtectedShare: rounded(share(s.original)),
+		Share: rounded(copied(s.mirror)), ProtectedShare: rounded(copied(s.original)),
 		Similarity: rounded(s.similarity()), SamePath: rounded(s.samePath()), Markup: rounded(s.markup()),
 		SameLanguage: rounded(s.sameLanguage()), LanguagePages: s.languagePages(),
 		Lookalike: rounded(s.likeness.Score), LookalikeReason: string(s.likeness.Reason), LoginPages: s.mirror.Logins,
@@ -77,6 +80,9 @@ func (s *suspicion) row() output.Suspect {
 	}
 	if s.byPage {
 		row.Page = s.mirror.Entrance
+	}
+	if s.campaign != 0 {
+		row.Campaign = alertText(s.campaign)
 	}
 	for _, e := range examples(&s.pair, s.mirror) {
 		row.Examples = append(row.Examples, output.CopiedPage{Page: e.A, Original: e.B, Similarity: e.Similarity})
@@ -86,7 +92,7 @@ func (s *suspicion) row() output.Suspect {
 		is   bool
 	}{
 		{isMirrorReason, s.isMirror},
-		{looksAlikeReason, s.likeness.Score >= leastLookalike},
+		{looksAlikeReason, s.looksAlike()},
 		{loginReason, s.mirror.Logins > 0},
 		{pageReason, s.byPage},
 		{samePathReason, s.samePath() >= leastSamePath},

@@ -2,59 +2,69 @@ package mirrors
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
 )
 
-// Totalling is the first step of the stage mirror. A task adds up the sums of the sites in a range of hashes. It sends each
-// site to its output shard, of which there are as many as of clusters, and what the site has in common with another one to the output shard of the pair.
-type Totalling struct{}
+// Totalling is the first step of the stage mirror. A task adds up the sums of the sites in a range of hashes, and compares these with all
+// others. It sends each site to its output shard, of which there are as many as of clusters, and each pair that may matter to the output
+// shard of its second site.
+type Totalling struct{ Limits Limits }
 
 // Delivery returns the delivery of its tasks.
 func (Totalling) Delivery() work.Delivery {
-	return work.Delivery{Needed: []runfile.Kind{records.SiteCounts}, Extra: []runfile.Kind{records.SiteSums, records.Links}}
+	return work.Delivery{Needed: []runfile.Kind{records.SiteCounts}, Extra: []runfile.Kind{records.SiteSums, records.PageClasses}}
 }
 
 // Task adds up the sums of a range.
-func (Totalling) Task(_ context.Context, t work.Task, w *work.Desk) error {
+func (l Totalling) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	shards := work.OutputShards(work.Counts{Documents: t.Documents})
-	sites, weights, err := readSites(w)
+	sites, err := readSites(ctx, w)
 	if err != nil {
 		return err
 	}
-	for _, s := range sites {
-		if err := records.WriteSite(&w.Run, records.ShardOf(s.Site, shards), *s); err != nil {
+	order := slices.Sorted(maps.Keys(sites))
+	for _, hash := range order {
+		if err := records.WriteSite(&w.Run, records.ShardOf(hash, shards), *sites[hash]); err != nil {
 			return err
 		}
 	}
-	links, err := readLinks(w)
+	packed, err := w.Read(0, records.PageClasses)
 	if err != nil {
 		return err
 	}
-	for key, link := range links {
-		half := records.Half{Link: *link, Of: *sites[key[0]]}
-		half.Of.Text = weights[key[0]]
-		if err := records.WriteHalf(&w.Run, records.Halves, pairShard(link, shards), &half); err != nil {
+	w.Figures.Bytes += int64(len(packed))
+	var classes []records.PageClass
+	for len(packed) > 0 && ctx.Err() == nil {
+		var c records.PageClass
+		c, packed = records.NextPageClass(packed)
+		classes = append(classes, c)
+	}
+	w.Figures.Records += int64(len(classes))
+	comparison := newComparison(l.Limits, sites, classes)
+	for _, hash := range order {
+		if err := comparison.site(ctx, sites[hash], func(pair *records.SitePair) error {
+			return records.WriteSitePair(&w.Run, records.ShardOf(pair.Second.Site, shards), pair)
+		}); err != nil {
 			return err
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
-// pairShard returns the output shard of the pair of a link: that of its first site.
-func pairShard(l *records.Link, shards int) int { return records.ShardOf(min(l.Site, l.Other), shards) }
-
-// readSites returns the sites of a range, and the weight of the pages of each, by hash.
-func readSites(w *work.Desk) (sites map[uint64]*records.Site, weights map[uint64]int64, err error) {
+// readSites returns the sites of a range, by hash.
+func readSites(ctx context.Context, w *work.Desk) (map[uint64]*records.Site, error) {
 	counts, err := w.Read(0, records.SiteCounts)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	w.Figures.Bytes += int64(len(counts))
-	sites, weights = map[uint64]*records.Site{}, map[uint64]int64{}
-	for len(counts) > 0 {
+	sites := map[uint64]*records.Site{}
+	for len(counts) > 0 && ctx.Err() == nil {
 		var c records.SiteCount
 		c, counts = records.NextSiteCount(counts)
 		w.Figures.Records++
@@ -64,39 +74,20 @@ func readSites(w *work.Desk) (sites map[uint64]*records.Site, weights map[uint64
 			sites[c.Site] = &records.Site{SiteCount: c}
 		}
 	}
-	for hash, s := range sites {
-		weights[hash] = s.Text * fullRarity
-	}
 	sums, err := w.Read(0, records.SiteSums)
-	if err != nil {
-		return nil, nil, err
-	}
-	for len(sums) > 0 {
-		var s records.SiteSum
-		s, sums = records.NextSiteSum(sums)
-		sites[s.Site].Repeats += s.Repeats
-		weights[s.Site] -= s.RepeatedText*fullRarity + s.CommonText
-	}
-	return sites, weights, nil
-}
-
-// readLinks returns what the sites of a range have in common with others.
-func readLinks(w *work.Desk) (map[[2]uint64]*records.Link, error) {
-	packed, err := w.Read(0, records.Links)
 	if err != nil {
 		return nil, err
 	}
-	w.Figures.Bytes += int64(len(packed))
-	links := map[[2]uint64]*records.Link{}
-	for len(packed) > 0 {
-		var l records.Link
-		l, packed = records.NextLink(packed)
-		w.Figures.Records++
-		if known := links[[2]uint64{l.Site, l.Other}]; known != nil {
-			known.Add(l)
-		} else {
-			links[[2]uint64{l.Site, l.Other}] = &l
-		}
+	for len(sums) > 0 && ctx.Err() == nil {
+		var sum records.SiteSum
+		sum, sums = records.NextSiteSum(sums)
+		s := sites[sum.Site]
+		s.Repeats, s.RepeatedText = s.Repeats+sum.Repeats, s.RepeatedText+sum.RepeatedText
+		s.Alike += sum.Alike
+		s.Rarity, s.Weight = s.Rarity-sum.Common, s.Weight-sum.CommonText
 	}
-	return links, nil
+	for _, s := range sites { // so far, what they lack to the highest
+		s.Rarity, s.Weight = s.Rarity+s.Distinct()*fullRarity, s.Weight+s.DistinctText()*fullRarity
+	}
+	return sites, ctx.Err()
 }

@@ -12,24 +12,36 @@ const (
 	Gone   = "gone"   // none of its members is in a group any more
 )
 
+// The kinds of a [Change] that only the watch over protected sites has.
+const (
+	Unseen  = "unseen"  // a suspect could not be looked for, so it stays as it was
+	Changed = "changed" // a protected site has too little left of what it was to be compared
+)
+
 // ChangeKinds are the kinds of changes, in the order of a report.
-var ChangeKinds = []string{New, Grown, Merged, Split, Shrunk, Gone}
+var ChangeKinds = []string{New, Grown, Merged, Split, Shrunk, Changed, Unseen, Gone}
 
 // Followed are the outputs whose changes are told, in the order of a report.
-var Followed = []string{Clusters, Mirrors, Suspects}
+var Followed = []string{Clusters, Mirrors, Suspects, Protected}
+
+// Protected stands for the protected sites among the outputs whose changes are told.
+const Protected = "protected"
 
 // ChangeKindsOf returns the kinds of changes that an output of [Followed] may have. A suspect is one pair of sites, so it
 // neither merges nor splits.
 func ChangeKindsOf(of string) []string {
-	if of == Suspects {
-		return []string{New, Grown, Shrunk, Gone}
+	switch of {
+	case Suspects:
+		return []string{New, Grown, Shrunk, Unseen, Gone}
+	case Protected:
+		return []string{Changed}
 	}
-	return ChangeKinds
+	return []string{New, Grown, Merged, Split, Shrunk, Gone}
 }
 
-// Change is a row of changes: a cluster of documents, a group of mirrors or a suspect that is not what it was in the last run.
-// The members of a group of mirrors are sites, those of a suspect the pages that are copies. A row without a lineage stands
-// for as many further changes as its size says: see lineage.Outbox.
+// Change is a row of changes: a cluster of documents, a group of mirrors, a suspect or a protected site that is not what it was in
+// the last run. The members of a group of mirrors are sites, those of a suspect the pages that are copies. A row without a lineage
+// stands for as many further changes as its size says: see lineage.Outbox.
 type Change struct {
 	// Of is one of [Followed].
 	Of string `json:"of" parquet:"of,dict"`

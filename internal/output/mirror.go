@@ -235,6 +235,12 @@ type Suspect struct {
 	ProtectedFirstSeen string `json:"protected_first_seen" parquet:"protected_first_seen"`
 	// Examples are pages of the suspect, and the originals.
 	Examples []CopiedPage `json:"examples" parquet:"examples,list"`
+	// Campaign is the ID of the campaign whose row stands for this one, empty for none.
+	Campaign string `json:"campaign" parquet:"campaign,dict"`
+	// Sites is the number of suspects of a campaign, and 0 in the row of one suspect. Site then is the page that they copy, or their
+	// registered domain. Names are the first of them.
+	Sites int64    `json:"sites" parquet:"sites"`
+	Names []string `json:"names" parquet:"names,list"`
 }
 
 // CopiedPage is a page of a suspect and the page of a protected site that it is like.
@@ -270,5 +276,12 @@ func (s Suspect) AppendJSON(b []byte) []byte {
 	o.optional("first_seen", s.FirstSeen)
 	o.optional("protected_first_seen", s.ProtectedFirstSeen)
 	o.list("examples", len(s.Examples), func(i int) { o.example("page", "original", s.Examples[i].pair()) })
+	o.optional("campaign", s.Campaign)
+	if s.Sites > 0 {
+		o.count("sites", s.Sites)
+	}
+	if len(s.Names) > 0 {
+		o.list("names", len(s.Names), func(i int) { o.b = AppendQuoted(o.b, s.Names[i]) })
+	}
 	return o.line()
 }

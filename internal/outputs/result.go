@@ -120,7 +120,7 @@ func newResult(outcomes []work.Outcome, counts work.Counts) (*Result, error) {
 	for _, of := range []struct {
 		output string
 		count  int64
-	}{{output.Mirrors, r.Mirrors.Pairs}, {output.Sites, r.Mirrors.Sites}, {output.Suspects, r.Mirrors.Suspects}} {
+	}{{output.Mirrors, r.Mirrors.Pairs}, {output.Sites, r.Mirrors.Sites}, {output.Suspects, r.Mirrors.Suspects + r.Mirrors.Campaigns}} {
 		if rows, written := r.rows(of.output); written && rows != of.count {
 			return nil, fmt.Errorf("%d rows of %s were counted, %d written", of.count, of.output, rows)
 		}

@@ -51,9 +51,7 @@ const (
 	ShardPages runfile.Kind = 44 // the same of documents of clusters, by output shard
 	SiteCounts runfile.Kind = 45 // pages of sites, by range of hashes of sites
 	SiteSums   runfile.Kind = 46 // what sites have more than once or share with very many, by range of hashes
-	Links      runfile.Kind = 47 // what a site has in common with another, by range of hashes of the first
 	Sites      runfile.Kind = 48 // sites with all that is known of each, by output shard
-	Halves     runfile.Kind = 49 // what a site has in common with another, with the first site, by output shard of the pair
 	Mirrored   runfile.Kind = 50 // both halves of pairs of sites that have much in common, shard 0
 	Grouped    runfile.Kind = 51 // sites that are in groups of mirrors, by output shard
 
@@ -78,4 +76,7 @@ const (
 	Passages        runfile.Kind = 68 // rows of boilerplate, shard 0
 
 	SeenSets runfile.Kind = 69 // which document has which shingles, by range of hashes
+
+	PageClasses runfile.Kind = 70 // equal pages of several sites, by range of hashes of these sites
+	SitePairs   runfile.Kind = 71 // what two sites have in common, with the first site, by output shard of the second
 )

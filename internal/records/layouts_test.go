@@ -110,10 +110,10 @@ Nodes=12 NodePairs=13 Locations=14 Wanted=15 PlaceSets=16 PlacePairs=17 Sample=1
 EdgeShards=22 Members=23 ShardMembers=24 ShardEdges=25 Removed=26 Spans=27 ShardSpans=28 HeapMembers=29 Heaps=30
 Stars=31 Unchecked=32 Blocks=33 Probe=34 Sums=35 Digests=36 Distinct=37 AnnotatedDocuments=38
 SourceCounts=39 LeadingSources=40 Shingles=41 Frequencies=42
-Pages=43 ShardPages=44 SiteCounts=45 SiteSums=46 Links=47 Sites=48 Halves=49 Mirrored=50 Grouped=51 StretchFigures=52 Memberships=53 Verdicts=54
+Pages=43 ShardPages=44 SiteCounts=45 SiteSums=46  Sites=48 Mirrored=50 Grouped=51 StretchFigures=52 Memberships=53 Verdicts=54
 SiteGroups=55 Alerts=56 Texts=57 TextMarks=58 TextRange=59
 WholeDocuments=60 WholeSets=61 FrequentShingles=63 CommonParts=64 PartlyListed=65
-BoilerplateSeen=66 FirstHolders=67 Passages=68 SeenSets=69`
+BoilerplateSeen=66 FirstHolders=67 Passages=68 SeenSets=69 PageClasses=70 SitePairs=71`
 	file, err := parser.ParseFile(token.NewFileSet(), "kinds.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package records
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/runfile"
@@ -127,11 +128,26 @@ func NextSplitPage(packed []byte) (p SplitPage, rest []byte) {
 func WriteShardPage(run *runfile.Writer, shard OutputShard, p ShardPage) error {
 	b, err := run.Record(ShardPages, int(shard), 8+p.size())
 	if err == nil {
-		binary.LittleEndian.PutUint32(b, uint32(p.Number))
-		binary.LittleEndian.PutUint32(b[4:], p.Size)
-		p.put(b[8:])
+		p.append(b[:0])
 	}
 	return err
+}
+
+// append packs the page.
+func (p *ShardPage) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(p.Number))
+	b = binary.LittleEndian.AppendUint32(b, p.Size)
+	n, size := len(b), p.size()
+	b = slices.Grow(b, size)[:n+size]
+	p.put(b[n:])
+	return b
+}
+
+// nextShardPage reads the first page and returns the bytes behind it.
+func nextShardPage(b []byte) (p ShardPage, rest []byte) {
+	p.Number, p.Size = Number(binary.LittleEndian.Uint32(b)), binary.LittleEndian.Uint32(b[4:])
+	p.Page, rest = nextPage(b[8:])
+	return p, rest
 }
 
 // ReadShardPages returns the pages of an output shard, in no order.
@@ -142,8 +158,8 @@ func ReadShardPages(reader *runfile.Reader, pieces []runfile.Piece) ([]ShardPage
 	}
 	var pages []ShardPage
 	for len(packed) > 0 {
-		p := ShardPage{Number: Number(binary.LittleEndian.Uint32(packed)), Size: binary.LittleEndian.Uint32(packed[4:])}
-		p.Page, packed = nextPage(packed[8:])
+		var p ShardPage
+		p, packed = nextShardPage(packed)
 		pages = append(pages, p)
 	}
 	return pages, nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -35,23 +36,28 @@ type SiteSum struct {
 	Site uint64
 	// Repeats are pages that are equal to an earlier page of the site, and RepeatedText is their text.
 	Repeats, RepeatedText int64
-	// CommonText is the text, times what it lacks to the highest rarity, of pages that other sites have, too.
-	CommonText int64
+	// Common is the sum of what the pages lack to the highest rarity, and CommonText of the same times their text.
+	Common, CommonText int64
+	// Alike counts the pages of a protected site that are like another page of it, and not equal.
+	Alike int64
 }
 
 // Add adds the sums of other, which is of the same site.
 func (s *SiteSum) Add(other SiteSum) {
 	s.Repeats += other.Repeats
 	s.RepeatedText += other.RepeatedText
+	s.Common += other.Common
 	s.CommonText += other.CommonText
+	s.Alike += other.Alike
 }
 
 // Link is what a site has in common with another. Its pages are those that the other site has, too, each once if there are
 // equal ones.
 type Link struct {
 	Site, Other uint64
-	Pages       int64
-	Text        int64 // times rarity
+	Pages, Text int64
+	Rarity      int64 // sum of the rarities of the pages
+	Weight      int64 // sum of their texts times rarity
 	SamePath    int64 // pages at a path at which the other site has a copy
 	Similarity  int64 // sum of the similarities of the pages to their copies, in units of 1/[Unit]
 	Spread      int64 // sum of the numbers of sites that have each page
@@ -75,6 +81,8 @@ const Unit = 1_000_000
 func (l *Link) Add(other Link) {
 	l.Pages += other.Pages
 	l.Text += other.Text
+	l.Rarity += other.Rarity
+	l.Weight += other.Weight
 	l.SamePath += other.SamePath
 	l.Similarity += other.Similarity
 	l.Spread += other.Spread
@@ -126,7 +134,7 @@ func (e *Examples) Add(one Example) {
 	}
 }
 
-// Half is a Link with what is known of its site, whose text is times rarity and without that of repeats.
+// Half is a Link with what is known of its site.
 type Half struct {
 	Link
 	Of Site
@@ -135,12 +143,19 @@ type Half struct {
 // Site is all that is known of a site.
 type Site struct {
 	SiteCount
-	// Repeats are pages that are equal to an earlier page of the site.
-	Repeats int64
+	// Repeats are pages that are equal to an earlier page of the site, and RepeatedText is their text.
+	Repeats, RepeatedText int64
+	// Rarity is the sum of the rarities of all other pages, and Weight of their texts times rarity.
+	Rarity, Weight int64
+	// Alike counts those of them, of a protected site, that are like another page of it.
+	Alike int64
 }
 
 // Distinct returns the number of pages without those that are equal to earlier ones.
 func (s *Site) Distinct() int64 { return s.Pages - s.Repeats }
+
+// DistinctText returns the text of these pages.
+func (s *Site) DistinctText() int64 { return s.Text - s.RepeatedText }
 
 // GroupedSite says in which group of mirrors a site is.
 type GroupedSite struct {
@@ -163,6 +178,17 @@ func (p *packer) numbers(numbers ...int64) {
 			binary.LittleEndian.PutUint64(p.b[p.n:], uint64(n))
 		}
 		p.n += 8
+	}
+}
+
+// short writes numbers that are small as a rule.
+func (p *packer) short(numbers ...int64) {
+	for _, n := range numbers {
+		if p.b == nil {
+			p.n += (bits.Len64(uint64(n)|1) + 6) / 7
+		} else {
+			p.n += binary.PutUvarint(p.b[p.n:], uint64(n))
+		}
 	}
 }
 
@@ -195,6 +221,12 @@ func (u *unpacker) number() int64 {
 	return n
 }
 
+func (u *unpacker) short() int64 {
+	n, size := binary.Uvarint(u.b)
+	u.b = u.b[size:]
+	return int64(n)
+}
+
 func (u *unpacker) text() string {
 	end := 2 + int(binary.LittleEndian.Uint16(u.b))
 	text := string(u.b[2:end])
@@ -222,29 +254,25 @@ func NextSiteCount(packed []byte) (SiteCount, []byte) {
 	return u.siteCount(), u.b
 }
 
-// WriteSiteSum writes the record to a shard: 32 bytes.
+// WriteSiteSum writes the record to a shard: 48 bytes.
 func WriteSiteSum(run *runfile.Writer, shard int, s SiteSum) error {
 	return write(run, SiteSums, shard, func(p *packer) {
-		p.numbers(int64(s.Site), s.Repeats, s.RepeatedText, s.CommonText)
+		p.numbers(int64(s.Site), s.Repeats, s.RepeatedText, s.Common, s.CommonText, s.Alike)
 	})
 }
 
 // NextSiteSum reads the first record and returns the bytes of the others.
 func NextSiteSum(packed []byte) (SiteSum, []byte) {
 	u := unpacker{packed}
-	return SiteSum{Site: uint64(u.number()), Repeats: u.number(), RepeatedText: u.number(), CommonText: u.number()}, u.b
-}
-
-// WriteLink writes the record to a shard: 130 bytes and the address of an entrance, and 20 and the addresses for each example.
-func WriteLink(run *runfile.Writer, shard int, l *Link) error {
-	return write(run, Links, shard, l.pack)
+	return SiteSum{Site: uint64(u.number()), Repeats: u.number(), RepeatedText: u.number(), Common: u.number(), CommonText: u.number(), Alike: u.number()}, u.b
 }
 
 func (l *Link) pack(p *packer) {
-	p.numbers(int64(l.Site), int64(l.Other), l.Pages, l.Text, l.SamePath, l.Similarity, l.Spread, l.Logins, l.Starts, l.Forms, l.Originals, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)))
+	p.numbers(int64(l.Site), int64(l.Other))
+	p.short(l.Pages, l.Text, l.Rarity, l.Weight, l.SamePath, l.Similarity, l.Spread, l.Logins, l.Starts, l.Forms, l.Originals, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)))
 	p.text(l.Entrance)
 	for _, e := range l.Examples {
-		p.numbers(e.Weight, e.Similarity)
+		p.short(e.Weight, e.Similarity)
 		p.text(e.Page)
 		p.text(e.Copy)
 	}
@@ -252,33 +280,29 @@ func (l *Link) pack(p *packer) {
 
 func (u *unpacker) link() Link {
 	l := Link{
-		Site: uint64(u.number()), Other: uint64(u.number()), Pages: u.number(), Text: u.number(), SamePath: u.number(),
-		Similarity: u.number(), Spread: u.number(), Logins: u.number(),
-		Starts: u.number(), Forms: u.number(), Originals: u.number(), Markup: u.number(), MarkupPages: u.number(), SameLanguage: u.number(), LanguagePages: u.number(),
+		Site: uint64(u.number()), Other: uint64(u.number()), Pages: u.short(), Text: u.short(), Rarity: u.short(), Weight: u.short(), SamePath: u.short(),
+		Similarity: u.short(), Spread: u.short(), Logins: u.short(), Starts: u.short(), Forms: u.short(), Originals: u.short(),
+		Markup: u.short(), MarkupPages: u.short(), SameLanguage: u.short(), LanguagePages: u.short(),
 	}
-	examples := u.number()
+	examples := u.short()
 	l.Entrance = u.text()
 	for range examples {
-		l.Examples = append(l.Examples, Example{Weight: u.number(), Similarity: u.number(), Page: u.text(), Copy: u.text()})
+		l.Examples = append(l.Examples, Example{Weight: u.short(), Similarity: u.short(), Page: u.text(), Copy: u.text()})
 	}
 	return l
 }
 
-// NextLink reads the first record and returns the bytes of the others.
-func NextLink(packed []byte) (Link, []byte) {
-	u := unpacker{packed}
-	return u.link(), u.b
-}
-
-// WriteSite writes the record to an output shard: 50 bytes and the name.
+// WriteSite writes the record to an output shard: 74 bytes and the name.
 func WriteSite(run *runfile.Writer, shard int, s Site) error { return write(run, Sites, shard, s.pack) }
 
 func (s Site) pack(p *packer) {
 	s.SiteCount.pack(p)
-	p.numbers(s.Repeats)
+	p.numbers(s.Repeats, s.RepeatedText, s.Rarity, s.Weight, s.Alike)
 }
 
-func (u *unpacker) site() Site { return Site{SiteCount: u.siteCount(), Repeats: u.number()} }
+func (u *unpacker) site() Site {
+	return Site{SiteCount: u.siteCount(), Repeats: u.number(), RepeatedText: u.number(), Rarity: u.number(), Weight: u.number(), Alike: u.number()}
+}
 
 // NextSite reads the first record and returns the bytes of the others.
 func NextSite(packed []byte) (Site, []byte) {
@@ -286,18 +310,46 @@ func NextSite(packed []byte) (Site, []byte) {
 	return u.site(), u.b
 }
 
-// WriteHalf writes the record as one of a kind: the link, then the site.
-func WriteHalf(run *runfile.Writer, kind runfile.Kind, shard int, h *Half) error {
-	return write(run, kind, shard, func(p *packer) {
-		h.Link.pack(p)
-		h.Of.pack(p)
+// SitePair is what two sites have in common. Of the second one only the link is known.
+type SitePair struct {
+	First  Half
+	Second Link
+}
+
+// WriteSitePair writes the record to the output shard of the second site: some 100 bytes, the name of the first site, and its examples.
+func WriteSitePair(run *runfile.Writer, shard int, pair *SitePair) error {
+	return write(run, SitePairs, shard, func(p *packer) {
+		pair.First.pack(p)
+		pair.Second.pack(p)
 	})
 }
 
-// NextHalf reads the first record and returns the bytes of the others.
-func NextHalf(packed []byte) (*Half, []byte) {
+// NextSitePair reads the first record and returns the bytes of the others.
+func NextSitePair(packed []byte) (*SitePair, []byte) {
 	u := unpacker{packed}
-	return &Half{Link: u.link(), Of: u.site()}, u.b
+	return &SitePair{u.half(), u.link()}, u.b
+}
+
+func (h *Half) pack(p *packer) {
+	h.Link.pack(p)
+	h.Of.pack(p)
+}
+
+func (u *unpacker) half() Half { return Half{Link: u.link(), Of: u.site()} }
+
+// WriteMirrored writes the record of two sites to a shard.
+func WriteMirrored(run *runfile.Writer, shard int, one, other *Half) error {
+	return write(run, Mirrored, shard, func(p *packer) {
+		one.pack(p)
+		other.pack(p)
+	})
+}
+
+// NextMirrored reads the first record and returns the bytes of the others.
+func NextMirrored(packed []byte) (one, other *Half, rest []byte) {
+	u := unpacker{packed}
+	first, second := u.half(), u.half()
+	return &first, &second, u.b
 }
 
 // WriteGrouped writes the record to an output shard: 26 bytes and the name.

@@ -32,15 +32,15 @@ func draw(random *rand.Rand) (d drawn) {
 		return string(b)
 	}
 	d.count = records.SiteCount{Site: random.Uint64(), Pages: number(), Text: number(), Logins: number(), First: -number(), Name: text()}
-	d.sum = records.SiteSum{Site: random.Uint64(), Repeats: number(), RepeatedText: number(), CommonText: number()}
+	d.sum = records.SiteSum{Site: random.Uint64(), Repeats: number(), RepeatedText: number(), Common: number(), CommonText: number(), Alike: number()}
 	d.link = records.Link{
-		Site: random.Uint64(), Other: random.Uint64(), Pages: number(), Text: number(), SamePath: number(),
+		Site: random.Uint64(), Other: random.Uint64(), Pages: number(), Text: number(), Rarity: number(), Weight: number(), SamePath: number(),
 		Similarity: number(), Spread: number(), Logins: number(), Starts: number(), Forms: number(), Originals: number(), Entrance: text(), Markup: number(), MarkupPages: number(), SameLanguage: number(), LanguagePages: number(),
 	}
 	for range random.IntN(5) {
 		d.link.Examples.Add(records.Example{Weight: number(), Similarity: number(), Page: text(), Copy: text()})
 	}
-	d.site = records.Site{SiteCount: d.count, Repeats: number()}
+	d.site = records.Site{SiteCount: d.count, Repeats: number(), RepeatedText: number(), Rarity: number(), Weight: number(), Alike: number()}
 	d.half = records.Half{Link: d.link, Of: d.site}
 	d.grouped = records.GroupedSite{Site: random.Uint64(), Sites: number(), Cohesion: number(), Primary: text()}
 	d.page = records.ShardPage{Number: records.Number(random.Uint32()), Size: random.Uint32()}
@@ -67,8 +67,8 @@ func TestSiteRecords(t *testing.T) {
 			d := &all[i]
 			pages = records.AppendSplitPage(pages, records.SplitPage{Ref: docref.Ref(i), Page: d.page.Page})
 			for _, err := range []error{
-				records.WriteSiteCount(run, 3, d.count), records.WriteSiteSum(run, 3, d.sum), records.WriteLink(run, 3, &d.link),
-				records.WriteSite(run, 3, d.site), records.WriteHalf(run, records.Halves, 3, &d.half), records.WriteGrouped(run, 3, d.grouped),
+				records.WriteSiteCount(run, 3, d.count), records.WriteSiteSum(run, 3, d.sum), records.WriteSitePair(run, 3, &records.SitePair{First: d.half, Second: d.link}),
+				records.WriteSite(run, 3, d.site), records.WriteMirrored(run, 3, &d.half, &d.half), records.WriteGrouped(run, 3, d.grouped),
 				records.WriteShardPage(run, 3, d.page),
 			} {
 				if err != nil {
@@ -79,7 +79,7 @@ func TestSiteRecords(t *testing.T) {
 		return nil
 	})
 	packed := map[runfile.Kind][]byte{}
-	for _, kind := range []runfile.Kind{records.SiteCounts, records.SiteSums, records.Links, records.Sites, records.Halves, records.Grouped} {
+	for _, kind := range []runfile.Kind{records.SiteCounts, records.SiteSums, records.SitePairs, records.Sites, records.Mirrored, records.Grouped} {
 		packed[kind] = worktest.Read(t, kind, path)[3]
 	}
 	pieces, err := runfile.Pieces(path)
@@ -98,9 +98,11 @@ func TestSiteRecords(t *testing.T) {
 		var page records.SplitPage
 		got.count, packed[records.SiteCounts] = records.NextSiteCount(packed[records.SiteCounts])
 		got.sum, packed[records.SiteSums] = records.NextSiteSum(packed[records.SiteSums])
-		got.link, packed[records.Links] = records.NextLink(packed[records.Links])
+		var sites *records.SitePair
+		sites, packed[records.SitePairs] = records.NextSitePair(packed[records.SitePairs])
+		got.link = sites.Second
 		got.site, packed[records.Sites] = records.NextSite(packed[records.Sites])
-		half, packed[records.Halves] = records.NextHalf(packed[records.Halves])
+		half, _, packed[records.Mirrored] = records.NextMirrored(packed[records.Mirrored])
 		got.grouped, packed[records.Grouped] = records.NextGrouped(packed[records.Grouped])
 		page, pages = records.NextSplitPage(pages)
 		got.half, got.page = *half, shardPages[i]

@@ -24,22 +24,24 @@ var places = map[string]string{
 	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
 	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.Expanding): "rejects",
 	string(warnings.NoText): "rejects", string(warnings.RepeatedID): "clusters",
-	alertSuspect: "suspects",
-	alertCrowded: "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
+	string(warnings.ProtectedChanged): "suspects",
+	alertSuspect:                      "suspects",
+	alertCrowded:                      "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
 }
 
 // hiddenTexts are the warnings of summary.json without the names in them.
 var hiddenTexts = map[warnings.Kind]string{
-	warnings.TextField:      "Most texts are empty or web addresses: the texts may be in another field",
-	warnings.SourceLoss:     "A source loses more than nine tenths of its documents",
-	warnings.LikelyTemplate: "A cluster looks like a template: its documents are just above the threshold",
-	warnings.OnePair:        "A large cluster is held together by one pair",
-	warnings.Removal:        "More of a source is removed than --guard allows",
-	warnings.LargeCluster:   "A cluster has a large part of all documents",
-	warnings.Expanding:      "Compressed files became more than 1,000 times as long: were they made to cost time?",
-	warnings.NoText:         "Records are rejected since their text is null or missing",
-	warnings.RepeatedID:     "Several documents have one id: to join results with the input by id takes one for another",
-	warnings.ShortRecords:   "Most records are short: a word more at an end makes a near-duplicate",
+	warnings.TextField:        "Most texts are empty or web addresses: the texts may be in another field",
+	warnings.SourceLoss:       "A source loses more than nine tenths of its documents",
+	warnings.LikelyTemplate:   "A cluster looks like a template: its documents are just above the threshold",
+	warnings.OnePair:          "A large cluster is held together by one pair",
+	warnings.Removal:          "More of a source is removed than --guard allows",
+	warnings.LargeCluster:     "A cluster has a large part of all documents",
+	warnings.Expanding:        "Compressed files became more than 1,000 times as long: were they made to cost time?",
+	warnings.NoText:           "Records are rejected since their text is null or missing",
+	warnings.RepeatedID:       "Several documents have one id: to join results with the input by id takes one for another",
+	warnings.ShortRecords:     "Most records are short: a word more at an end makes a near-duplicate",
+	warnings.ProtectedChanged: "A protected site has too little left of what it was to tell who copies it",
 }
 
 // addAlerts lists what to look at twice: first the suspects, then the guards and the warnings of the job.

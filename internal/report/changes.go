@@ -56,7 +56,7 @@ type Change struct {
 
 // What says what has changed.
 func (c Change) What() string {
-	return map[string]string{output.Clusters: "cluster", output.Mirrors: "mirror group", output.Suspects: "suspect"}[c.Of]
+	return map[string]string{output.Clusters: "cluster", output.Mirrors: "mirror group", output.Suspects: "suspect", output.Protected: "protected site"}[c.Of]
 }
 
 // addChanges takes over what has changed.

@@ -35,9 +35,11 @@ type SiteFindings struct {
 	Largest []SiteGroup  `json:"largest,omitempty"`
 }
 
-// Suspect is a site that copies a protected one.
+// Suspect is a site that copies a protected one, or a campaign of many.
 type Suspect struct {
-	Site      string   `json:"site"`
+	Site string `json:"site"`
+	// Sites is the number of sites of a campaign, and 0 otherwise. Site then is what they have in common.
+	Sites     int64    `json:"sites,omitempty"`
 	Protected string   `json:"protected"`
 	Severity  string   `json:"severity"`
 	Reasons   []string `json:"reasons"`
@@ -58,6 +60,9 @@ type Suspect struct {
 	Original   string  `json:"original,omitempty"`
 	Similarity float64 `json:"similarity,omitempty"`
 }
+
+// stands returns the number of sites that the row stands for.
+func (s Suspect) stands() int64 { return max(s.Sites, 1) }
 
 // IsUrgent reports whether the severity is high.
 func (s Suspect) IsUrgent() bool { return s.Severity == output.HighSeverity }
@@ -118,13 +123,17 @@ func (b *builder) addSites(ctx context.Context) error {
 			return err
 		}
 	}
+	suspects := int64(0)
+	for _, s := range f.Suspects {
+		suspects += s.stands()
+	}
 	for _, list := range []struct {
-		shown  int
+		shown  int64
 		of     int64
 		output string
-	}{{len(f.Suspects), f.Suspicious, output.Suspects}, {len(f.Mirrors), f.Pairs, output.Mirrors}, {len(f.Largest), f.Groups, output.Sites}} {
-		if int64(list.shown) < list.of && b.folder.Has(list.output) {
-			b.note(fmt.Sprintf("%s of %s %s are listed.", count(int64(list.shown)), count(list.of), siteRows[list.output]))
+	}{{suspects, f.Suspicious, output.Suspects}, {int64(len(f.Mirrors)), f.Pairs, output.Mirrors}, {int64(len(f.Largest)), f.Groups, output.Sites}} {
+		if list.shown < list.of && b.folder.Has(list.output) {
+			b.note(fmt.Sprintf("%s of %s %s are listed.", count(list.shown), count(list.of), siteRows[list.output]))
 		}
 	}
 	return nil
@@ -150,8 +159,11 @@ func (b *builder) addSuspects(ctx context.Context, f *SiteFindings) error {
 		if err != nil {
 			return err
 		}
+		if row.Campaign != "" {
+			continue // the row of the campaign stands for it
+		}
 		s := Suspect{
-			Site: row.Site, Protected: row.Protected, Severity: row.Severity, Reasons: row.Reasons, Score: row.Score,
+			Site: row.Site, Sites: row.Sites, Protected: row.Protected, Severity: row.Severity, Reasons: row.Reasons, Score: row.Score,
 			Pages: row.Pages, Common: row.Common, Logins: row.LoginPages, Lookalike: row.Lookalike, How: row.LookalikeReason, FirstSeen: row.FirstSeen,
 		}
 		s.Generation, s.Known = known[row.ID].Generation, known[row.ID].Seen
@@ -160,7 +172,7 @@ func (b *builder) addSuspects(ctx context.Context, f *SiteFindings) error {
 		}
 		key := -float64(s.Common)
 		if s.IsUrgent() {
-			f.Urgent++
+			f.Urgent += s.stands()
 			key -= urgency
 		}
 		all.add(key, s)
@@ -233,15 +245,22 @@ func (b *builder) accuse() {
 	if f == nil {
 		return
 	}
+	rest := f.Suspicious
 	for _, s := range f.Suspects[:min(len(f.Suspects), mostAccused)] {
+		rest -= s.stands()
 		names := fmt.Sprintf("%s copies %s", s.Site, s.Protected)
-		if b.options.HideIDs {
+		switch {
+		case b.options.HideIDs && s.Sites > 0:
+			names = fmt.Sprintf("%s sites copy a protected one", count(s.Sites))
+		case b.options.HideIDs:
 			names = "A site copies a protected one"
+		case s.Sites > 0:
+			names = fmt.Sprintf("%s sites, a campaign of %s, copy %s", count(s.Sites), s.Site, s.Protected)
 		}
 		text := fmt.Sprintf("%s: %s of its %s pages (%s)", names, count(s.Common), count(s.Pages), s.Why())
 		b.add(Alert{Kind: alertSuspect, Text: text, Urgent: s.IsUrgent()})
 	}
-	if rest := f.Suspicious - int64(min(len(f.Suspects), mostAccused)); rest > 0 {
+	if rest > 0 {
 		b.alert(alertSuspect, fmt.Sprintf("%s further suspects copy protected sites", count(rest)), "")
 	}
 }

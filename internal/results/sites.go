@@ -18,7 +18,7 @@ var (
 	siteColumns    = []string{"site", "pages", "rank", "protected", "group", "primary", "group_sites", "cohesion"}
 	suspectColumns = []string{
 		"id", "severity", "reasons", "site", "protected", "score", "pages", "common", "login_pages", "lookalike", "lookalike_reason",
-		"first_seen", "examples.page", "examples.original", "examples.similarity",
+		"first_seen", "examples.page", "examples.original", "examples.similarity", "campaign", "sites",
 	}
 	changeColumns = []string{"of", "change", "name", "size", "before", "added", "removed", "generation", "since"}
 )
@@ -113,6 +113,7 @@ func takeSuspect(cells []parquetfile.Cell) (output.Suspect, error) {
 		ID: value(cells[0]), Severity: value(cells[1]), Reasons: texts(cells[2]), Site: value(cells[3]), Protected: value(cells[4]), Score: n.real(cells[5]),
 		Pages: n.whole(cells[6]), Common: n.whole(cells[7]), LoginPages: n.whole(cells[8]),
 		Lookalike: n.real(cells[9]), LookalikeReason: value(cells[10]), FirstSeen: value(cells[11]),
+		Campaign: value(cells[15]), Sites: n.whole(cells[16]),
 	}
 	pages, originals, similarities := texts(cells[12]), texts(cells[13]), texts(cells[14])
 	if len(pages) != len(originals) || len(pages) != len(similarities) {

@@ -18,6 +18,7 @@ func TestReadsBackSites(t *testing.T) {
 		Severity: output.HighSeverity, Reasons: []string{"mirror", "login_form"}, Site: "examp1e.net", Protected: "example.org", Score: 1,
 		Pages: 3, Common: 2, LoginPages: 1, Lookalike: 0.95, LookalikeReason: "homoglyph", FirstSeen: "2024-05-01T00:00:00Z",
 		Examples: []output.CopiedPage{{Page: "http://examp1e.net/", Original: "http://example.org/", Similarity: 0.5}, {Page: "x", Original: "y", Similarity: 1}},
+		Campaign: "0123456789abcdef", Sites: 12,
 	}
 	change := output.Change{Of: "suspects", Change: output.Grown, Name: "examp1e.net", Size: 3, Before: 2, Added: 2, Removed: 1, Generation: 9, Since: 7}
 	for _, format := range output.Formats {

@@ -15,6 +15,8 @@ import (
 type Reader struct {
 	// Pieces and Bytes count what was read so far: pieces whole or in part, and their bytes.
 	Pieces, Bytes int64
+	// Stopped, if it is not nil, returns an error when nobody wants the pieces any more. Reading then returns it.
+	Stopped func() error
 
 	path   string
 	file   storage.File
@@ -72,6 +74,11 @@ func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte
 
 // open opens the file of a piece unless it is open already.
 func (r *Reader) open(p Piece) error {
+	if r.Stopped != nil {
+		if err := r.Stopped(); err != nil {
+			return err
+		}
+	}
 	if r.path == p.Path {
 		return nil
 	}

@@ -60,6 +60,8 @@ const linksKind Kind = 0
 type Writer struct {
 	// Durable makes Close wait until the file survives a loss of power. Reset leaves it as it is.
 	Durable bool
+	// Stopped, if it is not nil, returns an error when nobody wants the file any more. Record then returns it, now and then.
+	Stopped func() error
 
 	path     string
 	file     storage.Writer // nil before the first section and after the last
@@ -130,6 +132,11 @@ func (w *Writer) Record(kind Kind, shard, size int) ([]byte, error) {
 	p := &w.shards[kind][shard]
 	n := len(p.open)
 	if n+size > cap(p.open) {
+		if w.Stopped != nil {
+			if err := w.Stopped(); err != nil {
+				return nil, err
+			}
+		}
 		w.open(p, size)
 		n = 0
 	}

@@ -42,6 +42,8 @@ type Content struct {
 	// the alerts of all such runs; "" if there was none. Outbox is the file with the changes that nobody has acknowledged, "" if
 	// there are none. All are relative to the folder.
 	Clusters, Verdicts, Mirrors, Suspects, Outbox string
+	// Originals are what that run has left of the protected sites, by name.
+	Originals []lineage.Original
 	// Results identifies what decides which pairs are similar.
 	Results string
 }

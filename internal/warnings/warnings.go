@@ -42,10 +42,12 @@ const (
 	LikelyTemplate Kind = "template"
 	// OnePair: two large parts of a cluster are joined by one pair.
 	OnePair Kind = "one_pair"
+	// ProtectedChanged: a protected site has too little left of what it was in the last run to be compared.
+	ProtectedChanged Kind = "protected_changed"
 )
 
 // Kinds are all kinds of warnings, in the order in which they are listed.
-var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, Expanding, ShortRecords, LikelyTemplate, OnePair}
+var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, Expanding, ShortRecords, LikelyTemplate, OnePair, ProtectedChanged}
 
 // Warning is a sentence for the user.
 type Warning struct {
@@ -61,7 +63,9 @@ type Warning struct {
 }
 
 // IsGrave reports whether the warning is told before all else.
-func (w Warning) IsGrave() bool { return w.Kind == Removal || w.Kind == LargeCluster }
+func (w Warning) IsGrave() bool {
+	return w.Kind == Removal || w.Kind == LargeCluster || w.Kind == ProtectedChanged
+}
 
 // Findings are what a job counted.
 type Findings struct {

@@ -65,3 +65,23 @@ func TestEachSet(t *testing.T) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }
+
+// TestStopsWhoWrites: a task that does not look at its context ends when it writes after the context has.
+func TestStopsWhoWrites(t *testing.T) {
+	desk := &Desk{Memory: &Memory{}, Runs: Runs{Folder: Path(t.TempDir()), Held: 1 << 20}, Outcome: new(Outcome)}
+	ctx, cancel := context.WithCancel(t.Context())
+	written := 0
+	err := desk.Do(ctx, Task{}, func(_ context.Context, _ Task, w *Desk) error {
+		for {
+			if written++; written == 5_000 {
+				cancel()
+			}
+			if _, err := w.Run.Record(records.Edges, 0, 16); err != nil {
+				return err
+			}
+		}
+	})
+	if !errors.Is(err, context.Canceled) || written > 6_000 {
+		t.Errorf("%d records and %v", written, err)
+	}
+}

@@ -11,8 +11,9 @@ type MirrorFindings struct {
 	Sites  int64 `json:"sites"`
 	Pairs  int64 `json:"pairs"`
 	Groups int64 `json:"groups"`
-	// Suspects counts the alerts.
-	Suspects int64 `json:"suspects"`
+	// Suspects counts the sites that have copies of protected ones, and Campaigns the rows that stand for many of them.
+	Suspects  int64 `json:"suspects"`
+	Campaigns int64 `json:"campaigns,omitempty"`
 	// TopMirrors and TopSuspects are those with the most pages in common, at most [mostNamed] each.
 	TopMirrors  []MirrorFinding `json:"top_mirrors,omitempty"`
 	TopSuspects []MirrorFinding `json:"top_suspects,omitempty"`
@@ -26,6 +27,8 @@ type MirrorFinding struct {
 	Kind  string  `json:"kind"` // of a mirror, or the severity of an alert
 	Score float64 `json:"score"`
 	Pages int64   `json:"pages"` // in common
+	// Sites is the number of sites of a campaign, and 0 otherwise. Site then is what they have in common.
+	Sites int64 `json:"sites,omitempty"`
 }
 
 // mostNamed is how many mirrors and suspects are named.
@@ -35,6 +38,12 @@ const mostNamed = 5
 func (f *MirrorFindings) AddMirror(one MirrorFinding) {
 	f.Pairs++
 	f.TopMirrors = addFinding(f.TopMirrors, one)
+}
+
+// AddCampaign adds a campaign. The sites in it are counted among the suspects, each by itself.
+func (f *MirrorFindings) AddCampaign(one MirrorFinding) {
+	f.Campaigns++
+	f.TopSuspects = addFinding(f.TopSuspects, one)
 }
 
 // AddSuspect adds an alert.
@@ -49,6 +58,7 @@ func (f *MirrorFindings) Add(other MirrorFindings) {
 	f.Pairs += other.Pairs
 	f.Groups += other.Groups
 	f.Suspects += other.Suspects
+	f.Campaigns += other.Campaigns
 	for _, one := range other.TopMirrors {
 		f.TopMirrors = addFinding(f.TopMirrors, one)
 	}

@@ -12,7 +12,8 @@
 // the template in another language; all pages on a host that looks like the original's, with a form for a password.
 //
 // A kind of honest site: with the template of another one; with licences that others have, too; with some articles of
-// another one, whole or in part, among its own.
+// another one, whole or in part, among its own; in a family of 4 to 50 small sites that share four legal pages, with three pages of its
+// own.
 package main
 
 import (

@@ -27,6 +27,8 @@ type extent struct{ sites, planted int }
 var (
 	mirrorKinds = []string{"identical", "half", "retemplated", "edited", "translated", "lookalike"}
 	honestKinds = []string{"template", "licences", "quotes"}
+	// families are the sizes of groups of small honest sites that share legal pages, and have as many or fewer of their own.
+	families = []int{4, 5, 8, 13, 20, 30, 50}
 )
 
 // The words of templates.
@@ -94,6 +96,9 @@ func plant(corpora, folder string, e extent) error {
 		if err := p.honest(of, honestKinds[i/len(mirrorKinds)%len(honestKinds)]); err != nil {
 			return err
 		}
+	}
+	for _, sites := range families {
+		p.family(sites)
 	}
 	return p.write(folder, originals)
 }
@@ -229,6 +234,24 @@ func (p *planter) honest(of *planted, kind string) error {
 	}
 	p.sites = append(p.sites, s)
 	return nil
+}
+
+// family adds small honest sites with three pages of their own each, and four that all of them have.
+func (p *planter) family(sites int) {
+	var legal [][]string
+	for range 4 {
+		legal = append(legal, p.pick(menuWords, 200+p.random.IntN(400)))
+	}
+	for range sites {
+		s := &planted{host: p.newHost(), menu: p.pick(menuWords, 5), footer: p.pick(menuWords, 5), day: p.random.IntN(2000)}
+		for i := range 3 {
+			s.pages = append(s.pages, page{fmt.Sprintf("/%d.html", i), p.pick(menuWords, 150)})
+		}
+		for i, text := range legal {
+			s.pages = append(s.pages, page{fmt.Sprintf("/legal/%d.html", i), text})
+		}
+		p.sites = append(p.sites, s)
+	}
 }
 
 // record is a line of the corpus.

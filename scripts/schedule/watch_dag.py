@@ -14,7 +14,7 @@ code=0
 runjob mirrors --input gs://example-watch/ours.warc.gz --input gs://example-watch/suspicious.warc.gz \
     --protected /etc/runjob/our-sites.txt --allow /etc/runjob/partners.txt --mirror-pages 1 \
     --state gs://example-watch/state --temp /srv/runjob/temp --output /srv/runjob/watch --overwrite \
-    --fail-on new-suspects || code=$?
+    --fail-on new-suspects,protected-changed || code=$?
 case $code in 0|10) ;; *) exit $code ;; esac
 """
 
