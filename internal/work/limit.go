@@ -3,8 +3,9 @@ package work
 import "runtime/debug"
 
 // programMemory is the part of a process's memory that the garbage collector does not see, in bytes. The code and the tables of
-// the program take 41 MiB, and 51 MiB with its tests. The rest is for what the collector is late to free.
-const programMemory = 56 << 20
+// the program take 41 MiB, and 51 MiB with its tests. The rest is for what the collector is late to free, some ten megabytes
+// where other processes have the cores.
+const programMemory = 64 << 20
 
 // LimitMemory makes the garbage collector work harder as this process nears the size, 0 for none. The function that it
 // returns ends this.
