@@ -284,7 +284,7 @@ func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("with another byte %d of %d: %v", at, len(good), err)
 		}
 	}
-	for _, version := range [][2]string{{`"sketch":1`, `"sketch":2`}, {`"unicode":"1`, `"unicode":"2`}} {
+	for _, version := range [][2]string{{`"sketch":2`, `"sketch":1`}, {`"unicode":"1`, `"unicode":"2`}} {
 		rewrite(reseal(t, good, version[0], version[1]))
 		refused("made with version")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
+	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )
@@ -31,24 +32,10 @@ func runJob(ctx context.Context, config job.Config) (pipeline.Summary, error) {
 	if config.Memory == 0 {
 		defer easeCollector()()
 	} else {
-		defer limitHeap(int64(config.Memory))()
+		defer work.LimitMemory(int64(config.Memory))()
 	}
 	config.Runner = *runners.Runner
 	return pipeline.Run(ctx, config)
-}
-
-// outsideHeap is how much memory of the process the collector does not count: the program itself, and stacks of the system.
-const outsideHeap = 32 << 20
-
-// limitHeap makes the collector keep the heap small as the process comes near a limit. It returns a function that undoes this. It
-// respects the user's own setting of the collector.
-func limitHeap(limit int64) (restore func()) {
-	before := debug.SetMemoryLimit(-1)
-	if before != math.MaxInt64 {
-		return func() {}
-	}
-	debug.SetMemoryLimit(limit - outsideHeap)
-	return func() { debug.SetMemoryLimit(before) }
 }
 
 // showProgress tells the user which step takes long. On a terminal the line of a stage, which has no end yet, makes way.

@@ -165,7 +165,10 @@ func checkOthers(path string) error {
 	if err == nil {
 		err = storage.CheckFolder(filepath.Dir(path))
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w: make the folder, or name another file", path, err)
+	case err != nil:
 		return fmt.Errorf("%s: %w: name a file in a folder of your own", path, err)
 	}
 	return nil

@@ -71,6 +71,7 @@ func TestNoSockets(t *testing.T) {
 		{args: []string{"explain", "earlier", "0", "1"}},
 		{args: []string{"report", "earlier"}},
 		{args: []string{"state", "show", "state"}},
+		{args: []string{"state", "acknowledge", "state"}},
 		{args: []string{"state", "verify", "state"}},
 		{args: []string{"state", "prune", "state"}},
 		{args: []string{"state", "compact", "state"}},
