@@ -86,7 +86,7 @@ func measureOf(t *testing.T, options Options, sequence, words bool) func(text st
 	return func(text string, n int) {
 		features := make([]Feature, n)
 		for i := range features {
-			features[i] = Feature{Hash: uint64(i), Weight: 1}
+			features[i] = numbered(uint64(i), 1)
 		}
 		f.TextsAndFeatures([][]byte{[]byte(text)}, features)
 	}

@@ -124,3 +124,21 @@ func TestDigestsAreKeyed(t *testing.T) {
 		see("words in one", identifier(t, SameWords, Options{Measure: Measure{Seed: seed}}).Texts([][]byte{[]byte("ab")}).Digest)
 	}
 }
+
+// TestCraftedFeatures: features that differ in one bit share no element, and neither do their parts.
+func TestCraftedFeatures(t *testing.T) {
+	const parts = 3
+	features := make([]Feature, 129)
+	for i := range features {
+		features[i].Weight = 1
+		if i < 128 {
+			features[i].Hash[i/8] = 1 << (i % 8)
+		}
+	}
+	for _, seed := range drawnSeeds(t) {
+		f := newFingerprinter(t, Options{Measure: Measure{Shingle: 3, Seed: seed}, FeatureShingles: parts})
+		if got := f.TextsAndFeatures(nil, features); len(got.Set) != parts*len(features) {
+			t.Errorf("seed %d: %d parts of features have %d elements", seed, parts*len(features), len(got.Set))
+		}
+	}
+}

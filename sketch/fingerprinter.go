@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -10,7 +11,7 @@ import (
 // Version stands for everything in this package on which a stored set or sketch depends. It goes up when a
 // golden test has to change. Sets and sketches of different versions cannot be compared. Texts also depend on
 // [UnicodeVersion].
-const Version = 2
+const Version = 3
 
 // StopWordUse says what a [Fingerprinter] does with stop words.
 type StopWordUse string
@@ -69,6 +70,7 @@ type Fingerprinter struct {
 	document func(text []byte) Document
 	simhash  *SimHash // nil: not wanted
 	digester *Digester
+	features *asmkernels.Hash // has keys of its own
 
 	set         []uint64
 	kept        []uint64
@@ -78,6 +80,7 @@ type Fingerprinter struct {
 // NewFingerprinter returns a Fingerprinter, or an error that says what is wrong with o.
 func NewFingerprinter(o Options) (*Fingerprinter, error) {
 	f := &Fingerprinter{options: o, digester: NewDigester(o.Measure.Seed)}
+	f.features = asmkernels.NewHash(keysOf("features", o.Measure.Seed), 1, 0)
 	var err error
 	if f.prepare, err = newPreparation(o); err != nil {
 		return nil, err
@@ -137,9 +140,7 @@ func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fin
 			sum.InvalidBytes += d.InvalidBytes
 		}
 		if parts := max(f.options.FeatureShingles, 1); f.options.Budget.take(shingleBytes * len(features) * parts) {
-			for part := range parts {
-				f.addFeatures(features, uint64(part))
-			}
+			f.addFeatures(features, parts)
 		}
 		sum.Set = f.distinct()
 	}
@@ -180,8 +181,9 @@ func (f *Fingerprinter) addWeighted(set []uint64, text int) {
 
 // Feature is a feature of a document, such as a text, an image or a sound. Another program has found it.
 type Feature struct {
-	// Hash stands for the feature. It need not be a good hash.
-	Hash uint64
+	// Hash stands for the feature. It need not be a good hash, but features of one hash are the same. So take a cryptographic
+	// hash of a feature that is longer.
+	Hash [16]byte
 	// Weight is how much the feature counts for SimHash. It is above 0.
 	Weight float64
 }
@@ -195,7 +197,7 @@ func (f *Fingerprinter) Features(features []Feature, record []byte) Fingerprint 
 	f.set = f.set[:0]
 	sum := Document{Tokens: len(features)}
 	if f.options.Budget.take(shingleBytes * len(features)) {
-		f.addFeatures(features, 0)
+		f.addFeatures(features, 1)
 	}
 	sum.Set = f.distinct()
 	if len(sum.Set) > 0 {
@@ -206,20 +208,25 @@ func (f *Fingerprinter) Features(features []Feature, record []byte) Fingerprint 
 	return f.finish(sum)
 }
 
-// addFeatures adds an element for each feature to the set and the SimHash. Parts of features are different elements.
-func (f *Fingerprinter) addFeatures(features []Feature, part uint64) {
-	seed := asmkernels.SplitMix(f.options.Measure.Seed + part*partStep)
+// addFeatures adds elements for the parts of each feature to the set and the SimHash. A part is a token of two full blocks: the
+// feature, and its number. As all have one length, nothing is padded and nothing goes through a polynomial. So the bound of
+// [asmkernels.Hash] for tokens of up to 32 bytes holds, whatever bytes of them are zero.
+func (f *Fingerprinter) addFeatures(features []Feature, parts int) {
+	var token [2 * tokenBlock]byte
+	var hash, element [1]uint64
 	for _, feature := range features {
-		element := asmkernels.SplitMix(seed+feature.Hash+asmkernels.SplitMixStep) >> (64 - elementBits)
-		f.set = append(f.set, element)
-		if f.simhash != nil {
-			f.simhash.Add(element, feature.Weight)
+		copy(token[:], feature.Hash[:])
+		for part := range parts {
+			binary.LittleEndian.PutUint64(token[tokenBlock:], uint64(part))
+			hash[0] = f.features.Token(asmkernels.Prefix{}, token[:])
+			f.features.Shingles(element[:], hash[:], 1)
+			f.set = append(f.set, element[0])
+			if f.simhash != nil {
+				f.simhash.Add(element[0], feature.Weight)
+			}
 		}
 	}
 }
-
-// partStep is an odd number that sets the parts of features apart.
-const partStep = 0xd6e8feb86659fd93
 
 // distinct sorts the set and drops repeats.
 func (f *Fingerprinter) distinct() []uint64 {

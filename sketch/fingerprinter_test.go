@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"encoding/binary"
 	"reflect"
 	"slices"
 	"strings"
@@ -126,12 +127,22 @@ func TestFingerprinterSteps(t *testing.T) {
 	}
 }
 
+// numbered returns a feature whose hash is a number.
+func numbered(number uint64, weight float64) Feature {
+	f := Feature{Weight: weight}
+	binary.LittleEndian.PutUint64(f.Hash[:], number)
+	return f
+}
+
 // TestFingerprinterOfFeatures: the order does not matter, and repeats add up. A document without features
 // equals only a document with the same record.
 func TestFingerprinterOfFeatures(t *testing.T) {
 	f := newFingerprinter(t, Options{SimHashBits: 64})
-	one := f.Features([]Feature{{1, 1}, {2, 2}, {3, 1}, {1, 2}}, nil).clone()
-	for _, features := range [][]Feature{{{3, 1}, {1, 3}, {2, 2}}, {{1, 1}, {1, 1}, {1, 1}, {2, 1}, {3, 1}, {2, 1}}} {
+	one := f.Features([]Feature{numbered(1, 1), numbered(2, 2), numbered(3, 1), numbered(1, 2)}, nil).clone()
+	for _, features := range [][]Feature{
+		{numbered(3, 1), numbered(1, 3), numbered(2, 2)},
+		{numbered(1, 1), numbered(1, 1), numbered(1, 1), numbered(2, 1), numbered(3, 1), numbered(2, 1)},
+	} {
 		if other := f.Features(features, []byte("another record")); !sameFingerprint(one, other) {
 			t.Errorf("%+v and %+v of the same features", one, other)
 		}
@@ -139,11 +150,11 @@ func TestFingerprinterOfFeatures(t *testing.T) {
 	if len(one.Set) != 3 || !slices.IsSorted(one.Set) || one.Set[2] >= 1<<48 {
 		t.Errorf("set %x, want three elements of 48 bits", one.Set)
 	}
-	if heavy := f.Features([]Feature{{1, 1}, {2, 2}, {3, 100}}, nil); heavy.Digest != one.Digest || slices.Equal(heavy.SimHash, one.SimHash) {
+	if heavy := f.Features([]Feature{numbered(1, 1), numbered(2, 2), numbered(3, 100)}, nil); heavy.Digest != one.Digest || slices.Equal(heavy.SimHash, one.SimHash) {
 		t.Errorf("%+v of other weights than %+v", heavy, one)
 	}
 	keyed := newFingerprinter(t, Options{Measure: Measure{Seed: 1}, SimHashBits: 64})
-	if other := keyed.Features([]Feature{{3, 1}, {1, 3}, {2, 2}}, nil); sameFingerprint(one, other) || len(other.Set) != 3 {
+	if other := keyed.Features([]Feature{numbered(3, 1), numbered(1, 3), numbered(2, 2)}, nil); sameFingerprint(one, other) || len(other.Set) != 3 {
 		t.Errorf("%+v with a seed, %+v without", other, one)
 	}
 	none := f.Features(nil, []byte("a")).clone()
@@ -154,7 +165,7 @@ func TestFingerprinterOfFeatures(t *testing.T) {
 
 func TestFingerprinterDoesNotAllocate(t *testing.T) {
 	both := texts(someText, strings.Repeat(someText, 20))
-	features := []Feature{{1, 1}, {2, 2}}
+	features := []Feature{numbered(1, 1), numbered(2, 2)}
 	f := newFingerprinter(t, Options{
 		Measure: Measure{Shingle: 3}, Normalization: Normalization{NFC: true, Punctuation: true},
 		StopWords: stopWordsOf(t, "the a"), StopWordUse: RemoveStopWords, Weights: []float64{3, 1}, SimHashBits: 256,
@@ -177,9 +188,9 @@ func TestFingerprintGolden(t *testing.T) {
 	if got.Digest != (Digest{0x9043e4d060d64c32, 0xed3e3391d037fde1}) || !slices.Equal(got.SimHash, []uint64{0x9a3bf38f48f96ae6, 0x62b8b2adab04ac6b}) {
 		t.Errorf("digest %#x, SimHash %#x of version %d", got.Digest, got.SimHash, Version)
 	}
-	got = f.Features([]Feature{{1, 1}, {1 << 63, 0.5}, {12345, 3}}, nil)
-	if !slices.Equal(got.Set, []uint64{0x22118258a9d1, 0x481ec0a212a9, 0x910a2dec8902}) ||
-		!slices.Equal(got.SimHash, []uint64{0x6f01003c62995b01, 0x4e112100472b5a5b}) {
+	got = f.Features([]Feature{numbered(1, 1), numbered(1<<63, 0.5), numbered(12345, 3)}, nil)
+	if !slices.Equal(got.Set, []uint64{0x4dbf78a9cc50, 0x5dc5243821fa, 0x7fd48f46e2e3}) ||
+		!slices.Equal(got.SimHash, []uint64{0xeeb8150cb57ff820, 0xd3392a0f6ececb6}) {
 		t.Errorf("features %#x, SimHash %#x of version %d", got.Set, got.SimHash, Version)
 	}
 }
@@ -188,7 +199,7 @@ func TestFingerprintGolden(t *testing.T) {
 // these the weight of the feature.
 func TestTextsAndFeatures(t *testing.T) {
 	texts := [][]byte{[]byte("one two three four five")}
-	features := []Feature{{Hash: 1, Weight: 1}, {Hash: 2, Weight: 500}, {Hash: 1, Weight: 1}}
+	features := []Feature{numbered(1, 1), numbered(2, 500), numbered(1, 1)}
 	of := func(o Options) *Fingerprinter {
 		o.Measure, o.SimHashBits = Measure{Shingle: 3}, 64
 		f, err := NewFingerprinter(o)

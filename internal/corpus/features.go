@@ -1,24 +1,37 @@
 package corpus
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
-
-	"github.com/zeebo/xxh3"
 )
 
 // Feature is a feature of a document, such as a text, an image or a sound. Another program has computed it.
 type Feature struct {
-	// Hash stands for the feature.
-	Hash uint64
+	// Hash stands for the feature: the first half of the SHA-256 of a string, or a number and eight zero bytes.
+	Hash [16]byte
 	// Weight is how much the feature counts. It is above 0 and finite.
 	Weight float64
 }
 
 // featureSize is the size of a Feature in memory.
-const featureSize = 16
+const featureSize = 24
+
+// ofString returns the hash of a feature that is a string. To find two strings of one hash, or a string with that of a number,
+// takes some 2^64 tries, whoever knows the seed.
+func ofString(name []byte) [16]byte {
+	sum := sha256.Sum256(name)
+	return [16]byte(sum[:16])
+}
+
+// ofNumber returns the hash of a feature that is a number.
+func ofNumber(number uint64) (hash [16]byte) {
+	binary.LittleEndian.PutUint64(hash[:], number)
+	return hash
+}
 
 // FeatureReader reads the features in a field of a record. It is not for concurrent use.
 type FeatureReader struct {
@@ -57,10 +70,12 @@ func (r *FeatureReader) Values(values [][]byte, areHashes bool, weights [][]byte
 		return nil, fmt.Errorf("field %.64q has %d features that are not null, and %d weights", r.Field, len(values), len(weights))
 	}
 	for i, value := range values {
-		f := Feature{Hash: xxh3.Hash(value), Weight: 1}
+		f := Feature{Weight: 1}
 		var err error
 		if areHashes {
 			f.Hash, err = parseHash(value)
+		} else {
+			f.Hash = ofString(value)
 		}
 		if err == nil && weights != nil {
 			f.Weight, err = parseWeight(weights[i])
@@ -155,25 +170,25 @@ func (s *scanner) feature(i int, isMember bool) (Feature, int, error) {
 }
 
 // featureHash reads a feature and returns its hash and the index behind it.
-func (s *scanner) featureHash(i int) (uint64, int, error) {
+func (s *scanner) featureHash(i int) ([16]byte, int, error) {
 	if s.peek(i) == '"' {
 		name, i := s.text(i, &s.skip)
-		return xxh3.Hash(name), i, nil
+		return ofString(name), i, nil
 	}
 	k, end := s.value(i)
 	if k != number {
-		return 0, end, fmt.Errorf("is %v: it must be a string or the number of its hash", k)
+		return [16]byte{}, end, fmt.Errorf("is %v: it must be a string or the number of its hash", k)
 	}
 	hash, err := parseHash(s.line[i:end])
 	return hash, end, err
 }
 
-func parseHash(digits []byte) (uint64, error) {
-	hash, err := strconv.ParseUint(string(digits), 10, 64)
+func parseHash(digits []byte) ([16]byte, error) {
+	number, err := strconv.ParseUint(string(digits), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("is %.32s: a hash is a whole number of 64 bits", digits)
+		return [16]byte{}, fmt.Errorf("is %.32s: a hash is a whole number of 64 bits", digits)
 	}
-	return hash, nil
+	return ofNumber(number), nil
 }
 
 // featureWeight reads a weight and returns it and the index behind it.

@@ -14,7 +14,7 @@ const (
 	// some megabytes takes as much.
 	smallDocument = 16 << 20
 	// featureBytes is a feature of a record, which is there twice, and twice as long while a list of them grows.
-	featureBytes = 2 * 2 * 16
+	featureBytes = 2 * 2 * 24
 	// mostBlock is how many bytes of sets a block holds before it is written, whatever is left of its portion.
 	mostBlock = 32 << 20
 )

@@ -1,9 +1,9 @@
 package documents
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"slices"
-
-	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/asmkernels"
 	"mirrorbeam/internal/corpus"
@@ -43,7 +43,9 @@ type marker struct {
 	// The numbers of the fields in [corpus.Record.Others], -1 for none.
 	value, source, scope, side int
 	pages                      pager
-	seed                       uint64
+	hash                       valueHash
+	// missing is the hash of the value of a document that has none.
+	missing uint64
 }
 
 // newMarker returns a marker of records whose other fields are those of the marking. Ranks is the list of preferred
@@ -52,7 +54,7 @@ func newMarker(m Marking, ranks *preference.Ranks, seed uint64) (*marker, error)
 	fields := m.fields()
 	order, err := preference.NewOrder(m.Keep, ranks)
 	return &marker{
-		order: order, isRanked: m.Keep.Ranking() != "", seed: seed, pages: newPager(m.Pages, fields, seed),
+		order: order, isRanked: m.Keep.Ranking() != "", hash: newValueHash(seed), missing: asmkernels.SplitMix(seed) | 1, pages: newPager(m.Pages, fields, seed),
 		value: slices.Index(fields, m.Keep.Field()), source: slices.Index(fields, m.SourceField),
 		scope: slices.Index(fields, m.Within), side: slices.Index(fields, m.Across),
 	}, err
@@ -118,9 +120,26 @@ func (m *marker) hashOf(r *Record, field int) (hash uint64, has bool) {
 	}
 	value := r.Content.Others[field]
 	if value == nil {
-		return asmkernels.SplitMix(m.seed) | 1, false
+		return m.missing, false
 	}
-	return max(xxh3.HashSeed(value, m.seed), 1), true // 0 would be no field
+	return max(m.hash.of(value), 1), true // 0 would be no field
+}
+
+// valueHash hashes the values of fields, and the sites and paths of addresses: a part of a SHA-256 of the seed and the value. As
+// strangers write them, and one hash makes them one, it must not be easy to find a value for a hash. It is not for concurrent use.
+type valueHash struct{ seeded []byte }
+
+const seedSize = 8
+
+func newValueHash(seed uint64) valueHash {
+	return valueHash{binary.LittleEndian.AppendUint64(nil, seed)}
+}
+
+// of returns the hash of a value.
+func (h *valueHash) of(value []byte) uint64 {
+	h.seeded = append(h.seeded[:seedSize], value...)
+	sum := sha256.Sum256(h.seeded)
+	return binary.LittleEndian.Uint64(sum[:])
 }
 
 // inScope returns the digest of a document in a scope: documents of different scopes are never equal.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/zeebo/xxh3"
-
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/formats"
@@ -44,13 +42,13 @@ type pager struct {
 	paging Paging
 	// The numbers of the fields in [corpus.Record.Others], -1 for none.
 	url, date, login, language, markup, canonical int
-	seed                                          uint64
+	hash                                          valueHash
 }
 
 // newPager returns a pager of records with these other fields. The seed is the key of all hashes.
 func newPager(p Paging, fields []string, seed uint64) pager {
 	return pager{
-		paging: p, seed: seed, url: slices.Index(fields, p.URL), date: slices.Index(fields, p.Date),
+		paging: p, hash: newValueHash(seed), url: slices.Index(fields, p.URL), date: slices.Index(fields, p.Date),
 		login: slices.Index(fields, formats.PasswordInput), language: slices.Index(fields, formats.Language), markup: slices.Index(fields, formats.Markup),
 		canonical: slices.Index(fields, formats.Canonical),
 	}
@@ -93,12 +91,12 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	}
 	name, path := p.paging.Rule.Of(address)
 	page := records.Page{
-		Site: xxh3.HashStringSeed(name, p.seed), Path: xxh3.HashStringSeed(path, p.seed), Login: string(r.Content.Others[p.login]) == "true",
+		Site: p.hash.of([]byte(name)), Path: p.hash.of([]byte(path)), Login: string(r.Content.Others[p.login]) == "true",
 		Start: path == "", Address: text[:min(len(text), mostAddressBytes)],
 	}
 	if original, ok := site.Parse(string(r.Content.Others[p.canonical])); ok {
 		if other, _ := p.paging.Rule.Of(original); other != name {
-			page.Original = xxh3.HashStringSeed(other, p.seed)
+			page.Original = p.hash.of([]byte(other))
 		}
 	}
 	copy(page.Language[:], webtext.BaseLanguage(r.Content.Others[p.language]))

@@ -2,6 +2,7 @@ package documents
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 	"sync/atomic"
 
@@ -165,7 +166,7 @@ func hashOf(content corpus.Record) uint64 {
 		hash = asmkernels.SplitMix(hash ^ xxh3.Hash(text))
 	}
 	for _, feature := range content.Features {
-		hash = asmkernels.SplitMix(hash ^ feature.Hash ^ math.Float64bits(feature.Weight))
+		hash = asmkernels.SplitMix(hash ^ binary.LittleEndian.Uint64(feature.Hash[:]) ^ math.Float64bits(feature.Weight))
 	}
 	return hash
 }

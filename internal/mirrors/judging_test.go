@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeebo/xxh3"
+
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/site"
 	"mirrorbeam/internal/webtext"
@@ -57,6 +59,18 @@ func TestKinds(t *testing.T) {
 		if p := newPair(other, one); p.kind() != c.want {
 			t.Errorf("%s and %s: %s, want %s", c.a, c.b, p.kind(), c.want)
 		}
+	}
+}
+
+// TestCraftedNames: a name does not have the rank of another one with its XXH3.
+func TestCraftedNames(t *testing.T) {
+	const name, crafted = "6x4fra57lotnc.example", "tqvqk4dvb3rxh.example"
+	if xxh3.HashString(name) != xxh3.HashString(crafted) {
+		t.Fatal("the names do not collide")
+	}
+	l, err := newLists(name, "", "")
+	if err != nil || l.rank(name) != 1 || l.rank(crafted) != 0 {
+		t.Errorf("the ranks are %d and %d (%v)", l.rank(name), l.rank(crafted), err)
 	}
 }
 

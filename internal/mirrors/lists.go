@@ -2,13 +2,12 @@ package mirrors
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/zeebo/xxh3"
 
 	"mirrorbeam/internal/records"
 	"mirrorbeam/internal/site"
@@ -16,14 +15,22 @@ import (
 
 // lists are the lists of sites that the user has given.
 type lists struct {
-	ranks     func() map[uint64]int64 // by the hashes of names; they are read when they are needed, since there may be millions
+	ranks     func() map[nameHash]int64 // they are read when they are needed, since there may be millions
 	protected map[string]bool
 	allowed   map[[2]string]bool // a site, or "" for all, and its mirror
 }
 
+// nameHash stands for the name of a site: the first half of its SHA-256. So nobody can make a name that has the rank of another.
+type nameHash [16]byte
+
+func hashOf(name string) nameHash {
+	sum := sha256.Sum256([]byte(name))
+	return nameHash(sum[:16])
+}
+
 // newLists reads lists. That of ranks has been checked.
 func newLists(rank, protected, allowed string) (l lists, err error) {
-	l.ranks = sync.OnceValue(func() map[uint64]int64 { return readRanks(rank) })
+	l.ranks = sync.OnceValue(func() map[nameHash]int64 { return readRanks(rank) })
 	if l.protected, err = readProtected(protected); err == nil {
 		l.allowed, err = readAllowed(allowed)
 	}
@@ -103,10 +110,10 @@ func isPlain(name string) bool {
 }
 
 // readRanks returns the ranks of a list that has been checked. Of several ranks of a site the first one counts.
-func readRanks(list string) map[uint64]int64 {
-	ranks := make(map[uint64]int64, strings.Count(list, "\n"))
+func readRanks(list string) map[nameHash]int64 {
+	ranks := make(map[nameHash]int64, strings.Count(list, "\n"))
 	_ = eachRank(list, func(name string, rank int64) { // it has been checked
-		hash := xxh3.HashString(name)
+		hash := hashOf(name)
 		if _, known := ranks[hash]; !known {
 			ranks[hash] = rank
 		}
@@ -192,7 +199,7 @@ func (l *lists) rank(name string) int64 {
 		return 0
 	}
 	for entry := range entries(name) {
-		if rank := ranks[xxh3.HashString(entry)]; rank > 0 {
+		if rank := ranks[hashOf(entry)]; rank > 0 {
 			return rank
 		}
 	}
