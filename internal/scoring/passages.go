@@ -18,8 +18,8 @@ import (
 // mostSpans is the number of spans that are listed of a pair: the longest ones.
 const mostSpans = 16
 
-// indexed is how many times its stored bytes a sequence takes when it is indexed.
-const indexed = 5
+// timesIndexed is how many times its stored bytes a sequence takes when it is indexed.
+const timesIndexed = 5
 
 // Passages finds what the candidate pairs of a place have in common, and where.
 type Passages struct {
@@ -122,7 +122,7 @@ func readTexts(w *work.Desk) (*texts, error) {
 			total += piece.Length
 		}
 	}
-	if err := w.Expect(indexed * total); err != nil {
+	if err := w.Expect(timesIndexed * total); err != nil {
 		return nil, err
 	}
 	all := &texts{}
