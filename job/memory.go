@@ -13,6 +13,9 @@ type MemoryPlan struct {
 	// PlaceBytes bounds the sets that a scoring task holds, at 8 bytes a shingle, and the pairs that it holds at a
 	// time.
 	PlaceBytes int64
+	// LargeBytes is how many bytes of documents a task holds at most that does not wait for other large ones. Places of
+	// ordinary documents hold no more.
+	LargeBytes int64
 	// GraphBytes is about how much memory a step takes to find the connected components of a graph. No other task runs
 	// beside it.
 	GraphBytes int64
@@ -39,6 +42,11 @@ const (
 	manyPlaces                      = 4096
 	leastRunBytes, mostRunBytes     = 1 << 20, 8 << 20
 
+	// The two blocks that meet at a place hold up to so many times its size if their component is very large.
+	blocksOfPlace = 4
+	// Below leastLargeBytes, tasks are not large, however little memory there is.
+	leastLargeBytes = 16 << 20
+
 	// leastWindow is the window that RFC 8878 requires every decoder to support.
 	leastWindow = 8 << 20
 
@@ -60,19 +68,26 @@ func (c *Config) DocumentBytes() int64 {
 // PlanMemory cuts a job over text bytes of text for a process that works on several tasks at a time. Memory is the size
 // of the process in bytes, at least [LeastMemory]; 0 for ample.
 func PlanMemory(memory, text int64, tasks int) MemoryPlan {
+	isLimited := memory > 0
 	window := int64(corpus.DefaultWindow)
-	if memory == 0 {
-		memory = ampleMemory
-	} else {
+	if isLimited {
 		window = min(max(memory/8, leastWindow), corpus.MaxWindow)
+	} else {
+		memory = ampleMemory
 	}
 	// The other half is for the garbage of a task, and for memory that belongs to no task.
 	task := max((memory-baseMemory)/int64(2*tasks), 4<<20)
+	place := min(max(task/2, leastPlaceBytes), max(mostPlaceBytes, text/manyPlaces))
+	large := blocksOfPlace * place
+	if isLimited {
+		large = min(large, task)
+	}
 	return MemoryPlan{
 		// While they are sorted, the keys of a text take up to its own size.
 		Shards:      int(max(min(text/shardBytes+1, fewShards), min(text/task+1, maxShards))),
 		GraphBytes:  (memory - baseMemory) / 2,
-		PlaceBytes:  min(max(task/2, leastPlaceBytes), max(mostPlaceBytes, text/manyPlaces)),
+		PlaceBytes:  place,
+		LargeBytes:  max(large, leastLargeBytes),
 		RunBytes:    int(min(max(task/4, leastRunBytes), mostRunBytes)),
 		WindowBytes: window,
 	}

@@ -9,7 +9,7 @@ func TestMemoryPlan(t *testing.T) {
 		for _, tasks := range []int{1, 2, 64} {
 			last := PlanMemory(ampleMemory, text, tasks)
 			ample := PlanMemory(0, text, tasks)
-			ample.WindowBytes = last.WindowBytes // any limit lowers it, even an ample one
+			ample.WindowBytes, ample.LargeBytes = last.WindowBytes, last.LargeBytes // any limit lowers them, even an ample one
 			if ample != last {
 				t.Errorf("text %d, %d tasks: no limit is not ample", text, tasks)
 			}
@@ -19,7 +19,7 @@ func TestMemoryPlan(t *testing.T) {
 					t.Errorf("memory %d, text %d, %d tasks: %+v, with more memory %+v", memory, text, tasks, p, last)
 				}
 				task := max((memory-baseMemory)/int64(2*tasks), 4<<20)
-				if text/int64(p.Shards) > task && p.Shards < maxShards || p.PlaceBytes > task || int64(p.RunBytes) > task {
+				if text/int64(p.Shards) > task && p.Shards < maxShards || p.PlaceBytes > task || int64(p.RunBytes) > task || p.LargeBytes > max(task, leastLargeBytes) {
 					t.Errorf("memory %d, text %d, %d tasks: %+v is more than the %d of a task", memory, text, tasks, p, task)
 				}
 				last = p

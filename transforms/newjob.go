@@ -43,7 +43,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 		HasSides: config.Across != "", AllPairsUpTo: config.AllPairsUpTo(), Bounds: groups.UsualBounds(),
 		Verdicts: work.Path(e.Verdicts),
 	}
-	runs := work.Runs{Folder: work.Path(e.Temp), Held: sizing.RunBytes, Release: job.IsLocal(config.Runner) && !config.Resume && config.State == "", Resumable: config.Resume}
+	runs := work.Runs{Folder: work.Path(e.Temp), Held: sizing.RunBytes, LargeBytes: sizing.LargeBytes, Release: job.IsLocal(config.Runner) && !config.Resume && config.State == "", Resumable: config.Resume}
 	if !job.IsLocal(config.Runner) {
 		runs.Memory = config.ProcessMemory()
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,25 +11,36 @@ import (
 )
 
 // TestDocumentMemory: no document brings a job to more memory than --memory, or 600 MiB by default, whatever it becomes. Those that would
-// are rejects.
+// are rejects. Large near-duplicates are compared one pair after the other.
 func TestDocumentMemory(t *testing.T) {
 	const size = 12_000_000
 	stopWords := "the\n"
+	letters := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, size)
+	for i := range noise {
+		noise[i] = byte('a' + letters.IntN(26))
+	}
 	for name, test := range map[string]struct {
 		text             string
 		arguments        []string
+		copies           int // of the text, each with an end of its own; 0: one
 		memory, rejected int64
 	}{
-		"Unicode forms":       {strings.Repeat("\ufdfa", size/3), []string{"--normalize", "nfkc"}, 600 << 20, 1},
-		"names, memory":       {strings.Repeat("#", size), []string{"--code", "rust,names", "--memory", "200MiB"}, 200 << 20, 1},
-		"names, passages":     {strings.Repeat("(", size), []string{"--code", "java,names", "--similarity", "containment", "--emit", "pairs"}, 600 << 20, 1},
-		"stop words, memory":  {strings.Repeat("a b ", size/4), []string{"--stopwords", "stop.txt", "--stopwords-use", "require", "--memory", "200MiB"}, 200 << 20, 1},
-		"an ordinary one":     {strings.Repeat("some words of a long text ", size/26), []string{"--memory", "200MiB"}, 200 << 20, 0},
-		"a long one, usually": {strings.Repeat("some words of a long text ", 4*size/26), nil, 600 << 20, 0},
+		"Unicode forms":       {strings.Repeat("\ufdfa", size/3), []string{"--normalize", "nfkc"}, 0, 600 << 20, 1},
+		"names, memory":       {strings.Repeat("#", size), []string{"--code", "rust,names", "--memory", "200MiB"}, 0, 200 << 20, 1},
+		"names, passages":     {strings.Repeat("(", size), []string{"--code", "java,names", "--similarity", "containment", "--emit", "pairs"}, 0, 600 << 20, 1},
+		"stop words, memory":  {strings.Repeat("a b ", size/4), []string{"--stopwords", "stop.txt", "--stopwords-use", "require", "--memory", "200MiB"}, 0, 200 << 20, 1},
+		"an ordinary one":     {strings.Repeat("some words of a long text ", size/26), []string{"--memory", "200MiB"}, 0, 200 << 20, 0},
+		"near-duplicates":     {string(noise), []string{"--tokens", "chars", "--shingle", "8"}, 3, 540 << 20, 0},
+		"a long one, usually": {strings.Repeat("some words of a long text ", 4*size/26), nil, 0, 600 << 20, 0},
 	} {
 		s := newScene(t)
 		s.write("stop.txt", []byte(stopWords))
-		s.write("in.jsonl", between(document("large", test.text)))
+		large := ""
+		for i := range max(test.copies, 1) {
+			large += document(fmt.Sprintf("large%d", i), test.text+strings.Repeat(" end", i))
+		}
+		s.write("in.jsonl", between(large))
 		j := s.runjob(append(test.arguments, "--audit", "off")...)
 		if err := j.Run(); err != nil {
 			t.Fatalf("%s: %v: %s", name, err, j.stderr.String())

@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"golang.org/x/sync/semaphore"
-
+	"mirrorbeam/internal/work"
 	"mirrorbeam/sketch"
 )
 
@@ -18,10 +17,6 @@ const (
 	// mostBlock is how many bytes of sets a block holds before it is written, whatever is left of its portion.
 	mostBlock = 32 << 20
 )
-
-// largeDocuments is the right to fingerprint a document that takes more memory than a small one. One worker of the process has
-// it at a time, and gives it back when the block of the document is written.
-var largeDocuments = semaphore.NewWeighted(1)
 
 // newBudget returns the budget of a document that is read so. Without a limit it is nil.
 func (r Reading) newBudget() *sketch.Budget {
@@ -53,13 +48,13 @@ type turn struct {
 	write func(*block) error
 }
 
-// beginLarge waits until no other document of the process is large. Earlier blocks are written then, so the worker never waits for
-// one that waits for it.
+// beginLarge waits until no other document of the process is large, until its block is written. Earlier blocks are written
+// then, so the worker never waits for one that waits for it.
 func (t turn) beginLarge(ctx context.Context) error {
 	if err := t.await(); err != nil {
 		return err
 	}
-	return largeDocuments.Acquire(ctx, 1)
+	return work.BeginLarge(ctx)
 }
 
 // fingerprint fills the block from its portion of the input, and frees the portion. It writes the block early if that
@@ -108,6 +103,6 @@ func (f *fingerprinter) writeEarly(b *block, t turn) error {
 func (f *fingerprinter) endLarge() {
 	if f.isLarge {
 		f.isLarge = false
-		largeDocuments.Release(1)
+		work.EndLarge()
 	}
 }

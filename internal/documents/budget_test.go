@@ -2,11 +2,14 @@ package documents
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/work"
 	"mirrorbeam/sketch"
 )
 
@@ -63,8 +66,10 @@ func TestLargeDocumentsTakeTurns(t *testing.T) {
 	if made.counts.Documents != 6 || made.blocks != 6 {
 		t.Errorf("%d documents in %d blocks", made.counts.Documents, made.blocks)
 	}
-	if !largeDocuments.TryAcquire(1) {
-		t.Fatal("the right to fingerprint a large document was not given back")
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := work.BeginLarge(ctx); err != nil {
+		t.Fatal("the right to hold a large document was not given back")
 	}
-	largeDocuments.Release(1)
+	work.EndLarge()
 }

@@ -113,6 +113,9 @@ func (k *Keying) Setup() (err error) {
 	return k.layout.Read(string(k.Inputs))
 }
 
+// timesKeyed is how many times its stored bytes a sequence takes while its keys are made.
+const timesKeyed = 12
+
 // Task writes the records of one split. A document that repeats an earlier one sends its first record only.
 func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	m := k.method
@@ -136,6 +139,11 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	document := func(block *sketchblock.Block, i int, packed []byte) error {
 		w.Figures.Records++
 		w.Figures.Bytes += int64(len(packed))
+		if m.Reads&ReadsSequences != 0 {
+			if err := w.Expect(timesKeyed * int64(len(packed))); err != nil {
+				return err
+			}
+		}
 		return s.document(&w.Run, block, i, packed)
 	}
 	if m.Reads&stored != 0 {

@@ -72,6 +72,10 @@ func readSets(w *work.Desk, memory *[]uint64) (*gathered, error) {
 			total += int(piece.Length)
 		}
 	}
+	const hashBytes = 8
+	if err := w.Expect(int64(total) / sketchblock.HashSize * hashBytes); err != nil {
+		return nil, err
+	}
 	// A document takes at least its header, so this is room enough for all.
 	*memory = slices.Grow((*memory)[:0], total/sketchblock.HashSize)
 	hashes := *memory

@@ -18,6 +18,9 @@ import (
 // mostSpans is the number of spans that are listed of a pair: the longest ones.
 const mostSpans = 16
 
+// timesIndexed is how many times its stored bytes a sequence takes when it is indexed.
+const timesIndexed = 5
+
 // Passages finds what the candidate pairs of a place have in common, and where.
 type Passages struct {
 	// Threshold is the least share of the shingles of one document that the other must contain for the two to be alike,
@@ -113,6 +116,15 @@ type texts struct {
 
 // readTexts reads the sequences of a place.
 func readTexts(w *work.Desk) (*texts, error) {
+	total := int64(0)
+	for _, piece := range w.Pieces {
+		if piece.Kind == records.PlaceSets {
+			total += piece.Length
+		}
+	}
+	if err := w.Expect(timesIndexed * total); err != nil {
+		return nil, err
+	}
 	all := &texts{}
 	err := eachSet(w, func(s *records.PlacedSet, _, _ int) error {
 		sequence, err := sketchblock.ParseSequence(sketchblock.Sequence{}, s.Set)

@@ -34,6 +34,9 @@ type Desk struct {
 	Outcome *Outcome
 	// Hold keeps a value that tasks share until all tasks of the bundle have ended.
 	Hold func(shared any)
+
+	beginLarge func() error // nil: the task need not wait
+	isLarge    bool
 }
 
 // Read returns all pieces of a kind, one behind the other, in one of the
@@ -49,8 +52,12 @@ func (w *Desk) Has(kind runfile.Kind) bool {
 	return slices.ContainsFunc(w.Pieces, func(piece runfile.Piece) bool { return piece.Kind == kind })
 }
 
-// ReadPiece returns one piece in one of the memory's buffers.
+// ReadPiece returns one piece in one of the memory's buffers. A task mostly holds what it reads twice: as it is stored, and
+// as it is worked on.
 func (w *Desk) ReadPiece(buffer int, piece runfile.Piece) ([]byte, error) {
+	if err := w.Expect(2 * piece.Length); err != nil {
+		return nil, err
+	}
 	b, err := w.Reader.Read(w.Buffers[buffer][:0], piece)
 	w.Buffers[buffer] = b
 	return b, err
@@ -120,6 +127,8 @@ func (w *Desk) EachSet(ctx context.Context, visit func(block *sketchblock.Block,
 
 // Do does a task: it finds the task's pieces, and afterwards closes its run.
 func (w *Desk) Do(ctx context.Context, t Task, do func(context.Context, Task, *Desk) error) (err error) {
+	w.beginLarge = func() error { return BeginLarge(ctx) }
+	defer w.endLarge()
 	defer func() {
 		w.Reader.Close()
 		w.Figures.Pieces, w.Figures.Read = w.Reader.Pieces, w.Reader.Bytes

@@ -29,6 +29,9 @@ type Runs struct {
 	Folder Path
 	// Held is the number of bytes of its run file that a task buffers, so that sections grow to a size worth a read.
 	Held int
+	// LargeBytes is how many bytes of documents an ordinary task holds at most. Tasks that hold more take turns; 0: they do
+	// not. It changes no result.
+	LargeBytes int64
 	// Release lets run files go as soon as no later task reads them. It requires a runner that never runs a task twice.
 	Release bool
 	// Resumable makes tasks note what they have done, and take up what they find noted. It excludes Release.

@@ -111,7 +111,7 @@ func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memor
 	}
 	cpu, err := Measure(func() error { return shielded(m, work) })
 	m.Figures.CPU += cpu
-	m.Figures.Ended, m.Figures.Resident = time.Now(), residentBytes()
+	m.Figures.Ended, m.Figures.Resident = time.Now(), max(m.Figures.Resident, residentBytes())
 	if err != nil {
 		return m.Figures, MarkFault(fmt.Errorf("%s %d: %w", stage, number, err))
 	}
