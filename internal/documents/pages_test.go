@@ -41,8 +41,8 @@ func TestPages(t *testing.T) {
 		}
 		m.pages.add(b, docref.Ref(10*i), r, &corpus.File{Format: corpus.JSONLines}, 100+i)
 	}
-	if b.counts.Unsited != 4 || len(b.sites) != 2 {
-		t.Errorf("%d documents without a site, %d sites", b.counts.Unsited, len(b.sites))
+	if b.counts.Unsited != 4 || len(b.sites.pages) != 2 {
+		t.Errorf("%d documents without a site, %d sites", b.counts.Unsited, len(b.sites.pages))
 	}
 	if rejects := string(b.rejects); b.counts.Rejected != 2 || !strings.Contains(rejects, `url is no address of a page: \"123\"`) || !strings.Contains(rejects, ":99999") {
 		t.Errorf("%d rejects: %s", b.counts.Rejected, rejects)
@@ -67,10 +67,10 @@ func TestPages(t *testing.T) {
 	if en := [3]byte{'e', 'n'}; one.Language != en || same.Language != en || other.Language != [3]byte{} || got[3].Language != [3]byte{'g', 's', 'w'} {
 		t.Errorf("languages %q, %q, %q and %q", one.Language, same.Language, other.Language, got[3].Language)
 	}
-	if count := *b.sites[one.Site]; count != (records.SiteCount{Site: one.Site, Pages: 3, Text: 306, Logins: 1, First: 1577923200, Name: "a.org"}) {
+	if count := *b.sites.pages[one.Site]; count != (records.SiteCount{Site: one.Site, Pages: 3, Text: 306, Logins: 1, First: 1577923200, Name: "a.org"}) {
 		t.Errorf("count %+v", count)
 	}
-	if count := *b.sites[other.Site]; count.First != records.NoDate || count.Pages != 1 {
+	if count := *b.sites.pages[other.Site]; count.First != records.NoDate || count.Pages != 1 {
 		t.Errorf("count %+v", count)
 	}
 }
@@ -83,8 +83,8 @@ func TestNoPages(t *testing.T) {
 	}
 	b := newBlock(0, 0)
 	m.pages.add(b, 1, &Record{}, &corpus.File{}, 7)
-	if _, _, ok := m.pages.address(&Record{}, &corpus.File{}); ok || len(b.pages) > 0 || len(b.sites) > 0 || b.counts != (work.Counts{}) {
-		t.Errorf("pages %x of %d sites, counts %+v", b.pages, len(b.sites), b.counts)
+	if _, _, ok := m.pages.address(&Record{}, &corpus.File{}); ok || len(b.pages) > 0 || len(b.sites.pages) > 0 || b.counts != (work.Counts{}) {
+		t.Errorf("pages %x of %d sites, counts %+v", b.pages, len(b.sites.pages), b.counts)
 	}
 }
 
