@@ -1,13 +1,16 @@
 package documents
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/work/worktest"
 )
 
 // TestPages: a document with an address is a page of a site and is counted there. Others are counted as such.
@@ -72,6 +75,44 @@ func TestPages(t *testing.T) {
 	}
 	if count := *b.sites.pages[other.Site]; count.First != records.NoDate || count.Pages != 1 {
 		t.Errorf("count %+v", count)
+	}
+}
+
+// TestRedirects: a redirect to another site is counted, and goes to the shards of both sites, once if these are one.
+func TestRedirects(t *testing.T) {
+	marking := Marking{Pages: Paging{Rule: "host", URL: "url"}}
+	m, err := newMarker(marking, nil, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields, b := marking.fields(), newBlock(0, 0)
+	for _, d := range [][2]string{
+		{"http://a.org/1", "http://b.org/"}, {"http://www.a.org/2", "https://b.org/2"}, {"http://a.org/3", "http://www.a.org/"}, {"", "http://b.org/"}, {"http://a.org/4", ""},
+	} {
+		r := &Record{Content: corpus.Record{Others: make([][]byte, len(fields))}}
+		r.Content.Others[slices.Index(fields, "url")], r.Content.Others[slices.Index(fields, "canonical")] = []byte(d[0]), []byte(d[1])
+		m.pages.redirect(b, r, &corpus.File{Format: corpus.WARC})
+	}
+	m.pages.redirect(b, &Record{}, &corpus.File{Format: corpus.WARC})
+	if len(b.sites.redirects) != 1 || len(b.sites.pages) > 0 || len(b.pages) > 0 {
+		t.Fatalf("counts %v", b.sites)
+	}
+	var sites [2]uint64
+	for sites = range b.sites.redirects {
+	}
+	for shards, shardOf := range map[int]func(uint64) int{
+		1: func(uint64) int { return 0 },
+		2: func(site uint64) int { return slices.Index(sites[:], site) },
+	} {
+		counts := newSiteCounts()
+		counts.addAll(b.sites)
+		got := worktest.Read(t, records.Redirects, worktest.Write(t, worktest.Runs(t), func(run *runfile.Writer) error { return counts.write(run, shardOf) }))
+		for shard := range shards {
+			one, rest := records.NextRedirect(got[shard])
+			if want := (records.Redirect{Site: sites[0], Other: sites[1], Pages: 2}); one != want || len(rest) > 0 || len(got) != shards {
+				t.Errorf("shard %d of %d: %+v, want %+v", shard, len(got), one, want)
+			}
+		}
 	}
 }
 
