@@ -20,7 +20,7 @@ type Source interface {
 type Decoder interface {
 	// Decode reads one record of a batch with the given header. The error says in a few words why the record
 	// is not a document. Its reader knows the file and position already. The error is a [PassedOver] if no
-	// document was to be expected there. The Record is valid until the next call.
+	// document was to be expected there; the Record may have Others then. It is valid until the next call.
 	Decode(header, record []byte) (Record, error)
 }
 

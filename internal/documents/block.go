@@ -23,7 +23,7 @@ type block struct {
 	sources sources.Tally // documents of each source
 	values  valueCounts   // the same, if a value is the source
 	pages   []byte        // records of pages of sites
-	sites   siteCounts    // pages of each site
+	sites   siteCounts    // pages of each site, and redirects
 	texts   work.Texts
 	isWhole bool // see [Kept]
 
@@ -34,7 +34,7 @@ type block struct {
 // given number of bits.
 func newBlock(keys, simHashBits int) *block {
 	return &block{
-		builder: sketchblock.NewBuilder(keys, sketch.SimHashWords(simHashBits)), values: valueCounts{}, sites: siteCounts{}, baseTexts: records.Sightings{},
+		builder: sketchblock.NewBuilder(keys, sketch.SimHashWords(simHashBits)), values: valueCounts{}, sites: newSiteCounts(), baseTexts: records.Sightings{},
 	}
 }
 
@@ -47,7 +47,7 @@ func (b *block) reset() {
 	clear(b.passed)
 	clear(b.values)
 	b.pages = b.pages[:0]
-	clear(b.sites)
+	b.sites.forget()
 	clear(b.baseTexts)
 }
 

@@ -130,6 +130,7 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 	}
 	if r.PassedOver != "" {
 		b.passed = b.passed.Add(work.PassedOver{r.PassedOver: 1})
+		f.marker.pages.redirect(b, r, file)
 		return nil
 	}
 	if r.Fault != "" {

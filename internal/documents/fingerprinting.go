@@ -70,7 +70,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number])
 	defer reader.close()
 	reader.total = f.expansion
-	values, sites := valueCounts{}, siteCounts{}
+	values, sites := valueCounts{}, newSiteCounts()
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		o.Counts.Add(b.counts)
 		o.PassedOver = o.PassedOver.Add(b.passed)
@@ -81,7 +81,7 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.Desk) er
 				return err
 			}
 		}
-		if sites.addAll(b.sites); len(sites) >= mostSites {
+		if sites.addAll(b.sites); sites.isFull() {
 			if err := sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
 				return err
 			}

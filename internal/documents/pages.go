@@ -11,7 +11,6 @@ import (
 	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/preference"
 	"mirrorbeam/internal/records"
-	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/site"
 	"mirrorbeam/internal/webtext"
 	"mirrorbeam/internal/work"
@@ -94,11 +93,7 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 		Site: p.hash.of([]byte(name)), Path: p.hash.of([]byte(path)), Login: string(r.Content.Others[p.login]) == "true",
 		Start: path == "", Address: text[:min(len(text), mostAddressBytes)],
 	}
-	if original, ok := site.Parse(string(r.Content.Others[p.canonical])); ok {
-		if other, _ := p.paging.Rule.Of(original); other != name {
-			page.Original = p.hash.of([]byte(other))
-		}
-	}
+	page.Original = p.original(r, name)
 	copy(page.Language[:], webtext.BaseLanguage(r.Content.Others[p.language]))
 	if markup := r.Content.Others[p.markup]; len(markup) == records.MarkupSize {
 		page.Markup = markup
@@ -112,6 +107,29 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 		count.First = seconds
 	}
 	b.sites.add(count, func() string { return siteName(name) })
+}
+
+// redirect counts a redirect from a page of a site to another site. Records that lead nowhere have no other fields.
+func (p *pager) redirect(b *block, r *Record, file *corpus.File) {
+	if p.paging.Rule == "" || len(r.Content.Others) == 0 {
+		return
+	}
+	if _, address, ok := p.address(r, file); ok {
+		name, _ := p.paging.Rule.Of(address)
+		if other := p.original(r, name); other != 0 {
+			b.sites.redirects[[2]uint64{p.hash.of([]byte(name)), other}]++
+		}
+	}
+}
+
+// original returns the hash of the other site that a page of a site says that it belongs to, 0 if there is none.
+func (p *pager) original(r *Record, name string) uint64 {
+	if original, ok := site.Parse(string(r.Content.Others[p.canonical])); ok {
+		if other, _ := p.paging.Rule.Of(original); other != name {
+			return p.hash.of([]byte(other))
+		}
+	}
+	return 0
 }
 
 // mostSiteBytes is the length of the longest name of a site that is shown in full.
@@ -129,43 +147,8 @@ func siteName(name string) string {
 	return output.Text(name[:end]) + "…"
 }
 
-// siteCounts counts the pages of sites, by the hashes of their names.
-type siteCounts map[uint64]*records.SiteCount
-
-// add adds a count. It asks for the name of a new site.
-func (c siteCounts) add(count records.SiteCount, name func() string) {
-	known := c[count.Site]
-	if known == nil {
-		count.Name = name()
-		c[count.Site] = &count
-		return
-	}
-	known.Add(count)
-}
-
-// addAll adds other counts.
-func (c siteCounts) addAll(other siteCounts) {
-	for _, count := range other {
-		c.add(*count, func() string { return count.Name })
-	}
-}
-
-// write writes the counts to shards, of which the shard of a site is given, and forgets them.
-func (c siteCounts) write(run *runfile.Writer, shardOf func(site uint64) int) error {
-	for _, count := range c {
-		if err := records.WriteSiteCount(run, shardOf(count.Site), *count); err != nil {
-			return err
-		}
-	}
-	clear(c)
-	return nil
-}
-
 // rangeOf returns the task that counts the pages of a site.
 func (p Paging) rangeOf(site uint64) int { return records.ShardOf(site, p.Ranges) }
-
-// mostSites is the number of sites whose pages a task counts before it writes the counts.
-const mostSites = 1 << 14
 
 // OpenPages returns the pages of a split, in the order of documents.
 func OpenPages(w *work.Desk, buffer int) (Pages, error) {

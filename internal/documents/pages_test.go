@@ -1,13 +1,16 @@
 package documents
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/docref"
 	"mirrorbeam/internal/records"
+	"mirrorbeam/internal/runfile"
 	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/work/worktest"
 )
 
 // TestPages: a document with an address is a page of a site and is counted there. Others are counted as such.
@@ -41,8 +44,8 @@ func TestPages(t *testing.T) {
 		}
 		m.pages.add(b, docref.Ref(10*i), r, &corpus.File{Format: corpus.JSONLines}, 100+i)
 	}
-	if b.counts.Unsited != 4 || len(b.sites) != 2 {
-		t.Errorf("%d documents without a site, %d sites", b.counts.Unsited, len(b.sites))
+	if b.counts.Unsited != 4 || len(b.sites.pages) != 2 {
+		t.Errorf("%d documents without a site, %d sites", b.counts.Unsited, len(b.sites.pages))
 	}
 	if rejects := string(b.rejects); b.counts.Rejected != 2 || !strings.Contains(rejects, `url is no address of a page: \"123\"`) || !strings.Contains(rejects, ":99999") {
 		t.Errorf("%d rejects: %s", b.counts.Rejected, rejects)
@@ -67,11 +70,49 @@ func TestPages(t *testing.T) {
 	if en := [3]byte{'e', 'n'}; one.Language != en || same.Language != en || other.Language != [3]byte{} || got[3].Language != [3]byte{'g', 's', 'w'} {
 		t.Errorf("languages %q, %q, %q and %q", one.Language, same.Language, other.Language, got[3].Language)
 	}
-	if count := *b.sites[one.Site]; count != (records.SiteCount{Site: one.Site, Pages: 3, Text: 306, Logins: 1, First: 1577923200, Name: "a.org"}) {
+	if count := *b.sites.pages[one.Site]; count != (records.SiteCount{Site: one.Site, Pages: 3, Text: 306, Logins: 1, First: 1577923200, Name: "a.org"}) {
 		t.Errorf("count %+v", count)
 	}
-	if count := *b.sites[other.Site]; count.First != records.NoDate || count.Pages != 1 {
+	if count := *b.sites.pages[other.Site]; count.First != records.NoDate || count.Pages != 1 {
 		t.Errorf("count %+v", count)
+	}
+}
+
+// TestRedirects: a redirect to another site is counted, and goes to the shards of both sites, once if these are one.
+func TestRedirects(t *testing.T) {
+	marking := Marking{Pages: Paging{Rule: "host", URL: "url"}}
+	m, err := newMarker(marking, nil, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields, b := marking.fields(), newBlock(0, 0)
+	for _, d := range [][2]string{
+		{"http://a.org/1", "http://b.org/"}, {"http://www.a.org/2", "https://b.org/2"}, {"http://a.org/3", "http://www.a.org/"}, {"", "http://b.org/"}, {"http://a.org/4", ""},
+	} {
+		r := &Record{Content: corpus.Record{Others: make([][]byte, len(fields))}}
+		r.Content.Others[slices.Index(fields, "url")], r.Content.Others[slices.Index(fields, "canonical")] = []byte(d[0]), []byte(d[1])
+		m.pages.redirect(b, r, &corpus.File{Format: corpus.WARC})
+	}
+	m.pages.redirect(b, &Record{}, &corpus.File{Format: corpus.WARC})
+	if len(b.sites.redirects) != 1 || len(b.sites.pages) > 0 || len(b.pages) > 0 {
+		t.Fatalf("counts %v", b.sites)
+	}
+	var sites [2]uint64
+	for sites = range b.sites.redirects {
+	}
+	for shards, shardOf := range map[int]func(uint64) int{
+		1: func(uint64) int { return 0 },
+		2: func(site uint64) int { return slices.Index(sites[:], site) },
+	} {
+		counts := newSiteCounts()
+		counts.addAll(b.sites)
+		got := worktest.Read(t, records.Redirects, worktest.Write(t, worktest.Runs(t), func(run *runfile.Writer) error { return counts.write(run, shardOf) }))
+		for shard := range shards {
+			one, rest := records.NextRedirect(got[shard])
+			if want := (records.Redirect{Site: sites[0], Other: sites[1], Pages: 2}); one != want || len(rest) > 0 || len(got) != shards {
+				t.Errorf("shard %d of %d: %+v, want %+v", shard, len(got), one, want)
+			}
+		}
 	}
 }
 
@@ -83,8 +124,8 @@ func TestNoPages(t *testing.T) {
 	}
 	b := newBlock(0, 0)
 	m.pages.add(b, 1, &Record{}, &corpus.File{}, 7)
-	if _, _, ok := m.pages.address(&Record{}, &corpus.File{}); ok || len(b.pages) > 0 || len(b.sites) > 0 || b.counts != (work.Counts{}) {
-		t.Errorf("pages %x of %d sites, counts %+v", b.pages, len(b.sites), b.counts)
+	if _, _, ok := m.pages.address(&Record{}, &corpus.File{}); ok || len(b.pages) > 0 || len(b.sites.pages) > 0 || b.counts != (work.Counts{}) {
+		t.Errorf("pages %x of %d sites, counts %+v", b.pages, len(b.sites.pages), b.counts)
 	}
 }
 

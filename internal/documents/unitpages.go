@@ -47,7 +47,20 @@ func (r *recalling) countSites(piece runfile.Piece) error {
 	for err == nil && len(packed) > 0 {
 		var count records.SiteCount
 		count, packed = records.NextSiteCount(packed)
-		if r.sites.add(count, func() string { return count.Name }); len(r.sites) >= mostSites {
+		if r.sites.add(count, func() string { return count.Name }); r.sites.isFull() {
+			err = r.sites.write(&r.Run, r.Kept.Pages.rangeOf)
+		}
+	}
+	return err
+}
+
+// countRedirects adds the redirects of a unit.
+func (r *recalling) countRedirects(piece runfile.Piece) error {
+	packed, err := r.ReadPiece(0, piece)
+	for err == nil && len(packed) > 0 {
+		var one records.Redirect
+		one, packed = records.NextRedirect(packed)
+		if r.sites.redirects[[2]uint64{one.Site, one.Other}] += one.Pages; r.sites.isFull() {
 			err = r.sites.write(&r.Run, r.Kept.Pages.rangeOf)
 		}
 	}

@@ -98,7 +98,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 	run.Durable = true
 	defer run.Abort()
 	all := make([]stretchFigures, len(split))
-	shard, values, sites := 0, valueCounts{}, siteCounts{}
+	shard, values, sites := 0, valueCounts{}, newSiteCounts()
 	thisUnit := func(uint64) int { return shard }
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		for split[shard].File != b.file { // a new split has one stretch of a file
@@ -113,7 +113,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 				return err
 			}
 		}
-		if sites.addAll(b.sites); len(sites) >= mostSites {
+		if sites.addAll(b.sites); sites.isFull() {
 			if err := sites.write(run, thisUnit); err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ func (f *Fingerprinting) makeUnits(ctx context.Context, number int, w *work.Desk
 
 // recall makes the run of a split from units, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, units []Unit, w *work.Desk) error {
-	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: siteCounts{}}
+	r := recalling{Fingerprinting: f, Desk: w, number: number, runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts()}
 	for i, stretch := range f.inputs.Splits[number] {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -212,6 +212,8 @@ func (r *recalling) unit(u Unit, stretch corpus.Stretch) (err error) {
 			err = r.pages(piece, stretch.File)
 		case records.SiteCounts:
 			err = r.countSites(piece)
+		case records.Redirects:
+			err = r.countRedirects(piece)
 		case records.SourceCounts:
 			err = r.countValues(piece)
 		case records.StretchFigures:

@@ -92,14 +92,19 @@ type warcDecoder struct {
 	others [][]byte
 }
 
-// Decode returns the text of a page. The id of the record is the id of the document.
+// Decode returns the text of a page. The id of the record is the id of the document. Of a redirect, which is passed over, it
+// returns the other fields.
 func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 	record, err := d.parser.Parse(raw)
 	if err != nil {
 		return corpus.Record{}, err
 	}
 	if record.Use != warc.Document {
-		return corpus.Record{}, corpus.PassedOver(record.Use.String())
+		passed := corpus.Record{}
+		if len(record.Location) > 0 {
+			passed.Others = d.readOthers(&record)
+		}
+		return passed, corpus.PassedOver(record.Use.String())
 	}
 	texts := d.text.of(webtext.Page{Content: record.Payload, MediaType: record.MediaType, Charset: record.Charset})
 	id := bytes.TrimSuffix(bytes.TrimPrefix(record.ID, []byte("<")), []byte(">"))
@@ -128,7 +133,9 @@ func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 		case Markup:
 			value = markupValue(r.Payload)
 		case Canonical:
-			value = canonicalValue(r.Payload)
+			if value = canonicalValue(r.Payload); len(r.Location) > 0 {
+				value = destination(r)
+			}
 		}
 		if len(value) == 0 {
 			value = nil
@@ -136,4 +143,17 @@ func (d *warcDecoder) readOthers(r *warc.Record) [][]byte {
 		d.others = append(d.others, value)
 	}
 	return d.others
+}
+
+// destination returns the address that a redirect leads to, nil if it is none.
+func destination(r *warc.Record) []byte {
+	from, err := url.Parse(string(r.URL))
+	if err != nil {
+		return nil
+	}
+	to, err := from.Parse(string(r.Location))
+	if err != nil {
+		return nil
+	}
+	return []byte(to.String())
 }

@@ -21,6 +21,8 @@ type comparison struct {
 	tallies []tally                // by these numbers
 	own     map[uint64][][2]uint32 // of each site of the range: numbers of classes, and of its holdings in these
 	marks   uint64                 // classes of sites that were seen so far
+	// redirects counts those from one site to another, of sites in the classes.
+	redirects map[[2]uint64]int64
 }
 
 // link leads from a class to one with copies of its pages. The first link of a class leads to itself.
@@ -42,7 +44,7 @@ type tally struct {
 
 // newComparison takes in the sites and the classes of a range.
 func newComparison(l Limits, sites map[uint64]*records.Site, classes []records.PageClass) *comparison {
-	c := &comparison{limits: l, sites: sites, classes: classes, near: make([][]link, len(classes)), others: map[uint64]uint32{}, own: map[uint64][][2]uint32{}}
+	c := &comparison{limits: l, sites: sites, classes: classes, near: make([][]link, len(classes)), others: map[uint64]uint32{}, own: map[uint64][][2]uint32{}, redirects: map[[2]uint64]int64{}}
 	// Ids of classes are in the order of documents.
 	slices.SortFunc(classes, func(a, b records.PageClass) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range classes {
@@ -70,6 +72,20 @@ func newComparison(l Limits, sites map[uint64]*records.Site, classes []records.P
 		}
 	}
 	return c
+}
+
+// addRedirect takes in redirects from a site to another one. Only those between sites that have pages in common matter.
+func (c *comparison) addRedirect(r records.Redirect) {
+	_, isKnown := c.others[r.Site]
+	if _, is := c.others[r.Other]; is && isKnown {
+		c.redirects[[2]uint64{r.Site, r.Other}] += r.Pages
+	}
+}
+
+// addVotes adds the redirects from a site to another one to the pages that say that they belong there. It adds no more than the sites
+// have pages in common: a redirect costs nothing, so who writes more of them must not gain by it.
+func (c *comparison) addVotes(l *records.Link) {
+	l.Originals = min(l.Originals+c.redirects[[2]uint64{l.Site, l.Other}], l.Pages)
 }
 
 // match is a page of a site and a copy on another one.
@@ -202,6 +218,8 @@ func (c *comparison) describe(ctx context.Context, of *records.Site, others []ui
 			return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.near, b.near))
 		})
 		c.add(&pair.Second, all[:n])
+		c.addVotes(&pair.First.Link)
+		c.addVotes(&pair.Second)
 		if err := emit(&pair); err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ type mirrorGraph struct {
 	nodes map[uint64]uint32 // number of each site
 	sites []*records.Site   // by number
 	edges []mirrorEdge
-	// votes counts, by site, the pages of its mirrors that name it as their original.
+	// votes counts, by site, the pages of its mirrors that name it as their original, and redirects to it.
 	votes map[uint64]int64
 }
 

@@ -17,7 +17,7 @@ type Totalling struct{ Limits Limits }
 
 // Delivery returns the delivery of its tasks.
 func (Totalling) Delivery() work.Delivery {
-	return work.Delivery{Needed: []runfile.Kind{records.SiteCounts}, Extra: []runfile.Kind{records.SiteSums, records.PageClasses}}
+	return work.Delivery{Needed: []runfile.Kind{records.SiteCounts}, Extra: []runfile.Kind{records.SiteSums, records.PageClasses, records.Redirects}}
 }
 
 // Task adds up the sums of a range.
@@ -46,6 +46,13 @@ func (l Totalling) Task(ctx context.Context, t work.Task, w *work.Desk) error {
 	}
 	w.Figures.Records += int64(len(classes))
 	comparison := newComparison(l.Limits, sites, classes)
+	if err := eachRecord(ctx, w, records.Redirects, func(packed []byte) ([]byte, error) {
+		one, rest := records.NextRedirect(packed)
+		comparison.addRedirect(one)
+		return rest, nil
+	}); err != nil {
+		return err
+	}
 	for _, hash := range order {
 		if err := comparison.site(ctx, sites[hash], func(pair *records.SitePair) error {
 			return records.WriteSitePair(&w.Run, records.ShardOf(pair.Second.Site, shards), pair)

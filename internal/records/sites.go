@@ -31,6 +31,12 @@ func (c *SiteCount) Add(other SiteCount) {
 	c.First = min(c.First, other.First)
 }
 
+// Redirect counts the pages of a site that lead to another one.
+type Redirect struct {
+	Site, Other uint64 // hashes of the names
+	Pages       int64
+}
+
 // SiteSum is what is to be taken off a SiteCount. Rarity is that of package mirrors.
 type SiteSum struct {
 	Site uint64
@@ -64,7 +70,7 @@ type Link struct {
 	Logins      int64 // pages that ask for a password
 	Starts      int64 // pages that are nearly the first page of the other site
 	Forms       int64 // pages that are nearly a page of the other site that asks for a password
-	Originals   int64 // pages that say that they belong to the other site
+	Originals   int64 // pages that say that they belong to the other site, and redirects there
 	Markup      int64 // sum of the similarities of the markup of pages to that of their copies, in the same units
 	MarkupPages int64 // pages of which this is known
 	// SameLanguage counts the pages in the language of their copies, of the LanguagePages of which this is known.
@@ -252,6 +258,17 @@ func (u *unpacker) siteCount() SiteCount {
 func NextSiteCount(packed []byte) (SiteCount, []byte) {
 	u := unpacker{packed}
 	return u.siteCount(), u.b
+}
+
+// WriteRedirect writes the record to a shard: 24 bytes.
+func WriteRedirect(run *runfile.Writer, shard int, r Redirect) error {
+	return write(run, Redirects, shard, func(p *packer) { p.numbers(int64(r.Site), int64(r.Other), r.Pages) })
+}
+
+// NextRedirect reads the first record and returns the bytes of the others.
+func NextRedirect(packed []byte) (Redirect, []byte) {
+	u := unpacker{packed}
+	return Redirect{Site: uint64(u.number()), Other: uint64(u.number()), Pages: u.number()}, u.b
 }
 
 // WriteSiteSum writes the record to a shard: 48 bytes.

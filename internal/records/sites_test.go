@@ -14,6 +14,7 @@ import (
 // drawn is a set of records about sites.
 type drawn struct {
 	count   records.SiteCount
+	lead    records.Redirect
 	sum     records.SiteSum
 	link    records.Link
 	site    records.Site
@@ -32,6 +33,7 @@ func draw(random *rand.Rand) (d drawn) {
 		return string(b)
 	}
 	d.count = records.SiteCount{Site: random.Uint64(), Pages: number(), Text: number(), Logins: number(), First: -number(), Name: text()}
+	d.lead = records.Redirect{Site: random.Uint64(), Other: random.Uint64(), Pages: number()}
 	d.sum = records.SiteSum{Site: random.Uint64(), Repeats: number(), RepeatedText: number(), Common: number(), CommonText: number(), Alike: number()}
 	d.link = records.Link{
 		Site: random.Uint64(), Other: random.Uint64(), Pages: number(), Text: number(), Rarity: number(), Weight: number(), SamePath: number(),
@@ -69,7 +71,7 @@ func TestSiteRecords(t *testing.T) {
 			for _, err := range []error{
 				records.WriteSiteCount(run, 3, d.count), records.WriteSiteSum(run, 3, d.sum), records.WriteSitePair(run, 3, &records.SitePair{First: d.half, Second: d.link}),
 				records.WriteSite(run, 3, d.site), records.WriteMirrored(run, 3, &d.half, &d.half), records.WriteGrouped(run, 3, d.grouped),
-				records.WriteShardPage(run, 3, d.page),
+				records.WriteShardPage(run, 3, d.page), records.WriteRedirect(run, 3, d.lead),
 			} {
 				if err != nil {
 					return err
@@ -79,7 +81,7 @@ func TestSiteRecords(t *testing.T) {
 		return nil
 	})
 	packed := map[runfile.Kind][]byte{}
-	for _, kind := range []runfile.Kind{records.SiteCounts, records.SiteSums, records.SitePairs, records.Sites, records.Mirrored, records.Grouped} {
+	for _, kind := range []runfile.Kind{records.SiteCounts, records.SiteSums, records.SitePairs, records.Sites, records.Mirrored, records.Grouped, records.Redirects} {
 		packed[kind] = worktest.Read(t, kind, path)[3]
 	}
 	pieces, err := runfile.Pieces(path)
@@ -98,6 +100,7 @@ func TestSiteRecords(t *testing.T) {
 		var page records.SplitPage
 		got.count, packed[records.SiteCounts] = records.NextSiteCount(packed[records.SiteCounts])
 		got.sum, packed[records.SiteSums] = records.NextSiteSum(packed[records.SiteSums])
+		got.lead, packed[records.Redirects] = records.NextRedirect(packed[records.Redirects])
 		var sites *records.SitePair
 		sites, packed[records.SitePairs] = records.NextSitePair(packed[records.SitePairs])
 		got.link = sites.Second

@@ -8,8 +8,8 @@ import (
 
 // httpHead is what matters of the head of an HTTP response.
 type httpHead struct {
-	status                        int
-	contentType, encoding, coding []byte
+	status                                  int
+	contentType, encoding, coding, location []byte
 }
 
 // parseHTTP splits a response into its head and its body.
@@ -33,6 +33,8 @@ func parseHTTP(block []byte) (head httpHead, body []byte, err error) {
 			head.encoding = value
 		case is(name, "transfer-encoding"):
 			head.coding = value
+		case is(name, "location"):
+			head.location = value
 		}
 	}
 	return head, rest, nil

@@ -56,6 +56,8 @@ type Record struct {
 	Date []byte
 	// Status is the HTTP status; 0 for a record without one.
 	Status int
+	// Location is where a redirect leads, a response of a status of 3xx, as it stands there; nil for other records.
+	Location []byte
 	// MediaType is that of the payload, in lower case and without parameters; empty if unknown.
 	MediaType string
 	// Charset is the charset parameter of the media type, as it stands there.
@@ -192,6 +194,9 @@ func (p *Parser) response(r Record, block []byte) (Record, error) {
 	if r.Status = head.status; r.Status != 200 {
 		r.Use = OtherStatus
 		r.MediaType, r.Charset = mediaType(head.contentType)
+		if r.Status/100 == 3 {
+			r.Location = head.location
+		}
 		return r, nil
 	}
 	return p.page(r, body, head)

@@ -21,10 +21,11 @@ type told struct {
 	Status              int
 	MediaType, Charset  string
 	Languages, Payload  string
+	Location            string
 }
 
 func tell(r Record) told {
-	return told{r.Use, r.Type, string(r.ID), string(r.URL), string(r.Date), r.Status, r.MediaType, string(r.Charset), string(r.Languages), string(r.Payload)}
+	return told{r.Use, r.Type, string(r.ID), string(r.URL), string(r.Date), r.Status, r.MediaType, string(r.Charset), string(r.Languages), string(r.Payload), string(r.Location)}
 }
 
 // warcOf returns a WARC record of a type, with further header lines.
@@ -54,6 +55,12 @@ func (r told) with(status int, mediaType string) told {
 	return r
 }
 
+// to returns a redirect that leads to a location.
+func (r told) to(location string) told {
+	r.Location = location
+	return r
+}
+
 // in returns a record with languages.
 func (r told) in(languages string) told {
 	r.Languages = languages
@@ -80,6 +87,8 @@ func TestParse(t *testing.T) {
 		"image":                {warcOf("response", http, ok+"Content-Type: image/png\r\n\r\nhi"), about(OtherType, "response").with(200, "image/png")},
 		"style sheet":          {warcOf("response", http, ok+"Content-Type: text/css\r\n\r\nhi"), about(OtherType, "response").with(200, "text/css")},
 		"not found":            {warcOf("response", http, "HTTP/1.1 404 Not Found\r\n"+html+"\r\nhi"), about(OtherStatus, "response").with(404, "text/html")},
+		"not found, elsewhere": {warcOf("response", http, "HTTP/1.1 404 Not Found\r\nLocation: http://b.example/\r\n\r\n"), about(OtherStatus, "response").with(404, "")},
+		"redirect":             {warcOf("response", http, "HTTP/1.1 301 Moved\r\nlocation:  http://b.example/x \r\n"+html+"\r\nhi"), about(OtherStatus, "response").with(301, "text/html").to("http://b.example/x")},
 		"nothing":              {warcOf("response", http, ""), about(OtherStatus, "response")},
 		"name server":          {warcOf("response", "Content-Type: text/dns\r\n", "a.example. 1 IN A 1.2.3.4"), about(OtherType, "response").with(0, "text/dns")},
 		"resource":             {warcOf("resource", html, "hi"), page("resource", "text/html", "", "hi")},
