@@ -253,6 +253,10 @@ func TestCarriageReturns(t *testing.T) {
 			}
 		}
 	}
+	mixed := documentsOf(t, "m.csv", "id,text\r1,one\r2,two\n3,three\n4,four\r5,five\n", idAndText)
+	if len(mixed) != 3 || mixed[0].texts != "one" || !strings.Contains(mixed[1].fault, "one kind of line ends") || mixed[2].texts != "five" {
+		t.Errorf("mixed line ends: %+v", mixed)
+	}
 	quoted := "id,text\r1,\"one\rand\nmore\"\r2,two"
 	if got := documentsOf(t, "q.csv", quoted, idAndText); len(got) != 2 || got[0].texts != "one\rand\nmore" || got[1].texts != "two" {
 		t.Errorf("%+v", got)

@@ -164,12 +164,19 @@ func (d *csvDecoder) setHeader(header []byte) error {
 func (d *csvDecoder) read(record []byte) ([]string, error) {
 	d.content.Reset(record)
 	d.buffer.Reset(&d.content)
+	begin := d.reader.InputOffset()
 	values, err := d.reader.Read()
 	if fault, is := errors.AsType[*csv.ParseError](err); is {
 		return nil, fmt.Errorf("malformed record: %w", fault.Err)
 	}
+	if read := d.reader.InputOffset() - begin; err == nil && len(bytes.TrimRight(record[read:], "\r\n")) > 0 {
+		return nil, errMixedEnds
+	}
 	return values, err
 }
+
+// errMixedEnds is what is wrong with a record that holds another line end outside of quotes: nobody can tell which is meant.
+var errMixedEnds = errors.New("lines end with a carriage return in one place and with a line feed in another: write the file with one kind of line ends")
 
 // missingField says that a file has none of the wanted fields.
 func missingField(wanted, names []string) error {
