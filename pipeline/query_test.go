@@ -21,6 +21,7 @@ import (
 	"mirrorbeam/internal/query"
 	"mirrorbeam/internal/workspace"
 	"mirrorbeam/job"
+	"mirrorbeam/sketch"
 )
 
 type matchRow struct {
@@ -284,7 +285,7 @@ func TestOpenIndexSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("with another byte %d of %d: %v", at, len(good), err)
 		}
 	}
-	for _, version := range [][2]string{{`"sketch":2`, `"sketch":1`}, {`"unicode":"1`, `"unicode":"2`}} {
+	for _, version := range [][2]string{{fmt.Sprintf(`"sketch":%d`, sketch.Version), `"sketch":1`}, {`"unicode":"1`, `"unicode":"2`}} {
 		rewrite(reseal(t, good, version[0], version[1]))
 		refused("made with version")
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/state"
 	"mirrorbeam/internal/warnings"
 )
 
@@ -52,11 +53,13 @@ func TestWatchedNights(t *testing.T) {
 	}{
 		{[]func(){func() { bank(own) }, copies}, []string{"new bank-login.test 1", "new copy.test 4"}, "new-suspects"},
 		{[]func(){func() { bank(own) }, copies, flood}, []string{"new https://bank.example/p0 110"}, "new-suspects"},
-		{[]func(){func() { bank(own) }, copies, flood, func() { add("bank.example.login.test", "x", texts[0]) }}, []string{"new bank.example.login.test 1"}, "new-suspects"},
+		{[]func(){func() { bank(own) }, copies, flood, func() { add("bank.example.login.test", "x", texts[0]) }, func() { add("portal.test", "in", texts[0]) }}, []string{
+			"grown https://bank.example/p0 111", "new bank.example.login.test 1", "new portal.test 1",
+		}, "new-suspects"},
 		{[]func(){func() { bank(func(int) string { return texts[10] }) }, copies, flood}, []string{
-			"changed bank.example 1", "unseen bank-login.test 1", "unseen bank.example.login.test 1", "unseen copy.test 4", "unseen https://bank.example/p0 110",
+			"changed bank.example 1", "unseen bank-login.test 1", "unseen bank.example.login.test 1", "unseen copy.test 4", "unseen https://bank.example/p0 111", "unseen portal.test 1",
 		}, "protected-changed"},
-		{[]func(){func() { bank(own) }, copies, flood}, nil, ""},
+		{[]func(){func() { bank(own) }, copies, flood}, []string{"shrunk https://bank.example/p0 110"}, ""},
 		{[]func(){func() { bank(own) }, flood, func() { add("bank-login.test", "in", texts[11]) }}, []string{"gone bank-login.test 0", "unseen copy.test 4"}, "gone-suspects"},
 		{[]func(){func() { bank(own) }, func() { add("copy.test", "c0", texts[12]) }}, []string{"gone copy.test 0", "unseen https://bank.example/p0 110"}, "gone-suspects"},
 		{[]func(){copies}, []string{"changed bank.example 0"}, "protected-changed"},
@@ -68,6 +71,7 @@ func TestWatchedNights(t *testing.T) {
 		put(t, filepath.Join(config.Input[0], "crawl.jsonl"), []byte(crawled.String()), plain)
 		config.Output = filepath.Join(t.TempDir(), "out")
 		s := runJob(t, config)
+		acknowledge(t, config.State)
 		var got []string
 		for _, change := range decodeRows[output.Change](t, output.Changes, readOutput(t, config.Output, output.Changes)) {
 			if change.Of == output.Suspects || change.Of == output.Protected {
@@ -81,5 +85,18 @@ func TestWatchedNights(t *testing.T) {
 		if isWarned := slices.ContainsFunc(s.Warnings, func(w warnings.Warning) bool { return w.Kind == warnings.ProtectedChanged }); isWarned != strings.Contains(c.failing, "protected") {
 			t.Errorf("night %d: warnings %v", night+1, s.Warnings)
 		}
+	}
+}
+
+// acknowledge takes note of all changes of a state.
+func acknowledge(t *testing.T, folder string) {
+	t.Helper()
+	s, err := state.Open(folder, "a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Acknowledge(s.Last.Number); err != nil {
+		t.Fatal(err)
 	}
 }

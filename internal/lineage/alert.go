@@ -54,10 +54,15 @@ func (a Alert) compare(other Alert) int {
 // All lists are by site and id; FollowAlerts sorts now.
 //
 // A new alert that an earlier run has had, too, names itself as the previous one. An alert that a campaign stands for is no change,
-// unless an earlier run has told of it by itself: then it goes on to be told.
+// unless an earlier run has told of it by itself: then it goes on to be told. So does an alert that joins a campaign which was told
+// of before, or nobody would hear of a new suspect behind an old flood; of one run that is the first [mostJoining].
 func FollowAlerts(of string, known, now []Alert, isUnseen func(Alert) bool, run Sighting) (changes []output.Change, all []Alert) {
 	slices.SortFunc(now, Alert.compare)
 	isLost := lost(known, now, isUnseen)
+	told, joined := map[uint64]bool{}, 0
+	for _, a := range known {
+		told[a.ID] = a.Pages > 0
+	}
 	for len(known) > 0 || len(now) > 0 {
 		before, after := Alert{First: run}, Alert{}
 		isKnown := len(now) == 0 || len(known) > 0 && known[0].compare(now[0]) <= 0
@@ -80,6 +85,9 @@ func FollowAlerts(of string, known, now []Alert, isUnseen func(Alert) bool, run 
 			before.Pages = 0
 		case before.Pages > 0:
 			after.Campaign = 0
+		case told[after.Campaign] && joined < mostJoining:
+			after.Campaign = 0
+			joined++
 		}
 		all = append(all, after)
 		if isNews := before.Pages != after.Pages || after.Unseen && !before.Unseen; after.Campaign != 0 || !isNews {
@@ -92,6 +100,9 @@ func FollowAlerts(of string, known, now []Alert, isUnseen func(Alert) bool, run 
 	}
 	return changes, all
 }
+
+// mostJoining is the number of alerts of a run that are told although a known campaign stands for them.
+const mostJoining = 100
 
 // lost returns what tells of a known alert that this run does not have whether the run could not have had it. Of a campaign it
 // could not if that is so of one of its sites.

@@ -70,7 +70,8 @@ func TestFollowCampaigns(t *testing.T) {
 		want, all                string
 	}{
 		{"a new campaign", "", "a1x b1x x2", "", "new x 2", "a1x b1x x2"},
-		{"a known one grows", "a1x x1", "a1x b1x x2", "", "grown x 2", "a1x b1x x2"},
+		{"a known one grows", "a1x x1", "a1x b1x x2", "", "new b 1,grown x 2", "a1x b1 x2"},
+		{"one that had gone comes again", "a1x x0", "a1x b1x x2", "", "new x 2", "a1x b1x x2"},
 		{"a known suspect goes on by itself", "a1", "a1x b1x x2", "", "new x 2", "a1 b1x x2"},
 		{"a known suspect that has gone", "a0", "a1x x1", "", "new x 1", "a1x x1"},
 		{"a member by itself again", "a1x x1", "a1", "", "new a 1,gone x 0", "a1 x0"},
