@@ -114,7 +114,7 @@ type Stage struct {
 func summarize(config job.Config, all []sources.Source, result outputs.Result, metered *metrics.Results) Summary {
 	table := sources.Table(all, result.Sources)
 	found := warnings.Findings{
-		Counts: result.Counts, Texts: result.Texts, Repeated: result.Repeated, Sources: table, Templates: result.Templates, Bridges: result.Bridges, Largest: result.Largest,
+		Counts: result.Counts, Mirrors: result.Mirrors, Texts: result.Texts, Repeated: result.Repeated, Sources: table, Templates: result.Templates, Bridges: result.Bridges, Largest: result.Largest,
 	}
 	s := Summary{
 		Version: version(), Config: config,

@@ -52,6 +52,9 @@ func (s *SiteRows) Task(_ context.Context, t work.Task, w *work.Desk) error {
 				Site: one.Name, Pages: one.Pages, Duplicates: one.Repeats, First: dateText(one.First),
 				Rank: s.lists.rank(one.Name), Protected: s.lists.isProtected(one.Name),
 			}
+			if of.Protected {
+				w.Outcome.Mirrors.Protected++
+			}
 			if in, is := groups[one.Site]; is {
 				of.Group, of.Primary = in.Primary, in.Primary == one.Name
 				of.GroupSites, of.Cohesion = in.Sites, rounded(float64(in.Cohesion)/records.Unit)

@@ -24,9 +24,9 @@ var places = map[string]string{
 	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
 	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.Expanding): "rejects",
 	string(warnings.NoText): "rejects", string(warnings.RepeatedID): "clusters",
-	string(warnings.ProtectedChanged): "suspects",
-	alertSuspect:                      "suspects",
-	alertCrowded:                      "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
+	string(warnings.ProtectedChanged): "suspects", string(warnings.ProtectedMissing): "suspects",
+	alertSuspect: "suspects",
+	alertCrowded: "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
 }
 
 // hiddenTexts are the warnings of summary.json without the names in them.
@@ -41,6 +41,7 @@ var hiddenTexts = map[warnings.Kind]string{
 	warnings.NoText:           "Records are rejected since their text is null or missing",
 	warnings.RepeatedID:       "Several documents have one id: to join results with the input by id takes one for another",
 	warnings.ShortRecords:     "Most records are short: a word more at an end makes a near-duplicate",
+	warnings.ProtectedMissing: "No site is on the list of protected ones, so nobody is found who copies one",
 	warnings.ProtectedChanged: "A protected site has too little left of what it was to tell who copies it",
 }
 

@@ -44,10 +44,12 @@ const (
 	OnePair Kind = "one_pair"
 	// ProtectedChanged: a protected site has too little left of what it was in the last run to be compared.
 	ProtectedChanged Kind = "protected_changed"
+	// ProtectedMissing: there are no pages of any protected site, so nobody is found who copies one.
+	ProtectedMissing Kind = "protected_missing"
 )
 
 // Kinds are all kinds of warnings, in the order in which they are listed.
-var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, Expanding, ShortRecords, LikelyTemplate, OnePair, ProtectedChanged}
+var Kinds = []Kind{Removal, LargeCluster, TextField, NoText, RepeatedID, SourceLoss, Expanding, ShortRecords, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
 
 // Warning is a sentence for the user.
 type Warning struct {
@@ -64,12 +66,13 @@ type Warning struct {
 
 // IsGrave reports whether the warning is told before all else.
 func (w Warning) IsGrave() bool {
-	return w.Kind == Removal || w.Kind == LargeCluster || w.Kind == ProtectedChanged
+	return slices.Contains([]Kind{Removal, LargeCluster, ProtectedChanged, ProtectedMissing}, w.Kind)
 }
 
 // Findings are what a job counted.
 type Findings struct {
 	Counts    work.Counts
+	Mirrors   work.MirrorFindings
 	Texts     work.Texts
 	Repeated  work.RepeatedIDs
 	Sources   []sources.Row
@@ -88,6 +91,7 @@ func Of(c *job.Config, found Findings) []Warning {
 	warnings = append(warnings, ofSources(c, found.Sources)...)
 	warnings = append(warnings, ofExpanding(c, found.Counts.Expanding)...)
 	warnings = append(warnings, ofShort(c, found)...)
+	warnings = append(warnings, ofProtected(c, found.Mirrors)...)
 	var listed []Warning
 	for _, t := range found.Templates.Named {
 		listed = append(listed, Warning{
@@ -189,6 +193,17 @@ func ofRepeated(c *job.Config, found Findings) []Warning {
 		A: found.Repeated.Example.First, B: found.Repeated.Example.Second,
 	}
 	return []Warning{w}
+}
+
+// ofProtected warns of a list of protected sites that no page belongs to.
+func ofProtected(c *job.Config, found work.MirrorFindings) []Warning {
+	if c.Protected == "" || !c.HasSites() || found.Protected > 0 {
+		return nil
+	}
+	return []Warning{{
+		Kind: ProtectedMissing, Flag: "--protected",
+		Text: fmt.Sprintf("none of %d sites is on the list of protected ones, so nobody is found who copies one: correct the names on the list, or add pages of these sites to the input", found.Sites),
+	}}
 }
 
 // ofShort warns of near-duplicates among short records.

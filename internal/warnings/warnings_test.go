@@ -7,6 +7,7 @@ import (
 
 	"mirrorbeam/internal/keep"
 	"mirrorbeam/internal/methods"
+	"mirrorbeam/internal/output"
 	"mirrorbeam/internal/sources"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/job"
@@ -26,6 +27,19 @@ func TestNoWarnings(t *testing.T) {
 	}
 	if got := Of(&config, Findings{Texts: work.Texts{Records: leastRecords - 1, Empty: leastRecords - 1}}); len(got) > 0 {
 		t.Errorf("of few records: %+v", got)
+	}
+}
+
+// TestProtectedMissing: a list of protected sites that no page belongs to protects nobody.
+func TestProtectedMissing(t *testing.T) {
+	config := job.Default()
+	config.Emit, config.Protected = []string{output.Suspects}, "ours.txt"
+	got := Of(&config, Findings{Mirrors: work.MirrorFindings{Sites: 5}})
+	if len(got) != 1 || got[0].Kind != ProtectedMissing || !got[0].IsGrave() || !strings.HasPrefix(got[0].Text, "none of 5 sites is") {
+		t.Errorf("%+v", got)
+	}
+	if got := Of(&config, Findings{Mirrors: work.MirrorFindings{Sites: 5, Protected: 1}}); len(got) > 0 {
+		t.Errorf("with a protected site: %+v", got)
 	}
 }
 

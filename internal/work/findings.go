@@ -11,6 +11,8 @@ type MirrorFindings struct {
 	Sites  int64 `json:"sites"`
 	Pairs  int64 `json:"pairs"`
 	Groups int64 `json:"groups"`
+	// Protected counts the sites that are protected.
+	Protected int64 `json:"protected,omitempty"`
 	// Suspects counts the sites that have copies of protected ones, and Campaigns the rows that stand for many of them.
 	Suspects  int64 `json:"suspects"`
 	Campaigns int64 `json:"campaigns,omitempty"`
@@ -57,6 +59,7 @@ func (f *MirrorFindings) Add(other MirrorFindings) {
 	f.Sites += other.Sites
 	f.Pairs += other.Pairs
 	f.Groups += other.Groups
+	f.Protected += other.Protected
 	f.Suspects += other.Suspects
 	f.Campaigns += other.Campaigns
 	for _, one := range other.TopMirrors {
