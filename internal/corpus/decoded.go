@@ -51,7 +51,8 @@ func Decoded(stream io.Reader) (io.ReadCloser, error) {
 		err = fmt.Errorf("%v stream: %w", compression, err)
 	}
 	if err != nil {
-		return nil, errors.Join(err, d.Close())
+		d.Close() // at best it says the same
+		return nil, err
 	}
 	return d, nil
 }

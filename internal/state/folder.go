@@ -21,9 +21,14 @@ func checkOwners(folder string) error {
 	}
 	parent := filepath.Dir(folder)
 	if err := storage.CheckFolder(parent); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the folder %s, in which it lies: %w", parent, err)
+		return fmt.Errorf("the folder %s, in which it lies: %w: name a state in a folder of your own", parent, err)
 	}
-	return errors.Join(storage.CheckOwner(folder), storage.CheckOwner(filepath.Join(folder, unitsName)))
+	for _, path := range []string{folder, filepath.Join(folder, unitsName)} {
+		if err := storage.CheckOwner(path); err != nil {
+			return fmt.Errorf("%s: %w: name another folder", path, err)
+		}
+	}
+	return nil
 }
 
 // checkKinds refuses a folder of the local disk in which something has the name of a file of a state and is none, such as
