@@ -20,6 +20,8 @@ type Alert struct {
 	Site string
 	// Campaign is the ID of the alert that stands for this one, 0 for none.
 	Campaign uint64
+	// Urgent says that the suspect's severity is high.
+	Urgent bool
 	// Unseen says that the last run could not tell whether the alert still holds. Pages is as it was.
 	Unseen bool
 	// First is when a run has first had the alert. It is of the state only: the run does not know it.
@@ -55,7 +57,8 @@ func (a Alert) compare(other Alert) int {
 //
 // A new alert that an earlier run has had, too, names itself as the previous one. An alert that a campaign stands for is no change,
 // unless an earlier run has told of it by itself: then it goes on to be told. So does an alert that joins a campaign which was told
-// of before, or nobody would hear of a new suspect behind an old flood; of one run that is the first [mostJoining].
+// of before, or nobody would hear of a new suspect behind an old flood; of one run that is the first [mostJoining]. An alert that
+// becomes urgent is new once more.
 func FollowAlerts(of string, known, now []Alert, isUnseen func(Alert) bool, run Sighting) (changes []output.Change, all []Alert) {
 	slices.SortFunc(now, Alert.compare)
 	isLost := lost(known, now, isUnseen)
@@ -90,10 +93,15 @@ func FollowAlerts(of string, known, now []Alert, isUnseen func(Alert) bool, run 
 			joined++
 		}
 		all = append(all, after)
-		if isNews := before.Pages != after.Pages || after.Unseen && !before.Unseen; after.Campaign != 0 || !isNews {
+		becomesUrgent := after.Urgent && !before.Urgent && before.Pages > 0
+		if isNews := before.Pages != after.Pages || after.Unseen && !before.Unseen || becomesUrgent; after.Campaign != 0 || !isNews {
 			continue
 		}
-		changes = append(changes, after.change(of, before.Pages))
+		change := after.change(of, before.Pages)
+		if becomesUrgent {
+			change.Change = output.New
+		}
+		changes = append(changes, change)
 		if isKnown {
 			changes[len(changes)-1].Previous = []string{before.Lineage()}
 		}
@@ -148,6 +156,7 @@ func (a Alert) change(of string, before int64) output.Change {
 const (
 	campaignMark = 1 << 31 // the campaign stands behind the name
 	unseenMark   = 1 << 30
+	urgentMark   = 1 << 29
 )
 
 // AppendAlert packs an alert: the id, the number of pages, the length of the name of the site with marks, the name, the campaign.
@@ -158,6 +167,9 @@ func AppendAlert(b []byte, a Alert) []byte {
 	}
 	if a.Unseen {
 		length |= unseenMark
+	}
+	if a.Urgent {
+		length |= urgentMark
 	}
 	b = binary.LittleEndian.AppendUint64(b, a.ID)
 	b = binary.LittleEndian.AppendUint64(b, uint64(a.Pages))
@@ -177,14 +189,14 @@ func NextAlert(b []byte) (a Alert, rest []byte, err error) {
 	}
 	a.ID, a.Pages = binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:]))
 	length := binary.LittleEndian.Uint32(b[16:])
-	name, campaign := int(length&^(campaignMark|unseenMark)), 0
+	name, campaign := int(length&^(campaignMark|unseenMark|urgentMark)), 0
 	if length&campaignMark != 0 {
 		campaign = 8
 	}
 	if b = b[header:]; len(b) < name+campaign {
 		return a, nil, errDamaged
 	}
-	a.Site, a.Unseen, b = string(b[:name]), length&unseenMark != 0, b[name:]
+	a.Site, a.Unseen, a.Urgent, b = string(b[:name]), length&unseenMark != 0, length&urgentMark != 0, b[name:]
 	if campaign > 0 {
 		if a.Campaign = binary.LittleEndian.Uint64(b); a.Campaign == 0 {
 			return a, nil, errDamaged

@@ -53,11 +53,12 @@ func TestFollowAlerts(t *testing.T) {
 // TestFollowCampaigns: what a campaign stands for is not told by itself, unless it has been before or stands by itself again. What could
 // not be looked for is told once, and stays.
 func TestFollowCampaigns(t *testing.T) {
-	// Words such as "b3x?" are the site b with 3 pages, in campaign x, not seen.
+	// Words such as "b3x?" are the site b with 3 pages, in campaign x, not seen; "b3!" is urgent.
 	alertsOf := func(words string) (alerts []Alert) {
 		for _, word := range strings.Fields(words) {
 			a := Alert{ID: uint64(word[0]), Pages: int64(word[1] - '0'), Site: word[:1]}
 			word, a.Unseen = strings.CutSuffix(word, "?")
+			word, a.Urgent = strings.CutSuffix(word, "!")
 			if len(word) > 2 {
 				a.Campaign = uint64(word[2])
 			}
@@ -82,6 +83,9 @@ func TestFollowCampaigns(t *testing.T) {
 		{"seen again", "a1?", "a1", "", "", "a1"},
 		{"seen again with more", "a1?", "a2", "", "grown a 2", "a2"},
 		{"seen, and gone", "a1?", "", "", "gone a 0", "a0"},
+		{"it becomes urgent", "a1", "a1!", "", "new a 1", "a1!"},
+		{"it was urgent", "a1!", "a2!", "", "grown a 2", "a2!"},
+		{"a campaign becomes urgent", "a1x x1", "a1x! x1!", "", "new x 1", "a1x! x1!"},
 		{"long gone, and not seen", "a0", "", "a", "", "a0"},
 	} {
 		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now), func(a Alert) bool { return strings.Contains(c.unseen, a.Site) }, Sighting{})
@@ -128,7 +132,7 @@ func TestAlertsOfManyRuns(t *testing.T) {
 
 func TestFileOfAlerts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "alerts")
-	want := append(alertsOf("a1 b0"), Alert{ID: 1 << 63, Pages: 1 << 40, Site: "\xff\x00", First: Sighting{1 << 40, -1}}, Alert{ID: 1, Campaign: 7}, Alert{ID: 2, Site: "c", Unseen: true})
+	want := append(alertsOf("a1 b0"), Alert{ID: 1 << 63, Pages: 1 << 40, Site: "\xff\x00", First: Sighting{1 << 40, -1}}, Alert{ID: 1, Campaign: 7}, Alert{ID: 2, Site: "c", Unseen: true}, Alert{ID: 3, Site: "d", Urgent: true, Campaign: 7})
 	if err := WriteAlerts(path, want); err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 		for _, c := range all {
 			of := c.row()
 			found.AddCampaign(newFinding(of))
-			if err := errors.Join(row(of), g.tellNext(w, lineage.Alert{ID: c.id, Pages: of.Sites, Site: c.what})); err != nil {
+			if err := errors.Join(row(of), g.tellNext(w, lineage.Alert{ID: c.id, Pages: of.Sites, Site: c.what, Urgent: of.Severity == output.HighSeverity})); err != nil {
 				return err
 			}
 		}
@@ -115,7 +115,7 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 			} else {
 				found.Suspects++
 			}
-			alert := lineage.Alert{ID: s.id(), Pages: of.Common, Site: of.Site, Campaign: s.campaign}
+			alert := lineage.Alert{ID: s.id(), Pages: of.Common, Site: of.Site, Campaign: s.campaign, Urgent: of.Severity == output.HighSeverity}
 			if err := errors.Join(row(of), g.tellNext(w, alert), ctx.Err()); err != nil {
 				return err
 			}
