@@ -113,7 +113,7 @@ func TestStreams(t *testing.T) {
 		t.Run(test.about, func(t *testing.T) {
 			file := store(t, test.content)
 			got := readAll(t, file, 1<<20)
-			want := reference(both, 1<<20)
+			want := reference(both, '\n', 1<<20)
 			if len(got.Lines) < test.lines || test.message == "" && len(got.Lines) != test.lines {
 				t.Errorf("%d lines, want %d", len(got.Lines), test.lines)
 			}
@@ -182,7 +182,7 @@ func TestPartialLineComesOut(t *testing.T) {
 // loss is reported.
 func TestEveryCut(t *testing.T) {
 	first, second := sample(0, 40), sample(40, 80)
-	want := reference(join(first, second), 1<<20)
+	want := reference(join(first, second), '\n', 1<<20)
 	for _, parts := range [][2][]byte{{gzipped(t, first), gzipped(t, second)}, {zstded(t, first), zstded(t, second)}} {
 		whole := join(parts[0], parts[1])
 		for cut := 8; cut < len(whole); cut++ {

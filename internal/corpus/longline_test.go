@@ -22,7 +22,7 @@ func TestLongLines(t *testing.T) {
 			content = append(content, '\n')
 		}
 		content = content[:len(content)-random.IntN(2)]
-		want := reference(content, limit)
+		want := reference(content, '\n', limit)
 		for _, stored := range [][]byte{content, gzipped(t, content), zstded(t, content)} {
 			file := store(t, stored)
 			held := 0

@@ -87,14 +87,14 @@ func store(t testing.TB, content []byte) File {
 	return file
 }
 
-// reference splits a whole stream at its newlines.
-func reference(content []byte, maxLine int) (f found) {
+// reference splits a whole stream at its line ends.
+func reference(content []byte, newline byte, maxLine int) (f found) {
 	offset := 0
 	if bytes.HasPrefix(content, []byte(ByteOrderMark)) {
 		offset = len(ByteOrderMark)
 	}
 	for offset < len(content) {
-		line, _, _ := bytes.Cut(content[offset:], []byte("\n"))
+		line, _, _ := bytes.Cut(content[offset:], []byte{newline})
 		if len(line) > maxLine {
 			f.Rejects = append(f.Rejects, Reject{Position: int64(offset), Message: fmt.Sprintf("line of %d bytes is longer than the limit of %d bytes set by max_document", len(line), maxLine)})
 		} else {
@@ -130,7 +130,7 @@ func TestStretches(t *testing.T) {
 		slices.Sort(cuts)
 		limit := leastLine + random.IntN(40)
 		file := File{Path: path, Size: int64(len(content))}
-		if diff := cmp.Diff(reference(content, limit), readAll(t, file, int64(limit), cuts...)); diff != "" {
+		if diff := cmp.Diff(reference(content, '\n', limit), readAll(t, file, int64(limit), cuts...)); diff != "" {
 			t.Fatalf("%q cut at %d with lines of at most %d, -want +got:\n%s", content, cuts, limit, diff)
 		}
 	}
@@ -148,7 +148,7 @@ func TestLargeBatches(t *testing.T) {
 		content = append(content, bytes.Repeat([]byte{byte('a' + i)}, length)...)
 		content = append(content, '\n')
 	}
-	want := reference(content, limit)
+	want := reference(content, '\n', limit)
 	if len(want.Rejects) != 4 {
 		t.Fatalf("%d rejects in the reference", len(want.Rejects))
 	}
@@ -163,7 +163,7 @@ func TestLargeBatches(t *testing.T) {
 	} {
 		expected := want
 		if strings.HasPrefix(about, "a limit") {
-			expected = reference(content[:10*BatchBytes], 1<<40)
+			expected = reference(content[:10*BatchBytes], '\n', 1<<40)
 		}
 		if !slices.Equal(expected.Lines, got.Lines) || !slices.Equal(expected.Rejects, got.Rejects) {
 			t.Errorf("%s: %d lines, rejects %v; want %d lines, rejects %v", about, len(got.Lines), got.Rejects, len(expected.Lines), expected.Rejects)
@@ -307,15 +307,19 @@ func TestIsBlank(t *testing.T) {
 // FuzzStretches is TestStretches for the fuzzer.
 func FuzzStretches(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbfa\nbb\r\n\nccc"), uint8(3), uint8(7), uint8(20))
+	f.Add([]byte("a\rbb\r\rccc\nd"), uint8(3), uint8(7), uint8(20))
 	f.Fuzz(func(t *testing.T, content []byte, first, second, limit uint8) {
 		size := int64(len(content))
 		cuts := []int64{min(int64(first), size), min(int64(first)+int64(second), size)}
-		file := store(t, content)
-		if file.Compression != None {
-			t.Skip()
+		file := File{Path: filepath.Join(t.TempDir(), "file")}
+		if err := os.WriteFile(file.Path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := inspect(&file, AutoFormat); err != nil || file.Compression != None {
+			t.Skip("no text")
 		}
 		maxLine := max(int(limit), leastLine)
-		if diff := cmp.Diff(reference(content, maxLine), readAll(t, file, int64(maxLine), cuts...)); diff != "" {
+		if diff := cmp.Diff(reference(content, lineEnd(file.CR), maxLine), readAll(t, file, int64(maxLine), cuts...)); diff != "" {
 			t.Fatalf("-want +got:\n%s", diff)
 		}
 	})
