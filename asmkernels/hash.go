@@ -35,7 +35,7 @@ const (
 // their meaning.
 type Hash struct {
 	short   shortKeys
-	long    [2][5]uint64 // four keys of a prefix for each half, and the addend in place of that of shortKeys
+	long    [2][5]uint64 // for each half four keys of a prefix, and an addend that replaces the one of shortKeys
 	points  [2]point     // where the polynomials of prefixes are taken
 	shingle []uint64     // the addend, then a factor for each place
 	run     []uint64     // the same for code points of a run

@@ -23,7 +23,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// Failing returns the conditions of [job.Config.FailOn] that the run meets: those of changes that nobody has acknowledged.
+// Failing returns the conditions of [job.Config.FailOn] that the run meets. Changes count until somebody acknowledges them.
 func (s *Summary) Failing() []string {
 	if s.State == nil {
 		return nil

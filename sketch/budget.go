@@ -43,7 +43,7 @@ type Budget struct {
 	err     error
 }
 
-// Begin begins a document, whose record takes so many bytes.
+// Begin begins a document. Record is the size of its record in bytes.
 func (b *Budget) Begin(record int64) {
 	if b == nil {
 		return

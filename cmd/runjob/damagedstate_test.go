@@ -36,7 +36,7 @@ var damages = []struct {
 type damagedJob struct {
 	t      *testing.T
 	config job.Config
-	// files are those of the whole state, by their paths, and rows what the job finds.
+	// files are all files of the state, by path. rows is what the job finds.
 	files map[string]string
 	rows  string
 }
@@ -93,7 +93,7 @@ func (w *damagedJob) run(ctx context.Context) error {
 	return nil
 }
 
-// results returns the rows of the results, but for those of changes.
+// results returns the rows of all results but the changes.
 func (w *damagedJob) results() string {
 	w.t.Helper()
 	var rows []string

@@ -5,7 +5,7 @@ package candidates
 // the whole shingle, and the number of the document's shingles that come before the key. The [Bitmap] of the document may
 // follow.
 
-// The words of Previous that a record of an exact key has in use: those of the previous key, and those of a bitmap.
+// The words of Previous that a record of an exact key uses: for the previous key, and for a bitmap.
 const (
 	prefixWords = 2
 	bitmapWords = 4

@@ -70,7 +70,7 @@ func CheckText(head []byte) error {
 	return nil
 }
 
-// isTar reports whether a file begins with the header of a tar archive: a sum in it is that of its bytes.
+// isTar reports whether a file begins with the header of a tar archive. The header holds the sum of its own bytes.
 func isTar(head []byte) bool {
 	const size, from, to = 512, 148, 156
 	if len(head) < size {

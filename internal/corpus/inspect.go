@@ -137,7 +137,7 @@ func readHead(stream io.Reader) ([]byte, error) {
 // storedHeadBytes is how many bytes of a compressed file are decoded to tell its format.
 const storedHeadBytes = 4 << 10
 
-// decodedHead returns the decoded form of the first bytes of a compressed file. The error is that of a format that is not read.
+// decodedHead returns the decoded form of the first bytes of a compressed file. It fails if the format is not read.
 // It ignores damage: reading the file will report it.
 func decodedHead(stored []byte) ([]byte, error) {
 	decoded, err := Decoded(bytes.NewReader(stored))

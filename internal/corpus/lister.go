@@ -22,7 +22,7 @@ type lister struct {
 	searched map[Identity]string  // folders searched at any depth
 	stored   []string             // such folders in other storages, each with a slash at its end
 	passed   PassedFiles          // files of folders that the format does not take
-	passing  PassedFiles          // those of the search at hand
+	passing  PassedFiles          // found by the present search
 	count    atomic.Int64         // the length of found, for other goroutines to read
 }
 

@@ -13,7 +13,7 @@ import (
 	"mirrorbeam/sketch"
 )
 
-// expandingLines returns lines of documents, every fourth of which becomes some hundred times its bytes when code is read.
+// expandingLines returns lines of documents. Every fourth one becomes some hundred times its bytes when code is read.
 func expandingLines(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {

@@ -18,7 +18,7 @@ const (
 // expansion counts what the compressed files of a job have become so far.
 type expansion struct{ bytes atomic.Int64 }
 
-// expansions are those of the jobs at work in this process.
+// expansions has an entry for each job at work in this process.
 var expansions work.Shared[expansion]
 
 // expansionOf returns the count of a job, known by the path of its inputs.

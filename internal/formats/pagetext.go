@@ -32,7 +32,7 @@ const (
 	PasswordInput = "password_input"
 	// Language is the code of the language of the page in ISO 639, such as "en", if the page or its archive says so.
 	Language = "language"
-	// Canonical is the address that the page says is that of its original, if it has a host. That of a redirect is where it leads.
+	// Canonical is the address that the page names as its original, if it has a host. For a redirect it is where the redirect leads.
 	Canonical = "canonical"
 	// Markup is a sketch of the markup of the page, see [webtext.AppendMarkup].
 	Markup = "markup_sketch"

@@ -333,7 +333,7 @@ func TestRepeatedIDs(t *testing.T) {
 			t.Errorf("split %d: %d, want %d", split, got, want)
 		}
 	}
-	// Documents before FirstInput are of the reference, whose ids may be those of the input.
+	// Documents before FirstInput are of the reference. Its ids may stand in the input, too.
 	for first, want := range map[docref.Ref]string{0: "2 ids of 5: f:0 and f:7", 1: "1 ids of 3: f:1 and f:4", 2: "1 ids of 2: f:4 and f:8", 5: "0 ids of 0:  and "} {
 		layout.FirstInput = first
 		var counts work.Counts

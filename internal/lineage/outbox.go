@@ -14,7 +14,7 @@ type Outbox []output.Change
 // mostOpen is the number of rows that an outbox has of an output.
 const mostOpen = 100_000
 
-// changeKey says of which rows an outbox has one.
+// changeKey tells the rows of an outbox apart: it has one for each key.
 type changeKey struct{ of, change, lineage string }
 
 func keyOf(c *output.Change) changeKey { return changeKey{c.Of, c.Change, c.Lineage} }

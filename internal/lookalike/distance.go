@@ -55,7 +55,7 @@ func distance(one, other string, slip int) int {
 	return rows[len(a)][len(b)]
 }
 
-// distanceAt returns the distance of the beginnings of two names from those of shorter ones.
+// distanceAt returns the distance of the beginnings of two names, given the distances of shorter beginnings.
 func distanceAt(rows [][]int, a, b []rune, slip int) int {
 	i, j := len(a), len(b)
 	if i == 0 || j == 0 {

@@ -81,8 +81,8 @@ func alertText(id uint64) string { return fmt.Sprintf("%016x", id) }
 
 func (c *campaign) protected() string { return c.members[0].original.Of.Name }
 
-// row returns the row of the campaign. Pages are summed up. The score is the highest, and the reasons are those of any member. The
-// rest is that of the first member.
+// row returns the row of the campaign. Pages are summed up, the score is the highest, and all reasons of
+// its members stand there. The rest is copied from the first member.
 func (c *campaign) row() output.Suspect {
 	row := c.members[0].row()
 	row.ID, row.Site, row.Campaign, row.Sites = alertText(c.id), c.what, "", int64(len(c.members))

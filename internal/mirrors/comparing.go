@@ -272,7 +272,7 @@ func addPage(l *records.Link, of *records.PageClass, copies []match) {
 		l.MarkupPages++
 		l.Markup += int64(math.Round(webtext.MarkupSimilarity(shown[0].Markup, shown[1].Markup) * records.Unit))
 	}
-	// The examples of a pair are those of its first site.
+	// Only the first site of a pair gives its examples.
 	if l.Site < l.Other && l.Examples.Wants(weight) {
 		l.Examples.Add(records.Example{
 			Weight: weight, Similarity: similarity, Page: string(shown[0].Address), Copy: string(shown[1].Address),

@@ -12,7 +12,7 @@ import (
 	"mirrorbeam/internal/work"
 )
 
-// pairRows brings the pairs of a task into the order of their names, of which it holds a part at a time.
+// pairRows sorts the pairs of a task by name. It holds a part of them at a time.
 type pairRows struct {
 	pairs map[string]int // by the name of the first site
 	// most is about how many pairs are held.

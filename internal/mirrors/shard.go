@@ -178,7 +178,7 @@ func (s *shard) derive() (derived []edge) {
 	return derived
 }
 
-// id returns what tells a class from those of all shards.
+// id returns a number that no other class of any shard has.
 func (s *shard) id(number uint32) uint64 { return uint64(s.number)<<32 | uint64(number) }
 
 // around returns the edges of a class.
@@ -222,7 +222,7 @@ func (s *shard) countSites(limit int) {
 	}
 }
 
-// isAlike reports whether a site has a page that is like those of a class, and not equal.
+// isAlike reports whether a site has a page that is like the pages of a class, and not equal to them.
 func (s *shard) isAlike(number int, site uint64) bool {
 	return slices.ContainsFunc(s.around(number), func(e edge) bool {
 		_, has := slices.BinarySearchFunc(s.classes[e.to].holdings, site, func(h holding, site uint64) int { return cmp.Compare(h.site, site) })

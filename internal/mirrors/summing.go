@@ -82,7 +82,7 @@ type sums struct {
 	packed []byte
 }
 
-// newSums returns sums of pages that at most so many sites have.
+// newSums returns empty sums. A page that more than mostSites sites have is not rare at all.
 func newSums(mostSites, ranges int, run *runfile.Writer) *sums {
 	return &sums{ranges: ranges, rarities: rarities(mostSites), run: run, bySite: map[uint64]*records.SiteSum{}, wanted: map[int]struct{}{}}
 }

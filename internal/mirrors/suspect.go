@@ -58,7 +58,7 @@ func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 	return s, s.isMirror || asks || s.byPage || s.looksAlike()
 }
 
-// looksAlike reports whether the host looks like that of the protected site.
+// looksAlike reports whether the host looks like the protected one.
 func (s *suspicion) looksAlike() bool { return s.likeness.Score >= leastLookalike }
 
 // id returns the id of the alert, which is the same in all runs.

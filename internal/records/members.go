@@ -123,7 +123,7 @@ type Member struct {
 	First     Number // the first document of the cluster
 	Size      uint32 // distinct shingles
 	Ref       docref.Ref
-	Digest    digest.Digest // that of its sketch block, 0 if it was not asked for
+	Digest    digest.Digest // of its set, 0 if it was not asked for
 	Standing  preference.Standing
 	Side      uint64 // documents of one side, if not 0, are no pairs
 	Source    sources.Number

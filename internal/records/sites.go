@@ -153,7 +153,7 @@ type Site struct {
 	Repeats, RepeatedText int64
 	// Rarity is the sum of the rarities of all other pages, and Weight of their texts times rarity.
 	Rarity, Weight int64
-	// Alike counts those of them, of a protected site, that are like another page of it.
+	// Alike counts, for a protected site, the pages that are like another page of the site.
 	Alike int64
 }
 

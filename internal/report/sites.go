@@ -52,7 +52,7 @@ type Suspect struct {
 	Lookalike float64 `json:"lookalike"`
 	How       string  `json:"how,omitempty"`
 	FirstSeen string  `json:"first_seen,omitempty"`
-	// Generation is that of the state whose run has first had the suspect, and Known when that run began.
+	// Generation is the one whose run first had the suspect, and Known when that run began.
 	Generation int64  `json:"generation,omitempty"`
 	Known      string `json:"known,omitempty"`
 	// Page is a copied page, and Original what it is a copy of; both are empty if names are hidden.

@@ -2,7 +2,7 @@ package webtext
 
 import "strings"
 
-// elements are the elements that are open, each within the one before, as far as that matters to what is hidden. They follow
+// elements are the open elements, each within the one before. Only what may hide text is told apart. They follow
 // the rules of HTML for end tags that are missing or too many, so that a page cannot look otherwise to us than in a browser.
 type elements struct {
 	open []element

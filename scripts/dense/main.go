@@ -95,9 +95,9 @@ func (c *corpus) document(kind string, i, words int) ([]string, error) {
 		return c.someBlocks(4, 300), nil
 	case "eights": // eight of 1,000 blocks of text
 		return c.someBlocks(8, 1000), nil
-	case "families": // one of three pages, with so many words of its own that it is just not like the others
+	case "families": // one of three pages, with just enough words of its own to be unlike the others
 		return append(slices.Clone(base[:words-words/8]), c.words(words/8)...), nil
-	case "cliques": // 63 copies of a page, in each of which one word is another
+	case "cliques": // 63 copies of a page, each with one word changed
 		changed := slices.Clone(base[:words])
 		changed[c.random.IntN(words)] = c.word()
 		return changed, nil
@@ -121,7 +121,7 @@ func (c *corpus) document(kind string, i, words int) ([]string, error) {
 // blockWords is the number of words of a block.
 const blockWords = 15
 
-// someBlocks returns some of so many blocks.
+// someBlocks draws blocks and joins them.
 func (c *corpus) someBlocks(some, blocks int) (text []string) {
 	if c.passages == nil {
 		c.passages = c.words(blocks * blockWords)

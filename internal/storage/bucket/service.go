@@ -69,7 +69,7 @@ type Body struct {
 	// Generation is the one that is read, and Offset where the answer begins.
 	Generation string
 	Offset     int64
-	// Length is the number of bytes of the answer, Size that of the whole object. Each is -1 if the answer does not tell.
+	// Length is the number of bytes of the answer, and Size the bytes of the whole object. Each is -1 if the answer does not tell.
 	Length, Size int64
 	// Encoding is the coding that the answer says it has, such as gzip, or empty. What is stored may have it, and somebody
 	// on the way may have applied it.
