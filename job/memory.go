@@ -42,7 +42,7 @@ const (
 	manyPlaces                      = 4096
 	leastRunBytes, mostRunBytes     = 1 << 20, 8 << 20
 
-	// The two blocks that meet at a place hold up to so many times its size if their component is very large.
+	// blocksOfPlace is how many times the size of a place the two blocks hold that meet there, if their component is very large.
 	blocksOfPlace = 4
 	// Below leastLargeBytes, tasks are not large, however little memory there is.
 	leastLargeBytes = 16 << 20

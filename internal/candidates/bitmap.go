@@ -27,8 +27,8 @@ func Flip(bitmap, set []uint64) {
 	}
 }
 
-// MayDiffer reports whether two sets that have so many elements together, and differ in so many of them, may have the
-// Jaccard similarity.
+// MayDiffer reports whether two sets may differ in a number of elements and still have a Jaccard similarity of the threshold.
+// Together is the sum of their sizes.
 func MayDiffer(elements, together int, threshold float64) bool {
 	const rounding = 1e-6 // no pair must be lost
 	return float64(elements)*(1+threshold) <= (1-threshold)*float64(together)+rounding

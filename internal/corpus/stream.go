@@ -54,8 +54,8 @@ func (s *Stream) Reset(file File, position, window int64) error {
 	return nil
 }
 
-// checkHead reads the first decoded bytes, and returns an error if they are not those of a format that is read. A file that is
-// one document is looked at by its decoder.
+// checkHead reads the first decoded bytes, and fails if their format is not read. A file that is one document is left to its
+// decoder.
 func (s *Stream) checkHead() error {
 	if cap(s.head) < headBytes {
 		s.head = make([]byte, 0, headBytes)

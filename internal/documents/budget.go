@@ -40,7 +40,7 @@ func (r Reading) spent() string {
 	return fmt.Sprintf("the document takes more than the %d MiB of memory that one may: give a larger --memory, of which one may take three fifths, or leave the document out", r.DocumentBytes>>20)
 }
 
-// turn is the place of a block among those of its split.
+// turn is the place of a block in its split.
 type turn struct {
 	// await waits until all earlier blocks are written.
 	await func() error

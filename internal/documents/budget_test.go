@@ -27,7 +27,7 @@ func expandingLines(n int) []byte {
 }
 
 // TestExpandingDocuments: a document that becomes too much is a reject that says what to do. One that only is large waits for its
-// turn and is written at once, so that blocks and buffers stay small. Documents, their order and counts are those of a job
+// turn and is written at once, so that blocks and buffers stay small. Documents, their order and counts are the same as
 // without a limit.
 func TestExpandingDocuments(t *testing.T) {
 	const n = 40

@@ -42,8 +42,7 @@ func (c siteCounts) addAll(other siteCounts) {
 	}
 }
 
-// write writes the counts to shards, of which the shard of a site is given, and forgets them. Redirects go to the shards of both
-// sites.
+// write writes each count to the shard of its site, and forgets them. A redirect goes to the shards of both sites.
 func (c siteCounts) write(run *runfile.Writer, shardOf func(site uint64) int) error {
 	for _, count := range c.pages {
 		if err := records.WriteSiteCount(run, shardOf(count.Site), *count); err != nil {

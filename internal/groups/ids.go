@@ -80,7 +80,7 @@ type sharing struct {
 	first, second  docref.Ref // the first document, and the next one with its id
 }
 
-// add adds documents of one id, of which those before firstInput are of the reference.
+// add adds documents of one id. Those before firstInput are documents of the reference.
 func (s *sharing) add(same []idRecord, firstInput docref.Ref) {
 	var refs []docref.Ref
 	for _, r := range same {

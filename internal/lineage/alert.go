@@ -36,8 +36,8 @@ type Sighting struct {
 	Seconds int64
 }
 
-// Original is what a run leaves of a protected site, so that the next one can tell whether it is still the same: its distinct pages,
-// and those of them that are like no other of its pages.
+// Original says how many distinct pages a run has found of a protected site, and how many of these are like no other page of it.
+// So the next run can tell whether the site is still the same.
 type Original struct {
 	Site          string
 	Pages, Unlike int64

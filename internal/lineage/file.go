@@ -12,8 +12,8 @@ import (
 	"mirrorbeam/internal/storage"
 )
 
-// magic begins a file of groups, alertsMagic one of alerts and outboxMagic one of changes. The number in each is that of the
-// layout, and changes with it. Alerts of the first layout have no sightings.
+// magic begins a file of groups, alertsMagic one of alerts and outboxMagic one of changes. The number in each is the
+// version of the layout. Alerts of the first layout have no sightings.
 const (
 	magic            = "mirrorbeam groups 1\n"
 	alertsMagic      = "mirrorbeam alerts 2\n"

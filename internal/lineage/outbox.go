@@ -6,8 +6,8 @@ import (
 
 // Outbox holds the changes that nobody has acknowledged. Each run tells of them again.
 //
-// It has a row for each kind of change of a group, that of the newest such change: a group that comes and goes every night
-// takes two rows. Of each output it has [mostOpen] rows at most. Further changes are told once, and counted from then on: a
+// It has one row for each kind of change of a group, with the newest figures: a group that comes and goes every night takes
+// two rows. Of each output it has [mostOpen] rows at most. Further changes are told once, and counted from then on: a
 // row without a lineage stands for as many changes as its size says.
 type Outbox []output.Change
 

@@ -37,8 +37,8 @@ type Likeness struct {
 	Reason Reason
 }
 
-// leastName is the length of the shortest name that is looked for within other names. Shorter ones, and those of that length,
-// are short: one slip leads from any of them to many honest names.
+// leastName is the length of the shortest name that is looked for within other names. A name of at most that length is short:
+// one slip leads from it to many honest names.
 const leastName = 4
 
 // leastAlike is the least share of characters in common that counts.

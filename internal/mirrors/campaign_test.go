@@ -111,8 +111,8 @@ func TestNobodyHidesCopies(t *testing.T) {
 	}
 }
 
-// TestCopiesInHeaps: copies that each differ a little, and were compared with one of them only, are suspects as far as their similarity
-// follows from that.
+// TestCopiesInHeaps: copies that differ a little, and were compared with one of them only, are suspects if their similarity follows
+// from these comparisons.
 func TestCopiesInHeaps(t *testing.T) {
 	w := newCrawl()
 	const sites = 300

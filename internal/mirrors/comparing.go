@@ -32,7 +32,7 @@ type link struct {
 	isDerived  bool
 }
 
-// tally is what one site has in common with another, as far as it decides whether more of that is wanted.
+// tally is just enough of what one site has in common with another to tell whether the pair is wanted.
 type tally struct {
 	site    uint64
 	mark    uint64 // of the class that was counted last
@@ -98,8 +98,8 @@ type match struct {
 }
 
 // each visits the pages of a site with all copies on other sites that are compared with it here. A pair with one protected site is
-// compared in the range of that one only. Of pages that very many sites have, those of protected sites are compared with those of
-// others: so nobody can hide a copy behind many more.
+// compared in the range of that one only. A page that very many sites have is compared if one of the two sites is protected: so
+// nobody can hide a copy behind many more.
 func (c *comparison) each(ctx context.Context, site uint64, visit func(match)) error {
 	for _, at := range c.own[site] {
 		of := &c.classes[at[0]]

@@ -11,8 +11,8 @@ import (
 )
 
 // Totalling is the first step of the stage mirror. A task adds up the sums of the sites in a range of hashes, and compares these with all
-// others. It sends each site to its output shard, of which there are as many as of clusters, and each pair that may matter to the output
-// shard of its second site.
+// others. It sends each site to its output shard, and each pair that may matter to the output shard of its second site. There are as
+// many of these shards as of clusters.
 type Totalling struct{ Limits Limits }
 
 // Delivery returns the delivery of its tasks.

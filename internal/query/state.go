@@ -26,7 +26,7 @@ import (
 // OpenState opens an index of the documents that the newest generation of a state holds. It makes the index from the
 // sketches, in the user's folder for caches, unless an earlier query has made it. From then on nothing of the state is
 // needed: runs may go on, and nothing that they remove is missed. Progress, if not nil, gets a line if the index is to be
-// made. Errors are as those of [Open], but a state that is damaged is a fault of the storage.
+// made. It fails as [Open] does, but a damaged state is a fault of the storage.
 func OpenState(ctx context.Context, folder string, progress func(line string)) (*Index, error) {
 	s := stateReader{folder: folder, progress: progress}
 	x, err := s.open(ctx)

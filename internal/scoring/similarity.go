@@ -35,8 +35,8 @@ func (s *Similarity) compare(a, b *document) (records.Score, bool) {
 	return records.NewScore(shared, union, !exact), s.AcceptsAll || float64(shared)/float64(union) >= s.Threshold
 }
 
-// sizesAllow reports whether two documents of these sizes could reach the threshold if the set of the larger one contained
-// that of the smaller one.
+// sizesAllow reports whether two documents of these sizes could reach the threshold, if the larger set contained the smaller
+// one.
 func (s *Similarity) sizesAllow(smaller, larger int) bool {
 	return smaller == larger || float64(smaller)/float64(larger) >= s.Threshold
 }

@@ -11,8 +11,8 @@ import (
 // mostHeadBytes is how much of a page is searched for the address of its original.
 const mostHeadBytes = 1 << 16
 
-// Canonical returns the address that a web page says is that of its original, as <link rel="canonical"> does. It is empty if
-// the page names none, or none with a host.
+// Canonical returns the address that a web page names as its original, in <link rel="canonical">. It is empty if the page names
+// none, or none with a host.
 func Canonical(page []byte) []byte {
 	head := page[:min(len(page), mostHeadBytes)]
 	if !bytes.Contains(bytes.ToLower(head), []byte("canonical")) {

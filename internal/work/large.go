@@ -17,8 +17,8 @@ func BeginLarge(ctx context.Context) error { return large.Acquire(ctx, 1) }
 // EndLarge gives the right back.
 func EndLarge() { large.Release(1) }
 
-// Expect says that the task is about to hold so many bytes of documents. If that is more than an ordinary task holds, it
-// waits until no other task is large. The task then stays large to its end.
+// Expect says how many bytes of documents the task is about to hold. If an ordinary task holds less, it waits until no other
+// task is large. The task then stays large to its end.
 func (w *Desk) Expect(bytes int64) error {
 	if w.beginLarge == nil || w.isLarge || w.Runs.LargeBytes == 0 || bytes <= w.Runs.LargeBytes {
 		return nil

@@ -7,7 +7,7 @@ import (
 )
 
 // mostAnswer is the longest answer of a service that is not the content of an object, in bytes. A page of a listing names 1,000
-// objects, and a name has up to 1,024 bytes, each of which may take three.
+// objects, and a name has up to 1,024 bytes, which may take three bytes each.
 const mostAnswer = 16 << 20
 
 // Bound cuts an answer that is longer than any service gives, so that it is not held: reading it ends with an error.
