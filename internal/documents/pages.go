@@ -26,6 +26,8 @@ type Paging struct {
 	URL, Date string
 	// Ranges is the number of ranges of hashes in which sites are counted.
 	Ranges int
+	// Traces says that pages have traces, by which the next run of a scheduled job knows them again.
+	Traces bool `json:",omitempty"`
 }
 
 // fields returns the fields that hold what is wanted.
@@ -74,9 +76,9 @@ func (p *pager) address(r *Record, file *corpus.File) (text []byte, page site.Ad
 	return text, page, ok
 }
 
-// add adds a document of so many shingles to the pages of a block, or counts it if it has no address. A value that should be an
+// add adds a document of some shingles, or what else stands for it, to the pages of a block, or counts it if it has no address. A value that should be an
 // address, and is none, is a reject as well: the document stays. Without a rule it does nothing.
-func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shingles int) {
+func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shingles []uint64) {
 	if p.paging.Rule == "" {
 		return
 	}
@@ -98,8 +100,12 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	if markup := r.Content.Others[p.markup]; len(markup) == records.MarkupSize {
 		page.Markup = markup
 	}
+	if p.paging.Traces {
+		trace := records.TraceOf(shingles)
+		page.Trace = trace[:]
+	}
 	b.pages = records.AppendSplitPage(b.pages, records.SplitPage{Ref: ref, Page: page})
-	count := records.SiteCount{Site: page.Site, Pages: 1, Text: int64(shingles), First: records.NoDate}
+	count := records.SiteCount{Site: page.Site, Pages: 1, Text: int64(len(shingles)), First: records.NoDate}
 	if page.Login {
 		count.Logins = 1
 	}

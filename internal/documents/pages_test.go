@@ -42,7 +42,7 @@ func TestPages(t *testing.T) {
 				r.Content.Others[at[field]] = []byte(value)
 			}
 		}
-		m.pages.add(b, docref.Ref(10*i), r, &corpus.File{Format: corpus.JSONLines}, 100+i)
+		m.pages.add(b, docref.Ref(10*i), r, &corpus.File{Format: corpus.JSONLines}, make([]uint64, 100+i))
 	}
 	if b.counts.Unsited != 4 || len(b.sites.pages) != 2 {
 		t.Errorf("%d documents without a site, %d sites", b.counts.Unsited, len(b.sites.pages))
@@ -123,7 +123,7 @@ func TestNoPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBlock(0, 0)
-	m.pages.add(b, 1, &Record{}, &corpus.File{}, 7)
+	m.pages.add(b, 1, &Record{}, &corpus.File{}, nil)
 	if _, _, ok := m.pages.address(&Record{}, &corpus.File{}); ok || len(b.pages) > 0 || len(b.sites.pages) > 0 || b.counts != (work.Counts{}) {
 		t.Errorf("pages %x of %d sites, counts %+v", b.pages, len(b.sites.pages), b.counts)
 	}

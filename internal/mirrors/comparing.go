@@ -252,6 +252,9 @@ func addPage(l *records.Link, of *records.PageClass, copies []match) {
 	l.Similarity += similarity
 	l.Spread += of.Sites
 	addEntrance(l, own, copies)
+	if own.IsProtected && page.Trace != nil && !copies[0].copy.IsProtected {
+		l.Traces.Add((*records.Trace)(page.Trace))
+	}
 	if page.Original == l.Other {
 		l.Originals++
 	}

@@ -21,6 +21,8 @@ type Page struct {
 	Language [3]byte
 	// Markup is a sketch of the markup, nil for none: [MarkupSize] bytes.
 	Markup []byte
+	// Trace is a sketch of the text, nil for none: [TraceSize] bytes.
+	Trace []byte
 	// Address is the address as it stands in the document, shorter than 64 KiB.
 	Address []byte
 }
@@ -39,7 +41,7 @@ type ShardPage struct {
 	Page
 }
 
-// pageHeader is the size of a page without its sketch and its address: site, path, marks, length of the address, language. The
+// pageHeader is the size of a page without its sketches and its address: site, path, marks, length of the address, language. The
 // other site stands behind it.
 const pageHeader = 8 + 8 + 2 + 2 + 3
 
@@ -52,11 +54,12 @@ const (
 	markupMark // its sketch stands before its address
 	startMark
 	originalMark // another site stands before the sketch
+	traceMark    // its trace stands before its address
 )
 
 // size returns the size of a packed page.
 func (p *Page) size() int {
-	size := pageHeader + len(p.Markup) + len(p.Address)
+	size := pageHeader + len(p.Markup) + len(p.Trace) + len(p.Address)
 	if p.Original != 0 {
 		size += 8
 	}
@@ -80,6 +83,9 @@ func (p *Page) put(b []byte) {
 	if p.Original != 0 {
 		marks |= originalMark
 	}
+	if p.Trace != nil {
+		marks |= traceMark
+	}
 	binary.LittleEndian.PutUint16(b[16:], marks)
 	binary.LittleEndian.PutUint16(b[18:], uint16(len(p.Address)))
 	copy(b[20:], p.Language[:])
@@ -88,8 +94,9 @@ func (p *Page) put(b []byte) {
 		binary.LittleEndian.PutUint64(b, p.Original)
 		b = b[8:]
 	}
-	copy(b, p.Markup)
-	copy(b[len(p.Markup):], p.Address)
+	b = b[copy(b, p.Markup):]
+	b = b[copy(b, p.Trace):]
+	copy(b, p.Address)
 }
 
 // nextPage reads the first page and returns the bytes behind it.
@@ -103,6 +110,9 @@ func nextPage(b []byte) (Page, []byte) {
 	}
 	if marks&markupMark != 0 {
 		p.Markup, b = b[:MarkupSize:MarkupSize], b[MarkupSize:]
+	}
+	if marks&traceMark != 0 {
+		p.Trace, b = b[:TraceSize:TraceSize], b[TraceSize:]
 	}
 	p.Address = b[:length:length]
 	return p, b[length:]

@@ -32,6 +32,10 @@ func draw(random *rand.Rand) (d drawn) {
 		}
 		return string(b)
 	}
+	trace := func() *records.Trace {
+		t := records.TraceOf([]uint64{random.Uint64()})
+		return &t
+	}
 	d.count = records.SiteCount{Site: random.Uint64(), Pages: number(), Text: number(), Logins: number(), First: -number(), Name: text()}
 	d.lead = records.Redirect{Site: random.Uint64(), Other: random.Uint64(), Pages: number()}
 	d.sum = records.SiteSum{Site: random.Uint64(), Repeats: number(), RepeatedText: number(), Common: number(), CommonText: number(), Alike: number()}
@@ -54,6 +58,13 @@ func draw(random *rand.Rand) (d drawn) {
 			d.page.Markup[i] = byte(random.Uint32())
 		}
 	}
+	if random.IntN(2) == 0 {
+		d.page.Trace = trace()[:]
+	}
+	for range random.IntN(3) {
+		d.link.Traces.Add(trace())
+	}
+	d.half.Link = d.link
 	return d
 }
 
