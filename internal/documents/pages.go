@@ -1,8 +1,10 @@
 package documents
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"mirrorbeam/internal/corpus"
@@ -96,6 +98,7 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 		Start: path == "", Address: text[:min(len(text), mostAddressBytes)],
 	}
 	page.Original = p.original(r, name)
+	page.Named = (page.Login || page.Start) && saysName(r.Content.Texts, address.Host)
 	copy(page.Language[:], webtext.BaseLanguage(r.Content.Others[p.language]))
 	if markup := r.Content.Others[p.markup]; len(markup) == records.MarkupSize {
 		page.Markup = markup
@@ -113,6 +116,22 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 		count.First = seconds
 	}
 	b.sites.add(count, func() string { return siteName(name) })
+}
+
+// shortestName is the length of the shortest name of a site that texts are searched for.
+const shortestName = 3
+
+// saysName reports whether a text has the name of the registered domain of a host, without its suffix: example of www.example.co.uk.
+func saysName(texts [][]byte, host string) bool {
+	name, _, _ := strings.Cut(site.Registered(host), ".")
+	return len(name) >= shortestName && slices.ContainsFunc(texts, func(text []byte) bool {
+		for at := range len(text) - len(name) + 1 {
+			if text[at]|' ' == name[0] && bytes.EqualFold(text[at:at+len(name)], []byte(name)) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // redirect counts a redirect from a page of a site to another site. Records that lead nowhere have no other fields.

@@ -41,6 +41,7 @@ func (c *crawl) add(name, path, text string, login bool) {
 // bank adds a protected site with a login page and others.
 func (c *crawl) bank() {
 	c.add("bank.example", "login", "log in", true)
+	c.pages[len(c.pages)-1].Named = true
 	for i := range 9 {
 		c.add("bank.example", fmt.Sprint(i), "", false)
 	}

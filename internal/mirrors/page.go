@@ -21,6 +21,9 @@ const (
 // addEntrance adds what makes a page of a site an entrance to another one.
 func addEntrance(link *records.Link, own *records.Holding, copies []match) {
 	asks, isStart, isForm := asksPassword(own), false, false
+	if asks && copies[0].isCommon {
+		link.CommonLogins++
+	}
 	if copies[0].similarity >= nearlyAll {
 		for _, of := range copies {
 			for i := range of.copy.Pages {

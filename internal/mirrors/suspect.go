@@ -15,6 +15,7 @@ const (
 	samePathReason   = "same_paths"  // most copies are at the paths of the originals
 	sameMarkupReason = "same_markup" // the copies have much the same tags and fields
 	pageReason       = "page"        // a page passes for a page of the protected site
+	commonReason     = "common_page" // the copied pages that ask for a password are those of a program that many use, it seems
 	laterReason      = "seen_later"  // the copy was first seen after the protected site
 	leastLookalike   = 0.8           // the least score of a host that looks like another one
 	leastSamePath    = 0.5           // the least share of copies at the paths of the originals that is a reason
@@ -61,6 +62,11 @@ func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 // looksAlike reports whether the host looks like the protected one.
 func (s *suspicion) looksAlike() bool { return s.likeness.Score >= leastLookalike }
 
+// isCommon reports whether the copied pages that ask for a password are all common.
+func (s *suspicion) isCommon() bool {
+	return s.mirror.Logins > 0 && s.mirror.CommonLogins == s.mirror.Logins
+}
+
 // id returns the id of the alert, which is the same in all runs.
 func (s *suspicion) id() uint64 {
 	return alertID(s.original.Of.Name, s.mirror.Of.Name)
@@ -97,13 +103,14 @@ func (s *suspicion) row() output.Suspect {
 		{pageReason, s.byPage},
 		{samePathReason, s.samePath() >= leastSamePath},
 		{sameMarkupReason, s.markup() >= leastMarkup},
+		{commonReason, s.isCommon()},
 		{laterReason, s.mirror.Of.First != records.NoDate && s.mirror.Of.First > s.original.Of.First},
 	} {
 		if !r.is {
 			continue
 		}
 		row.Reasons = append(row.Reasons, r.name)
-		if r.name == looksAlikeReason || r.name == loginReason {
+		if r.name == looksAlikeReason || r.name == loginReason && !s.isCommon() {
 			row.Severity = output.HighSeverity
 		}
 	}

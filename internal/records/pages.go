@@ -14,8 +14,9 @@ type Page struct {
 	Site, Path uint64
 	// Original is the hash of the name of another site, to which the page says that it belongs; 0 if it does not.
 	Original uint64
-	// Login says that the page asks for a password, and Start that it is the first page of its site.
-	Login, Start bool
+	// Login says that the page asks for a password, and Start that it is the first page of its site. Named says, of such pages, that their
+	// text has the name of the site.
+	Login, Start, Named bool
 	// Language is the code of its language in ISO 639, in small letters, with a zero byte behind two letters; zero if it is not
 	// known.
 	Language [3]byte
@@ -55,6 +56,7 @@ const (
 	startMark
 	originalMark // another site stands before the sketch
 	traceMark    // its trace stands before its address
+	namedMark
 )
 
 // size returns the size of a packed page.
@@ -83,6 +85,9 @@ func (p *Page) put(b []byte) {
 	if p.Original != 0 {
 		marks |= originalMark
 	}
+	if p.Named {
+		marks |= namedMark
+	}
 	if p.Trace != nil {
 		marks |= traceMark
 	}
@@ -102,7 +107,7 @@ func (p *Page) put(b []byte) {
 // nextPage reads the first page and returns the bytes behind it.
 func nextPage(b []byte) (Page, []byte) {
 	marks, length := binary.LittleEndian.Uint16(b[16:]), int(binary.LittleEndian.Uint16(b[18:]))
-	p := Page{Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]), Login: marks&loginMark != 0, Start: marks&startMark != 0}
+	p := Page{Site: binary.LittleEndian.Uint64(b), Path: binary.LittleEndian.Uint64(b[8:]), Login: marks&loginMark != 0, Start: marks&startMark != 0, Named: marks&namedMark != 0}
 	p.Language = [3]byte(b[20:])
 	b = b[pageHeader:]
 	if marks&originalMark != 0 {

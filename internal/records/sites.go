@@ -58,19 +58,20 @@ func (s *SiteSum) Add(other SiteSum) {
 // Link is what a site has in common with another. Its pages are those that the other site has, too, each once if there are
 // equal ones.
 type Link struct {
-	Site, Other uint64
-	Pages, Text int64
-	Rarity      int64 // sum of the rarities of the pages
-	Weight      int64 // sum of their texts times rarity
-	SamePath    int64 // pages at a path at which the other site has a copy
-	Similarity  int64 // sum of the similarities of the pages to their copies, in units of 1/[Unit]
-	Spread      int64 // sum of the numbers of sites that have each page
-	Logins      int64 // pages that ask for a password
-	Starts      int64 // pages that are nearly the first page of the other site
-	Forms       int64 // pages that are nearly a page of the other site that asks for a password
-	Originals   int64 // pages that say that they belong to the other site, and redirects there
-	Markup      int64 // sum of the similarities of the markup of pages to that of their copies, in the same units
-	MarkupPages int64 // pages of which this is known
+	Site, Other  uint64
+	Pages, Text  int64
+	Rarity       int64 // sum of the rarities of the pages
+	Weight       int64 // sum of their texts times rarity
+	SamePath     int64 // pages at a path at which the other site has a copy
+	Similarity   int64 // sum of the similarities of the pages to their copies, in units of 1/[Unit]
+	Spread       int64 // sum of the numbers of sites that have each page
+	Logins       int64 // pages that ask for a password
+	CommonLogins int64 // those of them that say little, since many have such copies
+	Starts       int64 // pages that are nearly the first page of the other site
+	Forms        int64 // pages that are nearly a page of the other site that asks for a password
+	Originals    int64 // pages that say that they belong to the other site, and redirects there
+	Markup       int64 // sum of the similarities of the markup of pages to that of their copies, in the same units
+	MarkupPages  int64 // pages of which this is known
 	// SameLanguage counts the pages in the language of their copies, of the LanguagePages of which this is known.
 	SameLanguage, LanguagePages int64
 	Examples                    Examples
@@ -93,6 +94,7 @@ func (l *Link) Add(other Link) {
 	l.Similarity += other.Similarity
 	l.Spread += other.Spread
 	l.Logins += other.Logins
+	l.CommonLogins += other.CommonLogins
 	l.Starts += other.Starts
 	l.Forms += other.Forms
 	l.Originals += other.Originals
@@ -221,7 +223,7 @@ func NextSiteSum(packed []byte) (SiteSum, []byte) {
 
 func (l *Link) pack(p *packer) {
 	p.numbers(int64(l.Site), int64(l.Other))
-	p.short(l.Pages, l.Text, l.Rarity, l.Weight, l.SamePath, l.Similarity, l.Spread, l.Logins, l.Starts, l.Forms, l.Originals, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)), int64(len(l.Traces)))
+	p.short(l.Pages, l.Text, l.Rarity, l.Weight, l.SamePath, l.Similarity, l.Spread, l.Logins, l.CommonLogins, l.Starts, l.Forms, l.Originals, l.Markup, l.MarkupPages, l.SameLanguage, l.LanguagePages, int64(len(l.Examples)), int64(len(l.Traces)))
 	p.text(l.Entrance)
 	for i := range l.Traces {
 		p.bytes(l.Traces[i][:])
@@ -236,7 +238,7 @@ func (l *Link) pack(p *packer) {
 func (u *unpacker) link() Link {
 	l := Link{
 		Site: uint64(u.number()), Other: uint64(u.number()), Pages: u.short(), Text: u.short(), Rarity: u.short(), Weight: u.short(), SamePath: u.short(),
-		Similarity: u.short(), Spread: u.short(), Logins: u.short(), Starts: u.short(), Forms: u.short(), Originals: u.short(),
+		Similarity: u.short(), Spread: u.short(), Logins: u.short(), CommonLogins: u.short(), Starts: u.short(), Forms: u.short(), Originals: u.short(),
 		Markup: u.short(), MarkupPages: u.short(), SameLanguage: u.short(), LanguagePages: u.short(),
 	}
 	examples, traces := u.short(), u.short()
