@@ -9,7 +9,7 @@ import (
 
 // The reasons of an alert.
 const (
-	isMirrorReason   = "mirror"      // the two are mirrors
+	isMirrorReason   = "mirror"      // the two are mirrors, or nearly all of one is on the other
 	looksAlikeReason = "look_alike"  // the host looks like that of the protected site
 	loginReason      = "login_form"  // a copied page asks for a password
 	samePathReason   = "same_paths"  // most copies are at the paths of the originals
@@ -35,7 +35,8 @@ type suspicion struct {
 // suspect returns what speaks against one of the two sites, if the other one is protected. There is no suspicion if both
 // are protected or have one registered domain, or if the user allows it.
 //
-// A site is suspect if the two are mirrors, if its host looks like that of the protected one and it has a copy of one of its pages,
+// A site is suspect if the two are mirrors, or if one of the two has hardly anything but what they have in common, however few pages that
+// are. It is suspect as well if its host looks like that of the protected one and it has a copy of one of its pages,
 // if most of it are copies that ask for a password, or if one of its pages passes for a page of the protected one. How many other
 // sites have these pages does not matter.
 func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
@@ -45,7 +46,7 @@ func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 		return suspicion{}, false
 	}
 	s := suspicion{pair: p, original: a, mirror: b, score: max(copied(a), copied(b))}
-	s.isMirror = s.score >= limits.Score && p.pages() >= limits.Pages
+	s.isMirror = s.score >= limits.Score && (p.pages() >= limits.Pages || s.score >= nearlyAll)
 	if isB {
 		s.original, s.mirror = b, a
 	}
