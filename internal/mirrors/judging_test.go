@@ -111,6 +111,8 @@ func TestLists(t *testing.T) {
 	}{
 		{CheckRanks, "", "it holds no site"},
 		{CheckRanks, "1,a.org\nb,c.org\n", `line 2: "b" is no rank`},
+		{CheckRanks, "1,-a.org\n2,xn--a.org\n", "it holds no site"},
+		{CheckProtected, "-a.org\n", `line 1: "-a.org" is no site`},
 		{CheckRanks, "1,two words\n", `line 1: "two words" is no site`},
 		{CheckProtected, "# none\n", "it holds no site"},
 		{CheckProtected, "a.org\n\nmailto:x@a.org", `line 3: "mailto:x@a.org" is no site`},
@@ -280,7 +282,7 @@ func TestOriginals(t *testing.T) {
 
 // FuzzPlainNames: a name that is taken as it stands is its own canonical form.
 func FuzzPlainNames(f *testing.F) {
-	for _, name := range []string{"example.org", "www.example.org", "a..b", "xn--a", "0x7f.1", "-a.b-c", "1.2.3.4a", "a.0xa", ".abcde", "0a.0b.0xc"} {
+	for _, name := range []string{"example.org", "www.example.org", "a..b", "xn--a", "0x7f.1", "-a.b-c", "1.2.3.4a", "a.0xa", ".abcde", "0a.0b.0xc", "false", "-a.org", "a-.org", "1.2.3.4.e"} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
