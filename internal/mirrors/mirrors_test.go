@@ -80,10 +80,12 @@ func newWorld(random *rand.Rand, sites, clustered int) *world {
 			}
 			w.edges[shard] = append(w.edges[shard], records.Edge[records.Number]{A: a, B: b, Score: score})
 		}
-		// Identical documents have one size.
+		// Identical documents have one size, and one trace.
 		for i := range w.pages {
 			if p := &w.pages[i]; p.shard == shard {
 				p.Size = 1 + uint32(class[p.Number])*7%400
+				trace := records.TraceOf([]uint64{uint64(class[p.Number]) << 9})
+				p.Trace = trace[:]
 			}
 		}
 	}
@@ -278,6 +280,33 @@ func (w *world) plain(limit int) (pairs map[[2]string]*plainPair, weights, rare 
 		}
 	}
 	return pairs, weights, rare, distinct
+}
+
+// TestWatchedWorlds: each alert has traces of what was copied, and the number of ranges changes neither these nor the rows.
+func TestWatchedWorlds(t *testing.T) {
+	random := rand.New(rand.NewPCG(19, 2))
+	alerts := 0
+	for range 20 {
+		w := newWorld(random, 3+random.IntN(4), 2*(40+random.IntN(60)))
+		lists, err := newLists("", "sitea.org\n", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		judging := Judging{Limits: Limits{Score: 0.01, Pages: 1, Sites: 3 + random.IntN(8)}, lists: &lists}
+		got := w.do(t, 1, judging)
+		if again := w.do(t, 7, judging); !reflect.DeepEqual(got, again) {
+			t.Fatalf("with more ranges:\n%+v\nwant\n%+v", again, got)
+		}
+		for _, alert := range got.next.Suspects {
+			alerts++
+			if len(alert.Copied) == 0 || len(alert.Copied) > 16 {
+				t.Errorf("%s has %d traces", alert.Site, len(alert.Copied))
+			}
+		}
+	}
+	if alerts < 20 {
+		t.Errorf("only %d alerts", alerts)
+	}
 }
 
 // TestWorlds draws worlds and compares the rows of mirrors with what the definitions say. The number of ranges changes

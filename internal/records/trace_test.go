@@ -3,6 +3,7 @@ package records
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -33,5 +34,26 @@ func TestTraces(t *testing.T) {
 	}
 	if none, one := TraceOf(nil), TraceOf(set(1)); none.Similarity(&one) > .5 || none.Similarity(&none) != 1 {
 		t.Errorf("a page without shingles: %v and %v", none, one)
+	}
+}
+
+// TestSampleOfTraces: the sample does not depend on the order of the pages, and has each trace once.
+func TestSampleOfTraces(t *testing.T) {
+	random := rand.New(rand.NewPCG(6, 7))
+	all := make([]Trace, 50)
+	for i := range all {
+		all[i] = TraceOf([]uint64{random.Uint64()})
+	}
+	var want, got Traces
+	for i := range all {
+		want.Add(&all[i])
+	}
+	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for i := range all {
+		got.Add(&all[i])
+		got.Add(&all[random.IntN(len(all))])
+	}
+	if !slices.Equal(got, want) || len(got) != mostTraces {
+		t.Errorf("%d traces of %d, and others", len(got), len(want))
 	}
 }
