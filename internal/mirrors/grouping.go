@@ -30,12 +30,12 @@ type Results struct {
 	Emit []string
 }
 
-// writeRows makes a file of the rows that write passes to its row function. If nobody wants them, it drops them.
-func writeRows[T output.Row](r *Results, file output.File, w *work.Desk, write func(row func(T) error) error) error {
+// writeRows makes a file of the rows that the function rows passes on. If nobody wants them, it drops them.
+func writeRows[T output.Row](r *Results, file output.File, w *work.Desk, rows func(row func(T) error) error) error {
 	if !slices.Contains(r.Emit, file.Output) {
-		return write(func(T) error { return nil })
+		return rows(func(T) error { return nil })
 	}
-	return outputs.Write(r.Files, file, w, write)
+	return outputs.Write(r.Files, file, w, rows)
 }
 
 // Delivery returns the delivery of its task.
