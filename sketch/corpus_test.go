@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"mirrorbeam/asmkernels"
-	"mirrorbeam/internal/corporatest"
+	"mirrorbeam/internal/ground/corporatest"
 )
 
 // readCorpus returns texts of a corpus, about limit bytes of them.

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 
 	"mirrorbeam/asmkernels"
-	"mirrorbeam/internal/digest"
+	"mirrorbeam/internal/ground/digest"
 )
 
 // Digest is a keyed hash of 128 bits of a document. Documents of one digest are taken for identical.

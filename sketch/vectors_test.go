@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"mirrorbeam/asmkernels"
-	"mirrorbeam/internal/corporatest"
+	"mirrorbeam/internal/ground/corporatest"
 )
 
 // readLines calls line for every line of a compressed file of the corpora.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam/internal/setting"
+	"mirrorbeam/internal/ground/setting"
 	"mirrorbeam/job"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"mirrorbeam/internal/difference"
+	"mirrorbeam/internal/look/difference"
 )
 
 // palette says whether output has colours.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"mirrorbeam/internal/storage"
-	"mirrorbeam/internal/storage/bucket"
-	"mirrorbeam/internal/storage/gcs"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/ground/storage/bucket"
+	"mirrorbeam/internal/ground/storage/gcs"
 	"mirrorbeam/pipeline/dataflow/dataflowtest"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/look/plan"
 	"mirrorbeam/job"
 )
 

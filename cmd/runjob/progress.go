@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/term"
 
-	"mirrorbeam/internal/work"
+	"mirrorbeam/internal/carry/work"
 	"mirrorbeam/job"
 )
 

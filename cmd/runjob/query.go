@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"mirrorbeam/internal/query"
-	"mirrorbeam/internal/storage"
+	"mirrorbeam/internal/ground/storage"
+	"mirrorbeam/internal/look/query"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/corporatest"
+	"mirrorbeam/internal/ground/corporatest"
 )
 
 // sketched returns what 'runjob sketch' prints of files.

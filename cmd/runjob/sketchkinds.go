@@ -10,7 +10,7 @@ import (
 	"hash/crc32"
 	"strings"
 
-	"mirrorbeam/internal/output"
+	"mirrorbeam/internal/carry/output"
 	"mirrorbeam/sketch"
 )
 

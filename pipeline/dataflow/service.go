@@ -23,7 +23,7 @@ import (
 	df "google.golang.org/api/dataflow/v1b3"
 	"google.golang.org/api/googleapi"
 
-	"mirrorbeam/internal/failure"
+	"mirrorbeam/internal/start/failure"
 	"mirrorbeam/pipeline/engine"
 )
 

@@ -21,8 +21,8 @@ import (
 
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 
-	"mirrorbeam/internal/corporatest"
-	"mirrorbeam/internal/storage/storagetest"
+	"mirrorbeam/internal/ground/corporatest"
+	"mirrorbeam/internal/ground/storage/storagetest"
 )
 
 // corpora are small ones with many near-duplicates.

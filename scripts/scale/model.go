@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"mirrorbeam/internal/plan"
+	"mirrorbeam/internal/look/plan"
 )
 
 // prices are what a job pays for, in dollars. The defaults are list prices of Google in us-central1.
