@@ -61,7 +61,7 @@ func TestTokens(t *testing.T) {
 
 // TestGo: the tokens of Go files are those that the compiler's scanner finds.
 func TestGo(t *testing.T) {
-	paths, err := filepath.Glob("../../s*/*.go")
+	paths, err := filepath.Glob("../../../s*/*.go")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no files of Go: %v", err)
 	}
