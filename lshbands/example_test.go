@@ -68,27 +68,6 @@ func ExamplePermuted() {
 	// 4 tables; a and b meet in table 2, under 0x4567
 }
 
-// A sliding window holds the keys that were added last.
-func ExampleNewSliding() {
-	window, err := lshbands.NewSliding(3)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, key := range []uint64{0xaa01, 0xbb02, 0xaa03, 0xaa04} {
-		if err := window.Add(key << 48); err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-	for _, key := range window.AppendRange(nil, 0xaa, 8) {
-		fmt.Printf("%#x\n", key>>48)
-	}
-	// Output:
-	// 0xaa03
-	// 0xaa04
-}
-
 // A Table finds the keys that begin with a prefix, and their positions in the sorted list.
 func ExampleTable() {
 	keys := []uint64{0xaa01 << 48, 0xaa02 << 48, 0xbb03 << 48}

@@ -238,3 +238,15 @@ func FuzzOpenTable(f *testing.F) {
 		table.AppendKeys(nil, 0, table.Len())
 	})
 }
+
+// within returns the keys of a sorted list that begin with a prefix.
+func within(sorted []uint64, prefix uint64, prefixBits int) []uint64 {
+	low := prefix << (64 - prefixBits)
+	first, _ := slices.BinarySearch(sorted, low)
+	last := low | (1<<(64-prefixBits) - 1)
+	if last == math.MaxUint64 {
+		return sorted[first:]
+	}
+	end, _ := slices.BinarySearch(sorted, last+1)
+	return sorted[first:end]
+}

@@ -27,7 +27,7 @@ var law = [][2]string{
 	{"pipeline", "ground read lshbands sketch carry measure settle match sites job start look transforms"},
 	{"cmd", "ground read lshbands sketch carry settle match job start look pipeline"},
 	{"scripts", "asmkernels read sketch look"},
-	{"examples", "job transforms"},
+	{"examples", "lshbands sketch job transforms"},
 }
 
 // inTests lists what the tests of a wing may import besides: those of scripts run whole jobs.
