@@ -25,7 +25,7 @@ var law = [][2]string{
 	{"look", "asmkernels ground read lshbands sketch carry measure settle match job start"},
 	{"transforms", "ground lshbands carry measure settle match sites job start"},
 	{"pipeline", "ground read lshbands sketch carry measure settle match sites job start look transforms"},
-	{"cmd", "ground read lshbands sketch carry settle match job start look pipeline"},
+	{"cmd", "asmkernels ground read lshbands sketch carry settle match job start look pipeline"},
 	{"scripts", "asmkernels read sketch look"},
 	{"examples", "lshbands sketch job transforms"},
 }
