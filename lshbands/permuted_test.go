@@ -136,25 +136,6 @@ func checkTables(t *testing.T, p *Permuted, tables, prefixBits int, documents, c
 	}
 }
 
-// Of 32 bits, 41,449 patterns are within a distance of 4.
-func TestBall(t *testing.T) {
-	for _, c := range []struct {
-		bits, distance int
-		want           float64
-	}{
-		{32, 4, 41_449},
-		{64, 0, 1},
-		{64, 1, 65},
-		{64, 3, 1 + 64 + 64*63/2 + 64*63*62/6},
-		{52, 52, 1 << 52},
-		{20, 30, 1 << 20},
-	} {
-		if got := Ball(c.bits, c.distance); got != c.want {
-			t.Errorf("Ball(%d, %d) = %f, want %f", c.bits, c.distance, got, c.want)
-		}
-	}
-}
-
 // TestPermute compares with the definition: the permuted fingerprint has the
 // same bits, the prefix is at its top, and Unpermute is the inverse.
 func TestPermute(t *testing.T) {
