@@ -85,7 +85,7 @@ func ExampleTable() {
 	// aa02
 }
 
-// A Counter tells the shingles that several documents have from those of one document.
+// A Counter tells shingles that several documents have from shingles that only one has.
 func ExampleCounter() {
 	counter := lshbands.NewCounter(6)
 	counter.Add(asmkernels.AppendCounted(nil, []uint64{0x123456, 0x789abc, 0xdef012}))

@@ -70,8 +70,8 @@ func flipped(fingerprint []uint64, flips []int) []uint64 {
 	return other
 }
 
-// Six blocks of 11, 11, 11, 11, 10 and 10 bits, three of which are in the
-// prefix: 20 tables, in each of which 2^34 documents bring 8, 4 or 2 candidates.
+// Six blocks of 11, 11, 11, 11, 10 and 10 bits, with three in the
+// prefix: 20 tables; in each, 2^34 documents bring 8, 4 or 2 candidates.
 func TestSixBlocksForDistanceThree(t *testing.T) {
 	p := newScheme(t, 64, 3, 6)
 	if p.Tables() != 20 {

@@ -93,7 +93,7 @@ func reopened(t testing.TB, table *Table) *Table {
 	return table
 }
 
-// TestTable compares searches with those of the plain list, before a file and
+// TestTable compares searches with searches of the plain list, before a file and
 // after.
 func TestTable(t *testing.T) {
 	for name, list := range keyLists {
@@ -190,7 +190,7 @@ func TestOpenTableRefusesOtherBytes(t *testing.T) {
 	}
 }
 
-// brokenWriter writes so many bytes.
+// brokenWriter writes the given number of bytes, then fails.
 type brokenWriter int
 
 func (w *brokenWriter) Write(data []byte) (int, error) {

@@ -30,7 +30,7 @@ var law = [][2]string{
 	{"examples", "lshbands sketch job transforms"},
 }
 
-// inTests lists what the tests of a wing may import besides: those of scripts run whole jobs.
+// inTests lists what the tests of a wing may import besides: tests of scripts run whole jobs.
 var inTests = map[string]string{
 	"scripts": "carry job pipeline",
 }
