@@ -54,7 +54,9 @@ func allowed(wing string) (others []string, isKnown bool) {
 	return nil, false
 }
 
-func isCommand(room string) bool { return slices.Contains([]string{"cmd", "scripts", "examples"}, wingOf(room)) }
+func isCommand(room string) bool {
+	return slices.Contains([]string{"cmd", "scripts", "examples"}, wingOf(room))
+}
 
 // imports reports whether a package may import another, or may in its tests. A test may import as well what the wings that
 // its own wing imports may, and packages that are there for tests only.
