@@ -3,7 +3,7 @@ package job
 import (
 	"cmp"
 
-	"mirrorbeam/internal/corpus"
+	"mirrorbeam/internal/read/corpus"
 )
 
 // MemoryPlan says how a job is cut so that its tasks stay within a size. It changes no result.

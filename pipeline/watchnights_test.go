@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam/internal/output"
-	"mirrorbeam/internal/state"
-	"mirrorbeam/internal/warnings"
+	"mirrorbeam/internal/carry/output"
+	"mirrorbeam/internal/look/warnings"
+	"mirrorbeam/internal/settle/state"
 )
 
 // crawl is what a night has crawled, as JSON lines.

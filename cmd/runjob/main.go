@@ -28,8 +28,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	"mirrorbeam/internal/storage/gcs"
-	"mirrorbeam/internal/storage/s3"
+	"mirrorbeam/internal/ground/storage/gcs"
+	"mirrorbeam/internal/ground/storage/s3"
 	"mirrorbeam/job"
 	"mirrorbeam/pipeline"
 )

@@ -1,0 +1,108 @@
+package documents
+
+import (
+	"context"
+	"fmt"
+
+	"mirrorbeam/internal/carry/work"
+	"mirrorbeam/sketch"
+)
+
+const (
+	// smallDocument is how many bytes of memory a document may take while others of the process are fingerprinted. Prose of
+	// some megabytes takes as much.
+	smallDocument = 16 << 20
+	// featureBytes is a feature of a record, which is there twice, and twice as long while a list of them grows.
+	featureBytes = 2 * 2 * 24
+	// mostBlock is how many bytes of sets a block holds before it is written, whatever is left of its portion.
+	mostBlock = 32 << 20
+)
+
+// newBudget returns the budget of a document that is read so. Without a limit it is nil.
+func (r Reading) newBudget() *sketch.Budget {
+	if r.DocumentBytes == 0 {
+		return nil
+	}
+	return &sketch.Budget{Limit: r.DocumentBytes, Small: smallDocument}
+}
+
+// memoryOf returns how many bytes of memory a record takes, its content included. Texts are mostly parts of the record.
+func memoryOf(r *Record) int64 {
+	texts := int64(0)
+	for _, text := range r.Content.Texts {
+		texts += int64(len(text))
+	}
+	return max(int64(len(r.Raw)), texts) + featureBytes*int64(len(r.Content.Features))
+}
+
+// spent returns what a reject says of a document that has spent its budget.
+func (r Reading) spent() string {
+	return fmt.Sprintf("the document takes more than the %d MiB of memory that one may: give a larger --memory, of which one may take three fifths, or leave the document out", r.DocumentBytes>>20)
+}
+
+// turn is the place of a block in its split.
+type turn struct {
+	// await waits until all earlier blocks are written.
+	await func() error
+	// write writes a block.
+	write func(*block) error
+}
+
+// beginLarge waits until no other document of the process is large, until its block is written. Earlier blocks are written
+// then, so the worker never waits for one that waits for it.
+func (t turn) beginLarge(ctx context.Context) error {
+	if err := t.await(); err != nil {
+		return err
+	}
+	return work.BeginLarge(ctx)
+}
+
+// fingerprint fills the block from its portion of the input, and frees the portion. It writes the block early if that
+// grows, and after a large document.
+func (f *fingerprinter) fingerprint(ctx context.Context, b *block, t turn) error {
+	defer b.part.release()
+	defer f.endLarge()
+	f.budget.Await(func() error {
+		err := t.beginLarge(ctx)
+		f.isLarge = err == nil
+		return err
+	})
+	b.reset()
+	b.file = b.part.batches[0].File
+	for r := range f.source.records(&b.part) {
+		if err := f.record(b, r); err != nil {
+			return err
+		}
+		if !f.isLarge && len(b.builder.Sets()) <= mostBlock {
+			continue
+		}
+		if err := f.writeEarly(b, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeEarly writes the block and empties it, and ends a large document. New buffers replace those that have grown with it.
+func (f *fingerprinter) writeEarly(b *block, t turn) error {
+	if err := t.await(); err != nil {
+		return err
+	}
+	if err := t.write(b); err != nil {
+		return err
+	}
+	b.reset()
+	if !f.isLarge {
+		return nil
+	}
+	f.endLarge()
+	return f.renew()
+}
+
+// endLarge gives the right to fingerprint a large document back, if the fingerprinter has it.
+func (f *fingerprinter) endLarge() {
+	if f.isLarge {
+		f.isLarge = false
+		work.EndLarge()
+	}
+}
