@@ -62,7 +62,7 @@ const (
 // DocumentBytes is how much memory a document may take, in bytes, while it becomes a fingerprint. It follows from [Config.Memory]
 // alone, so it is the same on every machine. The rest is for what belongs to no document, and for garbage.
 func (c *Config) DocumentBytes() int64 {
-	return (cmp.Or(c.ProcessMemory(), usualMemory) - baseMemory) * 3 / 5
+	return (cmp.Or(c.ProcessMemory(), usualMemory) - baseMemory) * 7 / 10
 }
 
 // PlanMemory cuts a job over text bytes of text for a process that works on several tasks at a time. Memory is the size

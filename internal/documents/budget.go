@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mirrorbeam/internal/corpus"
 	"mirrorbeam/internal/work"
 	"mirrorbeam/sketch"
 )
@@ -26,13 +27,18 @@ func (r Reading) newBudget() *sketch.Budget {
 	return &sketch.Budget{Limit: r.DocumentBytes, Small: smallDocument}
 }
 
-// memoryOf returns how many bytes of memory a record takes, its content included. Texts are mostly parts of the record.
-func memoryOf(r *Record) int64 {
+// memoryOf returns how many bytes of memory a record of a format takes, its content included. The texts of pages lie beside the
+// record, all others are mostly parts of it.
+func memoryOf(r *Record, format corpus.Format) int64 {
 	texts := int64(0)
 	for _, text := range r.Content.Texts {
 		texts += int64(len(text))
 	}
-	return max(int64(len(r.Raw)), texts) + featureBytes*int64(len(r.Content.Features))
+	record := max(int64(len(r.Raw)), texts)
+	if format == corpus.HTML || format == corpus.WARC {
+		record = int64(len(r.Raw)) + texts
+	}
+	return record + featureBytes*int64(len(r.Content.Features))
 }
 
 // spent returns what a reject says of a document that has spent its budget.
