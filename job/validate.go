@@ -58,7 +58,7 @@ func (c *Config) Validate() error {
 	c.checkMirroring(check)
 	check(c.WorkerMemory == 0 || c.WorkerMemory >= LeastMemory, "{worker_memory} %d: must be at least 100MiB, or 0 for {memory}", c.WorkerMemory)
 	check(c.WorkerMemory == 0 || !IsLocal(c.Runner), "{worker_memory} is for workers of a cluster, and the local runner has none: give {memory}")
-	check(c.Memory == 0 || c.Memory >= LeastMemory, "{memory} %d: must be at least 100MiB, or 0 for no limit", c.Memory)
+	check(c.Memory == 0 || c.Memory >= LeastMemory, "{memory} %d: must be at least 100MiB, or 0 for no aim", c.Memory)
 	check(c.Lanes >= 0 && c.Lanes <= 1024, "{lanes} %d: must be from 0 to 1024", c.Lanes)
 	if len(faults) == 0 {
 		if _, err := c.Scheme(); err != nil {

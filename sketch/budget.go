@@ -50,7 +50,9 @@ type Budget struct {
 	Small int64
 
 	await   func() error // nil: large documents need not wait
+	record  int64
 	used    int64
+	needs   int64 // see Needs
 	isLarge bool
 	err     error
 }
@@ -60,7 +62,7 @@ func (b *Budget) Begin(record int64) {
 	if b == nil {
 		return
 	}
-	b.used, b.isLarge, b.err = 0, false, nil
+	b.record, b.used, b.needs, b.isLarge, b.err = record, 0, 0, false, nil
 	b.take(int(record))
 }
 
@@ -89,6 +91,21 @@ func (b *Budget) Used() int64 {
 		return 0
 	}
 	return b.used
+}
+
+// Needs returns about how many bytes a document takes that has spent its budget, or 0 if that is not known.
+func (b *Budget) Needs() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.needs
+}
+
+// foresee notes what a document takes whose budget is spent after done bytes of length bytes of text.
+func (b *Budget) foresee(done, length int) {
+	if b != nil && b.err == ErrSpent && done > 0 {
+		b.needs = b.record + int64(float64(b.used-b.record)*max(float64(length)/float64(done), 1))
+	}
 }
 
 // take charges bytes, and reports whether the document may go on.

@@ -168,6 +168,7 @@ func (h *Hasher) join(waiting int) bool {
 	h.count += read
 	if !h.budget.take(shingleBytes * read) {
 		h.elements = h.elements[:0]
+		h.budget.foresee(h.done, h.length)
 		return false
 	}
 	h.elements = expect(h.budget, h.elements, read, h.done, h.length)

@@ -193,7 +193,7 @@ func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	width := min(s.shingle, tokens)
 	s.hasher.shingles(part)
 	n := len(s.hasher.elements)
-	if !s.budget.take((sequenceBytes + comparedBytes) * n) {
+	if !s.budget.take(sequenceBytes * n) {
 		return
 	}
 	q := &s.sequence
@@ -222,7 +222,11 @@ func (s *Sequencer) token(begin, end int, isInRun bool) bool {
 	}
 	s.begins, s.ends = append(s.begins, uint32(begin)), append(s.ends, uint32(end))
 	s.inRun = append(expect(s.budget, s.inRun, 1, begin, s.length), isInRun)
-	return s.budget.take(placeBytes)
+	if s.budget.take(placeBytes + comparedBytes) {
+		return true
+	}
+	s.budget.foresee(end, s.length)
+	return false
 }
 
 // joinRuns gives the tokens of runs their places. Before, code points have them. First is the number of the first token

@@ -179,7 +179,7 @@ func jobFlags(c *job.Config) []settingFlag {
 		},
 		{
 			"Running", "memory", &c.Memory, "SIZE", 0,
-			"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no limit. The results are the same, except that .zst files with a window above an eighth of it are rejects.",
+			"Memory that a process aims to stay below, 100MiB or more: tasks become smaller, and memory is cleared more often. Clusters of millions of pairs may need more. 0: no aim, and one document may take as much as with 600MiB. The results are the same, except that documents that take more than 7/10 of it beside 64MiB are rejects, and .zst files with a window above an eighth of it.",
 		},
 		{
 			"Running", "worker-memory", &c.WorkerMemory, "SIZE", 0,
