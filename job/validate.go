@@ -54,6 +54,7 @@ func (c *Config) Validate() error {
 	check(c.SketchSize == 0 || c.makesSketches(), "{sketch_size} %d: is for {verify} sketch or none, and for {emit} sketches", c.SketchSize)
 	c.checkOutput(check)
 	c.checkState(check)
+	check(!c.Resume || !c.Seed.IsDrawn, "{seed} %s: a job that goes on where another one died needs the seed of that one: give a number with {resume}", RandomSeed)
 	c.checkGuards(check)
 	c.checkMirroring(check)
 	check(c.WorkerMemory == 0 || c.WorkerMemory >= LeastMemory, "{worker_memory} %d: must be at least 100MiB, or 0 for {memory}", c.WorkerMemory)

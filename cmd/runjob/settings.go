@@ -273,7 +273,7 @@ func measureFlags(c *job.Measure) []settingFlag {
 		},
 		{
 			"Measure", "seed", &c.Seed, "N", 0,
-			"Key of all hashes. With a number that nobody else knows, nobody can make documents that collide or are found too often. random draws one, and summary.json has it; a job that is repeated, resumed or scheduled needs the number itself.",
+			"Key of all hashes. With a number that nobody else knows, nobody can make documents that collide or are found too often. random draws one, and summary.json has it; with a state, later runs take the number of the first. A job that is repeated or resumed needs the number itself.",
 		},
 		{
 			"Measure", "threshold", &c.Threshold, "J", 0,
