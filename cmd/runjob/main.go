@@ -28,6 +28,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
+	_ "mirrorbeam/internal/openfiles" // checks a limit before main begins
 	"mirrorbeam/internal/storage/gcs"
 	"mirrorbeam/internal/storage/s3"
 	"mirrorbeam/job"
